@@ -1,7 +1,7 @@
 //! Files that scenarios name: paths are relative to the scenario's folder, and each is read once.
 
 use crate::flow_file::{self, FlowList};
-use crate::input::FileError;
+use crate::input::{FileError, FileFault};
 use crate::quantity::excerpt;
 use crate::trace_file;
 use goodqueue_sim::Opportunities;
@@ -55,11 +55,11 @@ impl FileStore {
     }
 
     fn path(&self, written: &str) -> Result<PathBuf, FileError> {
-        let refuse = |message| Err(FileError::whole(&excerpt(written), message));
+        let refuse = |fault: FileFault| Err(FileError::whole(&excerpt(written), fault));
         match &self.shelf {
             Shelf::Folder(base) => Ok(base.join(written)),
-            Shelf::Given(recordings) if recordings.is_empty() => refuse("files may not be read here"),
-            Shelf::Given(_) => refuse("there is no such recording here, and files may not be read"),
+            Shelf::Given(recordings) if recordings.is_empty() => refuse(FileFault::NoFiles),
+            Shelf::Given(_) => refuse(FileFault::NoRecording),
         }
     }
 

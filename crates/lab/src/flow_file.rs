@@ -13,7 +13,7 @@
 //!
 //! Files are read line by line with bounds on everything, so no file can exhaust memory.
 
-use crate::input::{FileError, Place, open, why};
+use crate::input::{FileError, FileFault, FlowFault, Place, open};
 use crate::quantity::{self, Limits, QuantityError, excerpt};
 use goodqueue_sim::Transfer;
 use goodqueue_spec::nearest;
@@ -119,19 +119,19 @@ pub fn read(name: &str, mut input: impl BufRead) -> Result<FlowList, FileError> 
     let mut draft = Draft::default();
     let mut line = Vec::new();
     for number in 1.. {
-        let fault = |(column, message): Located| FileError::at(name, Place::Cell(number, column), message);
+        let at = |column, fault: FileFault| FileError::at(name, Place::Cell(number, column), fault);
         line.clear();
         let got = input.by_ref().take(LONGEST_LINE as u64 + 2).read_until(b'\n', &mut line);
-        if got.map_err(|error| fault((1, why(&error))))? == 0 {
+        if got.map_err(|error| at(1, error.into()))? == 0 {
             break;
         }
-        draft.add_line(name, number, &line).map_err(fault)?;
+        draft.add_line(name, number, &line).map_err(|(column, fault)| at(column, fault.into()))?;
     }
-    draft.finish().map_err(|message| FileError::whole(name, message))
+    draft.finish().map_err(|fault| FileError::whole(name, fault))
 }
 
-/// A message and the character of the line that it refers to, counted from one.
-type Located = (usize, String);
+/// A fault and the character of the line that it refers to, counted from one.
+type Located = (usize, FlowFault);
 
 /// A cell and the character of its line at which it starts, counted from one.
 type Cell<'a> = (usize, &'a str);
@@ -158,11 +158,11 @@ impl Draft {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if line.len() > LONGEST_LINE {
-            return Err((1, format!("the line has more than {LONGEST_LINE} bytes")));
+            return Err((1, FlowFault::LongLine { most: LONGEST_LINE }));
         }
         let line = std::str::from_utf8(line).map_err(|error| {
             let before = String::from_utf8_lossy(&line[..error.valid_up_to()]).chars().count();
-            (before + 1, "is not text (UTF-8)".to_owned())
+            (before + 1, FlowFault::NotUtf8)
         })?;
         // Spreadsheet programs may begin files with a byte order mark.
         let line = if number == 1 { line.strip_prefix('\u{feff}').unwrap_or(line) } else { line };
@@ -183,9 +183,10 @@ impl Draft {
     fn add_row(&mut self, name: &str, number: u64, row: [Option<Cell<'_>>; COLUMNS.len()]) -> Result<(), Located> {
         self.rows += 1;
         if self.rows > MOST_ROWS {
-            return Err((1, format!("has more than {MOST_ROWS} flows")));
+            return Err((1, FlowFault::TooManyFlows { most: MOST_ROWS }));
         }
-        let refuse = |column: usize, at: usize| move |error: QuantityError| (at, format!("{}: {error}", COLUMNS[column]));
+        let refuse =
+            |column: usize, at: usize| move |fault: QuantityError| (at, FlowFault::Quantity { column: COLUMNS[column], fault });
         let written = |column: usize| row[column].unwrap_or((1, ""));
         let (at, text) = written(START);
         let start = quantity::duration_within(text, STARTS).map_err(refuse(START, at))?;
@@ -212,7 +213,7 @@ impl Draft {
         };
         let number = self.parts.iter().position(same).unwrap_or(self.parts.len());
         if number == MOST_PARTS {
-            return Err((1, format!("has more than {MOST_PARTS} different pairs of control and path")));
+            return Err((1, FlowFault::TooManyParts { most: MOST_PARTS }));
         }
         if number == self.parts.len() {
             self.parts.push(FlowListPart { control, path, transfers: Arc::default() });
@@ -225,12 +226,12 @@ impl Draft {
         Ok(number)
     }
 
-    fn finish(mut self) -> Result<FlowList, String> {
+    fn finish(mut self) -> Result<FlowList, FlowFault> {
         if self.header.is_none() {
-            return Err(format!("is empty: expected a first line such as `{}`", COLUMNS.join(",")));
+            return Err(FlowFault::Empty { columns: &COLUMNS });
         }
         if self.parts.is_empty() {
-            return Err("has no flows after its first line".to_owned());
+            return Err(FlowFault::NoFlows);
         }
         for (part, mut transfers) in self.parts.iter_mut().zip(self.transfers) {
             transfers.sort_by_key(|transfer| transfer.at);
@@ -247,16 +248,15 @@ impl Header {
             let same = |known: &&str| known.eq_ignore_ascii_case(name);
             let spelled = if name.eq_ignore_ascii_case(CONTROL_KEY) { Some(CONTROL) } else { COLUMNS.iter().position(same) };
             let Some(column) = spelled else {
-                let help = nearest(name, COLUMNS).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-                let known = COLUMNS.join("`, `");
-                return Err((at, format!("`{}` is not a column: allowed `{known}`{help}", excerpt(name))));
+                let near = nearest(name, COLUMNS);
+                return Err((at, FlowFault::UnknownColumn { name: excerpt(name), columns: &COLUMNS, near }));
             };
             if columns[column].replace(number).is_some() {
-                return Err((at, format!("`{}` stands here a second time", COLUMNS[column])));
+                return Err((at, FlowFault::ColumnTwice(COLUMNS[column])));
             }
         }
         match [START, SIZE].into_iter().find(|column| columns[*column].is_none()) {
-            Some(missing) => Err((1, format!("the column `{}` is missing in this first line", COLUMNS[missing]))),
+            Some(missing) => Err((1, FlowFault::NoColumn(COLUMNS[missing]))),
             None => Ok(Self { width: cells.len(), columns }),
         }
     }
@@ -265,7 +265,7 @@ impl Header {
     fn row<'a>(&self, cells: &[Cell<'a>]) -> Result<[Option<Cell<'a>>; COLUMNS.len()], Located> {
         if cells.len() != self.width {
             let at = cells.get(self.width).map_or(1, |cell| cell.0);
-            return Err((at, format!("has {} values: expected {}, as the first line has", cells.len(), self.width)));
+            return Err((at, FlowFault::Width { found: cells.len(), expected: self.width }));
         }
         Ok(self.columns.map(|column| cells.get(column?).copied()))
     }
@@ -286,10 +286,10 @@ fn cells(line: &str) -> Result<Vec<Cell<'_>>, Located> {
                 (rest[..end].trim_end(), end)
             }
             Some(inner) => {
-                let end = inner.find('"').ok_or_else(|| (at, "begins with a quotation mark that has no other".to_owned()))?;
+                let end = inner.find('"').ok_or((at, FlowFault::OpenQuote))?;
                 let after = inner[end + 1..].trim_start();
                 if !(after.is_empty() || after.starts_with(',')) {
-                    return Err((at, "has something behind its closing quotation mark".to_owned()));
+                    return Err((at, FlowFault::BehindQuote));
                 }
                 (inner[..end].trim(), rest.len() - after.len())
             }
@@ -305,9 +305,8 @@ fn cells(line: &str) -> Result<Vec<Cell<'_>>, Located> {
 
 fn control((at, name): Cell<'_>) -> Result<&'static str, Located> {
     kinds().iter().find(|spec| spec.is_called(name)).map(|spec| spec.kind).ok_or_else(|| {
-        let known: Vec<&str> = kinds().iter().map(|spec| spec.kind).collect();
-        let help = nearest(name, known.iter().copied()).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-        (at, format!("control: `{}` is not a congestion control: allowed {}{help}", excerpt(name), known.join(", ")))
+        let near = nearest(name, kinds().iter().map(|spec| spec.kind));
+        (at, FlowFault::UnknownControl { name: excerpt(name), near })
     })
 }
 
@@ -318,10 +317,7 @@ fn nodes((at, path): Cell<'_>) -> Result<Option<Vec<String>>, Located> {
     }
     let nodes: Vec<String> = path.split('>').map(|node| node.trim().to_owned()).collect();
     if nodes.len() < 2 || nodes.iter().any(String::is_empty) {
-        return Err((
-            at,
-            format!("path: `{}` is not a path: write the nodes from sender to receiver, such as a > b", excerpt(path)),
-        ));
+        return Err((at, FlowFault::NotAPath(excerpt(path))));
     }
     Ok(Some(nodes))
 }

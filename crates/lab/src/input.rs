@@ -1,16 +1,19 @@
 //! Text files that scenarios name: opened with care, and what is wrong with one.
 
+pub use fault::{FileFault, FlowFault, TraceFault};
 use std::fmt;
 use std::fs::File;
-use std::io::{BufReader, ErrorKind, Read, Take};
+use std::io::{BufReader, Read, Take};
 use std::path::Path;
+
+mod fault;
 
 /// A file that is not what a scenario needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileError {
     file: String,
     place: Place,
-    message: String,
+    fault: FileFault,
 }
 
 /// Where in a file something is wrong; all numbers count from one.
@@ -26,13 +29,13 @@ pub enum Place {
 
 impl FileError {
     /// An error of the file as a whole.
-    pub(crate) fn whole(file: &str, message: impl Into<String>) -> Self {
-        Self::at(file, Place::Whole, message)
+    pub(crate) fn whole(file: &str, fault: impl Into<FileFault>) -> Self {
+        Self::at(file, Place::Whole, fault)
     }
 
     /// An error at a place.
-    pub(crate) fn at(file: &str, place: Place, message: impl Into<String>) -> Self {
-        Self { file: file.to_owned(), place, message: message.into() }
+    pub(crate) fn at(file: &str, place: Place, fault: impl Into<FileFault>) -> Self {
+        Self { file: file.to_owned(), place, fault: fault.into() }
     }
 
     /// Where it is.
@@ -40,16 +43,22 @@ impl FileError {
     pub fn place(&self) -> Place {
         self.place
     }
+
+    /// What is wrong there.
+    #[must_use]
+    pub fn fault(&self) -> &FileFault {
+        &self.fault
+    }
 }
 
 impl fmt::Display for FileError {
     /// `file:line:column: what is wrong`, as far as the place is known.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { file, place, message } = self;
+        let Self { file, place, fault } = self;
         match place {
-            Place::Whole => write!(f, "{file}: {message}"),
-            Place::Line(line) => write!(f, "{file}:{line}: {message}"),
-            Place::Cell(line, column) => write!(f, "{file}:{line}:{column}: {message}"),
+            Place::Whole => write!(f, "{file}: {fault}"),
+            Place::Line(line) => write!(f, "{file}:{line}: {fault}"),
+            Place::Cell(line, column) => write!(f, "{file}:{line}:{column}: {fault}"),
         }
     }
 }
@@ -58,28 +67,21 @@ impl std::error::Error for FileError {}
 
 /// Opens a regular file of at most `largest` bytes.
 pub(crate) fn open(path: &Path, largest: u64) -> Result<BufReader<Take<File>>, FileError> {
-    let fault = |message: String| FileError::whole(&path.display().to_string(), message);
-    let facts = std::fs::metadata(path).map_err(|error| fault(why(&error)))?;
-    // Reading a directory fails late and reading a pipe may never end.
-    if facts.is_dir() {
-        return Err(fault("is a directory".to_owned()));
-    }
-    if !facts.is_file() {
-        return Err(fault("is not a regular file".to_owned()));
-    }
-    if facts.len() > largest {
-        return Err(fault(format!("has {} bytes: allowed up to {largest}", facts.len())));
-    }
-    let file = File::open(path).map_err(|error| fault(why(&error)))?;
+    let facts = std::fs::metadata(path).map_err(FileFault::from);
+    let opened = facts.and_then(|facts| {
+        // Reading a directory fails late and reading a pipe may never end.
+        if facts.is_dir() {
+            return Err(FileFault::Directory);
+        }
+        if !facts.is_file() {
+            return Err(FileFault::Special);
+        }
+        if facts.len() > largest {
+            return Err(FileFault::TooLarge { bytes: facts.len(), most: largest });
+        }
+        Ok(File::open(path)?)
+    });
     // The file may grow while it is read.
-    Ok(BufReader::new(file.take(largest)))
-}
-
-/// What went wrong with a file, for a person.
-pub(crate) fn why(error: &std::io::Error) -> String {
-    match error.kind() {
-        ErrorKind::NotFound => "no such file".to_owned(),
-        ErrorKind::PermissionDenied => "may not be read: permission denied".to_owned(),
-        _ => format!("cannot be read: {error}"),
-    }
+    let read = opened.map(|file| BufReader::new(file.take(largest)));
+    read.map_err(|fault| FileError::whole(&path.display().to_string(), fault))
 }

@@ -6,7 +6,7 @@
 //!
 //! Files are read line by line with bounds on everything, so no file can exhaust memory.
 
-use crate::input::{FileError, Place, open, why};
+use crate::input::{FileError, FileFault, Place, TraceFault, open};
 use crate::quantity::excerpt;
 use goodqueue_sim::Opportunities;
 use goodqueue_units::{Bytes, Duration};
@@ -40,24 +40,24 @@ pub fn read(name: &str, mut input: impl BufRead) -> Result<Opportunities, FileEr
     let mut draft = TraceDraft::default();
     let mut line = Vec::with_capacity(LONGEST_LINE + 1);
     for number in 1.. {
-        let fault = |message: String| FileError::at(name, Place::Line(number), message);
+        let fault = |fault: FileFault| FileError::at(name, Place::Line(number), fault);
         line.clear();
         let got = input.by_ref().take(LONGEST_LINE as u64 + 1).read_until(b'\n', &mut line);
-        if got.map_err(|error| fault(why(&error)))? == 0 {
+        if got.map_err(|error| fault(error.into()))? == 0 {
             break;
         }
         if line.last() == Some(&b'\n') {
             line.pop();
         } else if line.len() > LONGEST_LINE {
-            let start = String::from_utf8_lossy(&line[..8]).into_owned();
-            return Err(fault(format!("begins `{}` and has more than {LONGEST_LINE} characters", excerpt(&start))));
+            let start = excerpt(&String::from_utf8_lossy(&line[..8]));
+            return Err(fault(TraceFault::LongLine { start, most: LONGEST_LINE }.into()));
         }
         if line.last() == Some(&b'\r') {
             line.pop();
         }
-        draft.add(millisecond(&line).map_err(fault)?).map_err(fault)?;
+        millisecond(&line).and_then(|ms| draft.add(ms)).map_err(|wrong| fault(wrong.into()))?;
     }
-    draft.finish().map_err(|message| FileError::whole(name, message))
+    draft.finish().map_err(|fault| FileError::whole(name, fault))
 }
 
 /// A recording with opportunities at these times in milliseconds; `name` stands for it in errors.
@@ -65,7 +65,7 @@ pub fn read(name: &str, mut input: impl BufRead) -> Result<Opportunities, FileEr
 /// # Errors
 /// When the times are no recording.
 pub fn from_times(name: &str, times: impl Iterator<Item = u64>) -> Result<Opportunities, FileError> {
-    let whole = |message| FileError::whole(name, message);
+    let whole = |fault: TraceFault| FileError::whole(name, fault);
     let mut draft = TraceDraft::default();
     for time in times {
         draft.add(time).map_err(whole)?;
@@ -74,22 +74,21 @@ pub fn from_times(name: &str, times: impl Iterator<Item = u64>) -> Result<Opport
 }
 
 /// The time on one line.
-fn millisecond(line: &[u8]) -> Result<u64, String> {
+fn millisecond(line: &[u8]) -> Result<u64, TraceFault> {
     let text = String::from_utf8_lossy(line);
-    let shown = excerpt(&text);
     if line.is_empty() {
-        return Err("is blank: expected a whole number of milliseconds".to_owned());
+        return Err(TraceFault::Blank);
     }
     if line.iter().all(u8::is_ascii_digit) {
         return match text.parse::<u64>() {
             Ok(ms) if ms <= LATEST_MS => Ok(ms),
-            _ => Err(format!("`{shown}` is out of range: allowed 0 to {LATEST_MS} (milliseconds, one day)")),
+            _ => Err(TraceFault::TooLate { written: excerpt(&text), latest: LATEST_MS }),
         };
     }
     if line[0] == b'-' && line.len() > 1 && line[1..].iter().all(u8::is_ascii_digit) {
-        return Err(format!("`{shown}` is negative: allowed 0 to {LATEST_MS}"));
+        return Err(TraceFault::Negative { written: excerpt(&text), latest: LATEST_MS });
     }
-    Err(format!("`{shown}` is not a whole number of milliseconds"))
+    Err(TraceFault::NotWhole(excerpt(&text)))
 }
 
 #[derive(Default)]
@@ -100,9 +99,9 @@ struct TraceDraft {
 }
 
 impl TraceDraft {
-    fn add(&mut self, ms: u64) -> Result<(), String> {
+    fn add(&mut self, ms: u64) -> Result<(), TraceFault> {
         if ms < self.last_ms {
-            return Err(format!("`{ms}` goes back in time: the line before has `{}`", self.last_ms));
+            return Err(TraceFault::Backwards { ms, before: self.last_ms });
         }
         self.last_ms = ms;
         let at = Duration::ms(ms);
@@ -110,25 +109,23 @@ impl TraceDraft {
         match self.opportunities.last_mut() {
             _ if ms == 0 => self.at_zero += BYTES_PER_OPPORTUNITY,
             Some((last, bytes)) if *last == at => *bytes += BYTES_PER_OPPORTUNITY,
-            _ if full => {
-                return Err(format!("has more than {MOST_TIMES} different times"));
-            }
+            _ if full => return Err(TraceFault::TooManyTimes { most: MOST_TIMES }),
             _ => self.opportunities.push((at, BYTES_PER_OPPORTUNITY)),
         }
         Ok(())
     }
 
-    fn finish(mut self) -> Result<Opportunities, String> {
+    fn finish(mut self) -> Result<Opportunities, TraceFault> {
         match self.opportunities.last_mut() {
             Some((_, bytes)) => *bytes += self.at_zero,
-            None if self.at_zero.is_zero() => return Err("is empty: expected one whole number per line".to_owned()),
-            None => return Err("has only zeros: the last line is the recording's length and must be above 0".to_owned()),
+            None if self.at_zero.is_zero() => return Err(TraceFault::Empty),
+            None => return Err(TraceFault::OnlyZeros),
         }
         let bits: u64 = self.opportunities.iter().map(|(_, bytes)| bytes.bits()).sum();
         if bits.saturating_mul(1000) < self.last_ms {
-            return Err(format!("carries {bits} bits in {} s: allowed from 1 bit/s on average", self.last_ms / 1000));
+            return Err(TraceFault::TooSlow { bits, seconds: self.last_ms / 1000 });
         }
-        Opportunities::new(self.opportunities, Duration::ms(self.last_ms)).map_err(|error| error.to_string())
+        Ok(Opportunities::new(self.opportunities, Duration::ms(self.last_ms))?)
     }
 }
 

@@ -26,7 +26,7 @@ mod watch;
 mod world;
 
 pub use completions::SIZE_CLASSES;
-pub use goodqueue_line::{Opportunities, RateSpec};
+pub use goodqueue_line::{Opportunities, OpportunitiesError, RateSpec};
 pub use outcome::{
     CallOutcome, Content, FlowOutcome, GroupOutcome, LinkOutcome, Outcome, Series, SeriesColumn, SojournHistogram,
     TransferOutcome, VideoOutcome,

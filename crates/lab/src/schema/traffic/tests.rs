@@ -1,18 +1,18 @@
 //! The table held against the reader.
 
 use super::*;
-use crate::plan::Plan;
+use crate::plan::{Plan, PlanError};
 use goodqueue_spec::Given;
 use goodqueue_tcp::{ReceiverConfig, SenderConfig};
 
-fn read(traffic: &str) -> Result<Plan, String> {
+fn read(traffic: &str) -> Result<Plan, PlanError> {
     let text = format!(
         "goodqueue = 1\nduration = \"10 s\"\n[link.ab]\nfrom = \"a\"\nto = \"b\"\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"1 bdp\"\n\
          buffer_up = \"1 bdp\"\n[[traffic]]\n{traffic}"
     );
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("flows.csv"), "start,size\n0 s,1 kB\n").expect("a file");
-    Plan::parse("test", &text, folder.path()).map_err(|error| error.text())
+    Plan::parse("test", &text, folder.path())
 }
 
 #[test]
@@ -24,9 +24,9 @@ fn every_key_is_read_and_no_key_is_missing() {
         // `header` contradicts `timestamps`.
         let given = all.iter().filter(|key| key.name != "header");
         given.for_each(|key| text.push_str(&format!("{} = {}\n", key.name, key.written().expect("an example or a default"))));
-        read(&text).unwrap_or_else(|error| panic!("{error}"));
+        read(&text).unwrap_or_else(|error| panic!("{}", error.text()));
         // An unknown key is answered with the list of known ones.
-        let error = read(&format!("{text}xxxxxxxxxxxxxxxxxxxx = 1\n")).expect_err("no such key");
+        let error = read(&format!("{text}xxxxxxxxxxxxxxxxxxxx = 1\n")).expect_err("no such key").text();
         let known = error.split(" has ").nth(1).expect("the list of known keys").split('\n').next().unwrap_or_default();
         for name in known.split(", ").map(|name| name.trim_matches('`')) {
             assert!(name == "kind" || all.iter().any(|key| key.name == name), "{} lacks the key {name}", kind.kind);
@@ -38,10 +38,10 @@ fn every_key_is_read_and_no_key_is_missing() {
 fn required_keys_are_required_and_every_kind_is_listed() {
     for kind in KINDS {
         let required = kind.keys().filter(|key| key.is_required()).count();
-        let faults = read(&format!("kind = \"{}\"\n", kind.kind)).map_or_else(|error| error.lines().count(), |_| 0);
+        let faults = read(&format!("kind = \"{}\"\n", kind.kind)).map_or_else(|error| error.faults().count(), |_| 0);
         assert_eq!(faults, required, "{}", kind.kind);
     }
-    let error = read("kind = \"zzz\"\n").expect_err("no such kind");
+    let error = read("kind = \"zzz\"\n").expect_err("no such kind").text();
     let listed: Vec<String> = KINDS.iter().map(|kind| format!("`{}`", kind.kind)).collect();
     assert!(error.contains(&format!("allowed {}", listed.join(", "))), "{error}");
 }
