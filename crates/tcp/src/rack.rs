@@ -4,7 +4,7 @@
 //! *Source*: RFC 8985 §6.2; Linux 6.12: no waiting during recovery, or with three segments
 //! delivered out of order, while reordering was never seen.
 
-use crate::scoreboard::{Delivery, LastDelivered};
+use crate::scoreboard::{Delivery, LastDelivered, RackDelivery};
 
 /// Recoveries for which a widened reordering window is kept.
 const PERSIST: u8 = 16;
@@ -38,17 +38,11 @@ impl Rack {
 
     /// Takes what an acknowledgement delivered.
     #[inline]
-    pub(crate) fn on_delivery(&mut self, now: u64, delivery: &Delivery, min_rtt: u64) {
+    pub(crate) fn on_delivery(&mut self, now: u64, delivery: &Delivery) {
         self.reordering_seen |= delivery.reordered;
-        let Some((sent_at, number, ambiguous)) = delivery.latest else { return };
-        let rtt = now - sent_at;
-        // A copy cannot have been delivered in less than the smallest round-trip time: the original
-        // was.
-        if ambiguous && rtt < min_rtt {
-            return;
-        }
+        let Some(RackDelivery { latest: (sent_at, number), processed }) = delivery.rack else { return };
         self.advanced = true;
-        self.latest.rtt = rtt;
+        self.latest.rtt = now - processed;
         if (sent_at, number) > (self.latest.sent_at, self.latest.number) {
             self.latest.sent_at = sent_at;
             self.latest.number = number;
@@ -72,9 +66,15 @@ impl Rack {
         self.reordering_seen = true;
     }
 
-    /// A duplicate was reported: a retransmission was in vain.
+    /// A duplicate was reported that is no probe's: a retransmission was in vain. Reordering may
+    /// have caused it if there was any before.
     pub(crate) fn on_duplicate(&mut self) {
-        self.duplicate_seen = true;
+        self.duplicate_seen |= self.reordering_seen;
+    }
+
+    /// A segment was sent again, and both copies arrived above a hole.
+    pub(crate) fn on_reordering(&mut self) {
+        self.reordering_seen = true;
     }
 
     /// Widens the reordering window, at most once per round trip. `delivered` counts all segments

@@ -16,7 +16,7 @@ mod ranges;
 mod window;
 
 use crate::config::{AckPolicy, ReceiverConfig, SackReports};
-use crate::segment::{Flags, SackBlock, Segment};
+use crate::segment::{Flags, Segment};
 use goodqueue_units::{Duration, Ecn, Instant};
 use ranges::OutOfOrder;
 use window::{Reading, Window};
@@ -377,16 +377,8 @@ impl Receiver {
     /// Acknowledgements are not delayed for a while.
     fn report_duplicate(&mut self, now: Instant, old: &Segment) -> Segment {
         self.quick = self.quick.max(QUICK_ACKS);
-        let mut ack = self.acknowledge(now);
-        // A copy more than 4 GiB old says nothing about this window.
-        if self.sack != SackReports::Off
-            && let Ok(offset) = u32::try_from(self.next - old.number)
-        {
-            ack.sack.copy_within(0..2, 1);
-            ack.sack[0] = SackBlock { offset, len: u32::from(old.payload) };
-            ack.flags = ack.flags.with(Flags::DSACK);
-        }
-        ack
+        self.out_of_order.note_twice(old.number, old.number + u64::from(old.payload));
+        self.acknowledge(now)
     }
 
     /// A segment has arrived, in order or not.
@@ -449,7 +441,7 @@ impl Receiver {
 
     fn acknowledge(&mut self, now: Instant) -> Segment {
         let mut ack = self.acknowledge_in_order(now, self.out_of_order.held());
-        if !self.out_of_order.is_empty() && self.sack != SackReports::Off {
+        if !self.out_of_order.is_silent() && self.sack != SackReports::Off {
             self.out_of_order.report(self.next, &mut ack);
         }
         ack

@@ -135,7 +135,7 @@ impl Sampler {
         if delivery.delivered > 0 {
             self.delivered_at = now;
         }
-        let (sent_at, number, _) = delivery.latest?;
+        let (sent_at, number) = delivery.latest?;
         let stamp = self.stamp(number);
         self.first_sent_at = sent_at;
         let sending = sent_at.saturating_sub(stamp.first_sent_at);
@@ -159,7 +159,7 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     fn delivered(count: u32, sent_at: u64, number: u64) -> Delivery {
-        Delivery { delivered: count, latest: Some((sent_at, number, false)), ..Delivery::default() }
+        Delivery { delivered: count, latest: Some((sent_at, number)), ..Delivery::default() }
     }
 
     fn totals(delivered: u64) -> Totals {

@@ -74,9 +74,23 @@ pub(crate) struct Delivery {
     pub(crate) reordered: bool,
     /// Retransmissions delivered.
     pub(crate) repaired: u32,
-    /// The delivered segment that was sent last: its time and number, and whether it was sent more
-    /// than once.
-    pub(crate) latest: Option<(u64, u64, bool)>,
+    /// Time and number of the delivered segment that was sent last.
+    pub(crate) latest: Option<(u64, u64)>,
+    /// What RACK takes from this acknowledgement.
+    pub(crate) rack: Option<RackDelivery>,
+    /// The smallest round-trip time so far, in nanoseconds: a copy that seems to have arrived
+    /// sooner is still under way, and RACK leaves it out.
+    pub(crate) min_rtt: u64,
+}
+
+/// Delivered segments as RACK takes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RackDelivery {
+    /// Time and number of the segment that was sent last.
+    pub(crate) latest: (u64, u64),
+    /// When the segment was sent that was processed last; those acknowledged cumulatively are
+    /// processed after those reported selectively. Its round-trip time counts.
+    pub(crate) processed: u64,
 }
 
 /// The segments `una..nxt`. The fields that every acknowledgement touches come first, in one cache
@@ -315,7 +329,7 @@ impl Scoreboard {
             out.original |= number < recovery_point;
             out.reordered |= number < self.highest_sacked;
         }
-        out.note_latest(at, number, record.has(AMBIGUOUS));
+        out.note(now, at, number, record.has(AMBIGUOUS), true);
     }
 
     fn leave_flight(&mut self, record: Record, out: &mut Delivery) {
@@ -353,7 +367,8 @@ impl Scoreboard {
                 out.original |= number < recovery_point;
                 out.reordered |= number < prior_highest;
             }
-            out.note_latest(at, number, record.has(AMBIGUOUS));
+            // Linux takes what is acknowledged cumulatively after these.
+            out.note(now, at, number, record.has(AMBIGUOUS), out.delivered == out.sacked);
             *self.slot(number) = Record::new(number + 1, SACKED | record.0 & AMBIGUOUS);
             self.sacked += 1;
             out.sacked += 1;
@@ -366,6 +381,13 @@ impl Scoreboard {
         let record = self.record(start);
         *self.slot(start) = Record::new(number, record.0 & FLAGS);
         self.recount();
+    }
+
+    /// Whether a segment was sent again, and whether it was reported selectively. Also right for
+    /// segments that the present acknowledgement covers.
+    pub(crate) fn repeated_and_sacked(&self, number: u64) -> (bool, bool) {
+        let record = self.record(number);
+        (record.has(AMBIGUOUS), record.has(SACKED))
     }
 
     fn note_highest(&mut self, number: u64) {
@@ -385,9 +407,18 @@ impl Scoreboard {
 }
 
 impl Delivery {
-    fn note_latest(&mut self, at: u64, number: u64, ambiguous: bool) {
-        if self.latest.is_none_or(|(latest, seq, _)| (at, number) > (latest, seq)) {
-            self.latest = Some((at, number, ambiguous));
+    /// Takes a segment that was just delivered, at `at` sent for the last time; `timed` if its
+    /// round-trip time replaces that of segments before it.
+    /// *Source*: RFC 8985 §6.2, steps 1 and 2; Linux' `tcp_rack_advance`.
+    fn note(&mut self, now: u64, at: u64, number: u64, ambiguous: bool, timed: bool) {
+        self.latest = self.latest.max(Some((at, number)));
+        if ambiguous && now - at < self.min_rtt {
+            return;
+        }
+        let rack = self.rack.get_or_insert(RackDelivery { latest: (at, number), processed: at });
+        rack.latest = rack.latest.max((at, number));
+        if timed {
+            rack.processed = at;
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Segments: what travels between a sender and a receiver.
 
+use core::ops::Range;
 use goodqueue_units::{Duration, Instant};
 
 /// A run of received bytes above the cumulative acknowledgement (RFC 2018), relative to it so that
@@ -28,8 +29,9 @@ impl Flags {
     pub const ECE: Self = Self(8);
     /// Congestion window reduced (RFC 3168).
     pub const CWR: Self = Self(16);
-    /// The first SACK block reports a duplicate (RFC 2883). Its offset is the distance of its start
-    /// *below* `number`.
+    /// The first SACK block reports a duplicate (RFC 2883) of data below `number`. Its offset is
+    /// the distance of its start *below* `number`. A duplicate of data above has no flag: its block
+    /// lies within the second one.
     pub const DSACK: Self = Self(32);
     /// In a SYN: requests a count of marked packets, [`Segment::ce`]; in the answer: grants it (RFC
     /// 9768's AE flag).
@@ -63,8 +65,9 @@ pub struct Segment {
     /// Data: time of transmission (timestamp option, RFC 7323). Acknowledgement: the timestamp it
     /// echoes.
     pub timestamp: Instant,
-    /// Acknowledgement: blocks received above `number`, the most recent first; unused blocks are
-    /// empty and come last.
+    /// Acknowledgement: first a range that arrived twice, if any
+    /// ([`received_twice`](Self::received_twice)), then blocks received above `number`, the most
+    /// recent first; unused blocks are empty and come last.
     pub sack: [SackBlock; 3],
     /// Acknowledgement: its time of transmission less the timestamp it echoes, in units of
     /// [`DELAY_UNIT`](Self::DELAY_UNIT). A host computes it from the two halves of the timestamp
@@ -125,6 +128,30 @@ impl Segment {
         &self.sack[..used]
     }
 
+    /// The bytes that the first block reports as received twice (RFC 2883 §4): either it lies below
+    /// `number`, or the second block contains it.
+    #[must_use]
+    pub fn received_twice(&self) -> Option<Range<u64>> {
+        let first = self.sack[0];
+        if self.flags.has(Flags::DSACK) {
+            let start = self.number.saturating_sub(u64::from(first.offset));
+            return (first.len > 0).then(|| start..start.saturating_add(u64::from(first.len)));
+        }
+        let [first, second] = [0, 1].map(|place| self.above(self.sack[place]));
+        (!first.is_empty() && second.start <= first.start && first.end <= second.end).then_some(first)
+    }
+
+    /// Ranges of bytes received above `number`, the most recent first.
+    pub fn received(&self) -> impl Iterator<Item = Range<u64>> {
+        let skipped = usize::from(self.received_twice().is_some());
+        self.blocks().iter().skip(skipped).map(|&block| self.above(block))
+    }
+
+    fn above(&self, block: SackBlock) -> Range<u64> {
+        let start = self.number.saturating_add(u64::from(block.offset));
+        start..start.saturating_add(u64::from(block.len))
+    }
+
     /// Whether it has selective reports.
     #[inline]
     #[must_use]
@@ -137,6 +164,23 @@ impl Segment {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_block_below_or_within_the_second_one_arrived_twice() {
+        let block = |offset, len| SackBlock { offset, len };
+        let ack = |flags, sack| Segment { number: 5000, flags, sack, ..Segment::default() };
+        let below = ack(Flags::DSACK, [block(2000, 1000), block(3000, 1000), SackBlock::default()]);
+        assert_eq!(below.received_twice(), Some(3000..4000));
+        assert!(below.received().eq([8000..9000]));
+        let within = ack(Flags::ACK, [block(1000, 1000), block(1000, 2000), block(5000, 10)]);
+        assert_eq!(within.received_twice(), Some(6000..7000));
+        assert!(within.received().eq([6000..8000, 10_000..10_010]));
+        let apart = ack(Flags::ACK, [block(5000, 1000), block(1000, 2000), SackBlock::default()]);
+        assert_eq!(apart.received_twice(), None);
+        assert_eq!(apart.received().count(), 2);
+        let single = ack(Flags::ACK, [block(5000, 1000), SackBlock::default(), SackBlock::default()]);
+        assert_eq!((single.received_twice(), single.received().count()), (None, 1));
+    }
 
     proptest! {
         #[test]

@@ -256,6 +256,8 @@ pub struct Sender {
     writer: Writer,
     /// Timeouts since the acknowledgement last advanced.
     timeouts_in_a_row: u32,
+    /// Segments that receivers have reported as arrived twice.
+    copies_reported: u64,
     /// Recovery ends when everything below this segment is acknowledged.
     recovery_point: u64,
     prr: Prr,
@@ -354,6 +356,7 @@ impl Sender {
             probe_end: NO_SEGMENT,
             probe_content: ProbeContent::NewData,
             timeouts_in_a_row: 0,
+            copies_reported: 0,
             recovery: RecoveryStep::Ordinary,
             loss_detection: config.loss_detection,
             routine: false,

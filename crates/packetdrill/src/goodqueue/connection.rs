@@ -365,12 +365,13 @@ impl Connection {
                 added.extend(self.deliveries.report(first, past));
             }
             let (first, past) = (first * mss, past * mss);
-            let offset = if is_duplicate { segment.number.checked_sub(first) } else { first.checked_sub(segment.number) };
+            let is_below = is_duplicate && first < segment.number;
+            let offset = if is_below { segment.number.checked_sub(first) } else { first.checked_sub(segment.number) };
             let (Some(offset), Some(len)) = (offset, past.checked_sub(first).filter(|len| *len > 0)) else { continue };
             if used == segment.sack.len() {
                 break;
             }
-            if is_duplicate {
+            if is_below {
                 segment.flags = segment.flags.with(Flags::DSACK);
             }
             segment.sack[used] = SackBlock { offset: offset as u32, len: len as u32 };
@@ -455,32 +456,21 @@ impl Connection {
     fn answer(&mut self, now: Instant, answer: &Segment, offset: u64, len: u32) -> Packet {
         let first = self.irs.wrapping_add(1);
         let at = |offset: u64| first.wrapping_add(offset as u32);
-        let duplicate = answer.flags.has(Flags::DSACK);
-        let blocks = answer.blocks().iter().enumerate().map(|(index, block)| {
-            let from = if duplicate && index == 0 {
-                answer.number.saturating_sub(u64::from(block.offset))
-            } else {
-                answer.number + u64::from(block.offset)
-            };
-            (at(from), at(from + u64::from(block.len)))
-        });
-        let mut blocks: Vec<_> = blocks.collect();
+        let duplicate = answer.received_twice();
+        let blocks = duplicate.clone().into_iter().chain(answer.received());
+        let mut blocks: Vec<_> = blocks.map(|range| (at(range.start), at(range.end))).collect();
         let echo = answer.flags.has(Flags::ECE);
         self.reported = (echo, answer.payload);
         let mut flags = TcpFlags::ACK.with_if(echo && !self.is_counted(), TcpFlags::ECE);
         let timestamp = self.timestamps.then(|| (self.tick(now), self.recent));
         let mut counters = None;
         if let Feedback::Counted(ecn) = &mut self.feedback {
-            let reported = answer.blocks().first().filter(|_| duplicate).map(|block| {
-                let first = answer.number.saturating_sub(u64::from(block.offset));
-                (first, first + u64::from(block.len))
-            });
             let room = Room {
                 space: OPTION_SPACE - if timestamp.is_some() { usize::from(TIMESTAMP) } else { 0 },
                 growth: usize::from(self.full_size).saturating_sub(len as usize),
                 blocks: blocks.len(),
                 rtt: self.sender.srtt(),
-                duplicate: reported,
+                duplicate: duplicate.map(|range| (range.start, range.end)),
             };
             let (option, kept) = ecn.report(now, &room, &mut flags);
             blocks.truncate(kept);

@@ -1,6 +1,6 @@
 //! Data received out of order, and which of it to report.
 
-use crate::segment::{SackBlock, Segment};
+use crate::segment::{Flags, SackBlock, Segment};
 use alloc::collections::VecDeque;
 
 const NONE: (u64, u64) = (0, 0);
@@ -14,6 +14,8 @@ pub(super) struct OutOfOrder {
     recent: [(u64, u64); 4],
     /// Bytes in all ranges.
     held: u64,
+    /// What arrived a second time and is not reported yet.
+    twice: (u64, u64),
 }
 
 impl OutOfOrder {
@@ -28,7 +30,19 @@ impl OutOfOrder {
         self.held
     }
 
-    /// Adds a range, merging it with what it touches.
+    /// Whether an acknowledgement has nothing to report selectively.
+    #[inline]
+    pub(super) fn is_silent(&self) -> bool {
+        self.ranges.is_empty() && self.twice == NONE
+    }
+
+    /// Notes a range that arrived a second time, for the next acknowledgement.
+    pub(super) fn note_twice(&mut self, start: u64, end: u64) {
+        self.twice = (start, end);
+    }
+
+    /// Adds a range, merging it with what it touches. The first part of it that was here before is
+    /// noted as received twice.
     pub(super) fn insert(&mut self, start: u64, end: u64) {
         self.held += end - start;
         let merged = match self.ranges.back_mut() {
@@ -58,6 +72,10 @@ impl OutOfOrder {
         if first == past {
             self.ranges.insert(first, (start, end));
             return (start, end);
+        }
+        let within = |range: &(u64, u64)| (start.max(range.0), end.min(range.1));
+        if let Some(twice) = self.ranges.range(first..past).map(within).find(|part| part.0 < part.1) {
+            self.twice = twice;
         }
         let merged = (start.min(self.ranges[first].0), end.max(self.ranges[past - 1].1));
         let before: u64 = self.ranges.range(first..past).map(|range| range.1 - range.0).sum();
@@ -109,9 +127,19 @@ impl OutOfOrder {
     }
 
     /// Writes the blocks of an acknowledgement of everything below `next`, without blocks beyond 4
-    /// GiB.
-    pub(super) fn report(&self, next: u64, ack: &mut Segment) {
+    /// GiB: what arrived twice comes first (RFC 2883 §4).
+    pub(super) fn report(&mut self, next: u64, ack: &mut Segment) {
         let mut used = 0;
+        let (start, end) = core::mem::take(&mut self.twice);
+        if let (Ok(offset), Ok(len)) = (u32::try_from(start.abs_diff(next)), u32::try_from(end - start))
+            && len > 0
+        {
+            if start < next {
+                ack.flags = ack.flags.with(Flags::DSACK);
+            }
+            ack.sack[0] = SackBlock { offset, len };
+            used = 1;
+        }
         for &(start, end) in self.recent.iter().take_while(|block| **block != NONE) {
             if let (Ok(offset), Ok(len)) = (u32::try_from(start - next), u32::try_from(end - start))
                 && used < ack.sack.len()
@@ -127,7 +155,7 @@ impl OutOfOrder {
 mod tests {
     use super::*;
 
-    fn blocks(ranges: &OutOfOrder, next: u64) -> alloc::vec::Vec<(u32, u32)> {
+    fn blocks(ranges: &mut OutOfOrder, next: u64) -> alloc::vec::Vec<(u32, u32)> {
         let mut ack = Segment::default();
         ranges.report(next, &mut ack);
         ack.blocks().iter().map(|b| (b.offset, b.len)).collect()
@@ -139,9 +167,9 @@ mod tests {
         for start in [10, 30, 50, 70] {
             ranges.insert(start, start + 10);
         }
-        assert_eq!(blocks(&ranges, 0), [(70, 10), (50, 10), (30, 10)]);
+        assert_eq!(blocks(&mut ranges, 0), [(70, 10), (50, 10), (30, 10)]);
         ranges.insert(20, 25);
-        assert_eq!(blocks(&ranges, 0), [(10, 15), (70, 10), (50, 10)]);
+        assert_eq!(blocks(&mut ranges, 0), [(10, 15), (70, 10), (50, 10)]);
     }
 
     #[test]
@@ -150,17 +178,29 @@ mod tests {
         ranges.insert(10, 20);
         ranges.insert(30, 40);
         ranges.insert(20, 30);
-        assert_eq!(blocks(&ranges, 0), [(10, 30)]);
+        assert_eq!(blocks(&mut ranges, 0), [(10, 30)]);
         assert_eq!(ranges.take_up_to(10), 40);
-        assert!(ranges.is_empty() && blocks(&ranges, 40).is_empty());
+        assert!(ranges.is_empty() && blocks(&mut ranges, 40).is_empty());
     }
 
     #[test]
-    fn data_received_twice_changes_nothing() {
+    fn data_received_twice_is_reported_once_and_first() {
+        let mut ranges = OutOfOrder::default();
+        ranges.insert(50, 60);
+        ranges.insert(10, 40);
+        ranges.insert(20, 30);
+        assert_eq!(blocks(&mut ranges, 0), [(20, 10), (10, 30), (50, 10)]);
+        assert_eq!(blocks(&mut ranges, 0), [(10, 30), (50, 10)]);
+        ranges.insert(30, 55);
+        assert_eq!(blocks(&mut ranges, 0), [(30, 10), (10, 50)]);
+        assert!(!ranges.is_silent() && ranges.held() == 50);
+    }
+
+    #[test]
+    fn data_received_twice_changes_nothing_of_what_is_held() {
         let mut ranges = OutOfOrder::default();
         ranges.insert(10, 40);
         ranges.insert(20, 30);
-        assert_eq!(blocks(&ranges, 0), [(10, 30)]);
         assert_eq!(ranges.take_up_to(5), 5);
         assert_eq!(ranges.take_up_to(15), 40);
     }

@@ -6,6 +6,7 @@ use crate::cc::{AckSample, CongestionControl, Growth, Marks, State};
 use crate::prr::Ack;
 use crate::scoreboard::{Delivery, Verdict};
 use crate::segment::{Flags, Segment};
+use core::ops::Range;
 use goodqueue_units::{Duration, Instant};
 
 /// Round-trip times of one acknowledgement in nanoseconds.
@@ -94,7 +95,7 @@ impl Sender {
         let una = self.number_at(segment.number);
         let advanced = una > prior_una;
         let echoed = segment.timestamp.as_nanos();
-        let mut delivery = Delivery::default();
+        let mut delivery = Delivery { min_rtt: self.rtt.min(), ..Delivery::default() };
         if advanced {
             self.timeouts_in_a_row = 0;
             if self.lacks_sack() {
@@ -109,12 +110,12 @@ impl Sender {
                 self.count_duplicate(&mut delivery);
             }
         } else if segment.has_blocks() {
-            reports_duplicate = self.take_selective(t, segment, prior_highest, &mut delivery);
+            reports_duplicate = self.take_selective(t, segment, (prior_una, prior_highest), &mut delivery);
         }
         let measured = self.measure(t, &delivery, advanced, echoed);
         let prior_delivered = self.delivered.saturating_sub(u64::from(self.board.outstanding()));
         self.delivered += u64::from(delivery.delivered);
-        self.rack.on_delivery(t, &delivery, self.rtt.min());
+        self.rack.on_delivery(t, &delivery);
         if advanced {
             self.rack.adapt(self.delivered, prior_delivered);
         }
@@ -161,31 +162,60 @@ impl Sender {
         }
     }
 
-    /// Takes the selective blocks. Returns whether the first one reports a duplicate.
-    fn take_selective(&mut self, t: u64, segment: &Segment, prior_highest: u64, delivery: &mut Delivery) -> bool {
-        let mut blocks = segment.blocks().iter();
-        let mut reports_duplicate = false;
-        if segment.flags.has(Flags::DSACK)
-            && let Some(block) = blocks.next()
-        {
-            reports_duplicate = true;
-            let end = segment.number.saturating_sub(u64::from(block.offset)).saturating_add(u64::from(block.len));
-            let end = self.number_at(end);
-            self.rack.on_duplicate();
-            self.undo.on_duplicate(end, self.board.una());
-            if end == self.probe_end && self.probe_content == ProbeContent::Repeat {
-                self.probe_end = NO_SEGMENT;
-            }
-        }
-        for block in blocks {
-            let first = segment.number.saturating_add(u64::from(block.offset));
-            let past = first.saturating_add(u64::from(block.len));
-            let mss = u64::from(self.segmentation.mss());
-            let start = self.segmentation.whole(first.saturating_add(mss - 1));
-            let end = self.number_at(past);
+    /// Takes the selective blocks. Returns whether the first one reports a duplicate. `prior` is
+    /// what was acknowledged cumulatively before, and the highest segment that was reported
+    /// selectively. A copy that arrived in vain is delivered, too.
+    fn take_selective(&mut self, t: u64, segment: &Segment, prior: (u64, u64), delivery: &mut Delivery) -> bool {
+        let (prior_una, prior_highest) = prior;
+        let twice = segment.received_twice();
+        let copies = twice.map_or(0, |twice| self.take_duplicate(twice, segment.number, prior_una));
+        for range in segment.received() {
+            let (start, end) = self.numbers(&range);
             self.board.sack(t, start, end, self.recovery_point, prior_highest, delivery);
         }
-        reports_duplicate
+        if prior_una < self.board.nxt() {
+            delivery.delivered += copies;
+        }
+        copies > 0
+    }
+
+    /// Takes a report of data that arrived twice, in an acknowledgement of everything below
+    /// `number`. Returns how many segments it is about; none if more were reported than ever
+    /// retransmitted, since the network has then made the copies.
+    /// *Source*: Linux' `tcp_dsack_seen`, `tcp_check_dsack` and `tcp_sacktag_one`.
+    #[cold]
+    fn take_duplicate(&mut self, twice: Range<u64>, number: u64, prior_una: u64) -> u32 {
+        let copies = (twice.end - twice.start).div_ceil(u64::from(self.segmentation.mss()));
+        self.copies_reported += copies;
+        if self.copies_reported > self.statistics.retransmitted_segments {
+            return 0;
+        }
+        let (start, end) = self.numbers(&twice);
+        if copies > 1 || end != self.probe_end {
+            self.rack.on_duplicate();
+        } else if twice.end <= number && self.probe_content == ProbeContent::Repeat {
+            self.probe_end = NO_SEGMENT;
+        }
+        let copies = copies as u32;
+        if end <= prior_una {
+            self.undo.on_duplicates(copies, end);
+        }
+        for segment in start.max(prior_una)..end {
+            let (repeated, sacked) = self.board.repeated_and_sacked(segment);
+            if repeated {
+                self.undo.on_duplicates(1, segment + 1);
+                if sacked && (self.state != State::Loss || self.undo.is_possible()) {
+                    self.rack.on_reordering();
+                }
+            }
+        }
+        copies
+    }
+
+    /// The numbers of the whole segments in a range of bytes.
+    fn numbers(&self, range: &Range<u64>) -> (u64, u64) {
+        let mss = u64::from(self.segmentation.mss());
+        (self.segmentation.whole(range.start.saturating_add(mss - 1)), self.number_at(range.end))
     }
 
     /// The number of whole segments below a byte offset; the last segment may be short.

@@ -39,12 +39,17 @@ impl Undo {
         self.first_repeat_at.get_or_insert(now);
     }
 
-    pub(super) fn on_duplicate(&mut self, end: u64, una: u64) {
+    /// Whether there is a reduction that may be undone.
+    pub(super) const fn is_possible(&self) -> bool {
+        self.marker.is_some()
+    }
+
+    /// Segments that were sent again, up to `end`, have arrived twice.
+    pub(super) fn on_duplicates(&mut self, copies: u32, end: u64) {
         if let (Some(marker), Some(repeats)) = (self.marker, self.repeats)
-            && end <= una
             && end > marker
         {
-            self.repeats = Some(repeats.saturating_sub(1));
+            self.repeats = Some(repeats.saturating_sub(copies));
         }
     }
 
