@@ -65,19 +65,6 @@ impl Until {
     }
 }
 
-/// A bound on times and slots of the first group: everything due by then, and no slot without a
-/// time.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct UntilSlot(Key);
-
-impl UntilSlot {
-    /// Up to and including `slot` at `last`; a slot beyond the first group includes all of the
-    /// group.
-    pub(crate) fn new((last, slot): (Instant, SlotId)) -> Self {
-        Self(last.as_nanos().min(NEVER - 1) << PLACE_BITS | slot.index().min(FAN - 1) as Key)
-    }
-}
-
 impl Agenda {
     /// `slots` without a time.
     pub(crate) fn new(slots: usize) -> Self {
@@ -167,21 +154,6 @@ impl Agenda {
         (first < until.0).then(|| (Instant::from_nanos(first >> PLACE_BITS), self.slot_of(first)))
     }
 
-    /// Whether a slot belongs to the first group.
-    pub(crate) fn is_in_first_group(slot: SlotId) -> bool {
-        slot.index() < FAN
-    }
-
-    /// The earliest time of three slots of the first group and the first slot that has it, if it is
-    /// due by `until`.
-    #[inline(always)]
-    pub(crate) fn next_of(&self, slots: [SlotId; 3], until: UntilSlot) -> Option<(Instant, SlotId)> {
-        let group = if self.levels.is_empty() { &self.top } else { &self.levels[0][0] };
-        let [a, b, c] = slots.map(|slot| group[slot.index() % FAN]);
-        let first = a.min(b).min(c);
-        (first <= until.0).then(|| (Instant::from_nanos(first >> PLACE_BITS), SlotId::at(place(first))))
-    }
-
     /// The slot whose time is the earliest of `top`.
     #[inline(always)]
     fn slot_of(&self, first: Key) -> SlotId {
@@ -216,13 +188,6 @@ mod tests {
                 let bound = rng.below(300);
                 let due = (plain[first] <= bound).then_some(expected);
                 assert_eq!(agenda.next_until(Until::new(Instant::from_nanos(bound))), due);
-                if slots > 2 {
-                    let first = (0..3).min_by_key(|&slot| plain[slot]).unwrap();
-                    let due = (plain[first], first) <= (bound, 1);
-                    let until = UntilSlot::new((Instant::from_nanos(bound), SlotId::at(1)));
-                    let next = agenda.next_of([0, 1, 2].map(SlotId::at), until);
-                    assert_eq!(next, due.then_some((Instant::from_nanos(plain[first]), SlotId::at(first))));
-                }
                 assert_eq!(agenda.is_free(SlotId::at(slot)), plain[slot] == u64::MAX);
                 assert_eq!(agenda.at(SlotId::at(slot)).as_nanos(), plain[slot]);
             }

@@ -162,6 +162,12 @@ impl<I: Id, T> IdVec<I, T> {
         &self.items[first.index()..first.index() + count]
     }
 
+    /// The items from `first` on.
+    #[inline(always)]
+    pub(crate) fn from(&self, first: I) -> &[T] {
+        &self.items[first.index()..]
+    }
+
     /// Adds copies of the items from `first` on, `count` of them.
     pub(crate) fn repeat(&mut self, first: I, count: usize)
     where

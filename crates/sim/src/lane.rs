@@ -124,9 +124,13 @@ pub(crate) struct Lane {
 
 impl Lane {
     pub(crate) fn new() -> Self {
-        let ring = vec![NOTHING; FIRST_CAPACITY].into_boxed_slice();
+        Self { ring: vec![NOTHING; FIRST_CAPACITY].into_boxed_slice(), ..Self::absent() }
+    }
+
+    /// Stands in the place of a lane that is elsewhere. Takes no packet.
+    pub(crate) fn absent() -> Self {
         Self {
-            ring,
+            ring: Box::default(),
             first: 0,
             len: 0,
             last: Instant::ZERO,
@@ -240,7 +244,7 @@ impl Lane {
     #[inline(always)]
     pub(crate) fn first(&self) -> &SimPacket {
         debug_assert!(self.len > 0, "a lane with a time in the agenda has a packet");
-        &self.ring[self.place(0)].packet
+        &self.ring[self.first].packet
     }
 
     /// Lets the first packet go. Returns the arrival time of the next one ([`Instant::MAX`] if none
@@ -278,7 +282,7 @@ impl Lane {
     /// Arrival time of the first packet; [`Instant::MAX`] if there is none.
     #[inline(always)]
     pub(crate) fn first_at(&self) -> Instant {
-        if self.len == 0 { Instant::MAX } else { self.ring[self.place(0)].at }
+        if self.len == 0 { Instant::MAX } else { self.ring[self.first].at }
     }
 
     /// The packet `number` places behind the first one, if it is in the ring.

@@ -229,6 +229,12 @@ impl EventRecorder {
         self
     }
 
+    /// Sets the time of the events that follow, at the same link.
+    #[inline(always)]
+    pub(crate) fn tick(&mut self, now: Instant) {
+        self.now = now;
+    }
+
     /// Folds one packet event into the fingerprint.
     #[inline]
     fn fold(&mut self, kind: u64, packet: &SimPacket) {

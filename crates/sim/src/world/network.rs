@@ -5,7 +5,7 @@
 mod deferred;
 mod stops;
 
-use super::path::{Element, Heading, Hop, Route, next_hop};
+use super::path::{Element, Heading, Hop, Route};
 use crate::agenda::Agenda;
 use crate::ids::{FlowId, HopId, Id, IdVec, LaneId, LinkId, SlotId, WireClassId, WireId};
 use crate::lane::Lane;
@@ -96,6 +96,55 @@ pub(super) struct Network {
     pub(super) wire_losses: u64,
 }
 
+/// What packets pass between hosts and links.
+struct Ways<'n> {
+    agenda: &'n mut Agenda,
+    slots: Slots,
+    lanes: &'n mut IdVec<LaneId, Lane>,
+    hops: &'n IdVec<HopId, Hop>,
+    classes: &'n mut IdVec<WireClassId, WireClass>,
+    wires: &'n mut IdVec<WireId, Wire>,
+}
+
+impl Ways<'_> {
+    /// The time at which a packet that reaches `wire` at `arrival` leaves it.
+    #[inline(always)]
+    fn exit_time(&mut self, wire: WireId, arrival: Instant, ip_len: u16) -> Instant {
+        let wire = &mut self.wires[wire];
+        wire.exit_time(&mut self.classes[wire.class], arrival, ip_len)
+    }
+
+    /// Lets a packet that reaches the wire at `hop` at `arrival` cross it and enter the next lane.
+    #[inline(always)]
+    fn cross_wire(&mut self, packet: &SimPacket, hop: HopId, arrival: Instant) {
+        let exit = match self.hops[hop].wire() {
+            Some(wire) => self.exit_time(wire, arrival, packet.ip_len),
+            None => arrival,
+        };
+        self.leave_hop(packet, hop, exit);
+    }
+
+    /// A packet reaches the far end of `hop` at `exit`. It crosses fused wires at once and then
+    /// enters the lane.
+    #[inline(always)]
+    fn leave_hop(&mut self, packet: &SimPacket, hop: HopId, exit: Instant) {
+        let mut hops = self.hops.from(hop).iter();
+        let Some(&Hop { lane, mut joined, .. }) = hops.next() else { return };
+        let (mut exit, mut behind) = (exit, packet.hop + 1);
+        while joined && let Some(hop) = hops.next() {
+            if let Some(wire) = hop.wire() {
+                exit = self.exit_time(wire, exit, packet.ip_len);
+            }
+            joined = hop.joined;
+            behind += 1;
+        }
+        let ring = &mut self.lanes[lane];
+        if ring.push(exit, behind, || *packet) {
+            self.agenda.set(self.slots.lane(lane), exit + ring.deferral);
+        }
+    }
+}
+
 impl Network {
     /// Links and wires without routes.
     pub(super) fn new(
@@ -184,34 +233,19 @@ impl Network {
     /// Lets a packet that reaches the wire at `hop` at `arrival` cross it and enter the next lane.
     #[inline(always)]
     pub(super) fn cross_wire(&mut self, packet: &SimPacket, hop: HopId, arrival: Instant) {
-        let exit = self.wire_exit_time(hop, arrival, packet.ip_len);
-        self.leave_hop(packet, hop, exit);
+        self.ways().cross_wire(packet, hop, arrival);
     }
 
-    /// The time at which a packet that reaches the wire at `hop` at `arrival` leaves it.
-    #[inline(always)]
-    fn wire_exit_time(&mut self, hop: HopId, arrival: Instant, ip_len: u16) -> Instant {
-        let Some(wire) = self.hops[hop].wire() else { return arrival };
-        let wire = &mut self.wires[wire];
-        wire.exit_time(&mut self.classes[wire.class], arrival, ip_len)
-    }
-
-    /// A packet reaches the far end of `hop` at `exit`. It crosses fused wires at once and then
-    /// enters the lane.
+    /// A packet reaches the far end of `hop` at `exit`.
     #[inline(always)]
     fn leave_hop(&mut self, packet: &SimPacket, hop: HopId, exit: Instant) {
-        let Hop { lane, mut joined, .. } = self.hops[hop];
-        let (mut exit, mut hop, mut behind) = (exit, hop, packet.hop + 1);
-        while joined {
-            hop = next_hop(hop);
-            exit = self.wire_exit_time(hop, exit, packet.ip_len);
-            joined = self.hops[hop].joined;
-            behind += 1;
-        }
-        let ring = &mut self.lanes[lane];
-        if ring.push(exit, behind, || *packet) {
-            self.agenda.set(self.slots.lane(lane), exit + ring.deferral);
-        }
+        self.ways().leave_hop(packet, hop, exit);
+    }
+
+    #[inline(always)]
+    fn ways(&mut self) -> Ways<'_> {
+        let Self { agenda, slots, lanes, hops, classes, wires, .. } = self;
+        Ways { agenda, slots: *slots, lanes, hops, classes, wires }
     }
 
     /// A packet leaves the transmitter of link `id` at `end`, unless the wire behind it loses it.

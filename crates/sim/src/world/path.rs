@@ -194,12 +194,6 @@ pub(super) fn hop_ids(first: HopId, count: usize) -> impl DoubleEndedIterator<It
     (first.index()..first.index() + count).map(HopId::at)
 }
 
-/// The hop after this one.
-#[inline(always)]
-pub(super) const fn next_hop(hop: HopId) -> HopId {
-    HopId::new(hop.get() + 1)
-}
-
 /// The flow `number` places after this one.
 pub(super) const fn flow_after(flow: FlowId, number: u32) -> FlowId {
     FlowId::new(flow.get() + number)

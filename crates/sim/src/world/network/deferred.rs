@@ -11,9 +11,10 @@
 //! and one leads away. Worlds with sessions, with transfers that end, or with hosts outside do not
 //! defer.
 
-use super::Network;
-use crate::agenda::{Agenda, UntilSlot};
-use crate::ids::{HopId, LaneId, LinkId, SlotId, WireClassId, WireId};
+mod pass;
+
+use super::{Network, Ways};
+use crate::ids::{HopId, LaneId, LinkId, WireClassId, WireId};
 use crate::lane::{Lane, Stop};
 use crate::world::path::{Element, Heading, hop_ids};
 use goodqueue_line::RateCursor;
@@ -46,8 +47,8 @@ pub(super) struct Deferred {
 /// The only link of a world with a deferred queue.
 const LINK: LinkId = LinkId::new(0);
 
-/// After every slot at one instant.
-const LAST_SLOT: SlotId = SlotId::new(usize::MAX);
+/// From one instant to the next.
+const NEXT: Duration = Duration::ns(1);
 
 /// A wire that several others feed.
 #[derive(Default)]
@@ -129,7 +130,7 @@ impl Network {
     fn defer_queue(&mut self) {
         let [link] = self.links.as_slice() else { return };
         let RateCursor::Constant { rate, .. } = link.rate else { return };
-        let by = longest(rate, link.delay);
+        let by = if rate > Rate::ZERO { longest(rate, link.delay) } else { Duration::ZERO };
         let starts_at_link = |(first, count): (HopId, u8)| count > 0 && self.hops[first].wire().is_none();
         let from_hosts = self.routes.iter().any(|route| Heading::BOTH.iter().any(|&heading| starts_at_link(route.hops(heading))));
         let leads_to_it = |lane: &LaneId| matches!(self.lanes[*lane].stop, Stop::Queue(_) | Stop::Varied);
@@ -138,8 +139,7 @@ impl Network {
             (lanes.next(), lanes.next())
         };
         let (Some(lane), None) = (first, second) else { return };
-        let near = Agenda::is_in_first_group(self.slots.lane(lane));
-        if by.is_zero() || from_hosts || self.lanes[lane].stop != Stop::Queue(LINK) || !near {
+        if by.is_zero() || from_hosts || self.lanes[lane].stop != Stop::Queue(LINK) {
             return;
         }
         self.lanes[lane].stop = Stop::DeferredQueue;
@@ -152,17 +152,17 @@ impl Network {
     /// Processes what has happened at the deferred queue by `now`. Returns the number of events.
     #[inline]
     pub(in crate::world) fn process_deferred(&mut self, now: Instant) -> u64 {
-        self.process_deferred_up_to((now, LAST_SLOT))
+        self.process_deferred_before(now + NEXT)
     }
 
     /// As [`process_deferred`](Self::process_deferred), before a control event of the same instant.
     pub(in crate::world) fn flush_deferred(&mut self, now: Instant) -> u64 {
-        self.process_deferred_up_to((now, super::Slots::TIMERS))
+        self.process_deferred_before(now)
     }
 
     /// Processes everything deferred at the end of the world. Returns the number of events.
     pub(in crate::world) fn finish_deferred(&mut self, end: Instant) -> u64 {
-        let mut events = self.process_deferred_up_to((end, LAST_SLOT));
+        let mut events = self.process_deferred(end);
         for lane in self.lanes.ids() {
             if self.lanes[lane].stop == Stop::DeferredWire {
                 events += self.cross_all_arrived(end, lane);
@@ -171,30 +171,11 @@ impl Network {
         events
     }
 
-    /// Processes the events of the deferred queue up to a time and the last slot of the agenda that
-    /// comes first then. Returns their number.
-    #[inline(never)]
-    fn process_deferred_up_to(&mut self, last: (Instant, SlotId)) -> u64 {
+    /// Processes the events of the deferred queue before an instant. Returns their number.
+    fn process_deferred_before(&mut self, end: Instant) -> u64 {
         let Some(deferred) = self.deferred else { return 0 };
-        let (timer, service) = (self.slots.queue_timer(LINK), self.slots.service(LINK));
-        let arrival = self.slots.lane(deferred.lane);
-        self.agenda.set(timer, deferred.timer_at);
-        self.agenda.set(service, deferred.service_at);
-        self.agenda.set(arrival, self.lanes[deferred.lane].first_at());
-        let until = UntilSlot::new(last);
-        let mut events = 0;
-        while let Some((at, slot)) = self.agenda.next_of([timer, service, arrival], until) {
-            events += 1;
-            if slot == arrival {
-                let packet = self.take_arrived(deferred.lane);
-                self.enqueue(at, LINK, packet);
-            } else if slot == service {
-                self.service_event(at, LINK);
-            } else {
-                self.queue_timer_event(at, LINK);
-            }
-        }
-        self.schedule_deferred(Deferred { timer_at: self.agenda.at(timer), service_at: self.agenda.at(service), ..deferred });
+        let (deferred, events) = self.pass_deferred(deferred, end);
+        self.schedule_deferred(deferred);
         events
     }
 
@@ -219,18 +200,24 @@ impl Network {
 
     #[inline(always)]
     fn cross_all_arrived(&mut self, now: Instant, lane: LaneId) -> u64 {
+        let Self { agenda, slots, lanes, hops, routes, classes, wires, .. } = self;
+        // No packet that leaves the wire enters the lane that leads to it.
+        let mut arriving = std::mem::replace(&mut lanes[lane], Lane::absent());
+        let mut ways = Ways { agenda, slots: *slots, lanes, hops, classes, wires };
         let mut crossed = 0;
         loop {
-            let at = self.lanes[lane].first_at();
+            let at = arriving.first_at();
             if at > now || at == Instant::MAX {
-                return crossed;
+                break;
             }
-            let packet = *self.lanes[lane].first();
-            self.lanes[lane].advance();
-            let hop = self.routes[packet.flow.id()].hop(Heading::of(packet.is_reverse()), packet.hop);
-            self.cross_wire(&packet, hop, at);
+            let packet = arriving.first();
+            let hop = routes[packet.flow.id()].hop(Heading::of(packet.is_reverse()), packet.hop);
+            ways.cross_wire(packet, hop, at);
+            arriving.advance();
             crossed += 1;
         }
+        ways.lanes[lane] = arriving;
+        crossed
     }
 }
 
@@ -272,8 +259,9 @@ mod tests {
         for (flows, queue, delay_us) in
             [(1, "tail-drop", 20_000), (9, "tail-drop", 3_000), (9, "ared", 40_000), (4, "codel", 1), (9, "pie", 9_000)]
         {
-            for jitter in [Duration::ZERO, Duration::us(30)] {
-                let spec = spec(flows, queue, Duration::us(delay_us), jitter);
+            for (jitter, loss) in [(Duration::ZERO, 0.0), (Duration::us(30), 0.01)] {
+                let mut spec = spec(flows, queue, Duration::us(delay_us), jitter);
+                spec.links[0].loss = loss;
                 let mut punctual = World::new(&spec).expect("a valid world");
                 assert!(punctual.run_events(u64::MAX, punctual.clock.end));
                 punctual.clock.now = punctual.clock.end;
