@@ -5,6 +5,7 @@
 //! about drops and marks. It may ask for its timer with one more event, `["timer", time]`.
 
 use crate::against::{Readiness, excerpt, readiness};
+use crate::fault::{Fault, Silence};
 use crate::operation::{Event, Operation, What};
 use goodqueue_aqm::own::{OwnAlgorithm, OwnKind};
 use goodqueue_aqm::spec::{Kind, KindSpec, LinkFacts, ParamError};
@@ -15,6 +16,7 @@ use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
 use std::collections::VecDeque;
 use std::fmt;
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -25,14 +27,14 @@ mod process;
 /// packet, and their figures mean nothing.
 #[derive(Debug, Default)]
 pub struct Trouble {
-    message: Mutex<Option<String>>,
+    first: Mutex<Option<HostedError>>,
     /// Told to stop what uses the figures.
     stop: Option<Arc<AtomicBool>>,
 }
 
 impl Trouble {
-    fn set(&self, message: String) {
-        self.message.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(message);
+    fn set(&self, error: HostedError) {
+        self.first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
         if let Some(stop) = &self.stop {
             stop.store(true, Ordering::Relaxed);
         }
@@ -41,8 +43,57 @@ impl Trouble {
     /// What went wrong, if anything did.
     #[must_use]
     pub fn message(&self) -> Option<String> {
-        self.message.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.first.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(ToString::to_string)
     }
+}
+
+/// A program that cannot be an algorithm, or is none any more.
+#[derive(Debug, thiserror::Error)]
+enum HostedError {
+    #[error("`{command}`: {error}")]
+    Start { command: String, error: io::Error },
+    #[error("`{command}` says: {why}")]
+    Refuses { command: String, why: String },
+    #[error("`{command}`: {silence}")]
+    NotReady { command: String, silence: Silence },
+    #[error("program `{command}`: {breach}")]
+    Stopped { command: String, breach: Breach },
+}
+
+/// What a program does that no algorithm of a queue may.
+#[derive(Debug, thiserror::Error)]
+enum Breach {
+    #[error("after {line}: {silence}")]
+    Silent { line: String, silence: Silence },
+    #[error("its answer to {line} is {answer}: {fault}")]
+    Answer { line: String, answer: String, fault: AnswerFault },
+    #[error("packet {0} is not the oldest, and queues here are in order of arrival")]
+    NotOldest(u64),
+    #[error("a departure ends with the packet that leaves")]
+    BehindDeparture,
+    #[error("packets wait and none leaves")]
+    NoneLeaves,
+    #[error("on the arrival of packet {0} it decides about others")]
+    OthersOnArrival(u64),
+    #[error("it keeps packet {0}, for which there is no room")]
+    NoRoom(u64),
+    #[error("an empty queue has no events")]
+    EventsOfEmpty,
+    #[error("a change of the rate has no events")]
+    EventsOfRate,
+    #[error("a timer has no events")]
+    EventsOfTimer,
+}
+
+/// What is wrong with an answer.
+#[derive(Debug, thiserror::Error)]
+enum AnswerFault {
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    #[error("a timer needs a time that is not over")]
+    Timer,
+    #[error(transparent)]
+    Event(#[from] Fault),
 }
 
 /// What the queues of a kind share: how their program is started, and those that wait for work.
@@ -53,6 +104,13 @@ struct Shop {
     patience: Duration,
     idle: Mutex<Vec<Process>>,
     trouble: Arc<Trouble>,
+}
+
+impl Shop {
+    /// The command as a person writes it.
+    fn shown(&self) -> String {
+        self.command.join(" ")
+    }
 }
 
 /// A kind of queue whose algorithm is a program.
@@ -74,7 +132,7 @@ impl HostedKind {
         let base = Kind { kind: shown, title: shown, summary: "A program.", source: "-", ..Kind::PLAIN };
         let spec = Box::leak(Box::new(KindSpec::own(base)));
         let version = version(&command);
-        let trouble = Arc::new(Trouble { message: Mutex::default(), stop });
+        let trouble = Arc::new(Trouble { first: Mutex::default(), stop });
         let shop = Arc::new(Shop { name: name.to_owned(), command, patience, idle: Mutex::default(), trouble });
         Self { spec, version, shop }
     }
@@ -96,8 +154,10 @@ impl OwnKind for HostedKind {
     }
 
     fn build(&self, link: &LinkFacts) -> Result<Box<dyn OwnAlgorithm>, ParamError> {
-        let hosted = Hosted::new(Arc::clone(&self.shop), *link);
-        hosted.map(|hosted| Box::new(hosted) as Box<dyn OwnAlgorithm>).map_err(|message| ParamError { param: "kind", message })
+        match Hosted::new(Arc::clone(&self.shop), *link) {
+            Ok(hosted) => Ok(Box::new(hosted)),
+            Err(error) => Err(ParamError { param: "kind", message: error.to_string() }),
+        }
     }
 }
 
@@ -125,20 +185,20 @@ impl fmt::Debug for Hosted {
 }
 
 impl Hosted {
-    fn new(shop: Arc<Shop>, link: LinkFacts) -> Result<Self, String> {
+    fn new(shop: Arc<Shop>, link: LinkFacts) -> Result<Self, HostedError> {
         let idle = shop.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut running = match idle {
             Some(running) => running,
             None => {
                 let started = Process::start(&shop.command, shop.patience);
-                started.map_err(|error| format!("`{}`: {error}", shop.command.join(" ")))?
+                started.map_err(|error| HostedError::Start { command: shop.shown(), error })?
             }
         };
         let head = head(&shop.name, &link).to_string();
         match running.ask(&head).and_then(|line| readiness(&line)) {
             Ok(Readiness::Ready) => {}
-            Ok(Readiness::Skip(why)) => return Err(format!("`{}` says: {why}", shop.command.join(" "))),
-            Err(silence) => return Err(format!("`{}`: {silence}", shop.command.join(" "))),
+            Ok(Readiness::Skip(why)) => return Err(HostedError::Refuses { command: shop.shown(), why }),
+            Err(silence) => return Err(HostedError::NotReady { command: shop.shown(), silence }),
         }
         let (waiting, decided) = (VecDeque::new(), VecDeque::new());
         let running = Some(Mutex::new(running));
@@ -151,31 +211,32 @@ impl Hosted {
         let Some(running) = &mut self.running else { return None };
         let running = running.get_mut().unwrap_or_else(PoisonError::into_inner);
         let line = operation.line();
-        let heard = running.ask(&line).map_err(|silence| format!("after {line}: {silence}"));
-        let read = heard.and_then(|answer| {
-            let wrong = |why: String| format!("its answer to {line} is {}: {why}", excerpt(&answer));
-            let mut json: Json = serde_json::from_str(&answer).map_err(|error| wrong(error.to_string()))?;
-            if let Some(list) = json.as_array_mut() {
-                for timer in list.extract_if(.., |event| event.get(0) == Some(&json!("timer"))) {
-                    let at = timer.get(1).and_then(Json::as_u64).filter(|at| *at >= operation.at().as_nanos());
-                    let at = at.ok_or_else(|| wrong("a timer needs a time that is not over".to_owned()))?;
-                    self.due = Some(Instant::from_nanos(at));
-                }
-            }
-            Event::list(&json).map_err(|fault| wrong(fault.to_string()))
-        });
-        match read {
-            Ok(events) => Some(events),
-            Err(message) => {
-                self.fail(message);
-                None
-            }
-        }
+        let breach = match running.ask(&line) {
+            Ok(answer) => match self.read(&answer, operation.at()) {
+                Ok(events) => return Some(events),
+                Err(fault) => Breach::Answer { line, answer: excerpt(&answer), fault },
+            },
+            Err(silence) => Breach::Silent { line, silence },
+        };
+        self.fail(breach);
+        None
     }
 
-    fn fail(&mut self, message: String) {
+    /// Reads the answer to an operation, and notes when the program asks for its timer.
+    fn read(&mut self, answer: &str, now: Instant) -> Result<Vec<Event>, AnswerFault> {
+        let mut json: Json = serde_json::from_str(answer)?;
+        if let Some(list) = json.as_array_mut() {
+            for timer in list.extract_if(.., |event| event.get(0) == Some(&json!("timer"))) {
+                let at = timer.get(1).and_then(Json::as_u64).filter(|at| *at >= now.as_nanos());
+                self.due = Some(Instant::from_nanos(at.ok_or(AnswerFault::Timer)?));
+            }
+        }
+        Ok(Event::list(&json)?)
+    }
+
+    fn fail(&mut self, breach: Breach) {
         self.running = None;
-        self.shop.trouble.set(format!("program `{}`: {message}", self.shop.command.join(" ")));
+        self.shop.trouble.set(HostedError::Stopped { command: self.shop.shown(), breach });
     }
 
     fn arrive(&mut self, env: &Env<'_>, packet: PacketView) -> (u64, Option<Vec<Event>>) {
@@ -186,12 +247,12 @@ impl Hosted {
     }
 
     /// Reads what a departure caused into verdicts on the heads, one after another.
-    fn decide(&mut self, events: &[Event]) -> Result<(), String> {
+    fn decide(&mut self, events: &[Event]) -> Result<(), Breach> {
         let mut marked = None;
         for (place, event) in events.iter().enumerate() {
             let head = self.waiting.front().copied();
             if head != Some(event.packet) {
-                return Err(format!("packet {} is not the oldest, and queues here are in order of arrival", event.packet));
+                return Err(Breach::NotOldest(event.packet));
             }
             match event.what {
                 What::Mark => marked = Some(reason(event, Reason::Head)),
@@ -205,14 +266,14 @@ impl Hosted {
                     self.decided.push_back(marked.take().map_or(Verdict::Pass, Verdict::Mark));
                     return Ok(());
                 }
-                What::Depart => return Err("a departure ends with the packet that leaves".to_owned()),
+                What::Depart => return Err(Breach::BehindDeparture),
             }
         }
         if self.waiting.is_empty() {
             self.is_answered = true;
             return Ok(());
         }
-        Err("packets wait and none leaves".to_owned())
+        Err(Breach::NoneLeaves)
     }
 }
 
@@ -229,8 +290,8 @@ impl OwnAlgorithm for Hosted {
     fn another(&self) -> Box<dyn OwnAlgorithm> {
         match Self::new(Arc::clone(&self.shop), self.link) {
             Ok(another) => Box::new(another),
-            Err(message) => {
-                self.shop.trouble.set(message);
+            Err(error) => {
+                self.shop.trouble.set(error);
                 Box::new(goodqueue_aqm::own::Mute)
             }
         }
@@ -248,7 +309,7 @@ impl Aqm for Hosted {
                 return Verdict::Drop(reason(event, Reason::Early));
             }
             _ => {
-                self.fail(format!("on the arrival of packet {number} it decides about others"));
+                self.fail(Breach::OthersOnArrival(number));
                 return Verdict::Pass;
             }
         };
@@ -260,16 +321,16 @@ impl Aqm for Hosted {
         let (number, events) = self.arrive(env, packet);
         let is_dropped = |events: &[Event]| matches!(events, [event] if event.packet == number && event.what == What::Drop);
         if events.is_some_and(|events| !is_dropped(&events)) {
-            self.fail(format!("it keeps packet {number}, for which there is no room"));
+            self.fail(Breach::NoRoom(number));
         }
     }
 
     fn on_departure(&mut self, env: &mut Env<'_>, _: PacketView, _: QueueView) -> Verdict {
         if self.decided.is_empty()
             && let Some(events) = self.ask(Operation::Dequeue { at: env.now })
-            && let Err(message) = self.decide(&events)
+            && let Err(breach) = self.decide(&events)
         {
-            self.fail(message);
+            self.fail(breach);
         }
         self.decided.pop_front().unwrap_or(Verdict::Pass)
     }
@@ -279,7 +340,7 @@ impl Aqm for Hosted {
             && let Some(events) = self.ask(Operation::Dequeue { at: now })
             && !events.is_empty()
         {
-            self.fail("an empty queue has no events".to_owned());
+            self.fail(Breach::EventsOfEmpty);
         }
     }
 
@@ -289,7 +350,7 @@ impl Aqm for Hosted {
             return;
         }
         if self.ask(Operation::Rate { at: env.now, rate: env.link_rate }).is_some_and(|events| !events.is_empty()) {
-            self.fail("a change of the rate has no events".to_owned());
+            self.fail(Breach::EventsOfRate);
         }
     }
 
@@ -300,7 +361,7 @@ impl Aqm for Hosted {
     fn on_update(&mut self, env: &mut Env<'_>, _: Option<PacketView>, _: QueueView) {
         self.due = None;
         if self.ask(Operation::Timer { at: env.now }).is_some_and(|events| !events.is_empty()) {
-            self.fail("a timer has no events".to_owned());
+            self.fail(Breach::EventsOfTimer);
         }
     }
 }

@@ -22,5 +22,5 @@ pub mod suite;
 pub use evaluation::Evaluation;
 pub use question::Question;
 pub use run::{RunEnd, run, run_count};
-pub use subject::{Subject, SubjectError};
+pub use subject::{Subject, SubjectError, SubjectFault};
 pub use suite::{Family, Suite};

@@ -4,7 +4,7 @@
 use crate::suite::{Form, Judged};
 use goodqueue_aqm::sched;
 use goodqueue_aqm::spec::{Family, KindSpec};
-use goodqueue_lab::compare::{Comparison, Signal, control};
+use goodqueue_lab::compare::{Comparison, ComparisonError, Signal, control};
 use goodqueue_lab::plan::{OwnKinds, Plan, PlanError};
 use goodqueue_lab::quantity;
 use sha2::{Digest, Sha256};
@@ -20,10 +20,45 @@ pub struct Subject {
     value: Value,
 }
 
-/// Why something is no subject, in one line that names the option.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct SubjectError(String);
+/// A text that names no subject. In one line: the option, the text, and what is wrong with it.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{} {text}: {fault}", judged.option())]
+pub struct SubjectError {
+    /// What the subject was to be.
+    pub judged: Judged,
+    /// What was given, cut to a readable length.
+    pub text: String,
+    /// What is wrong with it.
+    pub fault: SubjectFault,
+}
+
+/// Why something is no subject.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum SubjectFault {
+    /// The word is no queue and no congestion control.
+    #[error("{}", .0.message)]
+    Word(ComparisonError),
+    /// The scenario file cannot be read.
+    #[error("{}", said(.0, ""))]
+    File(PlanError),
+    /// The scenario file has none that could be the subject.
+    #[error("has no {} of its own; a scenario names one", .0.name())]
+    Missing(Judged),
+    /// What was found is no value of TOML.
+    #[error("{}", .0.message())]
+    Toml(#[from] toml::de::Error),
+    /// What was found has no value.
+    #[error("is empty")]
+    Empty,
+    /// A scenario does not take it.
+    #[error("{}", said(error, key))]
+    Refused {
+        /// What the scenario says.
+        error: PlanError,
+        /// The key that it stands at.
+        key: &'static str,
+    },
+}
 
 /// Why a subject cannot stand in a placement of a suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -57,7 +92,7 @@ impl Subject {
     /// When there is no such file or kind, or a parameter is wrong.
     pub fn read(judged: Judged, text: &str, own: &OwnKinds) -> Result<Self, SubjectError> {
         let text = text.trim();
-        let refuse = |message: String| SubjectError(format!("{} {}: {message}", judged.option(), quantity::excerpt(text)));
+        let refuse = |fault: SubjectFault| SubjectError { judged, text: quantity::excerpt(text), fault };
         let subject = if Path::new(text).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml")) {
             Self::of_file(judged, Path::new(text)).map_err(refuse)?
         } else {
@@ -65,16 +100,16 @@ impl Subject {
                 Judged::Queue => Comparison::queue_table(text, Signal::Drop),
                 Judged::Control => control(text),
             };
-            let table = table.map_err(|error| refuse(error.message))?;
+            let table = table.map_err(|error| refuse(SubjectFault::Word(error)))?;
             Self { name: text.to_owned(), judged, value: value_of(&table).map_err(refuse)? }
         };
-        subject.try_out(own).map_err(|error| refuse(said(&error, subject.key_of_trial())))?;
+        subject.try_out(own).map_err(|error| refuse(SubjectFault::Refused { error, key: subject.key_of_trial() }))?;
         Ok(subject)
     }
 
-    fn of_file(judged: Judged, path: &Path) -> Result<Self, String> {
-        let plan = Plan::load(path).map_err(|error| said(&error, ""))?;
-        let root = plan.source_text().parse::<Table>().map_err(|error| error.message().to_owned())?;
+    fn of_file(judged: Judged, path: &Path) -> Result<Self, SubjectFault> {
+        let plan = Plan::load(path).map_err(SubjectFault::File)?;
+        let root = plan.source_text().parse::<Table>()?;
         let first = match judged {
             Judged::Queue => {
                 let links = root.get("link").and_then(Value::as_table);
@@ -86,8 +121,7 @@ impl Subject {
             }
         };
         let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-        let missing = || format!("has no {} of its own; a scenario names one", judged.name());
-        Ok(Self { name, judged, value: first.cloned().ok_or_else(missing)? })
+        Ok(Self { name, judged, value: first.cloned().ok_or(SubjectFault::Missing(judged))? })
     }
 
     const fn key_of_trial(&self) -> &'static str {
@@ -186,9 +220,9 @@ impl Subject {
     }
 }
 
-fn value_of(text: &str) -> Result<Value, String> {
-    let line = format!("value = {text}").parse::<Table>().map_err(|error| error.message().to_owned())?;
-    line.get("value").cloned().ok_or_else(|| "is empty".to_owned())
+fn value_of(text: &str) -> Result<Value, SubjectFault> {
+    let line = format!("value = {text}").parse::<Table>()?;
+    line.get("value").cloned().ok_or(SubjectFault::Empty)
 }
 
 /// The description of a queue's kind; `None` for kinds of the program's own.

@@ -8,7 +8,7 @@
 mod lexer;
 mod parser;
 
-use crate::error::{Place, ScriptError};
+use crate::error::{NotModelled, Place, ScriptError};
 use std::collections::BTreeMap;
 
 /// Statements between `%{` and `}%`.
@@ -79,16 +79,39 @@ enum Function {
 pub enum Stop {
     /// An assertion does not hold: its place, its text, and the values of its names.
     Assertion(Place, String, String),
-    /// Something is not known here, with the reason.
-    Unknown(Place, String),
+    /// Something has no value here, with the reason.
+    NoValue(Place, NoValue),
 }
+
+/// Why something of a script has no value.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoValue {
+    /// A statement of Python that is not for this reader.
+    #[error("`{0}` of Python")]
+    Foreign(String),
+    /// A name that is neither a variable nor known otherwise.
+    #[error("the name `{0}`")]
+    Name(String),
+    /// A field that the stack does not model.
+    #[error(transparent)]
+    NotModelled(#[from] NotModelled),
+    /// A quotient or remainder by zero.
+    #[error("a division by zero")]
+    DivisionByZero,
+    /// A shift that leaves nothing of any number.
+    #[error("a shift by more than {MOST_SHIFT} bits")]
+    Shift,
+}
+
+/// Most bits that a number is shifted by.
+const MOST_SHIFT: u32 = 62;
 
 /// The values of names: variables of the script, then what `lookup` knows.
 pub struct Values<'a> {
     /// Variables that the script has set.
     pub variables: &'a mut BTreeMap<String, f64>,
-    /// Fields of `tcp_info` and constants. An error is the reason why there is none.
-    pub lookup: &'a mut dyn FnMut(&str) -> Result<f64, String>,
+    /// Fields of `tcp_info` and constants.
+    pub lookup: &'a mut dyn FnMut(&str) -> Result<f64, NoValue>,
 }
 
 impl Program {
@@ -106,7 +129,7 @@ impl Program {
     pub fn run(&self, values: &mut Values<'_>) -> Result<Vec<String>, Stop> {
         let mut printed = Vec::new();
         for (place, statement) in &self.statements {
-            let unknown = |reason| Stop::Unknown(*place, reason);
+            let unknown = |reason| Stop::NoValue(*place, reason);
             match statement {
                 Statement::Assert(condition, text) => {
                     if condition.value(values).map_err(unknown)? == 0.0 {
@@ -122,7 +145,7 @@ impl Program {
                     let value = expression.value(values).map_err(unknown)?;
                     values.variables.insert(name.clone(), value);
                 }
-                Statement::Foreign(word) => return Err(unknown(format!("`{word}` of Python"))),
+                Statement::Foreign(word) => return Err(unknown(NoValue::Foreign(word.clone()))),
             }
         }
         Ok(printed)
@@ -130,7 +153,7 @@ impl Program {
 }
 
 impl Values<'_> {
-    fn get(&mut self, name: &str) -> Result<f64, String> {
+    fn get(&mut self, name: &str) -> Result<f64, NoValue> {
         match self.variables.get(name) {
             Some(&value) => Ok(value),
             None => (self.lookup)(name),
@@ -139,7 +162,7 @@ impl Values<'_> {
 }
 
 impl Expression {
-    fn value(&self, values: &mut Values<'_>) -> Result<f64, String> {
+    fn value(&self, values: &mut Values<'_>) -> Result<f64, NoValue> {
         Ok(match self {
             Self::Number(value) => *value,
             Self::Name(name) => values.get(name)?,
@@ -201,9 +224,9 @@ impl Expression {
 }
 
 impl Operator {
-    fn apply(self, left: f64, right: f64) -> Result<f64, String> {
-        let divisor = || if right == 0.0 { Err("a division by zero".to_owned()) } else { Ok(right) };
-        let shift = || u32::try_from(bits(right)).ok().filter(|count| *count < 63).ok_or("a shift by more than 62 bits");
+    fn apply(self, left: f64, right: f64) -> Result<f64, NoValue> {
+        let divisor = || if right == 0.0 { Err(NoValue::DivisionByZero) } else { Ok(right) };
+        let shift = || u32::try_from(bits(right)).ok().filter(|count| *count <= MOST_SHIFT).ok_or(NoValue::Shift);
         Ok(match self {
             // The caller evaluates these two only as far as needed.
             Self::And => truth(left != 0.0 && right != 0.0),

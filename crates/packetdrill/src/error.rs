@@ -1,4 +1,4 @@
-//! What is wrong with the text of a script.
+//! What is wrong with the text of a script, and what a stack has no model of.
 
 use std::fmt;
 
@@ -24,6 +24,18 @@ pub struct ScriptError {
 impl ScriptError {
     pub(crate) fn new(place: Place, message: impl Into<String>) -> Self {
         Self { place, message: message.into() }
+    }
+}
+
+/// What a stack does not model, in a few words.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct NotModelled(pub String);
+
+impl NotModelled {
+    /// With these words.
+    pub fn new(what: impl Into<String>) -> Self {
+        Self(what.into())
     }
 }
 

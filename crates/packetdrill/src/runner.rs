@@ -7,7 +7,7 @@
 mod calls;
 mod compare;
 
-use crate::code::{Stop, Values};
+use crate::code::{NoValue, Stop, Values};
 use crate::packet::{Packet, TcpFlags, TcpOption};
 use crate::script::{Action, EcnCheck, Event, EventTime, Script, ScriptPacket};
 use crate::shell::{self, Command};
@@ -296,12 +296,10 @@ impl<S: Stack> Run<'_, S> {
 
     fn code(&mut self, program: &crate::code::Program) -> Result<(), End> {
         let (stack, now) = (&*self.stack, self.now);
-        let mut lookup = |name: &str| -> Result<f64, String> {
-            match constant(name) {
-                Some(value) => Ok(value),
-                None if name.starts_with("tcpi_") => stack.info(now, name).map_err(|NotModelled(what)| what),
-                None => Err(format!("the name `{name}`")),
-            }
+        let mut lookup = |name: &str| match constant(name) {
+            Some(value) => Ok(value),
+            None if name.starts_with("tcpi_") => Ok(stack.info(now, name)?),
+            None => Err(NoValue::Name(name.to_owned())),
         };
         let mut values = Values { variables: &mut self.variables, lookup: &mut lookup };
         match program.run(&mut values) {
@@ -310,7 +308,7 @@ impl<S: Stack> Run<'_, S> {
                 let got = if got.is_empty() { "it does not hold".to_owned() } else { got };
                 Err(End::Differs(Difference { line: place.line, what: "assertion", expected: text, got }))
             }
-            Err(Stop::Unknown(place, reason)) => Err(End::NotModelled(place.line, reason)),
+            Err(Stop::NoValue(place, reason)) => Err(End::NotModelled(place.line, reason.to_string())),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What the runner needs of a TCP.
 
+pub use crate::error::NotModelled;
 use crate::packet::Packet;
 use crate::script::{Call, Value};
 use crate::shell::Setting;
@@ -72,18 +73,6 @@ pub enum Compared {
     Yes,
     /// It may be anything.
     No,
-}
-
-/// What a stack does not model, in a few words.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct NotModelled(pub String);
-
-impl NotModelled {
-    /// With these words.
-    pub fn new(what: impl Into<String>) -> Self {
-        Self(what.into())
-    }
 }
 
 /// How a call ended.
