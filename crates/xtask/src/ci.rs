@@ -1,6 +1,6 @@
 //! Everything that must pass before a change lands; steps that find faults soonest come first.
 
-use crate::{Result, comments, cycles, deps, packages, sources, tool};
+use crate::{Result, comments, cycles, deps, errors, packages, sources, tool};
 
 /// How a step ended.
 enum Step {
@@ -27,6 +27,7 @@ const STEPS: &[Named] = &[
         what: "no comment wider than 100 columns, no question in a doc comment",
         run: || comments::check().map(|()| Step::Done),
     },
+    Named { name: "errors", what: "errors are types, not strings", run: || errors::check().map(|()| Step::Done) },
     Named { name: "files", what: "long files are named", run: || sources::files().map(|()| Step::Done) },
     Named { name: "no-std", what: "units, line, spec, aqm and tcp build without std", run: no_std },
     Named { name: "clippy", what: "lints, warnings are errors", run: clippy },
@@ -72,12 +73,12 @@ fn choose(args: &[String]) -> Result<Option<Vec<&'static Named>>> {
             let names: Vec<&str> = names.split(',').collect();
             if let Some(unknown) = names.iter().find(|name| !STEPS.iter().any(|step| step.name == **name)) {
                 let known: Vec<&str> = STEPS.iter().map(|step| step.name).collect();
-                return Err(format!("unknown step `{unknown}`; there are {}", known.join(", ")));
+                return Err(format!("unknown step `{unknown}`; there are {}", known.join(", ")).into());
             }
             let wanted = flag == "--only";
             Ok(Some(STEPS.iter().filter(|step| names.contains(&step.name) == wanted).collect()))
         }
-        _ => Err("takes --list, --only STEP[,STEP…] or --skip STEP[,STEP…]".to_owned()),
+        _ => Err("takes --list, --only STEP[,STEP…] or --skip STEP[,STEP…]".into()),
     }
 }
 
@@ -94,7 +95,7 @@ fn no_std() -> Result<Step> {
         let path = tool::root().join("crates").join(name).join("src/lib.rs");
         let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
         if !text.lines().any(|line| line.trim() == "#![no_std]") {
-            return Err(format!("{}: the line `#![no_std]` is missing", path.display()));
+            return Err(format!("{}: the line `#![no_std]` is missing", path.display()).into());
         }
     }
     let installed = tool::output("rustup", &["target", "list", "--installed"]).unwrap_or_default();
@@ -128,7 +129,7 @@ fn test() -> Result<Step> {
     let outcome = tool::watched("cargo", &["test", "--workspace", "--no-fail-fast"], &env, |line| tally.read(line));
     println!("{} passed, {} failed, {} skipped", tally.passed, tally.failed, tally.ignored);
     outcome?;
-    if tally.passed == 0 { Err("no test ran".to_owned()) } else { Ok(Step::Done) }
+    if tally.passed == 0 { Err("no test ran".into()) } else { Ok(Step::Done) }
 }
 
 /// Lints and tests what is not built by default; the other steps build without it.
@@ -139,7 +140,7 @@ fn features() -> Result<Step> {
     let mut tally = Tally::default();
     let args = [&["test"], &all[..], &["file::"]].concat();
     tool::watched("cargo", &args, &[], |line| tally.read(line))?;
-    if tally.passed == 0 { Err("no test of the feature ran".to_owned()) } else { Ok(Step::Done) }
+    if tally.passed == 0 { Err("no test of the feature ran".into()) } else { Ok(Step::Done) }
 }
 
 /// Builds the library of the queue discipline for a kernel. Needs a compiler that comes with the
@@ -221,6 +222,6 @@ mod tests {
         let names = |words: &[&str]| choose(&args(words)).unwrap().unwrap().iter().map(|s| s.name).collect::<Vec<_>>();
         assert_eq!(names(&["--only", "doc,fmt"]), ["fmt", "doc"]);
         assert_eq!(names(&["--skip", "test"]).len(), STEPS.len() - 1);
-        assert!(choose(&args(&["--only", "fnt"])).is_err_and(|e| e.contains("unknown step `fnt`")));
+        assert!(choose(&args(&["--only", "fnt"])).is_err_and(|e| e.to_string().contains("unknown step `fnt`")));
     }
 }

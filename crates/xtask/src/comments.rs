@@ -31,7 +31,7 @@ pub fn check() -> Result {
     .filter(|(places, _)| !places.is_empty())
     .map(|(places, what)| format!("{} {what}:\n  {}", places.len(), places.join("\n  ")))
     .collect();
-    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
+    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n").into()) }
 }
 
 fn inspect(path: &str, text: &str) -> Breaches {

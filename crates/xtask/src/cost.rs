@@ -33,7 +33,7 @@ pub fn run(args: &[String]) -> Result {
     let option = match args {
         [] => None,
         [one] if one == "--write" || one == "--check" => Some(one.as_str()),
-        _ => return Err("takes --check or --write, or nothing".to_owned()),
+        _ => return Err("takes --check or --write, or nothing".into()),
     };
     if !tool::exists("valgrind", &["--version"]) {
         println!("skipped: instruction counts (valgrind is missing)");
@@ -56,7 +56,7 @@ pub fn run(args: &[String]) -> Result {
     match option {
         Some("--write") => {
             let path = tool::root().join(PAGE);
-            std::fs::write(&path, page(&rows)).map_err(|error| format!("{}: {error}", path.display()))
+            Ok(std::fs::write(&path, page(&rows)).map_err(|error| format!("{}: {error}", path.display()))?)
         }
         Some(_) => check(&rows),
         None => Ok(()),
@@ -126,7 +126,8 @@ fn check(rows: &[Row]) -> Result {
         println!("cost: {} counts, none above {PAGE} by more than {:.0} %", rows.len(), MOST_GROWTH * 100.0);
         return Ok(());
     }
-    Err(format!("{} regressions against {PAGE} (meant? cargo xtask cost --write):\n  {}", faults.len(), faults.join("\n  ")))
+    Err(format!("{} regressions against {PAGE} (meant? cargo xtask cost --write):\n  {}", faults.len(), faults.join("\n  "))
+        .into())
 }
 
 fn faults(known: &[Row], found: &[Row]) -> Vec<String> {

@@ -47,7 +47,7 @@ pub fn check() -> Result {
         println!("cycles: {} circles, each with a reason", ALLOWED.len());
         return Ok(());
     }
-    Err(format!("{}\nmove what both need to a file of its own", faults.join("\n")))
+    Err(format!("{}\nmove what both need to a file of its own", faults.join("\n")).into())
 }
 
 /// Crate and module of a source file; `None` for tests, examples and everything else.

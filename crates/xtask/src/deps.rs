@@ -120,7 +120,7 @@ pub fn run() -> Result {
         println!("deps: {} crates and {} arrows, all allowed, and no permission without use", crates.len(), arrows.len());
         return Ok(());
     }
-    Err(format!("{} faults:\n  {}", faults.len(), faults.join("\n  ")))
+    Err(format!("{} faults:\n  {}", faults.len(), faults.join("\n  ")).into())
 }
 
 fn read(metadata: &Value) -> Result<(BTreeSet<String>, BTreeSet<Arrow>)> {

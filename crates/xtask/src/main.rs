@@ -5,14 +5,16 @@ mod comments;
 mod cost;
 mod cycles;
 mod deps;
+mod errors;
 mod packages;
 mod sources;
 mod tool;
 
+use std::error::Error;
 use std::process::ExitCode;
 
-/// What a command returns; the message is shown to the developer as it is.
-type Result<T = ()> = std::result::Result<T, String>;
+/// What a command returns; the error is shown to the developer as it is.
+type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
@@ -23,6 +25,7 @@ usage: cargo xtask COMMAND
   cite     check that every RFC the code names is in SOURCES.bib
   cycles   check that no files of a crate use each other in a circle without a reason
   comments check the width of comments, and that doc comments do not ask
+  errors   check that errors are types and not strings
   cost     instructions and nanoseconds of a packet for every kind of queue; --write makes docs/cost.md, --check compares with it
   files    name the source files of more than 600 lines
   lines    count lines of code, tests and comments by crate";
@@ -39,6 +42,7 @@ fn main() -> ExitCode {
         "cost" => cost::run(rest),
         "cycles" => none(rest).and_then(|()| cycles::check()),
         "comments" => none(rest).and_then(|()| comments::check()),
+        "errors" => none(rest).and_then(|()| errors::check()),
         "cite" => none(rest).and_then(|()| sources::cite()),
         "files" => none(rest).and_then(|()| sources::files()),
         "lines" => none(rest).and_then(|()| sources::lines()),
@@ -46,12 +50,12 @@ fn main() -> ExitCode {
             println!("{USAGE}");
             Ok(())
         }
-        other => Err(format!("unknown command `{other}`\n\n{USAGE}")),
+        other => Err(format!("unknown command `{other}`\n\n{USAGE}").into()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            eprintln!("xtask {command}: {message}");
+        Err(error) => {
+            eprintln!("xtask {command}: {error}");
             ExitCode::FAILURE
         }
     }
@@ -60,6 +64,6 @@ fn main() -> ExitCode {
 fn none(rest: &[String]) -> Result {
     match rest.first() {
         None => Ok(()),
-        Some(extra) => Err(format!("takes no arguments, but got `{extra}`")),
+        Some(extra) => Err(format!("takes no arguments, but got `{extra}`").into()),
     }
 }

@@ -36,7 +36,7 @@ pub fn check() -> Result {
         println!("packages: {} crates can be published", names.len());
         return Ok(());
     }
-    Err(format!("{} faults:\n  {}", faults.len(), faults.join("\n  ")))
+    Err(format!("{} faults:\n  {}", faults.len(), faults.join("\n  ")).into())
 }
 
 /// Where packages are built, relative to the workspace's root.

@@ -55,7 +55,7 @@ pub fn cite() -> Result {
         }
     }
     if !unknown.is_empty() {
-        return Err(format!("{} unknown:\n  {}", unknown.len(), unknown.join("\n  ")));
+        return Err(format!("{} unknown:\n  {}", unknown.len(), unknown.join("\n  ")).into());
     }
     println!("cite: {} RFCs cited, all in SOURCES.bib ({} entries)", cited.len(), known.len());
     Ok(())
@@ -67,7 +67,7 @@ fn bib_keys(bib: &str) -> Result<BTreeSet<&str>> {
         let key = line.split_once('{').and_then(|(_, rest)| rest.split_once(',')).map(|(key, _)| key.trim());
         let key = key.ok_or_else(|| format!("SOURCES.bib: no key in `{line}`"))?;
         if !keys.insert(key) {
-            return Err(format!("SOURCES.bib: `{key}` appears twice"));
+            return Err(format!("SOURCES.bib: `{key}` appears twice").into());
         }
     }
     Ok(keys)
@@ -86,6 +86,11 @@ pub fn folder(path: &str) -> String {
     path.split('/').take(depth).collect::<Vec<_>>().join("/")
 }
 
+/// Whether a file has nothing but tests.
+pub fn is_test(path: &str) -> bool {
+    path.contains("/tests/") || path.contains("tests.rs") || path.ends_with(".test.ts")
+}
+
 #[derive(Default)]
 struct Count {
     code: usize,
@@ -95,7 +100,7 @@ struct Count {
 
 impl Count {
     fn add(&mut self, path: &str, text: &str) {
-        let mut in_tests = path.contains("/tests/") || path.contains("tests.rs") || path.ends_with(".test.ts");
+        let mut in_tests = is_test(path);
         for line in text.lines().map(str::trim) {
             in_tests |= line == "#[cfg(test)]";
             if line.is_empty() {
@@ -142,6 +147,6 @@ mod tests {
     #[test]
     fn bibliography_keys_are_unique() {
         assert_eq!(bib_keys("@misc{a,\n x = {1}\n}\n@book{b,\n}").unwrap().len(), 2);
-        assert!(bib_keys("@misc{a,\n}\n@misc{a,\n}").is_err_and(|e| e.contains("twice")));
+        assert!(bib_keys("@misc{a,\n}\n@misc{a,\n}").is_err_and(|e| e.to_string().contains("twice")));
     }
 }

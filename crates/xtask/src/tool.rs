@@ -20,7 +20,7 @@ pub fn exists(program: &str, probe: &[&str]) -> bool {
 /// Runs a command line, its output going where ours goes.
 pub fn run(program: &str, args: &[&str], env: &[(&str, &str)]) -> Result {
     let status = command(program, args, env).status().map_err(|e| format!("`{program}` did not start: {e}"))?;
-    if status.success() { Ok(()) } else { Err(format!("`{program} {}` failed ({status})", args.join(" "))) }
+    if status.success() { Ok(()) } else { Err(format!("`{program} {}` failed ({status})", args.join(" ")).into()) }
 }
 
 /// Runs a command line and returns what it printed.
@@ -28,9 +28,9 @@ pub fn output(program: &str, args: &[&str]) -> Result<String> {
     let output = command(program, args, &[]).stderr(Stdio::inherit()).output();
     let output = output.map_err(|e| format!("`{program}` did not start: {e}"))?;
     if !output.status.success() {
-        return Err(format!("`{program} {}` failed ({})", args.join(" "), output.status));
+        return Err(format!("`{program} {}` failed ({})", args.join(" "), output.status).into());
     }
-    String::from_utf8(output.stdout).map_err(|_| format!("`{program}` printed something that is not UTF-8"))
+    Ok(String::from_utf8(output.stdout).map_err(|_| format!("`{program}` printed something that is not UTF-8"))?)
 }
 
 /// Runs a command line and returns what it printed on standard error.
@@ -40,7 +40,7 @@ pub fn errors(program: &str, args: &[&str]) -> Result<String> {
     if output.status.success() {
         Ok(text)
     } else {
-        Err(format!("`{program} {}` failed ({}): {text}", args.join(" "), output.status))
+        Err(format!("`{program} {}` failed ({}): {text}", args.join(" "), output.status).into())
     }
 }
 
@@ -57,7 +57,7 @@ pub fn watched(program: &str, args: &[&str], env: &[(&str, &str)], mut watch: im
         }
     }
     let status = child.wait().map_err(|e| format!("waiting for `{program}`: {e}"))?;
-    if status.success() { Ok(()) } else { Err(format!("`{program} {}` failed ({status})", args.join(" "))) }
+    if status.success() { Ok(()) } else { Err(format!("`{program} {}` failed ({status})", args.join(" ")).into()) }
 }
 
 fn command(program: &str, args: &[&str], env: &[(&str, &str)]) -> Command {
