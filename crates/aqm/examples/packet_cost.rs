@@ -14,6 +14,7 @@ use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Qdisc, Rng, SimplePacket};
 use goodqueue_testkit::StandingQueue;
 use goodqueue_units::{Bytes, Duration, Rate};
+use std::error::Error;
 
 const LINK: LinkFacts = LinkFacts {
     rate: Some(Rate::gbit(1)),
@@ -26,19 +27,18 @@ const LINK: LinkFacts = LinkFacts {
 /// Packets between two readings of the clock.
 const BATCH: u32 = 10_000;
 
-fn known(name: &str) -> Result<&'static KindSpec, String> {
-    kind(name).ok_or_else(|| format!("`{name}` is not a kind of queue"))
+fn known(name: &str) -> Result<&'static KindSpec, Box<dyn Error>> {
+    kind(name).ok_or_else(|| format!("`{name}` is not a kind of queue").into())
 }
 
-fn build(name: &str) -> Result<AnyQdisc<SimplePacket>, String> {
+fn build(name: &str) -> Result<AnyQdisc<SimplePacket>, Box<dyn Error>> {
     let (outer, inner) = name.split_once(':').map_or((name, None), |(outer, inner)| (outer, Some(inner)));
     let inner = inner.map(known).transpose()?.map(|kind| Chosen::new(kind, Vec::new()));
-    let queue = AnyQdisc::build_over(known(outer)?, &[], inner.as_ref(), &LINK, EcnPolicy::Drop, Rng::new(1));
-    queue.map_err(|error| error.to_string())
+    Ok(AnyQdisc::build_over(known(outer)?, &[], inner.as_ref(), &LINK, EcnPolicy::Drop, Rng::new(1))?)
 }
 
 #[expect(clippy::disallowed_methods, reason = "measuring wall time is what this program is for")]
-fn run(name: &str, flows: u32, packets: u32) -> Result<(), String> {
+fn run(name: &str, flows: u32, packets: u32) -> Result<(), Box<dyn Error>> {
     let mut standing = StandingQueue::new(build(name)?, flows);
     let mut best = f64::INFINITY;
     let mut left = packets;
@@ -65,7 +65,7 @@ fn list() {
     }
 }
 
-fn main() -> Result<(), String> {
+fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.as_slice() {
         [option] if option == "--list" => {
@@ -76,6 +76,6 @@ fn main() -> Result<(), String> {
             let number = |text: &str| text.parse::<u32>().map_err(|error| format!("`{text}`: {error}"));
             run(name, number(flows)?, number(packets)?)
         }
-        _ => Err("takes NAME FLOWS PACKETS, or --list".to_owned()),
+        _ => Err("takes NAME FLOWS PACKETS, or --list".into()),
     }
 }

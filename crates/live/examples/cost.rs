@@ -14,6 +14,7 @@ use goodqueue_live::pool::{Frame, Pool};
 use goodqueue_live::port::{Drained, Port, PortCounters, Received};
 use goodqueue_live::{Line, LivePacket, RateSpec};
 use goodqueue_units::{Bytes, Duration, Framing, Instant, Rate};
+use std::error::Error;
 use std::io;
 
 /// Frames per round.
@@ -66,7 +67,7 @@ fn frame() -> Vec<u8> {
     frame
 }
 
-fn queue(name: &str) -> Result<AnyQdisc<LivePacket>, String> {
+fn queue(name: &str) -> Result<AnyQdisc<LivePacket>, Box<dyn Error>> {
     let facts = LinkFacts {
         rate: Some(Rate::gbit(1000)),
         delay: Duration::ZERO,
@@ -75,11 +76,11 @@ fn queue(name: &str) -> Result<AnyQdisc<LivePacket>, String> {
         limit: Limit::packets(10_000),
     };
     let spec = sched::kind(name).ok_or_else(|| format!("there is no queue `{name}`"))?;
-    AnyQdisc::build(spec, &[], &facts, EcnPolicy::Drop, Rng::new(1)).map_err(|error| error.to_string())
+    Ok(AnyQdisc::build(spec, &[], &facts, EcnPolicy::Drop, Rng::new(1))?)
 }
 
 /// Nanoseconds per frame, of frames that arrive `gap` apart.
-fn measure(name: &str, gap: Duration) -> Result<f64, String> {
+fn measure(name: &str, gap: Duration) -> Result<f64, Box<dyn Error>> {
     let line =
         Line { rate: RateSpec::Constant(Rate::gbit(1000)), delay: Duration::ZERO, framing: Framing::header(Bytes::new(14)) };
     let settings = Settings { down: line.clone(), up: line, buffers: 16_384, buffer_size: 2048, flow_key: FlowKey(1) };
@@ -92,7 +93,7 @@ fn measure(name: &str, gap: Duration) -> Result<f64, String> {
         let start = clock.now();
         // Until all are sent or dropped.
         while forwarder.ports().0.left > 0 || forwarder.pool().frames() > 0 {
-            forwarder.step(&mut clock).map_err(|error| error.to_string())?;
+            forwarder.step(&mut clock)?;
         }
         times.push(clock.now().since(start));
     }
@@ -100,7 +101,7 @@ fn measure(name: &str, gap: Duration) -> Result<f64, String> {
     Ok(times[ROUNDS / 2].as_nanos() as f64 / FRAMES as f64)
 }
 
-fn main() -> Result<(), String> {
+fn main() {
     let asked: Vec<String> = std::env::args().skip(1).collect();
     println!("queue            ns/frame, all at once  one by one");
     let kinds = sched::kinds().map(|kind| kind.kind).filter(|kind| asked.is_empty() || asked.iter().any(|name| name == kind));
@@ -110,5 +111,4 @@ fn main() -> Result<(), String> {
             Err(error) => println!("{name:16} not measured: {error}"),
         }
     }
-    Ok(())
 }

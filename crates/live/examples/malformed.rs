@@ -12,11 +12,12 @@ use goodqueue_live::port::fuzz::Fuzz;
 use goodqueue_live::port::memory::{MemoryPort, Nothing};
 use goodqueue_live::{Line, LivePacket, RateSpec};
 use goodqueue_units::{Bytes, Duration, Framing, Instant, Rate};
+use std::error::Error;
 
 #[path = "../tests/support/virtual_time.rs"]
 mod virtual_time;
 
-fn main() -> Result<(), String> {
+fn main() -> Result<(), Box<dyn Error>> {
     let count = std::env::args().nth(1).map_or(Ok(1_000_000), |text| text.parse::<u64>());
     let count = count.map_err(|error| format!("the number of frames: {error}"))?;
     let rate = Rate::mbit(100);
@@ -28,16 +29,16 @@ fn main() -> Result<(), String> {
         overhead: line.framing.overhead,
         limit: Limit::packets(200),
     };
-    let queue = |name: &str| {
+    let queue = |name: &str| -> Result<AnyQdisc<LivePacket>, Box<dyn Error>> {
         let spec = kind(name).ok_or_else(|| format!("no queue `{name}`"))?;
-        AnyQdisc::<LivePacket>::build(spec, &[], &facts, EcnPolicy::Mark, Rng::new(1)).map_err(|error| error.to_string())
+        Ok(AnyQdisc::build(spec, &[], &facts, EcnPolicy::Mark, Rng::new(1))?)
     };
     let gap = Duration::us(10);
     let fuzz = |seed| MemoryPort::new(Fuzz::new(Rng::new(seed), count / 2, gap), Nothing);
     let settings = Settings { down: line.clone(), up: line.clone(), buffers: 2048, buffer_size: 2048, flow_key: FlowKey(7) };
     let mut live = Forwarder::new(&settings, (fuzz(1), fuzz(2)), (queue("fq-codel")?, queue("codel")?));
     let end = Instant::ZERO + gap * count + Duration::secs(10);
-    virtual_time::run(&mut live, end).map_err(|error| error.to_string())?;
+    virtual_time::run(&mut live, end)?;
     let (port_a, port_b) = live.port_counters();
     for (way, port) in [(Way::Down, port_a), (Way::Up, port_b)] {
         let frames = live.frames(way);
@@ -49,11 +50,11 @@ fn main() -> Result<(), String> {
         println!("  {:9}  dropped by the queue", live.direction(way).counters().dropped_total().packets.get());
         println!("  {:9}  sent", frames.sent);
         if frames.received + port.oversize + port.no_buffer != count / 2 {
-            return Err(format!("{way:?}: not all of {} frames are accounted for", count / 2));
+            return Err(format!("{way:?}: not all of {} frames are accounted for", count / 2).into());
         }
     }
     if !live.conserves() || live.pool().in_use() != 0 {
-        return Err("the books do not balance".to_owned());
+        return Err("the books do not balance".into());
     }
     Ok(())
 }

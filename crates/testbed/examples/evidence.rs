@@ -10,26 +10,27 @@ use goodqueue_live::measure::Quantiles;
 use goodqueue_live::{Line, LivePacket, RateSpec};
 use goodqueue_testbed::experiment::{Arrivals, Experiment, Flow, Segments, Source, Timestamps, Way, run};
 use goodqueue_units::{Bytes, Duration, Ecn, Framing, Rate};
+use std::error::Error;
 use std::sync::atomic::AtomicBool;
 
 const OVERHEAD: Bytes = Bytes::new(14);
 
-fn queue(name: &str, line: &Line, limit: Limit) -> Result<AnyQdisc<LivePacket>, String> {
+fn queue(name: &str, line: &Line, limit: Limit) -> Result<AnyQdisc<LivePacket>, Box<dyn Error>> {
     let facts =
         LinkFacts { rate: Some(line.rate.nominal()), delay: line.delay, mtu: Bytes::new(1500), overhead: OVERHEAD, limit };
     let spec = sched::kind(name).ok_or_else(|| format!("there is no queue `{name}`"))?;
-    AnyQdisc::build(spec, &[], &facts, EcnPolicy::Drop, Rng::new(1)).map_err(|error| error.to_string())
+    Ok(AnyQdisc::build(spec, &[], &facts, EcnPolicy::Drop, Rng::new(1))?)
 }
 
-fn cell(text: &str) -> Result<String, String> {
+fn cell(text: &str) -> Result<String, Box<dyn Error>> {
     let parts: Vec<&str> = text.split(':').collect();
-    let [rate, name, control, rest @ ..] = &parts[..] else { return Err(format!("`{text}` is not RATE:QUEUE:CONTROL")) };
+    let [rate, name, control, rest @ ..] = &parts[..] else { return Err(format!("`{text}` is not RATE:QUEUE:CONTROL").into()) };
     let rate = Rate::mbit(rate.parse().map_err(|error| format!("`{rate}`: {error}"))?);
-    let flows: usize = rest.first().map_or(Ok(1), |count| count.parse()).map_err(|error| format!("{error}"))?;
+    let flows: usize = rest.first().map_or(Ok(1), |count| count.parse())?;
     let segments = match rest.get(1) {
         None => Segments::Single,
         Some(&"joined") => Segments::Joined,
-        Some(other) => return Err(format!("`{other}` is not `joined`")),
+        Some(other) => return Err(format!("`{other}` is not `joined`").into()),
     };
     // 20 ms of base round-trip time, 10 ms at 1 Gbit/s, 2 ms above.
     let delay = match rate {
@@ -62,7 +63,7 @@ fn cell(text: &str) -> Result<String, String> {
         duration: Duration::secs(10),
     };
     let queues = (queue(name, &line, limit)?, queue("tail-drop", &back, limit_back)?);
-    let measured = run(&experiment, queues, &AtomicBool::new(false)).map_err(|error| error.to_string())?;
+    let measured = run(&experiment, queues, &AtomicBool::new(false))?;
     let measured = measured.ok_or("stopped")?;
     let seconds = measured.span.as_secs_f64();
     let sent = measured.down.sent_bits as f64 / seconds / 1e6;
@@ -85,7 +86,7 @@ fn cell(text: &str) -> Result<String, String> {
     ))
 }
 
-fn main() -> Result<(), String> {
+fn main() -> Result<(), Box<dyn Error>> {
     let mut cells: Vec<String> = std::env::args().skip(1).collect();
     if cells.is_empty() {
         for rate in [10, 100] {

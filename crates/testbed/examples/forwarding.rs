@@ -20,6 +20,7 @@ use goodqueue_live::port::xdp::XdpPort;
 use goodqueue_live::{Line, LivePacket, RateSpec};
 use goodqueue_testbed::bench::Bench;
 use goodqueue_units::{Bytes, Duration, Framing, Rate};
+use std::error::Error;
 use std::io;
 
 /// Frames per round, fewer than a receive ring has room for.
@@ -40,7 +41,7 @@ fn frame(bytes: usize) -> Vec<u8> {
     frame
 }
 
-fn queue(name: &str) -> Result<AnyQdisc<LivePacket>, String> {
+fn queue(name: &str) -> Result<AnyQdisc<LivePacket>, Box<dyn Error>> {
     let facts = LinkFacts {
         rate: Some(Rate::gbit(1000)),
         delay: Duration::ZERO,
@@ -49,7 +50,7 @@ fn queue(name: &str) -> Result<AnyQdisc<LivePacket>, String> {
         limit: Limit::packets(10_000),
     };
     let spec = sched::kind(name).ok_or_else(|| format!("there is no queue `{name}`"))?;
-    AnyQdisc::build(spec, &[], &facts, EcnPolicy::Drop, Rng::new(1)).map_err(|error| error.to_string())
+    Ok(AnyQdisc::build(spec, &[], &facts, EcnPolicy::Drop, Rng::new(1))?)
 }
 
 struct Rig {
@@ -117,9 +118,8 @@ fn median(mut times: Vec<Duration>) -> f64 {
     times[times.len() / 2].as_nanos() as f64 / FRAMES as f64
 }
 
-fn measure(kind: &str, name: &str, bytes: usize) -> Result<String, String> {
-    let text = |error: io::Error| error.to_string();
-    let bench = Bench::new().map_err(text)?;
+fn measure(kind: &str, name: &str, bytes: usize) -> Result<String, Box<dyn Error>> {
+    let bench = Bench::new()?;
     let clock = MonotonicClock::start();
     let open = |interface| -> io::Result<InterfacePort> {
         match kind {
@@ -127,8 +127,8 @@ fn measure(kind: &str, name: &str, bytes: usize) -> Result<String, String> {
             _ => Ok(PacketPort::open(interface, clock)?.into()),
         }
     };
-    let ports = bench.middle.within(|| Ok((open(Bench::PORT_A)?, open(Bench::PORT_B)?))).map_err(text)?;
-    let left = bench.left.within(|| PacketPort::open(Bench::LEFT, clock)).map_err(text)?;
+    let ports = bench.middle.within(|| Ok((open(Bench::PORT_A)?, open(Bench::PORT_B)?)))?;
+    let left = bench.left.within(|| PacketPort::open(Bench::LEFT, clock))?;
     let line =
         Line { rate: RateSpec::Constant(Rate::gbit(1000)), delay: Duration::ZERO, framing: Framing::header(Bytes::new(14)) };
     let settings = Settings { down: line.clone(), up: line, buffers: 16_384, buffer_size: 2048, flow_key: FlowKey(1) };
@@ -140,13 +140,13 @@ fn measure(kind: &str, name: &str, bytes: usize) -> Result<String, String> {
     // Whatever the ends' kernels say on their own is out of the way before the first round.
     let quiet = rig.clock.now() + Duration::ms(50);
     while rig.clock.now() < quiet {
-        rig.bridge.step(&mut rig.clock).map_err(text)?;
+        rig.bridge.step(&mut rig.clock)?;
     }
     for _ in 0..ROUNDS {
-        rig.fill(&bytes_of, &mut stock).map_err(text)?;
-        bare.push(rig.bare(&mut batch).map_err(text)?);
-        rig.fill(&bytes_of, &mut stock).map_err(text)?;
-        queued.push(rig.queued().map_err(text)?);
+        rig.fill(&bytes_of, &mut stock)?;
+        bare.push(rig.bare(&mut batch)?);
+        rig.fill(&bytes_of, &mut stock)?;
+        queued.push(rig.queued()?);
     }
     let (bare, queued) = (median(bare), median(queued));
     Ok(format!(
@@ -159,7 +159,7 @@ fn measure(kind: &str, name: &str, bytes: usize) -> Result<String, String> {
     ))
 }
 
-fn main() -> Result<(), String> {
+fn main() {
     println!("port       queue       bytes  bare ns/p  queue ns/p  bare Mpacket/s queue Mpacket/s   ratio");
     for kind in ["af-packet", "af-xdp"] {
         for name in ["tail-drop", "codel", "fq-codel"] {
@@ -171,5 +171,4 @@ fn main() -> Result<(), String> {
             }
         }
     }
-    Ok(())
 }

@@ -15,6 +15,7 @@ use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng, SimplePacket};
 use goodqueue_testkit::{CheckedQueue, Mix, Operations, Order};
 use goodqueue_units::{Bytes, Duration, Packets, Rate};
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::fmt::Write as _;
 use std::panic::catch_unwind;
 use std::path::Path;
@@ -81,37 +82,38 @@ fn run(spec: &'static KindSpec, chunk: u64) {
     queue.run(Operations::new(chunk, mix).take(CHUNK as usize));
 }
 
-fn read(path: &Path) -> Result<Done, String> {
+fn read(path: &Path) -> Result<Done, Box<dyn Error>> {
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Done::new()),
-        Err(error) => return Err(format!("{}: {error}", path.display())),
+        Err(error) => return Err(format!("{}: {error}", path.display()).into()),
     };
     let entry = |line: &str| {
         let (name, chunks) = line.split_once(' ')?;
         Some((name.to_owned(), chunks.trim().parse().ok()?))
     };
     let lines = text.lines().enumerate();
-    let entries = lines.map(|(at, line)| entry(line).ok_or_else(|| format!("{}:{}: `{line}`", path.display(), at + 1)));
+    let entries = lines.map(|(at, line)| entry(line).ok_or_else(|| format!("{}:{}: `{line}`", path.display(), at + 1).into()));
     entries.collect()
 }
 
 /// Writes to another name first, so that a killed run leaves a complete file.
-fn write(path: &Path, done: &Done) -> Result<(), String> {
+fn write(path: &Path, done: &Done) -> Result<(), Box<dyn Error>> {
     let mut text = String::new();
     for (name, chunks) in done {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{name} {chunks}");
     }
     let new = path.with_extension("new");
-    fs::write(&new, text).and_then(|()| fs::rename(&new, path)).map_err(|error| format!("{}: {error}", path.display()))
+    let written = fs::write(&new, text).and_then(|()| fs::rename(&new, path));
+    Ok(written.map_err(|error| format!("{}: {error}", path.display()))?)
 }
 
 /// Chunks between two progress messages.
 const REPORT: u64 = 50;
 
 #[expect(clippy::disallowed_methods, reason = "the time limit is wall time; no verdict depends on it")]
-fn fuzz(path: &Path, minutes: f64, wanted: u64) -> Result<(), String> {
+fn fuzz(path: &Path, minutes: f64, wanted: u64) -> Result<(), Box<dyn Error>> {
     let mut done = read(path)?;
     let (start, limit) = (std::time::Instant::now(), WallDuration::from_secs_f64(minutes * 60.0));
     let chunks = wanted.div_ceil(CHUNK);
@@ -150,7 +152,7 @@ fn report(done: &Done, chunks: u64) {
     println!("{complete} of {all} kinds are done");
 }
 
-fn main() -> Result<(), String> {
+fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let operations = |text: &str| text.parse::<u64>().map_err(|error| format!("OPERATIONS `{text}`: {error}"));
@@ -163,10 +165,10 @@ fn main() -> Result<(), String> {
         [path, minutes, rest @ ..] if rest.len() <= 1 => {
             let minutes: f64 = minutes.parse().map_err(|error| format!("MINUTES `{minutes}`: {error}"))?;
             if !(0.0..=100_000.0).contains(&minutes) {
-                return Err(format!("MINUTES `{minutes}` is out of range: allowed 0 to 100000"));
+                return Err(format!("MINUTES `{minutes}` is out of range: allowed 0 to 100000").into());
             }
             fuzz(Path::new(path), minutes, rest.first().map_or(Ok(WANTED), |text| operations(text))?)
         }
-        _ => Err("takes PROGRESS MINUTES [OPERATIONS], or --only KIND CHUNK".to_owned()),
+        _ => Err("takes PROGRESS MINUTES [OPERATIONS], or --only KIND CHUNK".into()),
     }
 }

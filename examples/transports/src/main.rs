@@ -26,6 +26,7 @@ use measure::Bench;
 use page::{Beside, Scores};
 use stack::Tested;
 use std::error::Error;
+use std::fmt;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -69,7 +70,7 @@ struct Arguments {
 }
 
 impl Arguments {
-    fn read() -> Result<Option<Self>, String> {
+    fn read() -> Result<Option<Self>, Box<dyn Error>> {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let rates = matrix::RATES.to_vec();
         let mut read = Self {
@@ -102,7 +103,7 @@ impl Arguments {
                     read.jobs = jobs.ok_or_else(|| format!("--jobs {text}: allowed 1 to 1000"))?;
                 }
                 "--help" | "-h" => return Ok(None),
-                _ => return Err(format!("{word}: is no option\n\n{USAGE}")),
+                _ => return Err(format!("{word}: is no option\n\n{USAGE}").into()),
             }
         }
         Ok(Some(read))
@@ -127,11 +128,26 @@ fn kept(bench: &Bench, tested: &[Tested], places: Vec<Place>) -> Result<Vec<Plac
     if all.is_empty() { Err("no line has all its rows among the results".into()) } else { Ok(all) }
 }
 
+/// A row that could not be measured, and why.
+#[derive(Debug)]
+struct RowError {
+    title: String,
+    why: String,
+}
+
+impl fmt::Display for RowError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.title, self.why)
+    }
+}
+
+impl Error for RowError {}
+
 /// All rows, several at a time.
-fn measure(bench: &Bench, jobs: usize, tested: &[Tested], places: &[Place]) -> Result<Scores, String> {
+fn measure(bench: &Bench, jobs: usize, tested: &[Tested], places: &[Place]) -> Result<Scores, RowError> {
     let (next, total) = (AtomicUsize::new(0), tested.len() * places.len());
     let scores = Mutex::new(Scores::new());
-    let worker = || -> Result<(), String> {
+    let worker = || -> Result<(), RowError> {
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             if number >= total {
@@ -140,7 +156,10 @@ fn measure(bench: &Bench, jobs: usize, tested: &[Tested], places: &[Place]) -> R
             let (place, row) = (number / tested.len(), number % tested.len());
             let (one, at) = (tested[row], places[place]);
             let title = format!("{}, {}, {}", one.name(), at.queue.name(), at.line());
-            let (measured, is_new) = bench.row(one, at).map_err(|error| format!("{title}: {error}"))?;
+            let (measured, is_new) = match bench.row(one, at) {
+                Ok(measured) => measured,
+                Err(error) => return Err(RowError { title, why: error.to_string() }),
+            };
             if is_new {
                 let failure = measured.failure.as_ref().map_or_else(String::new, |failure| format!(": {failure}"));
                 eprintln!("{} of {total}: {title}{failure}", number + 1);
@@ -152,7 +171,7 @@ fn measure(bench: &Bench, jobs: usize, tested: &[Tested], places: &[Place]) -> R
         let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(worker)).collect();
         workers.into_iter().try_for_each(|worker| worker.join().expect("a worker does not panic"))
     })?;
-    scores.into_inner().map_err(|error| error.to_string())
+    Ok(scores.into_inner().expect("no thread panics with it"))
 }
 
 /// The rows alongside a kernel's CUBIC, one at a time: guests leave no processor to others.
@@ -204,8 +223,8 @@ fn scoreboard() -> Result<(), Box<dyn Error>> {
             print!("{USAGE}");
             return Ok(());
         }
-        Err(message) => {
-            eprintln!("transports: {message}");
+        Err(error) => {
+            eprintln!("transports: {error}");
             std::process::exit(2);
         }
     };

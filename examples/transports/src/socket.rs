@@ -70,7 +70,7 @@ enum Amount {
 }
 
 impl Amount {
-    fn read(text: &str) -> Result<Self, String> {
+    fn read(text: &str) -> Result<Self, Box<dyn Error>> {
         let seconds = |text: &str| {
             let seconds = text.parse().ok().filter(|seconds| (0.0..=1e6).contains(seconds));
             seconds.map(|seconds: f64| Instant::from_nanos((seconds * 1e9) as u64))
@@ -81,7 +81,7 @@ impl Amount {
             }
             None => text.parse().ok().filter(|size| (1..1 << 50).contains(size)).map(Self::Bytes),
         };
-        amount.ok_or_else(|| format!("{text}: allowed 1 to 2^50 bytes, or FROM..TO in seconds, 0 to 1e6"))
+        amount.ok_or_else(|| format!("{text}: allowed 1 to 2^50 bytes, or FROM..TO in seconds, 0 to 1e6").into())
     }
 
     /// The next time after `now` that matters to it.

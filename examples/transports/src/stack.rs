@@ -75,7 +75,7 @@ impl Tested {
     }
 
     /// Of a command's words.
-    pub fn named(stack: &str, control: &str) -> Result<Self, String> {
+    pub fn named(stack: &str, control: &str) -> Result<Self, Box<dyn Error>> {
         let stack = Stack::named(stack).ok_or_else(|| format!("{stack}: allowed quinn, noq, quiche, s2n"))?;
         let known = stack.controls().iter().find(|known| **known == control);
         let control = known.ok_or_else(|| format!("{control}: allowed {}", stack.controls().join(", ")))?;
