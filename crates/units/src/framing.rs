@@ -1,6 +1,7 @@
 //! What a link adds to each packet.
 
 use crate::Bytes;
+use core::fmt;
 
 /// Cells that a link divides frames into.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -29,6 +30,18 @@ pub struct Framing {
     /// Cells around the frame.
     pub cells: Cells,
 }
+
+/// A word that names no framing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoKeyword<'a>(pub &'a str);
+
+impl fmt::Display for NoKeyword<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` is no keyword of a framing", self.0)
+    }
+}
+
+impl core::error::Error for NoKeyword<'_> {}
 
 impl Framing {
     /// Nothing is added.
@@ -68,14 +81,16 @@ impl Framing {
     ];
 
     /// The framing that keywords name together: headers add up; of least sizes and cells the last
-    /// one given counts, as in tc. `Err` has the first word that is no keyword.
+    /// one given counts, as in tc.
     ///
     /// # Errors
-    /// When a word is not one of [`Self::KEYWORDS`].
-    pub fn named(text: &str) -> Result<Self, &str> {
+    /// The first word that is not one of [`Self::KEYWORDS`].
+    pub fn named(text: &str) -> Result<Self, NoKeyword<'_>> {
         let mut framing = Self::NONE;
         for word in text.split_whitespace() {
-            let Some((_, one)) = Self::KEYWORDS.iter().find(|(name, _)| *name == word) else { return Err(word) };
+            let Some((_, one)) = Self::KEYWORDS.iter().find(|(name, _)| *name == word) else {
+                return Err(NoKeyword(word));
+            };
             framing.overhead += one.overhead;
             if !one.mpu.is_zero() {
                 framing.mpu = one.mpu;
@@ -142,7 +157,7 @@ mod tests {
         }
         let ipoa = Framing::named("ipoa-vcmux").expect("a keyword");
         assert_eq!([40, 41, 88, 89].map(|len| ipoa.wire(Bytes::new(len)).get()), [53, 106, 106, 159]);
-        assert_eq!(Framing::named("pppoe-ptm dsl"), Err("dsl"));
+        assert_eq!(Framing::named("pppoe-ptm dsl"), Err(NoKeyword("dsl")));
     }
 
     #[test]

@@ -22,7 +22,7 @@ mod time;
 pub use bytes::{Bytes, Packets};
 pub use class::Class;
 pub use ecn::Ecn;
-pub use framing::{Cells, Framing};
+pub use framing::{Cells, Framing, NoKeyword};
 pub use probability::{Probability, ProbabilityError};
 pub use rate::Rate;
 pub use rng::{Rng, mix};

@@ -197,7 +197,7 @@ fn read_link<'a>(table: Table<'a>, name: &str, known: &Known) -> Option<Draft<'a
 fn read_framing(table: &Table<'_>, given: &Given<'_>) -> Option<Framing> {
     let read = |field: Field<'_>| match &field.node.value {
         Value::String(text) if text.trim_start().starts_with(|letter: char| letter.is_ascii_alphabetic()) => {
-            Framing::named(text).map_err(|word| reader::not_one_of(field, word, &Framing::KEYWORDS.map(|(name, _)| name)))
+            Framing::named(text).map_err(|unknown| reader::not_one_of(field, unknown.0, &Framing::KEYWORDS.map(|(name, _)| name)))
         }
         _ => reader::bytes(Limits::new(Bytes::ZERO, Bytes::new(LARGEST_FRAMING as u64)))(field).map(Framing::header),
     };
