@@ -47,7 +47,8 @@ impl Monitor {
                 Failure::unprocessable(format!("line: allowed one line of 1 to {LONGEST_LINE} characters")).with("field", "line")
             );
         }
-        let answer = ask(&self.socket, line).await.map_err(|why| Failure::new(StatusCode::BAD_GATEWAY, why))?;
+        let answer =
+            ask(&self.socket, line).await.map_err(|silence| Failure::new(StatusCode::BAD_GATEWAY, silence.to_string()))?;
         match answer["error"].as_str() {
             Some(error) => Err(Failure::unprocessable(error)),
             None => Ok(answer),
@@ -55,9 +56,28 @@ impl Monitor {
     }
 }
 
+/// Why a bridge has no answer that can be shown.
+#[derive(Debug, thiserror::Error)]
+enum Silence {
+    #[cfg(not(unix))]
+    #[error("bridges run on Linux only")]
+    NotHere,
+    #[cfg(unix)]
+    #[error("the bridge cannot be reached: {0}")]
+    Unreachable(#[from] std::io::Error),
+    #[cfg(unix)]
+    #[error("the bridge does not answer")]
+    Late,
+    #[cfg(unix)]
+    #[error("the bridge answers with something else than JSON")]
+    NotJson,
+    #[error("the bridge gives no figures")]
+    NoFigures,
+}
+
 /// One line to the bridge, one line of JSON back.
 #[cfg(unix)]
-async fn ask(socket: &std::path::Path, line: &str) -> Result<Value, String> {
+async fn ask(socket: &std::path::Path, line: &str) -> Result<Value, Silence> {
     use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
     let talk = async {
         let mut stream = tokio::net::UnixStream::connect(socket).await?;
@@ -66,14 +86,13 @@ async fn ask(socket: &std::path::Path, line: &str) -> Result<Value, String> {
         BufReader::new(stream.take(LONGEST_ANSWER as u64)).read_line(&mut answer).await?;
         std::io::Result::Ok(answer)
     };
-    let answer = timeout(ANSWER, talk).await.map_err(|_| "the bridge does not answer".to_owned())?;
-    let answer = answer.map_err(|error| format!("the bridge cannot be reached: {error}"))?;
-    serde_json::from_str(&answer).map_err(|_| "the bridge answers with something else than JSON".to_owned())
+    let answer = timeout(ANSWER, talk).await.map_err(|_| Silence::Late)??;
+    serde_json::from_str(&answer).map_err(|_| Silence::NotJson)
 }
 
 #[cfg(not(unix))]
-async fn ask(_: &std::path::Path, _: &str) -> Result<Value, String> {
-    Err("bridges run on Linux only".to_owned())
+async fn ask(_: &std::path::Path, _: &str) -> Result<Value, Silence> {
+    Err(Silence::NotHere)
 }
 
 async fn watch(socket: Arc<PathBuf>, publisher: Arc<Publisher>) {
@@ -98,12 +117,12 @@ async fn watch(socket: Arc<PathBuf>, publisher: Arc<Publisher>) {
                 before = Some((now, qdiscs));
             }
             answer => {
-                let message = answer.err().unwrap_or_else(|| "the bridge gives no figures".to_owned());
+                let silence = answer.err().unwrap_or(Silence::NoFigures);
                 if !gone {
                     gone = true;
                     publisher.forget("stats");
                 }
-                publisher.publish("gone", &json!({ "message": message }));
+                publisher.publish("gone", &json!({ "message": silence.to_string() }));
             }
         }
     }

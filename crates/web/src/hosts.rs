@@ -1,6 +1,6 @@
 //! Hosts beside the simulator: what this machine offers, and which of them a session asks for.
 
-use goodqueue_lab::hosts::{ScenarioHost, Simulator};
+use goodqueue_lab::hosts::{HostFailure, ScenarioHost, Simulator};
 use goodqueue_session::{Failure, Scenario};
 use serde_json::{Value, json};
 use std::fmt;
@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex};
 pub struct Offer {
     /// Its name: `linux` or `live`.
     pub name: &'static str,
-    /// The host, or the reason in one line.
-    pub host: Result<Arc<dyn ScenarioHost + Send>, String>,
+    /// The host, or the reason.
+    pub host: Result<Arc<dyn ScenarioHost + Send>, HostFailure>,
 }
 
 impl fmt::Debug for Offer {
@@ -31,7 +31,7 @@ pub struct Place {
 }
 
 /// All hosts of a server.
-pub struct Hosts(Vec<(&'static str, Result<Place, String>)>);
+pub struct Hosts(Vec<(&'static str, Result<Place, HostFailure>)>);
 
 impl Hosts {
     pub fn new(offers: Vec<Offer>) -> Self {
@@ -41,7 +41,8 @@ impl Hosts {
 
     /// Names, and the reason where a host cannot be had.
     pub fn shown(&self) -> Value {
-        let beside = self.0.iter().map(|(name, place)| json!({ "name": name, "missing": place.as_ref().err() }));
+        let beside =
+            self.0.iter().map(|(name, place)| json!({ "name": name, "missing": place.as_ref().err().map(ToString::to_string) }));
         std::iter::once(json!({ "name": Simulator.name(), "missing": null })).chain(beside).collect()
     }
 

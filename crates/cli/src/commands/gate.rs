@@ -50,13 +50,18 @@ pub struct Arguments {
     json: Option<PathBuf>,
 }
 
+/// A margin that is no part of a value.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("is no part: allowed 0% to 100%, or 0 to 1")]
+struct NoPart;
+
 /// `2%` or `0.02`.
-fn part(text: &str) -> Result<f64, String> {
+fn part(text: &str) -> Result<f64, NoPart> {
     let (number, scale) = text.trim().strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01));
     let part = number.trim().parse::<f64>().map(|number| number * scale);
     match part {
         Ok(part) if (0.0..=1.0).contains(&part) => Ok(part),
-        Ok(_) | Err(_) => Err("is no part: allowed 0% to 100%, or 0 to 1".to_owned()),
+        Ok(_) | Err(_) => Err(NoPart),
     }
 }
 

@@ -10,7 +10,7 @@ use goodqueue_units::Duration;
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
@@ -146,7 +146,10 @@ fn judge(path: &Path, settings: &Settings) -> Row {
     let blank = Row { script, verdict: Fate::Passes, line: None, what: None, expected: None, got: None, reason: None };
     let text = match read(path) {
         Ok(text) => text,
-        Err(reason) => return Row { verdict: Fate::Unreadable, reason: Some(reason), ..blank },
+        Err(fault) => {
+            let reason = Some(format!("{}: {fault}", path.display()));
+            return Row { verdict: Fate::Unreadable, reason, ..blank };
+        }
     };
     match parse(&text) {
         Err(error) => Row {
@@ -172,14 +175,21 @@ fn judge(path: &Path, settings: &Settings) -> Row {
     }
 }
 
+/// What is wrong with a script's file.
+#[derive(Debug, thiserror::Error)]
+enum FileFault {
+    #[error(transparent)]
+    Unreadable(#[from] io::Error),
+    #[error("the script has more than {LARGEST_SCRIPT} bytes")]
+    TooLarge,
+}
+
 /// The text of a script of bounded size.
-fn read(path: &Path) -> Result<String, String> {
-    let fault = |error: std::io::Error| format!("{}: {error}", path.display());
-    let file = fs::File::open(path).map_err(fault)?;
+fn read(path: &Path) -> Result<String, FileFault> {
     let mut bytes = Vec::new();
-    file.take(LARGEST_SCRIPT as u64 + 1).read_to_end(&mut bytes).map_err(fault)?;
+    fs::File::open(path)?.take(LARGEST_SCRIPT as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() > LARGEST_SCRIPT {
-        return Err(format!("{}: the script has more than {LARGEST_SCRIPT} bytes", path.display()));
+        return Err(FileFault::TooLarge);
     }
     // Remarks of old scripts are in other encodings.
     Ok(String::from_utf8_lossy(&bytes).into_owned())

@@ -8,6 +8,7 @@ use crate::output::{itself, say};
 use crate::result;
 use clap::Args;
 use goodqueue_hosts::{HostName, Process, Settings, Voids};
+use goodqueue_lab::hosts::HostFailure;
 use goodqueue_web::{Limits, Offer, Options, Server};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
@@ -85,9 +86,8 @@ fn given_or_usual(given: Option<&PathBuf>, usual: &str) -> Option<PathBuf> {
 fn hosts() -> Vec<Offer> {
     let settings = Settings { itself: itself().to_vec(), process: Process::Foreign, voids: Voids::default(), say };
     let offer = |name: HostName| {
-        let ready = name.open(&settings).map_err(|unavailable| unavailable.why);
-        let ready = ready.and_then(|host| host.prepare().map(|()| Arc::from(host)).map_err(|failure| failure.to_string()));
-        Offer { name: name.name(), host: ready }
+        let host = name.open(&settings).map_err(|unavailable| HostFailure::Machine(unavailable.why));
+        Offer { name: name.name(), host: host.and_then(|host| host.prepare().map(|()| Arc::from(host))) }
     };
     HostName::ALL.into_iter().filter(|name| *name != HostName::Sim).map(offer).collect()
 }

@@ -35,29 +35,53 @@ impl Config {
         let bytes = std::fs::read(path).map_err(|error| wrong(&error))?;
         let text = String::from_utf8(bytes)
             .map_err(|error| wrong(&format!("byte {} is not UTF-8", error.utf8_error().valid_up_to())))?;
-        Self::parse(&text).map_err(|(at, what)| {
-            let before = &text[..at];
+        Self::parse(&text).map_err(|fault| {
+            let before = &text[..fault.at()];
             let line = before.matches('\n').count() + 1;
             let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-            Failure::Input(format!("{}:{line}:{column}: {what}", path.display()))
+            Failure::Input(format!("{}:{line}:{column}: {fault}", path.display()))
         })
     }
 
-    /// Reads a file's text; an error has its byte.
-    fn parse(text: &str) -> Result<Self, (usize, String)> {
-        let place = |error: toml::de::Error| (error.span().map_or(0, |span| span.start), error.message().to_owned());
-        let table = DeTable::parse(text).map_err(place)?;
+    /// Reads a file's text.
+    fn parse(text: &str) -> Result<Self, ConfigFault> {
+        let table = DeTable::parse(text)?;
         let known = known();
         for key in table.get_ref().keys() {
             let name = key.get_ref();
             if !known.iter().any(|known| known == name) {
-                let message = format!("`{name}` is no setting: allowed {}", known.join(", "));
-                return Err((key.span().start, message));
+                return Err(ConfigFault::Unknown { name: name.to_string(), at: key.span().start, known });
             }
         }
-        let interfaces = toml::from_str(text).map_err(place)?;
-        let line = toml::from_str(text).map_err(place)?;
-        Ok(Self { interfaces, line })
+        Ok(Self { interfaces: toml::from_str(text)?, line: toml::from_str(text)? })
+    }
+}
+
+/// What is wrong with a file's text.
+#[derive(Debug, thiserror::Error)]
+enum ConfigFault {
+    /// It is no TOML, or a value is of another type.
+    #[error("{}", .0.message())]
+    Toml(#[from] toml::de::Error),
+    /// A name that is neither an interface nor an option of the line.
+    #[error("`{name}` is no setting: allowed {}", known.join(", "))]
+    Unknown {
+        /// The name.
+        name: String,
+        /// Its byte.
+        at: usize,
+        /// The names there are.
+        known: Vec<String>,
+    },
+}
+
+impl ConfigFault {
+    /// The byte that it begins at.
+    fn at(&self) -> usize {
+        match self {
+            Self::Toml(error) => error.span().map_or(0, |span| span.start),
+            Self::Unknown { at, .. } => *at,
+        }
     }
 }
 
@@ -84,11 +108,13 @@ mod tests {
     #[test]
     fn faults_have_a_place_and_say_what_is_allowed() {
         let text = "rate = \"10mbit\"\nfoo = 1\n";
-        let (at, message) = Config::parse(text).expect_err("an unknown name");
+        let fault = Config::parse(text).expect_err("an unknown name");
+        let (at, message) = (fault.at(), fault.to_string());
         assert_eq!(&text[at..at + 3], "foo");
         assert!(message.starts_with("`foo` is no setting: allowed in, out, rate, rate-up, trace, aqm"), "{message}");
         let text = "in = \"a\"\nrate = 5\n";
-        let (at, message) = Config::parse(text).expect_err("a number");
+        let fault = Config::parse(text).expect_err("a number");
+        let (at, message) = (fault.at(), fault.to_string());
         assert_eq!(&text[at..], "5\n");
         assert!(message.contains("expected a string"), "{message}");
         let text = "rate = \n";

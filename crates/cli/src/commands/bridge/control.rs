@@ -7,8 +7,9 @@
 use super::settings::{DEFAULT_AQM, DEFAULT_DELAY, LineSettings};
 use super::{Failure, Shown, Totals, queue_seed, show};
 use goodqueue_aqm::Rng;
+use goodqueue_aqm::spec::ParamError;
 use goodqueue_hosts::live;
-use goodqueue_lab::quantity;
+use goodqueue_lab::quantity::{self, QuantityError};
 use goodqueue_live::forwarder::Way;
 use goodqueue_live::monitor::Command;
 use goodqueue_units::{Duration, Rate};
@@ -127,7 +128,7 @@ fn talk(stream: &UnixStream, state: &ControlState) -> io::Result<()> {
         }
         let answer = match obey(line.trim(), state) {
             Ok(answer) => answer,
-            Err(why) => json!({ "error": why }),
+            Err(refusal) => json!({ "error": refusal.to_string() }),
         };
         writeln!(&mut &*stream, "{answer}")?;
     }
@@ -144,8 +145,31 @@ fn stats(state: &ControlState) -> Value {
     qdiscs
 }
 
+/// Why a command is not carried out.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    /// It is none of the commands.
+    #[error("allowed: stats; rate, delay, aqm or policy with down or up and a value")]
+    NoCommand,
+    /// A rate that cannot be read.
+    #[error("{}", .0.message)]
+    Rate(QuantityError),
+    /// Settings that a line cannot have.
+    #[error("{}", .0.text())]
+    Settings(Failure),
+    /// A policy for a queue that cannot be held to one.
+    #[error("policy: for steered queues (gsp-as, codel-as, pie-as) only: {}", .0.text())]
+    NotSteered(Failure),
+    /// A queue that cannot be made.
+    #[error(transparent)]
+    Queue(ParamError),
+    /// Nobody takes commands any more.
+    #[error("the bridge has ended")]
+    Ended,
+}
+
 /// Carries out one command.
-pub fn obey(line: &str, state: &ControlState) -> Result<Value, String> {
+pub fn obey(line: &str, state: &ControlState) -> Result<Value, Refusal> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let (what, way, value) = match words[..] {
         ["stats"] => return Ok(stats(state)),
@@ -154,7 +178,7 @@ pub fn obey(line: &str, state: &ControlState) -> Result<Value, String> {
         // Bounds may be written with spaces.
         ["policy", "down", ref bounds @ ..] if !bounds.is_empty() => ("policy", Way::Down, bounds.concat()),
         ["policy", "up", ref bounds @ ..] if !bounds.is_empty() => ("policy", Way::Up, bounds.concat()),
-        _ => return Err("allowed: stats; rate, delay, aqm or policy with down or up and a value".to_owned()),
+        _ => return Err(Refusal::NoCommand),
     };
     let value = value.as_str();
     let down = way == Way::Down;
@@ -163,7 +187,7 @@ pub fn obey(line: &str, state: &ControlState) -> Result<Value, String> {
     // What the other direction had only because this one had it, it keeps.
     match what {
         "rate" => {
-            quantity::rate(value).map_err(|error| error.message)?;
+            quantity::rate(value).map_err(Refusal::Rate)?;
             changed.rate_up = if down { changed.rate_up.or(changed.rate.clone()) } else { given.clone() };
             if down {
                 changed.rate = given;
@@ -177,7 +201,7 @@ pub fn obey(line: &str, state: &ControlState) -> Result<Value, String> {
                 changed.delay = given;
             }
         }
-        "policy" => changed.hold_to(way, value).map_err(|failure| failure.text())?,
+        "policy" => changed.hold_to(way, value).map_err(Refusal::Settings)?,
         _ => {
             let kept = || changed.aqm.clone().or_else(|| Some(DEFAULT_AQM.to_owned()));
             changed.aqm_up = if down { changed.aqm_up.clone().or_else(kept) } else { given.clone() };
@@ -187,8 +211,8 @@ pub fn obey(line: &str, state: &ControlState) -> Result<Value, String> {
         }
     }
     let link = changed.link().map_err(|failure| match what {
-        "policy" => format!("policy: for steered queues (gsp-as, codel-as, pie-as) only: {}", failure.text()),
-        _ => failure.text(),
+        "policy" => Refusal::NotSteered(failure),
+        _ => Refusal::Settings(failure),
     })?;
     let direction = if down { &link.down } else { &link.up };
     let command = match what {
@@ -196,7 +220,7 @@ pub fn obey(line: &str, state: &ControlState) -> Result<Value, String> {
         "delay" => Command::Delay(way, direction.delay),
         _ => {
             let queue = live::queue(&link, direction, Rng::new(queue_seed(&changed, way)));
-            Command::Queue(way, Box::new(queue.map_err(|error| error.to_string())?))
+            Command::Queue(way, Box::new(queue.map_err(Refusal::Queue)?))
         }
     };
     let (rate, delay): (Rate, Duration) = (direction.nominal_rate(), direction.delay);
@@ -204,7 +228,7 @@ pub fn obey(line: &str, state: &ControlState) -> Result<Value, String> {
         "aqm": live::name(direction), "rate": rate.as_bit_s(), "delay_us": delay.as_nanos() / 1000,
         "direction": if down { "down" } else { "up" },
     });
-    state.commands.send(command).map_err(|_| "the bridge has ended".to_owned())?;
+    state.commands.send(command).map_err(|_| Refusal::Ended)?;
     locked(&state.shown).link = link;
     *locked(&state.settings) = changed;
     Ok(answer)
@@ -245,7 +269,7 @@ mod tests {
     #[test]
     fn a_policy_is_for_steered_queues() {
         let (state, orders) = state();
-        assert!(obey("policy down delay<=20ms", &state).is_err_and(|why| why.contains("steered")));
+        assert!(obey("policy down delay<=20ms", &state).is_err_and(|refusal| refusal.to_string().contains("steered")));
         obey("aqm down gsp-as", &state).unwrap();
         obey("policy down utilization>=0.95, delay <= 20ms", &state).unwrap();
         let replaced = orders.try_iter().filter(|order| matches!(order, Command::Queue(Way::Down, _))).count();
