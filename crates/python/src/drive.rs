@@ -1,7 +1,7 @@
 //! Many packets at once through one queue: arrays of arrivals in, a table of verdicts out.
 
 use crate::own::LATEST;
-use crate::qdisc::{Driven, Held, ranged, refuse, sized};
+use crate::qdisc::{Driven, Held, OutOfRange, ranged, refuse, sized};
 use crate::table::Table;
 use arrow_array::types::UInt32Type;
 use arrow_array::{ArrayRef, DictionaryArray, Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array};
@@ -11,6 +11,7 @@ use goodqueue_units::{Duration, Instant, Packets};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use std::fmt::Display;
 use std::sync::Arc;
 
 /// Packets between two checks of the interpreter's signals.
@@ -275,34 +276,41 @@ pub fn drive(
     drive.fates.table()
 }
 
-fn check(py: Python<'_>, name: &str, values: &[i64], rows: usize, allowed: impl Fn(i64) -> Result<(), String>) -> PyResult<()> {
+fn check(
+    py: Python<'_>,
+    name: &str,
+    values: &[i64],
+    rows: usize,
+    allowed: impl Fn(i64) -> Result<(), OutOfRange>,
+) -> PyResult<()> {
     if values.len() != rows {
         return Err(refuse(py, name, &format!("has {} values, but time has {rows}", values.len())));
     }
     for (row, &value) in values.iter().enumerate() {
-        allowed(value).map_err(|why| refuse(py, &format!("{name}[{row}]"), &why))?;
+        allowed(value).map_err(|why| refuse(py, &format!("{name}[{row}]"), why))?;
     }
     Ok(())
 }
 
 /// Reads a column of seconds, or of whole nanoseconds.
 fn instants(py: Python<'_>, name: &str, column: &Bound<'_, PyAny>, from: Instant) -> PyResult<Vec<Instant>> {
-    let at = |row: usize, why: String| refuse(py, &format!("{name}[{row}]"), &why);
+    let at = |row: usize, why: &dyn Display| refuse(py, &format!("{name}[{row}]"), why);
     let times: Vec<Instant> = if let Ok(buffer) = PyBuffer::<i64>::get(column) {
         let values = buffer.to_vec(py)?.into_iter().enumerate();
         let most = (LATEST * 1e9) as i64;
-        let whole = |(row, value)| ranged(value, most).map(|value| Instant::from_nanos(value as u64)).map_err(|why| at(row, why));
+        let whole =
+            |(row, value)| ranged(value, most).map(|value| Instant::from_nanos(value as u64)).map_err(|why| at(row, &why));
         values.map(whole).collect::<PyResult<_>>()?
     } else {
         let values = PyBuffer::<f64>::get(column)?.to_vec(py)?.into_iter().enumerate();
-        let second = |(row, value): (usize, f64)| crate::own::moment(value).map_err(|why| at(row, format!("{value} {why}")));
+        let second = |(row, value): (usize, f64)| crate::own::moment(value).map_err(|why| at(row, &format!("{value} {why}")));
         values.map(second).collect::<PyResult<_>>()?
     };
     let mut before = from;
     for (row, &time) in times.iter().enumerate() {
         if time < before {
             let (time, before) = (time.as_secs_f64(), before.as_secs_f64());
-            return Err(at(row, format!("{time} s is before {before} s: time must not run backwards")));
+            return Err(at(row, &format!("{time} s is before {before} s: time must not run backwards")));
         }
         before = time;
     }

@@ -411,13 +411,22 @@ impl Which {
 /// Latest accepted time in seconds; up to it, a float resolves tenths of a microsecond.
 pub const LATEST: f64 = 1e9;
 
-/// Converts a time in seconds, or describes what is wrong with it.
-pub fn moment(seconds: f64) -> Result<Instant, String> {
+/// A number of seconds that is no time.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+pub enum NoMoment {
+    #[error("is not a number")]
+    NotANumber,
+    #[error("is out of range: allowed 0 to {LATEST:.0} seconds")]
+    OutOfRange,
+}
+
+/// Converts a time in seconds.
+pub fn moment(seconds: f64) -> Result<Instant, NoMoment> {
     if seconds.is_nan() {
-        return Err("is not a number".to_owned());
+        return Err(NoMoment::NotANumber);
     }
     if !(0.0..=LATEST).contains(&seconds) {
-        return Err(format!("is out of range: allowed 0 to {LATEST:.0} seconds"));
+        return Err(NoMoment::OutOfRange);
     }
     Ok(Instant::ZERO + Duration::from_secs_f64(seconds))
 }

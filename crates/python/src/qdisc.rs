@@ -9,6 +9,7 @@ use goodqueue_units::{Bytes, Duration, Framing, Instant, Rate};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::fmt;
 use std::sync::Arc;
 
 /// The largest IP packet.
@@ -137,10 +138,10 @@ impl Driven {
     fn enqueue(&mut self, py: Python<'_>, time: f64, size: i64, flow: i64, ecn: &str, class: i64) -> PyResult<Vec<Event>> {
         let packet = Held {
             number: self.next,
-            flow: ranged(flow, u32::MAX.into()).map_err(|why| refuse(py, "flow", &why))? as u32,
-            len: sized(size).map_err(|why| refuse(py, "size", &why))?,
-            ecn: named(ecn).map_err(|why| refuse(py, "ecn", &why))?,
-            class: Class::new(ranged(class, 7).map_err(|why| refuse(py, "class_", &why))? as u8),
+            flow: ranged(flow, u32::MAX.into()).map_err(|why| refuse(py, "flow", why))? as u32,
+            len: sized(size).map_err(|why| refuse(py, "size", why))?,
+            ecn: named(ecn).map_err(|why| refuse(py, "ecn", why))?,
+            class: Class::new(ranged(class, 7).map_err(|why| refuse(py, "class_", why))? as u8),
         };
         let now = self.advance(py, time)?;
         self.next += 1;
@@ -255,25 +256,39 @@ impl Driven {
 }
 
 /// Error for an invalid argument.
-pub fn refuse(py: Python<'_>, argument: &str, why: &str) -> PyErr {
+pub fn refuse(py: Python<'_>, argument: &str, why: impl fmt::Display) -> PyErr {
     crate::error::arrival_error(py, &format!("{argument}: {why}"))
 }
 
+/// A number that a packet cannot have.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+pub enum OutOfRange {
+    #[error("{number} is out of range: allowed 0 to {most}")]
+    Number { number: i64, most: i64 },
+    #[error("{0} is out of range: allowed 1 to {MOST_BYTES} bytes")]
+    Size(i64),
+}
+
 /// Checks that a number is between 0 and `most`.
-pub fn ranged(number: i64, most: i64) -> Result<i64, String> {
-    if (0..=most).contains(&number) { Ok(number) } else { Err(format!("{number} is out of range: allowed 0 to {most}")) }
+pub fn ranged(number: i64, most: i64) -> Result<i64, OutOfRange> {
+    if (0..=most).contains(&number) { Ok(number) } else { Err(OutOfRange::Number { number, most }) }
 }
 
 /// Checks the length of a packet.
-pub fn sized(number: i64) -> Result<u16, String> {
+pub fn sized(number: i64) -> Result<u16, OutOfRange> {
     match u16::try_from(number) {
         Ok(len) if len > 0 => Ok(len),
-        _ => Err(format!("{number} is out of range: allowed 1 to {MOST_BYTES} bytes")),
+        _ => Err(OutOfRange::Size(number)),
     }
 }
 
-fn named(ecn: &str) -> Result<Ecn, String> {
+/// A word that names no codepoint.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("`{0}` is not known: allowed `not-ect`, `ect0`, `ect1`, `ce`")]
+struct NoCodepoint(String);
+
+fn named(ecn: &str) -> Result<Ecn, NoCodepoint> {
     let all = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce];
     let known = all.into_iter().find(|known| codepoint(*known) == ecn);
-    known.ok_or_else(|| format!("`{ecn}` is not known: allowed `not-ect`, `ect0`, `ect1`, `ce`"))
+    known.ok_or_else(|| NoCodepoint(ecn.to_owned()))
 }
