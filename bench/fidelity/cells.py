@@ -12,6 +12,8 @@ KERNEL = HERE / "kernel-senders.csv"
 
 CONTROLS = ("reno", "cubic", "htcp", "bbr", "dctcp")
 QUEUES = ("tail-drop 0.25", "tail-drop 1", "tail-drop 4", "codel", "pie", "fq-codel", "red", "cp-aqm")
+# Settings behind which the kernel's runs were recorded, where they are no longer the defaults.
+AS_RECORDED = {"pie": ", active_inactive = true", "fq-codel": ', quantum = "1514 B", header = "0 B"'}
 # Warm-up and measured time in seconds, by Mbit/s.
 TIMES = {1: (10, 50), 10: (5, 25), 100: (5, 15)}
 
@@ -46,7 +48,8 @@ class Cell:
         common = {"traffic.0.flows": self.flows, "traffic.0.cc": f'"{self.cc}"', "link.bottleneck.delay": f'"{half}"'}
         if self.set == "middle":
             times = {"warmup": '"10 s"', "duration": '"30 s"', "traffic.0.start": '"uniform 0 s .. 3 s"'}
-            return "grid.toml", common | times | {"link.bottleneck.queue": f'"{self.queue}"'}
+            rest = AS_RECORDED.get(self.queue, "")
+            return "grid.toml", common | times | {"link.bottleneck.queue": f'{{ kind = "{self.queue}"{rest} }}'}
         if self.set == "cp-1":
             return "cp-1-kernel.toml", common
         if self.set == "cp-8":
@@ -56,14 +59,16 @@ class Cell:
         # A buffer of less than two packets limits a flow to one segment per timeout; queues with an
         # algorithm get enough room.
         packets = max(2, round(float(part[0]) * bdp)) if part else max(50, round(4 * bdp))
-        marks = ", ecn = true" if self.cc == "dctcp" and kind != "tail-drop" else ""
+        rest = AS_RECORDED.get(kind, "")
+        if self.cc == "dctcp" and kind != "tail-drop":
+            rest += ", ecn = true"
         warmup, lasts = TIMES[self.mbit]
         return "grid.toml", common | {
             "warmup": f'"{warmup} s"',
             "duration": f'"{lasts} s"',
             "link.bottleneck.rate": f'"{self.mbit} Mbit/s"',
             "link.bottleneck.buffer": f'"{packets} packets"',
-            "link.bottleneck.queue": f'{{ kind = "{kind}"{marks} }}',
+            "link.bottleneck.queue": f'{{ kind = "{kind}"{rest} }}',
         }
 
 

@@ -29,7 +29,8 @@ the interval of a difference beyond a bound includes the bound. No parameter was
 """
 
 WIDE = """The base is `bench/fidelity/grid.toml`: bulk flows that start within two seconds, no access links. The number behind tail drop is its buffer in bandwidth-delay
-products, at least two packets; the other queues have four, at least 50 packets, and their defaults. With DCTCP senders the queue marks (`ecn = true`), except
+products, at least two packets; the other queues have four, at least 50 packets, and their defaults, except PIE, which rests while its queue is short
+(`active_inactive`), and FQ-CoDel, which counts 1514 bytes per turn without headers: they were so when the kernel's runs were made. With DCTCP senders the queue marks (`ecn = true`), except
 tail drop, which cannot: there DCTCP responds to losses as Reno does. The measured part is 50 s after 10 s at 1 Mbit/s, 25 s after 5 s at 10 Mbit/s, and 15 s after 5 s at
 100 Mbit/s."""
 

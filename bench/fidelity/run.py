@@ -77,7 +77,7 @@ def simulate(gq, cell, seeds, folder):
     path = pathlib.Path(folder) / "cell.toml"
     path.write_text(text)
     out = subprocess.run(
-        [gq, "run", str(path), "--json", "-", "--no-report", "--out", str(pathlib.Path(folder) / "out")],
+        [gq, "run", str(path), "--json", "-", "--no-report", "--force", "--out", str(pathlib.Path(folder) / "out")],
         capture_output=True, text=True, check=False,
     )
     if out.returncode != 0:

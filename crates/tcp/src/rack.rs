@@ -40,7 +40,7 @@ impl Rack {
     #[inline]
     pub(crate) fn on_delivery(&mut self, now: u64, delivery: &Delivery) {
         self.reordering_seen |= delivery.reordered;
-        let Some(RackDelivery { latest: (sent_at, number), processed }) = delivery.rack else { return };
+        let Some(RackDelivery { latest: (sent_at, number), processed, .. }) = delivery.rack else { return };
         self.advanced = true;
         self.latest.rtt = now - processed;
         if (sent_at, number) > (self.latest.sent_at, self.latest.number) {

@@ -91,6 +91,8 @@ pub(crate) struct RackDelivery {
     /// When the segment was sent that was processed last; those acknowledged cumulatively are
     /// processed after those reported selectively. Its round-trip time counts.
     pub(crate) processed: u64,
+    /// That segment was acknowledged cumulatively.
+    cumulative: bool,
 }
 
 /// The segments `una..nxt`. The fields that every acknowledgement touches come first, in one cache
@@ -329,7 +331,7 @@ impl Scoreboard {
             out.original |= number < recovery_point;
             out.reordered |= number < self.highest_sacked;
         }
-        out.note(now, at, number, record.has(AMBIGUOUS), true);
+        out.note(now, (at, number), record.has(AMBIGUOUS), true);
     }
 
     fn leave_flight(&mut self, record: Record, out: &mut Delivery) {
@@ -367,8 +369,7 @@ impl Scoreboard {
                 out.original |= number < recovery_point;
                 out.reordered |= number < prior_highest;
             }
-            // Linux takes what is acknowledged cumulatively after these.
-            out.note(now, at, number, record.has(AMBIGUOUS), out.delivered == out.sacked);
+            out.note(now, (at, number), record.has(AMBIGUOUS), false);
             *self.slot(number) = Record::new(number + 1, SACKED | record.0 & AMBIGUOUS);
             self.sacked += 1;
             out.sacked += 1;
@@ -407,18 +408,18 @@ impl Scoreboard {
 }
 
 impl Delivery {
-    /// Takes a segment that was just delivered, at `at` sent for the last time; `timed` if its
-    /// round-trip time replaces that of segments before it.
+    /// Takes a segment that was just delivered: the time at which it was sent last, and its number.
     /// *Source*: RFC 8985 §6.2, steps 1 and 2; Linux' `tcp_rack_advance`.
-    fn note(&mut self, now: u64, at: u64, number: u64, ambiguous: bool, timed: bool) {
-        self.latest = self.latest.max(Some((at, number)));
-        if ambiguous && now - at < self.min_rtt {
+    fn note(&mut self, now: u64, segment: (u64, u64), ambiguous: bool, cumulative: bool) {
+        self.latest = self.latest.max(Some(segment));
+        let (processed, _) = segment;
+        if ambiguous && now - processed < self.min_rtt {
             return;
         }
-        let rack = self.rack.get_or_insert(RackDelivery { latest: (at, number), processed: at });
-        rack.latest = rack.latest.max((at, number));
-        if timed {
-            rack.processed = at;
+        let rack = self.rack.get_or_insert(RackDelivery { latest: segment, processed, cumulative });
+        rack.latest = rack.latest.max(segment);
+        if cumulative || !rack.cumulative {
+            (rack.processed, rack.cumulative) = (processed, cumulative);
         }
     }
 }

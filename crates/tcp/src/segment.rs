@@ -68,7 +68,7 @@ pub struct Segment {
     /// Acknowledgement: first a range that arrived twice, if any
     /// ([`received_twice`](Self::received_twice)), then blocks received above `number`, the most
     /// recent first; unused blocks are empty and come last.
-    pub sack: [SackBlock; 3],
+    pub sack: [SackBlock; Self::BLOCKS],
     /// Acknowledgement: its time of transmission less the timestamp it echoes, in units of
     /// [`DELAY_UNIT`](Self::DELAY_UNIT). A host computes it from the two halves of the timestamp
     /// option; with two clocks it has a constant offset.
@@ -84,6 +84,8 @@ pub struct Segment {
 }
 
 impl Segment {
+    /// Room for blocks: with timestamps an acknowledgement has no more.
+    pub const BLOCKS: usize = 3;
     /// Unit of [`delay`](Self::delay): 1024 ns, good for 73 minutes.
     pub const DELAY_UNIT: Duration = Duration::ns(1024);
 

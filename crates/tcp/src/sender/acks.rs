@@ -169,8 +169,13 @@ impl Sender {
         let (prior_una, prior_highest) = prior;
         let twice = segment.received_twice();
         let copies = twice.map_or(0, |twice| self.take_duplicate(twice, segment.number, prior_una));
-        for range in segment.received() {
-            let (start, end) = self.numbers(&range);
+        // Linux takes blocks in the order of what they cover, so that the highest one is the last.
+        let mut blocks = [(0, 0); Segment::BLOCKS];
+        for (block, range) in blocks.iter_mut().zip(segment.received()) {
+            *block = self.numbers(&range);
+        }
+        blocks.sort_unstable();
+        for (start, end) in blocks {
             self.board.sack(t, start, end, self.recovery_point, prior_highest, delivery);
         }
         if prior_una < self.board.nxt() {
