@@ -4,7 +4,7 @@ mod elements;
 mod flows;
 mod growth;
 
-use super::hosts::Hosts;
+use super::hosts::{CROWD, Hosts};
 use super::measure::Figures;
 use super::network::Network;
 use super::outside::Content;
@@ -24,8 +24,6 @@ use std::collections::BTreeMap;
 pub(super) use elements::discipline;
 pub(super) use flows::session_rng;
 
-/// Number of flows whose state together exceeds the nearest caches.
-const CROWD: usize = 256;
 /// Random streams of a world; each kind starts at its own number so that adding one never shifts
 /// another.
 const QUEUE_STREAM: u64 = 1 << 32;

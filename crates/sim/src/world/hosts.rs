@@ -6,7 +6,7 @@ use super::path::Host;
 use super::sessions::{ChannelHost, SessionHost, Stream};
 use super::{Control, World, measure};
 use crate::ids::{ChannelId, ControlId, FlowId, GroupId, IdVec, LaneId, OutsideId, SessionId, StreamId, TcpId, UdpId};
-use crate::lane::Stop;
+use crate::lane::{Lane, Stop};
 use crate::link::WireClass;
 use crate::packet::{DsField, FlowLabel, SimPacket};
 use crate::session::{Action, Event};
@@ -22,6 +22,9 @@ use goodqueue_units::{Bytes, Duration, Ecn, Instant};
 /// Packets that may wait at a UDP source's own access link; it drops the rest (Linux: txqueuelen
 /// 1000).
 const LOCAL_QUEUE_PACKETS: u64 = 1000;
+
+/// Number of flows whose state together exceeds the nearest caches.
+pub(super) const CROWD: usize = 256;
 
 /// A TCP sender and its one lazy timer.
 #[repr(C)]
@@ -175,6 +178,29 @@ impl Hosts {
             } else {
                 prefetch(&self.receivers[tcp], ReceiverHost::TOUCHED);
             }
+        }
+        if !self.streams.is_empty() {
+            self.prefetch_streams(net, lane);
+        }
+    }
+
+    /// Prefetches what the next packets of a lane need of their streams: the route of the third
+    /// packet, the number of the second packet's stream, and the stream of the first.
+    #[inline(always)]
+    fn prefetch_streams(&self, net: &Network, lane: &Lane) {
+        let tcp_of = |packet: &SimPacket| net.routes[packet.flow.id()].host.tcp();
+        if let Some(Some(tcp)) = lane.peek(0).map(tcp_of)
+            && let Some(&Some(stream)) = self.stream_of_tcp.get(tcp)
+        {
+            prefetch(&self.streams[stream], size_of::<Stream>());
+        }
+        if let Some(Some(tcp)) = lane.peek(1).map(tcp_of)
+            && let Some(stream) = self.stream_of_tcp.get(tcp)
+        {
+            prefetch(stream, 1);
+        }
+        if let Some(packet) = lane.peek(2) {
+            prefetch(&net.routes[packet.flow.id()], 1);
         }
     }
 }

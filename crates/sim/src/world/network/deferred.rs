@@ -224,7 +224,7 @@ impl Network {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::{FlowSpec, LinkSpec, QueueSpec, Recording, SourceSpec, WorldSpec};
+    use crate::spec::{Arrivals, FlowSpec, LinkSpec, QueueSpec, Recording, SessionSpec, SourceSpec, WorldSpec};
     use crate::world::{World, measure};
     use goodqueue_aqm::{Limit, sched};
 
@@ -296,5 +296,18 @@ mod tests {
             world.run(&mut |_| crate::world::Continue::Yes)
         });
         assert_eq!(format!("{crowded:?}"), format!("{alone:?}"));
+    }
+
+    #[test]
+    fn connections_of_sessions_make_a_crowd() {
+        let base = spec(2, "tail-drop", Duration::ms(5), Duration::us(30));
+        let mut spec = WorldSpec { duration: Duration::secs(1), ..base };
+        let SourceSpec::Tcp { sender, receiver, header } = SourceSpec::bulk("cubic") else { panic!("bulk is TCP") };
+        let model = SessionSpec::Short { size: Bytes::new(50_000), interval: Duration::ms(4), arrivals: Arrivals::Periodic };
+        spec.flows[1].source = SourceSpec::Session { model, sender, receiver, header };
+        let mut world = World::new(&spec).expect("a valid world");
+        assert!(!world.hosts.crowded);
+        assert!(world.run_events(u64::MAX, world.clock.end));
+        assert!(world.hosts.crowded && world.hosts.senders.len() > 256);
     }
 }

@@ -5,7 +5,7 @@ use crate::ids::{ChannelId, FlowId, SessionId, StreamId, TcpId};
 use crate::losses::FlowSignals;
 use crate::packet::SimPacket;
 use crate::session::{After, Direction, Event};
-use crate::world::hosts::Hosts;
+use crate::world::hosts::{CROWD, Hosts};
 use crate::world::measure::FlowReading;
 use crate::world::path::{Host, Route, flow_after};
 use goodqueue_tcp::{Ending, Flags};
@@ -92,6 +92,7 @@ impl World {
         });
         self.hosts.stream_of_tcp.resize(self.hosts.senders.len(), None);
         self.hosts.stream_of_tcp[tcp] = Some(stream);
+        self.hosts.crowded |= self.hosts.senders.len() >= CROWD;
         stream
     }
 
