@@ -57,7 +57,7 @@ enum HostedError {
     #[error("`{command}`: {silence}")]
     NotReady { command: String, silence: Silence },
     #[error("program `{command}`: {breach}")]
-    Stopped { command: String, breach: Breach },
+    Stopped { command: String, breach: Box<Breach> },
 }
 
 /// What a program does that no algorithm of a queue may.
@@ -236,7 +236,7 @@ impl Hosted {
 
     fn fail(&mut self, breach: Breach) {
         self.running = None;
-        self.shop.trouble.set(HostedError::Stopped { command: self.shop.shown(), breach });
+        self.shop.trouble.set(HostedError::Stopped { command: self.shop.shown(), breach: Box::new(breach) });
     }
 
     fn arrive(&mut self, env: &Env<'_>, packet: PacketView) -> (u64, Option<Vec<Event>>) {

@@ -241,10 +241,13 @@ fn axes(paper: &Paper, spec: &ExperimentSpec, plan: &Plan, points: &[Point]) -> 
 
 fn sample(paper: &Paper, spec: &ExperimentSpec) -> Result<Option<Duration>, GalleryError> {
     let Some(text) = &spec.sample else { return Ok(None) };
-    let period = quantity::duration(text.get_ref()).map_err(|error| error.to_string());
-    let period = period.and_then(|period| if period.as_nanos() > 0 { Ok(period) } else { Err("must not be zero".to_owned()) });
     let field = format!("experiment.{}.sample", spec.id.get_ref());
-    Ok(Some(period.map_err(|message| paper.source.fault(&text.span(), &field, message))?))
+    let fault = |message: String| paper.source.fault(&text.span(), &field, message);
+    let period = quantity::duration(text.get_ref()).map_err(|error| fault(error.to_string()))?;
+    if period.as_nanos() == 0 {
+        return Err(fault("must not be zero".to_owned()).into());
+    }
+    Ok(Some(period))
 }
 
 #[cfg(test)]

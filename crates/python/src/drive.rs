@@ -284,7 +284,7 @@ fn check(
     allowed: impl Fn(i64) -> Result<(), OutOfRange>,
 ) -> PyResult<()> {
     if values.len() != rows {
-        return Err(refuse(py, name, &format!("has {} values, but time has {rows}", values.len())));
+        return Err(refuse(py, name, format!("has {} values, but time has {rows}", values.len())));
     }
     for (row, &value) in values.iter().enumerate() {
         allowed(value).map_err(|why| refuse(py, &format!("{name}[{row}]"), why))?;

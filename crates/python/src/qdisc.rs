@@ -176,7 +176,7 @@ impl Driven {
     fn set_rate(&mut self, py: Python<'_>, time: f64, rate: &str) -> PyResult<()> {
         let rate = goodqueue_lab::quantity::rate(rate).map_err(|error| {
             let help = error.help.map_or_else(String::new, |help| format!("; {help}"));
-            refuse(py, "rate", &format!("{}{help}", error.message))
+            refuse(py, "rate", format!("{}{help}", error.message))
         })?;
         let now = self.advance(py, time)?;
         self.rate = rate;
@@ -234,7 +234,7 @@ impl Driven {
 impl Driven {
     /// Advances the clock and runs the timers of the queue.
     fn advance(&mut self, py: Python<'_>, time: f64) -> PyResult<Instant> {
-        let time = moment(time).map_err(|why| refuse(py, "time", &format!("{time} {why}")))?;
+        let time = moment(time).map_err(|why| refuse(py, "time", format!("{time} {why}")))?;
         if time < self.now {
             let why = format!("{} s is before {} s: time must not run backwards", time.as_secs_f64(), self.now.as_secs_f64());
             return Err(refuse(py, "time", &why));

@@ -7,6 +7,7 @@ use goodqueue_lab::hosts::ScenarioHost;
 use goodqueue_recommend::{Asked, Effort, Question, Refused, check, recommend as search};
 use pyo3::prelude::*;
 use std::ffi::OsString;
+use std::fmt;
 use std::sync::atomic::AtomicBool;
 
 /// Name that stands for the file in messages.
@@ -62,11 +63,11 @@ pub fn recommendation(
 
 /// The host that checks the answer, ready.
 fn checker(py: Python<'_>, name: &str, itself: Vec<OsString>, question: &Question) -> PyResult<Box<dyn ScenarioHost + Send>> {
-    let read = match HostName::read(name) {
-        Ok(HostName::Sim) => Err("the answer is from the simulator already: allowed linux, live".to_owned()),
-        read => read.map_err(|unknown| unknown.to_string()),
-    };
-    let host = read.map_err(|why| refuse(py, "check", &format!("`{name}`: {why}")))?;
+    let wrong = |why: &dyn fmt::Display| refuse(py, "check", &format!("`{name}`: {why}"));
+    let host = HostName::read(name).map_err(|unknown| wrong(&unknown))?;
+    if host == HostName::Sim {
+        return Err(wrong(&"the answer is from the simulator already: allowed linux, live"));
+    }
     let settings = Settings { itself, process: Process::Foreign, voids: Voids::default(), say: |_| {} };
     let host = host.open(&settings).map_err(|unavailable| host_error(py, &format!("{WHERE}: check: {unavailable}")))?;
     check::refuse(question, &*host).map_err(|refusal| refuse(py, "check", &refusal.to_string()))?;
