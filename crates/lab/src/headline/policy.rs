@@ -29,8 +29,25 @@ impl Default for Policy {
 
 /// A policy that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct PolicyError(String);
+pub enum PolicyError {
+    /// A part that is no setting.
+    #[error("`{0}` is not key=value, for instance of_best=0.9")]
+    NoPair(String),
+    /// A key that stands there twice.
+    #[error("`{0}` is given twice")]
+    Twice(String),
+    /// A key that there is not.
+    #[error("`{0}` is not known: allowed {known}", known = known())]
+    UnknownKey(String),
+    /// A value that a key cannot have.
+    #[error("{key}: {fault}")]
+    Value {
+        /// The key.
+        key: String,
+        /// The value, and what is allowed.
+        fault: QuantityError,
+    },
+}
 
 /// The keys, with what they are for.
 pub const POLICY_KEYS: &[(&str, &str)] = &[
@@ -51,13 +68,13 @@ impl Policy {
         let mut seen: Vec<&str> = Vec::new();
         for part in text.split([',', ':']).map(str::trim) {
             let Some((key, value)) = part.split_once('=').map(|(key, value)| (key.trim(), value.trim())) else {
-                return Err(PolicyError(format!("`{part}` is not key=value, for instance of_best=0.9")));
+                return Err(PolicyError::NoPair(part.to_owned()));
             };
             if seen.contains(&key) {
-                return Err(PolicyError(format!("`{key}` is given twice")));
+                return Err(PolicyError::Twice(key.to_owned()));
             }
             seen.push(key);
-            let refuse = |error: QuantityError| PolicyError(format!("{key}: {error}"));
+            let refuse = |fault: QuantityError| PolicyError::Value { key: key.to_owned(), fault };
             match key {
                 "of_best" => policy.of_best = share(value).map_err(refuse)?,
                 "u_low" => policy.u_low = Some(share(value).map_err(refuse)?),
@@ -66,14 +83,16 @@ impl Policy {
                     let allowed = Limits::new(Duration::ZERO, LONGEST);
                     policy.target_max = Some(quantity::duration_within(value, allowed).map_err(refuse)?);
                 }
-                _ => {
-                    let known: Vec<&str> = POLICY_KEYS.iter().map(|(key, _)| *key).collect();
-                    return Err(PolicyError(format!("`{key}` is not known: allowed {}", known.join(", "))));
-                }
+                _ => return Err(PolicyError::UnknownKey(key.to_owned())),
             }
         }
         Ok(policy)
     }
+}
+
+/// The keys in a list.
+fn known() -> String {
+    POLICY_KEYS.iter().map(|(key, _)| *key).collect::<Vec<_>>().join(", ")
 }
 
 fn share(text: &str) -> Result<f64, QuantityError> {
