@@ -168,6 +168,13 @@ impl<P: Packet, A: Aqm> ManagedQueue<P, A> {
         &self.aqm
     }
 
+    /// The packet `place` places behind the head.
+    #[inline]
+    #[must_use]
+    pub fn waiting(&self, place: usize) -> Option<&P> {
+        self.waiting.ring.at(place).map(|entry| &entry.packet)
+    }
+
     /// Compares an arriving packet with waiting ones for the algorithm: queues it or drops it,
     /// and another one if need be.
     #[cold]

@@ -4,6 +4,9 @@
 #[cfg(target_arch = "x86_64")]
 const LINE: usize = 64;
 
+/// Number of flows or connections whose state together exceeds the nearest caches.
+pub(crate) const CROWD: usize = 256;
+
 /// Prefetches the first `bytes` bytes of `what` into the cache. Has no effect but on time.
 #[inline(always)]
 pub(crate) fn prefetch<T>(what: &T, bytes: usize) {

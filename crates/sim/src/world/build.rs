@@ -4,7 +4,7 @@ mod elements;
 mod flows;
 mod growth;
 
-use super::hosts::{CROWD, Hosts};
+use super::hosts::Hosts;
 use super::measure::Figures;
 use super::network::Network;
 use super::outside::Content;
@@ -15,6 +15,7 @@ use crate::losses::{FlowSignals, LossEvents};
 use crate::probe::EventRecorder;
 use crate::session::MOST_OPEN;
 use crate::spec::{FlowSpec, SourceSpec, WorldSpec};
+use crate::sys::CROWD;
 use crate::timers::{MAX_INDEX, Target};
 use elements::Elements;
 use goodqueue_line::RateSpec;

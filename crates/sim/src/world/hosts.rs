@@ -1,16 +1,16 @@
 //! End hosts: starting and stopping flows, polling senders, delivering packets, keeping timers.
 
-use super::network::Network;
+mod prefetch;
+
 use super::outside::{Fate, OutsideFlow};
 use super::path::Host;
 use super::sessions::{ChannelHost, SessionHost, Stream};
 use super::{Control, World, measure};
 use crate::ids::{ChannelId, ControlId, FlowId, GroupId, IdVec, LaneId, OutsideId, SessionId, StreamId, TcpId, UdpId};
-use crate::lane::{Lane, Stop};
+use crate::lane::Stop;
 use crate::link::WireClass;
 use crate::packet::{DsField, FlowLabel, SimPacket};
 use crate::session::{Action, Event};
-use crate::sys::prefetch;
 use crate::timers::{Target, Timers};
 use crate::traffic::UdpSource;
 use goodqueue_aqm::Packet;
@@ -22,9 +22,6 @@ use goodqueue_units::{Bytes, Duration, Ecn, Instant};
 /// Packets that may wait at a UDP source's own access link; it drops the rest (Linux: txqueuelen
 /// 1000).
 const LOCAL_QUEUE_PACKETS: u64 = 1000;
-
-/// Number of flows whose state together exceeds the nearest caches.
-pub(super) const CROWD: usize = 256;
 
 /// A TCP sender and its one lazy timer.
 #[repr(C)]
@@ -146,62 +143,6 @@ impl Hosts {
     /// Whether nothing of these hosts forbids deferred processing.
     pub(super) fn allow_deferring(&self) -> bool {
         self.flows.iter().all(|flow| matches!(flow.host, Host::Tcp(_) | Host::Udp(_) | Host::Echo(_)))
-    }
-
-    /// Prefetches what the next timer's host reads first.
-    #[inline]
-    pub(super) fn prefetch_next_timer(&self) {
-        match self.timers.next() {
-            Some(Target::Sender(tcp)) => prefetch(&self.senders[tcp], SenderHost::TOUCHED_BY_TIMER),
-            Some(Target::Receiver(tcp)) => prefetch(&self.receivers[tcp], ReceiverHost::TOUCHED),
-            _ => {}
-        }
-    }
-
-    /// Prefetches what the next packets of a lane need of their hosts: the host of the second
-    /// packet, and of the first packet, whose host was prefetched before, what that host points to.
-    #[inline(always)]
-    fn prefetch_for(&self, net: &Network, lane: LaneId) {
-        let lane = &net.lanes[lane];
-        lane.prefetch_packet();
-        if let Some(packet) = lane.peek(0)
-            && packet.is_reverse()
-            && let Some(tcp) = net.routes[packet.flow.id()].host.tcp()
-        {
-            hot::records(&self.senders[tcp].sender).into_iter().for_each(|record| prefetch(record, 1));
-        }
-        if let Some(packet) = lane.peek(1)
-            && let Some(tcp) = net.routes[packet.flow.id()].host.tcp()
-        {
-            if packet.is_reverse() {
-                prefetch(&self.senders[tcp], SenderHost::TOUCHED);
-            } else {
-                prefetch(&self.receivers[tcp], ReceiverHost::TOUCHED);
-            }
-        }
-        if !self.streams.is_empty() {
-            self.prefetch_streams(net, lane);
-        }
-    }
-
-    /// Prefetches what the next packets of a lane need of their streams: the route of the third
-    /// packet, the number of the second packet's stream, and the stream of the first.
-    #[inline(always)]
-    fn prefetch_streams(&self, net: &Network, lane: &Lane) {
-        let tcp_of = |packet: &SimPacket| net.routes[packet.flow.id()].host.tcp();
-        if let Some(Some(tcp)) = lane.peek(0).map(tcp_of)
-            && let Some(&Some(stream)) = self.stream_of_tcp.get(tcp)
-        {
-            prefetch(&self.streams[stream], size_of::<Stream>());
-        }
-        if let Some(Some(tcp)) = lane.peek(1).map(tcp_of)
-            && let Some(stream) = self.stream_of_tcp.get(tcp)
-        {
-            prefetch(stream, 1);
-        }
-        if let Some(packet) = lane.peek(2) {
-            prefetch(&net.routes[packet.flow.id()], 1);
-        }
     }
 }
 

@@ -12,6 +12,7 @@ use crate::lane::Lane;
 use crate::link::{Link, Wire, WireClass};
 use crate::packet::{DsField, FlowLabel, SimPacket};
 use crate::probe::{EventRecorder, sojourn_line, wire_bytes};
+use crate::sys::{CROWD, prefetch};
 use deferred::Deferred;
 use goodqueue_aqm::{AnyQdisc, Qdisc};
 use goodqueue_tcp::Segment;
@@ -124,6 +125,29 @@ impl Ways<'_> {
         self.leave_hop(packet, hop, exit);
     }
 
+    /// Prefetches what the next packets need that leave hops of their routes: the route of the
+    /// third packet, the hops of the second one, and the wire of the first.
+    #[inline(always)]
+    fn prefetch(&self, routes: &IdVec<FlowId, Route>, upcoming: [Option<&SimPacket>; 3]) {
+        let hops = |packet: &SimPacket| {
+            let hop = routes[packet.flow.id()].hop(Heading::of(packet.is_reverse()), packet.hop);
+            self.hops.from(hop)
+        };
+        let [first, second, third] = upcoming;
+        if let Some([_, behind, ..]) = first.map(hops)
+            && let Some(wire) = behind.wire()
+        {
+            prefetch(&self.wires[wire], 1);
+        }
+        if let Some([here, behind, ..]) = second.map(hops) {
+            prefetch(here, 1);
+            prefetch(behind, 1);
+        }
+        if let Some(packet) = third {
+            prefetch(&routes[packet.flow.id()], 1);
+        }
+    }
+
     /// A packet reaches the far end of `hop` at `exit`. It crosses fused wires at once and then
     /// enters the lane.
     #[inline(always)]
@@ -194,6 +218,25 @@ impl Network {
             self.enqueue(now, link, packet);
         } else {
             self.cross_wire(&packet, hop, now);
+        }
+    }
+
+    /// Prefetches what packets need that hosts send as soon as they hear the next packets of a
+    /// lane: the route of the third, the first hop of the answer to the second, and the wire there
+    /// of the answer to the first.
+    #[inline(always)]
+    pub(super) fn prefetch_answers(&self, upcoming: [Option<&SimPacket>; 3]) {
+        // Flows without answers have no hop there.
+        let hop = |packet: &SimPacket| self.hops.get(self.routes[packet.flow.id()].hop(Heading::of(!packet.is_reverse()), 0));
+        let [first, second, third] = upcoming;
+        if let Some(wire) = first.and_then(hop).and_then(|hop| hop.wire()) {
+            prefetch(&self.wires[wire], 1);
+        }
+        if let Some(hop) = second.and_then(hop) {
+            prefetch(hop, 1);
+        }
+        if let Some(packet) = third {
+            prefetch(&self.routes[packet.flow.id()], 1);
         }
     }
 
@@ -373,9 +416,17 @@ impl Network {
             self.agenda.set(self.slots.service(id), Instant::MAX);
             return;
         }
+        let service = self.slots.service(id);
+        if self.routes.len() >= CROWD
+            && let AnyQdisc::TailDrop(queue) = &self.links[id].qdisc
+        {
+            let Self { agenda, slots, lanes, hops, classes, wires, .. } = self;
+            let ways = Ways { agenda, slots: *slots, lanes, hops, classes, wires };
+            ways.prefetch(&self.routes, [1, 2, 3].map(|place| queue.waiting(place)));
+        }
+        let link = &mut self.links[id];
         let recorder = self.recorder.at(now, id, link.probe.observed);
         link.idle_notice_pending = false;
-        let service = self.slots.service(id);
         let taken = link.take(now, recorder);
         // By reference: the packet is moved only once, into the lane.
         let Some(taken) = &taken else {

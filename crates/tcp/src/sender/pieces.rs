@@ -127,7 +127,7 @@ impl Sender {
         let near = if rtt < NEAR { (1 << 16) >> (rtt / 512_000) } else { 0 };
         let below_three = (3 * mss).saturating_sub(1 + near).saturating_mul(srtt << 10);
         let slow = (RATE_TENTHS.0 * mss).saturating_mul(window).saturating_mul(TENTH_NS) <= below_three;
-        if slow && self.instruments.is_none() { SMALLEST } else { self.work_out_piece(srtt, window, near) }
+        if slow && self.unwatched { SMALLEST } else { self.work_out_piece(srtt, window, near) }
     }
 
     #[inline(never)]

@@ -16,6 +16,7 @@ mod pass;
 use super::{Network, Ways};
 use crate::ids::{HopId, LaneId, LinkId, WireClassId, WireId};
 use crate::lane::{Lane, Stop};
+use crate::sys::CROWD;
 use crate::world::path::{Element, Heading, hop_ids};
 use goodqueue_line::RateCursor;
 use goodqueue_units::{Bytes, Duration, Instant, Rate};
@@ -204,11 +205,15 @@ impl Network {
         // No packet that leaves the wire enters the lane that leads to it.
         let mut arriving = std::mem::replace(&mut lanes[lane], Lane::absent());
         let mut ways = Ways { agenda, slots: *slots, lanes, hops, classes, wires };
+        let crowded = routes.len() >= CROWD;
         let mut crossed = 0;
         loop {
             let at = arriving.first_at();
             if at > now || at == Instant::MAX {
                 break;
+            }
+            if crowded {
+                ways.prefetch(routes, [1, 2, 3].map(|place| arriving.peek(place)));
             }
             let packet = arriving.first();
             let hop = routes[packet.flow.id()].hop(Heading::of(packet.is_reverse()), packet.hop);

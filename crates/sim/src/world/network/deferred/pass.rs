@@ -8,6 +8,7 @@ use crate::lane::Lane;
 use crate::link::Link;
 use crate::packet::SimPacket;
 use crate::probe::{sojourn_line, wire_bytes};
+use crate::sys::CROWD;
 use crate::world::network::{Network, Ways};
 use crate::world::path::Heading;
 use goodqueue_aqm::algo::tail_drop::TailDrop;
@@ -20,6 +21,8 @@ trait Kind {
     /// The queue judges nothing: it has no timer and need not hear that it ran empty.
     const IS_PLAIN: bool;
     fn of(queue: &mut AnyQdisc<SimPacket>) -> Option<&mut Self::Queue>;
+    /// The packet that leaves after `place` others, if that is known.
+    fn upcoming(queue: &Self::Queue, place: usize) -> Option<&SimPacket>;
 }
 
 /// Tail drop is so short that asking for the kind of queue would show.
@@ -32,6 +35,10 @@ impl Kind for Plain {
     fn of(queue: &mut AnyQdisc<SimPacket>) -> Option<&mut Self::Queue> {
         if let AnyQdisc::TailDrop(queue) = queue { Some(queue) } else { None }
     }
+    #[inline(always)]
+    fn upcoming(queue: &Self::Queue, place: usize) -> Option<&SimPacket> {
+        queue.waiting(place)
+    }
 }
 
 struct Any;
@@ -42,6 +49,10 @@ impl Kind for Any {
     #[inline(always)]
     fn of(queue: &mut AnyQdisc<SimPacket>) -> Option<&mut Self::Queue> {
         Some(queue)
+    }
+    #[inline(always)]
+    fn upcoming(_queue: &Self::Queue, _place: usize) -> Option<&SimPacket> {
+        None
     }
 }
 
@@ -65,6 +76,7 @@ impl Network {
         let mut arriving = std::mem::replace(&mut lanes[lane], Lane::absent());
         let mut ways = Ways { agenda, slots: *slots, lanes, hops, classes, wires };
         let recorder = recorder.at(end, LINK, probe.observed);
+        let crowded = routes.len() >= CROWD;
         let mut now;
         let mut events = 0;
         loop {
@@ -114,6 +126,9 @@ impl Network {
             if serves {
                 service_at = Instant::MAX;
                 probe.integral.advance(now, queue.view());
+                if crowded {
+                    ways.prefetch(routes, [1, 2, 3].map(|place| K::upcoming(queue, place)));
+                }
                 // By reference: the packet is moved only once, into the lane.
                 if let Some(departure) = &queue.dequeue(now, recorder) {
                     let packet = &departure.packet;
