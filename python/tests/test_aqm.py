@@ -62,11 +62,13 @@ class CoDel(Algorithm):
     def __init__(self) -> None:
         self.first_above: float | None = None
         self.dropping = False
+        # A drop reschedules if the head behind it may be dropped, too.
+        self.reschedule = False
         self.drop_next = 0.0
         self.count = self.last_count = 0
 
     def _above(self, packet: Packet, queue: QueueState) -> bool:
-        if packet.sojourn_s < self.target or queue.backlog + packet.size <= 1500:
+        if packet.sojourn_s < self.target or queue.backlog <= 1500:
             self.first_above = None
         elif self.first_above is None:
             self.first_above = queue.now_s + self.interval
@@ -76,14 +78,17 @@ class CoDel(Algorithm):
 
     def on_departure(self, packet: Packet, queue: QueueState) -> Verdict | None:
         above, now = self._above(packet, queue), queue.now_s
-        if self.dropping:
-            if not above:
-                self.dropping = False
-            elif now >= self.drop_next:
-                self.count += 1
+        if not above:
+            self.dropping = self.reschedule = False
+        elif self.dropping:
+            if self.reschedule:
+                self.reschedule = False
                 self.drop_next += self.interval / self.count**0.5
+            if now >= self.drop_next:
+                self.count += 1
+                self.reschedule = True
                 return Verdict.SIGNAL
-        elif above:
+        else:
             self.dropping = True
             delta = self.count - self.last_count
             self.count = delta if delta > 1 and now - self.drop_next < 16 * self.interval else 1
