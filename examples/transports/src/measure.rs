@@ -9,6 +9,7 @@ use goodqueue_lab::qlog::Form;
 use goodqueue_lab::runner::{PointResult, RunReport};
 use goodqueue_net::{Duration, Ends, Experiment, FlowFacts};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -20,7 +21,7 @@ pub type Values = Vec<Option<f64>>;
 pub const BULK: &str = "bulk.toml";
 /// Time between a response and the next request.
 const PAUSE: Duration = Duration::ms(100);
-/// Time by which both flows have started and lost packets.
+/// Length of runs for qlog: by then both flows have started and lost packets.
 const BEGINNING: &str = "3 s";
 /// Bytes of a response.
 const RESPONSE: u64 = 20_000;
@@ -30,8 +31,8 @@ const RESPONSE: u64 = 20_000;
 pub struct Measured {
     /// Hashes of the scenarios: of all settings, seeds and recordings.
     pub scenarios: Vec<String>,
-    /// Fingerprint of the row's first seconds, which changes with this project's code.
-    pub beginning: String,
+    /// Hash of the program that measured it.
+    pub program: String,
     /// Why there are none.
     pub failure: Option<String>,
     /// Share of the line in use, next to our CUBIC.
@@ -55,13 +56,17 @@ pub struct Measured {
 pub struct Bench {
     folder: PathBuf,
     keys: Keys,
+    /// Hash of this program: of stacks, network and congestion controls with their compiler.
+    program: String,
 }
 
 impl Bench {
     /// Keeps results in `folder`.
     pub fn new(folder: &Path) -> Result<Self, Box<dyn Error>> {
         std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        Ok(Self { folder: folder.to_owned(), keys: Keys::new()? })
+        let program = Sha256::digest(std::fs::read(std::env::current_exe()?)?);
+        let program = program.iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(Self { folder: folder.to_owned(), keys: Keys::new()?, program })
     }
 
     /// Where results are kept.
@@ -77,15 +82,13 @@ impl Bench {
     pub fn row(&self, tested: Tested, place: Place) -> Result<(Measured, bool), Box<dyn Error>> {
         let plans = Plans::of(self, tested, place)?;
         let path = self.path(tested, place);
-        let beginning = self.beginning(tested, &plans.bulk)?;
-        // What failed may have been mended.
-        if let Some(kept) = read(&path, &plans, &beginning).filter(|kept| kept.failure.is_none()) {
+        if let Some(kept) = self.read(&path, &plans) {
             return Ok((kept, false));
         }
         let mut measured = self
             .measure(tested, &plans)
             .unwrap_or_else(|failure| Measured { failure: Some(failure.to_string()), ..Measured::default() });
-        (measured.scenarios, measured.beginning) = (plans.hashes(), beginning);
+        (measured.scenarios, measured.program) = (plans.hashes(), self.program.clone());
         keep(&path, &measured)?;
         Ok((measured, true))
     }
@@ -93,13 +96,14 @@ impl Bench {
     /// What an earlier run has measured.
     pub fn kept(&self, tested: Tested, place: Place) -> Result<Option<Measured>, Box<dyn Error>> {
         let plans = Plans::of(self, tested, place)?;
-        Ok(read(&self.path(tested, place), &plans, &self.beginning(tested, &plans.bulk)?))
+        Ok(self.read(&self.path(tested, place), &plans))
     }
 
-    /// What the first seconds of a scenario are: all events, or how they failed.
-    fn beginning(&self, tested: Tested, plan: &Plan) -> Result<String, Box<dyn Error>> {
-        let run = self.run(tested, &briefly(plan)?, &Work::Download);
-        Ok(run.map_or_else(|error| error.to_string(), |report| format!("{:016x}", report.fingerprints[0])))
+    /// Figures of these scenarios that this program has measured; a file that cannot be read is as
+    /// none.
+    fn read(&self, path: &Path, plans: &Plans) -> Option<Measured> {
+        let kept: Measured = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+        (kept.scenarios == plans.hashes() && kept.program == self.program).then_some(kept)
     }
 
     fn path(&self, tested: Tested, place: Place) -> PathBuf {
@@ -184,12 +188,6 @@ pub fn keep(path: &Path, row: &impl Serialize) -> Result<(), Box<dyn Error>> {
     Ok(std::fs::rename(&making, path)?)
 }
 
-/// Figures of these scenarios with this beginning; a file that cannot be read is as none.
-fn read(path: &Path, plans: &Plans, beginning: &str) -> Option<Measured> {
-    let kept: Measured = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
-    (kept.scenarios == plans.hashes() && kept.beginning == beginning).then_some(kept)
-}
-
 /// The scenarios of a row.
 struct Plans {
     bulk: Plan,
@@ -265,7 +263,24 @@ mod tests {
     }
 
     #[test]
-    fn every_line_is_a_scenario_and_results_are_kept() {
+    fn rows_of_another_program_or_scenario_are_not_kept() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let bench = Bench::new(folder.path()).expect("keys");
+        let place = Place { queue: Queue::TailDrop, rate: 10, rtt: 20 };
+        let tested = Tested::named("quinn", "cubic").expect("a stack");
+        let scenarios = Plans::of(&bench, tested, place).expect("scenarios").hashes();
+        let row = Measured { scenarios, program: bench.program.clone(), share: vec![Some(0.5)], ..Measured::default() };
+        let kept = |row: &Measured| {
+            keep(&bench.path(tested, place), row).expect("a file");
+            bench.kept(tested, place).expect("scenarios")
+        };
+        assert_eq!(kept(&row), Some(row.clone()));
+        assert_eq!(kept(&Measured { program: "another".to_owned(), ..row.clone() }), None);
+        assert_eq!(kept(&Measured { scenarios: vec!["another".to_owned()], ..row }), None);
+    }
+
+    #[test]
+    fn every_line_is_a_scenario() {
         let folder = tempfile::tempdir().expect("a folder");
         for place in Place::all() {
             plan(BULK, place, "cubic", folder.path()).unwrap_or_else(|error| panic!("{place:?}: {error}"));

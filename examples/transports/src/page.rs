@@ -24,6 +24,7 @@ with the defaults of each library. [transports.md](transports.md) describes what
   *Use*: part of the line in use by both.
 - *100 kB*: ten transfers on connections of their own, handshake included, alongside the CUBIC flow (`transfers.toml`, 16 s); a number in parentheses says how many of ten ended where not all did.
 - *20 kB*: median time of a response over one connection, a request 100 ms after each response, alongside the CUBIC flow (`requests.toml`, 10 s).
+- One build of `examples/transports` measured all rows; those alongside a Linux kernel may be of an earlier one.
 - A row that *failed* shows the message of the first run that ended early. `too many gaps in stream buffer` is a limit of quinn-proto and noq-proto: they keep at most 1024 separate pieces
   of a stream while data before them is missing, and end the connection beyond. A burst of losses on a line of 100 Mbit/s can make more of them. The network loses datagrams and does nothing else
   to them: none arrives twice or out of order, which `examples/transports/src/gaps.rs` tests. The limit needs windows for flow control beyond the library's defaults, as they are here.
