@@ -21,13 +21,12 @@ HERE = pathlib.Path(__file__).parent
 # The kernel's settings in our terms. Its RED has no gentle part, counts frames' bytes (7500 and
 # 22500 are 7431 and 22292 of ours) and the packet in service with them (the shaper of Linux only
 # peeks at it; ours takes it out, so 1500 bytes less), and derives its weight from the burst (7
-# packets: 1/4); its FQ-CoDel's quantum is one full frame, ours one full packet (with 1514 bytes for
-# packets of 1500 each new flow would send two before the others); its tail-drop limit counts the
+# packets: 1/4); its FQ-CoDel counts frames, as ours does by default; its tail-drop limit counts the
 # packet in service, ours does not.
 QUEUES = {
     "tail-drop": 'buffer = "29 packets"\nqueue = { kind = "tail-drop" }',
     "codel": 'buffer = "1000 packets"\nqueue = { kind = "codel", ecn = false, arithmetic = "linux" }',
-    "fq_codel": 'buffer = "10240 packets"\nqueue = { kind = "fq-codel", ecn = false, quantum = "1500 B", arithmetic = "linux" }',
+    "fq_codel": 'buffer = "10240 packets"\nqueue = { kind = "fq-codel", ecn = false, arithmetic = "linux" }',
     # With Linux's arithmetic there is no inactive state.
     "pie": 'buffer = "1000 packets"\nqueue = { kind = "pie", ecn = false, arithmetic = "linux" }',
     "red": (
