@@ -10,7 +10,7 @@ use goodqueue_spec::quantity::QuantityError;
 /// Why no queue can be made. It is put into words where it is told, when the stack is not deep.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// A request of so many bytes.
+    /// A request for this many bytes.
     Bytes(usize),
     /// A setting that is no text.
     NotUtf8,
