@@ -145,6 +145,19 @@ pub enum Verdict {
     Compare,
 }
 
+impl Verdict {
+    /// Whether a packet with this field stays in the queue.
+    #[inline]
+    #[must_use]
+    pub const fn keeps(self, ecn: Ecn) -> bool {
+        match self {
+            Self::Pass | Self::Mark(_) | Self::Compare => true,
+            Self::Signal(_) => ecn.is_capable(),
+            Self::Drop(_) => false,
+        }
+    }
+}
+
 /// An algorithm's decision about an arriving packet that it compared with waiting ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]

@@ -19,7 +19,7 @@
 //! a comparison; Linux compares first. The queue has no holes, so the first draw always finds a
 //! waiting packet (Linux draws up to three times, then takes the head). A matched pair is dropped
 //! even if ECN-capable, as in the sources. The matched arrival does not count in the spacing of
-//! RED. Deviations of RED itself are those of [`super::red`]. With `arithmetic = linux` the kind
+//! RED. A drop at an empty queue leaves it idle, so the average keeps falling. Deviations of RED itself are those of [`super::red`]. With `arithmetic = linux` the kind
 //! reproduces the CHOKe of Linux packet by packet as long as the limit is not reached (the law is
 //! in [`linux`]): a table with holes, one random threshold per signal, a fixed-point average.
 //!
@@ -114,7 +114,11 @@ impl Aqm for Choke {
                 return Comparison::DropBoth(place, Reason::Match);
             }
         }
-        Comparison::Judged(self.judge_by_red(env, packet.len.get() as f64))
+        let verdict = self.judge_by_red(env, packet.len.get() as f64);
+        if queue.packets.is_zero() && !verdict.keeps(packet.ecn) {
+            self.red.on_emptied(env.now);
+        }
+        Comparison::Judged(verdict)
     }
 
     /// The average counts every arrival.

@@ -133,11 +133,7 @@ impl LinuxChoke {
             }
         }
         let verdict = self.judge(env);
-        let is_kept = match verdict {
-            Verdict::Signal(_) => packet.ecn.is_capable(),
-            verdict => verdict == Verdict::Pass,
-        };
-        if is_kept {
+        if verdict.keeps(packet.ecn) {
             self.places.push_back(true);
         }
         Comparison::Judged(verdict)

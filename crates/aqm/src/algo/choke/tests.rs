@@ -89,6 +89,24 @@ fn an_empty_queue_holds_nobody_to_meet() {
     assert_eq!((judged, rng), (Comparison::Judged(Verdict::Pass), before), "nothing is drawn");
 }
 
+/// A queue in the zone where every packet is dropped cannot lock itself up: while it stays empty its
+/// average falls, whoever arrives.
+#[test]
+fn a_drop_at_an_empty_queue_leaves_it_idle() {
+    let packets = |name, count| (name, Value::Size(Size::Packets(count)));
+    let values = [packets("min_th", 5.0), packets("max_th", 10.0), ("w_q", Value::Number(0.002))];
+    let choke = Choke::build(&Given::new(&Choke::KINDS[0], &values).expect("known parameters"), &facts()).expect("valid");
+    let mut queue = ManagedQueue::new(choke, Limit::packets(100)).with_rng(Rng::new(8));
+    let arrive = |queue: &mut ManagedQueue<SimplePacket, Choke>, ns: u64, flow: u32| {
+        queue.enqueue(Instant::from_nanos(ns), SimplePacket { flow, ..SimplePacket::new(1500) }, &mut NoSink);
+        queue.view().packets.get()
+    };
+    (0..50_000).for_each(|flow| _ = arrive(&mut queue, 1 + u64::from(flow), flow));
+    while queue.dequeue(Instant::from_nanos(1_000_000), &mut NoSink).is_some() {}
+    assert_eq!(arrive(&mut queue, 2_000_000, 1), 0, "dropped: the average is {}", queue.aqm().red.average());
+    assert_eq!(arrive(&mut queue, 1_002_000_000, 1), 1, "after a second of silence the average is {}", queue.aqm().red.average());
+}
+
 #[test]
 fn thresholds_out_of_order_are_refused() {
     let packets = |name, count| (name, Value::Size(Size::Packets(count)));
