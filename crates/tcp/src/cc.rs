@@ -214,6 +214,9 @@ pub trait CongestionControl {
     /// Sending starts again after a time with nothing to send and nothing in flight, for controls
     /// whose [`Needs`] ask for details.
     fn on_restart(&mut self, now: Instant) {}
+    /// Data leaves after a silence, and the window becomes `window` segments (RFC 5681 §4.1). The
+    /// threshold remembers three quarters of what it was. Controls that model the path keep theirs.
+    fn on_restart_after_idle(&mut self, window: u32) {}
     /// Segments were delivered with marks: told before [`on_ecn`](Self::on_ecn), so that the answer
     /// knows of them. [`on_ack`](Self::on_ack) with the same marks follows in any case.
     fn on_marks(&mut self, marks: &Marks) {}
@@ -420,6 +423,9 @@ macro_rules! controls {
             }
             fn on_restart(&mut self, now: Instant) {
                 match self { $(Self::$Type(cc) => cc.on_restart(now),)+ }
+            }
+            fn on_restart_after_idle(&mut self, window: u32) {
+                match self { $(Self::$Type(cc) => cc.on_restart_after_idle(window),)+ }
             }
             fn on_marks(&mut self, marks: &Marks) {
                 match self { $(Self::$Type(cc) => cc.on_marks(marks),)+ }

@@ -106,6 +106,9 @@ pub struct SenderConfig {
     /// Segmentation offload: segments leave in pieces, each of which ends with PSH. `None`: the
     /// control's own habit, on for those of Linux.
     pub offload: Option<bool>,
+    /// After a silence of more than a retransmission timeout the window shrinks towards the initial
+    /// one (RFC 5681 §4.1; Linux' `tcp_slow_start_after_idle`).
+    pub restart_after_idle: bool,
     /// What there is to send.
     pub data: Data,
 }
@@ -164,6 +167,7 @@ impl Default for SenderConfig {
             rto_min: Duration::ms(200),
             max_window: Bytes::MAX,
             offload: None,
+            restart_after_idle: true,
             data: Data::Unlimited,
         }
     }

@@ -256,6 +256,8 @@ pub struct Sender {
     writer: Writer,
     /// Timeouts since the acknowledgement last advanced.
     timeouts_in_a_row: u32,
+    /// After a silence the window shrinks.
+    restarts: bool,
     /// Segments that receivers have reported as arrived twice.
     copies_reported: u64,
     /// Recovery ends when everything below this segment is acknowledged.
@@ -356,6 +358,7 @@ impl Sender {
             probe_end: NO_SEGMENT,
             probe_content: ProbeContent::NewData,
             timeouts_in_a_row: 0,
+            restarts: config.restart_after_idle,
             copies_reported: 0,
             recovery: RecoveryStep::Ordinary,
             loss_detection: config.loss_detection,

@@ -244,6 +244,7 @@ fn check_sender<'a>(group: &str, sender: &'a SenderConfig, header: Bytes) -> Res
         rto_min,
         max_window,
         offload,
+        restart_after_idle,
         data,
     } = sender;
     let refuse = |key: &str, why: &str| Err(Refusal::of_traffic(group, key, why));
@@ -261,6 +262,9 @@ fn check_sender<'a>(group: &str, sender: &'a SenderConfig, header: Bytes) -> Res
         LossDetection::Rack => {}
         LossDetection::Rfc6675 => return refuse("loss_detection", "is the kernel's, rack"),
         LossDetection::Duplicates => return refuse("sack", "is the kernel's, compressed"),
+    }
+    if !restart_after_idle {
+        return refuse("restart_after_idle", "is the kernel's, on");
     }
     match slow_start_exit {
         SlowStartExit::Native => {}

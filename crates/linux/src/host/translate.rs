@@ -87,6 +87,7 @@ fn of_sender(sender: &SenderConfig, header: Bytes, kernel: &Kernel) -> Option<(&
         rto_min: _,
         max_window,
         offload,
+        restart_after_idle,
         data,
     } = sender;
     let refuse = |key: &'static str, why: &str| Some((key, why.to_owned()));
@@ -114,6 +115,9 @@ fn of_sender(sender: &SenderConfig, header: Bytes, kernel: &Kernel) -> Option<(&
     }
     if *offload == Some(false) {
         return refuse("gso", "is the kernel's, on");
+    }
+    if !restart_after_idle {
+        return refuse("restart_after_idle", "is the kernel's, on");
     }
     if *initial_window != defaults.initial_window {
         return refuse("initial_window", "is the kernel's, 10");

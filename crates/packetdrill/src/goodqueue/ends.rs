@@ -40,6 +40,7 @@ pub(super) fn sender(host: &Host, mss: u16, sack: bool, ecn: Kind) -> Result<Sen
         },
         slow_start_exit: host.slow_start_exit,
         initial_window: host.initial_window,
+        restart_after_idle: host.restart_after_idle,
         offload: host.offload,
         data: Data::Messages,
         ..SenderConfig::default()

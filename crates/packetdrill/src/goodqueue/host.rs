@@ -25,6 +25,8 @@ pub(super) struct Host {
     /// `None`: the control's own habit.
     pub(super) offload: Option<bool>,
     pub(super) initial_window: u32,
+    /// Off unless a script turns it on, as in google/packetdrill's `defaults.sh`.
+    pub(super) restart_after_idle: bool,
     /// Largest segment that this end announces.
     pub(super) mss: u16,
     /// Largest segment that the route allows, without options.
@@ -52,6 +54,7 @@ impl Default for Host {
             ecn: Ecn { asks: Kind::Off, agrees: Kind::Off },
             offload: None,
             initial_window: 10,
+            restart_after_idle: false,
             mss: 1500 - HEADERS,
             route_mss: 1500 - HEADERS,
             refuses_probes: false,
@@ -117,7 +120,8 @@ impl Host {
             "route.advmss" => self.mss = u16::try_from(number()?).unwrap_or(u16::MAX),
             // Values that are the defaults here.
             "tcp_frto" | "tcp_dsack" | "tcp_recovery" | "tcp_window_scaling" if number()? > 0 => {}
-            "tcp_fack" | "tcp_slow_start_after_idle" if number()? == 0 => {}
+            "tcp_fack" if number()? == 0 => {}
+            "tcp_slow_start_after_idle" => self.restart_after_idle = number()? > 0,
             "tcp_tso_win_divisor" | "tcp_reordering" if number()? == 3 => {}
             // Sizes of pieces and pacing by the queue discipline do not change what is counted
             // here.

@@ -226,6 +226,12 @@ impl CongestionControl for Compound {
         self.slow_start.over();
     }
 
+    fn on_restart_after_idle(&mut self, window: u32) {
+        self.window.shrink(window);
+        self.forget_delay();
+        self.cwnd = f64::from(window);
+    }
+
     fn on_undo(&mut self, _: Instant) {
         if self.before.0 + self.before.1 > self.total() {
             (self.cwnd, self.dwnd) = self.before;

@@ -368,6 +368,10 @@ impl CongestionControl for Cubic {
         }
     }
 
+    fn on_restart_after_idle(&mut self, window: u32) {
+        self.window.shrink(window);
+    }
+
     fn on_undo(&mut self, _: Instant) {
         self.window.restore();
     }

@@ -212,6 +212,11 @@ impl CongestionControl for CubicRfc {
         self.exit = None;
     }
 
+    fn on_restart_after_idle(&mut self, window: u32) {
+        self.curve.ssthresh = self.curve.ssthresh.max(self.curve.cwnd * 0.75);
+        self.curve.cwnd = f64::from(window);
+    }
+
     fn on_undo(&mut self, _: Instant) {
         if self.before.cwnd > self.curve.cwnd {
             self.curve = *self.before;

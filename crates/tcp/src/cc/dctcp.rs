@@ -149,6 +149,10 @@ impl CongestionControl for Dctcp {
         self.slow_start.over();
     }
 
+    fn on_restart_after_idle(&mut self, window: u32) {
+        self.window.shrink(window);
+    }
+
     fn on_undo(&mut self, _: Instant) {
         self.window.restore();
     }

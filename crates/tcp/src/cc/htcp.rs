@@ -300,6 +300,10 @@ impl CongestionControl for Htcp {
         self.state = State::Loss;
     }
 
+    fn on_restart_after_idle(&mut self, window: u32) {
+        self.window.shrink(window);
+    }
+
     fn on_undo(&mut self, _: Instant) {
         if let Some(before) = self.congestion_before.take() {
             self.last_congestion = before;

@@ -222,6 +222,11 @@ impl CongestionControl for Ledbat {
         self.exact = f64::from(self.window.cwnd);
     }
 
+    fn on_restart_after_idle(&mut self, window: u32) {
+        self.window.shrink(window);
+        self.exact = f64::from(window);
+    }
+
     fn on_undo(&mut self, _: Instant) {
         self.exact = self.exact.max(self.before);
         self.window.restore();

@@ -239,6 +239,11 @@ impl CongestionControl for Prague {
         self.window.collapse(timeout, self.wanted());
     }
 
+    fn on_restart_after_idle(&mut self, window: u32) {
+        self.window.shrink(window);
+        self.exact = f64::from(window);
+    }
+
     fn on_undo(&mut self, _: Instant) {
         self.exact = self.exact.max(self.before);
         self.window.restore();

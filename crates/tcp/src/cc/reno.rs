@@ -105,6 +105,10 @@ impl CongestionControl for Reno {
         self.slow_start.over();
     }
 
+    fn on_restart_after_idle(&mut self, window: u32) {
+        self.window.shrink(window);
+    }
+
     fn on_undo(&mut self, _: Instant) {
         self.window.restore();
     }

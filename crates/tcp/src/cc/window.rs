@@ -87,6 +87,13 @@ impl SegmentWindow {
         self.count = 0;
     }
 
+    /// Lowers the window to `window` segments after a silence: the threshold remembers three
+    /// quarters of what it was.
+    pub(crate) fn shrink(&mut self, window: u32) {
+        self.ssthresh = self.ssthresh.max(self.cwnd / 2 + self.cwnd / 4);
+        self.cwnd = window;
+    }
+
     /// Lowers the target in the middle of a reduction; what an undo restores does not change.
     pub(crate) fn lower(&mut self, target: u32) {
         self.ssthresh = target;

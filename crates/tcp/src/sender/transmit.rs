@@ -108,6 +108,9 @@ impl Sender {
             self.wake = self.timer.at.min(self.next_release());
             return None;
         }
+        if self.board.outstanding() == 0 && self.has_new_data() {
+            self.restart_after_idle(t);
+        }
         if self.board.in_flight() < self.window {
             if self.repair != Repair::Nothing
                 && let Some(sent) = self.send_repair(now)
@@ -129,6 +132,26 @@ impl Sender {
         self.note_pause();
         self.end_burst(t);
         None
+    }
+
+    /// Data is about to leave while nothing is outstanding. After a silence of more than a
+    /// retransmission timeout the window is halved for each timeout that has passed, but not below
+    /// the initial window.
+    /// *Source*: RFC 5681 §4.1, RFC 2861; Linux' `tcp_cwnd_restart`.
+    fn restart_after_idle(&mut self, t: u64) {
+        let mut silence = t.saturating_sub(self.last_sent_at);
+        let timeout = self.rtt.rto();
+        if !self.restarts || silence <= timeout || self.board.nxt() == 0 || self.is_reducing() {
+            return;
+        }
+        let smallest = self.initial_window.min(self.window);
+        let mut window = self.window;
+        while silence > timeout && window > smallest {
+            silence -= timeout;
+            window /= 2;
+        }
+        self.cc.on_restart_after_idle(window.max(smallest));
+        self.follow_control();
     }
 
     /// Whether there is unsent data that fits the receiver's window.
