@@ -340,6 +340,23 @@ fn sqm_refuses_what_its_scripts_do_not_set() {
     );
 }
 
+#[test]
+fn queues_that_see_one_host_behind_a_router_are_told_or_mentioned() {
+    let script = |queue: &str, act: fn(&mut Setup)| {
+        let mut setup = setup(queue, "22 B", usual());
+        act(&mut setup);
+        target::tc::script(&setup, &place("eth0")).unwrap()
+    };
+    let note = "are one without `nat`";
+    let open = script("{ kind = \"cake\" }", Setup::mention_nat);
+    assert!(open.contains(note), "{open}");
+    let decided = script("{ kind = \"cake\", nat = false }", Setup::mention_nat);
+    assert!(!decided.contains(note), "{decided}");
+    let behind = script("{ kind = \"cake\" }", Setup::look_behind_nat);
+    assert!(behind.contains(" nat ") && !behind.contains(note), "{behind}");
+    assert!(!script("{ kind = \"fq-codel\" }", Setup::mention_nat).contains("nat"));
+}
+
 /// Properties of `/queue type` for each kind.
 const ROUTEROS: &[(&str, &[&str])] = &[
     ("pfifo", &["pfifo-limit"]),

@@ -175,9 +175,13 @@ fn setup(arguments: &Arguments) -> Result<Setup, Failure> {
     let mut setup = Setup::new(&scenario, arguments.link.as_deref(), shaping).map_err(|refusal| refused(arguments, &refusal))?;
     if is_recommended {
         setup.mark_as_deployed();
-        // LibreQoS stands in front of its customers' routers, and its hosts are circuits.
-        if !matches!(arguments.target, Target::Libreqos) {
+    }
+    // LibreQoS stands in front of its customers' routers, and its hosts are circuits.
+    if !matches!(arguments.target, Target::Libreqos) {
+        if is_recommended {
             setup.look_behind_nat();
+        } else {
+            setup.mention_nat();
         }
     }
     Ok(setup)
