@@ -137,7 +137,7 @@ impl Sender {
     /// Data is about to leave while nothing is outstanding. After a silence of more than a
     /// retransmission timeout the window is halved for each timeout that has passed, but not below
     /// the initial window.
-    /// *Source*: RFC 5681 §4.1, RFC 2861; Linux' `tcp_cwnd_restart`.
+    /// *Source*: RFC 5681 §4.1; Linux' `tcp_cwnd_restart`.
     fn restart_after_idle(&mut self, t: u64) {
         let mut silence = t.saturating_sub(self.last_sent_at);
         let timeout = self.rtt.rto();
