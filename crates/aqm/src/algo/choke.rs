@@ -19,9 +19,10 @@
 //! a comparison; Linux compares first. The queue has no holes, so the first draw always finds a
 //! waiting packet (Linux draws up to three times, then takes the head). A matched pair is dropped
 //! even if ECN-capable, as in the sources. The matched arrival does not count in the spacing of
-//! RED. A drop at an empty queue leaves it idle, so the average keeps falling. Deviations of RED itself are those of [`super::red`]. With `arithmetic = linux` the kind
-//! reproduces the CHOKe of Linux packet by packet as long as the limit is not reached (the law is
-//! in [`linux`]): a table with holes, one random threshold per signal, a fixed-point average.
+//! RED. A drop at an empty queue leaves it idle, so the average keeps falling. Deviations of RED
+//! itself are those of [`super::red`]. With `arithmetic = linux` the kind reproduces the CHOKe of
+//! Linux packet by packet as long as the limit is not reached (the law is in [`linux`]): a table
+//! with holes, one random threshold per signal, a fixed-point average.
 //!
 //! *Limits*: a single TCP connection, or an aggregate that looks like one flow, keeps losing pairs
 //! above `min_th`. Within a fair queue all waiting packets are of one flow and are not compared, so

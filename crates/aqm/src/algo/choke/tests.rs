@@ -89,8 +89,8 @@ fn an_empty_queue_holds_nobody_to_meet() {
     assert_eq!((judged, rng), (Comparison::Judged(Verdict::Pass), before), "nothing is drawn");
 }
 
-/// A queue in the zone where every packet is dropped cannot lock itself up: while it stays empty its
-/// average falls, whoever arrives.
+/// A queue in the zone where every packet is dropped cannot lock itself up: while it stays empty
+/// its average falls, whoever arrives.
 #[test]
 fn a_drop_at_an_empty_queue_leaves_it_idle() {
     let packets = |name, count| (name, Value::Size(Size::Packets(count)));
