@@ -146,7 +146,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Whether a packet with this field stays in the queue.
+    /// Whether a packet with this ECN field stays in the queue.
     #[inline]
     #[must_use]
     pub const fn keeps(self, ecn: Ecn) -> bool {
