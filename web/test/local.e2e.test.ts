@@ -97,7 +97,7 @@ describe.skipIf(!isReady)("the playground without a server", () => {
   });
 
   /** With SPEED set, for docs/serve.md; GQ is then a release build. */
-  it.skipIf(!process.env["SPEED"]).each([["uplink", 2000], ["dsl", 2000], ["cable", 300], ["fibre", 60]] as const)("has a speed: %s, %i s", (preset, seconds) => {
+  it.skipIf(!process.env["SPEED"]).each([["uplink", 3000], ["dsl", 3000], ["cable", 1500], ["fibre", 300]] as const)("has a speed: %s, %i s", (preset, seconds) => {
     const ours = simulate(preset, seconds);
     const native = runNatively(ours.scenario, join(folder, `${preset}-long`));
     expect(ours.fingerprint).toBe(native.fingerprint);

@@ -72,13 +72,12 @@ impl Rate {
         if self.0 == 0 {
             return Duration::MAX;
         }
-        match size.bits().checked_mul(NANOS_PER_SEC) {
-            Some(bit_nanos) => Duration::ns(bit_nanos.div_ceil(self.0)),
-            None => {
-                let nanos = (size.bits() as u128 * NANOS_PER_SEC as u128).div_ceil(self.0 as u128);
-                if nanos > u64::MAX as u128 { Duration::MAX } else { Duration::ns(nanos as u64) }
-            }
+        // A comparison, since WebAssembly has no flag for overflow and would call a function.
+        if size.bits() <= u64::MAX / NANOS_PER_SEC {
+            return Duration::ns((size.bits() * NANOS_PER_SEC).div_ceil(self.0));
         }
+        let nanos = (size.bits() as u128 * NANOS_PER_SEC as u128).div_ceil(self.0 as u128);
+        if nanos > u64::MAX as u128 { Duration::MAX } else { Duration::ns(nanos as u64) }
     }
 
     /// Bytes sent in `span` at this rate, rounded down; saturates.
