@@ -11,7 +11,8 @@ use goodqueue_aqm::{Counters, Dropped, Packet, QueueView, Reason, Sink};
 use goodqueue_trace::{PacketEvent, PacketEventKind, TimeCounts, empty_histogram};
 use goodqueue_units::{Bytes, Duration, Framing, Instant};
 
-/// The product of any two factors. WebAssembly calls a function for it, so short factors go without.
+/// The product of any two factors. WebAssembly calls a function for it, so short factors go
+/// without.
 #[inline]
 fn product(one: u64, other: u64) -> u128 {
     if cfg!(target_arch = "wasm32") && (one | other) >> 32 == 0 {
