@@ -139,7 +139,7 @@ impl Setup {
     /// Lets queues that share the line between hosts look behind the translation of addresses:
     /// without, all hosts of a home are one. For scenarios that leave this open.
     pub fn look_behind_nat(&mut self) {
-        for side in [&mut self.down, &mut self.up].into_iter().flatten().filter(|side| side.leaves_nat_open()) {
+        for side in self.leaving_nat_open() {
             side.chosen.params.push((NAT, Value::Switch(true)));
             side.notes.push("A router that translates addresses tells the hosts behind it apart by `nat`.".to_owned());
         }
@@ -147,9 +147,20 @@ impl Setup {
 
     /// Notes where queues that share the line between hosts would take all of a home for one.
     pub fn mention_nat(&mut self) {
-        for side in [&mut self.down, &mut self.up].into_iter().flatten().filter(|side| side.leaves_nat_open()) {
+        for side in self.leaving_nat_open() {
             side.notes.push("On a router that translates addresses, all hosts behind it are one without `nat`.".to_owned());
         }
+    }
+}
+
+impl Setup {
+    /// The directions whose queue can look behind the translation of addresses, and is not told
+    /// whether to.
+    fn leaving_nat_open(&mut self) -> impl Iterator<Item = &mut Side> {
+        [&mut self.down, &mut self.up].into_iter().flatten().filter(|side| {
+            let has_nat = side.chosen.kind.params.iter().any(|param| param.name == NAT);
+            has_nat && side.chosen.params.iter().all(|(name, _)| *name != NAT)
+        })
     }
 }
 
@@ -188,12 +199,6 @@ fn side(link: &Link, heading: Heading, key: &str, shaping: Shaping) -> Result<Op
 }
 
 impl Side {
-    /// Whether its queue can look behind the translation of addresses, and is not told whether to.
-    fn leaves_nat_open(&self) -> bool {
-        let has_nat = self.chosen.kind.params.iter().any(|param| param.name == NAT);
-        has_nat && self.chosen.params.iter().all(|(name, _)| *name != NAT)
-    }
-
     /// Takes a shaper off the queue, a token bucket's or cake's own; gives its rate.
     fn take_shaper(&mut self, link: &Link, direction: &Direction) -> Result<Option<Rate>, Refusal> {
         let facts = LinkFacts {
