@@ -6,9 +6,7 @@ use goodqueue_sim::OpenWorld;
 use goodqueue_trace::{PacketEvent, PacketEventKind};
 use goodqueue_units::Instant;
 use serde::Serialize;
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::collections::VecDeque;
 
 /// One thing that happened to one packet, as a page gets it.
 #[derive(Clone, Debug, Serialize)]
@@ -44,80 +42,36 @@ pub struct Waiting {
 /// JavaScript.
 const STRANGER: u64 = (1 << 53) - 1;
 
-/// What makes packets alike: number, flow and size in one word, which is compared at once. A copy
-/// sent again is told apart by order alone.
-type Likeness = u128;
-
-fn likeness(event: &PacketEvent) -> Likeness {
-    u128::from(event.number) << 64 | u128::from(event.flow) << 32 | u128::from(event.len)
-}
-
-/// Multiplies and rotates: what is looked up comes from the simulation, and every packet is.
-#[derive(Debug, Default)]
-struct Mixer(u64);
-
-impl Hasher for Mixer {
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_u64(u64::from(*byte));
-        }
-    }
-
-    fn write_u128(&mut self, value: u128) {
-        self.write_u64(value as u64);
-        self.write_u64((value >> 64) as u64);
-    }
-
-    fn write_u64(&mut self, value: u64) {
-        // 2⁶⁴ divided by the golden ratio, odd: the multiplier of Fibonacci hashing.
-        self.0 = (self.0 ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
-
-/// Places of the first and the last of the packets that are alike.
-#[derive(Clone, Copy, Debug)]
-struct Ends {
-    first: u32,
-    last: u32,
-}
-
-/// A packet that waits, between its like.
+/// A packet that waits, and its number within its flow.
 #[derive(Clone, Copy, Debug)]
 struct Place {
+    number: u64,
     waiting: Waiting,
-    before: Option<u32>,
-    after: Option<u32>,
+}
+
+impl Place {
+    /// Whether the event may be this packet's: a copy sent again is told apart by order alone.
+    fn is_like(&self, event: &PacketEvent) -> bool {
+        self.number == event.number && self.waiting.size == event.len
+    }
 }
 
 /// Packets of one link: those that wait have a number of their own each.
 #[derive(Debug, Default)]
 pub struct Packets {
     next: u64,
-    /// Places of packets that have left are free, and their content means nothing.
-    places: Vec<Place>,
-    free: Vec<u32>,
-    numbers: HashMap<Likeness, Ends, BuildHasherDefault<Mixer>>,
+    waiting_packets: u64,
+    /// By flow, the earliest arrival first. Nearly every queue serves the packets of one flow in
+    /// order, so that the first or the last is the one looked for.
+    flows: Vec<VecDeque<Place>>,
 }
 
 impl Packets {
     /// What waits, the earliest arrival first.
     pub fn waiting(&self) -> Vec<Waiting> {
-        let mut is_free = vec![false; self.places.len()];
-        for &place in &self.free {
-            is_free[place as usize] = true;
-        }
-        let taken = self.places.iter().zip(is_free).filter(|(_, is_free)| !is_free);
-        let mut waiting: Vec<Waiting> = taken.map(|(place, _)| place.waiting).collect();
+        let mut waiting: Vec<Waiting> = self.flows.iter().flatten().map(|place| place.waiting).collect();
         waiting.sort_unstable_by_key(|waiting| waiting.id);
         waiting
-    }
-
-    fn waiting_packets(&self) -> u64 {
-        (self.places.len() - self.free.len()) as u64
     }
 
     /// Takes in events of link number `link` that nobody looks at one by one.
@@ -129,55 +83,30 @@ impl Packets {
 
     /// The event's packet; none that nobody has seen arrive, which does not happen.
     fn take(&mut self, event: &PacketEvent) -> Option<Waiting> {
-        let likeness = likeness(event);
-        match event.kind {
-            PacketEventKind::Enqueued => Some(self.add(likeness, event)),
-            PacketEventKind::Marked { .. } => self.numbers.get(&likeness).map(|ends| self.places[ends.first as usize].waiting),
-            // Dropped on arrival is the latest of its like, everything else the earliest.
-            PacketEventKind::Departed { sojourn } | PacketEventKind::Dropped { sojourn, .. } => {
-                self.remove(likeness, sojourn.is_zero())
+        let flow = event.flow as usize;
+        if let PacketEventKind::Enqueued = event.kind {
+            if flow >= self.flows.len() {
+                self.flows.resize_with(flow + 1, VecDeque::new);
             }
+            let waiting = Waiting { t: seconds(event.at), flow: event.flow, size: event.len, id: self.next };
+            self.flows[flow].push_back(Place { number: event.number, waiting });
+            self.next += 1;
+            self.waiting_packets += 1;
+            return Some(waiting);
         }
-    }
-
-    fn add(&mut self, likeness: Likeness, event: &PacketEvent) -> Waiting {
-        let waiting = Waiting { t: seconds(event.at), flow: event.flow, size: event.len, id: self.next };
-        self.next += 1;
-        let place = self.free.pop().unwrap_or(self.places.len() as u32);
-        let ends = self.numbers.entry(likeness).or_insert(Ends { first: place, last: place });
-        let before = (ends.last != place).then_some(ends.last);
-        ends.last = place;
-        if let Some(before) = before {
-            self.places[before as usize].after = Some(place);
+        let places = self.flows.get_mut(flow)?;
+        let is_like = |place: &Place| place.is_like(event);
+        let leaves_at_once = match event.kind {
+            PacketEventKind::Departed { sojourn } | PacketEventKind::Dropped { sojourn, .. } => sojourn.is_zero(),
+            PacketEventKind::Enqueued | PacketEventKind::Marked { .. } => false,
+        };
+        // Dropped on arrival is the latest of its like, everything else the earliest.
+        let index = if leaves_at_once { places.iter().rposition(is_like) } else { places.iter().position(is_like) }?;
+        if let PacketEventKind::Marked { .. } = event.kind {
+            return Some(places[index].waiting);
         }
-        let content = Place { waiting, before, after: None };
-        match self.places.get_mut(place as usize) {
-            Some(free) => *free = content,
-            None => self.places.push(content),
-        }
-        waiting
-    }
-
-    fn remove(&mut self, likeness: Likeness, is_latest: bool) -> Option<Waiting> {
-        let Entry::Occupied(mut entry) = self.numbers.entry(likeness) else { return None };
-        let Ends { first, last } = *entry.get();
-        let place = if is_latest { last } else { first };
-        let Place { waiting, before, after } = self.places[place as usize];
-        match (before, after) {
-            (Some(before), _) => {
-                self.places[before as usize].after = None;
-                entry.get_mut().last = before;
-            }
-            (None, Some(after)) => {
-                self.places[after as usize].before = None;
-                entry.get_mut().first = after;
-            }
-            (None, None) => {
-                entry.remove();
-            }
-        }
-        self.free.push(place);
-        Some(waiting)
+        self.waiting_packets -= 1;
+        places.remove(index).map(|place| place.waiting)
     }
 
     /// Takes in events that have just happened, and shows them; `world` is as it was right after
@@ -198,7 +127,7 @@ impl Packets {
             let text = decision.map(|(deed, reason, sojourn)| {
                 let mut gauges = Vec::new();
                 world.gauges(link, &mut |name, value| gauges.push((name, value)));
-                let waiting_packets = self.waiting_packets();
+                let waiting_packets = self.waiting_packets;
                 explain::words(queue, &Decision { deed, reason, sojourn, waiting_packets, gauges: &gauges })
             });
             let id = packet.map_or(STRANGER, |waiting| waiting.id);
@@ -245,6 +174,6 @@ mod tests {
         packets.take(&event(8, LEFT));
         assert_eq!(ids(&packets), [4]);
         assert!(packets.take(&event(7, LEFT)).is_none(), "a packet that is not there");
-        assert_eq!((packets.waiting_packets(), packets.numbers.len()), (1, 1));
+        assert_eq!(packets.waiting_packets, 1);
     }
 }
