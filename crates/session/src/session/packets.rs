@@ -42,17 +42,24 @@ pub struct Waiting {
 /// JavaScript.
 const STRANGER: u64 = (1 << 53) - 1;
 
-/// A packet that waits, and its number within its flow.
+/// A packet that waits, as it arrived.
 #[derive(Clone, Copy, Debug)]
 struct Place {
+    at: Instant,
     number: u64,
-    waiting: Waiting,
+    id: u64,
+    flow: u32,
+    size: u32,
 }
 
 impl Place {
     /// Whether the event may be this packet's: a copy sent again is told apart by order alone.
     fn is_like(&self, event: &PacketEvent) -> bool {
-        self.number == event.number && self.waiting.size == event.len
+        self.number == event.number && self.size == event.len
+    }
+
+    fn waiting(&self) -> Waiting {
+        Waiting { t: seconds(self.at), flow: self.flow, size: self.size, id: self.id }
     }
 }
 
@@ -69,7 +76,7 @@ pub struct Packets {
 impl Packets {
     /// What waits, the earliest arrival first.
     pub fn waiting(&self) -> Vec<Waiting> {
-        let mut waiting: Vec<Waiting> = self.flows.iter().flatten().map(|place| place.waiting).collect();
+        let mut waiting: Vec<Waiting> = self.flows.iter().flatten().map(Place::waiting).collect();
         waiting.sort_unstable_by_key(|waiting| waiting.id);
         waiting
     }
@@ -82,31 +89,36 @@ impl Packets {
     }
 
     /// The event's packet; none that nobody has seen arrive, which does not happen.
-    fn take(&mut self, event: &PacketEvent) -> Option<Waiting> {
+    fn take(&mut self, event: &PacketEvent) -> Option<Place> {
         let flow = event.flow as usize;
-        if let PacketEventKind::Enqueued = event.kind {
-            if flow >= self.flows.len() {
-                self.flows.resize_with(flow + 1, VecDeque::new);
+        let leaves_at_once = match event.kind {
+            PacketEventKind::Enqueued => {
+                if flow >= self.flows.len() {
+                    self.flows.resize_with(flow + 1, VecDeque::new);
+                }
+                let place = Place { at: event.at, number: event.number, id: self.next, flow: event.flow, size: event.len };
+                self.flows[flow].push_back(place);
+                self.next += 1;
+                self.waiting_packets += 1;
+                return Some(place);
             }
-            let waiting = Waiting { t: seconds(event.at), flow: event.flow, size: event.len, id: self.next };
-            self.flows[flow].push_back(Place { number: event.number, waiting });
-            self.next += 1;
-            self.waiting_packets += 1;
-            return Some(waiting);
-        }
+            PacketEventKind::Marked { .. } => return self.flows.get(flow)?.iter().find(|place| place.is_like(event)).copied(),
+            PacketEventKind::Departed { sojourn } | PacketEventKind::Dropped { sojourn, .. } => sojourn.is_zero(),
+        };
         let places = self.flows.get_mut(flow)?;
         let is_like = |place: &Place| place.is_like(event);
-        let leaves_at_once = match event.kind {
-            PacketEventKind::Departed { sojourn } | PacketEventKind::Dropped { sojourn, .. } => sojourn.is_zero(),
-            PacketEventKind::Enqueued | PacketEventKind::Marked { .. } => false,
-        };
         // Dropped on arrival is the latest of its like, everything else the earliest.
-        let index = if leaves_at_once { places.iter().rposition(is_like) } else { places.iter().position(is_like) }?;
-        if let PacketEventKind::Marked { .. } = event.kind {
-            return Some(places[index].waiting);
-        }
+        let place = if leaves_at_once {
+            let index = places.iter().rposition(is_like)?;
+            places.remove(index)
+        } else if places.front().is_some_and(is_like) {
+            places.pop_front()
+        } else {
+            let index = places.iter().position(is_like)?;
+            places.remove(index)
+        };
         self.waiting_packets -= 1;
-        places.remove(index).map(|place| place.waiting)
+        place
     }
 
     /// Takes in events that have just happened, and shows them; `world` is as it was right after
@@ -119,8 +131,8 @@ impl Packets {
                 PacketEventKind::Departed { .. } => ("depart", None),
                 PacketEventKind::Dropped { reason, sojourn } => ("drop", Some((Deed::Dropped, reason, sojourn))),
                 PacketEventKind::Marked { reason } => {
-                    let since = packet.map_or(seconds(event.at), |waiting| waiting.t);
-                    let sojourn = goodqueue_units::Duration::from_secs_f64((seconds(event.at) - since).max(0.0));
+                    let since = packet.map_or(event.at, |place| place.at);
+                    let sojourn = event.at.since(since);
                     ("mark", Some((Deed::Marked, reason, sojourn)))
                 }
             };
@@ -130,7 +142,7 @@ impl Packets {
                 let waiting_packets = self.waiting_packets;
                 explain::words(queue, &Decision { deed, reason, sojourn, waiting_packets, gauges: &gauges })
             });
-            let id = packet.map_or(STRANGER, |waiting| waiting.id);
+            let id = packet.map_or(STRANGER, |place| place.id);
             let why = decision.map(|(_, reason, _)| reason.name());
             shown.push(Shown { t: seconds(event.at), what, flow: event.flow, size: event.len, id, why, text });
         }
