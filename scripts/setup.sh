@@ -3,7 +3,8 @@
 # setup.sh build | python | test | linux | kernel | test-kernel | playground | site | dist
 #   build   a C linker and Rust, enough for `make demo`
 #   python  also a venv, .venv, with what the Python package is built and tested with
-#   test    also Node's packages for the front end and a Chromium for its browser tests
+#   test    also Node's packages for the front end, a Chromium for its browser tests, and Rust's
+#           library for WebAssembly
 #   kernel  what the queue discipline is built with; test-kernel: and tried with
 #   dist    a venv, target/dist/venv, and the tools that packages are made and tried with
 #   playground  Node's packages and Rust's library for WebAssembly
@@ -92,6 +93,7 @@ setup_test() {
     if command -v rustup >/dev/null && ! rustup target list --installed | grep -q '^thumbv7em-none-eabi$'; then
         timeout 60 rustup target add thumbv7em-none-eabi >/dev/null 2>&1 || true
     fi
+    wasm_library || echo "setup: Rust's library for wasm32-unknown-unknown is missing, so the playground without a server will be skipped" >&2
 }
 
 setup_linux() {
@@ -143,17 +145,21 @@ setup_test_kernel() {
 }
 
 # The playground without a server is a WebAssembly module in a page.
+wasm_library() { # true when Rust can build one
+    [ -d "$(rustc --print target-libdir --target wasm32-unknown-unknown)" ] && return
+    command -v rustup >/dev/null || return 1
+    echo "setup: installing Rust's library for WebAssembly"
+    timeout 120 rustup target add wasm32-unknown-unknown >/dev/null 2>&1
+}
+
 setup_playground() {
     setup_build
     need node nodejs
     need npm npm
     node_packages
-    if [ ! -d "$(rustc --print target-libdir --target wasm32-unknown-unknown)" ]; then
-        echo "setup: installing Rust's library for WebAssembly"
-        if ! command -v rustup >/dev/null || ! rustup target add wasm32-unknown-unknown >/dev/null; then
-            echo "setup: Rust's library for wasm32-unknown-unknown is missing; please install it with rustup" >&2
-            exit 1
-        fi
+    if ! wasm_library; then
+        echo "setup: Rust's library for wasm32-unknown-unknown is missing; please install it with rustup" >&2
+        exit 1
     fi
 }
 

@@ -23,6 +23,12 @@ if command -v chromium >/dev/null || command -v chromium-browser >/dev/null || c
         GQ=$(cd .. && realpath "${CARGO_TARGET_DIR:-target}")/debug/gq
         export GQ
     fi
+    # The page without a server: its size, its results and its experiments.
+    if command -v cargo >/dev/null && [ -d "$(rustc --print target-libdir --target wasm32-unknown-unknown)" ]; then
+        (cd .. && scripts/playground.sh)
+        GQ_MODULE=$(cd .. && realpath "${CARGO_TARGET_DIR:-target}")/wasm32-unknown-unknown/wasm/optimized.wasm
+        export GQ_MODULE
+    fi
     npm run --silent e2e
 else
     echo "skipped: the front end's browser tests (no Chromium)"
