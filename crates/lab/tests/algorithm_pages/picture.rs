@@ -40,8 +40,9 @@ const SAMPLE: Duration = Duration::ms(40);
 /// The setting `queue` of a kind's picture.
 fn queue(spec: &KindSpec) -> String {
     match spec.kind {
-        // At the link's own rate it would have nothing to do.
-        "shaper" => "{ kind = \"shaper\", rate = \"16 Mbit/s\", of = \"codel\" }".to_owned(),
+        // At the link's own rate it would have nothing to do, and a bucket of one packet is always
+        // empty after a packet.
+        "shaper" => "{ kind = \"shaper\", rate = \"16 Mbit/s\", burst = \"50 kB\", of = \"codel\" }".to_owned(),
         kind if spec.is_over_another() => format!("{{ kind = \"{kind}\", of = \"codel\" }}"),
         kind => format!("\"{kind}\""),
     }
