@@ -168,6 +168,12 @@ impl<P: Packet, A: Aqm> ManagedQueue<P, A> {
         &self.aqm
     }
 
+    /// The limits of the queue.
+    #[must_use]
+    pub const fn limit(&self) -> Limit {
+        self.limit
+    }
+
     /// The packet `place` places behind the head.
     #[inline]
     #[must_use]

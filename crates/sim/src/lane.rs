@@ -51,6 +51,8 @@ pub(crate) enum Stop {
     DeferredQueue,
     /// A wire whose processing is deferred.
     DeferredWire,
+    /// Receivers that take their packets late.
+    LateReceivers,
 }
 
 impl Stop {
@@ -117,6 +119,8 @@ pub(crate) struct Lane {
     pub(crate) stop: Stop,
     /// How much later than the arrival of its first packet the lane's event is scheduled.
     pub(crate) deferral: Duration,
+    /// When something else is due that belongs to its stop.
+    pub(crate) alarm: Instant,
     overflow: Option<Box<Overflow>>,
     #[cfg(test)]
     moved: usize,
@@ -136,10 +140,17 @@ impl Lane {
             last: Instant::ZERO,
             stop: Stop::Unknown,
             deferral: Duration::ZERO,
+            alarm: Instant::MAX,
             overflow: None,
             #[cfg(test)]
             moved: 0,
         }
+    }
+
+    /// When the event of a lane is due whose first packet arrives at `first`.
+    #[inline(always)]
+    pub(crate) fn due(&self, first: Instant) -> Instant {
+        first.min(self.alarm) + self.deferral
     }
 
     #[inline(always)]

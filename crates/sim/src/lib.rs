@@ -8,6 +8,7 @@
 mod agenda;
 mod call;
 mod completions;
+mod fifo;
 mod ids;
 mod lane;
 mod link;

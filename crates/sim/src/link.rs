@@ -1,10 +1,11 @@
 //! Transmitters: wires whose exit times are arithmetic, and links with a queue discipline, a rate
 //! over time and a probe.
 
+use crate::fifo::Fifo;
 use crate::ids::{LinkId, WireClassId};
 use crate::packet::SimPacket;
 use crate::probe::{EventRecorder, LinkProbe, sojourn_line, wire_bytes};
-use goodqueue_aqm::{AnyQdisc, Departure, Limit, NoSink, Qdisc, QueueView};
+use goodqueue_aqm::{AnyQdisc, Counters, Departure, Limit, NoSink, Qdisc, QueueView};
 use goodqueue_line::RateCursor;
 use goodqueue_units::{Bytes, Duration, Framing, Instant, Packets, Rate, Rng};
 
@@ -25,7 +26,7 @@ pub(crate) struct WireClass {
 }
 
 /// Packets shorter than this are acknowledgements rather than data.
-const SMALL: u16 = 256;
+pub(crate) const SMALL: u16 = 256;
 
 impl WireClass {
     pub(crate) fn new(rate: Rate, delay: Duration, framing: Framing, jitter: Duration) -> Self {
@@ -143,6 +144,8 @@ pub(crate) struct Link {
     pub(crate) flow_control: Option<Box<FlowControl>>,
     pub(crate) rng: Rng,
     pub(crate) probe: LinkProbe,
+    /// Stands in for a queue whose departures are arithmetic.
+    pub(crate) fifo: Option<Box<Fifo>>,
 }
 
 /// A packet whose transmission starts.
@@ -215,6 +218,16 @@ impl Link {
             AnyQdisc::Managed(queue) => queue.next_timer(),
             other => other.next_timer(),
         }
+    }
+
+    /// What waits in the queue.
+    pub(crate) fn view(&self) -> QueueView {
+        self.fifo.as_ref().map_or_else(|| self.qdisc.view(), |fifo| fifo.view())
+    }
+
+    /// The counters of the queue.
+    pub(crate) fn counters(&self) -> Counters {
+        self.fifo.as_ref().map_or_else(|| self.qdisc.counters(), |fifo| fifo.counters())
     }
 
     /// Whether packets wait.

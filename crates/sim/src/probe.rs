@@ -39,6 +39,20 @@ impl QueueIntegral {
         self.byte_nanos += product(span, waiting.backlog.get());
     }
 
+    /// Adds packets that have left, and the time until then.
+    fn add(&mut self, packet_nanos: u128, byte_nanos: u128) {
+        self.packet_nanos += packet_nanos;
+        self.byte_nanos += byte_nanos;
+    }
+
+    /// Exchanges what was counted of packets that wait for what counts of them by `now`, of all
+    /// packets that have left being added since.
+    pub(crate) fn replace_part(&mut self, now: Instant, before: (u128, u128), by_now: (u128, u128)) {
+        self.last = now;
+        self.packet_nanos = self.packet_nanos + by_now.0 - before.0;
+        self.byte_nanos = self.byte_nanos + by_now.1 - before.1;
+    }
+
     fn restart(&mut self) {
         self.packet_nanos = 0;
         self.byte_nanos = 0;
@@ -94,6 +108,30 @@ impl SojournTable {
         let mut sum = empty_histogram();
         self.lines.iter().flatten().for_each(|counts| counts.add_to(&mut sum));
         sum
+    }
+}
+
+/// A packet that leaves a link, or has left it, as its figures need it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Departed {
+    pub(crate) arrived: Instant,
+    /// Start and end of its transmission.
+    pub(crate) start: Instant,
+    pub(crate) end: Instant,
+    pub(crate) number: u64,
+    pub(crate) flow: FlowId,
+    /// The line of its group ([`sojourn_line`]).
+    pub(crate) line: u32,
+    /// Bytes on the wire.
+    pub(crate) wire_bytes: u32,
+    /// IP length in bytes.
+    pub(crate) len: u16,
+}
+
+impl Departed {
+    #[inline(always)]
+    fn sojourn(&self) -> Duration {
+        self.start.since(self.arrived)
     }
 }
 
@@ -179,6 +217,42 @@ impl LinkProbe {
         }
     }
 
+    /// As [`departed`](Self::departed) and [`transmitted`](Self::transmitted), and with the integral
+    /// of the backlog, for packets in the order of their departure. For links without
+    /// [`Extras`].
+    pub(crate) fn departed_all(&mut self, rows: &[Departed]) {
+        let (mut sojourns, mut packet_nanos, mut byte_nanos, mut wire_bytes) = (0, 0, 0, 0);
+        for row in rows {
+            let sojourn = row.sojourn().as_nanos();
+            sojourns += sojourn;
+            packet_nanos += u128::from(sojourn);
+            byte_nanos += product(sojourn, u64::from(row.len));
+            wire_bytes += u64::from(row.wire_bytes);
+        }
+        self.integral.add(packet_nanos, byte_nanos);
+        self.recent_sojourn_nanos += sojourns;
+        self.recent_departures += rows.len() as u64;
+        self.recent_sent_bytes += wire_bytes;
+        // Times only rise.
+        let begun = if rows.first().is_some_and(|row| row.start > self.measuring_from) {
+            rows
+        } else {
+            &rows[rows.partition_point(|row| row.start <= self.measuring_from)..]
+        };
+        for row in begun {
+            self.sojourn.record(row.line as usize, row.sojourn());
+            self.sojourn_nanos += u128::from(row.sojourn().as_nanos());
+        }
+        for row in rows {
+            self.transmitted(row.end, row.line as usize, u64::from(row.wire_bytes));
+        }
+    }
+
+    /// Whether it is observed, and has no extras.
+    pub(crate) const fn is_plain(&self) -> bool {
+        self.observed.is_some() && self.extras.is_none()
+    }
+
     /// The measurements that few links need.
     pub(crate) fn extras(&mut self) -> &mut Extras {
         self.extras.get_or_insert_default()
@@ -248,10 +322,26 @@ impl EventRecorder {
     /// Folds one packet event into the fingerprint.
     #[inline]
     fn fold(&mut self, kind: u64, packet: &SimPacket) {
-        let (flow, link) = (u64::from(packet.flow.id().get()), u64::from(self.link.get()));
-        let word = self.now.as_nanos() ^ (flow << 40) ^ (kind << 61) ^ (link << 32);
-        let mixed = (self.fingerprint ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ packet.segment.number;
-        self.fingerprint = mixed.rotate_left(29);
+        self.fingerprint = self.folded(self.fingerprint, (kind, self.now), packet.flow.id(), packet.segment.number);
+    }
+
+    /// The fingerprint after an event of a kind at a time.
+    #[inline(always)]
+    fn folded(&self, before: u64, (kind, at): (u64, Instant), flow: FlowId, number: u64) -> u64 {
+        let (flow, link) = (u64::from(flow.get()), u64::from(self.link.get()));
+        let word = at.as_nanos() ^ (flow << 40) ^ (kind << 61) ^ (link << 32);
+        let mixed = (before ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ number;
+        mixed.rotate_left(29)
+    }
+
+    /// Folds departures in their order. For worlds without a log.
+    pub(crate) fn departed_all(&mut self, rows: &[Departed]) {
+        debug_assert!(self.log.is_none(), "departures are logged one by one");
+        let mut fingerprint = self.fingerprint;
+        for row in rows {
+            fingerprint = self.folded(fingerprint, (DEPARTED, row.start), row.flow, row.number);
+        }
+        self.fingerprint = fingerprint;
     }
 
     /// `packet` will never arrive.

@@ -160,13 +160,17 @@ impl World {
     fn begin_deferring(&mut self) {
         if self.hosts.allow_deferring() && self.figures.limited.is_empty() {
             self.net.begin_deferring();
+            self.defer_receivers();
         }
     }
 
     /// Processes everything deferred, at the end of the run.
     fn finish_deferred(&mut self) {
-        self.clock.events += self.net.finish_deferred(self.clock.end);
-        self.clock.now = self.clock.end;
+        let end = self.clock.end;
+        self.clock.events += self.net.finish_deferred_queue(end);
+        self.clock.events += self.receive_late(end);
+        self.clock.events += self.net.finish_deferred_wires(end);
+        self.clock.now = end;
     }
 
     /// Handles events up to `until`, or until `target` events have been handled. Returns whether
@@ -230,6 +234,7 @@ impl World {
     fn control_event(&mut self, control: ControlId) {
         let now = self.clock.now;
         self.clock.events += self.net.flush_deferred(now);
+        self.clock.events += self.receive_late_before(now);
         match self.hosts.controls[control] {
             Control::StartFlow(flow) => self.start_flow(flow),
             Control::StopFlow(flow) => self.stop_flow(flow),

@@ -11,10 +11,11 @@ use super::outside::Content;
 use super::path::Element;
 use super::{Control, World, WorldError};
 use crate::ids::{IdVec, LaneId, LinkId, WireClassId};
+use crate::link::SMALL;
 use crate::losses::{FlowSignals, LossEvents};
 use crate::probe::EventRecorder;
 use crate::session::MOST_OPEN;
-use crate::spec::{FlowSpec, SourceSpec, WorldSpec};
+use crate::spec::{FlowSpec, SizeLaw, SourceSpec, WorldSpec};
 use crate::sys::CROWD;
 use crate::timers::{MAX_INDEX, Target};
 use elements::Elements;
@@ -95,6 +96,7 @@ pub(super) fn world(spec: &WorldSpec, ends: TcpEnds) -> Result<(World, BuildStat
         figures: Figures::new(&spec.groups, spec.recording),
     };
     world.net.connect_flow_control(spec, &elements);
+    world.net.large_packets_are_alike = large_packets_are_alike(spec);
     let feeders = feeders(spec);
     let mut state = BuildState { elements, feeders, lanes: BTreeMap::new(), salt, most_open: most_open(spec), ends };
     for flow in &spec.flows {
@@ -103,6 +105,22 @@ pub(super) fn world(spec: &WorldSpec, ends: TcpEnds) -> Result<(World, BuildStat
     world.net.grow_agenda();
     world.set_first_events(spec, &state);
     Ok((world, state))
+}
+
+/// Whether all packets of flows have one size, apart from those that are [small](SMALL).
+fn large_packets_are_alike(spec: &WorldSpec) -> bool {
+    let mut sizes = spec.flows.iter().map(|flow| match flow.source {
+        SourceSpec::Tcp { ref sender, header, .. } => Some(sender.mss + header),
+        SourceSpec::Cbr { packet_size, .. }
+        | SourceSpec::Call { packet_size, .. }
+        | SourceSpec::Echo { packet_size, .. }
+        | SourceSpec::Train { packet_size, .. }
+        | SourceSpec::OnOff { packet_size, .. }
+        | SourceSpec::Poisson { packet_size, sizes: SizeLaw::Fixed, .. } => Some(packet_size),
+        SourceSpec::Poisson { .. } | SourceSpec::Frames { .. } | SourceSpec::Session { .. } => None,
+    });
+    let mut large = None;
+    sizes.all(|size| size.is_some_and(|size| size.get() < u64::from(SMALL) || *large.get_or_insert(size) == size))
 }
 
 /// For each link with a queue, the shortest propagation delay there and back of the flows that

@@ -1,5 +1,6 @@
 //! End hosts: starting and stopping flows, polling senders, delivering packets, keeping timers.
 
+mod late;
 mod prefetch;
 
 use super::outside::{Fate, OutsideFlow};
@@ -14,10 +15,10 @@ use crate::session::{Action, Event};
 use crate::timers::{Target, Timers};
 use crate::traffic::UdpSource;
 use goodqueue_aqm::Packet;
-
 use goodqueue_tcp::hot::{self, Routine};
 use goodqueue_tcp::{Flags, Receiver, Segment, Sender};
 use goodqueue_units::{Bytes, Duration, Ecn, Instant};
+use late::Late;
 
 /// Packets that may wait at a UDP source's own access link; it drops the rest (Linux: txqueuelen
 /// 1000).
@@ -87,6 +88,8 @@ pub(super) struct Flow {
 /// The ends of all flows, and their timers.
 pub(super) struct Hosts {
     pub(super) timers: Timers,
+    /// Receivers that take their packets late, in worlds that have them.
+    late: Option<Late>,
     /// There are so many flows that the state of most of them is not in the cache.
     pub(super) crowded: bool,
     pub(super) flows: IdVec<FlowId, Flow>,
@@ -113,6 +116,7 @@ impl Hosts {
     pub(super) fn new(crowded: bool) -> Self {
         Self {
             timers: Timers::new(),
+            late: None,
             crowded,
             flows: IdVec::new(),
             senders: IdVec::new(),
@@ -215,7 +219,11 @@ impl World {
             }
             // Deferred events are counted one by one.
             Stop::DeferredQueue => self.clock.events = self.clock.events + self.net.process_deferred(now) - 1,
-            Stop::DeferredWire => self.clock.events = self.clock.events + self.net.cross_deferred_wire(now, lane) - 1,
+            Stop::DeferredWire => {
+                self.clock.events += self.receive_late(now);
+                self.clock.events = self.clock.events + self.net.cross_deferred_wire(now, lane) - 1;
+            }
+            Stop::LateReceivers => self.clock.events = self.clock.events + self.receive_late(now) - 1,
         }
     }
 
@@ -252,6 +260,12 @@ impl World {
             }
             Host::Session(_) => debug_assert!(false, "no packet is addressed to {host:?} here"),
         }
+    }
+
+    /// The out-of-line twin for rare callers.
+    #[inline(never)]
+    fn deliver_cold(&mut self, packet: SimPacket) {
+        self.deliver(packet);
     }
 
     /// A UDP packet has reached its sink.
@@ -402,7 +416,7 @@ impl World {
             let at = wire.exit_time(class, now, ip_len);
             net.entered += 1;
             if lane.push(at, 1, || SimPacket { segment: out.segment, flow, ip_len, ds, hop: 0 }) {
-                net.agenda.set(net.slots.lane(hop.lane), at + lane.deferral);
+                net.agenda.set(net.slots.lane(hop.lane), lane.due(at));
             }
             let backlog = wire.busy_until.since(now);
             if backlog > allowed && !std::mem::replace(&mut exact, true) {
@@ -469,7 +483,7 @@ impl World {
             && due < host.timer_at
         {
             host.timer_at = due;
-            self.set_timer(due, Target::Receiver(tcp));
+            self.set_receiver_timer(due, Target::Receiver(tcp));
         }
     }
 
@@ -529,12 +543,18 @@ impl World {
     // once would defeat store forwarding.
     #[inline(always)]
     fn send_segment(&mut self, flow: FlowId, segment: Segment, ecn: Ecn) {
-        let header = u32::from(self.net.routes[flow].header);
-        // The largest segment is checked against 64 KiB when the world is built.
-        let options = if segment.flags.has(Flags::SYN) { handshake_options(header) } else { 0 };
-        let ip_len = (u32::from(segment.data_len()) + header + options) as u16;
+        let ip_len = ip_len_of(&segment, self.net.routes[flow].header);
         self.net.inject(self.clock.now, flow, segment, ip_len, ecn);
     }
+}
+
+/// The IP length of a segment's packet, given the length of its usual headers.
+#[inline(always)]
+fn ip_len_of(segment: &Segment, header: u16) -> u16 {
+    let header = u32::from(header);
+    // The largest segment is checked against 64 KiB when the world is built.
+    let options = if segment.flags.has(Flags::SYN) { handshake_options(header) } else { 0 };
+    (u32::from(segment.data_len()) + header + options) as u16
 }
 
 /// The backlog on its own access link up to which a sender may send more.

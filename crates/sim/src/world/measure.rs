@@ -142,7 +142,7 @@ impl World {
     pub(super) fn begin_measuring(&mut self) {
         self.figures.measuring = true;
         for link in self.net.links.iter_mut() {
-            link.probe.restart(self.clock.now, link.qdisc.view(), link.qdisc.counters());
+            link.probe.restart(self.clock.now, link.view(), link.counters());
         }
         self.net.recorder.losses.iter_mut().for_each(LossEvents::restart);
         self.net.recorder.flows.iter_mut().for_each(FlowSignals::restart);
@@ -206,8 +206,8 @@ impl World {
         let mut series = self.figures.series.iter_mut();
         for link in self.net.links.iter_mut().filter(|link| link.probe.observed.is_some()) {
             let Some(line) = series.next() else { break };
-            let view = link.qdisc.view();
-            let counters = link.qdisc.counters();
+            let view = link.view();
+            let counters = link.counters();
             let probe = &mut link.probe;
             let departures = std::mem::take(&mut probe.recent_departures);
             let sojourn_nanos = std::mem::take(&mut probe.recent_sojourn_nanos);
@@ -414,11 +414,11 @@ fn link_outcomes(world: &mut World, from: Instant) -> Vec<LinkOutcome> {
         if link.probe.observed.is_none() {
             continue;
         }
-        link.probe.integral.advance(end, link.qdisc.view());
+        link.probe.integral.advance(end, link.view());
         let (queue_packets, queue_bytes) = link.probe.integral.mean(end.since(from));
         let settling = link.probe.extras.as_ref().and_then(|extras| extras.settle.as_ref()?.finish(from, end));
         outcomes.push(LinkOutcome {
-            counters: link.qdisc.counters().since(&link.probe.at_warmup),
+            counters: link.counters().since(&link.probe.at_warmup),
             sent_bits: link.probe.sent_bytes as f64 * 8.0,
             capacity_bits: link.rate.capacity_bits(from, end),
             queue_packets,
@@ -430,7 +430,7 @@ fn link_outcomes(world: &mut World, from: Instant) -> Vec<LinkOutcome> {
             loss_events: Some(losses.events),
             rate_changes: Some(settling.map_or(0, |settling| settling.changes)),
             settling,
-            departed_whole_run: link.qdisc.counters().departed.packets.get(),
+            departed_whole_run: link.counters().departed.packets.get(),
             name: link.probe.name,
         });
     }

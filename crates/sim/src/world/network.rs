@@ -2,7 +2,7 @@
 //!
 //! Time is an argument of every function, since deferred processing works at times before now.
 
-mod deferred;
+pub(super) mod deferred;
 mod stops;
 
 use super::path::{Element, Heading, Hop, Route};
@@ -16,7 +16,7 @@ use crate::sys::{CROWD, prefetch};
 use deferred::Deferred;
 use goodqueue_aqm::{AnyQdisc, Qdisc};
 use goodqueue_tcp::Segment;
-use goodqueue_units::{Bytes, Ecn, Instant, Rate};
+use goodqueue_units::{Bytes, Ecn, Instant, Packets, Rate};
 
 /// The slots of the agenda.
 ///
@@ -90,7 +90,9 @@ pub(super) struct Network {
     /// The link whose queue is processed with delay, if there is one.
     deferred: Option<Deferred>,
     /// Whether any link has flow control.
-    flow_control: bool,
+    pub(super) flow_control: bool,
+    /// Whether all packets that are no acknowledgements or as small have one size.
+    pub(super) large_packets_are_alike: bool,
     /// Packets that entered the network, left it at their end, and were lost on a wire.
     pub(super) entered: u64,
     pub(super) delivered: u64,
@@ -98,7 +100,7 @@ pub(super) struct Network {
 }
 
 /// What packets pass between hosts and links.
-struct Ways<'n> {
+pub(super) struct Ways<'n> {
     agenda: &'n mut Agenda,
     slots: Slots,
     lanes: &'n mut IdVec<LaneId, Lane>,
@@ -117,7 +119,7 @@ impl Ways<'_> {
 
     /// Lets a packet that reaches the wire at `hop` at `arrival` cross it and enter the next lane.
     #[inline(always)]
-    fn cross_wire(&mut self, packet: &SimPacket, hop: HopId, arrival: Instant) {
+    pub(super) fn cross_wire(&mut self, packet: &SimPacket, hop: HopId, arrival: Instant) {
         let exit = match self.hops[hop].wire() {
             Some(wire) => self.exit_time(wire, arrival, packet.ip_len),
             None => arrival,
@@ -148,6 +150,14 @@ impl Ways<'_> {
         }
     }
 
+    /// As [`prefetch`](Self::prefetch), for what hosts send as soon as they hear the next packets of
+    /// a lane: the route of the third, the first hop of the answer to the second, and the wire there
+    /// of the answer to the first.
+    #[inline(always)]
+    pub(super) fn prefetch_answers(&self, routes: &IdVec<FlowId, Route>, upcoming: [Option<&SimPacket>; 3]) {
+        prefetch_answers(routes, self.hops, self.wires, upcoming);
+    }
+
     /// A packet reaches the far end of `hop` at `exit`. It crosses fused wires at once and then
     /// enters the lane.
     #[inline(always)]
@@ -164,8 +174,29 @@ impl Ways<'_> {
         }
         let ring = &mut self.lanes[lane];
         if ring.push(exit, behind, || *packet) {
-            self.agenda.set(self.slots.lane(lane), exit + ring.deferral);
+            self.agenda.set(self.slots.lane(lane), ring.due(exit));
         }
+    }
+}
+
+#[inline(always)]
+fn prefetch_answers(
+    routes: &IdVec<FlowId, Route>,
+    hops: &IdVec<HopId, Hop>,
+    wires: &IdVec<WireId, Wire>,
+    upcoming: [Option<&SimPacket>; 3],
+) {
+    // Flows without answers have no hop there.
+    let hop = |packet: &SimPacket| hops.get(routes[packet.flow.id()].hop(Heading::of(!packet.is_reverse()), 0));
+    let [first, second, third] = upcoming;
+    if let Some(wire) = first.and_then(hop).and_then(|hop| hop.wire()) {
+        prefetch(&wires[wire], 1);
+    }
+    if let Some(hop) = second.and_then(hop) {
+        prefetch(hop, 1);
+    }
+    if let Some(packet) = third {
+        prefetch(&routes[packet.flow.id()], 1);
     }
 }
 
@@ -189,6 +220,7 @@ impl Network {
             links,
             recorder,
             deferred: None,
+            large_packets_are_alike: false,
             entered: 0,
             delivered: 0,
             wire_losses: 0,
@@ -221,23 +253,17 @@ impl Network {
         }
     }
 
-    /// Prefetches what packets need that hosts send as soon as they hear the next packets of a
-    /// lane: the route of the third, the first hop of the answer to the second, and the wire there
-    /// of the answer to the first.
+    /// See [`Ways::prefetch_answers`].
     #[inline(always)]
     pub(super) fn prefetch_answers(&self, upcoming: [Option<&SimPacket>; 3]) {
-        // Flows without answers have no hop there.
-        let hop = |packet: &SimPacket| self.hops.get(self.routes[packet.flow.id()].hop(Heading::of(!packet.is_reverse()), 0));
-        let [first, second, third] = upcoming;
-        if let Some(wire) = first.and_then(hop).and_then(|hop| hop.wire()) {
-            prefetch(&self.wires[wire], 1);
-        }
-        if let Some(hop) = second.and_then(hop) {
-            prefetch(hop, 1);
-        }
-        if let Some(packet) = third {
-            prefetch(&self.routes[packet.flow.id()], 1);
-        }
+        prefetch_answers(&self.routes, &self.hops, &self.wires, upcoming);
+    }
+
+    /// What packets pass between hosts and links, and the routes that they take.
+    #[inline(always)]
+    pub(super) fn ways_and_routes(&mut self) -> (Ways<'_>, &IdVec<FlowId, Route>) {
+        let Self { agenda, slots, lanes, hops, routes, classes, wires, .. } = self;
+        (Ways { agenda, slots: *slots, lanes, hops, classes, wires }, routes)
     }
 
     /// Counts a packet that a host drops before it enters the network.
@@ -261,6 +287,13 @@ impl Network {
         } else {
             self.cross_wire(packet, hop, now);
         }
+    }
+
+    /// Sets when something else than packets is due at the end of a lane.
+    pub(super) fn set_alarm(&mut self, lane: LaneId, alarm: Instant) {
+        let place = &mut self.lanes[lane];
+        place.alarm = alarm;
+        self.agenda.set(self.slots.lane(lane), place.due(place.first_at()));
     }
 
     /// Takes the first packet of a lane, which has reached the lane's end.
@@ -571,13 +604,15 @@ impl Network {
     pub(super) fn check_conservation(&self) {
         let mut elsewhere = self.delivered + self.wire_losses;
         for link in self.links.iter() {
-            let (counters, waiting) = (link.qdisc.counters(), link.qdisc.view());
+            let (counters, waiting) = (link.counters(), link.view());
             assert!(
                 counters.conserves(waiting),
                 "link {}: arrived packets must be departed, dropped or waiting",
                 link.probe.name
             );
-            elsewhere += counters.dropped_total().packets.get() + waiting.packets.get() + u64::from(link.transit.is_some());
+            // Packets that wait in advance of their departure are in a lane already.
+            let here = if link.fifo.is_some() { Packets::ZERO } else { waiting.packets };
+            elsewhere += counters.dropped_total().packets.get() + here.get() + u64::from(link.transit.is_some());
         }
         elsewhere += self.lanes.iter().map(|lane| lane.len() as u64).sum::<u64>();
         assert_eq!(self.entered, elsewhere, "every packet sent must have arrived, be lost, or be under way");

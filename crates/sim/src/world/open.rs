@@ -181,7 +181,7 @@ impl OpenWorld {
     /// What this world holds now, with which the memory it takes grows.
     #[must_use]
     pub fn held(&self) -> Held {
-        let waiting = self.world.net.links.iter().map(|link| link.qdisc.view().packets.get()).sum::<u64>();
+        let waiting = self.world.net.links.iter().map(|link| link.view().packets.get()).sum::<u64>();
         let under_way = self.world.net.lanes.iter().map(|lane| lane.len() as u64).sum::<u64>();
         Held { packets: waiting + under_way, connections: self.world.hosts.senders.len() as u64 }
     }
@@ -231,10 +231,10 @@ impl OpenWorld {
             link.qdisc.gauges(&mut |name, value| gauges.push((name, value)));
             view.links.push(LinkView {
                 rate: link.rate.known_rate(now),
-                waiting: link.qdisc.view(),
+                waiting: link.view(),
                 interval: link.probe.extras().watch.as_mut().map(Watch::take).unwrap_or_default(),
                 capacity_bits: link.rate.capacity_bits(since, now),
-                counters: link.qdisc.counters(),
+                counters: link.counters(),
                 gauges,
             });
         }

@@ -111,6 +111,7 @@ fn queued_link(spec: &WorldSpec, number: usize, link: &LinkSpec, seen: Option<u3
         flow_control: link.flow_control.map(|most| Box::new(FlowControl { most, feeders: Vec::new(), pausing: false })),
         rng: Rng::stream(spec.seed, LOSS_STREAM + number as u64),
         probe,
+        fifo: None,
     })
 }
 

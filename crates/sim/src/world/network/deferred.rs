@@ -11,11 +11,13 @@
 //! and one leads away. Worlds with sessions, with transfers that end, or with hosts outside do not
 //! defer.
 
+mod fifo;
 mod pass;
 
 use super::{Network, Ways};
 use crate::ids::{HopId, LaneId, LinkId, WireClassId, WireId};
 use crate::lane::{Lane, Stop};
+use crate::link::Link;
 use crate::sys::CROWD;
 use crate::world::path::{Element, Heading, hop_ids};
 use goodqueue_line::RateCursor;
@@ -29,7 +31,7 @@ const LONGEST: Duration = Duration::ms(5);
 const MOST: Bytes = Bytes::new(96_000);
 
 /// The longest deferral at this rate, with this delay behind.
-fn longest(rate: Rate, delay: Duration) -> Duration {
+pub(in crate::world) fn longest(rate: Rate, delay: Duration) -> Duration {
     delay.min(LONGEST.max(rate.transmission_time(MOST)))
 }
 
@@ -148,6 +150,7 @@ impl Network {
         let timer_at = self.agenda.at(self.slots.queue_timer(LINK));
         let service_at = self.agenda.at(self.slots.service(LINK));
         self.schedule_deferred(Deferred { lane, by, timer_at, service_at });
+        self.work_out_departures();
     }
 
     /// Processes what has happened at the deferred queue by `now`. Returns the number of events.
@@ -158,12 +161,30 @@ impl Network {
 
     /// As [`process_deferred`](Self::process_deferred), before a control event of the same instant.
     pub(in crate::world) fn flush_deferred(&mut self, now: Instant) -> u64 {
-        self.process_deferred_before(now)
+        let events = self.process_deferred_before(now);
+        self.advance_fifo(now);
+        events
     }
 
-    /// Processes everything deferred at the end of the world. Returns the number of events.
-    pub(in crate::world) fn finish_deferred(&mut self, end: Instant) -> u64 {
-        let mut events = self.process_deferred(end);
+    /// Brings the backlog's integral of a queue whose departures are arithmetic up to `now`.
+    fn advance_fifo(&mut self, now: Instant) {
+        for Link { fifo, probe, .. } in self.links.iter_mut() {
+            if let Some(fifo) = fifo {
+                fifo.advance(now, probe);
+            }
+        }
+    }
+
+    /// Processes the deferred queue at the end of the world. Returns the number of events.
+    pub(in crate::world) fn finish_deferred_queue(&mut self, end: Instant) -> u64 {
+        let events = self.process_deferred(end);
+        self.advance_fifo(end);
+        events
+    }
+
+    /// Processes the deferred wires at the end of the world. Returns the number of events.
+    pub(in crate::world) fn finish_deferred_wires(&mut self, end: Instant) -> u64 {
+        let mut events = 0;
         for lane in self.lanes.ids() {
             if self.lanes[lane].stop == Stop::DeferredWire {
                 events += self.cross_all_arrived(end, lane);
@@ -175,7 +196,14 @@ impl Network {
     /// Processes the events of the deferred queue before an instant. Returns their number.
     fn process_deferred_before(&mut self, end: Instant) -> u64 {
         let Some(deferred) = self.deferred else { return 0 };
-        let (deferred, events) = self.pass_deferred(deferred, end);
+        let (deferred, events) = match self.links[LINK].fifo.take() {
+            Some(mut fifo) => {
+                let events = self.pass_fifo(&mut fifo, &deferred, end);
+                self.links[LINK].fifo = Some(fifo);
+                (deferred, events)
+            }
+            None => self.pass(deferred, end),
+        };
         self.schedule_deferred(deferred);
         events
     }
@@ -232,6 +260,7 @@ mod tests {
     use crate::spec::{Arrivals, FlowSpec, LinkSpec, QueueSpec, Recording, SessionSpec, SourceSpec, WorldSpec};
     use crate::world::{World, measure};
     use goodqueue_aqm::{Limit, sched};
+    use goodqueue_units::Ecn;
 
     /// Flows of CUBIC through one queue, and back over one wire.
     fn spec(flows: u32, queue: &str, delay: Duration, jitter: Duration) -> WorldSpec {
@@ -254,9 +283,29 @@ mod tests {
         WorldSpec { links, flows, groups: vec!["test".into()], warmup, duration, seed: 1, recording }
     }
 
-    fn deferred(world: &World) -> (bool, usize) {
+    /// Whether the queue is deferred, whether its departures are arithmetic, whether receivers are
+    /// late, and the number of deferred wires.
+    fn deferred(world: &World) -> (bool, bool, bool, usize) {
         let wires = world.net.lanes.iter().filter(|lane| lane.stop == Stop::DeferredWire).count();
-        (world.net.is_queue_deferred(), wires)
+        let fifo = world.net.links.iter().any(|link| link.fifo.is_some());
+        let receivers = world.net.lanes.iter().any(|lane| lane.stop == Stop::LateReceivers);
+        (world.net.is_queue_deferred(), fifo, receivers, wires)
+    }
+
+    /// Runs a world with and without deferral, and compares everything that comes out. Returns what
+    /// was [`deferred`].
+    fn compare(spec: &WorldSpec) -> (bool, bool, bool, usize) {
+        let mut punctual = World::new(spec).expect("a valid world");
+        assert!(punctual.run_events(u64::MAX, punctual.clock.end));
+        punctual.clock.now = punctual.clock.end;
+        let mut late = World::new(spec).expect("a valid world");
+        late.begin_deferring();
+        let what = deferred(&late);
+        assert!(late.run_events(u64::MAX, late.clock.end));
+        late.finish_deferred();
+        let (punctual, late) = (measure::outcome(punctual, true), measure::outcome(late, true));
+        assert_eq!(format!("{punctual:?}"), format!("{late:?}"));
+        what
     }
 
     #[test]
@@ -264,21 +313,39 @@ mod tests {
         for (flows, queue, delay_us) in
             [(1, "tail-drop", 20_000), (9, "tail-drop", 3_000), (9, "ared", 40_000), (4, "codel", 1), (9, "pie", 9_000)]
         {
-            for (jitter, loss) in [(Duration::ZERO, 0.0), (Duration::us(30), 0.01)] {
+            for (jitter, loss, packets) in
+                [(Duration::ZERO, 0.0, true), (Duration::us(30), 0.01, false), (Duration::us(30), 0.0, false)]
+            {
                 let mut spec = spec(flows, queue, Duration::us(delay_us), jitter);
                 spec.links[0].loss = loss;
-                let mut punctual = World::new(&spec).expect("a valid world");
-                assert!(punctual.run_events(u64::MAX, punctual.clock.end));
-                punctual.clock.now = punctual.clock.end;
-                let mut late = World::new(&spec).expect("a valid world");
-                late.begin_deferring();
+                spec.recording.packets = packets;
+                let fifo = queue == "tail-drop" && loss == 0.0 && !packets;
                 // The return wire of a single flow has a single feeder, and is passed at once.
-                assert_eq!(deferred(&late), (true, usize::from(flows > 1)));
-                assert!(late.run_events(u64::MAX, late.clock.end));
-                late.finish_deferred();
-                let (punctual, late) = (measure::outcome(punctual, true), measure::outcome(late, true));
-                assert_eq!(format!("{punctual:?}"), format!("{late:?}"), "{flows} {queue} {delay_us} {jitter}");
+                assert_eq!(compare(&spec), (true, fifo, true, usize::from(flows > 1)), "{flows} {queue} {delay_us} {jitter}");
             }
+        }
+    }
+
+    #[test]
+    fn deferral_changes_nothing_for_packets_of_any_kind() {
+        let small = Bytes::new(90);
+        let rate = Rate::mbit(1);
+        for large in [1_500, 1_000] {
+            let mut spec = spec(6, "tail-drop", Duration::ms(9), Duration::us(30));
+            spec.recording.packets = false;
+            for (place, source) in [
+                SourceSpec::Echo { interval: Duration::ms(11), packet_size: small, ecn: Ecn::NotEct },
+                SourceSpec::Cbr { rate, packet_size: small, ecn: Ecn::NotEct },
+                SourceSpec::Cbr { rate: Rate::mbit(4), packet_size: Bytes::new(large), ecn: Ecn::NotEct },
+            ]
+            .into_iter()
+            .enumerate()
+            {
+                spec.flows[place].source = source;
+            }
+            // Hosts read how long the last large packet took: with two sizes its time counts.
+            let alike = large == 1_500;
+            assert_eq!(compare(&spec), (true, alike, alike, 1));
         }
     }
 
@@ -288,7 +355,7 @@ mod tests {
         spec.links[2].delay = Duration::ms(1);
         let mut world = World::new(&spec).expect("a valid world");
         world.begin_deferring();
-        assert_eq!(deferred(&world), (false, 1));
+        assert_eq!(deferred(&world), (false, false, true, 1));
     }
 
     #[test]

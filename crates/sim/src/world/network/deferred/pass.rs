@@ -6,83 +6,29 @@
 use super::{Deferred, LINK};
 use crate::lane::Lane;
 use crate::link::Link;
-use crate::packet::SimPacket;
 use crate::probe::{sojourn_line, wire_bytes};
-use crate::sys::CROWD;
 use crate::world::network::{Network, Ways};
 use crate::world::path::Heading;
-use goodqueue_aqm::algo::tail_drop::TailDrop;
-use goodqueue_aqm::{AnyQdisc, ManagedQueue, NoSink, Qdisc};
+use goodqueue_aqm::{NoSink, Qdisc};
 use goodqueue_units::{Instant, Packets};
-
-/// The queues that the loop is compiled for.
-trait Kind {
-    type Queue: Qdisc<SimPacket>;
-    /// The queue judges nothing: it has no timer and need not hear that it ran empty.
-    const IS_PLAIN: bool;
-    fn of(queue: &mut AnyQdisc<SimPacket>) -> Option<&mut Self::Queue>;
-    /// The packet that leaves after `place` others, if that is known.
-    fn upcoming(queue: &Self::Queue, place: usize) -> Option<&SimPacket>;
-}
-
-/// Tail drop is so short that asking for the kind of queue would show.
-struct Plain;
-
-impl Kind for Plain {
-    type Queue = ManagedQueue<SimPacket, TailDrop>;
-    const IS_PLAIN: bool = true;
-    #[inline(always)]
-    fn of(queue: &mut AnyQdisc<SimPacket>) -> Option<&mut Self::Queue> {
-        if let AnyQdisc::TailDrop(queue) = queue { Some(queue) } else { None }
-    }
-    #[inline(always)]
-    fn upcoming(queue: &Self::Queue, place: usize) -> Option<&SimPacket> {
-        queue.waiting(place)
-    }
-}
-
-struct Any;
-
-impl Kind for Any {
-    type Queue = AnyQdisc<SimPacket>;
-    const IS_PLAIN: bool = false;
-    #[inline(always)]
-    fn of(queue: &mut AnyQdisc<SimPacket>) -> Option<&mut Self::Queue> {
-        Some(queue)
-    }
-    #[inline(always)]
-    fn upcoming(_queue: &Self::Queue, _place: usize) -> Option<&SimPacket> {
-        None
-    }
-}
 
 impl Network {
     /// Processes the events before `end`. Returns what is left to do and their number.
-    pub(super) fn pass_deferred(&mut self, deferred: Deferred, end: Instant) -> (Deferred, u64) {
-        if matches!(self.links[LINK].qdisc, AnyQdisc::TailDrop(_)) {
-            self.pass::<Plain>(deferred, end)
-        } else {
-            self.pass::<Any>(deferred, end)
-        }
-    }
-
     #[inline(never)]
-    fn pass<K: Kind>(&mut self, deferred: Deferred, end: Instant) -> (Deferred, u64) {
+    pub(super) fn pass(&mut self, deferred: Deferred, end: Instant) -> (Deferred, u64) {
         let Self { agenda, slots, lanes, hops, routes, classes, wires, links, recorder, wire_losses, .. } = self;
-        let Link { qdisc, rate, delay, framing, busy_until, idle_notice_pending, loss, rng, probe, .. } = &mut links[LINK];
-        let Some(queue) = K::of(qdisc) else { return (deferred, 0) };
+        let Link { qdisc: queue, rate, delay, framing, busy_until, idle_notice_pending, loss, rng, probe, .. } = &mut links[LINK];
         let Deferred { lane, by, mut timer_at, mut service_at } = deferred;
         // No packet that leaves the link enters the lane that leads to it.
         let mut arriving = std::mem::replace(&mut lanes[lane], Lane::absent());
         let mut ways = Ways { agenda, slots: *slots, lanes, hops, classes, wires };
         let recorder = recorder.at(end, LINK, probe.observed);
-        let crowded = routes.len() >= CROWD;
         let mut now;
         let mut events = 0;
         loop {
             // At one instant the timer comes first, and a packet leaves before another arrives.
             let arrival = arriving.first_at();
-            let serves = if !K::IS_PLAIN && timer_at <= service_at.min(arrival) {
+            let serves = if timer_at <= service_at.min(arrival) {
                 now = timer_at;
                 if now >= end {
                     break;
@@ -107,7 +53,7 @@ impl Network {
                     break;
                 }
                 recorder.tick(now);
-                if !K::IS_PLAIN && std::mem::take(idle_notice_pending) && *busy_until <= now {
+                if std::mem::take(idle_notice_pending) && *busy_until <= now {
                     let none = queue.dequeue(*busy_until, &mut NoSink);
                     debug_assert!(none.is_none(), "the queue was empty");
                 }
@@ -126,9 +72,6 @@ impl Network {
             if serves {
                 service_at = Instant::MAX;
                 probe.integral.advance(now, queue.view());
-                if crowded {
-                    ways.prefetch(routes, [1, 2, 3].map(|place| K::upcoming(queue, place)));
-                }
                 // By reference: the packet is moved only once, into the lane.
                 if let Some(departure) = &queue.dequeue(now, recorder) {
                     let packet = &departure.packet;
@@ -143,10 +86,8 @@ impl Network {
                     // A queue with a timer must hear of idleness in order of time; others are told
                     // before their next arrival.
                     let ran_empty = queue.view().packets == Packets::ZERO;
-                    if !K::IS_PLAIN {
-                        *idle_notice_pending = ran_empty;
-                    }
-                    if !ran_empty || !K::IS_PLAIN && timer_at != Instant::MAX {
+                    *idle_notice_pending = ran_empty;
+                    if !ran_empty || timer_at != Instant::MAX {
                         service_at = sent_at;
                     }
                     if *loss > 0.0 && rng.fires(*loss) {
@@ -159,7 +100,7 @@ impl Network {
                     *idle_notice_pending = false;
                 }
             }
-            if !K::IS_PLAIN && !queue.is_timeless() {
+            if !queue.is_timeless() {
                 timer_at = queue.next_timer().map_or(Instant::MAX, |due| due.max(now));
             }
         }

@@ -1,0 +1,124 @@
+//! A tail-drop queue whose departures are arithmetic.
+//!
+//! Tail drop decides when a packet arrives, and a transmitter of constant rate serves packets in
+//! order: the time at which a packet leaves is known when it arrives. The packet itself then need
+//! not wait anywhere. What is left of it here is a row, for the occupancy that later packets find,
+//! and for the figures of its departure, which are worked out row after row in loops of their own.
+
+use crate::packet::SimPacket;
+use crate::probe::{Departed, EventRecorder, LinkProbe};
+use goodqueue_aqm::{Counters, Limit, Packet, QueueView, Reason};
+use goodqueue_units::{Bytes, Instant, Packets};
+
+/// Rows that have left are measured together, at most so many.
+const BLOCK: usize = 128;
+
+/// The queue of a link.
+#[derive(Clone, Debug)]
+pub(crate) struct Fifo {
+    limit: Limit,
+    /// In order: packets whose departure is measured, packets that have left, packets that wait.
+    rows: Vec<Departed>,
+    measured: usize,
+    left: usize,
+    /// Bytes that wait.
+    backlog: u64,
+    /// Without departures.
+    counters: Counters,
+    /// What the integral has counted of packets that wait, in packets and bytes times nanoseconds.
+    advanced: (u128, u128),
+}
+
+impl Fifo {
+    /// An empty queue.
+    pub(crate) fn new(limit: Limit) -> Self {
+        Self { limit, rows: Vec::new(), measured: 0, left: 0, backlog: 0, counters: Counters::default(), advanced: (0, 0) }
+    }
+
+    /// What waits.
+    pub(crate) fn view(&self) -> QueueView {
+        QueueView { packets: Packets::new((self.rows.len() - self.left) as u64), backlog: Bytes::new(self.backlog) }
+    }
+
+    /// Arrivals, departures and drops so far.
+    pub(crate) fn counters(&self) -> Counters {
+        let (mut counters, waiting) = (self.counters.clone(), self.view());
+        counters.departed = counters.arrived.since(&counters.dropped_total());
+        counters.departed.packets -= waiting.packets;
+        counters.departed.bytes -= waiting.backlog;
+        counters
+    }
+
+    /// Lets the packets leave whose transmission starts before `end`. Returns how many of them had
+    /// to wait.
+    #[inline(always)]
+    pub(crate) fn leave_before(&mut self, end: Instant) -> u64 {
+        let mut waited = 0;
+        while let Some(row) = self.rows.get(self.left)
+            && row.start < end
+        {
+            self.backlog -= u64::from(row.len);
+            waited += u64::from(row.start > row.arrived);
+            self.left += 1;
+        }
+        waited
+    }
+
+    /// Counts an arriving packet. Returns whether there is room for it.
+    #[inline(always)]
+    pub(crate) fn admits(&mut self, packet: &SimPacket) -> bool {
+        let len = packet.len();
+        self.counters.arrived.add(len);
+        if packet.ecn().is_capable() {
+            self.counters.arrived_ect.add(len);
+        }
+        self.limit.admits(self.view(), len)
+    }
+
+    /// Takes a packet.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, row: Departed) {
+        self.backlog += u64::from(row.len);
+        self.rows.push(row);
+    }
+
+    /// Counts a drop.
+    pub(crate) fn drop(&mut self, packet: &SimPacket) {
+        self.counters.drop_for(Reason::Overflow, packet.len());
+    }
+
+    /// Measures the departures of packets that have left if they are many.
+    #[inline(always)]
+    pub(crate) fn measure_block(&mut self, probe: &mut LinkProbe, recorder: &mut EventRecorder) {
+        if self.left - self.measured >= BLOCK {
+            self.measure(probe, recorder);
+        }
+    }
+
+    /// Measures the departures of all packets that have left.
+    #[inline(never)]
+    pub(crate) fn measure(&mut self, probe: &mut LinkProbe, recorder: &mut EventRecorder) {
+        let rows = &self.rows[self.measured..self.left];
+        recorder.departed_all(rows);
+        probe.departed_all(rows);
+        self.measured = self.left;
+        // Rows move when at most as many are left: a constant time each.
+        if 2 * self.measured >= self.rows.len() {
+            self.rows.drain(..self.measured);
+            self.left -= self.measured;
+            self.measured = 0;
+        }
+    }
+
+    /// Brings the integral of the backlog up to `now`. Everything that has left is measured.
+    pub(crate) fn advance(&mut self, now: Instant, probe: &mut LinkProbe) {
+        let (mut packet_nanos, mut byte_nanos) = (0, 0);
+        for row in &self.rows[self.left..] {
+            let span = u128::from(now.since(row.arrived).as_nanos());
+            packet_nanos += span;
+            byte_nanos += span * u128::from(row.len);
+        }
+        let before = std::mem::replace(&mut self.advanced, (packet_nanos, byte_nanos));
+        probe.integral.replace_part(now, before, self.advanced);
+    }
+}

@@ -1,0 +1,226 @@
+//! Receivers that take their packets late.
+//!
+//! A receiver decides nothing but what it answers, and nobody hears of that before the answer has
+//! travelled. Where one lane leads to all receivers, their packets stay in that lane for up to that
+//! time and are then taken in one loop, in order and with their original times, which saves an
+//! event-queue lookup per packet. The receivers' timers wait beside the lane. Everything due is
+//! taken before answers cross a wire that is passed late itself, and before control events.
+
+use super::{Hosts, ReceiverHost, ip_len_of};
+use crate::ids::LaneId;
+use crate::lane::{Lane, Stop};
+use crate::packet::{DsField, FlowLabel, SimPacket};
+use crate::sys::prefetch;
+use crate::timers::{Target, Timers};
+use crate::world::World;
+use crate::world::network::deferred::longest;
+use crate::world::network::{Network, Ways};
+use crate::world::path::{Heading, Host, Route};
+use goodqueue_aqm::Packet;
+use goodqueue_line::RateCursor;
+use goodqueue_tcp::hot::{self, Routine};
+use goodqueue_tcp::{Receiver, Segment};
+use goodqueue_units::{Duration, Ecn, Instant};
+
+/// The lane that leads to late receivers, and their timers.
+pub(super) struct Late {
+    lane: LaneId,
+    timers: Timers,
+}
+
+impl World {
+    /// Defers receivers if nobody can observe that. Call after the network's wires were deferred.
+    pub(in crate::world) fn defer_receivers(&mut self) {
+        if let Some((lane, by)) = self.net.way_to_receivers() {
+            let place = &mut self.net.lanes[lane];
+            (place.stop, place.deferral) = (Stop::LateReceivers, by);
+            self.hosts.late = Some(Late { lane, timers: Timers::new() });
+        }
+    }
+
+    /// Lets late receivers take what has reached them by `now`, and their timers fire. Returns the
+    /// number of events.
+    pub(in crate::world) fn receive_late(&mut self, now: Instant) -> u64 {
+        let Some(Late { lane, .. }) = self.hosts.late else { return 0 };
+        let present = self.clock.now;
+        let mut events = 0;
+        while let Some(late) = &mut self.hosts.late {
+            let (timer, arrival) = (late.timers.earliest(), self.net.lanes[lane].first_at());
+            let at = timer.min(arrival);
+            if at > now || at == Instant::MAX {
+                self.net.set_alarm(lane, timer);
+                break;
+            }
+            self.clock.now = at;
+            // At one instant timers come first.
+            if timer <= arrival {
+                events += 1;
+                if let Some(Target::Receiver(tcp)) = late.timers.take() {
+                    self.receiver_timer(tcp);
+                }
+                continue;
+            }
+            let taken = self.receive_segments(now);
+            events += taken;
+            if taken == 0 {
+                events += 1;
+                let packet = self.net.take_arrived(lane);
+                self.deliver_cold(packet);
+            }
+        }
+        self.clock.now = present;
+        events
+    }
+
+    /// Lets late receivers take segments that come before the next timer of a receiver. Returns
+    /// their number.
+    // Does inline what `deliver_to_receiver`, `send_segment` and `inject` do, with all that does not
+    // change from segment to segment outside of the loop.
+    #[inline(never)]
+    fn receive_segments(&mut self, now: Instant) -> u64 {
+        let Hosts { late, receivers, crowded, .. } = &mut self.hosts;
+        let Some(Late { lane, timers }) = late else { return 0 };
+        // No answer enters the lane that leads to receivers.
+        let mut arriving = std::mem::replace(&mut self.net.lanes[*lane], Lane::absent());
+        let (mut ways, routes) = self.net.ways_and_routes();
+        let mut end = timers.earliest().min(now + Duration::ns(1));
+        let (mut taken, mut answers) = (0, 0);
+        loop {
+            let at = arriving.first_at();
+            if at >= end {
+                break;
+            }
+            let packet = arriving.first();
+            let route = &routes[packet.flow.id()];
+            let Host::Tcp(tcp) = route.host else { break };
+            if *crowded {
+                arriving.prefetch_packet();
+                ways.prefetch_answers(routes, [1, 2, 3].map(|place| arriving.peek(place)));
+                if let Some(packet) = arriving.peek(2)
+                    && let Host::Tcp(tcp) = routes[packet.flow.id()].host
+                {
+                    prefetch(&receivers[tcp], ReceiverHost::TOUCHED);
+                }
+            }
+            let host = &mut receivers[tcp];
+            let routine = hot::handle_routine(&mut host.receiver, at, &packet.segment, packet.ecn());
+            if let Routine::Acknowledged(segment) = routine {
+                // No timer runs after an acknowledgement.
+                answers += 1;
+                ways.answer(at, packet.flow, route, (segment, host.receiver.codepoint()));
+            } else {
+                if routine == Routine::Unusual {
+                    answers += ways.answer_unusual(at, packet, route, &mut host.receiver);
+                }
+                if let Some(due) = host.receiver.next_timeout()
+                    && due < host.timer_at
+                {
+                    host.timer_at = due;
+                    end = end.min(due);
+                    let _ = timers.set(due, Target::Receiver(tcp));
+                }
+            }
+            arriving.advance();
+            taken += 1;
+        }
+        self.net.delivered += taken;
+        self.net.entered += answers;
+        self.net.lanes[*lane] = arriving;
+        taken
+    }
+
+    /// As [`receive_late`](Self::receive_late), before a control event at `now`.
+    pub(in crate::world) fn receive_late_before(&mut self, now: Instant) -> u64 {
+        if now > Instant::ZERO { self.receive_late(now - Duration::ns(1)) } else { 0 }
+    }
+
+    /// Sets a receiver's timer.
+    pub(super) fn set_receiver_timer(&mut self, at: Instant, target: Target) {
+        match &mut self.hosts.late {
+            // Its lane is scheduled when all that is due is taken.
+            Some(late) => {
+                let _ = late.timers.set(at.max(self.clock.now), target);
+            }
+            None => self.set_timer(at, target),
+        }
+    }
+}
+
+impl Ways<'_> {
+    /// Puts an acknowledgement of a flow on its way, which begins with a wire.
+    #[inline(always)]
+    fn answer(&mut self, now: Instant, flow: FlowLabel, route: &Route, (segment, ecn): (Segment, Ecn)) {
+        let ip_len = ip_len_of(&segment, route.header);
+        let ack = SimPacket { segment, flow, ip_len, ds: DsField::new(route.class, ecn), hop: 0 };
+        self.cross_wire(&ack, route.hop(Heading::Reverse, 0), now);
+    }
+
+    /// Lets a receiver take a segment that is not routine. Returns the number of answers.
+    #[inline(never)]
+    fn answer_unusual(&mut self, now: Instant, packet: &SimPacket, route: &Route, receiver: &mut Receiver) -> u64 {
+        let answer = hot::handle_unusual(receiver, now, &packet.segment, packet.ecn());
+        answer.map_or(0, |segment| {
+            self.answer(now, packet.flow, route, (segment, receiver.codepoint()));
+            1
+        })
+    }
+}
+
+/// A direction of a route from one lane to the next.
+#[derive(Clone, Copy)]
+struct Stretch {
+    /// Begins with a wire, not a queue.
+    by_wire: bool,
+    /// Propagation delays of the wires up to the lane's end.
+    delay: Duration,
+    lane: LaneId,
+}
+
+impl Network {
+    /// The parts of one direction of a route.
+    fn stretches(&self, route: &Route, heading: Heading) -> Vec<Stretch> {
+        let mut stretches = Vec::<Stretch>::new();
+        let mut joined = false;
+        for hop in route.hop_ids(heading).map(|hop| self.hops[hop]) {
+            let delay = hop.wire().map_or(Duration::ZERO, |wire| self.class_of(&self.wires[wire]).delay);
+            match stretches.last_mut().filter(|_| joined) {
+                Some(stretch) => stretch.delay += delay,
+                None => stretches.push(Stretch { by_wire: hop.wire().is_some(), delay, lane: hop.lane }),
+            }
+            joined = hop.joined;
+        }
+        stretches
+    }
+
+    /// The lane in which packets of a direction reach their end.
+    fn last_lane(&self, route: &Route, heading: Heading) -> Option<LaneId> {
+        self.stretches(route, heading).last().map(|stretch| stretch.lane)
+    }
+
+    /// How long an answer travels, at least, before anything else happens to it than waiting for a
+    /// wire that is passed late.
+    fn silence_after(&self, route: &Route) -> Duration {
+        match self.stretches(route, Heading::Reverse).first() {
+            None => Duration::MAX,
+            Some(stretch) if stretch.by_wire => {
+                let lane = &self.lanes[stretch.lane];
+                stretch.delay + if lane.stop == Stop::DeferredWire { lane.deferral } else { Duration::ZERO }
+            }
+            Some(_) => Duration::ZERO,
+        }
+    }
+
+    /// The one lane in which packets reach the sinks of flows, and the time for which nobody
+    /// hears of what happens there.
+    fn way_to_receivers(&self) -> Option<(LaneId, Duration)> {
+        let RateCursor::Constant { rate, .. } = self.links.as_slice().first()?.rate else { return None };
+        let mut ways = self.routes.iter().map(|route| (self.last_lane(route, Heading::Forward), self.silence_after(route)));
+        let (lane, first) = ways.next()?;
+        let least = ways.try_fold(first, |least, (other, silence)| (other == lane).then(|| least.min(silence)))?;
+        let senders = self.routes.iter().filter(|route| route.reverse > 0);
+        let apart = senders.map(|route| self.last_lane(route, Heading::Reverse)).all(|other| other != lane);
+        let lane = lane.filter(|&lane| apart && self.lanes[lane].stop == Stop::End)?;
+        let by = longest(rate, least);
+        (!by.is_zero() && self.large_packets_are_alike && !self.flow_control).then_some((lane, by))
+    }
+}

@@ -1,0 +1,83 @@
+//! Arrivals at a deferred tail-drop queue, whose departures are arithmetic: see [`Fifo`].
+
+use super::{Deferred, LINK, NEXT};
+use crate::fifo::Fifo;
+use crate::lane::Lane;
+use crate::link::Link;
+use crate::probe::{Departed, sojourn_line, wire_bytes};
+use crate::sys::CROWD;
+use crate::world::network::{Network, Ways};
+use crate::world::path::Heading;
+use goodqueue_aqm::{AnyQdisc, Dropped, Reason, Sink};
+use goodqueue_units::Instant;
+
+impl Network {
+    /// Lets the deferred queue be worked out on arrival if it can: tail drop, and nothing that wants
+    /// to see each event in the order of time.
+    ///
+    /// The wires behind the queue are crossed early then. Hosts read what the wires of their class
+    /// have carried, so all large packets must have one size.
+    pub(super) fn work_out_departures(&mut self) {
+        let link = &mut self.links[LINK];
+        let AnyQdisc::TailDrop(queue) = &link.qdisc else { return };
+        let is_plain = link.loss <= 0.0 && link.probe.is_plain() && self.recorder.log.is_none();
+        if is_plain && self.large_packets_are_alike {
+            link.fifo = Some(Box::new(Fifo::new(queue.limit())));
+        }
+    }
+
+    /// Processes the arrivals before `end`. Returns the number of events.
+    #[inline(never)]
+    pub(super) fn pass_fifo(&mut self, fifo: &mut Fifo, deferred: &Deferred, end: Instant) -> u64 {
+        let Self { agenda, slots, lanes, hops, routes, classes, wires, links, recorder, .. } = self;
+        let Link { rate, delay, framing, busy_until, probe, .. } = &mut links[LINK];
+        // No packet that leaves the link enters the lane that leads to it.
+        let mut arriving = std::mem::replace(&mut lanes[deferred.lane], Lane::absent());
+        let mut ways = Ways { agenda, slots: *slots, lanes, hops, classes, wires };
+        let recorder = recorder.at(end, LINK, probe.observed);
+        let crowded = routes.len() >= CROWD;
+        let mut events = 0;
+        loop {
+            let now = arriving.first_at();
+            if now >= end {
+                break;
+            }
+            // At one instant a packet leaves before another arrives.
+            events += 1 + fifo.leave_before(now + NEXT);
+            fifo.measure_block(probe, recorder);
+            let packet = arriving.first();
+            if crowded {
+                ways.prefetch(routes, [1, 2, 3].map(|place| arriving.peek(place)));
+            }
+            if fifo.admits(packet) {
+                let start = now.max(*busy_until);
+                let wire_bytes = wire_bytes(packet, *framing);
+                let sent_at = rate.end_of(start, wire_bytes);
+                *busy_until = sent_at;
+                let (flow, is_reverse) = (packet.flow.id(), packet.is_reverse());
+                let route = &routes[flow];
+                fifo.push(Departed {
+                    arrived: now,
+                    start,
+                    end: sent_at,
+                    number: packet.segment.number,
+                    flow,
+                    line: sojourn_line(route.group.get(), is_reverse) as u32,
+                    wire_bytes: wire_bytes.get() as u32,
+                    len: packet.ip_len,
+                });
+                ways.leave_hop(packet, route.hop(Heading::of(is_reverse), packet.hop), sent_at + *delay);
+            } else {
+                fifo.drop(packet);
+                fifo.measure(probe, recorder);
+                recorder.tick(now);
+                recorder.dropped(*packet, Dropped { reason: Reason::Overflow, enqueued_at: now });
+            }
+            arriving.advance();
+        }
+        events += fifo.leave_before(end);
+        fifo.measure(probe, recorder);
+        ways.lanes[deferred.lane] = arriving;
+        events
+    }
+}
