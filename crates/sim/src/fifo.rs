@@ -6,7 +6,7 @@
 //! and for the figures of its departure, which are worked out row after row in loops of their own.
 
 use crate::packet::SimPacket;
-use crate::probe::{Departed, EventRecorder, LinkProbe};
+use crate::probe::{Departed, Drop, EventRecorder, LinkProbe};
 use goodqueue_aqm::{Counters, Limit, Packet, QueueView, Reason};
 use goodqueue_units::{Bytes, Instant, Packets};
 
@@ -21,6 +21,8 @@ pub(crate) struct Fifo {
     rows: Vec<Departed>,
     measured: usize,
     left: usize,
+    /// Drops since departures were measured, in order.
+    dropped: Vec<Drop>,
     /// Bytes that wait.
     backlog: u64,
     /// Without departures.
@@ -32,7 +34,7 @@ pub(crate) struct Fifo {
 impl Fifo {
     /// An empty queue.
     pub(crate) fn new(limit: Limit) -> Self {
-        Self { limit, rows: Vec::new(), measured: 0, left: 0, backlog: 0, counters: Counters::default(), advanced: (0, 0) }
+        Self { limit, rows: Vec::new(), measured: 0, left: 0, dropped: Vec::new(), backlog: 0, counters: Counters::default(), advanced: (0, 0) }
     }
 
     /// What waits.
@@ -82,9 +84,10 @@ impl Fifo {
         self.rows.push(row);
     }
 
-    /// Counts a drop.
-    pub(crate) fn drop(&mut self, packet: &SimPacket) {
+    /// Drops an arriving packet.
+    pub(crate) fn drop(&mut self, now: Instant, packet: &SimPacket) {
         self.counters.drop_for(Reason::Overflow, packet.len());
+        self.dropped.push(Drop { at: now, flow: packet.flow.id(), number: packet.segment.number });
     }
 
     /// Measures the departures of packets that have left if they are many.
@@ -95,11 +98,12 @@ impl Fifo {
         }
     }
 
-    /// Measures the departures of all packets that have left.
+    /// Measures the departures of all packets that have left, and drops until then.
     #[inline(never)]
-    pub(crate) fn measure(&mut self, probe: &mut LinkProbe, recorder: &mut EventRecorder) {
+    fn measure(&mut self, probe: &mut LinkProbe, recorder: &mut EventRecorder) {
         let rows = &self.rows[self.measured..self.left];
-        recorder.departed_all(rows);
+        recorder.fold_all(rows, &self.dropped);
+        self.dropped.clear();
         probe.departed_all(rows);
         self.measured = self.left;
         // Rows move when at most as many are left: a constant time each.
@@ -110,8 +114,9 @@ impl Fifo {
         }
     }
 
-    /// Brings the integral of the backlog up to `now`. Everything that has left is measured.
-    pub(crate) fn advance(&mut self, now: Instant, probe: &mut LinkProbe) {
+    /// Brings all figures up to `now`.
+    pub(crate) fn advance(&mut self, now: Instant, probe: &mut LinkProbe, recorder: &mut EventRecorder) {
+        self.measure(probe, recorder);
         let (mut packet_nanos, mut byte_nanos) = (0, 0);
         for row in &self.rows[self.left..] {
             let span = u128::from(now.since(row.arrived).as_nanos());

@@ -21,9 +21,9 @@ use std::collections::BinaryHeap;
 /// from memory.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-struct Arrival {
-    at: Instant,
-    packet: SimPacket,
+pub(crate) struct Arrival {
+    pub(crate) at: Instant,
+    pub(crate) packet: SimPacket,
 }
 
 const NOTHING: Arrival = Arrival { at: Instant::ZERO, packet: SimPacket::NONE };
@@ -290,6 +290,27 @@ impl Lane {
         }
     }
 
+    /// The first packets in order, as far as they lie side by side.
+    #[inline(always)]
+    pub(crate) fn first_packets(&self) -> &[Arrival] {
+        let end = self.ring.len().min(self.first + self.len);
+        &self.ring[self.first..end]
+    }
+
+    /// Lets several of the [first packets](Self::first_packets) go. Returns whether these were all,
+    /// and others follow.
+    #[inline(always)]
+    pub(crate) fn advance_by(&mut self, count: usize) -> bool {
+        let end = self.first + count;
+        let all = end == self.ring.len() || count == self.len;
+        self.first = end & (self.ring.len() - 1);
+        self.len -= count;
+        if self.len == 0 && self.overflow.is_some() {
+            self.refill();
+        }
+        all && self.len > 0
+    }
+
     /// Arrival time of the first packet; [`Instant::MAX`] if there is none.
     #[inline(always)]
     pub(crate) fn first_at(&self) -> Instant {
@@ -302,10 +323,11 @@ impl Lane {
         if number < self.len { Some(&self.ring[self.place(number)].packet) } else { None }
     }
 
-    /// Prefetches a later packet: lanes with thousands of packets have none of them in the cache.
+    /// Prefetches a packet behind the one `number` places behind the first: lanes with thousands of
+    /// packets have none of them in the cache.
     #[inline(always)]
-    pub(crate) fn prefetch_packet(&self) {
-        prefetch(&self.ring[self.place(PREFETCH_DISTANCE)], size_of::<Arrival>());
+    pub(crate) fn prefetch_packet(&self, number: usize) {
+        prefetch(&self.ring[self.place(number + PREFETCH_DISTANCE)], size_of::<Arrival>());
     }
 
     pub(crate) fn len(&self) -> usize {

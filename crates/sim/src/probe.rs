@@ -128,6 +128,14 @@ pub(crate) struct Departed {
     pub(crate) len: u16,
 }
 
+/// A packet that was dropped on arrival, as the fingerprint needs it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Drop {
+    pub(crate) at: Instant,
+    pub(crate) flow: FlowId,
+    pub(crate) number: u64,
+}
+
 impl Departed {
     #[inline(always)]
     fn sojourn(&self) -> Duration {
@@ -334,14 +342,35 @@ impl EventRecorder {
         mixed.rotate_left(29)
     }
 
-    /// Folds departures in their order. For worlds without a log.
-    pub(crate) fn departed_all(&mut self, rows: &[Departed]) {
-        debug_assert!(self.log.is_none(), "departures are logged one by one");
+    /// Folds departures and drops in the order of time; at one instant packets leave before others
+    /// are dropped. For worlds without a log.
+    pub(crate) fn fold_all(&mut self, rows: &[Departed], drops: &[Drop]) {
+        debug_assert!(self.log.is_none(), "events are logged one by one");
         let mut fingerprint = self.fingerprint;
-        for row in rows {
-            fingerprint = self.folded(fingerprint, (DEPARTED, row.start), row.flow, row.number);
+        let mut rows = rows;
+        for drop in drops {
+            let before = rows.iter().take_while(|row| row.start <= drop.at).count();
+            let (left, rest) = rows.split_at(before);
+            fingerprint = self.fold_departures(fingerprint, left);
+            fingerprint = self.folded(fingerprint, (DROPPED, drop.at), drop.flow, drop.number);
+            rows = rest;
         }
-        self.fingerprint = fingerprint;
+        self.fingerprint = self.fold_departures(fingerprint, rows);
+    }
+
+    #[inline(always)]
+    fn fold_departures(&self, before: u64, rows: &[Departed]) -> u64 {
+        rows.iter().fold(before, |fingerprint, row| self.folded(fingerprint, (DEPARTED, row.start), row.flow, row.number))
+    }
+
+    /// Counts a drop among the losses of its flow and of the link.
+    #[inline]
+    pub(crate) fn lose(&mut self, packet: &SimPacket) {
+        if !packet.is_reverse() {
+            let flow = &mut self.flows[packet.flow.id()];
+            flow.lose(&packet.segment);
+            self.losses[self.link].lose(self.now, flow);
+        }
     }
 
     /// `packet` will never arrive.
@@ -387,11 +416,7 @@ impl Sink<SimPacket> for EventRecorder {
     fn dropped(&mut self, packet: SimPacket, drop: Dropped) {
         self.fold(DROPPED, &packet);
         self.record_loss(&packet);
-        if !packet.is_reverse() {
-            let flow = &mut self.flows[packet.flow.id()];
-            flow.lose(&packet.segment);
-            self.losses[self.link].lose(self.now, flow);
-        }
+        self.lose(&packet);
         if self.log.is_some() {
             let sojourn = self.now.since(drop.enqueued_at);
             self.record(&packet, PacketEventKind::Dropped { reason: drop.reason, sojourn });

@@ -8,7 +8,7 @@
 
 use super::{Hosts, ReceiverHost, ip_len_of};
 use crate::ids::LaneId;
-use crate::lane::{Lane, Stop};
+use crate::lane::{Arrival, Lane, Stop};
 use crate::packet::{DsField, FlowLabel, SimPacket};
 use crate::sys::prefetch;
 use crate::timers::{Target, Timers};
@@ -48,7 +48,9 @@ impl World {
             let (timer, arrival) = (late.timers.earliest(), self.net.lanes[lane].first_at());
             let at = timer.min(arrival);
             if at > now || at == Instant::MAX {
-                self.net.set_alarm(lane, timer);
+                if events > 0 {
+                    self.net.set_alarm(lane, timer);
+                }
                 break;
             }
             self.clock.now = at;
@@ -86,29 +88,31 @@ impl World {
         let mut end = timers.earliest().min(now + Duration::ns(1));
         let (mut taken, mut answers) = (0, 0);
         loop {
-            let at = arriving.first_at();
-            if at >= end {
-                break;
-            }
-            let packet = arriving.first();
-            let route = &routes[packet.flow.id()];
-            let Host::Tcp(tcp) = route.host else { break };
-            if *crowded {
-                arriving.prefetch_packet();
-                ways.prefetch_answers(routes, [1, 2, 3].map(|place| arriving.peek(place)));
-                if let Some(packet) = arriving.peek(2)
-                    && let Host::Tcp(tcp) = routes[packet.flow.id()].host
-                {
-                    prefetch(&receivers[tcp], ReceiverHost::TOUCHED);
+            let mut passed = 0;
+            for &Arrival { at, ref packet } in arriving.first_packets() {
+                let route = &routes[packet.flow.id()];
+                let Host::Tcp(tcp) = route.host else { break };
+                if at >= end {
+                    break;
                 }
-            }
-            let host = &mut receivers[tcp];
-            let routine = hot::handle_routine(&mut host.receiver, at, &packet.segment, packet.ecn());
-            if let Routine::Acknowledged(segment) = routine {
-                // No timer runs after an acknowledgement.
-                answers += 1;
-                ways.answer(at, packet.flow, route, (segment, host.receiver.codepoint()));
-            } else {
+                if *crowded {
+                    arriving.prefetch_packet(passed);
+                    ways.prefetch_answers(routes, [1, 2, 3].map(|place| arriving.peek(passed + place)));
+                    if let Some(packet) = arriving.peek(passed + 2)
+                        && let Host::Tcp(tcp) = routes[packet.flow.id()].host
+                    {
+                        prefetch(&receivers[tcp], ReceiverHost::TOUCHED);
+                    }
+                }
+                passed += 1;
+                let host = &mut receivers[tcp];
+                let routine = hot::handle_routine(&mut host.receiver, at, &packet.segment, packet.ecn());
+                if let Routine::Acknowledged(segment) = routine {
+                    // No timer runs after an acknowledgement.
+                    answers += 1;
+                    ways.answer(at, packet.flow, route, (segment, host.receiver.codepoint()));
+                    continue;
+                }
                 if routine == Routine::Unusual {
                     answers += ways.answer_unusual(at, packet, route, &mut host.receiver);
                 }
@@ -120,13 +124,15 @@ impl World {
                     let _ = timers.set(due, Target::Receiver(tcp));
                 }
             }
-            arriving.advance();
-            taken += 1;
+            taken += passed;
+            if !arriving.advance_by(passed) {
+                break;
+            }
         }
-        self.net.delivered += taken;
+        self.net.delivered += taken as u64;
         self.net.entered += answers;
         self.net.lanes[*lane] = arriving;
-        taken
+        taken as u64
     }
 
     /// As [`receive_late`](Self::receive_late), before a control event at `now`.

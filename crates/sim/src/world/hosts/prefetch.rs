@@ -26,7 +26,7 @@ impl Hosts {
     #[inline(always)]
     pub(super) fn prefetch_for(&self, net: &Network, lane: LaneId) {
         let lane = &net.lanes[lane];
-        lane.prefetch_packet();
+        lane.prefetch_packet(0);
         if let Some(packet) = lane.peek(0)
             && packet.is_reverse()
             && let Some(tcp) = net.routes[packet.flow.id()].host.tcp()

@@ -16,7 +16,7 @@ mod pass;
 
 use super::{Network, Ways};
 use crate::ids::{HopId, LaneId, LinkId, WireClassId, WireId};
-use crate::lane::{Lane, Stop};
+use crate::lane::{Arrival, Lane, Stop};
 use crate::link::Link;
 use crate::sys::CROWD;
 use crate::world::path::{Element, Heading, hop_ids};
@@ -166,11 +166,12 @@ impl Network {
         events
     }
 
-    /// Brings the backlog's integral of a queue whose departures are arithmetic up to `now`.
+    /// Brings the figures of a queue whose departures are arithmetic up to `now`.
     fn advance_fifo(&mut self, now: Instant) {
+        let recorder = self.recorder.at(now, LINK, None);
         for Link { fifo, probe, .. } in self.links.iter_mut() {
             if let Some(fifo) = fifo {
-                fifo.advance(now, probe);
+                fifo.advance(now, probe, recorder);
             }
         }
     }
@@ -236,18 +237,22 @@ impl Network {
         let crowded = routes.len() >= CROWD;
         let mut crossed = 0;
         loop {
-            let at = arriving.first_at();
-            if at > now || at == Instant::MAX {
+            let mut passed = 0;
+            for &Arrival { at, ref packet } in arriving.first_packets() {
+                if at > now {
+                    break;
+                }
+                if crowded {
+                    ways.prefetch(routes, [1, 2, 3].map(|place| arriving.peek(passed + place)));
+                }
+                passed += 1;
+                let hop = routes[packet.flow.id()].hop(Heading::of(packet.is_reverse()), packet.hop);
+                ways.cross_wire(packet, hop, at);
+            }
+            crossed += passed as u64;
+            if !arriving.advance_by(passed) {
                 break;
             }
-            if crowded {
-                ways.prefetch(routes, [1, 2, 3].map(|place| arriving.peek(place)));
-            }
-            let packet = arriving.first();
-            let hop = routes[packet.flow.id()].hop(Heading::of(packet.is_reverse()), packet.hop);
-            ways.cross_wire(packet, hop, at);
-            arriving.advance();
-            crossed += 1;
         }
         ways.lanes[lane] = arriving;
         crossed

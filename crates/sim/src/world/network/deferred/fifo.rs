@@ -2,13 +2,13 @@
 
 use super::{Deferred, LINK, NEXT};
 use crate::fifo::Fifo;
-use crate::lane::Lane;
+use crate::lane::{Arrival, Lane};
 use crate::link::Link;
 use crate::probe::{Departed, sojourn_line, wire_bytes};
 use crate::sys::CROWD;
 use crate::world::network::{Network, Ways};
 use crate::world::path::Heading;
-use goodqueue_aqm::{AnyQdisc, Dropped, Reason, Sink};
+use goodqueue_aqm::AnyQdisc;
 use goodqueue_units::Instant;
 
 impl Network {
@@ -38,18 +38,23 @@ impl Network {
         let crowded = routes.len() >= CROWD;
         let mut events = 0;
         loop {
-            let now = arriving.first_at();
-            if now >= end {
-                break;
-            }
-            // At one instant a packet leaves before another arrives.
-            events += 1 + fifo.leave_before(now + NEXT);
-            fifo.measure_block(probe, recorder);
-            let packet = arriving.first();
-            if crowded {
-                ways.prefetch(routes, [1, 2, 3].map(|place| arriving.peek(place)));
-            }
-            if fifo.admits(packet) {
+            let mut passed = 0;
+            for &Arrival { at: now, ref packet } in arriving.first_packets() {
+                if now >= end {
+                    break;
+                }
+                if crowded {
+                    ways.prefetch(routes, [1, 2, 3].map(|place| arriving.peek(passed + place)));
+                }
+                passed += 1;
+                // At one instant a packet leaves before another arrives.
+                events += 1 + fifo.leave_before(now + NEXT);
+                if !fifo.admits(packet) {
+                    fifo.drop(now, packet);
+                    recorder.tick(now);
+                    recorder.lose(packet);
+                    continue;
+                }
                 let start = now.max(*busy_until);
                 let wire_bytes = wire_bytes(packet, *framing);
                 let sent_at = rate.end_of(start, wire_bytes);
@@ -67,16 +72,13 @@ impl Network {
                     len: packet.ip_len,
                 });
                 ways.leave_hop(packet, route.hop(Heading::of(is_reverse), packet.hop), sent_at + *delay);
-            } else {
-                fifo.drop(packet);
-                fifo.measure(probe, recorder);
-                recorder.tick(now);
-                recorder.dropped(*packet, Dropped { reason: Reason::Overflow, enqueued_at: now });
             }
-            arriving.advance();
+            if !arriving.advance_by(passed) {
+                break;
+            }
         }
         events += fifo.leave_before(end);
-        fifo.measure(probe, recorder);
+        fifo.measure_block(probe, recorder);
         ways.lanes[deferred.lane] = arriving;
         events
     }
