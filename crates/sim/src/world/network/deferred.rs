@@ -203,7 +203,7 @@ impl Network {
                 self.links[LINK].fifo = Some(fifo);
                 (deferred, events)
             }
-            None => self.pass(deferred, end),
+            None => self.pass_deferred(deferred, end),
         };
         self.schedule_deferred(deferred);
         events

@@ -6,18 +6,56 @@
 use super::{Deferred, LINK};
 use crate::lane::Lane;
 use crate::link::Link;
+use crate::packet::SimPacket;
 use crate::probe::{sojourn_line, wire_bytes};
 use crate::world::network::{Network, Ways};
 use crate::world::path::Heading;
-use goodqueue_aqm::{NoSink, Qdisc};
+use goodqueue_aqm::{AnyAqm, AnyQdisc, ManagedQueue, NoSink, Qdisc};
 use goodqueue_units::{Instant, Packets};
+
+/// The queues that the loop is compiled for.
+trait Kind {
+    type Queue: Qdisc<SimPacket>;
+    fn of(queue: &mut AnyQdisc<SimPacket>) -> Option<&mut Self::Queue>;
+}
+
+/// One queue under one algorithm, which is what most links have.
+struct Managed;
+
+impl Kind for Managed {
+    type Queue = ManagedQueue<SimPacket, AnyAqm>;
+    #[inline(always)]
+    fn of(queue: &mut AnyQdisc<SimPacket>) -> Option<&mut Self::Queue> {
+        if let AnyQdisc::Managed(queue) = queue { Some(queue) } else { None }
+    }
+}
+
+struct Any;
+
+impl Kind for Any {
+    type Queue = AnyQdisc<SimPacket>;
+    #[inline(always)]
+    fn of(queue: &mut AnyQdisc<SimPacket>) -> Option<&mut Self::Queue> {
+        Some(queue)
+    }
+}
 
 impl Network {
     /// Processes the events before `end`. Returns what is left to do and their number.
+    pub(super) fn pass_deferred(&mut self, deferred: Deferred, end: Instant) -> (Deferred, u64) {
+        if matches!(self.links[LINK].qdisc, AnyQdisc::Managed(_)) {
+            self.pass::<Managed>(deferred, end)
+        } else {
+            self.pass::<Any>(deferred, end)
+        }
+    }
+
     #[inline(never)]
-    pub(super) fn pass(&mut self, deferred: Deferred, end: Instant) -> (Deferred, u64) {
+    fn pass<K: Kind>(&mut self, deferred: Deferred, end: Instant) -> (Deferred, u64) {
         let Self { agenda, slots, lanes, hops, routes, classes, wires, links, recorder, wire_losses, .. } = self;
-        let Link { qdisc: queue, rate, delay, framing, busy_until, idle_notice_pending, loss, rng, probe, .. } = &mut links[LINK];
+        let Link { qdisc, rate, delay, framing, busy_until, idle_notice_pending, loss, rng, probe, .. } = &mut links[LINK];
+        let Some(queue) = K::of(qdisc) else { return (deferred, 0) };
+        let has_timer = !queue.is_timeless();
         let Deferred { lane, by, mut timer_at, mut service_at } = deferred;
         // No packet that leaves the link enters the lane that leads to it.
         let mut arriving = std::mem::replace(&mut lanes[lane], Lane::absent());
@@ -100,7 +138,7 @@ impl Network {
                     *idle_notice_pending = false;
                 }
             }
-            if !queue.is_timeless() {
+            if has_timer {
                 timer_at = queue.next_timer().map_or(Instant::MAX, |due| due.max(now));
             }
         }
