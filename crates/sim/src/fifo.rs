@@ -6,11 +6,11 @@
 //! and for the figures of its departure, which are worked out row after row in loops of their own.
 
 use crate::packet::SimPacket;
-use crate::probe::{Departed, Drop, EventRecorder, LinkProbe};
+use crate::probe::{Departed, DropRow, EventRecorder, LinkProbe};
 use goodqueue_aqm::{Counters, Limit, Packet, QueueView, Reason};
 use goodqueue_units::{Bytes, Instant, Packets};
 
-/// Rows that have left are measured together, at most so many.
+/// So many departures or drops are measured together.
 const BLOCK: usize = 128;
 
 /// The queue of a link.
@@ -22,7 +22,7 @@ pub(crate) struct Fifo {
     measured: usize,
     left: usize,
     /// Drops since departures were measured, in order.
-    dropped: Vec<Drop>,
+    dropped: Vec<DropRow>,
     /// Bytes that wait.
     backlog: u64,
     /// Without departures.
@@ -34,7 +34,16 @@ pub(crate) struct Fifo {
 impl Fifo {
     /// An empty queue.
     pub(crate) fn new(limit: Limit) -> Self {
-        Self { limit, rows: Vec::new(), measured: 0, left: 0, dropped: Vec::new(), backlog: 0, counters: Counters::default(), advanced: (0, 0) }
+        Self {
+            limit,
+            rows: Vec::new(),
+            measured: 0,
+            left: 0,
+            dropped: Vec::new(),
+            backlog: 0,
+            counters: Counters::default(),
+            advanced: (0, 0),
+        }
     }
 
     /// What waits.
@@ -87,13 +96,13 @@ impl Fifo {
     /// Drops an arriving packet.
     pub(crate) fn drop(&mut self, now: Instant, packet: &SimPacket) {
         self.counters.drop_for(Reason::Overflow, packet.len());
-        self.dropped.push(Drop { at: now, flow: packet.flow.id(), number: packet.segment.number });
+        self.dropped.push(DropRow { at: now, flow: packet.flow.id(), number: packet.segment.number });
     }
 
-    /// Measures the departures of packets that have left if they are many.
+    /// Measures departures and drops if they are many.
     #[inline(always)]
     pub(crate) fn measure_block(&mut self, probe: &mut LinkProbe, recorder: &mut EventRecorder) {
-        if self.left - self.measured >= BLOCK {
+        if (self.left - self.measured).max(self.dropped.len()) >= BLOCK {
             self.measure(probe, recorder);
         }
     }

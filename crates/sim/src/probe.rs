@@ -130,7 +130,7 @@ pub(crate) struct Departed {
 
 /// A packet that was dropped on arrival, as the fingerprint needs it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Drop {
+pub(crate) struct DropRow {
     pub(crate) at: Instant,
     pub(crate) flow: FlowId,
     pub(crate) number: u64,
@@ -344,7 +344,7 @@ impl EventRecorder {
 
     /// Folds departures and drops in the order of time; at one instant packets leave before others
     /// are dropped. For worlds without a log.
-    pub(crate) fn fold_all(&mut self, rows: &[Departed], drops: &[Drop]) {
+    pub(crate) fn fold_all(&mut self, rows: &[Departed], drops: &[DropRow]) {
         debug_assert!(self.log.is_none(), "events are logged one by one");
         let mut fingerprint = self.fingerprint;
         let mut rows = rows;

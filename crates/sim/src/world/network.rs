@@ -4,6 +4,7 @@
 
 pub(super) mod deferred;
 mod stops;
+mod ways;
 
 use super::path::{Element, Heading, Hop, Route};
 use crate::agenda::Agenda;
@@ -12,11 +13,13 @@ use crate::lane::Lane;
 use crate::link::{Link, Wire, WireClass};
 use crate::packet::{DsField, FlowLabel, SimPacket};
 use crate::probe::{EventRecorder, sojourn_line, wire_bytes};
-use crate::sys::{CROWD, prefetch};
+use crate::sys::CROWD;
 use deferred::Deferred;
 use goodqueue_aqm::{AnyQdisc, Qdisc};
 use goodqueue_tcp::Segment;
 use goodqueue_units::{Bytes, Ecn, Instant, Packets, Rate};
+pub(super) use ways::Ways;
+use ways::prefetch_answers;
 
 /// The slots of the agenda.
 ///
@@ -97,107 +100,6 @@ pub(super) struct Network {
     pub(super) entered: u64,
     pub(super) delivered: u64,
     pub(super) wire_losses: u64,
-}
-
-/// What packets pass between hosts and links.
-pub(super) struct Ways<'n> {
-    agenda: &'n mut Agenda,
-    slots: Slots,
-    lanes: &'n mut IdVec<LaneId, Lane>,
-    hops: &'n IdVec<HopId, Hop>,
-    classes: &'n mut IdVec<WireClassId, WireClass>,
-    wires: &'n mut IdVec<WireId, Wire>,
-}
-
-impl Ways<'_> {
-    /// The time at which a packet that reaches `wire` at `arrival` leaves it.
-    #[inline(always)]
-    fn exit_time(&mut self, wire: WireId, arrival: Instant, ip_len: u16) -> Instant {
-        let wire = &mut self.wires[wire];
-        wire.exit_time(&mut self.classes[wire.class], arrival, ip_len)
-    }
-
-    /// Lets a packet that reaches the wire at `hop` at `arrival` cross it and enter the next lane.
-    #[inline(always)]
-    pub(super) fn cross_wire(&mut self, packet: &SimPacket, hop: HopId, arrival: Instant) {
-        let exit = match self.hops[hop].wire() {
-            Some(wire) => self.exit_time(wire, arrival, packet.ip_len),
-            None => arrival,
-        };
-        self.leave_hop(packet, hop, exit);
-    }
-
-    /// Prefetches what the next packets need that leave hops of their routes: the route of the
-    /// third packet, the hops of the second one, and the wire of the first.
-    #[inline(always)]
-    fn prefetch(&self, routes: &IdVec<FlowId, Route>, upcoming: [Option<&SimPacket>; 3]) {
-        let hops = |packet: &SimPacket| {
-            let hop = routes[packet.flow.id()].hop(Heading::of(packet.is_reverse()), packet.hop);
-            self.hops.from(hop)
-        };
-        let [first, second, third] = upcoming;
-        if let Some([_, behind, ..]) = first.map(hops)
-            && let Some(wire) = behind.wire()
-        {
-            prefetch(&self.wires[wire], 1);
-        }
-        if let Some([here, behind, ..]) = second.map(hops) {
-            prefetch(here, 1);
-            prefetch(behind, 1);
-        }
-        if let Some(packet) = third {
-            prefetch(&routes[packet.flow.id()], 1);
-        }
-    }
-
-    /// As [`prefetch`](Self::prefetch), for what hosts send as soon as they hear the next packets of
-    /// a lane: the route of the third, the first hop of the answer to the second, and the wire there
-    /// of the answer to the first.
-    #[inline(always)]
-    pub(super) fn prefetch_answers(&self, routes: &IdVec<FlowId, Route>, upcoming: [Option<&SimPacket>; 3]) {
-        prefetch_answers(routes, self.hops, self.wires, upcoming);
-    }
-
-    /// A packet reaches the far end of `hop` at `exit`. It crosses fused wires at once and then
-    /// enters the lane.
-    #[inline(always)]
-    fn leave_hop(&mut self, packet: &SimPacket, hop: HopId, exit: Instant) {
-        let mut hops = self.hops.from(hop).iter();
-        let Some(&Hop { lane, mut joined, .. }) = hops.next() else { return };
-        let (mut exit, mut behind) = (exit, packet.hop + 1);
-        while joined && let Some(hop) = hops.next() {
-            if let Some(wire) = hop.wire() {
-                exit = self.exit_time(wire, exit, packet.ip_len);
-            }
-            joined = hop.joined;
-            behind += 1;
-        }
-        let ring = &mut self.lanes[lane];
-        if ring.push(exit, behind, || *packet) {
-            self.agenda.set(self.slots.lane(lane), ring.due(exit));
-        }
-    }
-}
-
-#[inline(always)]
-fn prefetch_answers(
-    routes: &IdVec<FlowId, Route>,
-    hops: &IdVec<HopId, Hop>,
-    wires: &IdVec<WireId, Wire>,
-    upcoming: [Option<&SimPacket>; 3],
-) {
-    // Flows without answers have no hop there.
-    let hop = |packet: &SimPacket| hops.get(routes[packet.flow.id()].hop(Heading::of(!packet.is_reverse()), 0));
-    let [first, second, third] = upcoming;
-    if let Some(wire) = first.and_then(hop).and_then(|hop| hop.wire()) {
-        prefetch(&wires[wire], 1);
-    }
-    if let Some(hop) = second.and_then(hop) {
-        prefetch(hop, 1);
-    }
-    if let Some(packet) = third {
-        prefetch(&routes[packet.flow.id()], 1);
-    }
 }
 
 impl Network {
