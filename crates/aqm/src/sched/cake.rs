@@ -69,8 +69,7 @@ pub use ack_filter::AckFilter;
 pub use params::{CakeParams, Isolation, Tins};
 use params::KIND;
 use shaping::Shaping;
-use shares::Shares;
-use tin::{Seat, Tin, Turn};
+use tin::{Seat, Tin};
 
 /// COBALT that spares a queue's last packet.
 #[derive(Clone, Debug)]
@@ -116,14 +115,15 @@ impl Aqm for Sparing {
 /// Tins of fair queues, holding packets of type `P`.
 #[derive(Clone, Debug)]
 pub struct Cake<P> {
-    table: FlowTable<P, Sparing, Turn>,
+    table: FlowTable<P, Sparing, ()>,
     seats: Vec<Seat>,
     tins: Vec<Tin>,
     /// The tin whose turn it is.
     current: usize,
     params: CakeParams,
     limit: Limit,
-    shares: Shares,
+    /// Linux's form: its draws.
+    linux: Option<LinuxDraws>,
     /// Its own shaper, where it has a rate.
     shaping: Option<Box<Shaping>>,
 }
@@ -171,16 +171,15 @@ impl<P: Packet> Cake<P> {
         let per_tin = params.flows.max(1);
         let aqm = Sparing(Cobalt::new(params.cobalt));
         let count = per_tin * weights.len() as u32;
-        let table = FlowTable::new(flow_table::flows(&aqm, &Turn::IDLE, count), ShownBacklog::Flow);
-        let shares = Shares::new(params.quantum(None));
+        let table = FlowTable::new(flow_table::flows(&aqm, &(), count), ShownBacklog::Flow);
         let tins = weights.iter().enumerate();
         let tins = tins.map(|(number, &weight)| Tin::new(number as u32 * per_tin, per_tin, weight, params.isolation));
         let tins = aside(|| tins.collect());
         let bytes = limit.bytes.min(params.memlimit).min(MOST_BYTES);
         let limit = Limit { packets: limit.packets.min(Packets::new(pool::MOST)), bytes };
-        let seats = alloc::vec![Seat::NONE; count as usize];
+        let seats = alloc::vec![Seat::IDLE; count as usize];
         let shaping = params.rate.map(|rate| Box::new(Shaping::new(&params.tins.rates(rate))));
-        Self { table, seats, tins, current: 0, params, limit, shares, shaping }
+        Self { table, seats, tins, current: 0, params, limit, linux: None, shaping }
     }
 
     /// Applies the settings that a host gives every queue: ECN policy, random stream and framing.
@@ -195,20 +194,29 @@ impl<P: Packet> Cake<P> {
     fn draw_salts(&mut self) {
         let first = self.table.books.rng.next_u64();
         let mut salts = Rng::new(first);
-        self.shares.linux = (self.params.cobalt.arithmetic == Arithmetic::Linux).then(|| LinuxDraws::from(first));
+        self.linux = (self.params.cobalt.arithmetic == Arithmetic::Linux).then(|| LinuxDraws::from(first));
         self.tins.iter_mut().for_each(|tin| tin.salt(&mut salts));
     }
 
     /// With a shaper COBALT and quantum of each tin follow its part of the rate.
     fn set_tin_rates(&mut self) {
-        let Some(rate) = self.params.rate else { return };
+        let Some(rate) = self.params.rate else {
+            self.set_quantum(None);
+            return;
+        };
         for (tin, rate) in self.tins.iter_mut().zip(self.params.tins.rates(rate)) {
-            tin.quantum = self.params.quantum(Some(rate));
+            tin.set_quantum(self.params.quantum(Some(rate)));
             self.table.books.set_link_rate(Some(rate));
             for index in tin.queues() {
                 self.table.flows[index].aqm.on_rate_change(&mut self.table.books.env(Instant::ZERO));
             }
         }
+    }
+
+    /// Without a shaper one quantum is that of all tins.
+    fn set_quantum(&mut self, rate: Option<Rate>) {
+        let quantum = self.params.quantum(rate);
+        self.tins.iter_mut().for_each(|tin| tin.set_quantum(quantum));
     }
 
     /// Drops from the longest queue until the limits hold.
@@ -255,8 +263,8 @@ fn choose(tins: &mut [Tin], last: usize) -> usize {
 /// Lends queue `index` the generator of Linux's form, or takes it back: it has one for all that is
 /// drawn.
 #[inline]
-fn exchange_draws<P>(shares: &mut Shares, table: &mut FlowTable<P, Sparing, Turn>, index: usize) {
-    if let Some(draws) = &mut shares.linux
+fn exchange_draws<P>(linux: &mut Option<LinuxDraws>, table: &mut FlowTable<P, Sparing, ()>, index: usize) {
+    if let Some(draws) = linux
         && let Some(lent) = table.flows[index].aqm.0.linux_draws()
     {
         core::mem::swap(draws, lent);
@@ -274,10 +282,9 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
         let before = self.table.total.packets.get();
         if let Some(shaping) = &mut self.shaping {
             shaping.arrive(number, now, before == 0);
-            self.shares.quantum = tin.quantum;
         }
         let (flow, hosts) = (packet.flow(), packet.hosts());
-        let bucket = tin.queue_of(&self.table.flows, self.params.isolation.key(flow, hosts));
+        let bucket = tin.queue_of(&self.seats, self.params.isolation.key(flow, hosts));
         let index = bucket as usize;
         if packet.len() > self.limit.bytes {
             self.table.refuse(index, now, packet, sink);
@@ -298,7 +305,7 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
                 self.table.withdraw(index, place, Reason::Redundant, sink);
             }
         }
-        tin.join(&mut self.table, &mut self.seats, bucket, hosts, &mut self.shares);
+        tin.join(&mut self.seats, bucket, hosts, (&mut self.linux, &mut self.table.books.rng));
         if let Some(shaping) = &mut self.shaping {
             shaping.count(number, before, self.table.total.packets.get());
         }
@@ -309,7 +316,7 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
 
     #[inline(never)]
     fn dequeue(&mut self, now: Instant, sink: &mut dyn Sink<P>) -> Option<Departure<P>> {
-        let Self { table, seats, tins, current, params, shares, shaping, .. } = self;
+        let Self { table, seats, tins, current, params, linux, shaping, .. } = self;
         let mut serves_decaying = true;
         while !table.total.packets.is_zero() {
             *current = match shaping {
@@ -323,17 +330,15 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
                 }
             };
             let tin = &mut tins[*current];
-            if shaping.is_some() {
-                shares.quantum = tin.quantum;
-            }
             while let Some(bucket) = tin.next(serves_decaying) {
                 serves_decaying = false;
                 let index = bucket as usize;
-                let flow = &mut table.flows[index];
-                if flow.turn.deficit <= 0 {
-                    tin.end_turn(table, seats, bucket, shares);
+                if seats[index].deficit <= 0 {
+                    let is_empty = || table.flows[index].is_empty();
+                    tin.end_turn(seats, bucket, is_empty, (linux, &mut table.books.rng));
                     continue;
                 }
+                let flow = &mut table.flows[index];
                 if params.ingress {
                     flow.aqm.on_sharing(tin.bulk);
                 }
@@ -342,14 +347,14 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
                     flow.aqm.on_idle(now);
                 } else {
                     let before = table.total.packets.get();
-                    exchange_draws(shares, table, index);
+                    exchange_draws(linux, table, index);
                     // Also where drops cost nothing: a single caller lets the compiler inline
                     // `take`, which saves more instructions than the detour costs.
                     let charged = shaping.as_deref_mut().filter(|_| params.ingress);
                     let mut toll = Toll { sink: &mut *sink, framing: params.framing, shaping: charged, tin: *current, now, bytes: 0 };
                     let departure = table.take(index, now, &mut toll);
                     let tolls = if params.ingress { toll.bytes } else { 0 };
-                    exchange_draws(shares, table, index);
+                    exchange_draws(linux, table, index);
                     if let Some(shaping) = shaping {
                         shaping.count(*current, before, table.total.packets.get());
                     }
@@ -359,13 +364,12 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
                             shaping.charge(*current, len, now, false);
                         }
                         let charge = (tolls + len) as i64;
-                        table.flows[index].turn.deficit -= charge;
+                        seats[index].deficit -= charge;
                         tin.deficit -= charge;
                         return departure;
                     }
                 }
-                let flow = &mut table.flows[index];
-                tin.leave(&mut flow.turn, seats, bucket, flow.aqm.0.is_at_rest(now));
+                tin.leave(seats, bucket, table.flows[index].aqm.0.is_at_rest(now));
                 // The tin is not charged for that: it is still the one to serve, if there is
                 // anything. A shaper may have been, for drops.
                 if shaping.is_some() || table.total.packets.is_zero() || !tin.is_active() {
@@ -394,7 +398,7 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
         }
         self.table.set_link_rate(now, rate);
         if rate.is_none_or(|rate| !rate.is_zero()) {
-            self.shares.quantum = self.params.quantum(rate);
+            self.set_quantum(rate);
         }
     }
 

@@ -1,59 +1,105 @@
-//! How many busy queues each host has on one side of a tin.
+//! How many busy queues the hosts of a tin have, and what each of them gets of a turn.
 
-use crate::aqm::{FlowHash, HostHash};
+use super::params::Isolation;
+use super::shares::Share;
+use crate::aqm::{self, FlowHash};
 use crate::sched::classifier::{Classifier, Hashing};
 use alloc::vec::Vec;
 use goodqueue_units::{Instant, Rng};
 
 /// A host's queues.
-#[derive(Clone, Copy, Debug, Default)]
-struct Load {
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Load {
     /// Those that have a place in the round.
     queues: u32,
     /// Those of them that are bulk.
-    bulk: u32,
+    pub(super) bulk: u32,
+    /// What each of these gets of a quantum. It is kept, as turns are more frequent than changes.
+    share: Share,
 }
 
-/// The hosts at one side, source or destination.
+impl Load {
+    /// The credit of a turn of one of its queues.
+    #[inline]
+    pub(super) fn credit(&self, rng: &mut Rng) -> i64 {
+        if self.bulk > 1 { self.share.draw(rng) } else { self.share.whole() }
+    }
+}
+
+/// The slots of a queue's source and destination.
+pub(super) type Slots = [u32; 2];
+
+/// The slot of all hosts on a side where hosts are not told apart. Its queues are not counted.
+const ANY: u32 = 0;
+
+/// The hosts of a tin.
 #[derive(Clone, Debug)]
 pub(super) struct Hosts {
-    classifier: Classifier,
+    /// Of sources and destinations, if they are told apart.
+    classifiers: [Option<Classifier>; 2],
+    /// One slot for [`ANY`], those of sources, and those of destinations.
     loads: Vec<Load>,
+    /// How many slots a side has.
+    count: u32,
+    /// Credit of a turn, which the bulk queues of a host share.
+    pub(super) quantum: i64,
 }
 
 impl Hosts {
-    pub(super) fn new(slots: u32) -> Self {
-        let classifier = Classifier::new(slots, Hashing::SetAssociative, None, &mut Rng::new(0));
-        Self { classifier, loads: alloc::vec![Load::default(); slots as usize] }
+    pub(super) fn new(count: u32, isolation: Isolation) -> Self {
+        let sides = [isolation.is_fair_to_sources(), isolation.is_fair_to_destinations()];
+        let classifier = |is_told_apart: bool| {
+            is_told_apart.then(|| Classifier::new(count, Hashing::SetAssociative, None, &mut Rng::new(0)))
+        };
+        let loads = alloc::vec![Load { queues: 0, bulk: 0, share: Share::of(0, 0) }; 2 * count as usize + 1];
+        Self { classifiers: sides.map(classifier), loads, count, quantum: 0 }
     }
 
     pub(super) fn salt(&mut self, rng: &mut Rng) {
-        self.classifier.renew(Instant::ZERO, rng);
+        self.classifiers.iter_mut().flatten().for_each(|classifier| classifier.renew(Instant::ZERO, rng));
     }
 
-    /// Counts a queue of `host` that becomes busy; gives the host's slot.
-    pub(super) fn enter(&mut self, host: HostHash) -> u32 {
-        let Self { classifier, loads } = self;
-        let slot = classifier.queue_of(FlowHash(host.0), |slot| loads[slot as usize].queues > 0);
-        loads[slot as usize].queues += 1;
-        slot
+    pub(super) fn set_quantum(&mut self, quantum: i64) {
+        if quantum != self.quantum {
+            self.quantum = quantum;
+            self.loads.iter_mut().for_each(|load| load.share = Share::of(quantum, load.bulk));
+        }
     }
 
-    pub(super) fn leave(&mut self, slot: u32) {
-        self.loads[slot as usize].queues -= 1;
+    /// Counts a queue between `hosts` that becomes busy.
+    pub(super) fn enter(&mut self, hosts: aqm::Hosts) -> Slots {
+        let Self { classifiers, loads, count, .. } = self;
+        let mut slots = [ANY; 2];
+        let sides = slots.iter_mut().zip(classifiers).zip([hosts.source, hosts.destination]).zip([1, *count + 1]);
+        for (((slot, classifier), host), first) in sides {
+            if let Some(classifier) = classifier {
+                *slot = first + classifier.queue_of(FlowHash(host.0), |slot| loads[(first + slot) as usize].queues > 0);
+                loads[*slot as usize].queues += 1;
+            }
+        }
+        slots
     }
 
-    pub(super) fn becomes_bulk(&mut self, slot: u32) {
-        self.loads[slot as usize].bulk += 1;
+    /// One of their queues gives up its place.
+    pub(super) fn leave(&mut self, slots: Slots) {
+        for slot in slots.into_iter().filter(|slot| *slot != ANY) {
+            self.loads[slot as usize].queues -= 1;
+        }
     }
 
-    pub(super) fn ends_bulk(&mut self, slot: u32) {
-        self.loads[slot as usize].bulk -= 1;
+    /// One of their queues becomes bulk, or else ceases to be.
+    pub(super) fn count_bulk(&mut self, slots: Slots, becomes: bool) {
+        for slot in slots.into_iter().filter(|slot| *slot != ANY) {
+            let load = &mut self.loads[slot as usize];
+            load.bulk = if becomes { load.bulk + 1 } else { load.bulk - 1 };
+            load.share = Share::of(self.quantum, load.bulk);
+        }
     }
 
-    /// Bulk queues of the host of a slot.
+    /// The one with more bulk queues.
     #[inline]
-    pub(super) fn bulk(&self, slot: u32) -> u32 {
-        self.loads[slot as usize].bulk
+    pub(super) fn busier(&self, [source, destination]: Slots) -> &Load {
+        let (source, destination) = (&self.loads[source as usize], &self.loads[destination as usize]);
+        if destination.bulk > source.bulk { destination } else { source }
     }
 }

@@ -1,13 +1,11 @@
 //! One tin: its queues' places in the round, and their turns.
 
-use super::Sparing;
-use super::hosts::Hosts;
+use super::hosts::{Hosts, Load, Slots};
 use super::params::Isolation;
-use super::shares::{self, ExactDraw, Shares};
+use super::shares;
 use crate::aqm::{self, FlowHash};
-use crate::qdisc::Packet;
+use crate::arithmetic::LinuxDraws;
 use crate::sched::classifier::{Classifier, Hashing};
-use crate::sched::flow_table::{Flow, FlowTable};
 use core::ops::Range;
 use goodqueue_units::{Instant, Rng};
 
@@ -28,89 +26,64 @@ enum Place {
     Decaying,
 }
 
-/// Scheduling state of a queue: its credit, and its place in the round of its tin.
+/// A queue's place in the round of its tin, its neighbors there, its credit and its hosts. Apart
+/// from the queues: turns go from one to the next, and of a thousand queues these fit the nearest
+/// cache.
 #[derive(Clone, Debug)]
-pub(super) struct Turn {
+pub(super) struct Seat {
     pub(super) deficit: i64,
+    next: u32,
+    previous: u32,
+    hosts: Slots,
     place: Place,
 }
 
-impl Turn {
-    pub(super) const IDLE: Self = Self { deficit: 0, place: Place::Idle };
-}
-
-/// A queue's neighbors in its line, and its hosts. Apart from the queues: to move one in a line
-/// takes its neighbors' links, and of a thousand queues these fit the nearest cache.
-#[derive(Clone, Debug)]
-pub(super) struct Seat {
-    next: u32,
-    previous: u32,
-    /// Slots among the tin's sources and destinations.
-    source: u32,
-    destination: u32,
-}
-
 impl Seat {
-    pub(super) const NONE: Self = Self { next: NONE, previous: NONE, source: 0, destination: 0 };
+    pub(super) const IDLE: Self =
+        Self { deficit: 0, next: NONE, previous: NONE, hosts: [0; 2], place: Place::Idle };
 }
 
-type Flows = [Flow<Sparing, Turn>];
-type Table<P> = FlowTable<P, Sparing, Turn>;
+/// Where the credit of turns is drawn from: the draws of Linux's form, if that is wanted, or the
+/// stream of all queues.
+type Draws<'a> = (&'a mut Option<LinuxDraws>, &'a mut Rng);
 
-/// Queues in a line, linked both ways through their seats.
+/// Queues in a line, linked both ways through their seats. The last is linked with the first, so
+/// that to put the first behind the others is to begin with the second.
 #[derive(Clone, Copy, Debug)]
 struct Chain {
     head: u32,
-    tail: u32,
 }
 
 impl Chain {
-    const EMPTY: Self = Self { head: NONE, tail: NONE };
+    const EMPTY: Self = Self { head: NONE };
 
     #[inline]
     fn push_back(&mut self, seats: &mut [Seat], index: u32) {
+        let (first, last) = match self.head {
+            NONE => (index, index),
+            head => (head, seats[head as usize].previous),
+        };
         let seat = &mut seats[index as usize];
-        (seat.next, seat.previous) = (NONE, self.tail);
-        match self.tail {
-            NONE => self.head = index,
-            tail => seats[tail as usize].next = index,
-        }
-        self.tail = index;
+        (seat.next, seat.previous) = (first, last);
+        seats[last as usize].next = index;
+        seats[first as usize].previous = index;
+        self.head = first;
     }
 
     #[inline]
     fn remove(&mut self, seats: &mut [Seat], index: u32) {
         let Seat { next, previous, .. } = seats[index as usize];
-        match previous {
-            NONE => self.head = next,
-            previous => seats[previous as usize].next = next,
-        }
-        match next {
-            NONE => self.tail = previous,
-            next => seats[next as usize].previous = previous,
+        seats[previous as usize].next = next;
+        seats[next as usize].previous = previous;
+        if self.head == index {
+            self.head = if next == index { NONE } else { next };
         }
     }
 
     /// Puts the first queue behind the others.
     #[inline]
-    fn turn_on(&mut self, seats: &mut [Seat]) {
-        let second = seats[self.head as usize].next;
-        if second != NONE {
-            self.begin_with(seats, second);
-        }
-    }
-
-    /// Moves the queues before `first` behind the others.
-    #[inline]
-    fn begin_with(&mut self, seats: &mut [Seat], first: u32) {
-        if self.head == first {
-            return;
-        }
-        let last = core::mem::replace(&mut seats[first as usize].previous, NONE);
-        seats[last as usize].next = NONE;
-        seats[self.tail as usize].next = self.head;
-        seats[self.head as usize].previous = self.tail;
-        (self.head, self.tail) = (first, last);
+    fn turn_on(&mut self, seats: &[Seat]) {
+        self.head = seats[self.head as usize].next;
     }
 }
 
@@ -130,11 +103,8 @@ pub(super) struct Tin {
     pub(super) deficit: i64,
     /// Bytes of a turn among tins.
     pub(super) weight: i64,
-    /// Credit of a queue's turn, where it follows the tin's part of a shaper's rate.
-    pub(super) quantum: i64,
     classifier: Classifier,
-    sources: Option<Hosts>,
-    destinations: Option<Hosts>,
+    hosts: Hosts,
 }
 
 impl Tin {
@@ -150,16 +120,19 @@ impl Tin {
             decaying: 0,
             deficit: 0,
             weight,
-            quantum: 0,
             classifier: Classifier::new(count, Hashing::SetAssociative, None, &mut Rng::new(0)),
-            sources: isolation.is_fair_to_sources().then(|| Hosts::new(count)),
-            destinations: isolation.is_fair_to_destinations().then(|| Hosts::new(count)),
+            hosts: Hosts::new(count, isolation),
         }
     }
 
     pub(super) fn salt(&mut self, rng: &mut Rng) {
         self.classifier.renew(Instant::ZERO, rng);
-        self.sources.iter_mut().chain(&mut self.destinations).for_each(|hosts| hosts.salt(rng));
+        self.hosts.salt(rng);
+    }
+
+    /// Sets the credit of a queue's turn.
+    pub(super) fn set_quantum(&mut self, quantum: i64) {
+        self.hosts.set_quantum(quantum);
     }
 
     /// The numbers of its queues.
@@ -175,9 +148,9 @@ impl Tin {
 
     /// The queue of packets with this key.
     #[inline]
-    pub(super) fn queue_of(&mut self, flows: &Flows, key: FlowHash) -> u32 {
+    pub(super) fn queue_of(&mut self, seats: &[Seat], key: FlowHash) -> u32 {
         let first = self.first;
-        first + self.classifier.queue_of(key, |queue| flows[(first + queue) as usize].turn.place != Place::Idle)
+        first + self.classifier.queue_of(key, |queue| seats[(first + queue) as usize].place != Place::Idle)
     }
 
     /// The queue to be served next; one that decays goes first when `serves_decaying`.
@@ -195,10 +168,13 @@ impl Tin {
         (head != NONE).then_some(head)
     }
 
-    /// Takes queue `index` out of the line of `place`, where it is not counted any more.
+    /// Takes queue `index` out of its line, puts it at the end of that of `place`, and counts it
+    /// there.
     #[inline]
-    fn quit(&mut self, seats: &mut [Seat], index: u32, place: Place) {
-        match place {
+    fn move_to(&mut self, seats: &mut [Seat], index: u32, place: Place) {
+        let seat = &mut seats[index as usize];
+        let (before, hosts) = (core::mem::replace(&mut seat.place, place), seat.hosts);
+        match before {
             Place::Idle => {}
             Place::Sparse => {
                 self.new.remove(seats, index);
@@ -211,26 +187,15 @@ impl Tin {
             Place::Bulk => {
                 self.old.remove(seats, index);
                 self.bulk -= 1;
-                let Seat { source, destination, .. } = seats[index as usize];
-                self.sources.iter_mut().for_each(|hosts| hosts.ends_bulk(source));
-                self.destinations.iter_mut().for_each(|hosts| hosts.ends_bulk(destination));
+                self.hosts.count_bulk(hosts, false);
             }
             Place::Decaying => {
                 self.fading.remove(seats, index);
                 self.decaying -= 1;
             }
         }
-    }
-
-    /// Puts queue `index` at the end of the line of `place`, and counts it there.
-    #[inline]
-    fn enter(&mut self, seats: &mut [Seat], index: u32, place: Place) {
         match place {
-            Place::Idle => {
-                let Seat { source, destination, .. } = seats[index as usize];
-                self.sources.iter_mut().for_each(|hosts| hosts.leave(source));
-                self.destinations.iter_mut().for_each(|hosts| hosts.leave(destination));
-            }
+            Place::Idle => self.hosts.leave(hosts),
             Place::Sparse => {
                 self.new.push_back(seats, index);
                 self.sparse += 1;
@@ -241,7 +206,8 @@ impl Tin {
             }
             Place::Bulk => {
                 self.old.push_back(seats, index);
-                self.becomes_bulk(&seats[index as usize]);
+                self.bulk += 1;
+                self.hosts.count_bulk(hosts, true);
             }
             Place::Decaying => {
                 self.fading.push_back(seats, index);
@@ -250,138 +216,92 @@ impl Tin {
         }
     }
 
-    fn becomes_bulk(&mut self, seat: &Seat) {
-        self.bulk += 1;
-        self.sources.iter_mut().for_each(|hosts| hosts.becomes_bulk(seat.source));
-        self.destinations.iter_mut().for_each(|hosts| hosts.becomes_bulk(seat.destination));
-    }
-
     /// A packet between `hosts` was put into queue `index`.
     #[inline]
-    pub(super) fn join<P: Packet>(
-        &mut self,
-        table: &mut Table<P>,
-        seats: &mut [Seat],
-        index: u32,
-        hosts: aqm::Hosts,
-        shares: &mut Shares,
-    ) {
-        let turn = &mut table.flows[index as usize].turn;
+    pub(super) fn join(&mut self, seats: &mut [Seat], index: u32, hosts: aqm::Hosts, draws: Draws<'_>) {
+        if !matches!(seats[index as usize].place, Place::Sparse | Place::Bulk) {
+            self.begin(seats, index, hosts, draws);
+        }
+    }
+
+    /// Queue `index`, which was empty, becomes busy.
+    fn begin(&mut self, seats: &mut [Seat], index: u32, hosts: aqm::Hosts, draws: Draws<'_>) {
         let seat = &mut seats[index as usize];
-        match turn.place {
-            Place::Sparse | Place::Bulk => return,
-            Place::SparseEmpty => {
-                // It keeps its place; only its category changes.
-                turn.place = Place::Bulk;
-                self.sparse -= 1;
-                self.becomes_bulk(seat);
-                return;
-            }
-            Place::Idle => {
-                seat.source = self.sources.as_mut().map_or(0, |side| side.enter(hosts.source));
-                seat.destination = self.destinations.as_mut().map_or(0, |side| side.enter(hosts.destination));
-            }
-            Place::Decaying => self.quit(seats, index, Place::Decaying),
+        if seat.place == Place::SparseEmpty {
+            // It keeps its place in the line; only its category changes.
+            seat.place = Place::Bulk;
+            self.sparse -= 1;
+            self.bulk += 1;
+            self.hosts.count_bulk(seat.hosts, true);
+            return;
         }
-        turn.place = Place::Sparse;
-        self.enter(seats, index, Place::Sparse);
-        turn.deficit = self.credit(&seats[index as usize], shares, &mut table.books.rng);
+        if seat.place == Place::Idle {
+            seat.hosts = self.hosts.enter(hosts);
+        }
+        self.move_to(seats, index, Place::Sparse);
+        let seat = &mut seats[index as usize];
+        seat.deficit = self.credit(seat, draws);
     }
 
-    /// Queue `index` has used up its credit: it gets another turn's, and waits for it behind the
-    /// others.
-    pub(super) fn end_turn<P: Packet>(&mut self, table: &mut Table<P>, seats: &mut [Seat], index: u32, shares: &mut Shares) {
-        if self.old.head == index && self.new.head == NONE {
-            self.rounds(table, seats, shares);
-        } else {
-            self.leave_turn(table, seats, index, shares);
+    /// Queue `index`, the first of its line, has used up its credit: it gets another turn's, and
+    /// waits for it behind the others.
+    pub(super) fn end_turn(&mut self, seats: &mut [Seat], index: u32, is_empty: impl FnOnce() -> bool, draws: Draws<'_>) {
+        match seats[index as usize].place {
+            Place::Sparse => self.move_to(seats, index, if is_empty() { Place::SparseEmpty } else { Place::Bulk }),
+            Place::Decaying => self.fading.turn_on(seats),
+            _ => return self.spend_turns(seats, draws),
         }
+        let seat = &mut seats[index as usize];
+        seat.deficit += self.credit(seat, draws);
     }
 
-    /// The same for one old queue after the other until one has credit. Shares of one quantum among
-    /// many may be a few bytes: a packet takes dozens of turns, of queues that mostly stay what
-    /// they are, in an order that stays what it is but for its beginning.
-    fn rounds<P: Packet>(&mut self, table: &mut Table<P>, seats: &mut [Seat], shares: &mut Shares) {
-        loop {
-            let FlowTable { flows, books, .. } = table;
-            let met = match &mut shares.linux {
-                None => {
-                    // A local copy of the generator stays in registers.
-                    let (mut draw, mut rng) = (ExactDraw::new(shares.quantum), books.rng.clone());
-                    let met = self.spend_bulk_turns(flows, seats, |queues| draw.next(queues, &mut rng));
-                    books.rng = rng;
-                    met
-                }
-                Some(draws) => self.spend_bulk_turns(flows, seats, |queues| shares::linux(shares.quantum, queues, draws)),
-            };
-            let Some(first) = met else { return };
-            self.old.begin_with(seats, first);
-            if table.flows[first as usize].turn.deficit > 0 {
-                return;
+    /// Gives turns to the old queues in their order, round after round, until the first one has
+    /// credit. Shares of one quantum among many may be a few bytes: a packet takes dozens of turns.
+    fn spend_turns(&mut self, seats: &mut [Seat], (linux, rng): Draws<'_>) {
+        self.old.head = match linux {
+            None => {
+                // A local copy of the generator stays in registers.
+                let mut own = rng.clone();
+                let first = self.first_with_credit(seats, |host| host.credit(&mut own));
+                *rng = own;
+                first
             }
-            self.leave_turn(table, seats, first, shares);
-        }
+            Some(draws) => self.first_with_credit(seats, |host| shares::linux(self.hosts.quantum, host.bulk, draws)),
+        };
     }
 
-    /// Gives turns to bulk queues in their order, round after round, until one is met that has
-    /// credit or is not bulk: that one.
     #[inline]
-    fn spend_bulk_turns(&self, flows: &mut Flows, seats: &[Seat], mut draw: impl FnMut(u32) -> i64) -> Option<u32> {
+    fn first_with_credit(&self, seats: &mut [Seat], mut credit: impl FnMut(&Load) -> i64) -> u32 {
         let mut at = self.old.head;
         loop {
-            let (turn, seat) = (&mut flows.get_mut(at as usize)?.turn, seats.get(at as usize)?);
-            if turn.deficit > 0 || turn.place != Place::Bulk {
-                return Some(at);
+            let seat = &mut seats[at as usize];
+            if seat.deficit > 0 {
+                return at;
             }
-            turn.deficit += draw(self.sharing(seat));
-            at = if seat.next == NONE { self.old.head } else { seat.next };
+            seat.deficit += credit(self.hosts.busier(seat.hosts));
+            at = seat.next;
         }
     }
 
-    fn leave_turn<P: Packet>(&mut self, table: &mut Table<P>, seats: &mut [Seat], index: u32, shares: &mut Shares) {
-        let is_empty = table.is_empty(index as usize);
-        let turn = &mut table.flows[index as usize].turn;
-        let before = turn.place;
-        if before == Place::Sparse {
-            turn.place = if is_empty { Place::SparseEmpty } else { Place::Bulk };
-        }
-        if before == turn.place {
-            // Whose turn ends is the first of its line.
-            match before {
-                Place::Decaying => self.fading.turn_on(seats),
-                _ => self.old.turn_on(seats),
-            }
-        } else {
-            self.quit(seats, index, before);
-            self.enter(seats, index, turn.place);
-        }
-        turn.deficit += self.credit(&seats[index as usize], shares, &mut table.books.rng);
-    }
-
-    /// The first queue of its line, that of `turn`, was found empty; `rests` says whether its
-    /// COBALT has nothing left to forget.
+    /// The first queue of its line was found empty; `rests` says whether its COBALT has nothing
+    /// left to forget.
     // Most of them stay what they are, which the caller need not call a function for.
     #[inline(always)]
-    pub(super) fn leave(&mut self, turn: &mut Turn, seats: &mut [Seat], index: u32, rests: bool) {
+    pub(super) fn leave(&mut self, seats: &mut [Seat], index: u32, rests: bool) {
         let place = if rests { Place::Idle } else { Place::Decaying };
-        if turn.place == place {
+        if seats[index as usize].place == place {
             self.fading.turn_on(seats);
         } else {
-            self.quit(seats, index, turn.place);
-            self.enter(seats, index, place);
-            turn.place = place;
+            self.move_to(seats, index, place);
         }
     }
 
-    fn credit(&self, seat: &Seat, shares: &mut Shares, rng: &mut Rng) -> i64 {
-        shares.draw(self.sharing(seat), rng)
-    }
-
-    /// How many bulk queues the busier of two hosts has.
-    #[inline]
-    fn sharing(&self, seat: &Seat) -> u32 {
-        let at_source = self.sources.as_ref().map_or(0, |hosts| hosts.bulk(seat.source));
-        let at_destination = self.destinations.as_ref().map_or(0, |hosts| hosts.bulk(seat.destination));
-        at_source.max(at_destination)
+    /// The credit of a turn.
+    fn credit(&self, seat: &Seat, (linux, rng): Draws<'_>) -> i64 {
+        let host = self.hosts.busier(seat.hosts);
+        match linux {
+            None => host.credit(rng),
+            Some(draws) => shares::linux(self.hosts.quantum, host.bulk, draws),
+        }
     }
 }
