@@ -97,9 +97,15 @@ pub struct Jobs<P> {
     /// Bytes per second: zero while the link is down, and the last rate above zero.
     link: f64,
     known_link: f64,
-    /// The latest time that `due` is worked out for.
+    /// The latest time that `due` and ages are worked out for.
     settled_at: Instant,
+    /// The class whose line changed since.
+    changed: usize,
     is_idle: bool,
+    /// A bit for each class that waits.
+    busy: u8,
+    /// Whether a class that does not wait may have a rate.
+    is_uneven: bool,
     has_absolute: bool,
     has_delay_shares: bool,
     arrivals: u32,
@@ -143,7 +149,10 @@ impl<P: Packet> Jobs<P> {
             link: 0.0,
             known_link: 0.0,
             settled_at: Instant::ZERO,
+            changed: 0,
             is_idle: true,
+            busy: 0,
+            is_uneven: true,
             has_absolute: params.promises.iter().any(Promise::is_absolute),
             has_delay_shares: params.promises.iter().any(|promise| promise.delay_share.is_some()),
             arrivals: 0,
@@ -162,9 +171,13 @@ impl<P: Packet> Jobs<P> {
         self.books.set_up(setup.ecn, setup.rng, setup.link.overhead);
     }
 
-    /// A packet of `len` is no longer in any line.
+    /// A packet of `len` is no longer in the line of `class`.
     #[inline]
-    fn forget(&mut self, len: Bytes) {
+    fn forget(&mut self, class: usize, len: Bytes) {
+        if !self.accounts[class].is_busy() {
+            self.busy &= !(1 << class);
+            self.is_uneven = true;
+        }
         self.total.backlog -= len;
         self.total.packets -= Packets::new(1);
     }
@@ -174,13 +187,20 @@ impl<P: Packet> Jobs<P> {
     }
 
     /// Brings what rates would have sent, and ages, up to now.
+    #[inline]
     fn settle(&mut self, now: Instant) {
-        let span = now.since(self.settled_at).as_secs_f64();
+        let span = now.since(self.settled_at);
         self.settled_at = now;
-        let served = if self.link > 0.0 { span } else { 0.0 };
-        for (account, line) in self.accounts.iter_mut().zip(&self.lines) {
-            account.due += account.rate * served;
-            account.age = line.head_since().map_or(0.0, |since| now.since(since).as_secs_f64());
+        // A packet often leaves at the time at which another one came.
+        if !span.is_zero() && self.link > 0.0 {
+            let span = span.as_secs_f64();
+            self.accounts[..self.lines.len()].iter_mut().for_each(|account| account.due += account.rate * span);
+        }
+        if let Some(line) = self.lines.get(self.changed) {
+            self.accounts[self.changed].head_since = line.head_since();
+        }
+        if self.has_absolute || self.has_delay_shares {
+            self.accounts[..self.lines.len()].iter_mut().for_each(|account| account.age = account.age_at(now));
         }
     }
 
@@ -213,15 +233,16 @@ impl<P: Packet> Jobs<P> {
             DropEnd::Tail => line.pop_tail(),
             DropEnd::Head => (&mut *line).pop(),
         };
-        let age = line.head_since().map_or(0.0, |since| now.since(since).as_secs_f64());
+        let head_since = line.head_since();
         let Some(entry) = entry else { return };
         let len = self.wire(entry.packet.len());
         let account = &mut self.accounts[class];
         account.lost += len;
         account.backlog -= len;
         account.packets -= 1;
-        account.age = age;
-        self.forget(entry.packet.len());
+        account.head_since = head_since;
+        account.age = account.age_at(now);
+        self.forget(class, entry.packet.len());
         self.books.discard(entry, reason, sink);
     }
 
@@ -235,10 +256,17 @@ impl<P: Packet> Jobs<P> {
 
     fn choose_loser(&mut self, class: usize) -> usize {
         // A class that has lost all it had has nothing more to lose.
-        let class = if self.accounts[class].is_busy() { class } else { rates::next(self.accounts()).unwrap_or(class) };
+        let class = if self.accounts[class].is_busy() { class } else { self.next_class().unwrap_or(class) };
         let (loser, misses) = rates::victim(self.accounts(), class, |class| self.loses(class));
         self.missed_losses += u64::from(misses);
         loser
+    }
+
+    /// The class to be served.
+    #[inline]
+    fn next_class(&self) -> Option<usize> {
+        // Mostly there is no choice.
+        if self.busy.is_power_of_two() { Some(self.busy.trailing_zeros() as usize) } else { rates::next(self.accounts()) }
     }
 
     fn accounts(&self) -> &[Account] {
@@ -252,6 +280,7 @@ impl<P: Packet> Jobs<P> {
             return false;
         }
         rates::redistribute(&mut self.accounts[..classes], link);
+        self.is_uneven = true;
         for class in 0..classes {
             self.drop_late(class, now, sink);
         }
@@ -300,6 +329,7 @@ impl<P: Packet> Jobs<P> {
         };
         let classes = self.lines.len();
         rates::balance_delays(&mut self.accounts[..classes], load);
+        self.is_uneven = true;
     }
 }
 
@@ -335,10 +365,13 @@ impl<P: Packet> Qdisc<P> for Jobs<P> {
         self.total.backlog += packet.len();
         self.total.packets += Packets::new(1);
         self.lines[class].push(packet, now);
+        self.changed = class;
         self.accounts[class].backlog += len;
         self.accounts[class].packets += 1;
+        self.busy |= 1 << class;
         self.make_room(class, now, sink);
-        let left = self.accounts().iter().any(|account| !account.is_busy() && account.rate > 0.0);
+        let left = self.is_uneven && self.accounts().iter().any(|account| !account.is_busy() && account.rate > 0.0);
+        self.is_uneven = false;
         let classes = self.lines.len();
         if left || joins && self.accounts[class].is_busy() && self.accounts[class].rate <= 0.0 {
             rates::share_equally(&mut self.accounts[..classes], self.link);
@@ -351,18 +384,19 @@ impl<P: Packet> Qdisc<P> for Jobs<P> {
 
     fn dequeue(&mut self, now: Instant, _sink: &mut dyn Sink<P>) -> Option<Departure<P>> {
         self.settle(now);
-        let Some(class) = rates::next(self.accounts()) else {
+        let Some(class) = self.next_class() else {
             self.is_idle = true;
             return None;
         };
         let mut line = &mut self.lines[class];
         let entry = line.pop()?;
+        self.changed = class;
         let len = (entry.packet.len() + self.books.overhead).get();
         let account = &mut self.accounts[class];
         account.sent += len;
         account.backlog -= len;
         account.packets -= 1;
-        self.forget(entry.packet.len());
+        self.forget(class, entry.packet.len());
         self.books.counters.departed.add(entry.packet.len());
         Some(Departure { packet: entry.packet, enqueued_at: entry.enqueued_at })
     }
@@ -375,6 +409,7 @@ impl<P: Packet> Qdisc<P> for Jobs<P> {
 
     fn set_link_rate(&mut self, now: Instant, rate: Option<Rate>) {
         self.settle(now);
+        self.is_uneven = true;
         self.books.set_link_rate(rate);
         // A rate that becomes unknown keeps its last value.
         let Some(rate) = rate.map(Rate::as_bytes_s_f64) else { return };
@@ -423,7 +458,7 @@ impl<P: Packet> Qdisc<P> for Jobs<P> {
         ];
         for (class, account) in self.accounts().iter().rev().enumerate() {
             visit(RATES[class], 8.0 * account.rate);
-            visit(AGES[class], account.age);
+            visit(AGES[class], account.age_at(self.settled_at));
         }
         visit("offered_load", self.meter.utilization);
         visit("missed_loss_bounds", self.missed_losses as f64);

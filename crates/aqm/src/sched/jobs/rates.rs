@@ -2,6 +2,7 @@
 //! second, sizes in wire bytes.
 
 use super::params::{MOST, Promise};
+use goodqueue_units::Instant;
 
 /// What the rules know of a class.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,13 +20,20 @@ pub(super) struct Account {
     pub(super) backlog: u64,
     /// How many packets these are.
     pub(super) packets: u64,
-    /// Age of the head, in seconds.
+    /// When the head arrived, if there is one.
+    pub(super) head_since: Option<Instant>,
+    /// Its age in seconds, where a promise needs that.
     pub(super) age: f64,
 }
 
 impl Account {
     pub(super) fn is_busy(&self) -> bool {
         self.packets > 0
+    }
+
+    /// Age of the head in seconds.
+    pub(super) fn age_at(&self, now: Instant) -> f64 {
+        self.head_since.map_or(0.0, |since| now.since(since).as_secs_f64())
     }
 
     pub(super) fn loss(&self) -> f64 {
