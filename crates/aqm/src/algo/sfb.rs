@@ -93,16 +93,27 @@ fn spread(flow: FlowHash, salt: u64) -> u32 {
     ((z ^ (z >> 31)) >> 32) as u32
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Bin {
-    probability: f64,
-    packets: u32,
+/// The bin of each level that a hash names.
+#[inline]
+fn places(hash: u32) -> impl Iterator<Item = (usize, usize)> {
+    (0..LEVELS).map(move |level| (level, hash as usize >> (BITS * level) & (BINS - 1)))
+}
+
+/// Probabilities and waiting packets of all bins.
+#[derive(Clone, Debug)]
+struct Bins {
+    packets: [[u32; BINS]; LEVELS],
+    probabilities: [[f64; BINS]; LEVELS],
+}
+
+impl Bins {
+    const EMPTY: Self = Self { packets: [[0; BINS]; LEVELS], probabilities: [[0.0; BINS]; LEVELS] };
 }
 
 /// All bins under one salt.
 #[derive(Clone, Debug)]
 struct Table {
-    bins: Box<[[Bin; BINS]; LEVELS]>,
+    bins: Box<Bins>,
     salt: u64,
     /// Number of the first packet that this table counted.
     counts_from: u64,
@@ -117,63 +128,87 @@ struct Least {
 
 impl Table {
     fn new() -> Self {
-        Self { bins: Box::new([[Bin::default(); BINS]; LEVELS]), salt: 0, counts_from: 0 }
+        Self { bins: Box::new(Bins::EMPTY), salt: 0, counts_from: 0 }
     }
 
     /// Clears the table, to count packets from number `counts_from` on under another salt.
     fn renew(&mut self, salt: u64, counts_from: u64) {
-        *self.bins = [[Bin::default(); BINS]; LEVELS];
+        *self.bins = Bins::EMPTY;
         self.salt = salt;
         self.counts_from = counts_from;
     }
 
-    /// The bins of the flow, one per level.
     #[inline]
-    fn bins_of(&mut self, flow: FlowHash) -> impl Iterator<Item = &mut Bin> {
-        let hash = spread(flow, self.salt) as usize;
-        self.bins.iter_mut().enumerate().map(move |(level, bins)| &mut bins[(hash >> (BITS * level)) % BINS])
+    fn hash(&self, flow: FlowHash) -> u32 {
+        spread(flow, self.salt)
     }
 
-    /// Records an arriving packet of `flow`: updates the probabilities of its bins, adds `more`
-    /// packets and returns the minima.
+    /// Counts a packet. Returns true if each of its bins had fewer than `few` packets and has
+    /// probability zero.
     #[inline]
-    fn meet(&mut self, flow: FlowHash, params: &SfbParams, more: u32) -> Least {
+    fn count(&mut self, hash: u32, few: u32) -> bool {
+        let Bins { packets, probabilities } = &mut *self.bins;
+        // All bits of the probabilities together, as zero has none.
+        let (mut most, mut risen) = (0, 0);
+        for (level, bin) in places(hash) {
+            let packets = &mut packets[level][bin];
+            most = most.max(*packets);
+            *packets += 1;
+            risen |= probabilities[level][bin].to_bits();
+        }
+        risen == 0 && most < few
+    }
+
+    /// Updates the probabilities of the bins for an arriving packet and returns the minima.
+    /// `counted` is one if the packet is among those that wait, and zero if not.
+    fn adapt(&mut self, hash: u32, params: &SfbParams, counted: u32) -> Least {
         let mut least = Least { probability: 1.0, packets: u32::MAX };
-        for bin in self.bins_of(flow) {
-            if bin.packets == 0 {
-                let lowered = bin.probability - params.d2;
-                bin.probability = if lowered > 0.0 { lowered } else { 0.0 };
-            } else if bin.packets >= params.bin_size {
-                let raised = bin.probability + params.d1;
-                bin.probability = if raised < 1.0 { raised } else { 1.0 };
+        for (level, bin) in places(hash) {
+            let packets = self.bins.packets[level][bin] - counted;
+            let probability = &mut self.bins.probabilities[level][bin];
+            if packets == 0 {
+                let lowered = *probability - params.d2;
+                *probability = if lowered > 0.0 { lowered } else { 0.0 };
+            } else if packets >= params.bin_size {
+                let raised = *probability + params.d1;
+                *probability = if raised < 1.0 { raised } else { 1.0 };
             }
-            least.probability = if bin.probability < least.probability { bin.probability } else { least.probability };
-            least.packets = least.packets.min(bin.packets);
-            bin.packets += more;
+            least.probability = if *probability < least.probability { *probability } else { least.probability };
+            least.packets = least.packets.min(packets);
         }
         least
     }
 
+    /// Counts one packet less.
     #[inline]
-    fn add(&mut self, flow: FlowHash) {
-        self.bins_of(flow).for_each(|bin| bin.packets += 1);
+    fn take_off(&mut self, hash: u32) {
+        places(hash).for_each(|(level, bin)| self.bins.packets[level][bin] -= 1);
     }
 
-    /// Reverts the count of the packet of `flow` that was recorded last, since it is dropped.
-    fn withdraw(&mut self, flow: FlowHash) {
-        self.bins_of(flow).for_each(|bin| bin.packets -= 1);
-    }
-
-    /// Records that packet `number` of `flow` leaves.
+    /// Records that packet `number` of `flow` leaves. Counts that `are_wrong` for want of reports
+    /// must not fall below zero.
     #[inline]
-    fn take(&mut self, flow: FlowHash, number: u64) {
+    fn leaves(&mut self, flow: FlowHash, number: u64, are_wrong: bool) {
         if number >= self.counts_from {
-            self.bins_of(flow).for_each(|bin| bin.packets -= u32::from(bin.packets > 0));
+            let hash = self.hash(flow);
+            if are_wrong {
+                self.take_off_if_any(hash);
+            } else {
+                self.take_off(hash);
+            }
+        }
+    }
+
+    #[cold]
+    fn take_off_if_any(&mut self, hash: u32) {
+        for (level, bin) in places(hash) {
+            let packets = &mut self.bins.packets[level][bin];
+            *packets = packets.saturating_sub(1);
         }
     }
 
     fn forget_packets(&mut self) {
-        self.bins.iter_mut().flatten().for_each(|bin| bin.packets = 0);
+        self.bins.packets = Bins::EMPTY.packets;
     }
 }
 
@@ -187,6 +222,10 @@ pub struct Sfb {
     warming: bool,
     /// Time at which the salt in use was drawn; `MAX` before the first arrival.
     salted_at: Instant,
+    /// When there is something to do about the tables, at the next arrival.
+    turns_at: Instant,
+    /// Waiting packets from which a bin has to be looked at.
+    few: u32,
     /// Packets that the trickle may let through now.
     tokens: f64,
     tokens_at: Instant,
@@ -209,6 +248,8 @@ impl Sfb {
             tables: [Table::new(), Table::new()],
             warming: false,
             salted_at: Instant::MAX,
+            turns_at: Instant::ZERO,
+            few: params.bin_size.min(params.max),
             tokens: params.penalty_burst,
             tokens_at: Instant::ZERO,
             accepted: 0,
@@ -224,27 +265,29 @@ impl Sfb {
         Self { linux: Some(Box::new(LinuxSfb::new(&params))), ..Self::new(params) }
     }
 
-    /// Starts and ends the preparation of the next table when it is due.
-    #[inline]
+    /// Starts and ends the preparation of the next table, which is due.
+    #[cold]
     fn turn_tables(&mut self, env: &mut Env<'_>) {
         if self.salted_at == Instant::MAX {
             self.salted_at = env.now;
             self.tables[0].renew(env.rng.next_u64(), self.accepted);
         }
         let SfbParams { rehash, warmup, .. } = self.params;
-        if rehash.is_zero() || env.now <= self.salted_at + rehash.saturating_sub(warmup) {
-            return;
+        let lasts = rehash.saturating_sub(warmup);
+        if !rehash.is_zero() && env.now > self.salted_at + lasts {
+            if !self.warming {
+                self.tables[1].renew(env.rng.next_u64(), self.accepted);
+                self.warming = true;
+            }
+            if env.now > self.salted_at + rehash {
+                self.tables.swap(0, 1);
+                self.warming = false;
+                self.salted_at = env.now;
+            }
         }
-        let is_over = env.now > self.salted_at + rehash;
-        if !self.warming {
-            self.tables[1].renew(env.rng.next_u64(), self.accepted);
-            self.warming = true;
-        }
-        if is_over {
-            self.tables.swap(0, 1);
-            self.warming = false;
-            self.salted_at = env.now;
-        }
+        let span = if self.warming { rehash } else { lasts };
+        // Right after the end of the span.
+        self.turns_at = if rehash.is_zero() { Instant::MAX } else { self.salted_at + span + Duration::ns(1) };
     }
 
     /// Whether one more packet of unresponsive flows may pass.
@@ -259,18 +302,33 @@ impl Sfb {
         may_pass
     }
 
-    /// Judges an arriving packet, which counts as waiting in the table in use until it is found to
-    /// be dropped.
-    #[inline]
-    fn judge(&mut self, env: &mut Env<'_>, flow: FlowHash) -> Verdict {
-        let least = self.tables[0].meet(flow, &self.params, 1);
+    /// Judges an arriving packet whose bins have many packets or a probability above zero. It
+    /// counts as waiting in the table in use until it is found to be dropped.
+    fn judge(&mut self, env: &mut Env<'_>, packet: PacketView, hash: u32) -> Verdict {
+        let least = self.tables[0].adapt(hash, &self.params, 1);
+        let verdict = self.verdict(env, packet.flow, least);
+        let is_kept = match verdict {
+            Verdict::Pass => true,
+            Verdict::Signal(_) => packet.ecn.is_capable(),
+            _ => false,
+        };
+        if is_kept {
+            self.keep(packet.flow);
+        } else {
+            self.tables[0].take_off(hash);
+        }
+        verdict
+    }
+
+    fn verdict(&mut self, env: &mut Env<'_>, flow: FlowHash, least: Least) -> Verdict {
         if least.packets >= self.params.max {
             return Verdict::Drop(Reason::Early);
         }
         let p = least.probability;
         if p >= 1.0 {
             if self.warming {
-                let _only_prepares = self.tables[1].meet(flow, &self.params, 0);
+                let hash = self.tables[1].hash(flow);
+                let _only_prepares = self.tables[1].adapt(hash, &self.params, 0);
             }
             return if self.trickles(env.now) { Verdict::Pass } else { Verdict::Drop(Reason::Penalty) };
         }
@@ -283,6 +341,16 @@ impl Sfb {
             Verdict::Signal(Reason::Early)
         }
     }
+
+    /// The packet of `flow` that was counted stays.
+    #[inline]
+    fn keep(&mut self, flow: FlowHash) {
+        if self.warming {
+            let hash = self.tables[1].hash(flow);
+            self.tables[1].count(hash, 0);
+        }
+        self.accepted += 1;
+    }
 }
 
 impl Aqm for Sfb {
@@ -291,33 +359,29 @@ impl Aqm for Sfb {
         if let Some(linux) = &mut self.linux {
             return linux.on_arrival(env, packet);
         }
-        self.turn_tables(env);
-        let verdict = self.judge(env, packet.flow);
-        let is_kept = match verdict {
-            Verdict::Pass => true,
-            Verdict::Signal(_) => packet.ecn.is_capable(),
-            _ => false,
-        };
-        if is_kept {
-            if self.warming {
-                self.tables[1].add(packet.flow);
-            }
-            self.accepted += 1;
-        } else {
-            self.tables[0].withdraw(packet.flow);
+        if env.now >= self.turns_at {
+            self.turn_tables(env);
         }
-        verdict
+        let hash = self.tables[0].hash(packet.flow);
+        if !self.tables[0].count(hash, self.few) {
+            return self.judge(env, packet, hash);
+        }
+        // A probability of zero takes its draw, too.
+        let _ = env.rng.next_u64();
+        self.keep(packet.flow);
+        Verdict::Pass
     }
 
-    #[inline]
+    // Out of line: within `AnyAqm` all others would save the registers that this needs.
+    #[inline(never)]
     fn on_departure(&mut self, _env: &mut Env<'_>, head: PacketView, _queue: QueueView) -> Verdict {
         if let Some(linux) = &mut self.linux {
             linux.on_departure();
             return Verdict::Pass;
         }
-        self.tables[0].take(head.flow, self.left);
+        self.tables[0].leaves(head.flow, self.left, self.lost_count);
         if self.warming {
-            self.tables[1].take(head.flow, self.left);
+            self.tables[1].leaves(head.flow, self.left, self.lost_count);
         }
         self.left += 1;
         Verdict::Pass
@@ -347,12 +411,13 @@ impl Aqm for Sfb {
     }
 
     fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        let bins = || self.tables[0].bins.iter().flatten();
+        let Bins { packets, probabilities } = &*self.tables[0].bins;
+        let probabilities = || probabilities.iter().flatten().copied();
         let figures = self.linux.as_ref().map_or_else(
             || {
-                let probability = bins().map(|bin| bin.probability).fold(0.0, f64::max);
-                let certain = bins().filter(|bin| bin.probability >= 1.0).count();
-                let packets = bins().map(|bin| bin.packets).max().unwrap_or(0);
+                let probability = probabilities().fold(0.0, f64::max);
+                let certain = probabilities().filter(|probability| *probability >= 1.0).count();
+                let packets = packets.iter().flatten().copied().max().unwrap_or(0);
                 [probability, certain as f64, f64::from(packets), self.tokens]
             },
             |linux| linux.figures(),
