@@ -149,12 +149,13 @@ fn page(rows: &[Row]) -> String {
         "# What a packet costs\n\n\
          One enqueue and one dequeue, timers included, at a standing queue of 100 packets of 1250 bytes whose delay is below every target: the\n\
          cost of an algorithm that has nothing to signal. Kinds are chosen by name at run time, as `gq` does; a program that names the algorithm in\n\
-         its types saves one `match` per call. Fair queueing visits its flows in an order that does not favour the cache.\n\n\
+         its types saves one `match` per call. Fair queueing visits its flows in an order that does not favor the cache.\n\n\
          `cargo xtask cost --write` made this page. Instructions (valgrind's callgrind) are the same on every x86-64 machine with the toolchain of\n\
          `rust-toolchain.toml`; `make bench-gate` fails when one grows by more than {:.0} %. Times are those of {} and vary with its load: the\n\
          fastest ten thousand packets of ten times half a million, seconds apart; a dash means counted, but not timed.\n\n\
-         `cake` over 100 flows is expensive: up to 64 of them go to one host and share its turn, so that a packet takes some seventy turns of twenty\n\
-         bytes, each rounded by a random number as in Linux; turns cannot be skipped without skipping random numbers.\n\n\
+         `cake` over 100 flows is expensive. Up to 64 of them go to one host and share its turn, so that a packet takes 34 turns in a row, most of them of\n\
+         some twenty bytes. Each is rounded by a random number, as in Linux. A turn takes 40 instructions, and no turn can be skipped: between two\n\
+         packets each flow has about one, and the next random number depends on the one before.\n\n\
          `fair:pie` keeps the probability of each of its queues up to date, 66 times per second while anything waits there: as in Linux, PIE does not rest\n\
          (RFC 8033 §5.3) unless it is told to. These updates are all that it costs more: with `active_inactive` a packet takes 604 instructions with one flow,\n\
          781 with 100 and 749 with 10,000. `cake` takes 48 instructions more with one flow than before it had a shaper: to ask whether it\n\
