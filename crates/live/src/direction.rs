@@ -8,6 +8,7 @@
 
 use crate::flight::Flight;
 use crate::flows::{FlowTotal, LargestFlows};
+use crate::joiner::Joiner;
 use crate::measure::{Meter, Times};
 use crate::packet::LivePacket;
 use crate::pool::{Frame, Pool};
@@ -305,6 +306,11 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
     /// until [`Direction::land`].
     pub(crate) fn due(&self, now: Instant, most: usize) -> &[Frame] {
         self.flight.due(now, most)
+    }
+
+    /// The same with consecutive segments of each flow side by side.
+    pub(crate) fn due_joined(&mut self, now: Instant, most: usize, joiner: &mut Joiner, pool: &Pool) -> &[Frame] {
+        self.flight.due_joined(now, most, joiner, pool)
     }
 
     /// The first `count` frames on the way were handed over at `now`.

@@ -54,7 +54,7 @@ pub fn run(
         let now = clock.now();
         if asked || now >= next_report {
             next_report = now + drive.report_every;
-            reporter.report(now, rounds, bridge);
+            reporter.report(now, (rounds, scheduling::thread_time()), bridge);
         }
         if stop.load(Ordering::Relaxed) {
             break Ok(());
@@ -75,7 +75,7 @@ pub fn run(
             break Err(error);
         }
     };
-    reporter.report(clock.now(), rounds, bridge);
+    reporter.report(clock.now(), (rounds, scheduling::thread_time()), bridge);
     outcome
 }
 

@@ -1,6 +1,7 @@
 //! Frames on their way: they left the queue and arrive at known times, in order.
 
-use crate::pool::Frame;
+use crate::joiner::Joiner;
+use crate::pool::{Frame, Pool};
 use goodqueue_units::Instant;
 use std::collections::VecDeque;
 
@@ -11,12 +12,19 @@ pub(crate) struct Flight {
     releases: VecDeque<Instant>,
     frames: VecDeque<Frame>,
     last: Instant,
+    /// So many of the first have segments side by side; all of them were due then.
+    arranged: usize,
 }
 
 impl Flight {
     /// Nothing on the way; room for `capacity` frames before it grows.
     pub(crate) fn with_capacity(capacity: usize) -> Self {
-        Self { releases: VecDeque::with_capacity(capacity), frames: VecDeque::with_capacity(capacity), last: Instant::ZERO }
+        Self {
+            releases: VecDeque::with_capacity(capacity),
+            frames: VecDeque::with_capacity(capacity),
+            last: Instant::ZERO,
+            arranged: 0,
+        }
     }
 
     /// Frames on the way.
@@ -48,6 +56,17 @@ impl Flight {
         &frames[..due]
     }
 
+    /// The same with consecutive segments of each flow side by side. Nothing that is due later is
+    /// looked at, so no frame waits for another.
+    pub(crate) fn due_joined(&mut self, now: Instant, most: usize, joiner: &mut Joiner, pool: &Pool) -> &[Frame] {
+        if self.arranged == 0 {
+            self.arranged = self.due(now, most).len();
+            let releases = &mut self.releases.as_mut_slices().0[..self.arranged];
+            joiner.arrange(&mut self.frames.as_mut_slices().0[..self.arranged], releases, pool);
+        }
+        &self.frames.as_slices().0[..self.arranged.min(most)]
+    }
+
     /// The first `count` of the frames that were due have arrived.
     #[inline]
     pub(crate) fn land(&mut self, count: usize, mut each: impl FnMut(Instant, Frame)) {
@@ -55,6 +74,7 @@ impl Flight {
         for (release, frame) in releases.iter().zip(frames) {
             each(*release, *frame);
         }
+        self.arranged = self.arranged.saturating_sub(count);
         self.releases.drain(..count);
         self.frames.drain(..count);
     }

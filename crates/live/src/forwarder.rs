@@ -3,6 +3,7 @@
 use crate::clock::Clock;
 use crate::direction::{Direction, Line};
 use crate::frame::{FlowKey, Headers, Malformed};
+use crate::joiner::Joiner;
 use crate::packet::LivePacket;
 use crate::pool::{Frame, Pool};
 use crate::port::{Drained, Port, PortCounters, Received};
@@ -67,6 +68,8 @@ struct CountedDirection<Q> {
     frames: FrameCounters,
     /// The port takes nothing at the moment.
     blocked: bool,
+    /// Where the port sends consecutive segments as one frame.
+    joiner: Option<Joiner>,
 }
 
 /// Which way.
@@ -93,16 +96,18 @@ pub struct Forwarder<A, B, Q> {
 impl<A: Port, B: Port, Q: Qdisc<LivePacket>> Forwarder<A, B, Q> {
     /// A forwarder between two ports, with these queues.
     pub fn new(settings: &Settings, ports: (A, B), queues: (Q, Q)) -> Self {
-        let half = |line: &Line, queue| CountedDirection {
+        let half = |line: &Line, queue, joiner| CountedDirection {
             direction: Direction::new(line, queue),
             frames: FrameCounters::default(),
             blocked: false,
+            joiner,
         };
+        let joiners = (ports.1.joins().then(Joiner::new), ports.0.joins().then(Joiner::new));
         Self {
             port_a: ports.0,
             port_b: ports.1,
-            down: half(&settings.down, queues.0),
-            up: half(&settings.up, queues.1),
+            down: half(&settings.down, queues.0, joiners.0),
+            up: half(&settings.up, queues.1, joiners.1),
             pool: Pool::new(settings.buffers, settings.buffer_size),
             key: settings.flow_key,
             batch: Vec::with_capacity(BATCH),
@@ -246,7 +251,7 @@ impl<Q: Qdisc<LivePacket>> CountedDirection<Q> {
             self.take_segments(at, frame, headers, joined, pool);
             return;
         }
-        pool.set_number(frame.slot, self.direction.take_numbers(1));
+        pool.admit(frame.slot, headers.flow, self.direction.take_numbers(1));
         let packet = LivePacket::new(frame, headers);
         self.frames.opaque += u64::from(packet.is_opaque());
         self.direction.arrive(at, packet, pool);
@@ -255,7 +260,7 @@ impl<Q: Qdisc<LivePacket>> CountedDirection<Q> {
     /// The segments of a joined frame arrive one by one, at the same time.
     fn take_segments(&mut self, at: Instant, whole: Frame, headers: &Headers, joined: Joined, pool: &mut Pool) {
         let count = pool.split(whole.slot, whole.len, joined);
-        pool.set_number(whole.slot, self.direction.take_numbers(count));
+        pool.admit(whole.slot, headers.flow, self.direction.take_numbers(count));
         self.frames.received += u64::from(count) - 1;
         for index in 0..count {
             let packet = LivePacket::segment(whole, headers, &joined, index);
@@ -266,7 +271,10 @@ impl<Q: Qdisc<LivePacket>> CountedDirection<Q> {
     /// Hands due frames to `port`.
     fn send<P: Port>(&mut self, now: Instant, port: &mut P, pool: &mut Pool) -> io::Result<()> {
         loop {
-            let due = self.direction.due(now, port.most_at_once());
+            let due = match &mut self.joiner {
+                None => self.direction.due(now, port.most_at_once()),
+                Some(joiner) => self.direction.due_joined(now, port.most_at_once(), joiner, pool),
+            };
             let count = due.len();
             if count == 0 {
                 self.blocked = false;

@@ -6,7 +6,7 @@
 //!    buffers; [`packet`]: the record of a frame that waits.
 //! 2. [`port`]: where frames come from and go to: the program itself, network interfaces, captures;
 //!    and faults on top of any. [`segments`]: TCP segments that an offload joined, split before the
-//!    queue and joined again behind it.
+//!    queue and joined again behind it, flow by flow (`joiner`).
 //! 3. [`Direction`]: a queue, an exact transmitter and a delay line in virtual time, with the calls
 //!    the simulator makes.
 //! 4. [`Forwarder`]: two ports and two directions, driven by a [`clock`].
@@ -28,6 +28,7 @@ mod flight;
 pub mod flows;
 pub mod forwarder;
 pub mod frame;
+mod joiner;
 pub mod measure;
 pub mod monitor;
 pub mod packet;

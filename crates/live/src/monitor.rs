@@ -65,6 +65,8 @@ pub struct Report {
     pub buffers: usize,
     /// Rounds of the loop.
     pub rounds: u64,
+    /// Processor time that the thread has used.
+    pub used: Duration,
 }
 
 /// Reports that are under way at the same time at most.
@@ -155,12 +157,12 @@ impl Reporter {
     pub(crate) fn report<A: Port, B: Port, Q: Qdisc<LivePacket>>(
         &mut self,
         now: Instant,
-        rounds: u64,
+        (rounds, used): (u64, Duration),
         forwarder: &mut Forwarder<A, B, Q>,
     ) {
         let Ok(mut report) = self.spare.try_recv() else { return };
         report.at = now;
-        report.rounds = rounds;
+        (report.rounds, report.used) = (rounds, used);
         report.buffers = forwarder.pool().in_use();
         (report.down.port, report.up.port) = forwarder.port_counters();
         fill(&mut report.down, Way::Down, forwarder);

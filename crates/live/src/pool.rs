@@ -1,6 +1,7 @@
 //! Buffers for frames, all of them made at the start.
 
 use crate::segments::Joined;
+use goodqueue_aqm::FlowHash;
 
 /// Index of a buffer of a [`Pool`]. Its holder gives it back once, which debug builds
 /// check.
@@ -32,13 +33,15 @@ impl Frame {
 }
 
 /// Bookkeeping of one buffer.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Use {
     /// Frames that it holds: one, or the segments that are left of a joined one.
     frames: u32,
     /// Bytes of the joined frame.
     len: u32,
     joined: Option<Joined>,
+    /// Flow of the frame.
+    flow: FlowHash,
     /// Number of the packet, or of its first segment, among those that arrived at its queue.
     number: u64,
 }
@@ -73,7 +76,7 @@ impl Pool {
             stride,
             free: (0..count).rev().collect(),
             capacity,
-            uses: vec![Use::default(); capacity],
+            uses: vec![Use { frames: 0, len: 0, joined: None, flow: FlowHash(0), number: 0 }; capacity],
             frames: 0,
         }
     }
@@ -82,7 +85,7 @@ impl Pool {
     #[inline]
     pub fn take(&mut self) -> Option<Slot> {
         let slot = self.free.pop()?;
-        self.uses[slot as usize] = Use { frames: 1, len: 0, joined: None, number: 0 };
+        self.uses[slot as usize] = Use { frames: 1, len: 0, joined: None, flow: FlowHash(0), number: 0 };
         self.frames += 1;
         Some(slot)
     }
@@ -92,16 +95,24 @@ impl Pool {
     pub fn split(&mut self, slot: Slot, len: u32, joined: Joined) -> u32 {
         let count = joined.count(len);
         debug_assert!(count > 0 && len as usize <= self.size, "a joined frame has segments");
-        self.uses[slot as usize] = Use { frames: count, len, joined: Some(joined), number: 0 };
+        self.uses[slot as usize] = Use { frames: count, len, joined: Some(joined), flow: FlowHash(0), number: 0 };
         self.frames += count as usize - 1;
         count
     }
 
-    /// Says which number the packet in `slot` has among those that arrived at its queue, or the
-    /// first of its segments.
+    /// Says which flow the packet in `slot` is of, and which number it has among those that arrived
+    /// at its queue, or the first of its segments.
     #[inline]
-    pub(crate) fn set_number(&mut self, slot: Slot, number: u64) {
-        self.uses[slot as usize].number = number;
+    pub(crate) fn admit(&mut self, slot: Slot, flow: FlowHash, number: u64) {
+        let used = &mut self.uses[slot as usize];
+        (used.flow, used.number) = (flow, number);
+    }
+
+    /// The flow of the packet in `slot`.
+    #[inline]
+    #[must_use]
+    pub(crate) fn flow(&self, slot: Slot) -> FlowHash {
+        self.uses[slot as usize].flow
     }
 
     /// The number of a packet among those that arrived at its queue, from zero.

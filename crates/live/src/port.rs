@@ -42,8 +42,10 @@ pub enum Drained {
 pub struct PortCounters {
     /// Frames handed over.
     pub received: u64,
-    /// Frames sent.
+    /// Frames sent, segments one by one.
     pub sent: u64,
+    /// Frames that they left as, where consecutive segments leave as one.
+    pub sent_joined: u64,
     /// Lost before we saw them, because the receive ring was full: packets lost outside of the
     /// queue.
     pub ring_overflows: u64,
@@ -78,6 +80,11 @@ pub trait Port {
     /// # Errors
     /// When the port is gone for good.
     fn send(&mut self, now: Instant, pool: &Pool, frames: &[Frame]) -> io::Result<usize>;
+
+    /// True if it sends consecutive segments as one frame, so that they had better lie side by side.
+    fn joins(&self) -> bool {
+        false
+    }
 
     /// Frames worth handing over at a time.
     fn most_at_once(&self) -> usize {

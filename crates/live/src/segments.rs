@@ -6,8 +6,8 @@
 //! programs ask for the same with `UDP_SEGMENT`. Here such a frame stays in one buffer. The queue
 //! holds a record for every segment of it, which differ in their number alone; the buffer is free
 //! again when the last of them is gone. What leaves
-//! together is sent as one frame again: neighbors of one frame with the same mark, so that the
-//! receiver's kernel has as little work as the sender's.
+//! together is sent as one frame again: consecutive segments of one flow with the same headers and
+//! the same mark, so that the receiver's kernel has as little work as the sender's.
 //!
 //! A segment's headers follow from those of the frame as a card would make them (Linux
 //! `tcp_gso_segment`; RFC 3168 §6.1.2 for CWR): sequence number and IPv4 identification advance,
@@ -18,7 +18,6 @@
 use crate::frame::checksum::{fold, sum};
 use crate::frame::{self, Network};
 use crate::pool::{Frame, Pool};
-use std::ops::Range;
 
 /// Longest headers of a frame that is split: Ethernet, tags and PPPoE, IP and TCP with all
 /// options.
@@ -28,6 +27,11 @@ pub const HEADERS: usize = 192;
 pub const LONGEST: usize = 65_535 + 32;
 /// More buffers for joined frames are 2 GiB of address space; only what is written takes memory.
 pub const MOST_BUFFERS: u32 = 1 << 15;
+/// The longest frame that segments are joined to. A kernel cuts one of 64 KiB or more by itself
+/// (Linux `netif_skb_features`).
+const LONGEST_OUTGOING: u32 = 65_535;
+/// Segments of so many buffers are joined at most.
+pub const MOST_PARTS: usize = 8;
 /// Segments smaller than this are none of TCP's (Linux `TCP_MIN_SND_MSS`); they would make one
 /// frame thousands of packets.
 const SMALLEST: u16 = 48;
@@ -212,30 +216,120 @@ impl Joined {
     }
 }
 
+/// Consecutive segments of one flow that can leave as one frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run {
+    last: Frame,
+    /// Bytes of the frame that they would make, headers included.
+    bytes: u32,
+    count: u16,
+    /// Buffers that they lie in.
+    buffers: u8,
+}
+
+impl Run {
+    /// Of this segment alone; `None` of a whole frame, which leaves as it is.
+    #[inline]
+    pub(crate) fn of(first: Frame, pool: &Pool) -> Option<Self> {
+        pool.joined(first.slot)?;
+        Some(Self { last: first, bytes: first.len, count: 1, buffers: 1 })
+    }
+
+    /// Appends `frame` if it is the next segment, as GRO of a receiver's kernel would: with the same
+    /// headers and mark, after one of full size that ends nothing.
+    #[inline]
+    pub(crate) fn extend(&mut self, frame: Frame, pool: &Pool) -> bool {
+        let last = self.last;
+        let same_buffer = frame.slot == last.slot;
+        if frame.marked != last.marked || same_buffer && frame.segment != last.segment.wrapping_add(1) {
+            return false;
+        }
+        let Some(joined) = pool.joined(frame.slot) else { return false };
+        let bytes = self.bytes + (frame.len - u32::from(joined.payload));
+        let many = joined.kind == Transport::Udp && usize::from(self.count) >= MOST_DATAGRAMS;
+        if bytes > LONGEST_OUTGOING || many {
+            return false;
+        }
+        if !same_buffer {
+            if usize::from(self.buffers) == MOST_PARTS || !continues(last, frame, &joined, pool) {
+                return false;
+            }
+            self.buffers += 1;
+        }
+        *self = Self { last: frame, bytes, count: self.count + 1, ..*self };
+        true
+    }
+}
+
+/// True if `frame`, a segment of the frame that `joined` is of, follows on `last`, which is of
+/// another frame.
+fn continues(last: Frame, frame: Frame, joined: &Joined, pool: &Pool) -> bool {
+    let (before, after) = (pool.whole(last.slot), pool.whole(frame.slot));
+    let (begin, transport, at) = (usize::from(joined.payload), usize::from(joined.transport), joined.network_at());
+    let sent = usize::from(last.segment) * usize::from(joined.size) + usize::from(joined.size);
+    let whole = pool.joined(last.slot) == Some(*joined) && frame.segment == 0 && begin + sent == before.len();
+    if !whole {
+        return false;
+    }
+    let (Some(before), Some(after)) = (before.get(..begin), after.get(..begin)) else { return false };
+    let word = |header: &[u8], at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
+    let long = |header: &[u8], at: usize| u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
+    // Up to the IP length, and from behind the checksum on; IPv6 has no more than a length.
+    let (network, rest) = match joined.network {
+        Network::V4(_) => {
+            let next = word(before, at + 4).wrapping_add(last.segment).wrapping_add(1);
+            let same = before[at + 6..at + 10] == after[at + 6..at + 10] && word(after, at + 4) == next;
+            (same && before[..at + 2] == after[..at + 2], at + 12)
+        }
+        _ => (before[..at + 4] == after[..at + 4], at + 6),
+    };
+    if !network || before[rest..transport + 4] != after[rest..transport + 4] {
+        return false;
+    }
+    match joined.kind {
+        Transport::Udp => true,
+        Transport::Tcp => {
+            let (flags, next_flags) = (before[transport + 13], after[transport + 13]);
+            // What ends a frame stands in its last segment, CWR in its first.
+            flags & FIN_PSH == 0
+                && next_flags & CWR == 0
+                && flags & !CWR == next_flags & !FIN_PSH
+                && long(after, transport + 4) == long(before, transport + 4).wrapping_add(sent as u32)
+                && before[transport + 8..transport + 13] == after[transport + 8..transport + 13]
+                && before[transport + 14..transport + 16] == after[transport + 14..transport + 16]
+                && before[transport + 18..] == after[transport + 18..]
+        }
+    }
+}
+
 /// How many of `frames`, from the first on, leave as one.
 #[must_use]
 pub fn run_of(frames: &[Frame], pool: &Pool) -> usize {
-    let Some(first) = frames.first() else { return 0 };
-    if pool.joined(first.slot).is_none() {
-        return 1;
-    }
-    let follows = |(place, frame): &(usize, &Frame)| {
-        frame.slot == first.slot
-            && frame.marked == first.marked
-            && usize::from(frame.segment) == usize::from(first.segment) + place
-    };
-    frames.iter().enumerate().take_while(follows).count()
+    let Some((first, rest)) = frames.split_first() else { return 0 };
+    let Some(mut run) = Run::of(*first, pool) else { return 1 };
+    1 + rest.iter().take_while(|frame| run.extend(**frame, pool)).count()
 }
 
-/// The headers of one or several neighboring segments, and where their payload is in the buffer.
-#[derive(Debug)]
+/// The payload of `run`, a run of [`run_of`], in at most [`MOST_PARTS`] parts.
+pub fn payload<'a>(run: &'a [Frame], pool: &'a Pool) -> impl Iterator<Item = &'a [u8]> {
+    run.chunk_by(|frame, next| frame.slot == next.slot).map(|part| {
+        let (Some(first), Some(last), Some(joined)) = (part.first(), part.last(), pool.joined(part[0].slot)) else {
+            return &[][..];
+        };
+        let (whole, begin, size) = (pool.whole(first.slot), usize::from(joined.payload), usize::from(joined.size));
+        let from = begin + usize::from(first.segment) * size;
+        let to = (begin + (usize::from(last.segment) + 1) * size).min(whole.len());
+        whole.get(from..to).unwrap_or_default()
+    })
+}
+
+/// The headers of one or several consecutive segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outgoing {
     /// The header for the kernel.
     pub offload: Offload,
     /// Bytes of the headers.
     pub headers: usize,
-    /// The payload, in the buffer.
-    pub payload: Range<usize>,
 }
 
 /// Writes the headers of `run`, a run of [`run_of`], into `headers`. `None` for a whole frame,
@@ -243,24 +337,25 @@ pub struct Outgoing {
 pub fn compose(run: &[Frame], pool: &Pool, headers: &mut [u8; HEADERS]) -> Option<Outgoing> {
     let (first, last) = (run.first()?, run.last()?);
     let joined = pool.joined(first.slot)?;
-    let whole = pool.whole(first.slot);
     let (at, transport, size) = (joined.network_at(), usize::from(joined.transport), usize::from(joined.size));
     let begin = usize::from(joined.payload);
-    let from = begin + usize::from(first.segment) * size;
-    let to = (begin + (usize::from(last.segment) + 1) * size).min(whole.len());
+    let offset = usize::from(first.segment) * size;
+    // All but the last are of full size.
+    let bytes = (run.len() - 1) * size + (last.len as usize).checked_sub(begin)?;
     let head = headers.get_mut(..begin)?;
-    head.copy_from_slice(whole.get(..begin)?);
+    head.copy_from_slice(pool.whole(first.slot).get(..begin)?);
 
-    let segment = begin - transport + (to - from);
+    let segment = begin - transport + bytes;
     let mut with_cwr = 0;
     match joined.kind {
         Transport::Tcp => {
             let tcp = &mut head[transport..];
             let sequence = u32::from_be_bytes([tcp[4], tcp[5], tcp[6], tcp[7]]);
-            tcp[4..8].copy_from_slice(&sequence.wrapping_add((from - begin) as u32).to_be_bytes());
-            if to < whole.len() {
-                tcp[13] &= !FIN_PSH;
-            }
+            tcp[4..8].copy_from_slice(&sequence.wrapping_add(offset as u32).to_be_bytes());
+            let last_whole = pool.whole(last.slot);
+            let ends = begin + (usize::from(last.segment) + 1) * size >= last_whole.len();
+            let ending = if ends { last_whole.get(transport + 13)? & FIN_PSH } else { 0 };
+            tcp[13] = tcp[13] & !FIN_PSH | ending;
             if first.segment > 0 {
                 tcp[13] &= !CWR;
             }
@@ -272,7 +367,7 @@ pub fn compose(run: &[Frame], pool: &Pool, headers: &mut [u8; HEADERS]) -> Optio
     }
     let (kind, addresses) = match joined.network {
         Network::V4(_) => {
-            head[at + 2..at + 4].copy_from_slice(&((begin - at + to - from) as u16).to_be_bytes());
+            head[at + 2..at + 4].copy_from_slice(&((begin - at + bytes) as u16).to_be_bytes());
             let id = u16::from_be_bytes([head[at + 4], head[at + 5]]).wrapping_add(first.segment);
             head[at + 4..at + 6].copy_from_slice(&id.to_be_bytes());
             head[at + 10..at + 12].fill(0);
@@ -281,7 +376,7 @@ pub fn compose(run: &[Frame], pool: &Pool, headers: &mut [u8; HEADERS]) -> Optio
             (Offload::TCP_V4, at + 12..at + 20)
         }
         _ => {
-            head[at + 4..at + 6].copy_from_slice(&((begin - at - 40 + to - from) as u16).to_be_bytes());
+            head[at + 4..at + 6].copy_from_slice(&((begin - at - 40 + bytes) as u16).to_be_bytes());
             (Offload::TCP_V6, at + 8..at + 40)
         }
     };
@@ -292,7 +387,7 @@ pub fn compose(run: &[Frame], pool: &Pool, headers: &mut [u8; HEADERS]) -> Optio
     let pseudo = fold(sum(&head[addresses]) + u64::from(joined.kind.protocol()) + segment as u64);
     let checksum = joined.kind.checksum();
     head[transport + checksum..transport + checksum + 2].copy_from_slice(&pseudo.to_be_bytes());
-    let several = to - from > size;
+    let several = bytes > size;
     Some(Outgoing {
         offload: Offload {
             partial_checksum: true,
@@ -302,7 +397,6 @@ pub fn compose(run: &[Frame], pool: &Pool, headers: &mut [u8; HEADERS]) -> Optio
             checksum: (joined.transport, checksum as u16),
         },
         headers: begin,
-        payload: from..to,
     })
 }
 
@@ -314,7 +408,7 @@ pub fn write_alone(frame: Frame, pool: &Pool, to: &mut Vec<u8>) {
         None => to.extend_from_slice(pool.frame(frame)),
         Some(outgoing) => {
             to.extend_from_slice(&headers[..outgoing.headers]);
-            to.extend_from_slice(&pool.whole(frame.slot)[outgoing.payload]);
+            payload(&[frame], pool).for_each(|part| to.extend_from_slice(part));
             let finished = frame::finish_partial(&mut to[start..]);
             debug_assert!(finished, "a segment has a checksum");
         }

@@ -71,13 +71,13 @@ fn send(found: &RingFrame<'_>, to: &PacketSocket, batch: &mut SendBatch) -> bool
     let mut head = [0; Offload::BYTES + STATIONS + TAG];
     head[..Offload::BYTES].copy_from_slice(&found.offload.unwrap_or_default().to_bytes());
     let Some((protocol, tag)) = found.tag else {
-        return batch.send(to, std::iter::once([&head[..Offload::BYTES], found.bytes, &[]])).is_ok();
+        return batch.send(to, std::iter::once([&head[..Offload::BYTES], found.bytes])).is_ok();
     };
     let Some((stations, rest)) = found.bytes.split_at_checked(STATIONS) else { return false };
     head[Offload::BYTES..Offload::BYTES + STATIONS].copy_from_slice(stations);
     head[Offload::BYTES + STATIONS..][..2].copy_from_slice(&protocol.to_be_bytes());
     head[Offload::BYTES + STATIONS + 2..].copy_from_slice(&tag.to_be_bytes());
-    batch.send(to, std::iter::once([&head[..], rest, &[]])).is_ok()
+    batch.send(to, std::iter::once([&head[..], rest])).is_ok()
 }
 
 /// What passed.

@@ -10,7 +10,7 @@ use goodqueue_live::port::fault::{Faults, FaultyPort};
 use goodqueue_live::port::memory::{Drain, MemoryPort, Nothing, Source};
 use goodqueue_live::segments::{LONGEST, Offload};
 use goodqueue_units::{Duration, Instant, Probability, Rate, Rng};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use support::*;
 
 const MSS: usize = 1448;
@@ -52,9 +52,10 @@ impl Drain for Taken {
     }
 }
 
-/// Which IP and transport, with how many tags before it.
-#[derive(Clone, Copy)]
+/// Which IP and transport, from which port, with how many tags before it.
+#[derive(Clone, Copy, Default)]
 struct Shape {
+    port: u16,
     v6: bool,
     udp: bool,
     tags: usize,
@@ -98,7 +99,8 @@ fn superframe(shape: Shape, sequence: u32, id: u16, flags: u8, ecn: u8, payload:
         at + 12..at + 20
     };
     let tcp = frame.len();
-    frame.extend([0x12, 0x34, 0, 80]);
+    frame.extend(shape.port.to_be_bytes());
+    frame.extend([0, 80]);
     let checksum = if shape.udp {
         frame.extend((tcp_len as u16).to_be_bytes());
         frame.extend([0, 0]);
@@ -139,7 +141,7 @@ fn cut((_, frame, offload): &Sent) -> Vec<Vec<u8>> {
         let place = if v6 { at + 4 } else { at + 2 };
         out[place..place + 2].copy_from_slice(&(if v6 { length - 40 } else { length }).to_be_bytes());
         if !v6 {
-            let id = u16::from_be_bytes([out[at + 4], out[at + 5]]) + index as u16;
+            let id = u16::from_be_bytes([out[at + 4], out[at + 5]]).wrapping_add(index as u16);
             out[at + 4..at + 6].copy_from_slice(&id.to_be_bytes());
             out[at + 10..at + 12].fill(0);
             let header = !fold(sum(&out[at..at + 20]));
@@ -175,7 +177,7 @@ fn frames(count: usize, rate: Rate, load: f64, seed: u64) -> Vec<Sent> {
     let mut now = ms(1);
     (0..count)
         .map(|n| {
-            let shape = Shape { v6: n % 3 == 1, udp: n % 7 % 3 == 2, tags: n % 4 / 3, options: [0, 12, 40][n % 3] };
+            let shape = Shape { port: 0x1234, v6: n % 3 == 1, udp: n % 7 % 3 == 2, tags: n % 4 / 3, options: [0, 12, 40][n % 3] };
             let len = 1 + rng.below(if n % 5 == 0 { 4 * MSS as u64 } else { 64_000 }) as usize;
             let payload: Vec<u8> = (0..len).map(|_| rng.next_u64() as u8).collect();
             let flags = 0x10 | (rng.next_u64() as u8 & 0x89);
@@ -258,10 +260,109 @@ fn drops_and_marks_fall_on_single_segments() {
         });
         let [(out, counters), (plain, plain_counters)] = &outputs;
         assert_eq!(counters, plain_counters, "{name}");
-        assert_eq!(out, plain, "{name}");
+        assert!(by_flow(out) == by_flow(plain), "{name}");
         assert!(counters.dropped_total().packets.get() > 0, "{name} drops");
         assert_eq!(out.len() as u64 + counters.dropped_total().packets.get(), wire.len() as u64);
     }
+}
+
+/// Frames of each flow in their order; a flow is its version, protocol and source port.
+fn by_flow(frames: &[Vec<u8>]) -> BTreeMap<(u8, u8, u16), Vec<&[u8]>> {
+    let mut flows: BTreeMap<_, Vec<&[u8]>> = BTreeMap::new();
+    for frame in frames {
+        let at = 14 + 4 * frame[12..].chunks(4).take_while(|tag| tag[..2] == [0x81, 0]).count();
+        let (protocol, transport) = if frame[at] >> 4 == 6 { (frame[at + 6], at + 40) } else { (frame[at + 9], at + 20) };
+        let port = u16::from_be_bytes([frame[transport], frame[transport + 1]]);
+        flows.entry((frame[at] >> 4, protocol, port)).or_default().push(frame);
+    }
+    flows
+}
+
+/// What senders of `flows` streams send: new data mostly, at times the latest data once more, a
+/// segment without data, other flags, another codepoint or another segment size.
+fn streams(flows: u16, count: usize, rate: Rate, seed: u64) -> Vec<Sent> {
+    let mut rng = Rng::new(seed);
+    let mut now = ms(1);
+    let mut sequences = vec![u32::MAX - 100_000; usize::from(flows)];
+    let mut ids = vec![u16::MAX - 50; usize::from(flows)];
+    (0..count)
+        .map(|_| {
+            let flow = rng.below(u64::from(flows)) as u16;
+            let at = usize::from(flow);
+            let shape = Shape { port: flow + 1, v6: flow % 3 == 1, udp: flow % 5 == 4, tags: 0, options: 12 };
+            let segments = if rng.fires(0.9) { 1 + rng.below(20) as usize } else { 0 };
+            let tail = if rng.fires(0.2) { rng.below(MSS as u64) as usize } else { 0 };
+            let payload: Vec<u8> = (0..segments * MSS + tail).map(|_| rng.next_u64() as u8).collect();
+            let flags = 0x10 | if rng.fires(0.1) { rng.next_u64() as u8 & 0x89 } else { 0 };
+            let ecn = if rng.fires(0.05) { 1 } else { 2 };
+            if rng.fires(0.05) {
+                sequences[at] = sequences[at].wrapping_sub(MSS as u32);
+            }
+            let (frame, mut offload) = superframe(shape, sequences[at], ids[at], flags, ecn, &payload);
+            if payload.is_empty() {
+                offload = Offload::default();
+            } else if rng.fires(0.05) {
+                offload.size = 1000;
+            }
+            sequences[at] = sequences[at].wrapping_add(payload.len() as u32);
+            ids[at] = ids[at].wrapping_add(payload.len().div_ceil(usize::from(offload.size).max(1)).max(1) as u16);
+            now += rate.transmission_time(goodqueue_units::Bytes::new(frame.len() as u64));
+            (now, frame, offload)
+        })
+        .collect()
+}
+
+/// However flows leave interleaved, and however many there are, each has its bytes in their order;
+/// and far fewer frames leave than there are segments.
+#[test]
+fn each_flow_is_joined_behind_a_scheduler() {
+    let rate = Rate::gbit(10);
+    for (flows, per_frame) in [(1, 10), (4, 10), (30, 5), (400, 1)] {
+        let input = streams(flows, 600, rate, u64::from(flows));
+        let expected: Vec<Vec<u8>> = input.iter().flat_map(cut).collect();
+        for name in ["tail-drop", "fq-codel", "cake", "priority"] {
+            let queues = [queue(name, rate, Limit::NONE), queue("tail-drop", rate, Limit::NONE)];
+            // As fast as they come, but in turns.
+            let mut live = forwarder(source(&input), rate, queues);
+            run(&mut live, Some(Duration::us(500)));
+            let out = &live.ports().1.drain.0;
+            assert!(out.iter().all(|sent| sent.1.len() <= 65_535));
+            let wire: Vec<Vec<u8>> = out.iter().flat_map(cut).collect();
+            let dropped = live.direction(Way::Down).counters().dropped_total().packets.get();
+            assert_eq!(dropped, 0, "{name}, {flows} flows");
+            assert!(by_flow(&wire) == by_flow(&expected), "{name}, {flows} flows");
+            assert!(out.len() * per_frame <= wire.len(), "{name}, {flows} flows: {} of {}", out.len(), wire.len());
+        }
+    }
+}
+
+/// The segments of several frames leave as one, if nothing ends it.
+#[test]
+fn frames_that_follow_one_another_become_one() {
+    let joins = |change: &dyn Fn(usize, &mut u8, &mut u32, &mut u8)| {
+        let input: Vec<Sent> = (0..4)
+            .map(|n| {
+                let (mut flags, mut sequence, mut ecn) = (0x10, 77 + (n * 3 * MSS) as u32, 2);
+                change(n, &mut flags, &mut sequence, &mut ecn);
+                let shape = Shape { options: 12, ..Shape::default() };
+                let (frame, offload) = superframe(shape, sequence, n as u16 * 3, flags, ecn, &[n as u8; 3 * MSS]);
+                (ms(1), frame, offload)
+            })
+            .collect();
+        let queues = ["tail-drop", "tail-drop"].map(|name| queue(name, Rate::gbit(1), Limit::NONE));
+        let mut live = forwarder(source(&input), Rate::gbit(1), queues);
+        run(&mut live, Some(Duration::ms(30)));
+        let out = &live.ports().1.drain.0;
+        let wire = |sent: &[Sent]| sent.iter().flat_map(cut).collect::<Vec<_>>();
+        assert_eq!(wire(out), wire(&input));
+        out.len()
+    };
+    assert_eq!(joins(&|_, _, _, _| {}), 1);
+    assert_eq!(joins(&|n, flags, _, _| *flags |= if n == 1 { 0x08 } else { 0 }), 2, "PSH ends a frame");
+    assert_eq!(joins(&|n, flags, _, _| *flags |= if n == 3 { 0x09 } else { 0 }), 1, "what ends the last is its own");
+    assert_eq!(joins(&|n, flags, _, _| *flags |= if n == 2 { 0x80 } else { 0 }), 2, "CWR begins a frame");
+    assert_eq!(joins(&|n, _, sequence, _| *sequence += if n == 2 { 1 } else { 0 }), 3, "neither a gap nor what lies before it");
+    assert_eq!(joins(&|n, _, _, ecn| *ecn = if n == 3 { 3 } else { 2 }), 2, "another codepoint");
 }
 
 /// Damaged frames and headers that lie about their segments do no harm.

@@ -141,6 +141,8 @@ pub struct HalfMeasured {
     pub sent_bits: u64,
     /// Packets lost outside of the queue.
     pub lost_outside: u64,
+    /// Packets that the port sent, and frames that they left as where segments are joined.
+    pub handed_over: (u64, u64),
     /// Packets that departed since the start, warm-up included.
     pub departed_whole_run: u64,
 }
@@ -163,6 +165,8 @@ pub struct Measured {
     /// What a hypervisor said it took from this machine's processors in the measured part, of all
     /// of them together.
     pub stolen: Duration,
+    /// Processor time of the thread that moves packets in the measured part.
+    pub used: Duration,
 }
 
 /// A run is void when this quantile of the lateness is more than this part of the base round-trip
@@ -277,26 +281,30 @@ struct Mark {
     halves: [HalfMark; 2],
     flows: Vec<FlowMeasured>,
     stolen: Duration,
+    used: Duration,
 }
 
 struct HalfMark {
     counters: Counters,
     sent_bits: u64,
     lost_outside: u64,
+    handed_over: (u64, u64),
 }
 
 impl HalfMark {
-    fn of(half: &HalfReport) -> Self {
+    /// Of a direction that sends by the port that `other` takes its frames from.
+    fn of(half: &HalfReport, other: &HalfReport) -> Self {
         let port = half.port;
         let lost_outside = port.ring_overflows + port.no_buffer + port.oversize + port.send_failures;
-        Self { counters: half.counters.clone(), sent_bits: half.sent_bits, lost_outside }
+        let handed_over = (other.port.sent, other.port.sent_joined);
+        Self { counters: half.counters.clone(), sent_bits: half.sent_bits, lost_outside, handed_over }
     }
 }
 
 impl Mark {
     fn of(report: &Report, live: &Live) -> Self {
-        let halves = [HalfMark::of(&report.down), HalfMark::of(&report.up)];
-        Self { at: report.at, halves, flows: live.read(), stolen: processors::stolen() }
+        let halves = [HalfMark::of(&report.down, &report.up), HalfMark::of(&report.up, &report.down)];
+        Self { at: report.at, halves, flows: live.read(), stolen: processors::stolen(), used: report.used }
     }
 }
 
@@ -344,6 +352,7 @@ fn between(first: &Mark, last: Mark, times: [Times; 2]) -> Measured {
         times,
         sent_bits: after.sent_bits - before.sent_bits,
         lost_outside: after.lost_outside - before.lost_outside,
+        handed_over: (after.handed_over.0 - before.handed_over.0, after.handed_over.1 - before.handed_over.1),
         departed_whole_run: after.counters.departed.packets.get(),
     };
     let [down, up] = times;
@@ -355,6 +364,7 @@ fn between(first: &Mark, last: Mark, times: [Times; 2]) -> Measured {
         samples: Samples::default(),
         real_time: false,
         stolen: last.stolen.saturating_sub(first.stolen),
+        used: last.used.saturating_sub(first.used),
     }
 }
 

@@ -48,7 +48,7 @@ fn of_groups<'a>(plan: &'a Scenario, measured: &'a Measured) -> impl Iterator<It
 }
 
 fn link_outcome(link: &Link, heading: Heading, half: &HalfMeasured, span: Duration) -> LinkOutcome {
-    let HalfMeasured { counters, times, sent_bits, lost_outside: _, departed_whole_run } = half;
+    let HalfMeasured { counters, times, sent_bits, lost_outside: _, handed_over: _, departed_whole_run } = half;
     let seconds = span.as_secs_f64();
     let mean = |area: u128| if span.is_zero() { 0.0 } else { area as f64 * 1e-9 / seconds };
     let (capacity_bits, rate_changes) = match &link.direction(heading).rate {

@@ -144,6 +144,10 @@ impl<P: Port> Port for FaultyPort<P> {
         counters
     }
 
+    fn joins(&self) -> bool {
+        self.inner.joins()
+    }
+
     fn most_at_once(&self) -> usize {
         self.inner.most_at_once()
     }

@@ -70,6 +70,10 @@ impl Port for InterfacePort {
         either!(self, port => port.send(now, pool, frames))
     }
 
+    fn joins(&self) -> bool {
+        either!(self, port => port.joins())
+    }
+
     fn most_at_once(&self) -> usize {
         either!(self, port => port.most_at_once())
     }

@@ -130,14 +130,19 @@ impl<S: Source, D: Drain> Port for MemoryPort<S, D> {
                 None => self.drain.take(now, pool.frame(rest[0])),
                 Some(outgoing) => {
                     let mut frame = headers[..outgoing.headers].to_vec();
-                    frame.extend_from_slice(&pool.whole(rest[0].slot)[outgoing.payload]);
+                    segments::payload(&rest[..run], pool).for_each(|part| frame.extend_from_slice(part));
                     self.drain.take_joined(now, &frame, outgoing.offload);
                 }
             }
+            self.counters.sent_joined += 1;
             rest = &rest[run..];
         }
         self.counters.sent += frames.len() as u64;
         Ok(frames.len())
+    }
+
+    fn joins(&self) -> bool {
+        true
     }
 
     fn most_at_once(&self) -> usize {

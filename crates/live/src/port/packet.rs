@@ -12,7 +12,7 @@ use crate::frame;
 use crate::pool::{Frame, Pool};
 use crate::segments::{self, Joined, Offload};
 use crate::sys::ring::{self, Offloads, Opened, Ring, RingFrame};
-use crate::sys::socket::{PIECES, PacketSocket, SendBatch};
+use crate::sys::socket::{PacketSocket, SendBatch};
 use goodqueue_units::{Duration, Instant};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -136,8 +136,8 @@ impl PacketPort {
 struct Joining {
     offloads: Vec<[u8; Offload::BYTES]>,
     headers: Vec<[u8; segments::HEADERS]>,
-    /// Where headers end and where in the buffer the payload lies; nothing of a whole frame.
-    parts: Vec<(usize, std::ops::Range<usize>)>,
+    /// Where headers end; zero of a whole frame.
+    ends: Vec<usize>,
     /// Segments in each frame.
     runs: Vec<usize>,
 }
@@ -147,7 +147,7 @@ impl Joining {
         Self {
             offloads: vec![[0; Offload::BYTES]; SEND_BATCH],
             headers: vec![[0; segments::HEADERS]; SEND_BATCH],
-            parts: vec![(0, 0..0); SEND_BATCH],
+            ends: vec![0; SEND_BATCH],
             runs: Vec::with_capacity(SEND_BATCH),
         }
     }
@@ -159,30 +159,25 @@ impl Joining {
         while !rest.is_empty() && self.runs.len() < SEND_BATCH {
             let place = self.runs.len();
             let run = segments::run_of(rest, pool);
-            let (offload, parts) = match segments::compose(&rest[..run], pool, &mut self.headers[place]) {
-                Some(outgoing) => (outgoing.offload, (outgoing.headers, outgoing.payload)),
-                None => (Offload::default(), (0, 0..0)),
-            };
-            self.offloads[place] = offload.to_bytes();
-            self.parts[place] = parts;
+            let outgoing = segments::compose(&rest[..run], pool, &mut self.headers[place]);
+            self.offloads[place] = outgoing.map_or_else(Offload::default, |outgoing| outgoing.offload).to_bytes();
+            self.ends[place] = outgoing.map_or(0, |outgoing| outgoing.headers);
             self.runs.push(run);
             rest = &rest[run..];
         }
     }
 
-    /// The frames in pieces, in order.
-    fn pieces<'a>(&'a self, frames: &'a [Frame], pool: &'a Pool) -> impl Iterator<Item = [&'a [u8]; PIECES]> {
-        let mut at = 0;
-        self.runs.iter().enumerate().map(move |(place, run)| {
-            let first = frames[at];
-            at += run;
-            let (headers, payload) = &self.parts[place];
-            let offload: &[u8] = &self.offloads[place];
-            if *headers == 0 {
-                [offload, pool.frame(first), &[]]
-            } else {
-                [offload, &self.headers[place][..*headers], &pool.whole(first.slot)[payload.clone()]]
-            }
+    /// What is prepared of `frames`, each frame in pieces.
+    fn pieces<'a>(&'a self, frames: &'a [Frame], pool: &'a Pool) -> impl Iterator<Item = impl Iterator<Item = &'a [u8]>> {
+        let mut rest = frames;
+        self.runs.iter().enumerate().map(move |(place, count)| {
+            let (run, others) = rest.split_at(*count);
+            rest = others;
+            let end = self.ends[place];
+            let (whole, segments) = if end == 0 { (run.first(), &run[..0]) } else { (None, run) };
+            let head = [&self.offloads[place][..], &self.headers[place][..end]];
+            let whole = whole.map(|frame| pool.frame(*frame));
+            head.into_iter().chain(whole).chain(segments::payload(segments, pool))
         })
     }
 }
@@ -268,11 +263,14 @@ impl Port for PacketPort {
             return Ok(frames.len());
         }
         let result = match &mut self.joining {
-            None => self.batch.send(&self.socket, frames.iter().map(|frame| [pool.frame(*frame), &[], &[]])),
+            None => self.batch.send(&self.socket, frames.iter().map(|frame| [pool.frame(*frame)])),
             Some(joining) => {
                 joining.prepare(frames, pool);
                 let sent = self.batch.send(&self.socket, joining.pieces(frames, pool));
-                sent.map(|sent| joining.runs[..sent].iter().sum())
+                sent.map(|sent| {
+                    self.counters.sent_joined += sent as u64;
+                    joining.runs[..sent].iter().sum()
+                })
             }
         };
         let taken = match result {
@@ -296,6 +294,10 @@ impl Port for PacketPort {
         self.counters.sent += taken as u64;
         self.tap.write(now, pool, &frames[..taken]);
         Ok(taken)
+    }
+
+    fn joins(&self) -> bool {
+        self.joining.is_some()
     }
 
     fn most_at_once(&self) -> usize {

@@ -2,6 +2,7 @@
 
 use super::{checked, interface_name};
 use crate::frame;
+use crate::segments::MOST_PARTS;
 use std::io;
 use std::mem::{size_of, zeroed};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -275,8 +276,8 @@ impl AsFd for PacketSocket {
 }
 
 /// A frame to send consists of so many pieces at most: what is left to a network card, its headers,
-/// its payload.
-pub const PIECES: usize = 3;
+/// the parts of its payload.
+pub const PIECES: usize = 2 + MOST_PARTS;
 
 /// Preallocated arguments of a system call that sends many frames.
 #[derive(Debug)]
@@ -300,17 +301,21 @@ impl SendBatch {
         Self { messages: vec![message; count], pieces: vec![[piece; PIECES]; count] }
     }
 
-    /// Sends `frames`, each in pieces of which empty ones are left out, up to the room there is, in
-    /// one call. Returns how many the kernel took.
+    /// Sends `frames`, each in at most [`PIECES`] pieces without the empty ones, up to the room
+    /// there is, in one call. Returns how many the kernel took.
     ///
     /// # Errors
     /// When it took none.
-    pub fn send<'a>(&mut self, socket: &PacketSocket, frames: impl Iterator<Item = [&'a [u8]; PIECES]>) -> io::Result<usize> {
+    pub fn send<'a, F: IntoIterator<Item = &'a [u8]>>(
+        &mut self,
+        socket: &PacketSocket,
+        frames: impl Iterator<Item = F>,
+    ) -> io::Result<usize> {
         let mut count = 0;
         for ((message, pieces), frame) in self.messages.iter_mut().zip(&mut self.pieces).zip(frames) {
             let mut used = 0;
-            for bytes in frame.iter().filter(|bytes| !bytes.is_empty()) {
-                pieces[used] = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+            for (piece, bytes) in pieces.iter_mut().zip(frame.into_iter().filter(|bytes| !bytes.is_empty())) {
+                *piece = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
                 used += 1;
             }
             message.msg_hdr.msg_iov = pieces.as_mut_ptr();
