@@ -18,14 +18,28 @@ pub type Bridge = Forwarder<InterfacePort, InterfacePort, AnyQdisc<LivePacket>>;
 
 /// Commands and the end are noticed within this time, also when nothing arrives.
 const LONGEST_WAIT: Duration = Duration::ms(20);
+/// A thread that does not wait asks so often whether its interfaces are there.
+const LOOK_EVERY: Duration = Duration::ms(5);
+
+/// What the thread does while there is nothing to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Idle {
+    /// It sleeps. Packets due within this time are waited for awake, at most a quarter of the time.
+    Sleep {
+        /// Zero: never.
+        awake: Duration,
+    },
+    /// It looks for packets again at once, and keeps a processor busy with that.
+    BusyPoll,
+}
+
 /// How the loop runs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drive {
     /// Time between two reports.
     pub report_every: Duration,
-    /// Packets due within this time are waited for awake, at most a quarter of the time; zero:
-    /// never.
-    pub spin: Duration,
+    /// Between two packets.
+    pub idle: Idle,
 }
 
 /// Moves packets until `stop`. `beat` counts the rounds, so that others see that the thread lives.
@@ -41,6 +55,7 @@ pub fn run(
     beat: &AtomicU64,
 ) -> io::Result<()> {
     let mut next_report = clock.now() + drive.report_every;
+    let mut next_look = clock.now();
     let mut rounds = 0u64;
     let mut share = Share::of_this_thread(clock.now());
     let outcome = loop {
@@ -68,10 +83,19 @@ pub fn run(
             continue;
         }
         let pause = next.since(now).min(LONGEST_WAIT);
-        if pause.is_zero() {
-            continue;
-        }
-        if let Err(error) = sleep(bridge, &mut clock, pause, drive.spin) {
+        let slept = match drive.idle {
+            _ if pause.is_zero() => continue,
+            Idle::Sleep { awake } => sleep(bridge, &mut clock, pause, awake),
+            Idle::BusyPoll if now < next_look => {
+                std::hint::spin_loop();
+                continue;
+            }
+            Idle::BusyPoll => {
+                next_look = now + LOOK_EVERY;
+                sleep(bridge, &mut clock, Duration::ZERO, Duration::ZERO)
+            }
+        };
+        if let Err(error) = slept {
             break Err(error);
         }
     };

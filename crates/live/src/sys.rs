@@ -2,6 +2,7 @@
 #![allow(unsafe_code, reason = "system calls that no safe interface offers")]
 
 pub mod bpf;
+pub mod busy;
 pub mod descriptors;
 pub mod ethtool;
 pub mod mount;

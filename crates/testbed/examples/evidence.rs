@@ -69,13 +69,13 @@ fn cell(text: &str) -> Result<String, Box<dyn Error>> {
     let sent = measured.down.sent_bits as f64 / seconds / 1e6;
     let goodput = measured.flows.iter().map(|flow| flow.delivered_bytes).sum::<u64>() as f64 * 8.0 / seconds / 1e6;
     let late = measured.down.lateness();
-    // Segments in each frame that left, and nanoseconds of the thread for each segment.
+    // Segments in each frame that left, and what the thread takes of a processor.
     let (segments, frames) = measured.down.handed_over;
     let per_frame = if frames == 0 { 1.0 } else { segments as f64 / frames as f64 };
-    let cost = measured.used.as_nanos() as f64 / segments.max(1) as f64;
+    let processor = measured.used.as_secs_f64() / seconds * 100.0;
     let sojourn = Quantiles::of(&measured.down.times.sojourn);
     Ok(format!(
-        "{:9} {name:10} {control:6} {flows:5} {sent:11.4} {:8.4} {goodput:9.2} {:8.2} {:8.2} {:7} {:8.0} {:6.0} {:7.0} {:6} {per_frame:9.1} {cost:8.0}  {}{}",
+        "{:9} {name:10} {control:6} {flows:5} {sent:11.4} {:8.4} {goodput:9.2} {:8.2} {:8.2} {:7} {:8.0} {:6.0} {:7.0} {:6} {per_frame:9.1} {processor:6.1}  {}{}",
         rate.as_bit_s() / 1_000_000,
         (sent * 1e6 / rate.as_bit_s() as f64 - 1.0) * 100.0,
         sojourn.p50_s * 1e3,
@@ -105,7 +105,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         );
     }
     println!(
-        "rate Mbit/s queue    sender flows  sent Mbit/s  error %  goodput  sojourn ms p50, p99   drops  late us p50   p99     max stalls seg/frame  ns/seg"
+        "rate Mbit/s queue    sender flows  sent Mbit/s  error %  goodput  sojourn ms p50, p99   drops  late us p50   p99     max stalls seg/frame  cpu %"
     );
     for text in &cells {
         println!("{}", cell(text)?);

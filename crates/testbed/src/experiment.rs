@@ -13,7 +13,7 @@ use crate::bench::Bench;
 pub use crate::bench::Segments;
 use goodqueue_aqm::{AnyQdisc, Counters, Tally};
 use goodqueue_live::clock::{Clock, MonotonicClock};
-use goodqueue_live::drive::{self, Bridge, Drive};
+use goodqueue_live::drive::{self, Bridge, Drive, Idle};
 use goodqueue_live::forwarder::{Forwarder, Settings, buffers_for};
 use goodqueue_live::frame::FlowKey;
 use goodqueue_live::measure::{Quantiles, Times};
@@ -249,7 +249,8 @@ pub fn run(
         let packets = std::thread::Builder::new().name("packets".to_owned()).spawn_scoped(scope, || {
             scheduling::exact_timers()?;
             real_time.store(scheduling::real_time(PRIORITY).is_ok(), Ordering::Relaxed);
-            let drive = Drive { report_every: experiment.sample_every().min(REPORT_EVERY), spin: Duration::ZERO };
+            let drive =
+                Drive { report_every: experiment.sample_every().min(REPORT_EVERY), idle: Idle::Sleep { awake: Duration::ZERO } };
             drive::run(&mut bridge, clock, drive, &mut reporter, &end, &beat)
         })?;
         let measured = {

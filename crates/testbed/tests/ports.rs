@@ -3,7 +3,7 @@
 
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Packet, Rng, sched, spec::LinkFacts};
 use goodqueue_live::clock::{Clock, MonotonicClock};
-use goodqueue_live::drive::{self, Bridge, Drive};
+use goodqueue_live::drive::{self, Bridge, Drive, Idle};
 use goodqueue_live::forwarder::{Forwarder, Settings, Way};
 use goodqueue_live::frame::FlowKey;
 use goodqueue_live::monitor::{Reporter, connection};
@@ -73,7 +73,7 @@ fn while_bridged<T: Send>(mut bridge: Bridge, clock: MonotonicClock, work: impl 
     let (mut reporter, _monitor): (Reporter, _) = connection();
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
-            let drive = Drive { report_every: Duration::secs(1), spin: Duration::ZERO };
+            let drive = Drive { report_every: Duration::secs(1), idle: Idle::Sleep { awake: Duration::ZERO } };
             let outcome = drive::run(&mut bridge, clock, drive, &mut reporter, &stop, &beat);
             (bridge, outcome)
         });
@@ -425,7 +425,7 @@ fn ends_with_the_name(bench: Bench, mut bridge: Bridge, clock: MonotonicClock) {
     drop(right);
     let (stop, beat) = (AtomicBool::new(false), AtomicU64::new(0));
     let (mut reporter, _monitor) = connection();
-    let drive = Drive { report_every: Duration::secs(1), spin: Duration::ZERO };
+    let drive = Drive { report_every: Duration::secs(1), idle: Idle::Sleep { awake: Duration::ZERO } };
     let error = drive::run(&mut bridge, clock, drive, &mut reporter, &stop, &beat).expect_err("the interface is gone");
     assert!(error.to_string().contains(Bench::PORT_B), "{error}");
 }

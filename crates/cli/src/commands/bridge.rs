@@ -3,6 +3,7 @@
 mod config;
 mod control;
 mod keeper;
+mod ports;
 mod settings;
 mod show;
 
@@ -19,20 +20,19 @@ use goodqueue_hosts::live;
 use goodqueue_lab::plan::{Direction, Link};
 use goodqueue_lab::quantity;
 use goodqueue_live::clock::MonotonicClock;
-use goodqueue_live::drive::{self, Bridge, Drive};
+use goodqueue_live::drive::{self, Bridge, Drive, Idle};
 use goodqueue_live::forwarder::{Forwarder, Settings, Way, buffers_for};
 use goodqueue_live::frame::FlowKey;
 use goodqueue_live::monitor::{self, Monitor, Reporter};
 use goodqueue_live::port::interface::{InterfacePort, SharedCapture};
-use goodqueue_live::port::packet::{OnJoined, PacketPort};
 use goodqueue_live::port::pcap::Capture;
-use goodqueue_live::port::xdp::XdpPort;
 use goodqueue_live::record::Recorder;
 use goodqueue_live::segments;
 use goodqueue_live::spool::{Overrun, Spool};
 use goodqueue_live::sys::signals::{Signal, Signals};
 use goodqueue_live::sys::{ethtool, privileges, scheduling};
 use goodqueue_units::{Duration, Instant};
+use ports::Granted;
 use show::{Shown, Totals};
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -92,8 +92,27 @@ pub struct Arguments {
     #[arg(long)]
     fail_open: bool,
     /// Busy-wait for the last part of each pause; more punctual, more processor time
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", conflicts_with = "busy_poll")]
     spin: Option<String>,
+    /// Look for packets all the time instead of waiting for them, which keeps one processor busy,
+    /// and have the kernel look for them, too [--busy-poll alone: auto]
+    #[arg(long, value_enum, value_name = "WISH", num_args = 0..=1, require_equals = true)]
+    #[arg(default_value_t = Wish::Off, default_missing_value = "auto")]
+    busy_poll: Wish,
+    /// Whether AF_XDP shares its memory with the network card
+    #[arg(long, value_enum, value_name = "WISH", default_value_t = Wish::Auto)]
+    zero_copy: Wish,
+}
+
+/// What is wanted of the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Wish {
+    /// As far as the kernel grants it
+    Auto,
+    /// Do not start without it
+    Require,
+    /// Not at all
+    Off,
 }
 
 /// How frames come and go.
@@ -182,6 +201,7 @@ struct Running {
     /// Rounds of the thread.
     beat: Arc<AtomicU64>,
     capture: Option<SharedCapture>,
+    granted: [Granted; 2],
 }
 
 /// Runs the command.
@@ -194,18 +214,15 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if spin > MOST_SPIN {
         return Err(Failure::Input(format!("--spin: {spin} is out of range: allowed 0 s to {MOST_SPIN}")));
     }
-    if arguments.port == PortKind::AfXdp && arguments.offloads == Some(OffloadPolicy::Split) {
-        return Err(Failure::Input(
-            "--port af-xdp: takes no joined packets, so no --offloads split: allowed refuse, set, ignore".to_owned(),
-        ));
-    }
+    ports::check(arguments)?;
     let offloads = arguments.offloads.map_or_else(|| OffloadPolicy::suiting(arguments.port, [&inside, &outside]), Ok)?;
     let signals = Signals::hold().map_err(|error| Failure::Run(format!("signals cannot be held: {error}")))?;
     let mut keeper = keeper::settle([&inside, &outside], offloads, arguments.fail_open)?;
     let socket = arguments.control.as_deref().map(control::open_socket).transpose()?;
     let metrics = arguments.metrics.as_deref().map(control::open_metrics).transpose()?;
     let clock = MonotonicClock::start();
-    let drive = Drive { report_every: stats.unwrap_or(REPORT_EVERY), spin };
+    let idle = if arguments.busy_poll == Wish::Off { Idle::Sleep { awake: spin } } else { Idle::BusyPoll };
+    let drive = Drive { report_every: stats.unwrap_or(REPORT_EVERY), idle };
     let running = start(arguments, offloads, &line, &link, [&inside, &outside], clock, drive)?;
     if arguments.fail_open {
         keeper.listen(Arc::clone(&running.beat))?;
@@ -217,7 +234,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         live::name(&link.up),
         link.up.nominal_rate(),
     ));
-    let shown = Shown { interfaces: [inside, outside], link, json: arguments.json };
+    let shown = Shown { interfaces: [inside, outside], granted: running.granted.clone(), link, json: arguments.json };
     let state = Arc::new(ControlState {
         shown: Mutex::new(shown),
         totals: Mutex::new(Totals::default()),
@@ -253,22 +270,8 @@ fn start(
     mut clock: MonotonicClock,
     drive: Drive,
 ) -> Result<Running, Failure> {
-    let open = |name: &String| {
-        let port = match (arguments.port, offloads) {
-            (PortKind::AfXdp, _) => XdpPort::open(name).map(|port| {
-                say(&format!("{name}: AF_XDP, {}", if port.is_native() { "in the driver" } else { "behind the driver" }));
-                InterfacePort::from(port)
-            }),
-            (PortKind::AfPacket, OffloadPolicy::Split) => PacketPort::open_joined(name, clock).map(InterfacePort::from),
-            (PortKind::AfPacket, OffloadPolicy::Ignore) => PacketPort::open(name, clock).map(InterfacePort::from),
-            (PortKind::AfPacket, OffloadPolicy::Refuse | OffloadPolicy::Set) => PacketPort::open(name, clock).map(|mut port| {
-                port.on_joined(OnJoined::Fail);
-                InterfacePort::from(port)
-            }),
-        };
-        port.map_err(|error| refused(name, &error))
-    };
-    let (mut port_a, mut port_b) = (open(interfaces[0])?, open(interfaces[1])?);
+    let open = |name: &String| ports::open(arguments, offloads, name, clock);
+    let ((mut port_a, granted_a), (mut port_b, granted_b)) = (open(interfaces[0])?, open(interfaces[1])?);
     let file = |option: &str, path: &Path| {
         File::create(path).map_err(|error| Failure::Input(format!("{option} {}: {error}", path.display())))
     };
@@ -302,7 +305,7 @@ fn start(
     let beat = Arc::new(AtomicU64::new(0));
     let work = Work { bridge, clock, drive, reporter, stop: Arc::clone(&stop), beat: Arc::clone(&beat) };
     give.send(work).map_err(|_| Failure::Run("the thread that moves packets has failed".to_owned()))?;
-    Ok(Running { thread, monitor, stop, beat, capture })
+    Ok(Running { thread, monitor, stop, beat, capture, granted: [granted_a, granted_b] })
 }
 
 /// What the thread that moves packets is given once it is ready.

@@ -5,6 +5,7 @@ pub use super::tap::SharedCapture;
 use super::xdp::XdpPort;
 use super::{Drained, Port, PortCounters, Received};
 use crate::pool::{Frame, Pool};
+use crate::sys::busy::BusyPolling;
 use goodqueue_units::Instant;
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -45,6 +46,11 @@ impl InterfacePort {
     #[must_use]
     pub fn longest_frame(&self) -> u32 {
         either!(self, port => port.longest_frame())
+    }
+
+    /// Asks the kernel to look for frames when it is asked for them, and says what it granted.
+    pub fn busy_poll(&mut self) -> BusyPolling {
+        either!(self, port => port.busy_poll())
     }
 
     /// Writes every frame sent into `capture`, as of its interface number `interface`.

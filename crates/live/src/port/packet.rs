@@ -11,6 +11,7 @@ use crate::clock::MonotonicClock;
 use crate::frame;
 use crate::pool::{Frame, Pool};
 use crate::segments::{self, Joined, Offload};
+use crate::sys::busy::{self, BusyPolling};
 use crate::sys::ring::{self, Offloads, Opened, Ring, RingFrame};
 use crate::sys::socket::{PacketSocket, SendBatch};
 use goodqueue_units::{Duration, Instant};
@@ -106,6 +107,12 @@ impl PacketPort {
     #[must_use]
     pub fn longest_frame(&self) -> u32 {
         if self.joining.is_some() { self.longest.max(segments::LONGEST as u32) } else { self.longest }
+    }
+
+    /// Asks the kernel to look for frames when the socket is asked for them, and says what it
+    /// granted.
+    pub fn busy_poll(&mut self) -> BusyPolling {
+        busy::ask(self.socket.as_fd())
     }
 
     /// The interface's name.

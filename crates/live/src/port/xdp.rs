@@ -7,8 +7,10 @@ use super::{Drained, Port, PortCounters, Received};
 use crate::frame;
 use crate::pool::{Frame, Pool};
 use crate::sys::bpf::Mode;
+use crate::sys::busy::{self, BusyPolling};
 use crate::sys::ethtool;
 use crate::sys::socket::{self, PacketSocket};
+pub use crate::sys::xdp::Transfer;
 use crate::sys::xdp::{self, XdpSocket};
 use goodqueue_units::{Duration, Instant};
 use std::io;
@@ -26,6 +28,8 @@ pub struct XdpPort {
     presence: Presence,
     socket: XdpSocket,
     mode: Mode,
+    /// The kernel looks for frames when it is asked to.
+    polls: bool,
     /// Takes no frames: it has the interface take those for other stations, and knows when it went
     /// down and whether it is still there.
     guard: PacketSocket,
@@ -37,12 +41,20 @@ pub struct XdpPort {
 
 impl XdpPort {
     /// Opens the interface `name` of the network namespace that the thread is in, by its driver
-    /// where that can. Frames come in from now on.
+    /// and without copies where that can. Frames come in from now on.
     ///
     /// # Errors
     /// When there is no such Ethernet interface, it has several receive queues or too large frames,
     /// or the kernel refuses: `CAP_NET_RAW`, `CAP_NET_ADMIN` and `CAP_BPF` are needed.
     pub fn open(name: &str) -> io::Result<Self> {
+        Self::open_as(name, Transfer::Either)
+    }
+
+    /// The same with a choice of how frames get to the program.
+    ///
+    /// # Errors
+    /// As those of [`XdpPort::open`]; when the driver has no zero copy and nothing else will do.
+    pub fn open_as(name: &str, transfer: Transfer) -> io::Result<Self> {
         let interface = socket::ethernet(name)?;
         let unsupported = |why: String| Err(io::Error::new(io::ErrorKind::Unsupported, why));
         let queues = ethtool::receive_queues(name)?;
@@ -58,12 +70,18 @@ impl XdpPort {
         }
         let guard = PacketSocket::new(interface.index)?;
         guard.open_deaf()?;
-        let open = |mode| XdpSocket::open(interface.index as u32, mode).map(|socket| (socket, mode));
-        let (socket, mode) = open(Mode::Native).or_else(|_| open(Mode::Generic))?;
+        let open = |mode| XdpSocket::open(interface.index as u32, mode, transfer).map(|socket| (socket, mode));
+        let (socket, mode) = match (open(Mode::Native), transfer) {
+            (Err(error), Transfer::ZeroCopy) => {
+                return unsupported(format!("has no zero copy, which its driver has to support: {error}"));
+            }
+            (opened, _) => opened.or_else(|_| open(Mode::Generic))?,
+        };
         Ok(Self {
             presence: Presence::new(name),
             socket,
             mode,
+            polls: false,
             guard,
             looked: Instant::ZERO,
             longest,
@@ -76,6 +94,19 @@ impl XdpPort {
     #[must_use]
     pub fn is_native(&self) -> bool {
         self.mode == Mode::Native
+    }
+
+    /// True if the card itself puts frames into the program's memory.
+    #[must_use]
+    pub const fn is_zero_copy(&self) -> bool {
+        self.socket.is_zero_copy()
+    }
+
+    /// From now on the kernel looks for frames whenever none is there, as far as it grants that.
+    pub fn busy_poll(&mut self) -> BusyPolling {
+        let granted = busy::ask(self.socket.as_fd());
+        self.polls = !granted.time.is_zero();
+        granted
     }
 
     /// The longest frame that it hands over.
@@ -108,6 +139,9 @@ impl Port for XdpPort {
             self.check(now)?;
         }
         while batch.len() < batch.capacity() {
+            if self.polls && self.socket.peek().is_none() {
+                self.socket.look();
+            }
             let Some(found) = self.socket.peek() else { return Ok(Drained::Empty) };
             if found.len() > self.longest as usize {
                 self.counters.oversize += 1;

@@ -148,6 +148,18 @@ impl<T: Copy> Ring<T> {
     }
 }
 
+/// How frames get into the shared memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Transfer {
+    /// The card puts them there if its driver can, otherwise the kernel copies them.
+    #[default]
+    Either,
+    /// The kernel copies them.
+    Copied,
+    /// The card puts them there.
+    ZeroCopy,
+}
+
 /// An AF_XDP socket on the first receive queue of an interface.
 #[derive(Debug)]
 pub struct XdpSocket {
@@ -159,6 +171,7 @@ pub struct XdpSocket {
     transmit: Ring<libc::xdp_desc>,
     /// Chunks for frames to be sent.
     spare: Vec<u64>,
+    zero_copy: bool,
     _redirect: Redirect,
 }
 
@@ -168,7 +181,7 @@ impl XdpSocket {
     ///
     /// # Errors
     /// When the kernel refuses.
-    pub fn open(interface: u32, mode: Mode) -> io::Result<Self> {
+    pub fn open(interface: u32, mode: Mode, transfer: Transfer) -> io::Result<Self> {
         // SAFETY: the call takes no pointers; the descriptor it returns is new and owned by nobody
         // else.
         let fd = unsafe { OwnedFd::from_raw_fd(checked(libc::socket(libc::AF_XDP, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0))?) };
@@ -202,13 +215,30 @@ impl XdpSocket {
         }
         fill.publish();
         let redirect = Redirect::new(interface, mode)?;
-        bind(&fd, interface)?;
+        // Behind the driver there are only copies.
+        let transfer = if mode == Mode::Generic { Transfer::Copied } else { transfer };
+        bind(&fd, interface, transfer)?;
+        let options: libc::xdp_options = get(&fd, libc::XDP_OPTIONS)?;
+        let zero_copy = options.flags & libc::XDP_OPTIONS_ZEROCOPY != 0;
         // Older kernels do not know this option and send 32 frames per call.
         // SAFETY: a number has no addresses.
         let _ = unsafe { set(&fd, XDP_MAX_TX_SKB_BUDGET, &BUDGET) };
         redirect.send_to(fd.as_fd())?;
         let spare = (RECEIVED..RECEIVED + SENT).map(|chunk| u64::from(chunk) * CHUNK as u64).collect();
-        Ok(Self { fd, memory, fill, completion, receive, transmit, spare, _redirect: redirect })
+        Ok(Self { fd, memory, fill, completion, receive, transmit, spare, zero_copy, _redirect: redirect })
+    }
+
+    /// True if the card reads and writes the shared memory itself.
+    #[must_use]
+    pub const fn is_zero_copy(&self) -> bool {
+        self.zero_copy
+    }
+
+    /// Has the kernel look for frames now, where [`busy::ask`](super::busy::ask) was granted.
+    #[inline]
+    pub fn look(&self) {
+        // SAFETY: no memory is given. An interface that is down has no frames.
+        unsafe { libc::recv(self.fd.as_raw_fd(), std::ptr::null_mut(), 0, libc::MSG_DONTWAIT) };
     }
 
     /// The next frame that came in, if any; it stays the next until [`Self::release`].
@@ -263,7 +293,9 @@ impl XdpSocket {
     /// When it sends nothing at all: the interface is down or gone.
     pub fn flush(&mut self) -> io::Result<()> {
         self.transmit.publish();
-        for _ in 0..CALLS {
+        // A card takes frames on its own once it was told.
+        let calls = if self.zero_copy { 1 } else { CALLS };
+        for _ in 0..calls {
             if self.transmit.is_taken() {
                 break;
             }
@@ -318,6 +350,7 @@ unsafe fn set<T>(fd: &OwnedFd, option: libc::c_int, value: &T) -> io::Result<()>
 trait Numbers: Copy {}
 impl Numbers for libc::xdp_mmap_offsets {}
 impl Numbers for libc::xdp_statistics {}
+impl Numbers for libc::xdp_options {}
 
 fn get<T: Numbers>(fd: &OwnedFd, option: libc::c_int) -> io::Result<T> {
     let mut len = size_of::<T>() as libc::socklen_t;
@@ -331,11 +364,15 @@ fn get<T: Numbers>(fd: &OwnedFd, option: libc::c_int) -> io::Result<T> {
     }
 }
 
-/// To the interface's first queue, frames copied: the memory is never the card's.
-fn bind(fd: &OwnedFd, interface: u32) -> io::Result<()> {
+/// To the interface's first queue. Without a flag the kernel tries zero copy first.
+fn bind(fd: &OwnedFd, interface: u32, transfer: Transfer) -> io::Result<()> {
     let address = libc::sockaddr_xdp {
         sxdp_family: libc::AF_XDP as u16,
-        sxdp_flags: libc::XDP_COPY,
+        sxdp_flags: match transfer {
+            Transfer::Either => 0,
+            Transfer::Copied => libc::XDP_COPY,
+            Transfer::ZeroCopy => libc::XDP_ZEROCOPY,
+        },
         sxdp_ifindex: interface,
         sxdp_queue_id: 0,
         sxdp_shared_umem_fd: 0,

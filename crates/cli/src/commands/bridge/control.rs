@@ -242,7 +242,7 @@ mod tests {
     fn state() -> (ControlState, Receiver<Command>) {
         let settings = LineSettings { rate: Some("10mbit".into()), ..LineSettings::default() };
         let link = settings.link().unwrap();
-        let shown = Shown { interfaces: ["a".into(), "b".into()], link, json: false };
+        let shown = Shown { interfaces: ["a".into(), "b".into()], granted: Default::default(), link, json: false };
         let (commands, orders) = sync_channel(4);
         let totals = Mutex::new(Totals::default());
         (ControlState { shown: Mutex::new(shown), totals, settings: Mutex::new(settings), commands }, orders)
@@ -320,6 +320,7 @@ mod tests {
         assert_eq!((&options["aqm"], &options["policy"], &options["delay"]), (&json!("fq-codel"), &Value::Null, &json!(0)));
         let names = ["kind", "handle", "options", "bytes", "packets", "drops", "overlimits", "requeues", "backlog", "qlen"];
         assert!(names.iter().all(|name| stats[0].get(name).is_some()), "{stats}");
+        assert_eq!((&stats[0]["port"]["kind"], &stats[0]["port"]["busy_poll"]), (&json!("af-packet"), &Value::Null));
         assert_eq!((&stats[0]["kind"], &stats[0]["dev"], &stats[1]["dev"]), (&json!("fq_codel"), &json!("b"), &json!("a")));
     }
 

@@ -2,6 +2,7 @@
 //! uses.
 
 use super::SENDER_REMEDY;
+use super::ports::Granted;
 use crate::failure::Failure;
 use crate::output::{print, say};
 use goodqueue_aqm::Counters;
@@ -19,6 +20,8 @@ use std::io;
 pub struct Shown {
     /// In and out.
     pub interfaces: [String; 2],
+    /// What was granted of each.
+    pub granted: [Granted; 2],
     /// The line.
     pub link: Link,
     /// Whether to print JSON instead of a table.
@@ -31,6 +34,10 @@ pub struct Totals {
     down: HalfTotals,
     up: HalfTotals,
     at: Instant,
+    /// When the first report came, and the processor time of the thread then.
+    first: Option<(Instant, Duration)>,
+    /// What the thread has taken of a processor since then.
+    processor: f64,
     reports: u64,
 }
 
@@ -99,6 +106,11 @@ impl Totals {
         self.down.add(&report.down, span);
         self.up.add(&report.up, span);
         self.at = report.at;
+        let (first, used) = *self.first.get_or_insert((report.at, report.used));
+        let span = report.at.since(first).as_secs_f64();
+        if span > 0.0 {
+            self.processor = report.used.saturating_sub(used).as_secs_f64() / span;
+        }
         self.reports += 1;
     }
 }
@@ -141,8 +153,13 @@ pub fn print_report(shown: &Shown, totals: &Totals, report: &Report) -> io::Resu
 /// Both directions, as `tc -s -j qdisc` shows queueing disciplines.
 pub fn qdiscs(shown: &Shown, totals: &Totals) -> Value {
     let [inside, outside] = &shown.interfaces;
-    let down = qdisc(outside, &shown.link, &shown.link.down, &totals.down);
-    let up = qdisc(inside, &shown.link, &shown.link.up, &totals.up);
+    let mut down = qdisc(outside, &shown.link, &shown.link.down, &totals.down);
+    let mut up = qdisc(inside, &shown.link, &shown.link.up, &totals.up);
+    for (value, granted) in [&mut down, &mut up].into_iter().zip(shown.granted.iter().rev()) {
+        value["port"] = granted.json();
+        // One thread moves the packets of both directions.
+        value["processor"] = json!(totals.processor);
+    }
     Value::from(vec![down, up])
 }
 
@@ -325,6 +342,9 @@ pub fn print_end(shown: &Shown, totals: &Totals) -> Result<(), Failure> {
         if port.partial_checksums > 0 {
             say(&format!("{way}: {} packets came without checksums, which were filled in", port.partial_checksums));
         }
+    }
+    if totals.processor > 0.0 {
+        say(&format!("the thread that moves packets took {:.1} % of a processor", totals.processor * 100.0));
     }
     Ok(())
 }

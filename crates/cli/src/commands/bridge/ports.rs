@@ -1,0 +1,95 @@
+//! The interfaces of a bridge: how each is opened, and what its kernel and driver granted.
+
+use super::{Arguments, Failure, OffloadPolicy, PortKind, Wish, refused, say};
+use goodqueue_live::clock::MonotonicClock;
+use goodqueue_live::port::interface::InterfacePort;
+use goodqueue_live::port::packet::{OnJoined, PacketPort};
+use goodqueue_live::port::xdp::{Transfer, XdpPort};
+use goodqueue_live::sys::busy::BusyPolling;
+use serde_json::{Value, json};
+
+/// What was granted of an interface.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Granted {
+    /// In the driver and without copies, of AF_XDP.
+    pub xdp: Option<(bool, bool)>,
+    /// Whether the kernel looks for frames when the bridge asks for them; `None`: it was not asked
+    /// to.
+    pub busy_poll: Option<BusyPolling>,
+}
+
+impl Granted {
+    /// As `stats` has it.
+    pub fn json(&self) -> Value {
+        let polling = self.busy_poll.as_ref().map(|granted| {
+            json!({
+                "time_us": granted.time.as_nanos() / 1000, "preferred": granted.preferred, "budget": granted.budget,
+                "refused": granted.refusal,
+            })
+        });
+        json!({
+            "kind": if self.xdp.is_some() { "af-xdp" } else { "af-packet" },
+            "in_driver": self.xdp.map(|(native, _)| native),
+            "zero_copy": self.xdp.map(|(_, zero_copy)| zero_copy),
+            "busy_poll": polling,
+        })
+    }
+}
+
+/// Refuses options that exclude one another.
+pub fn check(arguments: &Arguments) -> Result<(), Failure> {
+    if arguments.port == PortKind::AfXdp && arguments.offloads == Some(OffloadPolicy::Split) {
+        return Err(Failure::Input(
+            "--port af-xdp: takes no joined packets, so no --offloads split: allowed refuse, set, ignore".to_owned(),
+        ));
+    }
+    if arguments.port == PortKind::AfPacket && arguments.zero_copy == Wish::Require {
+        return Err(Failure::Input(
+            "--zero-copy require: packet sockets always copy: allowed auto, off, or --port af-xdp beside it".to_owned(),
+        ));
+    }
+    Ok(())
+}
+
+/// Opens an interface, and says what is not as usual.
+pub fn open(
+    arguments: &Arguments,
+    offloads: OffloadPolicy,
+    name: &str,
+    clock: MonotonicClock,
+) -> Result<(InterfacePort, Granted), Failure> {
+    let mut granted = Granted::default();
+    let opened = match (arguments.port, offloads) {
+        (PortKind::AfXdp, _) => XdpPort::open_as(name, transfer(arguments.zero_copy)).map(|port| {
+            granted.xdp = Some((port.is_native(), port.is_zero_copy()));
+            let place = if port.is_native() { "in the driver" } else { "behind the driver" };
+            let copies = if port.is_zero_copy() { "without copies" } else { "frames copied" };
+            say(&format!("{name}: AF_XDP, {place}, {copies}"));
+            InterfacePort::from(port)
+        }),
+        (PortKind::AfPacket, OffloadPolicy::Split) => PacketPort::open_joined(name, clock).map(InterfacePort::from),
+        (PortKind::AfPacket, OffloadPolicy::Ignore) => PacketPort::open(name, clock).map(InterfacePort::from),
+        (PortKind::AfPacket, OffloadPolicy::Refuse | OffloadPolicy::Set) => PacketPort::open(name, clock).map(|mut port| {
+            port.on_joined(OnJoined::Fail);
+            InterfacePort::from(port)
+        }),
+    };
+    let mut port = opened.map_err(|error| refused(name, &error))?;
+    if arguments.busy_poll != Wish::Off {
+        let polling = port.busy_poll();
+        if let Some(refusal) = polling.refusal.as_ref().filter(|_| arguments.busy_poll == Wish::Require) {
+            return Err(Failure::Run(format!("--busy-poll=require: {name}: {refusal}")));
+        }
+        say(&format!("{name}: polled by the bridge, {polling}"));
+        granted.busy_poll = Some(polling);
+    }
+    Ok((port, granted))
+}
+
+const fn transfer(zero_copy: Wish) -> Transfer {
+    match zero_copy {
+        Wish::Auto => Transfer::Either,
+        Wish::Require => Transfer::ZeroCopy,
+        Wish::Off => Transfer::Copied,
+    }
+}
