@@ -11,7 +11,7 @@ use goodqueue_live::pool::{Frame, Pool};
 use goodqueue_live::port::fuzz::Fuzz;
 use goodqueue_live::port::interface::InterfacePort;
 use goodqueue_live::port::packet::{OnJoined, PacketPort};
-use goodqueue_live::port::xdp::XdpPort;
+use goodqueue_live::port::xdp::{Transfer, XdpPort};
 use goodqueue_live::port::{Port, PortCounters};
 use goodqueue_live::record::{Event, Reader, Recorder};
 use goodqueue_live::replay::{ReplayLine, first_difference};
@@ -68,12 +68,23 @@ fn xdp_bridge(bench: &Bench, name: &str, rate: Rate) -> Option<Bridge> {
 }
 
 /// Runs the bridge on its thread during `work`; returns it at the end.
-fn while_bridged<T: Send>(mut bridge: Bridge, clock: MonotonicClock, work: impl FnOnce() -> T) -> (T, Bridge, io::Result<()>) {
+fn while_bridged<T: Send>(bridge: Bridge, clock: MonotonicClock, work: impl FnOnce() -> T) -> (T, Bridge, io::Result<()>) {
+    while_driven(bridge, clock, SLEEP, work)
+}
+
+const SLEEP: Idle = Idle::Sleep { awake: Duration::ZERO };
+
+fn while_driven<T: Send>(
+    mut bridge: Bridge,
+    clock: MonotonicClock,
+    idle: Idle,
+    work: impl FnOnce() -> T,
+) -> (T, Bridge, io::Result<()>) {
     let (stop, beat) = (AtomicBool::new(false), AtomicU64::new(0));
     let (mut reporter, _monitor): (Reporter, _) = connection();
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
-            let drive = Drive { report_every: Duration::secs(1), idle: Idle::Sleep { awake: Duration::ZERO } };
+            let drive = Drive { report_every: Duration::secs(1), idle };
             let outcome = drive::run(&mut bridge, clock, drive, &mut reporter, &stop, &beat);
             (bridge, outcome)
         });
@@ -100,8 +111,12 @@ const LONG: Wall = Wall::from_secs(15);
 
 /// Sends `bytes` by TCP from left to right; returns what arrived.
 fn transfer(bench: &Bench, bytes: Vec<u8>) -> Vec<u8> {
-    let listener = bench.right.within(|| TcpListener::bind((Bench::RIGHT_ADDRESS, 9000))).expect("a listener");
-    let to = (Bench::RIGHT_ADDRESS, 9000).into();
+    transfer_to(bench, 9000, bytes)
+}
+
+fn transfer_to(bench: &Bench, port: u16, bytes: Vec<u8>) -> Vec<u8> {
+    let listener = bench.right.within(|| TcpListener::bind((Bench::RIGHT_ADDRESS, port))).expect("a listener");
+    let to = (Bench::RIGHT_ADDRESS, port).into();
     let mut stream = bench.left.within(|| TcpStream::connect_timeout(&to, LONG)).expect("a way through the bridge");
     std::thread::scope(|scope| {
         let receiver = scope.spawn(move || {
@@ -119,9 +134,9 @@ fn transfer(bench: &Bench, bytes: Vec<u8>) -> Vec<u8> {
 }
 
 /// A transfer across the bridge arrives as it was sent, and nothing is lost but by the queue.
-fn carries_every_byte(bench: &Bench, bridge: Bridge, clock: MonotonicClock) -> Bridge {
+fn carries_every_byte(bench: &Bench, bridge: Bridge, clock: MonotonicClock, idle: Idle) -> Bridge {
     let bytes: Vec<u8> = (0..1_500_000u32).map(|n| (n ^ n >> 8) as u8).collect();
-    let (got, mut bridge, outcome) = while_bridged(bridge, clock, || transfer(bench, bytes.clone()));
+    let (got, mut bridge, outcome) = while_driven(bridge, clock, idle, || transfer(bench, bytes.clone()));
     outcome.expect("nothing went wrong");
     assert!(got == bytes, "{} bytes of {}", got.len(), bytes.len());
     assert!(bridge.conserves());
@@ -142,7 +157,7 @@ fn tcp_passes_with_drops_and_every_byte_is_right() {
     let file = SharedFile::default();
     let spool = Spool::new(file.clone(), Overrun::Wait).expect("a thread");
     bridge.direction_mut(Way::Down).record(Recorder::new(spool, "codel"));
-    let bridge = carries_every_byte(&bench, bridge, clock);
+    let bridge = carries_every_byte(&bench, bridge, clock, SLEEP);
     // However late the thread was: the queue decided as one without a network does.
     drop(bridge);
     let file = file.0.lock().expect("nobody panicked");
@@ -193,6 +208,34 @@ fn joined_frames_pass_in_segments_and_every_byte_is_right() {
         let again = ReplayLine::new(&line(rate)).expect("a constant rate");
         assert_eq!(first_difference(queue(kind, rate), again, &events), None);
     }
+}
+
+/// Flows that a scheduler interleaves are joined again, each by itself.
+#[test]
+fn joined_frames_of_several_flows_are_joined_again_flow_by_flow() {
+    const FLOWS: u16 = 4;
+    let Ok(bench) = Bench::with_offloads().inspect_err(|reason| println!("skipped: {reason}")) else { return };
+    let clock = MonotonicClock::start();
+    let rate = Rate::mbit(400);
+    let open = |name| PacketPort::open_joined(name, clock).map(InterfacePort::from);
+    let ports = bench.middle.within(|| Ok((open(Bench::PORT_A)?, open(Bench::PORT_B)?))).expect("both ports");
+    let settings =
+        Settings { down: line(rate), up: line(rate), buffers: 2048, buffer_size: segments::LONGEST, flow_key: FlowKey(1) };
+    let bridge: Bridge = Forwarder::new(&settings, ports, (queue("fq-codel", rate), queue("fq-codel", rate)));
+    let bytes = |flow: u16| -> Vec<u8> { (0..4_000_000u32).map(|n| (n ^ n >> 8) as u8 ^ flow as u8).collect() };
+    let (all, mut bridge, outcome) = while_bridged(bridge, clock, || {
+        std::thread::scope(|scope| {
+            let bench = &bench;
+            let running: Vec<_> =
+                (0..FLOWS).map(|flow| scope.spawn(move || transfer_to(bench, 9100 + flow, bytes(flow)) == bytes(flow))).collect();
+            running.into_iter().all(|flow| flow.join().expect("it ends"))
+        })
+    });
+    outcome.expect("nothing went wrong");
+    assert!(all, "every byte of every flow is right");
+    assert!(bridge.conserves());
+    let (_, b) = bridge.port_counters();
+    assert!(b.sent_joined < b.sent && b.send_failures == 0, "{b:?}");
 }
 
 /// What QUIC programs do: several datagrams in one call, which the sender's kernel leaves joined.
@@ -386,11 +429,11 @@ fn frames_lost_in_a_full_receive_ring_are_told_as_such() {
 fn an_interface_that_goes_down_and_up_is_survived() {
     let Some(bench) = bench() else { return };
     let clock = MonotonicClock::start();
-    survives_an_outage(&bench, bridge(&bench, clock, "fq-codel", Rate::mbit(100)), clock);
+    survives_an_outage(&bench, bridge(&bench, clock, "fq-codel", Rate::mbit(100)), clock, SLEEP);
 }
 
-fn survives_an_outage(bench: &Bench, bridge: Bridge, clock: MonotonicClock) {
-    let ((), mut bridge, outcome) = while_bridged(bridge, clock, || {
+fn survives_an_outage(bench: &Bench, bridge: Bridge, clock: MonotonicClock, idle: Idle) {
+    let ((), mut bridge, outcome) = while_driven(bridge, clock, idle, || {
         settle(bench);
         bench.middle.ip(&format!("link set {} down", Bench::PORT_B)).expect("it goes down");
         let left = bench.left.within(|| UdpSocket::bind((Bench::LEFT_ADDRESS, 0))).expect("a socket");
@@ -414,10 +457,10 @@ fn an_interface_that_disappears_ends_the_bridge_with_its_name() {
     let Some(bench) = bench() else { return };
     let clock = MonotonicClock::start();
     let bridge = bridge(&bench, clock, "fq-codel", Rate::mbit(100));
-    ends_with_the_name(bench, bridge, clock);
+    ends_with_the_name(bench, bridge, clock, SLEEP);
 }
 
-fn ends_with_the_name(bench: Bench, mut bridge: Bridge, clock: MonotonicClock) {
+fn ends_with_the_name(bench: Bench, mut bridge: Bridge, clock: MonotonicClock, idle: Idle) {
     // The cable is pulled: the far end's network is gone, and the veth pair with it. The near end's
     // must stay: its pair would go, too.
     let Bench { left: _left, middle: _middle, right } = bench;
@@ -425,7 +468,7 @@ fn ends_with_the_name(bench: Bench, mut bridge: Bridge, clock: MonotonicClock) {
     drop(right);
     let (stop, beat) = (AtomicBool::new(false), AtomicU64::new(0));
     let (mut reporter, _monitor) = connection();
-    let drive = Drive { report_every: Duration::secs(1), idle: Idle::Sleep { awake: Duration::ZERO } };
+    let drive = Drive { report_every: Duration::secs(1), idle };
     let error = drive::run(&mut bridge, clock, drive, &mut reporter, &stop, &beat).expect_err("the interface is gone");
     assert!(error.to_string().contains(Bench::PORT_B), "{error}");
 }
@@ -435,7 +478,7 @@ fn af_xdp_carries_tcp_with_drops_and_every_byte_is_right() {
     let Some(bench) = bench() else { return };
     let clock = MonotonicClock::start();
     let Some(bridge) = xdp_bridge(&bench, "codel", Rate::mbit(20)) else { return };
-    let mut bridge = carries_every_byte(&bench, bridge, clock);
+    let mut bridge = carries_every_byte(&bench, bridge, clock, SLEEP);
     let (a, b) = bridge.port_counters();
     assert_eq!((a.send_failures, b.send_failures), (0, 0));
 }
@@ -445,10 +488,50 @@ fn af_xdp_survives_an_outage_and_ends_with_its_interface() {
     let Some(bench) = bench() else { return };
     let clock = MonotonicClock::start();
     let Some(bridge) = xdp_bridge(&bench, "fq-codel", Rate::mbit(100)) else { return };
-    survives_an_outage(&bench, bridge, clock);
+    survives_an_outage(&bench, bridge, clock, SLEEP);
     // The first sockets are closed, so the interfaces can be had again.
     let Some(bridge) = xdp_bridge(&bench, "fq-codel", Rate::mbit(100)) else { panic!("the interfaces were not given back") };
-    ends_with_the_name(bench, bridge, clock);
+    ends_with_the_name(bench, bridge, clock, SLEEP);
+}
+
+/// One that never waits for its interfaces still notices what becomes of them.
+#[test]
+fn a_bridge_that_polls_does_the_same() {
+    let polling = |bench: &Bench, xdp: bool| {
+        let rate = Rate::mbit(100);
+        let clock = MonotonicClock::start();
+        let mut bridge = if xdp { xdp_bridge(bench, "codel", rate)? } else { bridge(bench, clock, "codel", rate) };
+        let (a, b) = bridge.ports_mut();
+        // Without the privilege it polls by itself.
+        println!("{}; {}", a.busy_poll(), b.busy_poll());
+        Some((bridge, clock))
+    };
+    for xdp in [false, true] {
+        let Some(bench) = bench() else { return };
+        let Some((first, clock)) = polling(&bench, xdp) else { return };
+        drop(carries_every_byte(&bench, first, clock, Idle::BusyPoll));
+        let Some((second, clock)) = polling(&bench, xdp) else { panic!("the interfaces were not given back") };
+        survives_an_outage(&bench, second, clock, Idle::BusyPoll);
+        let Some((third, clock)) = polling(&bench, xdp) else { panic!("the interfaces were not given back") };
+        ends_with_the_name(bench, third, clock, Idle::BusyPoll);
+    }
+}
+
+#[test]
+fn a_driver_without_zero_copy_is_told_as_such_or_copied_from() {
+    let Some(bench) = bench() else { return };
+    let open = |transfer| bench.middle.within(|| XdpPort::open_as(Bench::PORT_A, transfer));
+    match open(Transfer::Either) {
+        Err(error) => println!("skipped: no AF_XDP: {error}"),
+        Ok(port) if port.is_zero_copy() => println!("skipped: this kernel's veth has zero copy"),
+        Ok(port) => {
+            drop(port);
+            let error = open(Transfer::ZeroCopy).expect_err("there is none");
+            assert_eq!(error.kind(), io::ErrorKind::Unsupported);
+            assert!(error.to_string().starts_with("has no zero copy"), "{error}");
+            assert!(!open(Transfer::Copied).expect("the interface was given back").is_zero_copy());
+        }
+    }
 }
 
 #[test]
