@@ -251,7 +251,9 @@ impl Run {
             return false;
         }
         if !same_buffer {
-            if usize::from(self.buffers) == MOST_PARTS || !continues(last, frame, &joined, pool) {
+            // Half of another frame would only shift where frames begin, and save none.
+            let fits = self.bytes as usize + pool.whole(frame.slot).len() <= LONGEST_OUTGOING as usize;
+            if !fits || usize::from(self.buffers) == MOST_PARTS || !continues(last, frame, &joined, pool) {
                 return false;
             }
             self.buffers += 1;
