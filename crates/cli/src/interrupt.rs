@@ -2,30 +2,33 @@
 
 use crate::output::say;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
-/// What a shell reports for a program ended by Ctrl-C.
-const GIVEN_UP: i32 = 130;
+/// What the first interrupt says.
+const STOPPING: &str = "stopping: finished runs are kept; once more gives up\n";
 
 /// A flag that the first interrupt sets; the second ends the program. Interrupts that the process
 /// was started to ignore, as under `nohup`, stay ignored.
 pub fn stop_flag() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&stop);
     #[cfg(target_os = "linux")]
-    let ignored = goodqueue_live::sys::signals::Ignored::find();
-    let installed = ctrlc::set_handler(move || {
-        if flag.swap(true, Ordering::Relaxed) {
-            std::process::exit(GIVEN_UP);
-        }
-        say("stopping: finished runs are kept; once more gives up");
-    });
-    #[cfg(target_os = "linux")]
-    if let Err(error) = ignored.restore() {
-        say(&format!("warning: an interrupt that was ignored will stop the command: {error}"));
-    }
+    let installed = goodqueue_live::sys::signals::stop_by(Arc::clone(&stop), STOPPING);
+    #[cfg(not(target_os = "linux"))]
+    let installed = on_thread(Arc::clone(&stop));
     if let Err(error) = installed {
         say(&format!("warning: interrupts will lose the result: {error}"));
     }
     stop
+}
+
+#[cfg(not(target_os = "linux"))]
+fn on_thread(flag: Arc<AtomicBool>) -> Result<(), ctrlc::Error> {
+    /// What a shell reports for a program ended by Ctrl-C.
+    const GIVEN_UP: i32 = 130;
+    ctrlc::set_handler(move || {
+        if flag.swap(true, std::sync::atomic::Ordering::Relaxed) {
+            std::process::exit(GIVEN_UP);
+        }
+        say(STOPPING.trim_end());
+    })
 }

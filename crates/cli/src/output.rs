@@ -85,9 +85,10 @@ pub fn say_styled(message: &str) {
 /// window another title.
 fn harmless(text: &str) -> Cow<'_, str> {
     let is_harmful = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
-    // Bytes are looked at faster than letters; 0xC2 begins the control characters beyond ASCII.
-    let is_suspect = |byte: u8| byte == 0xc2 || (byte.is_ascii() && is_harmful(char::from(byte)));
-    if text.bytes().any(is_suspect) && text.contains(is_harmful) {
+    // Bytes are looked at faster than letters, and all of them faster than up to the first that is
+    // found; 0xC2 begins the control characters beyond ASCII.
+    let is_suspect = |byte: u8| byte == 0xc2 || byte == 0x7f || (byte < 0x20 && byte != b'\n' && byte != b'\t');
+    if text.bytes().fold(false, |any, byte| any | is_suspect(byte)) && text.contains(is_harmful) {
         Cow::Owned(text.replace(is_harmful, "\u{fffd}"))
     } else {
         Cow::Borrowed(text)

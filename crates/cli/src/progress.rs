@@ -11,8 +11,10 @@ const STEPS: u64 = 10_000;
 impl Progress {
     /// A bar for so many runs; hidden unless standard error is a terminal.
     pub fn new(runs: usize) -> Self {
-        let target = if io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-        let bar = ProgressBar::with_draw_target(Some(STEPS), target);
+        if !io::stderr().is_terminal() {
+            return Self(ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::hidden()));
+        }
+        let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr());
         let template = "{prefix} {bar:40} {percent:>3} % {elapsed} of about {duration}";
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);

@@ -9,10 +9,10 @@ mod lock;
 pub(crate) mod sample;
 mod tables;
 
-pub use distributions::{DISTRIBUTIONS_FILE, DISTRIBUTIONS_SCHEMA, DistributedPoint, Settled, write_distributions};
+pub use distributions::{DISTRIBUTIONS_FILE, DISTRIBUTIONS_SCHEMA, DistributedPoint, write_distributions};
 pub use earlier::{Earlier, EarlierResult};
 pub(crate) use folder::temporary_name;
-pub use folder::{Folder, check_target, write_file, write_one_of_many};
+pub use folder::{Fill, Folder, Settled, check_target, write_file, write_file_by, write_one_of_many};
 pub use tables::{PACKETS_SCHEMA, SERIES_SCHEMA, TableKinds, Tables};
 
 use goodqueue_sim::Series;

@@ -13,10 +13,12 @@ mod thin;
 mod tests;
 
 use crate::error::RecordError;
-use crate::record::write_file;
+use crate::record::write_file_by;
 use crate::report::data::ReportData;
+use crate::report::json::Script;
 use goodqueue_sim::{Series, SojournHistogram};
 use serde_json::Value;
+use std::io::{self, Write};
 use std::path::Path;
 
 /// The page without its data.
@@ -102,8 +104,7 @@ impl Contents {
     /// Of one result.
     #[must_use]
     pub fn new(input: &ReportInput<'_>) -> Self {
-        let mut data = Vec::new();
-        append_data(&mut data, input);
+        let data = in_memory(|script| ReportData::new(input).write(script));
         Self { title: escape_text(input.title), data: String::from_utf8(data).expect("JSON is text") }
     }
 
@@ -124,7 +125,18 @@ impl Contents {
 /// The complete page.
 #[must_use]
 pub fn render(input: &ReportInput<'_>) -> String {
-    String::from_utf8(page(input)).expect("the template, the title and JSON are text")
+    let page = in_memory(|script| write_page(script, input));
+    String::from_utf8(page).expect("the template, the title and JSON are text")
+}
+
+/// Writes the complete page to `out`, piece by piece.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_to(out: &mut dyn Write, input: &ReportInput<'_>) -> io::Result<()> {
+    let mut script = Script::new(out);
+    write_page(&mut script, input)?;
+    script.finish()
 }
 
 /// The rule of CSS that brings the letters of the page, for other pages of the same look.
@@ -140,19 +152,25 @@ pub fn font_face() -> &'static str {
 /// # Errors
 /// When the file cannot be written or renamed; the temporary file is removed.
 pub fn write(path: &Path, input: &ReportInput<'_>) -> Result<(), RecordError> {
-    write_file(path, &page(input))
+    write_file_by(path, &mut |out| write_to(out, input))
 }
 
-fn page(input: &ReportInput<'_>) -> Vec<u8> {
+fn write_page(script: &mut Script<'_>, input: &ReportInput<'_>) -> io::Result<()> {
     let [before_title, before_data, after_data] = around_slots(TEMPLATE).expect("a test checks that the template has its slots");
-    let mut page = [before_title, &escape_text(input.title), before_data].concat().into_bytes();
-    append_data(&mut page, input);
-    page.extend_from_slice(after_data.as_bytes());
-    page
+    script.text(before_title)?;
+    script.text(&escape_text(input.title))?;
+    script.text(before_data)?;
+    ReportData::new(input).write(script)?;
+    script.text(after_data)
 }
 
-fn append_data(page: &mut Vec<u8>, input: &ReportInput<'_>) {
-    json::append(page, &ReportData::new(input)).expect("plain values with string keys always serialise");
+/// What `write` writes.
+fn in_memory(write: impl FnOnce(&mut Script<'_>) -> io::Result<()>) -> Vec<u8> {
+    let mut text = Vec::new();
+    let mut script = Script::new(&mut text);
+    let written = write(&mut script).and_then(|()| script.finish());
+    written.expect("memory takes all, and plain values with string keys always serialise");
+    text
 }
 
 /// The parts of a template before the title, between title and data, and after the data.

@@ -105,22 +105,23 @@ impl Files {
         // Complete but unnamed: what they take of a disk is known before the smaller files, which
         // matter more, need room.
         let is_soon_repeated = finished.wall_s < SOON_S;
-        self.tables.iter_mut().for_each(if is_soon_repeated { Tables::seal_in_passing } else { Tables::seal });
+        let settled = if is_soon_repeated { Settled::InPassing } else { Settled::OnDisk };
+        self.tables.iter_mut().for_each(|tables| tables.seal(settled));
         let run_file = run_file(finished);
         let texts = [
             ("summary.json", finished.json.as_str()),
             ("scenario.toml", finished.job.scenario_text),
             ("run.json", run_file.as_str()),
         ];
-        let write: Write = if is_soon_repeated { Folder::write_in_passing } else { Folder::write };
+        let write = |name: &str, text: &str| folder.write_by(name, settled, &mut |out| out.write_all(text.as_bytes()));
         let mut results: Vec<Result<(), RecordError>> = Vec::new();
         for (name, text) in texts {
-            let mut written = write(folder, name, text.as_bytes());
+            let mut written = write(name, text);
             if let (Err(error), Some(tables)) = (&written, &mut self.tables)
                 && is_full(error)
             {
                 tables.give_up(io::ErrorKind::StorageFull);
-                written = write(folder, name, text.as_bytes());
+                written = write(name, text);
             }
             if let (Err(error), "summary.json", Earlier::Result(_)) = (&written, name, &self.earlier) {
                 // The earlier result stays as it is, rather than as parts of two.
@@ -130,8 +131,8 @@ impl Files {
             results.push(written.map(drop));
         }
         results.push(self.finish_tables(folder));
-        results.push(finish_distributions(finished, folder, is_soon_repeated));
-        results.push(finish_report(finished, folder, write));
+        results.push(finish_distributions(finished, folder, settled));
+        results.push(finish_report(finished, folder, settled));
         let errors: Vec<String> = results.into_iter().filter_map(Result::err).map(|error| error.to_string()).collect();
         if errors.is_empty() { Ok(()) } else { Err(Failure::Run(errors.join("\nerror: "))) }
     }
@@ -177,7 +178,7 @@ fn facts(job: &Job<'_>) -> [(&'static str, String); 4] {
     ]
 }
 
-fn finish_distributions(finished: &Finished<'_>, folder: &Folder, is_soon_repeated: bool) -> Result<(), RecordError> {
+fn finish_distributions(finished: &Finished<'_>, folder: &Folder, settled: Settled) -> Result<(), RecordError> {
     folder.remove(DISTRIBUTIONS_FILE)?;
     let points = finished.report.points.iter().zip(&finished.labels.names).enumerate();
     let points: Vec<DistributedPoint<'_>> = points
@@ -186,14 +187,13 @@ fn finish_distributions(finished: &Finished<'_>, folder: &Folder, is_soon_repeat
             DistributedPoint { number, label, sojourn, round_trips }
         })
         .collect();
-    let settled = if is_soon_repeated { Settled::InPassing } else { Settled::OnDisk };
+    if points.iter().all(DistributedPoint::is_empty) {
+        return Ok(());
+    }
     write_distributions(folder, &facts(finished.job), &points, settled)
 }
 
-/// A way to write a file of a folder.
-type Write = fn(&Folder, &str, &[u8]) -> Result<PathBuf, RecordError>;
-
-fn finish_report(finished: &Finished<'_>, folder: &Folder, write: Write) -> Result<(), RecordError> {
+fn finish_report(finished: &Finished<'_>, folder: &Folder, settled: Settled) -> Result<(), RecordError> {
     let reported = finished.summary.points.len();
     folder.remove("report.html")?;
     if finished.job.settings.no_report {
@@ -203,10 +203,10 @@ fn finish_report(finished: &Finished<'_>, folder: &Folder, write: Write) -> Resu
         say(&format!("no report.html: {reported} points are more than the {MOST_REPORTED} that a page shows"));
         return Ok(());
     }
-    write(folder, "report.html", page(finished).as_bytes()).map(drop)
+    folder.write_by("report.html", settled, &mut |out| write_page(finished, out)).map(drop)
 }
 
-fn page(finished: &Finished<'_>) -> String {
+fn write_page(finished: &Finished<'_>, out: &mut dyn io::Write) -> io::Result<()> {
     let summary = finished.summary.to_value();
     let results = finished.report.points.iter().zip(finished.points).zip(&finished.labels.names);
     let points = results
@@ -234,7 +234,7 @@ fn page(finished: &Finished<'_>) -> String {
         measured_s: measured,
         points,
     };
-    report::render(&input)
+    report::write_to(out, &input)
 }
 
 fn run_file(finished: &Finished<'_>) -> String {

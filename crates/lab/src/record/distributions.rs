@@ -1,8 +1,8 @@
 //! `distributions.parquet`: distributions of times over all replications, as the report draws them.
 
-use super::Folder;
 use super::tables::Table;
 use super::tables::columns::ColumnRows;
+use super::{Folder, Settled};
 use crate::error::RecordError;
 use crate::report::Cdf;
 use parquet::data_type::ByteArray;
@@ -34,13 +34,12 @@ pub struct DistributedPoint<'a> {
     pub round_trips: &'a [Cdf],
 }
 
-/// Whether a file is worth waiting for the disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Settled {
-    /// It is.
-    OnDisk,
-    /// What it has is sooner made again.
-    InPassing,
+impl DistributedPoint<'_> {
+    /// Whether it has no distribution.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.sojourn.is_empty() && self.round_trips.is_empty()
+    }
 }
 
 /// Writes the file, unless there is no distribution. `facts` become key-value metadata.
@@ -53,7 +52,7 @@ pub fn write_distributions(
     points: &[DistributedPoint<'_>],
     settled: Settled,
 ) -> Result<(), RecordError> {
-    if points.iter().all(|point| point.sojourn.is_empty() && point.round_trips.is_empty()) {
+    if points.iter().all(DistributedPoint::is_empty) {
         return Ok(());
     }
     let mut table = Table::create(folder, DISTRIBUTIONS_FILE, DISTRIBUTIONS_SCHEMA, COLUMNS, facts, ColumnRows::new)?;
@@ -77,8 +76,6 @@ pub fn write_distributions(
             });
         }
     }
-    if settled == Settled::InPassing {
-        table.seal(|_| Ok(()));
-    }
+    table.seal(settled);
     table.finish(folder)
 }

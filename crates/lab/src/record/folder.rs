@@ -1,6 +1,6 @@
 //! The folder a result is written to.
 
-use super::lock::FolderLock;
+use super::lock::{FolderLock, Taken};
 use crate::error::RecordError;
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -8,6 +8,29 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What writes a file's content.
+pub type Fill<'a> = &'a mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
+
+/// Whether a file is worth waiting for the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settled {
+    /// It is.
+    OnDisk,
+    /// What it has is sooner made again: when the machine loses power soon after, the content may
+    /// be gone although the file has its name.
+    InPassing,
+}
+
+impl Settled {
+    /// Waits, or not.
+    pub(super) fn wait(self, file: &File) -> io::Result<()> {
+        match self {
+            Self::OnDisk => file.sync_all(),
+            Self::InPassing => Ok(()),
+        }
+    }
+}
 
 /// An existing folder that files can be written to, by nobody else as long as this lives.
 #[derive(Clone, Debug)]
@@ -29,9 +52,9 @@ impl Folder {
             return Err(unusable(io::Error::new(io::ErrorKind::NotADirectory, "is not a directory")));
         }
         fs::create_dir_all(path).map_err(unusable)?;
-        let lock = FolderLock::take(path)?;
+        let Taken { lock, trial } = FolderLock::take(path)?;
         remove_temporary(path).map_err(unusable)?;
-        try_writing(path).map_err(unusable)?;
+        trial.unwrap_or_else(|| try_writing(path)).map_err(unusable)?;
         Ok(Self { path: path.to_owned(), _lock: lock })
     }
 
@@ -58,7 +81,17 @@ impl Folder {
     /// As [`write`](Self::write).
     pub fn write_in_passing(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, RecordError> {
         let path = self.path.join(name);
-        put_file(&path, bytes, |_| Ok(()))?;
+        put_file(&path, &mut |out| out.write_all(bytes), Settled::InPassing)?;
+        Ok(path)
+    }
+
+    /// Writes a whole file, which `fill` writes piece by piece.
+    ///
+    /// # Errors
+    /// When it cannot be written; what was there before stays.
+    pub fn write_by(&self, name: &str, settled: Settled, fill: Fill<'_>) -> Result<PathBuf, RecordError> {
+        let path = self.path.join(name);
+        put_file(&path, fill, settled)?;
         Ok(path)
     }
 
@@ -82,7 +115,15 @@ impl Folder {
 /// # Errors
 /// When it cannot be written; the temporary file is removed.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
-    put_file(path, bytes, File::sync_all)
+    write_file_by(path, &mut |out| out.write_all(bytes))
+}
+
+/// The same for what `fill` writes piece by piece.
+///
+/// # Errors
+/// As [`write_file`], and those of `fill`.
+pub fn write_file_by(path: &Path, fill: Fill<'_>) -> Result<(), RecordError> {
+    put_file(path, fill, Settled::OnDisk)
 }
 
 /// The same without waiting for the disk, for one of many files whose reader notices a damaged one:
@@ -91,17 +132,17 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
 /// # Errors
 /// As [`write_file`].
 pub fn write_one_of_many(path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
-    put_file(path, bytes, |_| Ok(()))
+    put_file(path, &mut |out| out.write_all(bytes), Settled::InPassing)
 }
 
-fn put_file(path: &Path, bytes: &[u8], settle: fn(&File) -> io::Result<()>) -> Result<(), RecordError> {
+fn put_file(path: &Path, fill: Fill<'_>, settled: Settled) -> Result<(), RecordError> {
     let written = if fs::metadata(path).is_ok_and(|facts| !facts.is_file() && !facts.is_dir()) {
-        File::options().write(true).open(path).and_then(|mut file| file.write_all(bytes))
+        File::options().write(true).open(path).and_then(|mut file| fill(&mut file))
     } else {
         let temporary = temporary_name(path);
         let written = File::create_new(&temporary).and_then(|mut file| {
-            file.write_all(bytes)?;
-            settle(&file)
+            fill(&mut file)?;
+            settled.wait(&file)
         });
         let result = written.and_then(|()| fs::rename(&temporary, path));
         if result.is_err() {

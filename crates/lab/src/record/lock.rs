@@ -12,6 +12,8 @@ pub(super) const NAME: &str = ".goodqueue-lock.tmp";
 /// A file that its holder removes at the moment it is opened here has to be opened again; more
 /// often than this is no coincidence.
 const MOST_TRIES: usize = 100;
+/// What is written to it: a full disk still makes an empty file.
+const LEN: usize = 4096;
 /// Longest description of a holder, in characters.
 const LONGEST: usize = 160;
 
@@ -26,23 +28,31 @@ pub(super) struct FolderLock {
     _file: File,
 }
 
+/// What came of asking for a lock.
+#[derive(Debug)]
+pub(super) struct Taken {
+    /// `None` on a file system without locks.
+    pub(super) lock: Option<Arc<FolderLock>>,
+    /// Whether the folder took content, if that was tried.
+    pub(super) trial: Option<io::Result<()>>,
+}
+
 impl FolderLock {
-    /// Takes the lock of `folder`, or shares the one that this process has. A file system without
-    /// locks gives none: `None`.
-    pub(super) fn take(folder: &Path) -> Result<Option<Arc<Self>>, RecordError> {
+    /// Takes the lock of `folder`, or shares the one that this process has.
+    pub(super) fn take(folder: &Path) -> Result<Taken, RecordError> {
         let unusable = |source| RecordError::Unusable { path: folder.to_owned(), source };
         let place = fs::canonicalize(folder).map_err(unusable)?;
         let mut held = held();
         held.retain(|(_, lock)| lock.strong_count() > 0);
         if let Some(lock) = held.iter().find(|(known, _)| *known == place).and_then(|(_, lock)| lock.upgrade()) {
-            return Ok(Some(lock));
+            return Ok(Taken { lock: Some(lock), trial: None });
         }
-        let lock = Self::take_from_others(folder)?.map(Arc::new);
-        held.extend(lock.as_ref().map(|lock| (place, Arc::downgrade(lock))));
-        Ok(lock)
+        let taken = Self::take_from_others(folder)?;
+        held.extend(taken.lock.as_ref().map(|lock| (place, Arc::downgrade(lock))));
+        Ok(taken)
     }
 
-    fn take_from_others(folder: &Path) -> Result<Option<Self>, RecordError> {
+    fn take_from_others(folder: &Path) -> Result<Taken, RecordError> {
         let path = folder.join(NAME);
         let unusable = |source| RecordError::Unusable { path: folder.to_owned(), source };
         for _ in 0..MOST_TRIES {
@@ -51,8 +61,9 @@ impl FolderLock {
             match file.try_lock() {
                 Ok(()) if is_at(&file, &path) => {
                     // Who holds it matters to people only: the lock holds on a full disk too.
-                    let _ = file.set_len(0).and_then(|()| file.write_all(this_process().as_bytes()));
-                    return Ok(Some(Self { path, _file: file }));
+                    let trial = file.set_len(0).and_then(|()| file.write_all(&this_process()));
+                    let lock = Arc::new(Self { path, _file: file });
+                    return Ok(Taken { lock: Some(lock), trial: Some(trial) });
                 }
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {
@@ -60,7 +71,7 @@ impl FolderLock {
                 }
                 Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
                     let _ = fs::remove_file(&path);
-                    return Ok(None);
+                    return Ok(Taken { lock: None, trial: None });
                 }
                 Err(TryLockError::Error(error)) => return Err(unusable(error)),
             }
@@ -96,13 +107,15 @@ fn is_at(_file: &File, _path: &Path) -> bool {
     true
 }
 
-/// This process for a person: its number and its command line.
-fn this_process() -> String {
+/// This process for a person: its number and its command line, with nothing behind them.
+fn this_process() -> Vec<u8> {
     let mut words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     let program = words.next().unwrap_or_default();
     let name = Path::new(&program).file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let line = std::iter::once(name).chain(words).collect::<Vec<_>>().join(" ");
-    format!("process {} ({line})\n", std::process::id())
+    let mut text = format!("process {} ({line})\n", std::process::id()).into_bytes();
+    text.resize(text.len().max(LEN), 0);
+    text
 }
 
 /// What the holder wrote of itself, fit for a message.
@@ -133,14 +146,14 @@ mod tests {
         let error = FolderLock::take(dir.path()).unwrap_err().to_string();
         assert!(error.contains("is being written to by process 4711 (gq run [2J)"), "{error}");
         drop(other);
-        assert!(FolderLock::take(dir.path()).unwrap().is_some());
+        assert!(FolderLock::take(dir.path()).unwrap().lock.is_some());
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
     }
 
     #[test]
     fn one_process_shares_it_and_gives_it_back_with_the_last_part() {
         let dir = tempfile::tempdir().unwrap();
-        let [first, second] = [0, 1].map(|_| FolderLock::take(dir.path()).unwrap());
+        let [first, second] = [0, 1].map(|_| FolderLock::take(dir.path()).unwrap().lock);
         let is_locked = || File::open(dir.path().join(NAME)).is_ok_and(|file| file.try_lock().is_err());
         drop(first);
         assert!(is_locked());
@@ -152,6 +165,6 @@ mod tests {
     fn a_file_that_a_killed_process_left_is_no_lock() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join(NAME), "process 1 (gq run)").unwrap();
-        assert!(FolderLock::take(dir.path()).unwrap().is_some());
+        assert!(FolderLock::take(dir.path()).unwrap().lock.is_some());
     }
 }

@@ -5,7 +5,7 @@ pub(super) mod columns;
 mod packets;
 mod series;
 
-use super::folder::{Folder, temporary_name};
+use super::folder::{Folder, Settled, temporary_name};
 use super::{RecordedRun, Recorder};
 use crate::error::RecordError;
 use columns::ColumnRows;
@@ -86,19 +86,9 @@ impl Tables {
 
     /// Completes the files under their temporary names, so that it is known how much room they
     /// take. A table that fails is removed, and [`finish`](Self::finish) says why.
-    pub fn seal(&mut self) {
-        self.seal_with(File::sync_all);
-    }
-
-    /// The same without waiting for the disk, for what is sooner made again: when the machine loses
-    /// power soon after, the content may be gone although the files have their names.
-    pub fn seal_in_passing(&mut self) {
-        self.seal_with(|_| Ok(()));
-    }
-
-    fn seal_with(&mut self, settle: fn(&File) -> io::Result<()>) {
-        self.series.seal(settle);
-        self.packets.iter_mut().for_each(|table| table.seal(settle));
+    pub fn seal(&mut self, settled: Settled) {
+        self.series.seal(settled);
+        self.packets.iter_mut().for_each(|table| table.seal(settled));
     }
 
     /// Gives the room that the tables take on the disk to other files. [`finish`](Self::finish)
@@ -215,17 +205,17 @@ impl<R: Rows> Table<R> {
         self.failure.get_or_insert(error);
     }
 
-    pub(super) fn seal(&mut self, settle: fn(&File) -> io::Result<()>) {
+    pub(super) fn seal(&mut self, settled: Settled) {
         self.flush();
         if let Some(writer) = self.writer.take()
-            && let Err(error) = writer.into_inner().map_err(into_io).and_then(|file| settle(&file))
+            && let Err(error) = writer.into_inner().map_err(into_io).and_then(|file| settled.wait(&file))
         {
             self.fail(error);
         }
     }
 
     pub(super) fn finish(mut self, folder: &Folder) -> Result<(), RecordError> {
-        self.seal(File::sync_all);
+        self.seal(Settled::OnDisk);
         let path = folder.path().join(self.name);
         let renamed = self.failure.take().map_or_else(|| fs::rename(&self.temporary, &path), Err);
         renamed.map_err(|source| RecordError::Write { path, source })

@@ -1,13 +1,15 @@
 //! The data embedded in a report: the result, reduced to what a screen can show and an e-mail can
 //! carry.
 
+use super::json::Script;
 use super::thin::{Buckets, thin_cdf};
 use super::{Cdf, ReportInput};
 use crate::columns::{self, Descriptions};
-use goodqueue_sim::{Series, SeriesColumn};
+use goodqueue_sim::Series;
 use goodqueue_units::Instant;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::Value;
+use std::io;
 
 /// The version of the embedded data; `web/src/report/data.ts` reads it.
 const SCHEMA: &str = "goodqueue.report/1";
@@ -44,8 +46,10 @@ pub(super) struct ReportData<'a> {
     notes: Vec<String>,
     /// The summary without its flows, which are in `points`.
     summary: Value,
-    /// Sampling times in seconds, shared by all series.
-    axes: Vec<Vec<f64>>,
+    /// Sampling times, shared by all series.
+    #[serde(skip)]
+    axes: Axes<'a>,
+    #[serde(skip)]
     points: Vec<PointData<'a>>,
 }
 
@@ -65,6 +69,7 @@ struct PointData<'a> {
     /// Distributions of round trips; none without probes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     rtt_cdfs: Vec<RttCdfData<'a>>,
+    #[serde(skip)]
     series: Vec<SeriesData<'a>>,
 }
 
@@ -100,37 +105,16 @@ struct SeriesData<'a> {
     axis: usize,
     /// Samples behind each pair of points; 1 if all samples are stored.
     samples_a_pair: usize,
-    columns: Vec<ColumnData<'a>>,
+    #[serde(skip)]
+    buckets: Buckets,
+    #[serde(skip)]
+    series: &'a Series,
 }
 
+/// The beginning of a sampled column.
 #[derive(Debug, Serialize)]
-struct ColumnData<'a> {
+struct ColumnHead<'a> {
     name: &'a str,
-    /// The lowest and the highest sample of each bucket, or all samples.
-    values: Extremes<'a>,
-    /// The mean of each bucket, one per pair of values; none if all samples are stored.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    means: Option<Means<'a>>,
-}
-
-/// The extremes of samples, worked out while they are written.
-#[derive(Debug)]
-struct Extremes<'a>(Buckets, &'a [f64]);
-
-impl Serialize for Extremes<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.extremes(self.1))
-    }
-}
-
-/// The means of samples, worked out while they are written.
-#[derive(Debug)]
-struct Means<'a>(Buckets, &'a [f64]);
-
-impl Serialize for Means<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.means(self.1))
-    }
 }
 
 impl<'a> ReportData<'a> {
@@ -170,9 +154,47 @@ impl<'a> ReportData<'a> {
             measured_s: input.measured_s,
             notes,
             summary,
-            axes: axes.in_seconds(),
+            axes,
             points,
         }
+    }
+
+    /// Writes all of it as JSON; sampled values are worked out meanwhile.
+    pub(super) fn write(&self, script: &mut Script<'_>) -> io::Result<()> {
+        script.open(self)?;
+        script.text(",\"axes\":")?;
+        script
+            .list(&self.axes.0, |script, (buckets, times)| script.numbers(buckets.times(times).map(|time| time.as_secs_f64())))?;
+        script.text(",\"points\":")?;
+        script.list(&self.points, |script, point| {
+            script.open(point)?;
+            script.text(",\"series\":")?;
+            script.list(&point.series, |script, series| series.write(script))?;
+            script.text("}")
+        })?;
+        script.text("}")
+    }
+}
+
+impl SeriesData<'_> {
+    /// Of each column the lowest and the highest sample of each bucket, and the mean of each
+    /// bucket, one per pair of values; or all samples.
+    fn write(&self, script: &mut Script<'_>) -> io::Result<()> {
+        script.open(self)?;
+        script.text(",\"columns\":")?;
+        script.list(&self.series.columns, |script, column| {
+            script.open(&ColumnHead { name: &column.name })?;
+            script.text(",\"values\":")?;
+            if self.buckets.keep_all() {
+                script.numbers(column.values.iter().copied())?;
+            } else {
+                script.numbers(self.buckets.extremes(&column.values))?;
+                script.text(",\"means\":")?;
+                script.numbers(self.buckets.means(&column.values))?;
+            }
+            script.text("}")
+        })?;
+        script.text("}")
     }
 }
 
@@ -241,7 +263,7 @@ impl FlowLines {
 }
 
 /// The distinct time axes of all series; most series share one.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Axes<'a>(Vec<(Buckets, &'a [Instant])>);
 
 impl<'a> Axes<'a> {
@@ -251,24 +273,16 @@ impl<'a> Axes<'a> {
             self.0.len() - 1
         })
     }
-
-    fn in_seconds(&self) -> Vec<Vec<f64>> {
-        self.0.iter().map(|(buckets, times)| buckets.times(times).map(|time| time.as_secs_f64()).collect()).collect()
-    }
 }
 
 fn series_data<'a>(series: &'a Series, limit: usize, axes: &mut Axes<'a>) -> SeriesData<'a> {
     let buckets = Buckets::new(series.times.len(), limit);
-    let column = |column: &'a SeriesColumn| ColumnData {
-        name: &column.name,
-        values: Extremes(buckets, &column.values),
-        means: (!buckets.keep_all()).then_some(Means(buckets, &column.values)),
-    };
     SeriesData {
         subject: &series.subject,
         axis: axes.index_of(buckets, &series.times),
         samples_a_pair: buckets.samples_a_bucket(),
-        columns: series.columns.iter().map(column).collect(),
+        buckets,
+        series,
     }
 }
 

@@ -45,22 +45,27 @@ impl Buckets {
 
 /// The smallest and the largest finite value, in order of occurrence; NaN if there is none.
 fn extremes(bucket: &[f64]) -> [f64; 2] {
-    let mut finite = bucket.iter().enumerate().filter(|(_, value)| value.is_finite());
-    let Some(first) = finite.next() else { return [f64::NAN; 2] };
-    let (mut low, mut high) = (first, first);
-    for sample in finite {
-        if sample.1 < low.1 {
-            low = sample;
+    let (mut low, mut high) = ((0, f64::INFINITY), (0, f64::NEG_INFINITY));
+    for (place, &value) in bucket.iter().enumerate() {
+        if value < low.1 && value > f64::NEG_INFINITY {
+            low = (place, value);
         }
-        if sample.1 > high.1 {
-            high = sample;
+        if value > high.1 && value < f64::INFINITY {
+            high = (place, value);
         }
     }
-    if low.0 <= high.0 { [*low.1, *high.1] } else { [*high.1, *low.1] }
+    match (low, high) {
+        ((_, f64::INFINITY), _) => [f64::NAN; 2],
+        _ if low.0 <= high.0 => [low.1, high.1],
+        _ => [high.1, low.1],
+    }
 }
 
 /// The mean of the finite values; NaN if there is none.
 fn mean(bucket: &[f64]) -> f64 {
+    if bucket.iter().all(|value| value.is_finite()) {
+        return bucket.iter().sum::<f64>() / bucket.len() as f64;
+    }
     let finite = bucket.iter().filter(|value| value.is_finite());
     finite.clone().sum::<f64>() / finite.count() as f64
 }

@@ -1,9 +1,11 @@
-//! Signals taken one by one by a thread that asks for them, instead of interrupting any.
+//! Signals: to stop a run, or taken one by one by a thread that asks for them.
 
 use super::checked;
 use goodqueue_units::Duration;
 use std::io;
 use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// What the outside may ask of a running bridge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,30 +18,50 @@ pub enum Signal {
     Reload,
 }
 
-/// Signals that this process was started to ignore: SIGHUP under `nohup`, SIGINT in the background
-/// of a script.
-#[derive(Clone, Debug, Default)]
-pub struct Ignored(Vec<libc::c_int>);
+/// What the first interrupt sets, and what it says.
+static STOP: OnceLock<(Arc<AtomicBool>, &'static str)> = OnceLock::new();
 
-impl Ignored {
-    /// Those of SIGINT and SIGHUP that are ignored now.
-    #[must_use]
-    pub fn find() -> Self {
-        Self([libc::SIGINT, libc::SIGHUP].into_iter().filter(|&signal| is_ignored(signal)).collect())
-    }
-
-    /// Ignores them again, after something has installed a handler for them.
-    ///
-    /// # Errors
-    /// When the kernel refuses.
-    pub fn restore(&self) -> io::Result<()> {
-        for &signal in &self.0 {
-            // SAFETY: ignoring a signal runs no code of this process.
-            if unsafe { libc::signal(signal, libc::SIG_IGN) } == libc::SIG_ERR {
-                return Err(io::Error::last_os_error());
-            }
+/// From now on SIGINT, SIGTERM and SIGHUP set `flag` and say `words` on standard error; the second
+/// of them ends the process. SIGINT and SIGHUP stay ignored where they were, as under `nohup` and
+/// in the background of a script.
+///
+/// No thread waits for them: starting one takes longer than the rest of a short run.
+///
+/// # Errors
+/// When this was called before, or the kernel refuses.
+pub fn stop_by(flag: Arc<AtomicBool>, words: &'static str) -> io::Result<()> {
+    STOP.set((flag, words)).map_err(|_| io::Error::from(io::ErrorKind::AlreadyExists))?;
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        if signal != libc::SIGTERM && is_ignored(signal) {
+            continue;
         }
-        Ok(())
+        let mut action = MaybeUninit::<libc::sigaction>::zeroed();
+        // SAFETY: zeroes are an action without flags and with an empty mask. The handler does what
+        // a handler may: it reads and sets atomics, writes to a descriptor, and ends the process.
+        unsafe {
+            let action = action.assume_init_mut();
+            action.sa_sigaction = stop as extern "C" fn(libc::c_int) as libc::sighandler_t;
+            action.sa_flags = libc::SA_RESTART;
+            checked(libc::sigaction(signal, action, std::ptr::null_mut()))?;
+        }
+    }
+    Ok(())
+}
+
+/// What a shell reports for a program ended by Ctrl-C.
+const GIVEN_UP: libc::c_int = 130;
+
+extern "C" fn stop(_signal: libc::c_int) {
+    let Some((flag, words)) = STOP.get() else { return };
+    // SAFETY: neither call waits for a lock; the words are valid, and the error of what was
+    // interrupted is put back.
+    unsafe {
+        if flag.swap(true, Ordering::Relaxed) {
+            libc::_exit(GIVEN_UP);
+        }
+        let error = *libc::__errno_location();
+        libc::write(libc::STDERR_FILENO, words.as_ptr().cast(), words.len());
+        *libc::__errno_location() = error;
     }
 }
 

@@ -202,7 +202,7 @@ impl World {
 
     pub(super) fn sample(&mut self, control: ControlId) {
         let Some(period) = self.figures.recording.sample_every else { return };
-        let now = self.clock.now;
+        let (now, seconds) = (self.clock.now, period.as_secs_f64());
         let mut series = self.figures.series.iter_mut();
         for link in self.net.links.iter_mut().filter(|link| link.probe.observed.is_some()) {
             let Some(line) = series.next() else { break };
@@ -216,7 +216,7 @@ impl World {
                 view.packets.get() as f64,
                 view.backlog.get() as f64,
                 if departures == 0 { f64::NAN } else { sojourn_nanos as f64 * 1e-9 / departures as f64 },
-                sent_bytes as f64 * 8.0 / period.as_secs_f64(),
+                sent_bytes as f64 * 8.0 / seconds,
                 counters.dropped_total().packets.get() as f64,
                 counters.marked.packets.get() as f64,
             ];
@@ -227,7 +227,7 @@ impl World {
             let (Some(line), Some(tcp)) = (series.next(), self.hosts.flows[*flow].host.tcp()) else { break };
             let sender = &self.hosts.senders[tcp].sender;
             let delivered = self.hosts.receivers[tcp].receiver.delivered_bytes();
-            let goodput = (delivered - *before) as f64 * 8.0 / period.as_secs_f64();
+            let goodput = (delivered - *before) as f64 * 8.0 / seconds;
             *before = delivered;
             let srtt = sender.srtt().map_or(f64::NAN, Duration::as_secs_f64);
             push(line, now, &[sender.cwnd().get() as f64, sender.in_flight().get() as f64, srtt, goodput]);

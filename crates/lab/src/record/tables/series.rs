@@ -10,7 +10,7 @@ use crate::record::RecordedRun;
 use bytes::Bytes;
 use goodqueue_sim::Series;
 use goodqueue_units::Instant;
-use parquet::basic::{Compression, Encoding};
+use parquet::basic::{Compression, Encoding, PageType};
 use parquet::column::page::{CompressedPage, Page, PageWriter};
 use parquet::column::writer::ColumnCloseResult;
 use parquet::data_type::ByteArray;
@@ -28,8 +28,12 @@ pub(super) struct SeriesRows {
     blocks: Vec<Block>,
     axes: Axes,
     rows: usize,
-    values: ValueFacts,
+    /// The pages of the values, encoded one by one.
+    values: Pages,
+    facts: ValueFacts,
     compressor: Compressor,
+    /// A page before it is compressed: the room of the last one is used again.
+    page: Vec<u8>,
 }
 
 /// One sampled column of one run.
@@ -41,7 +45,6 @@ struct Block {
     rows: usize,
     /// Which part of [`Axes`] has its times.
     axis: usize,
-    values: Content,
 }
 
 /// Different times of blocks, one after the other.
@@ -76,6 +79,23 @@ impl Default for ValueFacts {
     }
 }
 
+impl ValueFacts {
+    /// Looks at finite values.
+    fn add(&mut self, values: &[f64]) {
+        // Four at a time, which do not wait for each other.
+        let (fours, rest) = values.as_chunks::<4>();
+        let (mut least, mut largest) = ([self.least; 4], [self.largest; 4]);
+        for four in fours {
+            for (place, value) in four.iter().enumerate() {
+                least[place] = if *value < least[place] { *value } else { least[place] };
+                largest[place] = if *value > largest[place] { *value } else { largest[place] };
+            }
+        }
+        self.least = least.iter().chain(rest).fold(self.least, |least, value| least.min(*value));
+        self.largest = largest.iter().chain(rest).fold(self.largest, |largest, value| largest.max(*value));
+    }
+}
+
 impl SeriesRows {
     /// None of a table with this message.
     pub(super) fn new(message: &TypePtr) -> Self {
@@ -84,8 +104,10 @@ impl SeriesRows {
             blocks: Vec::new(),
             axes: Axes::default(),
             rows: 0,
-            values: ValueFacts::default(),
-            compressor: Compressor(snap::raw::Encoder::new()),
+            values: Pages::default(),
+            facts: ValueFacts::default(),
+            compressor: Compressor::new(),
+            page: Vec::new(),
         }
     }
 
@@ -95,7 +117,8 @@ impl SeriesRows {
         }
         let axis = self.axes.place(&series.times);
         for column in &series.columns {
-            let (values, rows) = (self.value_page(&column.values)?, column.values.len());
+            let rows = column.values.len();
+            self.add_values(&column.values)?;
             self.rows += rows;
             self.blocks.push(Block {
                 point: run.point as u32,
@@ -104,32 +127,42 @@ impl SeriesRows {
                 name: column.name.clone(),
                 rows,
                 axis,
-                values,
             });
         }
         Ok(())
     }
 
-    /// Definition levels, then the values; a value that is not finite is not there.
-    fn value_page(&mut self, values: &[f64]) -> ParquetResult<Content> {
-        let mut levels = Vec::new();
-        for run in values.chunk_by(|a, b| a.is_finite() == b.is_finite()) {
-            push_run(&mut levels, run.len(), u32::from(run[0].is_finite()), 1);
-        }
-        let mut page = Vec::with_capacity(4 + levels.len() + size_of_val(values));
-        page.extend_from_slice(&(levels.len() as u32).to_le_bytes());
-        page.extend_from_slice(&levels);
-        let facts = &mut self.values;
-        for value in values {
-            if value.is_finite() {
-                facts.least = facts.least.min(*value);
-                facts.largest = facts.largest.max(*value);
-                page.extend_from_slice(&value.to_le_bytes());
-            } else {
-                facts.nulls += 1;
+    /// A page of definition levels, then values; a value that is not finite is not there.
+    fn add_values(&mut self, values: &[f64]) -> ParquetResult<()> {
+        let Self { page, facts, .. } = self;
+        let begin = size_of::<u32>();
+        page.clear();
+        page.resize(begin, 0);
+        // Looks at every value, and so at several at once.
+        let is_whole = values.iter().fold(true, |all, value| all & value.is_finite());
+        if is_whole {
+            push_run(page, values.len(), 1, 1);
+        } else {
+            for run in runs(values) {
+                push_run(page, run.len(), u32::from(run[0].is_finite()), 1);
             }
         }
-        self.compressor.content(&page, values.len(), Encoding::PLAIN)
+        let levels_len = (page.len() - begin) as u32;
+        page[..begin].copy_from_slice(&levels_len.to_le_bytes());
+        if is_whole {
+            facts.add(values);
+            push_values(page, values);
+        } else {
+            for run in runs(values) {
+                if run[0].is_finite() {
+                    facts.add(run);
+                    push_values(page, run);
+                } else {
+                    facts.nulls += run.len() as u64;
+                }
+            }
+        }
+        self.compressor.content_then(&self.page, values.len(), Encoding::PLAIN, |content| self.values.add(content.data_page()))
     }
 
     /// A column that is constant in each block.
@@ -160,7 +193,7 @@ impl SeriesRows {
         runs.iter().for_each(|(number, len)| push_run(&mut indices, *len, *number, width));
         let page = self.compressor.content(&indices, self.rows, Encoding::RLE_DICTIONARY)?;
         let dictionary = self.compressor.content(&dictionary, different.len(), Encoding::PLAIN)?;
-        Chunk::new(descr, Some(dictionary), [page], statistics(&different))
+        Chunk::new(descr, dictionary, page, statistics(&different))
     }
 
     fn times(&mut self, descr: ColumnDescPtr) -> ParquetResult<Chunk> {
@@ -181,14 +214,27 @@ impl SeriesRows {
         let statistics = range
             .map(|(first, last)| Statistics::double(Some(first.as_secs_f64()), Some(last.as_secs_f64()), None, Some(0), false));
         let dictionary = self.compressor.content(&seconds, times.len(), Encoding::PLAIN)?;
-        Chunk::new(descr, Some(dictionary), [page], statistics)
+        Chunk::new(descr, dictionary, page, statistics)
     }
 
     fn all_values(&mut self, descr: ColumnDescPtr) -> ParquetResult<Chunk> {
-        let ValueFacts { least, largest, nulls } = std::mem::take(&mut self.values);
+        let ValueFacts { least, largest, nulls } = std::mem::take(&mut self.facts);
         let finite = |value: f64| value.is_finite().then_some(value);
         let statistics = Statistics::double(finite(least), finite(largest), None, Some(nulls), false);
-        Chunk::new(descr, None, self.blocks.iter().map(|block| block.values.clone()), Some(statistics))
+        std::mem::take(&mut self.values).finish(descr, Some(statistics))
+    }
+}
+
+/// Parts of which either all or no values are finite.
+fn runs(values: &[f64]) -> impl Iterator<Item = &[f64]> {
+    values.chunk_by(|a, b| a.is_finite() == b.is_finite())
+}
+
+fn push_values(page: &mut Vec<u8>, values: &[f64]) {
+    let begin = page.len();
+    page.resize(begin + size_of_val(values), 0);
+    for (place, value) in page[begin..].as_chunks_mut().0.iter_mut().zip(values) {
+        *place = value.to_le_bytes();
     }
 }
 
@@ -232,6 +278,57 @@ impl Rows for SeriesRows {
     }
 }
 
+/// Encoded pages of one column of a row group.
+struct Pages {
+    sink: TrackedWrite<Vec<u8>>,
+    plain_bytes: usize,
+    /// Values of the data pages.
+    values: i64,
+    dictionary_at: Option<i64>,
+    data_at: Option<i64>,
+}
+
+impl Default for Pages {
+    fn default() -> Self {
+        let sink = TrackedWrite::new(Vec::new());
+        Self { sink, plain_bytes: 0, values: 0, dictionary_at: None, data_at: None }
+    }
+}
+
+impl Pages {
+    fn add(&mut self, page: CompressedPage) -> ParquetResult<()> {
+        let is_dictionary = page.page_type() == PageType::DICTIONARY_PAGE;
+        let written = SerializedPageWriter::new(&mut self.sink).write_page(page)?;
+        let at = written.offset as i64;
+        if is_dictionary {
+            self.dictionary_at = Some(at);
+        } else {
+            self.data_at.get_or_insert(at);
+            self.values += i64::from(written.num_values);
+        }
+        self.plain_bytes += written.uncompressed_size;
+        Ok(())
+    }
+
+    fn finish(self, descr: ColumnDescPtr, statistics: Option<Statistics>) -> ParquetResult<Chunk> {
+        let bytes = Bytes::from(self.sink.into_inner()?);
+        let mut encodings = vec![Encoding::PLAIN, Encoding::RLE];
+        encodings.extend(self.dictionary_at.map(|_| Encoding::RLE_DICTIONARY));
+        let mut metadata = ColumnChunkMetaData::builder(descr)
+            .set_encodings(encodings)
+            .set_compression(Compression::SNAPPY)
+            .set_num_values(self.values)
+            .set_total_compressed_size(bytes.len() as i64)
+            .set_total_uncompressed_size(self.plain_bytes as i64)
+            .set_dictionary_page_offset(self.dictionary_at)
+            .set_data_page_offset(self.data_at.unwrap_or_default());
+        if let Some(statistics) = statistics {
+            metadata = metadata.set_statistics(statistics);
+        }
+        Ok(Chunk { bytes, metadata: metadata.build()? })
+    }
+}
+
 /// One column of a row group, encoded.
 struct Chunk {
     bytes: Bytes,
@@ -239,43 +336,11 @@ struct Chunk {
 }
 
 impl Chunk {
-    fn new(
-        descr: ColumnDescPtr,
-        dictionary: Option<Content>,
-        pages: impl IntoIterator<Item = Content>,
-        statistics: Option<Statistics>,
-    ) -> ParquetResult<Self> {
-        let mut sink = TrackedWrite::new(Vec::new());
-        let mut writer = SerializedPageWriter::new(&mut sink);
-        let mut encodings = vec![Encoding::PLAIN, Encoding::RLE];
-        let (mut plain_bytes, mut values) = (0, 0);
-        let mut dictionary_at = None;
-        if let Some(page) = dictionary {
-            encodings.push(Encoding::RLE_DICTIONARY);
-            let written = writer.write_page(page.dictionary_page())?;
-            dictionary_at = Some(written.offset as i64);
-            plain_bytes += written.uncompressed_size;
-        }
-        let mut data_at = None;
-        for page in pages {
-            let written = writer.write_page(page.data_page())?;
-            data_at.get_or_insert(written.offset as i64);
-            plain_bytes += written.uncompressed_size;
-            values += i64::from(written.num_values);
-        }
-        let bytes = Bytes::from(sink.into_inner()?);
-        let mut metadata = ColumnChunkMetaData::builder(descr)
-            .set_encodings(encodings)
-            .set_compression(Compression::SNAPPY)
-            .set_num_values(values)
-            .set_total_compressed_size(bytes.len() as i64)
-            .set_total_uncompressed_size(plain_bytes as i64)
-            .set_dictionary_page_offset(dictionary_at)
-            .set_data_page_offset(data_at.unwrap_or_default());
-        if let Some(statistics) = statistics {
-            metadata = metadata.set_statistics(statistics);
-        }
-        Ok(Self { bytes, metadata: metadata.build()? })
+    fn new(descr: ColumnDescPtr, dictionary: Content, page: Content, statistics: Option<Statistics>) -> ParquetResult<Self> {
+        let mut pages = Pages::default();
+        pages.add(dictionary.dictionary_page())?;
+        pages.add(page.data_page())?;
+        pages.finish(descr, statistics)
     }
 
     fn append(self, group: &mut super::RowGroup<'_>, rows: u64) -> ParquetResult<()> {
@@ -292,7 +357,6 @@ impl Chunk {
 }
 
 /// The content of a page of values.
-#[derive(Clone)]
 struct Content {
     compressed: Bytes,
     plain_len: usize,
@@ -321,13 +385,46 @@ impl Content {
 }
 
 /// Makes the contents of pages.
-struct Compressor(snap::raw::Encoder);
+struct Compressor {
+    encoder: snap::raw::Encoder,
+    /// For what comes out, again and again.
+    room: Vec<u8>,
+}
 
 impl Compressor {
+    fn new() -> Self {
+        Self { encoder: snap::raw::Encoder::new(), room: Vec::new() }
+    }
+
     fn content(&mut self, plain: &[u8], values: usize, encoding: Encoding) -> ParquetResult<Content> {
-        let compressed = self.0.compress_vec(plain).map_err(|error| ParquetError::External(Box::new(error)))?.into();
+        let compressed = self.encoder.compress_vec(plain).map_err(external)?.into();
         Ok(Content { compressed, plain_len: plain.len(), values: values as u32, encoding })
     }
+
+    /// The content for `take`, which keeps nothing of it.
+    fn content_then(
+        &mut self,
+        plain: &[u8],
+        values: usize,
+        encoding: Encoding,
+        take: impl FnOnce(Content) -> ParquetResult<()>,
+    ) -> ParquetResult<()> {
+        let most = snap::raw::max_compress_len(plain.len());
+        if self.room.len() < most {
+            self.room.resize(most, 0);
+        }
+        let len = self.encoder.compress(plain, &mut self.room).map_err(external)?;
+        let room = Bytes::from(std::mem::take(&mut self.room));
+        let compressed = room.slice(..len);
+        let taken = take(Content { compressed, plain_len: plain.len(), values: values as u32, encoding });
+        // Without a copy, since nobody else has it.
+        self.room = room.into();
+        taken
+    }
+}
+
+fn external(error: snap::Error) -> ParquetError {
+    ParquetError::External(Box::new(error))
 }
 
 /// Bits of an index into a dictionary with so many entries.
