@@ -2,7 +2,7 @@
 
 Pages keep their places in the repository, so that links between them hold on the site as they do in
 the repository. The navigation is docs/README.md: a chapter per heading, a page per row of its tables;
-the algorithms are the chapters of docs/algorithms/README.md. A link whose text is the name of a page
+the algorithms are the chapters of docs/algorithms/README.md. A link whose text is the file name of a page
 gets the page's title instead, and prompts of Python are taken away, so that code can be copied. Fails on
 a page that no row names, and on a link to a file that does not exist; mkdocs itself fails
 on links between pages and on their anchors. `--draft` does without pages that are built by other programs.
@@ -160,8 +160,6 @@ def stage(page: Path, folder: Path | None, pages: set[Path]) -> None:
             _, mark, anchor = address.partition("#")
             if anchor == PLAY_ANCHOR:
                 anchor += f"?s={play(page)}"
-            if text == found.stem:
-                text = title(found)
             return f"{image}[{text}]({os.path.relpath(found.name, page.parent)}{mark}{anchor})"
         if not (ROOT / found).exists():
             faults.append(f"{page}: links {address}, which does not exist")
@@ -173,7 +171,8 @@ def stage(page: Path, folder: Path | None, pages: set[Path]) -> None:
             _, _, anchor = address.partition("#")
             if anchor and anchor not in anchors(found):
                 faults.append(f"{page}: links {address}, but {found} has no such heading")
-            if text.removeprefix("docs/") in (found.name, found.stem, str(found)):
+            # `report.md` and `GLOSSARY` name a page; `report` is a word of the sentence.
+            if text.removeprefix("docs/") in (found.name, str(found)) or text == found.stem.upper():
                 text = title(found)
         elif folder is not None:
             (folder / found).parent.mkdir(parents=True, exist_ok=True)
