@@ -68,10 +68,15 @@ fn parameters(page: &mut String, spec: &KindSpec, text: Option<&str>) {
         spec.params.iter().for_each(|param| row(page, param));
         page.push('\n');
     }
-    page.push_str(match (spec.params.is_empty(), own_ecn(spec)) {
-        (true, _) => "No parameters of its own. Like every queue it has `limit` (default: the buffer of the link) and `ecn` (default: off).",
-        (false, None) => "Like every queue it also has `limit` (default: the buffer of the link) and `ecn` (default: off).",
-        (false, Some(_)) => "Like every queue it also has `limit` (default: the buffer of the link).",
+    page.push_str(if spec.params.is_empty() {
+        "No parameters of its own. Like every queue it has `limit` (default: the buffer of the link)"
+    } else {
+        "Like every queue it also has `limit` (default: the buffer of the link)"
+    });
+    page.push_str(match (own_ecn(spec), spec.marks.is_possible()) {
+        (Some(_), _) => ".",
+        (None, true) => " and `ecn` (default: off).",
+        (None, false) => "; `ecn` has no effect, since it never marks.",
     });
     page.push_str("\n\n");
     // The table has replaced what a header says by pointing at it.

@@ -50,11 +50,15 @@ fn queue(spec: &KindSpec) -> String {
 
 /// What the picture shows, and how to make it.
 pub fn caption(spec: &KindSpec) -> String {
+    let (dotted, bottom) = match spec.kind {
+        // It is what the others are compared with, and has no gauge.
+        "tail-drop" => ("", ""),
+        _ => (" Dotted: tail drop.", " Bottom: one gauge, internal state of the algorithm."),
+    };
     format!(
         "*Eight CUBIC flows over 20 Mbit/s with a base RTT of 40 ms; the rate is 5 Mbit/s from 8 to 16 s (`docs/algorithms/picture.toml`). \
-         `queue = {}`, a buffer of 250 kB, defaults otherwise, senders without ECN. Top: sojourn time of departing packets on a \
-         logarithmic scale, dotted that of tail drop; an empty queue is below its foot. Strokes at the foot: dropped packets. Shaded: the slow link. \
-         Bottom: one gauge, internal state of the algorithm.*",
+         `queue = {}`, a buffer of 250 kB, defaults otherwise, senders without ECN. Blue: sojourn time of departing packets, on a \
+         logarithmic scale that begins at {LEAST_MS} ms.{dotted} Red strokes: dropped packets. Shaded: the slow link.{bottom}*",
         queue(spec)
     )
 }
