@@ -6,6 +6,7 @@ mod commands;
 mod failure;
 mod host;
 mod interrupt;
+mod mistakes;
 mod opening;
 mod output;
 mod progress;
@@ -36,7 +37,7 @@ which packages install below share/doc/goodqueue.
 Exit codes: 0 success, 1 a run failed or was interrupted, 2 bad usage or input.")]
 struct Cli {
     /// When text is bold or colored
-    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = output::Color::Auto)]
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = output::Color::Auto, display_order = 900)]
     color: output::Color,
     #[command(subcommand)]
     command: Command,
@@ -222,7 +223,9 @@ fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
         (false, true) => clap::ColorChoice::Never,
         (true, true) | (false, false) => clap::ColorChoice::Auto,
     };
-    let matches = Cli::command().color(choice).try_get_matches_from(arguments)?;
+    let described = Cli::command().color(choice);
+    let matches =
+        described.clone().try_get_matches_from(arguments).map_err(|error| mistakes::explained(error, arguments, &described))?;
     Cli::from_arg_matches(&matches)
 }
 

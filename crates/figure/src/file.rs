@@ -28,7 +28,8 @@ impl core::fmt::Display for NoFile {
     fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Self::NoFonts => formatter.write_str("this machine has no fonts; install some, for instance fonts-dejavu-core"),
-            Self::NotBuilt => formatter.write_str("this gq was built without `--features print`"),
+            Self::NotBuilt => formatter
+                .write_str("this gq was built without PDF and PNG; write an SVG, or install gq again with `--features print`"),
             Self::Drawing(message) => formatter.write_str(message),
         }
     }

@@ -23,13 +23,13 @@ pub struct Arguments {
     /// Rate of the bottleneck, for instance 10mbit; or down and up, for instance 50/10mbit
     #[arg(long)]
     rate: Option<String>,
-    /// Rate of the way back, which has a buffer of its own and uploads then
+    /// Rate of the upload direction, which then has its own buffer and uploads
     #[arg(long, value_name = "RATE", requires = "rate")]
     rate_up: Option<String>,
     /// Recorded rate of the bottleneck: a mahimahi file of delivery opportunities
     #[arg(long, value_name = "FILE")]
     trace: Option<String>,
-    /// Recorded rate of the way back, which has a buffer of its own then
+    /// Recorded rate of the upload direction, which then has its own buffer
     #[arg(long, value_name = "FILE", requires = "trace")]
     trace_up: Option<String>,
     /// Round-trip time without queueing
@@ -42,16 +42,16 @@ pub struct Arguments {
     /// Buffer of the bottleneck, for instance 1bdp, 100packets, 45kB or 50ms
     #[arg(long, value_name = "AMOUNT", default_value = "4bdp")]
     buffer: String,
-    /// Buffer of the way back [default: as --buffer]
+    /// Buffer of the upload direction [default: as --buffer]
     #[arg(long, value_name = "AMOUNT")]
     buffer_up: Option<String>,
     /// What goes over the line: a mix, see gq list mix, or a file with [[traffic]] tables
     #[arg(long, value_name = "MIX|FILE", default_value = mix::USUAL)]
     traffic: String,
-    /// Bulk flows of each congestion control [default: the mix's, 4 mostly]
+    /// Bulk flows of each congestion control [default: as the mix has, usually 4]
     #[arg(long, value_name = "N")]
     flows: Option<u32>,
-    /// The same upward [default: the mix's, 1 mostly]
+    /// The same for uploads [default: as the mix has, usually 1]
     #[arg(long, value_name = "N")]
     flows_up: Option<u32>,
     /// Congestion control, as KIND or KIND:PARAMETER=VALUE:…, see gq list cc; of several, each has
@@ -61,7 +61,7 @@ pub struct Arguments {
     /// Queues, see gq list aqm; parameters follow a colon: codel:target=10ms, fair:pie
     #[arg(long, value_name = "AQM,…", value_delimiter = ',', default_values = Comparison::USUAL)]
     aqm: Vec<String>,
-    /// Queues of the way back, each with each of --aqm [default: the same in both directions]
+    /// Queues of the upload direction, each combined with each of --aqm [default: the same in both directions]
     #[arg(long, value_name = "AQM,…", value_delimiter = ',')]
     aqm_up: Vec<String>,
     /// Mark instead of drop where queues can

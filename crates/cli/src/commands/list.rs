@@ -23,7 +23,7 @@ pub struct Arguments {
     /// What to list
     #[arg(value_enum)]
     what: What,
-    /// Only this one, for instance gq list aqm codel
+    /// Only this one, for instance gq list aqm codel; of metrics, those whose names contain it
     name: Option<String>,
     /// For programs
     #[arg(long)]
@@ -103,7 +103,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     Ok(print(&text)?)
 }
 
-/// The item called `name`.
+/// The item called `name`; of metrics, which have long names, all that contain it.
 fn named(items: Vec<Item>, name: &str, what: What) -> Result<Vec<Item>, Failure> {
     if let What::Aqm = what {
         sched::find(name).map_err(|unknown| Failure::Input(unknown.to_string()))?;
@@ -111,11 +111,16 @@ fn named(items: Vec<Item>, name: &str, what: What) -> Result<Vec<Item>, Failure>
     let near = nearest(name, items.iter().map(|item| item.name.as_str()));
     let help = match near {
         Some(near) => format!("; did you mean `{near}`?"),
+        None if matches!(what, What::Metric) => "; gq list metric names all".to_owned(),
         None => format!(": allowed {}", items.iter().map(|item| item.name.as_str()).collect::<Vec<_>>().join(", ")),
     };
     let called = |item: &Item| is_same_name(&item.name, name) || item.aliases.iter().any(|alias| is_same_name(alias, name));
-    let unknown = || Failure::Input(format!("`{}` is not known{help}", excerpt(name)));
-    items.into_iter().find(called).map(|item| vec![item]).ok_or_else(unknown)
+    let unknown = Failure::Input(format!("`{}` is not known{help}", excerpt(name)));
+    if let Some(at) = items.iter().position(called) {
+        return Ok(items.into_iter().skip(at).take(1).collect());
+    }
+    let found: Vec<Item> = items.into_iter().filter(|item| matches!(what, What::Metric) && item.name.contains(name)).collect();
+    if found.is_empty() { Err(unknown) } else { Ok(found) }
 }
 
 fn aqm(spec: &KindSpec) -> Item {
@@ -224,4 +229,21 @@ fn details(item: &Item) -> String {
             writeln!(text, "    {:names$}  {} (default {}; {}{range}){source}", param.name, param.doc, param.default, param.unit);
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metrics_are_found_by_a_part_of_their_names() {
+        let names = |name: &str| {
+            named(metrics(), name, What::Metric).map(|items| items.into_iter().map(|item| item.name).collect::<Vec<_>>())
+        };
+        let found = names("links.*.sojourn_s").expect("several");
+        assert!(found.len() > 3 && found.iter().all(|name| name.contains("sojourn_s")), "{found:?}");
+        assert_eq!(names("links.*.utilization").expect("a name of its own"), ["links.*.utilization"]);
+        let error = names("parsecs").expect_err("none has it").text();
+        assert_eq!(error, "`parsecs` is not known; gq list metric names all");
+    }
 }

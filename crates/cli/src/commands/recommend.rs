@@ -27,7 +27,7 @@ pub struct Arguments {
     /// Measured rate from you
     #[arg(long, value_name = "RATE")]
     up: String,
-    /// Part by which the rate at a time may lie above or below the measured one
+    /// Share by which the rate may at times lie above or below the measured one
     #[arg(long, value_name = "PART", default_value = "0%")]
     varies: String,
     /// Round-trip time without queueing, or its range
