@@ -48,7 +48,7 @@ fn is_ifb(dev: &str) -> bool {
 }
 
 fn draft(input: &Input, down: &Finding, up: Option<&Finding>) -> Draft {
-    let assumed = Origin::Assumed("half of 20 ms: queues do not know how far packets go".to_owned());
+    let assumed = Origin::Assumed("half of 20 ms: tc does not show how long the path is".to_owned());
     let mut notes: Vec<String> = Vec::new();
     if up.is_some() {
         notes.push(format!("Down is what arrives and waits at {}; up is what leaves.", down.dev));

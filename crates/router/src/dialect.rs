@@ -278,7 +278,7 @@ impl Dialect {
                 phrase.notes.push(format!("{key} counts bytes: {} of {mtu} B are {bytes}.", limit.packets));
             }
             Hold::Unsaid if in_packets || in_bytes => {
-                phrase.notes.push(format!("{} has no word for the limit of {}.", self.title, form.word));
+                phrase.notes.push(format!("{} cannot set the limit of {}.", self.title, form.word));
             }
             Hold::Packets(_) | Hold::Bytes(_) | Hold::Unsaid => {}
         }
@@ -331,7 +331,7 @@ impl Dialect {
                     return Err(unsayable(value, only.text()));
                 }
                 phrase.notes.push(format!(
-                    "{} has no word for `{}` of {}: here it is {value}, there {}.",
+                    "{} cannot set `{}` of {}: here it is {value}, there {}.",
                     self.title,
                     word.param,
                     form.word,

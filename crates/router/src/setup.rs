@@ -141,14 +141,16 @@ impl Setup {
     pub fn look_behind_nat(&mut self) {
         for side in self.leaving_nat_open() {
             side.chosen.params.push((NAT, Value::Switch(true)));
-            side.notes.push("A router that translates addresses tells the hosts behind it apart by `nat`.".to_owned());
+            side.notes.push("With `nat`, a router that translates addresses can tell the hosts behind it apart.".to_owned());
         }
     }
 
     /// Notes where queues that share the line between hosts would take all of a home for one.
     pub fn mention_nat(&mut self) {
         for side in self.leaving_nat_open() {
-            side.notes.push("On a router that translates addresses, all hosts behind it are one without `nat`.".to_owned());
+            side.notes.push(
+                "On a router that translates addresses, all hosts behind it count as one host unless `nat` is set.".to_owned(),
+            );
         }
     }
 }

@@ -347,7 +347,7 @@ fn queues_that_see_one_host_behind_a_router_are_told_or_mentioned() {
         act(&mut setup);
         target::tc::script(&setup, &place("eth0")).unwrap()
     };
-    let note = "are one without `nat`";
+    let note = "count as one host unless `nat` is set";
     let open = script("{ kind = \"cake\" }", Setup::mention_nat);
     assert!(open.contains(note), "{open}");
     let decided = script("{ kind = \"cake\", nat = false }", Setup::mention_nat);

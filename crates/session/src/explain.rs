@@ -91,7 +91,7 @@ impl<'a> Law<'a> {
         if let Some(average) = gauge("average") {
             said.push(format!("average queue {average:.1} packets"));
         }
-        let delay = gauge("queue_delay_s").map(|delay| format!("queue delay {}", millis(delay)));
+        let delay = gauge("queue_delay_s").map(|delay| format!("queueing delay {}", millis(delay)));
         said.extend(delay);
         for (name, what) in
             [("price", "price"), ("phantom_bytes", "phantom queue in bytes"), ("virtual_queue_bytes", "virtual queue in bytes")]
@@ -158,7 +158,7 @@ mod tests {
                 "pie",
                 Reason::Early,
                 &[("probability", 0.04), ("queue_delay_s", 0.018)],
-                "PIE: queue delay 18 ms, drop probability 4.00 %",
+                "PIE: queueing delay 18 ms, drop probability 4.00 %",
             ),
             (
                 "cp-aqm",

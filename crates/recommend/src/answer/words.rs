@@ -40,7 +40,7 @@ pub fn sentences(answer: &Recommendation, keys: &[Key], best: &Tried, nothing: &
     }
     for worst in answer.regret.iter().filter(|worst| worst.significant) {
         sentences.push(format!(
-            "At {} {} does better: {} {} {} instead of {}.",
+            "At {}, {} does better: {} {} {} instead of {}.",
             worst.corner, worst.best_is, worst.activity, worst.words, worst.best_said, worst.choice_said
         ));
     }

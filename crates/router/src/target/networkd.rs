@@ -31,7 +31,7 @@ pub fn files(setup: &Setup, place: &Place) -> Result<String, Refusal> {
     if let Some((name, side)) = sides.ingress {
         let phrase = at(side, NETWORKD.say(&side.wanted()))?;
         let _ = write!(text, "\n{}", heading_comment(&format!("{name}, arrives at {dev} and waits at {ifb}"), side, &phrase));
-        text.push_str("# networkd has no words for sending arriving packets there; run this when the interfaces are up:\n");
+        text.push_str("# networkd cannot redirect arriving packets; run this when the interfaces are up:\n");
         for line in redirect_commands(dev.as_str(), ifb.as_str()) {
             let _ = writeln!(text, "#   {line}");
         }

@@ -44,7 +44,7 @@ pub fn commands(setup: &Setup, place: &Place) -> Result<String, Refusal> {
         text,
         "# {dev} faces the line: what a simple queue calls the upload of its target arrives there.\n\
          /queue simple add name=gq-line target={dev} max-limit={in_limit}/{out_limit} queue={in_queue}/{out_queue}\n\
-         # Packets on the fast track pass queues by.\n\
+         # FastTrack bypasses queues.\n\
          /ip firewall filter disable [find action=fasttrack-connection]\n"
     );
     Ok(text)
