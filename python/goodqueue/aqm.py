@@ -59,13 +59,13 @@ class Algorithm:
         """
 
     def on_overflow(self, packet: Packet, queue: QueueState) -> None:
-        """Hear of an arriving packet that does not fit and is dropped."""
+        """Called when an arriving packet does not fit and is dropped."""
 
     def on_idle(self, now_s: float) -> None:
-        """Hear that somebody asked for a packet and nothing waits."""
+        """Called when a packet was asked for and nothing waits."""
 
     def on_rate_change(self, queue: QueueState) -> None:
-        """Hear that the link has another rate, ``queue.rate``; what waits is not shown."""
+        """Called when the link has another rate, ``queue.rate``; waiting packets are not shown."""
 
     def next_update(self) -> float | None:
         """When :meth:`on_update` is to be called next, in seconds; asked for after each hook."""
@@ -119,7 +119,7 @@ class Qdisc:
     limit
         How much may wait: packets, bytes or a time at the link's rate.
     ecn
-        Mark instead of drop; what the queue says itself when not given.
+        Mark instead of drop; the queue's own setting when not given.
     delay, mtu, overhead
         Of the link, as :class:`goodqueue.Link` has them.
     seed

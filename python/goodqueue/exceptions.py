@@ -121,7 +121,7 @@ class ArrivalError(GoodqueueError, ValueError):
 
 
 class ResultError(GoodqueueError, ValueError):
-    """A folder holds no result, or one that cannot be read, or the result lacks what was asked of it."""
+    """A folder holds no result, or one that cannot be read, or the result lacks what was requested."""
 
 
 class PlotError(GoodqueueError, ValueError):

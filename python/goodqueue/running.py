@@ -156,9 +156,9 @@ def compare(
         Rate of the bottleneck, for instance ``"10 Mbit/s"``, or down and up as ``"50/10mbit"``; this or ``trace`` is
         needed.
     rate_up
-        Rate of the way back, which has a buffer of its own and uploads then.
+        Rate of the upload direction, which then has its own buffer and uploads.
     trace, trace_up
-        Recorded rate of the bottleneck and of the way back: mahimahi files of delivery opportunities.
+        Recorded rate of the bottleneck and of the upload direction: mahimahi files of delivery opportunities.
     rtt
         Round-trip time without queueing.
     overhead
@@ -166,7 +166,7 @@ def compare(
     buffer
         Buffer of the bottleneck.
     buffer_up
-        Buffer of the way back; the same when not given.
+        Buffer of the upload direction; the same when not given.
     traffic
         Name of a mix (``gq list mix``), or path of a file with ``[[traffic]]`` tables; bulk flows, a call and a ping
         when not given. Groups that would take too much of the line are left out with a warning.
@@ -177,8 +177,7 @@ def compare(
     aqm
         Queues, each as ``"KIND"`` or ``"KIND:PARAMETER=VALUE:…"``; a usual choice when not given.
     aqm_up
-        Queues of the way back, each of which is compared with each of ``aqm``; the same in both directions when not
-        given.
+        Queues of the upload direction, each combined with each of ``aqm``; the same in both directions when not given.
     ecn
         Mark instead of drop where queues can?
     warmup, duration
