@@ -30,7 +30,7 @@ use std::time::Duration as Wall;
 /// The priority that `gq bridge` asks for. The ends have it, too: they are not what is measured.
 const PRIORITY: i32 = 10;
 /// Between two probes, at random: so much at least, and as much again at most.
-const GAP: Wall = Wall::from_micros(500);
+const GAP: Duration = Duration::us(500);
 const LOST: Wall = Wall::from_millis(500);
 /// A way between the ends without a bridge.
 const DIRECT: (Ipv4Addr, Ipv4Addr) = (Ipv4Addr::new(10, 78, 0, 1), Ipv4Addr::new(10, 78, 0, 2));
@@ -105,7 +105,7 @@ fn probe(socket: &UdpSocket, to: Ipv4Addr, count: u32) -> io::Result<(Vec<Durati
     let (mut clock, mut rng, mut times, mut lost) = (clock, Rng::new(7), Vec::with_capacity(count as usize), 0);
     let mut buffer = [0; 256];
     for number in 0..count {
-        std::thread::sleep(GAP + Wall::from_nanos(rng.below(GAP.as_nanos() as u64)));
+        scheduling::wait([None, None], GAP + Duration::ns(rng.below(GAP.as_nanos())))?;
         let mut probe = [0; 58];
         probe[..4].copy_from_slice(&number.to_be_bytes());
         let sent = clock.now();
