@@ -3,12 +3,12 @@
 //!
 //! A queue that takes turns among flows lets their segments leave interleaved. What is due at one
 //! moment is sent in one go, so its order across flows tells nobody anything; its order within a
-//! flow is kept. As in a receiver's GRO, a table holds an open run of each flow: the next segment of
-//! the flow joins the run, any other packet of the flow ends it. A run is sent in the place of its
-//! first segment.
+//! flow is kept. As in a receiver's GRO, a table holds an open run of each flow: the next segment
+//! of the flow joins the run, any other packet of the flow ends it. A run is sent in the place of
+//! its first segment.
 //!
-//! Nothing waits: only what is due already is looked at, and all of it is sent before anything else.
-//! So no segment leaves before it is due, or in a later round than it would have without.
+//! Nothing waits: only what is due already is looked at, and all of it is sent before anything
+//! else. So no segment leaves before it is due, or in a later round than it would have without.
 
 use crate::pool::{Frame, Pool};
 use crate::segments::Run;

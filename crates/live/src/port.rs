@@ -81,7 +81,8 @@ pub trait Port {
     /// When the port is gone for good.
     fn send(&mut self, now: Instant, pool: &Pool, frames: &[Frame]) -> io::Result<usize>;
 
-    /// True if it sends consecutive segments as one frame, so that they had better lie side by side.
+    /// True if it sends consecutive segments as one frame, so that they had better lie side by
+    /// side.
     fn joins(&self) -> bool {
         false
     }

@@ -235,8 +235,8 @@ impl Run {
         Some(Self { last: first, bytes: first.len, count: 1, buffers: 1 })
     }
 
-    /// Appends `frame` if it is the next segment, as GRO of a receiver's kernel would: with the same
-    /// headers and mark, after one of full size that ends nothing.
+    /// Appends `frame` if it is the next segment, as GRO of a receiver's kernel would: with the
+    /// same headers and mark, after one of full size that ends nothing.
     #[inline]
     pub(crate) fn extend(&mut self, frame: Frame, pool: &Pool) -> bool {
         let last = self.last;
