@@ -125,8 +125,8 @@ impl Packet {
     }
 }
 
-/// What an algorithm is shown of its queue. One object for all calls; it shows the state at the time
-/// of the call.
+/// What an algorithm is shown of its queue. One object for all calls; it shows the state at the
+/// time of the call.
 #[pyclass(name = "QueueState", module = "goodqueue.aqm")]
 pub struct QueueState {
     now: Instant,

@@ -225,8 +225,8 @@ impl LinkProbe {
         }
     }
 
-    /// As [`departed`](Self::departed) and [`transmitted`](Self::transmitted), and with the integral
-    /// of the backlog, for packets in the order of their departure. For links without
+    /// As [`departed`](Self::departed) and [`transmitted`](Self::transmitted), and with the
+    /// integral of the backlog, for packets in the order of their departure. For links without
     /// [`Extras`].
     pub(crate) fn departed_all(&mut self, rows: &[Departed]) {
         let (mut sojourns, mut packet_nanos, mut byte_nanos, mut wire_bytes) = (0, 0, 0, 0);

@@ -61,7 +61,8 @@ pub struct Arguments {
     /// Queues, see gq list aqm; parameters follow a colon: codel:target=10ms, fair:pie
     #[arg(long, value_name = "AQM,…", value_delimiter = ',', default_values = Comparison::USUAL)]
     aqm: Vec<String>,
-    /// Queues of the upload direction, each combined with each of --aqm [default: the same in both directions]
+    /// Queues of the upload direction, each combined with each of --aqm [default: the same in both
+    /// directions]
     #[arg(long, value_name = "AQM,…", value_delimiter = ',')]
     aqm_up: Vec<String>,
     /// Mark instead of drop where queues can

@@ -76,8 +76,8 @@ impl World {
 
     /// Lets late receivers take segments that come before the next timer of a receiver. Returns
     /// their number.
-    // Does inline what `deliver_to_receiver`, `send_segment` and `inject` do, with all that does not
-    // change from segment to segment outside of the loop.
+    // Does inline what `deliver_to_receiver`, `send_segment` and `inject` do, with all that does
+    // not change from segment to segment outside of the loop.
     #[inline(never)]
     fn receive_segments(&mut self, now: Instant) -> u64 {
         let Hosts { late, receivers, crowded, .. } = &mut self.hosts;

@@ -61,9 +61,9 @@ impl Ways<'_> {
         }
     }
 
-    /// As [`prefetch`](Self::prefetch), for what hosts send as soon as they hear the next packets of
-    /// a lane: the route of the third, the first hop of the answer to the second, and the wire there
-    /// of the answer to the first.
+    /// As [`prefetch`](Self::prefetch), for what hosts send as soon as they hear the next packets
+    /// of a lane: the route of the third, the first hop of the answer to the second, and the wire
+    /// there of the answer to the first.
     #[inline(always)]
     pub(in crate::world) fn prefetch_answers(&self, routes: &IdVec<FlowId, Route>, upcoming: [Option<&SimPacket>; 3]) {
         prefetch_answers(routes, self.hops, self.wires, upcoming);
