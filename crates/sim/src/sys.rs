@@ -26,3 +26,7 @@ pub(crate) fn prefetch<T>(what: &T, bytes: usize) {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (what, bytes);
 }
+
+/// Whether worlds may be processed late. In a browser somebody looks at each world while it runs,
+/// so that none is, and what would do it is left out.
+pub(crate) const DEFERRING: bool = cfg!(not(target_arch = "wasm32"));

@@ -38,6 +38,7 @@ use crate::ids::{ControlId, FlowId, LinkId, SessionId};
 use crate::outcome::Outcome;
 use crate::session::Event;
 use crate::spec::WorldSpec;
+use crate::sys::DEFERRING;
 use crate::timers::Target;
 use goodqueue_units::{Duration, Instant, Rate};
 use hosts::Hosts;
@@ -158,7 +159,7 @@ impl World {
     /// Defers the processing of elements where nobody can observe it. Only for a world that nobody
     /// looks into before its end, and in which nothing has happened.
     fn begin_deferring(&mut self) {
-        if self.hosts.allow_deferring() && self.figures.limited.is_empty() {
+        if DEFERRING && self.hosts.allow_deferring() && self.figures.limited.is_empty() {
             self.net.begin_deferring();
             self.defer_receivers();
         }

@@ -10,7 +10,7 @@ use super::{Hosts, ReceiverHost, ip_len_of};
 use crate::ids::LaneId;
 use crate::lane::{Arrival, Lane, Stop};
 use crate::packet::{DsField, FlowLabel, SimPacket};
-use crate::sys::prefetch;
+use crate::sys::{DEFERRING, prefetch};
 use crate::timers::{Target, Timers};
 use crate::world::World;
 use crate::world::network::deferred::longest;
@@ -41,7 +41,8 @@ impl World {
     /// Lets late receivers take what has reached them by `now`, and their timers fire. Returns the
     /// number of events.
     pub(in crate::world) fn receive_late(&mut self, now: Instant) -> u64 {
-        let Some(Late { lane, .. }) = self.hosts.late else { return 0 };
+        let Some(Late { lane, .. }) = self.hosts.late.as_ref().filter(|_| DEFERRING) else { return 0 };
+        let lane = *lane;
         let present = self.clock.now;
         let mut events = 0;
         while let Some(late) = &mut self.hosts.late {

@@ -18,7 +18,7 @@ use super::{Network, Ways};
 use crate::ids::{HopId, LaneId, LinkId, WireClassId, WireId};
 use crate::lane::{Arrival, Lane, Stop};
 use crate::link::Link;
-use crate::sys::CROWD;
+use crate::sys::{CROWD, DEFERRING};
 use crate::world::path::{Element, Heading, hop_ids};
 use goodqueue_line::RateCursor;
 use goodqueue_units::{Bytes, Duration, Instant, Rate};
@@ -196,7 +196,7 @@ impl Network {
 
     /// Processes the events of the deferred queue before an instant. Returns their number.
     fn process_deferred_before(&mut self, end: Instant) -> u64 {
-        let Some(deferred) = self.deferred else { return 0 };
+        let Some(deferred) = self.deferred.filter(|_| DEFERRING) else { return 0 };
         let (deferred, events) = match self.links[LINK].fifo.take() {
             Some(mut fifo) => {
                 let events = self.pass_fifo(&mut fifo, &deferred, end);
@@ -230,6 +230,9 @@ impl Network {
 
     #[inline(always)]
     fn cross_all_arrived(&mut self, now: Instant, lane: LaneId) -> u64 {
+        if !DEFERRING {
+            return 0;
+        }
         let Self { agenda, slots, lanes, hops, routes, classes, wires, .. } = self;
         // No packet that leaves the wire enters the lane that leads to it.
         let mut arriving = std::mem::replace(&mut lanes[lane], Lane::absent());
