@@ -9,7 +9,7 @@ target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 cargo rustc --quiet -p goodqueue-wasm --lib --crate-type cdylib --profile wasm --target wasm32-unknown-unknown
 built="$target/wasm32-unknown-unknown/wasm/goodqueue_wasm.wasm"
 export GQ_MODULE="$target/wasm32-unknown-unknown/wasm/optimized.wasm"
-# With what the module is built with, see .cargo/config.toml: the page has to stay below its limit of size.
+# With what the module is built with (.cargo/config.toml): the page has a limit of size.
 web/node_modules/.bin/wasm-opt -Oz --enable-bulk-memory --enable-multivalue --enable-mutable-globals --enable-nontrapping-float-to-int \
     --enable-reference-types --enable-sign-ext --enable-simd "$built" -o "$GQ_MODULE"
 npm --prefix web run --silent playground
