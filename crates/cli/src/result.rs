@@ -70,12 +70,13 @@ pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
         check_target(path).map_err(|error| Failure::Input(format!("--json {error}")))?;
     }
     prepare(job.host, &points, &options)?;
+    // Before there are files, so that no interrupt leaves half of them.
+    let stop = interrupt::stop_flag();
     let mut files = Files::create(job)?;
     let mut warnings = warnings(&points);
     for warning in &warnings {
         say(&format!("warning: {warning}"));
     }
-    let stop = interrupt::stop_flag();
     let bar = Progress::new(points.len() * options.replications as usize);
     let mut progress = |part| bar.set(part);
     let mut run = |recorder: &mut dyn Recorder| runner::run_on(job.host, &points, &options, &stop, &mut progress, recorder);
