@@ -397,11 +397,13 @@ fn malformed_frames_through_a_real_interface_are_all_accounted_for() {
 
 /// Waits until a datagram has passed from left to right, and so all that was sent before.
 fn settle(bench: &Bench) {
-    let right = bench.right.within(|| UdpSocket::bind((Bench::RIGHT_ADDRESS, 9001))).expect("a socket");
-    let left = bench.left.within(|| UdpSocket::bind((Bench::LEFT_ADDRESS, 9001))).expect("a socket");
+    // Ports of their own: a program that another test starts may hold on to a socket for a moment.
+    let right = bench.right.within(|| UdpSocket::bind((Bench::RIGHT_ADDRESS, 0))).expect("a socket");
+    let left = bench.left.within(|| UdpSocket::bind((Bench::LEFT_ADDRESS, 0))).expect("a socket");
     right.set_read_timeout(Some(Wall::from_millis(500))).expect("a timeout");
+    let to = right.local_addr().expect("an address");
     for _ in 0..10 {
-        left.send_to(b"through", (Bench::RIGHT_ADDRESS, 9001)).expect("it is sent");
+        left.send_to(b"through", to).expect("it is sent");
         if right.recv(&mut [0; 16]).is_ok() {
             return;
         }
