@@ -1,7 +1,7 @@
 //! Receivers that take their packets late.
 //!
 //! A receiver decides nothing but what it answers, and nobody hears of that before the answer has
-//! travelled. Where one lane leads to all receivers, their packets stay in that lane for up to that
+//! traveled. Where one lane leads to all receivers, their packets stay in that lane for up to that
 //! time and are then taken in one loop, in order and with their original times, which saves an
 //! event-queue lookup per packet. The receivers' timers wait beside the lane. Everything due is
 //! taken before answers cross a wire that is passed late itself, and before control events.
