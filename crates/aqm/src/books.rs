@@ -99,11 +99,7 @@ impl Books {
     /// Counts an offered packet.
     #[inline]
     pub(crate) fn arrive<P: Packet>(&mut self, packet: &P) {
-        let len = packet.len();
-        self.counters.arrived.add(len);
-        if packet.ecn().is_capable() {
-            self.counters.arrived_ect.add(len);
-        }
+        self.counters.arrive(packet.len(), packet.ecn());
     }
 
     /// Counts and reports a drop.

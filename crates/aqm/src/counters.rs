@@ -1,7 +1,7 @@
 //! Counters of arrivals, departures, drops and marks, and the identities between them.
 
 use crate::aqm::{QueueView, Reason};
-use goodqueue_units::{Bytes, Packets};
+use goodqueue_units::{Bytes, Ecn, Packets};
 
 /// Packets and bytes of one kind of event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,6 +67,15 @@ impl Counters {
     #[must_use]
     pub const fn dropped(&self, reason: Reason) -> Tally {
         self.dropped[reason as usize]
+    }
+
+    /// Counts an offered packet.
+    #[inline]
+    pub fn arrive(&mut self, len: Bytes, ecn: Ecn) {
+        self.arrived.add(len);
+        if ecn.is_capable() {
+            self.arrived_ect.add(len);
+        }
     }
 
     /// Counts a drop.

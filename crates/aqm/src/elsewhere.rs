@@ -156,10 +156,7 @@ impl<P: Packet> Qdisc<P> for Elsewhere<P> {
     #[inline(never)]
     fn enqueue(&mut self, now: Instant, packet: P, sink: &mut dyn Sink<P>) {
         let (len, ecn, flow, class) = (packet.len(), packet.ecn(), packet.flow(), packet.class());
-        self.counters.arrived.add(len);
-        if ecn.is_capable() {
-            self.counters.arrived_ect.add(len);
-        }
+        self.counters.arrive(len, ecn);
         let is_full = self.waiting.packets >= self.limit.packets || self.waiting.backlog + len > self.limit.bytes;
         self.waiting.packets += Packets::new(1);
         self.waiting.backlog += len;

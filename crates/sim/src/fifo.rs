@@ -78,12 +78,8 @@ impl Fifo {
     /// Counts an arriving packet. Returns whether there is room for it.
     #[inline(always)]
     pub(crate) fn admits(&mut self, packet: &SimPacket) -> bool {
-        let len = packet.len();
-        self.counters.arrived.add(len);
-        if packet.ecn().is_capable() {
-            self.counters.arrived_ect.add(len);
-        }
-        self.limit.admits(self.view(), len)
+        self.counters.arrive(packet.len(), packet.ecn());
+        self.limit.admits(self.view(), packet.len())
     }
 
     /// Takes a packet.

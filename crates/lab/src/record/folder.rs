@@ -69,9 +69,7 @@ impl Folder {
     /// # Errors
     /// When it cannot be written; what was there before stays.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, RecordError> {
-        let path = self.path.join(name);
-        write_file(&path, bytes)?;
-        Ok(path)
+        self.write_by(name, Settled::OnDisk, &mut |out| out.write_all(bytes))
     }
 
     /// The same without waiting for the disk, for what is sooner made again: when the machine loses
@@ -80,9 +78,7 @@ impl Folder {
     /// # Errors
     /// As [`write`](Self::write).
     pub fn write_in_passing(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, RecordError> {
-        let path = self.path.join(name);
-        put_file(&path, &mut |out| out.write_all(bytes), Settled::InPassing)?;
-        Ok(path)
+        self.write_by(name, Settled::InPassing, &mut |out| out.write_all(bytes))
     }
 
     /// Writes a whole file, which `fill` writes piece by piece.

@@ -222,8 +222,7 @@ impl Network {
 
     #[inline(always)]
     fn ways(&mut self) -> Ways<'_> {
-        let Self { agenda, slots, lanes, hops, classes, wires, .. } = self;
-        Ways { agenda, slots: *slots, lanes, hops, classes, wires }
+        self.ways_and_routes().0
     }
 
     /// A packet leaves the transmitter of link `id` at `end`, unless the wire behind it loses it.
