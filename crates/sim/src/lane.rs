@@ -7,8 +7,9 @@
 //!
 //! When many hosts send at one instant, the order in which packets enter a lane is far from sorted.
 //! A packet that would have to pass more than [`MOST_PASSED`] others makes the lane keep only its
-//! first packets in the ring and the rest in a heap, until the heap is empty again. Insertion then
-//! takes logarithmic time.
+//! first packets in the ring and the rest in a heap. Insertion then takes logarithmic time. When as
+//! many packets have entered the heap as wait there, they are sorted into the ring again, so that a
+//! lane whose packets were far out of order once does not stay slow.
 
 use crate::ids::LinkId;
 use crate::packet::SimPacket;
@@ -270,11 +271,18 @@ impl Lane {
         self.first_at()
     }
 
-    /// Moves the heap's first packets into the empty ring.
+    /// Moves the heap's first packets into the empty ring; all of them if as many have entered the
+    /// heap as are there, since handing them over again later then costs each of those one step.
     #[cold]
     #[inline(never)]
     fn refill(&mut self) {
         let Some(overflow) = &mut self.overflow else { return };
+        if overflow.entered >= overflow.heap.len() as i64 {
+            let heap = std::mem::take(&mut overflow.heap);
+            self.overflow = None;
+            self.refill_with_all(heap);
+            return;
+        }
         while self.len < REFILL
             && let Some(Overflowed { at, packet, .. }) = overflow.heap.pop()
         {
@@ -287,6 +295,20 @@ impl Lane {
             self.overflow = None;
         } else {
             self.last = Instant::MAX;
+        }
+    }
+
+    fn refill_with_all(&mut self, heap: BinaryHeap<Overflowed>) {
+        let mut packets = heap.into_vec();
+        packets.sort_unstable_by(|a, b| b.cmp(a));
+        while self.ring.len() < packets.len() {
+            self.grow();
+        }
+        self.len = packets.len();
+        for (number, Overflowed { at, packet, .. }) in packets.into_iter().enumerate() {
+            let place = self.place(number);
+            self.ring[place] = Arrival { at, packet };
+            self.last = at;
         }
     }
 
