@@ -13,6 +13,7 @@ use crate::random::{gamma, normal, weibull, weibull_quantile};
 use goodqueue_aqm::math::{erfc, exp2, log2, sqrt, tgamma};
 use goodqueue_units::{Duration, Rng};
 use std::collections::VecDeque;
+use std::sync::OnceLock;
 
 /// Cumulative probability and bytes; linear between.
 type Table = [(f64, f64)];
@@ -155,42 +156,53 @@ fn product(xs: &[f64], cs: &[f64]) -> f64 {
 /// number on, up to `terms` numbers back.
 #[derive(Clone, Debug)]
 struct SlowNormal {
-    d: f64,
-    terms: usize,
+    decay: &'static Decay,
     noise: f64,
     scale: f64,
     /// Latest numbers of the differenced part, latest first.
     past: VecDeque<f64>,
-    /// Coefficients of the prediction from `past`, and the variance of its error.
+    /// Coefficients of the prediction from `past` while it has fewer numbers than the decay has
+    /// terms, and the variance of the prediction's error.
     coefficients: Vec<f64>,
     missed: f64,
 }
 
+/// How the correlation of [`SlowNormal`] numbers decays.
+#[derive(Debug)]
+struct Decay {
+    d: f64,
+    terms: usize,
+    /// The coefficients of all terms, once somebody has worked them out: the streams of all flows
+    /// read the same ones.
+    coefficients: OnceLock<Vec<f64>>,
+}
+
+impl Decay {
+    const fn new(d: f64, terms: usize) -> Self {
+        Self { d, terms, coefficients: OnceLock::new() }
+    }
+}
+
 impl SlowNormal {
-    fn new(d: f64, noise: f64, terms: usize) -> Self {
+    fn new(decay: &'static Decay, noise: f64) -> Self {
+        let Decay { d, terms, .. } = *decay;
         // Hosking's numbers have variance 1 and correlation d / (1 - d) with their neighbors; each
         // output adds two of them.
         let scale = sqrt((1.0 - noise) / (2.0 + 2.0 * d / (1.0 - d)));
-        Self {
-            d,
-            terms,
-            noise,
-            scale,
-            past: VecDeque::with_capacity(terms),
-            coefficients: Vec::with_capacity(terms),
-            missed: 1.0,
-        }
+        Self { decay, noise, scale, past: VecDeque::with_capacity(terms), coefficients: Vec::with_capacity(terms), missed: 1.0 }
     }
 
     fn next(&mut self, rng: &mut Rng) -> f64 {
         let before = self.past.front().copied();
         let predicted: f64 = {
             let (newer, older) = self.past.as_slices();
-            let (for_newer, for_older) = self.coefficients.split_at(newer.len().min(self.coefficients.len()));
+            let coefficients = if self.coefficients.is_empty() { self.decay.coefficients.get() } else { None };
+            let coefficients = coefficients.unwrap_or(&self.coefficients);
+            let (for_newer, for_older) = coefficients.split_at(newer.len().min(coefficients.len()));
             product(newer, for_newer) + product(older, for_older)
         };
         let x = predicted + sqrt(self.missed) * normal(rng);
-        if self.past.len() == self.terms {
+        if self.past.len() == self.decay.terms {
             self.past.pop_back();
         } else {
             self.learn();
@@ -205,23 +217,33 @@ impl SlowNormal {
     /// Extends the prediction by one number (recursion of Durbin and Levinson, with Hosking's
     /// partial correlations).
     fn learn(&mut self) {
-        let t = self.coefficients.len() + 1;
-        let partial = self.d / (t as f64 - self.d);
+        const LANES: usize = 4;
+        let len = self.coefficients.len();
+        let partial = self.decay.d / ((len + 1) as f64 - self.decay.d);
         // Each number changes together with the one as far from the other end, so that pairs from
         // the ends to the middle need no copy.
-        let len = self.coefficients.len();
-        if len % 2 == 1 {
-            let middle = &mut self.coefficients[len / 2];
-            *middle -= partial * *middle;
-        }
-        let (first, last) = self.coefficients.split_at_mut(len.div_ceil(2));
-        for (early, late) in first.iter_mut().zip(last.iter_mut().rev()) {
+        let (first, rest) = self.coefficients.split_at_mut(len / 2);
+        let (middle, last) = rest.split_at_mut(len % 2);
+        let change = |early: &mut f64, late: &mut f64| {
             let (old_early, old_late) = (*early, *late);
             *early = old_early - partial * old_late;
             *late = old_late - partial * old_early;
+        };
+        let ((firsts, inner_first), (inner_last, lasts)) = (first.as_chunks_mut::<LANES>(), last.as_rchunks_mut::<LANES>());
+        // As whole arrays, so that they become vectors.
+        for (early, late) in firsts.iter_mut().zip(lasts.iter_mut().rev()) {
+            let (old_early, old_late) = (*early, *late);
+            *early = std::array::from_fn(|place| old_early[place] - partial * old_late[LANES - 1 - place]);
+            *late = std::array::from_fn(|place| old_late[place] - partial * old_early[LANES - 1 - place]);
         }
+        inner_first.iter_mut().zip(inner_last.iter_mut().rev()).for_each(|(early, late)| change(early, late));
+        middle.iter_mut().for_each(|middle| *middle -= partial * *middle);
         self.coefficients.push(partial);
         self.missed *= 1.0 - partial * partial;
+        if self.coefficients.len() == self.decay.terms {
+            let learned = std::mem::take(&mut self.coefficients);
+            self.decay.coefficients.get_or_init(|| learned);
+        }
     }
 }
 
@@ -240,9 +262,9 @@ pub(super) struct WebLaws {
     delay_scale: f64,
 }
 
-/// Numbers back that gaps and request sizes depend on, as in ns-2.
-const GAP_TERMS: usize = 1_000;
-const REQUEST_TERMS: usize = 5_000;
+/// Gaps and request sizes depend on as many numbers back as in ns-2.
+static GAP_DECAY: Decay = Decay::new(0.33, 1_000);
+static REQUEST_DECAY: Decay = Decay::new(0.31, 5_000);
 const TINY_RUN_SCALE: f64 = 0.775;
 const FULL_RUN_SCALE: f64 = 3.11;
 
@@ -253,10 +275,10 @@ impl WebLaws {
         let l = log2(rate);
         let gap_shape = inverse_logit(0.352 + 0.388 * l);
         Self {
-            gaps: SlowNormal::new(0.33, inverse_logit(0.333 + 0.414 * l), GAP_TERMS),
+            gaps: SlowNormal::new(&GAP_DECAY, inverse_logit(0.333 + 0.414 * l)),
             gap_shape,
             gap_scale: 1.0 / (rate * tgamma(1.0 + 1.0 / gap_shape)),
-            requests: SlowNormal::new(0.31, inverse_logit(0.123 + 0.494 * l), REQUEST_TERMS),
+            requests: SlowNormal::new(&REQUEST_DECAY, inverse_logit(0.123 + 0.494 * l)),
             // Ends before the first response, so that the first run is one of full responses.
             run: 0,
             full: false,

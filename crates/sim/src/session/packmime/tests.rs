@@ -82,12 +82,13 @@ fn the_server_thinks_for_under_five_milliseconds() {
 
 #[test]
 fn the_slow_numbers_have_variance_one_and_the_right_correlation() {
-    let (d, noise) = (0.33, 0.2);
+    static SHORT: Decay = Decay::new(0.33, 200);
+    let (d, noise) = (SHORT.d, 0.2);
     let mut rng = Rng::new(1);
     // Many short sequences: the mean of one long one wanders.
     let (mut squares, mut products, mut count) = (0.0, 0.0, 0.0);
     for _ in 0..400 {
-        let mut numbers = SlowNormal::new(d, noise, 200);
+        let mut numbers = SlowNormal::new(&SHORT, noise);
         let sequence: Vec<f64> = (0..300).map(|_| numbers.next(&mut rng)).collect();
         squares += sequence[1..].iter().map(|x| x * x).sum::<f64>();
         products += sequence[1..].windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>();
