@@ -14,6 +14,7 @@ use goodqueue_sim::{
 use goodqueue_units::{Duration, Instant};
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 /// Turns between two calls of the progress callback.
 const TURNS: u32 = 4096;
@@ -104,7 +105,7 @@ impl<'a> Drive<'a> {
             srtt: None,
             is_complete: false,
             sampled_bytes: 0,
-            series: Series { subject: format!("flow:{group}:{}", spec.index), times: Vec::new(), columns },
+            series: Series { subject: format!("flow:{group}:{}", spec.index), times: Arc::default(), columns },
         });
         for endpoint in [ends.sink, ends.source] {
             self.due.insert((spec.start, self.ends.len()));
@@ -251,7 +252,7 @@ impl<'a> Drive<'a> {
                 more as f64 * 8.0 / period.as_secs_f64()
             });
             let srtt = recovery.srtt.map_or(f64::NAN, Duration::as_secs_f64);
-            flow.series.times.push(now);
+            Arc::make_mut(&mut flow.series.times).push(now);
             let values = [bytes(recovery.cwnd), bytes(recovery.in_flight), srtt, goodput];
             for (column, value) in flow.series.columns.iter_mut().zip(values) {
                 column.values.push(value);

@@ -2,6 +2,7 @@
 
 use goodqueue_aqm::Counters;
 use goodqueue_units::{Duration, Instant};
+use std::sync::Arc;
 
 /// Sojourn times in nanoseconds, to three significant digits.
 pub type SojournHistogram = goodqueue_trace::TimeHistogram;
@@ -202,8 +203,8 @@ pub struct VideoOutcome {
 pub struct Series {
     /// The sampled link or flow: `link:bottleneck` or `flow:bulk:3`.
     pub subject: String,
-    /// When, in nanoseconds since the start, warm-up included.
-    pub times: Vec<Instant>,
+    /// When, since the start, warm-up included. Series that are sampled together share it.
+    pub times: Arc<Vec<Instant>>,
     /// Sampled values.
     pub columns: Vec<SeriesColumn>,
 }

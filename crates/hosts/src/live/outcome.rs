@@ -6,6 +6,7 @@ use goodqueue_sim::{FlowOutcome, GroupOutcome, LinkOutcome, Outcome, RateSpec, S
 use goodqueue_testbed::experiment::{Columns, FlowMeasured, HalfMeasured, Measured};
 use goodqueue_trace::{ProbesOutcome, TimeCounts};
 use goodqueue_units::{Duration, Instant, Rng};
+use std::sync::Arc;
 
 /// The outcome of one run, with what this host knows: it sees the queues and the ends' sockets, but
 /// not which flow a dropped or marked packet belongs to.
@@ -132,10 +133,10 @@ fn round_trips(flows: &[FlowMeasured]) -> SojournHistogram {
 fn series(plan: &Scenario, measured: &Measured) -> Vec<Series> {
     let link = &plan.links[0];
     let samples = &measured.samples;
-    let times: Vec<Instant> = samples.times.iter().map(|time| Instant::ZERO + *time).collect();
+    let times = Arc::new(samples.times.iter().map(|time| Instant::ZERO + *time).collect());
     let of = |subject: String, columns: &Columns| Series {
         subject,
-        times: times.clone(),
+        times: Arc::clone(&times),
         columns: columns.iter().map(|(name, values)| SeriesColumn { name: name.clone(), values: values.clone() }).collect(),
     };
     let of_half = |(heading, _)| {

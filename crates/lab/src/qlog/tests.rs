@@ -3,6 +3,7 @@ use crate::plan::Plan;
 use crate::record::NoRecorder;
 use goodqueue_aqm::Reason;
 use goodqueue_units::Duration;
+use std::sync::Arc;
 
 /// Members that records must have, by the drafts' CDDL: those of its header.
 const OF_THE_HEADER: [&str; 3] = ["file_schema", "serialization_format", "trace"];
@@ -64,7 +65,7 @@ fn series(subject: &str) -> Series {
     let column = |name: &str, values: [f64; 2]| SeriesColumn { name: name.to_owned(), values: values.to_vec() };
     Series {
         subject: subject.to_owned(),
-        times: vec![at(5), at(15)],
+        times: Arc::new(vec![at(5), at(15)]),
         columns: vec![column("cwnd_bytes", [14480.0, 28960.0]), column("srtt_s", [f64::NAN, 0.021])],
     }
 }

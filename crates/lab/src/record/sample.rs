@@ -3,6 +3,7 @@
 use goodqueue_aqm::{Counters, Reason, Tally};
 use goodqueue_sim::{FlowOutcome, GroupOutcome, LinkOutcome, Outcome, Series, SeriesColumn, SojournHistogram};
 use goodqueue_units::{Bytes, Duration, Instant, Packets};
+use std::sync::Arc;
 
 fn tally(packets: u64) -> Tally {
     Tally { packets: Packets::new(packets), bytes: Bytes::new(packets * 1500) }
@@ -68,7 +69,7 @@ pub(crate) fn outcome(run: u64) -> Outcome {
         flows: vec![flow(0, 6_000_000, 4000), flow(1, 5_000_000, 4000), flow(2, 0, 0)],
         series: vec![Series {
             subject: "link:bottleneck".to_owned(),
-            times: vec![Instant::ZERO, Instant::ZERO + Duration::ms(100)],
+            times: Arc::new(vec![Instant::ZERO, Instant::ZERO + Duration::ms(100)]),
             columns: vec![
                 SeriesColumn { name: "queue_packets".to_owned(), values: vec![0.0, 7.0] },
                 SeriesColumn { name: "sojourn_s".to_owned(), values: vec![f64::NAN, 0.005] },

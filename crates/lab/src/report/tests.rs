@@ -5,6 +5,7 @@ use goodqueue_units::{Duration, Instant};
 use serde_json::json;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 const HOSTILE: &str =
     "# </script><script>alert(1)</script> <!-- & \u{2028}\u{2029} ]]> {{goodqueue:data}} {{goodqueue:title}} \"quoted\"\n";
@@ -26,7 +27,7 @@ fn series(subject: &str, names: &[&str], samples: u64, salt: u64) -> Series {
     let sample = |at: u64| (((at + salt * 37) * 7_919 % 10_007) as f64).sqrt() * 1_234.567;
     Series {
         subject: subject.to_owned(),
-        times: (0..samples).map(|at| Instant::ZERO + Duration::ms(10).mul_f64(at as f64)).collect(),
+        times: Arc::new((0..samples).map(|at| Instant::ZERO + Duration::ms(10).mul_f64(at as f64)).collect()),
         columns: names
             .iter()
             .map(|name| SeriesColumn { name: (*name).to_owned(), values: (0..samples).map(sample).collect() })

@@ -5,11 +5,12 @@ use crate::record::{DistributedPoint, Folder, RecordedRun, Recorder, Settled, Ta
 use crate::report::Cdf;
 use goodqueue_sim::{Series, SeriesColumn};
 use goodqueue_units::Instant;
+use std::sync::Arc;
 
 fn series(subject: &str, values: [f64; 2]) -> Series {
     let columns = ["sojourn_s", "queue_packets"].map(|name| SeriesColumn { name: name.to_owned(), values: values.to_vec() });
     let times = [500_000_000, 1_000_000_000].map(Instant::from_nanos).to_vec();
-    Series { subject: subject.to_owned(), times, columns: columns.to_vec() }
+    Series { subject: subject.to_owned(), times: Arc::new(times), columns: columns.to_vec() }
 }
 
 #[test]

@@ -12,6 +12,7 @@ use goodqueue_tcp::{
 };
 use goodqueue_units::{Bytes, Duration, Instant};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// IP and TCP headers, without and with timestamps.
 const HEADERS: Bytes = Bytes::new(40);
@@ -242,7 +243,7 @@ impl States {
         let column = |name: &&str| SeriesColumn { name: (*name).to_owned(), values: Vec::new() };
         let series = |subject: &String| Series {
             subject: subject.clone(),
-            times: Vec::new(),
+            times: Arc::default(),
             columns: COLUMNS.iter().map(column).collect(),
         };
         let period = spec.recording.sample_every.filter(|period| !period.is_zero());
@@ -266,7 +267,7 @@ impl States {
         let before = std::mem::replace(&mut self.acknowledged[flow], state.acknowledged);
         let goodput = state.acknowledged.saturating_sub(before) as f64 * 8.0 / period.as_secs_f64();
         let srtt = if state.rtt_us == 0 { f64::NAN } else { state.rtt_us as f64 * 1e-6 };
-        series.times.push(at);
+        Arc::make_mut(&mut series.times).push(at);
         let values = [state.window as f64, state.in_flight as f64, srtt, goodput, state.retransmitted as f64];
         for (column, value) in series.columns.iter_mut().zip(values) {
             column.values.push(value);

@@ -13,6 +13,7 @@ use goodqueue_aqm::Qdisc;
 use goodqueue_tcp::SenderStatistics;
 use goodqueue_trace::{PacketEvent, ProbesOutcome, TimeCounts, empty_histogram};
 use goodqueue_units::{Duration, Instant};
+use std::sync::Arc;
 
 /// Largest number of sampled flows, and of sampled probes: a report of more lines could not be
 /// read.
@@ -22,7 +23,9 @@ const MAX_SAMPLED_FLOWS: usize = 64;
 pub(super) struct Figures {
     pub(super) measuring: bool,
     pub(super) recording: Recording,
+    /// Their times follow at the end.
     series: Vec<Series>,
+    sampled_at: Vec<Instant>,
     sampled: Vec<SampledFlow>,
     /// Echo flows that are sampled.
     probed: Vec<UdpId>,
@@ -41,6 +44,7 @@ impl Figures {
             measuring: false,
             recording,
             series: Vec::new(),
+            sampled_at: Vec::new(),
             sampled: Vec::new(),
             probed: Vec::new(),
             completions: groups.iter().map(|_| Completions::default()).collect(),
@@ -173,6 +177,7 @@ impl World {
         const MOST_AT_ONCE: u64 = 4_096;
         let span = self.clock.end.since(self.clock.now);
         let samples = (span.as_nanos() / period.as_nanos().max(1)).min(MOST_AT_ONCE) as usize;
+        self.figures.sampled_at.reserve(samples);
         for link in self.net.links.iter().filter(|link| link.probe.observed.is_some()) {
             let mut names: Vec<String> = ["queue_packets", "queue_bytes", "sojourn_s", "throughput_bit_s", "drops", "marks"]
                 .iter()
@@ -203,6 +208,7 @@ impl World {
     pub(super) fn sample(&mut self, control: ControlId) {
         let Some(period) = self.figures.recording.sample_every else { return };
         let (now, seconds) = (self.clock.now, period.as_secs_f64());
+        self.figures.sampled_at.push(now);
         let mut series = self.figures.series.iter_mut();
         for link in self.net.links.iter_mut().filter(|link| link.probe.observed.is_some()) {
             let Some(line) = series.next() else { break };
@@ -221,7 +227,7 @@ impl World {
                 counters.marked.packets.get() as f64,
             ];
             link.qdisc.gauges(&mut |_, value| values.push(value));
-            push(line, now, &values);
+            push(line, &values);
         }
         for SampledFlow { flow, delivered: before } in &mut self.figures.sampled {
             let (Some(line), Some(tcp)) = (series.next(), self.hosts.flows[*flow].host.tcp()) else { break };
@@ -230,11 +236,11 @@ impl World {
             let goodput = (delivered - *before) as f64 * 8.0 / seconds;
             *before = delivered;
             let srtt = sender.srtt().map_or(f64::NAN, Duration::as_secs_f64);
-            push(line, now, &[sender.cwnd().get() as f64, sender.in_flight().get() as f64, srtt, goodput]);
+            push(line, &[sender.cwnd().get() as f64, sender.in_flight().get() as f64, srtt, goodput]);
         }
         for udp in &self.figures.probed {
             let (Some(line), Some(probes)) = (series.next(), &mut self.hosts.sources[*udp].probes) else { break };
-            push(line, now, &[probes.take_recent().map_or(f64::NAN, Duration::as_secs_f64)]);
+            push(line, &[probes.take_recent().map_or(f64::NAN, Duration::as_secs_f64)]);
         }
         let next = now + period;
         if next <= self.clock.end {
@@ -352,11 +358,10 @@ impl World {
 /// A series with room for so many samples.
 fn new_series(subject: String, names: Vec<String>, samples: usize) -> Series {
     let columns = names.into_iter().map(|name| SeriesColumn { name, values: Vec::with_capacity(samples) }).collect();
-    Series { subject, times: Vec::with_capacity(samples), columns }
+    Series { subject, times: Arc::default(), columns }
 }
 
-fn push(line: &mut Series, now: Instant, values: &[f64]) {
-    line.times.push(now);
+fn push(line: &mut Series, values: &[f64]) {
     for (column, value) in line.columns.iter_mut().zip(values) {
         column.values.push(*value);
     }
@@ -392,6 +397,10 @@ pub(super) fn outcome(mut world: World, complete: bool) -> Outcome {
             one_way_delay,
             calls: std::mem::take(&mut calls[group]),
         });
+    }
+    let sampled_at = Arc::new(std::mem::take(&mut world.figures.sampled_at));
+    for series in &mut world.figures.series {
+        series.times = Arc::clone(&sampled_at);
     }
     Outcome {
         links: link_outcomes(&mut world, from),

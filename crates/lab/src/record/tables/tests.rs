@@ -6,6 +6,7 @@ use goodqueue_trace::{PacketEvent, PacketEventKind};
 use goodqueue_units::{Duration, Instant};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
+use std::sync::Arc;
 
 fn packet(kind: PacketEventKind) -> PacketEvent {
     PacketEvent { at: Instant::from_nanos(1_000_000_007), link: 0, flow: 3, number: u64::MAX, len: 1500, kind }
@@ -63,7 +64,7 @@ fn series_of_all_lengths_and_times_are_read_back() {
     for point in 0..40_usize {
         let len = [1, 7, 8, 9, 300, 9_000][point % 6];
         let step = Duration::ms(1 + point as u64 % 3);
-        let times: Vec<Instant> = (0..len).map(|at| Instant::ZERO + step * at).collect();
+        let times: Arc<Vec<Instant>> = Arc::new((0..len).map(|at| Instant::ZERO + step * at).collect());
         // Some never, some always, some now and then without a value.
         let gaps = [0.0, 1.0, 0.3][point % 3];
         let mut column = |name: &str| SeriesColumn {
