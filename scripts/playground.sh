@@ -2,7 +2,7 @@
 # Builds the playground that needs no server, web/dist/playground/playground.html:
 # playground.sh [test | speed]
 #   test    also compares the module's results with those of gq, and tries the page in browsers
-#   speed   also measures the module against a release build of gq, in processor time
+#   speed   also measures the module against its session as machine code and against `gq run`, in processor time
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
@@ -15,7 +15,10 @@ web/node_modules/.bin/wasm-opt -Oz --enable-bulk-memory --enable-multivalue --en
 npm --prefix web run --silent playground
 case "${1:-}" in
 test) profile=dev folder=debug ;;
-speed) profile=release folder=release SPEED=yes && export SPEED ;;
+speed)
+    profile=release folder=release NATIVE="$target/release/examples/native" && export NATIVE
+    cargo build --quiet --release --package goodqueue-wasm --example native
+    ;;
 *) exit 0 ;;
 esac
 cargo build --quiet --profile $profile --bin gq

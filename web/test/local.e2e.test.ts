@@ -16,7 +16,7 @@ import type { Done, Hello, NewSession } from "../src/serve/protocol.ts";
 import { launch, open } from "./browser.ts";
 import { Firefox, FIREFOX } from "./firefox.ts";
 
-const [MODULE, GQ] = ["GQ_MODULE", "GQ"].map((name) => process.env[name] ?? "") as [string, string];
+const [MODULE, GQ, NATIVE] = ["GQ_MODULE", "GQ", "NATIVE"].map((name) => process.env[name] ?? "") as [string, string, string];
 const isReady = [MODULE, GQ].every((file) => file !== "" && existsSync(file));
 if (!isReady) process.stdout.write("skipped: the playground without a server (GQ_MODULE or GQ names no file)\n");
 else if (FIREFOX === undefined) process.stdout.write("skipped: the playground without a server in Firefox (not installed)\n");
@@ -33,6 +33,9 @@ const RUN = `
 /** Presets with few events, which take a short time also without optimization. */
 const PRESETS = ["dsl", "lte", "uplink"];
 
+/** Scenarios with which simulators are compared. */
+const PEERS = resolve(import.meta.dirname, "../../bench/peers");
+
 /** Pages of the course with the settings of their experiments: scripts/site/stage.py links them. */
 const COURSE = resolve(import.meta.dirname, "../../docs/course");
 const LABS = readdirSync(COURSE).flatMap((page) => {
@@ -45,8 +48,14 @@ interface Ran {
   readonly processor_s: number;
 }
 
-/** Runs a preset in an instance of the module, as fast as possible. */
-function simulate(preset: string, seconds?: number): Ran & { readonly scenario: string } {
+interface Simulated extends Ran {
+  readonly session: NewSession;
+  /** Its only variant, as a file for gq. */
+  readonly scenario: string;
+}
+
+/** Runs a preset, or a scenario of bench/peers, in an instance of the module, as fast as possible. */
+function simulate(subject: string, seconds?: number): Simulated {
   let done: Done | undefined;
   const before = process.cpuUsage();
   // A clock that stands still: every frame is as long as it may be.
@@ -54,14 +63,30 @@ function simulate(preset: string, seconds?: number): Ran & { readonly scenario: 
     if (name === "done") done = JSON.parse(data) as Done;
   });
   const hello = engine.ask({ ask: "hello" }) as { ok: Hello };
-  const text = hello.ok.presets.find(({ id }) => id === preset)?.scenario_toml ?? "";
+  const preset = hello.ok.presets.find(({ id }) => id === subject)?.scenario_toml;
+  const text = preset ?? readFileSync(join(PEERS, `${subject}.toml`), "utf8");
   const toml = seconds === undefined ? text : text.replace(/^duration = .*/m, `duration = "${seconds} s"`);
-  const session: NewSession = { scenario_toml: toml, variants: [{ label: "fq_codel", queue: { kind: "fq-codel" } }], seed: 5, speed: null, paused: false };
+  const variant = preset === undefined ? { label: "tail drop", queue: "tail-drop" } : { label: "fq_codel", queue: { kind: "fq-codel" } };
+  const session: NewSession = { scenario_toml: toml, variants: [variant], seed: 5, speed: null, paused: false };
   expect(engine.ask({ ask: "open", session })).toEqual({ ok: {} });
   const { ok: scenario } = engine.ask({ ask: "file", name: "scenario.toml", variant: 0 }) as { ok: string };
   while (engine.frame() >= 0);
   const { user, system } = process.cpuUsage(before);
-  return { fingerprint: done?.fingerprint ?? "", processor_s: (user + system) / 1e6, scenario };
+  return { fingerprint: done?.fingerprint ?? "", processor_s: (user + system) / 1e6, session, scenario };
+}
+
+/** Runs a program and tells the processor time that it took, and what it printed. */
+function timed(command: readonly string[], input = ""): { readonly processor_s: number; readonly said: string } {
+  const script = 'TIMEFORMAT="%U %S"; time "$@" 2>/dev/null';
+  const { stdout, stderr } = spawnSync("bash", ["-c", script, "bash", ...command], { encoding: "utf8", input });
+  const [user, system] = (stderr.trim().split("\n").at(-1) ?? "").split(" ").map(Number) as [number, number];
+  return { processor_s: user + system, said: stdout };
+}
+
+/** Runs a session of the module as machine code. */
+function runAsMachineCode(session: NewSession): Ran {
+  const { processor_s, said } = timed([NATIVE], JSON.stringify(session));
+  return { fingerprint: (JSON.parse(said) as Done).fingerprint, processor_s };
 }
 
 /** Runs a scenario of the module with gq, into `folder`. */
@@ -70,11 +95,9 @@ function runNatively(scenario: string, folder: string): Ran {
   const file = join(folder, "scenario.toml");
   // Recordings of the page are files of the repository for gq.
   writeFileSync(file, scenario.replaceAll("builtin:", `${resolve(import.meta.dirname, "../../examples/traces")}/`));
-  const script = 'TIMEFORMAT="%U %S"; time "$@" >&2 2>/dev/null';
-  const { stderr } = spawnSync("bash", ["-c", script, "bash", GQ, "run", file, "--jobs", "1", "--out", join(folder, "out")], { encoding: "utf8" });
+  const { processor_s } = timed([GQ, "run", file, "--jobs", "1", "--replications", "1", "--out", join(folder, "out")]);
   const summary = JSON.parse(readFileSync(join(folder, "out/summary.json"), "utf8")) as { provenance: { fingerprint: string } };
-  const [user, system] = (stderr.trim().split("\n").at(-1) ?? "").split(" ").map(Number) as [number, number];
-  return { fingerprint: summary.provenance.fingerprint, processor_s: user + system };
+  return { fingerprint: summary.provenance.fingerprint, processor_s };
 }
 
 describe.skipIf(!isReady)("the playground without a server", () => {
@@ -96,12 +119,14 @@ describe.skipIf(!isReady)("the playground without a server", () => {
     expect(engine.frame()).toBeGreaterThanOrEqual(0);
   });
 
-  /** With SPEED set, for docs/serve.md; GQ is then a release build. */
-  it.skipIf(!process.env["SPEED"]).each([["uplink", 3000], ["dsl", 3000], ["cable", 1500], ["fibre", 300]] as const)("has a speed: %s, %i s", (preset, seconds) => {
-    const ours = simulate(preset, seconds);
-    const native = runNatively(ours.scenario, join(folder, `${preset}-long`));
-    expect(ours.fingerprint).toBe(native.fingerprint);
-    process.stdout.write(`${preset}, ${seconds} s: ${ours.processor_s.toFixed(2)} s of processor time in the module, ${native.processor_s.toFixed(2)} s in gq, ratio ${(native.processor_s / ours.processor_s).toFixed(2)}\n`);
+  /** With NATIVE set, for docs/serve.md; NATIVE and GQ are then release builds. */
+  it.skipIf(NATIVE === "").each([["uplink", 3000], ["dsl", 3000], ["cable", 1500], ["fibre", 300], ["s4", 20]] as const)("has a speed: %s, %i s", (subject, seconds) => {
+    const ours = simulate(subject, seconds);
+    const [machineCode, run] = [runAsMachineCode(ours.session), runNatively(ours.scenario, join(folder, `${subject}-long`))];
+    expect(ours.fingerprint).toBe(machineCode.fingerprint);
+    expect(ours.fingerprint).toBe(run.fingerprint);
+    const than = ({ processor_s }: Ran) => `${processor_s.toFixed(2)} s (ratio ${(processor_s / ours.processor_s).toFixed(2)})`;
+    process.stdout.write(`${subject}, ${seconds} s: ${ours.processor_s.toFixed(2)} s of processor time in the module, ${than(machineCode)} as machine code, ${than(run)} by gq run\n`);
   }, 300_000);
 
   it("runs from a file, asks nobody, and says the same in every browser", async () => {
