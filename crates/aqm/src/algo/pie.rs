@@ -100,6 +100,8 @@ pub struct Pie {
     dozing: bool,
     /// Whether the delay comes from time stamps instead of the departure rate.
     by_timestamp: bool,
+    /// Whether updates change nothing while the queue is empty, and may be skipped.
+    restful: bool,
     p: f64,
     qdelay: Duration,
     burst_allowance: Duration,
@@ -116,7 +118,7 @@ impl Pie {
     /// The same, with updates also while the queue is empty and at rest: for a caller whose virtual
     /// queue goes on then.
     pub(crate) fn without_dozing(self) -> Self {
-        Self { params: PieParams { dozes: false, ..self.params }, ..self }
+        Self { params: PieParams { dozes: false, ..self.params }, restful: false, ..self }
     }
 
     /// Creates a PIE with these settings, before its first packet.
@@ -137,6 +139,7 @@ impl Pie {
             active: !params.active_inactive,
             dozing: false,
             by_timestamp: params.estimator == Estimator::Timestamp,
+            restful: params.dozes && !params.active_inactive && !params.target.div(2).is_zero(),
             qdelay: Duration::ZERO,
             burst_allowance: params.max_burst,
             last_sojourn: Duration::MAX,
@@ -281,7 +284,11 @@ impl Steerable for Pie {
         }
         if self.dozing {
             self.dozing = false;
-            self.advance_tick(env.now);
+            if self.tick <= env.now {
+                // The updates that were skipped would have forgotten it.
+                self.last_sojourn = Duration::MAX;
+                self.advance_tick(env.now);
+            }
         }
         if !self.active {
             if self.is_wakeful(queue.backlog + packet.len, queue.packets + Packets::new(1)) {
@@ -356,6 +363,11 @@ impl Aqm for Pie {
     }
 
     #[inline]
+    fn on_emptied(&mut self, _now: Instant) {
+        self.dozing = self.restful;
+    }
+
+    #[inline]
     fn next_update(&self) -> Option<Instant> {
         if let Some(linux) = &self.linux {
             return linux.next_update();
@@ -387,12 +399,15 @@ impl Aqm for Pie {
         self.last_sojourn = Duration::MAX;
         self.burst_allowance = self.burst_allowance.saturating_sub(self.params.t_update);
         self.advance_tick(env.now);
+        self.restful = false;
         if self.p == 0.0 && calm {
             self.burst_allowance = self.params.max_burst;
             if self.params.active_inactive && !self.is_wakeful(queue.backlog, queue.packets) {
                 self.fall_asleep();
             }
-            self.dozing = self.params.dozes && self.active && new.is_zero() && head.is_none();
+            let dozes = self.params.dozes && self.active && new.is_zero();
+            self.dozing = dozes && head.is_none();
+            self.restful = dozes && !self.params.active_inactive;
         }
         self.note_leniency();
     }
@@ -507,6 +522,46 @@ mod tests {
         assert_eq!(pie.next_update(), None);
         arrive(&mut pie, first + Duration::ms(100));
         assert_eq!(pie.next_update(), Some(first + Duration::ms(15) * 7));
+    }
+
+    /// Load that comes and goes, by both estimators: updates that are skipped make no difference.
+    #[test]
+    fn dozing_changes_nothing() {
+        use crate::{ManagedQueue, NoSink, Qdisc, SimplePacket};
+        let mut rng = goodqueue_units::Rng::new(5);
+        let mut signals = 0;
+        for round in 0..40 {
+            let estimator = if round % 2 == 0 { Estimator::Timestamp } else { Estimator::DepartureRate };
+            let params = PieParams { dozes: true, estimator, ..PieParams::default() };
+            let mut dozing = ManagedQueue::new(Pie::new(params), Limit::packets(100));
+            let mut awake = ManagedQueue::new(Pie::new(params).without_dozing(), Limit::packets(100));
+            let (mut now, mut share, mut skipped) = (Instant::ZERO, 0.5, 0);
+            for step in 0..4000 {
+                if step % 400 == 0 {
+                    share = [0.1, 0.4, 0.55, 0.9][rng.below(4) as usize];
+                }
+                now += Duration::us(1 + rng.below(4000));
+                for queue in [&mut dozing, &mut awake] {
+                    while let Some(due) = queue.next_timer().filter(|due| *due <= now) {
+                        queue.handle_timer(due);
+                    }
+                }
+                let state = |queue: &ManagedQueue<SimplePacket, Pie>| (queue.aqm().p, queue.aqm().qdelay, queue.aqm().accu);
+                assert_eq!(state(&dozing), state(&awake), "{round} {step}");
+                assert_eq!(dozing.aqm().lenient, awake.aqm().lenient, "{round} {step}");
+                skipped += u32::from(dozing.next_timer().is_none());
+                if rng.fires(share) {
+                    let packet = SimplePacket { id: step, ..SimplePacket::new(1500) };
+                    [&mut dozing, &mut awake].into_iter().for_each(|queue| queue.enqueue(now, packet, &mut NoSink));
+                } else {
+                    assert_eq!(dozing.dequeue(now, &mut NoSink), awake.dequeue(now, &mut NoSink));
+                }
+            }
+            assert_eq!(dozing.counters(), awake.counters());
+            assert!(skipped > 0);
+            signals += awake.counters().early().packets.get();
+        }
+        assert!(signals > 0);
     }
 
     #[test]
