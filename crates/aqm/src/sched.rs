@@ -137,6 +137,7 @@ macro_rules! schedulers {
 
         /// Any queue discipline, chosen at run time by one `match` per call.
         #[derive(Clone, Debug)]
+        #[repr(u32)]
         #[allow(clippy::large_enum_variant, reason = "one per link; a pointer would cost a cache miss per packet")]
         pub enum AnyQdisc<P> {
             /// One queue under one algorithm.
@@ -158,6 +159,7 @@ macro_rules! schedulers {
 
         /// A queue discipline that holds no other, chosen at run time.
         #[derive(Clone, Debug)]
+        #[repr(u32)]
         #[allow(clippy::large_enum_variant, reason = "a pointer would cost a cache miss per packet")]
         pub enum Nested<P> {
             /// One queue under one algorithm.

@@ -95,19 +95,27 @@ fn spread(flow: FlowHash, salt: u64) -> u32 {
 
 /// The bin of each level that a hash names.
 #[inline]
-fn places(hash: u32) -> impl Iterator<Item = (usize, usize)> {
-    (0..LEVELS).map(move |level| (level, hash as usize >> (BITS * level) & (BINS - 1)))
+fn places(hash: u32) -> impl Iterator<Item = usize> {
+    (0..LEVELS).map(move |level| level * BINS + (hash >> (BITS * level)) as usize % BINS)
 }
 
-/// Probabilities and waiting packets of all bins.
+/// Set in the word of a bin whose probability is above zero.
+const RISEN: u32 = 1 << 31;
+/// Set in the word of a bin with so many packets that it has to be looked at.
+const MANY: u32 = 1 << 30;
+
+/// Waiting packets and probabilities of all bins.
 #[derive(Clone, Debug)]
 struct Bins {
-    packets: [[u32; BINS]; LEVELS],
-    probabilities: [[f64; BINS]; LEVELS],
+    /// Waiting packets, counted up from [`Table::empty`], and [`RISEN`].
+    words: [u32; BINS * LEVELS],
+    probabilities: [f64; BINS * LEVELS],
 }
 
 impl Bins {
-    const EMPTY: Self = Self { packets: [[0; BINS]; LEVELS], probabilities: [[0.0; BINS]; LEVELS] };
+    const fn new(empty: u32) -> Self {
+        Self { words: [empty; BINS * LEVELS], probabilities: [0.0; BINS * LEVELS] }
+    }
 }
 
 /// All bins under one salt.
@@ -117,6 +125,9 @@ struct Table {
     salt: u64,
     /// Number of the first packet that this table counted.
     counts_from: u64,
+    /// The word of a bin without packets: by so much below [`MANY`] as it may have packets before
+    /// it has to be looked at.
+    empty: u32,
 }
 
 /// The smallest count and the smallest probability among the bins of a flow.
@@ -127,13 +138,15 @@ struct Least {
 }
 
 impl Table {
-    fn new() -> Self {
-        Self { bins: Box::new(Bins::EMPTY), salt: 0, counts_from: 0 }
+    /// Empty, with bins that have to be looked at from `few` packets on.
+    fn new(few: u32) -> Self {
+        let empty = MANY - few.min(MANY);
+        Self { bins: Box::new(Bins::new(empty)), salt: 0, counts_from: 0, empty }
     }
 
     /// Clears the table, to count packets from number `counts_from` on under another salt.
     fn renew(&mut self, salt: u64, counts_from: u64) {
-        *self.bins = Bins::EMPTY;
+        *self.bins = Bins::new(self.empty);
         self.salt = salt;
         self.counts_from = counts_from;
     }
@@ -143,72 +156,81 @@ impl Table {
         spread(flow, self.salt)
     }
 
-    /// Counts a packet. Returns true if each of its bins had fewer than `few` packets and has
-    /// probability zero.
+    /// Whether any bin has to be looked at: one of many packets or of a probability above zero.
     #[inline]
-    fn count(&mut self, hash: u32, few: u32) -> bool {
-        let Bins { packets, probabilities } = &mut *self.bins;
-        // All bits of the probabilities together, as zero has none.
-        let (mut most, mut risen) = (0, 0);
-        for (level, bin) in places(hash) {
-            let packets = &mut packets[level][bin];
-            most = most.max(*packets);
-            *packets += 1;
-            risen |= probabilities[level][bin].to_bits();
-        }
-        risen == 0 && most < few
+    fn stands_out(&self, hash: u32) -> bool {
+        let words = &self.bins.words;
+        places(hash).fold(0, |seen, bin| seen | words[bin]) & (RISEN | MANY) != 0
+    }
+
+    /// Counts one packet more.
+    #[inline]
+    fn count(&mut self, hash: u32) {
+        let words = &mut self.bins.words;
+        places(hash).for_each(|bin| words[bin] += 1);
+    }
+
+    /// Waiting packets of the bin with this word.
+    #[inline]
+    fn packets(&self, word: u32) -> u32 {
+        (word & !RISEN) - self.empty
     }
 
     /// Updates the probabilities of the bins for an arriving packet and returns the minima.
-    /// `counted` is one if the packet is among those that wait, and zero if not.
-    fn adapt(&mut self, hash: u32, params: &SfbParams, counted: u32) -> Least {
+    fn adapt(&mut self, hash: u32, params: &SfbParams) -> Least {
         let mut least = Least { probability: 1.0, packets: u32::MAX };
-        for (level, bin) in places(hash) {
-            let packets = self.bins.packets[level][bin] - counted;
-            let probability = &mut self.bins.probabilities[level][bin];
+        for bin in places(hash) {
+            let packets = self.packets(self.bins.words[bin]);
+            let mut probability = self.bins.probabilities[bin];
             if packets == 0 {
-                let lowered = *probability - params.d2;
-                *probability = if lowered > 0.0 { lowered } else { 0.0 };
+                let lowered = probability - params.d2;
+                probability = if lowered > 0.0 { lowered } else { 0.0 };
             } else if packets >= params.bin_size {
-                let raised = *probability + params.d1;
-                *probability = if raised < 1.0 { raised } else { 1.0 };
+                let raised = probability + params.d1;
+                probability = if raised < 1.0 { raised } else { 1.0 };
             }
-            least.probability = if *probability < least.probability { *probability } else { least.probability };
+            self.set(bin, probability);
+            least.probability = if probability < least.probability { probability } else { least.probability };
             least.packets = least.packets.min(packets);
         }
         least
     }
 
+    /// Gives a bin a probability.
+    #[inline]
+    fn set(&mut self, bin: usize, probability: f64) {
+        self.bins.probabilities[bin] = probability;
+        let word = &mut self.bins.words[bin];
+        *word = *word & !RISEN | if probability > 0.0 { RISEN } else { 0 };
+    }
+
     /// Counts one packet less.
     #[inline]
     fn take_off(&mut self, hash: u32) {
-        places(hash).for_each(|(level, bin)| self.bins.packets[level][bin] -= 1);
+        let words = &mut self.bins.words;
+        places(hash).for_each(|bin| words[bin] -= 1);
     }
 
     /// Records that packet `number` of `flow` leaves. Counts that `are_wrong` for want of reports
     /// must not fall below zero.
-    #[inline]
     fn leaves(&mut self, flow: FlowHash, number: u64, are_wrong: bool) {
-        if number >= self.counts_from {
-            let hash = self.hash(flow);
-            if are_wrong {
-                self.take_off_if_any(hash);
-            } else {
-                self.take_off(hash);
-            }
+        if number < self.counts_from {
+            return;
         }
-    }
-
-    #[cold]
-    fn take_off_if_any(&mut self, hash: u32) {
-        for (level, bin) in places(hash) {
-            let packets = &mut self.bins.packets[level][bin];
-            *packets = packets.saturating_sub(1);
+        let hash = self.hash(flow);
+        if !are_wrong {
+            self.take_off(hash);
+            return;
+        }
+        for bin in places(hash) {
+            let is_empty = self.packets(self.bins.words[bin]) == 0;
+            self.bins.words[bin] -= u32::from(!is_empty);
         }
     }
 
     fn forget_packets(&mut self) {
-        self.bins.packets = Bins::EMPTY.packets;
+        let empty = self.empty;
+        self.bins.words.iter_mut().for_each(|word| *word = *word & RISEN | empty);
     }
 }
 
@@ -224,8 +246,10 @@ pub struct Sfb {
     salted_at: Instant,
     /// When there is something to do about the tables, at the next arrival.
     turns_at: Instant,
-    /// Waiting packets from which a bin has to be looked at.
-    few: u32,
+    /// Until when an arrival concerns the table in use and nothing else; `ZERO` for none.
+    simple_until: Instant,
+    /// Whether a departure concerns the table in use and nothing else.
+    leaves_simply: bool,
     /// Packets that the trickle may let through now.
     tokens: f64,
     tokens_at: Instant,
@@ -243,13 +267,15 @@ impl Sfb {
     /// Creates an SFB with these settings, before its first packet.
     #[must_use]
     pub fn new(params: SfbParams) -> Self {
+        let table = Table::new(params.bin_size.min(params.max));
         Self {
             params,
-            tables: [Table::new(), Table::new()],
+            tables: [table.clone(), table],
             warming: false,
             salted_at: Instant::MAX,
             turns_at: Instant::ZERO,
-            few: params.bin_size.min(params.max),
+            simple_until: Instant::ZERO,
+            leaves_simply: false,
             tokens: params.penalty_burst,
             tokens_at: Instant::ZERO,
             accepted: 0,
@@ -288,6 +314,14 @@ impl Sfb {
         let span = if self.warming { rehash } else { lasts };
         // Right after the end of the span.
         self.turns_at = if rehash.is_zero() { Instant::MAX } else { self.salted_at + span + Duration::ns(1) };
+        self.simple_until = if self.warming { Instant::ZERO } else { self.turns_at };
+        self.note_departures();
+    }
+
+    /// Takes note of what departures concern.
+    fn note_departures(&mut self) {
+        let counts_all = self.left >= self.tables[0].counts_from && !self.lost_count;
+        self.leaves_simply = counts_all && !self.warming && self.linux.is_none();
     }
 
     /// Whether one more packet of unresponsive flows may pass.
@@ -302,20 +336,27 @@ impl Sfb {
         may_pass
     }
 
-    /// Judges an arriving packet whose bins have many packets or a probability above zero. It
-    /// counts as waiting in the table in use until it is found to be dropped.
+    /// Judges an arriving packet by the table in use, which counts it if it stays.
+    #[inline]
+    fn admit(&mut self, env: &mut Env<'_>, packet: PacketView) -> Verdict {
+        let hash = self.tables[0].hash(packet.flow);
+        if self.tables[0].stands_out(hash) {
+            return self.judge(env, packet, hash);
+        }
+        // A probability of zero takes its draw, too.
+        let _ = env.rng.next_u64();
+        self.tables[0].count(hash);
+        self.accepted += 1;
+        Verdict::Pass
+    }
+
+    /// As [`Sfb::admit`] for a packet whose bins have to be looked at.
     fn judge(&mut self, env: &mut Env<'_>, packet: PacketView, hash: u32) -> Verdict {
-        let least = self.tables[0].adapt(hash, &self.params, 1);
+        let least = self.tables[0].adapt(hash, &self.params);
         let verdict = self.verdict(env, packet.flow, least);
-        let is_kept = match verdict {
-            Verdict::Pass => true,
-            Verdict::Signal(_) => packet.ecn.is_capable(),
-            _ => false,
-        };
-        if is_kept {
-            self.keep(packet.flow);
-        } else {
-            self.tables[0].take_off(hash);
+        if verdict.keeps(packet.ecn) {
+            self.tables[0].count(hash);
+            self.accepted += 1;
         }
         verdict
     }
@@ -328,7 +369,7 @@ impl Sfb {
         if p >= 1.0 {
             if self.warming {
                 let hash = self.tables[1].hash(flow);
-                let _only_prepares = self.tables[1].adapt(hash, &self.params, 0);
+                let _only_prepares = self.tables[1].adapt(hash, &self.params);
             }
             return if self.trickles(env.now) { Verdict::Pass } else { Verdict::Drop(Reason::Penalty) };
         }
@@ -342,47 +383,59 @@ impl Sfb {
         }
     }
 
-    /// The packet of `flow` that was counted stays.
-    #[inline]
-    fn keep(&mut self, flow: FlowHash) {
-        if self.warming {
-            let hash = self.tables[1].hash(flow);
-            self.tables[1].count(hash, 0);
-        }
-        self.accepted += 1;
-    }
-}
-
-impl Aqm for Sfb {
-    #[inline]
-    fn on_arrival(&mut self, env: &mut Env<'_>, packet: PacketView, _queue: QueueView) -> Verdict {
+    /// An arrival that may concern more than the table in use.
+    #[cold]
+    fn arrive(&mut self, env: &mut Env<'_>, packet: PacketView) -> Verdict {
         if let Some(linux) = &mut self.linux {
             return linux.on_arrival(env, packet);
         }
         if env.now >= self.turns_at {
             self.turn_tables(env);
         }
-        let hash = self.tables[0].hash(packet.flow);
-        if !self.tables[0].count(hash, self.few) {
-            return self.judge(env, packet, hash);
+        let verdict = self.admit(env, packet);
+        if self.warming && verdict.keeps(packet.ecn) {
+            let hash = self.tables[1].hash(packet.flow);
+            self.tables[1].count(hash);
         }
-        // A probability of zero takes its draw, too.
-        let _ = env.rng.next_u64();
-        self.keep(packet.flow);
-        Verdict::Pass
+        verdict
     }
 
-    // Out of line: within `AnyAqm` all others would save the registers that this needs.
-    #[inline(never)]
-    fn on_departure(&mut self, _env: &mut Env<'_>, head: PacketView, _queue: QueueView) -> Verdict {
+    /// A departure that may concern more than the table in use.
+    #[cold]
+    fn depart(&mut self, flow: FlowHash) -> Verdict {
         if let Some(linux) = &mut self.linux {
             linux.on_departure();
             return Verdict::Pass;
         }
-        self.tables[0].leaves(head.flow, self.left, self.lost_count);
-        if self.warming {
-            self.tables[1].leaves(head.flow, self.left, self.lost_count);
+        let concerned = if self.warming { 2 } else { 1 };
+        self.tables.iter_mut().take(concerned).for_each(|table| table.leaves(flow, self.left, self.lost_count));
+        self.left += 1;
+        self.note_departures();
+        Verdict::Pass
+    }
+
+    /// The queue is empty, and so are its bins.
+    #[cold]
+    fn recount(&mut self) {
+        self.tables.iter_mut().for_each(Table::forget_packets);
+        self.lost_count = false;
+        self.note_departures();
+    }
+}
+
+impl Aqm for Sfb {
+    #[inline]
+    fn on_arrival(&mut self, env: &mut Env<'_>, packet: PacketView, _queue: QueueView) -> Verdict {
+        if env.now >= self.simple_until { self.arrive(env, packet) } else { self.admit(env, packet) }
+    }
+
+    #[inline]
+    fn on_departure(&mut self, _env: &mut Env<'_>, head: PacketView, _queue: QueueView) -> Verdict {
+        if !self.leaves_simply {
+            return self.depart(head.flow);
         }
+        let hash = self.tables[0].hash(head.flow);
+        self.tables[0].take_off(hash);
         self.left += 1;
         Verdict::Pass
     }
@@ -394,13 +447,13 @@ impl Aqm for Sfb {
         }
         self.left += count.get();
         self.lost_count = true;
+        self.note_departures();
     }
 
     #[inline]
     fn on_emptied(&mut self, _now: Instant) {
         if self.lost_count {
-            self.tables.iter_mut().for_each(Table::forget_packets);
-            self.lost_count = false;
+            self.recount();
         }
     }
 
@@ -411,13 +464,13 @@ impl Aqm for Sfb {
     }
 
     fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        let Bins { packets, probabilities } = &*self.tables[0].bins;
-        let probabilities = || probabilities.iter().flatten().copied();
+        let Bins { words, probabilities } = &*self.tables[0].bins;
+        let probabilities = || probabilities.iter().copied();
         let figures = self.linux.as_ref().map_or_else(
             || {
                 let probability = probabilities().fold(0.0, f64::max);
                 let certain = probabilities().filter(|probability| *probability >= 1.0).count();
-                let packets = packets.iter().flatten().copied().max().unwrap_or(0);
+                let packets = words.iter().map(|&word| self.tables[0].packets(word)).max().unwrap_or(0);
                 [probability, certain as f64, f64::from(packets), self.tokens]
             },
             |linux| linux.figures(),

@@ -39,19 +39,20 @@ impl Host {
 
     /// Packets waiting in the fullest bin of a table.
     fn fullest(&self, table: usize) -> u32 {
-        self.sfb.tables[table].bins.packets.iter().flatten().copied().max().expect("bins")
+        let table = &self.sfb.tables[table];
+        table.bins.words.iter().map(|&word| table.packets(word)).max().expect("bins")
     }
 }
 
 impl Table {
     /// Gives all bins of a flow this probability.
-    fn set(&mut self, flow: FlowHash, probability: f64) {
-        places(self.hash(flow)).for_each(|(level, bin)| self.bins.probabilities[level][bin] = probability);
+    fn set_all(&mut self, flow: FlowHash, probability: f64) {
+        places(self.hash(flow)).for_each(|bin| self.set(bin, probability));
     }
 
     /// True if all bins of a flow have probability 1.
     fn is_certain(&self, flow: FlowHash) -> bool {
-        places(self.hash(flow)).all(|(level, bin)| self.bins.probabilities[level][bin] == 1.0)
+        places(self.hash(flow)).all(|bin| self.bins.probabilities[bin] == 1.0)
     }
 }
 
@@ -70,7 +71,7 @@ fn a_flow_may_hold_max_packets_and_no_more() {
 fn probabilities_rise_in_full_bins_and_fall_in_empty_ones() {
     let mut host = Host::new(SfbParams { d1: 0.001, d2: 1.0 / 6000.0, ..SfbParams::default() });
     (0..25).for_each(|_| assert_eq!(host.arrive(7, Ecn::NotEct), Verdict::Pass));
-    let p = |host: &Host| host.sfb.tables[0].bins.probabilities.iter().flatten().copied().fold(0.0, f64::max);
+    let p = |host: &Host| host.sfb.tables[0].bins.probabilities.iter().copied().fold(0.0, f64::max);
     assert!((p(&host) - 0.005).abs() < 1e-12, "the 21st to 25th found 20 or more: {}", p(&host));
     (0..95).for_each(|_| assert_eq!(host.arrive(7, Ecn::NotEct), Verdict::Drop(Reason::Early)));
     assert!((p(&host) - 0.1).abs() < 1e-12, "dropped ones count as well: {}", p(&host));
@@ -88,8 +89,9 @@ fn a_flow_that_does_not_respond_is_held_to_a_trickle() {
     let mut host = Host::new(SfbParams { max: 65535, ..SfbParams::default() });
     let salted = host.arrive(7, Ecn::Ect0);
     assert_eq!(salted, Verdict::Pass);
-    host.sfb.tables[0].set(FlowHash(7), 1.0);
-    host.sfb.tables[0].bins.packets = [[20; BINS]; LEVELS];
+    host.sfb.tables[0].set_all(FlowHash(7), 1.0);
+    let of_20 = host.sfb.tables[0].empty + 20;
+    host.sfb.tables[0].bins.words.iter_mut().for_each(|word| *word = *word & RISEN | of_20);
     let tenths = |host: &mut Host, count: u64| {
         (0..count)
             .filter(|_| {
@@ -111,7 +113,7 @@ fn a_flow_that_does_not_respond_is_held_to_a_trickle() {
 fn above_one_half_ecn_capable_packets_are_dropped_too() {
     let mut host = Host::new(SfbParams { bin_size: 65535, max: 65535, d2: 1e-6, ..SfbParams::default() });
     let _ = host.arrive(7, Ecn::Ect0);
-    host.sfb.tables[0].set(FlowHash(7), 0.75);
+    host.sfb.tables[0].set_all(FlowHash(7), 0.75);
     let verdicts: Vec<_> = (0..40_000).map(|_| host.arrive(7, Ecn::Ect0)).collect();
     for (verdict, share) in [(Verdict::Pass, 0.25), (Verdict::Drop(Reason::Early), 0.5), (Verdict::Signal(Reason::Early), 0.25)] {
         let found = verdicts.iter().filter(|&&given| given == verdict).count() as f64 / 40_000.0;
@@ -126,9 +128,9 @@ fn flows_share_all_bins_as_seldom_as_a_bloom_filter_says() {
     let (hogs, flows) = (20u32, 20_000u32);
     let mut unlucky = 0;
     for salt in 0..10u64 {
-        let mut table = Table::new();
+        let mut table = Table::new(20);
         table.renew(Rng::stream(5, salt).next_u64(), 0);
-        (0..hogs).for_each(|hog| table.set(FlowHash(hog), 1.0));
+        (0..hogs).for_each(|hog| table.set_all(FlowHash(hog), 1.0));
         unlucky += (hogs..hogs + flows).filter(|&flow| table.is_certain(FlowHash(flow))).count();
     }
     let found = unlucky as f64 / f64::from(10 * flows);
