@@ -45,20 +45,29 @@ impl Buckets {
 
 /// The smallest and the largest finite value, in order of occurrence; NaN if there is none.
 fn extremes(bucket: &[f64]) -> [f64; 2] {
-    let (mut low, mut high) = ((0, f64::INFINITY), (0, f64::NEG_INFINITY));
-    for (place, &value) in bucket.iter().enumerate() {
-        if value < low.1 && value > f64::NEG_INFINITY {
-            low = (place, value);
-        }
-        if value > high.1 && value < f64::INFINITY {
-            high = (place, value);
-        }
+    let (low, high) = smallest_and_largest(bucket.iter().copied());
+    if !(low.is_finite() && high.is_finite()) {
+        return finite_extremes(bucket);
     }
-    match (low, high) {
-        ((_, f64::INFINITY), _) => [f64::NAN; 2],
-        _ if low.0 <= high.0 => [low.1, high.1],
-        _ => [high.1, low.1],
+    match bucket.iter().find(|&&value| value == low || value == high) {
+        Some(first) if *first == low => [low, high],
+        _ => [high, low],
     }
+}
+
+/// As [`extremes`], for buckets that may have infinite values, or none.
+#[cold]
+fn finite_extremes(bucket: &[f64]) -> [f64; 2] {
+    let finite: Vec<f64> = bucket.iter().copied().filter(|value| value.is_finite()).collect();
+    if finite.is_empty() { [f64::NAN; 2] } else { extremes(&finite) }
+}
+
+/// The first of the smallest and the first of the largest values that are numbers.
+// A comparison and a choice each, which become one instruction without a jump.
+fn smallest_and_largest(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+        (if value < low { value } else { low }, if value > high { value } else { high })
+    })
 }
 
 /// The mean of the finite values; NaN if there is none.
