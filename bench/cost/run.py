@@ -46,10 +46,10 @@ STARTS = 'start = "uniform 0 s .. 5 s"'
 TRAFFIC = {
     "bulk": ("16 flows of CUBIC", f'kind = "bulk"\nflows = 16\n{STARTS}'),
     "bulk-with-pauses": ("60 flows", f'kind = "bulk-with-pauses"\nflows = 60\n{STARTS}'),
-    "short": ("100 kB, 100 a second", 'kind = "short"\nsize = "100 kB"\ninterval = "10 ms"\narrivals = "poisson"'),
+    "short": ("100 kB, 100 per second", 'kind = "short"\nsize = "100 kB"\ninterval = "10 ms"\narrivals = "poisson"'),
     "flow-list": ("6,000 transfers of 100 kB", 'kind = "flow-list"\nfile = "flows.csv"'),
-    "web": ("800 connections a second", 'kind = "web"\nrate = 800'),
-    "web-1.1": ("300 connections a second, HTTP/1.1", 'kind = "web"\nrate = 300\nhttp = "1.1"'),
+    "web": ("800 connections per second", 'kind = "web"\nrate = 800'),
+    "web-1.1": ("300 connections per second, HTTP/1.1", 'kind = "web"\nrate = 300\nhttp = "1.1"'),
     "page": ("10 flows", f'kind = "page"\nflows = 10\n{STARTS}'),
     "video": ("20 flows", f'kind = "video"\nflows = 20\n{STARTS}'),
     "voip": ("1,000 flows", f'kind = "voip"\nflows = 1000\n{STARTS}'),
@@ -62,7 +62,7 @@ TRAFFIC = {
 
 LARGE = {
     "web-10000": (
-        "web, 20 flows of 500 connections a second, round trips of 0.24 to 0.84 s: about 11,000 connections at once, 2 Gbit/s, 25 s",
+        "web, 20 flows of 500 connections per second, round trips of 0.24 to 0.84 s: about 11,000 connections at once, 2 Gbit/s, 25 s",
         """
 goodqueue = 1
 duration = "25 s"
@@ -175,7 +175,7 @@ def measure(case, options):
 def rows(results, *, first):
     counted = any(result.instructions for result in results)
     more = " instructions per packet |" if counted else ""
-    lines = [f"| {first} | what | packets | CPU seconds | million packets a CPU-second | memory, MB |{more}", "|---|---|--:|--:|--:|--:|" + ("--:|" if counted else "")]
+    lines = [f"| {first} | what | packets | CPU seconds | million packets per CPU-second | memory, MB |{more}", "|---|---|--:|--:|--:|--:|" + ("--:|" if counted else "")]
     for result in results:
         speed = result.packets / result.cpu_s / 1e6
         line = f"| `{result.case.name}` | {result.case.about} | {result.packets:,.0f} | {result.cpu_s:.2f} | {speed:.1f} | {result.memory_mb:.0f} |"
