@@ -2,7 +2,7 @@
 # Builds the playground that needs no server, web/dist/playground/playground.html:
 # playground.sh [test | speed]
 #   test    also compares the module's results with those of gq, and tries the page in browsers
-#   speed   also measures the module against its session as machine code and against `gq run`, in processor time
+#   speed   also measures the module against its session as machine code and against `gq run`
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
