@@ -66,7 +66,7 @@ function simulate(subject: string, seconds?: number): Simulated {
   const preset = hello.ok.presets.find(({ id }) => id === subject)?.scenario_toml;
   const text = preset ?? readFileSync(join(PEERS, `${subject}.toml`), "utf8");
   const toml = seconds === undefined ? text : text.replace(/^duration = .*/m, `duration = "${seconds} s"`);
-  const variant = preset === undefined ? { label: "tail drop", queue: "tail-drop" } : { label: "fq_codel", queue: { kind: "fq-codel" } };
+  const variant = preset === undefined ? { label: "tail drop", queue: { kind: "tail-drop" } } : { label: "fq_codel", queue: { kind: "fq-codel" } };
   const session: NewSession = { scenario_toml: toml, variants: [variant], seed: 5, speed: null, paused: false };
   expect(engine.ask({ ask: "open", session })).toEqual({ ok: {} });
   const { ok: scenario } = engine.ask({ ask: "file", name: "scenario.toml", variant: 0 }) as { ok: string };
