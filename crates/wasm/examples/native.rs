@@ -7,7 +7,9 @@ use goodqueue_session::{Scenario, Surroundings};
 use goodqueue_wasm::{Ask, Desk, Pause};
 use serde_json::{Value, json};
 use std::cell::RefCell;
+use std::error::Error;
 use std::hint::black_box;
+use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -43,14 +45,24 @@ impl Surroundings for Page {
     fn changed(&self, _scenario: &Scenario) {}
 }
 
-fn main() {
-    let session: Value = serde_json::from_reader(std::io::stdin()).expect("a session in JSON on standard input");
+fn main() -> ExitCode {
+    match run() {
+        Ok(done) => println!("{done}"),
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::from(2);
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+/// Runs the session on standard input to its end. Returns the data of its event `done`.
+fn run() -> Result<String, Box<dyn Error>> {
+    let session: Value = serde_json::from_reader(std::io::stdin())?;
     let page = Page::default();
     let mut desk = Desk::new(page.clone());
-    let ask: Ask = serde_json::from_value(json!({ "ask": "open", "session": session })).expect("a session as gq serve takes it");
-    if let Err(failure) = desk.answer(ask) {
-        panic!("{}", failure.to_json());
-    }
+    let ask: Ask = serde_json::from_value(json!({ "ask": "open", "session": session }))?;
+    desk.answer(ask).map_err(|failure| failure.to_json().to_string())?;
     while desk.frame() != Pause::Forever {}
-    println!("{}", page.0.borrow());
+    Ok(page.0.take())
 }
