@@ -16,6 +16,7 @@ mod candidate;
 mod policy;
 mod relaxed;
 mod settings;
+mod surpassed;
 pub mod words;
 
 pub use policy::{POLICY_KEYS, Policy, PolicyError};
@@ -28,6 +29,7 @@ use crate::statistics::Figure;
 use candidate::{Block, Candidate, Key, SOJOURN, refused};
 use relaxed::Relaxed;
 use serde::Serialize;
+use surpassed::Surpassed;
 use words::{figure, list, percent, time};
 
 /// The answer.
@@ -66,7 +68,8 @@ struct Outcome<'a, 'b> {
     best: &'b Candidate<'a>,
     equals: Vec<&'b Candidate<'a>>,
     outside: Outside<'a, 'b>,
-    others: usize,
+    /// All that were ranked.
+    inside: Vec<&'b Candidate<'a>>,
 }
 
 impl Headline {
@@ -160,7 +163,7 @@ impl<'a> Ranking<'a> {
             0 | 1 => inside.iter().copied().filter(|one| !one.is(best)).collect(),
             _ => left.into_iter().filter(|one| !one.is(best)).collect(),
         };
-        Ok(Outcome { best, equals, outside, others: inside.len() - 1 })
+        Ok(Outcome { best, equals, outside, inside })
     }
 
     /// The one of equally good ones that is named: its distances to the best value of each
@@ -190,12 +193,14 @@ impl<'a> Ranking<'a> {
                 return said;
             }
         };
-        let verdict = self.verdict(&outcome, all);
+        let surpassed = self.surpassed(&outcome);
+        let verdict = self.verdict(&outcome, all, &surpassed);
         let Outcome { best, equals, outside, .. } = outcome;
-        let mut text = format!("{}{}{verdict}", self.praise(best), self.used(best));
+        let mut text = format!("{}{}{verdict}", self.praise(best, &surpassed), self.used(best));
         if let Some(note) = note {
             text.push_str(&format!(" {note}"));
         }
+        text.push_str(&self.say_surpassed(&surpassed));
         if let Some(matter) = self.what_matters_less(best, all, &equals) {
             text.push_str(&format!(" {matter}"));
         }
@@ -215,26 +220,27 @@ impl<'a> Ranking<'a> {
     }
 
     /// How the others stand to the best, to the end of the sentence.
-    fn verdict(&self, outcome: &Outcome<'_, '_>, all: &[&Candidate<'a>]) -> String {
-        let Outcome { best, equals, others, .. } = outcome;
-        let n = pairs(best, all);
+    fn verdict(&self, outcome: &Outcome<'_, '_>, all: &[&Candidate<'a>], surpassed: &[Surpassed<'a, '_>]) -> String {
+        let Outcome { best, equals, inside, .. } = outcome;
+        let (n, others) = (pairs(best, all), inside.len() - 1);
         let how = format!("(paired 95 % intervals, {n} replications)");
-        if *others == 0 {
+        if others == 0 {
             return ".".to_owned();
         }
         if n < 2 {
             return "; one replication gives no confidence interval, so no difference is significant.".to_owned();
         }
         if equals.is_empty() {
-            let rest = if *others == 1 { "the other is" } else { "every other is" };
-            return format!("; {rest} significantly worse {how}.");
+            let rest = if others == 1 { "the other is" } else { "every other is" };
+            let in_what = if surpassed.is_empty() { "" } else { " in one of these figures" };
+            return format!("; {rest} significantly worse{in_what} {how}.");
         }
         let names: Vec<String> = equals.iter().map(|one| one.name.to_owned()).collect();
         format!("; not significantly different: {} {how}.", list(&names))
     }
 
     /// What the best one is best in.
-    fn praise(&self, best: &Candidate<'_>) -> String {
+    fn praise(&self, best: &Candidate<'_>, surpassed: &[Surpassed<'a, '_>]) -> String {
         if self.interactive.is_empty() {
             return format!(
                 "{} has the lowest queueing delay of {}: 95 % of them waited at most {}",
@@ -243,22 +249,26 @@ impl<'a> Ranking<'a> {
                 figure(self.waiting.about, best.figure(&self.waiting))
             );
         }
-        format!("{} is best for {}: {}", best.name, list(&self.interactive_names()), self.experience(best))
+        let is_claimed = |activity: &Activity| surpassed.iter().all(|one| one.activity != *activity);
+        let names: Vec<String> =
+            self.interactive_activities().into_iter().filter(is_claimed).map(|activity| self.name_of(activity)).collect();
+        format!("{} is best for {}: {}", best.name, list(&names), self.experience(best))
     }
 
-    fn interactive_names(&self) -> Vec<String> {
-        let mut names: Vec<String> = Vec::new();
-        for activity in self.interactive.iter().filter_map(Key::activity) {
-            let name = match activity {
-                Activity::Page | Activity::Video | Activity::Transfer => activity.plural().to_owned(),
-                _ if self.groups_of(activity) > 1 => format!("the {}", activity.plural()),
-                _ => format!("the {}", activity.name()),
-            };
-            if !names.contains(&name) {
-                names.push(name);
-            }
+    /// Those that decide, in their order.
+    fn interactive_activities(&self) -> Vec<Activity> {
+        let mut activities: Vec<Activity> = self.interactive.iter().filter_map(Key::activity).collect();
+        activities.dedup();
+        activities
+    }
+
+    /// `the call`, `the pings`, `pages`.
+    fn name_of(&self, activity: Activity) -> String {
+        match activity {
+            Activity::Page | Activity::Video | Activity::Transfer => activity.plural().to_owned(),
+            _ if self.groups_of(activity) > 1 => format!("the {}", activity.plural()),
+            _ => format!("the {}", activity.name()),
         }
-        names
     }
 
     fn groups_of(&self, activity: Activity) -> usize {
@@ -271,15 +281,7 @@ impl<'a> Ranking<'a> {
         let mut parts: Vec<String> = Vec::new();
         let mut last = None;
         for key in &self.interactive {
-            let value = figure(key.about, one.figure(key));
-            let printed = key.about.printed;
-            let head = printed.map_or(key.about.label, |printed| printed.head);
-            let part = printed.map(|printed| printed.part).filter(|part| !part.is_empty());
-            let words = match part {
-                Some(part) => format!("{head} {part} {value}"),
-                None if key.about.better == crate::metrics::Better::Lower => format!("{value} {head}"),
-                None => format!("{head} {value}"),
-            };
+            let words = words_of(key, one);
             match key.activity() {
                 Some(activity) if last != Some(activity) => parts.push(format!("{} {words}", activity.name())),
                 _ => parts.push(words),
@@ -407,6 +409,19 @@ impl<'a> Ranking<'a> {
         };
         let shown = |one: &Candidate<'_>| figure(key.about, Figure { ci95: None, ..one.figure(key) });
         format!("{what} goes from {} ({}) to {} ({}){utilization}.", shown(least), least.name, shown(most), most.name)
+    }
+}
+
+/// `MOS 4.33 ± 0.01`, `RTT p95 22.9 ± 0.1 ms`, `0 % lost`.
+fn words_of(key: &Key<'_>, one: &Candidate<'_>) -> String {
+    let value = figure(key.about, one.figure(key));
+    let printed = key.about.printed;
+    let head = printed.map_or(key.about.label, |printed| printed.head);
+    let part = printed.map(|printed| printed.part).filter(|part| !part.is_empty());
+    match part {
+        Some(part) => format!("{head} {part} {value}"),
+        None if key.about.better == crate::metrics::Better::Lower => format!("{value} {head}"),
+        None => format!("{head} {value}"),
     }
 }
 

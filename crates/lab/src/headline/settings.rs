@@ -72,10 +72,13 @@ impl<'a> Ranking<'a> {
         policy: &Policy,
     ) -> Headline {
         let alone = self.alone(groups, policy);
-        let verdict = self.verdict(&outcome, all);
+        let surpassed = self.surpassed(&outcome);
+        let verdict = self.verdict(&outcome, all, &surpassed);
         let Outcome { best, equals, outside, .. } = outcome;
         let total = groups.len();
-        let mut text = format!("Averaged over {}, {}{}{verdict}", count(total, "setting"), self.praise(best), self.used(best));
+        let praise = self.praise(best, &surpassed);
+        let mut text = format!("Averaged over {}, {praise}{}{verdict}", count(total, "setting"), self.used(best));
+        text.push_str(&self.say_surpassed(&surpassed));
         let own = alone.iter().find(|wins| wins.queue == best.name).map_or(0, |wins| wins.alike);
         text.push_str(&match own {
             own if own == total => " It is best or not significantly different from the best in each of them.".to_owned(),
@@ -135,7 +138,11 @@ impl<'a> Ranking<'a> {
         let outside = self.points_outside(groups, self.policy);
         let what = match self.interactive.is_empty() {
             true => format!("the queueing delay of {}", self.packets()),
-            false => format!("what {} got", list(&self.interactive_names())),
+            false => {
+                let names: Vec<String> =
+                    self.interactive_activities().into_iter().map(|activity| self.name_of(activity)).collect();
+                format!("what {} got", list(&names))
+            }
         };
         let parts: Vec<String> =
             alone.iter().map(|wins| format!("{} in {} (the best mean in {})", wins.queue, wins.alike, wins.best)).collect();

@@ -128,6 +128,26 @@ fn the_call_comes_before_the_delay_of_the_link() {
     assert_eq!((said.best.as_deref(), said.not_significantly_different), (Some("cp-aqm"), vec!["fq-codel".to_owned()]));
 }
 
+#[test]
+fn nobody_is_said_to_have_the_best_who_has_not() {
+    let (pie, fq, red) = (call_and_ping(3.2, 0.116), call_and_ping(2.7, 0.065), call_and_ping(2.6, 0.080));
+    let points = [
+        point(&[(0.92, 0.05, &pie), (0.92, 0.05, &pie)]),
+        point(&[(0.92, 0.04, &fq), (0.92, 0.04, &fq)]),
+        point(&[(0.93, 0.09, &red), (0.93, 0.09, &red)]),
+    ];
+    let said = headline(&points, &queues(&["pie", "fq-codel", "red"]));
+    assert_eq!(
+        said.text,
+        "pie is best for the call: call MOS 3.20 ± 0.00, ping 0 % lost, RTT p95 116 ± 0 ms, at 92.0 % utilization; every other is \
+         significantly worse in one of these figures (paired 95 % intervals, 2 replications). The ping is better under fq-codel: \
+         0 % lost, RTT p95 65.0 ± 0.0 ms."
+    );
+    // With one replication no difference is significant.
+    let once = [point(&[(0.92, 0.05, &pie)]), point(&[(0.92, 0.04, &fq)]), point(&[(0.93, 0.09, &red)])];
+    assert!(!headline(&once, &queues(&["pie", "fq-codel", "red"])).text.contains("better under"));
+}
+
 /// A call's MOS and what a ping gets.
 fn call_and_ping(mos: f64, rtt: f64) -> [Got<'static>; 2] {
     let call: &[f64] = Box::leak(Box::new([mos]));
