@@ -81,6 +81,17 @@ impl Meter {
     }
 }
 
+/// Whether updates may be skipped. In one byte: a queue of its own for each of many flows has one.
+#[derive(Clone, Copy, Debug)]
+enum Rest {
+    /// Each update may change something.
+    No,
+    /// Updates change nothing while the queue is empty.
+    WhenEmpty,
+    /// Updates are suspended, as they would change nothing before the next arrival.
+    Dozing,
+}
+
 /// State of PIE, one per queue. The fields that each packet needs come first, then those of an
 /// update; with many flows in a fair queue each group is one cache line.
 #[derive(Clone, Debug)]
@@ -96,12 +107,9 @@ pub struct Pie {
     /// burst is allowed.
     lenient: bool,
     active: bool,
-    /// Whether updates are suspended, as they would change nothing before the next arrival.
-    dozing: bool,
+    rest: Rest,
     /// Whether the delay comes from time stamps instead of the departure rate.
     by_timestamp: bool,
-    /// Whether updates change nothing while the queue is empty, and may be skipped.
-    restful: bool,
     p: f64,
     qdelay: Duration,
     burst_allowance: Duration,
@@ -118,7 +126,12 @@ impl Pie {
     /// The same, with updates also while the queue is empty and at rest: for a caller whose virtual
     /// queue goes on then.
     pub(crate) fn without_dozing(self) -> Self {
-        Self { params: PieParams { dozes: false, ..self.params }, restful: false, ..self }
+        Self { params: PieParams { dozes: false, ..self.params }, rest: Rest::No, ..self }
+    }
+
+    #[inline(always)]
+    const fn is_dozing(&self) -> bool {
+        matches!(self.rest, Rest::Dozing)
     }
 
     /// Creates a PIE with these settings, before its first packet.
@@ -137,9 +150,12 @@ impl Pie {
             accu: 0.0,
             lenient: true,
             active: !params.active_inactive,
-            dozing: false,
+            rest: if params.dozes && !params.active_inactive && !params.target.div(2).is_zero() {
+                Rest::WhenEmpty
+            } else {
+                Rest::No
+            },
             by_timestamp: params.estimator == Estimator::Timestamp,
-            restful: params.dozes && !params.active_inactive && !params.target.div(2).is_zero(),
             qdelay: Duration::ZERO,
             burst_allowance: params.max_burst,
             last_sojourn: Duration::MAX,
@@ -282,8 +298,8 @@ impl Steerable for Pie {
         if self.tick == Instant::MAX {
             self.tick = env.now + self.params.t_update.mul_f64(env.rng.uniform());
         }
-        if self.dozing {
-            self.dozing = false;
+        if self.is_dozing() {
+            self.rest = if self.params.active_inactive { Rest::No } else { Rest::WhenEmpty };
             if self.tick <= env.now {
                 // The updates that were skipped would have forgotten it.
                 self.last_sojourn = Duration::MAX;
@@ -364,7 +380,9 @@ impl Aqm for Pie {
 
     #[inline]
     fn on_emptied(&mut self, _now: Instant) {
-        self.dozing = self.restful;
+        if matches!(self.rest, Rest::WhenEmpty) {
+            self.rest = Rest::Dozing;
+        }
     }
 
     #[inline]
@@ -372,7 +390,7 @@ impl Aqm for Pie {
         if let Some(linux) = &self.linux {
             return linux.next_update();
         }
-        (self.active && !self.dozing && self.tick != Instant::MAX).then_some(self.tick)
+        (self.active && !self.is_dozing() && self.tick != Instant::MAX).then_some(self.tick)
     }
 
     fn on_update(&mut self, env: &mut Env<'_>, head: Option<PacketView>, queue: QueueView) {
@@ -380,7 +398,7 @@ impl Aqm for Pie {
             linux.on_update(env.now, queue);
             return;
         }
-        if !self.active || self.dozing || env.now < self.tick {
+        if !self.active || self.is_dozing() || env.now < self.tick {
             return;
         }
         let old = self.qdelay;
@@ -399,15 +417,19 @@ impl Aqm for Pie {
         self.last_sojourn = Duration::MAX;
         self.burst_allowance = self.burst_allowance.saturating_sub(self.params.t_update);
         self.advance_tick(env.now);
-        self.restful = false;
+        self.rest = Rest::No;
         if self.p == 0.0 && calm {
             self.burst_allowance = self.params.max_burst;
             if self.params.active_inactive && !self.is_wakeful(queue.backlog, queue.packets) {
                 self.fall_asleep();
             }
-            let dozes = self.params.dozes && self.active && new.is_zero();
-            self.dozing = dozes && head.is_none();
-            self.restful = dozes && !self.params.active_inactive;
+            if self.params.dozes && self.active && new.is_zero() {
+                self.rest = match head {
+                    None => Rest::Dozing,
+                    Some(_) if self.params.active_inactive => Rest::No,
+                    Some(_) => Rest::WhenEmpty,
+                };
+            }
         }
         self.note_leniency();
     }

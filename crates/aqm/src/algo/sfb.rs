@@ -113,8 +113,12 @@ struct Bins {
 }
 
 impl Bins {
-    const fn new(empty: u32) -> Self {
-        Self { words: [empty; BINS * LEVELS], probabilities: [0.0; BINS * LEVELS] }
+    const ZERO: Self = Self { words: [0; BINS * LEVELS], probabilities: [0.0; BINS * LEVELS] };
+
+    /// Gives all bins this word, and no probability.
+    fn fill(&mut self, empty: u32) {
+        self.words.fill(empty);
+        self.probabilities.fill(0.0);
     }
 }
 
@@ -141,12 +145,15 @@ impl Table {
     /// Empty, with bins that have to be looked at from `few` packets on.
     fn new(few: u32) -> Self {
         let empty = MANY - few.min(MANY);
-        Self { bins: Box::new(Bins::new(empty)), salt: 0, counts_from: 0, empty }
+        // Zeros take no room on the stack, of which a kernel has little; other values would.
+        let mut bins = Box::new(Bins::ZERO);
+        bins.fill(empty);
+        Self { bins, salt: 0, counts_from: 0, empty }
     }
 
     /// Clears the table, to count packets from number `counts_from` on under another salt.
     fn renew(&mut self, salt: u64, counts_from: u64) {
-        *self.bins = Bins::new(self.empty);
+        self.bins.fill(self.empty);
         self.salt = salt;
         self.counts_from = counts_from;
     }
@@ -267,10 +274,10 @@ impl Sfb {
     /// Creates an SFB with these settings, before its first packet.
     #[must_use]
     pub fn new(params: SfbParams) -> Self {
-        let table = Table::new(params.bin_size.min(params.max));
+        let few = params.bin_size.min(params.max);
         Self {
             params,
-            tables: [table.clone(), table],
+            tables: [Table::new(few), Table::new(few)],
             warming: false,
             salted_at: Instant::MAX,
             turns_at: Instant::ZERO,
