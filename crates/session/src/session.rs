@@ -79,17 +79,23 @@ pub trait Surroundings {
     /// Tells all who watch of an event.
     fn publish(&self, event: &str, data: &Value);
 
-    /// How many watch.
-    fn readers(&self) -> usize;
+    /// How many watch; a page has its session to itself.
+    fn readers(&self) -> usize {
+        1
+    }
 
     /// Does `work` when it is this session's turn to compute.
-    fn turn<T>(&self, work: impl FnOnce() -> T) -> T;
+    fn turn<T>(&self, work: impl FnOnce() -> T) -> T {
+        work()
+    }
 
     /// Whether the session is to stop, whatever it is doing.
-    fn told_to_stop(&self) -> bool;
+    fn told_to_stop(&self) -> bool {
+        false
+    }
 
     /// Takes note of settings that were changed.
-    fn changed(&self, scenario: &Scenario);
+    fn changed(&self, _scenario: &Scenario) {}
 }
 
 /// What comes after a frame.

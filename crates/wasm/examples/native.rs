@@ -3,7 +3,7 @@
 //! `cargo run --release -p goodqueue-wasm --example native < SESSION.json` takes what `gq serve`
 //! takes at `POST /api/sessions`, runs it as fast as possible, and prints the event `done`.
 
-use goodqueue_session::{Scenario, Surroundings};
+use goodqueue_session::Surroundings;
 use goodqueue_wasm::{Ask, Desk, Pause};
 use serde_json::{Value, json};
 use std::cell::RefCell;
@@ -29,20 +29,6 @@ impl Surroundings for Page {
             *self.0.borrow_mut() = text;
         }
     }
-
-    fn readers(&self) -> usize {
-        1
-    }
-
-    fn turn<T>(&self, work: impl FnOnce() -> T) -> T {
-        work()
-    }
-
-    fn told_to_stop(&self) -> bool {
-        false
-    }
-
-    fn changed(&self, _scenario: &Scenario) {}
 }
 
 fn main() -> ExitCode {

@@ -1,7 +1,7 @@
 //! The module's functions for the page, and the page's for the module.
 
 use crate::desk::{Ask, Desk, Pause};
-use goodqueue_session::{Failure, Scenario, Surroundings};
+use goodqueue_session::{Failure, Surroundings};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::time::Duration;
@@ -26,20 +26,6 @@ impl Surroundings for Page {
     fn publish(&self, event: &str, data: &Value) {
         say(event, &data.to_string());
     }
-
-    fn readers(&self) -> usize {
-        1
-    }
-
-    fn turn<T>(&self, work: impl FnOnce() -> T) -> T {
-        work()
-    }
-
-    fn told_to_stop(&self) -> bool {
-        false
-    }
-
-    fn changed(&self, _scenario: &Scenario) {}
 }
 
 fn say(name: &str, data: &str) {

@@ -1,6 +1,6 @@
 //! A page's questions, answered without a page.
 
-use goodqueue_session::{Failure, Scenario, Surroundings};
+use goodqueue_session::{Failure, Surroundings};
 use goodqueue_wasm::{Ask, Desk, Pause};
 use serde_json::{Value, json};
 use std::cell::{Cell, RefCell};
@@ -32,20 +32,6 @@ impl Surroundings for Page {
     fn publish(&self, event: &str, data: &Value) {
         self.0.events.borrow_mut().push((event.to_owned(), data.clone()));
     }
-
-    fn readers(&self) -> usize {
-        1
-    }
-
-    fn turn<T>(&self, work: impl FnOnce() -> T) -> T {
-        work()
-    }
-
-    fn told_to_stop(&self) -> bool {
-        false
-    }
-
-    fn changed(&self, _scenario: &Scenario) {}
 }
 
 fn ask(desk: &mut Desk<Page>, ask: Value) -> Result<Value, Failure> {

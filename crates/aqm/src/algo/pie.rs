@@ -81,7 +81,7 @@ impl Meter {
     }
 }
 
-/// Whether updates may be skipped. In one byte: a queue of its own for each of many flows has one.
+/// Whether updates may be skipped. One byte, since every flow of a fair queue has its own.
 #[derive(Clone, Copy, Debug)]
 enum Rest {
     /// Each update may change something.

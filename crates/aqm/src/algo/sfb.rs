@@ -101,7 +101,7 @@ fn places(hash: u32) -> impl Iterator<Item = usize> {
 
 /// Set in the word of a bin whose probability is above zero.
 const RISEN: u32 = 1 << 31;
-/// Set in the word of a bin with so many packets that it has to be looked at.
+/// Set in a bin's word when the bin holds enough packets to need a closer look.
 const MANY: u32 = 1 << 30;
 
 /// Waiting packets and probabilities of all bins.
