@@ -1,79 +1,61 @@
 //! The event queue: the earliest of everything that has a time of its own.
 //!
 //! A lane, a transmitter and a queue's timer each have at most one next time, in a slot of their
-//! own. Slots form groups of eight. Above them are groups of the earliest times of eight groups
-//! each, up to a single group. A dumbbell needs one group: a comparison of eight numbers is its
-//! whole event queue. A network of thousands of links needs four levels. Of two slots with the same
-//! time the one with the lower number comes first; that order is part of a world's definition.
+//! own. Eight slots are one group, and a comparison of eight numbers is the whole event queue, as
+//! in most dumbbells. More slots are the leaves of a tree below that group, in which each node has
+//! the earliest time of the four below it. Of two slots with the same time the one with the lower
+//! number comes first; that order is part of a world's definition.
 
 use crate::ids::{Id, SlotId};
 use goodqueue_units::Instant;
 
+/// Slots or nodes of the group at the top.
 const FAN: usize = 8;
-const PLACE_BITS: u32 = FAN.ilog2();
+/// Bits that number them.
+const TOP_BITS: u32 = FAN.ilog2();
+/// Nodes below a node.
+const BELOW: usize = 4;
 
-/// A time in nanoseconds above the place within the group, so that one comparison orders two slots.
+/// A time in nanoseconds above the number of its slot, so that one comparison orders two slots.
 type Key = u64;
-
-type Group = [Key; FAN];
-
-/// 73 years; later times count as none.
-const NEVER: u64 = Key::MAX >> PLACE_BITS;
 
 /// Times of a fixed number of slots.
 #[derive(Clone, Debug)]
 pub(crate) struct Agenda {
-    /// The slots themselves where one group holds them all, else the earliest times of the groups
-    /// of the level below.
-    top: Group,
-    /// Larger agendas: the slots, and above them the earliest times of the groups below, level by
-    /// level, without `top`.
-    levels: Vec<Box<[Group]>>,
-}
-
-#[inline(always)]
-fn key(at: u64, slot: usize) -> Key {
-    at.min(NEVER) << PLACE_BITS | (slot % FAN) as Key
+    /// The slots themselves where one group holds them all, else the highest nodes of the tree.
+    top: [Key; FAN],
+    /// Bits of a key that are the number of its slot.
+    bits: u32,
+    /// Larger agendas: the tree without its highest nodes, which are those from [`FAN`] to
+    /// `2 * FAN - 1`. Group `n` has the nodes below node `n`, which are those from `4 n` on.
+    groups: Box<[[Key; BELOW]]>,
+    /// The number of the node that is the first slot.
+    first: usize,
 }
 
 /// The earliest key of a group.
 #[inline(always)]
-fn earliest(group: &Group) -> Key {
+fn earliest(group: &[Key; FAN]) -> Key {
     let [a, b, c, d, e, f, g, h] = *group;
     a.min(b).min(c.min(d)).min(e.min(f).min(g.min(h)))
-}
-
-#[inline]
-fn instant(key: Key) -> Instant {
-    let at = key >> PLACE_BITS;
-    if at == NEVER { Instant::MAX } else { Instant::from_nanos(at) }
-}
-
-#[inline(always)]
-fn place(key: Key) -> usize {
-    key as usize % FAN
 }
 
 /// A bound on times: everything due by then, and no slot without a time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Until(Key);
 
-impl Until {
-    pub(crate) fn new(last: Instant) -> Self {
-        // The first key that is too late.
-        Self((last.as_nanos().min(NEVER - 1) + 1) << PLACE_BITS)
-    }
-}
-
 impl Agenda {
     /// `slots` without a time.
     pub(crate) fn new(slots: usize) -> Self {
-        let none = || std::array::from_fn(|place| key(NEVER, place));
-        let mut groups = slots.div_ceil(FAN).max(1);
-        let mut agenda = Self { top: none(), levels: Vec::new() };
-        while groups > 1 {
-            agenda.levels.push(vec![none(); groups].into_boxed_slice());
-            groups = groups.div_ceil(FAN);
+        let mut room = FAN;
+        while room < slots {
+            room *= BELOW;
+        }
+        let mut agenda = Self { top: [0; FAN], bits: room.ilog2(), groups: Box::default(), first: room };
+        agenda.top = std::array::from_fn(|place| Self::key(Key::MAX, place * (room / FAN), agenda.bits));
+        if room > FAN {
+            agenda.groups = vec![[Key::MAX; BELOW]; 2 * room / BELOW].into_boxed_slice();
+            (0..room).for_each(|slot| agenda.set(SlotId::at(slot), Instant::MAX));
         }
         agenda
     }
@@ -81,7 +63,7 @@ impl Agenda {
     /// The same times, and room for more slots.
     pub(crate) fn grown(&self, slots: usize) -> Self {
         let mut agenda = Self::new(slots);
-        for slot in 0..self.bottom().len() * FAN {
+        for slot in 0..1 << self.bits {
             let at = self.at(SlotId::at(slot));
             if at != Instant::MAX {
                 agenda.set(SlotId::at(slot), at);
@@ -90,79 +72,103 @@ impl Agenda {
         agenda
     }
 
-    /// The groups of slots.
-    fn bottom(&self) -> &[Group] {
-        self.levels.first().map_or(std::slice::from_ref(&self.top), |slots| slots)
+    /// The latest time that a slot may have; later times count as none. It is 73 years with eight
+    /// slots, and 104 days with 2048.
+    pub(crate) const fn latest(&self) -> Instant {
+        Instant::from_nanos(self.never() - 1)
+    }
+
+    const fn never(&self) -> u64 {
+        Key::MAX >> self.bits
+    }
+
+    #[inline(always)]
+    fn key(at: u64, slot: usize, bits: u32) -> Key {
+        at.min(Key::MAX >> bits) << bits | slot as Key
+    }
+
+    #[inline(always)]
+    fn instant(&self, key: Key) -> Instant {
+        let at = key >> self.bits;
+        if at == self.never() { Instant::MAX } else { Instant::from_nanos(at) }
+    }
+
+    /// The time and the slot of a key that is not none.
+    #[inline(always)]
+    fn parts(&self, key: Key) -> (Instant, SlotId) {
+        let bits = if self.groups.is_empty() { TOP_BITS } else { self.bits };
+        (Instant::from_nanos(key >> bits), SlotId::at(key as usize & ((1 << bits) - 1)))
     }
 
     /// Gives `slot` a time; [`Instant::MAX`] for none.
     #[inline(always)]
     pub(crate) fn set(&mut self, slot: SlotId, at: Instant) {
-        let slot = slot.index();
-        if self.levels.is_empty() {
-            self.top[slot % FAN] = key(at.as_nanos(), slot);
+        if self.groups.is_empty() {
+            self.top[slot.index() % FAN] = Self::key(at.as_nanos(), slot.index(), TOP_BITS);
         } else {
-            self.set_below(slot, at.as_nanos());
+            self.set_below(slot.index(), at.as_nanos());
         }
     }
 
-    /// Gives a slot of a larger agenda a time and updates the levels above.
+    /// Gives a slot of a larger agenda a time and updates the nodes above.
     #[inline(never)]
     fn set_below(&mut self, slot: usize, at: u64) {
-        let (mut number, mut at) = (slot, at);
-        for level in &mut self.levels {
-            let group = &mut level[number / FAN];
-            let new = key(at, number);
-            if std::mem::replace(&mut group[number % FAN], new) == new {
+        let mut key = Self::key(at, slot, self.bits);
+        let mut node = self.first + slot;
+        while node >= 2 * FAN {
+            let group = &mut self.groups[node / BELOW];
+            if std::mem::replace(&mut group[node % BELOW], key) == key {
                 return;
             }
-            at = earliest(group) >> PLACE_BITS;
-            number /= FAN;
+            let [a, b, c, d] = *group;
+            key = a.min(b).min(c.min(d));
+            node /= BELOW;
         }
-        self.top[number % FAN] = key(at, number);
+        self.top[node % FAN] = key;
     }
 
     #[inline(always)]
     fn key_of(&self, slot: SlotId) -> Key {
         let slot = slot.index();
-        if self.levels.is_empty() { self.top[slot % FAN] } else { self.levels[0][slot / FAN][slot % FAN] }
+        if self.groups.is_empty() {
+            self.top[slot % FAN]
+        } else {
+            let node = self.first + slot;
+            self.groups[node / BELOW][node % BELOW]
+        }
     }
 
     /// The time of `slot`.
     #[inline]
     pub(crate) fn at(&self, slot: SlotId) -> Instant {
-        instant(self.key_of(slot))
+        self.instant(self.key_of(slot))
     }
 
     /// Whether `slot` has no time.
     #[inline(always)]
     pub(crate) fn is_free(&self, slot: SlotId) -> bool {
-        self.key_of(slot) >= NEVER << PLACE_BITS
+        let bits = if self.groups.is_empty() { TOP_BITS } else { self.bits };
+        self.key_of(slot) >= Key::MAX >> bits << bits
     }
 
     /// The earliest time ([`Instant::MAX`] when no slot has one), and the first slot that has it.
     #[inline]
     pub(crate) fn next(&self) -> (Instant, SlotId) {
         let first = earliest(&self.top);
-        (instant(first), self.slot_of(first))
+        (self.instant(first), self.parts(first).1)
     }
 
-    /// The same, if it is due by `until`.
+    /// The bound that allows everything due by `last`.
+    pub(crate) fn until(&self, last: Instant) -> Until {
+        // The first key that is too late.
+        Until((last.as_nanos().min(self.never() - 1) + 1) << self.bits)
+    }
+
+    /// The same as [`next`](Self::next), if it is due by `until`.
     #[inline(always)]
     pub(crate) fn next_until(&self, until: Until) -> Option<(Instant, SlotId)> {
         let first = earliest(&self.top);
-        (first < until.0).then(|| (Instant::from_nanos(first >> PLACE_BITS), self.slot_of(first)))
-    }
-
-    /// The slot whose time is the earliest of `top`.
-    #[inline(always)]
-    fn slot_of(&self, first: Key) -> SlotId {
-        SlotId::at(if self.levels.is_empty() { place(first) } else { self.descend(place(first)) })
-    }
-
-    #[inline(never)]
-    fn descend(&self, top: usize) -> usize {
-        self.levels.iter().rev().fold(top, |group, level| group * FAN + place(earliest(&level[group])))
+        (first < until.0).then(|| self.parts(first))
     }
 }
 
@@ -187,10 +193,24 @@ mod tests {
                 assert_eq!(agenda.next(), expected);
                 let bound = rng.below(300);
                 let due = (plain[first] <= bound).then_some(expected);
-                assert_eq!(agenda.next_until(Until::new(Instant::from_nanos(bound))), due);
+                assert_eq!(agenda.next_until(agenda.until(Instant::from_nanos(bound))), due);
                 assert_eq!(agenda.is_free(SlotId::at(slot)), plain[slot] == u64::MAX);
                 assert_eq!(agenda.at(SlotId::at(slot)).as_nanos(), plain[slot]);
             }
+        }
+    }
+
+    #[test]
+    fn more_slots_leave_less_time() {
+        const DAY: u64 = 86_400 * 1_000_000_000;
+        for (slots, days) in [(8, 26_687), (9, 6_671), (2048, 104), (2049, 26)] {
+            let mut agenda = Agenda::new(slots);
+            assert_eq!(agenda.latest().as_nanos() / DAY, days, "{slots} slots");
+            let last = SlotId::at(slots - 1);
+            agenda.set(last, agenda.latest());
+            assert_eq!(agenda.next(), (agenda.latest(), last));
+            agenda.set(last, Instant::from_nanos(agenda.latest().as_nanos() + 1));
+            assert!(agenda.is_free(last));
         }
     }
 }

@@ -178,7 +178,7 @@ impl World {
     /// `until` was reached.
     #[inline]
     fn run_events(&mut self, target: u64, until: Instant) -> bool {
-        let until = Until::new(until);
+        let until = self.net.agenda.until(until);
         while self.clock.events < target {
             if !self.event(until) {
                 return true;

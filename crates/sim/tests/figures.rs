@@ -3,7 +3,7 @@
 mod support;
 
 use goodqueue_aqm::Limit;
-use goodqueue_sim::{FlowSpec, Opportunities, RateSpec, SourceSpec, WorldSpec};
+use goodqueue_sim::{FlowSpec, Opportunities, RateSpec, SourceSpec, World, WorldSpec};
 use goodqueue_tcp::{Data, SenderConfig};
 use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate};
 use std::sync::Arc;
@@ -50,4 +50,16 @@ fn a_transfer_after_a_step_of_the_rate_is_compared_with_the_rate_it_has() {
         let slowdown = slowdown(&spec);
         assert!((1.0..8.0).contains(&slowdown), "{slowdown} for a transfer at {start_ms} ms");
     }
+}
+
+#[test]
+fn a_world_that_lasts_longer_than_its_times_reach_is_refused() {
+    let link = || bottleneck(Rate::mbit(1), Duration::ms(10), queue("tail-drop", Limit::packets(10)));
+    let year = Duration::secs(365 * 86_400);
+    // Two queues and a few lanes share eight times, more queues share 32.
+    let mut spec = dumbbell(link(), vec![support::bulk("cubic")], Duration::ZERO, Duration::ZERO, year * 20);
+    assert!(World::new(&spec).is_ok());
+    spec.links.extend((0..8).map(|_| link()));
+    let fault = World::new(&spec).err().expect("20 years are too long").to_string();
+    assert!(fault.starts_with("world: it ends at 630720000 s, but with so many links at most 576460752.3"), "{fault}");
 }

@@ -103,8 +103,23 @@ pub(super) fn world(spec: &WorldSpec, ends: TcpEnds) -> Result<(World, BuildStat
         world.add_flow(spec, &mut state, flow)?;
     }
     world.net.grow_agenda();
+    world.check_end()?;
     world.set_first_events(spec, &state);
     Ok((world, state))
+}
+
+impl World {
+    /// The more links and lanes there are, the shorter is the time that the agenda can tell apart.
+    fn check_end(&self) -> Result<(), WorldError> {
+        let latest = self.net.agenda.latest();
+        if self.clock.end > latest {
+            return fault(
+                "world",
+                format!("it ends at {}, but with so many links at most {latest} can be simulated", self.clock.end),
+            );
+        }
+        Ok(())
+    }
 }
 
 /// Whether all packets of flows have one size, apart from those that are [small](SMALL).

@@ -12,7 +12,6 @@ mod transfers;
 use self::transfers::Unfolded;
 use super::path::Host;
 use super::{Continue, Progress, World, WorldError, build, measure};
-use crate::agenda::Until;
 use crate::ids::{FlowId, OutsideId};
 use crate::losses::Numbering;
 use crate::outcome::Outcome;
@@ -222,7 +221,7 @@ impl OutsideWorld {
 
     /// Handles the next event. Returns false when there is none by the end.
     pub fn step(&mut self) -> bool {
-        self.world.event(Until::new(self.world.clock.end))
+        self.world.event(self.world.net.agenda.until(self.world.clock.end))
     }
 
     /// Injects a packet at `now`, which is neither before the last event nor after the next one.

@@ -41,7 +41,7 @@ impl World {
             spec.flows.push(flow);
         }
         self.net.grow_agenda();
-        Ok(())
+        self.check_end()
     }
 
     fn check_growth(&self, spec: &WorldSpec, links: &[LinkSpec], flows: &[FlowSpec]) -> Result<(), WorldError> {
