@@ -261,6 +261,8 @@ pub trait CongestionControl {
     fn path_model(&self) -> Option<PathModel> {
         None
     }
+    /// Gives a control that draws random numbers another random stream.
+    fn set_rng(&mut self, rng: Rng) {}
 }
 
 /// What a control is built from.
@@ -471,6 +473,9 @@ macro_rules! controls {
             }
             fn path_model(&self) -> Option<PathModel> {
                 match self { $(Self::$Type(cc) => cc.path_model(),)+ }
+            }
+            fn set_rng(&mut self, rng: Rng) {
+                match self { $(Self::$Type(cc) => cc.set_rng(rng),)+ }
             }
         }
     };

@@ -137,8 +137,22 @@ pub(crate) struct LossLog {
 
 impl Scoreboard {
     pub(crate) fn new() -> Self {
+        Self::with(vec![Record::default(); FIRST_CAPACITY].into_boxed_slice())
+    }
+
+    /// A new record in the memory of this one, which is of no more use.
+    pub(crate) fn start_over(&mut self) -> Self {
+        let mut slots = core::mem::take(&mut self.slots);
+        if slots.len() != FIRST_CAPACITY {
+            return Self::new();
+        }
+        slots.fill(Record::default());
+        Self::with(slots)
+    }
+
+    fn with(slots: Box<[Record]>) -> Self {
         Self {
-            slots: vec![Record::default(); FIRST_CAPACITY].into_boxed_slice(),
+            slots,
             una: 0,
             nxt: 0,
             highest_sacked: 0,

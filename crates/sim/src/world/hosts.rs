@@ -17,7 +17,7 @@ use crate::traffic::UdpSource;
 use goodqueue_aqm::Packet;
 use goodqueue_tcp::hot::{self, Routine};
 use goodqueue_tcp::{Flags, Receiver, Segment, Sender};
-use goodqueue_units::{Bytes, Duration, Ecn, Instant};
+use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rng};
 use late::Late;
 
 /// Packets that may wait at a UDP source's own access link; it drops the rest (Linux: txqueuelen
@@ -46,9 +46,10 @@ impl SenderHost {
         Self { sender, timer_at: Instant::MAX, held_until: Instant::ZERO, rtt_samples: 0 }
     }
 
-    /// Puts a new connection in the place of an ended one. A pending event stays.
-    pub(super) fn replace(&mut self, sender: Sender) {
-        self.sender = sender;
+    /// Puts a new connection in the place of an ended one: a copy of `closed` with its own random
+    /// stream. A pending event stays.
+    pub(super) fn renew(&mut self, closed: &Sender, rng: Rng) {
+        self.sender.renew(closed, rng);
         self.held_until = Instant::ZERO;
         self.rtt_samples = 0;
     }

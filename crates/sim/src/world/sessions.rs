@@ -13,13 +13,13 @@ mod streams;
 use super::path::{Host, Route};
 use super::{Control, World, WorldError, measure::FlowReading};
 use crate::completions::Ideal;
-use crate::ids::{ChannelId, ControlId, FlowId, GroupId, LinkId, SessionId, StreamId};
+use crate::ids::{ChannelId, ControlId, FlowId, GroupId, LinkId, SessionId, StreamId, TcpId};
 use crate::packet::flow_hash;
 use crate::session::{Action, Channel, Direction, Event, Measurement, Session, SessionContext, VideoReading};
 use crate::timers::Target;
 use goodqueue_aqm::Qdisc;
 use goodqueue_tcp::{Data, Receiver, ReceiverConfig, Sender, SenderConfig};
-use goodqueue_units::{Instant, Rng};
+use goodqueue_units::{Bytes, Instant, Rng};
 
 pub(super) use streams::Stream;
 use streams::flow_numbers;
@@ -36,8 +36,10 @@ pub(super) struct SessionHost {
     /// Event of its own timer.
     control: ControlId,
     channels: Vec<ChannelId>,
-    sender: SenderConfig,
-    receiver: ReceiverConfig,
+    /// What each connection begins with.
+    sender: Sender,
+    receiver: Receiver,
+    mss: Bytes,
     path: SessionPath,
     pub(super) video_at_warmup: VideoReading,
 }
@@ -80,7 +82,8 @@ impl World {
         let group = facts.group;
         let sender = SenderConfig { data: Data::Messages, ..settings.0.clone() };
         let subject = || format!("{}[{}]", self.figures.group_names[group], facts.index);
-        Sender::new(&sender, rng.clone()).map_err(|e| WorldError { subject: subject(), message: e.to_string() })?;
+        let mss = sender.mss;
+        let sender = Sender::new(&sender, rng.clone()).map_err(|e| WorldError { subject: subject(), message: e.to_string() })?;
         let session = self.hosts.sessions.next_id();
         debug_assert_eq!(facts.host, Host::Session(session), "sessions are numbered in the order of their flows");
         let control = self.hosts.controls.push(Control::Session(session));
@@ -94,7 +97,8 @@ impl World {
             control,
             channels: Vec::new(),
             sender,
-            receiver: settings.1.clone(),
+            receiver: Receiver::new(settings.1),
+            mss,
             path,
             video_at_warmup: VideoReading::default(),
         });
@@ -225,13 +229,13 @@ impl World {
         }
     }
 
-    /// Both ends of a new connection of a session.
-    fn new_connection(&mut self, session: SessionId) -> (Sender, Receiver) {
+    /// Makes the two ends of a connection those of a new one of a session.
+    fn renew_connection(&mut self, session: SessionId, tcp: TcpId) {
         let host = &mut self.hosts.sessions[session];
         host.connections += 1;
         let rng = Rng::stream(host.seed, host.connections);
-        let sender = Sender::new(&host.sender, rng).expect("the same settings made a sender when the session was added");
-        (sender, Receiver::new(&host.receiver))
+        self.hosts.senders[tcp].renew(&host.sender, rng);
+        self.hosts.receivers[tcp].receiver.clone_from(&host.receiver);
     }
 
     /// The sum over all channels of a session so far.

@@ -435,6 +435,10 @@ impl CongestionControl for Bbr {
         self.held_back
     }
 
+    fn set_rng(&mut self, rng: Rng) {
+        self.rng = rng;
+    }
+
     fn path_model(&self) -> Option<PathModel> {
         let bandwidth = self.bandwidth();
         Some(PathModel {

@@ -312,6 +312,10 @@ impl CongestionControl for Bbr3 {
         self.held_back
     }
 
+    fn set_rng(&mut self, rng: Rng) {
+        self.rng = rng;
+    }
+
     fn path_model(&self) -> Option<PathModel> {
         let bound = |bound: f64| bound.is_finite().then_some(bound);
         let (pacing_gain, cwnd_gain) = self.gains();

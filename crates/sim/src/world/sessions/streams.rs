@@ -68,8 +68,9 @@ impl World {
         let host = &self.hosts.sessions[session];
         let route = host.path.routes[usize::from(direction == Direction::Request)];
         let group = host.group;
-        let (sender, receiver) = self.new_connection(session);
+        let (sender, receiver) = (host.sender.clone(), host.receiver.clone());
         let tcp = self.hosts.add_connection(sender, receiver, flow, group);
+        self.renew_connection(session, tcp);
         for _ in flow_numbers(flow) {
             self.net.routes.push(Route { host: Host::Stream(tcp), ..route });
             self.net.recorder.flows.push(FlowSignals::default());
@@ -102,9 +103,8 @@ impl World {
         if !std::mem::replace(&mut self.hosts.streams[id].used, true) {
             return;
         }
-        let past = self.read_stream(id);
+        let past = self.sum_of_stream(id);
         self.set_stream_active(id, false);
-        let (sender, receiver) = self.new_connection(session);
         let stream = &mut self.hosts.streams[id];
         stream.past = past;
         (stream.begin, stream.end, stream.bytes) = (0, 0, 0);
@@ -112,8 +112,8 @@ impl World {
         let generation = stream.flow.get() - stream.first_flow.get();
         stream.flow = flow_after(stream.first_flow, (generation + 1) % GENERATIONS);
         self.hosts.flow_of_tcp[stream.tcp] = stream.flow;
-        self.hosts.senders[stream.tcp].replace(sender);
-        self.hosts.receivers[stream.tcp].receiver = receiver;
+        let tcp = stream.tcp;
+        self.renew_connection(session, tcp);
     }
 
     /// Sends a message on a stream; `opposite` is the stream of the other direction.
@@ -159,10 +159,15 @@ impl World {
     }
 
     pub(super) fn read_stream(&self, id: StreamId) -> FlowReading {
-        let Stream { tcp, past, first_flow, .. } = &self.hosts.streams[id];
-        let signals = self.net.recorder.flows.run(*first_flow, GENERATIONS as usize);
+        let signals = self.net.recorder.flows.run(self.hosts.streams[id].first_flow, GENERATIONS as usize);
         let signals = signals.iter().fold(FlowSignals::default(), |sum, signals| sum.and(*signals));
-        past.and(self.message_bytes(id), self.hosts.senders[*tcp].sender.statistics()).with_signals(signals)
+        self.sum_of_stream(id).with_signals(signals)
+    }
+
+    /// The same without signals, which the recorder sums up itself.
+    fn sum_of_stream(&self, id: StreamId) -> FlowReading {
+        let Stream { tcp, past, .. } = &self.hosts.streams[id];
+        past.and(self.message_bytes(id), self.hosts.senders[*tcp].sender.statistics())
     }
 
     /// Returns whether a packet that has reached its end belongs to the stream's present
@@ -183,7 +188,7 @@ impl World {
         } else if packet.segment.payload > 0 {
             // The short end of a message counts as a whole segment in the stream's offsets.
             let session = self.hosts.channels[stream.channel].session;
-            packet.segment.payload = self.hosts.sessions[session].sender.mss.get() as u16;
+            packet.segment.payload = self.hosts.sessions[session].mss.get() as u16;
         }
         true
     }
