@@ -95,6 +95,10 @@ macro_rules! choose {
             fn is_timeless(&self) -> bool {
                 match self { $(Self::$Variant(queue) => queue.is_timeless(),)+ }
             }
+            #[inline]
+            fn held_until(&self) -> Instant {
+                match self { $(Self::$Variant(queue) => queue.held_until(),)+ }
+            }
             fn handle_timer(&mut self, now: Instant) {
                 match self { $(Self::$Variant(queue) => queue.handle_timer(now),)+ }
             }

@@ -220,6 +220,13 @@ impl Link {
         }
     }
 
+    /// The time before which the queue has no packet to send.
+    // Tail drop first: that is one comparison.
+    #[inline(always)]
+    pub(crate) fn held_until(&self) -> Instant {
+        if matches!(self.qdisc, AnyQdisc::TailDrop(_)) { Instant::ZERO } else { self.qdisc.held_until() }
+    }
+
     /// What waits in the queue.
     pub(crate) fn view(&self) -> QueueView {
         self.fifo.as_ref().map_or_else(|| self.qdisc.view(), |fifo| fifo.view())

@@ -231,8 +231,10 @@ impl<Q: Qdisc<SimplePacket>> CheckedQueue<Q> {
     /// Dequeues one packet and checks the contract.
     pub fn dequeue(&mut self) -> Option<SimplePacket> {
         let waiting = self.queue.view().packets;
+        let held_until = self.queue.held_until();
         let Self { queue, now, report, .. } = self;
         let departure = queue.dequeue(*now, report);
+        assert!(held_until <= self.now || departure.is_none() && self.report.dropped.is_empty(), "a queue that holds gave");
         let gone = Packets::new(self.report.dropped.len() as u64 + u64::from(departure.is_some()));
         assert!(gone <= waiting, "{gone} left where {waiting} waited");
         if waiting.is_zero() {

@@ -386,6 +386,15 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
         self.shaping.as_ref().and_then(|shaping| shaping.held)
     }
 
+    // While packets wait, new ones only move the time at which the next may leave further ahead.
+    #[inline]
+    fn held_until(&self) -> Instant {
+        match &self.shaping {
+            Some(shaping) if !self.table.total.packets.is_zero() => shaping.may_go_at(),
+            _ => Instant::ZERO,
+        }
+    }
+
     fn handle_timer(&mut self, now: Instant) {
         if let Some(shaping) = &mut self.shaping {
             shaping.held = shaping.held.filter(|due| *due > now);

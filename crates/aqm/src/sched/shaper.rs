@@ -188,6 +188,11 @@ impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Shaper<Q> {
         release.into_iter().chain(self.queue.next_timer()).min()
     }
 
+    #[inline(never)]
+    fn held_until(&self) -> Instant {
+        if self.is_armed && !self.queue.view().packets.is_zero() { self.ready_at } else { Instant::ZERO }
+    }
+
     fn handle_timer(&mut self, now: Instant) {
         self.note_time(now);
         self.queue.handle_timer(now);

@@ -280,7 +280,10 @@ impl Network {
             let at = opportunities.next_after(now).0;
             self.agenda.set(self.slots.service(id), at);
         } else if link.busy_until <= now {
-            self.transmit_next_cold(now, id);
+            // Else its timer will start the service, see `arm_queue_timer`.
+            if link.held_until() <= now {
+                self.transmit_next_cold(now, id);
+            }
         } else {
             self.agenda.set(self.slots.service(id), link.busy_until);
         }
@@ -383,10 +386,12 @@ impl Network {
             return;
         }
         // A queue with a timer must hear of idleness in order of time; others are told before their
-        // next arrival.
+        // next arrival. A queue that holds its packets back for longer is asked when it no longer
+        // does.
         link.idle_notice_pending = taken.leaves_empty;
-        let told_in_time = !taken.leaves_empty || !self.agenda.is_free(self.slots.queue_timer(id));
-        self.agenda.set(service, if told_in_time { end } else { Instant::MAX });
+        let is_asked =
+            if taken.leaves_empty { !self.agenda.is_free(self.slots.queue_timer(id)) } else { link.held_until() <= end };
+        self.agenda.set(service, if is_asked { end } else { Instant::MAX });
         self.leave_link(id, packet, end);
     }
 
@@ -441,7 +446,8 @@ impl Network {
         }
     }
 
-    /// Sets the event of a queue's own timer.
+    /// Sets the event of a queue's own timer, also where the queue holds back what a transmitter
+    /// without a pending event could send.
     #[inline(always)]
     pub(super) fn arm_queue_timer(&mut self, now: Instant, id: LinkId) {
         // Tail drop first: that is one comparison.
@@ -450,10 +456,17 @@ impl Network {
             return;
         }
         let slot = self.slots.queue_timer(id);
-        match self.links[id].next_timer() {
-            Some(due) => self.agenda.set(slot, due.max(now)),
-            None if self.agenda.is_free(slot) => {}
-            None => self.agenda.set(slot, Instant::MAX),
+        let mut due = link.next_timer().unwrap_or(Instant::MAX);
+        if self.agenda.is_free(self.slots.service(id)) {
+            let held_until = link.held_until();
+            if held_until > now {
+                due = due.min(held_until);
+            }
+        }
+        if due != Instant::MAX {
+            self.agenda.set(slot, due.max(now));
+        } else if !self.agenda.is_free(slot) {
+            self.agenda.set(slot, Instant::MAX);
         }
     }
 

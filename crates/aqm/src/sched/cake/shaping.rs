@@ -88,9 +88,14 @@ impl Shaping {
         *packets = (*packets + after).saturating_sub(before);
     }
 
+    /// When the next packet may go.
+    pub(super) fn may_go_at(&self) -> Instant {
+        self.next.min(self.failsafe)
+    }
+
     /// Until when all packets must wait, if they must.
     pub(super) fn holds_until(&self, now: Instant) -> Option<Instant> {
-        (self.next > now && self.failsafe > now).then(|| self.next.min(self.failsafe))
+        Some(self.may_go_at()).filter(|&at| at > now)
     }
 
     /// The tin to serve: the last one that is on schedule, else the one that is due first.
