@@ -105,9 +105,9 @@ pub trait Qdisc<P: Packet> {
         false
     }
 
-    /// The time before which [`Qdisc::dequeue`] returns `None`, even if packets arrive meanwhile, so
-    /// that a host need not ask. It is past for queues that may have a packet to send. A host that
-    /// relies on it asks again at that time, whether or not [`Qdisc::next_timer`] names it.
+    /// The time before which [`Qdisc::dequeue`] returns `None`, even if packets arrive meanwhile,
+    /// so that a host need not ask. It is past for queues that may have a packet to send. A host
+    /// that relies on it asks at that time, whether or not [`Qdisc::next_timer`] names it.
     #[inline]
     fn held_until(&self) -> Instant {
         Instant::ZERO
