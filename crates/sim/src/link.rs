@@ -224,7 +224,12 @@ impl Link {
     // Tail drop first: that is one comparison.
     #[inline(always)]
     pub(crate) fn held_until(&self) -> Instant {
-        if matches!(self.qdisc, AnyQdisc::TailDrop(_)) { Instant::ZERO } else { self.qdisc.held_until() }
+        if matches!(self.qdisc, AnyQdisc::TailDrop(_)) { Instant::ZERO } else { self.held_until_cold() }
+    }
+
+    #[inline(never)]
+    fn held_until_cold(&self) -> Instant {
+        self.qdisc.held_until()
     }
 
     /// What waits in the queue.

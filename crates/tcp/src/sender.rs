@@ -385,14 +385,26 @@ impl Sender {
     /// connected, with its own random stream. Costs a tenth of [`new`](Self::new), since nothing is
     /// looked up and memory is used again.
     pub fn renew(&mut self, closed: &Self, rng: Rng) {
-        debug_assert!(closed.phase == Phase::Closed, "a sender that has not connected");
         let board = self.board.start_over();
-        let (cc, instruments) = (closed.cc.clone(), closed.instruments.clone());
-        *self = Self { board, cc, instruments, rtt: closed.rtt.clone(), rack: closed.rack.clone(), ..*closed };
-        self.cc.set_rng(rng);
-        if self.instruments.is_some() {
-            self.board.log_losses();
+        *self = closed.again(board, rng);
+    }
+
+    /// The same in a place of its own.
+    #[must_use]
+    pub fn renewed(closed: &Self, rng: Rng) -> Self {
+        closed.again(Scoreboard::new(), rng)
+    }
+
+    #[inline(never)]
+    fn again(&self, board: Scoreboard, rng: Rng) -> Self {
+        debug_assert!(self.phase == Phase::Closed, "a sender that has not connected");
+        let (cc, instruments) = (self.cc.clone(), self.instruments.clone());
+        let mut new = Self { board, cc, instruments, rtt: self.rtt.clone(), rack: self.rack.clone(), ..*self };
+        new.cc.set_rng(rng);
+        if new.instruments.is_some() {
+            new.board.log_losses();
         }
+        new
     }
 
     /// Opens the connection: the next segment is a SYN. Later calls do nothing.

@@ -19,6 +19,7 @@ fn a_renewed_sender_is_a_new_one() {
             pipe.run(Duration::secs(3));
             pipe.sender.renew(&new(1), Rng::new(2));
             assert_eq!(format!("{:?}", pipe.sender), format!("{:?}", new(2)), "{kind}");
+            assert_eq!(format!("{:?}", Sender::renewed(&new(1), Rng::new(2))), format!("{:?}", new(2)), "{kind}");
         }
     }
 }

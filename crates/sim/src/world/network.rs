@@ -452,9 +452,14 @@ impl Network {
     pub(super) fn arm_queue_timer(&mut self, now: Instant, id: LinkId) {
         // Tail drop first: that is one comparison.
         let link = &self.links[id];
-        if matches!(link.qdisc, AnyQdisc::TailDrop(_)) || link.qdisc.is_timeless() {
-            return;
+        if !matches!(link.qdisc, AnyQdisc::TailDrop(_)) && !link.qdisc.is_timeless() {
+            self.set_queue_timer(now, id);
         }
+    }
+
+    #[inline(never)]
+    fn set_queue_timer(&mut self, now: Instant, id: LinkId) {
+        let link = &self.links[id];
         let slot = self.slots.queue_timer(id);
         let mut due = link.next_timer().unwrap_or(Instant::MAX);
         if self.agenda.is_free(self.slots.service(id)) {

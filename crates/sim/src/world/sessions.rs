@@ -38,10 +38,18 @@ pub(super) struct SessionHost {
     channels: Vec<ChannelId>,
     /// What each connection begins with.
     sender: Sender,
-    receiver: Receiver,
+    receiver: ReceiverConfig,
     mss: Bytes,
     path: SessionPath,
     pub(super) video_at_warmup: VideoReading,
+}
+
+impl SessionHost {
+    /// The random stream of the next connection.
+    fn next_stream(&mut self) -> Rng {
+        self.connections += 1;
+        Rng::stream(self.seed, self.connections)
+    }
 }
 
 /// The path of a session's packets.
@@ -97,7 +105,7 @@ impl World {
             control,
             channels: Vec::new(),
             sender,
-            receiver: Receiver::new(settings.1),
+            receiver: settings.1.clone(),
             mss,
             path,
             video_at_warmup: VideoReading::default(),
@@ -232,10 +240,9 @@ impl World {
     /// Makes the two ends of a connection those of a new one of a session.
     fn renew_connection(&mut self, session: SessionId, tcp: TcpId) {
         let host = &mut self.hosts.sessions[session];
-        host.connections += 1;
-        let rng = Rng::stream(host.seed, host.connections);
+        let rng = host.next_stream();
         self.hosts.senders[tcp].renew(&host.sender, rng);
-        self.hosts.receivers[tcp].receiver.clone_from(&host.receiver);
+        self.hosts.receivers[tcp].receiver = Receiver::new(&host.receiver);
     }
 
     /// The sum over all channels of a session so far.

@@ -9,7 +9,7 @@ use crate::sys::CROWD;
 use crate::world::hosts::Hosts;
 use crate::world::measure::FlowReading;
 use crate::world::path::{Host, Route, flow_after};
-use goodqueue_tcp::{Ending, Flags};
+use goodqueue_tcp::{Ending, Flags, Receiver, Sender};
 use goodqueue_units::{Bytes, Instant};
 
 /// What is known of one direction of a channel beside its sender and receiver.
@@ -65,12 +65,12 @@ impl Hosts {
 impl World {
     pub(super) fn add_stream(&mut self, session: SessionId, channel: ChannelId, direction: Direction) -> StreamId {
         let flow = self.net.routes.next_id();
-        let host = &self.hosts.sessions[session];
+        let host = &mut self.hosts.sessions[session];
+        let rng = host.next_stream();
         let route = host.path.routes[usize::from(direction == Direction::Request)];
         let group = host.group;
-        let (sender, receiver) = (host.sender.clone(), host.receiver.clone());
+        let (sender, receiver) = (Sender::renewed(&host.sender, rng), Receiver::new(&host.receiver));
         let tcp = self.hosts.add_connection(sender, receiver, flow, group);
-        self.renew_connection(session, tcp);
         for _ in flow_numbers(flow) {
             self.net.routes.push(Route { host: Host::Stream(tcp), ..route });
             self.net.recorder.flows.push(FlowSignals::default());
