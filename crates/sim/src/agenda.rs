@@ -74,8 +74,13 @@ impl Agenda {
 
     /// The latest time that a slot may have; later times count as none. It is 73 years with eight
     /// slots, and 104 days with 2048.
-    pub(crate) const fn latest(&self) -> Instant {
+    const fn latest(&self) -> Instant {
         Instant::from_nanos(self.never() - 1)
+    }
+
+    /// The latest time that a slot may have even if there are twice as many slots one day.
+    pub(crate) const fn horizon(&self) -> Instant {
+        Instant::from_nanos(self.latest().as_nanos() / BELOW as u64)
     }
 
     const fn never(&self) -> u64 {
