@@ -29,8 +29,6 @@ pub(crate) struct Agenda {
     /// Larger agendas: the tree without its highest nodes, which are those from [`FAN`] to
     /// `2 * FAN - 1`. Group `n` has the nodes below node `n`, which are those from `4 n` on.
     groups: Box<[[Key; BELOW]]>,
-    /// The number of the node that is the first slot.
-    first: usize,
 }
 
 /// The earliest key of a group.
@@ -51,12 +49,9 @@ impl Agenda {
         while room < slots {
             room *= BELOW;
         }
-        let mut agenda = Self { top: [0; FAN], bits: room.ilog2(), groups: Box::default(), first: room };
-        agenda.top = std::array::from_fn(|place| Self::key(Key::MAX, place * (room / FAN), agenda.bits));
-        if room > FAN {
-            agenda.groups = vec![[Key::MAX; BELOW]; 2 * room / BELOW].into_boxed_slice();
-            (0..room).for_each(|slot| agenda.set(SlotId::at(slot), Instant::MAX));
-        }
+        let groups = if room > FAN { vec![[Key::MAX; BELOW]; 2 * room / BELOW] } else { Vec::new() };
+        let mut agenda = Self { top: [Key::MAX; FAN], bits: room.ilog2(), groups: groups.into_boxed_slice() };
+        (0..room).for_each(|slot| agenda.set(SlotId::at(slot), Instant::MAX));
         agenda
     }
 
@@ -98,10 +93,23 @@ impl Agenda {
         if at == self.never() { Instant::MAX } else { Instant::from_nanos(at) }
     }
 
+    /// The same as `bits`, which is a constant for a single group.
+    #[inline(always)]
+    const fn slot_bits(&self) -> u32 {
+        if self.groups.is_empty() { TOP_BITS } else { self.bits }
+    }
+
+    /// The node of a larger agenda that is this slot: there are as many nodes before the first slot
+    /// as there are slots.
+    #[inline(always)]
+    const fn node_of(&self, slot: usize) -> usize {
+        self.groups.len() * BELOW / 2 + slot
+    }
+
     /// The time and the slot of a key that is not none.
     #[inline(always)]
     fn parts(&self, key: Key) -> (Instant, SlotId) {
-        let bits = if self.groups.is_empty() { TOP_BITS } else { self.bits };
+        let bits = self.slot_bits();
         (Instant::from_nanos(key >> bits), SlotId::at(key as usize & ((1 << bits) - 1)))
     }
 
@@ -119,7 +127,7 @@ impl Agenda {
     #[inline(never)]
     fn set_below(&mut self, slot: usize, at: u64) {
         let mut key = Self::key(at, slot, self.bits);
-        let mut node = self.first + slot;
+        let mut node = self.node_of(slot);
         while node >= 2 * FAN {
             let group = &mut self.groups[node / BELOW];
             if std::mem::replace(&mut group[node % BELOW], key) == key {
@@ -138,7 +146,7 @@ impl Agenda {
         if self.groups.is_empty() {
             self.top[slot % FAN]
         } else {
-            let node = self.first + slot;
+            let node = self.node_of(slot);
             self.groups[node / BELOW][node % BELOW]
         }
     }
@@ -152,7 +160,7 @@ impl Agenda {
     /// Whether `slot` has no time.
     #[inline(always)]
     pub(crate) fn is_free(&self, slot: SlotId) -> bool {
-        let bits = if self.groups.is_empty() { TOP_BITS } else { self.bits };
+        let bits = self.slot_bits();
         self.key_of(slot) >= Key::MAX >> bits << bits
     }
 

@@ -382,8 +382,8 @@ impl Sender {
     }
 
     /// Puts a new connection in the place of this one: a copy of `closed`, a sender that has not
-    /// connected, with its own random stream. Costs a tenth of [`new`](Self::new), since nothing is
-    /// looked up and memory is used again.
+    /// connected, with its own random stream. Unlike [`new`](Self::new) it looks nothing up, and it
+    /// uses memory again.
     pub fn renew(&mut self, closed: &Self, rng: Rng) {
         let board = self.board.start_over();
         *self = closed.again(board, rng);

@@ -92,6 +92,13 @@ enum Rest {
     Dozing,
 }
 
+impl Rest {
+    /// While probability, delay and burst allowance are settled and packets wait.
+    const fn once_settled(params: &PieParams) -> Self {
+        if params.dozes && !params.active_inactive { Self::WhenEmpty } else { Self::No }
+    }
+}
+
 /// State of PIE, one per queue. The fields that each packet needs come first, then those of an
 /// update; with many flows in a fair queue each group is one cache line.
 #[derive(Clone, Debug)]
@@ -150,11 +157,7 @@ impl Pie {
             accu: 0.0,
             lenient: true,
             active: !params.active_inactive,
-            rest: if params.dozes && !params.active_inactive && !params.target.div(2).is_zero() {
-                Rest::WhenEmpty
-            } else {
-                Rest::No
-            },
+            rest: if params.target.div(2).is_zero() { Rest::No } else { Rest::once_settled(&params) },
             by_timestamp: params.estimator == Estimator::Timestamp,
             qdelay: Duration::ZERO,
             burst_allowance: params.max_burst,
@@ -299,7 +302,7 @@ impl Steerable for Pie {
             self.tick = env.now + self.params.t_update.mul_f64(env.rng.uniform());
         }
         if self.is_dozing() {
-            self.rest = if self.params.active_inactive { Rest::No } else { Rest::WhenEmpty };
+            self.rest = Rest::once_settled(&self.params);
             if self.tick <= env.now {
                 // The updates that were skipped would have forgotten it.
                 self.last_sojourn = Duration::MAX;
@@ -424,11 +427,7 @@ impl Aqm for Pie {
                 self.fall_asleep();
             }
             if self.params.dozes && self.active && new.is_zero() {
-                self.rest = match head {
-                    None => Rest::Dozing,
-                    Some(_) if self.params.active_inactive => Rest::No,
-                    Some(_) => Rest::WhenEmpty,
-                };
+                self.rest = if head.is_none() { Rest::Dozing } else { Rest::once_settled(&self.params) };
             }
         }
         self.note_leniency();

@@ -149,6 +149,15 @@ impl<Q> Shaper<Q> {
         self.is_armed &= now < self.ready_at;
     }
 
+    /// When packets that wait may leave, until the host has been called then.
+    #[inline]
+    fn release<P: Packet>(&self) -> Option<Instant>
+    where
+        Q: Qdisc<P>,
+    {
+        (self.is_armed && !self.queue.view().packets.is_zero()).then_some(self.ready_at)
+    }
+
     #[inline]
     fn pay(&mut self, now: Instant, len: Bytes) {
         let amount = tokens(self.framing.wire(len));
@@ -184,13 +193,12 @@ impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Shaper<Q> {
 
     #[inline(never)]
     fn next_timer(&self) -> Option<Instant> {
-        let release = (self.is_armed && !self.queue.view().packets.is_zero()).then_some(self.ready_at);
-        release.into_iter().chain(self.queue.next_timer()).min()
+        self.release().into_iter().chain(self.queue.next_timer()).min()
     }
 
     #[inline(never)]
     fn held_until(&self) -> Instant {
-        if self.is_armed && !self.queue.view().packets.is_zero() { self.ready_at } else { Instant::ZERO }
+        self.release().unwrap_or(Instant::ZERO)
     }
 
     fn handle_timer(&mut self, now: Instant) {

@@ -468,11 +468,7 @@ impl Network {
                 due = due.min(held_until);
             }
         }
-        if due != Instant::MAX {
-            self.agenda.set(slot, due.max(now));
-        } else if !self.agenda.is_free(slot) {
-            self.agenda.set(slot, Instant::MAX);
-        }
+        self.agenda.set(slot, due.max(now));
     }
 
     /// A queue's own timer is due.
