@@ -7,23 +7,26 @@ pub type TimeHistogram = hdrhistogram::Histogram<u64>;
 
 /// Times below this share buckets of half this width.
 const LOWEST: u64 = 1_000;
-/// Counts have room for times up to an hour from the beginning; for longer ones it is made when the
-/// first one comes. Memory that was never written costs nothing there.
-const USUAL: u64 = 3_600_000_000_000;
 const DIGITS: u8 = 3;
 /// A bucket of the lowest octave is 2^9 ns wide, the largest power of two within [`LOWEST`].
 const UNIT_SHIFT: u32 = LOWEST.ilog2();
 /// Each octave above the first has 2^10 buckets: the power of two at or above 10^3.
 const HALF_SHIFT: u32 = 10;
 
+/// Octaves of all times: the lowest two have one width of buckets.
+const OCTAVES: usize = (u64::BITS - UNIT_SHIFT - HALF_SHIFT) as usize + 1;
+/// The place of an octave that holds nothing.
+const NOWHERE: u8 = u8::MAX;
+
 /// Counts of times in nanoseconds: the buckets of a [`TimeHistogram`] of the same digits, without
 /// what that type does beside counting.
 #[derive(Clone, Debug)]
 pub struct TimeCounts {
+    /// The buckets of each octave that holds something, in the order in which octaves came up: many
+    /// counts hold a few octaves only.
     counts: Vec<u64>,
-    /// A bit for each octave that holds something: memory that was never written is never read, and
-    /// so never fetched.
-    used: u64,
+    /// The place of each octave among `counts`, in octaves.
+    places: [u8; OCTAVES],
 }
 
 /// The bucket of a time.
@@ -32,11 +35,6 @@ const fn bucket(nanos: u64) -> usize {
     let units = nanos >> UNIT_SHIFT;
     let octave = (units | ((2 << HALF_SHIFT) - 1)).ilog2() - HALF_SHIFT;
     ((octave as usize) << HALF_SHIFT) + (units >> octave) as usize
-}
-
-/// How many buckets there are up to the end of the octave of this one.
-const fn room_for(bucket: usize) -> usize {
-    (bucket + 1).next_multiple_of(1 << HALF_SHIFT)
 }
 
 /// The least time of a bucket.
@@ -54,68 +52,64 @@ impl Default for TimeCounts {
 impl TimeCounts {
     /// Nothing counted yet.
     #[must_use]
-    pub fn new() -> Self {
-        Self { counts: vec![0; room_for(bucket(USUAL))], used: 0 }
+    pub const fn new() -> Self {
+        Self { counts: Vec::new(), places: [NOWHERE; OCTAVES] }
     }
 
     /// Counts one time.
     #[inline]
     pub fn add(&mut self, time: Duration) {
         let bucket = bucket(time.as_nanos());
-        match self.counts.get_mut(bucket) {
-            Some(count) if *count > 0 => *count += 1,
-            _ => self.add_first(bucket),
+        let (octave, within) = (bucket >> HALF_SHIFT, bucket % (1 << HALF_SHIFT));
+        let place = usize::from(self.places[octave]);
+        match self.counts.get_mut(place << HALF_SHIFT | within) {
+            Some(count) => *count += 1,
+            None => self.octave(octave)[within] += 1,
         }
     }
 
-    /// The first of its bucket, which there may be no room for yet.
+    /// The buckets of an octave, which may hold nothing yet.
     #[cold]
-    fn add_first(&mut self, bucket: usize) {
-        if bucket >= self.counts.len() {
-            self.counts.resize(room_for(bucket), 0);
+    fn octave(&mut self, octave: usize) -> &mut [u64] {
+        if self.places[octave] == NOWHERE {
+            self.places[octave] = (self.counts.len() >> HALF_SHIFT) as u8;
+            self.counts.resize(self.counts.len() + (1 << HALF_SHIFT), 0);
         }
-        self.counts[bucket] += 1;
-        self.used |= 1 << (bucket >> HALF_SHIFT);
+        let begin = usize::from(self.places[octave]) << HALF_SHIFT;
+        &mut self.counts[begin..begin + (1 << HALF_SHIFT)]
     }
 
     /// The octaves that hold something, with their numbers.
     fn octaves(&self) -> impl DoubleEndedIterator<Item = (usize, &[u64])> {
-        self.counts.chunks(1 << HALF_SHIFT).enumerate().filter(|(octave, _)| self.used >> octave & 1 == 1)
+        let counts = |place: u8| self.counts.chunks_exact(1 << HALF_SHIFT).nth(usize::from(place));
+        self.places.iter().enumerate().filter_map(move |(octave, place)| counts(*place).map(|counts| (octave, counts)))
     }
 
     /// How many times were counted.
     #[must_use]
     pub fn len(&self) -> u64 {
-        self.octaves().flat_map(|(_, counts)| counts).sum()
+        self.counts.iter().sum()
     }
 
     /// Whether nothing was counted.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.used == 0
+        self.counts.is_empty()
     }
 
     /// Adds the counts of another.
     pub fn merge(&mut self, other: &Self) {
-        if self.counts.len() < other.counts.len() {
-            self.counts.resize(other.counts.len(), 0);
-        }
         for (octave, counts) in other.octaves() {
-            for (sum, count) in self.counts[octave << HALF_SHIFT..].iter_mut().zip(counts) {
+            for (sum, count) in self.octave(octave).iter_mut().zip(counts) {
                 *sum += count;
             }
         }
-        self.used |= other.used;
     }
 
     /// Forgets all counts.
     pub fn clear(&mut self) {
-        for (octave, counts) in self.counts.chunks_mut(1 << HALF_SHIFT).enumerate() {
-            if self.used >> octave & 1 == 1 {
-                counts.fill(0);
-            }
-        }
-        self.used = 0;
+        self.counts.clear();
+        self.places = [NOWHERE; OCTAVES];
     }
 
     /// The counts as a histogram, which knows percentiles.
