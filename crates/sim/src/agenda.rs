@@ -3,10 +3,12 @@
 //! A lane, a transmitter and a queue's timer each have at most one next time, in a slot of their
 //! own. Eight slots are one group, and a comparison of eight numbers is the whole event queue, as
 //! in most dumbbells. More slots are the leaves of a tree below that group, in which each node has
-//! the earliest time of the four below it. Of two slots with the same time the one with the lower
-//! number comes first; that order is part of a world's definition.
+//! the earliest time of the four below it: most home lines have 9 to 32 slots, which is one level
+//! below the group. Of two slots with the same time the one with the lower number comes first; that
+//! order is part of a world's definition.
 
 use crate::ids::{Id, SlotId};
+use crate::sys::SPACIOUS;
 use goodqueue_units::Instant;
 
 /// Slots or nodes of the group at the top.
@@ -15,6 +17,8 @@ const FAN: usize = 8;
 const TOP_BITS: u32 = FAN.ilog2();
 /// Nodes below a node.
 const BELOW: usize = 4;
+/// Bits that number the nodes of the second level.
+const SECOND_BITS: u32 = (FAN * BELOW).ilog2();
 
 /// A time in nanoseconds above the number of its slot, so that one comparison orders two slots.
 type Key = u64;
@@ -26,8 +30,10 @@ pub(crate) struct Agenda {
     top: [Key; FAN],
     /// Bits of a key that are the number of its slot.
     bits: u32,
-    /// Larger agendas: the tree without its highest nodes, which are those from [`FAN`] to
-    /// `2 * FAN - 1`. Group `n` has the nodes below node `n`, which are those from `4 n` on.
+    /// More than [`FAN`] slots: the nodes below those.
+    second: [[Key; BELOW]; FAN],
+    /// Still more: all further nodes. The highest nodes of the tree are those from [`FAN`] to
+    /// `2 * FAN - 1`, and group `n` has the nodes below node `n`, which are those from `4 n` on.
     groups: Box<[[Key; BELOW]]>,
 }
 
@@ -49,8 +55,9 @@ impl Agenda {
         while room < slots {
             room *= BELOW;
         }
-        let groups = if room > FAN { vec![[Key::MAX; BELOW]; 2 * room / BELOW] } else { Vec::new() };
-        let mut agenda = Self { top: [Key::MAX; FAN], bits: room.ilog2(), groups: groups.into_boxed_slice() };
+        let groups = if room > FAN * BELOW { vec![[Key::MAX; BELOW]; 2 * room / BELOW] } else { Vec::new() };
+        let mut agenda =
+            Self { top: [Key::MAX; FAN], bits: room.ilog2(), second: [[Key::MAX; BELOW]; FAN], groups: groups.into() };
         (0..room).for_each(|slot| agenda.set(SlotId::at(slot), Instant::MAX));
         agenda
     }
@@ -93,17 +100,22 @@ impl Agenda {
         if at == self.never() { Instant::MAX } else { Instant::from_nanos(at) }
     }
 
+    #[inline(always)]
+    const fn is_one_group(&self) -> bool {
+        self.bits == TOP_BITS
+    }
+
     /// The same as `bits`, which is a constant for a single group.
     #[inline(always)]
     const fn slot_bits(&self) -> u32 {
-        if self.groups.is_empty() { TOP_BITS } else { self.bits }
+        if self.is_one_group() { TOP_BITS } else { self.bits }
     }
 
     /// The node of a larger agenda that is this slot: there are as many nodes before the first slot
     /// as there are slots.
     #[inline(always)]
     const fn node_of(&self, slot: usize) -> usize {
-        self.groups.len() * BELOW / 2 + slot
+        (1 << self.bits) + slot
     }
 
     /// The time and the slot of a key that is not none.
@@ -116,8 +128,10 @@ impl Agenda {
     /// Gives `slot` a time; [`Instant::MAX`] for none.
     #[inline(always)]
     pub(crate) fn set(&mut self, slot: SlotId, at: Instant) {
-        if self.groups.is_empty() {
+        if self.is_one_group() {
             self.top[slot.index() % FAN] = Self::key(at.as_nanos(), slot.index(), TOP_BITS);
+        } else if SPACIOUS && self.bits == SECOND_BITS {
+            self.set_second(slot.index(), Self::key(at.as_nanos(), slot.index(), SECOND_BITS));
         } else {
             self.set_below(slot.index(), at.as_nanos());
         }
@@ -128,7 +142,7 @@ impl Agenda {
     fn set_below(&mut self, slot: usize, at: u64) {
         let mut key = Self::key(at, slot, self.bits);
         let mut node = self.node_of(slot);
-        while node >= 2 * FAN {
+        while node >= 2 * FAN * BELOW {
             let group = &mut self.groups[node / BELOW];
             if std::mem::replace(&mut group[node % BELOW], key) == key {
                 return;
@@ -137,14 +151,25 @@ impl Agenda {
             key = a.min(b).min(c.min(d));
             node /= BELOW;
         }
-        self.top[node % FAN] = key;
+        self.set_second(node, key);
+    }
+
+    /// Gives a node of the second level its key, and updates the node above.
+    #[inline(always)]
+    fn set_second(&mut self, node: usize, key: Key) {
+        let group = &mut self.second[node / BELOW % FAN];
+        group[node % BELOW] = key;
+        let [a, b, c, d] = *group;
+        self.top[node / BELOW % FAN] = a.min(b).min(c.min(d));
     }
 
     #[inline(always)]
     fn key_of(&self, slot: SlotId) -> Key {
         let slot = slot.index();
-        if self.groups.is_empty() {
+        if self.is_one_group() {
             self.top[slot % FAN]
+        } else if self.bits == SECOND_BITS {
+            self.second[slot / BELOW % FAN][slot % BELOW]
         } else {
             let node = self.node_of(slot);
             self.groups[node / BELOW][node % BELOW]

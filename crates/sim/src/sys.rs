@@ -30,3 +30,6 @@ pub(crate) fn prefetch<T>(what: &T, bytes: usize) {
 /// Whether worlds may be processed late. In a browser somebody looks at each world while it runs,
 /// so that none is, and what would do it is left out.
 pub(crate) const DEFERRING: bool = cfg!(not(target_arch = "wasm32"));
+
+/// Whether code may be compiled into each place that calls it. A browser loads every byte.
+pub(crate) const SPACIOUS: bool = cfg!(not(target_arch = "wasm32"));
