@@ -63,7 +63,7 @@ pub use arithmetic::Arithmetic;
 pub use books::EcnPolicy;
 pub use counters::{Counters, Tally};
 pub use goodqueue_units::{Class, Ecn, Rng};
-pub use qdisc::{Departure, Dropped, NoSink, Packet, Qdisc, SimplePacket, Sink};
+pub use qdisc::{Departure, Dropped, NoSink, Outlook, Packet, Qdisc, SimplePacket, Sink};
 pub use queue::{Limit, ManagedQueue};
 pub use ring::Ring;
 pub use sched::fair_queue::{FairQueue, FairQueueParams, Hashing, Share, Victim};

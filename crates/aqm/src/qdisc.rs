@@ -63,6 +63,18 @@ pub struct Dropped {
     pub enqueued_at: Instant,
 }
 
+/// What a host needs to know after a call: what waits, and when to come back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outlook {
+    /// See [`Qdisc::view`].
+    pub waiting: QueueView,
+    /// When [`Qdisc::handle_timer`] is to be called; [`Instant::MAX`] for never. Unlike
+    /// [`Qdisc::next_timer`] it need not name `held_until`.
+    pub timer: Instant,
+    /// See [`Qdisc::held_until`].
+    pub held_until: Instant,
+}
+
 /// Receiver of a queue's drops and marks. Only those cost a dynamic call.
 pub trait Sink<P> {
     /// `packet` was dropped; it is handed back so that a host can reuse its buffer.
@@ -111,6 +123,13 @@ pub trait Qdisc<P: Packet> {
     #[inline]
     fn held_until(&self) -> Instant {
         Instant::ZERO
+    }
+
+    /// What waits and both times, by one call. It stays true until the next call that changes the
+    /// queue.
+    #[inline]
+    fn outlook(&self) -> Outlook {
+        Outlook { waiting: self.view(), timer: self.next_timer().unwrap_or(Instant::MAX), held_until: self.held_until() }
     }
 
     /// Runs whatever is due at `now`. Early and repeated calls change nothing.

@@ -19,7 +19,7 @@ use crate::books::EcnPolicy;
 use crate::counters::Counters;
 use crate::elsewhere::{Elsewhere, FarKind};
 use crate::own::{Own, OwnKind};
-use crate::qdisc::{Departure, Packet, Qdisc, Sink};
+use crate::qdisc::{Departure, Outlook, Packet, Qdisc, Sink};
 use crate::queue::ManagedQueue;
 use crate::spec::{Chosen, Given, KindSpec, LinkFacts, ParamError, Value};
 use alloc::boxed::Box;
@@ -98,6 +98,10 @@ macro_rules! choose {
             #[inline]
             fn held_until(&self) -> Instant {
                 match self { $(Self::$Variant(queue) => queue.held_until(),)+ }
+            }
+            #[inline]
+            fn outlook(&self) -> Outlook {
+                match self { $(Self::$Variant(queue) => queue.outlook(),)+ }
             }
             fn handle_timer(&mut self, now: Instant) {
                 match self { $(Self::$Variant(queue) => queue.handle_timer(now),)+ }

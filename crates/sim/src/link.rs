@@ -5,7 +5,7 @@ use crate::fifo::Fifo;
 use crate::ids::{LinkId, WireClassId};
 use crate::packet::SimPacket;
 use crate::probe::{EventRecorder, LinkProbe, sojourn_line, wire_bytes};
-use goodqueue_aqm::{AnyQdisc, Counters, Departure, Limit, NoSink, Qdisc, QueueView};
+use goodqueue_aqm::{AnyQdisc, Counters, Departure, Limit, NoSink, Outlook, Qdisc, QueueView};
 use goodqueue_line::RateCursor;
 use goodqueue_units::{Bytes, Duration, Framing, Instant, Packets, Rate, Rng};
 
@@ -129,6 +129,8 @@ impl FlowControl {
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     pub(crate) qdisc: AnyQdisc<SimPacket>,
+    /// What the queue said after the last call. Tail drop, which has no times, is not asked for it.
+    pub(crate) outlook: Outlook,
     pub(crate) rate: RateCursor,
     pub(crate) delay: Duration,
     pub(crate) framing: Framing,
@@ -172,9 +174,10 @@ impl Link {
 
     #[inline(never)]
     fn enqueue_cold(&mut self, now: Instant, packet: SimPacket, recorder: &mut EventRecorder) {
-        self.probe.integral.advance(now, self.qdisc.view());
+        self.probe.integral.advance(now, self.outlook.waiting);
         recorder.enqueued(&packet);
         self.qdisc.enqueue(now, packet, recorder);
+        self.outlook = self.qdisc.outlook();
     }
 
     /// The transmitter asks for the next packet.
@@ -192,9 +195,11 @@ impl Link {
 
     #[inline(never)]
     fn take_cold(&mut self, now: Instant, recorder: &mut EventRecorder) -> Option<Taken> {
-        self.probe.integral.advance(now, self.qdisc.view());
-        let departure = self.qdisc.dequeue(now, recorder)?;
-        Some(Taken { departure, leaves_empty: self.qdisc.view().packets == Packets::ZERO })
+        self.probe.integral.advance(now, self.outlook.waiting);
+        let departure = self.qdisc.dequeue(now, recorder);
+        self.outlook = self.qdisc.outlook();
+        let leaves_empty = self.outlook.waiting.packets == Packets::ZERO;
+        departure.map(|departure| Taken { departure, leaves_empty })
     }
 
     /// Tells the queue, before a packet arrives, that the transmitter has found it empty.
@@ -211,25 +216,16 @@ impl Link {
         debug_assert!(none.is_none(), "the queue was empty");
     }
 
-    /// The time of the queue's own timer.
-    #[inline(always)]
-    pub(crate) fn next_timer(&self) -> Option<Instant> {
-        match &self.qdisc {
-            AnyQdisc::Managed(queue) => queue.next_timer(),
-            other => other.next_timer(),
-        }
+    /// Runs what is due in the queue itself.
+    pub(crate) fn handle_timer(&mut self, now: Instant) {
+        self.qdisc.handle_timer(now);
+        self.outlook = self.qdisc.outlook();
     }
 
-    /// The time before which the queue has no packet to send.
-    // Tail drop first: that is one comparison.
-    #[inline(always)]
-    pub(crate) fn held_until(&self) -> Instant {
-        if matches!(self.qdisc, AnyQdisc::TailDrop(_)) { Instant::ZERO } else { self.held_until_cold() }
-    }
-
-    #[inline(never)]
-    fn held_until_cold(&self) -> Instant {
-        self.qdisc.held_until()
+    /// Puts another queue in the place of the queue.
+    pub(crate) fn succeed(&mut self, successor: AnyQdisc<SimPacket>) {
+        self.qdisc.succeed(successor);
+        self.outlook = self.qdisc.outlook();
     }
 
     /// What waits in the queue.
@@ -244,12 +240,14 @@ impl Link {
 
     /// Whether packets wait.
     pub(crate) fn has_backlog(&self) -> bool {
-        self.qdisc.view().packets > Packets::ZERO
+        let waiting = if let AnyQdisc::TailDrop(queue) = &self.qdisc { queue.view() } else { self.outlook.waiting };
+        waiting.packets > Packets::ZERO
     }
 
     /// Tells the queue the link's rate.
     pub(crate) fn announce_rate(&mut self, now: Instant, rate: Rate) {
         self.qdisc.set_link_rate(now, Some(rate));
+        self.outlook = self.qdisc.outlook();
     }
 
     /// Records a packet of `group` whose transmission starts now.

@@ -1,7 +1,7 @@
 //! A host that checks the contract of a queue after every operation.
 
 use crate::Operation;
-use goodqueue_aqm::{Counters, Dropped, EcnPolicy, Packet, Qdisc, QueueView, Reason, SimplePacket, Sink};
+use goodqueue_aqm::{Counters, Dropped, EcnPolicy, Outlook, Packet, Qdisc, QueueView, Reason, SimplePacket, Sink};
 use goodqueue_units::{Bytes, Class, Duration, Ecn, Instant, Packets, Rate};
 use std::collections::VecDeque;
 
@@ -232,6 +232,7 @@ impl<Q: Qdisc<SimplePacket>> CheckedQueue<Q> {
     pub fn dequeue(&mut self) -> Option<SimplePacket> {
         let waiting = self.queue.view().packets;
         let held_until = self.queue.held_until();
+        self.check_outlook();
         let Self { queue, now, report, .. } = self;
         let departure = queue.dequeue(*now, report);
         assert!(held_until <= self.now || departure.is_none() && self.report.dropped.is_empty(), "a queue that holds gave");
@@ -263,6 +264,14 @@ impl<Q: Qdisc<SimplePacket>> CheckedQueue<Q> {
             self.run_timer();
         }
         self.now = end;
+    }
+
+    /// What a queue says by one call must be what it says by several.
+    fn check_outlook(&self) {
+        let Outlook { waiting, timer, held_until } = self.queue.outlook();
+        assert_eq!((waiting, held_until), (self.queue.view(), self.queue.held_until()), "the outlook is another one");
+        let next = self.queue.next_timer().unwrap_or(Instant::MAX);
+        assert!(next == timer || next == timer.min(held_until), "the outlook has another timer: {timer:?}, not {next:?}");
     }
 
     fn run_timer(&mut self) {

@@ -8,7 +8,7 @@
 use crate::ack::PureAck;
 use crate::aqm::{FlowHash, Hosts, QueueView, Reason};
 use crate::counters::Counters;
-use crate::qdisc::{Departure, Dropped, Packet, Qdisc, Sink};
+use crate::qdisc::{Departure, Dropped, Outlook, Packet, Qdisc, Sink};
 use goodqueue_units::{Bytes, Class, Ecn, Instant, Rate};
 
 /// A packet in a queue within another.
@@ -70,6 +70,9 @@ impl<P: Packet, Q: Qdisc<Within<P>>> Qdisc<P> for Apart<Q> {
     }
     fn next_timer(&self) -> Option<Instant> {
         self.0.next_timer()
+    }
+    fn outlook(&self) -> Outlook {
+        self.0.outlook()
     }
     fn handle_timer(&mut self, now: Instant) {
         self.0.handle_timer(now);

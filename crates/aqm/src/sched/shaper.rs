@@ -26,7 +26,7 @@
 use crate::aqm::{FlowHash, QueueView};
 use crate::counters::Counters;
 use crate::framing;
-use crate::qdisc::{Departure, Packet, Qdisc, Sink};
+use crate::qdisc::{Departure, Outlook, Packet, Qdisc, Sink};
 use crate::sched::priority::PriorityKind;
 use crate::sched::{Inner, Scheduler, Setup, aside};
 use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit};
@@ -199,6 +199,13 @@ impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Shaper<Q> {
     #[inline(never)]
     fn held_until(&self) -> Instant {
         self.release().unwrap_or(Instant::ZERO)
+    }
+
+    #[inline(never)]
+    fn outlook(&self) -> Outlook {
+        let within = self.queue.outlook();
+        let holds = self.is_armed && !within.waiting.packets.is_zero();
+        Outlook { held_until: if holds { self.ready_at } else { Instant::ZERO }, ..within }
     }
 
     fn handle_timer(&mut self, now: Instant) {

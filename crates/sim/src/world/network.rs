@@ -15,7 +15,7 @@ use crate::packet::{DsField, FlowLabel, SimPacket};
 use crate::probe::{EventRecorder, sojourn_line, wire_bytes};
 use crate::sys::CROWD;
 use deferred::Deferred;
-use goodqueue_aqm::{AnyQdisc, Qdisc};
+use goodqueue_aqm::{AnyQdisc, Outlook, Qdisc};
 use goodqueue_tcp::Segment;
 use goodqueue_units::{Bytes, Ecn, Instant, Packets, Rate};
 pub(super) use ways::Ways;
@@ -281,7 +281,7 @@ impl Network {
             self.agenda.set(self.slots.service(id), at);
         } else if link.busy_until <= now {
             // Else its timer will start the service, see `arm_queue_timer`.
-            if link.held_until() <= now {
+            if link.outlook.held_until <= now {
                 self.transmit_next_cold(now, id);
             }
         } else {
@@ -296,7 +296,7 @@ impl Network {
             self.agenda.set(self.slots.service(id), Instant::MAX);
             self.use_opportunity(now, id);
         } else {
-            self.transmit_next(now, id);
+            self.transmit_next(now, id, false);
         }
         self.arm_queue_timer(now, id);
         if self.flow_control {
@@ -342,12 +342,13 @@ impl Network {
     /// The out-of-line twin for a link that was idle; saves 0.9 % of a packet's instructions.
     #[inline(never)]
     fn transmit_next_cold(&mut self, now: Instant, id: LinkId) {
-        self.transmit_next(now, id);
+        self.transmit_next(now, id, true);
     }
 
-    /// Takes the next packet from the queue and starts its transmission.
+    /// Takes the next packet from the queue and starts its transmission. `was_idle` tells that no
+    /// service event is pending.
     #[inline(always)]
-    fn transmit_next(&mut self, now: Instant, id: LinkId) {
+    fn transmit_next(&mut self, now: Instant, id: LinkId, was_idle: bool) {
         let link = &mut self.links[id];
         if self.flow_control && link.paused_by > 0 {
             self.agenda.set(self.slots.service(id), Instant::MAX);
@@ -367,7 +368,9 @@ impl Network {
         let taken = link.take(now, recorder);
         // By reference: the packet is moved only once, into the lane.
         let Some(taken) = &taken else {
-            self.agenda.set(service, Instant::MAX);
+            if !was_idle {
+                self.agenda.set(service, Instant::MAX);
+            }
             return;
         };
         let packet = &taken.departure.packet;
@@ -390,8 +393,10 @@ impl Network {
         // does.
         link.idle_notice_pending = taken.leaves_empty;
         let is_asked =
-            if taken.leaves_empty { !self.agenda.is_free(self.slots.queue_timer(id)) } else { link.held_until() <= end };
-        self.agenda.set(service, if is_asked { end } else { Instant::MAX });
+            if taken.leaves_empty { !self.agenda.is_free(self.slots.queue_timer(id)) } else { link.outlook.held_until <= end };
+        if is_asked || !was_idle {
+            self.agenda.set(service, if is_asked { end } else { Instant::MAX });
+        }
         self.leave_link(id, packet, end);
     }
 
@@ -450,31 +455,24 @@ impl Network {
     /// without a pending event could send.
     #[inline(always)]
     pub(super) fn arm_queue_timer(&mut self, now: Instant, id: LinkId) {
-        // Tail drop first: that is one comparison.
-        let link = &self.links[id];
-        if !matches!(link.qdisc, AnyQdisc::TailDrop(_)) && !link.qdisc.is_timeless() {
-            self.set_queue_timer(now, id);
-        }
-    }
-
-    #[inline(never)]
-    fn set_queue_timer(&mut self, now: Instant, id: LinkId) {
-        let link = &self.links[id];
+        let Outlook { timer, held_until, .. } = self.links[id].outlook;
         let slot = self.slots.queue_timer(id);
-        let mut due = link.next_timer().unwrap_or(Instant::MAX);
-        if self.agenda.is_free(self.slots.service(id)) {
-            let held_until = link.held_until();
-            if held_until > now {
-                due = due.min(held_until);
-            }
+        let mut due = timer;
+        if held_until > now && self.agenda.is_free(self.slots.service(id)) {
+            due = due.min(held_until);
         }
-        self.agenda.set(slot, due.max(now));
+        let due = due.max(now);
+        if self.agenda.at(slot) != due {
+            self.agenda.set(slot, due);
+        }
     }
 
     /// A queue's own timer is due.
     pub(super) fn queue_timer_event(&mut self, now: Instant, id: LinkId) {
         let link = &mut self.links[id];
-        link.qdisc.handle_timer(now);
+        if link.outlook.timer <= now {
+            link.handle_timer(now);
+        }
         // A shaper may release packets that it held back.
         if self.agenda.is_free(self.slots.service(id)) && link.has_backlog() {
             self.start_service(now, id);

@@ -339,7 +339,7 @@ impl OpenWorld {
         let link = LinkSpec { queue, ..self.spec.links[number].clone() };
         let (mut successor, _) = build::discipline(&link, rate, stream)?;
         successor.set_link_rate(now, Some(rate));
-        self.world.net.links[id].qdisc.succeed(successor);
+        self.world.net.links[id].succeed(successor);
         self.spec.links[number] = link;
         self.world.set_all_weights(&self.spec, &self.state);
         self.world.net.arm_queue_timer(now, id);

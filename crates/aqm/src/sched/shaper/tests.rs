@@ -139,3 +139,16 @@ fn refuses_what_cannot_work() {
     assert_eq!((param, message.as_str()), ("peak", "9 Mbit/s is below the rate, 10 Mbit/s"));
     assert_eq!(refusal(&[], &LinkFacts { rate: None, ..link }).0, "rate");
 }
+
+#[test]
+fn a_host_that_asks_at_the_release_need_not_call_the_timer() {
+    let mut queue = shaper(params(Rate::mbit(12), 1500));
+    (0..3).for_each(|_| queue.enqueue(at(0), SimplePacket::new(1500), &mut NoSink));
+    for packet in 0..3 {
+        let outlook = queue.outlook();
+        assert_eq!(outlook.timer, Instant::MAX, "tail drop has none");
+        assert_eq!(outlook.held_until, at(packet * 1000));
+        assert!(queue.dequeue(outlook.held_until, &mut NoSink).is_some());
+    }
+    assert_eq!(queue.outlook().held_until, Instant::ZERO, "nothing waits");
+}

@@ -10,7 +10,7 @@ use crate::spec::{LinkSpec, QueueSpec, WorldSpec};
 use crate::world::WorldError;
 use crate::world::path::Element;
 use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, ParamError, Value};
-use goodqueue_aqm::{AnyQdisc, EcnPolicy};
+use goodqueue_aqm::{AnyQdisc, EcnPolicy, Qdisc};
 use goodqueue_line::{RateCursor, RateSpec};
 use goodqueue_units::{Duration, Instant, Rate, Rng};
 
@@ -99,6 +99,7 @@ fn queued_link(spec: &WorldSpec, number: usize, link: &LinkSpec, seen: Option<u3
         probe.extras().settle = Some(SettleProbe::new(steps.iter().skip(1).map(|step| step.0).collect(), target));
     }
     Ok(Link {
+        outlook: qdisc.outlook(),
         qdisc,
         rate: RateCursor::with_burst(&link.rate, link.burst),
         delay: link.delay,
