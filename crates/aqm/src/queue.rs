@@ -1,6 +1,7 @@
 //! One queue under one algorithm: storage, limits, time stamps, counters, ECN policy, and the
 //! carrying out of verdicts.
 
+use crate::algo::tail_drop::TailDrop;
 use crate::aqm::{Aqm, QueueView, Reason};
 use crate::books::{Books, EcnPolicy, Entry, Fate, Waiting};
 use crate::counters::Counters;
@@ -206,6 +207,20 @@ impl<P: Packet, A: Aqm> ManagedQueue<P, A> {
         let shown = self.books.shown(&packet, now);
         self.aqm.on_overflow(&mut self.books.env(now), shown, queue);
         self.books.discard(Entry { packet, enqueued_at: now }, Reason::Overflow, sink);
+    }
+}
+
+impl<P: Packet> ManagedQueue<P, TailDrop> {
+    /// Counts a packet that arrives and leaves at once, since the link is free: it need not be
+    /// queued. Returns false, and counts nothing, where others wait or it does not fit.
+    #[inline]
+    pub fn pass(&mut self, packet: &P) -> bool {
+        if !self.waiting.ring.is_empty() || !self.limit.admits(QueueView::default(), packet.len()) {
+            return false;
+        }
+        self.books.arrive(packet);
+        self.books.counters.departed.add(packet.len());
+        true
     }
 }
 

@@ -1,8 +1,8 @@
 //! Completion times of transfers: all, by size, and relative to the least that the path allows.
 
-use crate::outcome::{SojournHistogram, TransferOutcome};
+use crate::outcome::TransferOutcome;
 use goodqueue_line::RateCursor;
-use goodqueue_trace::{TimeCounts, empty_histogram};
+use goodqueue_trace::TimeCounts;
 use goodqueue_units::{Bytes, Duration, Instant};
 
 /// Size classes of transfers: each class ends below this many bytes; the last class has no end.
@@ -58,49 +58,41 @@ impl Ideal {
 /// A slowdown of 1 is counted as this many nanoseconds.
 const ONE_NANOS: f64 = 1e6;
 
-/// Completion times of one group's transfers. Counts are allocated when first needed.
+/// Completion times of one group's transfers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Completions {
     pub(crate) begun: u64,
     pub(crate) refused: u64,
     complete: u64,
-    all: Option<TimeCounts>,
-    by_size: [Option<TimeCounts>; SIZE_CLASSES.len() + 1],
-    slowdown: Option<TimeCounts>,
-    first_byte: Option<TimeCounts>,
-    pages: Option<TimeCounts>,
-    playing: Option<TimeCounts>,
-}
-
-fn count(counts: &mut Option<TimeCounts>, time: Duration) {
-    counts.get_or_insert_with(TimeCounts::new).add(time);
-}
-
-fn histogram(counts: Option<&TimeCounts>) -> SojournHistogram {
-    counts.map_or_else(empty_histogram, TimeCounts::histogram)
+    all: TimeCounts,
+    by_size: [TimeCounts; SIZE_CLASSES.len() + 1],
+    slowdown: TimeCounts,
+    first_byte: TimeCounts,
+    pages: TimeCounts,
+    playing: TimeCounts,
 }
 
 impl Completions {
     /// A transfer of `bytes` took `span`, of which the path needs `ideal`.
     pub(crate) fn add(&mut self, bytes: u64, span: Duration, ideal: Duration) {
         self.complete += 1;
-        count(&mut self.all, span);
+        self.all.add(span);
         let class = SIZE_CLASSES.partition_point(|end| *end <= bytes);
-        count(&mut self.by_size[class], span);
+        self.by_size[class].add(span);
         let slowdown = span.as_secs_f64() / ideal.as_secs_f64().max(1e-9);
-        count(&mut self.slowdown, Duration::ns((slowdown * ONE_NANOS) as u64));
+        self.slowdown.add(Duration::ns((slowdown * ONE_NANOS) as u64));
     }
 
     pub(crate) fn add_first_byte(&mut self, span: Duration) {
-        count(&mut self.first_byte, span);
+        self.first_byte.add(span);
     }
 
     pub(crate) fn add_page(&mut self, span: Duration) {
-        count(&mut self.pages, span);
+        self.pages.add(span);
     }
 
     pub(crate) fn add_playing(&mut self, span: Duration) {
-        count(&mut self.playing, span);
+        self.playing.add(span);
     }
 
     /// The figures; `None` when there was never a transfer.
@@ -109,12 +101,12 @@ impl Completions {
             begun: self.begun,
             refused: self.refused,
             complete: self.complete,
-            completion: histogram(self.all.as_ref()),
-            by_size: self.by_size.iter().map(|counts| histogram(counts.as_ref())).collect(),
-            slowdown_millionths: histogram(self.slowdown.as_ref()),
-            first_byte: histogram(self.first_byte.as_ref()),
-            page_load: histogram(self.pages.as_ref()),
-            playing: histogram(self.playing.as_ref()),
+            completion: self.all.histogram(),
+            by_size: self.by_size.iter().map(TimeCounts::histogram).collect(),
+            slowdown_millionths: self.slowdown.histogram(),
+            first_byte: self.first_byte.histogram(),
+            page_load: self.pages.histogram(),
+            playing: self.playing.histogram(),
         })
     }
 }
@@ -159,7 +151,7 @@ mod tests {
             completions.add(bytes, Duration::ms(30), Duration::ms(20));
         }
         let outcome = completions.outcome().expect("there were transfers");
-        let counts: Vec<u64> = outcome.by_size.iter().map(SojournHistogram::len).collect();
+        let counts: Vec<u64> = outcome.by_size.iter().map(goodqueue_trace::TimeHistogram::len).collect();
         assert_eq!((counts, outcome.complete), (vec![2, 1, 0, 1, 1], 5));
         assert!((outcome.slowdown_millionths.mean() / 1e6 - 1.5).abs() < 0.001);
     }

@@ -8,7 +8,7 @@ use crate::settle::SettleProbe;
 use crate::watch::Watch;
 use crate::world::Ticket;
 use goodqueue_aqm::{Counters, Dropped, Packet, QueueView, Reason, Sink};
-use goodqueue_trace::{PacketEvent, PacketEventKind, TimeCounts, empty_histogram};
+use goodqueue_trace::{PacketEvent, PacketEventKind, TimeCounts};
 use goodqueue_units::{Bytes, Duration, Framing, Instant};
 
 /// The product of any two factors. WebAssembly calls a function for it, so short factors go
@@ -65,10 +65,10 @@ impl QueueIntegral {
     }
 }
 
-/// Sojourn times at one link by group and direction. Counts are allocated when first needed.
+/// Sojourn times at one link by group and direction.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SojournTable {
-    lines: Vec<Option<TimeCounts>>,
+    lines: Vec<TimeCounts>,
 }
 
 /// The line of a [`SojournTable`] for packets of a group.
@@ -81,33 +81,29 @@ impl SojournTable {
     #[inline]
     fn record(&mut self, line: usize, sojourn: Duration) {
         match self.lines.get_mut(line) {
-            Some(Some(counts)) => counts.add(sojourn),
-            _ => self.begin(line, sojourn),
+            Some(counts) => counts.add(sojourn),
+            None => self.begin(line, sojourn),
         }
     }
 
     #[cold]
     fn begin(&mut self, line: usize, sojourn: Duration) {
-        if line >= self.lines.len() {
-            self.lines.resize(line + 1, None);
-        }
-        let mut counts = TimeCounts::new();
-        counts.add(sojourn);
-        self.lines[line] = Some(counts);
+        self.lines.resize(line + 1, TimeCounts::new());
+        self.lines[line].add(sojourn);
     }
 
     /// Adds the data packets of `group` to `sum`.
-    pub(crate) fn add_group(&self, group: u16, sum: &mut SojournHistogram) {
-        if let Some(Some(counts)) = self.lines.get(sojourn_line(group, false)) {
-            counts.add_to(sum);
+    pub(crate) fn add_group(&self, group: u16, sum: &mut TimeCounts) {
+        if let Some(counts) = self.lines.get(sojourn_line(group, false)) {
+            sum.merge(counts);
         }
     }
 
     /// The sojourn times of all packets.
     pub(crate) fn total(&self) -> SojournHistogram {
-        let mut sum = empty_histogram();
-        self.lines.iter().flatten().for_each(|counts| counts.add_to(&mut sum));
-        sum
+        let mut sum = TimeCounts::new();
+        self.lines.iter().for_each(|counts| sum.merge(counts));
+        sum.histogram()
     }
 }
 

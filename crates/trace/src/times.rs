@@ -116,12 +116,6 @@ impl TimeCounts {
     #[must_use]
     pub fn histogram(&self) -> TimeHistogram {
         let mut histogram = empty_histogram();
-        self.add_to(&mut histogram);
-        histogram
-    }
-
-    /// Adds the counts to a histogram of [`empty_histogram`], which grows with them.
-    pub fn add_to(&self, histogram: &mut TimeHistogram) {
         // From the longest octave down, so that the histogram grows once.
         for (octave, counts) in self.octaves().rev() {
             for (place, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
@@ -129,16 +123,13 @@ impl TimeCounts {
                 debug_assert!(counted.is_ok(), "a histogram that grows takes every time");
             }
         }
+        histogram
     }
 }
 
 /// An empty histogram of times, which grows with those it counts: many never count anything, and
 /// one with room for an hour would write 200 kB.
-///
-/// # Panics
-/// Never: its bounds are constants in order.
-#[must_use]
-pub fn empty_histogram() -> TimeHistogram {
+fn empty_histogram() -> TimeHistogram {
     let mut histogram = TimeHistogram::new_with_bounds(LOWEST, 2 * LOWEST, DIGITS).expect("the bounds are constants in order");
     histogram.auto(true);
     histogram

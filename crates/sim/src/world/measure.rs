@@ -11,7 +11,7 @@ use crate::spec::Recording;
 use crate::timers::Target;
 use goodqueue_aqm::Qdisc;
 use goodqueue_tcp::SenderStatistics;
-use goodqueue_trace::{PacketEvent, ProbesOutcome, TimeCounts, empty_histogram};
+use goodqueue_trace::{PacketEvent, ProbesOutcome, TimeCounts};
 use goodqueue_units::{Duration, Instant};
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ pub(super) struct Figures {
     pub(super) group_names: IdVec<GroupId, String>,
     pub(super) group_rtt: IdVec<GroupId, TimeCounts>,
     /// One-way delays of each group's UDP packets, once there are any.
-    group_delay: IdVec<GroupId, Option<TimeCounts>>,
+    group_delay: IdVec<GroupId, TimeCounts>,
 }
 
 impl Figures {
@@ -51,13 +51,13 @@ impl Figures {
             limited: Vec::new(),
             group_names: groups.iter().cloned().collect(),
             group_rtt: groups.iter().map(|_| TimeCounts::new()).collect(),
-            group_delay: IdVec::filled(None, groups.len()),
+            group_delay: groups.iter().map(|_| TimeCounts::new()).collect(),
         }
     }
 
     #[inline]
     pub(super) fn add_one_way_delay(&mut self, group: GroupId, delay: Duration) {
-        self.group_delay[group].get_or_insert_with(TimeCounts::new).add(delay);
+        self.group_delay[group].add(delay);
     }
 }
 
@@ -380,21 +380,15 @@ pub(super) fn outcome(mut world: World, complete: bool) -> Outcome {
     let flows = listed.map(|(flow, _)| world.flow_outcome(flow)).collect();
     let mut groups = Vec::new();
     for (group, name) in world.figures.group_names.pairs() {
-        let mut sojourn = empty_histogram();
+        let mut sojourn = TimeCounts::new();
         world.net.links.iter().for_each(|link| link.probe.sojourn.add_group(group.get(), &mut sojourn));
-        let mut rtt = empty_histogram();
-        world.figures.group_rtt[group].add_to(&mut rtt);
-        let mut one_way_delay = empty_histogram();
-        if let Some(counts) = &world.figures.group_delay[group] {
-            counts.add_to(&mut one_way_delay);
-        }
         groups.push(GroupOutcome {
             name: name.clone(),
-            rtt,
-            sojourn,
+            rtt: world.figures.group_rtt[group].histogram(),
+            sojourn: sojourn.histogram(),
             transfers: world.figures.completions[group].outcome(),
             videos: std::mem::take(&mut videos[group]),
-            one_way_delay,
+            one_way_delay: world.figures.group_delay[group].histogram(),
             calls: std::mem::take(&mut calls[group]),
         });
     }

@@ -10,14 +10,14 @@ use super::path::{Element, Heading, Hop, Route};
 use crate::agenda::Agenda;
 use crate::ids::{FlowId, HopId, Id, IdVec, LaneId, LinkId, SlotId, WireClassId, WireId};
 use crate::lane::Lane;
-use crate::link::{Link, Wire, WireClass};
+use crate::link::{Link, Taken, Wire, WireClass};
 use crate::packet::{DsField, FlowLabel, SimPacket};
 use crate::probe::{EventRecorder, sojourn_line, wire_bytes};
-use crate::sys::CROWD;
+use crate::sys::{CROWD, SPACIOUS};
 use deferred::Deferred;
-use goodqueue_aqm::{AnyQdisc, Outlook, Qdisc};
+use goodqueue_aqm::{AnyQdisc, Outlook, Qdisc, QueueView};
 use goodqueue_tcp::Segment;
-use goodqueue_units::{Bytes, Ecn, Instant, Packets, Rate};
+use goodqueue_units::{Bytes, Duration, Ecn, Instant, Packets, Rate};
 pub(super) use ways::Ways;
 use ways::prefetch_answers;
 
@@ -77,6 +77,15 @@ impl Slots {
             Slot::QueueTimer(LinkId::at(number - Self::QUEUE_TIMERS))
         }
     }
+}
+
+/// The state of a link whose transmitter takes a packet.
+#[derive(Clone, Copy, Debug)]
+struct Service {
+    /// Nothing waits behind the packet.
+    leaves_empty: bool,
+    /// No service event is pending.
+    was_idle: bool,
 }
 
 /// Lanes, wires, links and the events of all of them.
@@ -253,6 +262,9 @@ impl Network {
     // Out of line and by value, so that a host's packet for a wire needs no memory of its own.
     #[inline(never)]
     pub(super) fn enqueue(&mut self, now: Instant, id: LinkId, packet: SimPacket) {
+        if SPACIOUS && self.pass_idle(now, id, &packet) {
+            return;
+        }
         let link = &mut self.links[id];
         let recorder = self.recorder.at(now, id, link.probe.observed);
         link.deliver_idle_notice(now);
@@ -267,6 +279,27 @@ impl Network {
             }
         }
         self.arm_queue_timer(now, id);
+    }
+
+    /// Transmits a packet that finds a link with tail drop idle, without queueing it. Returns whether
+    /// it was so.
+    #[inline(always)]
+    fn pass_idle(&mut self, now: Instant, id: LinkId, packet: &SimPacket) -> bool {
+        let link = &mut self.links[id];
+        let AnyQdisc::TailDrop(queue) = &mut link.qdisc else { return false };
+        let is_idle = link.busy_until <= now && self.agenda.is_free(self.slots.service(id));
+        if !is_idle || self.flow_control || link.rate.is_recorded() || !queue.pass(packet) {
+            return false;
+        }
+        link.probe.integral.advance(now, QueueView::default());
+        self.recorder.at(now, id, link.probe.observed).enqueued(packet);
+        self.transmit_passed(now, id, packet);
+        true
+    }
+
+    #[inline(never)]
+    fn transmit_passed(&mut self, now: Instant, id: LinkId, packet: &SimPacket) {
+        self.transmit(now, id, packet, Duration::ZERO, Service { leaves_empty: true, was_idle: true });
     }
 
     /// Makes a link without a pending service event serve its backlog.
@@ -373,15 +406,25 @@ impl Network {
             }
             return;
         };
-        let packet = &taken.departure.packet;
+        let Taken { departure, leaves_empty } = taken;
+        self.transmit(now, id, &departure.packet, departure.sojourn(now), Service { leaves_empty: *leaves_empty, was_idle });
+    }
+
+    /// Starts the transmission of a packet that has waited for `sojourn`.
+    #[inline(always)]
+    fn transmit(&mut self, now: Instant, id: LinkId, packet: &SimPacket, sojourn: Duration, service: Service) {
+        let Service { leaves_empty, was_idle } = service;
+        let service = self.slots.service(id);
+        let link = &mut self.links[id];
+        let recorder = self.recorder.at(now, id, link.probe.observed);
         let bytes = wire_bytes(packet, link.framing);
         let end = link.rate.end_of(now, bytes);
         link.busy_until = end;
         let group = self.routes[packet.flow.id()].group.get();
         let line = sojourn_line(group, packet.is_reverse());
-        link.probe.departed(now, line, taken.departure.sojourn(now), bytes.get());
+        link.probe.departed(now, line, sojourn, bytes.get());
         link.probe.transmitted(end, line, bytes.get());
-        recorder.departed(packet, taken.departure.sojourn(now));
+        recorder.departed(packet, sojourn);
         if end == Instant::MAX {
             // The link stays down for ever: the packet is stuck in the transmitter.
             link.transit = Some((*packet, Bytes::ZERO));
@@ -391,9 +434,9 @@ impl Network {
         // A queue with a timer must hear of idleness in order of time; others are told before their
         // next arrival. A queue that holds its packets back for longer is asked when it no longer
         // does.
-        link.idle_notice_pending = taken.leaves_empty;
+        link.idle_notice_pending = leaves_empty;
         let is_asked =
-            if taken.leaves_empty { !self.agenda.is_free(self.slots.queue_timer(id)) } else { link.outlook.held_until <= end };
+            if leaves_empty { !self.agenda.is_free(self.slots.queue_timer(id)) } else { link.outlook.held_until <= end };
         if is_asked || !was_idle {
             self.agenda.set(service, if is_asked { end } else { Instant::MAX });
         }
