@@ -169,7 +169,7 @@ impl Agenda {
         if self.is_one_group() {
             self.top[slot % FAN]
         } else if self.bits == SECOND_BITS {
-            self.second[slot / BELOW % FAN][slot % BELOW]
+            self.second.as_flattened()[slot % (FAN * BELOW)]
         } else {
             let node = self.node_of(slot);
             self.groups[node / BELOW][node % BELOW]

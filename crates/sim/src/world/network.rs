@@ -272,7 +272,11 @@ impl Network {
         if self.flow_control {
             self.pause_feeders(id);
         }
-        if self.agenda.is_free(self.slots.service(id)) {
+        // A queue that holds its packets back is served when its timer is due, except at the
+        // opportunities of a recorded link.
+        let link = &self.links[id];
+        let is_held = link.outlook.held_until > now && !link.rate.is_recorded();
+        if !is_held && self.agenda.is_free(self.slots.service(id)) {
             self.start_service(now, id);
             if self.flow_control {
                 self.resume_feeders(now, id);
