@@ -20,14 +20,22 @@ const NOWHERE: u8 = u8::MAX;
 
 /// Counts of times in nanoseconds: the buckets of a [`TimeHistogram`] of the same digits, without
 /// what that type does beside counting.
+///
+/// A world has dozens of them, and every packet counts in one or two at a random place, so they are
+/// kept small enough for the nearest caches.
 #[derive(Clone, Debug)]
 pub struct TimeCounts {
     /// The buckets of each octave that holds something, in the order in which octaves came up: many
     /// counts hold a few octaves only.
-    counts: Vec<u64>,
+    counts: Vec<u16>,
     /// The place of each octave among `counts`, in octaves.
     places: [u8; OCTAVES],
+    /// Buckets whose count has wrapped around, and how often.
+    wraps: Vec<(usize, u64)>,
 }
+
+/// Counts of a bucket that are one wrap.
+const WRAP: u64 = 1 << u16::BITS;
 
 /// The bucket of a time.
 #[inline]
@@ -53,7 +61,7 @@ impl TimeCounts {
     /// Nothing counted yet.
     #[must_use]
     pub const fn new() -> Self {
-        Self { counts: Vec::new(), places: [NOWHERE; OCTAVES] }
+        Self { counts: Vec::new(), places: [NOWHERE; OCTAVES], wraps: Vec::new() }
     }
 
     /// Counts one time.
@@ -63,32 +71,45 @@ impl TimeCounts {
         let (octave, within) = (bucket >> HALF_SHIFT, bucket % (1 << HALF_SHIFT));
         let place = usize::from(self.places[octave]);
         match self.counts.get_mut(place << HALF_SHIFT | within) {
-            Some(count) => *count += 1,
-            None => self.octave(octave)[within] += 1,
+            Some(count) if *count < u16::MAX => *count += 1,
+            _ => self.add_to(bucket, 1),
         }
     }
 
-    /// The buckets of an octave, which may hold nothing yet.
+    /// Counts in a bucket, the octave of which may hold nothing yet.
     #[cold]
-    fn octave(&mut self, octave: usize) -> &mut [u64] {
-        if self.places[octave] == NOWHERE {
-            self.places[octave] = (self.counts.len() >> HALF_SHIFT) as u8;
+    fn add_to(&mut self, bucket: usize, times: u64) {
+        let place = &mut self.places[bucket >> HALF_SHIFT];
+        if *place == NOWHERE {
+            *place = (self.counts.len() >> HALF_SHIFT) as u8;
             self.counts.resize(self.counts.len() + (1 << HALF_SHIFT), 0);
         }
-        let begin = usize::from(self.places[octave]) << HALF_SHIFT;
-        &mut self.counts[begin..begin + (1 << HALF_SHIFT)]
+        let count = &mut self.counts[usize::from(*place) << HALF_SHIFT | bucket % (1 << HALF_SHIFT)];
+        let sum = u64::from(*count) + times;
+        *count = sum as u16;
+        if sum >= WRAP {
+            match self.wraps.iter_mut().find(|(wrapped, _)| *wrapped == bucket) {
+                Some((_, wraps)) => *wraps += sum / WRAP,
+                None => self.wraps.push((bucket, sum / WRAP)),
+            }
+        }
     }
 
-    /// The octaves that hold something, with their numbers.
-    fn octaves(&self) -> impl DoubleEndedIterator<Item = (usize, &[u64])> {
-        let counts = |place: u8| self.counts.chunks_exact(1 << HALF_SHIFT).nth(usize::from(place));
-        self.places.iter().enumerate().filter_map(move |(octave, place)| counts(*place).map(|counts| (octave, counts)))
+    /// The buckets that hold something, and their counts, from the longest octave down.
+    fn buckets(&self) -> impl Iterator<Item = (usize, u64)> {
+        let octaves = self.places.iter().enumerate().rev().filter(|(_, place)| **place != NOWHERE);
+        let counted = octaves.flat_map(|(octave, place)| {
+            let counts = &self.counts[usize::from(*place) << HALF_SHIFT..][..1 << HALF_SHIFT];
+            counts.iter().enumerate().map(move |(within, count)| (octave << HALF_SHIFT | within, u64::from(*count)))
+        });
+        counted.filter(|(_, count)| *count > 0).chain(self.wraps.iter().map(|(bucket, wraps)| (*bucket, wraps * WRAP)))
     }
 
     /// How many times were counted.
     #[must_use]
     pub fn len(&self) -> u64 {
-        self.counts.iter().sum()
+        let wraps = self.wraps.iter().map(|(_, wraps)| wraps * WRAP).sum::<u64>();
+        wraps + self.counts.iter().map(|count| u64::from(*count)).sum::<u64>()
     }
 
     /// Whether nothing was counted.
@@ -99,17 +120,13 @@ impl TimeCounts {
 
     /// Adds the counts of another.
     pub fn merge(&mut self, other: &Self) {
-        for (octave, counts) in other.octaves() {
-            for (sum, count) in self.octave(octave).iter_mut().zip(counts) {
-                *sum += count;
-            }
-        }
+        other.buckets().for_each(|(bucket, count)| self.add_to(bucket, count));
     }
 
     /// Forgets all counts.
     pub fn clear(&mut self) {
+        *self = Self { counts: std::mem::take(&mut self.counts), ..Self::new() };
         self.counts.clear();
-        self.places = [NOWHERE; OCTAVES];
     }
 
     /// The counts as a histogram, which knows percentiles.
@@ -117,11 +134,9 @@ impl TimeCounts {
     pub fn histogram(&self) -> TimeHistogram {
         let mut histogram = empty_histogram();
         // From the longest octave down, so that the histogram grows once.
-        for (octave, counts) in self.octaves().rev() {
-            for (place, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-                let counted = histogram.record_n(least((octave << HALF_SHIFT) + place), count);
-                debug_assert!(counted.is_ok(), "a histogram that grows takes every time");
-            }
+        for (bucket, count) in self.buckets() {
+            let counted = histogram.record_n(least(bucket), count);
+            debug_assert!(counted.is_ok(), "a histogram that grows takes every time");
         }
         histogram
     }
@@ -176,6 +191,22 @@ mod tests {
         for percent in [0.0, 0.1, 5.0, 50.0, 90.0, 99.0, 99.99, 100.0] {
             assert_eq!(ours.value_at_percentile(percent), library.value_at_percentile(percent), "{percent}");
         }
+    }
+
+    #[test]
+    fn a_bucket_counts_beyond_what_fits_it() {
+        let (often, seldom) = (Duration::ms(3), Duration::us(2));
+        let mut counts = TimeCounts::new();
+        (0..3 * WRAP).for_each(|_| counts.add(often));
+        counts.add(seldom);
+        let mut sum = counts.clone();
+        sum.merge(&counts);
+        assert_eq!((counts.len(), sum.len()), (3 * WRAP + 1, 6 * WRAP + 2));
+        let histogram = sum.histogram();
+        assert_eq!(histogram.len(), 6 * WRAP + 2);
+        assert_eq!((histogram.count_at(2_000), histogram.count_at(3_000_000)), (2, 6 * WRAP));
+        counts.clear();
+        assert!(counts.is_empty() && counts.histogram().is_empty());
     }
 
     #[test]
