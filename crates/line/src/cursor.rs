@@ -4,6 +4,9 @@ use crate::{Bucket, OpportunityCursor, RateSpec};
 use alloc::vec::Vec;
 use goodqueue_units::{Bytes, Duration, Instant, Rate};
 
+/// Sizes from here on are data rather than acknowledgements.
+const LARGE: Bytes = Bytes::new(256);
+
 /// A place in a rate over time, which only moves forward.
 #[derive(Clone, Debug)]
 pub enum RateCursor {
@@ -11,8 +14,9 @@ pub enum RateCursor {
     Constant {
         /// The rate.
         rate: Rate,
-        /// The size sent last and its transmission time, which most packets share.
-        last: (Bytes, Duration),
+        /// The last large and the last small size sent and their transmission times: most packets
+        /// have one of two sizes.
+        last: [(Bytes, Duration); 2],
     },
     /// A token bucket.
     Bucket(Bucket),
@@ -50,7 +54,7 @@ impl RateCursor {
     /// A constant rate.
     #[must_use]
     pub const fn constant(rate: Rate) -> Self {
-        Self::Constant { rate, last: (Bytes::ZERO, rate.transmission_time(Bytes::ZERO)) }
+        Self::Constant { rate, last: [(Bytes::ZERO, rate.transmission_time(Bytes::ZERO)); 2] }
     }
 
     /// The place among recorded opportunities; `None` for other rates.
@@ -74,21 +78,25 @@ impl RateCursor {
     /// stays down, and on a recorded one. Starts never go back in time.
     #[inline(always)]
     pub fn end_of(&mut self, start: Instant, size: Bytes) -> Instant {
-        if let Self::Constant { last, .. } = self
-            && last.0 == size
-        {
-            return start + last.1;
+        if let Self::Constant { last: [large, small], .. } = self {
+            if large.0 == size {
+                return start + large.1;
+            }
+            if small.0 == size {
+                return start + small.1;
+            }
         }
         self.end_of_other(start, size)
     }
 
-    /// [`RateCursor::end_of`] for a size other than the last one, or a rate that is not constant.
+    /// [`RateCursor::end_of`] for a size other than the last ones, or a rate that is not constant.
     #[inline(never)]
     fn end_of_other(&mut self, start: Instant, size: Bytes) -> Instant {
         match self {
             Self::Constant { rate, last } => {
-                *last = (size, rate.transmission_time(size));
-                start + last.1
+                let time = rate.transmission_time(size);
+                last[usize::from(size < LARGE)] = (size, time);
+                start + time
             }
             Self::Steps { steps, current } => {
                 while steps.get(*current + 1).is_some_and(|&(from, _)| from <= start) {

@@ -163,7 +163,8 @@ impl Agenda {
         self.top[node / BELOW % FAN] = a.min(b).min(c.min(d));
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn key_of(&self, slot: SlotId) -> Key {
         let slot = slot.index();
         if self.is_one_group() {

@@ -384,7 +384,8 @@ impl Network {
 
     /// Takes the next packet from the queue and starts its transmission. `was_idle` tells that no
     /// service event is pending.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     fn transmit_next(&mut self, now: Instant, id: LinkId, was_idle: bool) {
         let link = &mut self.links[id];
         if self.flow_control && link.paused_by > 0 {
@@ -500,7 +501,8 @@ impl Network {
 
     /// Sets the event of a queue's own timer, also where the queue holds back what a transmitter
     /// without a pending event could send.
-    #[inline(always)]
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn arm_queue_timer(&mut self, now: Instant, id: LinkId) {
         let Outlook { timer, held_until, .. } = self.links[id].outlook;
         let slot = self.slots.queue_timer(id);
