@@ -150,13 +150,6 @@ pub(crate) struct Link {
     pub(crate) fifo: Option<Box<Fifo>>,
 }
 
-/// A packet whose transmission starts.
-pub(crate) struct Taken {
-    pub(crate) departure: Departure<SimPacket>,
-    /// Nothing waits behind it.
-    pub(crate) leaves_empty: bool,
-}
-
 // Tail drop is the common case and inlines to a few instructions. All other disciplines go through
 // an out-of-line call, so that their code does not bloat the hot path.
 impl Link {
@@ -182,24 +175,21 @@ impl Link {
 
     /// The transmitter asks for the next packet.
     #[inline(always)]
-    pub(crate) fn take(&mut self, now: Instant, recorder: &mut EventRecorder) -> Option<Taken> {
+    pub(crate) fn take(&mut self, now: Instant, recorder: &mut EventRecorder) -> Option<Departure<SimPacket>> {
         if let AnyQdisc::TailDrop(queue) = &mut self.qdisc {
-            let waiting = queue.view();
-            self.probe.integral.advance(now, waiting);
-            let leaves_empty = waiting.packets <= Packets::new(1);
-            queue.dequeue(now, recorder).map(|departure| Taken { departure, leaves_empty })
+            self.probe.integral.advance(now, queue.view());
+            queue.dequeue(now, recorder)
         } else {
             self.take_cold(now, recorder)
         }
     }
 
     #[inline(never)]
-    fn take_cold(&mut self, now: Instant, recorder: &mut EventRecorder) -> Option<Taken> {
+    fn take_cold(&mut self, now: Instant, recorder: &mut EventRecorder) -> Option<Departure<SimPacket>> {
         self.probe.integral.advance(now, self.outlook.waiting);
         let departure = self.qdisc.dequeue(now, recorder);
         self.outlook = self.qdisc.outlook();
-        let leaves_empty = self.outlook.waiting.packets == Packets::ZERO;
-        departure.map(|departure| Taken { departure, leaves_empty })
+        departure
     }
 
     /// Tells the queue, before a packet arrives, that the transmitter has found it empty.
@@ -239,6 +229,7 @@ impl Link {
     }
 
     /// Whether packets wait.
+    #[inline(always)]
     pub(crate) fn has_backlog(&self) -> bool {
         let waiting = if let AnyQdisc::TailDrop(queue) = &self.qdisc { queue.view() } else { self.outlook.waiting };
         waiting.packets > Packets::ZERO

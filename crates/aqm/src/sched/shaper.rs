@@ -186,9 +186,11 @@ impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Shaper<Q> {
             return None;
         }
         // An empty queue is asked, too, so that its algorithm learns that it is idle.
-        let departure = self.queue.dequeue(now, sink)?;
-        self.pay(now, departure.packet.len());
-        Some(departure)
+        let departure = self.queue.dequeue(now, sink);
+        if let Some(departure) = &departure {
+            self.pay(now, departure.packet.len());
+        }
+        departure
     }
 
     #[inline(never)]

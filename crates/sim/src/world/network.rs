@@ -10,7 +10,7 @@ use super::path::{Element, Heading, Hop, Route};
 use crate::agenda::Agenda;
 use crate::ids::{FlowId, HopId, Id, IdVec, LaneId, LinkId, SlotId, WireClassId, WireId};
 use crate::lane::Lane;
-use crate::link::{Link, Taken, Wire, WireClass};
+use crate::link::{Link, Wire, WireClass};
 use crate::packet::{DsField, FlowLabel, SimPacket};
 use crate::probe::{EventRecorder, sojourn_line, wire_bytes};
 use crate::sys::{CROWD, SPACIOUS};
@@ -403,16 +403,16 @@ impl Network {
         let link = &mut self.links[id];
         let recorder = self.recorder.at(now, id, link.probe.observed);
         link.idle_notice_pending = false;
-        let taken = link.take(now, recorder);
+        let departure = link.take(now, recorder);
         // By reference: the packet is moved only once, into the lane.
-        let Some(taken) = &taken else {
+        let Some(departure) = &departure else {
             if !was_idle {
                 self.agenda.set(service, Instant::MAX);
             }
             return;
         };
-        let Taken { departure, leaves_empty } = taken;
-        self.transmit(now, id, &departure.packet, departure.sojourn(now), Service { leaves_empty: *leaves_empty, was_idle });
+        let leaves_empty = !link.has_backlog();
+        self.transmit(now, id, &departure.packet, departure.sojourn(now), Service { leaves_empty, was_idle });
     }
 
     /// Starts the transmission of a packet that has waited for `sojourn`.
@@ -477,10 +477,10 @@ impl Network {
                     if budget.is_zero() || link.paused_by > 0 {
                         break;
                     }
-                    let Some(taken) = link.take(now, recorder) else { break };
-                    let packet = taken.departure.packet;
-                    link.record_start(now, &taken.departure, self.routes[packet.flow.id()].group.get());
-                    recorder.departed(&packet, taken.departure.sojourn(now));
+                    let Some(departure) = link.take(now, recorder) else { break };
+                    let packet = departure.packet;
+                    link.record_start(now, &departure, self.routes[packet.flow.id()].group.get());
+                    recorder.departed(&packet, departure.sojourn(now));
                     (packet, wire_bytes(&packet, link.framing))
                 }
             };
