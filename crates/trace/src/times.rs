@@ -84,7 +84,8 @@ impl TimeCounts {
             *place = (self.counts.len() >> HALF_SHIFT) as u8;
             self.counts.resize(self.counts.len() + (1 << HALF_SHIFT), 0);
         }
-        let count = &mut self.counts[usize::from(*place) << HALF_SHIFT | bucket % (1 << HALF_SHIFT)];
+        let begin = usize::from(*place) << HALF_SHIFT;
+        let count = &mut self.counts[begin + bucket % (1 << HALF_SHIFT)];
         let sum = u64::from(*count) + times;
         *count = sum as u16;
         if sum >= WRAP {

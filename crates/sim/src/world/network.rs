@@ -285,8 +285,8 @@ impl Network {
         self.arm_queue_timer(now, id);
     }
 
-    /// Transmits a packet that finds a link with tail drop idle, without queueing it. Returns whether
-    /// it was so.
+    /// Transmits a packet that finds a link with tail drop idle, without queueing it. Returns
+    /// whether it did.
     #[inline(always)]
     fn pass_idle(&mut self, now: Instant, id: LinkId, packet: &SimPacket) -> bool {
         let link = &mut self.links[id];
@@ -301,6 +301,7 @@ impl Network {
         true
     }
 
+    /// The out-of-line twin for a packet that was not queued.
     #[inline(never)]
     fn transmit_passed(&mut self, now: Instant, id: LinkId, packet: &SimPacket) {
         self.transmit(now, id, packet, Duration::ZERO, Service { leaves_empty: true, was_idle: true });
@@ -417,8 +418,8 @@ impl Network {
 
     /// Starts the transmission of a packet that has waited for `sojourn`.
     #[inline(always)]
-    fn transmit(&mut self, now: Instant, id: LinkId, packet: &SimPacket, sojourn: Duration, service: Service) {
-        let Service { leaves_empty, was_idle } = service;
+    fn transmit(&mut self, now: Instant, id: LinkId, packet: &SimPacket, sojourn: Duration, state: Service) {
+        let Service { leaves_empty, was_idle } = state;
         let service = self.slots.service(id);
         let link = &mut self.links[id];
         let recorder = self.recorder.at(now, id, link.probe.observed);
