@@ -1,7 +1,6 @@
 //! One queue under one algorithm: storage, limits, time stamps, counters, ECN policy, and the
 //! carrying out of verdicts.
 
-use crate::algo::tail_drop::TailDrop;
 use crate::aqm::{Aqm, QueueView, Reason};
 use crate::books::{Books, EcnPolicy, Entry, Fate, Waiting};
 use crate::counters::Counters;
@@ -210,11 +209,11 @@ impl<P: Packet, A: Aqm> ManagedQueue<P, A> {
     }
 }
 
-impl<P: Packet> ManagedQueue<P, TailDrop> {
-    /// Counts a packet that arrives and leaves at once, since the link is free: it need not be
-    /// queued. Returns false, and counts nothing, where others wait or it does not fit.
+impl<P: Packet, A: Aqm> ManagedQueue<P, A> {
+    /// Counts a packet that arrives and leaves at once, unjudged. Returns false, and counts nothing,
+    /// where others wait or it does not fit.
     #[inline]
-    pub fn pass(&mut self, packet: &P) -> bool {
+    pub(crate) fn count_through(&mut self, packet: &P) -> bool {
         if !self.waiting.ring.is_empty() || !self.limit.admits(QueueView::default(), packet.len()) {
             return false;
         }

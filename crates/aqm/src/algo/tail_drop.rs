@@ -11,7 +11,8 @@
 
 use super::Algorithm;
 use crate::aqm::Aqm;
-use crate::queue::Limit;
+use crate::qdisc::Packet;
+use crate::queue::{Limit, ManagedQueue};
 use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, ParamError};
 use goodqueue_spec::is_same_name;
 use goodqueue_units::{Bytes, Packets};
@@ -52,6 +53,15 @@ impl Counting {
 /// Tail drop. The limit belongs to the queue, so there is nothing left to decide.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TailDrop;
+
+impl<P: Packet> ManagedQueue<P, TailDrop> {
+    /// Counts a packet that arrives and leaves at once, since the link is free: it need not be
+    /// queued. Returns false, and counts nothing, where others wait or it does not fit.
+    #[inline]
+    pub fn pass(&mut self, packet: &P) -> bool {
+        self.count_through(packet)
+    }
+}
 
 impl Aqm for TailDrop {
     #[inline]
