@@ -99,7 +99,7 @@ macro_rules! choose {
             fn held_until(&self) -> Instant {
                 match self { $(Self::$Variant(queue) => queue.held_until(),)+ }
             }
-            #[inline]
+            #[inline(always)]
             fn outlook(&self) -> Outlook {
                 match self { $(Self::$Variant(queue) => queue.outlook(),)+ }
             }

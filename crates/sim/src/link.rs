@@ -170,7 +170,7 @@ impl Link {
         self.probe.integral.advance(now, self.outlook.waiting);
         recorder.enqueued(&packet);
         self.qdisc.enqueue(now, packet, recorder);
-        self.outlook = self.qdisc.outlook();
+        self.look();
     }
 
     /// The transmitter asks for the next packet.
@@ -188,7 +188,7 @@ impl Link {
     fn take_cold(&mut self, now: Instant, recorder: &mut EventRecorder) -> Option<Departure<SimPacket>> {
         self.probe.integral.advance(now, self.outlook.waiting);
         let departure = self.qdisc.dequeue(now, recorder);
-        self.outlook = self.qdisc.outlook();
+        self.look();
         departure
     }
 
@@ -206,16 +206,23 @@ impl Link {
         debug_assert!(none.is_none(), "the queue was empty");
     }
 
+    /// Asks the queue what there is to know after a call.
+    // Out of line with all that is asked: an answer that is returned through memory costs a stall.
+    #[inline(never)]
+    fn look(&mut self) {
+        self.outlook = self.qdisc.outlook();
+    }
+
     /// Runs what is due in the queue itself.
     pub(crate) fn handle_timer(&mut self, now: Instant) {
         self.qdisc.handle_timer(now);
-        self.outlook = self.qdisc.outlook();
+        self.look();
     }
 
     /// Puts another queue in the place of the queue.
     pub(crate) fn succeed(&mut self, successor: AnyQdisc<SimPacket>) {
         self.qdisc.succeed(successor);
-        self.outlook = self.qdisc.outlook();
+        self.look();
     }
 
     /// What waits in the queue.
@@ -238,7 +245,7 @@ impl Link {
     /// Tells the queue the link's rate.
     pub(crate) fn announce_rate(&mut self, now: Instant, rate: Rate) {
         self.qdisc.set_link_rate(now, Some(rate));
-        self.outlook = self.qdisc.outlook();
+        self.look();
     }
 
     /// Records a packet of `group` whose transmission starts now.

@@ -203,7 +203,7 @@ impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Shaper<Q> {
         self.release().unwrap_or(Instant::ZERO)
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn outlook(&self) -> Outlook {
         let within = self.queue.outlook();
         let holds = self.is_armed && !within.waiting.packets.is_zero();
