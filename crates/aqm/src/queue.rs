@@ -210,8 +210,8 @@ impl<P: Packet, A: Aqm> ManagedQueue<P, A> {
 }
 
 impl<P: Packet, A: Aqm> ManagedQueue<P, A> {
-    /// Counts a packet that arrives and leaves at once, unjudged. Returns false, and counts nothing,
-    /// where others wait or it does not fit.
+    /// Counts a packet that arrives and leaves at once, unjudged. Returns false, and counts
+    /// nothing, where others wait or it does not fit.
     #[inline]
     pub(crate) fn count_through(&mut self, packet: &P) -> bool {
         if !self.waiting.ring.is_empty() || !self.limit.admits(QueueView::default(), packet.len()) {

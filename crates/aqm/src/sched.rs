@@ -72,18 +72,21 @@ pub(crate) fn aside<T>(work: impl FnOnce() -> T) -> T {
 }
 
 /// Implements [`Qdisc`] for an enum of queue disciplines by one `match` per call. Packets come and
-/// go by calls that are compiled `here`, into the caller, or `aside`, out of line.
+/// go by calls that are compiled `here`, into the caller, or `aside`, out of line. A browser loads
+/// every byte, so that there the compiler decides.
 macro_rules! choose {
     // Not a closure that is inlined: that moves the packet once more, 18 instructions.
     (@call here $work:expr) => { $work };
     (@call aside $work:expr) => { aside(move || $work) };
     ($Type:ident $call:ident { $($Variant:ident),+ $(,)? }) => {
         impl<P: Packet> Qdisc<P> for $Type<P> {
-            #[inline]
+            #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+            #[cfg_attr(target_arch = "wasm32", inline)]
             fn enqueue(&mut self, now: Instant, packet: P, sink: &mut dyn Sink<P>) {
                 match self { $(Self::$Variant(queue) => choose!(@call $call queue.enqueue(now, packet, sink)),)+ }
             }
-            #[inline]
+            #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+            #[cfg_attr(target_arch = "wasm32", inline)]
             fn dequeue(&mut self, now: Instant, sink: &mut dyn Sink<P>) -> Option<Departure<P>> {
                 match self { $(Self::$Variant(queue) => choose!(@call $call queue.dequeue(now, sink)),)+ }
             }
@@ -99,7 +102,8 @@ macro_rules! choose {
             fn held_until(&self) -> Instant {
                 match self { $(Self::$Variant(queue) => queue.held_until(),)+ }
             }
-            #[inline(always)]
+            #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+            #[cfg_attr(target_arch = "wasm32", inline)]
             fn outlook(&self) -> Outlook {
                 match self { $(Self::$Variant(queue) => queue.outlook(),)+ }
             }

@@ -71,7 +71,7 @@ impl<P: Packet, Q: Qdisc<Within<P>>> Qdisc<P> for Apart<Q> {
     fn next_timer(&self) -> Option<Instant> {
         self.0.next_timer()
     }
-    #[inline(always)]
+    #[inline]
     fn outlook(&self) -> Outlook {
         self.0.outlook()
     }

@@ -203,7 +203,8 @@ impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Shaper<Q> {
         self.release().unwrap_or(Instant::ZERO)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
     fn outlook(&self) -> Outlook {
         let within = self.queue.outlook();
         let holds = self.is_armed && !within.waiting.packets.is_zero();
