@@ -416,13 +416,13 @@ impl Network {
         self.transmit(now, id, &departure.packet, departure.sojourn(now), Service { leaves_empty, was_idle });
     }
 
-    /// Starts the transmission of a packet that has waited for `sojourn`.
+    /// Starts the transmission of a packet that has waited for `sojourn`. The recorder is at this
+    /// time and link.
     #[inline(always)]
     fn transmit(&mut self, now: Instant, id: LinkId, packet: &SimPacket, sojourn: Duration, state: Service) {
         let Service { leaves_empty, was_idle } = state;
         let service = self.slots.service(id);
-        let link = &mut self.links[id];
-        let recorder = self.recorder.at(now, id, link.probe.observed);
+        let (link, recorder) = (&mut self.links[id], &mut self.recorder);
         let bytes = wire_bytes(packet, link.framing);
         let end = link.rate.end_of(now, bytes);
         link.busy_until = end;
@@ -505,9 +505,13 @@ impl Network {
     #[cfg_attr(target_arch = "wasm32", inline(never))]
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn arm_queue_timer(&mut self, now: Instant, id: LinkId) {
-        let Outlook { timer, held_until, .. } = self.links[id].outlook;
+        let Link { qdisc, outlook: Outlook { timer, held_until, .. }, .. } = &self.links[id];
+        // Tail drop, which has neither, first: that is one comparison.
+        if matches!(qdisc, AnyQdisc::TailDrop(_)) {
+            return;
+        }
         let slot = self.slots.queue_timer(id);
-        let mut due = timer;
+        let (mut due, held_until) = (*timer, *held_until);
         if held_until > now && self.agenda.is_free(self.slots.service(id)) {
             due = due.min(held_until);
         }
