@@ -207,9 +207,7 @@ impl<P: Packet, A: Aqm> ManagedQueue<P, A> {
         self.aqm.on_overflow(&mut self.books.env(now), shown, queue);
         self.books.discard(Entry { packet, enqueued_at: now }, Reason::Overflow, sink);
     }
-}
 
-impl<P: Packet, A: Aqm> ManagedQueue<P, A> {
     /// Counts a packet that arrives and leaves at once, unjudged. Returns false, and counts
     /// nothing, where others wait or it does not fit.
     #[inline]

@@ -4,9 +4,6 @@ use crate::{Bucket, OpportunityCursor, RateSpec};
 use alloc::vec::Vec;
 use goodqueue_units::{Bytes, Duration, Instant, Rate};
 
-/// Sizes from here on are data rather than acknowledgements.
-const LARGE: Bytes = Bytes::new(256);
-
 /// A place in a rate over time, which only moves forward.
 #[derive(Clone, Debug)]
 pub enum RateCursor {
@@ -14,8 +11,8 @@ pub enum RateCursor {
     Constant {
         /// The rate.
         rate: Rate,
-        /// The last large and the last small size sent and their transmission times: most packets
-        /// have one of two sizes.
+        /// Two sizes and their transmission times, the one worked out last first: most packets have
+        /// one of two sizes.
         last: [(Bytes, Duration); 2],
     },
     /// A token bucket.
@@ -78,24 +75,24 @@ impl RateCursor {
     /// stays down, and on a recorded one. Starts never go back in time.
     #[inline(always)]
     pub fn end_of(&mut self, start: Instant, size: Bytes) -> Instant {
-        if let Self::Constant { last: [large, small], .. } = self {
-            if large.0 == size {
-                return start + large.1;
+        if let Self::Constant { last: [one, other], .. } = self {
+            if one.0 == size {
+                return start + one.1;
             }
-            if small.0 == size {
-                return start + small.1;
+            if other.0 == size {
+                return start + other.1;
             }
         }
         self.end_of_other(start, size)
     }
 
-    /// [`RateCursor::end_of`] for a size other than the last ones, or a rate that is not constant.
+    /// [`RateCursor::end_of`] for a size other than the last two, or a rate that is not constant.
     #[inline(never)]
     fn end_of_other(&mut self, start: Instant, size: Bytes) -> Instant {
         match self {
             Self::Constant { rate, last } => {
                 let time = rate.transmission_time(size);
-                last[usize::from(size < LARGE)] = (size, time);
+                *last = [(size, time), last[0]];
                 start + time
             }
             Self::Steps { steps, current } => {

@@ -44,6 +44,14 @@ fn earliest(group: &[Key; FAN]) -> Key {
     a.min(b).min(c.min(d)).min(e.min(f).min(g.min(h)))
 }
 
+/// Puts a key into a group of the tree. Returns the earliest of the group.
+#[inline(always)]
+fn put(group: &mut [Key; BELOW], place: usize, key: Key) -> Key {
+    group[place % BELOW] = key;
+    let [a, b, c, d] = *group;
+    a.min(b).min(c.min(d))
+}
+
 /// A bound on times: everything due by then, and no slot without a time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Until(Key);
@@ -144,11 +152,10 @@ impl Agenda {
         let mut node = self.node_of(slot);
         while node >= 2 * FAN * BELOW {
             let group = &mut self.groups[node / BELOW];
-            if std::mem::replace(&mut group[node % BELOW], key) == key {
+            if group[node % BELOW] == key {
                 return;
             }
-            let [a, b, c, d] = *group;
-            key = a.min(b).min(c.min(d));
+            key = put(group, node, key);
             node /= BELOW;
         }
         self.set_second(node, key);
@@ -157,10 +164,8 @@ impl Agenda {
     /// Gives a node of the second level its key, and updates the node above.
     #[inline(always)]
     fn set_second(&mut self, node: usize, key: Key) {
-        let group = &mut self.second[node / BELOW % FAN];
-        group[node % BELOW] = key;
-        let [a, b, c, d] = *group;
-        self.top[node / BELOW % FAN] = a.min(b).min(c.min(d));
+        let above = node / BELOW % FAN;
+        self.top[above] = put(&mut self.second[above], node, key);
     }
 
     #[cfg_attr(target_arch = "wasm32", inline(never))]

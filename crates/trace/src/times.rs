@@ -126,8 +126,9 @@ impl TimeCounts {
 
     /// Forgets all counts.
     pub fn clear(&mut self) {
-        *self = Self { counts: std::mem::take(&mut self.counts), ..Self::new() };
         self.counts.clear();
+        self.places = [NOWHERE; OCTAVES];
+        self.wraps.clear();
     }
 
     /// The counts as a histogram, which knows percentiles.

@@ -149,13 +149,10 @@ impl<Q> Shaper<Q> {
         self.is_armed &= now < self.ready_at;
     }
 
-    /// When packets that wait may leave, until the host has been called then.
+    /// When packets of what waits may leave, until the host has been called then.
     #[inline]
-    fn release<P: Packet>(&self) -> Option<Instant>
-    where
-        Q: Qdisc<P>,
-    {
-        (self.is_armed && !self.queue.view().packets.is_zero()).then_some(self.ready_at)
+    fn release(&self, waiting: QueueView) -> Option<Instant> {
+        (self.is_armed && !waiting.packets.is_zero()).then_some(self.ready_at)
     }
 
     #[inline]
@@ -195,20 +192,19 @@ impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Shaper<Q> {
 
     #[inline(never)]
     fn next_timer(&self) -> Option<Instant> {
-        self.release().into_iter().chain(self.queue.next_timer()).min()
+        self.release(self.queue.view()).into_iter().chain(self.queue.next_timer()).min()
     }
 
     #[inline(never)]
     fn held_until(&self) -> Instant {
-        self.release().unwrap_or(Instant::ZERO)
+        self.release(self.queue.view()).unwrap_or(Instant::ZERO)
     }
 
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     #[cfg_attr(target_arch = "wasm32", inline(never))]
     fn outlook(&self) -> Outlook {
         let within = self.queue.outlook();
-        let holds = self.is_armed && !within.waiting.packets.is_zero();
-        Outlook { held_until: if holds { self.ready_at } else { Instant::ZERO }, ..within }
+        Outlook { held_until: self.release(within.waiting).unwrap_or(Instant::ZERO), ..within }
     }
 
     fn handle_timer(&mut self, now: Instant) {
