@@ -99,8 +99,6 @@ pub struct Jobs<P> {
     known_link: f64,
     /// The latest time that `due` and ages are worked out for.
     settled_at: Instant,
-    /// The class whose line changed since.
-    changed: usize,
     is_idle: bool,
     /// A bit for each class that waits.
     busy: u8,
@@ -149,7 +147,6 @@ impl<P: Packet> Jobs<P> {
             link: 0.0,
             known_link: 0.0,
             settled_at: Instant::ZERO,
-            changed: 0,
             is_idle: true,
             busy: 0,
             is_uneven: true,
@@ -195,9 +192,6 @@ impl<P: Packet> Jobs<P> {
         if !span.is_zero() && self.link > 0.0 {
             let span = span.as_secs_f64();
             self.accounts[..self.lines.len()].iter_mut().for_each(|account| account.due += account.rate * span);
-        }
-        if let Some(line) = self.lines.get(self.changed) {
-            self.accounts[self.changed].head_since = line.head_since();
         }
         if self.has_absolute || self.has_delay_shares {
             self.accounts[..self.lines.len()].iter_mut().for_each(|account| account.age = account.age_at(now));
@@ -365,9 +359,12 @@ impl<P: Packet> Qdisc<P> for Jobs<P> {
         self.total.backlog += packet.len();
         self.total.packets += Packets::new(1);
         self.lines[class].push(packet, now);
-        self.changed = class;
-        self.accounts[class].backlog += len;
-        self.accounts[class].packets += 1;
+        let account = &mut self.accounts[class];
+        if joins {
+            account.head_since = Some(now);
+        }
+        account.backlog += len;
+        account.packets += 1;
         self.busy |= 1 << class;
         self.make_room(class, now, sink);
         let left = self.is_uneven && self.accounts().iter().any(|account| !account.is_busy() && account.rate > 0.0);
@@ -390,9 +387,10 @@ impl<P: Packet> Qdisc<P> for Jobs<P> {
         };
         let mut line = &mut self.lines[class];
         let entry = line.pop()?;
-        self.changed = class;
+        let head_since = line.head_since();
         let len = (entry.packet.len() + self.books.overhead).get();
         let account = &mut self.accounts[class];
+        account.head_since = head_since;
         account.sent += len;
         account.backlog -= len;
         account.packets -= 1;
