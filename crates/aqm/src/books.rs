@@ -125,13 +125,19 @@ impl Books {
     /// algorithms.
     #[inline]
     pub(crate) fn carry_out<P: Packet>(&mut self, verdict: Verdict, ecn: Ecn, packet: &mut P, sink: &mut dyn Sink<P>) -> Fate {
+        // Mostly there is nothing to do.
+        if verdict == Verdict::Pass { Fate::Keep } else { self.signal(verdict, ecn, packet, sink) }
+    }
+
+    /// Carries out what is not mere passing.
+    #[cold]
+    fn signal<P: Packet>(&mut self, verdict: Verdict, ecn: Ecn, packet: &mut P, sink: &mut dyn Sink<P>) -> Fate {
         match verdict {
-            Verdict::Pass => Fate::Keep,
             Verdict::Signal(reason) | Verdict::Mark(reason) if ecn.is_capable() => {
                 self.mark(packet, reason, sink);
                 Fate::Keep
             }
-            Verdict::Mark(_) => Fate::Keep,
+            Verdict::Pass | Verdict::Mark(_) => Fate::Keep,
             Verdict::Signal(reason) | Verdict::Drop(reason) => Fate::Drop(reason),
             Verdict::Compare => Fate::Compare,
         }
@@ -192,7 +198,8 @@ impl Books {
     }
 
     /// Takes packets from the head until `aqm` passes one; notifies `aqm` when the queue ran empty.
-    #[inline]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    #[cfg_attr(target_arch = "wasm32", inline)]
     pub(crate) fn release<P: Packet, A: Aqm>(
         &mut self,
         aqm: &mut A,

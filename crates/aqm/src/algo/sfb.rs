@@ -163,18 +163,17 @@ impl Table {
         spread(flow, self.salt)
     }
 
-    /// Whether any bin has to be looked at: one of many packets or of a probability above zero.
+    /// Counts one packet more. Returns true if a bin has to be looked at: one that already held
+    /// many packets, or whose probability is above zero.
     #[inline]
-    fn stands_out(&self, hash: u32) -> bool {
-        let words = &self.bins.words;
-        places(hash).fold(0, |seen, bin| seen | words[bin]) & (RISEN | MANY) != 0
-    }
-
-    /// Counts one packet more.
-    #[inline]
-    fn count(&mut self, hash: u32) {
+    fn count(&mut self, hash: u32) -> bool {
         let words = &mut self.bins.words;
-        places(hash).for_each(|bin| words[bin] += 1);
+        let mut seen = 0;
+        for bin in places(hash) {
+            seen |= words[bin];
+            words[bin] += 1;
+        }
+        seen & (RISEN | MANY) != 0
     }
 
     /// Waiting packets of the bin with this word.
@@ -183,11 +182,12 @@ impl Table {
         (word & !RISEN) - self.empty
     }
 
-    /// Updates the probabilities of the bins for an arriving packet and returns the minima.
-    fn adapt(&mut self, hash: u32, params: &SfbParams) -> Least {
+    /// Updates the probabilities of the bins for an arriving packet and returns the minima. The
+    /// bins have `counted` packets too many: one if they count the arriving packet already.
+    fn adapt(&mut self, hash: u32, params: &SfbParams, counted: u32) -> Least {
         let mut least = Least { probability: 1.0, packets: u32::MAX };
         for bin in places(hash) {
-            let packets = self.packets(self.bins.words[bin]);
+            let packets = self.packets(self.bins.words[bin]) - counted;
             let mut probability = self.bins.probabilities[bin];
             if packets == 0 {
                 let lowered = probability - params.d2;
@@ -347,23 +347,23 @@ impl Sfb {
     #[inline]
     fn admit(&mut self, env: &mut Env<'_>, packet: PacketView) -> Verdict {
         let hash = self.tables[0].hash(packet.flow);
-        if self.tables[0].stands_out(hash) {
+        if self.tables[0].count(hash) {
             return self.judge(env, packet, hash);
         }
         // A probability of zero takes its draw, too.
         let _ = env.rng.next_u64();
-        self.tables[0].count(hash);
         self.accepted += 1;
         Verdict::Pass
     }
 
-    /// As [`Sfb::admit`] for a packet whose bins have to be looked at.
+    /// As [`Sfb::admit`] for a packet that is counted, and whose bins have to be looked at.
     fn judge(&mut self, env: &mut Env<'_>, packet: PacketView, hash: u32) -> Verdict {
-        let least = self.tables[0].adapt(hash, &self.params);
+        let least = self.tables[0].adapt(hash, &self.params, 1);
         let verdict = self.verdict(env, packet.flow, least);
         if verdict.keeps(packet.ecn) {
-            self.tables[0].count(hash);
             self.accepted += 1;
+        } else {
+            self.tables[0].take_off(hash);
         }
         verdict
     }
@@ -376,7 +376,7 @@ impl Sfb {
         if p >= 1.0 {
             if self.warming {
                 let hash = self.tables[1].hash(flow);
-                let _only_prepares = self.tables[1].adapt(hash, &self.params);
+                let _only_prepares = self.tables[1].adapt(hash, &self.params, 0);
             }
             return if self.trickles(env.now) { Verdict::Pass } else { Verdict::Drop(Reason::Penalty) };
         }
@@ -402,7 +402,7 @@ impl Sfb {
         let verdict = self.admit(env, packet);
         if self.warming && verdict.keeps(packet.ecn) {
             let hash = self.tables[1].hash(packet.flow);
-            self.tables[1].count(hash);
+            let _only_prepares = self.tables[1].count(hash);
         }
         verdict
     }
