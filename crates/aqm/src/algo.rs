@@ -19,19 +19,20 @@ pub trait Algorithm: Aqm + Sized {
     fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError>;
 }
 
-/// Asks about an arriving packet, out of line, so that an algorithm saves no registers for others
-/// that need more. A browser loads every byte, so that there the compiler decides.
-#[cfg_attr(not(target_arch = "wasm32"), inline(never))]
-#[cfg_attr(target_arch = "wasm32", inline)]
-fn arrival<A: Aqm>(aqm: &mut A, env: &mut Env<'_>, packet: PacketView, queue: QueueView) -> Verdict {
-    aqm.on_arrival(env, packet, queue)
-}
-
-/// As [`arrival`], about the packet at the head.
-#[cfg_attr(not(target_arch = "wasm32"), inline(never))]
-#[cfg_attr(target_arch = "wasm32", inline)]
-fn departure<A: Aqm>(aqm: &mut A, env: &mut Env<'_>, head: PacketView, queue: QueueView) -> Verdict {
-    aqm.on_departure(env, head, queue)
+/// Asks an algorithm for its verdict, out of line, so that it saves no registers for others that
+/// need more. A browser loads every byte, so that there the compiler decides.
+///
+/// Not one generic function: of that, the compiler rewrites the arguments at each call, which costs
+/// 27 instructions.
+macro_rules! ask {
+    ($Type:ty, $hook:ident, $aqm:expr, $env:expr, $packet:expr, $queue:expr) => {{
+        #[cfg_attr(not(target_arch = "wasm32"), inline(never))]
+        #[cfg_attr(target_arch = "wasm32", inline)]
+        fn ask(aqm: &mut $Type, env: &mut Env<'_>, packet: PacketView, queue: QueueView) -> Verdict {
+            aqm.$hook(env, packet, queue)
+        }
+        ask($aqm, $env, $packet, $queue)
+    }};
 }
 
 macro_rules! algorithms {
@@ -74,7 +75,7 @@ macro_rules! algorithms {
         impl Aqm for AnyAqm {
             #[inline]
             fn on_arrival(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) -> Verdict {
-                match self { $(Self::$Type(aqm) => arrival(aqm, env, packet, queue),)+ }
+                match self { $(Self::$Type(aqm) => ask!($module::$Type, on_arrival, aqm, env, packet, queue),)+ }
             }
             fn on_comparison(
                 &mut self,
@@ -91,7 +92,7 @@ macro_rules! algorithms {
             }
             #[inline]
             fn on_departure(&mut self, env: &mut Env<'_>, head: PacketView, queue: QueueView) -> Verdict {
-                match self { $(Self::$Type(aqm) => departure(aqm, env, head, queue),)+ }
+                match self { $(Self::$Type(aqm) => ask!($module::$Type, on_departure, aqm, env, head, queue),)+ }
             }
             #[inline]
             fn on_idle(&mut self, now: Instant) {
