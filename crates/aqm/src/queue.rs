@@ -222,7 +222,8 @@ impl<P: Packet, A: Aqm> ManagedQueue<P, A> {
 }
 
 impl<P: Packet, A: Aqm> Qdisc<P> for ManagedQueue<P, A> {
-    #[inline]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    #[cfg_attr(target_arch = "wasm32", inline)]
     fn enqueue(&mut self, now: Instant, mut packet: P, sink: &mut dyn Sink<P>) {
         self.books.arrive(&packet);
         let queue = self.waiting.view();
@@ -237,7 +238,8 @@ impl<P: Packet, A: Aqm> Qdisc<P> for ManagedQueue<P, A> {
         }
     }
 
-    #[inline]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    #[cfg_attr(target_arch = "wasm32", inline)]
     fn dequeue(&mut self, now: Instant, sink: &mut dyn Sink<P>) -> Option<Departure<P>> {
         self.books.release(&mut self.aqm, now, sink, &mut self.waiting)
     }

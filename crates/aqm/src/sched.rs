@@ -5,7 +5,6 @@
 //! within another; a standalone one puts others to work and is never within them, except where its
 //! own type says so. Hence no call is recursive.
 
-mod apart;
 pub(crate) mod classifier;
 pub(crate) mod flow_table;
 mod succession;
@@ -24,7 +23,6 @@ use crate::queue::ManagedQueue;
 use crate::spec::{Chosen, Given, KindSpec, LinkFacts, ParamError, Value};
 use alloc::boxed::Box;
 use alloc::string::String;
-pub use apart::{Apart, Within};
 use goodqueue_units::{Instant, Rate, Rng};
 pub use succession::Succession;
 
@@ -71,24 +69,21 @@ pub(crate) fn aside<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Implements [`Qdisc`] for an enum of queue disciplines by one `match` per call. Packets come and
-/// go by calls that are compiled `here`, into the caller, or `aside`, out of line. A browser loads
-/// every byte, so that there the compiler decides.
+/// Implements [`Qdisc`] for an enum of queue disciplines by one `match` per call. What packets come
+/// and go by is compiled into the caller: of a call that is not, the departure is written twice. A
+/// browser loads every byte, so that there the compiler decides.
 macro_rules! choose {
-    // Not a closure that is inlined: that moves the packet once more, 18 instructions.
-    (@call here $work:expr) => { $work };
-    (@call aside $work:expr) => { aside(move || $work) };
-    ($Type:ident $call:ident { $($Variant:ident),+ $(,)? }) => {
+    ($Type:ident { $($Variant:ident),+ $(,)? }) => {
         impl<P: Packet> Qdisc<P> for $Type<P> {
             #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
             #[cfg_attr(target_arch = "wasm32", inline)]
             fn enqueue(&mut self, now: Instant, packet: P, sink: &mut dyn Sink<P>) {
-                match self { $(Self::$Variant(queue) => choose!(@call $call queue.enqueue(now, packet, sink)),)+ }
+                match self { $(Self::$Variant(queue) => queue.enqueue(now, packet, sink),)+ }
             }
             #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
             #[cfg_attr(target_arch = "wasm32", inline)]
             fn dequeue(&mut self, now: Instant, sink: &mut dyn Sink<P>) -> Option<Departure<P>> {
-                match self { $(Self::$Variant(queue) => choose!(@call $call queue.dequeue(now, sink)),)+ }
+                match self { $(Self::$Variant(queue) => queue.dequeue(now, sink),)+ }
             }
             #[inline]
             fn next_timer(&self) -> Option<Instant> {
@@ -136,9 +131,6 @@ macro_rules! choose {
     };
 }
 
-/// A queue within another one.
-pub type Inner<P> = Apart<Nested<Within<P>>>;
-
 macro_rules! schedulers {
     (
         nested { $($nested:ident :: { $($NestedKind:ident as $Nested:ident),+ }),+ $(,)? }
@@ -167,7 +159,7 @@ macro_rules! schedulers {
             Succession(Box<Succession<P>>),
         }
 
-        choose!(AnyQdisc here { Managed, TailDrop, $($($Nested,)+)+ $($($Outer,)+)+ Own, Elsewhere, Succession });
+        choose!(AnyQdisc { Managed, TailDrop, $($($Nested,)+)+ $($($Outer,)+)+ Own, Elsewhere, Succession });
 
         /// A queue discipline that holds no other, chosen at run time.
         #[derive(Clone, Debug)]
@@ -179,7 +171,7 @@ macro_rules! schedulers {
             $($(#[doc = concat!("See [`", stringify!($nested), "`].")] $Nested(<$nested::$NestedKind as Scheduler>::Queue<P>),)+)+
         }
 
-        choose!(Nested aside { Managed, $($($Nested),+),+ });
+        choose!(Nested { Managed, $($($Nested),+),+ });
 
         /// Every scheduler, in the order of the list.
         const SCHEDULERS: &[KindSpec] =
@@ -212,7 +204,7 @@ macro_rules! schedulers {
 
         impl<P: Packet> Nested<P> {
             /// As a queue within another.
-            fn of_kind(given: &Given<'_>, setup: Setup<'_>) -> Result<Box<Apart<Self>>, ParamError> {
+            fn of_kind(given: &Given<'_>, setup: Setup<'_>) -> Result<Box<Self>, ParamError> {
                 if STANDALONE.iter().any(|spec| spec.kind == given.kind()) {
                     let message = alloc::format!(
                         "`{}` can only be the outermost, or `priority` within `shaper`", given.kind());
@@ -222,12 +214,12 @@ macro_rules! schedulers {
                 $($(if given.kind() == <$nested::$NestedKind as Scheduler>::KIND.base.kind {
                     return aside(|| {
                         <$nested::$NestedKind as Scheduler>::build(given, setup, |queue| {
-                            Box::write(place, Apart(Self::$Nested(queue)))
+                            Box::write(place, Self::$Nested(queue))
                         })
                     });
                 })+)+
                 let aqm = AnyAqm::build_boxed(given, setup.link)?;
-                Ok(aside(|| Box::write(place, Apart(Self::Managed(managed(*aqm, setup))))))
+                Ok(aside(|| Box::write(place, Self::Managed(managed(*aqm, setup)))))
             }
         }
     };
@@ -432,16 +424,16 @@ impl<P: Packet> AnyQdisc<P> {
     }
 }
 
-impl<P: Packet> Inner<P> {
+impl<P: Packet> Nested<P> {
     /// Builds the queue that `setup.of` names within another one, tail drop if it names none. In a
     /// box, for the reason of [`Scheduler::build`].
     fn build(setup: Setup<'_>) -> Result<Box<Self>, ParamError> {
         let Some(chosen) = setup.of else {
-            return Ok(aside(|| Box::new(Self(Nested::Managed(managed(AnyAqm::TailDrop(TailDrop), setup))))));
+            return Ok(aside(|| Box::new(Self::Managed(managed(AnyAqm::TailDrop(TailDrop), setup)))));
         };
         let given = Given::new(chosen.kind, &chosen.params)?;
         refuse_inner(chosen.kind, chosen.of.as_deref())?;
-        Nested::of_kind(&given, Setup { of: chosen.of.as_deref(), ..setup })
+        Self::of_kind(&given, Setup { of: chosen.of.as_deref(), ..setup })
     }
 }
 

@@ -185,7 +185,9 @@ impl<P: Packet, A: Aqm + Clone> FairQueue<P, A> {
         Self::over(&aqm, limit, params)
     }
 
-    /// As [`FairQueue::new`], from an algorithm that need not be moved to here.
+    /// As [`FairQueue::new`], from an algorithm that need not be moved to here. Inline, so that a
+    /// stack does not hold the queue twice.
+    #[inline(always)]
     pub(crate) fn over(aqm: &A, limit: Limit, params: FairQueueParams) -> Self {
         let bytes = limit.bytes.min(params.memory_limit).min(MOST_BYTES);
         let idle = Turn { next: NONE, place: Place::Idle, deficit: 0 };

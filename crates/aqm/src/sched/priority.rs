@@ -25,7 +25,7 @@
 use crate::aqm::{FlowHash, QueueView};
 use crate::counters::Counters;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
-use crate::sched::{Inner, Scheduler, Setup, aside};
+use crate::sched::{Nested, Scheduler, Setup, aside};
 use crate::spec::{Family, Given, Kind, KindSpec, Marking, Param, ParamError, Unit};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -163,7 +163,7 @@ pub struct PriorityKind;
 
 impl Scheduler for PriorityKind {
     const KIND: KindSpec = KIND;
-    type Queue<P> = Box<Priority<Inner<P>>>;
+    type Queue<P> = Box<Priority<Nested<P>>>;
 
     /// Gives each band a separate random stream.
     fn build<P: Packet, R>(
@@ -175,7 +175,7 @@ impl Scheduler for PriorityKind {
         let mut queue = Priority { bands: Vec::with_capacity(bands) };
         for _ in 0..bands {
             let rng = Rng::new(setup.rng.next_u64());
-            let inner = Inner::build(Setup { rng, ..setup.clone() })?;
+            let inner = Nested::build(Setup { rng, ..setup.clone() })?;
             aside(|| queue.bands.push(Band { queue: *inner, knows_idle: false }));
         }
         Ok(keep(Box::new(queue)))

@@ -28,7 +28,7 @@ use crate::counters::Counters;
 use crate::framing;
 use crate::qdisc::{Departure, Outlook, Packet, Qdisc, Sink};
 use crate::sched::priority::PriorityKind;
-use crate::sched::{Inner, Scheduler, Setup, aside};
+use crate::sched::{Nested, Scheduler, Setup, aside};
 use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit};
 use alloc::boxed::Box;
 use goodqueue_units::{Bytes, Duration, Framing, Instant, Rate, Rng};
@@ -323,12 +323,12 @@ pub struct ShaperKind;
 #[expect(clippy::large_enum_variant, reason = "one per link, and a box would cost a pointer chase per packet")]
 pub enum Shaped<P> {
     /// A queue that holds no other.
-    Queue(Inner<P>),
+    Queue(Nested<P>),
     /// Strict priority between such queues.
     Priority(<PriorityKind as Scheduler>::Queue<P>),
 }
 
-choose!(Shaped here { Queue, Priority });
+choose!(Shaped { Queue, Priority });
 
 impl Scheduler for ShaperKind {
     const KIND: KindSpec = KIND;
@@ -351,7 +351,7 @@ impl Scheduler for ShaperKind {
                 })?
             }
             _ => {
-                let queue = Inner::build(within)?;
+                let queue = Nested::build(within)?;
                 aside(|| Box::new(Shaper::new(Shaped::Queue(*queue), params)))
             }
         };
