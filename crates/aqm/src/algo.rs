@@ -1,7 +1,7 @@
 //! The list of algorithms. Adding one is one file and one line here.
 
 use crate::aqm::{Aqm, Comparison, Env, PacketView, QueueView, Verdict};
-use crate::sched::apart;
+use crate::outline::apart;
 use crate::spec::{Given, KindSpec, LinkFacts, ParamError};
 use alloc::boxed::Box;
 use goodqueue_units::{Instant, Packets};

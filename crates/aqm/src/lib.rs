@@ -45,6 +45,7 @@ pub mod deployed;
 pub mod elsewhere;
 pub mod framing;
 pub mod math;
+mod outline;
 pub mod own;
 mod pool;
 mod qdisc;

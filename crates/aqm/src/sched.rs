@@ -17,6 +17,7 @@ use crate::aqm::{FlowHash, QueueView};
 use crate::books::EcnPolicy;
 use crate::counters::Counters;
 use crate::elsewhere::{Elsewhere, FarKind};
+use crate::outline::aside;
 use crate::own::{Own, OwnKind};
 use crate::qdisc::{Departure, Outlook, Packet, Qdisc, Sink};
 use crate::queue::ManagedQueue;
@@ -60,13 +61,6 @@ pub struct Setup<'a> {
     pub ecn: EcnPolicy,
     /// Its random stream.
     pub rng: Rng,
-}
-
-/// Calls out of line: the caller then needs no room on the stack for what one of many kinds needs,
-/// on top of which another one's calls would come.
-#[inline(never)]
-pub(crate) fn aside<T>(work: impl FnOnce() -> T) -> T {
-    work()
 }
 
 /// Implements [`Qdisc`] for an enum of queue disciplines by one `match` per call. What packets come
@@ -315,20 +309,6 @@ fn refuse_inner(spec: &KindSpec, of: Option<&Chosen>) -> Result<(), ParamError> 
         return Ok(());
     }
     Err(ParamError { param: "of", message: alloc::format!("`{}` has no inner algorithm", spec.kind) })
-}
-
-/// Makes something large of a part, in a call of its own. While the part is built, which takes more
-/// calls, the caller then needs no room for the whole: stacks of kernels and of small machines have
-/// few kilobytes.
-#[inline(never)]
-pub(crate) fn finish<T, U>(part: Result<T, ParamError>, make: impl FnOnce(T) -> U) -> Result<U, ParamError> {
-    part.map(make)
-}
-
-/// Builds out of line, so that a stack holds what one kind needs and not what all need.
-#[inline(never)]
-pub(crate) fn apart<T, U>(build: impl FnOnce() -> Result<T, ParamError>, make: impl FnOnce(T) -> U) -> Result<U, ParamError> {
-    finish(build(), make)
 }
 
 /// One queue under one algorithm.

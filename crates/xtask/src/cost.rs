@@ -157,8 +157,7 @@ fn page(rows: &[Row]) -> String {
          some twenty bytes. Each is rounded by a random number, as in Linux. A turn takes 40 instructions, and no turn can be skipped: between two\n\
          packets each flow has about one, and the next random number depends on the one before.\n\n\
          `fair:pie` keeps the probability of each of its queues up to date, 66 times per second while anything waits there: as in Linux, PIE does not rest\n\
-         (RFC 8033 §5.3) unless it is told to. `cake` takes 48 instructions more with one flow than before it had a shaper: to ask whether it\n\
-         shapes, for sizes on the wire, and for drops that are charged to the shaper.\n\n\
+         (RFC 8033 §5.3) unless it is told to.\n\n\
          | queue | flows | instructions | ns |\n|---|---|---|---|\n",
         MOST_GROWTH * 100.0,
         machine()

@@ -20,7 +20,7 @@
 
 use super::Algorithm;
 use super::codel::CoDel;
-use crate::sched::finish;
+use crate::outline::finish;
 use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Value};
 use crate::steering::{Policy, Steered, inner_values, steered_params};
 use goodqueue_units::Duration;

@@ -20,7 +20,7 @@
 
 use super::Algorithm;
 use super::pie::Pie;
-use crate::sched::finish;
+use crate::outline::finish;
 use crate::spec::{Default, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Value, contains};
 use crate::steering::{Policy, Steered, inner_values, steered_params};
 use goodqueue_units::Duration;

@@ -29,7 +29,8 @@ use crate::algo::pie::linux::{LinuxPie, LinuxPieParams};
 use crate::algo::pie::{Pie, PieParams, params as pie};
 use crate::arithmetic::{ARITHMETIC, Arithmetic};
 use crate::qdisc::Packet;
-use crate::sched::{Scheduler, Setup, aside};
+use crate::outline::aside;
+use crate::sched::{Scheduler, Setup};
 use crate::spec::{Family, Given, Kind, KindSpec, Marking, Param, ParamError};
 use alloc::boxed::Box;
 

@@ -29,7 +29,8 @@ use crate::algo::codel::{self, CoDel, CoDelParams};
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Verdict};
 use crate::qdisc::Packet;
 use crate::queue::Limit;
-use crate::sched::{Scheduler, Setup, aside};
+use crate::outline::aside;
+use crate::sched::{Scheduler, Setup};
 use crate::spec::{Family, Given, Kind, KindSpec, Marking, Param, ParamError, Unit};
 use goodqueue_units::{Bytes, Duration, Instant, Packets};
 

@@ -25,7 +25,8 @@
 use crate::aqm::{FlowHash, QueueView};
 use crate::counters::Counters;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
-use crate::sched::{Nested, Scheduler, Setup, aside};
+use crate::outline::aside;
+use crate::sched::{Nested, Scheduler, Setup};
 use crate::spec::{Family, Given, Kind, KindSpec, Marking, Param, ParamError, Unit};
 use alloc::boxed::Box;
 use alloc::vec::Vec;

@@ -23,7 +23,8 @@
 
 use super::fair_queue::kinds::{FLOWS, choice};
 use super::fair_queue::{FairQueue, FairQueueParams, Share, Victim};
-use super::{Scheduler, Setup, aside};
+use crate::outline::aside;
+use super::{Scheduler, Setup};
 use super::flow_table::{MOST_BYTES, ShownBacklog};
 use crate::algo::codel::{self, CoDel};
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Verdict};

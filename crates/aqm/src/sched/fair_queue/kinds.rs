@@ -7,7 +7,8 @@ use crate::algo::{Algorithm, AnyAqm};
 use crate::arithmetic::ARITHMETIC;
 use crate::books::EcnPolicy;
 use crate::qdisc::Packet;
-use crate::sched::{Scheduler, Setup, aside};
+use crate::outline::aside;
+use crate::sched::{Scheduler, Setup};
 use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit};
 
 pub(crate) const fn choice(
