@@ -1,7 +1,7 @@
 //! The list of algorithms. Adding one is one file and one line here.
 
 use crate::aqm::{Aqm, Comparison, Env, PacketView, QueueView, Verdict};
-use crate::outline::apart;
+use crate::outline::{aside, finish};
 use crate::spec::{Given, KindSpec, LinkFacts, ParamError};
 use alloc::boxed::Box;
 use goodqueue_units::{Instant, Packets};
@@ -66,7 +66,7 @@ macro_rules! algorithms {
             /// stacks of all callers.
             pub(crate) fn build_boxed(given: &Given<'_>, link: &LinkFacts) -> Result<Box<Self>, ParamError> {
                 $(if <$module::$Type as Algorithm>::KINDS.iter().any(|spec| spec.kind == given.kind()) {
-                    return apart(|| <$module::$Type as Algorithm>::build(given, link), |aqm| Box::new(Self::$Type(aqm)));
+                    return aside(|| finish(<$module::$Type as Algorithm>::build(given, link), |aqm| Box::new(Self::$Type(aqm))));
                 })+
                 Err(ParamError { param: "kind", message: alloc::format!("`{}` is not an algorithm", given.kind()) })
             }

@@ -16,9 +16,3 @@ pub(crate) fn aside<T>(work: impl FnOnce() -> T) -> T {
 pub(crate) fn finish<T, U>(part: Result<T, ParamError>, make: impl FnOnce(T) -> U) -> Result<U, ParamError> {
     part.map(make)
 }
-
-/// Builds out of line, so that a stack holds what one kind needs and not what all need.
-#[inline(never)]
-pub(crate) fn apart<T, U>(build: impl FnOnce() -> Result<T, ParamError>, make: impl FnOnce(T) -> U) -> Result<U, ParamError> {
-    finish(build(), make)
-}

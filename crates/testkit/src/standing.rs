@@ -23,7 +23,6 @@ pub struct StandingQueue<Q> {
     queue: Q,
     now: Instant,
     flows: u32,
-    flow: u32,
     burst: [SimplePacket; BURST],
     next: usize,
 }
@@ -34,7 +33,7 @@ impl<Q: Qdisc<SimplePacket>> StandingQueue<Q> {
     #[must_use]
     pub fn new(queue: Q, flows: u32) -> Self {
         let burst = [SimplePacket::new(1250); BURST];
-        let mut standing = Self { queue, now: Instant::from_nanos(1), flows: flows.max(1), flow: 0, burst, next: BURST };
+        let mut standing = Self { queue, now: Instant::from_nanos(1), flows: flows.max(1), burst, next: BURST };
         (0..WAITING).for_each(|_| standing.enqueue());
         standing.work(20 * flows.max(1_000));
         standing
@@ -43,7 +42,7 @@ impl<Q: Qdisc<SimplePacket>> StandingQueue<Q> {
     /// Makes the next packets.
     #[inline(never)]
     fn refill(&mut self) {
-        let (mut flow, step) = (self.flow, STRIDE % self.flows);
+        let (mut flow, step) = (self.burst[BURST - 1].flow, STRIDE % self.flows);
         for packet in &mut self.burst {
             flow += step;
             if flow >= self.flows {
@@ -51,7 +50,6 @@ impl<Q: Qdisc<SimplePacket>> StandingQueue<Q> {
             }
             packet.flow = flow;
         }
-        self.flow = flow;
         self.next = 0;
     }
 

@@ -388,10 +388,9 @@ impl<P: Packet> Qdisc<P> for Jobs<P> {
         };
         let mut line = &mut self.lines[class];
         let entry = line.pop()?;
-        let head_since = line.head_since();
         let len = (entry.packet.len() + self.books.overhead).get();
         let account = &mut self.accounts[class];
-        account.head_since = head_since;
+        account.head_since = line.head_since();
         account.sent += len;
         account.backlog -= len;
         account.packets -= 1;
