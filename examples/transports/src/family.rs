@@ -10,8 +10,8 @@ use bytes::{Bytes, BytesMut};
 use goodqueue_net::{Datagram, Duration, Ecn, Instant, Recovery, Transmit};
 use proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use proto::{
-    ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, EndpointConfig, Event, ServerConfig, StreamEvent,
-    StreamId, TransportConfig, VarInt,
+    ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, EndpointConfig, Event, ServerConfig,
+    StreamEvent, StreamId, TransportConfig, VarInt,
 };
 use std::collections::VecDeque;
 use std::error::Error;
@@ -38,14 +38,7 @@ pub fn ends(keys: &Keys, flow: Flow, control: &str) -> Result<[End; 2], Box<dyn 
         seed[..8].copy_from_slice(&flow.seed.to_le_bytes());
         let mut config = EndpointConfig::default();
         config.rng_seed(Some(seed));
-        End {
-            epoch,
-            endpoint: endpoint(config, server),
-            connects,
-            connection: None,
-            answers: VecDeque::new(),
-            failed: None,
-        }
+        End { epoch, endpoint: endpoint(config, server), connects, connection: None, answers: VecDeque::new(), failed: None }
     };
     Ok([end(1, Some(Arc::new(server)), None), end(2, None, Some(client))])
 }
@@ -120,12 +113,10 @@ impl Transport for End {
                     connection.handle_event(event);
                 }
             }
-            Some(DatagramEvent::NewConnection(incoming)) => {
-                match self.endpoint.accept(incoming, real, &mut buffer, None) {
-                    Ok(accepted) => self.connection = Some(accepted),
-                    Err(error) => panic!("the connection was refused: {}", error.cause),
-                }
-            }
+            Some(DatagramEvent::NewConnection(incoming)) => match self.endpoint.accept(incoming, real, &mut buffer, None) {
+                Ok(accepted) => self.connection = Some(accepted),
+                Err(error) => panic!("the connection was refused: {}", error.cause),
+            },
             Some(DatagramEvent::Response(_)) => self.answers.push_back(buffer),
             None => {}
         }

@@ -186,11 +186,8 @@ impl Algorithm for Avq {
             buffer: held * given.number("buflim").unwrap_or(1.0),
         };
         if params.buffer < wire_mtu {
-            let message = alloc::format!(
-                "{} B cannot hold one packet: allowed from {} B",
-                Decimal(params.buffer),
-                Decimal(wire_mtu)
-            );
+            let message =
+                alloc::format!("{} B cannot hold one packet: allowed from {} B", Decimal(params.buffer), Decimal(wire_mtu));
             return fault("buflim", message);
         }
         let most = params.ecnlim * rate.as_bytes_s_f64() / wire_mtu;

@@ -48,8 +48,7 @@ const WITHIN: [Param; 14] = {
 };
 const REST: &str = "active_inactive";
 
-const PARAMS: [Param; 24] =
-    steered_params(&WITHIN, &["target", "estimator", "dq_threshold", "arithmetic"], "2.5 ms");
+const PARAMS: [Param; 24] = steered_params(&WITHIN, &["target", "estimator", "dq_threshold", "arithmetic"], "2.5 ms");
 
 impl Algorithm for PieAs {
     const KINDS: &'static [KindSpec] = &[KindSpec {

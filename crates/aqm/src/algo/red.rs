@@ -42,12 +42,12 @@ pub mod linux;
 mod params;
 
 use super::Algorithm;
-use crate::arithmetic::Arithmetic;
-use alloc::boxed::Box;
-use linux::{LinuxRed, LinuxRedParams};
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
+use crate::arithmetic::Arithmetic;
 use crate::spec::{Decimal, Given, KindSpec, LinkFacts, ParamError};
+use alloc::boxed::Box;
 use goodqueue_units::{Instant, Rate};
+use linux::{LinuxRed, LinuxRedParams};
 pub use params::{Adaptation, Facts, RedParams, WeightRule};
 use params::{KINDS, Settings};
 

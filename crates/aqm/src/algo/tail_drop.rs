@@ -103,6 +103,9 @@ mod tests {
         assert_eq!(pfifo.count(Limit::bytes(100_000), mtu), Limit::packets(67));
         assert_eq!(pfifo.count(Limit::bytes(10), mtu), Limit::packets(1));
         assert_eq!(bfifo.count(Limit::packets(30), mtu), Limit::bytes(45_000));
-        assert_eq!((pfifo.count(Limit::packets(7), mtu), bfifo.count(Limit::bytes(9), mtu)), (Limit::packets(7), Limit::bytes(9)));
+        assert_eq!(
+            (pfifo.count(Limit::packets(7), mtu), bfifo.count(Limit::bytes(9), mtu)),
+            (Limit::packets(7), Limit::bytes(9))
+        );
     }
 }

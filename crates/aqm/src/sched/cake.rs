@@ -48,12 +48,12 @@ use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::{Arithmetic, LinuxDraws};
 use crate::books::EcnPolicy;
 use crate::counters::Counters;
+use crate::outline::aside;
 use crate::pool;
 use crate::qdisc::{Departure, Dropped, Packet, Qdisc, Sink};
 use crate::queue::Limit;
-use crate::outline::aside;
-use crate::sched::{Scheduler, Setup};
 use crate::sched::flow_table::{self, DropFrom, FlowTable, MOST_BYTES, ShownBacklog};
+use crate::sched::{Scheduler, Setup};
 use crate::spec::{Given, KindSpec, ParamError};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -67,8 +67,8 @@ mod shares;
 mod tin;
 
 pub use ack_filter::AckFilter;
-pub use params::{CakeParams, Isolation, Tins};
 use params::KIND;
+pub use params::{CakeParams, Isolation, Tins};
 use shaping::Shaping;
 use tin::{Seat, Tin};
 
@@ -228,7 +228,8 @@ impl<P: Packet> Cake<P> {
             let tin = longest / self.params.flows.max(1) as usize;
             let before = self.table.total.packets.get();
             if let Some(shaping) = self.shaping.as_deref_mut().filter(|_| self.params.ingress) {
-                let mut toll = Toll { sink: &mut *sink, framing: self.params.framing, shaping: Some(shaping), tin, now, bytes: 0 };
+                let mut toll =
+                    Toll { sink: &mut *sink, framing: self.params.framing, shaping: Some(shaping), tin, now, bytes: 0 };
                 self.table.evict(longest, DropFrom::Head, 1, 0, now, &mut toll);
             } else {
                 self.table.evict(longest, DropFrom::Head, 1, 0, now, &mut *sink);
@@ -352,7 +353,8 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
                     // Also where drops cost nothing: a single caller lets the compiler inline
                     // `take`, which saves more instructions than the detour costs.
                     let charged = shaping.as_deref_mut().filter(|_| params.ingress);
-                    let mut toll = Toll { sink: &mut *sink, framing: params.framing, shaping: charged, tin: *current, now, bytes: 0 };
+                    let mut toll =
+                        Toll { sink: &mut *sink, framing: params.framing, shaping: charged, tin: *current, now, bytes: 0 };
                     let departure = table.take(index, now, &mut toll);
                     let tolls = if params.ingress { toll.bytes } else { 0 };
                     exchange_draws(linux, table, index);
@@ -454,11 +456,7 @@ impl Scheduler for CakeKind {
     const KIND: KindSpec = KIND;
     type Queue<P> = Box<Cake<P>>;
 
-    fn build<P: Packet, R>(
-        given: &Given<'_>,
-        setup: Setup<'_>,
-        keep: impl FnOnce(Self::Queue<P>) -> R,
-    ) -> Result<R, ParamError> {
+    fn build<P: Packet, R>(given: &Given<'_>, setup: Setup<'_>, keep: impl FnOnce(Self::Queue<P>) -> R) -> Result<R, ParamError> {
         let ecn = if given.switch("ecn") == Some(false) { EcnPolicy::Drop } else { setup.ecn };
         let params = CakeParams::build(given, setup.link)?;
         let mut queue = aside(|| Box::write(Box::new_uninit(), Cake::bare(params, setup.link.limit)));

@@ -36,9 +36,9 @@
 use crate::aqm::{QueueView, Reason, Verdict};
 use crate::books::{Books, EcnPolicy, Entry, Fate, Waiting};
 use crate::counters::Counters;
+use crate::outline::aside;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::queue::{Limit, Line};
-use crate::outline::aside;
 use crate::sched::{Scheduler, Setup};
 use crate::spec::{Given, KindSpec, ParamError};
 use alloc::boxed::Box;
@@ -46,8 +46,8 @@ use goodqueue_units::{Bytes, Duration, Ecn, Instant, Packets, Rate};
 
 mod params;
 
-pub use params::{DualPi2Params, Order};
 use params::KIND;
+pub use params::{DualPi2Params, Order};
 
 /// The controller: one probability for both queues.
 #[derive(Clone, Copy, Debug, Default)]
@@ -362,11 +362,7 @@ impl Scheduler for DualPi2Kind {
     const KIND: KindSpec = KIND;
     type Queue<P> = Box<DualPi2<P>>;
 
-    fn build<P: Packet, R>(
-        given: &Given<'_>,
-        setup: Setup<'_>,
-        keep: impl FnOnce(Self::Queue<P>) -> R,
-    ) -> Result<R, ParamError> {
+    fn build<P: Packet, R>(given: &Given<'_>, setup: Setup<'_>, keep: impl FnOnce(Self::Queue<P>) -> R) -> Result<R, ParamError> {
         let ecn = if given.switch("ecn") == Some(false) { EcnPolicy::Drop } else { setup.ecn };
         let params = DualPi2Params::build(given, setup.link)?;
         let mut queue = aside(|| Box::write(Box::new_uninit(), DualPi2::new(params, setup.link.limit)));

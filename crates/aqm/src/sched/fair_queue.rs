@@ -26,14 +26,14 @@ pub(crate) mod kinds;
 pub use super::classifier::Hashing;
 pub use kinds::{FairKind, FqCoDelKind};
 
-use super::classifier::Classifier;
 use super::Setup;
+use super::classifier::Classifier;
 use super::flow_table::{self, DropFrom, Flow, FlowTable, MOST_BYTES, ShownBacklog};
 use crate::aqm::{Aqm, FlowHash, QueueView};
+use crate::books::EcnPolicy;
 use crate::counters::Counters;
 use crate::pool;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
-use crate::books::EcnPolicy;
 use crate::queue::Limit;
 use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate, Rng};
 

@@ -28,8 +28,8 @@ use super::fair_queue::{FairQueue, FairQueueParams, Victim};
 use crate::algo::pie::linux::{LinuxPie, LinuxPieParams};
 use crate::algo::pie::{Pie, PieParams, params as pie};
 use crate::arithmetic::{ARITHMETIC, Arithmetic};
-use crate::qdisc::Packet;
 use crate::outline::aside;
+use crate::qdisc::Packet;
 use crate::sched::{Scheduler, Setup};
 use crate::spec::{Family, Given, Kind, KindSpec, Marking, Param, ParamError};
 use alloc::boxed::Box;
@@ -80,11 +80,7 @@ impl Scheduler for FqPieKind {
     const KIND: KindSpec = KIND;
     type Queue<P> = Box<FairQueue<P, Pie>>;
 
-    fn build<P: Packet, R>(
-        given: &Given<'_>,
-        setup: Setup<'_>,
-        keep: impl FnOnce(Self::Queue<P>) -> R,
-    ) -> Result<R, ParamError> {
+    fn build<P: Packet, R>(given: &Given<'_>, setup: Setup<'_>, keep: impl FnOnce(Self::Queue<P>) -> R) -> Result<R, ParamError> {
         let params = FairQueueParams::build(given, setup.link)?;
         let is_linux = Arithmetic::of(given) == Arithmetic::Linux;
         let pie = if is_linux {

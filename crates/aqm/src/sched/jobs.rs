@@ -45,15 +45,15 @@ mod rates;
 use crate::aqm::{QueueView, Reason, Verdict};
 use crate::books::{Books, Entry, Fate, Waiting};
 use crate::counters::Counters;
+use crate::outline::aside;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::queue::{Limit, Line};
-use crate::outline::aside;
 use crate::sched::{Scheduler, Setup};
 use crate::spec::{Given, KindSpec, ParamError};
 use alloc::boxed::Box;
 use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate};
-use params::{KIND, MOST};
 pub use params::{DropEnd, JobsParams, ProjectionParams, Promise};
+use params::{KIND, MOST};
 use projection::{Projection, Room};
 use rates::{Account, Load};
 
@@ -472,11 +472,7 @@ impl Scheduler for JobsKind {
     const KIND: KindSpec = KIND;
     type Queue<P> = Box<Jobs<P>>;
 
-    fn build<P: Packet, R>(
-        given: &Given<'_>,
-        setup: Setup<'_>,
-        keep: impl FnOnce(Self::Queue<P>) -> R,
-    ) -> Result<R, ParamError> {
+    fn build<P: Packet, R>(given: &Given<'_>, setup: Setup<'_>, keep: impl FnOnce(Self::Queue<P>) -> R) -> Result<R, ParamError> {
         let params = JobsParams::build(given, setup.link)?;
         let mut queue = aside(|| Box::write(Box::new_uninit(), Jobs::bare(params, setup.link.limit, setup.link.mtu)));
         queue.set_up(setup);

@@ -27,9 +27,9 @@
 use super::weighted::{WeightedQueue, WeightedQueueParams};
 use crate::algo::codel::{self, CoDel, CoDelParams};
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Verdict};
+use crate::outline::aside;
 use crate::qdisc::Packet;
 use crate::queue::Limit;
-use crate::outline::aside;
 use crate::sched::{Scheduler, Setup};
 use crate::spec::{Family, Given, Kind, KindSpec, Marking, Param, ParamError, Unit};
 use goodqueue_units::{Bytes, Duration, Instant, Packets};
@@ -125,11 +125,7 @@ impl Scheduler for NfqCoDelKind {
     const KIND: KindSpec = KIND;
     type Queue<P> = WeightedQueue<P, MCoDel>;
 
-    fn build<P: Packet, R>(
-        given: &Given<'_>,
-        setup: Setup<'_>,
-        keep: impl FnOnce(Self::Queue<P>) -> R,
-    ) -> Result<R, ParamError> {
+    fn build<P: Packet, R>(given: &Given<'_>, setup: Setup<'_>, keep: impl FnOnce(Self::Queue<P>) -> R) -> Result<R, ParamError> {
         let is_adaptive = given.switch("adaptive") != Some(false);
         if !is_adaptive && given.is_given("unit") {
             let message = "has no meaning with adaptive = false".into();

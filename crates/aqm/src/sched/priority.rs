@@ -24,8 +24,8 @@
 
 use crate::aqm::{FlowHash, QueueView};
 use crate::counters::Counters;
-use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::outline::aside;
+use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::sched::{Nested, Scheduler, Setup};
 use crate::spec::{Family, Given, Kind, KindSpec, Marking, Param, ParamError, Unit};
 use alloc::boxed::Box;

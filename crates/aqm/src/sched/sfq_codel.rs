@@ -23,11 +23,11 @@
 
 use super::fair_queue::kinds::{FLOWS, choice};
 use super::fair_queue::{FairQueue, FairQueueParams, Share, Victim};
-use crate::outline::aside;
-use super::{Scheduler, Setup};
 use super::flow_table::{MOST_BYTES, ShownBacklog};
+use super::{Scheduler, Setup};
 use crate::algo::codel::{self, CoDel};
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Verdict};
+use crate::outline::aside;
 use crate::qdisc::Packet;
 use crate::spec::{Family, Given, Kind, KindSpec, Marking, Param, ParamError, Size};
 use goodqueue_units::{Instant, Packets};
@@ -96,11 +96,7 @@ impl Scheduler for SfqCoDelKind {
     const KIND: KindSpec = KIND;
     type Queue<P> = FairQueue<P, Ns2CoDel>;
 
-    fn build<P: Packet, R>(
-        given: &Given<'_>,
-        setup: Setup<'_>,
-        keep: impl FnOnce(Self::Queue<P>) -> R,
-    ) -> Result<R, ParamError> {
+    fn build<P: Packet, R>(given: &Given<'_>, setup: Setup<'_>, keep: impl FnOnce(Self::Queue<P>) -> R) -> Result<R, ParamError> {
         let by_bytes = given.choice("round") == Some("bytes");
         if !by_bytes && given.is_given("quantum") {
             let message = "has no meaning in rounds of packets: allowed with round = \"bytes\"".into();

@@ -26,9 +26,9 @@
 use crate::aqm::{FlowHash, QueueView};
 use crate::counters::Counters;
 use crate::framing;
+use crate::outline::aside;
 use crate::qdisc::{Departure, Outlook, Packet, Qdisc, Sink};
 use crate::sched::priority::PriorityKind;
-use crate::outline::aside;
 use crate::sched::{Nested, Scheduler, Setup};
 use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit};
 use alloc::boxed::Box;
@@ -335,11 +335,7 @@ impl Scheduler for ShaperKind {
     const KIND: KindSpec = KIND;
     type Queue<P> = Box<Shaper<Shaped<P>>>;
 
-    fn build<P: Packet, R>(
-        given: &Given<'_>,
-        setup: Setup<'_>,
-        keep: impl FnOnce(Self::Queue<P>) -> R,
-    ) -> Result<R, ParamError> {
+    fn build<P: Packet, R>(given: &Given<'_>, setup: Setup<'_>, keep: impl FnOnce(Self::Queue<P>) -> R) -> Result<R, ParamError> {
         let params = aside(|| ShaperParams::build(given, setup.link))?;
         let link = params.facts_within(setup.link);
         let within = Setup { link: &link, ..setup };
@@ -347,9 +343,7 @@ impl Scheduler for ShaperKind {
             Some(chosen) if chosen.kind.kind == PriorityKind::KIND.kind => {
                 let given = Given::new(chosen.kind, &chosen.params)?;
                 let within = Setup { of: chosen.of.as_deref(), ..within };
-                PriorityKind::build(&given, within, |queue| {
-                    aside(|| Box::new(Shaper::new(Shaped::Priority(queue), params)))
-                })?
+                PriorityKind::build(&given, within, |queue| aside(|| Box::new(Shaper::new(Shaped::Priority(queue), params))))?
             }
             _ => {
                 let queue = Nested::build(within)?;

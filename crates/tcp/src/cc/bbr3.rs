@@ -37,9 +37,9 @@ mod probe_rtt;
 mod startup;
 mod window;
 
-use crate::windowed::{Windowed, largest};
 use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Detail, Established, Feedback};
 use super::{LostSegment, MarkResponse, ModelPhase, Needs, PathModel, Reduction, Setup, Start, State, Timeout};
+use crate::windowed::{Windowed, largest};
 use bounds::{Bounds, Undo};
 use goodqueue_spec::{Kind, Param};
 use goodqueue_units::{Bytes, Duration, Instant, Rate, Rng};

@@ -127,10 +127,14 @@ fn share_of_a_flood(load: f64) -> f64 {
     for turn in 0..60_000 {
         let now = Instant::from_nanos(1 + turn * 1_200_000);
         // One departure per iteration; both kinds arrive in random order.
-        let mut coming: Vec<u32> = [load, polite].iter().zip([0, 1]).flat_map(|(&rate, flow)| {
-            let count = rate as u32 + u32::from(chance.fires(rate - f64::from(rate as u32)));
-            (0..count).map(move |_| flow)
-        }).collect();
+        let mut coming: Vec<u32> = [load, polite]
+            .iter()
+            .zip([0, 1])
+            .flat_map(|(&rate, flow)| {
+                let count = rate as u32 + u32::from(chance.fires(rate - f64::from(rate as u32)));
+                (0..count).map(move |_| flow)
+            })
+            .collect();
         while !coming.is_empty() {
             let flow = coming.swap_remove(chance.below(coming.len() as u64) as usize) * (1 + id as u32);
             queue.enqueue(now, SimplePacket { id, flow, ..SimplePacket::new(1500) }, &mut NoSink);

@@ -76,10 +76,8 @@ impl LinuxPieParams {
             if f64::from(whole) == number * 16.0 && whole <= MOST_SIXTEENTHS {
                 return Ok(whole);
             }
-            let message = alloc::format!(
-                "{} does not go with arithmetic = \"linux\": allowed sixteenths from 0 to 2",
-                Decimal(number)
-            );
+            let message =
+                alloc::format!("{} does not go with arithmetic = \"linux\": allowed sixteenths from 0 to 2", Decimal(number));
             Err(ParamError { param, message })
         };
         Ok(Self {

@@ -2,7 +2,9 @@
 
 use crate::arithmetic::ARITHMETIC;
 use crate::math::exp;
-use crate::spec::{Default as ParamDefault, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit, Value};
+use crate::spec::{
+    Default as ParamDefault, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit, Value,
+};
 use goodqueue_units::{Bytes, Duration, Rate};
 
 /// Whether and how `max_p` follows the average.

@@ -48,9 +48,8 @@ pub(super) struct Hosts {
 impl Hosts {
     pub(super) fn new(count: u32, isolation: Isolation) -> Self {
         let sides = [isolation.is_fair_to_sources(), isolation.is_fair_to_destinations()];
-        let classifier = |is_told_apart: bool| {
-            is_told_apart.then(|| Classifier::new(count, Hashing::SetAssociative, None, &mut Rng::new(0)))
-        };
+        let classifier =
+            |is_told_apart: bool| is_told_apart.then(|| Classifier::new(count, Hashing::SetAssociative, None, &mut Rng::new(0)));
         let loads = alloc::vec![Load { queues: 0, bulk: 0, share: Share::of(0, 0) }; 2 * count as usize + 1];
         Self { classifiers: sides.map(classifier), loads, count, quantum: 0 }
     }

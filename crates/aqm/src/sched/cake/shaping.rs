@@ -62,13 +62,7 @@ impl Shaping {
             let pace = Pace::of(rates.get(number).copied().unwrap_or(first));
             TinSchedule { pace, next: Instant::ZERO, packets: 0 }
         };
-        Self {
-            pace: Pace::of(first),
-            next: Instant::ZERO,
-            failsafe: Instant::ZERO,
-            tins: core::array::from_fn(tin),
-            held: None,
-        }
+        Self { pace: Pace::of(first), next: Instant::ZERO, failsafe: Instant::ZERO, tins: core::array::from_fn(tin), held: None }
     }
 
     /// A packet arrives for `tin`: times that passed while nothing waited are no credit.

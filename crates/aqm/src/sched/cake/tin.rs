@@ -39,8 +39,7 @@ pub(super) struct Seat {
 }
 
 impl Seat {
-    pub(super) const IDLE: Self =
-        Self { deficit: 0, next: NONE, previous: NONE, hosts: [0; 2], place: Place::Idle };
+    pub(super) const IDLE: Self = Self { deficit: 0, next: NONE, previous: NONE, hosts: [0; 2], place: Place::Idle };
 }
 
 /// Where the credit of turns is drawn from: the draws of Linux's form, if that is wanted, or the

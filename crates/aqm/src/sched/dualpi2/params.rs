@@ -170,12 +170,22 @@ pub(super) const KIND: KindSpec = KindSpec {
         params: &[
             Param::on("ecn").about("mark; without, all packets go to the classic queue").from_source(RFC),
             duration("target", Duration::ms(15), LONG, "delay to settle at", RFC),
-            duration("rtt_max", Duration::ms(100), (1e-5, 100.0), "longest round-trip time expected; it and target set the gains where one of them is given", RFC),
+            duration(
+                "rtt_max",
+                Duration::ms(100),
+                (1e-5, 100.0),
+                "longest round-trip time expected; it and target set the gains where one of them is given",
+                RFC,
+            ),
             Param::auto("t_update", Unit::Duration, "16 ms; with target or rtt_max given the smaller of target and rtt_max / 3")
                 .within(LONG.0, LONG.1)
                 .about("time between updates of the probability")
                 .from_source(LINUX),
-            gain("alpha", "41/256; with target or rtt_max given 0.1 t_update / rtt_max^2", "gain on the distance to the target, in 1/s"),
+            gain(
+                "alpha",
+                "41/256; with target or rtt_max given 0.1 t_update / rtt_max^2",
+                "gain on the distance to the target, in 1/s",
+            ),
             gain("beta", "819/256; with target or rtt_max given 0.3 / rtt_max", "gain on the change of the delay, in 1/s"),
             number("k", Unit::Number, 2.0, (0.01, 100.0), "coupling of L4S marks to the root of classic signals", RFC),
             duration("min_th", Duration::ms(1), (0.0, 10.0), "sojourn time up to which L4S packets are not marked for it", LINUX),

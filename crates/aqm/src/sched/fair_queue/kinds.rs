@@ -6,8 +6,8 @@ use crate::algo::codel::{self, CoDel};
 use crate::algo::{Algorithm, AnyAqm};
 use crate::arithmetic::ARITHMETIC;
 use crate::books::EcnPolicy;
-use crate::qdisc::Packet;
 use crate::outline::aside;
+use crate::qdisc::Packet;
 use crate::sched::{Scheduler, Setup};
 use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit};
 
@@ -101,11 +101,7 @@ impl Scheduler for FqCoDelKind {
     const KIND: KindSpec = FQ_CODEL;
     type Queue<P> = FairQueue<P, CoDel>;
 
-    fn build<P: Packet, R>(
-        given: &Given<'_>,
-        setup: Setup<'_>,
-        keep: impl FnOnce(Self::Queue<P>) -> R,
-    ) -> Result<R, ParamError> {
+    fn build<P: Packet, R>(given: &Given<'_>, setup: Setup<'_>, keep: impl FnOnce(Self::Queue<P>) -> R) -> Result<R, ParamError> {
         let codel = CoDel::build(given, setup.link)?;
         let params = FairQueueParams::build(given, setup.link)?;
         let ecn = if given.switch("ecn") == Some(false) { EcnPolicy::Drop } else { setup.ecn };
@@ -140,11 +136,7 @@ impl Scheduler for FairKind {
     const KIND: KindSpec = FAIR;
     type Queue<P> = FairQueue<P, AnyAqm>;
 
-    fn build<P: Packet, R>(
-        given: &Given<'_>,
-        setup: Setup<'_>,
-        keep: impl FnOnce(Self::Queue<P>) -> R,
-    ) -> Result<R, ParamError> {
+    fn build<P: Packet, R>(given: &Given<'_>, setup: Setup<'_>, keep: impl FnOnce(Self::Queue<P>) -> R) -> Result<R, ParamError> {
         let Some(inner) = setup.of else {
             let message = "`fair` needs the algorithm of its flows, for instance { kind = \"pie\" }".into();
             return Err(ParamError { param: "of", message });

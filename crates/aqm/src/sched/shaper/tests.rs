@@ -61,7 +61,8 @@ fn peak_rate_spreads_a_burst() {
 
 #[test]
 fn framing_counts() {
-    let settings = ShaperParams { framing: Framing::header(Bytes::new(500)), largest: Bytes::new(2000), ..params(Rate::mbit(16), 2000) };
+    let settings =
+        ShaperParams { framing: Framing::header(Bytes::new(500)), largest: Bytes::new(2000), ..params(Rate::mbit(16), 2000) };
     let out = departures(&mut shaper(settings), &[(at(0), 1500); 3], at(10_000));
     assert_eq!(out.iter().map(|departure| departure.0).collect::<Vec<_>>(), [0, 1000, 2000].map(at));
 }
