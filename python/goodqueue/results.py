@@ -24,18 +24,24 @@ Table = _core.Table
 
 @dataclass(frozen=True)
 class Headline:
-    """The answer of a result in words, as every table and page shows it."""
+    """The verdict of a result in words, as every table and page shows it."""
 
     text: str
-    """The sentences."""
+    """At most two sentences, a blank line, and details in a line each."""
     best: str | None
-    """Label of the best point, or the best queue over several settings; ``None`` when nothing is ranked."""
+    """Label of the queue that is named; ``None`` when nothing is ranked."""
     not_significantly_different: tuple[str, ...]
     """Labels of those that are not significantly worse for anybody on the line."""
+    price: str
+    """What the named queue costs in utilization and goodput, in words."""
+    unusable: tuple[str, ...]
+    """Activities that are unusable under the named queue."""
+    grades: Mapping[str, Mapping[str, str]]
+    """For each queue its activities as ``good``, ``fair``, ``poor`` or ``unusable``."""
     policy: str
-    """The policy in words."""
+    """The policy in words; empty without one."""
     outside_policy: tuple[str, ...]
-    """Labels of points that do not satisfy it."""
+    """Labels of the queues that the policy excludes."""
 
 
 @dataclass(frozen=True)
@@ -263,6 +269,9 @@ class Result:
             text=given["text"],
             best=given["best"],
             not_significantly_different=tuple(given["not_significantly_different"]),
+            price=given["price"],
+            unusable=tuple(given["unusable"]),
+            grades={graded["label"]: graded["grades"] for graded in given["grades"]},
             policy=given["policy"],
             outside_policy=tuple(given["outside_policy"]),
         )

@@ -12,7 +12,6 @@ use crate::settings::RunSettings;
 use crate::{host, interrupt};
 use files::Files;
 use goodqueue_lab::compare::Labels;
-use goodqueue_lab::headline::Headline;
 use goodqueue_lab::hosts::{Refusal, ScenarioHost};
 use goodqueue_lab::lint;
 use goodqueue_lab::plan::{Plan, Point};
@@ -20,6 +19,7 @@ use goodqueue_lab::qlog::QlogFiles;
 use goodqueue_lab::record::{Recorder, check_target, write_file};
 use goodqueue_lab::runner::{self, RunOptions, RunReport};
 use goodqueue_lab::summary::Summary;
+use goodqueue_lab::verdict::{Criteria, Headline};
 pub use place::RESULTS;
 #[cfg(target_os = "linux")]
 pub use place::{file_name, without};
@@ -65,7 +65,7 @@ pub struct Finished<'a> {
 pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
     let points = job.plan.points()?;
     let options = options(job, &points)?;
-    let policy = job.settings.policy()?;
+    let criteria = Criteria { policy: job.settings.policy()?, unit: job.settings.unit };
     if let Some(path) = job.settings.json.as_ref().filter(|_| !job.settings.json_to_stdout()) {
         check_target(path).map_err(|error| Failure::Input(format!("--json {error}")))?;
     }
@@ -97,7 +97,7 @@ pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
     let sets: Vec<&[(String, serde_json::Value)]> = points.iter().map(|point| point.set.as_slice()).collect();
     let labels = Labels::new(&sets, job.plan.name());
     let main_link = points.first().map_or("", |point| point.plan.main_link().name.as_str());
-    let headline = Headline::of(&points, &report.points, &labels, &policy);
+    let headline = Headline::of(&points, &report.points, &labels, &criteria);
     let summary = Summary { headline: Some(headline.clone()), ..report.summary(job.plan) };
     let json = summary.to_json();
     let finished = Finished {
@@ -119,7 +119,15 @@ pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
     if let (Ok(()), Ok(path), false) = (&printed, &written, job.settings.json_to_stdout()) {
         say(&format!("results in {}", path.display()));
     }
-    let folder = written?;
+    let folder = match written {
+        Ok(folder) => folder,
+        Err(error) => {
+            if !job.settings.json_to_stdout() {
+                print_text(&tables::verdict(&finished, crate::output::width()))?;
+            }
+            return Err(error);
+        }
+    };
     printed?;
     if let Some((written, folder)) = qlog {
         say(&format!("{} qlog files in {}", written?, folder.display()));
@@ -127,6 +135,9 @@ pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
     let opening = &job.settings.opening;
     if opening.open || !job.settings.json_to_stdout() {
         opening.show(&folder);
+    }
+    if !job.settings.json_to_stdout() {
+        print_text(&tables::verdict(&finished, crate::output::width()))?;
     }
     verdict(&report, points.len() * options.replications as usize)
 }

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::opening::Opening;
 use clap::{Args, ValueEnum};
-use goodqueue_lab::headline::Policy;
+use goodqueue_lab::verdict::{Policy, Unit};
 use goodqueue_lab::plan::Scenario;
 use goodqueue_lab::qlog::Form;
 use goodqueue_lab::quantity::{self, Limits};
@@ -38,10 +38,12 @@ pub struct RunSettings {
     /// Time between two samples, for instance 10ms [default: about 2500 samples per run]
     #[arg(long, value_name = "TIME")]
     pub sample: Option<String>,
-    /// What a queue must do to be ranked, for instance of_best=0.9,target_max=30ms [default: 95 %
-    /// of the best utilization]
+    /// What a queue must do to be ranked, for instance of_best=0.9,target_max=30ms
     #[arg(long, value_name = "KEY=VALUE,…")]
     pub policy: Option<String>,
+    /// Unit of the latency under load: ms, rpm (round trips per minute), grade (A+ to F) or qoo
+    #[arg(long, value_name = "UNIT", default_value = "ms")]
+    pub unit: Unit,
     /// Write no report.html
     #[arg(long, conflicts_with = "open")]
     pub no_report: bool,

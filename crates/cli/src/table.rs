@@ -97,6 +97,10 @@ pub fn write(to: &mut Text, names: &Column, columns: &[Column], width: usize, is
 
 /// Lines of at most `width` columns, broken at blanks.
 pub fn wrapped(text: &str, width: usize) -> String {
+    text.split('\n').map(|line| wrapped_line(line, width)).collect::<Vec<_>>().join("\n")
+}
+
+fn wrapped_line(text: &str, width: usize) -> String {
     let mut lines = String::new();
     let mut used = 0;
     for word in text.split(' ') {

@@ -7,9 +7,11 @@
 
 use crate::metrics::{Better, Description, GROUP_METRICS, Metric, Quantity, RunFigures, When};
 use crate::metrics::{Printed, PrintedUnit};
-use crate::plan::{Point, Traffic};
+use crate::plan::{Heading, Point, Traffic};
+use crate::verdict::Bounds;
 use goodqueue_sim::{Content, SessionSpec, SourceSpec};
 use goodqueue_tcp::Data;
+use goodqueue_units::Ecn;
 
 /// What a group of flows is to the people who use it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,6 +41,13 @@ pub enum Margin {
     Absolute(f64),
     /// This part of the better value.
     Relative(f64),
+    /// This part of the shorter time, and at least so many seconds.
+    Time {
+        /// Part of the shorter time.
+        part: f64,
+        /// Differences below this are not noticed, s.
+        least_s: f64,
+    },
 }
 
 impl Margin {
@@ -48,6 +57,7 @@ impl Margin {
         match self {
             Self::Absolute(margin) => margin,
             Self::Relative(part) => part * value.abs(),
+            Self::Time { part, least_s } => (part * value.abs()).max(least_s),
         }
     }
 }
@@ -68,8 +78,8 @@ pub struct ExperienceMetric {
     pub about: Description,
     /// The difference that counts, where the figure decides between queues.
     pub decides: Option<Margin>,
-    /// The first value with which the activity is of no use, where a standard names one.
-    pub unusable: Option<f64>,
+    /// What values are good, fair and poor.
+    pub grades: Option<Bounds>,
     source: Source,
 }
 
@@ -108,7 +118,7 @@ impl ExperienceMetric {
     /// The figure of a group of this name, in the column `head` of tables.
     const fn of(name: &'static str, head: &'static str, part: &'static str) -> Self {
         let place = place(name);
-        Self { about: GROUP_METRICS[place].about, decides: None, unusable: None, source: Source::Group(place) }
+        Self { about: GROUP_METRICS[place].about, decides: None, grades: None, source: Source::Group(place) }
             .printed(head, part)
     }
 
@@ -127,12 +137,17 @@ impl ExperienceMetric {
         Self { about: Description { name, ..self.about }, ..self }
     }
 
+    /// It without a column in tables.
+    const fn hidden(self) -> Self {
+        Self { about: Description { printed: None, ..self.about }, ..self }
+    }
+
     const fn deciding(self, margin: Margin) -> Self {
         Self { decides: Some(margin), ..self }
     }
 
-    const fn unusable_from(self, value: f64) -> Self {
-        Self { unusable: Some(value), ..self }
+    const fn graded(self, bounds: [f64; 3], source: &'static str) -> Self {
+        Self { grades: Some(Bounds { bounds, source }), ..self }
     }
 
     /// The figure of a group that this is; `None` where it is not one.
@@ -153,15 +168,13 @@ impl ExperienceMetric {
     }
 }
 
-/// The opinion score of R = 50, below which G.107 does not recommend a connection (ITU-T G.107,
-/// Annex B).
-const UNUSABLE_MOS: f64 = 2.58;
-/// The one-way delay that planned networks should not exceed (ITU-T G.114, section 4.3), s.
-const UNUSABLE_DELAY_S: f64 = 0.4;
-
 /// One percentage point.
 const POINT: Margin = Margin::Absolute(0.01);
 const TENTH: Margin = Margin::Relative(0.1);
+/// A tenth, from the loaded latency on that test sites call excellent (5 ms).
+const TENTH_OF_DELAY: Margin = Margin::Time { part: 0.1, least_s: 0.005 };
+/// A tenth, from the time on that a response no longer seems immediate (0.1 s, Nielsen 1993).
+const TENTH_OF_WAIT: Margin = Margin::Time { part: 0.1, least_s: 0.1 };
 
 const LOST: ExperienceMetric = ExperienceMetric::of("loss_ratio", "lost", "").unit(PERCENT);
 const LATE: ExperienceMetric = ExperienceMetric::of("above_50_ms_ratio", "above", "50 ms").unit(PERCENT);
@@ -187,7 +200,7 @@ const SHARE_OF_LINE: ExperienceMetric = ExperienceMetric {
     )
     .about,
     decides: None,
-    unusable: None,
+    grades: None,
     source: Source::ShareOfLine,
 }
 .printed("share", "")
@@ -195,46 +208,59 @@ const SHARE_OF_LINE: ExperienceMetric = ExperienceMetric {
 
 /// Completion times by size, of all that transfers data.
 const fn by_size(name: &'static str, size: &'static str) -> ExperienceMetric {
-    let metric = ExperienceMetric::of(name, size, "");
-    ExperienceMetric { about: Description { printed: None, ..metric.about }, ..metric }
+    ExperienceMetric::of(name, size, "").hidden()
 }
 
 const CALL: &[ExperienceMetric] = &[
     // A tenth is the last digit that opinion scores are given with (ITU-T P.800); our choice as
     // what counts.
-    ExperienceMetric::of("voip.mos", "MOS", "").named("mos").deciding(Margin::Absolute(0.1)).unusable_from(UNUSABLE_MOS),
+    ExperienceMetric::of("voip.mos", "MOS", "").named("mos").deciding(Margin::Absolute(0.1)).graded([4.02, 3.60, 3.10], "R = 80, 70 and 60 of ITU-T G.107, Annex B"),
     one_way("one_way_delay_s.p50", "p50"),
     one_way("one_way_delay_s.p95", "p95"),
     one_way("one_way_delay_s.p99", "p99"),
     LOST,
 ];
 const GAME: &[ExperienceMetric] = &[
-    LOST.deciding(POINT),
+    LOST.deciding(POINT).graded([0.01, 0.03, 0.1], "our choice"),
     one_way("one_way_delay_s.p50", "p50"),
-    one_way("one_way_delay_s.p95", "p95").deciding(TENTH).unusable_from(UNUSABLE_DELAY_S),
+    one_way("one_way_delay_s.p95", "p95")
+        .deciding(TENTH_OF_DELAY)
+        .graded([0.03, 0.06, 0.2], "half of round trips of 60, 120 and 400 ms; our choice"),
     one_way("one_way_delay_s.p99", "p99"),
     LATE,
 ];
 const PING: &[ExperienceMetric] = &[
-    LOST.deciding(POINT),
+    ExperienceMetric::of("probes.late_ratio", "late", "")
+        .named("late_ratio")
+        .unit(PERCENT)
+        .deciding(POINT)
+        .graded([0.01, 0.05, 0.5], "our choice"),
+    LOST,
     round_trip("rtt_s.p50", "p50"),
-    round_trip("rtt_s.p95", "p95").deciding(TENTH).unusable_from(2.0 * UNUSABLE_DELAY_S),
+    round_trip("rtt_s.p95", "p95").deciding(TENTH_OF_DELAY),
     round_trip("rtt_s.p99", "p99"),
+    ExperienceMetric::of("probes.rpm", "RPM", "").named("rpm").hidden(),
     LATE,
 ];
 const PAGE: &[ExperienceMetric] = &[
     ExperienceMetric::of("page_load_s.p50", "loaded in", "p50").unit(SECONDS),
-    ExperienceMetric::of("page_load_s.p95", "loaded in", "p95").unit(SECONDS).deciding(TENTH),
+    ExperienceMetric::of("page_load_s.p95", "loaded in", "p95")
+        .unit(SECONDS)
+        .deciding(TENTH_OF_WAIT)
+        .graded([2.5, 4.0, 15.0], "largest contentful paint: good and needs improvement (Web Vitals); 15 s: our choice"),
 ];
 const VIDEO: &[ExperienceMetric] = &[
-    ExperienceMetric::of("video.rebuffer_ratio", "stalled", "").named("stalled_ratio").unit(PERCENT).deciding(POINT),
+    ExperienceMetric::of("video.rebuffer_ratio", "stalled", "").named("stalled_ratio")
+        .unit(PERCENT)
+        .deciding(POINT)
+        .graded([0.005, 0.02, 0.1], "our choice"),
     ExperienceMetric::of("video.bitrate_bit_s", "bit rate", "").named("bitrate_bit_s").unit(MBIT).deciding(TENTH),
     ExperienceMetric::of("video.stalls", "stalls", "").named("stalls"),
     ExperienceMetric::of("video.switches", "switches", "").named("switches"),
 ];
 const TRANSFER: &[ExperienceMetric] = &[
     DONE_P50,
-    DONE_P95.deciding(TENTH),
+    DONE_P95.deciding(TENTH_OF_WAIT),
     by_size("completion_by_size.under_10_kB.p50", "under 10 kB"),
     by_size("completion_by_size.under_10_kB.p95", "under 10 kB"),
     by_size("completion_by_size.from_10_kB.p50", "10 to 100 kB"),
@@ -353,6 +379,12 @@ pub struct GroupExperience {
     pub group: String,
     /// What it does.
     pub activity: Activity,
+    /// The direction in which its data crosses its first link.
+    pub heading: Heading,
+    /// The ECN field of its packets.
+    pub ecn: Ecn,
+    /// Round-trip time without queueing or transmission, s.
+    pub base_rtt_s: f64,
     /// Values in the order of [`Activity::metrics`]; `None` where a figure is not defined.
     pub values: Vec<Option<f64>>,
     /// Data delivered per second, each byte counted once, all flows of the group together, whatever
@@ -371,6 +403,9 @@ impl GroupExperience {
             Some(Self {
                 group: figures.name.clone(),
                 activity,
+                heading: traffic.main.path.forward.first().map_or(Heading::Down, |step| step.heading),
+                ecn: traffic.main.source.datagrams().map_or(Ecn::NotEct, |datagrams| datagrams.ecn),
+                base_rtt_s: point.plan.rtt_of(traffic).as_secs_f64(),
                 values: activity.metrics().iter().map(|metric| metric.value(run, number, line)).collect(),
                 goodput_bit_s: figures.value("goodput_bit_s"),
             })

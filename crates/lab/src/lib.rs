@@ -10,7 +10,7 @@ pub mod experience;
 pub mod files;
 pub mod flow_file;
 pub mod gate;
-pub mod headline;
+pub mod verdict;
 pub mod hosts;
 pub mod input;
 mod limits;

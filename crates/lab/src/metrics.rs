@@ -69,18 +69,20 @@ pub struct FlowFigures {
 }
 
 impl RunFigures {
-    /// The figures of a run whose measured part was `span` long.
+    /// The figures of a run whose measured part was `span` long. `base_rtts` are the round-trip
+    /// times of the groups' empty paths; a group without one has no figures above it.
     #[must_use]
-    pub fn of(outcome: &Outcome, span: Duration) -> Self {
+    pub fn of(outcome: &Outcome, span: Duration, base_rtts: &[Duration]) -> Self {
         let mut of_groups: Vec<Vec<&FlowOutcome>> = outcome.groups.iter().map(|_| Vec::new()).collect();
         for flow in &outcome.flows {
             of_groups[flow.group as usize].push(flow);
         }
-        let groups = outcome.groups.iter().zip(of_groups).map(|(group, flows)| GroupFigures {
+        let base_rtts = base_rtts.iter().copied().map(Some).chain(std::iter::repeat(None));
+        let groups = outcome.groups.iter().zip(of_groups).zip(base_rtts).map(|((group, flows), base_rtt)| GroupFigures {
             name: group.name.clone(),
             flows: flows.len() as u32,
             values: {
-                let group = Group::new(group, flows, span);
+                let group = Group::new(group, flows, span, base_rtt);
                 GROUP_METRICS.iter().map(|metric| finite((metric.of)(&group))).collect()
             },
         });

@@ -1,6 +1,7 @@
 //! Named mixes of traffic, each with where its parts come from, as `[[traffic]]` tables for a line.
 
 use crate::toml_text::quoted;
+use goodqueue_tcp::EcnMode;
 use goodqueue_units::{Duration, Rate};
 use std::fmt::{self, Write as _};
 
@@ -290,6 +291,12 @@ impl fmt::Display for LeftOut {
     }
 }
 
+/// Whether packets of this control are ECT(1); `prague:parameter=value` is one of prague.
+fn is_scalable(control: &str) -> bool {
+    let kind = control.split(':').next().unwrap_or(control);
+    goodqueue_tcp::cc::needs(kind).is_some_and(|needs| needs.ecn == EcnMode::L4s)
+}
+
 impl Mix {
     /// The mix of this name.
     #[must_use]
@@ -352,6 +359,10 @@ impl Part {
             }
             controls => vec![(self.name.to_owned(), controls.first().map_or("", |(_, control)| control.as_str()))],
         };
+        if self.name == PING.name && line.controls.iter().any(|(name, _)| is_scalable(name)) {
+            // Scalable senders are there for short queues, which probes of their own class see.
+            let _ = write!(traffic.toml, "\n[[traffic]]\nname = \"ping L4S\"\n{}ecn = \"ect1\"\n", self.keys);
+        }
         for (name, control) in groups {
             let _ = write!(traffic.toml, "\n[[traffic]]\nname = {}\n{}{direction}", quoted(&name), self.keys);
             if matches!(self.sends, Sends::Down | Sends::Up | Sends::Offered { .. }) {

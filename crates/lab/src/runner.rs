@@ -228,7 +228,7 @@ pub fn run_single(
     let task = Task { point, replication, samples, packets: Packets::Off, stop };
     match guarded(&Simulator, &task, progress).ended {
         Ended::Finished { outcome, measured } => {
-            Some(Ok(SingleRun { figures: RunFigures::of(&outcome, measured), series: outcome.series }))
+            Some(Ok(SingleRun { figures: RunFigures::of(&outcome, measured, &point.plan.base_rtts()), series: outcome.series }))
         }
         Ended::Stopped => None,
         Ended::Failed(failure) => Some(Err(failure)),
@@ -293,7 +293,7 @@ impl Shared<'_> {
         let HostRun { ended, attempts } = guarded(self.host, &task, progress);
         let end = match ended {
             Ended::Finished { outcome, measured } => {
-                RunEnd::Finished(Box::new(Finished::of(*outcome, measured, place < self.options.drawn_points)))
+                RunEnd::Finished(Box::new(Finished::of(&self.points[place], *outcome, measured, place < self.options.drawn_points)))
             }
             Ended::Stopped => RunEnd::Stopped,
             Ended::Failed(failure) => RunEnd::Failed(failure),

@@ -4,7 +4,7 @@
 mod read;
 
 use crate::experience::{Activity, GroupExperience};
-use crate::headline::Headline;
+use crate::verdict::Headline;
 use crate::metrics::{Description, GROUP_METRICS, JAIN_METRICS, LINK_METRICS, Metric, Presence, RunFigures};
 use crate::plan::{Point, Queue};
 use crate::provenance::Provenance;

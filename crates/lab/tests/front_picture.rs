@@ -39,7 +39,7 @@ fn picture() -> String {
         let mut spec = build::world(point, 0);
         spec.recording = Recording { sample_every: None, packets: true };
         let outcome = World::new(&spec).expect("a scenario that was checked").run(&mut |_| Continue::Yes);
-        let groups = GroupExperience::of(point, &RunFigures::of(&outcome, spec.duration));
+        let groups = GroupExperience::of(point, &RunFigures::of(&outcome, spec.duration, &point.plan.base_rtts()));
         let mos = groups[0].values[0].expect("a call is judged");
         curves.push(Curve { name: format!("{name}: MOS {mos:.1}"), look: Look { dash, ..Look::solid(hue) } });
         series.push(Series { curve: number, shape: Shape::Line, points: delays(&outcome) });

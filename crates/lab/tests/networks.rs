@@ -16,7 +16,7 @@ fn point(text: &str) -> Point {
 
 fn run(point: &Point) -> RunFigures {
     let outcome = World::new(&build::world(point, 0)).expect("a world").run(&mut |_| Continue::Yes);
-    RunFigures::of(&outcome, point.plan.duration)
+    RunFigures::of(&outcome, point.plan.duration, &point.plan.base_rtts())
 }
 
 fn goodput(figures: &RunFigures, group: &str) -> f64 {

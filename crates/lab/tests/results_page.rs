@@ -1,11 +1,11 @@
-//! The tables of figures in `docs/results.md`, of mixes and policies in `docs/answers.md`, and the
+//! The tables of figures in `docs/results.md`, of grades and policies in `docs/answers.md`, of mixes in `docs/mixes.md`, and the
 //! same descriptions for tests of the web pages, are made from the lists of metrics. This test
 //! holds them to the lists; `make docs` rewrites them:
 //! `cargo test -p goodqueue-lab --test results_page -- --ignored`.
 
 use goodqueue_lab::columns::descriptions;
 use goodqueue_lab::experience::{Activity, Margin};
-use goodqueue_lab::headline::POLICY_KEYS;
+use goodqueue_lab::verdict::{DEPLOYED, POLICY_KEYS};
 use goodqueue_lab::metrics::{Better, Description, FLOW_METRICS, GROUP_METRICS, JAIN_METRICS, LINK_METRICS, Presence, Quantity};
 use goodqueue_lab::mix::MIXES;
 use std::fmt::Write as _;
@@ -28,7 +28,7 @@ fn table(metrics: impl Iterator<Item = &'static Description>) -> String {
 /// What groups get, by what they do.
 fn experience() -> String {
     let mut text =
-        "| activity | figure | unit | better | decides, differences that count | unusable from | figure of the group |\n\
+        "| activity | figure | unit | better | decides, differences that count | good, fair, poor | figure of the group |\n\
                     |---|---|---|---|---|---|---|\n"
             .to_owned();
     for activity in Activity::ALL {
@@ -43,12 +43,13 @@ fn experience() -> String {
                 Some(Margin::Absolute(margin)) if about.quantity == Quantity::Ratio => format!("above {} points", margin * 100.0),
                 Some(Margin::Absolute(margin)) => format!("above {margin}"),
                 Some(Margin::Relative(part)) => format!("above {} %", part * 100.0),
+                Some(Margin::Time { part, least_s }) => format!("above {} % and {} ms", part * 100.0, least_s * 1e3),
                 None => String::new(),
             };
-            let unusable = metric.unusable.map_or_else(String::new, |value| value.to_string());
+            let grades = metric.grades.map_or_else(String::new, |grades| grades.bounds.map(|bound| bound.to_string()).join(", "));
             let source = metric.of_group().map_or(about.doc.to_owned(), |about| format!("`{}`", about.name));
             let (name, figure, unit) = (activity.name(), about.name, about.quantity.unit());
-            let _ = writeln!(text, "| {name} | `{figure}` | {unit} | {better} | {margin} | {unusable} | {source} |");
+            let _ = writeln!(text, "| {name} | `{figure}` | {unit} | {better} | {margin} | {grades} | {source} |");
         }
     }
     text
@@ -61,6 +62,34 @@ fn mixes() -> String {
         let groups: Vec<String> =
             mix.parts.iter().map(|part| format!("`{}`: {} ({})", part.name, part.about, part.flows)).collect();
         let _ = writeln!(text, "| `{}` | {} | {} |", mix.name, groups.join("; "), mix.source);
+    }
+    text
+}
+
+/// What figures mean to people.
+fn grades() -> String {
+    let mut text = "| activity | figure | good | fair | poor | source |\n|---|---|---|---|---|---|\n".to_owned();
+    for activity in Activity::ALL {
+        for metric in activity.metrics() {
+            let Some(grades) = metric.grades else { continue };
+            let (about, unit) = (&metric.about, metric.about.quantity.unit());
+            let sign = if about.better == Better::Higher { "≥" } else { "≤" };
+            let [good, fair, poor] = grades.bounds.map(|bound| match about.quantity {
+                Quantity::Ratio => format!("{sign} {} %", bound * 100.0),
+                Quantity::Time if bound < 1.0 => format!("{sign} {} ms", bound * 1e3),
+                _ => format!("{sign} {bound} {unit}").trim_end().to_owned(),
+            });
+            let _ = writeln!(text, "| {} | `{}` | {good} | {fair} | {poor} | {} |", activity.name(), about.name, grades.source);
+        }
+    }
+    text
+}
+
+/// How widely queues are deployed.
+fn deployed() -> String {
+    let mut text = "| queue | evidence |\n|---|---|\n".to_owned();
+    for (kind, evidence) in DEPLOYED {
+        let _ = writeln!(text, "| `{kind}` | {evidence} |");
     }
     text
 }
@@ -100,12 +129,18 @@ fn with_tables(mut page: String, tables: &[(&str, String)]) -> String {
     page
 }
 
-fn made() -> [(PathBuf, String); 3] {
-    let [on_results, on_answers] = ["docs/results.md", "docs/answers.md"].map(|path| root().join(path));
-    let [written, answers] = [&on_results, &on_answers].map(|path| fs::read_to_string(path).expect("a page"));
-    let answers = with_tables(answers, &[("mixes", mixes()), ("policy", policy())]);
+fn made() -> [(PathBuf, String); 4] {
+    let pages = ["docs/results.md", "docs/answers.md", "docs/mixes.md"].map(|path| root().join(path));
+    let [written, answers, on_mixes] = pages.each_ref().map(|path| fs::read_to_string(path).expect("a page"));
+    let answers = with_tables(answers, &[("grades", grades()), ("deployed", deployed()), ("policy", policy())]);
     let json = serde_json::to_string_pretty(&descriptions()).expect("plain values") + "\n";
-    [(on_results, results(written)), (on_answers, answers), (root().join("web/test/metrics.json"), json)]
+    let [on_results, on_answers, mixes_page] = pages;
+    [
+        (on_results, results(written)),
+        (on_answers, answers),
+        (mixes_page, with_tables(on_mixes, &[("mixes", mixes())])),
+        (root().join("web/test/metrics.json"), json),
+    ]
 }
 
 #[test]
@@ -117,7 +152,7 @@ fn tables_are_what_the_lists_say() {
 }
 
 #[test]
-#[ignore = "writes docs/results.md, docs/answers.md and web/test/metrics.json"]
+#[ignore = "writes docs/results.md, docs/answers.md, docs/mixes.md and web/test/metrics.json"]
 fn write() {
     for (path, made) in made() {
         fs::write(&path, made).expect("a writable file");

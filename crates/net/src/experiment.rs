@@ -4,7 +4,7 @@ use crate::endpoint::{Ends, FlowFacts};
 use crate::error::NetError;
 use crate::network::{Make, Network};
 use goodqueue_lab::compare::Labels;
-use goodqueue_lab::headline::{Headline, Policy};
+use goodqueue_lab::verdict::{Criteria, Headline};
 use goodqueue_lab::hosts::{HostFailure, HostRun, Refusal, ScenarioHost, Task};
 use goodqueue_lab::lint;
 use goodqueue_lab::plan::{Plan, Point, Queue};
@@ -101,7 +101,7 @@ impl<'a> Experiment<'a> {
         let report = self.carry_out(&points, Recorded::First, &mut tables)?;
         let sets: Vec<_> = points.iter().map(|point| point.set.as_slice()).collect();
         let labels = Labels::new(&sets, self.plan.name());
-        let headline = Headline::of(&points, &report.points, &labels, &Policy::default());
+        let headline = Headline::of(&points, &report.points, &labels, &Criteria::default());
         let summary = Summary { headline: Some(headline), ..report.summary(self.plan) };
         folder.write("summary.json", summary.to_json().as_bytes())?;
         folder.write("scenario.toml", self.plan.source_text().as_bytes())?;

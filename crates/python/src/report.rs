@@ -6,7 +6,7 @@ use crate::tables;
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};
 use goodqueue_lab::compare::Labels;
-use goodqueue_lab::headline::{Headline, Policy};
+use goodqueue_lab::verdict::{Criteria, Headline};
 use goodqueue_lab::plan::{Plan, Point};
 use goodqueue_lab::runner::{PointResult, RunReport};
 use goodqueue_lab::summary::{PointSummary, Summary};
@@ -30,7 +30,7 @@ impl Report {
     pub fn new(plan: &Plan, points: Vec<Point>, mut report: RunReport, kept: Kept) -> Self {
         let sets: Vec<_> = points.iter().map(|point| point.set.as_slice()).collect();
         let labels = Labels::new(&sets, plan.name());
-        let headline = Headline::of(&points, &report.points, &labels, &Policy::default());
+        let headline = Headline::of(&points, &report.points, &labels, &Criteria::default());
         let summary = Summary { headline: Some(headline), ..report.summary(plan) };
         let mut kept = kept.0;
         for run in kept.iter_mut().filter(|run| run.replication == 0) {

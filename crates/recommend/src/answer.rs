@@ -7,9 +7,10 @@ use self::checked::Check;
 use crate::Question;
 use crate::candidates::{Candidate, Choice};
 use crate::corners::{Corner, Factor, Line};
-use crate::race::{Block, Key, Order, Standing, rank};
+use crate::race::{Block, Order, behind, contender, figure, standing};
 use goodqueue_lab::experience::{Activity, advantage};
-use goodqueue_lab::headline::{Policy, words as plain};
+use goodqueue_lab::verdict::rule::{Key, Standing};
+use goodqueue_lab::verdict::{Policy, words as plain};
 use goodqueue_lab::statistics::Figure;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -41,13 +42,14 @@ impl Tried {
         self.dropped.is_none() && self.blocks.len() <= round as usize * corners
     }
 
-    fn utilization(&self, direction: usize) -> Option<f64> {
-        Figure::of(self.blocks.iter().map(|block| block.utilization[direction])).mean
+    fn utilization(&self, direction: usize) -> Figure {
+        Figure::of(self.blocks.iter().map(|block| block.links[direction].utilization))
     }
 
-    fn goodput(&self, group: &str) -> Option<f64> {
-        let of = |block: &Block| block.groups.iter().find(|one| one.group == group)?.goodput_bit_s;
-        Figure::of(self.blocks.iter().map(of)).mean
+    /// It as the rule sees it.
+    #[must_use]
+    pub fn contender(&self) -> goodqueue_lab::verdict::rule::Candidate<'_> {
+        contender(&self.candidate, &self.blocks)
     }
 }
 
@@ -55,25 +57,9 @@ impl Tried {
 /// takes part without setting the bound: its utilization is bought with its delay.
 #[must_use]
 pub fn satisfying(policy: &Policy, all: &[&Tried]) -> Vec<bool> {
-    let queues = || all.iter().filter(|one| one.candidate.shaped.is_some());
-    let best = |of: &dyn Fn(&Tried) -> Option<f64>| queues().filter_map(|one| of(one)).fold(0.0, f64::max);
-    let used = [0, 1].map(|direction| best(&|one| one.utilization(direction)));
-    let groups: Vec<(String, f64)> = all.first().and_then(|one| one.blocks.first()).map_or_else(Vec::new, |block| {
-        block.groups.iter().map(|group| (group.group.clone(), best(&|one| one.goodput(&group.group)))).collect()
-    });
-    let satisfies = |one: &&Tried| {
-        let is_used = |direction: usize| {
-            let own = one.utilization(direction).unwrap_or(0.0);
-            own >= policy.of_best * used[direction] && policy.u_low.is_none_or(|low| own >= low)
-        };
-        let waits = |direction: usize| {
-            let mean = Figure::of(one.blocks.iter().map(|block| block.waited_s[direction])).mean.unwrap_or(0.0);
-            policy.target_max.is_none_or(|most| mean <= most.as_secs_f64())
-        };
-        let feeds = |(group, most): &(String, f64)| one.goodput(group).unwrap_or(0.0) >= policy.starved * most;
-        [0, 1].into_iter().all(|direction| is_used(direction) && waits(direction)) && groups.iter().all(feeds)
-    };
-    all.iter().map(satisfies).collect()
+    let queues: Vec<_> = all.iter().filter(|one| one.candidate.shaped.is_some()).map(|one| one.contender()).collect();
+    let links = ["down", "up"];
+    all.iter().map(|one| policy.refuses(&one.contender(), &queues, &links).is_none()).collect()
 }
 
 /// A candidate in an answer.
@@ -221,9 +207,6 @@ pub struct Recommendation {
     /// All candidates with what they gave, in the order of the search.
     #[serde(skip)]
     pub tried: Vec<Tried>,
-    /// The sentences of the text.
-    #[serde(skip)]
-    pub sentences: Vec<String>,
     /// The figures that decided, in their order.
     #[serde(skip)]
     pub keys: Vec<Key>,
@@ -283,11 +266,9 @@ pub(crate) fn answer(question: &Question, corners: &[Corner], found: Found) -> R
         scenario,
         check: None,
         tried: everybody.into_iter().cloned().collect(),
-        sentences: Vec::new(),
         keys: keys.clone(),
     };
-    recommendation.sentences = words::sentences(&recommendation, &keys, best, &nothing, &question.line);
-    recommendation.text = recommendation.sentences.join(" ");
+    recommendation.text = words::text(&recommendation, question, best, &nothing);
     recommendation
 }
 
@@ -302,7 +283,7 @@ fn setup(question: &Question, tried: &Tried) -> Setup {
         rate_down_bit_s: rate(question.line.down),
         rate_up_bit_s: rate(question.line.up),
         experience: experience(&tried.blocks),
-        utilization: [0, 1].map(|direction| Figure::of(tried.blocks.iter().map(|block| block.utilization[direction]))),
+        utilization: [0, 1].map(|direction| tried.utilization(direction)),
         candidate: tried.candidate.clone(),
         blocks: tried.blocks.clone(),
     }
@@ -310,7 +291,7 @@ fn setup(question: &Question, tried: &Tried) -> Setup {
 
 fn deciding(key: &Key) -> Deciding {
     let Key { activity, about, .. } = key;
-    Deciding { activity: activity.name(), metric: about.name, words: words::words(key), quantity: about.quantity.name() }
+    Deciding { activity: activity.name(), metric: about.name, words: plain::heading(about), quantity: about.quantity.name() }
 }
 
 fn queue(choice: &Choice) -> Value {
@@ -341,11 +322,11 @@ fn experience(blocks: &[Block]) -> Map<String, Value> {
 
 /// The first figure by which a candidate seems worse than the best.
 fn open(question: &Question, keys: &[Key], one: &Tried, best: &Tried) -> Option<Open> {
-    let key = keys.iter().find(|key| key.standing(&one.blocks, &best.blocks) == Standing::Open)?;
+    let key = keys.iter().find(|key| standing(key, &one.blocks, &best.blocks) == Standing::Open)?;
     Some(Open {
         setup: setup(question, one),
-        metric: format!("{} {}", key.activity.name(), words::words(key)),
-        behind: key.behind(&one.blocks, &best.blocks),
+        metric: format!("{} {}", key.activity.name(), plain::heading(key.about)),
+        behind: behind(key, &one.blocks, &best.blocks),
     })
 }
 
@@ -358,17 +339,17 @@ fn at(blocks: &[Block], corner: usize) -> Vec<Block> {
 fn regret(keys: &[Key], corners: &[Corner], best: &Tried, all: &[&Tried]) -> Vec<Regret> {
     let worst = |key: &Key| {
         let at_corner = |corner: usize| {
-            let own = key.figure(&at(&best.blocks, corner)).mean?;
+            let own = figure(key, &at(&best.blocks, corner)).mean?;
             // Candidates that were dropped early have fewer seeds; the choice is held against them
             // with the same ones.
             let margins = |one: &Tried| {
                 let (theirs, own) = (at(&one.blocks, corner), at(&best.blocks, corner));
-                let margin = key.margin.around(key.figure(&theirs).mean?).max(f64::MIN_POSITIVE);
-                Some(key.behind(&own, &theirs).mean? / margin)
+                let margin = key.margin.around(figure(key, &theirs).mean?).max(f64::MIN_POSITIVE);
+                Some(behind(key, &own, &theirs).mean? / margin)
             };
             let leads = all.iter().filter_map(|one| Some((margins(one)?, *one)));
             let (margins, who) = leads.max_by(|a, b| a.0.total_cmp(&b.0))?;
-            Some((margins, corner, own, key.figure(&at(&who.blocks, corner)).mean?, who))
+            Some((margins, corner, own, figure(key, &at(&who.blocks, corner)).mean?, who))
         };
         let (margins, corner, choice, top, who) = (0..corners.len()).filter_map(at_corner).max_by(|a, b| a.0.total_cmp(&b.0))?;
         (margins > 1.0).then(|| Regret {
@@ -378,10 +359,10 @@ fn regret(keys: &[Key], corners: &[Corner], best: &Tried, all: &[&Tried]) -> Vec
             choice,
             best: top,
             best_is: who.candidate.to_string(),
-            significant: key.standing(&at(&best.blocks, corner), &at(&who.blocks, corner)) == Standing::Worse,
-            words: words::words(key),
-            choice_said: plain::figure(key.about, key.figure(&at(&best.blocks, corner))),
-            best_said: plain::figure(key.about, key.figure(&at(&who.blocks, corner))),
+            significant: standing(key, &at(&best.blocks, corner), &at(&who.blocks, corner)) == Standing::Worse,
+            words: plain::heading(key.about),
+            choice_said: plain::figure(key.about, figure(key, &at(&best.blocks, corner))),
+            best_said: plain::figure(key.about, figure(key, &at(&who.blocks, corner))),
         })
     };
     keys.iter().filter_map(worst).collect()
@@ -396,13 +377,14 @@ fn measurement(line: &Line, keys: &[Key], corners: &[Corner], best: &Tried, all:
                 one.blocks.iter().filter(|block| corners[block.corner].is_high(factor) == high).cloned().collect()
             };
             let lists: Vec<Vec<Block>> = all.iter().map(keep).collect();
-            let order = rank(keys, &lists.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
+            let contenders: Vec<_> = all.iter().zip(&lists).map(|(one, blocks)| (&one.candidate, blocks.as_slice())).collect();
+            let order = Order::of(keys, &contenders)?;
             let own = keep(best);
             // Margins by which the best of this side leads the choice, in the first figure in which
             // it does.
             let lead = keys.iter().map(|key| {
-                let behind = key.behind(&own, &lists[order.best]);
-                let margin = key.margin.around(key.figure(&lists[order.best]).mean.unwrap_or(0.0));
+                let behind = behind(key, &own, &lists[order.best]);
+                let margin = key.margin.around(figure(key, &lists[order.best]).mean.unwrap_or(0.0));
                 let clear = behind.mean.unwrap_or(0.0) - behind.ci95.unwrap_or(f64::INFINITY);
                 if clear > 0.0 { clear / margin.max(f64::MIN_POSITIVE) } else { 0.0 }
             });

@@ -3,7 +3,7 @@
 use crate::candidates::Hardware;
 use crate::corners::{Line, Range};
 use crate::{Effort, Question};
-use goodqueue_lab::headline::Policy;
+use goodqueue_lab::verdict::Policy;
 use goodqueue_lab::mix::{MIXES, Mix};
 use goodqueue_lab::quantity::{self, Limits, excerpt};
 use goodqueue_units::{Duration, Rate};
@@ -29,7 +29,7 @@ pub struct Asked<'a> {
     pub mix: &'a str,
     /// Name of a hardware.
     pub hardware: &'a str,
-    /// What a candidate must do before it is ranked.
+    /// What a candidate must do before it is ranked; nothing if empty.
     pub policy: &'a str,
     /// How much work to put into the answer.
     pub effort: Effort,
@@ -52,7 +52,7 @@ impl Default for Asked<'_> {
             cc: "cubic,bbr",
             mix: "home",
             hardware: "any",
-            policy: "of_best=0.8",
+            policy: "",
             effort: Effort::Quick,
             seed: 1,
             jobs: 1,
@@ -100,7 +100,7 @@ impl Asked<'_> {
             line,
             mix: Mix::named(self.mix).ok_or_else(|| unknown("mix", self.mix, mixes()))?,
             hardware: Hardware::named(self.hardware).ok_or_else(|| unknown("hardware", self.hardware, Hardware::names()))?,
-            policy: Policy::parse(self.policy).map_err(|error| misread("policy", &error))?,
+            policy: if self.policy.is_empty() { Policy::default() } else { Policy::parse(self.policy).map_err(|error| misread("policy", &error))? },
             effort: self.effort,
             seed: self.seed,
             jobs: self.jobs,

@@ -2,12 +2,13 @@
 //! same seeds, with senders that are not the simulator's.
 
 use crate::answer::checked::{Agreement, Better, Check, Doubt, Held};
-use crate::answer::{Recommendation, Tried, satisfying, words};
+use crate::answer::{Recommendation, Tried, satisfying};
 use crate::candidates::Candidate;
-use crate::race::{Block, Key, Standing};
+use crate::race::{self, Block, behind, standing};
 use crate::search::Search;
 use crate::{Question, Refused};
-use goodqueue_lab::headline::words::{figure, list};
+use goodqueue_lab::verdict::rule::{Key, Sample, Standing};
+use goodqueue_lab::verdict::words::{figure, heading, list};
 use goodqueue_lab::hosts::ScenarioHost;
 use goodqueue_lab::statistics::Figure;
 use std::sync::atomic::AtomicBool;
@@ -88,10 +89,10 @@ fn checked(question: &Question, answer: &Recommendation, host: &'static str, all
 }
 
 fn held(key: &Key, simulated: &[Block], checked: &[Block]) -> Held {
-    let (own, theirs) = (key.figure(simulated), key.figure(checked));
+    let (own, theirs) = (race::figure(key, simulated), race::figure(key, checked));
     // Both hosts run the corners in one order, round by round, so equal places are equal blocks.
     let pairs = simulated.iter().zip(checked);
-    let difference = Figure::of(pairs.map(|(own, theirs)| Some(key.value(theirs)? - key.value(own)?)));
+    let difference = Figure::of(pairs.map(|(own, theirs)| Some(value(key, theirs)? - value(key, own)?)));
     let agreement = match (own.mean, theirs.mean) {
         (Some(mean), Some(there)) if (there - mean).abs() <= own.ci95.unwrap_or(0.0) => Agreement::Interval,
         (Some(mean), Some(there)) if (there - mean).abs() <= key.margin.around(mean) => Agreement::Margin,
@@ -102,26 +103,30 @@ fn held(key: &Key, simulated: &[Block], checked: &[Block]) -> Held {
     Held { activity, metric, simulated: own, checked: theirs, difference, agreement }
 }
 
+fn value(key: &Key, block: &Block) -> Option<f64> {
+    key.value(&Sample { number: 0, groups: &block.groups, links: block.links.to_vec() })
+}
+
 /// The figure by which `one` is significantly better than the choice: the first in their order by
 /// which the two differ significantly, with the first one before it by which it seems worse.
 fn better<'a>(keys: &'a [Key], one: &Tried, choice: &Tried) -> Option<(&'a Key, Better)> {
     let mut but = None;
     for key in keys {
-        if key.standing(&choice.blocks, &one.blocks) == Standing::Worse {
+        if standing(key, &choice.blocks, &one.blocks) == Standing::Worse {
             let better = Better {
                 label: one.candidate.to_string(),
                 activity: key.activity.name(),
                 metric: key.about.name,
-                choice: key.figure(&choice.blocks),
-                other: key.figure(&one.blocks),
+                choice: race::figure(key, &choice.blocks),
+                other: race::figure(key, &one.blocks),
                 but,
             };
             return Some((key, better));
         }
-        match key.standing(&one.blocks, &choice.blocks) {
+        match standing(key, &one.blocks, &choice.blocks) {
             Standing::Worse => return None,
             Standing::Open if but.is_none() => {
-                let behind = key.behind(&one.blocks, &choice.blocks);
+                let behind = behind(key, &one.blocks, &choice.blocks);
                 but = Some(Doubt { activity: key.activity.name(), metric: key.about.name, behind });
             }
             Standing::Open | Standing::AsGood => {}
@@ -139,7 +144,7 @@ fn sentences(check: &Check, keys: &[Key], better: &[(&Key, Better)]) -> Vec<Stri
             Agreement::Differs => "differs",
         };
         let (there, here) = (plain(held.checked), figure(key.about, held.simulated));
-        format!("{} {} {there} instead of {here} ({judged})", held.activity, words::words(key))
+        format!("{} {} {there} instead of {here} ({judged})", held.activity, heading(key.about))
     };
     let figures: Vec<String> = keys.iter().zip(&check.figures).map(one).collect();
     let mut sentences = vec![format!("Checked on {} in {} runs: {}.", check.host, check.runs, list(&figures))];
@@ -147,11 +152,11 @@ fn sentences(check: &Check, keys: &[Key], better: &[(&Key, Better)]) -> Vec<Stri
         sentences.push(format!("On {} the choice does not satisfy the policy.", check.host));
     }
     for (key, one) in better {
-        let (head, other, own) = (words::words(key), figure(key.about, one.other), figure(key.about, one.choice));
+        let (head, other, own) = (heading(key.about), figure(key.about, one.other), figure(key.about, one.choice));
         let what = format!("{} {head} {other} instead of {own}", one.activity);
         let doubt = one.but.as_ref().and_then(|but| {
             let key = keys.iter().find(|key| key.activity.name() == but.activity && key.about.name == but.metric)?;
-            Some(format!("{} {} seems worse by {}", but.activity, words::words(key), figure(key.about, but.behind)))
+            Some(format!("{} {} seems worse by {}", but.activity, heading(key.about), figure(key.about, but.behind)))
         });
         sentences.push(match doubt {
             None => format!("There {} is significantly better: {what}.", one.label),
@@ -173,7 +178,7 @@ mod tests {
     use crate::corners::{Line, Range};
     use crate::{Effort, recommend};
     use goodqueue_lab::experience::{Activity, GroupExperience};
-    use goodqueue_lab::headline::Policy;
+    use goodqueue_lab::verdict::Policy;
     use goodqueue_lab::hosts::{Refusal, Simulator, Task};
     use goodqueue_lab::mix::Mix;
     use goodqueue_lab::plan::Point;

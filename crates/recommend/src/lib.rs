@@ -22,7 +22,7 @@ pub use candidates::Hardware;
 pub use corners::{Line, Range};
 pub use search::recommend;
 
-use goodqueue_lab::headline::Policy;
+use goodqueue_lab::verdict::Policy;
 use goodqueue_lab::mix::Mix;
 
 /// What is asked.

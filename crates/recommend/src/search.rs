@@ -3,12 +3,13 @@
 use crate::answer::{self, Found, Recommendation, Tried};
 use crate::candidates::{Candidate, Choice, variants};
 use crate::corners::Corner;
-use crate::race::{Block, Key, Order, rank};
+use crate::race::{Block, Order};
 use crate::scenario::{self, LINE, Length, ROUTER};
 use crate::{Question, Refused};
 use goodqueue_lab::hosts::{ScenarioHost, Simulator};
 use goodqueue_lab::plan::{Plan, Point};
 use goodqueue_lab::record::NoRecorder;
+use goodqueue_lab::verdict::rule::{Key, LinkUse};
 use goodqueue_lab::runner::{self, Recorded, Replication, RunOptions};
 use goodqueue_units::Duration;
 use std::path::Path;
@@ -112,9 +113,8 @@ impl<'a> Search<'a> {
                 return Ok(());
             }
             let Some(order) = self.order(all) else { continue };
-            let stays = |place: usize| place == order.best || order.as_good.contains(&place) || order.open.contains(&place);
             for (place, tried) in all.iter_mut().enumerate() {
-                if tried.dropped.is_none() && !stays(place) {
+                if tried.dropped.is_none() && !order.stays(place) {
                     tried.dropped = Some(round + 1);
                 }
             }
@@ -181,8 +181,8 @@ impl<'a> Search<'a> {
             left.iter().zip(satisfies).filter(|(_, satisfies)| *satisfies).map(|(place, _)| *place).collect()
         };
         let ranked = if satisfying.is_empty() { left } else { satisfying };
-        let blocks: Vec<&[Block]> = ranked.iter().map(|place| all[*place].blocks.as_slice()).collect();
-        let order = rank(&self.keys(all), &blocks)?;
+        let contenders: Vec<_> = ranked.iter().map(|place| (&all[*place].candidate, all[*place].blocks.as_slice())).collect();
+        let order = Order::of(&self.keys(all), &contenders)?;
         let place = |index: usize| ranked[index];
         Some(Order {
             best: place(order.best),
@@ -195,7 +195,11 @@ impl<'a> Search<'a> {
 /// What comparisons need of a run.
 fn block(corner: usize, run: Replication) -> Block {
     let value = |link: &str, metric: &str| run.links.iter().find(|known| known.name == link)?.value(metric);
-    let both = |link: &str, metric: &str| [value(link, metric), value(&format!("{link}.up"), metric)];
-    let (utilization, waited_s) = (both(LINE, "utilization"), both(ROUTER, "sojourn_s.mean"));
-    Block { corner, groups: run.experience, utilization, waited_s }
+    let ends = [String::new(), ".up".to_owned()];
+    let links = ends.map(|end| LinkUse {
+        utilization: value(&format!("{LINE}{end}"), "utilization"),
+        wait_mean_s: value(&format!("{ROUTER}{end}"), "sojourn_s.mean"),
+        wait_p95_s: value(&format!("{ROUTER}{end}"), "sojourn_s.p95"),
+    });
+    Block { corner, groups: run.experience, links }
 }

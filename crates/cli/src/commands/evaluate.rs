@@ -12,7 +12,7 @@ use goodqueue_conformance::hosted::HostedKind;
 use goodqueue_evaluate::evaluation::{Evaluation, FamilyResult};
 use goodqueue_evaluate::{Question, Subject, Suite, markdown, report, rfc7928, rfc9743, run_count};
 use goodqueue_gallery::experiment::Mode;
-use goodqueue_lab::headline::words::count;
+use goodqueue_lab::verdict::words::count;
 use goodqueue_lab::plan::OwnKinds;
 use goodqueue_lab::record::{Folder, check_target, write_file};
 use goodqueue_lab::toml_text::quoted;

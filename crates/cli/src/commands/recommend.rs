@@ -12,7 +12,8 @@ use goodqueue_hosts::{HostName, Voids};
 use goodqueue_lab::hosts::ScenarioHost;
 use goodqueue_lab::metrics::{PrintedUnit, Quantity};
 use goodqueue_recommend::answer::{Setup, words};
-use goodqueue_recommend::race::Key;
+use goodqueue_lab::verdict::rule::Key;
+use goodqueue_recommend::race;
 use goodqueue_recommend::{Asked, Effort, Question, Recommendation, Refused, check, recommend};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -49,7 +50,7 @@ pub struct Arguments {
     #[arg(long, value_name = "KIND", default_value = "any")]
     hardware: String,
     /// What a candidate must do before it is ranked, for instance of_best=0.9
-    #[arg(long, value_name = "KEY=VALUE,…", default_value = "of_best=0.8")]
+    #[arg(long, value_name = "KEY=VALUE,…", default_value = "", hide_default_value = true)]
     policy: String,
     /// Check the answer with other senders: linux, guest kernels in virtual time; or live, this
     /// machine's own kernel in real time
@@ -105,6 +106,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         answer.corners.len(),
         answer.runs
     );
+    for sentence in answer.check.iter().flat_map(|check| &check.sentences) {
+        let _ = writeln!(text.plain, "{}", table::wrapped(sentence, output::width()));
+    }
+    let _ = writeln!(text.plain, "\n{}", table::wrapped(&answer.text, output::width()));
     Ok(output::print_text(&text)?)
 }
 
@@ -145,16 +150,9 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
     std::fs::write(path, text).map_err(|error| Failure::Run(format!("{}: cannot be written: {error}", path.display())))
 }
 
-/// The answer and a table of the setups.
+/// A table of the setups.
 fn shown(answer: &Recommendation, width: usize) -> Text {
     let mut text = Text::default();
-    for sentence in &answer.sentences {
-        let _ = writeln!(text.plain, "{}", table::wrapped(sentence, width));
-    }
-    for sentence in answer.check.iter().flat_map(|check| &check.sentences) {
-        let _ = writeln!(text.plain, "{}", table::wrapped(sentence, width));
-    }
-    text.plain.push('\n');
     let open = answer.undetermined.iter().map(|one| &one.setup);
     let mut setups: Vec<&Setup> = [&answer.choice].into_iter().chain(&answer.alternatives).chain(open).collect();
     let is_listed = setups.iter().any(|one| one.label == answer.without.label);
@@ -163,26 +161,27 @@ fn shown(answer: &Recommendation, width: usize) -> Text {
         Column { head: String::new(), unit: String::new(), cells: setups.iter().map(|one| one.label.clone()).collect(), rank: 0 };
     let column = |key: &Key| {
         let (head, unit, scale) = heading(key);
-        let cell = |one: &&Setup| match (words::range(key, &one.blocks), key.figure(&one.blocks).mean) {
+        let cell = |one: &&Setup| match (words::range(key, &one.blocks), race::figure(key, &one.blocks).mean) {
             (Some([low, high]), Some(mean)) => {
                 let [mean, low, high] = [mean, low, high].map(|value| table::short(value * scale));
                 format!("{mean} ({low}–{high})")
             }
-            _ => table::cell(key.figure(&one.blocks), scale),
+            _ => table::cell(race::figure(key, &one.blocks), scale),
         };
         Column { head, unit: unit.to_owned(), cells: setups.iter().map(cell).collect(), rank: 1 }
     };
     let columns: Vec<Column> = answer.keys.iter().map(column).collect();
     let left_out = table::write(&mut text, &names, &columns, width, &|row| row == 0);
     if !left_out.is_empty() {
-        let _ = writeln!(text.plain, "(no room for {}; all figures are in --json)", left_out.join(", "));
+        let note = format!("(no room for {}; all figures are in --json)", left_out.join(", "));
+        let _ = writeln!(text.plain, "{}", table::wrapped(&note, width));
     }
     text
 }
 
 /// Head, unit and scale of a figure's column.
 fn heading(key: &Key) -> (String, &'static str, f64) {
-    let of = key.activity.name();
+    let of = key.who();
     let (head, unit) = key.about.printed.map_or((key.about.label, PrintedUnit::Suitable), |printed| (printed.head, printed.unit));
     match unit {
         PrintedUnit::Fixed(unit, scale) => (format!("{of} {head}"), unit, scale),

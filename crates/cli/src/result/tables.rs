@@ -43,8 +43,12 @@ pub fn text(finished: &Finished<'_>, width: usize) -> Text {
     if !left_out.is_empty() {
         let _ = writeln!(plain, "(no room for {}; all figures are in summary.json)", left_out.join(", "));
     }
-    let _ = writeln!(plain, "\n{}", table::wrapped(&finished.headline.text, width));
     text
+}
+
+/// The verdict, the last thing on the terminal.
+pub fn verdict(finished: &Finished<'_>, width: usize) -> Text {
+    Text { plain: format!("\n{}\n", table::wrapped(&finished.headline.text, width)), bold: Vec::new() }
 }
 
 /// Finished points, those of one setting together.

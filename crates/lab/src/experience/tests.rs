@@ -14,7 +14,7 @@ fn point(traffic: &str) -> Point {
 
 fn experience(point: &Point) -> Vec<GroupExperience> {
     let outcome = World::new(&build::world(point, 0)).expect("a world").run(&mut |_| Continue::Yes);
-    GroupExperience::of(point, &RunFigures::of(&outcome, point.plan.duration))
+    GroupExperience::of(point, &RunFigures::of(&outcome, point.plan.duration, &point.plan.base_rtts()))
 }
 
 fn value(group: &GroupExperience, name: &str) -> Option<f64> {

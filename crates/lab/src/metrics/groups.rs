@@ -26,6 +26,8 @@ pub struct Group<'a> {
     flows: Vec<&'a FlowOutcome>,
     /// Length of the measured part.
     span: Duration,
+    /// Round-trip time of the empty path, where it is known.
+    base_rtt: Option<Duration>,
     /// Completion times of flows that end once, shortest first: few enough for exact values.
     completions: Vec<Duration>,
     /// Calls of which something arrived, and the ratings of those that carry speech.
@@ -138,6 +140,26 @@ pub const GROUP_METRICS: &[GroupMetric] = &[
     )
     .lower_is_better()
     .with_section(),
+    metric(
+        "probes.late_ratio",
+        Quantity::Ratio,
+        "Probes late",
+        "share of an echo's probes that were answered later than 100 ms after the round-trip time of the empty path, or never; those \
+         still on their way at the end are not among them",
+        |group| group.late_probes(),
+    )
+    .lower_is_better()
+    .with_section(),
+    metric(
+        "probes.rpm",
+        Quantity::Number,
+        "Round trips per minute",
+        "an echo's round trips per minute: 60 s divided by the mean of the shortest 95 % of its round-trip times",
+        |group| group.round_trips_per_minute(),
+    )
+    .higher_is_better()
+    .with_section()
+    .decimals(0),
     metric(
         "goodput_jain",
         Quantity::Number,

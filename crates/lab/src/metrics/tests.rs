@@ -8,7 +8,7 @@ use goodqueue_units::Bytes;
 #[test]
 fn a_link_by_hand() {
     let outcome = sample::outcome(1);
-    let figures = RunFigures::of(&outcome, Duration::secs(10));
+    let figures = RunFigures::of(&outcome, Duration::secs(10), &[]);
     let link = |name| figures.links[0].value(name);
     // 8 100 packets sent out of 8 192 that arrived; 20 overflowed, 60 were dropped early; 12 still
     // wait.
@@ -40,7 +40,7 @@ fn ratios_of_packets_and_of_bytes_are_not_mixed_up() {
     link.counters.arrived.bytes = Bytes::new(1_000_000);
     link.counters.arrived_ect.packets = goodqueue_units::Packets::new(100);
     link.counters.marked.packets = goodqueue_units::Packets::new(25);
-    let figures = RunFigures::of(&outcome, Duration::secs(10));
+    let figures = RunFigures::of(&outcome, Duration::secs(10), &[]);
     let link = |name| figures.links[0].value(name);
     assert_eq!(link("drop_ratio"), Some(80.0 / 8192.0));
     assert_eq!(link("drop_ratio_bytes"), Some(0.12));
@@ -63,7 +63,7 @@ fn what_a_host_does_not_know_is_undefined() {
     for flow in &mut outcome.flows {
         (flow.dropped_packets, flow.marked_packets, flow.timeouts) = (None, None, None);
     }
-    let figures = RunFigures::of(&outcome, Duration::secs(10));
+    let figures = RunFigures::of(&outcome, Duration::secs(10), &[]);
     for name in ["loss_events", "settle.changes", "utilization"] {
         assert_eq!(figures.links[0].value(name), None, "{name}");
     }
@@ -89,7 +89,7 @@ fn every_figure_has_one_name_and_a_heading() {
 
 #[test]
 fn a_group_by_hand() {
-    let figures = RunFigures::of(&sample::outcome(1), Duration::secs(10));
+    let figures = RunFigures::of(&sample::outcome(1), Duration::secs(10), &[]);
     let group = |name| figures.groups[0].value(name);
     assert_eq!(group("goodput_bit_s"), Some((6_000_000 + 5_000_000) as f64 * 0.8));
     // The group is alone on the link, and its packets waited as the link says.
@@ -118,11 +118,11 @@ fn drops_in_proportion_are_fair_and_no_drops_are_undefined() {
 #[test]
 fn probes_want_no_share() {
     let mut outcome = sample::outcome(1);
-    let without = RunFigures::of(&outcome, Duration::secs(10));
+    let without = RunFigures::of(&outcome, Duration::secs(10), &[]);
     let probe =
         FlowOutcome { sent_packets: 100, dropped_packets: Some(7), is_probe: true, weight: 1.0, ..FlowOutcome::default() };
     outcome.flows.push(probe);
-    let with = RunFigures::of(&outcome, Duration::secs(10));
+    let with = RunFigures::of(&outcome, Duration::secs(10), &[]);
     assert_eq!(with.jain, without.jain);
     assert_eq!(with.flows.len(), without.flows.len() + 1);
 }
@@ -143,7 +143,7 @@ fn a_run_in_which_nothing_happened_has_no_ratios() {
     outcome.links[0].sojourn.reset();
     outcome.links[0].capacity_bits = 0.0;
     outcome.flows.clear();
-    let figures = RunFigures::of(&outcome, Duration::secs(10));
+    let figures = RunFigures::of(&outcome, Duration::secs(10), &[]);
     for name in ["utilization", "drop_ratio", "sojourn_s.mean", "sojourn_s.p95", "sojourn_s.max"] {
         assert_eq!(figures.links[0].value(name), None, "{name}");
     }

@@ -201,10 +201,16 @@ impl Scenario {
         links.max().unwrap_or_default() + self.access.one_way_delay() * 2 + group.rtt_extra.latest()
     }
 
+    /// The same of every group, in their order.
+    #[must_use]
+    pub fn base_rtts(&self) -> Vec<Duration> {
+        self.traffic.iter().map(|group| self.rtt_of(group)).collect()
+    }
+
     /// The round-trip time without queueing or transmission, the largest over all flows.
     #[must_use]
     pub fn base_rtt(&self) -> Duration {
-        self.traffic.iter().map(|group| self.rtt_of(group)).max().unwrap_or_default()
+        self.base_rtts().into_iter().max().unwrap_or_default()
     }
 
     /// When the run ends.

@@ -85,7 +85,7 @@ impl PointResult {
     /// the length of its measured part.
     #[must_use]
     pub fn of_one_run(point: &Point, outcome: Outcome, measured: Duration) -> Self {
-        let Finished { figures, series, times, .. } = Finished::of(outcome, measured, true);
+        let Finished { figures, series, times, .. } = Finished::of(point, outcome, measured, true);
         PointRuns { figures: vec![figures], replications: vec![0], times, series }.reduce(point)
     }
 }
@@ -117,8 +117,8 @@ pub(super) struct Finished {
 }
 
 impl Finished {
-    pub(super) fn of(mut outcome: Outcome, duration: Duration, drawn: bool) -> Self {
-        let figures = RunFigures::of(&outcome, duration);
+    pub(super) fn of(point: &Point, mut outcome: Outcome, duration: Duration, drawn: bool) -> Self {
+        let figures = RunFigures::of(&outcome, duration, &point.plan.base_rtts());
         let (series, packets) = (std::mem::take(&mut outcome.series), std::mem::take(&mut outcome.packets));
         let times = if drawn { Distributions::of(outcome) } else { Distributions::default() };
         Self { figures, series, packets, times }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 fn summary(replications: u32) -> Summary {
     let runs: Vec<RunFigures> =
-        (1..=u64::from(replications)).map(|run| RunFigures::of(&sample::outcome(run), Duration::secs(10))).collect();
+        (1..=u64::from(replications)).map(|run| RunFigures::of(&sample::outcome(run), Duration::secs(10), &[])).collect();
     let set = vec![("link.bottleneck.queue.c_max".to_owned(), json!(1.2)), ("a first".to_owned(), json!("5 ms"))];
     Summary {
         schema: SCHEMA,

@@ -30,7 +30,7 @@ fn one(point: &Point) -> Run {
     spec.recording = Recording { sample_every: Some(Duration::ms(10)), packets: false };
     let outcome = World::new(&spec).expect("a scenario that was checked").run(&mut |_| Continue::Yes);
     let label = point.set.iter().map(|(_, value)| words(value)).collect::<Vec<_>>().join(", ");
-    Run { label, figures: RunFigures::of(&outcome, spec.duration), series: outcome.series }
+    Run { label, figures: RunFigures::of(&outcome, spec.duration, &[]), series: outcome.series }
 }
 
 /// A swept value without braces and quotes.

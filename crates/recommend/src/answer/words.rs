@@ -1,59 +1,71 @@
-//! The answer in sentences.
+//! The answer in words.
 
+use crate::Question;
 use crate::answer::{Recommendation, Tried};
-use crate::corners::Line;
-use crate::race::{Block, Key};
-use goodqueue_lab::experience::Activity;
-use goodqueue_lab::headline::words::{figure, heading, list};
-use goodqueue_lab::metrics::Better;
+use crate::candidates::Hardware;
+use crate::race::{self, Block};
 use goodqueue_lab::statistics::Figure;
+use goodqueue_lab::verdict::rule::Key;
+use goodqueue_lab::verdict::words::{figure, heading, list};
+use goodqueue_lab::verdict::{cannot_carry, effect};
 use goodqueue_units::Rate;
 
-/// The sentences, in the order of what a reader needs.
-pub fn sentences(answer: &Recommendation, keys: &[Key], best: &Tried, nothing: &Tried, line: &Line) -> Vec<String> {
-    let mut sentences = vec![match rates(best, line) {
-        Some(rates) => format!("Set up {}: {rates}.", best.candidate),
-        None => "Set nothing up: no queue that was tried is better than the line as it is.".to_owned(),
-    }];
-    let get =
-        |keys: &mut dyn Iterator<Item = &Key>, blocks: &[Block]| list(&keys.map(|key| said(key, blocks)).collect::<Vec<_>>());
+/// More names make a line hard to read.
+const MAX_NAMES: usize = 6;
+
+/// Two sentences, a blank line, and details in a line each.
+pub fn text(answer: &Recommendation, question: &Question, best: &Tried, nothing: &Tried) -> String {
+    let keys = &answer.keys;
+    let (before, after) = (nothing.contender(), best.contender());
+    let mut first = match rates(best, question) {
+        Some(rates) => rates,
+        None => "Leave it as it is: nothing that was tried does noticeably better".to_owned(),
+    };
+    if let Some(cannot) = cannot_carry(keys, &after) {
+        first = format!("This line cannot {cannot}; no queue can change that, and the least bad is this: {first}");
+    }
+    let mut details = vec![format!("With it: {}.", got(keys, &best.blocks))];
+    if best.candidate.shaped.is_some() {
+        details.push(format!("With nothing set up: {}.", got(keys, &nothing.blocks)));
+    }
     if answer.corners.len() > 1 {
-        sentences.push(format!(
-            "Figures are means over {} corners of what is not known, in brackets their range.",
-            answer.corners.len()
-        ));
+        details.push(format!("Averages over {} extreme cases; in parentheses the best to the worst case.", answer.corners.len()));
     }
-    sentences.push(format!("Under it: {}.", get(&mut keys.iter(), &best.blocks)));
-    let interactive = || keys.iter().filter(|key| key.activity != Activity::Bulk);
-    if interactive().next().is_some() && best.candidate.shaped.is_some() {
-        sentences.push(format!("With nothing set up: {}.", get(&mut interactive(), &nothing.blocks)));
-    }
-    let labels = |labels: &mut dyn Iterator<Item = &String>| list(&labels.cloned().collect::<Vec<_>>());
-    if !answer.alternatives.is_empty() {
-        let names = labels(&mut answer.alternatives.iter().map(|one| &one.label));
-        sentences.push(format!("Not significantly different for anybody on the line: {names}."));
-    }
-    if !answer.undetermined.is_empty() {
-        let names = labels(&mut answer.undetermined.iter().map(|one| &one.setup.label));
-        sentences
-            .push(format!("Undetermined: the runs do not settle whether these are worse: {names}. More runs may (--thorough)."));
-    }
-    for worst in answer.regret.iter().filter(|worst| worst.significant) {
-        sentences.push(format!(
+    let named = |mut names: Vec<String>| {
+        let all = names.len();
+        if all > MAX_NAMES + 1 {
+            names.truncate(MAX_NAMES);
+            names.push(format!("{} others", all - MAX_NAMES));
+        }
+        (all > 0).then(|| list(&names))
+    };
+    let alternatives = named(answer.alternatives.iter().map(|one| one.label.clone()).collect());
+    details.extend(alternatives.map(|names| format!("As good: {names}; choose whichever is easier to set.")));
+    let open = named(answer.undetermined.iter().map(|one| one.setup.label.clone()).collect());
+    details.extend(open.map(|names| format!("Perhaps as good: {names}; the difference is too small for us to tell.")));
+    for worst in answer.regret.iter().filter(|worst| worst.significant && worst.activity != "bulk") {
+        details.push(format!(
             "At {}, {} does better: {} {} {} instead of {}.",
             worst.corner, worst.best_is, worst.activity, worst.words, worst.best_said, worst.choice_said
         ));
     }
-    if let Some(next) = &answer.measure_next {
-        sentences.push(format!(
-            "One measurement would change the answer: {}. If it is {}, {}; if it is {}, {}.",
-            next.measure, next.low, next.if_low, next.high, next.if_high
-        ));
-    } else if !line.unknown().is_empty() {
-        sentences.push("No single further measurement would change the choice.".to_owned());
-    }
-    sentences.extend(answer.left_out.iter().map(|left| format!("{}.", capital(left))));
-    sentences
+    details.extend(answer.measure_next.as_ref().map(|next| {
+        format!("If {} is {}, choose {}; if it is {}, {}.", next.measure, next.low, next.if_low, next.high, next.if_high)
+    }));
+    details.extend(answer.left_out.iter().map(|left| format!("{}.", capital(left))));
+    let effect = effect(keys, ("nothing set up", &before), ("it", &after));
+    format!("{first}. {effect}\n\n{}", details.join("\n"))
+}
+
+/// What people get, figure by figure.
+fn got(keys: &[Key], blocks: &[Block]) -> String {
+    let mut last = "";
+    let mut said = |key: &Key| {
+        let who = if last == key.who() { String::new() } else { format!("{} ", key.who()) };
+        last = key.who();
+        format!("{who}{} {}", heading(key.about), value(key, blocks))
+    };
+    keys.iter().map(|key| said(key)).collect::<Vec<_>>().join(", ")
 }
 
 fn capital(text: &str) -> String {
@@ -61,15 +73,34 @@ fn capital(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// The shaped rates; `None` where nothing is shaped.
-fn rates(best: &Tried, line: &Line) -> Option<String> {
+/// What to set, in the words of the device; `None` where nothing is shaped.
+fn rates(best: &Tried, question: &Question) -> Option<String> {
     let shaped = |measured: Rate| best.candidate.shaped_rate(measured);
-    Some(format!("shape to {} down and {} up", shaped(line.down)?, shaped(line.up)?))
+    let (down, up) = (shaped(question.line.down)?, shaped(question.line.up)?);
+    let candidate = &best.candidate;
+    let queues = match candidate.down == candidate.up {
+        true => candidate.down.to_string(),
+        false => format!("{} down and {} up", candidate.down, candidate.up),
+    };
+    Some(match question.hardware {
+        Hardware::OpenWrt => {
+            format!("Set SQM ({queues}) to {} kbit/s down and {} up", thousands(down.as_bit_s() / 1000), thousands(up.as_bit_s() / 1000))
+        }
+        _ => format!("Set up {queues} and shape to {down} down and {up} up"),
+    })
 }
 
-/// What a key is called after its activity: `MOS`, `RTT p95`.
-pub fn words(key: &Key) -> String {
-    heading(key.about)
+/// `45,000`.
+fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 /// The mean, with its interval on a line that is known and with its range over the corners on any
@@ -77,9 +108,9 @@ pub fn words(key: &Key) -> String {
 #[must_use]
 pub fn value(key: &Key, blocks: &[Block]) -> String {
     let plain = |mean: f64| figure(key.about, Figure { mean: Some(mean), ci95: None, n: 1 });
-    match (range(key, blocks), key.figure(blocks).mean) {
-        (Some([low, high]), Some(mean)) => format!("{} ({} to {})", plain(mean), plain(low), plain(high)),
-        _ => figure(key.about, key.figure(blocks)),
+    match (range(key, blocks), race::figure(key, blocks).mean) {
+        (Some([low, high]), Some(mean)) if plain(low) != plain(high) => format!("{} ({} to {})", plain(mean), plain(low), plain(high)),
+        _ => figure(key.about, race::figure(key, blocks)),
     }
 }
 
@@ -87,21 +118,14 @@ pub fn value(key: &Key, blocks: &[Block]) -> String {
 #[must_use]
 pub fn range(key: &Key, blocks: &[Block]) -> Option<[f64; 2]> {
     let corners = blocks.iter().map(|block| block.corner).max().unwrap_or(0) + 1;
-    let mean =
-        |corner: usize| Figure::of(blocks.iter().filter(|block| block.corner == corner).map(|block| key.value(block))).mean;
+    let mean = |corner: usize| {
+        let own: Vec<Block> = blocks.iter().filter(|block| block.corner == corner).cloned().collect();
+        race::figure(key, &own).mean
+    };
     let means: Vec<f64> = (0..corners).filter_map(mean).collect();
     let of = |pick: fn(f64, f64) -> f64| means.iter().copied().reduce(pick);
     if corners < 2 {
         return None;
     }
     Some([of(f64::min)?, of(f64::max)?])
-}
-
-fn said(key: &Key, blocks: &[Block]) -> String {
-    let (value, head) = (value(key, blocks), words(key));
-    match (key.about.better, key.about.printed) {
-        // `ping 0 % lost`
-        (Better::Lower, Some(printed)) if printed.part.is_empty() => format!("{} {value} {head}", key.activity.name()),
-        _ => format!("{} {head} {value}", key.activity.name()),
-    }
 }

@@ -3,7 +3,7 @@
 use super::{Session, Surroundings, kind_of, time};
 use crate::scenario::Scenario;
 use goodqueue_lab::compare::Labels;
-use goodqueue_lab::headline::{Headline, Policy};
+use goodqueue_lab::verdict::{Criteria, Headline};
 use goodqueue_lab::hosts::{self, ScenarioHost as _, Simulator};
 use goodqueue_lab::plan::Point;
 use goodqueue_lab::provenance::Provenance;
@@ -110,7 +110,7 @@ impl Reckoning<'_> {
         if self.scenario.variants.len() > 1 {
             labels.names = self.scenario.variants.iter().map(|variant| variant.label.clone()).collect();
         }
-        Headline::new(&points, &self.report.points, &labels, &self.scenario.link, &Policy::default())
+        Headline::new(&points, &self.report.points, &labels, &self.scenario.link, &Criteria::default())
     }
 
     fn verdict(&self, headline: &Headline) -> String {

@@ -7,6 +7,10 @@ use goodqueue_sim::{CallOutcome, Content, FlowOutcome, GroupOutcome, SojournHist
 use goodqueue_trace::nearest_rank;
 use goodqueue_units::Duration;
 
+/// A probe is late from this time above the base round-trip time on. Our choice: half of what a
+/// conversation tolerates in one direction (ITU-T G.114: 150 to 200 ms with devices).
+const LATE: Duration = Duration::ms(100);
+
 /// Jain's index of the goodputs of two flows or more.
 pub(super) fn jain_among(flows: &[&FlowOutcome]) -> Option<f64> {
     let goodputs = || flows.iter().filter(|flow| !flow.is_probe).map(|flow| flow.delivered_bytes as f64);
@@ -22,14 +26,15 @@ pub(super) fn mean(values: &[f64]) -> Option<f64> {
 }
 
 impl<'a> Group<'a> {
-    /// The group of these flows over a measured part of this length.
-    pub(in crate::metrics) fn new(outcome: &'a GroupOutcome, flows: Vec<&'a FlowOutcome>, span: Duration) -> Self {
+    /// The group of these flows over a measured part of this length, on a path of this base
+    /// round-trip time.
+    pub(in crate::metrics) fn new(outcome: &'a GroupOutcome, flows: Vec<&'a FlowOutcome>, span: Duration, base_rtt: Option<Duration>) -> Self {
         let mut completions: Vec<Duration> = flows.iter().filter_map(|flow| flow.completion).collect();
         completions.sort_unstable();
         let calls: Vec<&CallOutcome> = outcome.calls.iter().filter(|call| call.received > 0).collect();
         let speech = calls.iter().filter(|call| call.content == Content::Voice);
         let ratings = speech.map(|call| voice::r_factor(call)).collect();
-        Self { outcome, flows, span, completions, calls, ratings }
+        Self { outcome, flows, span, base_rtt, completions, calls, ratings }
     }
 
     /// The share of round trips of probes, or of one-way delays of games, above this.
@@ -41,6 +46,28 @@ impl<'a> Group<'a> {
             false => return None,
         };
         ratio(times.len() - times.count_between(0, limit.as_nanos()), times.len())
+    }
+
+    /// The share of probes that were lost or answered late.
+    pub(super) fn late_probes(&self) -> Option<f64> {
+        let limit = self.base_rtt.filter(|_| self.flows.iter().any(|flow| flow.is_probe))? + LATE;
+        let times = &self.outcome.rtt;
+        let late = times.len() - times.count_between(0, limit.as_nanos());
+        let lost = self.dropped()?.min(self.sent());
+        ratio(late + lost, times.len() + lost)
+    }
+
+    pub(super) fn round_trips_per_minute(&self) -> Option<f64> {
+        let times = &self.outcome.rtt;
+        let kept = (times.len() as f64 * 0.95).ceil() as u64;
+        self.flows.iter().find(|flow| flow.is_probe)?;
+        let (mut left, mut sum) = (kept, 0.0);
+        for bucket in times.iter_recorded() {
+            let count = bucket.count_at_value().min(left);
+            sum += count as f64 * times.median_equivalent(bucket.value_iterated_to()) as f64 / 1e9;
+            left -= count;
+        }
+        (kept > 0 && sum > 0.0).then(|| 60.0 * kept as f64 / sum)
     }
 
     pub(super) fn per_second(&self, amount: f64) -> Option<f64> {

@@ -87,3 +87,37 @@ pub fn list(names: &[String]) -> String {
 pub fn count(number: usize, of: &str) -> String {
     if number == 1 { format!("1 {of}") } else { format!("{number} {of}s") }
 }
+
+/// A time in two digits: `21 ms`, `1.2 s`.
+#[must_use]
+pub fn short_time(seconds: f64) -> String {
+    match seconds {
+        s if s >= 9.5 => format!("{s:.0} s"),
+        s if s >= 0.95 => format!("{s:.1} s"),
+        s if s >= 9.5e-3 => format!("{} ms", two_digits(s * 1e3)),
+        s if s > 0.0 => format!("{:.1} ms", s * 1e3),
+        _ => "0 ms".to_owned(),
+    }
+}
+
+/// A figure in two digits and no interval, for sentences.
+#[must_use]
+pub fn short(about: &Description, mean: Option<f64>) -> String {
+    let Some(mean) = mean else { return "not at all".to_owned() };
+    match about.quantity {
+        Quantity::Time => short_time(mean),
+        Quantity::Ratio if mean > 0.0 && mean < 0.0095 => format!("{:.1} %", mean * 100.0),
+        Quantity::Ratio => format!("{:.0} %", mean * 100.0),
+        Quantity::Rate if mean >= 1e9 => format!("{:.1} Gbit/s", mean * 1e-9),
+        Quantity::Rate if mean >= 9.95e6 => format!("{} Mbit/s", two_digits(mean * 1e-6)),
+        Quantity::Rate if mean >= 1e6 => format!("{:.1} Mbit/s", mean * 1e-6),
+        Quantity::Rate => format!("{} kbit/s", two_digits(mean * 1e-3)),
+        _ => figure(about, Figure { mean: Some(mean), ci95: None, n: 1 }),
+    }
+}
+
+/// Rounded to two significant digits, at least to ones.
+fn two_digits(value: f64) -> f64 {
+    let step = 10.0_f64.powi((value.max(1.0).log10().floor() as i32 - 1).max(0));
+    (value / step).round() * step
+}

@@ -1,0 +1,211 @@
+//! The verdict on a comparison of queues: which one to use, what people will notice, and what it
+//! costs. Commands, reports, pages and Python show these sentences as they are made here.
+//!
+//! [`rule`] ranks the queues, [`sentences`] puts the outcome into words.
+
+mod deployed;
+mod grade;
+mod policy;
+pub mod rule;
+mod sentences;
+mod units;
+pub mod words;
+
+pub use deployed::{DEPLOYED, Deployment};
+pub use grade::{Bounds, Grade};
+pub use policy::{POLICY_KEYS, Policy, PolicyError};
+pub use sentences::{cannot_carry, effect};
+pub use units::Unit;
+
+use crate::compare::{Labels, Split};
+use crate::metrics::LinkFigures;
+use crate::plan::{Heading, Point};
+use crate::runner::{PointResult, Replication};
+use rule::{Candidate, Key, LinkUse, Role, Sample};
+use serde::Serialize;
+
+/// The verdict.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Headline {
+    /// In words: at most two sentences, a blank line, and details in a line each.
+    pub text: String,
+    /// Label of the queue that is named; `None` where nothing is ranked or a policy excludes all.
+    pub best: Option<String>,
+    /// Labels of those that are not significantly worse.
+    pub not_significantly_different: Vec<String>,
+    /// What the named queue costs in utilization and goodput, in words.
+    pub price: String,
+    /// Activities that are unusable under the named queue.
+    pub unusable: Vec<&'static str>,
+    /// How well each activity goes under each queue, over settings the worst.
+    pub grades: Vec<Graded>,
+    /// The policy in words; empty without one.
+    pub policy: String,
+    /// Labels of the queues that the policy excludes.
+    pub outside_policy: Vec<String>,
+}
+
+/// How well people fare under one queue.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Graded {
+    /// The queue.
+    pub label: String,
+    /// Activities and their grades.
+    #[serde(serialize_with = "as_map")]
+    pub grades: Vec<(&'static str, Grade)>,
+}
+
+fn as_map<S: serde::Serializer>(grades: &[(&'static str, Grade)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(grades.iter().copied())
+}
+
+/// What a verdict is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Criteria {
+    /// What a queue must do before it is ranked.
+    pub policy: Policy,
+    /// The unit of the latency under load in the details.
+    pub unit: Unit,
+}
+
+/// A point with its names.
+struct Row<'a> {
+    name: &'a str,
+    split: &'a Split,
+    result: &'a PointResult,
+}
+
+/// Queues over the settings that all of them have.
+struct Comparison<'a> {
+    names: Vec<&'a str>,
+    /// The queues that each chooses, by the key that sets them.
+    choices: Vec<&'a [(String, String)]>,
+    candidates: Vec<Candidate<'a>>,
+    keys: Vec<Key>,
+    /// The reported directions of the main link.
+    links: Vec<&'a str>,
+    settings: usize,
+    unit: Unit,
+}
+
+impl Headline {
+    /// The verdict on these points and their results, at their main link.
+    #[must_use]
+    pub fn of(points: &[Point], results: &[PointResult], labels: &Labels, criteria: &Criteria) -> Self {
+        let link = points.first().map_or("", |point| point.plan.main_link().name.as_str());
+        Self::new(&points.iter().collect::<Vec<_>>(), results, labels, link, criteria)
+    }
+
+    /// The same at `link` and its return direction.
+    #[must_use]
+    pub fn new(points: &[&Point], results: &[PointResult], labels: &Labels, link: &str, criteria: &Criteria) -> Self {
+        let names = points.iter().find_map(|point| {
+            let link = point.plan.links.iter().find(|known| known.name == link)?;
+            Some([Heading::Down, Heading::Up].map(|heading| link.name_of(heading)))
+        });
+        let names = names.unwrap_or_else(|| [link.to_owned(), String::new()]);
+        let runs = || results.iter().flat_map(|point| &point.runs);
+        let links: Vec<&str> =
+            names.iter().map(String::as_str).filter(|name| runs().any(|run| of_link(run, name).is_some())).collect();
+        let passed = |point: &PointResult| {
+            point.runs.iter().any(|run| links.iter().any(|link| use_of(run, link).wait_p95_s.is_some()))
+        };
+        let named = labels.names.iter().zip(&labels.splits).zip(results).filter(|(_, result)| passed(result));
+        let rows: Vec<Row<'_>> = named.map(|((name, split), result)| Row { name, split, result }).collect();
+        let mut settings: Vec<&str> = Vec::new();
+        for row in &rows {
+            if !settings.contains(&row.split.setting.as_str()) {
+                settings.push(&row.split.setting);
+            }
+        }
+        let keys = runs().next().map_or_else(Vec::new, |run| Key::all(&run.experience));
+        let comparison = Comparison::over(&rows, &settings, keys, links, criteria.unit);
+        match rows.as_slice() {
+            [] => Self::only(format!("No run finished in which a packet passed {link}, so there is nothing to compare.")),
+            [_] => comparison.about_one(),
+            rows if rows.iter().any(|row| row.split.choices.is_empty()) => {
+                let apart: Vec<Comparison<'_>> = rows.iter().map(|row| comparison.alone(row)).collect();
+                Comparison::range(&apart)
+            }
+            _ if comparison.candidates.len() < 2 => Self::only(
+                "No two queues ran in every setting, so none is best over all of them.".to_owned(),
+            ),
+            _ => comparison.judge(&criteria.policy),
+        }
+    }
+
+    /// Only words, where nothing is ranked.
+    fn only(text: String) -> Self {
+        Self { text, ..Self::default() }
+    }
+}
+
+impl<'a> Comparison<'a> {
+    /// Each queue that all settings have, over them.
+    fn over(rows: &[Row<'a>], settings: &[&str], keys: Vec<Key>, links: Vec<&'a str>, unit: Unit) -> Self {
+        let settings = &settings[..];
+        let mut all = Self {
+            names: Vec::new(),
+            choices: Vec::new(),
+            candidates: Vec::new(),
+            keys,
+            links,
+            settings: settings.len(),
+            unit,
+        };
+        for row in rows.iter().filter(|row| settings.first().is_some_and(|first| row.split.setting == *first)) {
+            let here = |setting: &&str| {
+                let same = |other: &&Row<'a>| other.split.setting == **setting && other.split.choices == row.split.choices;
+                rows.iter().find(same).map(|row| all.samples(row.result))
+            };
+            let Some(samples) = settings.iter().map(here).collect::<Option<Vec<_>>>() else { continue };
+            let name = if settings.len() > 1 { row.split.queue.as_deref().unwrap_or(row.name) } else { row.name };
+            let candidate = Self::candidate(row, samples);
+            all.names.push(name);
+            all.choices.push(&row.split.choices);
+            all.candidates.push(candidate);
+        }
+        all
+    }
+
+    /// One point.
+    fn alone(&self, row: &Row<'a>) -> Self {
+        Self {
+            names: vec![row.name],
+            choices: vec![&row.split.choices],
+            candidates: vec![Self::candidate(row, vec![self.samples(row.result)])],
+            keys: self.keys.clone(),
+            links: self.links.clone(),
+            settings: 1,
+            unit: self.unit,
+        }
+    }
+
+    fn candidate(row: &Row<'a>, settings: Vec<Vec<Sample<'a>>>) -> Candidate<'a> {
+        let kinds = row.split.choices.iter().map(|(_, name)| name.as_str());
+        let is_nothing = !row.split.choices.is_empty() && kinds.clone().all(|name| name == deployed::NOTHING_SET_UP);
+        let role = if is_nothing { Role::Nothing } else { Role::SetUp };
+        Candidate { deployment: Deployment::of(kinds), role, settings }
+    }
+
+    fn samples(&self, point: &'a PointResult) -> Vec<Sample<'a>> {
+        let links = |run: &Replication| self.links.iter().map(|link| use_of(run, link)).collect();
+        point.runs.iter().map(|run| Sample { number: run.number, groups: &run.experience, links: links(run) }).collect()
+    }
+}
+
+fn of_link<'a>(run: &'a Replication, link: &str) -> Option<&'a LinkFigures> {
+    run.links.iter().find(|known| known.name == link)
+}
+
+fn use_of(run: &Replication, link: &str) -> LinkUse {
+    let Some(figures) = of_link(run, link) else { return LinkUse::default() };
+    LinkUse {
+        utilization: figures.value("utilization"),
+        wait_mean_s: figures.value("sojourn_s.mean"),
+        wait_p95_s: figures.value("sojourn_s.p95"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,393 @@
+//! The rule that ranks queues by what people notice.
+//!
+//! Each activity gets a [`Grade`] under each queue, in each setting. The grades of a queue are
+//! sorted from worst to best, and the queue whose list is better at the first difference wins
+//! (leximin). Queues with equal lists are compared by their figures in the order of [`Key::all`],
+//! and what is equal in these by how widely it is deployed. A difference counts when it is
+//! significant and larger than the margin of its figure.
+
+use super::deployed::Deployment;
+use super::grade::{Bounds, Grade};
+use crate::experience::{Activity, GroupExperience, Margin, advantage};
+use crate::metrics::{Description, LINK_METRICS};
+use crate::plan::Heading;
+use crate::statistics::Figure;
+use goodqueue_units::Ecn;
+use std::cmp::Ordering;
+
+/// Intervals count from this number of replications on; of two, the interval is thirteen times as
+/// wide as of five.
+const MIN_REPLICATIONS: u32 = 3;
+/// Differences of goodput up to this do not count. Our choice: less than the step between two
+/// shaped rates.
+const GOODPUT_MARGIN: Margin = Margin::Relative(0.05);
+/// Differences of queueing delay up to this do not count. Our choice.
+const WAIT_MARGIN: Margin = Margin::Time { part: 0.1, least_s: 0.005 };
+
+/// A queue and what it gave.
+#[derive(Clone, Debug)]
+pub struct Candidate<'a> {
+    /// How widely it is deployed.
+    pub deployment: Deployment,
+    /// Whether it is what a line has with nothing set up.
+    pub role: Role,
+    /// Its replications by setting, the settings in the same order for all candidates.
+    pub settings: Vec<Vec<Sample<'a>>>,
+}
+
+/// What choosing a queue means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Something is set up.
+    SetUp,
+    /// The line stays as it is.
+    Nothing,
+}
+
+/// One replication in one setting. Equal numbers had the same random numbers.
+#[derive(Clone, Debug)]
+pub struct Sample<'a> {
+    /// Its number.
+    pub number: u32,
+    /// What its groups got.
+    pub groups: &'a [GroupExperience],
+    /// The reported directions of the main link.
+    pub links: Vec<LinkUse>,
+}
+
+/// One direction of the main link in one replication.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LinkUse {
+    /// Share of what it could carry that it carried.
+    pub utilization: Option<f64>,
+    /// Mean time in the queue, s.
+    pub wait_mean_s: Option<f64>,
+    /// Time in the queue that 95 % of the packets did not exceed, s.
+    pub wait_p95_s: Option<f64>,
+}
+
+/// A figure that decides between queues.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// Whose it is; bulk flows for goodput and queueing delay.
+    pub activity: Activity,
+    /// What it is.
+    pub about: &'static Description,
+    /// Differences up to this do not count.
+    pub margin: Margin,
+    bounds: Option<Bounds>,
+    source: Source,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    /// A figure of the groups of the activity whose packets are, or are not, ECT(1); the worst
+    /// group counts.
+    Groups { place: usize, is_l4s: bool },
+    /// The goodput of the bulk groups in this direction.
+    Goodput(Heading),
+    /// The queueing delay at the reported directions of the main link, added up.
+    Wait,
+}
+
+impl Key {
+    /// The keys of these groups in their order: what interactive groups get, then the goodput of
+    /// downloads and of uploads; the queueing delay where no group is interactive.
+    #[must_use]
+    pub fn all(groups: &[GroupExperience]) -> Vec<Self> {
+        let has = |activity: Activity, is_l4s: bool| groups.iter().any(|group| group.activity == activity && is_l4s_of(group) == is_l4s);
+        let interactive = |activity: Activity| {
+            [false, true].into_iter().filter(move |is_l4s| has(activity, *is_l4s)).flat_map(move |is_l4s| {
+                activity.deciding().filter_map(move |(place, metric)| {
+                    let source = Source::Groups { place, is_l4s };
+                    Some(Self { activity, about: &metric.about, margin: metric.decides?, bounds: metric.grades, source })
+                })
+            })
+        };
+        let mut keys: Vec<Self> = Activity::ALL.into_iter().flat_map(interactive).collect();
+        let is_bulk_alone = keys.is_empty();
+        let goodput = Activity::Bulk.metrics().iter().map(|metric| &metric.about).find(|about| about.name == "goodput_bit_s");
+        let bulk = |heading| groups.iter().any(|group| group.activity == Activity::Bulk && group.heading == heading);
+        let bulk = [Heading::Down, Heading::Up].into_iter().filter(|heading| bulk(*heading));
+        keys.extend(bulk.zip(std::iter::repeat(goodput)).filter_map(|(heading, about)| {
+            let source = Source::Goodput(heading);
+            Some(Self { activity: Activity::Bulk, about: about?, margin: GOODPUT_MARGIN, bounds: None, source })
+        }));
+        if is_bulk_alone {
+            keys.push(Self::wait());
+        }
+        keys
+    }
+
+    /// The time that 95 % of all packets wait at most.
+    #[must_use]
+    pub fn wait() -> Self {
+        let about = LINK_METRICS.iter().map(|metric| &metric.about).find(|about| about.name == "sojourn_s.p95");
+        let about = about.expect("the list of figures has it, as a test checks");
+        Self { activity: Activity::Bulk, about, margin: WAIT_MARGIN, bounds: None, source: Source::Wait }
+    }
+
+    /// Whether people wait for what it measures.
+    #[must_use]
+    pub const fn is_interactive(&self) -> bool {
+        matches!(self.source, Source::Groups { .. })
+    }
+
+    /// Whose figure it is, in sentences: `call`, `L4S ping`, `downloads`.
+    #[must_use]
+    pub fn who(&self) -> &'static str {
+        match self.source {
+            Source::Groups { is_l4s: true, .. } if self.activity == Activity::Ping => "L4S ping",
+            Source::Groups { .. } => self.activity.name(),
+            Source::Goodput(Heading::Down) => "downloads",
+            Source::Goodput(Heading::Up) => "uploads",
+            Source::Wait => "packets",
+        }
+    }
+
+    /// Its value in one replication, of several groups the worst; `None` where one of them has none.
+    #[must_use]
+    pub fn value(&self, sample: &Sample<'_>) -> Option<f64> {
+        let groups = || sample.groups.iter().filter(|group| group.activity == self.activity);
+        match self.source {
+            Source::Groups { place, is_l4s } => {
+                let own = groups().filter(|group| is_l4s_of(group) == is_l4s);
+                let values: Option<Vec<f64>> = own.map(|group| group.values[place]).collect();
+                values?.into_iter().min_by(|a, b| advantage(self.about, *a, *b).total_cmp(&0.0))
+            }
+            Source::Goodput(heading) => {
+                Some(groups().filter(|group| group.heading == heading).filter_map(|group| group.goodput_bit_s).sum())
+            }
+            Source::Wait => sample.links.iter().map(|link| link.wait_p95_s).sum(),
+        }
+    }
+
+    /// Its mean over settings, with the interval over replications.
+    #[must_use]
+    pub fn figure(&self, one: &Candidate<'_>) -> Figure {
+        one.figure(|sample| self.value(sample))
+    }
+
+    /// How far `one` is behind `other`, replication by replication: more is worse.
+    #[must_use]
+    pub fn behind(&self, one: &Candidate<'_>, other: &Candidate<'_>) -> Figure {
+        let value = |sample: &Sample<'_>| self.value(sample);
+        Figure::of(pairs(one, other).map(|number| {
+            Some(advantage(self.about, other.mean(number, value)?, one.mean(number, value)?))
+        }))
+    }
+
+    /// How `one` stands to `best`.
+    #[must_use]
+    pub fn standing(&self, one: &Candidate<'_>, best: &Candidate<'_>) -> Standing {
+        let (own, theirs) = (self.figure(one), self.figure(best));
+        let Some(best_mean) = theirs.mean else { return Standing::AsGood };
+        let behind = self.behind(one, best);
+        let Some(mean) = behind.mean.filter(|_| own.n >= theirs.n.min(one.replications() as u32)) else {
+            // Nothing arrived here, and something there.
+            return Standing::Worse;
+        };
+        let margin = self.margin.around(best_mean);
+        let half = if behind.n < MIN_REPLICATIONS { 0.0 } else { behind.ci95.unwrap_or(f64::INFINITY) };
+        match () {
+            () if mean - half > margin => Standing::Worse,
+            () if mean + half > margin => Standing::Open,
+            () => Standing::AsGood,
+        }
+    }
+
+    /// The grade of the mean; distance that no queue can shorten does not count.
+    fn own_grade(&self, one: &Candidate<'_>) -> Option<Grade> {
+        let bounds = self.bounds?;
+        let Some(mean) = self.figure(one).mean else { return Some(Grade::Unusable) };
+        let is_time = self.about.quantity == crate::metrics::Quantity::Time;
+        let distance = self.distance(one).filter(|distance| is_time && *distance > bounds.bounds[0]).unwrap_or(0.0);
+        Some(bounds.grade(|bound| advantage(self.about, mean - distance, bound)))
+    }
+
+    /// The base round-trip time of the groups, half of it for delays of one direction.
+    fn distance(&self, one: &Candidate<'_>) -> Option<f64> {
+        let share = if self.about.name.starts_with("one_way") { 0.5 } else { 1.0 };
+        let groups = one.settings.iter().flatten().flat_map(|sample| sample.groups);
+        let own = groups.filter(|group| group.activity == self.activity).map(|group| share * group.base_rtt_s);
+        own.reduce(f64::max)
+    }
+}
+
+fn is_l4s_of(group: &GroupExperience) -> bool {
+    group.ecn == Ecn::Ect1
+}
+
+/// How one queue stands to a better one by one figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Worse by more than the margin, with 95 % confidence.
+    Worse,
+    /// Perhaps worse by more than the margin.
+    Open,
+    /// Not worse by more than the margin, with 95 % confidence.
+    AsGood,
+}
+
+impl<'a> Candidate<'a> {
+    /// Replications in the setting that has the fewest.
+    #[must_use]
+    pub fn replications(&self) -> usize {
+        self.settings.iter().map(Vec::len).min().unwrap_or(0)
+    }
+
+    /// A figure of its samples: the mean over settings, with the interval over replications.
+    #[must_use]
+    pub fn figure(&self, of: impl Fn(&Sample<'_>) -> Option<f64>) -> Figure {
+        let numbers = self.settings.first().into_iter().flatten().map(|sample| sample.number);
+        Figure::of(numbers.map(|number| self.mean(number, &of)))
+    }
+
+    /// The mean of one replication over settings; `None` where one has none.
+    pub(super) fn mean(&self, number: u32, of: impl Fn(&Sample<'_>) -> Option<f64>) -> Option<f64> {
+        let one = |samples: &Vec<Sample<'_>>| of(samples.iter().find(|sample| sample.number == number)?);
+        let sum: Option<f64> = self.settings.iter().map(one).sum();
+        sum.map(|sum| sum / self.settings.len().max(1) as f64)
+    }
+
+    /// It in one setting alone.
+    fn in_setting(&self, setting: usize) -> Self {
+        Self { settings: vec![self.settings[setting].clone()], ..*self }
+    }
+}
+
+/// Numbers of the replications that two candidates share.
+pub(super) fn pairs<'b>(one: &'b Candidate<'_>, other: &'b Candidate<'_>) -> impl Iterator<Item = u32> + 'b {
+    let has = |candidate: &Candidate<'_>, number: u32| {
+        candidate.settings.iter().all(|samples| samples.iter().any(|sample| sample.number == number))
+    };
+    let numbers = one.settings.first().into_iter().flatten().map(|sample| sample.number);
+    numbers.filter(move |number| has(one, *number) && has(other, *number))
+}
+
+/// The outcome of a comparison; queues are places in the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The queue that is named.
+    pub best: usize,
+    /// Those that do as well.
+    pub as_good: Vec<usize>,
+    /// Those of which the runs do not tell whether they are worse.
+    pub open: Vec<usize>,
+    /// Of each queue the grade of each activity, in the order of the keys, over settings the worst.
+    pub grades: Vec<Vec<(&'static str, Grade)>>,
+}
+
+/// Ranks queues. Returns `None` without any.
+#[must_use]
+pub fn rank(keys: &[Key], all: &[Candidate<'_>]) -> Option<Outcome> {
+    let settings = all.first()?.settings.len();
+    let by_setting: Vec<Vec<Vec<(&'static str, Grade)>>> = (0..settings)
+        .map(|setting| grades(keys, &all.iter().map(|one| one.in_setting(setting)).collect::<Vec<_>>()))
+        .collect();
+    let lists: Vec<Vec<Grade>> = (0..all.len())
+        .map(|one| {
+            let mut list: Vec<Grade> = by_setting.iter().flat_map(|grades| grades[one].iter().map(|(_, grade)| *grade)).collect();
+            list.sort_by(|a, b| b.cmp(a));
+            list
+        })
+        .collect();
+    let top = lists.iter().min()?;
+    let mut left: Vec<usize> = (0..all.len()).filter(|one| lists[*one] == *top).collect();
+    // Those that may be worse by some figure: they stay, but rule nobody out.
+    let mut doubtful: Vec<usize> = Vec::new();
+    // Figures of an activity that none of them makes usable say little, so they come last.
+    let is_lost = |key: &&Key| {
+        let grade = |one: usize| by_setting.iter().flat_map(move |grades| &grades[one]).filter(|(who, _)| *who == key.who());
+        left.iter().all(|one| grade(*one).any(|(_, grade)| *grade == Grade::Unusable))
+    };
+    let (lost, usable): (Vec<&Key>, Vec<&Key>) = keys.iter().filter(|key| key.is_interactive()).partition(is_lost);
+    let of_bulk = keys.iter().filter(|key| !key.is_interactive());
+    for key in usable.into_iter().chain(lost).chain(of_bulk) {
+        let sure = || left.iter().copied().filter(|one| !doubtful.contains(one));
+        let first = best_of(key, all, &sure().collect::<Vec<_>>());
+        let standing = |one: usize| first.iter().map(|best| worst_standing(key, all, one, *best)).max_by_key(|how| match how {
+            Standing::Worse => 2,
+            Standing::Open => 1,
+            Standing::AsGood => 0,
+        });
+        let standings: Vec<(usize, Option<Standing>)> = left.iter().map(|one| (*one, standing(*one))).collect();
+        left = standings.iter().filter(|(_, how)| *how != Some(Standing::Worse)).map(|(one, _)| *one).collect();
+        doubtful.extend(standings.iter().filter(|(_, how)| *how == Some(Standing::Open)).map(|(one, _)| *one));
+    }
+    // Leaving a line as it is must be shown to be as good; a queue only not to be worse.
+    let is_eligible = |one: &usize| all[*one].role == Role::SetUp || !doubtful.contains(one);
+    let is_nothing = |one: &usize| all[*one].role == Role::Nothing && is_eligible(one);
+    let named = left.iter().copied().find(is_nothing);
+    let wider = |a: &usize, b: &usize| all[*a].deployment.cmp(&all[*b].deployment).then_with(|| nearer(keys, &all[*a], &all[*b]));
+    let named = named.or_else(|| left.iter().copied().filter(is_eligible).min_by(wider));
+    let best = named.or_else(|| left.first().copied())?;
+    let does_as_well = |one: &usize| keys.iter().all(|key| key.standing(&all[*one], &all[best]) == Standing::AsGood);
+    let (as_good, open) = left.into_iter().filter(|one| *one != best).partition(does_as_well);
+    let worst = |one: usize| {
+        let mut grades = by_setting.first().map_or_else(Vec::new, |grades| grades[one].clone());
+        for other in by_setting.iter().skip(1) {
+            grades.iter_mut().zip(&other[one]).for_each(|(held, here)| held.1 = held.1.max(here.1));
+        }
+        grades
+    };
+    Some(Outcome { best, as_good, open, grades: (0..all.len()).map(worst).collect() })
+}
+
+/// Orders equally deployed queues by their means, so that the order of the list decides nothing.
+fn nearer(keys: &[Key], a: &Candidate<'_>, b: &Candidate<'_>) -> Ordering {
+    let one = |key: &Key| {
+        let (a, b) = (key.figure(a).mean?, key.figure(b).mean?);
+        Some(0.0_f64.total_cmp(&advantage(key.about, a, b)))
+    };
+    keys.iter().filter_map(one).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+}
+
+fn worst_standing(key: &Key, all: &[Candidate<'_>], one: usize, best: usize) -> Standing {
+    if one == best { Standing::AsGood } else { key.standing(&all[one], &all[best]) }
+}
+
+/// Those of `among` with the best mean.
+fn best_of(key: &Key, all: &[Candidate<'_>], among: &[usize]) -> Vec<usize> {
+    let means: Vec<(usize, f64)> = among.iter().filter_map(|one| Some((*one, key.figure(&all[*one]).mean?))).collect();
+    let Some(best) = means.iter().map(|(_, mean)| *mean).reduce(|a, b| if advantage(key.about, b, a) > 0.0 { b } else { a }) else {
+        return Vec::new();
+    };
+    means.into_iter().filter(|(_, mean)| *mean == best).map(|(one, _)| one).collect()
+}
+
+/// The grade of each activity under each queue in one setting: of its figures the worst.
+fn grades(keys: &[Key], all: &[Candidate<'_>]) -> Vec<Vec<(&'static str, Grade)>> {
+    let mut grades: Vec<Vec<(&'static str, Grade)>> = vec![Vec::new(); all.len()];
+    for key in keys {
+        // What nobody has a figure of says nothing.
+        if key.bounds.is_none() || all.iter().all(|one| key.figure(one).mean.is_none()) {
+            continue;
+        }
+        for (held, grade) in grades.iter_mut().zip(promoted(key, all)) {
+            match held.last_mut().filter(|(who, _)| *who == key.who()) {
+                Some(last) => last.1 = last.1.max(grade),
+                None => held.push((key.who(), grade)),
+            }
+        }
+    }
+    grades
+}
+
+/// Grades by one figure. From the best grade down, a queue takes the better grade if it is not
+/// significantly worse than the worst queue that holds that grade by its own mean.
+fn promoted(key: &Key, all: &[Candidate<'_>]) -> Vec<Grade> {
+    let own: Vec<Grade> = all.iter().map(|one| key.own_grade(one).unwrap_or(Grade::Unusable)).collect();
+    let worst_of = |grade: Grade| {
+        let holders = (0..all.len()).filter(|one| own[*one] == grade);
+        let means = holders.filter_map(|one| Some((one, key.figure(&all[one]).mean?)));
+        means.reduce(|a, b| if advantage(key.about, a.1, b.1) > 0.0 { b } else { a }).map(|(one, _)| one)
+    };
+    let worst: Vec<(Grade, usize)> = Grade::ALL.into_iter().filter_map(|grade| Some((grade, worst_of(grade)?))).collect();
+    let grade_of = |one: usize| {
+        let reach = |(_, worst): &&(Grade, usize)| key.standing(&all[one], &all[*worst]) != Standing::Worse;
+        let better = worst.iter().filter(|(grade, _)| *grade < own[one]).find(reach);
+        better.map_or(own[one], |(grade, _)| *grade)
+    };
+    (0..all.len()).map(grade_of).collect()
+}
