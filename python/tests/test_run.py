@@ -67,6 +67,13 @@ def test_the_answer_is_that_of_the_command_and_names_what_the_call_got() -> None
     assert set(result.groups["group"]) == {"bulk", "uploads", "call", "ping"}
 
 
+def test_the_verdict_is_the_stored_one() -> None:
+    folder = Path(__file__).parents[2] / "crates/lab/tests/verdict"
+    queues = '[sweep]\n"link.bottleneck.queue" = ["tail-drop", "pie", "fq-codel"]\n'
+    result = run(Scenario.from_toml((folder / "line.toml").read_text() + queues))
+    assert json.dumps(result.summary["headline"]) == json.dumps(json.loads((folder / "headline.json").read_text()))
+
+
 def test_traffic_is_a_mix_or_a_file(tmp_path: Path) -> None:
     own = tmp_path / "own.toml"
     own.write_text('[[traffic]]\nname = "mine"\nkind = "video"\n')

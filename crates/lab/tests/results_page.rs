@@ -43,7 +43,7 @@ fn experience() -> String {
                 Some(Margin::Absolute(margin)) if about.quantity == Quantity::Ratio => format!("above {} points", margin * 100.0),
                 Some(Margin::Absolute(margin)) => format!("above {margin}"),
                 Some(Margin::Relative(part)) => format!("above {} %", part * 100.0),
-                Some(Margin::Time { part, least_s }) => format!("above {} % and {} ms", part * 100.0, least_s * 1e3),
+                Some(Margin::Time { part, least_s }) => format!("above {} % and {} ms (a quarter, if that is less)", part * 100.0, least_s * 1e3),
                 None => String::new(),
             };
             let grades = metric.grades.map_or_else(String::new, |grades| grades.bounds.map(|bound| bound.to_string()).join(", "));

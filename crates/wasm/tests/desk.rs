@@ -80,6 +80,19 @@ fn a_session_gives_the_same_packets_at_any_speed_and_leaves_its_files() {
 }
 
 #[test]
+fn the_verdict_is_the_stored_one() {
+    let page = Page::default();
+    let mut desk = Desk::new(page.clone());
+    let variants = ["tail-drop", "pie", "fq-codel"].map(|kind| json!({ "label": kind, "queue": { "kind": kind } }));
+    let line = include_str!("../../lab/tests/verdict/line.toml");
+    let session = json!({ "scenario_toml": line, "variants": variants, "seed": 7, "speed": null });
+    ask(&mut desk, json!({ "ask": "open", "session": session })).expect("a good session");
+    run(&mut desk);
+    let stored: Value = serde_json::from_str(include_str!("../../lab/tests/verdict/headline.json")).expect("JSON");
+    assert_eq!(page.events("done")[0]["summary"]["headline"].to_string(), stored.to_string());
+}
+
+#[test]
 fn orders_are_obeyed_while_it_runs_and_refused_afterwards() {
     let page = Page::default();
     let mut desk = Desk::new(page.clone());

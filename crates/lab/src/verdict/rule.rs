@@ -92,7 +92,8 @@ enum Source {
 
 impl Key {
     /// The keys of these groups in their order: what interactive groups get, then the goodput of
-    /// downloads and of uploads; the queueing delay where no group is interactive.
+    /// downloads, or of uploads where there are no downloads; the queueing delay where no group is
+    /// interactive.
     #[must_use]
     pub fn all(groups: &[GroupExperience]) -> Vec<Self> {
         let has = |activity: Activity, is_l4s: bool| groups.iter().any(|group| group.activity == activity && is_l4s_of(group) == is_l4s);
@@ -108,10 +109,10 @@ impl Key {
         let is_bulk_alone = keys.is_empty();
         let goodput = Activity::Bulk.metrics().iter().map(|metric| &metric.about).find(|about| about.name == "goodput_bit_s");
         let bulk = |heading| groups.iter().any(|group| group.activity == Activity::Bulk && group.heading == heading);
-        let bulk = [Heading::Down, Heading::Up].into_iter().filter(|heading| bulk(*heading));
-        keys.extend(bulk.zip(std::iter::repeat(goodput)).filter_map(|(heading, about)| {
+        let heading = [Heading::Down, Heading::Up].into_iter().find(|heading| bulk(*heading));
+        keys.extend(heading.zip(goodput).map(|(heading, about)| {
             let source = Source::Goodput(heading);
-            Some(Self { activity: Activity::Bulk, about: about?, margin: GOODPUT_MARGIN, bounds: None, source })
+            Self { activity: Activity::Bulk, about, margin: GOODPUT_MARGIN, bounds: None, source }
         }));
         if is_bulk_alone {
             keys.push(Self::wait());
@@ -296,14 +297,7 @@ pub fn rank(keys: &[Key], all: &[Candidate<'_>]) -> Option<Outcome> {
     let mut left: Vec<usize> = (0..all.len()).filter(|one| lists[*one] == *top).collect();
     // Those that may be worse by some figure: they stay, but rule nobody out.
     let mut doubtful: Vec<usize> = Vec::new();
-    // Figures of an activity that none of them makes usable say little, so they come last.
-    let is_lost = |key: &&Key| {
-        let grade = |one: usize| by_setting.iter().flat_map(move |grades| &grades[one]).filter(|(who, _)| *who == key.who());
-        left.iter().all(|one| grade(*one).any(|(_, grade)| *grade == Grade::Unusable))
-    };
-    let (lost, usable): (Vec<&Key>, Vec<&Key>) = keys.iter().filter(|key| key.is_interactive()).partition(is_lost);
-    let of_bulk = keys.iter().filter(|key| !key.is_interactive());
-    for key in usable.into_iter().chain(lost).chain(of_bulk) {
+    for key in keys {
         let sure = || left.iter().copied().filter(|one| !doubtful.contains(one));
         let first = best_of(key, all, &sure().collect::<Vec<_>>());
         let standing = |one: usize| first.iter().map(|best| worst_standing(key, all, one, *best)).max_by_key(|how| match how {
@@ -323,7 +317,8 @@ pub fn rank(keys: &[Key], all: &[Candidate<'_>]) -> Option<Outcome> {
     let named = named.or_else(|| left.iter().copied().filter(is_eligible).min_by(wider));
     let best = named.or_else(|| left.first().copied())?;
     let does_as_well = |one: &usize| keys.iter().all(|key| key.standing(&all[*one], &all[best]) == Standing::AsGood);
-    let (as_good, open) = left.into_iter().filter(|one| *one != best).partition(does_as_well);
+    let is_worse = |one: &usize| keys.iter().any(|key| key.standing(&all[*one], &all[best]) == Standing::Worse);
+    let (as_good, open) = left.into_iter().filter(|one| *one != best && !is_worse(one)).partition(does_as_well);
     let worst = |one: usize| {
         let mut grades = by_setting.first().map_or_else(Vec::new, |grades| grades[one].clone());
         for other in by_setting.iter().skip(1) {

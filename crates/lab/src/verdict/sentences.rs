@@ -11,6 +11,8 @@ use crate::statistics::Figure;
 
 /// More names make a sentence hard to read.
 const MAX_NAMES: usize = 3;
+/// More queues than these are not listed with their latency.
+const MAX_LISTED: usize = 8;
 
 /// A ranking, and which candidates it is of.
 struct Judged {
@@ -72,7 +74,9 @@ impl<'a> Comparison<'a> {
         details.extend(self.over_settings(&judged));
         details.extend(self.what_matters(best, &judged));
         details.extend((!reasons.is_empty()).then(|| format!("Not ranked, since the policy asks for {policy}: {}.", list(&reasons))));
-        details.extend(self.latency_under_load());
+        let all = self.candidates.len();
+        let shown = (0..all).filter(|one| all <= MAX_LISTED || *one == best || self.candidates[*one].role == Role::Nothing);
+        details.extend(self.latency_under_load(shown));
         details.extend(self.whose_packets());
         let unusable = judged.unusable(best);
         let not_significantly_different = judged.equals().map(label).collect();
@@ -248,7 +252,7 @@ impl<'a> Comparison<'a> {
         let open: Vec<String> = judged.outcome.open.iter().map(|one| self.names[judged.ranked[*one]].to_owned()).collect();
         let equal: Vec<String> = judged.outcome.as_good.iter().map(|one| self.names[judged.ranked[*one]].to_owned()).collect();
         match (equal.is_empty(), open.is_empty()) {
-            (true, true) => Some(format!("Differences are significant {how}.")),
+            (true, true) => Some(format!("Every other queue is significantly worse in a figure that decides {how}.")),
             (false, true) => Some(format!("As good: {} {how}.", list(&equal))),
             (true, false) => Some(format!("Perhaps as good: {}; the difference is too small for us to tell {how}.", list(&open))),
             (false, false) => Some(format!("As good: {}; perhaps: {} {how}.", list(&equal), list(&open))),
@@ -374,10 +378,10 @@ impl<'a> Comparison<'a> {
         ))
     }
 
-    /// The ping in the unit that was asked for, under each queue.
-    fn latency_under_load(&self) -> Option<String> {
+    /// The ping in the unit that was asked for, under each of these queues.
+    fn latency_under_load(&self, places: impl Iterator<Item = usize>) -> Option<String> {
         let one = |place: usize| Some(format!("{} {}", self.names[place], self.unit.said(&self.candidates[place])?));
-        let all: Vec<String> = (0..self.candidates.len()).map_while(one).collect();
+        let all: Vec<String> = places.map_while(one).collect();
         (!all.is_empty()).then(|| capital(&format!("{}: {}.", self.unit, all.join(", "))))
     }
 
@@ -426,7 +430,7 @@ impl<'a> Comparison<'a> {
             let waits = figure(wait.about, wait.figure(one));
             details.push(format!("95 % of all packets wait at most {waits} at {}.", list_of(&self.links)));
         }
-        details.extend(self.latency_under_load());
+        details.extend(self.latency_under_load(0..1));
         details.push(runs);
         let grades = vec![Graded { label: self.names[0].to_owned(), grades: judged.outcome.grades[0].clone() }];
         let text = format!("{}{used}\n\n{}", self.state(&judged), details.join("\n"));
