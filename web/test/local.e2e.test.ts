@@ -113,6 +113,20 @@ describe.skipIf(!isReady)("the playground without a server", () => {
     expect(fingerprint).toBe(runNatively(scenario, join(folder, preset)).fingerprint);
   });
 
+  it("gives the stored verdict", () => {
+    const stored = resolve(import.meta.dirname, "../../crates/lab/tests/verdict");
+    let done: Done | undefined;
+    const engine = new Engine(new WebAssembly.Module(readFileSync(MODULE)), () => 0, (name, data) => {
+      if (name === "done") done = JSON.parse(data) as Done;
+    });
+    const variants = ["tail-drop", "pie", "fq-codel"].map((kind) => ({ label: kind, queue: { kind } }));
+    const session: NewSession = { scenario_toml: readFileSync(join(stored, "line.toml"), "utf8"), variants, seed: 7, speed: null, paused: false };
+    expect(engine.ask({ ask: "open", session })).toEqual({ ok: {} });
+    while (engine.frame() >= 0);
+    const summary = done?.summary as { headline: unknown } | undefined;
+    expect(summary?.headline).toEqual(JSON.parse(readFileSync(join(stored, "headline.json"), "utf8")));
+  });
+
   it.each(LABS)("can run the experiment of the course's page %s", (_page, play) => {
     const engine = new Engine(new WebAssembly.Module(readFileSync(MODULE)), () => 0, () => undefined);
     expect(engine.ask({ ask: "open", session: sessionOf(playOf(play)) })).toEqual({ ok: {} });

@@ -181,8 +181,9 @@ mod tests {
     use goodqueue_lab::verdict::Policy;
     use goodqueue_lab::hosts::{Refusal, Simulator, Task};
     use goodqueue_lab::mix::Mix;
-    use goodqueue_lab::plan::Point;
-    use goodqueue_units::{Duration, Rate};
+    use goodqueue_lab::plan::{Heading, Point};
+    use goodqueue_lab::verdict::rule::LinkUse;
+    use goodqueue_units::{Duration, Ecn, Rate};
 
     fn question() -> Question {
         let line = Line {
@@ -274,13 +275,15 @@ mod tests {
                 .iter()
                 .map(|metric| if metric.about.name == "rtt_s.p95" { rtt } else { Some(0.0) })
                 .collect(),
+            heading: Heading::Down,
+            ecn: Ecn::NotEct,
+            base_rtt_s: 0.02,
             goodput_bit_s: Some(goodput),
         };
         let block = |&(rtt, goodput): &(f64, f64)| Block {
             corner: 0,
             groups: vec![group(Activity::Ping, Some(rtt), 1e3), group(Activity::Bulk, None, goodput)],
-            utilization: [Some(1.0); 2],
-            waited_s: [Some(0.0); 2],
+            links: [LinkUse { utilization: Some(1.0), ..LinkUse::default() }; 2],
         };
         let blocks = figures.iter().map(block).collect();
         Tried { candidate: Candidate::both(&Choice::plain("cake"), 0.95), blocks, dropped: None }

@@ -198,7 +198,7 @@ impl Key {
     }
 
     /// The grade of the mean; distance that no queue can shorten does not count.
-    fn own_grade(&self, one: &Candidate<'_>) -> Option<Grade> {
+    pub(super) fn own_grade(&self, one: &Candidate<'_>) -> Option<Grade> {
         let bounds = self.bounds?;
         let Some(mean) = self.figure(one).mean else { return Some(Grade::Unusable) };
         let is_time = self.about.quantity == crate::metrics::Quantity::Time;

@@ -149,8 +149,11 @@ impl<'a> Comparison<'a> {
         losses.sort_by(|a, b| b.0.total_cmp(&a.0));
         losses.truncate(2);
         let named = |who: &str| gains.iter().any(|(_, one, _)| *one == who);
-        let grade = |one: usize| judged.grade(one, "call");
-        let stays = (grade(before), grade(best)) == (Some(Grade::Good), Some(Grade::Good)) && !named("call");
+        let is_clear = |one: &Candidate<'_>| {
+            let mut calls = self.keys.iter().filter(|key| key.activity == Activity::Call).peekable();
+            calls.peek().is_some() && calls.all(|key| key.own_grade(one) == Some(Grade::Good))
+        };
+        let stays = is_clear(old) && is_clear(new) && !named("call");
         let said = gains.iter().map(|(_, _, (_, words))| words.clone());
         let said: Vec<String> = said.chain(stays.then(|| "calls stay clear".to_owned())).collect();
         let losses: Vec<String> = losses.into_iter().map(|(_, words)| words).collect();
