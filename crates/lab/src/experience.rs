@@ -119,8 +119,7 @@ impl ExperienceMetric {
     /// The figure of a group of this name, in the column `head` of tables.
     const fn of(name: &'static str, head: &'static str, part: &'static str) -> Self {
         let place = place(name);
-        Self { about: GROUP_METRICS[place].about, decides: None, grades: None, source: Source::Group(place) }
-            .printed(head, part)
+        Self { about: GROUP_METRICS[place].about, decides: None, grades: None, source: Source::Group(place) }.printed(head, part)
     }
 
     const fn printed(self, head: &'static str, part: &'static str) -> Self {
@@ -215,7 +214,10 @@ const fn by_size(name: &'static str, size: &'static str) -> ExperienceMetric {
 const CALL: &[ExperienceMetric] = &[
     // A tenth is the last digit that opinion scores are given with (ITU-T P.800); our choice as
     // what counts.
-    ExperienceMetric::of("voip.mos", "MOS", "").named("mos").deciding(Margin::Absolute(0.1)).graded([4.02, 3.60, 3.10], "R = 80, 70 and 60 of ITU-T G.107, Annex B"),
+    ExperienceMetric::of("voip.mos", "MOS", "")
+        .named("mos")
+        .deciding(Margin::Absolute(0.1))
+        .graded([4.02, 3.60, 3.10], "R = 80, 70 and 60 of ITU-T G.107, Annex B"),
     one_way("one_way_delay_s.p50", "p50"),
     one_way("one_way_delay_s.p95", "p95"),
     one_way("one_way_delay_s.p99", "p99"),
@@ -251,7 +253,8 @@ const PAGE: &[ExperienceMetric] = &[
         .graded([2.5, 4.0, 15.0], "largest contentful paint: good and needs improvement (Web Vitals); 15 s: our choice"),
 ];
 const VIDEO: &[ExperienceMetric] = &[
-    ExperienceMetric::of("video.rebuffer_ratio", "stalled", "").named("stalled_ratio")
+    ExperienceMetric::of("video.rebuffer_ratio", "stalled", "")
+        .named("stalled_ratio")
         .unit(PERCENT)
         .deciding(POINT)
         .graded([0.005, 0.02, 0.1], "our choice"),

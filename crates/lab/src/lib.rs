@@ -10,7 +10,6 @@ pub mod experience;
 pub mod files;
 pub mod flow_file;
 pub mod gate;
-pub mod verdict;
 pub mod hosts;
 pub mod input;
 mod limits;
@@ -30,5 +29,6 @@ pub mod summary;
 pub mod sweep;
 pub mod toml_text;
 pub mod trace_file;
+pub mod verdict;
 
 pub use goodqueue_spec::quantity;

@@ -292,9 +292,12 @@ impl Shared<'_> {
         };
         let HostRun { ended, attempts } = guarded(self.host, &task, progress);
         let end = match ended {
-            Ended::Finished { outcome, measured } => {
-                RunEnd::Finished(Box::new(Finished::of(&self.points[place], *outcome, measured, place < self.options.drawn_points)))
-            }
+            Ended::Finished { outcome, measured } => RunEnd::Finished(Box::new(Finished::of(
+                &self.points[place],
+                *outcome,
+                measured,
+                place < self.options.drawn_points,
+            ))),
             Ended::Stopped => RunEnd::Stopped,
             Ended::Failed(failure) => RunEnd::Failed(failure),
         };

@@ -4,11 +4,11 @@
 mod read;
 
 use crate::experience::{Activity, GroupExperience};
-use crate::verdict::Headline;
 use crate::metrics::{Description, GROUP_METRICS, JAIN_METRICS, LINK_METRICS, Metric, Presence, RunFigures};
 use crate::plan::{Point, Queue};
 use crate::provenance::Provenance;
 use crate::statistics::Figure;
+use crate::verdict::Headline;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 

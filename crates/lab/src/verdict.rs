@@ -107,9 +107,8 @@ impl Headline {
         let runs = || results.iter().flat_map(|point| &point.runs);
         let links: Vec<&str> =
             names.iter().map(String::as_str).filter(|name| runs().any(|run| of_link(run, name).is_some())).collect();
-        let passed = |point: &PointResult| {
-            point.runs.iter().any(|run| links.iter().any(|link| use_of(run, link).wait_p95_s.is_some()))
-        };
+        let passed =
+            |point: &PointResult| point.runs.iter().any(|run| links.iter().any(|link| use_of(run, link).wait_p95_s.is_some()));
         let named = labels.names.iter().zip(&labels.splits).zip(results).filter(|(_, result)| passed(result));
         let rows: Vec<Row<'_>> = named.map(|((name, split), result)| Row { name, split, result }).collect();
         let mut settings: Vec<&str> = Vec::new();
@@ -127,9 +126,9 @@ impl Headline {
                 let apart: Vec<Comparison<'_>> = rows.iter().map(|row| comparison.alone(row)).collect();
                 Comparison::range(&apart)
             }
-            _ if comparison.candidates.len() < 2 => Self::only(
-                "No two queues ran in every setting, so none is best over all of them.".to_owned(),
-            ),
+            _ if comparison.candidates.len() < 2 => {
+                Self::only("No two queues ran in every setting, so none is best over all of them.".to_owned())
+            }
             _ => comparison.judge(&criteria.policy),
         }
     }
@@ -143,16 +142,8 @@ impl Headline {
 impl<'a> Comparison<'a> {
     /// Each queue that all settings have, over them.
     fn over(rows: &[Row<'a>], settings: &[&str], keys: Vec<Key>, links: Vec<&'a str>, unit: Unit) -> Self {
-        let settings = &settings[..];
-        let mut all = Self {
-            names: Vec::new(),
-            choices: Vec::new(),
-            candidates: Vec::new(),
-            keys,
-            links,
-            settings: settings.len(),
-            unit,
-        };
+        let mut all =
+            Self { names: Vec::new(), choices: Vec::new(), candidates: Vec::new(), keys, links, settings: settings.len(), unit };
         for row in rows.iter().filter(|row| settings.first().is_some_and(|first| row.split.setting == *first)) {
             let here = |setting: &&str| {
                 let same = |other: &&Row<'a>| other.split.setting == **setting && other.split.choices == row.split.choices;

@@ -5,9 +5,9 @@
 
 use goodqueue_lab::columns::descriptions;
 use goodqueue_lab::experience::{Activity, Margin};
-use goodqueue_lab::verdict::{DEPLOYED, POLICY_KEYS};
 use goodqueue_lab::metrics::{Better, Description, FLOW_METRICS, GROUP_METRICS, JAIN_METRICS, LINK_METRICS, Presence, Quantity};
 use goodqueue_lab::mix::MIXES;
+use goodqueue_lab::verdict::{DEPLOYED, POLICY_KEYS};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -43,7 +43,9 @@ fn experience() -> String {
                 Some(Margin::Absolute(margin)) if about.quantity == Quantity::Ratio => format!("above {} points", margin * 100.0),
                 Some(Margin::Absolute(margin)) => format!("above {margin}"),
                 Some(Margin::Relative(part)) => format!("above {} %", part * 100.0),
-                Some(Margin::Time { part, least_s }) => format!("above {} % and {} ms (a quarter, if that is less)", part * 100.0, least_s * 1e3),
+                Some(Margin::Time { part, least_s }) => {
+                    format!("above {} % and {} ms (a quarter, if that is less)", part * 100.0, least_s * 1e3)
+                }
                 None => String::new(),
             };
             let grades = metric.grades.map_or_else(String::new, |grades| grades.bounds.map(|bound| bound.to_string()).join(", "));

@@ -9,9 +9,9 @@ use crate::candidates::{Candidate, Choice};
 use crate::corners::{Corner, Factor, Line};
 use crate::race::{Block, Order, behind, contender, figure, standing};
 use goodqueue_lab::experience::{Activity, advantage};
+use goodqueue_lab::statistics::Figure;
 use goodqueue_lab::verdict::rule::{Key, Standing};
 use goodqueue_lab::verdict::{Policy, words as plain};
-use goodqueue_lab::statistics::Figure;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 

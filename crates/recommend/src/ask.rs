@@ -3,9 +3,9 @@
 use crate::candidates::Hardware;
 use crate::corners::{Line, Range};
 use crate::{Effort, Question};
-use goodqueue_lab::verdict::Policy;
 use goodqueue_lab::mix::{MIXES, Mix};
 use goodqueue_lab::quantity::{self, Limits, excerpt};
+use goodqueue_lab::verdict::Policy;
 use goodqueue_units::{Duration, Rate};
 
 /// The options of a question, as text.
@@ -100,7 +100,11 @@ impl Asked<'_> {
             line,
             mix: Mix::named(self.mix).ok_or_else(|| unknown("mix", self.mix, mixes()))?,
             hardware: Hardware::named(self.hardware).ok_or_else(|| unknown("hardware", self.hardware, Hardware::names()))?,
-            policy: if self.policy.is_empty() { Policy::default() } else { Policy::parse(self.policy).map_err(|error| misread("policy", &error))? },
+            policy: if self.policy.is_empty() {
+                Policy::default()
+            } else {
+                Policy::parse(self.policy).map_err(|error| misread("policy", &error))?
+            },
             effort: self.effort,
             seed: self.seed,
             jobs: self.jobs,

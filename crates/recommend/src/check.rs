@@ -7,10 +7,10 @@ use crate::candidates::Candidate;
 use crate::race::{self, Block, behind, standing};
 use crate::search::Search;
 use crate::{Question, Refused};
-use goodqueue_lab::verdict::rule::{Key, Sample, Standing};
-use goodqueue_lab::verdict::words::{figure, heading, list};
 use goodqueue_lab::hosts::ScenarioHost;
 use goodqueue_lab::statistics::Figure;
+use goodqueue_lab::verdict::rule::{Key, Sample, Standing};
+use goodqueue_lab::verdict::words::{figure, heading, list};
 use std::sync::atomic::AtomicBool;
 
 /// Refuses a question whose scenarios `host` cannot run, before anything has run.
@@ -178,10 +178,10 @@ mod tests {
     use crate::corners::{Line, Range};
     use crate::{Effort, recommend};
     use goodqueue_lab::experience::{Activity, GroupExperience};
-    use goodqueue_lab::verdict::Policy;
     use goodqueue_lab::hosts::{Refusal, Simulator, Task};
     use goodqueue_lab::mix::Mix;
     use goodqueue_lab::plan::{Heading, Point};
+    use goodqueue_lab::verdict::Policy;
     use goodqueue_lab::verdict::rule::LinkUse;
     use goodqueue_units::{Duration, Ecn, Rate};
 

@@ -22,8 +22,8 @@ pub use candidates::Hardware;
 pub use corners::{Line, Range};
 pub use search::recommend;
 
-use goodqueue_lab::verdict::Policy;
 use goodqueue_lab::mix::Mix;
+use goodqueue_lab::verdict::Policy;
 
 /// What is asked.
 #[derive(Clone, Debug)]

@@ -4,8 +4,8 @@
 use crate::candidates::Candidate;
 use goodqueue_lab::experience::GroupExperience;
 use goodqueue_lab::statistics::Figure;
-use goodqueue_lab::verdict::rule::{self, Key, LinkUse, Role, Sample, Standing};
 use goodqueue_lab::verdict::Deployment;
+use goodqueue_lab::verdict::rule::{self, Key, LinkUse, Role, Sample, Standing};
 
 /// Nobody is dropped before so many blocks: fewer say too little.
 const MIN_BLOCKS: usize = 3;

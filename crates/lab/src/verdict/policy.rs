@@ -163,7 +163,10 @@ mod tests {
     #[test]
     fn keys_are_checked_and_said_in_words() {
         let policy = Policy::parse("of_best=90 %, u_low=0.8:target_max=30ms,starved=0").expect("a policy");
-        assert_eq!(policy, Policy { of_best: Some(0.9), u_low: Some(0.8), target_max: Some(Duration::ms(30)), starved: Some(0.0) });
+        assert_eq!(
+            policy,
+            Policy { of_best: Some(0.9), u_low: Some(0.8), target_max: Some(Duration::ms(30)), starved: Some(0.0) }
+        );
         assert_eq!(
             policy.to_string(),
             "utilization at least 90 % of the best, utilization at least 80 % of the line, mean queueing delay at most 30 ms, no \

@@ -96,7 +96,9 @@ impl Key {
     /// interactive.
     #[must_use]
     pub fn all(groups: &[GroupExperience]) -> Vec<Self> {
-        let has = |activity: Activity, is_l4s: bool| groups.iter().any(|group| group.activity == activity && is_l4s_of(group) == is_l4s);
+        let has = |activity: Activity, is_l4s: bool| {
+            groups.iter().any(|group| group.activity == activity && is_l4s_of(group) == is_l4s)
+        };
         let interactive = |activity: Activity| {
             [false, true].into_iter().filter(move |is_l4s| has(activity, *is_l4s)).flat_map(move |is_l4s| {
                 activity.deciding().filter_map(move |(place, metric)| {
@@ -173,9 +175,9 @@ impl Key {
     #[must_use]
     pub fn behind(&self, one: &Candidate<'_>, other: &Candidate<'_>) -> Figure {
         let value = |sample: &Sample<'_>| self.value(sample);
-        Figure::of(pairs(one, other).map(|number| {
-            Some(advantage(self.about, other.mean(number, value)?, one.mean(number, value)?))
-        }))
+        Figure::of(
+            pairs(one, other).map(|number| Some(advantage(self.about, other.mean(number, value)?, one.mean(number, value)?))),
+        )
     }
 
     /// How `one` stands to `best`.
@@ -283,9 +285,8 @@ pub struct Outcome {
 #[must_use]
 pub fn rank(keys: &[Key], all: &[Candidate<'_>]) -> Option<Outcome> {
     let settings = all.first()?.settings.len();
-    let by_setting: Vec<Vec<Vec<(&'static str, Grade)>>> = (0..settings)
-        .map(|setting| grades(keys, &all.iter().map(|one| one.in_setting(setting)).collect::<Vec<_>>()))
-        .collect();
+    let by_setting: Vec<Vec<Vec<(&'static str, Grade)>>> =
+        (0..settings).map(|setting| grades(keys, &all.iter().map(|one| one.in_setting(setting)).collect::<Vec<_>>())).collect();
     let lists: Vec<Vec<Grade>> = (0..all.len())
         .map(|one| {
             let mut list: Vec<Grade> = by_setting.iter().flat_map(|grades| grades[one].iter().map(|(_, grade)| *grade)).collect();
@@ -300,11 +301,13 @@ pub fn rank(keys: &[Key], all: &[Candidate<'_>]) -> Option<Outcome> {
     for key in keys {
         let sure = || left.iter().copied().filter(|one| !doubtful.contains(one));
         let first = best_of(key, all, &sure().collect::<Vec<_>>());
-        let standing = |one: usize| first.iter().map(|best| worst_standing(key, all, one, *best)).max_by_key(|how| match how {
-            Standing::Worse => 2,
-            Standing::Open => 1,
-            Standing::AsGood => 0,
-        });
+        let standing = |one: usize| {
+            first.iter().map(|best| worst_standing(key, all, one, *best)).max_by_key(|how| match how {
+                Standing::Worse => 2,
+                Standing::Open => 1,
+                Standing::AsGood => 0,
+            })
+        };
         let standings: Vec<(usize, Option<Standing>)> = left.iter().map(|one| (*one, standing(*one))).collect();
         left = standings.iter().filter(|(_, how)| *how != Some(Standing::Worse)).map(|(one, _)| *one).collect();
         doubtful.extend(standings.iter().filter(|(_, how)| *how == Some(Standing::Open)).map(|(one, _)| *one));
@@ -345,7 +348,8 @@ fn worst_standing(key: &Key, all: &[Candidate<'_>], one: usize, best: usize) -> 
 /// Those of `among` with the best mean.
 fn best_of(key: &Key, all: &[Candidate<'_>], among: &[usize]) -> Vec<usize> {
     let means: Vec<(usize, f64)> = among.iter().filter_map(|one| Some((*one, key.figure(&all[*one]).mean?))).collect();
-    let Some(best) = means.iter().map(|(_, mean)| *mean).reduce(|a, b| if advantage(key.about, b, a) > 0.0 { b } else { a }) else {
+    let Some(best) = means.iter().map(|(_, mean)| *mean).reduce(|a, b| if advantage(key.about, b, a) > 0.0 { b } else { a })
+    else {
         return Vec::new();
     };
     means.into_iter().filter(|(_, mean)| *mean == best).map(|(one, _)| one).collect()

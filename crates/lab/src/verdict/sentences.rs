@@ -52,7 +52,8 @@ impl<'a> Comparison<'a> {
     /// The verdict on several queues.
     pub(super) fn judge(&self, policy: &Policy) -> Headline {
         let excluded = self.excluded(policy);
-        let ranked: Vec<usize> = (0..self.candidates.len()).filter(|one| !excluded.iter().any(|(other, _)| other == one)).collect();
+        let ranked: Vec<usize> =
+            (0..self.candidates.len()).filter(|one| !excluded.iter().any(|(other, _)| other == one)).collect();
         let candidates: Vec<Candidate<'a>> = ranked.iter().map(|one| self.candidates[*one].clone()).collect();
         let label = |one: usize| self.names[one].to_owned();
         let reasons: Vec<String> = excluded.iter().map(|(one, why)| format!("{} ({why})", self.names[*one])).collect();
@@ -73,7 +74,9 @@ impl<'a> Comparison<'a> {
         details.extend(self.better_elsewhere(&judged));
         details.extend(self.over_settings(&judged));
         details.extend(self.what_matters(best, &judged));
-        details.extend((!reasons.is_empty()).then(|| format!("Not ranked, since the policy asks for {policy}: {}.", list(&reasons))));
+        details.extend(
+            (!reasons.is_empty()).then(|| format!("Not ranked, since the policy asks for {policy}: {}.", list(&reasons))),
+        );
         let all = self.candidates.len();
         let shown = (0..all).filter(|one| all <= MAX_LISTED || *one == best || self.candidates[*one].role == Role::Nothing);
         details.extend(self.latency_under_load(shown));
@@ -114,14 +117,19 @@ impl<'a> Comparison<'a> {
 
     /// ` (cake does as well; choose whichever is easier to set)`.
     fn does_as_well(&self, judged: &Judged) -> String {
-        let mut names: Vec<String> = judged.outcome.as_good.iter().map(|one| self.names[judged.ranked[*one]].to_owned()).collect();
+        let mut names: Vec<String> =
+            judged.outcome.as_good.iter().map(|one| self.names[judged.ranked[*one]].to_owned()).collect();
         let all = names.len();
         if all > MAX_NAMES + 1 {
             names.truncate(MAX_NAMES);
             names.push(count(all - MAX_NAMES, "other"));
         }
         let verb = if all == 1 { "does" } else { "do" };
-        if names.is_empty() { String::new() } else { format!(" ({} {verb} as well; choose whichever is easier to set)", list(&names)) }
+        if names.is_empty() {
+            String::new()
+        } else {
+            format!(" ({} {verb} as well; choose whichever is easier to set)", list(&names))
+        }
     }
 
     /// What people notice, before and after.
@@ -180,10 +188,12 @@ impl<'a> Comparison<'a> {
             Some(key.behind(&self.candidates[one], &self.candidates[best]).mean? / margin)
         };
         let bad = |one: usize| (judged.worst_first(one), margins(one).unwrap_or(f64::INFINITY));
-        let worst = || others().max_by(|a, b| {
-            let ((a, behind_a), (b, behind_b)) = (bad(*a), bad(*b));
-            a.cmp(&b).then(behind_a.total_cmp(&behind_b))
-        });
+        let worst = || {
+            others().max_by(|a, b| {
+                let ((a, behind_a), (b, behind_b)) = (bad(*a), bad(*b));
+                a.cmp(&b).then(behind_a.total_cmp(&behind_b))
+            })
+        };
         nothing.or_else(worst)
     }
 
@@ -194,7 +204,7 @@ impl<'a> Comparison<'a> {
         let mean = |one: usize| key.figure(&self.candidates[one]).mean;
         let (old, new) = (mean(before), mean(after));
         let floor = key.margin.around(0.0).max(1e-9);
-        let ratio = old.zip(new).map_or(1e3, |(old, new)| ((old.abs() + floor) / (new.abs() + floor)).ln().abs());
+        let ratio = old.zip(new).map_or(1e3, |(old, new)| libm::log((old.abs() + floor) / (new.abs() + floor)).abs());
         let words = match (key.activity, judged.grade(before, "call"), judged.grade(after, "call")) {
             (Activity::Call, Some(Grade::Good), Some(Grade::Good)) => return None,
             (Activity::Call, Some(old), Some(new)) if old != new => format!("calls are {} instead of {}", sound(new), sound(old)),
@@ -274,7 +284,8 @@ impl<'a> Comparison<'a> {
             let share = |used: f64| format!("{:.0} %", 100.0 * (1.0 - used.min(1.0)));
             let own = used(best, link)?;
             let whose = if self.links.len() > 1 { self.links[link] } else { "the line" };
-            let than = if most.min(1.0) - own > 0.01 { format!(" ({} {})", self.names[other], share(most)) } else { String::new() };
+            let than =
+                if most.min(1.0) - own > 0.01 { format!(" ({} {})", self.names[other], share(most)) } else { String::new() };
             (own < 0.995).then(|| format!("{} of {whose} unused{than}", share(own)))
         };
         let unused: Vec<String> = (0..self.links.len()).filter_map(of_link).collect();

@@ -213,7 +213,9 @@ fn a_policy_excludes_only_what_is_significantly_below_and_names_all() {
     let labels = queues(&["tail-drop", "cake", "fq-codel"]);
     let said = judged(&all, &labels, "of_best=0.9");
     assert_eq!((said.best.as_deref(), said.outside_policy.as_slice()), (Some("fq-codel"), &["cake".to_owned()][..]));
-    assert!(said.text.contains("Not ranked, since the policy asks for utilization at least 90 % of the best: cake (75.0 % used)."));
+    assert!(
+        said.text.contains("Not ranked, since the policy asks for utilization at least 90 % of the best: cake (75.0 % used).")
+    );
     let nobody = judged(&all, &labels, "target_max=1ms");
     assert_eq!((nobody.best, nobody.outside_policy.len()), (None, 3));
     assert!(nobody.text.starts_with("No queue satisfies the policy (mean queueing delay at most 1 ms): "), "{}", nobody.text);
@@ -259,7 +261,11 @@ fn points_without_queues_have_a_range_and_no_verdict() {
 #[test]
 fn one_point_is_described() {
     let said = judged(&[queue(FQ)], &labels(&[vec![]]), "");
-    assert!(said.text.starts_with("Calls are clear and pings nearly always return within 21 ms. 99.0 % of the line is used."), "{}", said.text);
+    assert!(
+        said.text.starts_with("Calls are clear and pings nearly always return within 21 ms. 99.0 % of the line is used."),
+        "{}",
+        said.text
+    );
 }
 
 #[test]

@@ -77,9 +77,7 @@ impl Unit {
             let place = place(name)?;
             one.figure(|sample| sample.groups.iter().find(|group| group.activity == Activity::Ping)?.values[place]).mean
         };
-        let base = one.figure(|sample| {
-            Some(sample.groups.iter().find(|group| group.activity == Activity::Ping)?.base_rtt_s)
-        });
+        let base = one.figure(|sample| Some(sample.groups.iter().find(|group| group.activity == Activity::Ping)?.base_rtt_s));
         let increase_ms = || Some((mean("rtt_s.p50")? - base.mean?).max(0.0) * 1e3);
         Some(match self {
             Self::Ms => super::words::short_time(increase_ms()? / 1e3),

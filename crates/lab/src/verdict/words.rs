@@ -118,6 +118,9 @@ pub fn short(about: &Description, mean: Option<f64>) -> String {
 
 /// Rounded to two significant digits, at least to ones.
 fn two_digits(value: f64) -> f64 {
-    let step = 10.0_f64.powi((value.max(1.0).log10().floor() as i32 - 1).max(0));
+    let mut step = 1.0;
+    while value >= 100.0 * step {
+        step *= 10.0;
+    }
     (value / step).round() * step
 }

@@ -65,7 +65,7 @@ fn got(keys: &[Key], blocks: &[Block]) -> String {
         last = key.who();
         format!("{who}{} {}", heading(key.about), value(key, blocks))
     };
-    keys.iter().map(|key| said(key)).collect::<Vec<_>>().join(", ")
+    keys.iter().map(&mut said).collect::<Vec<_>>().join(", ")
 }
 
 fn capital(text: &str) -> String {
@@ -84,7 +84,11 @@ fn rates(best: &Tried, question: &Question) -> Option<String> {
     };
     Some(match question.hardware {
         Hardware::OpenWrt => {
-            format!("Set SQM ({queues}) to {} kbit/s down and {} up", thousands(down.as_bit_s() / 1000), thousands(up.as_bit_s() / 1000))
+            format!(
+                "Set SQM ({queues}) to {} kbit/s down and {} up",
+                thousands(down.as_bit_s() / 1000),
+                thousands(up.as_bit_s() / 1000)
+            )
         }
         _ => format!("Set up {queues} and shape to {down} down and {up} up"),
     })
@@ -109,7 +113,9 @@ fn thousands(number: u64) -> String {
 pub fn value(key: &Key, blocks: &[Block]) -> String {
     let plain = |mean: f64| figure(key.about, Figure { mean: Some(mean), ci95: None, n: 1 });
     match (range(key, blocks), race::figure(key, blocks).mean) {
-        (Some([low, high]), Some(mean)) if plain(low) != plain(high) => format!("{} ({} to {})", plain(mean), plain(low), plain(high)),
+        (Some([low, high]), Some(mean)) if plain(low) != plain(high) => {
+            format!("{} ({} to {})", plain(mean), plain(low), plain(high))
+        }
         _ => figure(key.about, race::figure(key, blocks)),
     }
 }

@@ -3,13 +3,13 @@
 use super::{Session, Surroundings, kind_of, time};
 use crate::scenario::Scenario;
 use goodqueue_lab::compare::Labels;
-use goodqueue_lab::verdict::{Criteria, Headline};
 use goodqueue_lab::hosts::{self, ScenarioHost as _, Simulator};
 use goodqueue_lab::plan::Point;
 use goodqueue_lab::provenance::Provenance;
 use goodqueue_lab::report::{self, ReportInput, ReportPoint};
 use goodqueue_lab::runner::{PointResult, RunReport};
 use goodqueue_lab::summary::Summary;
+use goodqueue_lab::verdict::{Criteria, Headline};
 use serde_json::{Value, json};
 
 /// What is left of a session that has ended.

@@ -28,7 +28,12 @@ pub(super) fn mean(values: &[f64]) -> Option<f64> {
 impl<'a> Group<'a> {
     /// The group of these flows over a measured part of this length, on a path of this base
     /// round-trip time.
-    pub(in crate::metrics) fn new(outcome: &'a GroupOutcome, flows: Vec<&'a FlowOutcome>, span: Duration, base_rtt: Option<Duration>) -> Self {
+    pub(in crate::metrics) fn new(
+        outcome: &'a GroupOutcome,
+        flows: Vec<&'a FlowOutcome>,
+        span: Duration,
+        base_rtt: Option<Duration>,
+    ) -> Self {
         let mut completions: Vec<Duration> = flows.iter().filter_map(|flow| flow.completion).collect();
         completions.sort_unstable();
         let calls: Vec<&CallOutcome> = outcome.calls.iter().filter(|call| call.received > 0).collect();
