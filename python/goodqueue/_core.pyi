@@ -191,7 +191,7 @@ def comparison(
     aqm_up: Sequence[str],
     ecn: bool,
     warmup: str,
-    duration: str,
+    duration: str | None,
     replications: int,
     seed: int,
 ) -> Plan: ...

@@ -139,7 +139,7 @@ def compare(
     aqm_up: str | Sequence[str] = (),
     ecn: bool = False,
     warmup: str = "5s",
-    duration: str = "30s",
+    duration: str | None = None,
     replications: int = 5,
     seed: int = 1,
     jobs: int | None = None,
@@ -181,7 +181,7 @@ def compare(
     ecn
         Mark instead of drop where queues can?
     warmup, duration
-        Time before measuring begins, and the measured part after it.
+        Time before measuring begins, and the measured part after it: 30 s when not given, or as long as the recording.
     replications
         Independent repetitions of each queue.
     seed

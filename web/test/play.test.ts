@@ -10,6 +10,7 @@ import { bothRates, canonical, groupNames, labelsOf, mainKeys, newTraffic, type 
 import { PacketQueue, placeAt, placesFor } from "../src/app/play/packets.ts";
 import { fileToml, playFrom, playOf, scenarioToml, sessionOf, Unreadable } from "../src/app/play/toml.ts";
 import { nearestSpeed, SPEEDS, speedInWords } from "../src/app/play/transport.ts";
+import { firstSentence, localTime } from "../src/app/run-words.ts";
 import { pack, unpack } from "../src/app/share.ts";
 import { refusalIn } from "../src/serve/api.ts";
 import { inWords } from "../src/serve/backend.ts";
@@ -38,10 +39,36 @@ describe("experiments", () => {
     expect(new Set(labelsOf(play.variants)).size).toBe(play.variants.length);
   });
 
+  it.each(EXPERIMENTS.map((experiment) => [experiment.title, experiment] as const))("%s names its runs", (title, { play }) => {
+    expect(sessionOf(play).scenario_toml).toContain(`\nname = ${JSON.stringify(title)}\n`);
+  });
+
   it("have names of their own", () => {
     expect(new Set(EXPERIMENTS.map(({ id }) => id)).size).toBe(EXPERIMENTS.length);
-    expect(EXPERIMENTS[0]?.play.scenario).toEqual(START.scenario);
+    expect({ ...EXPERIMENTS[0]?.play.scenario, name: undefined }).toEqual(START.scenario);
   });
+});
+
+describe("runs of own settings", () => {
+  it("are named by their line and traffic", () => {
+    expect(scenarioToml(START)).toContain('\nname = "DSL, 16 Mbit/s: 4 bulk, 1 voip"\n');
+    expect(scenarioToml(PLAY)).toContain('\nname = "recorded rate, RTT 33.5 ms: 2 web, 1 voip"\n');
+  });
+
+  it("keep the name of their file", () => {
+    const text = scenarioToml(START).replace(/name = .*/, 'name = "at home"');
+    expect(scenarioToml(playFrom(text, "x.toml", START))).toContain('\nname = "at home"\n');
+  });
+
+  it("are listed with times that are read the same everywhere", () => {
+    expect(localTime(new Date(2026, 10, 5, 23, 4, 9).getTime() / 1000)).toBe("2026-11-05 23:04:09");
+  });
+
+  it.each([
+    ["cake is best: MOS 4.33, ping 0.1 % lost. The others: worse.", "cake is best: MOS 4.33, ping 0.1 % lost."],
+    ["no end", "no end"],
+    ["", ""],
+  ])("%s: the first sentence", (text, first) => expect(firstSentence(text)).toBe(first));
 });
 
 describe("groups of one kind", () => {

@@ -99,7 +99,31 @@ describe.skipIf(!hasGq)("gq serve", () => {
     await page.waitForSelector(".verdict:not([hidden])", { timeout: 60_000 });
     const marked = (await page.locator(".now tbody tr td:nth-child(7)").allTextContents()).map((text) => Number.parseInt(text.replace(/\D/g, ""), 10));
     expect(marked.map((count) => count > 0)).toEqual([false, true, false, true]);
+    const said = await page.locator(".verdict .sentence").textContent();
+    expect(said).toMatch(/^Packets marked and dropped: 0 and [1-9]\d* under codel; [1-9]\d* and 0 under codel, ecn; /);
+    expect(said).not.toMatch(/--|one replication/);
+    expect(await page.locator(".verdict .hint").textContent()).toMatch(/^One run\. /);
     expect(await page.locator(".beside").count()).toBe(0);
+    await page.context().close();
+  });
+
+  it("says who gets how much under each queue", async () => {
+    const page = await visit();
+    await page.locator("#experiment-share").press("Enter");
+    await setSpeed(page, "max");
+    await page.waitForSelector(".verdict:not([hidden])", { timeout: 60_000 });
+    expect(await page.locator(".verdict .sentence").textContent()).toMatch(/^Of the goodput bulk-cubic and bulk-bbr get: \d+ % and \d+ % under tail-drop; \d+ % and \d+ % under codel; \d+ % and \d+ % under fq-codel\. /);
+    await page.context().close();
+  });
+
+  it("shows large figures side by side, of four queues as well", async () => {
+    const page = await visit();
+    await page.locator("#experiment-phone").press("Enter");
+    await setSpeed(page, "max");
+    await page.waitForSelector(".verdict:not([hidden])", { timeout: 60_000 });
+    const lines = await page.locator(".call-card .call-figures").evaluateAll((cards) => cards.map((card) => new Set([...card.querySelectorAll("dd")].map((value) => Math.round(value.getBoundingClientRect().top))).size));
+    expect(lines).toEqual([1, 1, 1, 1]);
+    await page.screenshot({ path: resolve(OUT, "serve-four.png") });
     await page.context().close();
   });
 
@@ -289,7 +313,8 @@ describe.skipIf(!hasGq)("gq serve", () => {
     await page.getByRole("button", { name: "Run", exact: true }).click();
     await expect.poll(() => seconds(page), { timeout: 20_000 }).toBeGreaterThan(6);
     await page.getByRole("button", { name: "Packets", exact: true }).click();
-    await expect.poll(() => page.locator(".packet-panel .panel-value").first().textContent()).toMatch(/^[1-9]\d* waiting/);
+    await expect.poll(() => page.locator(".packet-panel .panel-value").first().textContent()).toMatch(/^[1-9]\d* waiting.* · since this view was opened: \d+ dropped, \d+ marked$/);
+    expect(await page.locator(".view-tools .hint").textContent()).toContain("The speed is now 0.01\u00a0×: packets are shown at 0.05\u00a0× and slower.");
     await setSpeed(page, 3);
     // Single steps show packets too, and the next drop is not far.
     await page.getByRole("button", { name: "Pause" }).click();
@@ -310,6 +335,10 @@ describe.skipIf(!hasGq)("gq serve", () => {
     await page.getByRole("link", { name: "Runs", exact: true }).click();
     const boxes = page.locator(".run-list input[type=checkbox]");
     await expect.poll(() => boxes.count()).toBeGreaterThan(1);
+    const titles = await page.locator(".run-list label").allTextContents();
+    expect(titles).toEqual(expect.arrayContaining(["Marks instead of drops", "Who gets how much"]));
+    expect((await page.locator(".run-verdict").allTextContents()).every((text) => text.endsWith("."))).toBe(true);
+    expect((await page.locator(".when").allTextContents()).every((text) => /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(text))).toBe(true);
     await boxes.nth(0).check();
     await boxes.nth(1).check();
     // Each row says which of the two it is of.

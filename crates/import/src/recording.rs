@@ -11,9 +11,10 @@ use goodqueue_units::{Duration, Rate};
 /// # Errors
 /// When a file is no recording.
 pub fn import(input: &Input, up: Option<&Input>) -> Result<Draft, ImportError> {
-    let (down, down_rate) = way(input)?;
+    let (down, down_rate, down_lasts) = way(input)?;
     let up = up.map(way).transpose()?;
-    let fastest = up.as_ref().map_or(down_rate, |(_, rate)| down_rate.max(*rate));
+    let fastest = up.as_ref().map_or(down_rate, |(_, rate, _)| down_rate.max(*rate));
+    let lasts = up.as_ref().map_or(down_lasts, |(.., lasts)| down_lasts.max(*lasts));
     let assumed = Origin::Assumed("half of 40 ms: a recording has opportunities to send and no delays".to_owned());
     Ok(Draft {
         name: format!("recording {}", stem(&input.name)),
@@ -22,10 +23,10 @@ pub fn import(input: &Input, up: Option<&Input>) -> Result<Draft, ImportError> {
         delay: halves(Duration::ms(40), &assumed),
         framing: None,
         down,
-        up: up.map(|(way, _)| way),
+        up: up.map(|(way, ..)| way),
         fastest,
         traffic: None,
-        duration: None,
+        duration: Some(Cited::quantity(lasts, Origin::Measured("the whole recording, once".to_owned()))),
     })
 }
 
@@ -33,7 +34,8 @@ fn stem(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
 
-fn way(input: &Input) -> Result<(Way, Rate), ImportError> {
+/// A direction with its mean rate and the length of its recording.
+fn way(input: &Input) -> Result<(Way, Rate, Duration), ImportError> {
     let recording = trace_file::read(&input.name, input.bytes.as_slice()).map_err(|error| ImportError {
         file: input.name.clone(),
         message: error.to_string().strip_prefix(&format!("{}: ", input.name)).map_or_else(|| error.to_string(), str::to_owned),
@@ -45,7 +47,7 @@ fn way(input: &Input) -> Result<(Way, Rate), ImportError> {
     );
     let buffer = Cited::quantity("500 packets", Origin::Assumed("a recording does not tell the buffer".to_owned()));
     let queue = Cited::toml("\"tail-drop\"", Origin::Assumed("a recording does not tell the queue".to_owned()));
-    Ok((Way { rate, buffer, queue, burst: None }, mean))
+    Ok((Way { rate, buffer, queue, burst: None }, mean, recording.period()))
 }
 
 #[cfg(test)]
@@ -58,6 +60,7 @@ mod tests {
         let text = import(&input, None).unwrap().text();
         assert!(text.contains("rate = { trace = \"lte.down\" }"), "{text}");
         assert!(text.contains("# measured: opportunities of 1500 B, 12 Mbit/s in the mean over 4 ms"), "{text}");
+        assert!(text.contains("\nduration = \"4 ms\" "), "{text}");
     }
 
     #[test]

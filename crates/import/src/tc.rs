@@ -100,7 +100,7 @@ fn way(finding: &Finding) -> Way {
     Way { rate, buffer, queue: Cited::toml(queue(finding), Origin::Measured(finding.source.clone())), burst }
 }
 
-/// A queue in TOML.
+/// A queue in TOML, with a limit where it was given one: the buffer of a link is the modem's.
 fn queue(finding: &Finding) -> String {
     let mut text = format!("{{ kind = {}", quoted(finding.kind.kind));
     for (name, value) in &finding.params {
@@ -108,6 +108,11 @@ fn queue(finding: &Finding) -> String {
     }
     if finding.kind.marks.is_possible() {
         text.push_str(&format!(", ecn = {}", finding.marks));
+    }
+    match finding.held {
+        Held::Packets(packets) => text.push_str(&format!(", limit = \"{packets} packets\"")),
+        Held::Bytes(bytes) => text.push_str(&format!(", limit = \"{bytes} B\"")),
+        Held::Default(_) => {}
     }
     text.push_str(" }");
     text

@@ -9,9 +9,15 @@ use goodqueue_router::target::{self, Interface, Place};
 use goodqueue_units::{Bytes, Cells, Framing};
 
 fn scenario(queue: &str, buffer: &str, overhead: &str) -> Scenario {
+    // The queue's own limit goes to the router; a plain queue does where the link is a shaper.
+    let limited = match queue.strip_suffix(" }") {
+        Some(table) => format!("{table}, limit = \"{buffer}\" }}"),
+        None => format!("{{ kind = {queue}, limit = \"{buffer}\" }}"),
+    };
+    let burst = if queue == "\"tail-drop\"" { "burst = \"2 kB\"\nburst_up = \"2 kB\"\n" } else { "" };
     let text = format!(
         "goodqueue = 1\nduration = \"10 s\"\n[link.dsl]\nrate = \"50 Mbit/s\"\nrate_up = \"10 Mbit/s\"\ndelay = \"5 ms\"\n\
-         overhead = \"{overhead}\"\nbuffer = \"{buffer}\"\nbuffer_up = \"{buffer}\"\nqueue = {queue}\nqueue_up = {queue}\n\
+         overhead = \"{overhead}\"\nqueue = {limited}\nqueue_up = {limited}\n{burst}\
          [[traffic]]\nkind = \"bulk\"\n"
     );
     read(&text)
@@ -37,10 +43,12 @@ fn imported(text: &str) -> (Scenario, String) {
     (read(&draft.text()), draft.text())
 }
 
-/// Every parameter with the value in force, but for those that only tell a simulation what to do.
+/// Every parameter with the value in force, but for those that only tell a simulation what to do,
+/// and whether packets arrive, which follows from the interface.
 fn values(chosen: &Chosen) -> Vec<(&'static str, Option<Value>)> {
     let given = Given::new(&chosen.kind.base, &chosen.params).unwrap();
-    let names = chosen.kind.params.iter().map(|param| param.name).filter(|name| !matches!(*name, "arithmetic" | "ecn"));
+    let is_same = |name: &&str| !matches!(*name, "arithmetic" | "ecn" | "ingress");
+    let names = chosen.kind.params.iter().map(|param| param.name).filter(is_same);
     names.map(|name| (name, given.value(name))).collect()
 }
 
@@ -155,7 +163,10 @@ class htb 1:1 root leaf 10: prio 0 rate 9500Kbit ceil 9500Kbit burst 1600b cburs
     assert_eq!(link.framing, Framing::named("docsis").unwrap());
     let (down, up) = (link.down.queue.as_ref().unwrap(), link.up.queue.as_ref().unwrap());
     assert_eq!((down.kind.kind, up.kind.kind), ("cake", "fq-codel"));
-    assert!(text.contains(r#"queue_up = { kind = "fq-codel", quantum = "1514 B", ecn = true }"#), "{text}");
+    assert!(
+        text.contains(r#"queue_up = { kind = "fq-codel", quantum = "1514 B", ecn = true, limit = "10240 packets" }"#),
+        "{text}"
+    );
     assert!(
         text.contains(
             r#"queue = { kind = "cake", isolation = "dual-dsthost", tins = "besteffort", ingress = true, nat = true, ecn = true }"#

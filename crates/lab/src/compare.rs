@@ -54,8 +54,8 @@ pub struct Comparison {
     pub signal: Signal,
     /// Time before measuring begins.
     pub warmup: String,
-    /// The measured part.
-    pub duration: String,
+    /// The measured part; [`Comparison::USUAL_DURATION`] when not given, or the whole recording.
+    pub duration: Option<String>,
     /// Independent repetitions.
     pub replications: u32,
     /// Root of all randomness.
@@ -143,6 +143,8 @@ pub struct Made {
     pub toml: String,
     /// What of the mix was left out.
     pub left_out: Vec<mix::LeftOut>,
+    /// Length of the recording of the line, the longer of two.
+    pub recorded: Option<Duration>,
 }
 
 /// How queues tell senders to slow down.
@@ -167,6 +169,9 @@ pub struct ComparisonError {
 impl Comparison {
     /// The queues compared when none are named.
     pub const USUAL: &[&str] = &["tail-drop", "red", "codel", "pie", "cp-aqm", "fq-codel"];
+
+    /// How long is measured on a line of constant rate.
+    pub const USUAL_DURATION: &str = "30s";
 
     /// The line and its traffic in a few words.
     fn title(&self) -> String {
@@ -223,7 +228,7 @@ impl Comparison {
              buffer = {buffer}\n",
             title = quoted(&self.title()),
             warmup = quoted(&self.warmup),
-            duration = quoted(&self.duration),
+            duration = quoted(&self.duration(&rates)),
             replications = self.replications,
             seed = self.seed,
             rate = rates.toml,
@@ -245,7 +250,12 @@ impl Comparison {
         }
         toml.push_str(&traffic.toml);
         toml.push_str(&self.sweep(rates.has_up)?);
-        Ok(Made { toml, left_out: traffic.left_out })
+        Ok(Made { toml, left_out: traffic.left_out, recorded: rates.recorded })
+    }
+
+    fn duration(&self, rates: &Rates) -> String {
+        let usual = || rates.recorded.map_or_else(|| Self::USUAL_DURATION.to_owned(), |recorded| recorded.to_string());
+        self.duration.clone().unwrap_or_else(usual)
     }
 
     /// Rates of both directions.
@@ -260,7 +270,7 @@ impl Comparison {
                     up_rate = Some(read("--rate-up", up)?);
                     let _ = writeln!(toml, "rate_up = {}", quoted(up));
                 }
-                Ok(Rates { down: Some(rate), up: up_rate, has_up: up.is_some(), toml })
+                Ok(Rates { down: Some(rate), up: up_rate, recorded: None, has_up: up.is_some(), toml })
             }
             Line::Trace { down, up } => {
                 let mut toml = format!("rate = {{ trace = {} }}\n", quoted(down));
@@ -268,10 +278,14 @@ impl Comparison {
                     let _ = writeln!(toml, "rate_up = {{ trace = {} }}", quoted(up));
                 }
                 // What cannot be read is refused where the scenario is read.
-                let mean =
-                    |path: &String| crate::trace_file::load(std::path::Path::new(path)).ok().map(|trace| trace.mean_rate());
-                let up_rate = up.as_ref().and_then(mean);
-                Ok(Rates { down: mean(down), up: up_rate, has_up: up.is_some(), toml })
+                let facts = |path: &String| {
+                    let recording = crate::trace_file::load(std::path::Path::new(path)).ok()?;
+                    Some((recording.mean_rate(), recording.period()))
+                };
+                let (down, has_up, up) = (facts(down), up.is_some(), up.as_ref().and_then(facts));
+                let recorded = [down, up].into_iter().flatten().map(|(_, period)| period).max();
+                let rate = |way: Option<(Rate, Duration)>| way.map(|(rate, _)| rate);
+                Ok(Rates { down: rate(down), up: rate(up), recorded, has_up, toml })
             }
         }
     }
@@ -430,6 +444,8 @@ struct Rates {
     down: Option<Rate>,
     /// Of the return direction.
     up: Option<Rate>,
+    /// Length of the longer recording.
+    recorded: Option<Duration>,
     /// Whether the return direction is described.
     has_up: bool,
     toml: String,

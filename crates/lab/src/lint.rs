@@ -275,18 +275,19 @@ impl<'a> Lint<'a> {
                 self.warn(format!("{key}.ecn"), message, "add projection = true to the queue");
             }
             EcnPolicy::Mark if !any && is_asked_to_mark(queue) => {
-                self.warn(format!("{key}.ecn"), "ecn is asked for, but no sender uses it", "add ecn = true to the traffic");
+                let message = format!("`{}` is asked for ecn, but no sender uses it", queue.name());
+                self.warn(format!("{key}.ecn"), message, "add ecn = true to the traffic");
             }
             EcnPolicy::Drop if marks_only(queue) => {
-                let message = "it only marks: without ecn it is a tail drop";
+                let message = format!("`{}` only marks: without ecn it is a tail drop", queue.name());
                 self.warn(key, message, "add ecn = true to the queue and to the traffic");
             }
             EcnPolicy::Drop if projection(queue) == Some(true) => {
-                let message = "it only marks: without ecn it does nothing";
+                let message = "`jobs` only marks by projection: without ecn it does nothing";
                 self.warn(format!("{key}.projection"), message, "add ecn = true to the queue and to the traffic");
             }
             EcnPolicy::Drop if any && queue.marks() => {
-                let message = "senders use ecn, but this queue does not mark";
+                let message = format!("senders use ecn, but `{}` does not mark", queue.name());
                 self.warn(format!("{key}.ecn"), message, "add ecn = true to the queue");
             }
             EcnPolicy::Drop if any => {
@@ -308,7 +309,7 @@ impl<'a> Lint<'a> {
         };
         let found: BTreeMap<_, _> = self.groups(step).filter_map(deaf).collect();
         for (name, control) in found {
-            let message = format!("`{control}` ({name}) does not respond to marks, so this queue does not slow it");
+            let message = format!("`{control}` ({name}) does not respond to marks, so `{}` does not slow it", queue.name());
             self.warn(
                 format!("{}.ecn", self.key(step, "queue")),
                 message,
@@ -322,9 +323,11 @@ impl<'a> Lint<'a> {
         let mtu = self.link(step).mtu;
         let held = held(queue, mtu);
         let key = self.key(step, "queue");
-        let own = queue.kind.params.iter().map(|param| (param, &queue.params, key.clone()));
-        let inner = queue.of.iter().flat_map(|of| of.kind.params.iter().map(|param| (param, &of.params, format!("{key}.of"))));
-        for (param, values, table) in own.chain(inner) {
+        let own = queue.kind.params.iter().map(|param| (queue.kind, param, &queue.params, key.clone()));
+        let inner =
+            queue.of.iter().flat_map(|of| of.kind.params.iter().map(|param| (of.kind, param, &of.params, format!("{key}.of"))));
+        for (kind, param, values, table) in own.chain(inner) {
+            let whose = format!("{}'s {} of", kind.kind, param.name);
             let given = values.iter().find(|(name, _)| *name == param.name).map(|(_, value)| *value);
             let Some(value) = given.or(param.default_value()) else { continue };
             let field = format!("{table}.{}", param.name);
@@ -332,26 +335,25 @@ impl<'a> Lint<'a> {
                 Value::Size(size) if param.role == Role::Threshold => {
                     let Some((bytes, held)) = size.bytes(mtu, Some(rate)).zip(held) else { continue };
                     if bytes >= held {
-                        let message = format!("{bytes} is not below the buffer ({held}): it is never exceeded");
+                        let message = format!("{whose} {bytes} is not below the buffer ({held}): it is never exceeded");
                         self.warn(field, message, "lower it or enlarge the buffer");
                     }
                 }
                 Value::Duration(target) if ["target", "threshold"].contains(&param.name) && param.unit == Unit::Duration => {
-                    self.target(field, target, rate.transmission_time(mtu + self.link(step).overhead()), (rate, held));
+                    let one = rate.transmission_time(mtu + self.link(step).overhead());
+                    let drain = held.map(|held| rate.transmission_time(held));
+                    if target < one && !SPARE_THE_LAST_PACKET.contains(&kind.kind) {
+                        let message = format!("{whose} {target} is shorter than one full packet takes at {rate} ({one})");
+                        self.warn(field, message, "raise it to at least that, or the queue signals without cause");
+                    } else if let Some(drain) = drain.filter(|drain| *drain <= target) {
+                        let message = format!(
+                            "{whose} {target} is not below the time a full buffer drains in ({drain}): only the buffer drops"
+                        );
+                        self.warn(field, message, "lower it or enlarge the buffer");
+                    }
                 }
                 _ => {}
             }
-        }
-    }
-
-    /// `one` is how long a full packet takes.
-    fn target(&mut self, field: String, target: Duration, one: Duration, (rate, held): (Rate, Option<Bytes>)) {
-        if target < one {
-            let message = format!("{target} is shorter than one full packet takes at {rate} ({one})");
-            self.warn(field, message, "raise it to at least that, or the queue signals without cause");
-        } else if let Some(drain) = held.map(|held| rate.transmission_time(held)).filter(|drain| *drain <= target) {
-            let message = format!("{target} is not below the time a full buffer drains in ({drain}): only the buffer drops");
-            self.warn(field, message, "lower it or enlarge the buffer");
         }
     }
 
@@ -415,6 +417,11 @@ impl<'a> Lint<'a> {
         }
     }
 }
+
+/// Kinds that a target shorter than a packet takes does no harm: CoDel does not signal while no more
+/// than one packet waits (RFC 8289 §5), and COBALT takes the time of one and a half packets as the
+/// least target.
+const SPARE_THE_LAST_PACKET: &[&str] = &["codel", "codel-as", "cobalt", "cake", "fq-codel", "nfq-codel", "sfq-codel"];
 
 /// Bytes of full packets that fit; `None` without a limit.
 fn held(queue: &Queue, mtu: Bytes) -> Option<Bytes> {

@@ -36,7 +36,7 @@ pub fn comparison(
     aqm_up: Vec<String>,
     ecn: bool,
     warmup: String,
-    duration: String,
+    duration: Option<String>,
     replications: u32,
     seed: u64,
 ) -> PyResult<Plan> {

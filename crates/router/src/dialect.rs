@@ -50,6 +50,8 @@ pub enum Hold {
     Packets(&'static str),
     /// Bytes, under this key.
     Bytes(&'static str),
+    /// Bytes, under this key, which the target does not go without.
+    Needed(&'static str),
     /// It has no counterpart.
     Unsaid,
 }
@@ -138,8 +140,10 @@ pub struct Wanted<'a> {
     pub chosen: &'a Chosen,
     /// Whether it marks.
     pub marks: bool,
-    /// What it may hold.
-    pub limit: Limit,
+    /// Its own limit, if it was given one.
+    pub limit: Option<Limit>,
+    /// What it may hold in the scenario: its own limit, or else the line's buffer.
+    pub held: Limit,
     /// Largest packet.
     pub mtu: Bytes,
     /// Rate that times of queue refer to.
@@ -253,14 +257,21 @@ impl Dialect {
     }
 
     fn form_of(&self, wanted: &Wanted<'_>) -> Option<&'static Form> {
-        let in_bytes = wanted.limit.bytes != Limit::NONE.bytes;
+        let in_bytes = wanted.limit.is_some_and(|limit| limit.bytes != Limit::NONE.bytes);
         let fits = |form: &&Form| matches!((form.limit, in_bytes), (Hold::Bytes(_), true) | (Hold::Packets(_), false));
         let kind = wanted.chosen.kind.kind;
         self.forms(kind).find(fits).or_else(|| self.forms(kind).next())
     }
 
     fn say_limit(&self, form: &Form, wanted: &Wanted<'_>, phrase: &mut Phrase) {
-        let limit = wanted.limit;
+        let limit = match (wanted.limit, form.limit) {
+            (Some(limit), _) => limit,
+            (None, Hold::Needed(key)) => {
+                phrase.notes.push(format!("{} needs {key}: it is what the line's buffer holds.", form.word));
+                wanted.held
+            }
+            (None, _) => return,
+        };
         let mtu = wanted.mtu.get().max(1);
         let in_packets = limit.packets != Limit::NONE.packets;
         let in_bytes = limit.bytes != Limit::NONE.bytes;
@@ -271,8 +282,8 @@ impl Dialect {
                 phrase.settings.push((key, packets.to_string()));
                 phrase.notes.push(format!("{key} counts packets: {} are {packets} of {mtu} B.", limit.bytes));
             }
-            Hold::Bytes(key) if in_bytes => phrase.settings.push((key, (self.style.bytes)(limit.bytes))),
-            Hold::Bytes(key) if in_packets => {
+            Hold::Bytes(key) | Hold::Needed(key) if in_bytes => phrase.settings.push((key, (self.style.bytes)(limit.bytes))),
+            Hold::Bytes(key) | Hold::Needed(key) if in_packets => {
                 let bytes = Bytes::new(limit.packets.get().saturating_mul(mtu));
                 phrase.settings.push((key, (self.style.bytes)(bytes)));
                 phrase.notes.push(format!("{key} counts bytes: {} of {mtu} B are {bytes}.", limit.packets));
@@ -280,7 +291,7 @@ impl Dialect {
             Hold::Unsaid if in_packets || in_bytes => {
                 phrase.notes.push(format!("{} cannot set the limit of {}.", self.title, form.word));
             }
-            Hold::Packets(_) | Hold::Bytes(_) | Hold::Unsaid => {}
+            Hold::Packets(_) | Hold::Bytes(_) | Hold::Needed(_) | Hold::Unsaid => {}
         }
     }
 

@@ -1,9 +1,8 @@
 //! What a scenario asks of a router: a rate and a queue for each direction.
 
-use crate::dialect::tc::{MARK_UNTOLD, TC};
 use crate::dialect::{Refusal, Wanted};
 use goodqueue_aqm::spec::{Chosen, Given, LinkFacts, ParamError, Value};
-use goodqueue_aqm::{EcnPolicy, Limit, framing};
+use goodqueue_aqm::{EcnPolicy, Limit, framing, sched};
 use goodqueue_lab::plan::{Direction, Heading, Link, Queue, Scenario};
 use goodqueue_line::RateSpec;
 use goodqueue_units::{Bytes, Cells, Framing, Rate};
@@ -36,8 +35,10 @@ pub struct Side {
     pub chosen: Chosen,
     /// Whether it marks.
     pub marks: bool,
-    /// What it may hold.
-    pub limit: Limit,
+    /// Its own limit, if the scenario gives it one: the buffer of a link is the modem's.
+    pub limit: Option<Limit>,
+    /// What it may hold in the scenario.
+    pub held: Limit,
     /// Largest IP packet.
     pub mtu: Bytes,
     /// What each IP packet has around it on the line; `None` where the scenario has nothing.
@@ -51,6 +52,9 @@ const SHAPING: [&str; 6] = ["rate", "framing", "overhead", "mpu", "cells", "meml
 
 /// The parameter of cake that looks up hosts behind the translation of addresses.
 const NAT: &str = "nat";
+
+/// The parameter of cake that counts dropped packets: those that arrive have crossed the line.
+const INGRESS: &str = "ingress";
 
 /// Most bytes of `overhead` and `mpu` that cake takes.
 const CAKE_MOST: u64 = 256;
@@ -122,47 +126,49 @@ impl Setup {
             return Err(Refusal::plain(format!("link.{}: has no queue to set: give it a buffer", link.name)));
         }
         let name = scenario.name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        Ok(Self { name, down, up })
+        let setup = Self { name, down, up };
+        setup.refuse_plain_queues()?;
+        Ok(setup)
     }
 }
 
 impl Setup {
-    /// Lets queues mark where Linux's discipline of that name does so untold, for scenarios that
-    /// decide everything else: without ECN-capable senders, marking changes nothing there.
-    pub fn mark_as_deployed(&mut self) {
-        for side in [&mut self.down, &mut self.up].into_iter().flatten() {
-            side.marks = TC.forms.iter().any(|form| form.kind == side.chosen.kind.kind && MARK_UNTOLD.contains(&form.word));
-            side.notes.push("No sender of the search uses ECN; whether the queue marks is Linux's default.".to_owned());
-        }
-    }
-
     /// Lets queues that share the line between hosts look behind the translation of addresses:
     /// without, all hosts of a home are one. For scenarios that leave this open.
     pub fn look_behind_nat(&mut self) {
-        for side in self.leaving_nat_open() {
-            side.chosen.params.push((NAT, Value::Switch(true)));
-            side.notes.push("With `nat`, a router that translates addresses can tell the hosts behind it apart.".to_owned());
+        for side in self.sides() {
+            if side.turn_on(NAT) {
+                side.notes.push("With `nat`, a router that translates addresses can tell the hosts behind it apart.".to_owned());
+            }
         }
     }
 
     /// Notes where queues that share the line between hosts would take all of a home for one.
     pub fn mention_nat(&mut self) {
-        for side in self.leaving_nat_open() {
-            side.notes.push(
-                "On a router that translates addresses, all hosts behind it count as one host unless `nat` is set.".to_owned(),
-            );
+        for side in self.sides().filter(|side| side.leaves_open(NAT)) {
+            side.notes.push("If this router translates addresses, --nat lets it tell the hosts behind it apart.".to_owned());
         }
     }
-}
 
-impl Setup {
-    /// The directions whose queue can look behind the translation of addresses, and is not told
-    /// whether to.
-    fn leaving_nat_open(&mut self) -> impl Iterator<Item = &mut Side> {
-        [&mut self.down, &mut self.up].into_iter().flatten().filter(|side| {
-            let has_nat = side.chosen.kind.params.iter().any(|param| param.name == NAT);
-            has_nat && side.chosen.params.iter().all(|(name, _)| *name != NAT)
-        })
+    fn sides(&mut self) -> impl Iterator<Item = &mut Side> {
+        [&mut self.down, &mut self.up].into_iter().flatten()
+    }
+
+    /// Refuses to move a line's plain queue from the modem to the router, where packets would wait
+    /// as long. A scenario with a shaper there has been given the router's queue.
+    fn refuse_plain_queues(&self) -> Result<(), Refusal> {
+        let plain: Vec<&Side> = [&self.down, &self.up]
+            .into_iter()
+            .flatten()
+            .filter(|side| side.chosen.kind.kind == sched::TAIL_DROP.kind && !side.has_shaper)
+            .collect();
+        let Some(first) = plain.first() else { return Ok(()) };
+        let settings: Vec<String> = plain.iter().map(|side| format!("--set {}=cake", side.place)).collect();
+        let what = format!(
+            "tail-drop on the router keeps packets waiting as the modem does: choose a queue with {}",
+            settings.join(" ")
+        );
+        Err(Refusal::plain(what).at(&first.place))
     }
 }
 
@@ -190,7 +196,8 @@ fn side(link: &Link, heading: Heading, key: &str, shaping: Shaping) -> Result<Op
         burst: None,
         chosen: Chosen { kind: queue.kind, params: queue.params.clone(), of: queue.of.clone().map(Box::new) },
         marks: queue.ecn == EcnPolicy::Mark,
-        limit: queue.limit,
+        limit: queue.limit_is_own.then_some(queue.limit),
+        held: queue.limit,
         mtu: link.mtu,
         framing: Some(link.framing).filter(|framing| *framing != Framing::NONE),
         notes: Vec::new(),
@@ -227,7 +234,7 @@ impl Side {
             rate = Some(given.rate("rate").unwrap_or(self.line));
             self.chosen = match shaper.of.clone() {
                 Some(of) => *of,
-                None => Chosen::new(goodqueue_aqm::sched::TAIL_DROP, Vec::new()),
+                None => Chosen::new(sched::TAIL_DROP, Vec::new()),
             };
         }
         if self.chosen.kind.kind == "cake" {
@@ -268,12 +275,33 @@ impl Side {
 
     /// Bounds the limit by cake's memory.
     fn limit_memory(&mut self, memory: Bytes) {
-        let held = if self.limit.bytes == Limit::NONE.bytes {
-            Bytes::new(self.limit.packets.get().saturating_mul(self.mtu.get()))
-        } else {
-            self.limit.bytes
-        };
-        self.limit = Limit { packets: Limit::NONE.packets, bytes: held.min(memory) };
+        let own = self.limit.map_or(Bytes::MAX, |limit| {
+            let by_packets = Bytes::new(limit.packets.get().saturating_mul(self.mtu.get()));
+            by_packets.min(limit.bytes)
+        });
+        self.limit = Some(Limit { packets: Limit::NONE.packets, bytes: own.min(memory) });
+    }
+
+    /// Whether the queue has a switch that the scenario does not set.
+    fn leaves_open(&self, switch: &str) -> bool {
+        let has_it = self.chosen.kind.params.iter().any(|param| param.name == switch);
+        has_it && self.chosen.params.iter().all(|(name, _)| *name != switch)
+    }
+
+    /// Turns a switch of the queue on, where the scenario leaves it open.
+    fn turn_on(&mut self, switch: &'static str) -> bool {
+        let is_open = self.leaves_open(switch);
+        if is_open {
+            self.chosen.params.push((switch, Value::Switch(true)));
+        }
+        is_open
+    }
+
+    /// The same at an interface where packets arrive from the line.
+    pub(crate) fn arriving(&self) -> Self {
+        let mut side = self.clone();
+        side.turn_on(INGRESS);
+        side
     }
 
     fn shape(&mut self, direction: &Direction, own: Option<Rate>, shaping: Shaping) {
@@ -322,7 +350,7 @@ impl Side {
     #[must_use]
     pub fn wanted(&self) -> Wanted<'_> {
         let rate = self.rate.unwrap_or(self.line);
-        Wanted { chosen: &self.chosen, marks: self.marks, limit: self.limit, mtu: self.mtu, rate }
+        Wanted { chosen: &self.chosen, marks: self.marks, limit: self.limit, held: self.held, mtu: self.mtu, rate }
     }
 
     /// The line's and the shaper's rate in words.

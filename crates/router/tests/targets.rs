@@ -21,6 +21,7 @@ fn setup(queue: &str, overhead: &str, shaping: Shaping) -> Setup {
 /// The setting of a kind that targets without a word for marking can say.
 fn queue(kind: &str) -> String {
     match kind {
+        "tail-drop" => "{ kind = \"shaper\", rate = \"9 Mbit/s\" }".to_owned(),
         "sfb" => "{ kind = \"sfb\", ecn = true }".to_owned(),
         "dualpi2" => "{ kind = \"dualpi2\", min_th = \"1 ms\", range = \"0 s\" }".to_owned(),
         kind => format!("{{ kind = \"{kind}\" }}"),
@@ -56,7 +57,7 @@ fn tc_lines_of_cake_and_fq_codel_are_as_expected() {
     // Linux counts the 14 bytes of Ethernet's header already.
     assert!(script.contains("root handle 1: stab overhead 8 linklayer ethernet htb default 1\n"), "{script}");
     assert!(script.contains("htb rate 9500kbit ceil 9500kbit burst 1600 cburst 1600 quantum 1514\n"), "{script}");
-    assert!(script.contains("parent 1:1 handle 10: fq_codel limit 1000 flows 1024 "), "{script}");
+    assert!(script.contains("parent 1:1 handle 10: fq_codel flows 1024 "), "{script}");
     for (framing, words) in [
         ("pppoe-llcsnap", "stab overhead 26 linklayer atm htb"),
         ("docsis", "stab mtu 2047 tsize 2048 mpu 64 overhead 4 linklayer ethernet htb"),
@@ -71,7 +72,7 @@ fn tc_lines_of_cake_and_fq_codel_are_as_expected() {
         assert!(script.contains(words), "{script}");
     }
     let plain = target::tc::script(&setup(&queue("fq-codel"), "0 B", Shaping::None), &place("eth0")).unwrap();
-    assert!(plain.contains("tc qdisc add dev eth0 root handle 1: fq_codel limit 1000 "), "{plain}");
+    assert!(plain.contains("tc qdisc add dev eth0 root handle 1: fq_codel flows 1024 "), "{plain}");
 }
 
 /// Framings of lines, and whether the router shapes.
@@ -347,7 +348,7 @@ fn queues_that_see_one_host_behind_a_router_are_told_or_mentioned() {
         act(&mut setup);
         target::tc::script(&setup, &place("eth0")).unwrap()
     };
-    let note = "count as one host unless `nat` is set";
+    let note = "--nat lets it tell the hosts behind it apart";
     let open = script("{ kind = \"cake\" }", Setup::mention_nat);
     assert!(open.contains(note), "{open}");
     let decided = script("{ kind = \"cake\", nat = false }", Setup::mention_nat);
@@ -355,6 +356,79 @@ fn queues_that_see_one_host_behind_a_router_are_told_or_mentioned() {
     let behind = script("{ kind = \"cake\" }", Setup::look_behind_nat);
     assert!(behind.contains(" nat ") && !behind.contains(note), "{behind}");
     assert!(!script("{ kind = \"fq-codel\" }", Setup::mention_nat).contains("nat"));
+}
+
+/// The text for each target whose words differ.
+fn each_target(setup: &Setup) -> [(&'static str, Result<String, Refusal>); 5] {
+    let place = place("eth0");
+    [
+        ("tc", target::tc::script(setup, &place)),
+        ("sqm", target::sqm::section(setup, &place)),
+        ("networkd", target::networkd::files(setup, &place)),
+        ("routeros", target::routeros::commands(setup, &place)),
+        ("libreqos", target::libreqos::row(setup, &[]).map(|circuits| circuits.csv + &circuits.notes.join("\n"))),
+    ]
+}
+
+#[test]
+fn the_buffer_of_a_line_is_no_limit_of_a_queue() {
+    for (kind, limits) in [
+        ("cake", ["memlimit", "cake-memlimit"].as_slice()),
+        ("fq-codel", &[" limit 1000", "option ilimit", "PacketLimit", "fq-codel-limit"]),
+    ] {
+        for (target, text) in each_target(&setup(&queue(kind), "0 B", usual())) {
+            let text = text.unwrap();
+            assert!(!limits.iter().any(|limit| text.contains(limit)), "{target}: {text}");
+        }
+    }
+    let own = |table: &str| target::tc::script(&setup(table, "0 B", usual()), &place("eth0")).unwrap();
+    let limited = own("{ kind = \"fq-codel\", limit = \"700 packets\" }");
+    assert_eq!(limited.matches(" fq_codel limit 700 flows ").count(), 2, "{limited}");
+    for table in ["{ kind = \"cake\", limit = \"3 MB\" }", "{ kind = \"cake\", memlimit = \"3 MB\" }"] {
+        let limited = own(table);
+        assert_eq!(limited.matches(" memlimit 3000000 ").count(), 2, "{limited}");
+    }
+    // tc refuses red without a limit.
+    let red = own("{ kind = \"red\", gentle = false, wait = false, queue_in_bytes = true, use_mark_p = false }");
+    assert!(red.contains(" red limit 1500000 ") && red.contains("# "), "{red}");
+    assert!(red.contains("#   red needs limit: it is what the line's buffer holds.\n"), "{red}");
+}
+
+#[test]
+fn cake_counts_drops_of_packets_that_arrive() {
+    let script = |queue: &str| target::tc::script(&setup(queue, "0 B", usual()), &place("eth0")).unwrap();
+    let lines = |script: &str| -> [String; 2] {
+        ["dev eth0 root handle 1: cake", "dev ifb4eth0 root handle 1: cake"]
+            .map(|start| script.lines().find(|line| line.contains(start)).unwrap().to_owned())
+    };
+    let [leaving, arriving] = lines(&script("{ kind = \"cake\" }"));
+    assert!(leaving.contains(" egress") && !leaving.contains(" ingress"), "{leaving}");
+    assert!(arriving.contains(" ingress") && !arriving.contains(" egress"), "{arriving}");
+    let [_, told] = lines(&script("{ kind = \"cake\", ingress = false }"));
+    assert!(told.contains(" egress"), "{told}");
+    let section = sqm(&queue("cake")).unwrap();
+    let option = |name: &str| section.lines().find(|line| line.contains(name)).unwrap().to_owned();
+    assert!(option("iqdisc_opts").contains(" ingress") && !option("eqdisc_opts").contains("gress "), "{section}");
+}
+
+#[test]
+fn a_plain_queue_is_refused_with_what_to_set() {
+    let text = |queues: &str| {
+        format!(
+            "goodqueue = 1\nduration = \"10 s\"\n[link.line]\nrate = \"50 Mbit/s\"\nrate_up = \"10 Mbit/s\"\ndelay = \"5 ms\"\n\
+             buffer = \"1 MB\"\nbuffer_up = \"1 MB\"\n{queues}[[traffic]]\nkind = \"bulk\"\n"
+        )
+    };
+    let refusal = |queues: &str| {
+        let plan = Plan::parse_without_files("test", &text(queues)).unwrap();
+        Setup::new(&plan.point(0).unwrap().plan, None, usual()).unwrap_err().to_string()
+    };
+    let why = "tail-drop on the router keeps packets waiting as the modem does: choose a queue with";
+    assert_eq!(refusal(""), format!("link.line.queue: {why} --set link.line.queue=cake --set link.line.queue_up=cake"));
+    assert_eq!(refusal("queue = \"cake\"\n"), format!("link.line.queue_up: {why} --set link.line.queue_up=cake"));
+    // A router that is a shaper in the scenario has the queue that it was given.
+    let shaper = setup(&queue("tail-drop"), "0 B", usual());
+    assert!(target::tc::script(&shaper, &place("eth0")).unwrap().contains(" pfifo\n"));
 }
 
 /// Properties of `/queue type` for each kind.
@@ -399,7 +473,7 @@ const ROUTEROS: &[(&str, &[&str])] = &[
 #[test]
 fn commands_of_routeros_have_its_properties() {
     let each = |kind| ["22 B", "docsis", "pppoe-ptm"].map(|framing| (kind, framing));
-    for (kind, framing) in ["tail-drop", "codel", "fq-codel", "cake"].map(each).as_flattened() {
+    for (kind, framing) in ["codel", "fq-codel", "cake"].map(each).as_flattened() {
         let text = target::routeros::commands(&setup(&queue(kind), framing, usual()), &place("ether1")).unwrap();
         let types: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("/queue type add ")).collect();
         assert_eq!(types.len(), 2, "{text}");
@@ -422,7 +496,7 @@ fn commands_of_routeros_have_its_properties() {
 #[test]
 fn a_circuit_of_libreqos_has_its_columns() {
     let addresses = ["100.64.0.2", "fdd7:b724::/56"].map(|text| text.parse().unwrap());
-    let setup = setup(r#"{ kind = "fq-codel", ecn = true }"#, "0 B", usual());
+    let setup = setup(r#"{ kind = "fq-codel", ecn = true, limit = "700 packets" }"#, "0 B", usual());
     let circuits = target::libreqos::row(&setup, &addresses).unwrap();
     let mut lines = circuits.csv.lines();
     assert_eq!(

@@ -132,7 +132,7 @@ mod tests {
 
     fn queue(kind: &str) -> Queue {
         let kind = sched::kind(kind).expect("a known kind");
-        Queue { kind, params: Vec::new(), of: None, ecn: EcnPolicy::Drop, limit: Limit::NONE, own: None }
+        Queue { kind, params: Vec::new(), of: None, ecn: EcnPolicy::Drop, limit: Limit::NONE, limit_is_own: false, own: None }
     }
 
     fn decision<'a>(reason: Reason, gauges: &'a [(&'static str, f64)]) -> Decision<'a> {

@@ -10,6 +10,7 @@ mod packets;
 mod rates;
 mod result;
 mod variant;
+mod verdict;
 
 use crate::failure::Failure;
 use crate::limits::Limits;

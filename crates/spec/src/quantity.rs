@@ -191,8 +191,19 @@ pub fn rate_within(text: &str, limits: Limits<Rate>) -> Result<Rate, QuantityErr
         return Err(QuantityError { message, help: Some(RATE_HELP.into()) });
     }
     let lower = Number { unit: &number.unit.to_ascii_lowercase(), ..number };
-    let bits = lower.times(RATE).ok_or_else(|| number.wrong_unit(RATE_HELP))?;
+    let bits = lower.times(RATE).ok_or_else(|| number.wrong_unit(&rate_help(lower.unit, number)))?;
     limits.check_whole(bits, text, Rate::bit_s)
+}
+
+/// The help for a rate whose unit is missing or only a factor, as in `10M`: people mean bits.
+fn rate_help(unit: &str, number: Number<'_>) -> String {
+    let factor = match unit {
+        "" | "m" => "M",
+        "k" => "k",
+        "g" => "G",
+        _ => return RATE_HELP.to_owned(),
+    };
+    format!("if bits per second are meant, write \"{} {factor}bit/s\"", number.value)
 }
 
 /// A size within limits, rounded to the nearest byte.
@@ -405,7 +416,16 @@ mod tests {
 
     #[test]
     fn a_refusal_names_the_text_and_what_to_write() {
-        assert_eq!(message(rate("10")), format!("`10` has no unit; {RATE_HELP}"));
+        for (text, fault, meant) in [
+            ("50", "has no unit", "50 Mbit/s"),
+            ("10M", "has the unknown unit `M`", "10 Mbit/s"),
+            ("1.5 m", "has the unknown unit `m`", "1.5 Mbit/s"),
+            ("512k", "has the unknown unit `k`", "512 kbit/s"),
+            ("1G", "has the unknown unit `G`", "1 Gbit/s"),
+        ] {
+            assert_eq!(message(rate(text)), format!("`{text}` {fault}; if bits per second are meant, write \"{meant}\""));
+        }
+        assert_eq!(message(rate("10 parsec")), format!("`10 parsec` has the unknown unit `parsec`; {RATE_HELP}"));
         assert_eq!(
             message(rate("10 MB/s")),
             format!("`10 MB/s` is in bytes per second: rates are in bits per second; {RATE_HELP}")

@@ -93,7 +93,7 @@ impl Entry {
         let labels: Vec<&str> = scenario.variants.iter().map(|variant| variant.label.as_str()).collect();
         json!({
             "id": self.id, "title": scenario.variants[0].point.plan.name, "when": "finished session", "created_s": self.created_s,
-            "points": labels, "report": true,
+            "points": labels, "report": true, "verdict": self.leavings().map(|left| left.verdict.clone()),
         })
     }
 }

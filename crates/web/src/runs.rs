@@ -104,6 +104,7 @@ fn show(folder: &Path) -> Option<Value> {
         "created_s": changed_s(folder),
         "points": labels.names,
         "report": folder.join("report.html").is_file(),
+        "verdict": summary["headline"]["text"].as_str(),
     }))
 }
 
@@ -116,7 +117,11 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let folder = root.path().join("home uplink");
         fs::create_dir(&folder).unwrap();
-        fs::write(folder.join("summary.json"), r#"{"scenario":"home","points":[{"set":{"a":1}}]}"#).unwrap();
+        fs::write(
+            folder.join("summary.json"),
+            r#"{"scenario":"home","points":[{"set":{"a":1}}],"headline":{"text":"One is best."}}"#,
+        )
+        .unwrap();
         fs::write(root.path().join("secret"), "no").unwrap();
         let runs = Runs(Some(root.path().to_owned()));
         let mut listed = Vec::new();
@@ -125,6 +130,7 @@ mod tests {
             (&listed[0]["title"], &listed[0]["folder"], &listed[0]["points"][0], &listed[0]["report"]),
             (&json!("home"), &json!("home uplink"), &json!("a=1"), &json!(false))
         );
+        assert_eq!(listed[0]["verdict"], "One is best.");
         let id = listed[0]["id"].as_str().unwrap();
         assert!(runs.file(id, "summary.json").is_ok());
         for (id, file) in [(id, "report.html"), (id, "../secret"), ("..", "secret"), ("home uplink", "summary.json"), ("", "")] {

@@ -4,6 +4,7 @@ import { h } from "../dom.ts";
 import { announce } from "./announce.ts";
 import type { Runs } from "../serve/protocol.ts";
 import type { Metrics } from "../report/data.ts";
+import { firstSentence, localTime } from "./run-words.ts";
 import { Compared, readSummary, type Summary } from "./summary.ts";
 import type { Context, Page } from "./page.ts";
 
@@ -56,12 +57,12 @@ export class RunsPage implements Page {
     }
     const rows = runs.map((run) => {
       const box = h("input", { type: "checkbox", id: `run-${run.id}`, checked: this.#chosen.includes(run.id), onchange: () => void this.#choose(run.id, box.checked) });
-      const when = run.created_s === undefined ? (run.when ?? "") : new Date(run.created_s * 1000).toLocaleString();
+      const when = run.created_s === undefined ? (run.when ?? "") : localTime(run.created_s);
       const base = `api/runs/${encodeURIComponent(run.id)}`;
       const files = h("span", { class: "files" }, run.report !== false && h("a", { href: `${base}/report.html`, target: "_blank", rel: "noopener" }, "report"), h("a", { href: `${base}/summary.json`, target: "_blank", rel: "noopener" }, "summary"), h("a", { href: `${base}/scenario.toml`, target: "_blank", rel: "noopener" }, "scenario"));
-      return h("tr", {}, h("td", {}, box), h("th", { scope: "row" }, h("label", { for: box.id }, run.title, run.folder !== undefined && run.folder !== run.title && h("span", { class: "run-folder" }, run.folder))), h("td", {}, files), h("td", { class: "run-points" }, ...namesOf(run.points ?? [])), h("td", { class: "when" }, when));
+      return h("tr", {}, h("td", {}, box), h("th", { scope: "row" }, h("label", { for: box.id }, run.title, run.folder !== undefined && run.folder !== run.title && h("span", { class: "run-folder" }, run.folder))), h("td", { class: "run-verdict" }, firstSentence(run.verdict ?? "")), h("td", {}, files), h("td", { class: "run-points" }, ...namesOf(run.points ?? [])), h("td", { class: "when" }, when));
     });
-    const head = h("tr", {}, h("th", { scope: "col" }, h("span", { class: "visually-hidden" }, "Chosen")), ...["Run", "Files", "Queues", "When"].map((text) => h("th", { scope: "col" }, text)));
+    const head = h("tr", {}, h("th", { scope: "col" }, h("span", { class: "visually-hidden" }, "Chosen")), ...["Run", "Verdict", "Files", "Queues", "When"].map((text) => h("th", { scope: "col" }, text)));
     this.#list.replaceChildren(h("div", { class: "table-scroll", tabindex: 0, role: "region", "aria-label": "Runs" }, h("table", { class: "plain" }, h("thead", {}, head), h("tbody", {}, ...rows))));
   }
 

@@ -224,6 +224,8 @@ export interface Run {
   readonly when?: string;
   readonly created_s?: number;
   readonly points?: readonly string[];
+  /** What came of it, in sentences. */
+  readonly verdict?: string;
   readonly report?: boolean;
 }
 

@@ -71,9 +71,9 @@ pub struct Arguments {
     /// Time before measuring begins
     #[arg(long, value_name = "TIME", default_value = "5s")]
     warmup: String,
-    /// The measured part, after the warm-up
-    #[arg(long, value_name = "TIME", default_value = "30s")]
-    duration: String,
+    /// The measured part, after the warm-up [default: 30s, or as long as the recording]
+    #[arg(long, value_name = "TIME")]
+    duration: Option<String>,
     /// Independent repetitions of each queue
     #[arg(long, value_name = "N", default_value_t = 5)]
     replications: u32,
@@ -111,9 +111,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let made = comparison.scenario().map_err(|error| Failure::Input(error.to_string()))?;
     let text = made.toml;
-    let plan = Plan::parse("scenario made from the options", &text, Path::new("")).map_err(|error| refuse(&error))?;
+    let plan = Plan::parse("scenario made from the options", &text, Path::new("")).map_err(|error| refuse(&error, arguments))?;
     for group in &made.left_out {
         say(&format!("note: {group}"));
+    }
+    let measured = plan.point(0)?.plan.duration;
+    if let Some(recorded) = made.recorded.filter(|recorded| measured < *recorded) {
+        say(&format!("note: {measured} of {recorded} of the recording are measured"));
     }
     result::produce(&Job {
         plan: &plan,
@@ -142,15 +146,28 @@ fn load(text: &str) -> Result<Load, Failure> {
 }
 
 /// The options at fault: nobody has seen the lines of a scenario that was made from them.
-fn refuse(error: &PlanError) -> Failure {
+fn refuse(error: &PlanError, arguments: &Arguments) -> Failure {
     let line = |fault: &Fault| {
-        let place = Comparison::option_of(fault.field()).map_or_else(|| fault.place(), str::to_owned);
+        let place = match Comparison::option_of(fault.field()) {
+            // Without it both directions have the queues of --aqm.
+            Some("--aqm-up") if arguments.aqm_up.is_empty() => "--aqm".to_owned(),
+            option => option.map_or_else(|| fault.place(), str::to_owned),
+        };
         let help = fault.suggestion().map_or_else(String::new, |help| format!("; {help}"));
-        let parameter = fault.field().strip_prefix("link.bottleneck.queue.").filter(|name| *name != "kind");
+        let parameter = ["link.bottleneck.queue.", "link.bottleneck.queue_up."]
+            .iter()
+            .find_map(|table| fault.field().strip_prefix(table))
+            .filter(|name| *name != "kind");
         let parameter = parameter.map_or_else(String::new, |name| format!("{name}: "));
         format!("{place}: {parameter}{}{help}", fault.message())
     };
-    Failure::Input(error.faults().map(line).collect::<Vec<_>>().join("\nerror: "))
+    let mut lines: Vec<String> = Vec::new();
+    for line in error.faults().map(line) {
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    Failure::Input(lines.join("\nerror: "))
 }
 
 /// The scenario is written to the folder of results, from where a relative path would not lead to

@@ -11,6 +11,7 @@ use clap::{Args, ValueEnum};
 use goodqueue_lab::compare::Labels;
 use goodqueue_lab::plan::{Heading, Plan, Scenario};
 use goodqueue_lab::record::{check_target, write_file};
+use goodqueue_recommend::candidates::Hardware;
 use goodqueue_router::dialect::Refusal;
 use goodqueue_router::setup::{Setup, Shaping};
 use goodqueue_router::target::libreqos::Address;
@@ -45,6 +46,10 @@ pub struct Arguments {
     /// Share of the line's rate to send at; a link that is a shaper keeps its rate [default: 95]
     #[arg(long, value_name = "PERCENT")]
     percent: Option<f64>,
+    /// The router translates addresses: cake tells the hosts behind it apart; taken for granted by
+    /// sqm and routeros, and for answers for such hardware
+    #[arg(long)]
+    nat: bool,
     /// Only the queue: the interface is as slow as the line
     #[arg(long, conflicts_with = "percent")]
     no_shaper: bool,
@@ -120,24 +125,26 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 /// Refuses options that the target has no use for: one that does nothing would leave its user
 /// believing that it did.
 fn refuse_idle_options(arguments: &Arguments) -> Result<(), Failure> {
-    let Arguments { target, source: _, dev, ifb, egress, address, percent, no_shaper, point, link, out: _, set } = arguments;
+    let Arguments { target, source: _, dev, ifb, egress, address, percent, nat, no_shaper, point, link, out: _, set } = arguments;
     let given = [
         ("--dev", dev.is_some()),
         ("--ifb", ifb.is_some()),
         ("--egress", egress.is_some()),
         ("--address", !address.is_empty()),
         ("--percent", percent.is_some()),
+        ("--nat", *nat),
         ("--no-shaper", *no_shaper),
         ("--link", link.is_some()),
         ("--set", !set.is_empty()),
         ("--point", point.is_some()),
     ];
+    let all = given.map(|(option, _)| option);
     let idle: &[&str] = match target {
         Target::Tc | Target::Networkd => &["--address"],
         Target::Sqm | Target::Routeros => &["--address", "--ifb"],
-        Target::Libreqos => &["--dev", "--ifb", "--egress"],
-        Target::Csv => &["--dev", "--ifb", "--egress", "--address", "--percent", "--no-shaper", "--link", "--set", "--point"],
-        Target::Flent => &["--dev", "--ifb", "--egress", "--address", "--percent", "--no-shaper", "--link", "--set"],
+        Target::Libreqos => &["--dev", "--ifb", "--egress", "--nat"],
+        Target::Csv => &all,
+        Target::Flent => &["--dev", "--ifb", "--egress", "--address", "--percent", "--nat", "--no-shaper", "--link", "--set"],
     };
     match given.iter().find(|(option, is_given)| *is_given && idle.contains(option)) {
         Some((option, _)) => {
@@ -163,8 +170,8 @@ fn refused(arguments: &Arguments, refusal: &Refusal) -> Failure {
 
 /// What the scenario asks of a router.
 fn setup(arguments: &Arguments) -> Result<Setup, Failure> {
-    let Source { plan, is_recommended } = Source::load(&arguments.source)?;
-    if let (true, Some(percent)) = (is_recommended, arguments.percent) {
+    let Source { plan, hardware } = Source::load(&arguments.source)?;
+    if let (Some(_), Some(percent)) = (hardware, arguments.percent) {
         let message = format!("--percent {percent}: a recommendation has chosen its shaped rates: leave it out");
         return Err(Failure::Input(message));
     }
@@ -173,16 +180,13 @@ fn setup(arguments: &Arguments) -> Result<Setup, Failure> {
     let percent = arguments.percent.unwrap_or(Shaping::USUAL_PERCENT);
     let shaping = if arguments.no_shaper { Shaping::None } else { Shaping::percent(percent).map_err(option("--percent"))? };
     let mut setup = Setup::new(&scenario, arguments.link.as_deref(), shaping).map_err(|refusal| refused(arguments, &refusal))?;
-    if is_recommended {
-        setup.mark_as_deployed();
-    }
-    // LibreQoS stands in front of its customers' routers, and its hosts are circuits.
-    if !matches!(arguments.target, Target::Libreqos) {
-        if is_recommended {
-            setup.look_behind_nat();
-        } else {
-            setup.mention_nat();
-        }
+    let is_home_router = matches!(hardware, Some(Hardware::OpenWrt | Hardware::RouterOs));
+    match arguments.target {
+        Target::Sqm | Target::Routeros => setup.look_behind_nat(),
+        Target::Tc | Target::Networkd if arguments.nat || is_home_router => setup.look_behind_nat(),
+        Target::Tc | Target::Networkd => setup.mention_nat(),
+        // It stands in front of its customers' routers, and its hosts are circuits.
+        Target::Libreqos | Target::Csv | Target::Flent => {}
     }
     Ok(setup)
 }

@@ -123,7 +123,7 @@ fn check_link(link: &Link) -> Result<(), Refusal> {
         if flow_control.is_some() {
             return refuse("flow_control", "is not supported by the live host");
         }
-        if let Some(Queue { kind: _, params: _, of: _, own, ecn: _, limit: _ }) = queue
+        if let Some(Queue { kind: _, params: _, of: _, own, ecn: _, limit: _, limit_is_own: _ }) = queue
             && own.is_some()
         {
             return refuse("queue", "an algorithm of the program's own does not run on the live host");

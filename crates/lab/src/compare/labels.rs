@@ -56,9 +56,9 @@ fn is_up(key: &str) -> bool {
 
 fn split(set: &Set, sets: &[&Set]) -> Split {
     let named = |(key, value): &(String, Value)| {
-        let name = match key.ends_with(".queue") || key.ends_with(".queue_up") {
+        let name = match [".queue", ".queue_up", ".of"].iter().any(|end| key.ends_with(end)) {
             true => queue_name(key, value, sets),
-            false => format!("{}={}", short_key(key, set), shown(value)),
+            false => format!("{}={}", short_key(key, set), in_full(value)),
         };
         (key.clone(), name)
     };
@@ -102,13 +102,26 @@ fn short_key<'a>(key: &'a str, set: &Set) -> &'a str {
 fn short_value(key: &str, value: &Value, sets: &[&Set]) -> String {
     let short = outline(value);
     let mut others = sets.iter().flat_map(|set| set.iter()).filter(|(other, _)| other == key).map(|(_, value)| value);
-    if others.any(|other| other != value && outline(other) == short) { shown(value) } else { short }
+    if others.any(|other| other != value && outline(other) == short) { in_full(value) } else { short }
 }
 
 fn outline(value: &Value) -> String {
     match value {
-        Value::Object(fields) => ["name", "kind"].iter().find_map(|name| fields.get(*name)).map_or_else(|| shown(value), shown),
+        Value::Object(fields) => ["name", "kind"].iter().find_map(|name| fields.get(*name)).map_or_else(|| in_full(value), shown),
         Value::Array(items) => items.iter().map(outline).collect::<Vec<_>>().join("+"),
+        _ => shown(value),
+    }
+}
+
+/// All of a value, as a person would write it: a table is its kind and its settings.
+fn in_full(value: &Value) -> String {
+    match value {
+        Value::Object(fields) => {
+            let settings =
+                fields.iter().filter(|(name, _)| *name != "kind").map(|(name, value)| format!("{name}={}", in_full(value)));
+            fields.get("kind").map(shown).into_iter().chain(settings).collect::<Vec<_>>().join(" ")
+        }
+        Value::Array(items) => items.iter().map(in_full).collect::<Vec<_>>().join("+"),
         _ => shown(value),
     }
 }
@@ -125,7 +138,7 @@ fn queue_name(key: &str, value: &Value, sets: &[&Set]) -> String {
     let params: Vec<String> = params_of(value)
         .into_iter()
         .filter(|param| others.iter().any(|other| !other.contains(param)))
-        .map(|(name, value)| format!("{name}={}", shown(value)))
+        .map(|(name, value)| format!("{name}={}", in_full(value)))
         .collect();
     if params.is_empty() { kind } else { format!("{kind} {}", params.join(" ")) }
 }
@@ -175,8 +188,13 @@ mod tests {
         let bulk = |flows| json!([{"kind": "bulk", "flows": flows}]);
         let mixed = json!([{"kind": "bulk", "flows": 4}, {"name": "calls", "kind": "cbr"}]);
         assert_eq!(names(&[traffic(bulk(4)), traffic(mixed.clone())]), ["traffic=bulk", "traffic=bulk+calls"]);
-        let in_full = format!("traffic={}", bulk(4));
-        assert_eq!(names(&[traffic(bulk(4)), traffic(bulk(8)), traffic(mixed)])[0], in_full);
+        assert_eq!(names(&[traffic(bulk(4)), traffic(bulk(8)), traffic(mixed)])[0], "traffic=bulk flows=4");
+        let rate = |value| vec![("link.a.rate", value)];
+        let stepped = json!({"steps": [["0 s", "9 Mbit/s"], ["5 s", "1 Mbit/s"]]});
+        assert_eq!(
+            names(&[rate(json!({"trace": "a"})), rate(stepped)]),
+            ["rate=trace=a", "rate=steps=0 s+9 Mbit/s+5 s+1 Mbit/s"]
+        );
     }
 
     #[test]
@@ -188,6 +206,12 @@ mod tests {
             queue(json!({"kind": "fair", "of": {"kind": "codel", "target": "9 ms"}, "flows": 64})),
         ];
         assert_eq!(names(&sets), ["fair:pie", "fair:codel target=5 ms", "fair:codel target=9 ms"]);
+        let inner = |value| vec![("link.router.queue.of", value)];
+        let hashed = json!({"kind": "fq-codel", "hash": "set-associative"});
+        assert_eq!(
+            names(&[inner(json!("cake")), inner(json!({"kind": "fq-codel"})), inner(hashed)]),
+            ["cake", "fq-codel", "fq-codel hash=set-associative"]
+        );
     }
 
     #[test]

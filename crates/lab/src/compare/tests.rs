@@ -17,7 +17,7 @@ fn comparison(aqm: &[&str]) -> Comparison {
         aqm_up: Vec::new(),
         signal: Signal::Drop,
         warmup: "5 s".to_owned(),
-        duration: "30 s".to_owned(),
+        duration: None,
         replications: 3,
         seed: 9,
     }
@@ -39,6 +39,25 @@ fn makes_a_scenario_with_the_round_trip_asked_for() {
     let kinds: Vec<&str> =
         points.iter().map(|point| point.plan.links[0].down.queue.as_ref().expect("a queue").kind.kind).collect();
     assert_eq!(kinds, Comparison::USUAL);
+}
+
+#[test]
+fn a_recording_is_measured_as_a_whole_unless_told_otherwise() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("a file");
+        path.display().to_string()
+    };
+    let line = Line::Trace { down: file("down", "1\n40000\n"), up: Some(file("up", "1\n40500\n")) };
+    let whole = Comparison { line, ..comparison(&["codel"]) };
+    assert_eq!(whole.scenario().expect("a scenario").recorded, Some(Duration::ms(40_500)));
+    assert_eq!(plan(&whole).point(0).expect("a point").plan.duration, Duration::ms(40_500));
+    let part = Comparison { duration: Some("30 s".to_owned()), ..whole };
+    assert_eq!(plan(&part).point(0).expect("a point").plan.duration, Duration::secs(30));
+    let constant = comparison(&["codel"]);
+    assert_eq!(constant.scenario().expect("a scenario").recorded, None);
+    assert_eq!(plan(&constant).point(0).expect("a point").plan.duration, Duration::secs(30));
 }
 
 #[test]

@@ -33,6 +33,14 @@ fn a_queue_that_marks_by_default_is_no_request_for_ecn() {
 }
 
 #[test]
+fn a_target_below_one_packet_is_harmless_where_the_last_is_spared() {
+    for queue in ["codel", "cobalt", "fq-codel", "cake"] {
+        let slow = GOOD.replace("rate = \"10 Mbit/s\"", "rate = \"1 Mbit/s\"").replace("\"codel\"", &format!("\"{queue}\""));
+        assert_eq!(warned(&slow), Vec::<String>::new(), "{queue}");
+    }
+}
+
+#[test]
 fn a_queue_that_cannot_mark_is_named_as_that() {
     let text =
         GOOD.replace("{ kind = \"codel\" }", "\"tail-drop\"").replace("kind = \"bulk\"\n", "kind = \"bulk\"\necn = true\n");
@@ -62,36 +70,56 @@ fn each_oddity_is_named() {
         ("kind = \"bulk\"\n", "kind = \"bulk\"\nsize = \"1 MB\"\n", "link.b.rate: at most 552.486 kbit/s is offered"),
         ("kind = \"bulk\"\n", "kind = \"bulk\"\nmax_window = \"2 kB\"\n", "link.b.rate: at most 6.374"),
         ("\"20 packets\"", "\"8 packets\"", "link.b.buffer: holds 12000 B, less than one bandwidth-delay product (13000 B)"),
-        ("{ kind = \"codel\" }", "{ kind = \"codel\", ecn = true }", "link.b.queue.ecn: ecn is asked for, but no sender uses it"),
+        (
+            "{ kind = \"codel\" }",
+            "{ kind = \"codel\", ecn = true }",
+            "link.b.queue.ecn: `codel` is asked for ecn, but no sender uses it",
+        ),
         (
             "{ kind = \"codel\" }",
             "{ kind = \"tail-drop\", ecn = true }",
             "link.b.queue.ecn: ecn is asked for, but `tail-drop` never marks",
         ),
-        ("kind = \"bulk\"\n", "kind = \"bulk\"\necn = true\n", "link.b.queue.ecn: senders use ecn, but this queue does not mark"),
         (
-            "{ kind = \"codel\" }",
-            "{ kind = \"cp-aqm\", threshold = \"20 packets\" }",
-            "link.b.queue.threshold: 30000 B is not below the buffer (30000 B)",
+            "kind = \"bulk\"\n",
+            "kind = \"bulk\"\necn = true\n",
+            "link.b.queue.ecn: senders use ecn, but `codel` does not mark",
         ),
         (
             "{ kind = \"codel\" }",
-            "{ kind = \"codel\", target = \"1 ms\" }",
-            "link.b.queue.target: 1 ms is shorter than one full packet",
+            "{ kind = \"cp-aqm\", threshold = \"20 packets\" }",
+            "link.b.queue.threshold: cp-aqm's threshold of 30000 B is not below the buffer (30000 B)",
+        ),
+        (
+            "{ kind = \"codel\" }",
+            "{ kind = \"pie\", target = \"1 ms\" }",
+            "link.b.queue.target: pie's target of 1 ms is shorter than one full packet",
         ),
         (
             "{ kind = \"codel\" }",
             "{ kind = \"codel\", target = \"30 ms\" }",
-            "link.b.queue.target: 30 ms is not below the time a full",
+            "link.b.queue.target: codel's target of 30 ms is not below the time a full",
         ),
         (
             "{ kind = \"codel\" }",
-            "{ kind = \"fair\", of = { kind = \"codel\", target = \"1 ms\" } }",
-            "link.b.queue.of.target: 1 ms is shorter than one full packet",
+            "{ kind = \"fair\", of = { kind = \"pie\", target = \"1 ms\" } }",
+            "link.b.queue.of.target: pie's target of 1 ms is shorter than one full packet",
         ),
-        ("{ kind = \"codel\" }", "{ kind = \"pi\" }", "link.b.queue.q_ref: 75000 B is not below the buffer (30000 B)"),
-        ("{ kind = \"codel\" }", "{ kind = \"rem\" }", "link.b.queue.b_star: 30000 B is not below the buffer (30000 B)"),
-        ("{ kind = \"codel\" }", "{ kind = \"phantom-queue\" }", "link.b.queue: it only marks: without ecn it is a tail drop"),
+        (
+            "{ kind = \"codel\" }",
+            "{ kind = \"pi\" }",
+            "link.b.queue.q_ref: pi's q_ref of 75000 B is not below the buffer (30000 B)",
+        ),
+        (
+            "{ kind = \"codel\" }",
+            "{ kind = \"rem\" }",
+            "link.b.queue.b_star: rem's b_star of 30000 B is not below the buffer (30000 B)",
+        ),
+        (
+            "{ kind = \"codel\" }",
+            "{ kind = \"phantom-queue\" }",
+            "link.b.queue: `phantom-queue` only marks: without ecn it is a tail drop",
+        ),
         (
             "{ kind = \"codel\" }",
             "{ kind = \"fair\", of = \"tail-drop\", ecn = true }",
@@ -105,7 +133,7 @@ fn each_oddity_is_named() {
         (
             "{ kind = \"codel\" }",
             "{ kind = \"jobs\", projection = true }",
-            "link.b.queue.projection: it only marks: without ecn it does nothing",
+            "link.b.queue.projection: `jobs` only marks by projection: without ecn it does nothing",
         ),
         ("flows = 4\n", "flows = 4\nweight = 2\n", "traffic.0.weight: 2 has no effect: no queue on the path weighs flows"),
         ("warmup = \"5 s\"", "warmup = \"4 s\"", "warmup: 4 s ends before the last flow may start, at 5 s"),

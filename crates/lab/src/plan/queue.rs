@@ -29,6 +29,8 @@ pub struct Queue {
     pub ecn: EcnPolicy,
     /// Hard limit.
     pub limit: Limit,
+    /// Whether the limit is the queue's own setting, as against the link's buffer.
+    pub limit_is_own: bool,
 }
 
 impl Queue {
@@ -71,6 +73,7 @@ pub(super) struct Draft {
     ecn: EcnPolicy,
     /// The limit, with the key it stands under and where.
     limit: Option<(quantity::Buffer, String, Origin)>,
+    limit_is_own: bool,
     /// What the limit counts, where the name of the kind says so.
     counting: Option<Counting>,
     /// Whether the file gives a `queue` or a `buffer`.
@@ -102,7 +105,8 @@ impl Draft {
         }
         let given = node.is_some() || buffer_given;
         let own = known.own(chosen.kind.kind).cloned();
-        Some(Self { names, chosen, own, ecn, limit: limit.or(buffer), counting, given, node, path })
+        let limit_is_own = limit.is_some();
+        Some(Self { names, chosen, own, ecn, limit: limit.or(buffer), limit_is_own, counting, given, node, path })
     }
 
     /// Works out the limit and lets the algorithm check its parameters against the link.
@@ -140,7 +144,15 @@ impl Draft {
         let facts = LinkFacts { limit, ..*facts };
         self.check(link, &facts, &self.chosen, self.node.as_ref(), &self.path)?;
         let Chosen { kind, params, of } = self.chosen;
-        Some(Some(Queue { kind, params, of: of.map(|of| *of), own: self.own, ecn: self.ecn, limit }))
+        Some(Some(Queue {
+            kind,
+            params,
+            of: of.map(|of| *of),
+            own: self.own,
+            ecn: self.ecn,
+            limit,
+            limit_is_own: self.limit_is_own,
+        }))
     }
 
     /// Builds what is within first, so that a fault of its own is found where it stands.

@@ -18,7 +18,9 @@ const KINDS: [&str; 4] = ["cake", "fq_codel", "codel", "pie"];
 /// When sqm has no such queue, the directions have unlike ones, or nothing is shaped.
 pub fn section(setup: &Setup, place: &Place) -> Result<String, Refusal> {
     let sides = Sides::of(setup, Some(place.egress.unwrap_or(Heading::Up)));
-    let (egress, ingress) = (sides.egress.map(said).transpose()?, sides.ingress.map(said).transpose()?);
+    let egress = sides.egress.map(said).transpose()?;
+    let arriving = sides.ingress.map(|(name, side)| (name, side.arriving()));
+    let ingress = arriving.as_ref().map(|(name, side)| said((name, side))).transpose()?;
     let both = [&ingress, &egress];
     let mut kinds = both.into_iter().flatten();
     let first = kinds.next().map_or("", |said| said.phrase.word);
@@ -123,7 +125,7 @@ fn said<'a>((name, side): (&'static str, &'a Side)) -> Result<Said<'a>, Refusal>
             "target" if !is_cake => target = Some(value.clone()),
             "limit" => limit = Some(value.clone()),
             "ecn" | "noecn" => {}
-            // The script says whether it is the arriving direction.
+            // The scripts' default.
             "egress" => {}
             key => rest.settings.push((key, value.clone())),
         }

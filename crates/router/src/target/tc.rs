@@ -24,6 +24,7 @@ pub fn script(setup: &Setup, place: &Place) -> Result<String, Refusal> {
         text.push_str(&queue_lines(dev, side, &phrase)?);
     }
     if let Some((name, side)) = sides.ingress {
+        let side = &side.arriving();
         let phrase = at(side, TC.say(&side.wanted()))?;
         let _ = write!(text, "\n{}", heading_comment(&format!("{name}, arrives at {dev} and waits at {ifb}"), side, &phrase));
         let _ = writeln!(text, "ip link show dev {ifb} >/dev/null 2>&1 || ip link add name {ifb} type ifb");

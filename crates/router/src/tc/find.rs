@@ -360,12 +360,12 @@ impl Finding {
                 self.held = Held::Packets(packets as u64);
                 return Ok(true);
             }
-            Hold::Bytes(limit) if limit == key => {
+            Hold::Bytes(limit) | Hold::Needed(limit) if limit == key => {
                 let bytes = setting.bytes().filter(|bytes| (1.0..=1e12).contains(bytes)).ok_or_else(wrong)?;
                 self.held = Held::Bytes(bytes as u64);
                 return Ok(true);
             }
-            Hold::Packets(_) | Hold::Bytes(_) | Hold::Unsaid => {}
+            Hold::Packets(_) | Hold::Bytes(_) | Hold::Needed(_) | Hold::Unsaid => {}
         }
         if form.marks == Marks::Flag("ecn") && key == "ecn" {
             self.marks = true;

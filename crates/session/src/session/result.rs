@@ -1,5 +1,6 @@
 //! The end of a session: figures, a verdict in words, and the files that `gq run` would write.
 
+use super::verdict::Findings;
 use super::{Session, Surroundings, kind_of, time};
 use crate::scenario::Scenario;
 use goodqueue_lab::compare::Labels;
@@ -19,6 +20,8 @@ pub struct Leavings {
     pub summary_json: String,
     /// What `report.html` says.
     pub report: report::Contents,
+    /// What came of it, in sentences.
+    pub verdict: String,
 }
 
 /// The end of a session: what is told of it, and what is left of it.
@@ -65,11 +68,15 @@ impl Ending {
         let each: Vec<String> = report.fingerprints.iter().map(one).collect();
         let outcome = Reckoning { scenario, report, changed, warmup_s: warmup_s(scenario), until_s };
         let headline = outcome.headline();
-        let verdict = outcome.verdict(&headline);
         let whole = Provenance::new(String::new(), report.fingerprints.iter().copied()).fingerprint;
         let plan = scenario.plan().ok();
-        let summary = plan.as_ref().map(|plan| Summary { headline: Some(headline), ..report.summary(plan) });
-        let figures = summary.as_ref().and_then(|summary| serde_json::to_value(summary).ok());
+        let mut summary = plan.as_ref().map(|plan| report.summary(plan));
+        let figures = |summary: &Option<Summary>| summary.as_ref().and_then(|summary| serde_json::to_value(summary).ok());
+        let verdict = outcome.verdict(&headline, &figures(&summary).unwrap_or_default());
+        if let Some(summary) = &mut summary {
+            summary.headline = Some(Headline { text: verdict.clone(), ..headline });
+        }
+        let figures = figures(&summary);
         let done = json!({
             "verdict": verdict,
             "fingerprint": whole,
@@ -83,7 +90,7 @@ impl Ending {
         let leavings = plan
             .zip(summary)
             .zip(figures)
-            .and_then(|((plan, summary), figures)| outcome.leavings(&verdict, plan.name(), summary.to_json(), &figures));
+            .and_then(|((plan, summary), figures)| outcome.leavings(verdict, plan.name(), summary.to_json(), &figures));
         Self { done, leavings }
     }
 }
@@ -113,8 +120,8 @@ impl Reckoning<'_> {
         Headline::new(&points, &self.report.points, &labels, &self.scenario.link, &Criteria::default())
     }
 
-    fn verdict(&self, headline: &Headline) -> String {
-        let mut words = headline.text.clone();
+    fn verdict(&self, headline: &Headline, summary: &Value) -> String {
+        let mut words = Findings { scenario: self.scenario, summary }.words(&headline.text);
         if !self.report.attempts.is_empty() {
             words.push(' ');
             words.push_str(&hosts::sentence(&self.report.attempts));
@@ -129,7 +136,7 @@ impl Reckoning<'_> {
     }
 
     /// `None` when the scenario cannot be put together again, which no scenario that ran has shown.
-    fn leavings(&self, verdict: &str, title: &str, summary_json: String, summary: &Value) -> Option<Leavings> {
+    fn leavings(&self, verdict: String, title: &str, summary_json: String, summary: &Value) -> Option<Leavings> {
         let text = self.scenario.text(None).ok()?;
         let mut warnings = Vec::new();
         if self.changed {
@@ -149,7 +156,7 @@ impl Reckoning<'_> {
         });
         let report = report::Contents::new(&ReportInput {
             title,
-            sentence: verdict,
+            sentence: &verdict,
             warnings: &warnings,
             scenario_toml: &text,
             command_line: None,
@@ -159,6 +166,6 @@ impl Reckoning<'_> {
             measured_s: Some((self.warmup_s, self.until_s)),
             points: points.collect(),
         });
-        Some(Leavings { summary_json, report })
+        Some(Leavings { summary_json, report, verdict })
     }
 }

@@ -12,7 +12,7 @@ export interface Experiment {
   readonly play: Play;
 }
 
-/** Creates an experiment on one of the usual lines. */
+/** Settings on one of the usual lines. */
 function on(line: string, traffic: readonly TrafficSettings[], queues: readonly Variant[], speed: number, duration = "55 s"): Play {
   const link = LINES.find(({ id }) => id === line)?.link;
   if (START.scenario.form !== "fields" || !link) return START;
@@ -29,7 +29,8 @@ function bulk(flows: number, settings: Settings = {}): TrafficSettings {
 
 const CALL: TrafficSettings = { kind: "voip", flows: 1, settings: {} };
 
-export const EXPERIMENTS: readonly Experiment[] = [
+/** Experiments before their runs have their titles. */
+const UNNAMED: readonly Experiment[] = [
   {
     id: "bloat",
     title: "A call alongside downloads",
@@ -67,6 +68,8 @@ export const EXPERIMENTS: readonly Experiment[] = [
     play: on("satellite", [bulk(4)], [queue("tail-drop"), queue("codel"), queue("codel", { target: "30 ms", interval: "700 ms" })], 10, "145 s"),
   },
 ];
+
+export const EXPERIMENTS: readonly Experiment[] = UNNAMED.map((experiment) => ({ ...experiment, play: { ...experiment.play, scenario: { ...experiment.play.scenario, name: experiment.title } } }));
 
 /** The cards of all experiments. */
 export function experimentCards(onChoose: (experiment: Experiment) => void): HTMLElement {

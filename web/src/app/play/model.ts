@@ -34,7 +34,7 @@ export interface TrafficSettings {
 
 /** A scenario filled into the form, or written as text where the form has no field for what it says. */
 export type Scenario =
-  | { readonly form: "fields"; readonly link: LinkSettings; readonly traffic: readonly TrafficSettings[]; readonly warmup: string; readonly duration: string }
+  | { readonly form: "fields"; readonly name?: string; readonly link: LinkSettings; readonly traffic: readonly TrafficSettings[]; readonly warmup: string; readonly duration: string }
   | { readonly form: "text"; readonly text: string; readonly name: string; readonly link: string };
 
 /** One compared queue. */
@@ -96,6 +96,16 @@ export const START: Play = {
   speed: 5,
   host: SIM,
 };
+
+/** What a run of these settings is called: the scenario's own name, or its line and traffic. */
+export function titleOf(scenario: Scenario): string {
+  if (scenario.form === "text") return scenario.name;
+  if (scenario.name !== undefined) return scenario.name;
+  const { link, traffic } = scenario;
+  const usual = LINES.find((line) => JSON.stringify(line.link) === JSON.stringify(link))?.title;
+  const rate = typeof link.rate === "string" ? link.rate : "recorded rate";
+  return `${usual ?? `${rate}, RTT ${link.rtt}`}: ${traffic.map(({ kind, flows }) => `${flows} ${kind}`).join(", ")}`;
+}
 
 /** The queue's table as a scenario has it. */
 export function queueOf(variant: Variant): Queue {

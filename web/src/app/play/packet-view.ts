@@ -235,13 +235,13 @@ export class PacketView {
     const { waiting, drops, marks, signals } = this.#queue;
     const oldest = waiting.values().next().value?.since;
     const age = oldest === undefined ? "" : `, the oldest for ${formatQuantity(Math.max(0, this.#now - oldest), "time", 2)}`;
-    this.#count.textContent = `${waiting.size} waiting${age} · ${drops} dropped · ${marks} marked`;
+    this.#count.textContent = `${waiting.size} waiting${age} · since this view was opened: ${drops} dropped, ${marks} marked`;
     if (drops + marks === this.#listed) return;
     this.#listed = drops + marks;
     const items = signals.slice(-LISTED).reverse().map(({ t, what, flow, text }) =>
       h("li", {}, h("span", { class: "signal-time" }, `${formatDecimals(t, 4)} s`), h("span", { class: `signal-${what}` }, what === "drop" ? "✕ dropped" : "▲ marked"), h("span", { class: "signal-flow" }, sign(flowLook(flow)), this.#flowName(flow)), h("span", { class: "signal-text" }, text)),
     );
-    this.#list.replaceChildren(...(items.length > 0 ? items : [h("li", { class: "hint" }, "Nothing dropped or marked yet.")]));
+    this.#list.replaceChildren(...(items.length > 0 ? items : [h("li", { class: "hint" }, "Nothing dropped or marked since this view was opened.")]));
   }
 }
 

@@ -59,6 +59,8 @@ export class PlayPage implements Page, Watcher {
   #legendFlows = -1;
   #view: View = "charts";
   #span: Span = null;
+  /** Whether the speed was lowered so that packets can be shown. */
+  #isSlowed = false;
   #isShown = false;
   #isStarting = false;
   /** Host of the present session. */
@@ -105,7 +107,8 @@ export class PlayPage implements Page, Watcher {
 
   // What the form and the address say.
 
-  #set(play: Play): void {
+  #set(given: Play): void {
+    const play = withoutOldName(given, this.#play);
     this.#play = play;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
@@ -179,7 +182,7 @@ export class PlayPage implements Page, Watcher {
       const trace = await this.#context.api.uploadTrace(text);
       this.#uploads.push({ ...trace, name: file.name });
       const { scenario } = this.#play;
-      if (scenario.form === "fields") this.#adopt({ ...this.#play, scenario: { ...scenario, link: { ...scenario.link, rate: { trace: trace.id } } } });
+      if (scenario.form === "fields") this.#adopt(withoutOldName({ ...this.#play, scenario: { ...scenario, link: { ...scenario.link, rate: { trace: trace.id } } } }, this.#play));
       this.#complain("");
       announce(`${file.name} is now the rate of the line.`);
     } catch (error) {
@@ -272,7 +275,9 @@ export class PlayPage implements Page, Watcher {
       this.#charts?.follow(this.#span);
     });
     this.#viewTools.hidden = false;
-    this.#viewTools.replaceChildren(view, isPackets ? h("p", { class: "hint" }, `Each square is a packet, each color a flow, and low squares are small packets. The next packet to leave is at the right of the lowest row; rows continue upward, back and forth. Pause and step to follow single packets. Shown at ${speedInWords(PACKET_SPEED)} and slower.`) : span);
+    const shown = `${speedInWords(PACKET_SPEED)} and slower`;
+    const speed = this.#isSlowed ? `The speed is now ${speedInWords(this.#play.speed)}: packets are shown at ${shown}.` : `Shown at ${shown}.`;
+    this.#viewTools.replaceChildren(view, isPackets ? h("p", { class: "hint" }, `Each square is a packet, each color a flow, and low squares are small packets. The next packet to leave is at the right of the lowest row; rows continue upward, back and forth. Pause and step to follow single packets. ${speed}`) : span);
     const charts = h("div", { class: "chart-grid" }, ...(this.#charts?.frames ?? []).map((frame) => frame.element));
     this.#legendFlows = -1;
     this.#showLegend();
@@ -289,9 +294,11 @@ export class PlayPage implements Page, Watcher {
 
   #chooseView(view: View): void {
     this.#view = view;
-    if (view === "packets" && (this.#play.speed === null || this.#play.speed > PACKET_SPEED)) {
+    this.#isSlowed = view === "packets" && (this.#play.speed === null || this.#play.speed > PACKET_SPEED);
+    if (this.#isSlowed) {
       this.#transport.setSpeed(0.01);
       this.#setSpeed(0.01);
+      announce(`The speed is now ${speedInWords(0.01)}.`);
     }
     this.#showView();
   }
@@ -357,11 +364,12 @@ export class PlayPage implements Page, Watcher {
   onDone(done: Done): void {
     announce(`Done. ${done.verdict}`);
     // The verdict itself mentions changes; elsewhere the kernel has a part in the packets.
-    const remark = done.changed || this.#host !== SIM ? "" : `The same scenario and seed give the same packets anywhere: fingerprint ${done.fingerprint}.`;
+    const isRepeatable = !done.changed && this.#host === SIM;
+    const remark = isRepeatable ? `One run. The same scenario and seed give the same packets anywhere: fingerprint ${done.fingerprint}.` : "One run.";
     const report = h("p", { class: "verdict-links" });
     if (this.#session) void this.#linkReport(this.#session, report);
     const twins = equalsIn(done.fingerprints ?? []).map((group) => h("p", { class: "hint" }, `The same packets under ${group.map((at) => this.#labels[at] ?? "").join(" and ")}: their curves coincide.`));
-    this.#verdict.replaceChildren(h("p", { class: "sentence" }, done.verdict), ...twins, remark === "" ? "" : h("p", { class: "hint" }, remark), report);
+    this.#verdict.replaceChildren(h("p", { class: "sentence" }, done.verdict), ...twins, h("p", { class: "hint" }, remark), report);
     this.#verdict.hidden = false;
     this.#charts?.update();
     const link = this.#session?.about?.link;
@@ -430,6 +438,14 @@ export class PlayPage implements Page, Watcher {
       announce("The link is in the address bar.");
     }
   }
+}
+
+/** The settings without a name that other settings have been given. */
+function withoutOldName(play: Play, before: Play): Play {
+  const isSame = play.scenario === before.scenario && play.variants === before.variants;
+  if (isSame || play.scenario.form === "text") return play;
+  const { name: _name, ...scenario } = play.scenario;
+  return { ...play, scenario };
 }
 
 /** Places of equal texts, of those that are there more than once. */

@@ -3,7 +3,7 @@
 
 import { parse, TomlError } from "smol-toml";
 import type { NewSession, Value } from "../../serve/protocol.ts";
-import { groupNames, labelsOf, type LinkSettings, MOST_GROUPS, MOST_VARIANTS, NO_UP, type Play, queueOf, type RateSetting, type Scenario, type Settings, SIM, START, type TrafficSettings, type UpSettings, type Variant } from "./model.ts";
+import { groupNames, labelsOf, type LinkSettings, MOST_GROUPS, MOST_VARIANTS, NO_UP, type Play, queueOf, type RateSetting, type Scenario, type Settings, SIM, START, titleOf, type TrafficSettings, type UpSettings, type Variant } from "./model.ts";
 
 /** The link's name in scenarios that the form writes. */
 export const LINK = "bottleneck";
@@ -26,7 +26,7 @@ export function scenarioToml({ scenario, variants, seed }: Play): string {
   const { link, traffic, warmup, duration } = scenario;
   const lines = [
     "goodqueue = 1",
-    'name = "playground"',
+    `name = ${tomlValue(titleOf(scenario))}`,
     `warmup = ${tomlValue(warmup)}`,
     `duration = ${tomlValue(duration)}`,
     `seed = ${seed}`,
@@ -154,7 +154,12 @@ function fieldsFrom(file: Table): Scenario | undefined {
     Object.keys(table(file["sweep"])).every((key) => key === `link.${LINK}.queue`) &&
     typeof warmup === "string" &&
     typeof duration === "string";
-  return isOurs && link && traffic ? { form: "fields", link, traffic, warmup, duration } : undefined;
+  return isOurs && link && traffic ? named({ form: "fields", link, traffic, warmup, duration }, file["name"]) : undefined;
+}
+
+/** With a name, if that is not the one it has anyway. */
+function named(scenario: Scenario, name: unknown): Scenario {
+  return typeof name === "string" && name !== titleOf(scenario) ? { ...scenario, name } : scenario;
 }
 
 function isZero(time: unknown): boolean {
@@ -233,7 +238,7 @@ function scenarioOf(raw: Table): Scenario {
   const text = (value: unknown): value is string => typeof value === "string";
   if (rate === undefined || !text(link["rtt"]) || !text(link["buffer"]) || !traffic || !text(raw["warmup"]) || !text(raw["duration"])) return START.scenario;
   const up = link["up"] === undefined ? {} : upFrom(table(link["up"]));
-  return { form: "fields", link: { rate, rtt: link["rtt"], buffer: link["buffer"], ...up }, traffic, warmup: raw["warmup"], duration: raw["duration"] };
+  return named({ form: "fields", link: { rate, rtt: link["rtt"], buffer: link["buffer"], ...up }, traffic, warmup: raw["warmup"], duration: raw["duration"] }, raw["name"]);
 }
 
 function trafficOf(list: unknown): readonly TrafficSettings[] | undefined {

@@ -5,6 +5,7 @@ use crate::result::recorded_plan;
 use goodqueue_import::Input;
 use goodqueue_lab::plan::Plan;
 use goodqueue_recommend::answer;
+use goodqueue_recommend::candidates::Hardware;
 use serde_json::Value;
 use std::io::Read;
 use std::path::Path;
@@ -13,9 +14,8 @@ use std::path::Path;
 pub struct Source {
     /// The scenario.
     pub plan: Plan,
-    /// Whether `gq recommend` made it, which decides kinds and rates but not whether queues mark:
-    /// none of its senders negotiates ECN.
-    pub is_recommended: bool,
+    /// The hardware that `gq recommend` made it for.
+    pub hardware: Option<Hardware>,
 }
 
 impl Source {
@@ -23,12 +23,12 @@ impl Source {
     /// begins with a brace as no scenario does.
     pub fn load(path: &Path) -> Result<Self, Failure> {
         if path.is_dir() {
-            return Ok(Self { plan: recorded_plan(path)?, is_recommended: false });
+            return Ok(Self { plan: recorded_plan(path)?, hardware: None });
         }
         if path.as_os_str() == "-" || begins_with_brace(path) {
-            return Ok(Self { plan: recommendation(path)?, is_recommended: true });
+            return recommendation(path);
         }
-        Ok(Self { plan: Plan::load(path)?, is_recommended: false })
+        Ok(Self { plan: Plan::load(path)?, hardware: None })
     }
 }
 
@@ -41,7 +41,7 @@ fn begins_with_brace(path: &Path) -> bool {
     is_file && read.is_ok() && start.trim_ascii_start().starts_with(b"{")
 }
 
-fn recommendation(path: &Path) -> Result<Plan, Failure> {
+fn recommendation(path: &Path) -> Result<Source, Failure> {
     let input = Input::load(path).map_err(|error| Failure::Input(error.to_string()))?;
     let fault = |message: String| Failure::Input(input.fault(message).to_string());
     let answer: Value = input.json().map_err(|error| Failure::Input(error.to_string()))?;
@@ -52,5 +52,9 @@ fn recommendation(path: &Path) -> Result<Plan, Failure> {
     if answer["choice"]["shape_percent"].is_null() {
         return Err(fault("choice: shapes nothing, so there is nothing to set on a router".to_owned()));
     }
-    Ok(Plan::parse(&input.name, text, Path::new(""))?)
+    let hardware = answer["line"]["hardware"].as_str().and_then(Hardware::named).ok_or_else(|| {
+        let known: Vec<&str> = Hardware::names().collect();
+        fault(format!("line.hardware: is missing or unknown: allowed {}", known.join(", ")))
+    })?;
+    Ok(Source { plan: Plan::parse(&input.name, text, Path::new(""))?, hardware: Some(hardware) })
 }

@@ -44,7 +44,7 @@ fn thresholds(given: &Given<'_>, wanted: &Wanted<'_>) -> Result<Vec<(&'static st
         delay: Duration::ZERO,
         mtu: wanted.mtu,
         overhead: Default::default(),
-        limit: wanted.limit,
+        limit: wanted.held,
     };
     let refuse = |what: String| Refusal::plain(what);
     let params = RedParams::build(given, &facts).map_err(|error| refuse(format!("`{}`: {error}", given.kind())))?;
