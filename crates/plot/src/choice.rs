@@ -157,7 +157,8 @@ pub(crate) fn shown(source: &dyn Source, request: &Request) -> Result<Vec<Shown>
         }
     }
     let queues: Vec<&str> = source.points().iter().map(|point| point.queue.as_str()).collect();
-    let looks = palette::looks(&queues);
+    let settings: Vec<&str> = source.labels().splits.iter().map(|split| split.setting.as_str()).collect();
+    let looks = palette::looks(&queues, &settings);
     let one = |(place, (name, look)): (usize, (&String, _))| Shown { place, curve: Curve { name: name.clone(), look } };
     let is_wanted = |shown: &Shown| request.only.is_empty() || request.only.contains(&shown.curve.name);
     Ok(labels.iter().zip(looks).enumerate().map(one).filter(is_wanted).collect())
