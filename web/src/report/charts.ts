@@ -6,8 +6,10 @@ import { SharedWindow } from "../charts/window.ts";
 import { segmented, selectField } from "../dom.ts";
 import { FAMILY_OF } from "../families.ts";
 import { type Quantity, quantityOf } from "../units.ts";
+import { activityOf, noticedColumns } from "./columns.ts";
 import type { Cdf, Point, Result } from "./data.ts";
 import { type Distributed, distributionChart, ROUND_TRIPS, SOJOURN } from "./distribution.ts";
+import { experienceChart } from "./experience.ts";
 import { fairnessChart } from "./fairness.ts";
 import { Frame } from "../charts/frame.ts";
 import type { Arrangement, State } from "./state.ts";
@@ -22,6 +24,8 @@ const SCALES = [
 
 /** The charts of a report, by the section they stand in. */
 export interface Charts {
+  /** What people notice of each queue; of several queues alone. */
+  readonly experience: Frame | undefined;
   readonly overview: readonly Frame[];
   readonly overTime: readonly Frame[];
 }
@@ -30,17 +34,34 @@ export function makeCharts(result: Result, state: State): Charts {
   const visible = (): Point[] => result.points.filter((point) => state.isVisible(point.number));
   const legend = (): { label: string; look: Point["look"] }[] => visible().map(({ label, look }) => ({ label, look }));
   const shared = { legend, isWide: () => false };
-  const overview = [tradeoffFrame(result, state, visible, shared), sojournFrame(result, state, visible, shared)];
+  const overview: Frame[] = [];
   if (result.points.some((point) => point.probes.length > 0)) overview.push(roundTripsFrame(result, visible, shared));
   const hasFlows = result.points.some((point) => point.flows.length > 1);
   if (hasFlows) overview.push(fairnessFrame(result, visible, shared));
+  overview.push(tradeoffFrame(result, state, visible, shared), sojournFrame(result, state, visible, shared));
   const hasSeries = result.points.some((point) => point.series.length > 0);
-  return { overview, overTime: hasSeries ? timeFrames(result, state, visible, legend) : [] };
+  return { experience: experienceFrame(result, visible), overview, overTime: hasSeries ? timeFrames(result, state, visible, legend) : [] };
 }
 
 interface Shared {
   readonly legend: () => { label: string; look: Point["look"] }[];
   readonly isWide: () => boolean;
+}
+
+function experienceFrame(result: Result, visible: () => Point[]): Frame | undefined {
+  const columns = noticedColumns(result);
+  if (result.points.length < 2 || columns.length === 0) return undefined;
+  const isOfPeople = columns.some(({ key }) => !/\.(sojourn_s\.p95|goodput_bit_s)$/.test(key));
+  return new Frame({
+    title: isOfPeople ? "What people on the line get" : "Queueing delay and goodput",
+    hint: `A dot for each queue, with its mean in figures; the bar through it is the 95 % interval.${columns.some(({ quantity }) => quantity === "time") ? " Axes of times are logarithmic." : ""}`,
+    controls: [],
+    // Names stand at the axes.
+    legend: () => [],
+    isWide: () => true,
+    make: (onZoom) => (visible().length > 0 ? experienceChart(visible(), columns, onZoom) : undefined),
+    empty: "Every queue is switched off.",
+  });
 }
 
 function tradeoffFrame(result: Result, state: State, visible: () => Point[], shared: Shared): Frame {
@@ -132,12 +153,15 @@ function distributionFrame(what: Distributed, { visible, of, more, ...options }:
 
 function fairnessFrame(result: Result, visible: () => Point[], shared: Shared): Frame {
   const groups = [...new Set(result.points.flatMap((point) => point.flows.map((flow) => flow.group)))];
-  let group = "";
+  const size = (name: string): number => Math.max(...result.points.map((point) => point.flows.filter((flow) => flow.group === name).length));
+  // Equal flows of one direction: the bulk flows, if there are several.
+  const bulk = groups.filter((name) => activityOf(result, name) === "bulk");
+  let group = [...bulk, ...groups].find((name) => size(name) > 1) ?? "";
   const choices = [{ value: "", label: "all" }, ...groups.map((name) => ({ value: name, label: name }))];
   const frame: Frame = new Frame({
     ...shared,
     title: "Goodput of each flow",
-    hint: "One dot per flow, the bar is their mean. J is Jain’s index over all flows.",
+    hint: "One dot per flow, the bar is their mean. J is Jain’s index over the flows of the group.",
     controls: groups.length > 1 ? [selectField("Flows", choices, group, (value) => ((group = value), frame.update()))] : [],
     make: (onZoom) => (visible().length > 0 ? fairnessChart(visible(), group, onZoom) : undefined),
     empty: "Every queue is switched off.",
