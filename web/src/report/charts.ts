@@ -6,13 +6,15 @@ import { SharedWindow } from "../charts/window.ts";
 import { segmented, selectField } from "../dom.ts";
 import { FAMILY_OF } from "../families.ts";
 import { type Quantity, quantityOf } from "../units.ts";
-import { activityOf, noticedColumns } from "./columns.ts";
+import { activityOf, decidingColumns, linkColumns, noticedColumns } from "./columns.ts";
 import type { Cdf, Point, Result } from "./data.ts";
 import { type Distributed, distributionChart, ROUND_TRIPS, SOJOURN } from "./distribution.ts";
-import { experienceChart } from "./experience.ts";
+import { experienceChart, titleOf } from "./experience.ts";
 import { fairnessChart } from "./fairness.ts";
 import { Frame } from "../charts/frame.ts";
+import { sweptSettings } from "./settings.ts";
 import type { Arrangement, State } from "./state.ts";
+import { sweepChart, type SweepLine, sweepLines } from "./sweep.ts";
 import { columnOf, timelineChart } from "./timelines.ts";
 import { delayChart, levelUtilization } from "./delays.ts";
 import { type Delay, DELAYS, tradeoffChart } from "./tradeoff.ts";
@@ -34,7 +36,7 @@ export function makeCharts(result: Result, state: State): Charts {
   const visible = (): Point[] => result.points.filter((point) => state.isVisible(point.number));
   const legend = (): { label: string; look: Point["look"] }[] => visible().map(({ label, look }) => ({ label, look }));
   const shared = { legend, isWide: () => false };
-  const overview: Frame[] = [];
+  const overview = sweepFrames(result, state, shared);
   if (result.points.some((point) => point.probes.length > 0)) overview.push(roundTripsFrame(result, visible, shared));
   const hasFlows = result.points.some((point) => point.flows.length > 1);
   if (hasFlows) overview.push(fairnessFrame(result, visible, shared));
@@ -62,6 +64,35 @@ function experienceFrame(result: Result, visible: () => Point[]): Frame | undefi
     make: (onZoom) => (visible().length > 0 ? experienceChart(visible(), columns, onZoom) : undefined),
     empty: "Every queue is switched off.",
   });
+}
+
+/** The chart over a swept setting, where one is swept. */
+function sweepFrames(result: Result, state: State, shared: Shared): Frame[] {
+  const settings = sweptSettings(result.points);
+  const [first] = settings;
+  const deciding = decidingColumns(result);
+  const others = [...noticedColumns(result).filter(({ key }) => deciding.every((column) => column.key !== key)), ...linkColumns(result.metrics).filter(({ isMain }) => isMain)];
+  const columns = [...deciding, ...others];
+  let setting = first;
+  // Losses are zero in most results.
+  let column = columns.find(({ key }) => !key.endsWith(".loss_ratio"));
+  if (!setting || !column) return [];
+  const lines = (): SweepLine[] => (setting ? sweepLines(result.points, setting).filter((line) => line.points.some(({ number }) => state.isVisible(number))) : []);
+  const figures = columns.map((one) => ({ value: one.key, label: titleOf(one), group: deciding.includes(one) ? "Deciding figures" : "Others" }));
+  const frame: Frame = new Frame({
+    ...shared,
+    title: "Over the swept setting",
+    hint: "A line for each queue of which a point is switched on; bars are 95 % intervals.",
+    legend: () => lines().map(({ label, look }) => ({ label, look })),
+    controls: [
+      selectField("Figure", figures, column.key, (value) => ((column = columns.find(({ key }) => key === value)), frame.update())),
+      ...(settings.length > 1 ? [selectField("Over", settings.map(({ key, label }) => ({ value: key, label })), setting.key, (value) => ((setting = settings.find(({ key }) => key === value)), frame.update()))] : []),
+    ],
+    make: (onZoom) => (setting && column && lines().length > 0 ? sweepChart(lines(), setting, column, state.link, onZoom) : undefined),
+    empty: "Every queue is switched off.",
+    isWide: () => true,
+  });
+  return [frame];
 }
 
 function tradeoffFrame(result: Result, state: State, visible: () => Point[], shared: Shared): Frame {
