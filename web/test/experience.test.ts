@@ -65,7 +65,7 @@ describe("a sweep", () => {
     expect([flows.label, flows.names, flows.valueOf(result.points[5] ?? (result.points[0] as Result["points"][number]))]).toEqual(["Flows", undefined, 4]);
     const rates = read({ points: 2, swept: [1, 4] }, ({ summary }) => summary.points.forEach((point, at) => (point.set = { "link.l.rate": at < 2 ? "500 kbit/s" : "8 Mbit/s", "link.l.buffer": at < 2 ? "1 bdp" : "4 bdp", cc: at % 2 ? "cubic" : "reno" })));
     const told = sweptSettings(rates.points).map(({ label, unit, names, valueOf }) => [label, unit.symbol, names, ...rates.points.slice(1, 3).map(valueOf)]);
-    expect(told).toEqual([["Rate", "Mbit/s", undefined, 5e5, 8e6], ["Buffer", "bdp", undefined, 1, 4], ["Cc", "", ["reno", "cubic"], 1, 0]]);
+    expect(told).toEqual([["Rate", "Mbit/s", undefined, 5e5, 8e6], ["Buffer", "bdp", undefined, 1, 4], ["CC", "", ["reno", "cubic"], 1, 0]]);
   });
 
   it("has a line for each queue, of its color and without the setting in its name", () => {

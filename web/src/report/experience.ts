@@ -17,6 +17,8 @@ import { shortened } from "./shorten.ts";
 const SCORES: Range = { min: 1, max: 4.5 };
 /** Axes of parts reach at least this far, so that a thousandth does not look like much. */
 const LEAST_PART = 0.01;
+/** Room before zero, as a part of the axis. */
+const EDGE = 0.03;
 /** What part of a panel names may take: they are its legend. */
 const NAMES = 0.45;
 /** The narrowest picture of a panel, in pixels. */
@@ -114,7 +116,9 @@ class Panels implements Chart {
 function panelOf(points: readonly Point[], column: LinkColumn, onZoom: () => void): Panel {
   const rows = points.map((point) => ({ point, figure: column.figure(point, "") }));
   const figures = rows.flatMap(({ figure }) => figure ?? []);
-  const { range, scale } = axisOf(column, figures);
+  const { range: values, scale } = axisOf(column, figures);
+  // A mark at zero stays whole.
+  const range = values.min === 0 ? { ...values, min: -EDGE * values.max } : values;
   const unit = unitFor(column.quantity, range.max);
   const title = withUnitLabel(titleOf(column), unit);
   const targets = rows.flatMap(({ point, figure }, row): Target[] => (figure ? [{ x: figure.mean, y: row, look: point.look, heading: point.label, rows: [{ label: title, value: toldBy(column, figure, unit) }] }] : []));

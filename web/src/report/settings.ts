@@ -48,7 +48,9 @@ export function nameWithout({ label, kind }: Point, { key }: Setting): string {
 
 function setting(points: readonly Point[], key: string, keys: readonly string[]): Setting {
   const words = keys.filter((other) => lastOf(other) === lastOf(key)).length > 1 ? key : lastOf(key).replaceAll("_", " ");
-  const label = words.charAt(0).toUpperCase() + words.slice(1);
+  // Three letters are an abbreviation: RTT, ECN, CC.
+  const capitals = words.length <= 3 ? words.length : 1;
+  const label = words.slice(0, capitals).toUpperCase() + words.slice(capitals);
   const values = distinct(points, key);
   const numbers = values.map((text) => magnitude(JSON.parse(text) as Json));
   const [first] = numbers;
