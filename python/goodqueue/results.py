@@ -209,8 +209,8 @@ class Result:
         Parameters
         ----------
         figure
-            ``"tradeoff"``, one metric against another; ``"cdf"``, distributions of times; ``"time"``, what was sampled
-            over time; ``"bars"``, one metric.
+            ``"sweep"``, one metric over a swept setting; ``"bars"``, one metric; ``"tradeoff"``, one metric against
+            another; ``"cdf"``, distributions of times; ``"time"``, what was sampled over time.
         width, height
             Lengths in ``in``, ``cm``, ``mm`` or ``pt``; the height as the width needs when not given.
         font, font_size

@@ -28,7 +28,12 @@ const MEMBERS = 12;
 
 /** The look of the `member`-th of a hue's users. */
 function look(hue: Hue, member: number): Look {
-  return { hue, dash: DASHES[member % DASHES.length] ?? [], mark: MARKS[(HUES.indexOf(hue) + member) % MARKS.length] ?? "circle" };
+  return { ...placed(hue, member), mark: MARKS[(HUES.indexOf(hue) + member) % MARKS.length] ?? "circle" };
+}
+
+/** A hue with the dash and the mark of this place, which are the same in every hue. */
+function placed(hue: Hue, place: number): Look {
+  return { hue, dash: DASHES[place % DASHES.length] ?? [], mark: MARKS[place % MARKS.length] ?? "circle" };
 }
 
 /** Each known algorithm's own look: its family's hue, and dash and mark by its place in the list. */
@@ -53,8 +58,17 @@ const keyOf = (one: Look): string => `${one.hue} ${one.dash.join(",")} ${one.mar
 
 /** Looks for a list of compared points; no two of them are alike while there are looks left. Points of a known algorithm keep
  *  its colour, and its later points differ by dash and mark. An algorithm that is not listed gets a colour that nobody else in
- *  the list has, if there is one. When one algorithm is alone (a sweep of its parameters), its points get all colours. */
-export function looksFor(kinds: readonly string[]): Look[] {
+ *  the list has, if there is one. When one algorithm is alone (a sweep of its parameters), its points get all colours. Where
+ *  several algorithms are compared at several `settings` (one for each point), dash and mark tell the setting, if that tells all
+ *  points apart. */
+export function looksFor(kinds: readonly string[], settings: readonly string[] = []): Look[] {
+  const places = [...new Set(settings)];
+  const compared = [...new Set(kinds)];
+  if (places.length > 1 && compared.length > 1) {
+    const own = looksFor(compared);
+    const looks = kinds.map((kind, at) => placed(own[compared.indexOf(kind)]?.hue ?? "slate", places.indexOf(settings[at] ?? "")));
+    if (new Set(looks.map(keyOf)).size === looks.length) return looks;
+  }
   const used = new Set<string>();
   const hues = new Set<Hue>();
   const looks: (Look | undefined)[] = kinds.map(() => undefined);

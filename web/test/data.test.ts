@@ -44,7 +44,7 @@ describe("parseResult", () => {
   it("puts all points of the queue first that is best over several settings", () => {
     const over = fixture() as { summary: { headline: { best: string } }; points: { label: string }[] };
     over.summary.headline.best = "cake";
-    over.points.forEach((point, number) => { point.label = `${number % 2 === 0 ? "cake" : "cake target=9 ms"}, flows=${number}`; });
+    over.points.forEach((point, number) => { point.label = `${number % 2 === 0 ? "cake" : "cake:target=9ms"}, flows=${number}`; });
     const read = parseResult(JSON.stringify(over));
     const labels = bestFirst(read).map((number) => read.points[number]?.label ?? "");
     const first = labels.filter((label) => label.startsWith("cake, ")).length;

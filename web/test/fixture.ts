@@ -17,6 +17,7 @@ function generator(seed: number): () => number {
 interface Profile {
   readonly kind: string;
   readonly label?: string;
+  readonly set?: object;
   /** Queue in packets around which it swings, and how far. */
   readonly queue: number;
   readonly swing: number;
@@ -67,6 +68,8 @@ export interface FixtureOptions {
   readonly points?: number;
   readonly scenario?: string;
   readonly sweep?: boolean;
+  /** Numbers of flows at which each queue is compared; `points` counts the queues. */
+  readonly swept?: readonly number[];
   /** All points use the link equally. */
   readonly level?: boolean;
   /** The second point is the first one again. */
@@ -82,13 +85,14 @@ export function metricsFixture(): Json {
 
 /** Data of schema `goodqueue.report/1`. */
 export function fixture(options: FixtureOptions = {}): object {
-  const { flows = 16, replications = 10, points = PROFILES.length, scenario = SCENARIO, sweep = false, samples = SAMPLES, level = false, twins = false } = options;
+  const { flows = 16, replications = 10, points = PROFILES.length, scenario = SCENARIO, sweep = false, swept = [], samples = SAMPLES, level = false, twins = false } = options;
   const times = Array.from({ length: samples }, (_, at) => round((at * SECONDS) / samples));
-  const profiles = Array.from({ length: points }, (_, at): Profile => {
+  const made = Array.from({ length: points }, (_, at): Profile => {
     const profile = PROFILES[sweep ? 5 : at % PROFILES.length] as Profile;
     if (level) return { ...profile, utilization: 0.9995 + 0.0001 * (at % 3) };
     return sweep ? { ...profile, label: `c_max = ${(1 + at * 0.1).toFixed(1)}`, queue: profile.queue * (1 + at * 0.4), utilization: 0.97 + 0.003 * at } : profile;
   });
+  const profiles = swept.length === 0 ? made : swept.flatMap((flows) => made.map((profile): Profile => ({ ...profile, label: `${profile.kind}, flows=${flows}`, set: { "link.bottleneck.queue": profile.kind, "traffic.0.flows": flows }, queue: profile.queue * flows ** 0.3 })));
   const built = profiles.map((profile, at) => point(profile, flows, replications, twins && at === 1 ? 0 : at, times));
   if (twins) Object.assign(built[1] ?? {}, { summary: built[0]?.summary });
   const labels = profiles.map(({ label, kind }) => label ?? kind);
@@ -134,7 +138,7 @@ function point(profile: Profile, flowCount: number, n: number, number: number, t
   const at = (part: number): number => waits[Math.floor(part * (waits.length - 1))] ?? 0;
   const f = (mean: number): object => figure(mean, random, n);
   const summary = {
-    set: {},
+    set: profile.set ?? {},
     links: {
       bottleneck: {
         utilization: { mean: profile.utilization, ci95: n > 1 ? 0.0006 + 0.001 * random() : null, n },

@@ -78,11 +78,11 @@ describe.each(["light", "dark"] as const)("colours of the %s theme", (theme) => 
 describe("looksFor", () => {
   const name = (look: { hue: string; dash: readonly number[]; mark: string }): string => `${look.hue} ${look.dash.join(" ")} ${look.mark}`;
 
-  const cases = JSON.parse(readFileSync(resolve(import.meta.dirname, "looks.json"), "utf8")) as { kinds: string[]; looks: string[] }[];
+  const cases = JSON.parse(readFileSync(resolve(import.meta.dirname, "looks.json"), "utf8")) as { kinds: string[]; settings?: string[]; looks: string[] }[];
   const dashes = ["", "7 3", "2 3", "9 3 2 3"];
 
-  it.each(cases)("gives the looks of figures for papers (crates/plot): $kinds", ({ kinds, looks }) => {
-    expect(looksFor(kinds).map((look) => `${look.hue} ${dashes.indexOf(look.dash.join(" "))} ${look.mark}`)).toEqual(looks);
+  it.each(cases)("gives the looks of figures for papers (crates/plot): $kinds", ({ kinds, settings, looks }) => {
+    expect(looksFor(kinds, settings).map((look) => `${look.hue} ${dashes.indexOf(look.dash.join(" "))} ${look.mark}`)).toEqual(looks);
   });
 
   it("gives an algorithm one look, whatever it is compared with", () => {

@@ -277,11 +277,30 @@ describe.skipIf(given !== undefined)("other results", () => {
     await opened.page.context().close();
   });
 
-  it("draws the best points, says how many are not drawn, and which are the same", async () => {
+  it("begins with what people get, then the tables, and draws a swept setting", async () => {
+    const opened = await open(browser, write("swept", fixture({ points: 4, swept: [1, 4, 16] })), { ...WIDE, colorScheme: "light" });
+    const { page } = opened;
+    expect((await page.locator("main h2").allTextContents()).slice(0, 3)).toEqual(["Before you rely on this", "At a glance", "Results at the bottleneck"]);
+    const [glance, sweep] = ["What people on the line get", "Over the swept setting"].map((name) => page.locator(".chart-card").filter({ has: page.getByRole("heading", { name, exact: true }) }));
+    expect(await glance?.locator(".panel-name").allTextContents()).toEqual(["Call quality, MOS", "Bulk: Goodput, all flows (Mbit/s)"]);
+    await glance?.locator(".plot-frame").first().focus();
+    await page.keyboard.press("ArrowRight");
+    expect(await glance?.locator(".tooltip").first().textContent()).toMatch(/^tail-drop, flows=1Call quality, MOS[\d.]+ ± [\d.]+$/);
+    expect(await sweep?.locator(".chart-place svg").textContent()).toMatch(/tail-drop.*fq-codel/);
+    await sweep?.getByLabel("Figure").selectOption("bulk.goodput_bit_s");
+    expect(await sweep?.locator(".chart-place svg").textContent()).toContain("Goodput, all flows (Mbit/s)");
+    await sweep?.locator(".numbers summary").click();
+    expect(await sweep?.locator(".digest tr").count()).toBe(4);
+    expect(await faults(page)).toEqual([]);
+    expect(opened.complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it("draws the best points and the baseline, says how many are not drawn, and which are the same", async () => {
     const opened = await open(browser, write("level", fixture({ points: 16, level: true, twins: true })), { ...WIDE, colorScheme: "light" });
     const pressed = opened.page.locator('.legend-item[aria-pressed="true"]');
-    // Best, as good, then within the policy: tail-drop is not.
-    expect((await pressed.allTextContents()).filter((name) => name === "tail-drop")).toEqual([]);
+    // The best, what is as good, the baseline, then those within the policy.
+    expect((await pressed.allTextContents()).filter((name) => name === "tail-drop")).not.toEqual([]);
     expect(await pressed.count()).toBe(10);
     await opened.page.getByText("10 of 16 shown in the charts").waitFor();
     await opened.page.getByText("Identical results: tail-drop, red.").waitFor();

@@ -83,6 +83,9 @@ fn every_kind_of_figure_has_units_a_legend_and_no_title() {
     let bars = draw(&["--figure", "bars", "--metric", "utilization", "--title", "Use & load"]);
     assert_eq!(bars.matches("<rect class=\"f").count(), 3, "a bar per queue and no legend: {bars}");
     assert!(texts(&bars).contains(&"Use &amp; load"));
+    let noticed = draw(&[]);
+    assert_eq!(noticed.matches("<rect class=\"f").count(), 3, "bars of what people notice: {noticed}");
+    assert!(!texts(&noticed).iter().any(|text| text.starts_with("Sojourn")), "{:?}", texts(&noticed));
     let only = draw(&["--figure", "cdf", "--only", "codel"]);
     assert!(texts(&only).contains(&"codel") && !texts(&only).contains(&"tail-drop"));
 }
@@ -162,6 +165,7 @@ fn what_is_wrong_is_said_in_one_line() {
         (&["torn", "--figure", "time"], "torn/series.parquet: cannot be read: "),
         (&["torn", "--figure", "cdf"], "--figure: cdf: the result has no distributions: "),
         (&["r", "--figure", "pie"], "--figure: there is no kind of figure `pie`"),
+        (&["r", "--figure", "sweep"], "--figure: sweep: the result has no swept setting with two values but its queues"),
         (&["r", "--figure", "cdf", "--width", "0in"], "--width: 0in is out of range: allowed 1in to 20in"),
         (&["r", "--figure", "cdf", "--width", "1e9in"], "--width: 1e9in is out of range: allowed 1in to 20in"),
         (&["r", "--figure", "cdf", "--width", "wide"], "--width: `wide` is not a length, such as 3.3in, 84mm or 240pt"),
@@ -195,7 +199,7 @@ fn what_is_wrong_is_said_in_one_line() {
 }
 
 #[test]
-fn a_sweep_has_bars_by_setting_and_no_distributions() {
+fn a_sweep_is_drawn_over_its_setting_or_as_bars_by_setting() {
     let dir = tempfile::tempdir().unwrap();
     let two = SCENARIO.replace("[sweep]", "[sweep]\n\"traffic.0.flows\" = [1, 2]");
     fs::write(dir.path().join("s.toml"), two).unwrap();
@@ -204,6 +208,11 @@ fn a_sweep_has_bars_by_setting_and_no_distributions() {
     let svg = String::from_utf8(output.stdout).unwrap();
     for text in ["flows=1", "flows=2", "tail-drop", "codel", "fq-codel"] {
         assert!(texts(&svg).contains(&text), "{text} in {:?}", texts(&svg));
+    }
+    assert_eq!(told(dir.path(), &["plot", "w"]), (0, "figure in sweep.svg\n".to_owned()));
+    let svg = fs::read_to_string(dir.path().join("sweep.svg")).unwrap();
+    for text in ["Flows", "1", "2", "tail-drop", "codel", "fq-codel"] {
+        assert_eq!(texts(&svg).iter().filter(|known| **known == text).count(), 1, "{text} in {:?}", texts(&svg));
     }
     let (code, err) = told(dir.path(), &["plot", "w", "--figure", "time"]);
     assert_eq!((code, err.starts_with("error: --figure: time: the result has no series")), (2, true), "{err}");

@@ -37,11 +37,16 @@ impl Legend {
                 if has_values(figure) { "as the study prints it, with what still agrees" } else { "what agrees with the study" };
             named.push((None, name.to_owned()));
         }
+        // A little too wide does no harm.
+        let widths: Vec<f64> =
+            named.iter().map(|(_, name)| 40.0 * layout.scale() + layout.width_of(name.chars().count())).collect();
+        // On paper, entries that need several lines stand in columns.
+        let column = widths.iter().copied().fold(0.0, f64::max);
+        let is_wrapped = layout.is_paper && left + widths.iter().sum::<f64>() > right;
         let mut entries = Vec::new();
         let (mut x, mut at) = (left, 0);
-        for (curve, name) in named {
-            // A little too wide does no harm.
-            let wide = 40.0 * layout.scale() + layout.width_of(name.chars().count());
+        for ((curve, name), wide) in named.into_iter().zip(widths) {
+            let wide = if is_wrapped { column } else { wide };
             if x + wide > right && x > left {
                 x = left;
                 at += 1;

@@ -121,6 +121,8 @@ pub struct Axis {
     pub max: Option<f64>,
     /// Names of equally spaced places 0, 1, 2 … instead of numbers.
     pub categories: Option<Vec<String>>,
+    /// Values that have a tick where there is room, instead of round ones.
+    pub ticks: Vec<f64>,
 }
 
 /// Points of one curve in one panel.

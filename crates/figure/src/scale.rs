@@ -8,6 +8,8 @@ pub(crate) struct Scale {
     low: f64,
     high: f64,
     log: bool,
+    /// Where ticks are, where it is given.
+    given: Vec<f64>,
     /// Paper coordinates of both ends.
     from: f64,
     to: f64,
@@ -39,7 +41,7 @@ impl Scale {
         if high <= low {
             high = low + 1.0;
         }
-        Self { low, high, log: axis.log, from, to }
+        Self { low, high, log: axis.log, given: axis.ticks.clone(), from, to }
     }
 
     /// Where a value is. Values far outside are not drawn, so they need not be where they belong.
@@ -65,8 +67,23 @@ impl Scale {
 
     /// Values with a tick, and their texts: about one for each `room` pixels.
     pub(crate) fn ticks(&self, room: f64) -> Vec<(f64, String)> {
+        if !self.given.is_empty() {
+            return self.given_ticks(room / 2.0);
+        }
         let count = ((self.to - self.from).abs() / room).clamp(2.0, 8.0);
         if self.log { self.log_ticks() } else { self.linear_ticks(count) }
+    }
+
+    /// Those of the given ticks that are `room` away from the one before.
+    fn given_ticks(&self, room: f64) -> Vec<(f64, String)> {
+        let mut ticks: Vec<(f64, String)> = Vec::new();
+        for value in self.given.iter().copied().filter(|value| self.holds(*value)) {
+            let is_free = ticks.last().is_none_or(|(before, _)| (self.place(value) - self.place(*before)).abs() >= room);
+            if is_free {
+                ticks.push((value, format!("{}", libm::round(value * 1e6) / 1e6)));
+            }
+        }
+        ticks
     }
 
     fn linear_ticks(&self, count: f64) -> Vec<(f64, String)> {

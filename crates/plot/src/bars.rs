@@ -9,12 +9,7 @@ pub(crate) fn draw(source: &dyn Source, request: &Request, shown: &[Shown]) -> R
     if request.scale == Some(Scale::Log) {
         return Err(PlotError::new("scale", "`log`: the length of a bar is its value, so bars have a linear scale"));
     }
-    let subject = request.subject(source)?;
-    let metric = match request.metric.as_slice() {
-        [] => Metric::delay(source, &subject)?,
-        [one] => Metric::named(source, &subject, one)?,
-        [_, more, ..] => return Err(PlotError::new("metric", format!("`{more}`: bars show one metric"))),
-    };
+    let metric = Metric::only(source, request)?;
     let mut panel = empty_panel();
     let (y, factor) = axis(&metric, shown);
     panel.y = y;

@@ -1,8 +1,10 @@
 //! What is drawn of a result: figure, link, group, metric, points.
 
+use crate::setting::Setting;
 use crate::source::Subject;
 use crate::{PlotError, Shown, Source, palette};
 use goodqueue_figure::Curve;
+use goodqueue_lab::experience::Activity;
 use goodqueue_lab::metrics::{Description, GROUP_METRICS, LINK_METRICS, Quantity};
 use goodqueue_lab::statistics::Figure;
 use goodqueue_lab::summary::PointSummary;
@@ -19,11 +21,13 @@ pub enum Kind {
     Time,
     /// One figure of a result, a bar per point.
     Bars,
+    /// One figure of a result over a swept setting, a line per queue.
+    Sweep,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 4] = [Self::TradeOff, Self::Cdf, Self::Time, Self::Bars];
+    pub const ALL: [Self; 5] = [Self::TradeOff, Self::Cdf, Self::Time, Self::Bars, Self::Sweep];
 
     /// Its name in interfaces.
     #[must_use]
@@ -33,7 +37,14 @@ impl Kind {
             Self::Cdf => "cdf",
             Self::Time => "time",
             Self::Bars => "bars",
+            Self::Sweep => "sweep",
         }
+    }
+
+    /// The kind that shows most of a result: a sweep where a number is swept, otherwise bars.
+    #[must_use]
+    pub fn suiting(source: &dyn Source) -> Self {
+        if Setting::swept(source).is_some_and(|setting| setting.names.is_none()) { Self::Sweep } else { Self::Bars }
     }
 
     /// The kind of this name.
@@ -157,7 +168,8 @@ pub(crate) fn shown(source: &dyn Source, request: &Request) -> Result<Vec<Shown>
         }
     }
     let queues: Vec<&str> = source.points().iter().map(|point| point.queue.as_str()).collect();
-    let looks = palette::looks(&queues);
+    let settings: Vec<&str> = source.labels().splits.iter().map(|split| split.setting.as_str()).collect();
+    let looks = palette::looks(&queues, &settings);
     let one = |(place, (name, look)): (usize, (&String, _))| Shown { place, curve: Curve { name: name.clone(), look } };
     let is_wanted = |shown: &Shown| request.only.is_empty() || request.only.contains(&shown.curve.name);
     Ok(labels.iter().zip(looks).enumerate().map(one).filter(is_wanted).collect())
@@ -205,6 +217,34 @@ impl Metric {
             return Err(PlotError::new("metric", format!("`{name}` is not defined at any point of this result")));
         }
         Ok(metric)
+    }
+
+    /// The only figure of a kind that shows one: what people notice first, where neither a subject
+    /// nor a figure is asked for.
+    pub(crate) fn only(source: &dyn Source, request: &Request) -> Result<Self, PlotError> {
+        if request.link.is_none() && request.group.is_none() && request.metric.is_empty() {
+            if let Some(noticed) = Self::noticed(source) {
+                return Ok(noticed);
+            }
+        }
+        let subject = request.subject(source)?;
+        match request.metric.as_slice() {
+            [] => Self::delay(source, &subject),
+            [one] => Self::named(source, &subject, one),
+            [_, more, ..] => {
+                Err(PlotError::new("metric", format!("`{more}`: the figure {} shows one metric", request.kind.name())))
+            }
+        }
+    }
+
+    /// The first figure that decides between queues and is no loss, which most queues have none of.
+    fn noticed(source: &dyn Source) -> Option<Self> {
+        let groups = || source.points().iter().flat_map(|point| &point.experience);
+        Activity::ALL.into_iter().find_map(|activity| {
+            let (group, _) = groups().find(|(_, got)| got.activity == activity)?;
+            let mut names = activity.deciding().map(|(_, metric)| metric.about.name).filter(|name| *name != "loss_ratio");
+            names.find_map(|name| Self::named(source, &Subject::Group(group.clone()), name).ok())
+        })
     }
 
     /// The figure that shows best what a queue does: a high percentile of a delay where there is

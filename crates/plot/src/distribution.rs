@@ -40,6 +40,7 @@ pub(crate) fn draw(source: &dyn Source, request: &Request, shown: &[Shown]) -> R
         min: Some(min * factor),
         max: Some(largest * factor),
         categories: None,
+        ticks: Vec::new(),
     };
     panel.y =
         Axis { label: "Share of packets".to_owned(), unit: "%".to_owned(), min: Some(0.0), max: Some(100.0), ..Axis::default() };

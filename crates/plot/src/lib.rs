@@ -8,8 +8,10 @@ mod bars;
 mod choice;
 mod distribution;
 pub mod palette;
+mod setting;
 mod sheet;
 mod source;
+mod sweep;
 mod time;
 mod trade_off;
 
@@ -46,6 +48,7 @@ pub fn draw(source: &dyn Source, request: &Request) -> Result<Figure, PlotError>
         Kind::Cdf => distribution::draw(source, request, &shown),
         Kind::Time => time::draw(source, request, &shown),
         Kind::Bars => bars::draw(source, request, &shown),
+        Kind::Sweep => sweep::draw(source, request, &shown),
     }?;
     let title = request.title.clone().unwrap_or_default();
     Ok(Figure {

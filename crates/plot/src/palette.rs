@@ -28,7 +28,22 @@ pub const fn hue(family: Family) -> Hue {
 /// The look of the `member`-th of a hue's users.
 fn look(hue: Hue, member: usize) -> Look {
     let place = HUES.iter().position(|known| *known == hue).unwrap_or(0);
-    Look { hue, dash: member % palette::DASH_COUNT, mark: palette::MARKS[(place + member) % palette::MARKS.len()] }
+    Look { mark: palette::MARKS[(place + member) % palette::MARKS.len()], ..placed(hue, member) }
+}
+
+/// A hue with the dash and the mark of this place, which are the same in every hue.
+fn placed(hue: Hue, place: usize) -> Look {
+    Look { hue, dash: place % palette::DASH_COUNT, mark: palette::MARKS[place % palette::MARKS.len()] }
+}
+
+fn distinct<'a>(names: &[&'a str]) -> Vec<&'a str> {
+    let mut found = Vec::new();
+    for name in names {
+        if !found.contains(name) {
+            found.push(name);
+        }
+    }
+    found
 }
 
 /// A known kind's own look: its family's hue, and dash and mark by its place among the family's.
@@ -46,8 +61,20 @@ fn own(kind: &str) -> Option<Look> {
 /// while there are looks left. Points of a known kind have its color, and later points of it differ
 /// by dash and mark. A kind that is not known gets a color that no other one of the list has, if
 /// there is one. When one kind is alone (a sweep of its parameters), its points get all colors.
+/// Where several kinds are compared at several `settings` (one for each point), dash and mark tell
+/// the setting, if that tells all points apart.
 #[must_use]
-pub fn looks(kinds: &[&str]) -> Vec<Look> {
+pub fn looks(kinds: &[&str], settings: &[&str]) -> Vec<Look> {
+    let (places, compared) = (distinct(settings), distinct(kinds));
+    if places.len() > 1 && compared.len() > 1 {
+        let own = looks(&compared, &[]);
+        let place = |among: &[&str], one: &str| among.iter().position(|other| *other == one).unwrap_or(0);
+        let at_setting = |(kind, setting): (&&str, &&str)| placed(own[place(&compared, kind)].hue, place(&places, setting));
+        let looks: Vec<Look> = kinds.iter().zip(settings).map(at_setting).collect();
+        if looks.iter().enumerate().all(|(at, look)| !looks[..at].contains(look)) {
+            return looks;
+        }
+    }
     let everything = || (0..MEMBERS).flat_map(|member| HUES.iter().map(move |hue| look(*hue, member)));
     let of = |hue: Hue| (0..MEMBERS).map(move |member| look(hue, member));
     let is_alone = kinds.iter().all(|kind| Some(kind) == kinds.first());
@@ -94,12 +121,12 @@ mod tests {
         assert!(cases.len() > 5);
         for case in cases {
             let texts = |key: &str| -> Vec<String> {
-                case[key].as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_owned()).collect()
+                case[key].as_array().into_iter().flatten().map(|text| text.as_str().unwrap().to_owned()).collect()
             };
-            let kinds = texts("kinds");
-            let kinds: Vec<&str> = kinds.iter().map(String::as_str).collect();
+            let (kinds, settings) = (texts("kinds"), texts("settings"));
+            let [kinds, settings] = [&kinds, &settings].map(|list| list.iter().map(String::as_str).collect::<Vec<_>>());
             let word = |look: Look| format!("{} {} {:?}", look.hue.name(), look.dash, look.mark).to_lowercase();
-            assert_eq!(looks(&kinds).into_iter().map(word).collect::<Vec<_>>(), texts("looks"), "{kinds:?}");
+            assert_eq!(looks(&kinds, &settings).into_iter().map(word).collect::<Vec<_>>(), texts("looks"), "{kinds:?}");
         }
     }
 }

@@ -7,7 +7,7 @@ use goodqueue_lab::metrics::{Quantity, unit_that_suits};
 use goodqueue_lab::statistics::Figure;
 
 /// A delay that varies by more than this over the points is drawn on a logarithmic axis.
-const SPREAD: f64 = 6.0;
+pub(crate) const SPREAD: f64 = 6.0;
 /// Parts of a whole that differ by less than this, in percent, are level.
 const LEVEL: f64 = 0.5;
 
@@ -66,7 +66,7 @@ fn with_extent(axis: Axis, metric: &Metric, factor: f64, shown: &[Shown]) -> Axi
     Axis { min: Some((most - 2.0 * LEVEL).max(0.0)), max: Some(most + LEVEL), ..axis }
 }
 
-fn is_log(request: &Request, metric: &Metric, shown: &[Shown]) -> bool {
+pub(crate) fn is_log(request: &Request, metric: &Metric, shown: &[Shown]) -> bool {
     let means = || shown.iter().filter_map(|one| metric.values[one.place].mean);
     let least = means().fold(f64::INFINITY, f64::min);
     match request.scale {

@@ -75,5 +75,5 @@ pub fn looks(kinds: Vec<String>) -> Vec<(&'static str, Vec<f64>, String)> {
     let one = |look: goodqueue_figure::Look| {
         (goodqueue_figure::palette::of(look.hue).light, look.dashes().collect(), format!("{:?}", look.mark).to_lowercase())
     };
-    goodqueue_plot::palette::looks(&kinds).into_iter().map(one).collect()
+    goodqueue_plot::palette::looks(&kinds, &[]).into_iter().map(one).collect()
 }

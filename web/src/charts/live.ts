@@ -11,7 +11,7 @@ import type { Chart, Heading } from "./chart.ts";
 import type { Rows } from "./export.ts";
 import { chooseSelected, cursorOf, isChord, spread, steer } from "./gestures.ts";
 import type { History, View } from "./history.ts";
-import { forget, repaint } from "./painter.ts";
+import { forget, repaint, repaintWhenIdle } from "./painter.ts";
 import { draw, type Shape } from "./svg.ts";
 import { extent, type Range } from "./ticks.ts";
 import { Tooltip } from "./tooltip.ts";
@@ -102,12 +102,13 @@ export class LiveChart implements Chart {
   /** Called when there is new data to draw. */
   update(): void {
     if (this.#isSeen) repaint(this);
+    else repaintWhenIdle(this);
   }
 
   paint(): void {
     const width = this.#host.clientWidth;
     // Without any moment there is nothing to draw, nor an axis to draw it on.
-    if (width === 0 || !this.#isSeen || this.#options.history.span === undefined) return;
+    if (width === 0 || this.#options.history.span === undefined) return;
     const lines = this.#options.lines();
     if (!this.#plot || !sameLines(lines, this.#lines)) {
       this.#plot?.destroy();

@@ -14,6 +14,8 @@ export interface Axis {
   readonly unit: Unit;
   /** Names instead of numbers: the k-th is at k, from the top. */
   readonly categories?: readonly string[];
+  /** Values that have a tick where there is room, instead of round ones. */
+  readonly ticks?: readonly number[];
 }
 
 /** Something drawn inside the axes, in the axes' values. */
@@ -67,7 +69,7 @@ export function draw(plot: Plot, ink: Ink): Drawn {
   const [toX, fromX] = scaleOf(plot.x, box.left, box.left + box.width);
   // Categories are counted from the top, numbers from the bottom.
   const [toY, fromY] = plot.y.categories ? scaleOf(plot.y, box.top, box.top + box.height) : scaleOf(plot.y, box.top + box.height, box.top);
-  const xTicks = ticksOf(plot.x, Math.max(2, Math.floor(box.width / 90)));
+  const xTicks = withRoom(ticksOf(plot.x, Math.max(2, Math.floor(box.width / 90))), toX);
   const clip = `clip-${Math.round(plot.width)}-${Math.round(plot.height)}`;
   const bands = plot.shapes.filter((shape) => shape.type === "band");
   const marks = plot.shapes.filter((shape) => shape.type !== "band" && shape.type !== "label");
@@ -112,6 +114,7 @@ function scaleOf(axis: Axis, start: number, end: number): [(value: number) => nu
 
 function ticksOf(axis: Axis, count: number): { at: number; text: string }[] {
   if (axis.categories) return axis.categories.map((text, at) => ({ at, text }));
+  if (axis.ticks) return axis.ticks.filter((at) => at >= axis.range.min && at <= axis.range.max).map((at) => ({ at, text: plainNumber(at * axis.unit.factor) }));
   const shown = { min: axis.range.min * axis.unit.factor, max: axis.range.max * axis.unit.factor };
   if (axis.scale === "log") {
     return logTicks(shown).map((tick) => ({ at: tick / axis.unit.factor, text: formatDecimals(tick, tickDecimals([tick])) }));
@@ -121,23 +124,47 @@ function ticksOf(axis: Axis, count: number): { at: number; text: string }[] {
   return ticks.map((tick) => ({ at: tick / axis.unit.factor, text: formatDecimals(tick, decimals) }));
 }
 
+function plainNumber(value: number): string {
+  const number = Number(value.toPrecision(6));
+  return formatDecimals(number, tickDecimals([number]));
+}
+
+/** Ticks without those whose texts would touch the one before. */
+function withRoom<Tick extends { at: number; text: string }>(ticks: readonly Tick[], toX: (value: number) => number): Tick[] {
+  const kept: Tick[] = [];
+  for (const tick of ticks) {
+    const before = kept[kept.length - 1];
+    if (!before || toX(tick.at) - toX(before.at) >= ((before.text.length + tick.text.length) / 2 + 1) * CHARACTER) kept.push(tick);
+  }
+  return kept;
+}
+
+/** Where each entry of a legend stands: one after the other on one line, in columns on several. */
+function legendPlaces(legend: Plot["legend"] = [], width: number): { x: number; line: number }[] {
+  const widths = legend.map(({ label }) => 30 + label.length * CHARACTER + 18);
+  if (widths.reduce((sum, one) => sum + one, 14) <= width) return widths.map((_, at) => ({ x: widths.slice(0, at).reduce((sum, one) => sum + one, 14), line: 0 }));
+  const column = Math.max(...widths);
+  const count = Math.max(1, Math.floor((width - 14) / column));
+  return legend.map((_, at) => ({ x: 14 + (at % count) * column, line: Math.floor(at / count) }));
+}
+
+/** Height that a legend takes above a plot without a title. */
+export function legendHeight(legend: Plot["legend"], width: number): number {
+  return 28 + 18 * Math.max(0, ...legendPlaces(legend, width).map(({ line }) => line));
+}
+
 function drawHeader(plot: Plot, ink: Ink): { svg: string; height: number } {
   if (plot.title === undefined) return { svg: "", height: 0 };
   let svg = `<rect width="${plot.width}" height="${plot.height}" fill="${ink.surface}"/>`;
   if (plot.title !== "") svg += `<text x="14" y="26" fill="${ink.ink}" font-size="15" font-weight="600">${escapeXml(plot.title)}</text>`;
-  let x = 14;
-  let y = plot.title === "" ? 20 : 50;
-  for (const { label, look } of plot.legend ?? []) {
-    const width = 30 + label.length * CHARACTER + 18;
-    if (x + width > plot.width && x > 14) {
-      x = 14;
-      y += 18;
-    }
-    svg += `<g transform="translate(${x} ${y - 4})">${swatch(look, ink)}</g>`;
-    svg += `<text x="${x + 30}" y="${y}" fill="${ink.ink}">${escapeXml(label)}</text>`;
-    x += width;
-  }
-  return { svg, height: (plot.legend ?? []).length > 0 ? y + 8 : 36 };
+  const legend = plot.legend ?? [];
+  const first = plot.title === "" ? 20 : 50;
+  legendPlaces(legend, plot.width).forEach(({ x, line }, at) => {
+    const entry = legend[at];
+    const y = first + 18 * line;
+    if (entry) svg += `<g transform="translate(${fixed(x)} ${y - 4})">${swatch(entry.look, ink)}</g><text x="${fixed(x + 30)}" y="${y}" fill="${ink.ink}">${escapeXml(entry.label)}</text>`;
+  });
+  return { svg, height: legend.length > 0 ? first - 20 + legendHeight(legend, plot.width) : 36 };
 }
 
 /** A short piece of line with its mark, 24 wide, centred on y = 0. */

@@ -6,11 +6,15 @@ import { SharedWindow } from "../charts/window.ts";
 import { segmented, selectField } from "../dom.ts";
 import { FAMILY_OF } from "../families.ts";
 import { type Quantity, quantityOf } from "../units.ts";
+import { activityOf, decidingColumns, linkColumns, noticedColumns } from "./columns.ts";
 import type { Cdf, Point, Result } from "./data.ts";
 import { type Distributed, distributionChart, ROUND_TRIPS, SOJOURN } from "./distribution.ts";
+import { experienceChart, titleOf } from "./experience.ts";
 import { fairnessChart } from "./fairness.ts";
 import { Frame } from "../charts/frame.ts";
+import { sweptSettings } from "./settings.ts";
 import type { Arrangement, State } from "./state.ts";
+import { sweepChart, type SweepLine, sweepLines } from "./sweep.ts";
 import { columnOf, timelineChart } from "./timelines.ts";
 import { delayChart, levelUtilization } from "./delays.ts";
 import { type Delay, DELAYS, tradeoffChart } from "./tradeoff.ts";
@@ -22,6 +26,8 @@ const SCALES = [
 
 /** The charts of a report, by the section they stand in. */
 export interface Charts {
+  /** What people notice of each queue; of several queues alone. */
+  readonly experience: Frame | undefined;
   readonly overview: readonly Frame[];
   readonly overTime: readonly Frame[];
 }
@@ -30,17 +36,63 @@ export function makeCharts(result: Result, state: State): Charts {
   const visible = (): Point[] => result.points.filter((point) => state.isVisible(point.number));
   const legend = (): { label: string; look: Point["look"] }[] => visible().map(({ label, look }) => ({ label, look }));
   const shared = { legend, isWide: () => false };
-  const overview = [tradeoffFrame(result, state, visible, shared), sojournFrame(result, state, visible, shared)];
+  const overview = sweepFrames(result, state, shared);
   if (result.points.some((point) => point.probes.length > 0)) overview.push(roundTripsFrame(result, visible, shared));
   const hasFlows = result.points.some((point) => point.flows.length > 1);
   if (hasFlows) overview.push(fairnessFrame(result, visible, shared));
+  overview.push(tradeoffFrame(result, state, visible, shared), sojournFrame(result, state, visible, shared));
   const hasSeries = result.points.some((point) => point.series.length > 0);
-  return { overview, overTime: hasSeries ? timeFrames(result, state, visible, legend) : [] };
+  return { experience: experienceFrame(result, visible), overview, overTime: hasSeries ? timeFrames(result, state, visible, legend) : [] };
 }
 
 interface Shared {
   readonly legend: () => { label: string; look: Point["look"] }[];
   readonly isWide: () => boolean;
+}
+
+function experienceFrame(result: Result, visible: () => Point[]): Frame | undefined {
+  const columns = noticedColumns(result);
+  if (result.points.length < 2 || columns.length === 0) return undefined;
+  const isOfPeople = columns.some(({ key }) => !/\.(sojourn_s\.p95|goodput_bit_s)$/.test(key));
+  return new Frame({
+    title: isOfPeople ? "What people on the line get" : "Queueing delay and goodput",
+    hint: `A dot for each queue, with its mean in figures; the bar through it is the 95 % interval.${columns.some(({ quantity }) => quantity === "time") ? " Axes of times are logarithmic." : ""}`,
+    controls: [],
+    // Names stand at the axes.
+    legend: () => [],
+    isWide: () => true,
+    make: (onZoom) => (visible().length > 0 ? experienceChart(visible(), columns, onZoom) : undefined),
+    empty: "Every queue is switched off.",
+  });
+}
+
+/** The chart over a swept setting, where one is swept. */
+function sweepFrames(result: Result, state: State, shared: Shared): Frame[] {
+  const settings = sweptSettings(result.points);
+  const [first] = settings;
+  const deciding = decidingColumns(result);
+  const others = [...noticedColumns(result).filter(({ key }) => deciding.every((column) => column.key !== key)), ...linkColumns(result.metrics).filter(({ isMain }) => isMain)];
+  const columns = [...deciding, ...others];
+  let setting = first;
+  // Losses are zero in most results.
+  let column = columns.find(({ key }) => !key.endsWith(".loss_ratio"));
+  if (!setting || !column) return [];
+  const lines = (): SweepLine[] => (setting ? sweepLines(result.points, setting).filter((line) => line.points.some(({ number }) => state.isVisible(number))) : []);
+  const figures = columns.map((one) => ({ value: one.key, label: titleOf(one), group: deciding.includes(one) ? "Deciding figures" : "Others" }));
+  const frame: Frame = new Frame({
+    ...shared,
+    title: "Over the swept setting",
+    hint: "A line for each queue of which a point is switched on; bars are 95 % intervals.",
+    legend: () => lines().map(({ label, look }) => ({ label, look })),
+    controls: [
+      selectField("Figure", figures, column.key, (value) => ((column = columns.find(({ key }) => key === value)), frame.update())),
+      ...(settings.length > 1 ? [selectField("Over", settings.map(({ key, label }) => ({ value: key, label })), setting.key, (value) => ((setting = settings.find(({ key }) => key === value)), frame.update()))] : []),
+    ],
+    make: (onZoom) => (setting && column && lines().length > 0 ? sweepChart(lines(), setting, column, state.link, onZoom) : undefined),
+    empty: "Every queue is switched off.",
+    isWide: () => true,
+  });
+  return [frame];
 }
 
 function tradeoffFrame(result: Result, state: State, visible: () => Point[], shared: Shared): Frame {
@@ -132,12 +184,15 @@ function distributionFrame(what: Distributed, { visible, of, more, ...options }:
 
 function fairnessFrame(result: Result, visible: () => Point[], shared: Shared): Frame {
   const groups = [...new Set(result.points.flatMap((point) => point.flows.map((flow) => flow.group)))];
-  let group = "";
+  const size = (name: string): number => Math.max(...result.points.map((point) => point.flows.filter((flow) => flow.group === name).length));
+  // Equal flows of one direction: the bulk flows, if there are several.
+  const bulk = groups.filter((name) => activityOf(result, name) === "bulk");
+  let group = [...bulk, ...groups].find((name) => size(name) > 1) ?? "";
   const choices = [{ value: "", label: "all" }, ...groups.map((name) => ({ value: name, label: name }))];
   const frame: Frame = new Frame({
     ...shared,
     title: "Goodput of each flow",
-    hint: "One dot per flow, the bar is their mean. J is Jain’s index over all flows.",
+    hint: "One dot per flow, the bar is their mean. J is Jain’s index over the flows of the group.",
     controls: groups.length > 1 ? [selectField("Flows", choices, group, (value) => ((group = value), frame.update()))] : [],
     make: (onZoom) => (visible().length > 0 ? fairnessChart(visible(), group, onZoom) : undefined),
     empty: "Every queue is switched off.",

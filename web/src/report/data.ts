@@ -3,6 +3,7 @@
 
 import { type Look, looksFor } from "../palette.ts";
 import { type Quantity, quantityNamed } from "../units.ts";
+import { settingOf } from "./settings.ts";
 
 /** A figure over replications; `ci95` is the half-width of the 95 % interval, absent with one
  *  replication. */
@@ -47,6 +48,8 @@ export interface Point {
   readonly number: number;
   readonly label: string;
   readonly kind: string;
+  /** Swept keys and their values here. */
+  readonly set: Readonly<Record<string, Json>>;
   readonly look: Look;
   readonly flows: readonly FlowGoodput[];
   readonly flowsInAll: number;
@@ -145,7 +148,10 @@ export function readResult(data: Json): Result {
   const summaryPoints = list(summary["points"]).map(fields);
   const axes = list(root["axes"]).map(numbers);
   const raws = list(root["points"]).map(fields);
-  const looks = looksFor(raws.map((point) => string(point["kind"])));
+  const looks = looksFor(
+    raws.map((point) => string(point["kind"])),
+    summaryPoints.map((point) => settingOf(fields(point["set"]))),
+  );
   const points = raws.map((point, number): Point => readPoint(number, point, summaryPoints[number] ?? {}, axes, looks[number]));
   const measured = Array.isArray(root["measured_s"]) ? numbers(root["measured_s"]) : [];
   return {
@@ -210,6 +216,7 @@ function readPoint(number: number, raw: Fields, summary: Fields, axes: readonly 
     number,
     label: string(raw["label"]),
     kind: string(raw["kind"]),
+    set: fields(summary["set"]),
     look: look ?? { hue: "slate", dash: [], mark: "circle" },
     flows: numbers(flows["group"]).map((group, at) => ({ group: groups[group] ?? "", index: indexes[at] ?? at, goodput: goodputs[at] ?? 0, ci95: intervals[at] ?? null })),
     flowsInAll: Number(flows["total"] ?? 0),

@@ -36,7 +36,7 @@ export function fairnessChart(points: readonly Point[], group: string, onZoom: (
     right: 84,
     x: { label: "Goodput of a flow", range: box.x ?? all, scale: "linear", unit },
     y: { label: "", range: { min: -0.6, max: Math.max(0.6, rows.length - 0.4) }, scale: "linear", unit: { symbol: "", factor: 1 }, categories: rows.map(({ point }) => shortened(point.label, width)) },
-    shapes: rows.flatMap(({ point, flows, mean }, row) => rowShapes(point, flows, mean, row, box.x ?? all)),
+    shapes: rows.flatMap(({ point, flows, mean }, row) => rowShapes(point, flows, mean, row, box.x ?? all, jainOf(point, group))),
   });
   return new MarksChart({
     name: "Goodput of each flow, one row for each queue, with Jain’s index of fairness",
@@ -46,13 +46,13 @@ export function fairnessChart(points: readonly Point[], group: string, onZoom: (
     data: [["point", "group", "flow", "goodput_bit_s", "ci95_bit_s"], ...rows.flatMap(({ point, flows }) => flows.map((flow) => [point.label, flow.group, flow.index, flow.goodput, flow.ci95]))],
     digest: [
       ["Queue", "Flows", `Smallest (${unit.symbol})`, `Median (${unit.symbol})`, `Largest (${unit.symbol})`, "Jain’s index"],
-      ...rows.map(({ point, flows }) => [point.label, flows.length, ...[0, 0.5, 1].map((part) => formatNumber((flows[Math.floor(part * (flows.length - 1))]?.goodput ?? NaN) * unit.factor)), jainOf(point) ?? "–"]),
+      ...rows.map(({ point, flows }) => [point.label, flows.length, ...[0, 0.5, 1].map((part) => formatNumber((flows[Math.floor(part * (flows.length - 1))]?.goodput ?? NaN) * unit.factor)), jainOf(point, group) ?? "–"]),
     ],
     onZoom,
   });
 }
 
-function rowShapes(point: Point, flows: readonly FlowGoodput[], mean: number, row: number, shown: Range): Shape[] {
+function rowShapes(point: Point, flows: readonly FlowGoodput[], mean: number, row: number, shown: Range, jain: string | undefined): Shape[] {
   const [smallest, largest] = [flows[0]?.goodput, flows[flows.length - 1]?.goodput];
   const shapes: Shape[] = [];
   if (smallest === undefined || largest === undefined) return shapes;
@@ -61,14 +61,13 @@ function rowShapes(point: Point, flows: readonly FlowGoodput[], mean: number, ro
   shapes.push({ type: "segment", from: [smallest, row], to: [largest, row], look: point.look, width: 1, opacity: 0.5 });
   shapes.push({ type: "segment", from: [mean, row - 0.3], to: [mean, row + 0.3], look: point.look, width: 2, opacity: 1 });
   shapes.push(...drawn.map((flow): Shape => ({ type: "point", x: flow.goodput, y: row, look: point.look, size: 4, opacity })));
-  const jain = jainOf(point);
   if (jain !== undefined) shapes.push({ type: "label", x: shown.max, y: row, text: `J ${jain}`, anchor: "start", dx: 12, dy: 4, quiet: true });
   return shapes;
 }
 
-/** Jain's index over all flows, from the summary. */
-function jainOf(point: Point): string | undefined {
-  const jain = point.figure("jain", "goodput");
+/** Jain’s index over the flows of one group, from the summary: it compares flows that want the same. */
+function jainOf(point: Point, group: string): string | undefined {
+  const jain = point.figure("groups", group, "goodput_jain");
   return jain && formatDecimals(jain.mean, 3);
 }
 

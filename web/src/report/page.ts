@@ -17,7 +17,7 @@ import { columnsWorthShowing, figureRows, figureTable, type TableOptions, type T
 export function showReport(root: HTMLElement, result: Result, source: string): void {
   const state = new State(result);
   const charts = makeCharts(result, state);
-  const frames = [...charts.overview, ...charts.overTime];
+  const frames = [...(charts.experience ? [charts.experience] : []), ...charts.overview, ...charts.overTime];
   const results = resultsSection(result, state, source);
   const legend = legendBar(result, state);
   const refresh = (): void => {
@@ -31,6 +31,7 @@ export function showReport(root: HTMLElement, result: Result, source: string): v
   root.append(
     header(result, repaint),
     answer(result),
+    charts.experience ? chartSection("At a glance", [], [charts.experience], []) : "",
     results.element,
     ...experienceSections(result),
     legend.element,
@@ -182,7 +183,7 @@ function legendBar(result: Result, state: State): Updated {
   const update = (): void => {
     for (const { point, button } of buttons) button.setAttribute("aria-pressed", String(state.isVisible(point.number)));
     const shown = all.filter((point) => state.isVisible(point)).length;
-    const first = result.points.length > MOST_AT_START ? " At first the best ones are shown." : "";
+    const first = result.points.length > MOST_AT_START ? " At first these are the best queues and the baseline, at settings spread over the sweep." : "";
     count.textContent = shown === all.length ? "" : `${shown} of ${all.length} shown in the charts; press a name to show or hide it.${first}`;
     count.hidden = count.textContent === "";
   };

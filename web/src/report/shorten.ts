@@ -4,10 +4,13 @@
 const CHARACTER = 6.7;
 /** What part of a chart its names may take. */
 const PART = 0.3;
+/** Where a shortened name is cut: it ends in its settings, which tell it from others. */
+const CUT = 0.45;
 const LEAST = 14;
 
-/** A name that leaves room for the rows of a chart of `width` pixels. */
-export function shortened(name: string, width: number): string {
-  const most = Math.max(LEAST, Math.floor((width * PART) / CHARACTER));
-  return name.length > most ? `${name.slice(0, most - 1)}…` : name;
+/** A name that takes no more than a part of a chart of `width` pixels. */
+export function shortened(name: string, width: number, part = PART): string {
+  const most = Math.max(LEAST, Math.floor((width * part) / CHARACTER));
+  const first = Math.floor(most * CUT);
+  return name.length > most ? `${name.slice(0, first)}…${name.slice(first + 1 - most)}` : name;
 }

@@ -1,6 +1,8 @@
 // Selection of the reader: points and link.
 
-import type { Result } from "./data.ts";
+import { FAMILY_OF } from "../families.ts";
+import type { Point, Result } from "./data.ts";
+import { queueOf, settingOf } from "./settings.ts";
 
 /** How series over time are arranged. */
 export type Arrangement = "together" | "apart";
@@ -8,7 +10,7 @@ export type Arrangement = "together" | "apart";
 /** Panels with one vertical axis for all, or each with its own. */
 export type PanelAxes = "equal" | "own";
 
-/** More lines than this in one plot are read badly; with more points than this, only the best start switched on. */
+/** More lines than this in one plot are read badly; with more points than this, only some start switched on. */
 export const MOST_AT_START = 10;
 /** With more lines than this, each gets a panel of its own at first. */
 const MOST_TOGETHER = 3;
@@ -21,7 +23,7 @@ export class State {
   #panelAxes: PanelAxes = "equal";
 
   constructor(result: Result) {
-    this.#visible = new Set(bestFirst(result).slice(0, MOST_AT_START));
+    this.#visible = new Set(shownAtStart(result));
     this.#link = result.links.includes(result.mainLink) ? result.mainLink : (result.links[0] ?? result.mainLink);
     this.#arrangement = result.points.length > MOST_TOGETHER ? "apart" : "together";
   }
@@ -73,6 +75,27 @@ export class State {
   #changed(): void {
     for (const listener of this.#listeners) listener();
   }
+}
+
+/** Numbers of the points that are switched on at first: all while they are few; otherwise the best queues and the baseline, at
+ *  settings that are spread over the sweep. */
+export function shownAtStart(result: Result): number[] {
+  const order = bestFirst(result).flatMap((number) => result.points[number] ?? []);
+  const [best] = order;
+  if (!best || order.length <= MOST_AT_START) return order.map(({ number }) => number);
+  const baselines = order.filter(({ kind }) => FAMILY_OF[kind] === "tail-drop");
+  const queues = [...new Set([best, ...baselines, ...order].map(queueOf))].slice(0, MOST_AT_START);
+  const settings = spread([...new Set(result.points.map(({ set }) => settingOf(set)))], Math.max(1, Math.floor(MOST_AT_START / queues.length)));
+  const chosen = order.filter((point) => point !== best && queues.includes(queueOf(point)) && settings.includes(settingOf(point.set)));
+  return [best, ...baselines.filter((point) => chosen.includes(point)), ...chosen].filter(isFirst).slice(0, MOST_AT_START).map(({ number }) => number);
+}
+
+const isFirst = (point: Point, at: number, all: readonly Point[]): boolean => all.indexOf(point) === at;
+
+/** At most `count` of the items, evenly spread from the first to the last. */
+function spread(items: readonly string[], count: number): string[] {
+  if (items.length <= count) return [...items];
+  return Array.from({ length: count }, (_, at) => items[Math.round((at * (items.length - 1)) / Math.max(1, count - 1))] ?? "");
 }
 
 /** Numbers of the points, the best first: those that the headline names, then those within its policy, each by their delay. */

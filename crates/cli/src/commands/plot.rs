@@ -13,17 +13,18 @@ use std::path::{Path, PathBuf};
 #[derive(Args)]
 #[command(
     after_help = "Colors and marks are those of the report. Axes are named by the figures they show, see gq list metric.\n\
-                        Examples:\n  gq plot results/compare --figure tradeoff --format pdf --font serif\n  \
+                        Examples:\n  gq plot results/compare\n  gq plot results/compare --figure tradeoff --format pdf --font serif\n  \
                         gq plot results/compare --figure bars --group voip --metric mos --width 84mm --out mos.svg"
 )]
 pub struct Arguments {
     /// Folder with the result of gq run, gq compare or gq sweep
     #[arg(value_name = "RESULT")]
     result: PathBuf,
-    /// What is drawn: tradeoff, one metric against another; cdf, distributions of times; time, what
-    /// was sampled over time; bars, one metric
+    /// What is drawn: sweep, one metric over a swept setting; bars, one metric; tradeoff, one metric
+    /// against another; cdf, distributions of times; time, what was sampled over time [default: sweep
+    /// where a number is swept, otherwise bars]
     #[arg(long, value_name = "KIND")]
-    figure: String,
+    figure: Option<String>,
     /// Format of the file: pdf, svg or png [default: that of the file's name, or svg]
     #[arg(long, value_name = "FORMAT")]
     format: Option<String>,
@@ -49,7 +50,8 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME")]
     group: Option<String>,
     /// What is drawn, by its name in summary.json, or for time in series.parquet; two for a
-    /// tradeoff, across and up [default: a high percentile of the delay, and utilization]
+    /// tradeoff, across and up [default: what people notice first; of a link, a high percentile of the
+    /// delay]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     metric: Vec<String>,
     /// Points to draw by their names in tables; may be repeated [default: all]
@@ -65,29 +67,21 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let kind = Kind::named(&arguments.figure).map_err(|error| wrong(arguments, error))?;
-    let request = Request {
-        kind,
-        link: arguments.link.clone(),
-        group: arguments.group.clone(),
-        metric: arguments.metric.clone(),
-        only: arguments.only.clone(),
-        scale: arguments.scale.as_deref().map(Scale::named).transpose().map_err(|error| wrong(arguments, error))?,
-        title: arguments.title.clone(),
-    };
-    let bytes = file(arguments, &request).map_err(|error| wrong(arguments, error))?;
-    let (format, bytes) = bytes;
+    let (name, bytes) = file(arguments).map_err(|error| wrong(arguments, error))?;
     match &arguments.out {
         Some(path) if path.as_os_str() == "-" => {
             let mut out = std::io::stdout().lock();
             Ok(out.write_all(&bytes).and_then(|()| out.flush())?)
         }
         Some(path) => put(path, &bytes),
-        None => put(Path::new(&format!("{}.{}", kind.name(), format.name())), &bytes),
+        None => put(Path::new(&name), &bytes),
     }
 }
 
-fn file(arguments: &Arguments, request: &Request) -> Result<(Format, Vec<u8>), PlotError> {
+/// The file, and its name where none is given.
+fn file(arguments: &Arguments) -> Result<(String, Vec<u8>), PlotError> {
+    let kind = arguments.figure.as_deref().map(Kind::named).transpose()?;
+    let scale = arguments.scale.as_deref().map(Scale::named).transpose()?;
     let format = match (&arguments.format, &arguments.out) {
         (Some(name), _) => Format::named(name)?,
         (None, Some(path)) => Format::of_file(path).unwrap_or(Format::Svg),
@@ -101,7 +95,18 @@ fn file(arguments: &Arguments, request: &Request) -> Result<(Format, Vec<u8>), P
         Some(&arguments.font_size),
     )?;
     let stored = Stored::load(&arguments.result).map_err(|error| PlotError { field: "result", message: error.to_string() })?;
-    Ok((format, sheet.file(goodqueue_plot::draw(&stored, request)?)?))
+    let kind = kind.unwrap_or_else(|| Kind::suiting(&stored));
+    let request = Request {
+        kind,
+        link: arguments.link.clone(),
+        group: arguments.group.clone(),
+        metric: arguments.metric.clone(),
+        only: arguments.only.clone(),
+        scale,
+        title: arguments.title.clone(),
+    };
+    let name = format!("{}.{}", kind.name(), format.name());
+    Ok((name, sheet.file(goodqueue_plot::draw(&stored, &request)?)?))
 }
 
 /// An error in the words of the command line.

@@ -88,6 +88,7 @@ impl Builder<'_> {
             min,
             max,
             categories: None,
+            ticks: Vec::new(),
         };
         self.figure.panels.push(Panel {
             title,

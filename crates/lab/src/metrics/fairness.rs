@@ -44,16 +44,15 @@ pub(super) const FLOW_GOODPUT: FlowMetric = of_flow(
 /// Figures of one flow.
 pub const FLOW_METRICS: &[FlowMetric] = &[FLOW_GOODPUT];
 
-/// Figures of fairness between all flows.
+/// Figures of fairness between all flows, of whatever kind and direction. Tables print the index of
+/// one group's flows instead, which want the same.
 pub const JAIN_METRICS: &[FairnessMetric] = &[
     index(
         "goodput",
         "Jain’s index",
         "Jain's index of the goodputs of all flows but echoes: 1 is equal, 1/n is one flow taking all",
         |flows| jain(load(flows).map(|flow| flow.delivered_bytes as f64)),
-    )
-    .at_once()
-    .printed("Jain", "", 3),
+    ),
     index(
         "weighted_goodput",
         "Jain, weighted",

@@ -108,6 +108,7 @@ fn draw(kind: &str, series: &Series, reference: &Series) -> String {
             min: Some(LEAST_MS),
             max: Some(1000.0),
             categories: None,
+            ticks: Vec::new(),
         },
         series: vec![
             line(0, Shape::Line, delay(reference)),
