@@ -67,7 +67,11 @@ function hostName(host: string): string {
 function answer(result: Result): HTMLElement {
   const cautions = [...result.warnings, ...result.notes];
   const box = h("section", { class: "answer", "aria-label": "What it means" });
-  if (result.sentence !== "") box.append(h("p", { class: "sentence" }, ...withNames(unbroken(result.sentence), result.points.map((point) => point.label))));
+  const [sentence = "", details] = result.sentence.split("\n\n");
+  const names = result.points.map((point) => point.label);
+  const said = (text: string): (Node | string)[] => withNames(unbroken(text), names);
+  if (sentence !== "") box.append(h("p", { class: "sentence" }, ...said(sentence)));
+  if (details !== undefined) box.append(h("ul", { class: "details" }, ...details.split("\n").map((line) => h("li", {}, ...said(line)))));
   if (cautions.length > 0) {
     const title = cautions.length === 1 ? "Before you rely on this" : `Before you rely on this: ${cautions.length} remarks`;
     box.append(h("div", { class: "cautions", role: "note" }, h("h2", {}, title), h("ul", {}, ...cautions.map((text) => h("li", {}, unbroken(text))))));

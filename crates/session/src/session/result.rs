@@ -70,13 +70,9 @@ impl Ending {
         let headline = outcome.headline();
         let whole = Provenance::new(String::new(), report.fingerprints.iter().copied()).fingerprint;
         let plan = scenario.plan().ok();
-        let mut summary = plan.as_ref().map(|plan| report.summary(plan));
-        let figures = |summary: &Option<Summary>| summary.as_ref().and_then(|summary| serde_json::to_value(summary).ok());
-        let verdict = outcome.verdict(&headline, &figures(&summary).unwrap_or_default());
-        if let Some(summary) = &mut summary {
-            summary.headline = Some(Headline { text: verdict.clone(), ..headline });
-        }
-        let figures = figures(&summary);
+        let summary = plan.as_ref().map(|plan| Summary { headline: Some(headline.clone()), ..report.summary(plan) });
+        let figures = summary.as_ref().and_then(|summary| serde_json::to_value(summary).ok());
+        let verdict = outcome.verdict(&headline, figures.as_ref().unwrap_or(&Value::Null));
         let done = json!({
             "verdict": verdict,
             "fingerprint": whole,
@@ -121,7 +117,7 @@ impl Reckoning<'_> {
     }
 
     fn verdict(&self, headline: &Headline, summary: &Value) -> String {
-        let mut words = Findings { scenario: self.scenario, summary }.words(&headline.text);
+        let mut words = Findings { scenario: self.scenario, summary }.words(headline);
         if !self.report.attempts.is_empty() {
             words.push(' ');
             words.push_str(&hosts::sentence(&self.report.attempts));

@@ -4,6 +4,7 @@
 use crate::scenario::Scenario;
 use goodqueue_lab::experience::Activity;
 use goodqueue_lab::plan::{Heading, Traffic};
+use goodqueue_lab::verdict::Headline;
 use serde_json::Value;
 
 /// What a session found; `summary` is that of its results.
@@ -14,13 +15,12 @@ pub(super) struct Findings<'a> {
 
 impl Findings<'_> {
     /// All that there is to say; `headline` says what people get.
-    pub(super) fn words(&self, headline: &str) -> String {
+    pub(super) fn words(&self, headline: &Headline) -> String {
         let has_people = self.traffic().iter().any(|group| Activity::of(group).is_interactive());
-        let people = has_people.then(|| without_intervals(headline));
-        let found: Vec<String> = [people, self.shares(), self.marks()].into_iter().flatten().collect();
-        // Without people a headline asks for some in the words of the command line.
+        let people = has_people.then(|| headline.text.split("\n\n").next().unwrap_or_default().to_owned());
+        let price = Some(headline.price.clone()).filter(|price| has_people && !price.is_empty());
         let waits = if has_people { None } else { self.waits() };
-        found.into_iter().chain(waits).collect::<Vec<_>>().join(" ")
+        [people, self.shares(), self.marks(), price, waits].into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 
     fn traffic(&self) -> &[Traffic] {
@@ -75,14 +75,6 @@ impl Findings<'_> {
         let each: Option<Vec<String>> = points.map(|(point, one)| Some(format!("{} under {}", say(point)?, one.label))).collect();
         each.map(|each| each.join("; "))
     }
-}
-
-/// A headline of one run without its remark on that: the page says once that it is one.
-fn without_intervals(text: &str) -> String {
-    const REMARK: &str = "; one replication gives no confidence interval";
-    let Some((before, after)) = text.split_once(REMARK) else { return text.to_owned() };
-    let rest = after.split_once('.').map_or("", |(_, rest)| rest);
-    format!("{before}.{rest}")
 }
 
 fn mean(figure: &Value) -> Option<f64> {
@@ -145,7 +137,8 @@ mod tests {
     }
 
     fn words(traffic: &str, marked: [f64; 2], text: &str) -> String {
-        Findings { scenario: &scenario(traffic), summary: &summary(marked) }.words(text)
+        let headline = Headline { text: text.to_owned(), price: "It leaves nothing.".to_owned(), ..Headline::default() };
+        Findings { scenario: &scenario(traffic), summary: &summary(marked) }.words(&headline)
     }
 
     const TWO: &str = "[[traffic]]\nname = \"a\"\nkind = \"bulk\"\n[[traffic]]\nname = \"b\"\nkind = \"bulk\"\n";
@@ -168,10 +161,8 @@ mod tests {
     }
 
     #[test]
-    fn what_people_get_comes_first_and_without_the_remark_on_one_run() {
-        let text =
-            "CoDel is best for the call: MOS 4.33; one replication gives no confidence interval, so nothing. The others: no.";
-        let said = words("[[traffic]]\nname = \"a\"\nkind = \"voip\"\n", [0.0, 0.0], text);
-        assert_eq!(said, "CoDel is best for the call: MOS 4.33. The others: no.");
+    fn two_sentences_on_people_come_first() {
+        let said = words("[[traffic]]\nname = \"a\"\nkind = \"voip\"\n", [0.0, 0.0], "Use CoDel. Calls stay clear.\n\nOne run.");
+        assert_eq!(said, "Use CoDel. Calls stay clear. It leaves nothing.");
     }
 }
