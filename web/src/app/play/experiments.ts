@@ -28,6 +28,7 @@ function bulk(flows: number, settings: Settings = {}): TrafficSettings {
 }
 
 const CALL: TrafficSettings = { kind: "voip", flows: 1, settings: {} };
+const PING: TrafficSettings = { kind: "echo", flows: 1, settings: {} };
 
 /** Experiments before their runs have their titles. */
 const UNNAMED: readonly Experiment[] = [
@@ -53,7 +54,7 @@ const UNNAMED: readonly Experiment[] = [
     id: "phone",
     title: "A phone's link",
     about: "The rate changes from moment to moment, by a synthetic trace of a cellular link. What waits in a buffer meant for the best moments?",
-    play: on("lte", [bulk(2), CALL], [queue("tail-drop"), queue("codel"), queue("pie"), queue("fq-codel")], 5),
+    play: on("lte", [bulk(2), CALL, PING], [queue("tail-drop"), queue("codel"), queue("pie"), queue("fq-codel")], 5, "30 s"),
   },
   {
     id: "marks",
