@@ -94,8 +94,7 @@ pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
         warnings.push(missing_runs(&report, points.len() * options.replications as usize));
     }
 
-    let sets: Vec<&[(String, serde_json::Value)]> = points.iter().map(|point| point.set.as_slice()).collect();
-    let labels = Labels::new(&sets, job.plan.name());
+    let labels = Labels::of_points(&points);
     let main_link = points.first().map_or("", |point| point.plan.main_link().name.as_str());
     let headline = Headline::of(&points, &report.points, &labels, &criteria);
     let summary = Summary { headline: Some(headline.clone()), ..report.summary(job.plan) };

@@ -74,7 +74,8 @@ impl Stored {
         let text = fs::read_to_string(&path).map_err(|error| fault(&path, format!("cannot be read: {error}")))?;
         let summary = summary::read(&text).map_err(|message| fault(&path, format!("is no summary of a result: {message}")))?;
         let sets: Vec<_> = summary.points.iter().map(|point| point.set.as_slice()).collect();
-        let labels = Labels::new(&sets, &summary.scenario);
+        let queue = summary.points.first().map(|point| point.queue.as_str()).filter(|queue| !queue.is_empty());
+        let labels = Labels::new(&sets, queue.unwrap_or(&summary.scenario));
         Ok(Self { folder: folder.to_owned(), text, summary, labels })
     }
 

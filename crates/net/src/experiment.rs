@@ -99,8 +99,7 @@ impl<'a> Experiment<'a> {
         let facts = [("scenario_sha256", self.plan.sha256()), ("seed", self.plan.seed().to_string())];
         let mut tables = Tables::create(&folder, TableKinds::Series, &facts)?;
         let report = self.carry_out(&points, Recorded::First, &mut tables)?;
-        let sets: Vec<_> = points.iter().map(|point| point.set.as_slice()).collect();
-        let labels = Labels::new(&sets, self.plan.name());
+        let labels = Labels::of_points(&points);
         let headline = Headline::of(&points, &report.points, &labels, &Criteria::default());
         let summary = Summary { headline: Some(headline), ..report.summary(self.plan) };
         folder.write("summary.json", summary.to_json().as_bytes())?;

@@ -28,8 +28,7 @@ pub struct Report {
 impl Report {
     /// Aggregates the results of `plan`.
     pub fn new(plan: &Plan, points: Vec<Point>, mut report: RunReport, kept: Kept) -> Self {
-        let sets: Vec<_> = points.iter().map(|point| point.set.as_slice()).collect();
-        let labels = Labels::new(&sets, plan.name());
+        let labels = Labels::of_points(&points);
         let headline = Headline::of(&points, &report.points, &labels, &Criteria::default());
         let summary = Summary { headline: Some(headline), ..report.summary(plan) };
         let mut kept = kept.0;

@@ -1,5 +1,6 @@
 //! Short names for the points of a sweep.
 
+use crate::plan::{Point, Queue};
 use crate::runner::shown;
 use serde_json::Value;
 
@@ -27,6 +28,16 @@ pub struct Split {
 }
 
 impl Labels {
+    /// Names for these points; one without swept values is called by its queue.
+    #[must_use]
+    pub fn of_points(points: &[Point]) -> Self {
+        let sets: Vec<&Set> = points.iter().map(|point| point.set.as_slice()).collect();
+        let alone = points.first().map_or_else(String::new, |Point { plan, .. }| {
+            plan.main_link().down.queue.as_ref().map_or_else(|| plan.name.clone(), Queue::name)
+        });
+        Self::new(&sets, &alone)
+    }
+
     /// Names for these points; `alone` is the name of a point without swept values.
     #[must_use]
     pub fn new(sets: &[&Set], alone: &str) -> Self {
@@ -58,7 +69,7 @@ fn split(set: &Set, sets: &[&Set]) -> Split {
     let named = |(key, value): &(String, Value)| {
         let name = match [".queue", ".queue_up", ".of"].iter().any(|end| key.ends_with(end)) {
             true => queue_name(key, value, sets),
-            false => format!("{}={}", short_key(key, set), in_full(value)),
+            false => format!("{}={}", short_key(key, set), text_of(value)),
         };
         (key.clone(), name)
     };
@@ -102,60 +113,66 @@ fn short_key<'a>(key: &'a str, set: &Set) -> &'a str {
 fn short_value(key: &str, value: &Value, sets: &[&Set]) -> String {
     let short = outline(value);
     let mut others = sets.iter().flat_map(|set| set.iter()).filter(|(other, _)| other == key).map(|(_, value)| value);
-    if others.any(|other| other != value && outline(other) == short) { in_full(value) } else { short }
+    if others.any(|other| other != value && outline(other) == short) { text_of(value) } else { short }
 }
 
 fn outline(value: &Value) -> String {
     match value {
-        Value::Object(fields) => ["name", "kind"].iter().find_map(|name| fields.get(*name)).map_or_else(|| in_full(value), shown),
+        Value::Object(fields) => ["name", "kind"].iter().find_map(|name| fields.get(*name)).map_or_else(|| text_of(value), shown),
         Value::Array(items) => items.iter().map(outline).collect::<Vec<_>>().join("+"),
         _ => shown(value),
     }
 }
 
-/// All of a value, as a person would write it: a table is its kind and its settings.
-fn in_full(value: &Value) -> String {
-    match value {
-        Value::Object(fields) => {
-            let settings =
-                fields.iter().filter(|(name, _)| *name != "kind").map(|(name, value)| format!("{name}={}", in_full(value)));
-            fields.get("kind").map(shown).into_iter().chain(settings).collect::<Vec<_>>().join(" ")
-        }
-        Value::Array(items) => items.iter().map(in_full).collect::<Vec<_>>().join("+"),
-        _ => shown(value),
-    }
-}
-
-/// `codel` or `fair:codel`, with the parameters that differ from other swept queues of its kind.
+/// `codel` or `fair:codel`, with the parameters that differ from other swept queues of its kind, as
+/// the command line takes them: `fair:flows=64:codel:target=5ms`.
 fn queue_name(key: &str, value: &Value, sets: &[&Set]) -> String {
     let kind = kind_of(value);
-    let others: Vec<Vec<(&str, &Value)>> = sets
-        .iter()
-        .flat_map(|set| set.iter())
-        .filter(|(other, value)| other == key && kind_of(value) == kind)
-        .map(|(_, value)| params_of(value))
-        .collect();
-    let params: Vec<String> = params_of(value)
-        .into_iter()
-        .filter(|param| others.iter().any(|other| !other.contains(param)))
-        .map(|(name, value)| format!("{name}={}", in_full(value)))
-        .collect();
-    if params.is_empty() { kind } else { format!("{kind} {}", params.join(" ")) }
+    let others = sets.iter().flat_map(|set| set.iter()).filter(|(other, value)| other == key && kind_of(value) == kind);
+    let others: Vec<Vec<(usize, &str, &Value)>> = others.map(|(_, value)| params_of(value, 0)).collect();
+    in_words(value, 0, &|param| others.iter().any(|other| !other.contains(&param)))
 }
 
 /// The kind, followed by a colon and the algorithm it contains.
 fn kind_of(value: &Value) -> String {
-    let Value::Object(fields) = value else { return shown(value) };
-    let kind = fields.get("kind").map_or_else(String::new, shown);
-    fields.get("of").map_or_else(|| kind.clone(), |of| format!("{kind}:{}", kind_of(of)))
+    in_words(value, 0, &|_| false)
 }
 
-/// Its own parameters, and those of the algorithm it contains.
-fn params_of(value: &Value) -> Vec<(&str, &Value)> {
-    let Value::Object(fields) = value else { return Vec::new() };
-    let own =
-        fields.iter().filter(|(name, _)| !["kind", "of"].contains(&name.as_str())).map(|(name, value)| (name.as_str(), value));
-    own.chain(fields.get("of").into_iter().flat_map(params_of)).collect()
+/// A value as the command line takes it: `fq-codel:hash=set-associative`, `5ms`.
+fn text_of(value: &Value) -> String {
+    in_words(value, 0, &|_| true)
+}
+
+/// The same, with those parameters only that are wanted: each is how deep its table is in others,
+/// its name and its value.
+fn in_words(value: &Value, depth: usize, is_wanted: &dyn Fn((usize, &str, &Value)) -> bool) -> String {
+    match value {
+        Value::Object(fields) => {
+            let kind = fields.get("kind").map(shown);
+            let params = params_here(value).filter(|(name, value)| is_wanted((depth, name, value)));
+            let params = params.map(|(name, value)| format!("{name}={}", text_of(value)));
+            let inner = fields.get("of").map(|of| in_words(of, depth + 1, is_wanted));
+            kind.into_iter().chain(params).chain(inner).collect::<Vec<_>>().join(":")
+        }
+        Value::Array(items) => items.iter().map(text_of).collect::<Vec<_>>().join("+"),
+        Value::String(text) => match text.split_once(' ') {
+            // A number and its unit are one word.
+            Some((number, unit)) if number.parse::<f64>().is_ok() => format!("{number}{unit}"),
+            _ => text.clone(),
+        },
+        _ => shown(value),
+    }
+}
+
+/// The parameters of a queue, and those of the algorithm it contains.
+fn params_of(value: &Value, depth: usize) -> Vec<(usize, &str, &Value)> {
+    let here = params_here(value).map(|(name, value)| (depth, name, value));
+    here.chain(value.get("of").into_iter().flat_map(|of| params_of(of, depth + 1))).collect()
+}
+
+fn params_here(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    let fields = value.as_object().into_iter().flatten().map(|(name, value)| (name.as_str(), value));
+    fields.filter(|(name, _)| !["kind", "of"].contains(name))
 }
 
 #[cfg(test)]
@@ -179,7 +196,7 @@ mod tests {
             queue(json!({"kind": "codel", "ecn": true, "target": "20 ms"})),
             queue(json!({"kind": "pie", "ecn": true})),
         ];
-        assert_eq!(names(&sets), ["tail-drop", "codel target=5 ms", "codel target=20 ms", "pie"]);
+        assert_eq!(names(&sets), ["tail-drop", "codel:target=5ms", "codel:target=20ms", "pie"]);
     }
 
     #[test]
@@ -188,13 +205,7 @@ mod tests {
         let bulk = |flows| json!([{"kind": "bulk", "flows": flows}]);
         let mixed = json!([{"kind": "bulk", "flows": 4}, {"name": "calls", "kind": "cbr"}]);
         assert_eq!(names(&[traffic(bulk(4)), traffic(mixed.clone())]), ["traffic=bulk", "traffic=bulk+calls"]);
-        assert_eq!(names(&[traffic(bulk(4)), traffic(bulk(8)), traffic(mixed)])[0], "traffic=bulk flows=4");
-        let rate = |value| vec![("link.a.rate", value)];
-        let stepped = json!({"steps": [["0 s", "9 Mbit/s"], ["5 s", "1 Mbit/s"]]});
-        assert_eq!(
-            names(&[rate(json!({"trace": "a"})), rate(stepped)]),
-            ["rate=trace=a", "rate=steps=0 s+9 Mbit/s+5 s+1 Mbit/s"]
-        );
+        assert_eq!(names(&[traffic(bulk(4)), traffic(bulk(8)), traffic(mixed)])[0], "traffic=bulk:flows=4");
     }
 
     #[test]
@@ -205,13 +216,26 @@ mod tests {
             queue(json!({"kind": "fair", "of": {"kind": "codel", "target": "5 ms"}, "flows": 64})),
             queue(json!({"kind": "fair", "of": {"kind": "codel", "target": "9 ms"}, "flows": 64})),
         ];
-        assert_eq!(names(&sets), ["fair:pie", "fair:codel target=5 ms", "fair:codel target=9 ms"]);
-        let inner = |value| vec![("link.router.queue.of", value)];
-        let hashed = json!({"kind": "fq-codel", "hash": "set-associative"});
-        assert_eq!(
-            names(&[inner(json!("cake")), inner(json!({"kind": "fq-codel"})), inner(hashed)]),
-            ["cake", "fq-codel", "fq-codel hash=set-associative"]
-        );
+        assert_eq!(names(&sets), ["fair:pie", "fair:codel:target=5ms", "fair:codel:target=9ms"]);
+    }
+
+    #[test]
+    fn no_label_contains_json() {
+        let sets = [
+            vec![("link.dsl.queue", json!({"kind": "shaped", "of": {"kind": "fq-codel", "hash": "set-associative"}}))],
+            vec![("link.dsl.queue", json!({"kind": "shaped", "of": {"kind": "fq-codel", "hash": "direct"}}))],
+            vec![("link.dsl.queue.of", json!({"kind": "fq-codel", "hash": "set-associative"}))],
+            vec![("link.dsl.queue", json!({"kind": "shaped", "of": "pie", "classes": [{"weight": 1}, {"weight": 2}]}))],
+            vec![("link.dsl.queue", json!({"kind": "shaped", "of": "pie"}))],
+        ];
+        let expected = [
+            "shaped:fq-codel:hash=set-associative",
+            "shaped:fq-codel:hash=direct",
+            "fq-codel:hash=set-associative",
+            "shaped:classes=weight=1+weight=2:pie",
+            "shaped:pie",
+        ];
+        assert_eq!(names(&sets), expected);
     }
 
     #[test]
@@ -219,7 +243,7 @@ mod tests {
         let sets = [vec![("link.a.queue", json!("pie")), ("traffic.0.flows", json!(4))]];
         assert_eq!(names(&sets), ["pie, flows=4"]);
         let sets = [vec![("traffic.0.flows", json!(4)), ("link.a.queue.target", json!("5 ms"))]];
-        assert_eq!(names(&sets), ["target=5 ms, flows=4"]);
+        assert_eq!(names(&sets), ["target=5ms, flows=4"]);
         let sets = [vec![("traffic.0.flows", json!(4)), ("traffic.1.flows", json!(2))]];
         assert_eq!(names(&sets), ["traffic.0.flows=4, traffic.1.flows=2"]);
         assert_eq!(names(&[Vec::new()]), ["home"]);
@@ -232,7 +256,7 @@ mod tests {
             vec![("link.dsl.queue", json!("pie")), ("link.dsl.queue_up", json!({"kind": "codel", "target": "5 ms"}))],
             vec![("link.dsl.queue", json!("pie")), ("link.dsl.queue_up", json!({"kind": "codel", "target": "9 ms"}))],
         ];
-        assert_eq!(names(&sets), ["pie down + cake up", "pie down + codel target=5 ms up", "pie down + codel target=9 ms up"]);
+        assert_eq!(names(&sets), ["pie down + cake up", "pie down + codel:target=5ms up", "pie down + codel:target=9ms up"]);
         let same = |kind| vec![("link.dsl.queue", json!(kind)), ("link.dsl.queue_up", json!(kind))];
         assert_eq!(names(&[same("pie"), same("cake")]), ["pie", "cake"]);
         assert_eq!(names(&[vec![("link.dsl.queue_up", json!("cake")), ("traffic.0.flows", json!(4))]]), ["cake up, flows=4"]);

@@ -165,9 +165,8 @@ fn values_keep_their_type() {
 fn names_of_tc_are_shown_as_the_kinds_own() {
     let plan = plan(&comparison(&["pfifo", "bfifo:limit=45000", "FQ-CoDel"]));
     let points = plan.points().expect("points");
-    let sets: Vec<_> = points.iter().map(|point| point.set.as_slice()).collect();
-    let names = Labels::new(&sets, "").names;
-    assert_eq!(names, ["tail-drop limit=18 packets", "tail-drop limit=45000 B", "fq-codel"]);
+    let names = Labels::of_points(&points).names;
+    assert_eq!(names, ["tail-drop:limit=18packets", "tail-drop:limit=45000B", "fq-codel"]);
     let limits: Vec<_> = points.iter().map(|point| point.plan.main_link().down.queue.as_ref().expect("a queue").limit).collect();
     assert_eq!((limits[0], limits[1]), (goodqueue_aqm::Limit::packets(18), goodqueue_aqm::Limit::bytes(45_000)));
 }
@@ -254,4 +253,24 @@ fn the_file_has_units_that_people_read() {
     ] {
         assert!(toml.contains(line), "{line} is not in\n{toml}");
     }
+}
+
+#[test]
+fn a_lone_point_is_called_by_its_queue() {
+    let text = r#"
+goodqueue = 1
+name = "A line at home"
+duration = "1 s"
+
+[link.line]
+rate = "5 Mbit/s"
+delay = "5 ms"
+buffer = "9 packets"
+queue = "codel"
+
+[[traffic]]
+kind = "bulk"
+"#;
+    let plan = Plan::parse("run", text, Path::new("")).expect("a scenario");
+    assert_eq!(Labels::of_points(&plan.points().expect("points")).names, ["codel"]);
 }
