@@ -415,7 +415,8 @@ fn a_scenario_and_an_answer_give_the_same_text() {
                 let by_line = exported(dir.path(), target, "line.toml", &of_line);
                 assert_eq!(commands(&by_line), commands(&by_answer), "{target} {hardware}");
                 let is_told = matches!(target, "sqm" | "routeros") || translates && target != "libreqos";
-                let looks_behind = [" nat ", " nat\n", " nat'", "NAT=yes", "cake-nat=yes"].iter().any(|word| by_answer.contains(word));
+                let looks_behind =
+                    [" nat ", " nat\n", " nat'", "NAT=yes", "cake-nat=yes"].iter().any(|word| by_answer.contains(word));
                 assert_eq!(looks_behind, kind == "cake" && is_told, "{target} {hardware}\n{by_answer}");
             }
         }

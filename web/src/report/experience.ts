@@ -1,4 +1,5 @@
-// What people on the line get under each queue: a panel for each figure, with a dot and its interval for each queue.
+// What people on the line get under each queue: a panel for each figure, with a dot and its
+// interval for each queue.
 
 import type { Chart, Heading } from "../charts/chart.ts";
 import type { Rows } from "../charts/export.ts";

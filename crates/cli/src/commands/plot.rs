@@ -20,9 +20,9 @@ pub struct Arguments {
     /// Folder with the result of gq run, gq compare or gq sweep
     #[arg(value_name = "RESULT")]
     result: PathBuf,
-    /// What is drawn: sweep, one metric over a swept setting; bars, one metric; tradeoff, one metric
-    /// against another; cdf, distributions of times; time, what was sampled over time [default: sweep
-    /// where a number is swept, otherwise bars]
+    /// What is drawn: sweep, one metric over a swept setting; bars, one metric; tradeoff, one
+    /// metric against another; cdf, distributions of times; time, what was sampled over time
+    /// [default: sweep where a number is swept, otherwise bars]
     #[arg(long, value_name = "KIND")]
     figure: Option<String>,
     /// Format of the file: pdf, svg or png [default: that of the file's name, or svg]
@@ -50,8 +50,8 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME")]
     group: Option<String>,
     /// What is drawn, by its name in summary.json, or for time in series.parquet; two for a
-    /// tradeoff, across and up [default: what people notice first; of a link, a high percentile of the
-    /// delay]
+    /// tradeoff, across and up [default: what people notice first; of a link, a high percentile of
+    /// the delay]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     metric: Vec<String>,
     /// Points to draw by their names in tables; may be repeated [default: all]

@@ -80,11 +80,7 @@ fn each_oddity_is_named() {
             "{ kind = \"tail-drop\", ecn = true }",
             "link.b.queue.ecn: ecn is asked for, but `tail-drop` never marks",
         ),
-        (
-            "kind = \"bulk\"\n",
-            "kind = \"bulk\"\necn = true\n",
-            "link.b.queue.ecn: senders use ecn, but `codel` does not mark",
-        ),
+        ("kind = \"bulk\"\n", "kind = \"bulk\"\necn = true\n", "link.b.queue.ecn: senders use ecn, but `codel` does not mark"),
         (
             "{ kind = \"codel\" }",
             "{ kind = \"cp-aqm\", threshold = \"20 packets\" }",

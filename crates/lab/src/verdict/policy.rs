@@ -8,7 +8,8 @@ use crate::statistics::Figure;
 use goodqueue_units::Duration;
 use std::fmt;
 
-/// A link that no queue keeps this busy is not the bottleneck, so nothing is asked of it. Our choice.
+/// A link that no queue keeps this busy is not the bottleneck, so nothing is asked of it. Our
+/// choice.
 pub(super) const BUSY: f64 = 0.5;
 
 /// What a queue must do before it is ranked by what people get; nothing by default. The names of

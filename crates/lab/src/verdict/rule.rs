@@ -148,7 +148,8 @@ impl Key {
         }
     }
 
-    /// Its value in one replication, of several groups the worst; `None` where one of them has none.
+    /// The value in one replication, of several groups the worst; `None` where one of them has
+    /// none.
     #[must_use]
     pub fn value(&self, sample: &Sample<'_>) -> Option<f64> {
         let groups = || sample.groups.iter().filter(|group| group.activity == self.activity);
