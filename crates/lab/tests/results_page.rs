@@ -1,6 +1,6 @@
-//! The tables of figures in `docs/results.md`, of grades and policies in `docs/answers.md`, of mixes
-//! in `docs/mixes.md`, and the same descriptions for tests of the web pages, are made from the lists
-//! of metrics. This test holds them to the lists; `make docs` rewrites them:
+//! Tables of figures in `docs/results.md`, of grades and policies in `docs/answers.md` and of mixes
+//! in `docs/mixes.md`, and the same descriptions for tests of the web pages, are made from the
+//! lists of metrics. This test holds them to the lists; `make docs` rewrites them:
 //! `cargo test -p goodqueue-lab --test results_page -- --ignored`.
 
 use goodqueue_lab::columns::descriptions;
