@@ -81,6 +81,8 @@ pub struct ExperienceMetric {
     pub decides: Option<Margin>,
     /// What values are good, fair and poor.
     pub grades: Option<Bounds>,
+    /// Better values than this are not told apart.
+    pub enough: Option<f64>,
     source: Source,
 }
 
@@ -119,7 +121,8 @@ impl ExperienceMetric {
     /// The figure of a group of this name, in the column `head` of tables.
     const fn of(name: &'static str, head: &'static str, part: &'static str) -> Self {
         let place = place(name);
-        Self { about: GROUP_METRICS[place].about, decides: None, grades: None, source: Source::Group(place) }.printed(head, part)
+        Self { about: GROUP_METRICS[place].about, decides: None, grades: None, enough: None, source: Source::Group(place) }
+            .printed(head, part)
     }
 
     const fn printed(self, head: &'static str, part: &'static str) -> Self {
@@ -140,6 +143,12 @@ impl ExperienceMetric {
     /// It without a column in tables.
     const fn hidden(self) -> Self {
         Self { about: Description { printed: None, ..self.about }, ..self }
+    }
+
+    /// It with all values that are good alike.
+    const fn good_is_enough(self) -> Self {
+        let Some(Bounds { bounds, .. }) = self.grades else { return self };
+        Self { enough: Some(bounds[0]), ..self }
     }
 
     const fn deciding(self, margin: Margin) -> Self {
@@ -201,6 +210,7 @@ const SHARE_OF_LINE: ExperienceMetric = ExperienceMetric {
     .about,
     decides: None,
     grades: None,
+    enough: None,
     source: Source::ShareOfLine,
 }
 .printed("share", "")
@@ -217,7 +227,8 @@ const CALL: &[ExperienceMetric] = &[
     ExperienceMetric::of("voip.mos", "MOS", "")
         .named("mos")
         .deciding(Margin::Absolute(0.1))
-        .graded([4.02, 3.60, 3.10], "R = 80, 70 and 60 of ITU-T G.107, Annex B"),
+        .graded([4.02, 3.60, 3.10], "R = 80, 70 and 60 of ITU-T G.107, Annex B")
+        .good_is_enough(),
     one_way("one_way_delay_s.p50", "p50"),
     one_way("one_way_delay_s.p95", "p95"),
     one_way("one_way_delay_s.p99", "p99"),

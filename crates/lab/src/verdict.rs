@@ -1,7 +1,7 @@
 //! The verdict on a comparison of queues: which one to use, what people will notice, and what it
 //! costs. Commands, reports, pages and Python show these sentences as they are made here.
 //!
-//! [`rule`] ranks the queues, [`sentences`] puts the outcome into words.
+//! [`rule`] ranks the queues, `sentences` puts the outcome into words.
 
 mod deployed;
 mod grade;

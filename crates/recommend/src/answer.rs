@@ -334,12 +334,18 @@ fn at(blocks: &[Block], corner: usize) -> Vec<Block> {
     blocks.iter().filter(|block| block.corner == corner).cloned().collect()
 }
 
+/// The blocks of a corner, as many as the other candidate has there: with the same seeds.
+fn shared(blocks: &[Block], others: &[Block], corner: usize) -> Vec<Block> {
+    let mut own = at(blocks, corner);
+    own.truncate(at(others, corner).len());
+    own
+}
+
 /// For each figure that decides, the corner at which another candidate is better by most of its
 /// margins; corners where none is better by a margin are left out.
 fn regret(keys: &[Key], corners: &[Corner], best: &Tried, all: &[&Tried]) -> Vec<Regret> {
     let worst = |key: &Key| {
         let at_corner = |corner: usize| {
-            let own = figure(key, &at(&best.blocks, corner)).mean?;
             // Candidates that were dropped early have fewer seeds; the choice is held against them
             // with the same ones.
             let margins = |one: &Tried| {
@@ -349,6 +355,7 @@ fn regret(keys: &[Key], corners: &[Corner], best: &Tried, all: &[&Tried]) -> Vec
             };
             let leads = all.iter().filter_map(|one| Some((margins(one)?, *one)));
             let (margins, who) = leads.max_by(|a, b| a.0.total_cmp(&b.0))?;
+            let own = figure(key, &shared(&best.blocks, &who.blocks, corner)).mean?;
             Some((margins, corner, own, figure(key, &at(&who.blocks, corner)).mean?, who))
         };
         let (margins, corner, choice, top, who) = (0..corners.len()).filter_map(at_corner).max_by(|a, b| a.0.total_cmp(&b.0))?;
@@ -361,7 +368,7 @@ fn regret(keys: &[Key], corners: &[Corner], best: &Tried, all: &[&Tried]) -> Vec
             best_is: who.candidate.to_string(),
             significant: standing(key, &at(&best.blocks, corner), &at(&who.blocks, corner)) == Standing::Worse,
             words: plain::heading(key.about),
-            choice_said: plain::figure(key.about, figure(key, &at(&best.blocks, corner))),
+            choice_said: plain::figure(key.about, figure(key, &shared(&best.blocks, &who.blocks, corner))),
             best_said: plain::figure(key.about, figure(key, &at(&who.blocks, corner))),
         })
     };

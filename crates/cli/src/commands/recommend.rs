@@ -12,6 +12,7 @@ use goodqueue_hosts::{HostName, Voids};
 use goodqueue_lab::hosts::ScenarioHost;
 use goodqueue_lab::metrics::{PrintedUnit, Quantity};
 use goodqueue_lab::verdict::rule::Key;
+use goodqueue_lab::verdict::words::count;
 use goodqueue_recommend::answer::{Setup, words};
 use goodqueue_recommend::race;
 use goodqueue_recommend::{Asked, Effort, Question, Recommendation, Refused, check, recommend};
@@ -101,10 +102,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut text = shown(&answer, output::width());
     let _ = writeln!(
         text.plain,
-        "{} candidates at {} corners, {} runs in {seconds:.1} s",
-        answer.candidates,
-        answer.corners.len(),
-        answer.runs
+        "{} at {}, {} in {seconds:.1} s",
+        count(answer.candidates, "candidate"),
+        count(answer.corners.len(), "corner"),
+        count(answer.runs, "run")
     );
     for sentence in answer.check.iter().flat_map(|check| &check.sentences) {
         let _ = writeln!(text.plain, "{}", table::wrapped(sentence, output::width()));

@@ -76,6 +76,7 @@ pub struct Key {
     /// Differences up to this do not count.
     pub margin: Margin,
     bounds: Option<Bounds>,
+    enough: Option<f64>,
     source: Source,
 }
 
@@ -103,7 +104,8 @@ impl Key {
             [false, true].into_iter().filter(move |is_l4s| has(activity, *is_l4s)).flat_map(move |is_l4s| {
                 activity.deciding().filter_map(move |(place, metric)| {
                     let source = Source::Groups { place, is_l4s };
-                    Some(Self { activity, about: &metric.about, margin: metric.decides?, bounds: metric.grades, source })
+                    let (about, margin) = (&metric.about, metric.decides?);
+                    Some(Self { activity, about, margin, bounds: metric.grades, enough: metric.enough, source })
                 })
             })
         };
@@ -114,7 +116,7 @@ impl Key {
         let heading = [Heading::Down, Heading::Up].into_iter().find(|heading| bulk(*heading));
         keys.extend(heading.zip(goodput).map(|(heading, about)| {
             let source = Source::Goodput(heading);
-            Self { activity: Activity::Bulk, about, margin: GOODPUT_MARGIN, bounds: None, source }
+            Self { activity: Activity::Bulk, about, margin: GOODPUT_MARGIN, bounds: None, enough: None, source }
         }));
         if is_bulk_alone {
             keys.push(Self::wait());
@@ -127,7 +129,7 @@ impl Key {
     pub fn wait() -> Self {
         let about = LINK_METRICS.iter().map(|metric| &metric.about).find(|about| about.name == "sojourn_s.p95");
         let about = about.expect("the list of figures has it, as a test checks");
-        Self { activity: Activity::Bulk, about, margin: WAIT_MARGIN, bounds: None, source: Source::Wait }
+        Self { activity: Activity::Bulk, about, margin: WAIT_MARGIN, bounds: None, enough: None, source: Source::Wait }
     }
 
     /// Whether people wait for what it measures.
@@ -175,22 +177,24 @@ impl Key {
     /// How far `one` is behind `other`, replication by replication: more is worse.
     #[must_use]
     pub fn behind(&self, one: &Candidate<'_>, other: &Candidate<'_>) -> Figure {
-        let value = |sample: &Sample<'_>| self.value(sample);
+        let value = |sample: &Sample<'_>| self.value(sample).map(|value| self.up_to_enough(value));
         Figure::of(
             pairs(one, other).map(|number| Some(advantage(self.about, other.mean(number, value)?, one.mean(number, value)?))),
         )
     }
 
+    /// The value, or what is enough where it is better than that.
+    fn up_to_enough(&self, value: f64) -> f64 {
+        self.enough.filter(|enough| advantage(self.about, value, *enough) > 0.0).unwrap_or(value)
+    }
+
     /// How `one` stands to `best`.
     #[must_use]
     pub fn standing(&self, one: &Candidate<'_>, best: &Candidate<'_>) -> Standing {
-        let (own, theirs) = (self.figure(one), self.figure(best));
-        let Some(best_mean) = theirs.mean else { return Standing::AsGood };
+        let Some(best_mean) = self.figure(best).mean else { return Standing::AsGood };
         let behind = self.behind(one, best);
-        let Some(mean) = behind.mean.filter(|_| own.n >= theirs.n.min(one.replications() as u32)) else {
-            // Nothing arrived here, and something there.
-            return Standing::Worse;
-        };
+        // Nothing arrived here, and something there.
+        let Some(mean) = behind.mean else { return Standing::Worse };
         let margin = self.margin.around(best_mean);
         let half = if behind.n < MIN_REPLICATIONS { 0.0 } else { behind.ci95.unwrap_or(f64::INFINITY) };
         match () {
@@ -313,8 +317,11 @@ pub fn rank(keys: &[Key], all: &[Candidate<'_>]) -> Option<Outcome> {
         left = standings.iter().filter(|(_, how)| *how != Some(Standing::Worse)).map(|(one, _)| *one).collect();
         doubtful.extend(standings.iter().filter(|(_, how)| *how == Some(Standing::Open)).map(|(one, _)| *one));
     }
+    let interactive = || keys.iter().filter(|key| key.is_interactive());
+    let is_behind = |a: usize, b: usize| interactive().any(|key| key.standing(&all[a], &all[b]) == Standing::Worse);
+    let is_surpassed = |one: &usize| left.iter().any(|other| is_behind(*one, *other) && !is_behind(*other, *one));
     // Leaving a line as it is must be shown to be as good; a queue only not to be worse.
-    let is_eligible = |one: &usize| all[*one].role == Role::SetUp || !doubtful.contains(one);
+    let is_eligible = |one: &usize| (all[*one].role == Role::SetUp || !doubtful.contains(one)) && !is_surpassed(one);
     let is_nothing = |one: &usize| all[*one].role == Role::Nothing && is_eligible(one);
     let named = left.iter().copied().find(is_nothing);
     let wider = |a: &usize, b: &usize| all[*a].deployment.cmp(&all[*b].deployment).then_with(|| nearer(keys, &all[*a], &all[*b]));
@@ -353,7 +360,8 @@ fn best_of(key: &Key, all: &[Candidate<'_>], among: &[usize]) -> Vec<usize> {
     else {
         return Vec::new();
     };
-    means.into_iter().filter(|(_, mean)| *mean == best).map(|(one, _)| one).collect()
+    let best = key.up_to_enough(best);
+    means.into_iter().filter(|(_, mean)| key.up_to_enough(*mean) == best).map(|(one, _)| one).collect()
 }
 
 /// The grade of each activity under each queue in one setting: of its figures the worst.

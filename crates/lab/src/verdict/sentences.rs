@@ -105,12 +105,15 @@ impl<'a> Comparison<'a> {
             let nobody = |who: &&str| judged.ranked.iter().all(|one| judged.unusable(*one).contains(who));
             let cannot: Vec<String> = unusable.iter().copied().filter(nobody).map(cannot).collect();
             return match cannot.is_empty() {
-                true => format!("{name} is the least bad queue for this line{well}."),
-                false => format!("No queue makes this line {}; {name} is the least bad{well}.", cannot.join(" or ")),
+                true => format!("{name} is the least bad queue for this line overall{well}."),
+                false => format!("No queue makes this line {}; {name} is the least bad overall{well}.", cannot.join(" or ")),
             };
         }
         match self.candidates[best].role {
-            Role::Nothing => format!("Leave it as it is: no queue does noticeably better than {name} here."),
+            Role::Nothing if self.better_elsewhere(judged).is_empty() => {
+                format!("Leave it as it is: no queue does noticeably better than {name} here.")
+            }
+            Role::Nothing => format!("Leave it as it is: no queue serves people better on the whole than {name} does here."),
             Role::SetUp => format!("Use {name}{well}."),
         }
     }
@@ -165,10 +168,11 @@ impl<'a> Comparison<'a> {
         let said = gains.iter().map(|(_, _, (_, words))| words.clone());
         let said: Vec<String> = said.chain(stays.then(|| "calls stay clear".to_owned())).collect();
         let losses: Vec<String> = losses.into_iter().map(|(_, words)| words).collect();
+        let is_open = judged.outcome.open.iter().any(|one| judged.ranked[*one] == before);
         match (gains.is_empty(), losses.is_empty()) {
-            (true, true) if judged.outcome.open.is_empty() => self.state(judged),
-            (true, true) => "The difference is too small for us to tell.".to_owned(),
-            (true, false) => format!("Compared with {}, {}.", self.names[before], list(&losses)),
+            (true, _) if is_open => "The difference is too small for us to tell.".to_owned(),
+            (true, true) => self.state(judged),
+            (true, false) => format!("It has a price: compared with {}, {}.", self.names[before], list(&losses)),
             (false, true) => format!("Compared with {}, {}.", self.names[before], list(&said)),
             (false, false) => format!("Compared with {}, {}, but {}.", self.names[before], list(&said), list(&losses)),
         }
@@ -248,10 +252,11 @@ impl<'a> Comparison<'a> {
     fn certainty(&self, judged: &Judged) -> Option<String> {
         let best = judged.best();
         let n = self.candidates.iter().map(|one| pairs(&self.candidates[best], one).count()).min().unwrap_or(0);
-        match n {
-            0 | 1 => return Some("One run of each: a difference may be luck.".to_owned()),
-            2 => return Some("Two runs of each: a difference may be luck.".to_owned()),
-            _ => {}
+        let equal: Vec<String> = judged.outcome.as_good.iter().map(|one| self.names[judged.ranked[*one]].to_owned()).collect();
+        if n < 3 {
+            let runs = if n == 2 { "Two runs of each" } else { "One run of each" };
+            let equal = if equal.is_empty() { String::new() } else { format!(" As good: {}.", list(&equal)) };
+            return Some(format!("{runs}: a difference may be luck.{equal}"));
         }
         let how = format!("(paired 95 % intervals, {n} replications)");
         let stands = |key: &Key, one: usize, other: usize| key.standing(&self.candidates[one], &self.candidates[other]);
@@ -263,7 +268,6 @@ impl<'a> Comparison<'a> {
             return Some(format!("Every other queue is significantly worse {how}."));
         }
         let open: Vec<String> = judged.outcome.open.iter().map(|one| self.names[judged.ranked[*one]].to_owned()).collect();
-        let equal: Vec<String> = judged.outcome.as_good.iter().map(|one| self.names[judged.ranked[*one]].to_owned()).collect();
         match (equal.is_empty(), open.is_empty()) {
             (true, true) => Some(format!("Every other queue is significantly worse in a figure that decides {how}.")),
             (false, true) => Some(format!("As good: {} {how}.", list(&equal))),
@@ -284,23 +288,21 @@ impl<'a> Comparison<'a> {
             let share = |used: f64| format!("{:.0} %", 100.0 * (1.0 - used.min(1.0)));
             let own = used(best, link)?;
             let whose = if self.links.len() > 1 { self.links[link] } else { "the line" };
-            let than =
-                if most.min(1.0) - own > 0.01 { format!(" ({} {})", self.names[other], share(most)) } else { String::new() };
-            (own < 0.995).then(|| format!("{} of {whose} unused{than}", share(own)))
+            (most.min(1.0) - own > 0.01)
+                .then(|| format!("{} of {whose} unused ({} {})", share(own), self.names[other], share(most)))
         };
         let unused: Vec<String> = (0..self.links.len()).filter_map(of_link).collect();
         let of_bulk = |key: &Key| {
             let mean = |one: usize| key.figure(&self.candidates[one]).mean;
             let all = (0..self.candidates.len()).filter_map(|one| Some((one, mean(one)?)));
             let (other, most) = all.reduce(|a, b| if b.1 > a.1 { b } else { a })?;
-            (most - mean(best)? > key.margin.around(most)).then(|| {
-                format!("{} get {}, the most under {}", key.who(), instead(key, mean(best), Some(most)), self.names[other])
-            })
+            (key.standing(&self.candidates[best], &self.candidates[other]) == Standing::Worse)
+                .then(|| format!("{} get {} under {}", key.who(), instead(key, mean(best), Some(most)), self.names[other]))
         };
         let goodput = self.keys.iter().filter(|key| key.activity == Activity::Bulk && key.about.name == "goodput_bit_s");
         let is_busy = (0..self.links.len()).any(|link| most(link).is_some());
         let leaves = match unused.is_empty() {
-            true => is_busy.then(|| "it uses the whole line".to_owned()),
+            true => is_busy.then(|| "it uses as much of the line as any other queue".to_owned()),
             false => Some(format!("it leaves {}", list(&unused))),
         };
         let parts: Vec<String> = leaves.into_iter().chain(goodput.filter_map(of_bulk)).collect();
@@ -463,7 +465,7 @@ impl<'a> Comparison<'a> {
         let shown = |value: f64| figure(key.about, Figure { mean: Some(value), ci95: None, n: 1 });
         let name = |one: &Self| one.names[0].to_owned();
         Headline::only(format!(
-            "{} {} goes from {} ({}) to {} ({}).\n\nNo queue is swept, so no queue is judged.",
+            "No queue is swept, so no queue is judged.\n\n{} {} goes from {} ({}) to {} ({}).",
             capital(key.who()),
             heading(key.about),
             shown(least.1),
