@@ -51,8 +51,8 @@ pub struct Arguments {
     #[arg(long, value_name = "KIND", default_value = "any")]
     hardware: String,
     /// What a candidate must do before it is ranked, for instance of_best=0.9
-    #[arg(long, value_name = "KEY=VALUE,…", default_value = "", hide_default_value = true)]
-    policy: String,
+    #[arg(long, value_name = "KEY=VALUE,…")]
+    policy: Option<String>,
     /// Check the answer with other senders: linux, guest kernels in virtual time; or live, this
     /// machine's own kernel in real time
     #[arg(long, value_name = "HOST")]
@@ -127,7 +127,7 @@ fn question(arguments: &Arguments) -> Result<Question, Failure> {
         cc: &arguments.cc,
         mix: &arguments.mix,
         hardware: &arguments.hardware,
-        policy: &arguments.policy,
+        policy: arguments.policy.as_deref().unwrap_or_default(),
         effort: if arguments.thorough { Effort::Thorough } else { Effort::Quick },
         seed: arguments.seed,
         jobs: arguments.jobs.map_or_else(processors, |jobs| jobs as usize),
