@@ -78,7 +78,7 @@ class Recommendation:
     measure_next: Mapping[str, str] | None
     """The measurement that would change the choice; ``None`` if none would."""
     policy: str
-    """The policy in words."""
+    """The policy in words; empty without one."""
     line: Mapping[str, Any]
     """The question."""
     left_out: Sequence[str]
@@ -123,7 +123,7 @@ def recommend(
     cc: str | Sequence[str] = ("cubic", "bbr"),
     mix: str = "home",
     hardware: str = "any",
-    policy: str = "of_best=0.8",
+    policy: str = "",
     effort: Effort = "quick",
     check: Checker | None = None,
     seed: int = 1,
@@ -151,7 +151,7 @@ def recommend(
     hardware
         What the router can run: ``"openwrt"``, ``"linux"``, ``"libreqos"``, ``"routeros"`` or ``"any"``.
     policy
-        What a candidate must do before it is ranked (docs/answers.md has the keys).
+        What a candidate must do before it is ranked (docs/answers.md has the keys); nothing when empty.
     effort
         ``"quick"``, or ``"thorough"`` for more shaped rates, longer runs and more of them.
     check
