@@ -222,10 +222,12 @@ impl Metric {
     /// The only figure of a kind that shows one: what people notice first, where neither a subject
     /// nor a figure is asked for.
     pub(crate) fn only(source: &dyn Source, request: &Request) -> Result<Self, PlotError> {
-        if request.link.is_none() && request.group.is_none() && request.metric.is_empty() {
-            if let Some(noticed) = Self::noticed(source) {
-                return Ok(noticed);
-            }
+        if request.link.is_none()
+            && request.group.is_none()
+            && request.metric.is_empty()
+            && let Some(noticed) = Self::noticed(source)
+        {
+            return Ok(noticed);
         }
         let subject = request.subject(source)?;
         match request.metric.as_slice() {

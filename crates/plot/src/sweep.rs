@@ -134,7 +134,8 @@ mod tests {
 
     #[test]
     fn a_line_per_queue_stands_over_a_swept_number() {
-        let set = |queue: &str, flows: u32, rtt: &str| json!({"link.l.queue": queue, "traffic.0.flows": flows, "traffic.0.rtt": rtt});
+        let set =
+            |queue: &str, flows: u32, rtt: &str| json!({"link.l.queue": queue, "traffic.0.flows": flows, "traffic.0.rtt": rtt});
         let all = [
             (set("pie", 16, "20 ms"), 3.0),
             (set("pie", 1, "20 ms"), 4.0),
