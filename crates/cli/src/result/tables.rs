@@ -6,7 +6,7 @@ use super::Finished;
 use crate::table::{self, Column, Text};
 use goodqueue_lab::experience::Activity;
 use goodqueue_lab::metrics::{
-    Description, GROUP_METRICS, JAIN_METRICS, LEAST_TIME_S, LINK_METRICS, Printed, PrintedUnit, Quantity, When, unit_that_suits,
+    Description, GROUP_METRICS, LEAST_TIME_S, LINK_METRICS, Printed, PrintedUnit, Quantity, When, unit_that_suits,
 };
 use goodqueue_lab::runner::PointResult;
 use goodqueue_lab::statistics::Figure;
@@ -176,7 +176,6 @@ impl Printer<'_> {
         let of_link = |metric: &str| -> Vec<Figure> {
             rows.iter().map(|(_, summary, _)| summary.link(link).map_or_else(Figure::default, |f| f.figure(metric))).collect()
         };
-        let of_point = |metric: &str| -> Vec<Figure> { rows.iter().map(|(_, summary, _)| summary.jain.figure(metric)).collect() };
         let shown = printed(LINK_METRICS.iter().map(|metric| &metric.about), of_link);
         let mut columns: Vec<Column> = shown.iter().map(|one| column(one, &shown)).collect();
         if main {
@@ -185,11 +184,6 @@ impl Printer<'_> {
             let (unit, scale) = unit_that_suits(Quantity::Rate, &goodput);
             columns.insert(1, Column::figures("goodput", unit, 2, scale, goodput));
             columns.splice(1..1, deciding(rows));
-        }
-        let flows = rows.iter().map(|(_, summary, _)| summary.flows.len()).max().unwrap_or(0);
-        if main && flows > 1 {
-            let fairness = printed(JAIN_METRICS.iter().map(|metric| &metric.about), of_point);
-            columns.extend(fairness.iter().map(|one| column(one, &fairness)));
         }
         self.table(&format!("link {link}"), rows, &columns);
     }
