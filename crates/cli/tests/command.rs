@@ -133,6 +133,24 @@ fn overrides_reach_the_result() {
 }
 
 #[test]
+fn compare_measures_a_recording_as_a_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    // 12 Mbit/s for 3 s.
+    fs::write(dir.path().join("link.down"), (1..=3000).map(|ms| format!("{ms}\n")).collect::<String>()).unwrap();
+    let compare = |more: &[&str]| {
+        let words = ["compare", "--trace", "link.down", "--aqm", "codel", "--warmup", "1s", "--replications", "1", "--no-report"];
+        let (code, _, err) = run(dir.path(), &[&words, more].concat());
+        assert_eq!(code, 0, "{err}");
+        err
+    };
+    let whole = compare(&["--out", "whole"]);
+    assert!(!whole.contains("are measured"), "{whole}");
+    assert!(fs::read_to_string(dir.path().join("whole/scenario.toml")).unwrap().contains("duration = \"3 s\"\n"));
+    let part = compare(&["--duration", "2s", "--out", "part"]);
+    assert!(part.contains("note: 2 s of 3 s of the recording are measured\n"), "{part}");
+}
+
+#[test]
 fn compare_needs_no_file_and_leaves_one() {
     let dir = tempfile::tempdir().unwrap();
     let quick = ["--warmup", "1s", "--duration", "3s", "--replications", "2"];
@@ -212,6 +230,9 @@ fn bad_usage_and_input_exit_with_two() {
         assert!(out.is_empty(), "{arguments:?} printed {out}");
         assert!(!err.contains("panicked") && !err.contains("internal error"), "{arguments:?}: {err}");
     }
+    // Both directions have the one queue that was named.
+    let (_, _, err) = run(dir.path(), &["compare", "--rate", "50/10mbit", "--aqm", "nosuch"]);
+    assert_eq!((err.matches("nosuch").count(), err.contains("--aqm-up")), (1, false), "{err}");
     assert!(!dir.path().join("results").exists(), "nothing was begun");
 }
 

@@ -78,7 +78,7 @@ fn a_point_of_a_sweep_must_be_named() {
     assert_eq!(code, 0);
     // One direction: its queue leaves by the interface.
     assert!(out.contains("# down, leaves by eth0: 5 Mbit/s line, shaped to 4.75 Mbit/s (95 %)\n"), "{out}");
-    assert!(out.contains(" codel limit 100 target 20ms interval 100ms noecn\n") && !out.contains("ifb"), "{out}");
+    assert!(out.contains(" codel target 20ms interval 100ms noecn\n") && !out.contains("ifb"), "{out}");
     let (_, out, _) = run(dir.path(), &["export", "tc", "s.toml", "--dev", "eth0", "--point", "1", "--egress", "up"]);
     assert!(out.contains("# down, arrives at eth0 and waits at ifb4eth0"), "{out}");
 }
@@ -130,7 +130,7 @@ fn a_recorded_folder_is_examined() {
     file("sys/class/net/eth0/device/uevent", "");
     file("commands/tc_-j_qdisc_show", r#"[{"kind":"pfifo_fast","handle":"0:","dev":"eth0","root":true,"options":{}}]"#);
     let (code, out, err) = run(dir.path(), &["doctor", "--root", "host", "--dev", "eth0"]);
-    assert_eq!(code, 0, "{err}");
+    assert_eq!((code, err.as_str()), (1, "error: 1 problem at eth0\n"));
     assert!(out.starts_with("eth0:\n problem  queue: pfifo_fast at eth0 has no queue management"), "{out}");
     assert!(out.contains("\n          tc qdisc replace dev eth0 root fq_codel\n"), "{out}");
     let (_, out, _) = run(dir.path(), &["doctor", "--root", "host", "--dev", "eth0", "--json"]);
@@ -150,7 +150,7 @@ fn what_the_script_collects_gives_the_same_findings() {
     let collect = format!("mkdir host && sh '{script}' lo | tar -x -C host");
     assert!(Command::new("sh").args(["-c", &collect]).current_dir(dir.path()).status().unwrap().success());
     let here = run(dir.path(), &["doctor", "--dev", "lo"]);
-    assert_eq!(here.0, 0, "{}", here.2);
+    assert_ne!(here.0, 2, "{}", here.2);
     assert_eq!(run(dir.path(), &["doctor", "--root", "host", "--dev", "lo"]), here);
 }
 
@@ -290,8 +290,6 @@ fn a_recommendation_goes_to_every_target() {
             let (code, out, err) = run(dir.path(), &words);
             assert_eq!(code, 0, "{target} {kind}: {err}");
             assert!(out.contains(&expected), "{target}: {expected}\n{out}");
-            let looks_behind_nat = kind == "cake" && target != "libreqos";
-            assert_eq!(out.contains("nat"), looks_behind_nat, "{target} {kind}: {out}");
         }
         let (_, out, _) = run(dir.path(), &["export", "tc", "a.json", "--dev", "eth0"]);
         let marks = if kind == "cake" { "cake bandwidth" } else { " ecn\n" };
@@ -327,7 +325,9 @@ fn each_kind_that_is_searched_for_a_router_can_be_exported_to_it() {
 fn what_is_no_recommendation_gets_one_line() {
     let dir = tempfile::tempdir().unwrap();
     let answer = |percent: &str, scenario: &str| {
-        format!(r#"{{"schema":"goodqueue.recommendation/1","choice":{{"shape_percent":{percent}}},"scenario":{scenario}}}"#)
+        format!(
+            r#"{{"schema":"goodqueue.recommendation/1","choice":{{"shape_percent":{percent}}},"line":{{"hardware":"any"}},"scenario":{scenario}}}"#
+        )
     };
     let expected = "is no recommendation: expected schema goodqueue.recommendation/1, as gq recommend --json writes it";
     for (text, options, message) in [
@@ -335,6 +335,11 @@ fn what_is_no_recommendation_gets_one_line() {
         (r#"{"schema":"goodqueue.recommendation/2"}"#.to_owned(), "", format!("a.json: {expected}")),
         (" {\"schema\":".to_owned(), "", "a.json: is not JSON: EOF while parsing a value at line 1 column 11".to_owned()),
         (answer("90.0", "1"), "", "a.json: scenario: is missing".to_owned()),
+        (
+            answer("90.0", "\"\"").replace("any", "toaster"),
+            "",
+            "a.json: line.hardware: is missing or unknown: allowed any, linux, openwrt, libreqos, routeros".to_owned(),
+        ),
         (answer("null", "\"\""), "", "a.json: choice: shapes nothing, so there is nothing to set on a router".to_owned()),
         (
             answer("90.0", "\"\""),
@@ -365,6 +370,60 @@ const RECOMMENDED: &str = "goodqueue = 1\nduration = \"2 s\"\n[link.line]\nfrom 
                            queue = { kind = \"shaper\", rate = \"45 Mbit/s\", of = \"fq-codel\" }\n\
                            queue_up = { kind = \"shaper\", rate = \"9 Mbit/s\", of = \"cake\" }\n\
                            [[traffic]]\nkind = \"bulk\"\npath = [\"isp\", \"home\"]\n";
+
+/// What one command of both ways writes.
+fn exported(dir: &Path, target: &str, source: &str, more: &[&str]) -> String {
+    let place: &[&str] = if target == "libreqos" { &["--address", "100.64.0.2"] } else { &["--dev", "eth0"] };
+    let words: Vec<&str> = ["export", target, source].iter().chain(place).chain(more).copied().collect();
+    let (code, out, err) = run(dir, &words);
+    assert_eq!(code, 0, "{words:?}: {err}");
+    out + &err
+}
+
+#[test]
+fn a_scenario_and_an_answer_give_the_same_text() {
+    let dir = tempfile::tempdir().unwrap();
+    let commands = |text: &str| -> Vec<String> {
+        text.lines().filter(|line| !line.starts_with('#') && !line.starts_with("note: ")).map(str::to_owned).collect()
+    };
+    for kind in ["cake", "fq-codel"] {
+        let router = RECOMMENDED
+            .replace("goodqueue = 1\n", "goodqueue = 1\nname = \"a line\"\n")
+            .replace("of = \"fq-codel\"", &format!("of = \"{kind}\""))
+            .replace("of = \"cake\"", &format!("of = \"{kind}\""));
+        let line = format!(
+            "goodqueue = 1\nname = \"a line\"\nduration = \"2 s\"\n[link.line]\nrate = \"50 Mbit/s\"\nrate_up = \"10 Mbit/s\"\n\
+             delay = \"10 ms\"\nbuffer = \"80 ms\"\nbuffer_up = \"400 ms\"\nqueue = \"{kind}\"\nqueue_up = \"{kind}\"\n\
+             [[traffic]]\nkind = \"bulk\"\n"
+        );
+        fs::write(dir.path().join("router.toml"), &router).unwrap();
+        fs::write(dir.path().join("line.toml"), line).unwrap();
+        for (hardware, translates) in [("linux", false), ("openwrt", true)] {
+            let answer = serde_json::json!({
+                "schema": "goodqueue.recommendation/1",
+                "choice": { "shape_percent": 90.0 },
+                "line": { "hardware": hardware },
+                "scenario": router,
+            });
+            fs::write(dir.path().join("answer.json"), answer.to_string()).unwrap();
+            for target in ["tc", "sqm", "networkd", "routeros", "libreqos"] {
+                let nat: &[&str] = if translates && target != "libreqos" { &["--nat"] } else { &[] };
+                let by_answer = exported(dir.path(), target, "answer.json", &[]);
+                assert_eq!(exported(dir.path(), target, "router.toml", nat), by_answer, "{target} {hardware}");
+                // The line with the queue is another scenario, whose comments tell other rates.
+                let of_line: Vec<&str> = nat.iter().chain(&["--percent", "90"]).copied().collect();
+                let by_line = exported(dir.path(), target, "line.toml", &of_line);
+                assert_eq!(commands(&by_line), commands(&by_answer), "{target} {hardware}");
+                let is_told = matches!(target, "sqm" | "routeros") || translates && target != "libreqos";
+                let words = [" nat ", " nat\n", " nat'", "NAT=yes", "cake-nat=yes"];
+                let looks_behind = words.iter().any(|word| by_answer.contains(word));
+                assert_eq!(looks_behind, kind == "cake" && is_told, "{target} {hardware}\n{by_answer}");
+            }
+        }
+    }
+    let (code, _, err) = run(dir.path(), &["export", "libreqos", "line.toml", "--nat"]);
+    assert_eq!((code, err.as_str()), (2, "error: --nat: means nothing for gq export libreqos\n"));
+}
 
 #[test]
 fn the_queues_of_a_recommendation_are_those_of_its_router() {

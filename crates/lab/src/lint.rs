@@ -287,7 +287,7 @@ impl<'a> Lint<'a> {
                 self.warn(format!("{key}.projection"), message, "add ecn = true to the queue and to the traffic");
             }
             EcnPolicy::Drop if any && queue.marks() => {
-                let message = format!("senders use ecn, but `{}` is not told to mark", queue.name());
+                let message = format!("senders use ecn, but `{}` does not mark", queue.name());
                 self.warn(format!("{key}.ecn"), message, "add ecn = true to the queue");
             }
             EcnPolicy::Drop if any => {

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::output::print;
 use clap::Args;
-use goodqueue_router::doctor::{self, Folder, Host, Report};
+use goodqueue_router::doctor::{self, Folder, Host, Report, Weight};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -32,7 +32,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let report = report.map_err(|message| Failure::Input(format!("--dev: {message}")))?;
     let text = if arguments.json { json(&report)? } else { listing(&report) };
-    Ok(print(&text)?)
+    print(&text)?;
+    match report.findings.iter().filter(|finding| finding.weight == Weight::Problem).count() {
+        0 => Ok(()),
+        1 => Err(Failure::Run(format!("1 problem at {}", report.dev))),
+        many => Err(Failure::Run(format!("{many} problems at {}", report.dev))),
+    }
 }
 
 /// This machine.

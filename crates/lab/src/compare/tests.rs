@@ -50,7 +50,7 @@ fn a_recording_is_measured_as_a_whole_unless_told_otherwise() {
         path.display().to_string()
     };
     let line = Line::Trace { down: file("down", "1\n40000\n"), up: Some(file("up", "1\n40500\n")) };
-    let whole = Comparison { line, ..comparison(&["codel"]) };
+    let whole = Comparison { line, buffer: "99 packets".to_owned(), ..comparison(&["codel"]) };
     assert_eq!(whole.scenario().expect("a scenario").recorded, Some(Duration::ms(40_500)));
     assert_eq!(plan(&whole).point(0).expect("a point").plan.duration, Duration::ms(40_500));
     let part = Comparison { duration: Some("30 s".to_owned()), ..whole };

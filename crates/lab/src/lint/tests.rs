@@ -83,7 +83,7 @@ fn each_oddity_is_named() {
         (
             "kind = \"bulk\"\n",
             "kind = \"bulk\"\necn = true\n",
-            "link.b.queue.ecn: senders use ecn, but `codel` is not told to mark",
+            "link.b.queue.ecn: senders use ecn, but `codel` does not mark",
         ),
         (
             "{ kind = \"codel\" }",
