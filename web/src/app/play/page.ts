@@ -26,6 +26,9 @@ import { PACKET_SPEED, speedInWords, Transport } from "./transport.ts";
 
 type View = "charts" | "packets";
 
+/** The speed at which packets are first shown. */
+const SLOWED = 0.01;
+
 const SPANS: readonly { value: string; label: string; span: Span }[] = [
   { value: "all", label: "Whole run", span: null },
   { value: "30", label: "30 s", span: 30 },
@@ -276,7 +279,7 @@ export class PlayPage implements Page, Watcher {
     });
     this.#viewTools.hidden = false;
     const shown = `${speedInWords(PACKET_SPEED)} and slower`;
-    const speed = this.#isSlowed ? `The speed is now ${speedInWords(this.#play.speed)}: packets are shown at ${shown}.` : `Shown at ${shown}.`;
+    const speed = this.#isSlowed ? `The speed was lowered to ${speedInWords(SLOWED)}: packets are shown at ${shown}.` : `Shown at ${shown}.`;
     this.#viewTools.replaceChildren(view, isPackets ? h("p", { class: "hint" }, `Each square is a packet, each color a flow, and low squares are small packets. The next packet to leave is at the right of the lowest row; rows continue upward, back and forth. Pause and step to follow single packets. ${speed}`) : span);
     const charts = h("div", { class: "chart-grid" }, ...(this.#charts?.frames ?? []).map((frame) => frame.element));
     this.#legendFlows = -1;
@@ -296,9 +299,9 @@ export class PlayPage implements Page, Watcher {
     this.#view = view;
     this.#isSlowed = view === "packets" && (this.#play.speed === null || this.#play.speed > PACKET_SPEED);
     if (this.#isSlowed) {
-      this.#transport.setSpeed(0.01);
-      this.#setSpeed(0.01);
-      announce(`The speed is now ${speedInWords(0.01)}.`);
+      this.#transport.setSpeed(SLOWED);
+      this.#setSpeed(SLOWED);
+      announce(`The speed was lowered to ${speedInWords(SLOWED)}.`);
     }
     this.#showView();
   }
