@@ -123,6 +123,8 @@ describe.skipIf(!hasGq)("gq serve", () => {
     await page.waitForSelector(".verdict:not([hidden])", { timeout: 60_000 });
     const lines = await page.locator(".call-card .call-figures").evaluateAll((cards) => cards.map((card) => new Set([...card.querySelectorAll("dd")].map((value) => Math.round(value.getBoundingClientRect().top))).size));
     expect(lines).toEqual([1, 1, 1, 1]);
+    const over = await page.locator(".call-card").evaluateAll((cards) => cards.filter((card) => card.scrollWidth > card.clientWidth).length);
+    expect(over).toBe(0);
     await page.screenshot({ path: resolve(OUT, "serve-four.png") });
     await page.context().close();
   });
@@ -314,7 +316,7 @@ describe.skipIf(!hasGq)("gq serve", () => {
     await expect.poll(() => seconds(page), { timeout: 20_000 }).toBeGreaterThan(6);
     await page.getByRole("button", { name: "Packets", exact: true }).click();
     await expect.poll(() => page.locator(".packet-panel .panel-value").first().textContent()).toMatch(/^[1-9]\d* waiting.* · since this view was opened: \d+ dropped, \d+ marked$/);
-    expect(await page.locator(".view-tools .hint").textContent()).toContain("The speed is now 0.01\u00a0×: packets are shown at 0.05\u00a0× and slower.");
+    expect(await page.locator(".view-tools .hint").textContent()).toContain("The speed was lowered to 0.01\u00a0×: packets are shown at 0.05\u00a0× and slower.");
     await setSpeed(page, 3);
     // Single steps show packets too, and the next drop is not far.
     await page.getByRole("button", { name: "Pause" }).click();
