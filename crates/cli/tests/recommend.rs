@@ -20,7 +20,7 @@ fn a_known_line_gets_a_queue_a_rate_and_a_scenario_that_runs() {
     let dir = tempfile::tempdir().unwrap();
     let (code, out, error) = recommend(dir.path(), &format!("{KNOWN} --json answer.json --scenario line.toml"));
     assert_eq!(code, 0, "{error}");
-    assert!(out.starts_with("Set up "), "{out}");
+    assert!(out.contains("\n\nSet SQM (") && out.contains(" kbit/s down and "), "{out}");
     let answer: Value = serde_json::from_str(&fs::read_to_string(dir.path().join("answer.json")).unwrap()).unwrap();
     assert_eq!(answer["schema"], "goodqueue.recommendation/1");
     let choice = &answer["choice"];

@@ -231,7 +231,7 @@ mod tests {
         let expected = [
             "shaped:fq-codel:hash=set-associative",
             "shaped:fq-codel:hash=direct",
-            "fq-codel:hash=set-associative",
+            "fq-codel",
             "shaped:classes=weight=1+weight=2:pie",
             "shaped:pie",
         ];
