@@ -322,12 +322,16 @@ pub fn rank(keys: &[Key], all: &[Candidate<'_>]) -> Option<Outcome> {
     let is_surpassed = |one: &usize| left.iter().any(|other| is_behind(*one, *other) && !is_behind(*other, *one));
     // Leaving a line as it is must be shown to be as good; a queue only not to be worse.
     let is_eligible = |one: &usize| (all[*one].role == Role::SetUp || !doubtful.contains(one)) && !is_surpassed(one);
-    let is_nothing = |one: &usize| all[*one].role == Role::Nothing && is_eligible(one);
+    let unlimited = || keys.iter().map(|key| Key { enough: None, ..*key });
+    let is_worse_than = |one: usize, other: usize| unlimited().any(|key| key.standing(&all[one], &all[other]) == Standing::Worse);
+    let is_nothing = |one: &usize| {
+        all[*one].role == Role::Nothing && is_eligible(one) && !left.iter().any(|other| is_worse_than(*one, *other))
+    };
     let named = left.iter().copied().find(is_nothing);
     let wider = |a: &usize, b: &usize| all[*a].deployment.cmp(&all[*b].deployment).then_with(|| nearer(keys, &all[*a], &all[*b]));
     let named = named.or_else(|| left.iter().copied().filter(is_eligible).min_by(wider));
     let best = named.or_else(|| left.first().copied())?;
-    let does_as_well = |one: &usize| keys.iter().all(|key| key.standing(&all[*one], &all[best]) == Standing::AsGood);
+    let does_as_well = |one: &usize| unlimited().all(|key| key.standing(&all[*one], &all[best]) == Standing::AsGood);
     let is_worse = |one: &usize| keys.iter().any(|key| key.standing(&all[*one], &all[best]) == Standing::Worse);
     let (as_good, open) = left.into_iter().filter(|one| *one != best && !is_worse(one)).partition(does_as_well);
     let worst = |one: usize| {

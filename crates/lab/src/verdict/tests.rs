@@ -209,6 +209,16 @@ fn calls_that_are_clear_leave_the_choice_to_the_ping() {
 }
 
 #[test]
+fn tail_drop_is_not_named_for_a_call_that_is_only_just_clear() {
+    let call = |mos| {
+        let groups = vec![group("call", Activity::Call, &[mos], 64e3)];
+        point((0..3).map(|number| run(number, 1.0, 0.2, groups.clone())).collect())
+    };
+    let said = judged(&[call(4.05), call(4.33)], &queues(&["tail-drop", "fq-codel"]), "");
+    assert_eq!(said.best.as_deref(), Some("fq-codel"), "{}", said.text);
+}
+
+#[test]
 fn loss_of_goodput_is_said() {
     let said = headline(&[("tail-drop", TAIL), ("fq-codel", (4.33, 0.0, 0.0214, 6.9e6, 0.75))]);
     assert_eq!(
