@@ -17,6 +17,9 @@ const HEADROOM: usize = 256;
 pub const LONGEST: usize = CHUNK - HEADROOM;
 /// Frames that wait for us at most.
 const RECEIVED: u32 = 4096;
+/// Entries of the fill ring. The kernel shows a frame before it says that its chunk has left the
+/// ring, so each chunk may be in it once more than it is.
+const FILL: u32 = 2 * RECEIVED;
 /// Frames on their way out at most.
 const SENT: u32 = 1024;
 /// Frames that the kernel sends per call unless asked for more.
@@ -195,7 +198,7 @@ impl XdpSocket {
         // on failure, and nothing of ours but this value touches it.
         unsafe { set(&fd, libc::XDP_UMEM_REG, &register)? };
         for (option, size) in [
-            (libc::XDP_UMEM_FILL_RING, RECEIVED),
+            (libc::XDP_UMEM_FILL_RING, FILL),
             (libc::XDP_UMEM_COMPLETION_RING, SENT),
             (libc::XDP_RX_RING, RECEIVED),
             (libc::XDP_TX_RING, SENT),
@@ -206,7 +209,7 @@ impl XdpSocket {
         let offsets: libc::xdp_mmap_offsets = get(&fd, libc::XDP_MMAP_OFFSETS)?;
         let (socket, pages) = (fd.as_fd(), [libc::XDP_UMEM_PGOFF_FILL_RING, libc::XDP_UMEM_PGOFF_COMPLETION_RING]);
         let [fill, completion] = pages.map(|page| page as libc::off_t);
-        let mut fill = Ring::new(socket, &offsets.fr, RECEIVED, fill)?;
+        let mut fill = Ring::new(socket, &offsets.fr, FILL, fill)?;
         let completion = Ring::new(socket, &offsets.cr, SENT, completion)?;
         let receive = Ring::new(socket, &offsets.rx, RECEIVED, libc::XDP_PGOFF_RX_RING as libc::off_t)?;
         let transmit = Ring::new(socket, &offsets.tx, SENT, libc::XDP_PGOFF_TX_RING as libc::off_t)?;
@@ -258,7 +261,7 @@ impl XdpSocket {
     pub fn release(&mut self) {
         if let Some(found) = self.receive.next() {
             self.receive.taken();
-            // There is room for every chunk that ever was in it.
+            // There is room for each chunk twice.
             let put = self.fill.put(found.addr & !(CHUNK as u64 - 1));
             debug_assert!(put, "the fill ring has room for all chunks");
             self.fill.publish();
