@@ -118,15 +118,14 @@ pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
     if let (Ok(()), Ok(path), false) = (&printed, &written, job.settings.json_to_stdout()) {
         say(&format!("results in {}", path.display()));
     }
-    let folder = match written {
-        Ok(folder) => folder,
-        Err(error) => {
-            if !job.settings.json_to_stdout() {
-                print_text(&tables::verdict(&finished, crate::output::width()))?;
-            }
-            return Err(error);
-        }
+    let conclude = || match job.settings.json_to_stdout() {
+        true => Ok(()),
+        false => print_text(&tables::verdict(&finished, crate::output::width())),
     };
+    if written.is_err() {
+        conclude()?;
+    }
+    let folder = written?;
     printed?;
     if let Some((written, folder)) = qlog {
         say(&format!("{} qlog files in {}", written?, folder.display()));
@@ -135,9 +134,7 @@ pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
     if opening.open || !job.settings.json_to_stdout() {
         opening.show(&folder);
     }
-    if !job.settings.json_to_stdout() {
-        print_text(&tables::verdict(&finished, crate::output::width()))?;
-    }
+    conclude()?;
     verdict(&report, points.len() * options.replications as usize)
 }
 

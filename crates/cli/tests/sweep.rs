@@ -57,22 +57,20 @@ fn gives_the_summary_of_a_run_and_goes_on_where_it_was() {
     let dir = folder(SCENARIO);
     let place = dir.path();
     let (code, out, err) = gq(place, &["sweep", "swept.toml", "--out", "done", "--jobs", "2"]);
-    assert_eq!((code, out.as_str()), (0, "4 of 4 points finished\n"), "{err}");
+    assert_eq!((code, out.starts_with("4 of 4 points finished\n\n")), (0, true), "{out}{err}");
     let (code, _, err) = gq(place, &["run", "swept.toml", "--out", "run", "--no-report", "--record", "nothing"]);
     assert_eq!(code, 0, "{err}");
     let whole = files(&place.join("done"));
     let read = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).expect("a summary");
-    let mut of_run = read(&fs::read(place.join("run/summary.json")).expect("a summary"));
-    // A sweep is summarized point by point, without what compares all points.
-    assert!(of_run.as_object_mut().expect("an object").remove("headline").is_some());
+    let of_run = read(&fs::read(place.join("run/summary.json")).expect("a summary"));
     assert_eq!(read(&whole[Path::new("summary.json")]), of_run);
 
     let point = |number: u32| place.join(format!("done/points/00000{number}.parquet"));
     fs::remove_file(point(0)).expect("there");
     fs::write(point(2), "not a table").expect("writable");
     fs::write(place.join("done/points/000003.parquet.tmp"), "half a fi").expect("writable");
-    let (code, out, err) = gq(place, &["sweep", "swept.toml", "--out", "done", "--jobs", "1"]);
-    assert_eq!((code, out.as_str()), (0, "4 of 4 points finished, 2 of them from before\n"), "{err}");
+    let (code, again, err) = gq(place, &["sweep", "swept.toml", "--out", "done", "--jobs", "1"]);
+    assert!(code == 0 && again == out.replacen("finished", "finished, 2 of them from before", 1), "{again}{err}");
     assert_eq!(files(&place.join("done")), whole);
 }
 
@@ -90,7 +88,7 @@ fn points_that_fail_are_told_and_tried_again() {
     fs::write(dir.path().join("swept.toml"), format!("{head}{list}")).expect("the scenario is written");
     for before in ["", ", 1 of them from before"] {
         let (code, out, err) = gq(dir.path(), &["sweep", "swept.toml", "--out", "done"]);
-        assert_eq!((code, out), (1, format!("1 of 2 points finished{before}\n")), "{err}");
+        assert!(code == 1 && out.starts_with(&format!("1 of 2 points finished{before}\n")), "{out}{err}");
         assert!(err.contains("1 point failed: see done"), "{err}");
     }
     let failed = fs::read_to_string(dir.path().join("done/failed/000001.json")).expect("a record");

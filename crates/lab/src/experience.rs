@@ -12,9 +12,10 @@ use crate::verdict::Bounds;
 use goodqueue_sim::{Content, SessionSpec, SourceSpec};
 use goodqueue_tcp::Data;
 use goodqueue_units::Ecn;
+use serde::{Deserialize, Serialize};
 
 /// What a group of flows is to the people who use it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Activity {
     /// A conversation (`voip`).
     Call,
@@ -79,7 +80,7 @@ pub struct ExperienceMetric {
     pub about: Description,
     /// The difference that counts, where the figure decides between queues.
     pub decides: Option<Margin>,
-    /// What values are good, fair and poor.
+    /// The bounds of good, fair and poor values.
     pub grades: Option<Bounds>,
     /// Better values than this are not told apart.
     pub enough: Option<f64>,
@@ -140,12 +141,12 @@ impl ExperienceMetric {
         Self { about: Description { name, ..self.about }, ..self }
     }
 
-    /// It without a column in tables.
+    /// Leaves out the column in tables.
     const fn hidden(self) -> Self {
         Self { about: Description { printed: None, ..self.about }, ..self }
     }
 
-    /// It with all values that are good alike.
+    /// Takes all values that are good as alike.
     const fn good_is_enough(self) -> Self {
         let Some(Bounds { bounds, .. }) = self.grades else { return self };
         Self { enough: Some(bounds[0]), ..self }
@@ -388,7 +389,7 @@ impl Activity {
 }
 
 /// What one group got in one run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupExperience {
     /// The group's name.
     pub group: String,
@@ -396,8 +397,8 @@ pub struct GroupExperience {
     pub activity: Activity,
     /// The direction in which its data crosses its first link.
     pub heading: Heading,
-    /// The ECN field of its packets.
-    pub ecn: Ecn,
+    /// Whether its packets are marked for L4S: ECT(1).
+    pub is_l4s: bool,
     /// Round-trip time without queueing or transmission, s.
     pub base_rtt_s: f64,
     /// Values in the order of [`Activity::metrics`]; `None` where a figure is not defined.
@@ -419,7 +420,7 @@ impl GroupExperience {
                 group: figures.name.clone(),
                 activity,
                 heading: traffic.main.path.forward.first().map_or(Heading::Down, |step| step.heading),
-                ecn: traffic.main.source.datagrams().map_or(Ecn::NotEct, |datagrams| datagrams.ecn),
+                is_l4s: traffic.main.source.datagrams().is_some_and(|datagrams| datagrams.ecn == Ecn::Ect1),
                 base_rtt_s: point.plan.rtt_of(traffic).as_secs_f64(),
                 values: activity.metrics().iter().map(|metric| metric.value(run, number, line)).collect(),
                 goodput_bit_s: figures.value("goodput_bit_s"),

@@ -10,6 +10,7 @@ mod unit;
 use goodqueue_aqm::Tally;
 use goodqueue_sim::{FlowOutcome, LinkOutcome, Outcome, SojournHistogram};
 use goodqueue_units::Duration;
+use serde::{Deserialize, Serialize};
 
 pub use describe::{Better, ColumnData, Description, Metric, Presence, Printed, PrintedUnit, Quantity, Shown, When};
 pub use fairness::{FLOW_METRICS, FairnessMetric, FlowMetric, JAIN_METRICS};
@@ -35,7 +36,7 @@ pub struct RunFigures {
 }
 
 /// Figures of one link in one run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinkFigures {
     /// The link's name.
     pub name: String,

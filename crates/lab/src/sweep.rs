@@ -140,7 +140,7 @@ pub fn run_point(plan: &Plan, sha256: &str, number: usize, stop: &AtomicBool) ->
     };
     let report = runner::run(std::slice::from_ref(&point), &options, stop, &mut |_| {}, &mut NoRecorder);
     if let Some(summary) = complete(&report) {
-        return match columns::file(plan, sha256, number, summary, &report.fingerprints) {
+        return match columns::file(plan, sha256, number, summary, &report.points[0].runs, &report.fingerprints) {
             Ok(bytes) => PointOutcome::Finished(bytes),
             Err(error) => failed(plan, sha256, number, vec![format!("its file cannot be made: {error}")]),
         };

@@ -14,7 +14,7 @@ pub mod words;
 pub use deployed::{DEPLOYED, Deployment};
 pub use grade::{Bounds, Grade};
 pub use policy::{POLICY_KEYS, Policy, PolicyError};
-pub use sentences::{cannot_carry, effect};
+pub use sentences::{by_who, cannot_carry, effect};
 pub use units::Unit;
 
 use crate::compare::{Labels, Split};
@@ -33,11 +33,11 @@ pub struct Headline {
     pub best: Option<String>,
     /// Labels of those that are not significantly worse.
     pub not_significantly_different: Vec<String>,
-    /// What the named queue costs in utilization and goodput, in words.
+    /// The price of the named queue in utilization and goodput, in words.
     pub price: String,
     /// Activities that are unusable under the named queue.
     pub unusable: Vec<&'static str>,
-    /// How well each activity goes under each queue, over settings the worst.
+    /// The grade of each activity under each queue, over settings the worst.
     pub grades: Vec<Graded>,
     /// The policy in words; empty without one.
     pub policy: String,
@@ -45,7 +45,7 @@ pub struct Headline {
     pub outside_policy: Vec<String>,
 }
 
-/// How well people fare under one queue.
+/// The grades under one queue.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Graded {
     /// The queue.
@@ -84,7 +84,6 @@ struct Comparison<'a> {
     keys: Vec<Key>,
     /// The reported directions of the main link.
     links: Vec<&'a str>,
-    settings: usize,
     unit: Unit,
 }
 
@@ -123,8 +122,9 @@ impl Headline {
             [] => Self::only(format!("No run finished in which a packet passed {link}, so there is nothing to compare.")),
             [_] => comparison.about_one(),
             rows if rows.iter().any(|row| row.split.choices.is_empty()) => {
-                let apart: Vec<Comparison<'_>> = rows.iter().map(|row| comparison.alone(row)).collect();
-                Comparison::range(&apart)
+                let alone = rows.iter().map(|row| Comparison::candidate(row, vec![comparison.samples(row.result)]));
+                let points: Vec<(&str, Candidate<'_>)> = rows.iter().map(|row| row.name).zip(alone).collect();
+                Comparison::range(&comparison.keys, &points)
             }
             _ if comparison.candidates.len() < 2 => {
                 Self::only("No two queues ran in every setting, so none is best over all of them.".to_owned())
@@ -142,8 +142,7 @@ impl Headline {
 impl<'a> Comparison<'a> {
     /// Each queue that all settings have, over them.
     fn over(rows: &[Row<'a>], settings: &[&str], keys: Vec<Key>, links: Vec<&'a str>, unit: Unit) -> Self {
-        let mut all =
-            Self { names: Vec::new(), choices: Vec::new(), candidates: Vec::new(), keys, links, settings: settings.len(), unit };
+        let mut all = Self { names: Vec::new(), choices: Vec::new(), candidates: Vec::new(), keys, links, unit };
         for row in rows.iter().filter(|row| settings.first().is_some_and(|first| row.split.setting == *first)) {
             let here = |setting: &&str| {
                 let same = |other: &&Row<'a>| other.split.setting == **setting && other.split.choices == row.split.choices;
@@ -159,17 +158,9 @@ impl<'a> Comparison<'a> {
         all
     }
 
-    /// One point.
-    fn alone(&self, row: &Row<'a>) -> Self {
-        Self {
-            names: vec![row.name],
-            choices: vec![&row.split.choices],
-            candidates: vec![Self::candidate(row, vec![self.samples(row.result)])],
-            keys: self.keys.clone(),
-            links: self.links.clone(),
-            settings: 1,
-            unit: self.unit,
-        }
+    /// How many settings there are.
+    fn settings(&self) -> usize {
+        self.candidates.first().map_or(0, |one| one.settings.len())
     }
 
     fn candidate(row: &Row<'a>, settings: Vec<Vec<Sample<'a>>>) -> Candidate<'a> {

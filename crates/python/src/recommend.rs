@@ -43,7 +43,7 @@ pub fn recommendation(
         "thorough" => Effort::Thorough,
         other => return Err(refuse(py, "effort", &format!("`{other}` is not known: allowed quick, thorough"))),
     };
-    let asked = Asked { down, up, varies, rtt, buffer, flows, cc, mix, hardware, policy, effort, seed, jobs };
+    let asked = Asked { down, up, varies, rtt, buffer, flows, cc, mix, hardware, policy, effort, seed, jobs, ..Asked::default() };
     let question = asked.question().map_err(|error| refuse(py, error.option, &error.why))?;
     let host = on.map(|name| checker(py, name, itself, &question)).transpose()?;
     let stop = AtomicBool::new(false);

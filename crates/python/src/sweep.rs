@@ -30,7 +30,7 @@ pub fn sweep(
         sweep.run(jobs, &stop, &mut |part| watch.look(part))
     });
     watch.finish()?;
-    let end = ended.map_err(|error| sweep_error(py, &error))?;
+    let (end, _) = ended.map_err(|error| sweep_error(py, &error))?;
     Ok((end.points, end.found, end.finished, end.failed))
 }
 
@@ -132,6 +132,6 @@ impl SweepFolder {
 
     /// Writes `summary.json`.
     fn summarize(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.0.summarize()).map_err(|error| sweep_error(py, &error))
+        py.detach(|| self.0.summarize().map(drop)).map_err(|error| sweep_error(py, &error))
     }
 }

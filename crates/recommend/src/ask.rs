@@ -5,7 +5,7 @@ use crate::corners::{Line, Range};
 use crate::{Effort, Question};
 use goodqueue_lab::mix::{MIXES, Mix};
 use goodqueue_lab::quantity::{self, Limits, excerpt};
-use goodqueue_lab::verdict::Policy;
+use goodqueue_lab::verdict::{Policy, Unit};
 use goodqueue_units::{Duration, Rate};
 
 /// The options of a question, as text.
@@ -31,6 +31,8 @@ pub struct Asked<'a> {
     pub hardware: &'a str,
     /// What a candidate must do before it is ranked; nothing if empty.
     pub policy: &'a str,
+    /// The unit of the latency under load.
+    pub unit: Unit,
     /// How much work to put into the answer.
     pub effort: Effort,
     /// Root of all randomness.
@@ -53,6 +55,7 @@ impl Default for Asked<'_> {
             mix: "home",
             hardware: "any",
             policy: "",
+            unit: Unit::Ms,
             effort: Effort::Quick,
             seed: 1,
             jobs: 1,
@@ -105,6 +108,7 @@ impl Asked<'_> {
             } else {
                 Policy::parse(self.policy).map_err(|error| misread("policy", &error))?
             },
+            unit: self.unit,
             effort: self.effort,
             seed: self.seed,
             jobs: self.jobs,

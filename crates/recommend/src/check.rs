@@ -181,9 +181,9 @@ mod tests {
     use goodqueue_lab::hosts::{Refusal, Simulator, Task};
     use goodqueue_lab::mix::Mix;
     use goodqueue_lab::plan::{Heading, Point};
-    use goodqueue_lab::verdict::Policy;
     use goodqueue_lab::verdict::rule::LinkUse;
-    use goodqueue_units::{Duration, Ecn, Rate};
+    use goodqueue_lab::verdict::{Policy, Unit};
+    use goodqueue_units::{Duration, Rate};
 
     fn question() -> Question {
         let line = Line {
@@ -200,6 +200,7 @@ mod tests {
             mix: Mix::named("call-and-ping").expect("a mix"),
             hardware: Hardware::OpenWrt,
             policy: Policy::parse("of_best=0.8").expect("a policy"),
+            unit: Unit::Ms,
             effort: Effort::Quick,
             seed: 1,
             jobs: 2,
@@ -276,7 +277,7 @@ mod tests {
                 .map(|metric| if metric.about.name == "rtt_s.p95" { rtt } else { Some(0.0) })
                 .collect(),
             heading: Heading::Down,
-            ecn: Ecn::NotEct,
+            is_l4s: false,
             base_rtt_s: 0.02,
             goodput_bit_s: Some(goodput),
         };

@@ -23,7 +23,7 @@ pub use corners::{Line, Range};
 pub use search::recommend;
 
 use goodqueue_lab::mix::Mix;
-use goodqueue_lab::verdict::Policy;
+use goodqueue_lab::verdict::{Policy, Unit};
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -36,6 +36,8 @@ pub struct Question {
     pub hardware: Hardware,
     /// What a candidate must do before it is ranked.
     pub policy: Policy,
+    /// The unit of the latency under load.
+    pub unit: Unit,
     /// How much work to put into the answer.
     pub effort: Effort,
     /// Root of all randomness.

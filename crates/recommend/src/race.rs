@@ -7,8 +7,8 @@ use goodqueue_lab::statistics::Figure;
 use goodqueue_lab::verdict::Deployment;
 use goodqueue_lab::verdict::rule::{self, Key, LinkUse, Role, Sample, Standing};
 
-/// Nobody is dropped before so many blocks: fewer say too little.
-const MIN_BLOCKS: usize = 3;
+/// Nobody is dropped before so many blocks: fewer have no interval that counts.
+const MIN_BLOCKS: usize = rule::MIN_REPLICATIONS as usize;
 
 /// What one candidate gave in one block.
 #[derive(Clone, Debug)]

@@ -11,6 +11,7 @@ use clap::Args;
 use goodqueue_hosts::{HostName, Voids};
 use goodqueue_lab::hosts::ScenarioHost;
 use goodqueue_lab::metrics::{PrintedUnit, Quantity};
+use goodqueue_lab::verdict::Unit;
 use goodqueue_lab::verdict::rule::Key;
 use goodqueue_lab::verdict::words::count;
 use goodqueue_recommend::answer::{Setup, words};
@@ -53,6 +54,9 @@ pub struct Arguments {
     /// What a candidate must do before it is ranked, for instance of_best=0.9
     #[arg(long, value_name = "KEY=VALUE,…")]
     policy: Option<String>,
+    /// Unit of the latency under load: ms, rpm (round trips per minute), grade (A+ to F) or qoo
+    #[arg(long, value_name = "UNIT", default_value = "ms")]
+    unit: Unit,
     /// Check the answer with other senders: linux, guest kernels in virtual time; or live, this
     /// machine's own kernel in real time
     #[arg(long, value_name = "HOST")]
@@ -128,6 +132,7 @@ fn question(arguments: &Arguments) -> Result<Question, Failure> {
         mix: &arguments.mix,
         hardware: &arguments.hardware,
         policy: arguments.policy.as_deref().unwrap_or_default(),
+        unit: arguments.unit,
         effort: if arguments.thorough { Effort::Thorough } else { Effort::Quick },
         seed: arguments.seed,
         jobs: arguments.jobs.map_or_else(processors, |jobs| jobs as usize),

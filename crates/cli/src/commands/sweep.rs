@@ -3,8 +3,9 @@
 use crate::commands::run::Overrides;
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::output::{print, say};
+use crate::output::{self, print, say};
 use crate::progress::Progress;
+use crate::table;
 use clap::Args;
 use goodqueue_lab::plan::Plan;
 use goodqueue_lab::sweep::{Sweep, SweepEnd, SweepError};
@@ -38,9 +39,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let bar = Progress::new(plan.point_count() * plan.replications() as usize);
     let ended = sweep.run(jobs, &stop, &mut |part| bar.set(part));
     bar.finish();
-    let end = ended?;
+    let (end, headline) = ended?;
     print(&format!("{}\n", told(&end)))?;
     say(&format!("results in {}", arguments.out.display()));
+    print(&format!("\n{}\n", table::wrapped(&headline.text, output::width())))?;
     verdict(&end, &arguments.out)
 }
 

@@ -1,7 +1,9 @@
 //! Paths: the links that packets cross, and in which direction.
 
+use serde::{Deserialize, Serialize};
+
 /// Which way data goes across a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Heading {
     /// As the link is described.
     Down,

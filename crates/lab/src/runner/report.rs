@@ -12,6 +12,7 @@ use crate::summary::{PointSummary, SCHEMA, Summary};
 use goodqueue_sim::{Outcome, Series};
 use goodqueue_trace::PacketEvent;
 use goodqueue_units::Duration;
+use serde::{Deserialize, Serialize};
 
 /// What running gave.
 #[derive(Clone, Debug)]
@@ -66,7 +67,7 @@ impl RunReport {
 }
 
 /// What one point gave.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct PointResult {
     /// Its figures; `None` when no run finished.
     pub summary: Option<PointSummary>,
@@ -90,8 +91,8 @@ impl PointResult {
     }
 }
 
-/// What is kept of one replication.
-#[derive(Clone, Debug)]
+/// What is kept of one replication. A sweep's files keep the part of it that decides.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Replication {
     /// Its number, from zero.
     pub number: u32,
@@ -100,9 +101,11 @@ pub struct Replication {
     /// What its groups got.
     pub experience: Vec<GroupExperience>,
     /// Figures of its groups of flows.
+    #[serde(skip)]
     pub groups: Vec<GroupFigures>,
     /// Figures of fairness between all flows, in the order of
     /// [`JAIN_METRICS`](crate::metrics::JAIN_METRICS).
+    #[serde(skip)]
     pub jain: Vec<Option<f64>>,
     /// Data delivered per second, each byte counted once, all flows together.
     pub goodput_bit_s: f64,

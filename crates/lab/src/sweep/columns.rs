@@ -1,10 +1,10 @@
-//! A finished point as one Parquet file: figures as rows for queries, and the point of
-//! `summary.json` with the fingerprints of its runs in the metadata, so that nothing is lost
-//! between the two. A digest of all bytes shows whether it was damaged.
+//! A finished point as one Parquet file: figures as rows for queries, and in the metadata the point
+//! of `summary.json`, the fingerprints of its runs and the figures of each run that decide between
+//! queues. A digest of all bytes shows whether it was damaged.
 
 use crate::plan::Plan;
 use crate::provenance::{COMMIT, VERSION};
-use crate::runner::shown;
+use crate::runner::{Replication, shown};
 use crate::statistics::Figure;
 use crate::summary::{Figures, PointSummary};
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
@@ -22,7 +22,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Name and version of the format.
-pub const POINT_SCHEMA: &str = "goodqueue.point/1";
+pub const POINT_SCHEMA: &str = "goodqueue.point/2";
 
 /// One figure of a point.
 struct Row<'a> {
@@ -83,10 +83,18 @@ impl Kind {
 }
 
 /// The bytes of the file.
-pub fn file(plan: &Plan, sha256: &str, number: usize, summary: &PointSummary, fingerprints: &[u64]) -> ParquetResult<Vec<u8>> {
+pub fn file(
+    plan: &Plan,
+    sha256: &str,
+    number: usize,
+    summary: &PointSummary,
+    runs: &[Replication],
+    fingerprints: &[u64],
+) -> ParquetResult<Vec<u8>> {
     let rows = rows(summary);
     let swept: Vec<(String, Kind)> = plan.swept().map(|(key, values)| (key, Kind::of(&values))).collect();
     let text = serde_json::to_string(summary).expect("plain values with string keys always serialise");
+    let runs = serde_json::to_string(runs).expect("plain values with string keys always serialise");
     let prints = fingerprints.iter().map(|print| format!("{print:016x}")).collect::<Vec<_>>().join(" ");
     let facts = [
         ("schema", POINT_SCHEMA.to_owned()),
@@ -97,6 +105,7 @@ pub fn file(plan: &Plan, sha256: &str, number: usize, summary: &PointSummary, fi
         ("commit", COMMIT.to_owned()),
         ("fingerprints", prints),
         ("summary", text),
+        ("runs", runs),
     ];
     let facts = facts.into_iter().map(|(key, value)| KeyValue::new(format!("goodqueue.{key}"), value)).collect();
     let properties = WriterProperties::builder()
@@ -240,6 +249,8 @@ pub struct PointFile {
     pub summary: String,
     /// Fingerprints of its runs.
     pub fingerprints: Vec<u64>,
+    /// Figures of each run that decide between queues.
+    pub runs: Vec<Replication>,
 }
 
 /// Reads a file back; `None` when it is not the file of this point of this sweep by this version,
@@ -271,5 +282,9 @@ pub fn read_bytes(bytes: Vec<u8>, sha256: &str, number: usize) -> Option<PointFi
         return None;
     }
     let fingerprints = fact("fingerprints")?.split(' ').map(|print| u64::from_str_radix(print, 16)).collect::<Result<_, _>>();
-    Some(PointFile { summary: fact("summary")?.to_owned(), fingerprints: fingerprints.ok()? })
+    Some(PointFile {
+        summary: fact("summary")?.to_owned(),
+        fingerprints: fingerprints.ok()?,
+        runs: serde_json::from_str(fact("runs")?).ok()?,
+    })
 }

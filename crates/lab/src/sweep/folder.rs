@@ -4,11 +4,13 @@
 use super::columns::PointFile;
 use super::pretty::pretty;
 use super::{PointOutcome, SweepError, columns, facts, file_stem, run_point};
+use crate::compare::Labels;
 use crate::error::RecordError;
 use crate::hosts::{ScenarioHost as _, Simulator};
-use crate::plan::Plan;
+use crate::plan::{Plan, Point};
 use crate::record::{Folder, temporary_name, write_file, write_one_of_many};
-use crate::runner::RunReport;
+use crate::runner::{PointResult, RunReport};
+use crate::verdict::{Criteria, Headline};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -16,6 +18,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
+
+/// Points of a sweep that are compared at most: each is held against each, in memory.
+const MAX_JUDGED: usize = 1000;
 
 /// A plan and the folder its points go to.
 pub struct Sweep {
@@ -116,7 +121,7 @@ impl Sweep {
     ///
     /// # Errors
     /// When a file cannot be written. What is finished stays.
-    pub fn run(&self, jobs: usize, stop: &AtomicBool, progress: &mut dyn FnMut(f64)) -> Result<SweepEnd, SweepError> {
+    pub fn run(&self, jobs: usize, stop: &AtomicBool, progress: &mut dyn FnMut(f64)) -> Result<(SweepEnd, Headline), SweepError> {
         let missing = self.missing();
         let points = self.plan.point_count();
         let found = points - missing.len();
@@ -157,8 +162,8 @@ impl Sweep {
         if let Some(error) = trouble {
             return Err(error.into());
         }
-        self.summarize()?;
-        Ok(SweepEnd { points, found, finished, failed })
+        let headline = self.summarize()?;
+        Ok((SweepEnd { points, found, finished, failed }, headline))
     }
 
     /// Writes `summary.json` from the points that are there. Memory does not grow with them, but
@@ -166,10 +171,10 @@ impl Sweep {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn summarize(&self) -> Result<(), SweepError> {
+    pub fn summarize(&self) -> Result<Headline, SweepError> {
         let path = self.folder.path().join("summary.json");
         let temporary = temporary_name(&path);
-        let written = self.write_summary(&temporary).and_then(|()| fs::rename(&temporary, &path));
+        let written = self.write_summary(&temporary).and_then(|headline| fs::rename(&temporary, &path).map(|()| headline));
         written.map_err(|source| {
             // The first error is the one to report; the file may not even exist.
             let _ = fs::remove_file(&temporary);
@@ -177,28 +182,43 @@ impl Sweep {
         })
     }
 
-    fn write_summary(&self, path: &Path) -> io::Result<()> {
+    fn write_summary(&self, path: &Path) -> io::Result<Headline> {
         let mut out = BufWriter::new(File::create_new(path)?);
-        write_summary(&self.plan, &mut |number| columns::read(&self.point_path(number), &self.sha256, number), &mut out)?;
+        let headline =
+            write_summary(&self.plan, &mut |number| columns::read(&self.point_path(number), &self.sha256, number), &mut out)?;
         out.flush()?;
-        out.get_ref().sync_all()
+        out.get_ref().sync_all()?;
+        Ok(headline)
     }
 }
 
-/// Writes the summary of the points that `read` gives, which is asked twice for each. Memory does
-/// not grow with them, but for eight bytes per run.
+/// Writes the summary of the points that `read` gives, which is asked twice for each, and the
+/// answer in words, which is returned, for no more than [`MAX_JUDGED`] of them. Memory does not
+/// grow with more, but for eight bytes per run.
 ///
 /// # Errors
 /// When `out` takes no more.
-pub fn write_summary(plan: &Plan, read: &mut dyn FnMut(usize) -> Option<PointFile>, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_summary(plan: &Plan, read: &mut dyn FnMut(usize) -> Option<PointFile>, out: &mut dyn Write) -> io::Result<Headline> {
     let mut fingerprints = Vec::new();
     let mut there = 0;
-    for file in (0..plan.point_count()).filter_map(&mut *read) {
+    let is_judged = plan.point_count() <= MAX_JUDGED;
+    let mut points: Vec<(Point, PointResult)> = Vec::new();
+    for number in 0..plan.point_count() {
+        let Some(file) = read(number) else { continue };
         fingerprints.extend(file.fingerprints);
         there += 1;
+        if let (true, Ok(point)) = (is_judged, plan.point(number)) {
+            points.push((point, PointResult { runs: file.runs, ..PointResult::default() }));
+        }
     }
+    let (points, results): (Vec<Point>, Vec<PointResult>) = points.into_iter().unzip();
+    let headline = match is_judged {
+        true => Headline::of(&points, &results, &Labels::of_points(&points), &Criteria::default()),
+        false => Headline { text: format!("More than {MAX_JUDGED} points are not compared."), ..Headline::default() },
+    };
     let mut summary = RunReport { fingerprints, ..RunReport::begun(Simulator.name()) }.summary(plan);
     summary.complete = there == plan.point_count();
+    summary.headline = Some(headline.clone());
     // The summary without points: they go into its empty list.
     let frame = summary.to_json();
     let (before, after) = frame.rsplit_once("[]").filter(|_| there > 0).unwrap_or((&frame, ""));
@@ -212,7 +232,8 @@ pub fn write_summary(plan: &Plan, read: &mut dyn FnMut(usize) -> Option<PointFil
     if there > 0 {
         out.write_all(b"\n  ]")?;
     }
-    out.write_all(after.as_bytes())
+    out.write_all(after.as_bytes())?;
+    Ok(headline)
 }
 
 /// Why `ours` cannot resume in a place whose `sweep.json` is `theirs`.

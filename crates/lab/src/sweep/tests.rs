@@ -1,5 +1,8 @@
 use super::*;
+use crate::compare::Labels;
 use crate::runner::RunOptions;
+use crate::summary::Summary;
+use crate::verdict::{Criteria, Headline};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -38,7 +41,9 @@ fn at_once(plan: &Plan) -> String {
     };
     let points = plan.points().unwrap();
     let report = runner::run(&points, &options, &AtomicBool::new(false), &mut |_| {}, &mut NoRecorder);
-    report.summary(plan).to_json()
+    let labels = Labels::of_points(&points);
+    let headline = Headline::of(&points, &report.points, &labels, &Criteria::default());
+    Summary { headline: Some(headline), ..report.summary(plan) }.to_json()
 }
 
 /// Every file below a folder with its bytes.
@@ -58,7 +63,7 @@ fn files(path: &Path) -> BTreeMap<String, Vec<u8>> {
 
 fn run(plan: &Plan, path: &Path, jobs: usize) -> SweepEnd {
     let sweep = Sweep::open(plan, plan.source_text(), path).unwrap();
-    sweep.run(jobs, &AtomicBool::new(false), &mut |_| {}).unwrap()
+    sweep.run(jobs, &AtomicBool::new(false), &mut |_| {}).unwrap().0
 }
 
 #[test]
@@ -77,7 +82,7 @@ fn a_sweep_that_was_stopped_or_damaged_ends_with_the_same_bytes() {
     let (whole, broken) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     run(&plan, whole.path(), 1);
     let sweep = Sweep::open(&plan, plan.source_text(), broken.path()).unwrap();
-    let end = sweep.run(1, &AtomicBool::new(true), &mut |_| {}).unwrap();
+    let (end, _) = sweep.run(1, &AtomicBool::new(true), &mut |_| {}).unwrap();
     assert_eq!(end, SweepEnd { points: 6, found: 0, finished: 0, failed: 0 });
     // What a sweep that was stopped has left.
     for number in [0, 2] {

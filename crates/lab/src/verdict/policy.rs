@@ -1,6 +1,6 @@
 //! The policy: which queues may be recommended at all.
 
-use super::rule::{Candidate, pairs};
+use super::rule::{Candidate, Sample, pairs};
 use super::words::{figure, percent, time};
 use crate::limits::LONGEST;
 use crate::quantity::{self, Limits, QuantityError};
@@ -87,29 +87,28 @@ impl Policy {
         }
         Ok(policy)
     }
-}
 
-impl Policy {
     /// Why a queue does not satisfy it among others in one setting; `None` where the difference is
     /// not significant.
     pub fn refuses(&self, one: &Candidate<'_>, among: &[Candidate<'_>], links: &[&str]) -> Option<String> {
         // The lower end of the interval of the differences, or the mean without an interval.
         let clear = |figure: Figure| figure.mean.map(|mean| mean - figure.ci95.unwrap_or(0.0));
-        let short_of = |value: &dyn Fn(&Candidate<'_>, u32) -> Option<f64>, share: f64| {
-            let mean = |other: &Candidate<'_>| other.figure(|sample| value(other, sample.number)).mean.unwrap_or(0.0);
+        let short_of = |value: &dyn Fn(&Sample<'_>) -> Option<f64>, share: f64| {
+            let mean = |other: &Candidate<'_>| other.figure(value).mean.unwrap_or(0.0);
             let best = among.iter().reduce(|best, other| if mean(other) > mean(best) { other } else { best })?;
-            let missing = pairs(one, best).map(|number| Some(share * value(best, number)? - value(one, number).unwrap_or(0.0)));
+            let missing =
+                pairs(one, best).map(|number| Some(share * best.mean(number, value)? - one.mean(number, value).unwrap_or(0.0)));
             clear(Figure::of(missing)).filter(|missing| *missing > 0.0).map(|_| (mean(one), mean(best)))
         };
         for (place, link) in links.iter().enumerate() {
-            let used = |one: &Candidate<'_>, number: u32| one.mean(number, |sample| sample.links[place].utilization);
-            let busiest = among.iter().filter_map(|other| other.figure(|sample| sample.links[place].utilization).mean);
+            let used = |sample: &Sample<'_>| sample.links[place].utilization;
+            let busiest = among.iter().filter_map(|other| other.figure(used).mean);
             let is_busy = busiest.fold(0.0, f64::max) >= BUSY;
             let whose = if links.len() > 1 { format!("{link} ") } else { String::new() };
             if let Some((here, _)) = self.of_best.filter(|_| is_busy).and_then(|share| short_of(&used, share)) {
                 return Some(format!("{whose}{} used", percent(here)));
             }
-            let own = one.figure(|sample| sample.links[place].utilization);
+            let own = one.figure(used);
             if let (Some(low), Some(mean)) = (self.u_low.filter(|_| is_busy), own.mean)
                 && mean + own.ci95.unwrap_or(0.0) < low
             {
@@ -127,9 +126,7 @@ impl Policy {
         let about = crate::metrics::FLOW_METRICS.first().map(|metric| &metric.about)?;
         let said = |bits: f64| figure(about, Figure { mean: Some(bits), ci95: None, n: 1 });
         groups.into_iter().find_map(|name| {
-            let goodput = |one: &Candidate<'_>, number: u32| {
-                one.mean(number, |sample| sample.groups.iter().find(|group| group.group == name)?.goodput_bit_s)
-            };
+            let goodput = |sample: &Sample<'_>| sample.groups.iter().find(|group| group.group == name)?.goodput_bit_s;
             short_of(&goodput, share).map(|(here, best)| format!("{name} gets {} of {}", said(here), said(best)))
         })
     }

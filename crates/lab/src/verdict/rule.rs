@@ -9,15 +9,14 @@
 use super::deployed::Deployment;
 use super::grade::{Bounds, Grade};
 use crate::experience::{Activity, GroupExperience, Margin, advantage};
-use crate::metrics::{Description, LINK_METRICS};
+use crate::metrics::{Description, LINK_METRICS, Quantity};
 use crate::plan::Heading;
 use crate::statistics::Figure;
-use goodqueue_units::Ecn;
 use std::cmp::Ordering;
 
 /// Intervals count from this number of replications on; of two, the interval is thirteen times as
 /// wide as of five.
-const MIN_REPLICATIONS: u32 = 3;
+pub const MIN_REPLICATIONS: u32 = 3;
 /// Differences of goodput up to this do not count. Our choice: less than the step between two
 /// shaped rates.
 const GOODPUT_MARGIN: Margin = Margin::Relative(0.05);
@@ -97,9 +96,8 @@ impl Key {
     /// interactive.
     #[must_use]
     pub fn all(groups: &[GroupExperience]) -> Vec<Self> {
-        let has = |activity: Activity, is_l4s: bool| {
-            groups.iter().any(|group| group.activity == activity && is_l4s_of(group) == is_l4s)
-        };
+        let has =
+            |activity: Activity, is_l4s: bool| groups.iter().any(|group| group.activity == activity && group.is_l4s == is_l4s);
         let interactive = |activity: Activity| {
             [false, true].into_iter().filter(move |is_l4s| has(activity, *is_l4s)).flat_map(move |is_l4s| {
                 activity.deciding().filter_map(move |(place, metric)| {
@@ -157,7 +155,7 @@ impl Key {
         let groups = || sample.groups.iter().filter(|group| group.activity == self.activity);
         match self.source {
             Source::Groups { place, is_l4s } => {
-                let own = groups().filter(|group| is_l4s_of(group) == is_l4s);
+                let own = groups().filter(|group| group.is_l4s == is_l4s);
                 let values: Option<Vec<f64>> = own.map(|group| group.values[place]).collect();
                 values?.into_iter().min_by(|a, b| advantage(self.about, *a, *b).total_cmp(&0.0))
             }
@@ -208,7 +206,7 @@ impl Key {
     pub(super) fn own_grade(&self, one: &Candidate<'_>) -> Option<Grade> {
         let bounds = self.bounds?;
         let Some(mean) = self.figure(one).mean else { return Some(Grade::Unusable) };
-        let is_time = self.about.quantity == crate::metrics::Quantity::Time;
+        let is_time = self.about.quantity == Quantity::Time;
         let distance = self.distance(one).filter(|distance| is_time && *distance > bounds.bounds[0]).unwrap_or(0.0);
         Some(bounds.grade(|bound| advantage(self.about, mean - distance, bound)))
     }
@@ -222,19 +220,15 @@ impl Key {
     }
 }
 
-fn is_l4s_of(group: &GroupExperience) -> bool {
-    group.ecn == Ecn::Ect1
-}
-
-/// How one queue stands to a better one by one figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How one queue stands to a better one by one figure; the further behind, the greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Standing {
-    /// Worse by more than the margin, with 95 % confidence.
-    Worse,
-    /// Perhaps worse by more than the margin.
-    Open,
     /// Not worse by more than the margin, with 95 % confidence.
     AsGood,
+    /// Perhaps worse by more than the margin.
+    Open,
+    /// Worse by more than the margin, with 95 % confidence.
+    Worse,
 }
 
 impl<'a> Candidate<'a> {
@@ -258,8 +252,8 @@ impl<'a> Candidate<'a> {
         sum.map(|sum| sum / self.settings.len().max(1) as f64)
     }
 
-    /// It in one setting alone.
-    fn in_setting(&self, setting: usize) -> Self {
+    /// The same queue in one setting alone.
+    pub(super) fn in_setting(&self, setting: usize) -> Self {
         Self { settings: vec![self.settings[setting].clone()], ..*self }
     }
 }
@@ -286,6 +280,14 @@ pub struct Outcome {
     pub grades: Vec<Vec<(&'static str, Grade)>>,
 }
 
+impl Outcome {
+    /// Whether this queue is named, does as well, or may do as well.
+    #[must_use]
+    pub fn keeps(&self, place: usize) -> bool {
+        place == self.best || self.as_good.contains(&place) || self.open.contains(&place)
+    }
+}
+
 /// Ranks queues. Returns `None` without any.
 #[must_use]
 pub fn rank(keys: &[Key], all: &[Candidate<'_>]) -> Option<Outcome> {
@@ -307,15 +309,12 @@ pub fn rank(keys: &[Key], all: &[Candidate<'_>]) -> Option<Outcome> {
         let sure = || left.iter().copied().filter(|one| !doubtful.contains(one));
         let first = best_of(key, all, &sure().collect::<Vec<_>>());
         let standing = |one: usize| {
-            first.iter().map(|best| worst_standing(key, all, one, *best)).max_by_key(|how| match how {
-                Standing::Worse => 2,
-                Standing::Open => 1,
-                Standing::AsGood => 0,
-            })
+            let others = first.iter().filter(|best| **best != one);
+            others.map(|best| key.standing(&all[one], &all[*best])).max().unwrap_or(Standing::AsGood)
         };
-        let standings: Vec<(usize, Option<Standing>)> = left.iter().map(|one| (*one, standing(*one))).collect();
-        left = standings.iter().filter(|(_, how)| *how != Some(Standing::Worse)).map(|(one, _)| *one).collect();
-        doubtful.extend(standings.iter().filter(|(_, how)| *how == Some(Standing::Open)).map(|(one, _)| *one));
+        let standings: Vec<(usize, Standing)> = left.iter().map(|one| (*one, standing(*one))).collect();
+        left = standings.iter().filter(|(_, how)| *how != Standing::Worse).map(|(one, _)| *one).collect();
+        doubtful.extend(standings.iter().filter(|(_, how)| *how == Standing::Open).map(|(one, _)| *one));
     }
     let interactive = || keys.iter().filter(|key| key.is_interactive());
     let is_behind = |a: usize, b: usize| interactive().any(|key| key.standing(&all[a], &all[b]) == Standing::Worse);
@@ -351,10 +350,6 @@ fn nearer(keys: &[Key], a: &Candidate<'_>, b: &Candidate<'_>) -> Ordering {
         Some(0.0_f64.total_cmp(&advantage(key.about, a, b)))
     };
     keys.iter().filter_map(one).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
-}
-
-fn worst_standing(key: &Key, all: &[Candidate<'_>], one: usize, best: usize) -> Standing {
-    if one == best { Standing::AsGood } else { key.standing(&all[one], &all[best]) }
 }
 
 /// Those of `among` with the best mean.

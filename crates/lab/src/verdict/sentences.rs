@@ -2,8 +2,8 @@
 
 use super::grade::Grade;
 use super::policy::{BUSY, Policy};
-use super::rule::{Candidate, Key, Outcome, Role, Standing, pairs, rank};
-use super::words::{count, figure, heading, list, percent, short};
+use super::rule::{Candidate, Key, MIN_REPLICATIONS, Outcome, Role, Standing, pairs, rank};
+use super::words::{capital, figure, heading, list, list_up_to, percent, short};
 use super::{Comparison, Graded, Headline};
 use crate::experience::{Activity, advantage};
 use crate::metrics::Better;
@@ -33,7 +33,6 @@ pub fn effect(keys: &[Key], before: (&str, &Candidate<'_>), after: (&str, &Candi
         candidates,
         keys: keys.to_vec(),
         links: Vec::new(),
-        settings: 1,
         unit: super::Unit::default(),
     };
     comparison.effect(&judged)
@@ -46,6 +45,17 @@ pub fn cannot_carry(keys: &[Key], one: &Candidate<'_>) -> Option<String> {
     let judged = Judged { outcome, ranked: vec![0] };
     let cannot: Vec<String> = judged.unusable(0).into_iter().map(cannot).collect();
     (!cannot.is_empty()).then(|| cannot.join(" or "))
+}
+
+/// Words about each figure, those of one activity behind its name.
+pub fn by_who(keys: &[Key], say: impl Fn(&Key) -> String) -> String {
+    let mut last = "";
+    let mut said = |key: &Key| {
+        let who = if last == key.who() { String::new() } else { format!("{} ", key.who()) };
+        last = key.who();
+        format!("{who}{}", say(key))
+    };
+    keys.iter().map(&mut said).collect::<Vec<_>>().join(", ")
 }
 
 impl<'a> Comparison<'a> {
@@ -79,7 +89,7 @@ impl<'a> Comparison<'a> {
         );
         let all = self.candidates.len();
         let shown = (0..all).filter(|one| all <= MAX_LISTED || *one == best || self.candidates[*one].role == Role::Nothing);
-        details.extend(self.latency_under_load(shown));
+        details.extend(self.unit.under_load(shown.map(|one| (self.names[one], &self.candidates[one]))));
         details.extend(self.whose_packets());
         let unusable = judged.unusable(best);
         let not_significantly_different = judged.equals().map(label).collect();
@@ -120,19 +130,17 @@ impl<'a> Comparison<'a> {
 
     /// ` (cake does as well; choose whichever is easier to set)`.
     fn does_as_well(&self, judged: &Judged) -> String {
-        let mut names: Vec<String> =
-            judged.outcome.as_good.iter().map(|one| self.names[judged.ranked[*one]].to_owned()).collect();
-        let all = names.len();
-        if all > MAX_NAMES + 1 {
-            names.truncate(MAX_NAMES);
-            names.push(count(all - MAX_NAMES, "other"));
+        let names = self.named(judged, &judged.outcome.as_good);
+        let verb = if names.len() == 1 { "does" } else { "do" };
+        match names.is_empty() {
+            true => String::new(),
+            false => format!(" ({} {verb} as well; choose whichever is easier to set)", list_up_to(names, MAX_NAMES)),
         }
-        let verb = if all == 1 { "does" } else { "do" };
-        if names.is_empty() {
-            String::new()
-        } else {
-            format!(" ({} {verb} as well; choose whichever is easier to set)", list(&names))
-        }
+    }
+
+    /// Names of these places of an outcome.
+    fn named(&self, judged: &Judged, places: &[usize]) -> Vec<String> {
+        places.iter().map(|one| self.names[judged.ranked[*one]].to_owned()).collect()
     }
 
     /// What people notice, before and after.
@@ -238,22 +246,15 @@ impl<'a> Comparison<'a> {
 
     /// `call MOS 4.33 ± 0.01, ping 0 % late, RTT p95 22.9 ± 0.1 ms, downloads goodput 9.4 Mbit/s`.
     fn experience(&self, one: usize) -> String {
-        let mut parts: Vec<String> = Vec::new();
-        let mut last = "";
-        for key in &self.keys {
-            let words = words_of(key, &self.candidates[one]);
-            parts.push(if last == key.who() { words } else { format!("{} {words}", key.who()) });
-            last = key.who();
-        }
-        parts.join(", ")
+        by_who(&self.keys, |key| words_of(key, &self.candidates[one]))
     }
 
     /// How sure the ranking is.
     fn certainty(&self, judged: &Judged) -> Option<String> {
         let best = judged.best();
         let n = self.candidates.iter().map(|one| pairs(&self.candidates[best], one).count()).min().unwrap_or(0);
-        let equal: Vec<String> = judged.outcome.as_good.iter().map(|one| self.names[judged.ranked[*one]].to_owned()).collect();
-        if n < 3 {
+        let equal = self.named(judged, &judged.outcome.as_good);
+        if n < MIN_REPLICATIONS as usize {
             let runs = if n == 2 { "Two runs of each" } else { "One run of each" };
             let equal = if equal.is_empty() { String::new() } else { format!(" As good: {}.", list(&equal)) };
             return Some(format!("{runs}: a difference may be luck.{equal}"));
@@ -267,7 +268,7 @@ impl<'a> Comparison<'a> {
         if (0..self.candidates.len()).filter(|one| *one != best).all(is_worse) {
             return Some(format!("Every other queue is significantly worse {how}."));
         }
-        let open: Vec<String> = judged.outcome.open.iter().map(|one| self.names[judged.ranked[*one]].to_owned()).collect();
+        let open = self.named(judged, &judged.outcome.open);
         match (equal.is_empty(), open.is_empty()) {
             (true, true) => Some(format!("Every other queue is significantly worse in a figure that decides {how}.")),
             (false, true) => Some(format!("As good: {} {how}.", list(&equal))),
@@ -279,10 +280,11 @@ impl<'a> Comparison<'a> {
     /// What the named queue leaves unused, and what downloads pay.
     fn price(&self, best: usize) -> String {
         let used = |one: usize, link: usize| self.candidates[one].figure(|sample| sample.links[link].utilization).mean;
-        let most = |link: usize| {
-            let all = (0..self.candidates.len()).filter_map(|one| Some((one, used(one, link)?)));
-            all.reduce(|a, b| if b.1 > a.1 { b } else { a }).filter(|(_, used)| *used >= BUSY)
+        let greatest = |of: &dyn Fn(usize) -> Option<f64>| {
+            let all = (0..self.candidates.len()).filter_map(|one| Some((one, of(one)?)));
+            all.reduce(|a, b| if b.1 > a.1 { b } else { a })
         };
+        let most = |link: usize| greatest(&|one| used(one, link)).filter(|(_, used)| *used >= BUSY);
         let of_link = |link: usize| {
             let (other, most) = most(link)?;
             let share = |used: f64| format!("{:.0} %", 100.0 * (1.0 - used.min(1.0)));
@@ -294,8 +296,7 @@ impl<'a> Comparison<'a> {
         let unused: Vec<String> = (0..self.links.len()).filter_map(of_link).collect();
         let of_bulk = |key: &Key| {
             let mean = |one: usize| key.figure(&self.candidates[one]).mean;
-            let all = (0..self.candidates.len()).filter_map(|one| Some((one, mean(one)?)));
-            let (other, most) = all.reduce(|a, b| if b.1 > a.1 { b } else { a })?;
+            let (other, most) = greatest(&mean)?;
             (key.standing(&self.candidates[best], &self.candidates[other]) == Standing::Worse)
                 .then(|| format!("{} get {} under {}", key.who(), instead(key, mean(best), Some(most)), self.names[other]))
         };
@@ -324,30 +325,24 @@ impl<'a> Comparison<'a> {
 
     /// In how many settings the named queue is among the best.
     fn over_settings(&self, judged: &Judged) -> Option<String> {
-        if self.settings < 2 {
+        if self.settings() < 2 {
             return None;
         }
         let best = judged.best();
         let alone = |setting: usize| {
-            let one = |place: &usize| {
-                let candidate = &self.candidates[*place];
-                Candidate { settings: vec![candidate.settings[setting].clone()], ..candidate.clone() }
-            };
+            let one = |place: &usize| self.candidates[*place].in_setting(setting);
             rank(&self.keys, &judged.ranked.iter().map(one).collect::<Vec<_>>())
         };
-        let outcomes: Vec<Outcome> = (0..self.settings).filter_map(alone).collect();
+        let outcomes: Vec<Outcome> = (0..self.settings()).filter_map(alone).collect();
         let wins = |place: usize| {
-            let is_among = |outcome: &&Outcome| {
-                let with = [outcome.best].into_iter().chain(outcome.as_good.iter().copied()).chain(outcome.open.iter().copied());
-                with.into_iter().any(|one| judged.ranked[one] == place)
-            };
-            outcomes.iter().filter(is_among).count()
+            let own = judged.ranked.iter().position(|ranked| *ranked == place);
+            outcomes.iter().filter(|outcome| own.is_some_and(|own| outcome.keeps(own))).count()
         };
         let own = wins(best);
         let rivals = judged.ranked.iter().filter(|one| **one != best && wins(**one) > own);
         let rivals: Vec<String> = rivals.map(|one| format!("{} in {}", self.names[*one], wins(*one))).collect();
         let rivals = if rivals.is_empty() { String::new() } else { format!(", {}", list(&rivals)) };
-        let all = self.settings;
+        let all = self.settings();
         Some(match own == all {
             true => format!("Figures are averages over {all} settings; it is among the best in each of them."),
             false => format!("Figures are averages over {all} settings; it is among the best in {own} of them{rivals}."),
@@ -394,13 +389,6 @@ impl<'a> Comparison<'a> {
         ))
     }
 
-    /// The ping in the unit that was asked for, under each of these queues.
-    fn latency_under_load(&self, places: impl Iterator<Item = usize>) -> Option<String> {
-        let one = |place: usize| Some(format!("{} {}", self.names[place], self.unit.said(&self.candidates[place])?));
-        let all: Vec<String> = places.map_while(one).collect();
-        (!all.is_empty()).then(|| capital(&format!("{}: {}.", self.unit, all.join(", "))))
-    }
-
     /// A fair queue's link delay is that of its bulk flows: others do not wait behind them.
     fn whose_packets(&self) -> Option<String> {
         let is_fair = |name: &str| {
@@ -418,10 +406,9 @@ impl<'a> Comparison<'a> {
 
     /// Queues that miss the policy in some setting, with the reason.
     fn excluded(&self, policy: &Policy) -> Vec<(usize, String)> {
-        let one_setting = |setting: usize| -> Vec<Candidate<'a>> {
-            self.candidates.iter().map(|one| Candidate { settings: vec![one.settings[setting].clone()], ..one.clone() }).collect()
-        };
-        let by_setting: Vec<Vec<Candidate<'a>>> = (0..self.settings).map(one_setting).collect();
+        let one_setting =
+            |setting: usize| -> Vec<Candidate<'a>> { self.candidates.iter().map(|one| one.in_setting(setting)).collect() };
+        let by_setting: Vec<Vec<Candidate<'a>>> = (0..self.settings()).map(one_setting).collect();
         let reason = |one: usize| by_setting.iter().find_map(|here| policy.refuses(&here[one], here, &self.links));
         (0..self.candidates.len()).filter_map(|one| Some((one, reason(one)?))).collect()
     }
@@ -446,7 +433,7 @@ impl<'a> Comparison<'a> {
             let waits = figure(wait.about, wait.figure(one));
             details.push(format!("95 % of all packets wait at most {waits} at {}.", list_of(&self.links)));
         }
-        details.extend(self.latency_under_load(0..1));
+        details.extend(self.unit.under_load([(self.names[0], &self.candidates[0])].into_iter()));
         details.push(runs);
         let grades = vec![Graded { label: self.names[0].to_owned(), grades: judged.outcome.grades[0].clone() }];
         let text = format!("{}{used}\n\n{}", self.state(&judged), details.join("\n"));
@@ -455,23 +442,21 @@ impl<'a> Comparison<'a> {
 
     /// The range over points that differ in more than their queue: their loads differ, so none of
     /// them is better than another.
-    pub(super) fn range(apart: &[Self]) -> Headline {
-        let Some(key) = apart.first().and_then(|first| first.keys.first()).copied() else { return Headline::default() };
-        let mean = |one: &Self| key.figure(&one.candidates[0]).mean;
-        let known: Vec<(&Self, f64)> = apart.iter().filter_map(|one| Some((one, mean(one)?))).collect();
+    pub(super) fn range(keys: &[Key], points: &[(&str, Candidate<'_>)]) -> Headline {
+        let Some(key) = keys.first() else { return Headline::default() };
+        let known: Vec<(&str, f64)> = points.iter().filter_map(|(name, one)| Some((*name, key.figure(one).mean?))).collect();
         let least = known.iter().min_by(|a, b| a.1.total_cmp(&b.1));
         let most = known.iter().max_by(|a, b| a.1.total_cmp(&b.1));
         let (Some(least), Some(most)) = (least, most) else { return Headline::default() };
         let shown = |value: f64| figure(key.about, Figure { mean: Some(value), ci95: None, n: 1 });
-        let name = |one: &Self| one.names[0].to_owned();
         Headline::only(format!(
             "No queue is swept, so no queue is judged.\n\n{} {} goes from {} ({}) to {} ({}).",
             capital(key.who()),
             heading(key.about),
             shown(least.1),
-            name(least.0),
+            least.0,
             shown(most.1),
-            name(most.0)
+            most.0
         ))
     }
 }
@@ -582,9 +567,4 @@ fn dimension(key: &str, keys: &[&str]) -> String {
 
 fn list_of(names: &[&str]) -> String {
     list(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -2,7 +2,6 @@ use super::*;
 use crate::experience::{Activity, GroupExperience};
 use crate::metrics::{LINK_METRICS, LinkFigures};
 use crate::plan::Plan;
-use goodqueue_units::Ecn;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -35,7 +34,7 @@ fn group(name: &str, activity: Activity, deciding: &[f64], goodput: f64) -> Grou
         group: name.to_owned(),
         activity,
         heading: Heading::Down,
-        ecn: Ecn::NotEct,
+        is_l4s: false,
         base_rtt_s: 0.02,
         values,
         goodput_bit_s: Some(goodput),
@@ -303,7 +302,7 @@ fn distance_is_not_graded() {
 #[test]
 fn l4s_pings_decide_on_their_own() {
     let with = |classic: f64, l4s: f64| {
-        let fast = GroupExperience { ecn: Ecn::Ect1, ..group("l4s", Activity::Ping, &[0.0, l4s], 7e3) };
+        let fast = GroupExperience { is_l4s: true, ..group("l4s", Activity::Ping, &[0.0, l4s], 7e3) };
         let groups = vec![group("ping", Activity::Ping, &[0.0, classic], 7e3), fast];
         point((0..3).map(|number| run(number, 1.0, 0.02, groups.clone())).collect())
     };

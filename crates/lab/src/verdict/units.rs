@@ -1,6 +1,7 @@
 //! Latency under load in units that people know from speed tests.
 
 use super::rule::Candidate;
+use super::words::capital;
 use crate::experience::Activity;
 use std::fmt;
 use std::str::FromStr;
@@ -70,8 +71,14 @@ pub fn quality(latency_ms: f64, lost: f64) -> f64 {
 }
 
 impl Unit {
-    /// What the pings of a candidate show; `None` without a ping.
-    pub(super) fn said(self, one: &Candidate<'_>) -> Option<String> {
+    /// The pings of each of these queues; `None` where there are none.
+    pub fn under_load<'a>(self, queues: impl Iterator<Item = (&'a str, &'a Candidate<'a>)>) -> Option<String> {
+        let all: Vec<String> = queues.map_while(|(name, one)| Some(format!("{name} {}", self.said(one)?))).collect();
+        (!all.is_empty()).then(|| capital(&format!("{self}: {}.", all.join(", "))))
+    }
+
+    /// The pings of a queue; `None` without a ping.
+    fn said(self, one: &Candidate<'_>) -> Option<String> {
         let place = |name: &str| Activity::Ping.metrics().iter().position(|metric| metric.about.name == name);
         let mean = |name: &str| {
             let place = place(name)?;

@@ -83,6 +83,24 @@ pub fn list(names: &[String]) -> String {
     }
 }
 
+/// The first `most` of these names and how many others there are, where that is shorter.
+#[must_use]
+pub fn list_up_to(mut names: Vec<String>, most: usize) -> String {
+    let all = names.len();
+    if all > most + 1 {
+        names.truncate(most);
+        names.push(count(all - most, "other"));
+    }
+    list(&names)
+}
+
+/// `text` with a capital letter.
+#[must_use]
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// `1 setting`, `3 settings`.
 pub fn count(number: usize, of: &str) -> String {
     if number == 1 { format!("1 {of}") } else { format!("{number} {of}s") }

@@ -6,8 +6,8 @@ use crate::candidates::Hardware;
 use crate::race::{self, Block};
 use goodqueue_lab::statistics::Figure;
 use goodqueue_lab::verdict::rule::Key;
-use goodqueue_lab::verdict::words::{figure, heading, list};
-use goodqueue_lab::verdict::{cannot_carry, effect};
+use goodqueue_lab::verdict::words::{capital, figure, heading, list_up_to};
+use goodqueue_lab::verdict::{by_who, cannot_carry, effect};
 use goodqueue_units::Rate;
 
 /// More names make a line hard to read.
@@ -28,17 +28,11 @@ pub fn text(answer: &Recommendation, question: &Question, best: &Tried, nothing:
     if best.candidate.shaped.is_some() {
         details.push(format!("With nothing set up: {}.", got(keys, &nothing.blocks)));
     }
+    details.extend(question.unit.under_load([("with it", &after), ("with nothing set up", &before)].into_iter()));
     if answer.corners.len() > 1 {
         details.push(format!("Averages over {} extreme cases; in parentheses the best to the worst case.", answer.corners.len()));
     }
-    let named = |mut names: Vec<String>| {
-        let all = names.len();
-        if all > MAX_NAMES + 1 {
-            names.truncate(MAX_NAMES);
-            names.push(format!("{} others", all - MAX_NAMES));
-        }
-        (all > 0).then(|| list(&names))
-    };
+    let named = |names: Vec<String>| (!names.is_empty()).then(|| list_up_to(names, MAX_NAMES));
     let alternatives = named(answer.alternatives.iter().map(|one| one.label.clone()).collect());
     details.extend(alternatives.map(|names| format!("As good: {names}; choose whichever is easier to set.")));
     let open = named(answer.undetermined.iter().map(|one| one.setup.label.clone()).collect());
@@ -59,18 +53,7 @@ pub fn text(answer: &Recommendation, question: &Question, best: &Tried, nothing:
 
 /// What people get, figure by figure.
 fn got(keys: &[Key], blocks: &[Block]) -> String {
-    let mut last = "";
-    let mut said = |key: &Key| {
-        let who = if last == key.who() { String::new() } else { format!("{} ", key.who()) };
-        last = key.who();
-        format!("{who}{} {}", heading(key.about), value(key, blocks))
-    };
-    keys.iter().map(&mut said).collect::<Vec<_>>().join(", ")
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    by_who(keys, |key| format!("{} {}", heading(key.about), value(key, blocks)))
 }
 
 /// What to set, in the words of the device; `None` where nothing is shaped.

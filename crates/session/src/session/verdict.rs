@@ -5,6 +5,7 @@ use crate::scenario::Scenario;
 use goodqueue_lab::experience::Activity;
 use goodqueue_lab::plan::{Heading, Traffic};
 use goodqueue_lab::verdict::Headline;
+use goodqueue_lab::verdict::words::list;
 use serde_json::Value;
 
 /// What a session found; `summary` is that of its results.
@@ -29,19 +30,19 @@ impl Findings<'_> {
 
     /// The groups of downloads, or else of uploads, that share the goodput.
     fn shares(&self) -> Option<String> {
-        let sharing = |heading: Heading| -> Vec<&str> {
+        let sharing = |heading: Heading| -> Vec<String> {
             let bulk = |group: &&Traffic| Activity::of(group) == Activity::Bulk && group.heading == heading && group.flows > 0;
-            self.traffic().iter().filter(bulk).map(|group| group.name.as_str()).collect()
+            self.traffic().iter().filter(bulk).map(|group| group.name.clone()).collect()
         };
         let groups = [Heading::Down, Heading::Up].map(sharing).into_iter().find(|groups| groups.len() > 1)?;
         let each = self.each(|point| {
-            let goodputs: Option<Vec<f64>> = groups.iter().map(|group| mean(&point["groups"][*group]["goodput_bit_s"])).collect();
+            let goodputs: Option<Vec<f64>> = groups.iter().map(|group| mean(&point["groups"][group]["goodput_bit_s"])).collect();
             let goodputs = goodputs?;
             let all = goodputs.iter().sum::<f64>();
             let shares: Vec<String> = goodputs.iter().map(|goodput| percent(goodput / all)).collect();
-            (all > 0.0).then(|| listed(&shares))
+            (all > 0.0).then(|| list(&shares))
         });
-        each.map(|each| format!("Of the goodput {} get: {each}.", listed(&groups)))
+        each.map(|each| format!("Of the goodput {} get: {each}.", list(&groups)))
     }
 
     /// Packets that were marked and dropped, where any was marked.
@@ -83,16 +84,6 @@ fn mean(figure: &Value) -> Option<f64> {
 
 fn percent(part: f64) -> String {
     format!("{:.0} %", part * 100.0)
-}
-
-/// `a`, `a and b`, `a, b and c`.
-fn listed(names: &[impl AsRef<str>]) -> String {
-    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
-    match names.as_slice() {
-        [] => String::new(),
-        [one] => (*one).to_owned(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
 }
 
 /// Three digits, as nobody sees more of them in a chart.
