@@ -193,7 +193,7 @@ impl Sweep {
 }
 
 /// Writes the summary of the points that `read` gives, which is asked twice for each, and the
-/// answer in words, which is returned, for no more than [`MAX_JUDGED`] of them. Memory does not
+/// answer in words, which is returned, for no more than 1000 of them. Memory does not
 /// grow with more, but for eight bytes per run.
 ///
 /// # Errors
