@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What crates/kernel offers to the module, and what it needs of it. `make docs` writes it again. */
+/* What kernel/rust offers to the module, and what it needs of it. `make docs` writes it again. */
 
 #ifndef GQK_H
 #define GQK_H

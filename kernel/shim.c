@@ -2,7 +2,7 @@
 /*
  * sch_goodqueue: the queues of goodqueue as a queue discipline.
  *
- * This file owns packets, time, memory and locks; crates/kernel decides. Every packet that waits
+ * This file owns packets, time, memory and locks; kernel/rust decides. Every packet that waits
  * stands in one list here, whatever queue it is in there. So nothing is lost when that code fails:
  * the queue discipline goes on as a FIFO queue with the packets of the list.
  */

@@ -9,7 +9,7 @@ cargo test --quiet -p goodqueue-lab --test results_page -- --ignored
 cargo test --quiet -p goodqueue-lab --test scenario_page -- --ignored
 cargo test --quiet -p goodqueue-lab --test front_picture -- --ignored
 cargo test --quiet -p goodqueue-cli --lib reference -- --ignored
-cargo test --quiet -p goodqueue-conformance --test page -- --ignored
+cargo test --quiet -p goodqueue-checks --test page -- --ignored
 cargo test --quiet -p goodqueue-capi --test header -- --ignored
 cargo test --quiet -p goodqueue-kernel --test header -- --ignored
 cargo build --quiet --release --bin gq

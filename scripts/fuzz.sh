@@ -9,7 +9,7 @@ if ! cargo +nightly fuzz --version >/dev/null 2>&1; then
     exit 1
 fi
 mkdir -p fuzz/corpus/plan fuzz/corpus/trace fuzz/corpus/flows fuzz/corpus/packetdrill
-cp crates/packetdrill/scripts/*.pkt fuzz/corpus/packetdrill/
+cp crates/checks/scripts/*.pkt fuzz/corpus/packetdrill/
 cp examples/scenarios/*.toml gallery/*/*.toml fuzz/corpus/plan/
 head -n 200 examples/traces/cellular.up >fuzz/corpus/trace/cellular
 head -n 50 examples/flows/office.csv >fuzz/corpus/flows/office

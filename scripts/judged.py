@@ -89,7 +89,7 @@ def suites(gq: str, root: Path, out: Path) -> tuple[list[str], list[str], list[s
 
 def own_scripts(gq: str, root: Path, out: Path) -> list[str]:
     """Verdicts of the scripts of this project, here and of Linux."""
-    files = sorted((BASE / "crates/packetdrill/scripts").glob("*.pkt"))
+    files = sorted((BASE / "crates/checks/scripts").glob("*.pkt"))
     verdicts = [one["verdict"] for one in results(gq, files)]
     names = ", ".join(f"`{file.stem}`" for file in files)
     passed = verdicts.count("passes")

@@ -6,8 +6,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
-cargo rustc --quiet -p goodqueue-wasm --lib --crate-type cdylib --profile wasm --target wasm32-unknown-unknown
-built="$target/wasm32-unknown-unknown/wasm/goodqueue_wasm.wasm"
+cargo rustc --quiet -p goodqueue-serve --lib --crate-type cdylib --profile wasm --target wasm32-unknown-unknown
+built="$target/wasm32-unknown-unknown/wasm/goodqueue_serve::wasm.wasm"
 export GQ_MODULE="$target/wasm32-unknown-unknown/wasm/optimized.wasm"
 # With what the module is built with (.cargo/config.toml): the page has a limit of size.
 web/node_modules/.bin/wasm-opt -Oz --enable-bulk-memory --enable-multivalue --enable-mutable-globals --enable-nontrapping-float-to-int \
@@ -17,7 +17,7 @@ case "${1:-}" in
 test) profile=dev folder=debug ;;
 speed)
     profile=release folder=release NATIVE="$target/release/examples/native" && export NATIVE
-    cargo build --quiet --release --package goodqueue-wasm --example native
+    cargo build --quiet --release --package goodqueue-serve --example native
     ;;
 *) exit 0 ;;
 esac

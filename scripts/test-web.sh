@@ -14,7 +14,7 @@ pages() { (cd ../crates && find web/assets lab/assets -type f -exec cksum {} + |
 before=$(pages)
 npm run --silent build
 if [ "$before" != "$(pages)" ]; then
-    echo "crates/web/assets, crates/lab/assets: were not what web/ makes; they are now (make web)" >&2
+    echo "crates/serve/assets, crates/lab/assets: were not what web/ makes; they are now (make web)" >&2
     exit 1
 fi
 if command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || [ -n "${CHROMIUM:-}" ]; then

@@ -13,7 +13,7 @@ export default defineConfig({
   base: "./",
   plugins: [
     { name: "goodqueue-sources", apply: "build", transformIndexHtml: (html: string) => html.replace("{{goodqueue:sources}}", sourcesHash(root)) },
-    appFolder(out, resolve(root, "../crates/web/assets/app")),
+    appFolder(out, resolve(root, "../crates/serve/assets/app")),
   ],
   build: {
     target: "es2022",

@@ -9,7 +9,7 @@ import { get, request } from "node:http";
 const PAGES = 50;
 const SESSIONS = 200;
 const gq = process.argv[2] ?? "target/release/gq";
-const preset = (duration, warmup) => readFileSync(new URL("../../crates/web/presets/uplink.toml", import.meta.url), "utf8").replace('duration = "55 s"', `duration = "${duration}"`).replace('warmup = "5 s"', `warmup = "${warmup}"`);
+const preset = (duration, warmup) => readFileSync(new URL("../../crates/serve/presets/uplink.toml", import.meta.url), "utf8").replace('duration = "55 s"', `duration = "${duration}"`).replace('warmup = "5 s"', `warmup = "${warmup}"`);
 const queues = ["tail-drop", "codel", "pie", "fq-codel"].map((kind) => ({ label: kind, queue: { kind } }));
 
 const server = spawn(gq, ["serve", "--no-open", "--listen", "127.0.0.1:0"], { stdio: ["ignore", "ignore", "pipe"] });

@@ -1,8 +1,8 @@
 //! Any text is a script that gets a verdict, or a message that names line and column.
 #![no_main]
 
-use goodqueue_packetdrill::goodqueue::Goodqueue;
-use goodqueue_packetdrill::{Settings, parse, run};
+use goodqueue_checks::packetdrill::goodqueue::Goodqueue;
+use goodqueue_checks::packetdrill::{Settings, parse, run};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

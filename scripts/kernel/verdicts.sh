@@ -8,4 +8,4 @@ if [ ! -x "$kernel" ]; then
     echo "kernel: skipped the verdicts in the guest kernel, which is not there: make kernel-guest"
     exit 0
 fi
-cargo run --quiet --release -p goodqueue-linux --example verdicts -- "${1:-100000}"
+cargo run --quiet --release -p goodqueue-guests --example verdicts -- "${1:-100000}"

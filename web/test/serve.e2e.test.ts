@@ -286,7 +286,7 @@ describe.skipIf(!hasGq)("gq serve", () => {
     await drag("drop", "x.down", "0\n4\n9\n12\n1000\n");
     await expect.poll(() => page.locator("#recording option:checked").textContent()).toBe("x.down");
     expect(await page.locator(".drop-veil").isVisible()).toBe(false);
-    await drag("drop", "dsl.toml", readFileSync(resolve(import.meta.dirname, "../../crates/session/presets/dsl.toml"), "utf8"));
+    await drag("drop", "dsl.toml", readFileSync(resolve(import.meta.dirname, "../../crates/serve/presets/dsl.toml"), "utf8"));
     await expect.poll(() => page.getByLabel("Round-trip time").inputValue()).toBe("20 ms");
     await page.context().close();
   });

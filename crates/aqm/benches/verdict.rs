@@ -14,8 +14,8 @@ use goodqueue_aqm::algo::{Algorithm, AnyAqm};
 use goodqueue_aqm::sched::{kind, kinds};
 use goodqueue_aqm::spec::{Given, LinkFacts};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, FairQueue, FairQueueParams, Limit, ManagedQueue, Qdisc, Rng, SimplePacket};
+use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 use goodqueue_testkit::StandingQueue;
-use goodqueue_units::{Bytes, Duration, Instant, Rate};
 
 /// Packets a measured call handles.
 const PACKETS: u32 = 1_000;

@@ -3,7 +3,7 @@
 
 use goodqueue_aqm::algo::codel::CoDel;
 use goodqueue_aqm::{Dropped, Ecn, FairQueue, FairQueueParams, FlowHash, Limit, Packet, Qdisc, Reason, Sink};
-use goodqueue_units::{Bytes, Duration, Instant, Rate};
+use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 
 /// A packet as this host stores it. The queue moves it and never reads its bytes.
 struct Frame {

@@ -12,8 +12,8 @@ use goodqueue_aqm::algo;
 use goodqueue_aqm::sched::{kind, kinds};
 use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Qdisc, Rng, SimplePacket};
+use goodqueue_base::units::{Bytes, Duration, Rate};
 use goodqueue_testkit::StandingQueue;
-use goodqueue_units::{Bytes, Duration, Rate};
 use std::error::Error;
 
 const LINK: LinkFacts = LinkFacts {

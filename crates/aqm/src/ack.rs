@@ -1,6 +1,6 @@
 //! Pure acknowledgements: the facts that a queue may know, and which of two is redundant.
 
-use goodqueue_units::Instant;
+use goodqueue_base::units::Instant;
 
 /// Data received beyond what is acknowledged in order (RFC 2018), or received twice (RFC 2883);
 /// empty where `start` is `end`.

@@ -4,7 +4,7 @@ use crate::aqm::{Aqm, Comparison, Env, PacketView, QueueView, Verdict};
 use crate::outline::{aside, finish};
 use crate::spec::{Given, KindSpec, LinkFacts, ParamError};
 use alloc::boxed::Box;
-use goodqueue_units::{Instant, Packets};
+use goodqueue_base::units::{Instant, Packets};
 
 /// The part of an algorithm's file besides [`Aqm`]: its kinds, and how to build it from parameters.
 pub trait Algorithm: Aqm + Sized {

@@ -1,6 +1,6 @@
 //! The trait that every algorithm implements, and its view of packets and queue.
 
-use goodqueue_units::{Bytes, Duration, Ecn, Instant, Packets, Rate, Rng};
+use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Packets, Rate, Rng};
 
 /// What the host knows at the moment of a decision.
 #[derive(Debug)]

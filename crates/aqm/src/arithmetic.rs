@@ -2,7 +2,7 @@
 
 use crate::spec::{Given, Param, ParamError};
 use alloc::vec::Vec;
-use goodqueue_units::{Rng, mix};
+use goodqueue_base::units::{Rng, mix};
 
 /// In whose numbers an algorithm is worked out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

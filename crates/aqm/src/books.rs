@@ -7,7 +7,7 @@
 use crate::aqm::{Aqm, Comparison, Env, PacketView, QueueView, Reason, Verdict};
 use crate::counters::Counters;
 use crate::qdisc::{Departure, Dropped, Packet, Sink};
-use goodqueue_units::{Bytes, Ecn, Instant, Rate, Rng};
+use goodqueue_base::units::{Bytes, Ecn, Instant, Rate, Rng};
 
 /// Whether a queue may mark packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

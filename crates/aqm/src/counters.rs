@@ -1,7 +1,7 @@
 //! Counters of arrivals, departures, drops and marks, and the identities between them.
 
 use crate::aqm::{QueueView, Reason};
-use goodqueue_units::{Bytes, Ecn, Packets};
+use goodqueue_base::units::{Bytes, Ecn, Packets};
 
 /// Packets and bytes of one kind of event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use crate::spec::{LinkFacts, ParamError};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
-use goodqueue_units::{Bytes, Class, Ecn, Instant, Packets, Rate, Rng};
+use goodqueue_base::units::{Bytes, Class, Ecn, Instant, Packets, Rate, Rng};
 
 /// A packet as the other program is told of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -218,7 +218,7 @@ impl<P: Packet> Qdisc<P> for Elsewhere<P> {
 mod tests {
     use super::*;
     use crate::qdisc::{NoSink, SimplePacket};
-    use goodqueue_units::Duration;
+    use goodqueue_base::units::Duration;
 
     /// A FIFO of two packets that marks every second one and speaks of packets that are not there.
     #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 //! Parameters of kinds that count packets as they are on the wire.
 
 use crate::spec::{Default as ParamDefault, Given, LinkFacts, Param, ParamError, Unit, Value};
-use goodqueue_units::{Cells, Framing};
+use goodqueue_base::units::{Cells, Framing};
 
 const WORDS: [&str; Framing::KEYWORDS.len() + 1] = {
     let mut words = ["link"; Framing::KEYWORDS.len() + 1];

@@ -20,7 +20,7 @@
 //! ```
 //! use goodqueue_aqm::algo::codel::CoDel;
 //! use goodqueue_aqm::{Limit, ManagedQueue, NoSink, Qdisc, SimplePacket};
-//! use goodqueue_units::{Duration, Instant};
+//! use goodqueue_base::units::{Duration, Instant};
 //!
 //! let mut queue = ManagedQueue::new(CoDel::default(), Limit::packets(1000));
 //! let start = Instant::from_nanos(1);
@@ -63,7 +63,7 @@ pub use aqm::{Aqm, Comparison, Env, FlowHash, HostHash, Hosts, PacketView, Queue
 pub use arithmetic::Arithmetic;
 pub use books::EcnPolicy;
 pub use counters::{Counters, Tally};
-pub use goodqueue_units::{Class, Ecn, Rng};
+pub use goodqueue_base::units::{Class, Ecn, Rng};
 pub use qdisc::{Departure, Dropped, NoSink, Outlook, Packet, Qdisc, SimplePacket, Sink};
 pub use queue::{Limit, ManagedQueue};
 pub use ring::Ring;

@@ -8,7 +8,7 @@ use crate::aqm::{Aqm, Comparison, Env, PacketView, QueueView, Verdict};
 use crate::spec::{KindSpec, LinkFacts, ParamError};
 use alloc::boxed::Box;
 use core::fmt;
-use goodqueue_units::{Instant, Packets};
+use goodqueue_base::units::{Instant, Packets};
 
 /// An algorithm of a program's own.
 pub trait OwnAlgorithm: Aqm + fmt::Debug + Send + Sync {
@@ -109,7 +109,7 @@ mod tests {
     use crate::queue::Limit;
     use crate::spec::{Family, Kind, Marking, Param};
     use crate::{AnyQdisc, NoSink, Qdisc, Rng, SimplePacket};
-    use goodqueue_units::{Bytes, Duration, Rate};
+    use goodqueue_base::units::{Bytes, Duration, Rate};
 
     const NO_PARAMS: &[Param] = &[];
     const MINE: KindSpec = KindSpec {

@@ -3,7 +3,7 @@
 use crate::ack::PureAck;
 use crate::aqm::{FlowHash, HostHash, Hosts, QueueView, Reason};
 use crate::counters::Counters;
-use goodqueue_units::{Bytes, Class, Duration, Ecn, Instant, Rate, Rng};
+use goodqueue_base::units::{Bytes, Class, Duration, Ecn, Instant, Rate, Rng};
 
 /// The facts of a packet that queues use. A queue moves packets and never looks
 /// inside.

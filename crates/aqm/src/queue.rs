@@ -6,7 +6,7 @@ use crate::books::{Books, EcnPolicy, Entry, Fate, Waiting};
 use crate::counters::Counters;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::ring::Ring;
-use goodqueue_units::{Bytes, Instant, Packets, Rate, Rng};
+use goodqueue_base::units::{Bytes, Instant, Packets, Rate, Rng};
 
 /// The limits of a queue. The first that is hit counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -24,7 +24,7 @@ use crate::queue::ManagedQueue;
 use crate::spec::{Chosen, Given, KindSpec, LinkFacts, ParamError, Value};
 use alloc::boxed::Box;
 use alloc::string::String;
-use goodqueue_units::{Instant, Rate, Rng};
+use goodqueue_base::units::{Instant, Rate, Rng};
 pub use succession::Succession;
 
 /// A scheduler that a file can name: its description, and how it is built from parameters.
@@ -266,9 +266,9 @@ const NEAR: [(&str, &str); 7] = [
 /// # Errors
 /// When there is no such kind: a sentence with the name of the nearest one, if one is near.
 pub fn find(name: &str) -> Result<&'static KindSpec, UnknownKind> {
-    goodqueue_spec::find(name, kinds()).map_err(|near| {
-        let akin = NEAR.iter().find(|(other, _)| goodqueue_spec::is_same_name(other, name)).map(|(_, kind)| *kind);
-        UnknownKind { name: goodqueue_spec::quantity::excerpt(name), near: akin.or(near) }
+    goodqueue_base::spec::find(name, kinds()).map_err(|near| {
+        let akin = NEAR.iter().find(|(other, _)| goodqueue_base::spec::is_same_name(other, name)).map(|(_, kind)| *kind);
+        UnknownKind { name: goodqueue_base::spec::quantity::excerpt(name), near: akin.or(near) }
     })
 }
 
@@ -447,7 +447,7 @@ mod tests {
     fn no_name_is_that_of_two_kinds() {
         let names: Vec<&str> = kinds().flat_map(|spec| core::iter::once(spec.kind).chain(spec.aliases.iter().copied())).collect();
         for (number, name) in names.iter().enumerate() {
-            let clash = names[..number].iter().find(|other| goodqueue_spec::is_same_name(name, other));
+            let clash = names[..number].iter().find(|other| goodqueue_base::spec::is_same_name(name, other));
             assert_eq!(clash, None, "{name}");
         }
         assert!(NEAR.iter().all(|(name, near)| kind(name).is_none() && kind(near).is_some()));

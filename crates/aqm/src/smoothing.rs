@@ -12,7 +12,7 @@
 //! *Source*: Menth and Hauser 2017.
 
 use crate::math::{exp, expm1};
-use goodqueue_units::{Duration, Instant};
+use goodqueue_base::units::{Duration, Instant};
 
 /// A span as a multiple of a memory.
 fn ages(span: Duration, memory: Duration) -> f64 {

@@ -5,8 +5,8 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Deref;
-pub use goodqueue_spec::{Decimal, Default, Given, Kind, Param, ParamError, Role, Size, Unit, Value, contains, pick};
-use goodqueue_units::{Bytes, Duration, Rate};
+pub use goodqueue_base::spec::{Decimal, Default, Given, Kind, Param, ParamError, Role, Size, Unit, Value, contains, pick};
+use goodqueue_base::units::{Bytes, Duration, Rate};
 
 /// One kind of queue, as named in files.
 ///

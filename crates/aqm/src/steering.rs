@@ -44,7 +44,7 @@ mod policy;
 mod virtual_queue;
 
 use crate::aqm::{Aqm, Env, FlowHash, PacketView, QueueView, Verdict};
-use goodqueue_units::{Bytes, Duration, Ecn, Instant, Packets, Rate};
+use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Packets, Rate};
 use outer_loop::{Decision, OuterLoop};
 pub use policy::Policy;
 pub(crate) use policy::{inner_values, steered_params};

@@ -1,6 +1,6 @@
 //! The periodic timer of an algorithm.
 
-use goodqueue_units::{Duration, Instant, Rng};
+use goodqueue_base::units::{Duration, Instant, Rng};
 
 /// Ticks on a grid whose phase is drawn once, when it first starts, so that queues built together
 /// do not act together. Stopped and started again it keeps to its grid.

@@ -4,8 +4,8 @@
 use goodqueue_aqm::sched::{kind, kinds};
 use goodqueue_aqm::spec::{Chosen, LinkFacts};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Qdisc, Rng, SimplePacket};
+use goodqueue_base::units::{Bytes, Duration, Instant, Packets, Rate};
 use goodqueue_testkit::{Mix, Operation, Operations};
-use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 

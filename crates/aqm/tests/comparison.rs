@@ -4,7 +4,7 @@
 use goodqueue_aqm::{
     Aqm, Comparison, Dropped, Env, Limit, ManagedQueue, PacketView, Qdisc, QueueView, Reason, SimplePacket, Sink, Verdict,
 };
-use goodqueue_units::{Bytes, Instant, Packets};
+use goodqueue_base::units::{Bytes, Instant, Packets};
 
 /// Compares every packet with the one `place` places behind the head and drops both if they are of
 /// one flow.

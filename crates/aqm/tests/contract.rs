@@ -4,8 +4,8 @@
 use goodqueue_aqm::sched::{kind, kinds};
 use goodqueue_aqm::spec::{Chosen, LinkFacts, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, FlowHash, Limit, NoSink, Qdisc, Rng, SimplePacket};
+use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Packets, Rate};
 use goodqueue_testkit::{CheckedQueue, Load, Mix, Operation, Operations, Order, ScriptedLink};
-use goodqueue_units::{Bytes, Duration, Ecn, Instant, Packets, Rate};
 
 /// Operations per property; ten million per kind over all properties. `make fuzz-long` runs a
 /// thousand million.

@@ -5,8 +5,8 @@
 use goodqueue_aqm::sched::kind;
 use goodqueue_aqm::spec::{LinkFacts, Size, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Reason, Rng, SimplePacket};
+use goodqueue_base::units::{Bytes, Duration, Ecn, Packets, Rate};
 use goodqueue_testkit::{Load, Observed, ScriptedLink};
-use goodqueue_units::{Bytes, Duration, Ecn, Packets, Rate};
 
 /// 15 Mbit/s on the wire.
 const GAP: Duration = Duration::ns(803_733);

@@ -5,8 +5,8 @@
 //! defaults; what differs here is the law's numbers alone.
 
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, NoSink, Qdisc, Rng, SimplePacket};
-use goodqueue_conformance::{Event, Operation, Vector, What};
-use goodqueue_units::Class;
+use goodqueue_base::units::Class;
+use goodqueue_checks::conformance::{Event, Operation, Vector, What};
 use std::path::Path;
 
 fn recording(name: &str) -> Vector {

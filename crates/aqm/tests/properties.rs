@@ -4,8 +4,8 @@
 use goodqueue_aqm::sched::kinds;
 use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, Param, Size, Unit, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng, SimplePacket};
+use goodqueue_base::units::{Bytes, Duration, Packets, Rate};
 use goodqueue_testkit::{CheckedQueue, Operation, Order};
-use goodqueue_units::{Bytes, Duration, Packets, Rate};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};

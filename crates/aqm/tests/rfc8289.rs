@@ -4,7 +4,7 @@
 
 use goodqueue_aqm::algo::codel::{CoDel, CoDelParams, Reentry};
 use goodqueue_aqm::{Dropped, EcnPolicy, Limit, ManagedQueue, Qdisc, Reason, SimplePacket, Sink};
-use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rng};
+use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Rng};
 use std::collections::VecDeque;
 
 #[derive(Clone, Copy)]

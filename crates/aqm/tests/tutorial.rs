@@ -4,7 +4,7 @@
 use goodqueue_aqm::algo::Algorithm;
 use goodqueue_aqm::spec::{Given, LinkFacts};
 use goodqueue_aqm::{Aqm, Env, FlowHash, Limit, PacketView, QueueView, Reason, Verdict, spec};
-use goodqueue_units::{Bytes, Duration, Ecn, Instant, Packets, Rng};
+use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Packets, Rng};
 use tutorial::ramp::Ramp;
 
 mod tutorial {

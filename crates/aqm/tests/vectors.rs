@@ -2,7 +2,7 @@
 //! `vectors/<algorithm>/*.json`, written by `vectors/reference/*.py`; and recordings of Linux in
 //! `vectors/linux`. `docs/conformance.md` describes the format.
 
-use goodqueue_conformance::{Vector, replay};
+use goodqueue_checks::conformance::{Vector, replay};
 use std::path::{Path, PathBuf};
 
 fn check(path: &Path) {

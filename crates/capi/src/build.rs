@@ -5,7 +5,7 @@ use crate::{GQ_NONE, GqLink, GqParam};
 use goodqueue_aqm::sched::{UnknownKind, find};
 use goodqueue_aqm::spec::{Chosen, LinkFacts, Param, ParamError, Size, Unit, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng};
-use goodqueue_units::{Bytes, Duration, Packets, Rate};
+use goodqueue_base::units::{Bytes, Duration, Packets, Rate};
 use std::ffi::{CStr, c_char};
 use std::str::Utf8Error;
 

@@ -2,7 +2,7 @@
 
 use crate::{GqPacket, GqSink};
 use goodqueue_aqm::{AnyQdisc, Dropped, FlowHash, Packet, Qdisc, Reason, Sink};
-use goodqueue_units::{Bytes, Class, Ecn, Instant};
+use goodqueue_base::units::{Bytes, Class, Ecn, Instant};
 
 /// A packet of the caller.
 #[derive(Clone, Copy, Debug)]

@@ -11,7 +11,7 @@ mod build;
 mod host;
 
 use goodqueue_aqm::{AnyQdisc, Qdisc, Reason};
-use goodqueue_units::{Instant, Rate};
+use goodqueue_base::units::{Instant, Rate};
 use host::{Held, Reporter};
 use std::ffi::{c_char, c_void};
 

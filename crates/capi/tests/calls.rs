@@ -1,6 +1,6 @@
 //! The functions as C calls them: wrong arguments get messages, every packet comes back.
 
-use goodqueue::{
+use goodqueue_c::{
     GQ_NONE, GQ_REASONS, GqDeparture, GqLink, GqPacket, GqParam, GqReason, GqSink, gq_counters, gq_dequeue, gq_enqueue,
     gq_queue_free, gq_queue_new,
 };

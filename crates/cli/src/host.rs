@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::{itself, say};
-use goodqueue_hosts::{HostName, Process, Settings, Voids};
+use goodqueue_guests::hosts::{HostName, Process, Settings, Voids};
 use goodqueue_lab::hosts::ScenarioHost;
 use goodqueue_lab::plan::Point;
 use goodqueue_lab::runner::label;

@@ -3,7 +3,7 @@
 //! and ends.
 #![cfg(target_os = "linux")]
 
-use goodqueue_testbed::bench::Bench;
+use goodqueue_live::testbed::bench::Bench;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, ExitStatus, Stdio};

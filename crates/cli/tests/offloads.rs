@@ -4,7 +4,7 @@
 #![cfg(target_os = "linux")]
 
 use goodqueue_live::sys::udp;
-use goodqueue_testbed::bench::Bench;
+use goodqueue_live::testbed::bench::Bench;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::fd::AsFd;

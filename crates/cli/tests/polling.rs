@@ -2,7 +2,7 @@
 //! kernel allows none, the tests say so and end.
 #![cfg(target_os = "linux")]
 
-use goodqueue_testbed::bench::Bench;
+use goodqueue_live::testbed::bench::Bench;
 use std::process::{Command, Output, Stdio};
 
 fn gq(options: &[&str]) -> Command {

@@ -190,7 +190,7 @@ fn a_result_goes_to_flent_and_comes_back() {
     }
     let files = ["a.flent.gz", "b.flent.gz"].map(|name| fs::read(dir.path().join(name)).unwrap());
     assert_eq!(files[0], files[1], "equal results give equal files");
-    let file = goodqueue_import::Input::read("a", files[0].as_slice()).unwrap().json().unwrap();
+    let file = goodqueue_interop::import::Input::read("a", files[0].as_slice()).unwrap().json().unwrap();
     let results = file["results"].as_object().unwrap();
     for name in [
         "TCP download BE::1",
@@ -306,8 +306,8 @@ fn a_recommendation_goes_to_every_target() {
 /// What the search may choose for a router, `gq export` can write for it.
 #[test]
 fn each_kind_that_is_searched_for_a_router_can_be_exported_to_it() {
-    use goodqueue_recommend::candidates::Hardware;
-    use goodqueue_router::dialect::{self, Dialect};
+    use goodqueue_interop::router::dialect::{self, Dialect};
+    use goodqueue_lab::recommend::candidates::Hardware;
     let dialects: [(Hardware, &Dialect); 4] = [
         (Hardware::Linux, &dialect::tc::TC),
         (Hardware::OpenWrt, &dialect::tc::TC),

@@ -2,7 +2,7 @@
 //! where the kernel allows none, the tests say so and end.
 #![cfg(target_os = "linux")]
 
-use goodqueue_testbed::bench::Bench;
+use goodqueue_live::testbed::bench::Bench;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 use std::process::{Command, Output, Stdio};

@@ -17,6 +17,7 @@ mod layout;
 mod legend;
 mod number;
 pub mod palette;
+pub mod plot;
 mod scale;
 mod svg;
 

@@ -7,8 +7,8 @@
 
 use crate::limits::MOST_JITTER;
 use crate::plan::{AccessEnds, Heading, Link, Part, Point, Queue, Scenario, Step, Traffic};
+use goodqueue_base::units::{Bytes, Duration, Framing, Instant, Rng};
 use goodqueue_sim::{FlowSpec, LinkId, LinkSpec, QueueSpec, RateSpec, Recording, SharedHost, WorldSpec};
-use goodqueue_units::{Bytes, Duration, Framing, Instant, Rng};
 
 /// The world of one replication of a point, with the seed [`seed_of`].
 ///

@@ -10,8 +10,8 @@ use crate::quantity::{self, Limits};
 use crate::toml_text::quoted;
 use goodqueue_aqm::sched;
 use goodqueue_aqm::spec::{Chosen, KindSpec};
-use goodqueue_spec::nearest;
-use goodqueue_units::{Duration, Rate};
+use goodqueue_base::spec::nearest;
+use goodqueue_base::units::{Duration, Rate};
 use std::fmt::Write as _;
 
 const RATES: Limits<Rate> = Limits::new(Rate::bit_s(1), FASTEST);

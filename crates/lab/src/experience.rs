@@ -9,9 +9,9 @@ use crate::metrics::{Better, Description, GROUP_METRICS, Metric, Quantity, RunFi
 use crate::metrics::{Printed, PrintedUnit};
 use crate::plan::{Heading, Point, Traffic};
 use crate::verdict::Bounds;
+use goodqueue_base::units::Ecn;
 use goodqueue_sim::{Content, SessionSpec, SourceSpec};
 use goodqueue_tcp::Data;
-use goodqueue_units::Ecn;
 use serde::{Deserialize, Serialize};
 
 /// What a group of flows is to the people who use it.

@@ -15,10 +15,10 @@
 
 use crate::input::{FileError, FileFault, FlowFault, Place, open};
 use crate::quantity::{self, Limits, QuantityError, excerpt};
+use goodqueue_base::spec::nearest;
+use goodqueue_base::units::{Bytes, Duration};
 use goodqueue_sim::Transfer;
-use goodqueue_spec::nearest;
 use goodqueue_tcp::cc::kinds;
-use goodqueue_units::{Bytes, Duration};
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 use std::path::Path;

@@ -80,7 +80,7 @@ impl Choice {
             let mut known: Vec<&str> = gated().map(|about| about.name).collect();
             known.sort_unstable();
             known.dedup();
-            let help = match goodqueue_spec::nearest(name, known.iter().copied()) {
+            let help = match goodqueue_base::spec::nearest(name, known.iter().copied()) {
                 Some(close) => format!("; did you mean `{close}`?"),
                 None => format!(": allowed {}", known.join(", ")),
             };

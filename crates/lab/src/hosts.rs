@@ -4,8 +4,8 @@ mod validity;
 
 use crate::build;
 use crate::plan::Point;
+use goodqueue_base::units::{Duration, Instant};
 use goodqueue_sim::{Continue, Outcome, Progress, Recording, World, WorldError, WorldSpec};
-use goodqueue_units::{Duration, Instant};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};

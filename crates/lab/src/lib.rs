@@ -19,6 +19,7 @@ pub mod mix;
 pub mod plan;
 pub mod provenance;
 pub mod qlog;
+pub mod recommend;
 pub mod record;
 pub mod report;
 pub mod runner;
@@ -31,4 +32,4 @@ pub mod toml_text;
 pub mod trace_file;
 pub mod verdict;
 
-pub use goodqueue_spec::quantity;
+pub use goodqueue_base::spec::quantity;

@@ -1,6 +1,6 @@
 //! Limits that several tables share.
 
-use goodqueue_units::{Duration, Rate};
+use goodqueue_base::units::{Duration, Rate};
 
 /// Fastest link.
 pub(crate) const FASTEST: Rate = Rate::gbit(10_000);

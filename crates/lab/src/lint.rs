@@ -4,9 +4,9 @@
 use crate::plan::{Direction, Heading, Link, Part, Point, Queue, Scenario, Step, Traffic};
 use goodqueue_aqm::EcnPolicy;
 use goodqueue_aqm::spec::{Chosen, Marking, Role, Unit, Value};
+use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Rate};
 use goodqueue_sim::{Datagrams, RateSpec, SessionSpec, SourceSpec};
 use goodqueue_tcp::{AckPolicy, Data, EcnMode};
-use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate};
 use std::collections::BTreeMap;
 use std::fmt;
 

@@ -8,8 +8,8 @@ mod links;
 mod unit;
 
 use goodqueue_aqm::Tally;
+use goodqueue_base::units::Duration;
 use goodqueue_sim::{FlowOutcome, LinkOutcome, Outcome, SojournHistogram};
-use goodqueue_units::Duration;
 use serde::{Deserialize, Serialize};
 
 pub use describe::{Better, ColumnData, Description, Metric, Presence, Printed, PrintedUnit, Quantity, Shown, When};

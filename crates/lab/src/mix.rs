@@ -1,8 +1,8 @@
 //! Named mixes of traffic, each with where its parts come from, as `[[traffic]]` tables for a line.
 
 use crate::toml_text::quoted;
+use goodqueue_base::units::{Duration, Rate};
 use goodqueue_tcp::EcnMode;
-use goodqueue_units::{Duration, Rate};
 use std::fmt::{self, Write as _};
 
 /// A named mix of traffic.

@@ -9,9 +9,9 @@ use crate::build;
 use crate::error::RecordError;
 use crate::plan::Point;
 use crate::record::{RecordedRun, Recorder, write_one_of_many};
+use goodqueue_base::units::Instant;
+use goodqueue_sim::trace::{PacketEvent, PacketEventKind};
 use goodqueue_sim::{Series, SeriesColumn};
-use goodqueue_trace::{PacketEvent, PacketEventKind};
-use goodqueue_units::Instant;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 

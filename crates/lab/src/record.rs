@@ -16,7 +16,7 @@ pub use folder::{Fill, Folder, Settled, check_target, write_file, write_file_by,
 pub use tables::{PACKETS_SCHEMA, SERIES_SCHEMA, TableKinds, Tables};
 
 use goodqueue_sim::Series;
-use goodqueue_trace::PacketEvent;
+use goodqueue_sim::trace::PacketEvent;
 
 /// What one run recorded beside its figures.
 #[derive(Clone, Copy, Debug)]

@@ -15,8 +15,8 @@ use crate::hosts::{Ended, HostFailure, HostRun, Packets, Samples, ScenarioHost, 
 use crate::metrics::RunFigures;
 use crate::plan::{Heading, Point, Scenario};
 use crate::record::{RecordedRun, Recorder};
+use goodqueue_base::units::Duration;
 use goodqueue_sim::{Series, World};
-use goodqueue_units::Duration;
 use report::{Finished, PointRuns};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -8,8 +8,8 @@
 
 use crate::input::{FileError, FileFault, Place, TraceFault, open};
 use crate::quantity::excerpt;
+use goodqueue_base::units::{Bytes, Duration};
 use goodqueue_sim::Opportunities;
-use goodqueue_units::{Bytes, Duration};
 use std::io::{BufRead, Read};
 use std::path::Path;
 

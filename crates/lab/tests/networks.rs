@@ -1,10 +1,10 @@
 //! Networks of several links, from the text of a scenario to figures.
 
+use goodqueue_base::units::Duration;
 use goodqueue_lab::metrics::RunFigures;
 use goodqueue_lab::plan::{Heading, Plan, Point};
 use goodqueue_lab::{build, lint};
 use goodqueue_sim::{Continue, World};
-use goodqueue_units::Duration;
 use std::fs;
 use std::path::Path;
 

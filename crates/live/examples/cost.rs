@@ -7,13 +7,13 @@
 
 use goodqueue_aqm::spec::LinkFacts;
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng, sched};
+use goodqueue_base::units::{Bytes, Duration, Framing, Instant, Rate};
 use goodqueue_live::clock::{Clock, MonotonicClock};
 use goodqueue_live::forwarder::{Forwarder, Settings};
 use goodqueue_live::frame::FlowKey;
 use goodqueue_live::pool::{Frame, Pool};
 use goodqueue_live::port::{Drained, Port, PortCounters, Received};
 use goodqueue_live::{Line, LivePacket, RateSpec};
-use goodqueue_units::{Bytes, Duration, Framing, Instant, Rate};
 use std::error::Error;
 use std::io;
 

@@ -6,12 +6,12 @@
 use goodqueue_aqm::sched::kind;
 use goodqueue_aqm::spec::LinkFacts;
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng};
+use goodqueue_base::units::{Bytes, Duration, Framing, Instant, Rate};
 use goodqueue_live::forwarder::{Forwarder, MALFORMED, Settings, Way};
 use goodqueue_live::frame::FlowKey;
 use goodqueue_live::port::fuzz::Fuzz;
 use goodqueue_live::port::memory::{MemoryPort, Nothing};
 use goodqueue_live::{Line, LivePacket, RateSpec};
-use goodqueue_units::{Bytes, Duration, Framing, Instant, Rate};
 use std::error::Error;
 
 #[path = "../tests/support/virtual_time.rs"]

@@ -1,6 +1,6 @@
 //! The one place that reads a clock.
 
-use goodqueue_units::{Duration, Instant};
+use goodqueue_base::units::{Duration, Instant};
 
 /// Time since this clock was made.
 pub trait Clock {

@@ -14,8 +14,8 @@ use crate::packet::LivePacket;
 use crate::pool::{Frame, Pool};
 use crate::record::{Event, EventKind, Recorder};
 use goodqueue_aqm::{AnyQdisc, Departure, Dropped, Packet, Qdisc, QueueView, Reason, Sink};
-use goodqueue_line::{RateCursor, RateSpec};
-use goodqueue_units::{Bytes, Duration, Framing, Instant, Packets, Rate};
+use goodqueue_base::line::{RateCursor, RateSpec};
+use goodqueue_base::units::{Bytes, Duration, Framing, Instant, Packets, Rate};
 
 /// Settings of one direction.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,7 +9,7 @@ use crate::port::interface::InterfacePort;
 use crate::share::Share;
 use crate::sys::scheduling;
 use goodqueue_aqm::AnyQdisc;
-use goodqueue_units::{Duration, Instant};
+use goodqueue_base::units::{Duration, Instant};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

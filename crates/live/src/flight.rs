@@ -2,7 +2,7 @@
 
 use crate::joiner::Joiner;
 use crate::pool::{Frame, Pool};
-use goodqueue_units::Instant;
+use goodqueue_base::units::Instant;
 use std::collections::VecDeque;
 
 /// Frames and the times at which they are due, apart, so that a port can be handed many frames as

@@ -9,7 +9,7 @@ use crate::pool::{Frame, Pool};
 use crate::port::{Drained, Port, PortCounters, Received};
 use crate::segments::Joined;
 use goodqueue_aqm::{Counters, Qdisc};
-use goodqueue_units::{Duration, Instant};
+use goodqueue_base::units::{Duration, Instant};
 use std::io;
 
 /// Frames taken from a port or handed to it at a time. Those of a batch are still in the cache when

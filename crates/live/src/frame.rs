@@ -18,7 +18,7 @@ pub use flow::FlowKey;
 
 use flow::Walk;
 use goodqueue_aqm::FlowHash;
-use goodqueue_units::{Bytes, Class, Ecn};
+use goodqueue_base::units::{Bytes, Class, Ecn};
 
 /// Bytes of an Ethernet header without tags.
 pub const ETHERNET: usize = 14;

@@ -13,7 +13,7 @@
 use crate::pool::{Frame, Pool};
 use crate::segments::Run;
 use goodqueue_aqm::FlowHash;
-use goodqueue_units::Instant;
+use goodqueue_base::units::Instant;
 
 /// Rows of the table.
 const ROWS: usize = 32;
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
     use crate::frame::Network;
     use crate::segments::{Joined, Transport};
-    use goodqueue_units::Rng;
+    use goodqueue_base::units::Rng;
 
     const SEGMENTS: u32 = 10;
 

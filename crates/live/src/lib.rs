@@ -14,6 +14,8 @@
 //!    others ask of it. `splice`: what forwards when that thread has died.
 //! 6. [`record`] and [`replay`]: everything a queue saw and decided, and the same once more without
 //!    a network.
+//! 7. `testbed`, on Linux: real kernel senders around it, in networks of their own; `shell`: a
+//!    program of the user in their place.
 //!
 //! A thread that is late hands packets over late, but the queue does not see it: arrivals carry the
 //! time at which the kernel had them, departures are computed, and what the queue is told is in the
@@ -39,12 +41,16 @@ pub mod replay;
 pub mod segments;
 mod share;
 #[cfg(target_os = "linux")]
+pub mod shell;
+#[cfg(target_os = "linux")]
 pub mod splice;
 pub mod spool;
 #[cfg(target_os = "linux")]
 pub mod sys;
+#[cfg(target_os = "linux")]
+pub mod testbed;
 
 pub use direction::{Direction, Line};
 pub use forwarder::Forwarder;
-pub use goodqueue_line::{Opportunities, RateSpec};
+pub use goodqueue_base::line::{Opportunities, RateSpec};
 pub use packet::LivePacket;

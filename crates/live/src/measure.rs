@@ -1,8 +1,8 @@
 //! Measurements besides the queue's own counters.
 
 use goodqueue_aqm::QueueView;
-use goodqueue_trace::TimeCounts;
-use goodqueue_units::{Bytes, Duration};
+use goodqueue_base::units::{Bytes, Duration};
+use goodqueue_sim::trace::TimeCounts;
 
 /// A release later than this is a stall.
 pub const STALL: Duration = Duration::ms(1);

@@ -7,7 +7,7 @@ use crate::measure::Times;
 use crate::packet::LivePacket;
 use crate::port::{Port, PortCounters};
 use goodqueue_aqm::{AnyQdisc, Counters, Qdisc, QueueView};
-use goodqueue_units::{Duration, Instant, Rate};
+use goodqueue_base::units::{Duration, Instant, Rate};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 
 /// Something to be changed while packets flow; none of it loses any.

@@ -4,7 +4,7 @@ use crate::frame::{self, Headers, Network};
 use crate::pool::{Frame, Pool, Slot};
 use crate::segments::Joined;
 use goodqueue_aqm::{FlowHash, Packet};
-use goodqueue_units::{Bytes, Class, Ecn};
+use goodqueue_base::units::{Bytes, Class, Ecn};
 
 /// A frame in a buffer, as the queue sees it. The buffer itself is written once, when the packet
 /// leaves.

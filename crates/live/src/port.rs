@@ -14,7 +14,7 @@ pub mod xdp;
 
 use crate::pool::{Frame, Pool};
 use crate::segments::Joined;
-use goodqueue_units::Instant;
+use goodqueue_base::units::Instant;
 use std::io;
 
 /// A frame that arrived.

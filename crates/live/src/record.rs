@@ -9,7 +9,7 @@ use crate::packet::LivePacket;
 use crate::pool::Pool;
 use crate::spool::Spool;
 use goodqueue_aqm::{FlowHash, Packet, Reason};
-use goodqueue_units::{Bytes, Class, Ecn, Instant, Rate};
+use goodqueue_base::units::{Bytes, Class, Ecn, Instant, Rate};
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
@@ -261,7 +261,7 @@ impl<R: BufRead> Iterator for Reader<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use goodqueue_units::Duration;
+    use goodqueue_base::units::Duration;
 
     fn event(kind: EventKind) -> Event {
         let at = Instant::ZERO + Duration::ms(1500);

@@ -8,8 +8,8 @@
 use crate::direction::Line;
 use crate::record::{Event, EventKind};
 use goodqueue_aqm::{Dropped, FlowHash, Packet, Qdisc, Reason, Sink};
-use goodqueue_line::RateCursor;
-use goodqueue_units::{Bytes, Class, Duration, Ecn, Framing, Instant, Packets, Rate};
+use goodqueue_base::line::RateCursor;
+use goodqueue_base::units::{Bytes, Class, Duration, Ecn, Framing, Instant, Packets, Rate};
 use std::fmt;
 
 /// A recorded packet.

@@ -1,7 +1,7 @@
 //! How much of a processor the thread that moves packets takes.
 
 use crate::sys::scheduling;
-use goodqueue_units::{Duration, Instant};
+use goodqueue_base::units::{Duration, Instant};
 
 /// Time between two looks.
 const LOOK_EVERY: Duration = Duration::ms(1);
@@ -45,7 +45,7 @@ impl Share {
 #[cfg(test)]
 mod tests {
     use super::Share;
-    use goodqueue_units::{Duration, Instant};
+    use goodqueue_base::units::{Duration, Instant};
 
     /// The share of CPU time of a thread that sleeps when `Share` asks it to and otherwise is
     /// awake for `busy` of each millisecond.

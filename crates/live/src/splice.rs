@@ -5,7 +5,7 @@ use crate::segments::Offload;
 use crate::sys::ring::{self, Offloads, Opened, Ring, RingFrame};
 use crate::sys::scheduling;
 use crate::sys::socket::{PacketSocket, SendBatch};
-use goodqueue_units::Duration;
+use goodqueue_base::units::Duration;
 use std::io;
 use std::os::fd::AsFd;
 

@@ -3,6 +3,7 @@
 mod support;
 
 use goodqueue_aqm::{Limit, Reason};
+use goodqueue_base::units::{Bytes, Duration, Ecn, Framing, Instant, Packets, Probability, Rate, Rng};
 use goodqueue_live::clock::VirtualClock;
 use goodqueue_live::direction::Line;
 use goodqueue_live::forwarder::{Forwarder, Way};
@@ -10,7 +11,6 @@ use goodqueue_live::port::fault::{Faults, FaultyPort};
 use goodqueue_live::port::memory::{Kept, Listed, MemoryPort, Nothing};
 use goodqueue_live::record::EventKind;
 use goodqueue_live::{Opportunities, RateSpec};
-use goodqueue_units::{Bytes, Duration, Ecn, Framing, Instant, Packets, Probability, Rate, Rng};
 use std::sync::Arc;
 use support::*;
 

@@ -3,12 +3,12 @@
 mod support;
 
 use goodqueue_aqm::sched::kinds;
+use goodqueue_base::units::{Duration, Rate};
 use goodqueue_live::clock::VirtualClock;
 use goodqueue_live::forwarder::Way;
 use goodqueue_live::record::{Event, EventKind};
 use goodqueue_live::replay::{ReplayLine, first_difference, replay};
 use goodqueue_live::{Line, RateSpec};
-use goodqueue_units::{Duration, Rate};
 use support::*;
 
 const RATE: Rate = Rate::mbit(10);

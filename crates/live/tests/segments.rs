@@ -4,12 +4,12 @@
 mod support;
 
 use goodqueue_aqm::{AnyQdisc, Limit};
+use goodqueue_base::units::{Duration, Instant, Probability, Rate, Rng};
 use goodqueue_live::LivePacket;
 use goodqueue_live::forwarder::{Forwarder, Settings, Way};
 use goodqueue_live::port::fault::{Faults, FaultyPort};
 use goodqueue_live::port::memory::{Drain, MemoryPort, Nothing, Source};
 use goodqueue_live::segments::{LONGEST, Offload};
-use goodqueue_units::{Duration, Instant, Probability, Rate, Rng};
 use std::collections::{BTreeMap, VecDeque};
 use support::*;
 
@@ -182,7 +182,7 @@ fn frames(count: usize, rate: Rate, load: f64, seed: u64) -> Vec<Sent> {
             let payload: Vec<u8> = (0..len).map(|_| rng.next_u64() as u8).collect();
             let flags = 0x10 | (rng.next_u64() as u8 & 0x89);
             let (frame, offload) = superframe(shape, u32::MAX - 9000, n as u16 * 100, flags, 2, &payload);
-            now += rate.transmission_time(goodqueue_units::Bytes::new(frame.len() as u64)).mul_f64(1.0 / load);
+            now += rate.transmission_time(goodqueue_base::units::Bytes::new(frame.len() as u64)).mul_f64(1.0 / load);
             (now, frame, offload)
         })
         .collect()
@@ -306,7 +306,7 @@ fn streams(flows: u16, count: usize, rate: Rate, seed: u64) -> Vec<Sent> {
             }
             sequences[at] = sequences[at].wrapping_add(payload.len() as u32);
             ids[at] = ids[at].wrapping_add(payload.len().div_ceil(usize::from(offload.size).max(1)).max(1) as u16);
-            now += rate.transmission_time(goodqueue_units::Bytes::new(frame.len() as u64));
+            now += rate.transmission_time(goodqueue_base::units::Bytes::new(frame.len() as u64));
             (now, frame, offload)
         })
         .collect()

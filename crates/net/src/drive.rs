@@ -8,10 +8,10 @@ mod end;
 use crate::endpoint::{Datagram, Ends};
 use crate::error::{EndpointError, Fault, NetError, Side};
 use end::{End, Leaving};
+use goodqueue_base::units::{Duration, Instant};
 use goodqueue_sim::{
     Continue, Fate, Outcome, OutsideDatagram, OutsideWorld, Progress, Reported, Series, SeriesColumn, Ticket, WorldSpec,
 };
-use goodqueue_units::{Duration, Instant};
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 use std::sync::Arc;

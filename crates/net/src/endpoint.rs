@@ -1,7 +1,7 @@
 //! The interface of an end of a flow.
 
+use goodqueue_base::units::{Duration, Ecn, Instant};
 use goodqueue_tcp::{ReceiverConfig, SenderConfig};
-use goodqueue_units::{Duration, Ecn, Instant};
 
 /// A datagram that has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

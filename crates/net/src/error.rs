@@ -1,11 +1,11 @@
 //! Errors of runs with endpoints.
 
 use crate::limits::{DATAGRAM, LARGEST_PAYLOAD, MOST_AT_AN_INSTANT, MOST_SEGMENTS, MOST_UNDER_WAY};
+use goodqueue_base::units::Instant;
 use goodqueue_lab::error::{RecordError, RunFailure};
 use goodqueue_lab::hosts::Refusal;
 use goodqueue_lab::plan::PlanError;
 use goodqueue_sim::WorldError;
-use goodqueue_units::Instant;
 use std::fmt;
 
 /// Why a run with endpoints failed.
@@ -103,7 +103,7 @@ pub enum Fault {
     },
     /// A datagram with a time in the past.
     #[error("sends {:.9} s in the past", .0.as_secs_f64())]
-    Past(goodqueue_units::Duration),
+    Past(goodqueue_base::units::Duration),
     /// It does not become idle.
     #[error("does not become idle: {MOST_AT_AN_INSTANT} calls at one instant, and its next timeout is not later")]
     Spins,

@@ -62,5 +62,5 @@ pub mod tcp;
 pub use endpoint::{Datagram, Endpoint, Ends, FlowFacts, Recovery, Transmit};
 pub use error::{EndpointError, Fault, NetError, Side};
 pub use experiment::Experiment;
-pub use goodqueue_units::{Duration, Ecn, Instant};
+pub use goodqueue_base::units::{Duration, Ecn, Instant};
 pub use network::Network;

@@ -3,9 +3,9 @@
 use crate::drive::Drive;
 use crate::endpoint::{Ends, FlowFacts};
 use crate::error::NetError;
+use goodqueue_base::units::Rng;
 use goodqueue_sim::{Continue, Outcome, OutsideWorld, Progress, SourceSpec, WorldSpec};
 use goodqueue_tcp::Data;
-use goodqueue_units::Rng;
 
 /// Makes the ends of a flow.
 pub(crate) type Make<'a> = dyn Fn(&FlowFacts<'_>) -> Result<Ends, Box<dyn std::error::Error>> + Sync + 'a;

@@ -10,8 +10,8 @@ mod stream;
 
 use crate::endpoint::{Datagram, Endpoint, Ends, FlowFacts, Recovery, Transmit};
 use codec::Packet;
+use goodqueue_base::units::{Bytes, Instant, Rng};
 use goodqueue_tcp::{CcError, Data, Receiver, Segment, Sender, SenderConfig};
-use goodqueue_units::{Bytes, Instant, Rng};
 use std::collections::VecDeque;
 pub use stream::Stream;
 use stream::{Incoming, Outgoing};

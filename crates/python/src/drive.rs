@@ -7,7 +7,7 @@ use arrow_array::types::UInt32Type;
 use arrow_array::{ArrayRef, DictionaryArray, Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array};
 use arrow_schema::{DataType, Field, Schema};
 use goodqueue_aqm::{Class, Dropped, Ecn, Packet, Qdisc, Reason, Sink};
-use goodqueue_units::{Duration, Instant, Packets};
+use goodqueue_base::units::{Duration, Instant, Packets};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;

@@ -2,7 +2,7 @@
 
 use goodqueue_lab::record::{RecordedRun, Recorder};
 use goodqueue_sim::Series;
-use goodqueue_trace::PacketEvent;
+use goodqueue_sim::trace::PacketEvent;
 
 /// Recorded data of one run.
 pub struct KeptRun {

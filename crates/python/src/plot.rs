@@ -3,7 +3,7 @@
 use crate::error::plot_error;
 use crate::report::Report;
 use crate::stored::StoredResult;
-use goodqueue_plot::{Format, Kind, PlotError, Request, Scale, Sheet, Source};
+use goodqueue_figure::plot::{Format, Kind, PlotError, Request, Scale, Sheet, Source};
 use pyo3::prelude::*;
 use std::borrow::Cow;
 
@@ -65,7 +65,7 @@ fn make(source: &dyn Source, settings: Settings) -> Result<Vec<u8>, PlotError> {
         Some(&settings.font),
         Some(&settings.font_size),
     )?;
-    sheet.file(goodqueue_plot::draw(source, &request)?)
+    sheet.file(goodqueue_figure::plot::draw(source, &request)?)
 }
 
 /// Color on light ground, dash pattern in pixels and mark of queues, by their kinds.
@@ -75,5 +75,5 @@ pub fn looks(kinds: Vec<String>) -> Vec<(&'static str, Vec<f64>, String)> {
     let one = |look: goodqueue_figure::Look| {
         (goodqueue_figure::palette::of(look.hue).light, look.dashes().collect(), format!("{:?}", look.mark).to_lowercase())
     };
-    goodqueue_plot::palette::looks(&kinds, &[]).into_iter().map(one).collect()
+    goodqueue_figure::plot::palette::looks(&kinds, &[]).into_iter().map(one).collect()
 }

@@ -2,9 +2,9 @@
 
 use crate::error::{host_error, run_error, with_faults};
 use crate::run::Watch;
-use goodqueue_hosts::{HostName, Process, Settings, Voids};
+use goodqueue_guests::hosts::{HostName, Process, Settings, Voids};
 use goodqueue_lab::hosts::ScenarioHost;
-use goodqueue_recommend::{Asked, Effort, Question, Refused, check, recommend as search};
+use goodqueue_lab::recommend::{Asked, Effort, Question, Refused, check, recommend as search};
 use pyo3::prelude::*;
 use std::ffi::OsString;
 use std::fmt;

@@ -10,7 +10,7 @@ use goodqueue_lab::plan::Point;
 use goodqueue_lab::runner::{PointResult, label, shown};
 use goodqueue_lab::statistics::Figure;
 use goodqueue_lab::summary::{Figures, PointSummary};
-use goodqueue_trace::PacketEventKind;
+use goodqueue_sim::trace::PacketEventKind;
 use serde_json::Value;
 use std::sync::Arc;
 

@@ -9,8 +9,8 @@ mod support;
 
 use divan::counter::ItemsCount;
 use goodqueue_aqm::Limit;
+use goodqueue_base::units::{Duration, Rate};
 use goodqueue_sim::WorldSpec;
-use goodqueue_units::{Duration, Rate};
 use support::{bottleneck, bulk, dumbbell, queue, run};
 
 fn main() {

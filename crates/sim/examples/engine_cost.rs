@@ -7,8 +7,8 @@
 mod support;
 
 use goodqueue_aqm::Limit;
+use goodqueue_base::units::{Bytes, Duration, Ecn, Rate};
 use goodqueue_sim::{SizeLaw, SourceSpec};
-use goodqueue_units::{Bytes, Duration, Ecn, Rate};
 use support::{bottleneck, dumbbell, queue, run};
 
 fn main() {

@@ -4,7 +4,7 @@
 mod support;
 
 use goodqueue_aqm::Limit;
-use goodqueue_units::{Duration, Rate};
+use goodqueue_base::units::{Duration, Rate};
 use support::{bottleneck, bulk, dumbbell, queue, run, utilization};
 
 fn main() {

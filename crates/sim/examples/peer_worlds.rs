@@ -10,9 +10,9 @@
 mod support;
 
 use goodqueue_aqm::Limit;
+use goodqueue_base::units::{Bytes, Duration, Rate};
 use goodqueue_sim::{HttpVersion, LinkSpec, SessionSpec, SourceSpec, WebSpec, WorldSpec};
 use goodqueue_tcp::{ReceiverConfig, SenderConfig};
-use goodqueue_units::{Bytes, Duration, Rate};
 use support::{bottleneck, bulk, dumbbell, loss, queue, run, utilization};
 
 fn main() {

@@ -9,7 +9,7 @@
 
 use crate::ids::{Id, SlotId};
 use crate::sys::SPACIOUS;
-use goodqueue_units::Instant;
+use goodqueue_base::units::Instant;
 
 /// Slots or nodes of the group at the top.
 const FAN: usize = 8;
@@ -219,7 +219,7 @@ impl Agenda {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use goodqueue_units::Rng;
+    use goodqueue_base::units::Rng;
 
     #[test]
     fn the_earliest_and_of_equals_the_lowest_comes_first() {

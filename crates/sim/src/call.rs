@@ -2,7 +2,7 @@
 //! constant gaps.
 
 use crate::outcome::{CallOutcome, Content};
-use goodqueue_units::{Duration, Instant};
+use goodqueue_base::units::{Duration, Instant};
 
 /// The measurements of one listener in the measured part.
 #[derive(Clone, Debug)]

@@ -1,9 +1,9 @@
 //! Completion times of transfers: all, by size, and relative to the least that the path allows.
 
 use crate::outcome::TransferOutcome;
-use goodqueue_line::RateCursor;
-use goodqueue_trace::TimeCounts;
-use goodqueue_units::{Bytes, Duration, Instant};
+use crate::trace::TimeCounts;
+use goodqueue_base::line::RateCursor;
+use goodqueue_base::units::{Bytes, Duration, Instant};
 
 /// Size classes of transfers: each class ends below this many bytes; the last class has no end.
 pub const SIZE_CLASSES: [u64; 4] = [10_000, 100_000, 1_000_000, 10_000_000];
@@ -114,8 +114,8 @@ impl Completions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use goodqueue_line::RateSpec;
-    use goodqueue_units::Rate;
+    use goodqueue_base::line::RateSpec;
+    use goodqueue_base::units::Rate;
 
     fn ms(ms: u64) -> Instant {
         Instant::ZERO + Duration::ms(ms)
@@ -151,7 +151,7 @@ mod tests {
             completions.add(bytes, Duration::ms(30), Duration::ms(20));
         }
         let outcome = completions.outcome().expect("there were transfers");
-        let counts: Vec<u64> = outcome.by_size.iter().map(goodqueue_trace::TimeHistogram::len).collect();
+        let counts: Vec<u64> = outcome.by_size.iter().map(crate::trace::TimeHistogram::len).collect();
         assert_eq!((counts, outcome.complete), (vec![2, 1, 0, 1, 1], 5));
         assert!((outcome.slowdown_millionths.mean() / 1e6 - 1.5).abs() < 0.001);
     }

@@ -8,7 +8,7 @@
 use crate::packet::SimPacket;
 use crate::probe::{Departed, DropRow, EventRecorder, LinkProbe};
 use goodqueue_aqm::{Counters, Limit, Packet, QueueView, Reason};
-use goodqueue_units::{Bytes, Instant, Packets};
+use goodqueue_base::units::{Bytes, Instant, Packets};
 
 /// So many departures or drops are measured together.
 const BLOCK: usize = 128;

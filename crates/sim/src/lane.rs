@@ -14,7 +14,7 @@
 use crate::ids::LinkId;
 use crate::packet::SimPacket;
 use crate::sys::prefetch;
-use goodqueue_units::{Duration, Instant};
+use goodqueue_base::units::{Duration, Instant};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 

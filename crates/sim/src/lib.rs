@@ -22,12 +22,13 @@ mod settle;
 mod spec;
 mod sys;
 mod timers;
+pub mod trace;
 mod traffic;
 mod watch;
 mod world;
 
 pub use completions::SIZE_CLASSES;
-pub use goodqueue_line::{Opportunities, OpportunitiesError, RateSpec};
+pub use goodqueue_base::line::{Opportunities, OpportunitiesError, RateSpec};
 pub use outcome::{
     CallOutcome, Content, FlowOutcome, GroupOutcome, LinkOutcome, Outcome, Series, SeriesColumn, SojournHistogram,
     TransferOutcome, VideoOutcome,

@@ -6,8 +6,8 @@ use crate::ids::{LinkId, WireClassId};
 use crate::packet::SimPacket;
 use crate::probe::{EventRecorder, LinkProbe, sojourn_line, wire_bytes};
 use goodqueue_aqm::{AnyQdisc, Counters, Departure, Limit, NoSink, Outlook, Qdisc, QueueView};
-use goodqueue_line::RateCursor;
-use goodqueue_units::{Bytes, Duration, Framing, Instant, Packets, Rate, Rng};
+use goodqueue_base::line::RateCursor;
+use goodqueue_base::units::{Bytes, Duration, Framing, Instant, Packets, Rate, Rng};
 
 /// What many wires have in common.
 #[derive(Clone, Debug)]

@@ -1,8 +1,8 @@
 //! Losses: counts of a flow, runs of consecutive losses, and losses of several flows at once.
 
 use crate::ids::LinkId;
+use goodqueue_base::units::{Duration, Instant};
 use goodqueue_tcp::Segment;
-use goodqueue_units::{Duration, Instant};
 
 /// What the numbers of a flow's packets count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

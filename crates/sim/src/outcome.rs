@@ -1,11 +1,11 @@
 //! The figures of a run. Every figure covers the measured part only, after the warm-up.
 
 use goodqueue_aqm::Counters;
-use goodqueue_units::{Duration, Instant};
+use goodqueue_base::units::{Duration, Instant};
 use std::sync::Arc;
 
 /// Sojourn times in nanoseconds, to three significant digits.
-pub type SojournHistogram = goodqueue_trace::TimeHistogram;
+pub type SojournHistogram = crate::trace::TimeHistogram;
 
 /// Everything one run measured.
 #[derive(Clone, Debug)]
@@ -19,7 +19,7 @@ pub struct Outcome {
     /// Sampled time series, empty unless asked for. Covers the warm-up too.
     pub series: Vec<Series>,
     /// Packet events, empty unless asked for. Covers the warm-up too.
-    pub packets: Vec<goodqueue_trace::PacketEvent>,
+    pub packets: Vec<crate::trace::PacketEvent>,
     /// Hash of the trace of events: equal runs, equal hash.
     pub fingerprint: u64,
     /// Events handled, warm-up included.

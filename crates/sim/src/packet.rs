@@ -4,8 +4,8 @@ use crate::ids::FlowId;
 use crate::spec::{HostNumber, SharedHost};
 use crate::world::Ticket;
 use goodqueue_aqm::{FlowHash, HostHash, Hosts, Packet, PureAck, SackRange};
+use goodqueue_base::units::{Bytes, Class, Ecn, Instant};
 use goodqueue_tcp::{Flags, SackBlock, Segment};
-use goodqueue_units::{Bytes, Class, Ecn, Instant};
 use std::num::NonZeroU32;
 
 /// The ECN codepoint and the class of a packet in one byte: the class in the upper three bits, the

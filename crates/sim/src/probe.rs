@@ -5,11 +5,11 @@ use crate::losses::{FlowSignals, LossEvents};
 use crate::outcome::SojournHistogram;
 use crate::packet::SimPacket;
 use crate::settle::SettleProbe;
+use crate::trace::{PacketEvent, PacketEventKind, TimeCounts};
 use crate::watch::Watch;
 use crate::world::Ticket;
 use goodqueue_aqm::{Counters, Dropped, Packet, QueueView, Reason, Sink};
-use goodqueue_trace::{PacketEvent, PacketEventKind, TimeCounts};
-use goodqueue_units::{Bytes, Duration, Framing, Instant};
+use goodqueue_base::units::{Bytes, Duration, Framing, Instant};
 
 /// The product of any two factors. WebAssembly calls a function for it, so short factors go
 /// without.

@@ -1,7 +1,7 @@
 //! Draws from the distributions that traffic models need.
 
 use goodqueue_aqm::math::{cos, log, pow, sqrt};
-use goodqueue_units::Rng;
+use goodqueue_base::units::Rng;
 use std::f64::consts::PI;
 
 /// Exponentially distributed around `mean`.

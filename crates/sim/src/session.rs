@@ -19,7 +19,7 @@ mod web;
 
 use crate::spec::SessionSpec;
 use bulk_with_pauses::BulkWithPauses;
-use goodqueue_units::{Duration, Instant, Rng};
+use goodqueue_base::units::{Duration, Instant, Rng};
 use list::List;
 use page::Page;
 use short::Short;

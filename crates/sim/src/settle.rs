@@ -7,8 +7,8 @@
 //! of the steady state's. A phase that ends before it has settled counts with its length, and as
 //! censored.
 
-use goodqueue_trace::nearest_rank;
-use goodqueue_units::{Duration, Instant};
+use crate::trace::nearest_rank;
+use goodqueue_base::units::{Duration, Instant};
 
 /// Sojourn times are looked at in bins this long.
 const BIN: Duration = Duration::ms(10);

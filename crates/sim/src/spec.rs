@@ -6,9 +6,9 @@ use goodqueue_aqm::elsewhere::FarKind;
 use goodqueue_aqm::own::OwnKind;
 use goodqueue_aqm::spec::{Chosen, KindSpec, Value};
 use goodqueue_aqm::{EcnPolicy, Limit};
-use goodqueue_line::RateSpec;
+use goodqueue_base::line::RateSpec;
+use goodqueue_base::units::{Bytes, Class, Duration, Framing, Instant, Rate};
 use goodqueue_tcp::{CcConfig, ReceiverConfig, SenderConfig};
-use goodqueue_units::{Bytes, Class, Duration, Framing, Instant, Rate};
 use std::sync::Arc;
 
 /// Index into [`WorldSpec::links`].
@@ -281,7 +281,7 @@ pub enum SourceSpec {
         /// IP length.
         packet_size: Bytes,
         /// Codepoint they carry.
-        ecn: goodqueue_units::Ecn,
+        ecn: goodqueue_base::units::Ecn,
     },
     /// UDP packets at constant gaps that somebody listens to.
     Call {
@@ -292,7 +292,7 @@ pub enum SourceSpec {
         /// IP length.
         packet_size: Bytes,
         /// Codepoint they carry.
-        ecn: goodqueue_units::Ecn,
+        ecn: goodqueue_base::units::Ecn,
     },
     /// UDP packets at constant gaps that the sink returns immediately, with the same length and
     /// codepoint: they measure round-trip times.
@@ -302,7 +302,7 @@ pub enum SourceSpec {
         /// IP length, both ways; more than a UDP packet without payload has.
         packet_size: Bytes,
         /// Codepoint they carry, both ways.
-        ecn: goodqueue_units::Ecn,
+        ecn: goodqueue_base::units::Ecn,
     },
     /// Frames at constant gaps, each a burst of UDP packets: every `group`-th frame is large, the
     /// others are small.
@@ -318,7 +318,7 @@ pub enum SourceSpec {
         /// IP length of full packets.
         packet_size: Bytes,
         /// Codepoint they carry.
-        ecn: goodqueue_units::Ecn,
+        ecn: goodqueue_base::units::Ecn,
     },
     /// UDP packets at exponentially distributed gaps.
     Poisson {
@@ -329,7 +329,7 @@ pub enum SourceSpec {
         /// How lengths are distributed around it.
         sizes: SizeLaw,
         /// Codepoint they carry.
-        ecn: goodqueue_units::Ecn,
+        ecn: goodqueue_base::units::Ecn,
     },
     /// Trains of UDP packets: `length` packets at constant gaps, and again after `interval`.
     Train {
@@ -343,7 +343,7 @@ pub enum SourceSpec {
         /// IP length.
         packet_size: Bytes,
         /// Codepoint they carry.
-        ecn: goodqueue_units::Ecn,
+        ecn: goodqueue_base::units::Ecn,
     },
     /// UDP packets at constant gaps during exponentially distributed bursts.
     OnOff {
@@ -356,7 +356,7 @@ pub enum SourceSpec {
         /// IP length.
         packet_size: Bytes,
         /// Codepoint they carry.
-        ecn: goodqueue_units::Ecn,
+        ecn: goodqueue_base::units::Ecn,
     },
 }
 
@@ -418,7 +418,7 @@ pub struct Datagrams {
     /// Mean IP length, or that of full packets.
     pub packet_size: Bytes,
     /// Codepoint they carry.
-    pub ecn: goodqueue_units::Ecn,
+    pub ecn: goodqueue_base::units::Ecn,
 }
 
 /// How a session uses its connections.

@@ -6,7 +6,7 @@
 //! later ones of a sorted bucket into which a timer would have to be inserted far from its end.
 
 use crate::ids::{ControlId, TcpId, UdpId};
-use goodqueue_units::Instant;
+use goodqueue_base::units::Instant;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -285,7 +285,7 @@ impl Timers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use goodqueue_units::Rng;
+    use goodqueue_base::units::Rng;
 
     const fn sender(number: u32) -> Target {
         Target::Sender(TcpId::new(number))

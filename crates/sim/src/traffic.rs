@@ -3,8 +3,8 @@
 use crate::call::Listener;
 use crate::random::exponential;
 use crate::spec::{SizeLaw, SourceSpec};
-use goodqueue_trace::Probes;
-use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate, Rng};
+use crate::trace::Probes;
+use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Rate, Rng};
 
 /// A source of UDP packets of one size.
 #[derive(Clone, Debug)]

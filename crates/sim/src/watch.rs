@@ -1,6 +1,6 @@
 //! Departures from a link between two observations.
 
-use goodqueue_units::{Bytes, Duration};
+use goodqueue_base::units::{Bytes, Duration};
 
 /// Most sojourn times kept between two observations, evenly spread.
 const MOST_SAMPLES: usize = 1024;

@@ -40,7 +40,7 @@ use crate::session::Event;
 use crate::spec::WorldSpec;
 use crate::sys::DEFERRING;
 use crate::timers::Target;
-use goodqueue_units::{Duration, Instant, Rate};
+use goodqueue_base::units::{Duration, Instant, Rate};
 use hosts::Hosts;
 use measure::Figures;
 use network::{Network, Slot};

@@ -3,8 +3,8 @@
 mod support;
 
 use goodqueue_aqm::{Limit, math};
+use goodqueue_base::units::{Duration, Instant, Rate};
 use goodqueue_sim::{LinkSpec, Outcome, RateSpec};
-use goodqueue_units::{Duration, Instant, Rate};
 use support::{bottleneck, bulk, dumbbell, loss, queue, run, utilization};
 
 fn tail_drop(rate: Rate, one_way: Duration, packets: u64) -> LinkSpec {

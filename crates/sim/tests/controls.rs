@@ -5,9 +5,9 @@ mod support;
 
 use goodqueue_aqm::spec::Value;
 use goodqueue_aqm::{EcnPolicy, Limit};
+use goodqueue_base::units::{Duration, Instant, Rate};
 use goodqueue_sim::{LinkSpec, Outcome, QueueSpec, Recording, WorldSpec};
 use goodqueue_tcp::kinds;
-use goodqueue_units::{Duration, Instant, Rate};
 use std::fmt::Write;
 use support::{bottleneck, bulk, dumbbell, loss, queue, run, utilization};
 

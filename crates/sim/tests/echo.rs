@@ -5,8 +5,8 @@ mod support;
 
 use goodqueue_aqm::spec::Value;
 use goodqueue_aqm::{EcnPolicy, Limit, sched};
+use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Rate};
 use goodqueue_sim::{Continue, FlowSpec, LinkSpec, OpenWorld, Outcome, OutsideWorld, QueueSpec, SourceSpec, World, WorldSpec};
-use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate};
 use support::{bulk, queue, run};
 
 const SIZE: Bytes = Bytes::new(84);

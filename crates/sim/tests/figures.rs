@@ -3,9 +3,9 @@
 mod support;
 
 use goodqueue_aqm::Limit;
+use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Rate};
 use goodqueue_sim::{FlowSpec, Opportunities, RateSpec, SourceSpec, World, WorldSpec};
 use goodqueue_tcp::{Data, SenderConfig};
-use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate};
 use std::sync::Arc;
 use support::{bottleneck, dumbbell, queue, run};
 

@@ -4,8 +4,8 @@
 mod support;
 
 use goodqueue_aqm::Limit;
+use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Rate, Rng};
 use goodqueue_sim::{Opportunities, RateSpec, SizeLaw, SourceSpec, WorldSpec};
-use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate, Rng};
 use std::fmt::Write;
 use std::sync::Arc;
 use support::{bottleneck, bulk, dumbbell, queue, run};

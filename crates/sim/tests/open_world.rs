@@ -5,8 +5,8 @@ mod support;
 
 use goodqueue_aqm::Limit;
 use goodqueue_aqm::spec::Value;
+use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 use goodqueue_sim::{Change, FlowSpec, LinkSpec, OpenWorld, Outcome, PacketLog, QueueSpec, SessionSpec, SourceSpec, WorldSpec};
-use goodqueue_units::{Bytes, Duration, Instant, Rate};
 use support::{access, bottleneck, bulk, dumbbell, queue, run};
 
 fn world(kind: &str) -> WorldSpec {

@@ -3,12 +3,12 @@
 mod support;
 
 use goodqueue_aqm::Limit;
+use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Rate};
 use goodqueue_sim::{
     Arrivals, ConnectionUse, Content, HttpVersion, Outcome, PageSpec, SessionSpec, SourceSpec, TransferOutcome, VideoSpec,
     WebSpec, WorldSpec,
 };
 use goodqueue_tcp::{CcConfig, ReceiverConfig, SenderConfig};
-use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate};
 use std::fmt::Write as _;
 use support::{bottleneck, bulk, dumbbell, queue, run};
 

@@ -3,8 +3,8 @@
 mod support;
 
 use goodqueue_aqm::Limit;
+use goodqueue_base::units::{Bytes, Duration, Ecn, Rate};
 use goodqueue_sim::{Outcome, SizeLaw, SourceSpec};
-use goodqueue_units::{Bytes, Duration, Ecn, Rate};
 use support::{bottleneck, dumbbell, queue, run, utilization};
 
 fn poisson_queue(load: f64, sizes: SizeLaw) -> Outcome {

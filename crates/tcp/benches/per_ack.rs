@@ -3,8 +3,8 @@
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
+use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Rng};
 use goodqueue_tcp::{CcConfig, Flags, Receiver, ReceiverConfig, SackBlock, Segment, Sender, SenderConfig};
-use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rng};
 
 const MSS: u64 = 1448;
 const GAP: Duration = Duration::us(1_200);

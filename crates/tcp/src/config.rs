@@ -1,8 +1,8 @@
 //! Settings of senders and receivers. Every default is Linux's where Linux has one, else the RFC's.
 
 use alloc::vec::Vec;
-use goodqueue_spec::Value;
-use goodqueue_units::{Bytes, Duration};
+use goodqueue_base::spec::Value;
+use goodqueue_base::units::{Bytes, Duration};
 
 /// Which congestion control, and its own parameters under the names its description lists.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,7 +5,7 @@
 //! the stable interface.
 
 use crate::{Receiver, Segment, Sender, Transmit};
-use goodqueue_units::{Ecn, Instant};
+use goodqueue_base::units::{Ecn, Instant};
 
 pub use crate::receiver::Routine;
 

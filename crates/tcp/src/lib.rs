@@ -15,7 +15,7 @@
 //!
 //! ```
 //! use goodqueue_tcp::{Data, Receiver, ReceiverConfig, Sender, SenderConfig, Transmit};
-//! use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rng};
+//! use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Rng};
 //!
 //! let config = SenderConfig { data: Data::Bytes(Bytes::new(100_000)), ..SenderConfig::default() };
 //! let mut sender = Sender::new(&config, Rng::new(1))?;

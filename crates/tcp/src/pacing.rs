@@ -8,7 +8,7 @@
 //! early where the window or the data does. *Source*: Linux 6.12 (fair queue scheduler and internal
 //! pacing).
 
-use goodqueue_units::{Bytes, Rate};
+use goodqueue_base::units::{Bytes, Rate};
 
 /// Segments that leave unpaced at the start.
 const UNPACED: u32 = 10;

@@ -17,7 +17,7 @@ mod window;
 
 use crate::config::{AckPolicy, ReceiverConfig, SackReports};
 use crate::segment::{Flags, Segment};
-use goodqueue_units::{Duration, Ecn, Instant};
+use goodqueue_base::units::{Duration, Ecn, Instant};
 use ranges::OutOfOrder;
 use window::{Reading, Window};
 

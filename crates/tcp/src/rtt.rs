@@ -5,7 +5,7 @@
 //! and a falling round-trip time widens the deviation only slowly. Times are nanoseconds.
 
 use crate::windowed::Windowed;
-use goodqueue_units::Duration;
+use goodqueue_base::units::Duration;
 
 const LARGEST_RTO: u64 = 120_000_000_000;
 const FIRST_RTO: u64 = 1_000_000_000;

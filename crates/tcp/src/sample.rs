@@ -9,7 +9,7 @@
 use crate::scoreboard::Delivery;
 use alloc::boxed::Box;
 use alloc::vec;
-use goodqueue_units::Duration;
+use goodqueue_base::units::Duration;
 
 const FIRST_CAPACITY: usize = 64;
 

@@ -1,7 +1,7 @@
 //! Segments: what travels between a sender and a receiver.
 
 use core::ops::Range;
-use goodqueue_units::{Duration, Instant};
+use goodqueue_base::units::{Duration, Instant};
 
 /// A run of received bytes above the cumulative acknowledgement (RFC 2018), relative to it so that
 /// the numbers stay small.

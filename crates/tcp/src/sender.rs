@@ -39,7 +39,7 @@ use crate::segmentation::Segmentation;
 use alloc::boxed::Box;
 use duplicates::Duplicates;
 use echo::Echo;
-use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate, Rng};
+use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Rate, Rng};
 use instruments::Instruments;
 pub use messages::Ending;
 use pieces::Pieces;

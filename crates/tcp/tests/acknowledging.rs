@@ -2,8 +2,8 @@
 
 mod pipe;
 
+use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Rate};
 use goodqueue_tcp::{AckPolicy, CcConfig, Data, EcnMode, Flags, Receiver, ReceiverConfig, SackReports, Segment, SenderConfig};
-use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate};
 use pipe::{Fate, Pipe};
 
 const MSS: u64 = 1448;

@@ -1,11 +1,11 @@
 //! The state machines under arbitrary segments (reordered, repeated, lost, invented) and jumps of
 //! time: no panic, no endless loop, and data delivered once and in order.
 
+use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Rng};
 use goodqueue_tcp::{
     AckPolicy, CcConfig, Data, EcnMode, Flags, LossDetection, Receiver, ReceiverConfig, SackBlock, Segment, Sender, SenderConfig,
     kinds,
 };
-use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rng};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 

@@ -3,8 +3,8 @@
 
 mod pipe;
 
+use goodqueue_base::units::{Duration, Instant, Rate, Rng};
 use goodqueue_tcp::{CcConfig, Data, ReceiverConfig, SenderConfig};
-use goodqueue_units::{Duration, Instant, Rate, Rng};
 use pipe::{Fate, HEADER, Pipe};
 
 const MSS: u64 = 1448;

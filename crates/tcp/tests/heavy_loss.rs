@@ -4,8 +4,8 @@
 
 mod pipe;
 
+use goodqueue_base::units::{Bytes, Duration, Rate, Rng};
 use goodqueue_tcp::{CcConfig, Data, LossDetection, ReceiverConfig, SenderConfig, kinds};
-use goodqueue_units::{Bytes, Duration, Rate, Rng};
 use pipe::{Fate, Pipe};
 use std::collections::{HashMap, HashSet};
 

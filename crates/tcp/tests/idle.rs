@@ -2,9 +2,9 @@
 
 mod pipe;
 
+use goodqueue_base::units::{Bytes, Duration};
 use goodqueue_tcp::cc::kinds;
 use goodqueue_tcp::{CcConfig, Data, Ending, ReceiverConfig, SenderConfig};
-use goodqueue_units::{Bytes, Duration};
 use pipe::Pipe;
 
 const MSS: u64 = 1448;

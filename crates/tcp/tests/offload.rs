@@ -2,8 +2,8 @@
 
 mod pipe;
 
+use goodqueue_base::units::{Bytes, Duration, Rate};
 use goodqueue_tcp::{CcConfig, Data, ReceiverConfig, SackReports, SenderConfig};
-use goodqueue_units::{Bytes, Duration, Rate};
 use pipe::{Log, Pipe};
 
 fn config(kind: &'static str, offload: bool) -> SenderConfig {

@@ -2,8 +2,8 @@
 
 mod pipe;
 
+use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 use goodqueue_tcp::{CcConfig, Data, EcnMode, LossDetection, ReceiverConfig, SackReports, SenderConfig};
-use goodqueue_units::{Bytes, Duration, Instant, Rate};
 use pipe::{Fate, Pipe};
 use std::collections::HashSet;
 
@@ -283,7 +283,7 @@ fn a_stopped_sender_delivers_what_it_sent_and_no_more() {
 #[test]
 fn a_lost_handshake_is_repeated_every_second_then_more_slowly_and_asks_for_ecn_once() {
     let config = SenderConfig { ecn: EcnMode::Classic, ..reno(10, LossDetection::Rack) };
-    let mut sender = goodqueue_tcp::Sender::new(&config, goodqueue_units::Rng::new(1)).unwrap();
+    let mut sender = goodqueue_tcp::Sender::new(&config, goodqueue_base::units::Rng::new(1)).unwrap();
     let mut now = Instant::from_nanos(5);
     sender.connect(now);
     let mut waits = Vec::new();
@@ -332,7 +332,7 @@ fn hystart_plus_plus_leaves_slow_start_before_the_queue_overflows() {
 fn the_first_duplicates_let_new_segments_leave() {
     use goodqueue_tcp::{Flags, SackBlock, Segment, Sender};
     let config = SenderConfig { data: Data::Unlimited, initial_window: 20, ..reno(0, LossDetection::Rfc6675) };
-    let mut sender = Sender::new(&config, goodqueue_units::Rng::new(1)).unwrap();
+    let mut sender = Sender::new(&config, goodqueue_base::units::Rng::new(1)).unwrap();
     let mut now = Instant::from_nanos(1_000_000);
     sender.connect(now);
     let syn = sender.poll_transmit(now).unwrap().segment;

@@ -2,9 +2,9 @@
 
 mod pipe;
 
+use goodqueue_base::units::{Bytes, Duration, Rng};
 use goodqueue_tcp::cc::kinds;
 use goodqueue_tcp::{CcConfig, Data, ReceiverConfig, Sender, SenderConfig};
-use goodqueue_units::{Bytes, Duration, Rng};
 use pipe::{Fate, Pipe};
 
 #[test]

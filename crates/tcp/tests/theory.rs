@@ -3,9 +3,9 @@
 
 mod pipe;
 
-use goodqueue_spec::Value;
+use goodqueue_base::spec::Value;
+use goodqueue_base::units::{Duration, Rate, Rng};
 use goodqueue_tcp::{CcConfig, Data, ReceiverConfig, SenderConfig};
-use goodqueue_units::{Duration, Rate, Rng};
 use libm::pow;
 use pipe::{Fate, HEADER, Pipe};
 

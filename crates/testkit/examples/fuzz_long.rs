@@ -12,8 +12,8 @@
 use goodqueue_aqm::sched::{kind, kinds};
 use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, Unit, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng, SimplePacket};
+use goodqueue_base::units::{Bytes, Duration, Packets, Rate};
 use goodqueue_testkit::{CheckedQueue, Mix, Operations, Order};
-use goodqueue_units::{Bytes, Duration, Packets, Rate};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt::Write as _;

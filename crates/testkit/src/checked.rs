@@ -2,7 +2,7 @@
 
 use crate::Operation;
 use goodqueue_aqm::{Counters, Dropped, EcnPolicy, Outlook, Packet, Qdisc, QueueView, Reason, SimplePacket, Sink};
-use goodqueue_units::{Bytes, Class, Duration, Ecn, Instant, Packets, Rate};
+use goodqueue_base::units::{Bytes, Class, Duration, Ecn, Instant, Packets, Rate};
 use std::collections::VecDeque;
 
 /// The order in which packets may leave.

@@ -1,7 +1,7 @@
 //! A scripted link: periodic or random arrivals, one transmitter, timers on time.
 
 use goodqueue_aqm::{Counters, NoSink, Packet, Qdisc, SimplePacket};
-use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate, Rng};
+use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Rate, Rng};
 
 /// The load offered to the link.
 #[derive(Clone, Copy, Debug, PartialEq)]

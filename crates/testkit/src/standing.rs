@@ -2,7 +2,7 @@
 //! instruction counts measure this.
 
 use goodqueue_aqm::{NoSink, Qdisc, SimplePacket};
-use goodqueue_units::{Duration, Instant};
+use goodqueue_base::units::{Duration, Instant};
 use std::hint::black_box;
 
 /// Number of packets that always wait.

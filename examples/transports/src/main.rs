@@ -196,7 +196,7 @@ fn main() {
         ["serve", stack, control, port, keys] => socket::serve(stack, control, port, keys.as_ref()),
         ["get", stack, control, server, keys, amount] => socket::get(stack, control, server, keys.as_ref(), amount),
         ["qlog", stack, control, folder, form] => qlog(stack, control, folder, form),
-        [kernel::GUEST, job] => goodqueue_linux::inside::run(job.as_ref()).map_err(Into::into),
+        [kernel::GUEST, job] => goodqueue_guests::linux::inside::run(job.as_ref()).map_err(Into::into),
         _ => scoreboard(),
     };
     if let Err(error) = result {

@@ -2,7 +2,7 @@
 
 import type { Answer, Ask } from "./messages.ts";
 
-/** Functions that crates/wasm/src/door.rs exports. */
+/** Functions that crates/serve/src/wasm/door.rs exports. */
 interface Exports {
   readonly memory: WebAssembly.Memory;
   begin(): void;

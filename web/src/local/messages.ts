@@ -1,5 +1,5 @@
 // What the page and the worker that holds the module say to each other. Questions and answers are
-// those of crates/wasm/src/desk.rs.
+// those of crates/serve/src/wasm/desk.rs.
 
 import type { Control, NewSession, Refusal } from "../serve/protocol.ts";
 

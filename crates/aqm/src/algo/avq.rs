@@ -27,7 +27,7 @@
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::spec::{Decimal, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError};
-use goodqueue_units::{Bytes, Instant, Rate};
+use goodqueue_base::units::{Bytes, Instant, Rate};
 
 /// Settings of AVQ.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -207,7 +207,7 @@ impl Algorithm for Avq {
 mod tests {
     use super::*;
     use crate::spec::Value;
-    use goodqueue_units::{Duration, Ecn, Packets, Rng};
+    use goodqueue_base::units::{Duration, Ecn, Packets, Rng};
 
     const EMPTY: QueueView = QueueView { backlog: Bytes::ZERO, packets: Packets::ZERO };
 

@@ -25,7 +25,7 @@
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::spec::{Decimal, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit, Value};
-use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate};
+use goodqueue_base::units::{Bytes, Duration, Instant, Packets, Rate};
 
 /// How an empty queue changes the probability.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -241,12 +241,12 @@ impl Algorithm for Blue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use goodqueue_units::Rng;
+    use goodqueue_base::units::Rng;
 
     const EMPTY: QueueView = QueueView { backlog: Bytes::ZERO, packets: Packets::ZERO };
 
     fn packet(now: Instant) -> PacketView {
-        let (len, ecn) = (Bytes::new(1500), goodqueue_units::Ecn::NotEct);
+        let (len, ecn) = (Bytes::new(1500), goodqueue_base::units::Ecn::NotEct);
         PacketView { len, ecn, flow: crate::aqm::FlowHash(1), enqueued_at: now }
     }
 
@@ -327,7 +327,7 @@ mod tests {
         let mut env = Env { now, link_rate: None, overhead: Bytes::ZERO, rng: &mut rng };
         assert_eq!(blue.on_arrival(&mut env, packet(now), EMPTY), Verdict::Signal(Reason::Early));
         assert!(blue.next_update().is_some());
-        let marked = PacketView { ecn: goodqueue_units::Ecn::Ect0, ..packet(now) };
+        let marked = PacketView { ecn: goodqueue_base::units::Ecn::Ect0, ..packet(now) };
         assert_eq!(blue.on_arrival(&mut env, marked, EMPTY), Verdict::Signal(Reason::Early));
         assert_eq!(blue.next_update(), None);
     }

@@ -39,7 +39,7 @@ use crate::aqm::{Aqm, Comparison, Env, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::{ARITHMETIC, Arithmetic};
 use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Value, pick};
 use alloc::boxed::Box;
-use goodqueue_units::{Bytes, Duration, Instant, Packets};
+use goodqueue_base::units::{Bytes, Duration, Instant, Packets};
 use linux::{LinuxChoke, LinuxChokeParams};
 
 /// How ECN-capable packets are treated above `max_th`.

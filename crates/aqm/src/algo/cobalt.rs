@@ -37,7 +37,7 @@ use crate::arithmetic::{ARITHMETIC, Arithmetic, LinuxDraws};
 use crate::math::sqrt;
 use crate::spec::{Default as ParamDefault, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit, Value};
 use alloc::boxed::Box;
-use goodqueue_units::{Bytes, Duration, Instant, Packets};
+use goodqueue_base::units::{Bytes, Duration, Instant, Packets};
 use linux::LinuxCobalt;
 
 /// Settings of COBALT.

@@ -40,7 +40,7 @@ use crate::arithmetic::{ARITHMETIC, Arithmetic};
 use crate::math::sqrt;
 use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, ParamError};
 use crate::steering::{Judgement, Pace, Steerable};
-use goodqueue_units::{Duration, Instant, Packets, Rate};
+use goodqueue_base::units::{Duration, Instant, Packets, Rate};
 use linux::InverseRoot;
 pub use params::CoDelParams;
 pub(crate) use params::{CE_THRESHOLD, INTERVAL, REENTRY, TARGET};

@@ -23,7 +23,7 @@ use super::codel::CoDel;
 use crate::outline::finish;
 use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Value};
 use crate::steering::{Policy, Steered, inner_values, steered_params};
-use goodqueue_units::Duration;
+use goodqueue_base::units::Duration;
 
 /// CoDel steered by a policy.
 pub type CoDelAs = Steered<CoDel>;

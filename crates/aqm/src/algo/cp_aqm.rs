@@ -32,7 +32,7 @@
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::spec::{Decimal, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit, Value};
-use goodqueue_units::{Bytes, Duration, Instant, Rate};
+use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 
 /// How long the bucket may be unable to pay before ECN-capable packets are dropped, too (our
 /// choice: a few RTTs).
@@ -341,7 +341,7 @@ impl Algorithm for CpAqm {
 mod tests {
     use super::*;
     use crate::aqm::FlowHash;
-    use goodqueue_units::{Ecn, Rng};
+    use goodqueue_base::units::{Ecn, Rng};
 
     fn paper(threshold: Size, rate: Rate) -> CpAqm {
         let params = CpAqmParams {

@@ -34,7 +34,7 @@ use crate::queue::Limit;
 use crate::spec::{
     Default as ParamDefault, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit, Value,
 };
-use goodqueue_units::{Bytes, Duration, Instant, Rate};
+use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 
 const MEAN_PACKET: f64 = 1024.0;
 const SPARED: Bytes = Bytes::new(2048);

@@ -25,7 +25,7 @@
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit};
-use goodqueue_units::{Bytes, Instant, Rate};
+use goodqueue_base::units::{Bytes, Instant, Rate};
 
 /// Bound of the phantom queue, in thresholds.
 const FULL: f64 = 10.0;
@@ -190,7 +190,7 @@ impl Algorithm for PhantomQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use goodqueue_units::{Duration, Ecn, Packets, Rng};
+    use goodqueue_base::units::{Duration, Ecn, Packets, Rng};
 
     fn params() -> PhantomQueueParams {
         PhantomQueueParams {

@@ -34,7 +34,7 @@ use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::spec::{Decimal, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit};
 use crate::tick::Tick;
 pub use design::{Gains, PiDesign};
-use goodqueue_units::{Bytes, Duration, Instant, Rate};
+use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 
 /// Where the gains come from.
 #[derive(Clone, Copy, Debug, PartialEq)]

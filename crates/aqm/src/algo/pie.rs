@@ -44,7 +44,7 @@ use crate::queue::Limit;
 use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, ParamError};
 use crate::steering::{Judgement, Pace, Steerable};
 use alloc::boxed::Box;
-use goodqueue_units::{Bytes, Duration, Instant, Packets};
+use goodqueue_base::units::{Bytes, Duration, Instant, Packets};
 use linux::{LinuxPie, LinuxPieParams};
 
 /// A measurement of the departure rate.
@@ -522,11 +522,11 @@ mod tests {
     #[test]
     fn a_dozing_queue_asks_for_no_updates_and_keeps_its_grid() {
         let mut pie = Pie::new(PieParams { dozes: true, ..PieParams::default() });
-        let mut rng = goodqueue_units::Rng::new(1);
+        let mut rng = goodqueue_base::units::Rng::new(1);
         let mut arrive = |pie: &mut Pie, now| {
             let packet = PacketView {
                 len: Bytes::new(1500),
-                ecn: goodqueue_units::Ecn::NotEct,
+                ecn: goodqueue_base::units::Ecn::NotEct,
                 flow: crate::FlowHash(0),
                 enqueued_at: now,
             };
@@ -534,7 +534,7 @@ mod tests {
             assert_eq!(pie.on_arrival(&mut env, packet, QueueView::default()), Verdict::Pass);
         };
         let update = |pie: &mut Pie, now| {
-            let mut env = Env { now, link_rate: None, overhead: Bytes::ZERO, rng: &mut goodqueue_units::Rng::new(1) };
+            let mut env = Env { now, link_rate: None, overhead: Bytes::ZERO, rng: &mut goodqueue_base::units::Rng::new(1) };
             pie.on_update(&mut env, None, QueueView::default());
         };
         arrive(&mut pie, Instant::from_nanos(1));
@@ -549,7 +549,7 @@ mod tests {
     #[test]
     fn dozing_changes_nothing() {
         use crate::{ManagedQueue, NoSink, Qdisc, SimplePacket};
-        let mut rng = goodqueue_units::Rng::new(5);
+        let mut rng = goodqueue_base::units::Rng::new(5);
         let mut signals = 0;
         for round in 0..40 {
             let estimator = if round % 2 == 0 { Estimator::Timestamp } else { Estimator::DepartureRate };
@@ -588,7 +588,7 @@ mod tests {
     #[test]
     fn de_randomising_spaces_signals() {
         let mut pie = pie_at(0.1);
-        let mut rng = goodqueue_units::Rng::new(4);
+        let mut rng = goodqueue_base::units::Rng::new(4);
         let mut env = Env { now: Instant::ZERO, link_rate: None, overhead: Bytes::ZERO, rng: &mut rng };
         let (mut gap, mut gaps) = (0, std::vec::Vec::new());
         for _ in 0..100_000 {

@@ -23,7 +23,7 @@ use super::pie::Pie;
 use crate::outline::finish;
 use crate::spec::{Default, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Value, contains};
 use crate::steering::{Policy, Steered, inner_values, steered_params};
-use goodqueue_units::Duration;
+use goodqueue_base::units::Duration;
 
 /// PIE with a steered target.
 pub type PieAs = Steered<Pie>;

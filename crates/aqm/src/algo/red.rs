@@ -46,7 +46,7 @@ use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::Arithmetic;
 use crate::spec::{Decimal, Given, KindSpec, LinkFacts, ParamError};
 use alloc::boxed::Box;
-use goodqueue_units::{Instant, Rate};
+use goodqueue_base::units::{Instant, Rate};
 use linux::{LinuxRed, LinuxRedParams};
 pub use params::{Adaptation, Facts, RedParams, WeightRule};
 use params::{KINDS, Settings};

@@ -33,7 +33,7 @@ use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::math::{self, expm1, log};
 use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size};
 use crate::tick::Tick;
-use goodqueue_units::{Bytes, Duration, Instant, Rate};
+use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 
 /// Inverse of the probability of passing at the highest price.
 const MOST: f64 = 1e6;
@@ -307,7 +307,7 @@ impl Algorithm for Rem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use goodqueue_units::{Packets, Rng};
+    use goodqueue_base::units::{Packets, Rng};
 
     fn queue(packets: u64) -> QueueView {
         QueueView { packets: Packets::new(packets), backlog: Bytes::new(1500 * packets) }

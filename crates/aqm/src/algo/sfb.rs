@@ -39,7 +39,7 @@ use crate::aqm::{Aqm, Env, FlowHash, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::{ARITHMETIC, Arithmetic};
 use crate::spec::{Default as ParamDefault, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit, Value};
 use alloc::boxed::Box;
-use goodqueue_units::{Duration, Instant, Packets};
+use goodqueue_base::units::{Duration, Instant, Packets};
 use linux::LinuxSfb;
 
 const LEVELS: usize = 8;

@@ -14,8 +14,8 @@ use crate::aqm::Aqm;
 use crate::qdisc::Packet;
 use crate::queue::{Limit, ManagedQueue};
 use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, ParamError};
-use goodqueue_spec::is_same_name;
-use goodqueue_units::{Bytes, Packets};
+use goodqueue_base::spec::is_same_name;
+use goodqueue_base::units::{Bytes, Packets};
 
 /// What the limit of a tail drop counts where the name it is called by says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

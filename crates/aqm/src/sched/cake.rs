@@ -57,7 +57,7 @@ use crate::sched::{Scheduler, Setup};
 use crate::spec::{Given, KindSpec, ParamError};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use goodqueue_units::{Framing, Instant, Packets, Rate, Rng};
+use goodqueue_base::units::{Framing, Instant, Packets, Rate, Rng};
 
 mod ack_filter;
 mod hosts;

@@ -2,7 +2,7 @@
 
 use crate::aqm::FlowHash;
 use alloc::vec::Vec;
-use goodqueue_units::{Duration, Instant, Rng};
+use goodqueue_base::units::{Duration, Instant, Rng};
 
 /// How a packet finds its queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

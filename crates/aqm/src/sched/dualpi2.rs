@@ -42,7 +42,7 @@ use crate::queue::{Limit, Line};
 use crate::sched::{Scheduler, Setup};
 use crate::spec::{Given, KindSpec, ParamError};
 use alloc::boxed::Box;
-use goodqueue_units::{Bytes, Duration, Ecn, Instant, Packets, Rate};
+use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Packets, Rate};
 
 mod params;
 

@@ -35,7 +35,7 @@ use crate::counters::Counters;
 use crate::pool;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::queue::Limit;
-use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate, Rng};
+use goodqueue_base::units::{Bytes, Duration, Instant, Packets, Rate, Rng};
 
 /// What the flows share equally.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

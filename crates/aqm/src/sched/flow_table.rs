@@ -10,7 +10,7 @@ use crate::books::{Books, Entry, Waiting};
 use crate::pool::{Fifo, Place, Pool};
 use crate::qdisc::{Departure, Packet, Sink};
 use alloc::vec::Vec;
-use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate};
+use goodqueue_base::units::{Bytes, Duration, Instant, Packets, Rate};
 
 /// The backlog that an algorithm inside a fair queue sees.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -51,7 +51,7 @@ use crate::queue::{Limit, Line};
 use crate::sched::{Scheduler, Setup};
 use crate::spec::{Given, KindSpec, ParamError};
 use alloc::boxed::Box;
-use goodqueue_units::{Bytes, Duration, Instant, Packets, Rate};
+use goodqueue_base::units::{Bytes, Duration, Instant, Packets, Rate};
 pub use params::{DropEnd, JobsParams, ProjectionParams, Promise};
 use params::{KIND, MOST};
 use projection::{Projection, Room};

@@ -32,7 +32,7 @@ use crate::qdisc::Packet;
 use crate::queue::Limit;
 use crate::sched::{Scheduler, Setup};
 use crate::spec::{Family, Given, Kind, KindSpec, Marking, Param, ParamError, Unit};
-use goodqueue_units::{Bytes, Duration, Instant, Packets};
+use goodqueue_base::units::{Bytes, Duration, Instant, Packets};
 
 /// CoDel whose target and interval follow the flow's weight.
 #[derive(Clone, Debug)]

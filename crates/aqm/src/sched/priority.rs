@@ -30,7 +30,7 @@ use crate::sched::{Nested, Scheduler, Setup};
 use crate::spec::{Family, Given, Kind, KindSpec, Marking, Param, ParamError, Unit};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use goodqueue_units::{Class, Instant, Rate, Rng};
+use goodqueue_base::units::{Class, Instant, Rate, Rng};
 
 /// One queue of several.
 #[derive(Clone, Debug)]

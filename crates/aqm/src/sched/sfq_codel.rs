@@ -30,7 +30,7 @@ use crate::aqm::{Aqm, Env, PacketView, QueueView, Verdict};
 use crate::outline::aside;
 use crate::qdisc::Packet;
 use crate::spec::{Family, Given, Kind, KindSpec, Marking, Param, ParamError, Size};
-use goodqueue_units::{Instant, Packets};
+use goodqueue_base::units::{Instant, Packets};
 
 const KIND: KindSpec = KindSpec {
     base: Kind {
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
     use crate::spec::LinkFacts;
     use crate::{EcnPolicy, Limit, NoSink, Qdisc, SimplePacket};
-    use goodqueue_units::{Bytes, Duration, Rate, Rng};
+    use goodqueue_base::units::{Bytes, Duration, Rate, Rng};
 
     #[test]
     fn holds_all_that_its_limit_allows() {

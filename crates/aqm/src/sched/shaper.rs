@@ -32,7 +32,7 @@ use crate::sched::priority::PriorityKind;
 use crate::sched::{Nested, Scheduler, Setup};
 use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit};
 use alloc::boxed::Box;
-use goodqueue_units::{Bytes, Duration, Framing, Instant, Rate, Rng};
+use goodqueue_base::units::{Bytes, Duration, Framing, Instant, Rate, Rng};
 
 /// The shaper's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

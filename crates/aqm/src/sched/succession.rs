@@ -5,7 +5,7 @@ use crate::aqm::{FlowHash, QueueView};
 use crate::counters::Counters;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use alloc::vec::Vec;
-use goodqueue_units::{Instant, Rate};
+use goodqueue_base::units::{Instant, Rate};
 
 /// A queue and its predecessors. Arrivals go to the present queue. Packets that wait in its
 /// predecessors leave first, those of the oldest before all others, each by the rules of its queue.
@@ -120,7 +120,7 @@ mod tests {
     use crate::qdisc::{NoSink, SimplePacket};
     use crate::queue::Limit;
     use crate::spec::LinkFacts;
-    use goodqueue_units::{Bytes, Duration, Rng};
+    use goodqueue_base::units::{Bytes, Duration, Rng};
 
     fn queue(kind: &str) -> AnyQdisc<SimplePacket> {
         let spec = crate::sched::kind(kind).expect("a kind of this crate");

@@ -5,7 +5,7 @@ mod ring;
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
-use goodqueue_units::Instant;
+use goodqueue_base::units::Instant;
 use ring::{Ring, bucket};
 
 /// The times of flows' updates. Entries are replaced lazily: an outdated one may
@@ -99,7 +99,7 @@ impl Timers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use goodqueue_units::{Duration, Rng};
+    use goodqueue_base::units::{Duration, Rng};
     use std::collections::BTreeSet;
     use std::vec::Vec;
 

@@ -19,7 +19,7 @@ use crate::sched::Setup;
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
-use goodqueue_units::{Instant, Packets, Rate};
+use goodqueue_base::units::{Instant, Packets, Rate};
 use index::FlowIndex;
 
 /// Settings of the scheduler; those of the algorithm belong to the algorithm.

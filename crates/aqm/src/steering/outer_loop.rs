@@ -6,7 +6,7 @@ use super::virtual_queue::VirtualQueue;
 use crate::aqm::{Env, QueueView};
 use crate::math::{self, sqrt};
 use crate::smoothing::{TdrmCpa, Utema};
-use goodqueue_units::{Bytes, Duration, Instant, Rate};
+use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 
 /// What to do with a signal that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

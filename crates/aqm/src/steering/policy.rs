@@ -2,7 +2,7 @@
 
 use crate::spec::{Decimal, Default as ParamDefault, Given, KindSpec, LinkFacts, Param, ParamError, Unit, Value, contains};
 use alloc::vec::Vec;
-use goodqueue_units::{Duration, Rate};
+use goodqueue_base::units::{Duration, Rate};
 
 /// Settings of the outer loop.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,7 +5,7 @@ use crate::Limit;
 use crate::aqm::Reason;
 use crate::sched::kind;
 use crate::spec::{Given, LinkFacts, Value};
-use goodqueue_units::Rng;
+use goodqueue_base::units::Rng;
 use std::string::ToString;
 use std::vec::Vec;
 

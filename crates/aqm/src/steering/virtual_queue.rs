@@ -1,6 +1,6 @@
 //! A queue that is only a number: what would wait if the link were slower than it is.
 
-use goodqueue_units::{Bytes, Duration, Instant};
+use goodqueue_base::units::{Bytes, Duration, Instant};
 
 /// Bytes that would wait at a given rate. No packet is ever delayed by it.
 #[derive(Clone, Copy, Debug, PartialEq)]

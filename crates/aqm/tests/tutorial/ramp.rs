@@ -13,7 +13,7 @@
 use super::Algorithm;
 use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError};
 use crate::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use goodqueue_units::Duration;
+use goodqueue_base::units::Duration;
 
 /// State of ramp, one per queue.
 #[derive(Clone, Debug)]

@@ -3,8 +3,8 @@
 use crate::failure::Failure;
 use crate::output::{print, say};
 use clap::Args;
-use goodqueue_evaluate::bbr_draft::{self, Verdict};
 use goodqueue_lab::record::{check_target, write_file};
+use goodqueue_studies::evaluate::bbr_draft::{self, Verdict};
 use goodqueue_tcp::kinds;
 use serde::Serialize;
 use std::fmt::Write as _;

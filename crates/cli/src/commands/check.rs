@@ -6,9 +6,9 @@ use crate::host;
 use crate::output::print;
 use crate::result::warnings;
 use clap::Args;
+use goodqueue_base::units::Duration;
 use goodqueue_lab::plan::Plan;
 use goodqueue_lab::runner;
-use goodqueue_units::Duration;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 

@@ -6,10 +6,10 @@ use crate::result::recorded_plan;
 use clap::{Args, ValueEnum};
 use goodqueue_aqm::sched;
 use goodqueue_aqm::spec::Chosen;
-use goodqueue_gallery::citation::{self, Software};
-use goodqueue_gallery::sources::Source;
 use goodqueue_lab::plan::{Heading, Plan};
 use goodqueue_lab::provenance::{COMMIT, VERSION, YEAR};
+use goodqueue_studies::gallery::citation::{self, Software};
+use goodqueue_studies::gallery::sources::Source;
 use goodqueue_tcp::cc;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -166,8 +166,8 @@ impl Used {
     /// A congestion control as the command line names it: `cubic:beta=0.8`.
     fn cc(&mut self, text: &str) -> Result<(), Failure> {
         let name = text.split(':').next().unwrap_or_default();
-        let kind = goodqueue_spec::find(name, cc::kinds().iter()).map_err(|near| {
-            let name = goodqueue_spec::quantity::excerpt(name);
+        let kind = goodqueue_base::spec::find(name, cc::kinds().iter()).map_err(|near| {
+            let name = goodqueue_base::spec::quantity::excerpt(name);
             let help = near.map_or_else(|| "see gq list cc".to_owned(), |near| format!("did you mean `{near}`?"));
             Failure::Input(format!("--cc `{name}` is not known; {help}"))
         })?;

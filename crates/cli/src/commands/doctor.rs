@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::output::print;
 use clap::Args;
-use goodqueue_router::doctor::{self, Folder, Host, Report, Weight};
+use goodqueue_interop::router::doctor::{self, Folder, Host, Report, Weight};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -8,14 +8,14 @@ use crate::progress::Progress;
 use crate::table::{self, Column, Text};
 use clap::Args;
 use goodqueue_aqm::own::OwnKind;
-use goodqueue_conformance::hosted::HostedKind;
-use goodqueue_evaluate::evaluation::{Evaluation, FamilyResult};
-use goodqueue_evaluate::{Question, Subject, Suite, markdown, report, rfc7928, rfc9743, run_count};
-use goodqueue_gallery::experiment::Mode;
+use goodqueue_checks::conformance::hosted::HostedKind;
 use goodqueue_lab::plan::OwnKinds;
 use goodqueue_lab::record::{Folder, check_target, write_file};
 use goodqueue_lab::toml_text::quoted;
 use goodqueue_lab::verdict::words::count;
+use goodqueue_studies::evaluate::evaluation::{Evaluation, FamilyResult};
+use goodqueue_studies::evaluate::{Question, Subject, Suite, markdown, report, rfc7928, rfc9743, run_count};
+use goodqueue_studies::gallery::experiment::Mode;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -84,7 +84,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let processors = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let jobs = arguments.jobs.map_or_else(processors, |jobs| jobs as usize);
     let bar = Progress::new(run_count(&question)?);
-    let ended = goodqueue_evaluate::run(&question, out.path(), jobs, &stop, &mut |progress| bar.set(progress.part));
+    let ended = goodqueue_studies::evaluate::run(&question, out.path(), jobs, &stop, &mut |progress| bar.set(progress.part));
     let seconds = bar.finish();
     let end = ended?;
     if let Some(message) = programs.iter().find_map(|program| program.trouble().message()) {
@@ -226,7 +226,7 @@ fn family(text: &mut Text, evaluation: &Evaluation, result: &FamilyResult, width
         let lines: Vec<_> = point.lines.iter().filter(|line| line.not_applicable.is_none()).collect();
         let cells = lines.iter().map(|line| line.subject.clone()).collect();
         let names = Column { head: String::new(), unit: String::new(), cells, rank: 0 };
-        let column = |(at, measure): (usize, &goodqueue_evaluate::measure::Measure)| Column {
+        let column = |(at, measure): (usize, &goodqueue_studies::evaluate::measure::Measure)| Column {
             head: measure.head.to_owned(),
             unit: measure.scale().unit.to_owned(),
             cells: lines.iter().map(|line| table::cell(line.values[at].figure, measure.scale().factor)).collect(),

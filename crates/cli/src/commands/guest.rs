@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use clap::Args;
-use goodqueue_linux::inside;
+use goodqueue_guests::linux::inside;
 use std::path::PathBuf;
 
 /// Arguments of `gq linux-guest`.

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::output::print;
 use clap::{Args, ValueEnum};
-use goodqueue_import::{Draft, ImportError, Input, controller, flent, pcap, qlog, recording, speedtest, tc};
+use goodqueue_interop::import::{Draft, ImportError, Input, controller, flent, pcap, qlog, recording, speedtest, tc};
 use goodqueue_lab::plan::Plan;
 use std::path::{Path, PathBuf};
 

@@ -5,14 +5,14 @@ use crate::output::print;
 use clap::{Args, ValueEnum};
 use goodqueue_aqm::sched;
 use goodqueue_aqm::spec::{KindSpec, Marking};
+use goodqueue_base::spec::quantity::excerpt;
+use goodqueue_base::spec::{Kind, Param, is_same_name, nearest};
 use goodqueue_lab::metrics::{Description, FLOW_METRICS, GROUP_METRICS, JAIN_METRICS, LINK_METRICS};
 use goodqueue_lab::mix::{MIXES, Mix, Part};
 use goodqueue_lab::schema::access::ACCESS;
 use goodqueue_lab::schema::link::LINK;
 use goodqueue_lab::schema::scenario::SCENARIO;
 use goodqueue_lab::schema::traffic::{KINDS, TrafficSpec};
-use goodqueue_spec::quantity::excerpt;
-use goodqueue_spec::{Kind, Param, is_same_name, nearest};
 use goodqueue_tcp::cc;
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -129,7 +129,7 @@ fn aqm(spec: &KindSpec) -> Item {
         Marking::Possible => "can mark (ecn = true)",
         Marking::Only => "marks only (ecn = true)",
     };
-    let colour = goodqueue_plot::palette::hue(spec.family).name();
+    let colour = goodqueue_figure::plot::palette::hue(spec.family).name();
     let facts = [("family", spec.family.name()), ("color in charts", colour), ("signal", spec.signal), ("ecn", marks)];
     item(spec, facts.map(|(name, fact)| (name, fact.to_owned())).to_vec())
 }

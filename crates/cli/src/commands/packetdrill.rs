@@ -4,9 +4,9 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::{print, say};
 use clap::Args;
-use goodqueue_packetdrill::goodqueue::Goodqueue;
-use goodqueue_packetdrill::{LARGEST_SCRIPT, Settings, Verdict, parse};
-use goodqueue_units::Duration;
+use goodqueue_base::units::Duration;
+use goodqueue_checks::packetdrill::goodqueue::Goodqueue;
+use goodqueue_checks::packetdrill::{LARGEST_SCRIPT, Settings, Verdict, parse};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::fs;
@@ -158,7 +158,7 @@ fn judge(path: &Path, settings: &Settings) -> Row {
             reason: Some(format!("{}:{error}", path.display())),
             ..blank
         },
-        Ok(script) => match goodqueue_packetdrill::run(&script, &mut Goodqueue::new(), settings) {
+        Ok(script) => match goodqueue_checks::packetdrill::run(&script, &mut Goodqueue::new(), settings) {
             Verdict::Pass => blank,
             Verdict::Fail(difference) => Row {
                 verdict: Fate::Fails,

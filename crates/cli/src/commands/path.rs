@@ -2,9 +2,9 @@
 
 use crate::commands::bridge::LineSettings;
 use crate::failure::Failure;
+use goodqueue_base::units::Duration;
 use goodqueue_lab::compare::two_rates;
 use goodqueue_lab::quantity;
-use goodqueue_units::Duration;
 
 /// The path between a program and the other end; *down* is toward the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args)]
@@ -112,8 +112,8 @@ mod tests {
         let path = PathSettings { rtt: Some("30ms".into()), buffer: Some("1bdp".into()), ..settings("50/10mbit") };
         let link = path.line().unwrap().link().unwrap();
         assert_eq!((link.down.delay, link.up.delay), (Duration::ms(15), Duration::ms(15)));
-        assert_eq!(link.down.nominal_rate(), goodqueue_units::Rate::mbit(50));
-        assert_eq!(link.up.nominal_rate(), goodqueue_units::Rate::mbit(10));
+        assert_eq!(link.down.nominal_rate(), goodqueue_base::units::Rate::mbit(50));
+        assert_eq!(link.up.nominal_rate(), goodqueue_base::units::Rate::mbit(10));
     }
 
     #[test]

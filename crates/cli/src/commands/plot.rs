@@ -3,9 +3,9 @@
 use crate::failure::Failure;
 use crate::output::say;
 use clap::Args;
+use goodqueue_figure::plot::{Format, Kind, PlotError, Request, Scale, Sheet};
 use goodqueue_lab::record::{check_target, write_file};
 use goodqueue_lab::stored::Stored;
-use goodqueue_plot::{Format, Kind, PlotError, Request, Scale, Sheet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -106,7 +106,7 @@ fn file(arguments: &Arguments) -> Result<(String, Vec<u8>), PlotError> {
         title: arguments.title.clone(),
     };
     let name = format!("{}.{}", kind.name(), format.name());
-    Ok((name, sheet.file(goodqueue_plot::draw(&stored, &request)?)?))
+    Ok((name, sheet.file(goodqueue_figure::plot::draw(&stored, &request)?)?))
 }
 
 /// An error in the words of the command line.

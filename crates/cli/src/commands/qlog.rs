@@ -3,8 +3,8 @@
 use crate::failure::Failure;
 use crate::output::print;
 use clap::Args;
-use goodqueue_import::Input;
-use goodqueue_import::qlog::Connection;
+use goodqueue_interop::import::Input;
+use goodqueue_interop::import::qlog::Connection;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 

@@ -5,7 +5,7 @@ use crate::host;
 use crate::result::{self, Job};
 use crate::settings::{self, RunSettings};
 use clap::Args;
-use goodqueue_hosts::{HostName, Voids};
+use goodqueue_guests::hosts::{HostName, Voids};
 use goodqueue_lab::hosts::ScenarioHost;
 use goodqueue_lab::plan::Plan;
 use std::path::PathBuf;

@@ -10,7 +10,7 @@ use crate::output::{print, say};
 use crate::progress::Progress;
 use crate::{host, interrupt, result};
 use clap::{Args, ValueEnum};
-use goodqueue_hosts::{HostName, Rest, Voids};
+use goodqueue_guests::hosts::{HostName, Rest, Voids};
 use goodqueue_lab::hosts::ScenarioHost;
 use goodqueue_lab::plan::Plan;
 use goodqueue_lab::record::{Folder, NoRecorder, check_target, write_file};

@@ -1,7 +1,7 @@
 use super::*;
 use crate::plan::Plan;
+use goodqueue_base::units::{Ecn, Rate};
 use goodqueue_sim::{HostNumber, SharedHost, SourceSpec};
-use goodqueue_units::{Ecn, Rate};
 use std::path::Path;
 
 fn point(more: &str) -> Point {

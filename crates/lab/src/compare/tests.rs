@@ -117,7 +117,7 @@ fn marking_is_asked_of_senders_and_of_queues_that_can() {
 fn framing_is_that_of_the_line() {
     let framed = Comparison { overhead: Some("pppoe-ptm ether-vlan".to_owned()), ..comparison(&["codel"]) };
     let framing = plan(&framed).point(0).expect("a point").plan.main_link().framing;
-    assert_eq!(Ok(framing), goodqueue_units::Framing::named("pppoe-ptm ether-vlan"));
+    assert_eq!(Ok(framing), goodqueue_base::units::Framing::named("pppoe-ptm ether-vlan"));
     let wrong = Comparison { overhead: Some("dsl".to_owned()), ..comparison(&["codel"]) }.scenario().expect("a scenario").toml;
     let error = Plan::parse("compare", &wrong, Path::new("")).expect_err("no such framing");
     let options: Vec<_> = error.faults().map(|fault| Comparison::option_of(fault.field())).collect();

@@ -2,8 +2,8 @@
 
 use super::describe::{Metric, Quantity};
 use crate::statistics::jain;
+use goodqueue_base::units::Duration;
 use goodqueue_sim::FlowOutcome;
-use goodqueue_units::Duration;
 
 /// A figure of one flow over a measured part of this length.
 pub type FlowMetric = Metric<fn(&FlowOutcome, Duration) -> Option<f64>>;

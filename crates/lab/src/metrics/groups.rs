@@ -6,8 +6,8 @@ mod voice;
 use super::describe::{Metric, Quantity};
 use super::{quantile_s, ratio};
 use derive::{jain_among, mean, mean_s};
+use goodqueue_base::units::Duration;
 use goodqueue_sim::{CallOutcome, FlowOutcome, GroupOutcome};
-use goodqueue_units::Duration;
 
 /// Mean opinion score of a call of which something arrived, from 1 to 4.5: the E-model of ITU-T
 /// G.107.

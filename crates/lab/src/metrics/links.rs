@@ -2,8 +2,8 @@
 
 use super::describe::{Metric, Quantity};
 use super::{packets, quantile_s, ratio};
+use goodqueue_base::units::Duration;
 use goodqueue_sim::LinkOutcome;
-use goodqueue_units::Duration;
 
 /// A figure of a link over a measured part of this length.
 pub type LinkMetric = Metric<fn(&LinkOutcome, Duration) -> Option<f64>>;

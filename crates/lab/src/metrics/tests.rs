@@ -2,8 +2,8 @@ use super::fairness::drop_share;
 use super::*;
 use crate::record::sample;
 use goodqueue_aqm::Counters;
-use goodqueue_trace::nearest_rank;
-use goodqueue_units::Bytes;
+use goodqueue_base::units::Bytes;
+use goodqueue_sim::trace::nearest_rank;
 
 #[test]
 fn a_link_by_hand() {
@@ -38,8 +38,8 @@ fn ratios_of_packets_and_of_bytes_are_not_mixed_up() {
     let mut outcome = sample::outcome(1);
     let link = &mut outcome.links[0];
     link.counters.arrived.bytes = Bytes::new(1_000_000);
-    link.counters.arrived_ect.packets = goodqueue_units::Packets::new(100);
-    link.counters.marked.packets = goodqueue_units::Packets::new(25);
+    link.counters.arrived_ect.packets = goodqueue_base::units::Packets::new(100);
+    link.counters.marked.packets = goodqueue_base::units::Packets::new(25);
     let figures = RunFigures::of(&outcome, Duration::secs(10), &[]);
     let link = |name| figures.links[0].value(name);
     assert_eq!(link("drop_ratio"), Some(80.0 / 8192.0));

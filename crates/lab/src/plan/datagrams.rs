@@ -3,9 +3,9 @@
 use super::reader::Table;
 use crate::limits::FASTEST;
 use crate::schema::traffic::UdpKind;
+use goodqueue_base::spec::{Given, Value};
+use goodqueue_base::units::{Bytes, Duration, Ecn, Rate};
 use goodqueue_sim::{Content, SizeLaw, SourceSpec};
-use goodqueue_spec::{Given, Value};
-use goodqueue_units::{Bytes, Duration, Ecn, Rate};
 
 /// A group whose packet sizes still wait for the link's MTU.
 pub(super) struct Draft {

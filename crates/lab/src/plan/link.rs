@@ -11,9 +11,9 @@ use crate::limits::{FASTEST, LONGEST};
 use crate::quantity::{self, Limits};
 use crate::schema::link::{DOWN, DirectionKeys, LARGEST_FRAMING, LINK, UP};
 use goodqueue_aqm::spec::{LinkFacts, Size};
+use goodqueue_base::spec::Given;
+use goodqueue_base::units::{Bytes, Cells, Duration, Framing, Instant, Packets, Rate};
 use goodqueue_sim::RateSpec;
-use goodqueue_spec::Given;
-use goodqueue_units::{Bytes, Cells, Duration, Framing, Instant, Packets, Rate};
 
 const MOST_STEPS: usize = 100_000;
 

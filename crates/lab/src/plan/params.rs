@@ -7,8 +7,8 @@ use super::tree::Value as Node;
 use crate::diagnostic::Fault;
 use crate::quantity::{self, excerpt};
 pub(super) use crate::quantity::{durations, limits};
-use goodqueue_spec::{Given, Kind, Param, Unit, Value};
-use goodqueue_units::{Bytes, Duration, Rate};
+use goodqueue_base::spec::{Given, Kind, Param, Unit, Value};
+use goodqueue_base::units::{Bytes, Duration, Rate};
 use std::ops::Deref;
 
 /// The given ones of `params`, each checked; `None` when one is wrong. What they put to work is not
@@ -124,7 +124,7 @@ pub(super) fn find<K: Deref<Target = Kind>>(
     what: &str,
     list: &str,
 ) -> Result<&'static K, Fault> {
-    goodqueue_spec::find(name, known).map_err(|near| {
+    goodqueue_base::spec::find(name, known).map_err(|near| {
         let help = near.map_or_else(|| list.to_owned(), |near| format!("did you mean `{near}`?"));
         field.fault(format!("`{}` is not a {what} of this version", excerpt(name)), Some(help))
     })

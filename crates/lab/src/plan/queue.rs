@@ -10,8 +10,8 @@ use goodqueue_aqm::algo::tail_drop::Counting;
 use goodqueue_aqm::own::OwnKind;
 use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, ParamError, Size, Value};
 use goodqueue_aqm::{EcnPolicy, Limit, algo, sched};
+use goodqueue_base::units::{Duration, Packets, Rate};
 use goodqueue_sim::QueueSpec;
-use goodqueue_units::{Duration, Packets, Rate};
 use std::sync::Arc;
 
 /// What waits in front of a transmitter.

@@ -4,8 +4,8 @@
 use super::tree::{Entry, Node, Value};
 use crate::diagnostic::{Fault, Origin};
 use crate::quantity::{self, Limits, QuantityError, excerpt};
-use goodqueue_spec::nearest;
-use goodqueue_units::{Bytes, Duration, Rate};
+use goodqueue_base::spec::nearest;
+use goodqueue_base::units::{Bytes, Duration, Rate};
 use std::cell::RefCell;
 
 /// The faults found so far. Reading continues after a fault, so that one look shows all of them.

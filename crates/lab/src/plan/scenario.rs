@@ -13,8 +13,8 @@ use crate::diagnostic::{Fault, PlanError};
 use crate::quantity::Limits;
 use crate::schema::access::ACCESS;
 use crate::schema::scenario::SCENARIO;
-use goodqueue_spec::Given;
-use goodqueue_units::{Duration, Instant, Rate};
+use goodqueue_base::spec::Given;
+use goodqueue_base::units::{Duration, Instant, Rate};
 
 /// The settings of one point.
 #[derive(Clone, Debug)]

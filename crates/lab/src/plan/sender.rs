@@ -6,13 +6,13 @@ use super::tree::Value;
 use crate::diagnostic::Fault;
 use crate::quantity::Limits;
 use crate::schema::traffic as schema;
+use goodqueue_base::spec::Value as Setting;
+use goodqueue_base::units::{Bytes, Rng};
 use goodqueue_sim::SourceSpec;
-use goodqueue_spec::Value as Setting;
 use goodqueue_tcp::cc::{ControlSpec, KERNEL_KINDS, kinds};
 use goodqueue_tcp::{
     AckPolicy, CcConfig, CcError, Data, EcnMode, LossDetection, ReceiverConfig, SackReports, Sender, SenderConfig, SlowStartExit,
 };
-use goodqueue_units::{Bytes, Rng};
 
 /// A connection whose segment size still waits for the link's MTU.
 #[derive(Clone)]

@@ -8,9 +8,9 @@ use crate::diagnostic::Fault;
 use crate::limits::FASTEST;
 use crate::quantity::Limits;
 use crate::schema::traffic::LADDER;
+use goodqueue_base::spec::{Given, Kind};
+use goodqueue_base::units::{Duration, Rate};
 use goodqueue_sim::{Arrivals, ConnectionUse, HttpVersion, PageSpec, SessionSpec, VideoSpec, WebSpec};
-use goodqueue_spec::{Given, Kind};
-use goodqueue_units::{Duration, Rate};
 
 const MOST_RUNGS: usize = 64;
 

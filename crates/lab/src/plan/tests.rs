@@ -1,9 +1,9 @@
 use super::*;
 use goodqueue_aqm::spec::{Size, Value};
 use goodqueue_aqm::{EcnPolicy, Limit};
+use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 use goodqueue_sim::{RateSpec, SourceSpec};
 use goodqueue_tcp::{AckPolicy, Data, EcnMode, LossDetection, SackReports, SlowStartExit};
-use goodqueue_units::{Bytes, Duration, Instant, Rate};
 use proptest::prelude::*;
 
 const BASE: &str = r#"goodqueue = 1

@@ -4,7 +4,7 @@ use super::reader::{self, Field};
 use super::tree::Value;
 use crate::diagnostic::Fault;
 use crate::quantity::{self, Limits};
-use goodqueue_units::{Duration, Rng};
+use goodqueue_base::units::{Duration, Rng};
 /// A time that may be drawn independently for each flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timing {

@@ -8,8 +8,8 @@ use super::tree::{Node, Value};
 use crate::diagnostic::Fault;
 use crate::flow_file::ListedPath;
 use crate::quantity::excerpt;
-use goodqueue_spec::nearest;
-use goodqueue_units::{Bytes, Duration};
+use goodqueue_base::spec::nearest;
+use goodqueue_base::units::{Bytes, Duration};
 use std::collections::VecDeque;
 
 /// More links than this on one way are a mistake.

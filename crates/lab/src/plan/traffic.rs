@@ -13,8 +13,8 @@ use crate::files::FileStore;
 use crate::flow_file::{FlowList, ListedPath};
 use crate::limits::MOST_FLOWS;
 use crate::schema::traffic::{COMMON, KINDS, TrafficKind, UdpKind, Ways};
+use goodqueue_base::units::{Bytes, Class, Instant};
 use goodqueue_sim::{HostNumber, SessionSpec, SourceSpec, Transfer};
-use goodqueue_units::{Bytes, Class, Instant};
 use std::sync::Arc;
 
 /// One group of equal flows.

@@ -2,7 +2,7 @@ use super::*;
 use crate::plan::Plan;
 use crate::record::NoRecorder;
 use goodqueue_aqm::Reason;
-use goodqueue_units::Duration;
+use goodqueue_base::units::Duration;
 use std::sync::Arc;
 
 /// Members that records must have, by the drafts' CDDL: those of its header.

@@ -1,8 +1,8 @@
 //! Outcomes made by hand, for tests.
 
 use goodqueue_aqm::{Counters, Reason, Tally};
+use goodqueue_base::units::{Bytes, Duration, Instant, Packets};
 use goodqueue_sim::{FlowOutcome, GroupOutcome, LinkOutcome, Outcome, Series, SeriesColumn, SojournHistogram};
-use goodqueue_units::{Bytes, Duration, Instant, Packets};
 use std::sync::Arc;
 
 fn tally(packets: u64) -> Tally {

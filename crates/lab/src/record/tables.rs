@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// Name and version of the format of `series.parquet`.
 pub const SERIES_SCHEMA: &str = "goodqueue.series/1";
 /// Name and version of the format of `packets.parquet`.
-pub const PACKETS_SCHEMA: &str = goodqueue_trace::SCHEMA;
+pub const PACKETS_SCHEMA: &str = goodqueue_sim::trace::SCHEMA;
 
 const SERIES_COLUMNS: &str = "message series {
     required int32 point (INTEGER(32,false));

@@ -1,7 +1,7 @@
 use super::thin::{Buckets, thin_cdf};
 use super::*;
+use goodqueue_base::units::{Duration, Instant};
 use goodqueue_sim::SeriesColumn;
-use goodqueue_units::{Duration, Instant};
 use serde_json::json;
 use std::fs;
 use std::path::PathBuf;

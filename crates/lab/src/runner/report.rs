@@ -9,9 +9,9 @@ use crate::plan::{Plan, Point};
 use crate::provenance::Provenance;
 use crate::report::Cdf;
 use crate::summary::{PointSummary, SCHEMA, Summary};
+use goodqueue_base::units::Duration;
+use goodqueue_sim::trace::PacketEvent;
 use goodqueue_sim::{Outcome, Series};
-use goodqueue_trace::PacketEvent;
-use goodqueue_units::Duration;
 use serde::{Deserialize, Serialize};
 
 /// What running gave.

@@ -110,7 +110,7 @@ fn stopped_on_the_way_it_keeps_what_was_finished() {
 #[test]
 fn a_world_that_cannot_be_built_fails_alone() {
     let mut points = points();
-    points[0].plan.access.rate = goodqueue_units::Rate::ZERO;
+    points[0].plan.access.rate = goodqueue_base::units::Rate::ZERO;
     let report = run(&points, &options(2), &AtomicBool::new(false), &mut |_| {}, &mut NoRecorder);
     assert_eq!(report.failures.len(), 3, "{:?}", report.failures);
     assert!(report.failures[0].to_string().starts_with("link.bottleneck.queue = tail-drop, replication 0: "));

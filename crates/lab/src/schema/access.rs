@@ -1,8 +1,8 @@
 //! Keys of the `[access]` table.
 
 use crate::limits::{FASTEST, LONGEST_DELAY_S, MOST_JITTER_S};
-use goodqueue_spec::{Kind, Param, Unit};
-use goodqueue_units::{Duration, Rate};
+use goodqueue_base::spec::{Kind, Param, Unit};
+use goodqueue_base::units::{Duration, Rate};
 
 /// All keys of the hosts' links.
 pub const ACCESS: Kind = Kind {

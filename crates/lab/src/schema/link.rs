@@ -1,8 +1,8 @@
 //! Keys of `[link.NAME]` tables. Those ending in `_up` describe the return direction.
 
 use crate::limits::LONGEST_DELAY_S;
-use goodqueue_spec::{Default, Kind, Param, Unit, Value};
-use goodqueue_units::Bytes;
+use goodqueue_base::spec::{Default, Kind, Param, Unit, Value};
+use goodqueue_base::units::Bytes;
 
 /// All keys of a link.
 pub const LINK: Kind = Kind {

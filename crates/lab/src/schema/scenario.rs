@@ -1,8 +1,8 @@
 //! Keys of a scenario file itself.
 
 use crate::limits::LONGEST_S;
-use goodqueue_spec::{Default, Kind, Param, Unit, Value};
-use goodqueue_units::Duration;
+use goodqueue_base::spec::{Default, Kind, Param, Unit, Value};
+use goodqueue_base::units::Duration;
 
 /// All keys at the top of a file.
 pub const SCENARIO: Kind = Kind {

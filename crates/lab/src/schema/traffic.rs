@@ -1,8 +1,8 @@
 //! Kinds of traffic and the keys of `[[traffic]]` tables.
 
+use goodqueue_base::spec::{Default, Kind, Param, Unit, Value};
+use goodqueue_base::units::{Bytes, Class, Duration, Rate};
 use goodqueue_sim::HostNumber;
-use goodqueue_spec::{Default, Kind, Param, Unit, Value};
-use goodqueue_units::{Bytes, Class, Duration, Rate};
 use std::ops::Deref;
 
 use crate::limits::{FASTEST, LONGEST_DELAY_S, LONGEST_S, MOST_DATA, MOST_FLOWS};

@@ -3,8 +3,8 @@
 use super::*;
 use crate::record::{DistributedPoint, Folder, RecordedRun, Recorder, Settled, TableKinds, Tables, write_distributions};
 use crate::report::Cdf;
+use goodqueue_base::units::Instant;
 use goodqueue_sim::{Series, SeriesColumn};
-use goodqueue_units::Instant;
 use std::sync::Arc;
 
 fn series(subject: &str, values: [f64; 2]) -> Series {

@@ -1,6 +1,6 @@
 use super::*;
 use crate::record::sample;
-use goodqueue_units::Duration;
+use goodqueue_base::units::Duration;
 use serde_json::{Value, json};
 
 fn summary(replications: u32) -> Summary {

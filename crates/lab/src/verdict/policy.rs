@@ -5,7 +5,7 @@ use super::words::{figure, percent, time};
 use crate::limits::LONGEST;
 use crate::quantity::{self, Limits, QuantityError};
 use crate::statistics::Figure;
-use goodqueue_units::Duration;
+use goodqueue_base::units::Duration;
 use std::fmt;
 
 /// A link that no queue keeps this busy is not the bottleneck, so nothing is asked of it. Our

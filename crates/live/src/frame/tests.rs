@@ -212,7 +212,7 @@ proptest::proptest! {
 /// anything.
 #[test]
 fn the_short_way_says_what_the_long_one_does() {
-    let mut rng = goodqueue_units::Rng::new(5);
+    let mut rng = goodqueue_base::units::Rng::new(5);
     let mut short = 0;
     for _ in 0..200_000 {
         let protocol = [6, 17, 17, 132, 47][rng.below(5) as usize];

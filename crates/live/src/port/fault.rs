@@ -3,7 +3,7 @@
 
 use super::{Drained, Port, PortCounters, Received};
 use crate::pool::{Frame, Pool};
-use goodqueue_units::{Instant, Probability, Rng};
+use goodqueue_base::units::{Instant, Probability, Rng};
 use std::io;
 
 /// Probability of each fault, per frame.

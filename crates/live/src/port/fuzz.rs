@@ -2,7 +2,7 @@
 //! ends changed, and plain noise.
 
 use super::memory::Source;
-use goodqueue_units::{Duration, Instant, Rng};
+use goodqueue_base::units::{Duration, Instant, Rng};
 
 /// Headers to start from, each up to the transport.
 const SEEDS: &[&[u8]] = &[

@@ -6,7 +6,7 @@ use super::xdp::XdpPort;
 use super::{Drained, Port, PortCounters, Received};
 use crate::pool::{Frame, Pool};
 use crate::sys::busy::BusyPolling;
-use goodqueue_units::Instant;
+use goodqueue_base::units::Instant;
 use std::io;
 use std::os::fd::BorrowedFd;
 

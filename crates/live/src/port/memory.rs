@@ -4,7 +4,7 @@
 use super::{Drained, Port, PortCounters, Received};
 use crate::pool::{Frame, Pool};
 use crate::segments::{self, Joined, Offload};
-use goodqueue_units::Instant;
+use goodqueue_base::units::Instant;
 use std::collections::VecDeque;
 use std::io;
 

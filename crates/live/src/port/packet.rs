@@ -14,7 +14,7 @@ use crate::segments::{self, Joined, Offload};
 use crate::sys::busy::{self, BusyPolling};
 use crate::sys::ring::{self, Offloads, Opened, Ring, RingFrame};
 use crate::sys::socket::{PacketSocket, SendBatch};
-use goodqueue_units::{Duration, Instant};
+use goodqueue_base::units::{Duration, Instant};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 

@@ -2,7 +2,7 @@
 
 use super::memory::Listed;
 use crate::spool::Spool;
-use goodqueue_units::{Duration, Instant};
+use goodqueue_base::units::{Duration, Instant};
 use std::collections::VecDeque;
 use std::io::{self, Read};
 

@@ -5,7 +5,7 @@ use super::PortCounters;
 use super::pcap::Capture;
 use crate::pool::{Frame, Pool};
 use crate::segments;
-use goodqueue_units::{Duration, Instant};
+use goodqueue_base::units::{Duration, Instant};
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 

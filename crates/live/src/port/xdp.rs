@@ -12,7 +12,7 @@ use crate::sys::ethtool;
 use crate::sys::socket::{self, PacketSocket};
 pub use crate::sys::xdp::Transfer;
 use crate::sys::xdp::{self, XdpSocket};
-use goodqueue_units::{Duration, Instant};
+use goodqueue_base::units::{Duration, Instant};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 

@@ -2,7 +2,7 @@
 //! interrupts (Linux `Documentation/networking/napi.rst`, "Busy polling").
 
 use super::checked;
-use goodqueue_units::Duration;
+use goodqueue_base::units::Duration;
 use std::fmt;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};

@@ -1,6 +1,6 @@
 //! What the machine's processors did.
 
-use goodqueue_units::Duration;
+use goodqueue_base::units::Duration;
 
 /// The kernel counts in these whatever its own ticks are.
 const TICK: Duration = Duration::ms(10);

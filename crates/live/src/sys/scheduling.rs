@@ -1,7 +1,7 @@
 //! When a thread runs, and waiting for packets.
 
 use super::checked;
-use goodqueue_units::Duration;
+use goodqueue_base::units::Duration;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 

@@ -1,7 +1,7 @@
 //! Signals: to stop a run, or taken one by one by a thread that asks for them.
 
 use super::checked;
-use goodqueue_units::Duration;
+use goodqueue_base::units::Duration;
 use std::io;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,7 +1,7 @@
 //! What the kernel's TCP lets a program choose and see.
 
 use super::checked;
-use goodqueue_units::Duration;
+use goodqueue_base::units::Duration;
 use std::io;
 use std::mem::{size_of, zeroed};
 use std::os::fd::{AsRawFd, BorrowedFd};

@@ -6,13 +6,13 @@ pub mod virtual_time;
 use goodqueue_aqm::sched::kind;
 use goodqueue_aqm::spec::{Chosen, LinkFacts, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Packet};
+use goodqueue_base::units::{Bytes, Duration, Framing, Instant, Packets, Rate, Rng};
 use goodqueue_live::forwarder::{Forwarder, Settings};
 use goodqueue_live::frame::FlowKey;
 use goodqueue_live::port::memory::{Kept, Listed, MemoryPort, Nothing};
 use goodqueue_live::record::{Event, Reader, Recorder};
 use goodqueue_live::spool::{Overrun, Spool};
 use goodqueue_live::{Line, RateSpec};
-use goodqueue_units::{Bytes, Duration, Framing, Instant, Packets, Rate, Rng};
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 

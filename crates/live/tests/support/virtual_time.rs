@@ -1,10 +1,10 @@
 //! A forwarder in virtual time.
 
 use goodqueue_aqm::Qdisc;
+use goodqueue_base::units::Instant;
 use goodqueue_live::clock::VirtualClock;
 use goodqueue_live::port::Port;
 use goodqueue_live::{Forwarder, LivePacket};
-use goodqueue_units::Instant;
 use std::io;
 
 /// Runs `live` until `end`: the clock jumps to whatever comes next.

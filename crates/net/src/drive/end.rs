@@ -3,7 +3,7 @@
 use crate::endpoint::{Datagram, Endpoint, Transmit};
 use crate::error::Fault;
 use crate::limits::{DATAGRAM, LARGEST_PAYLOAD, MOST_AT_AN_INSTANT, MOST_SEGMENTS, MOST_UNDER_WAY};
-use goodqueue_units::{Ecn, Instant};
+use goodqueue_base::units::{Ecn, Instant};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

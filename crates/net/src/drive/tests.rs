@@ -1,8 +1,8 @@
 use super::*;
 use crate::{Endpoint, Network, Transmit};
+use goodqueue_base::units::Ecn;
 use goodqueue_lab::build;
 use goodqueue_lab::plan::Plan;
-use goodqueue_units::Ecn;
 use std::cell::RefCell;
 use std::path::Path;
 use std::rc::Rc;

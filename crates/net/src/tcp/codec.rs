@@ -1,7 +1,7 @@
 //! Segments and their bytes as datagrams.
 
+use goodqueue_base::units::Instant;
 use goodqueue_tcp::{Flags, SackBlock, Segment};
-use goodqueue_units::Instant;
 
 /// A segment with the bytes that it carries.
 #[derive(Clone, Debug, PartialEq, Eq)]

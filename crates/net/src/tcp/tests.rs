@@ -1,10 +1,10 @@
 use super::*;
 use crate::Network;
+use goodqueue_base::units::Duration;
 use goodqueue_lab::build;
 use goodqueue_lab::plan::Plan;
 use goodqueue_sim::{Continue, Outcome, WorldSpec};
 use goodqueue_tcp::{Flags, SackBlock};
-use goodqueue_units::Duration;
 use std::path::Path;
 
 fn spec(more: &str) -> WorldSpec {

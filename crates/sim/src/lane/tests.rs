@@ -1,5 +1,5 @@
 use super::*;
-use goodqueue_units::Rng;
+use goodqueue_base::units::Rng;
 use std::cell::Cell;
 
 thread_local! {

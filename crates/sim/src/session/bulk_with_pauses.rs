@@ -2,7 +2,7 @@
 
 use super::{Action, After, Direction, Event, Measurement, ROUND_TRIPS_FRESH, ROUND_TRIPS_OPEN, SessionContext};
 use crate::spec::ConnectionUse;
-use goodqueue_units::{Duration, Instant};
+use goodqueue_base::units::{Duration, Instant};
 
 #[derive(Clone, Debug)]
 pub(crate) struct BulkWithPauses {

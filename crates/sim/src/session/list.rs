@@ -3,7 +3,7 @@
 use super::channels::ChannelPool;
 use super::{Action, After, Direction, Event, Measurement, ROUND_TRIPS_FRESH, SessionContext};
 use crate::spec::Transfer;
-use goodqueue_units::Instant;
+use goodqueue_base::units::Instant;
 use std::sync::Arc;
 
 #[derive(Clone, Debug)]
@@ -73,7 +73,7 @@ impl List {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use goodqueue_units::{Bytes, Duration, Rng};
+    use goodqueue_base::units::{Bytes, Duration, Rng};
 
     /// The actions of the model at `now`.
     fn handle(list: &mut List, now: Instant, event: Event) -> Vec<Action> {

@@ -11,7 +11,7 @@
 use super::round_up;
 use crate::random::{gamma, normal, weibull, weibull_quantile};
 use goodqueue_aqm::math::{erfc, exp2, log2, sqrt, tgamma};
-use goodqueue_units::{Duration, Rng};
+use goodqueue_base::units::{Duration, Rng};
 use std::collections::VecDeque;
 use std::sync::OnceLock;
 

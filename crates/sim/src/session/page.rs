@@ -10,7 +10,7 @@ use super::{
 use crate::random::normal;
 use crate::spec::PageSpec;
 use goodqueue_aqm::math::{exp, log};
-use goodqueue_units::Instant;
+use goodqueue_base::units::Instant;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Page {

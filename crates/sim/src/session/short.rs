@@ -5,7 +5,7 @@ use super::channels::ChannelPool;
 use super::{Action, After, Direction, Event, Measurement, ROUND_TRIPS_FRESH, SessionContext};
 use crate::random::exponential;
 use crate::spec::Arrivals;
-use goodqueue_units::{Duration, Instant};
+use goodqueue_base::units::{Duration, Instant};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Short {

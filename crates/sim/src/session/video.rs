@@ -9,7 +9,7 @@
 
 use super::{Action, After, Direction, Event, Measurement, ROUND_TRIPS_FRESH, ROUND_TRIPS_OPEN, SessionContext};
 use crate::spec::VideoSpec;
-use goodqueue_units::{Duration, Instant};
+use goodqueue_base::units::{Duration, Instant};
 
 const SAFETY: f64 = 0.8;
 const NEWEST: f64 = 0.4;

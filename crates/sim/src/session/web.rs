@@ -9,7 +9,7 @@ use super::packmime::{LogNormal, LogNormalLaw, WebLaws, response_bytes};
 use super::{Action, After, Channel, Direction, Event, Measurement, ROUND_TRIPS_FRESH, ROUND_TRIPS_OPEN, SessionContext};
 use crate::random::weibull;
 use crate::spec::{HttpVersion, WebSpec};
-use goodqueue_units::{Duration, Instant, Rng};
+use goodqueue_base::units::{Duration, Instant, Rng};
 
 /// Share of persistent connections; of those, the share with one page; of the pages of the others,
 /// the share with one object.

@@ -19,8 +19,8 @@ use crate::spec::{FlowSpec, SizeLaw, SourceSpec, WorldSpec};
 use crate::sys::CROWD;
 use crate::timers::{MAX_INDEX, Target};
 use elements::Elements;
-use goodqueue_line::RateSpec;
-use goodqueue_units::{Duration, Instant, Rng};
+use goodqueue_base::line::RateSpec;
+use goodqueue_base::units::{Duration, Instant, Rng};
 use std::collections::BTreeMap;
 
 pub(super) use elements::discipline;

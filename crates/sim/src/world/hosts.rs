@@ -15,9 +15,9 @@ use crate::session::{Action, Event};
 use crate::timers::{Target, Timers};
 use crate::traffic::UdpSource;
 use goodqueue_aqm::Packet;
+use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Rng};
 use goodqueue_tcp::hot::{self, Routine};
 use goodqueue_tcp::{Flags, Receiver, Segment, Sender};
-use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rng};
 use late::Late;
 
 /// Packets that may wait at a UDP source's own access link; it drops the rest (Linux: txqueuelen

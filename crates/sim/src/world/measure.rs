@@ -9,10 +9,10 @@ use crate::losses::{FlowSignals, LossEvents};
 use crate::outcome::{CallOutcome, FlowOutcome, GroupOutcome, LinkOutcome, Outcome, Series, SeriesColumn, VideoOutcome};
 use crate::spec::Recording;
 use crate::timers::Target;
+use crate::trace::{PacketEvent, ProbesOutcome, TimeCounts};
 use goodqueue_aqm::Qdisc;
+use goodqueue_base::units::{Duration, Instant};
 use goodqueue_tcp::SenderStatistics;
-use goodqueue_trace::{PacketEvent, ProbesOutcome, TimeCounts};
-use goodqueue_units::{Duration, Instant};
 use std::sync::Arc;
 
 /// Largest number of sampled flows, and of sampled probes: a report of more lines could not be

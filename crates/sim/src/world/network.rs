@@ -16,8 +16,8 @@ use crate::probe::{EventRecorder, sojourn_line, wire_bytes};
 use crate::sys::{CROWD, SPACIOUS};
 use deferred::Deferred;
 use goodqueue_aqm::{AnyQdisc, Outlook, Qdisc, QueueView};
+use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Packets, Rate};
 use goodqueue_tcp::Segment;
-use goodqueue_units::{Bytes, Duration, Ecn, Instant, Packets, Rate};
 pub(super) use ways::Ways;
 use ways::prefetch_answers;
 

@@ -6,11 +6,11 @@ use super::{World, WorldError, measure};
 use crate::ids::{Id, LinkId};
 use crate::outcome::{CallOutcome, Outcome};
 use crate::spec::{FlowSpec, LinkSpec, QueueSpec, WorldSpec};
+use crate::trace::PacketEvent;
 use crate::watch::{Interval, Watch};
 use goodqueue_aqm::{Counters, Qdisc, QueueView};
-use goodqueue_line::RateCursor;
-use goodqueue_trace::PacketEvent;
-use goodqueue_units::{Bytes, Duration, Instant, Rate, Rng};
+use goodqueue_base::line::RateCursor;
+use goodqueue_base::units::{Bytes, Duration, Instant, Rate, Rng};
 
 /// A world that its owner advances.
 ///

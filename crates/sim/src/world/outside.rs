@@ -18,8 +18,8 @@ use crate::outcome::Outcome;
 use crate::packet::{DsField, FlowLabel, SimPacket};
 use crate::spec::{SessionSpec, WorldSpec};
 use goodqueue_aqm::Packet;
+use goodqueue_base::units::{Duration, Ecn, Instant};
 use goodqueue_tcp::{Flags, Segment};
-use goodqueue_units::{Duration, Ecn, Instant};
 use std::collections::VecDeque;
 
 /// The number by which a packet's owner identifies it, from one up. The owner gives each number to

@@ -2,7 +2,7 @@
 
 use crate::ids::{FlowId, GroupId, HopId, Id, LaneId, LinkId, OutsideId, SessionId, TcpId, UdpId, WireId};
 use crate::packet::HostMark;
-use goodqueue_units::Class;
+use goodqueue_base::units::Class;
 
 /// What stands at a place of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -18,8 +18,8 @@ use crate::packet::flow_hash;
 use crate::session::{Action, Channel, Direction, Event, Measurement, Session, SessionContext, VideoReading};
 use crate::timers::Target;
 use goodqueue_aqm::Qdisc;
+use goodqueue_base::units::{Bytes, Instant, Rng};
 use goodqueue_tcp::{Data, Receiver, ReceiverConfig, Sender, SenderConfig};
-use goodqueue_units::{Bytes, Instant, Rng};
 
 pub(super) use streams::Stream;
 use streams::flow_numbers;

@@ -2,8 +2,8 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use goodqueue_aqm::{Limit, sched};
+use goodqueue_base::units::{Duration, Instant, Rate};
 use goodqueue_sim::{Continue, FlowSpec, LinkSpec, Outcome, QueueSpec, Recording, SourceSpec, World, WorldSpec};
-use goodqueue_units::{Duration, Instant, Rate};
 
 /// A queue of `kind` with its defaults.
 pub fn queue(kind: &str, limit: Limit) -> QueueSpec {

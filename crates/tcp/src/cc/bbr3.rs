@@ -41,8 +41,8 @@ use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Deta
 use super::{LostSegment, MarkResponse, ModelPhase, Needs, PathModel, Reduction, Setup, Start, State, Timeout};
 use crate::windowed::{Windowed, largest};
 use bounds::{Bounds, Undo};
-use goodqueue_spec::{Kind, Param};
-use goodqueue_units::{Bytes, Duration, Instant, Rate, Rng};
+use goodqueue_base::spec::{Kind, Param};
+use goodqueue_base::units::{Bytes, Duration, Instant, Rate, Rng};
 use path::{Measured, Path};
 use probe_bw::Probing;
 use startup::{FullPipe, LostRanges};

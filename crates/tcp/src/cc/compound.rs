@@ -26,8 +26,8 @@ use super::slow_start::SlowStart;
 use super::window::SegmentWindow;
 use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Established, Growth, Needs, Response};
 use super::{Sent, Setup, Timeout};
-use goodqueue_spec::{Kind, Param};
-use goodqueue_units::{Bytes, Duration, Instant};
+use goodqueue_base::spec::{Kind, Param};
+use goodqueue_base::units::{Bytes, Duration, Instant};
 
 /// Number of round-trip time samples that a round must exceed to count.
 const SAMPLES: u32 = 2;

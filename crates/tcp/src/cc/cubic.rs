@@ -28,8 +28,8 @@ use super::hystart_plus_plus::{HystartPlusPlus, Mode};
 use super::window::SegmentWindow;
 use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Established, Growth, Needs, Sent, Setup, Timeout};
 use crate::config::SlowStartExit;
-use goodqueue_spec::{Kind, Param};
-use goodqueue_units::{Bytes, Instant};
+use goodqueue_base::spec::{Kind, Param};
+use goodqueue_base::units::{Bytes, Instant};
 
 /// Inverse of the unit of `beta`, of `C`, and of time in seconds.
 const SCALE: u32 = 1024;

@@ -24,8 +24,8 @@ use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Esta
 use super::{Sent, Setup, Timeout};
 use crate::config::SlowStartExit;
 use alloc::boxed::Box;
-use goodqueue_spec::{Kind, Param};
-use goodqueue_units::{Bytes, Duration, Instant};
+use goodqueue_base::spec::{Kind, Param};
+use goodqueue_base::units::{Bytes, Duration, Instant};
 
 /// Smallest threshold in segments.
 const SMALLEST: f64 = 2.0;

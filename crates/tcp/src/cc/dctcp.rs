@@ -24,8 +24,8 @@ use super::slow_start::SlowStart;
 use super::window::SegmentWindow;
 use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Established, Growth, Marks, Needs, Setup, Timeout};
 use crate::config::EcnMode;
-use goodqueue_spec::{Kind, Param};
-use goodqueue_units::{Bytes, Instant};
+use goodqueue_base::spec::{Kind, Param};
+use goodqueue_base::units::{Bytes, Instant};
 
 /// The number one in the fixed point of `alpha`.
 const ONE: u32 = 1024;

@@ -32,8 +32,8 @@ use super::slow_start::SlowStart;
 use super::window::SegmentWindow;
 use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Established, Growth, Needs, Setup};
 use super::{Response, State, Timeout};
-use goodqueue_spec::{Kind, Param};
-use goodqueue_units::{Bytes, Duration, Instant};
+use goodqueue_base::spec::{Kind, Param};
+use goodqueue_base::units::{Bytes, Duration, Instant};
 
 /// The number one in the fixed point of `alpha` and `beta`.
 const ONE: u32 = 128;

@@ -25,8 +25,8 @@ use super::slow_start::SlowStart;
 use super::window::SegmentWindow;
 use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Detail, Established, Feedback, Growth};
 use super::{Needs, Setup, State, Timeout};
-use goodqueue_spec::{Kind, Param};
-use goodqueue_units::{Bytes, Duration, Instant};
+use goodqueue_base::spec::{Kind, Param};
+use goodqueue_base::units::{Bytes, Duration, Instant};
 
 const SMALLEST: f64 = 2.0;
 const LARGEST: f64 = (1u32 << 28) as f64;

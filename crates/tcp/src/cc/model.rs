@@ -1,6 +1,6 @@
 //! What a control believes of its path, for observers such as tests and traces.
 
-use goodqueue_units::Duration;
+use goodqueue_base::units::Duration;
 
 /// A control's model of the path, in the terms of draft-ietf-ccwg-bbr. Bandwidths are in segments
 /// per second, volumes in segments; `None` is a bound that is not set.

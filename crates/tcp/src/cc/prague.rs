@@ -28,8 +28,8 @@ use super::window::SegmentWindow;
 use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Detail, Established, Feedback, Growth};
 use super::{Needs, Reduction, Response, Setup, Timeout};
 use crate::config::EcnMode;
-use goodqueue_spec::{Kind, Param};
-use goodqueue_units::{Bytes, Duration, Instant, Rate};
+use goodqueue_base::spec::{Kind, Param};
+use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 
 const SMALLEST: f64 = 2.0;
 const LARGEST: f64 = (1u32 << 28) as f64;

@@ -18,8 +18,8 @@
 use super::slow_start::SlowStart;
 use super::window::SegmentWindow;
 use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Established, Growth, Needs, Setup, Timeout};
-use goodqueue_spec::{Kind, Param};
-use goodqueue_units::{Bytes, Instant};
+use goodqueue_base::spec::{Kind, Param};
+use goodqueue_base::units::{Bytes, Instant};
 
 /// State of Reno.
 #[derive(Clone, Debug)]

@@ -4,8 +4,8 @@
 use super::*;
 use alloc::vec;
 use alloc::vec::Vec;
-use goodqueue_spec::{Unit, Value};
-use goodqueue_units::Rng;
+use goodqueue_base::spec::{Unit, Value};
+use goodqueue_base::units::Rng;
 use proptest::prelude::*;
 use std::string::ToString;
 

@@ -2,7 +2,7 @@
 //! their reversal.
 
 use super::{Response, Timeout};
-use goodqueue_units::Bytes;
+use goodqueue_base::units::Bytes;
 
 /// Slow-start threshold before the first reduction.
 const INFINITE: u32 = u32::MAX;

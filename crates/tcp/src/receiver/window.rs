@@ -8,7 +8,7 @@
 //! window is never taken back: its right edge stays where it is.
 
 use crate::segment::Segment;
-use goodqueue_units::{Duration, Instant};
+use goodqueue_base::units::{Duration, Instant};
 
 /// Segments that the first round trip is expected to bring (`TCP_INIT_CWND`).
 const FIRST_READING: u64 = 10;

@@ -7,7 +7,7 @@ use crate::prr::Ack;
 use crate::scoreboard::{Delivery, Verdict};
 use crate::segment::{Flags, Segment};
 use core::ops::Range;
-use goodqueue_units::{Duration, Instant};
+use goodqueue_base::units::{Duration, Instant};
 
 /// Round-trip times of one acknowledgement in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]

@@ -3,7 +3,7 @@
 use super::Sender;
 use crate::config::EcnMode;
 use crate::segment::{Flags, Segment};
-use goodqueue_units::Ecn;
+use goodqueue_base::units::Ecn;
 
 /// The kind of feedback, as settled by the handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

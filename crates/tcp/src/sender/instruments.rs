@@ -7,7 +7,7 @@ use crate::pacing::Pacer;
 use crate::sample::{RateSample, Sampler, Totals};
 use crate::scoreboard::Delivery;
 use crate::segment::Segment;
-use goodqueue_units::{Duration, Instant};
+use goodqueue_base::units::{Duration, Instant};
 
 /// The instruments of one sender.
 #[derive(Clone, Debug, Default)]

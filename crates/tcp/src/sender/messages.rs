@@ -3,7 +3,7 @@
 use super::{Phase, Sender, Stream, Urgent};
 use crate::receiver::Receiver;
 use crate::segment::{Flags, Segment};
-use goodqueue_units::{Bytes, Duration, Instant};
+use goodqueue_base::units::{Bytes, Duration, Instant};
 
 /// What follows a message on its stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

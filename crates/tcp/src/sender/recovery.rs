@@ -7,7 +7,7 @@ use crate::cc::{Congestion, CongestionControl, State};
 use crate::config::LossDetection;
 use crate::prr::Prr;
 use crate::scoreboard::Verdict;
-use goodqueue_units::Instant;
+use goodqueue_base::units::Instant;
 
 /// What may be sent besides new data after the latest event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

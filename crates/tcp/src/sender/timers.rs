@@ -11,7 +11,7 @@ use super::{NO_SEGMENT, Phase, ProbeContent, RecoveryStep, Sender, Urgent};
 use crate::cc::{CongestionControl, Response, State, Timeout};
 use crate::config::LossDetection;
 use crate::prr::Ack;
-use goodqueue_units::Instant;
+use goodqueue_base::units::Instant;
 
 /// Later than all times.
 pub(super) const NEVER: u64 = u64::MAX;

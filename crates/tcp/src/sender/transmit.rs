@@ -7,7 +7,7 @@ use super::{Phase, RecoveryStep, Sender, Stream, Transmit, Urgent};
 use crate::cc::{CongestionControl, Sent, State};
 use crate::config::LossDetection;
 use crate::segment::{Flags, Segment};
-use goodqueue_units::{Duration, Ecn, Instant};
+use goodqueue_base::units::{Duration, Ecn, Instant};
 
 impl Sender {
     /// The next segment to send now, if any. Poll until `None` after any other call.

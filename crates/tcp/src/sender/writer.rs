@@ -18,7 +18,7 @@
 
 use super::NO_SEGMENT;
 use super::pieces::LARGEST_BYTES;
-use goodqueue_units::Bytes;
+use goodqueue_base::units::Bytes;
 
 /// Bytes of a send buffer per segment of a window: the truesize that 64-bit Linux assumes for a
 /// segment.

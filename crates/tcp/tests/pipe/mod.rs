@@ -2,8 +2,8 @@
 //! Two endpoints joined by a bottleneck, a propagation delay and a loss script; virtual time jumps
 //! from event to event.
 
+use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Rate, Rng};
 use goodqueue_tcp::{Flags, Receiver, ReceiverConfig, Segment, Sender, SenderConfig, Transmit};
-use goodqueue_units::{Bytes, Duration, Ecn, Instant, Rate, Rng};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

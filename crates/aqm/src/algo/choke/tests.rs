@@ -1,7 +1,7 @@
 use super::*;
 use crate::spec::Size;
 use crate::{FlowHash, Limit, ManagedQueue, NoSink, Qdisc, SimplePacket};
-use goodqueue_units::{Ecn, Packets, Rate, Rng};
+use goodqueue_base::units::{Ecn, Packets, Rate, Rng};
 use std::string::ToString;
 use std::vec::Vec;
 

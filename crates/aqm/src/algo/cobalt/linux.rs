@@ -11,7 +11,7 @@
 use super::CobaltParams;
 use crate::aqm::{Env, PacketView, Reason, Verdict};
 use crate::arithmetic::LinuxDraws;
-use goodqueue_units::{Duration, Instant};
+use goodqueue_base::units::{Duration, Instant};
 
 /// `2^32 / sqrt(count)` to within one, below 2^32, for counts below 16 (zero counts as one):
 /// exactly these values produce the schedule of Linux.

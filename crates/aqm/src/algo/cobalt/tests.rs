@@ -1,6 +1,6 @@
 use super::*;
 use crate::FlowHash;
-use goodqueue_units::{Ecn, Rate, Rng};
+use goodqueue_base::units::{Ecn, Rate, Rng};
 use std::vec::Vec;
 
 const FULL: QueueView = QueueView { backlog: Bytes::new(100_000), packets: Packets::new(70) };

@@ -1,7 +1,7 @@
 //! Linux's numbers: time in ticks of 1024 ns, and `1 / sqrt(count)` as a 16-bit fraction that one
 //! Newton step corrects with each change of `count`.
 
-use goodqueue_units::Duration;
+use goodqueue_base::units::Duration;
 
 /// Linux's unit of time, in bits of a nanosecond.
 const TICK: u32 = 10;

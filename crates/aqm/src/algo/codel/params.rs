@@ -2,7 +2,7 @@
 
 use super::{Arithmetic, Reentry};
 use crate::spec::{Given, LinkFacts, Param, ParamError, Unit};
-use goodqueue_units::{Bytes, Duration};
+use goodqueue_base::units::{Bytes, Duration};
 
 /// CoDel's settings.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! What an episode of signals remembers of the one before: RFC 8289, and the laws before it.
 
-use goodqueue_units::{Duration, Instant};
+use goodqueue_base::units::{Duration, Instant};
 
 /// How an episode of signals begins when another ended not long ago.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

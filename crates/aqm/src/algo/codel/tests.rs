@@ -1,5 +1,5 @@
 use super::*;
-use goodqueue_units::{Bytes, Ecn, Rng};
+use goodqueue_base::units::{Bytes, Ecn, Rng};
 use std::vec::Vec;
 
 const FULL: QueueView = QueueView { backlog: Bytes::new(100_000), packets: Packets::new(70) };

@@ -1,6 +1,6 @@
 use super::*;
 use crate::FlowHash;
-use goodqueue_units::{Ecn, Packets, Rng};
+use goodqueue_base::units::{Ecn, Packets, Rng};
 
 fn at(micros: u64) -> Instant {
     Instant::ZERO + Duration::us(micros)

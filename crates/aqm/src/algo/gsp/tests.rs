@@ -1,7 +1,7 @@
 use super::*;
 use crate::FlowHash;
 use crate::sched::kind;
-use goodqueue_units::{Ecn, Packets, Rng};
+use goodqueue_base::units::{Ecn, Packets, Rng};
 use std::string::ToString;
 use std::vec::Vec;
 

@@ -1,7 +1,7 @@
 //! The gains of PI from a linear model of TCP over one bottleneck.
 
 use crate::math::sqrt;
-use goodqueue_units::Duration;
+use goodqueue_base::units::Duration;
 
 /// Highest automatic crossover, in radians per round trip.
 const FASTEST: f64 = 0.5;

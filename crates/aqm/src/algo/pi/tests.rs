@@ -1,6 +1,6 @@
 use super::*;
 use crate::spec::Value;
-use goodqueue_units::{Packets, Rng};
+use goodqueue_base::units::{Packets, Rng};
 
 fn queue(packets: u64) -> QueueView {
     QueueView { packets: Packets::new(packets), backlog: Bytes::new(1500 * packets) }
@@ -49,8 +49,12 @@ fn samples_rest_while_they_would_change_nothing() {
     assert_eq!((pi.probability(), pi.next_update()), (0.0, None));
     let mut rng = Rng::new(1);
     let now = Instant::from_nanos(1_000_000_000);
-    let packet =
-        PacketView { len: Bytes::new(1500), ecn: goodqueue_units::Ecn::NotEct, flow: crate::aqm::FlowHash(1), enqueued_at: now };
+    let packet = PacketView {
+        len: Bytes::new(1500),
+        ecn: goodqueue_base::units::Ecn::NotEct,
+        flow: crate::aqm::FlowHash(1),
+        enqueued_at: now,
+    };
     let verdict = pi.on_arrival(&mut Env { now, link_rate: None, overhead: Bytes::ZERO, rng: &mut rng }, packet, queue(0));
     assert_eq!(verdict, Verdict::Pass);
     assert!(pi.next_update().is_some_and(|due| due > now));

@@ -24,7 +24,7 @@
 use crate::aqm::{Env, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::linux_has_only;
 use crate::spec::{Decimal, Given, LinkFacts, ParamError};
-use goodqueue_units::{Bytes, Duration, Instant};
+use goodqueue_base::units::{Bytes, Duration, Instant};
 
 /// Binary logarithm of the nanoseconds in a tick.
 const TICK: u32 = 6;

@@ -2,7 +2,7 @@
 
 use crate::queue::Limit;
 use crate::spec::{Default as ParamDefault, Given, LinkFacts, Param, ParamError, Size, Unit, Value};
-use goodqueue_units::{Bytes, Duration};
+use goodqueue_base::units::{Bytes, Duration};
 
 /// Source of the queueing delay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

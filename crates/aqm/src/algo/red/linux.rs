@@ -12,7 +12,7 @@
 use crate::aqm::{Env, QueueView, Reason, Verdict};
 use crate::arithmetic::linux_has_only;
 use crate::spec::{Given, LinkFacts, ParamError};
-use goodqueue_units::Bytes;
+use goodqueue_base::units::Bytes;
 
 /// Settings of RED in Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use crate::math::exp;
 use crate::spec::{
     Default as ParamDefault, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit, Value,
 };
-use goodqueue_units::{Bytes, Duration, Rate};
+use goodqueue_base::units::{Bytes, Duration, Rate};
 
 /// Whether and how `max_p` follows the average.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,5 +1,5 @@
 use super::*;
-use goodqueue_units::{Bytes, Duration};
+use goodqueue_base::units::{Bytes, Duration};
 
 fn params() -> RedParams {
     RedParams {
@@ -90,7 +90,7 @@ fn settings_follow_the_rate_unless_told_not_to() {
     for (legacy_static, expected) in [(false, 62.5), (true, 6.25)] {
         let mut red = Red::new(RedParams { legacy_static, ..params() }, facts(Rate::mbit(10)));
         red.avg = 7.0;
-        let mut rng = goodqueue_units::Rng::new(1);
+        let mut rng = goodqueue_base::units::Rng::new(1);
         let (now, overhead) = (Instant::ZERO, Bytes::ZERO);
         red.on_rate_change(&mut Env { now, link_rate: Some(Rate::mbit(100)), overhead, rng: &mut rng });
         near(red.settings.min_th, expected);
@@ -113,7 +113,7 @@ fn verdict_at(avg: f64, params: RedParams) -> Verdict {
     red.avg = avg;
     red.in_band = true;
     red.count = 1e9;
-    let mut rng = goodqueue_units::Rng::new(1);
+    let mut rng = goodqueue_base::units::Rng::new(1);
     let (now, overhead) = (Instant::ZERO, Bytes::ZERO);
     red.judge_in_band(&mut Env { now, link_rate: None, overhead, rng: &mut rng }, 1500.0)
 }

@@ -109,7 +109,7 @@ impl LinuxSfb {
     #[must_use]
     pub fn new(params: &SfbParams) -> Self {
         let step = |share: f64| (share * f64::from(CERTAIN) + 0.5) as u16;
-        let ticks = |span: goodqueue_units::Duration| span.as_nanos() / TICK_NS;
+        let ticks = |span: goodqueue_base::units::Duration| span.as_nanos() / TICK_NS;
         let params = LinuxSfbParams {
             bin_size: params.bin_size,
             max: params.max,

@@ -1,6 +1,6 @@
 use super::*;
 use crate::Limit;
-use goodqueue_units::{Bytes, Ecn, Rate, Rng};
+use goodqueue_base::units::{Bytes, Ecn, Rate, Rng};
 use std::string::ToString;
 use std::vec::Vec;
 

@@ -5,7 +5,7 @@ use super::shares::Share;
 use crate::aqm::{self, FlowHash};
 use crate::sched::classifier::{Classifier, Hashing};
 use alloc::vec::Vec;
-use goodqueue_units::{Instant, Rng};
+use goodqueue_base::units::{Instant, Rng};
 
 /// A host's queues.
 #[derive(Clone, Copy, Debug)]

@@ -8,7 +8,7 @@ use crate::framing;
 use crate::spec::{Default as ParamDefault, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit, Value};
 use alloc::vec;
 use alloc::vec::Vec;
-use goodqueue_units::{Bytes, Class, Framing, Rate};
+use goodqueue_base::units::{Bytes, Class, Framing, Rate};
 
 /// The entities that share the link, and those with separate queues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,7 +5,7 @@
 //! bottleneck before are charged as well; packets that leave may then go at two thirds of the rate
 //! at least (the failsafe).
 
-use goodqueue_units::{Instant, Rate};
+use goodqueue_base::units::{Instant, Rate};
 
 /// Nanoseconds per byte as Linux has them: a number below 2^34 and a shift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,15 +108,15 @@ impl Shaping {
     pub(super) fn charge(&mut self, tin: usize, len: u64, now: Instant, is_drop: bool) {
         let of_all = self.pace.of_bytes(len);
         let tin = &mut self.tins[tin];
-        let of_tin = goodqueue_units::Duration::ns(tin.pace.of_bytes(len));
+        let of_tin = goodqueue_base::units::Duration::ns(tin.pace.of_bytes(len));
         if tin.next < now {
             tin.next += of_tin;
         } else if tin.next < now + of_tin {
             tin.next = now + of_tin;
         }
-        self.next += goodqueue_units::Duration::ns(of_all);
+        self.next += goodqueue_base::units::Duration::ns(of_all);
         if !is_drop {
-            self.failsafe += goodqueue_units::Duration::ns(of_all + (of_all >> 1));
+            self.failsafe += goodqueue_base::units::Duration::ns(of_all + (of_all >> 1));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The credit of a turn.
 
 use crate::arithmetic::LinuxDraws;
-use goodqueue_units::Rng;
+use goodqueue_base::units::Rng;
 
 /// What one of several queues gets of a quantum that they share: whole bytes, and one more as often
 /// as a part of a byte is large.

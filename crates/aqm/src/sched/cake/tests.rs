@@ -4,7 +4,7 @@ use super::*;
 use crate::ack::{PureAck, SackRange};
 use crate::aqm::{FlowHash, HostHash, Hosts};
 use crate::{NoSink, SimplePacket};
-use goodqueue_units::{Bytes, Class, Duration, Ecn};
+use goodqueue_base::units::{Bytes, Class, Duration, Ecn};
 use std::vec::Vec;
 
 /// A packet that says where it belongs.

@@ -7,7 +7,7 @@ use crate::aqm::{self, FlowHash};
 use crate::arithmetic::LinuxDraws;
 use crate::sched::classifier::{Classifier, Hashing};
 use core::ops::Range;
-use goodqueue_units::{Instant, Rng};
+use goodqueue_base::units::{Instant, Rng};
 
 const NONE: u32 = u32::MAX;
 

@@ -1,7 +1,7 @@
 //! DualPI2's settings, and their description.
 
 use crate::spec::{Default as ParamDefault, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit, Value};
-use goodqueue_units::{Bytes, Duration, Packets};
+use goodqueue_base::units::{Bytes, Duration, Packets};
 
 /// Which queue goes next while both have packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

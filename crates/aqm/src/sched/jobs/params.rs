@@ -1,7 +1,7 @@
 //! What each class is promised, and the parameters of kind `jobs`.
 
 use crate::spec::{Default as ParamDefault, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit, Value};
-use goodqueue_units::{Class, Duration};
+use goodqueue_base::units::{Class, Duration};
 
 /// Most classes.
 pub(super) const MOST: usize = Class::COUNT;

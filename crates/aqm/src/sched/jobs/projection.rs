@@ -4,7 +4,7 @@
 use super::params::ProjectionParams;
 use crate::aqm::FlowHash;
 use alloc::vec::Vec;
-use goodqueue_units::{Bytes, Duration, Instant};
+use goodqueue_base::units::{Bytes, Duration, Instant};
 
 /// Backlog, limit and rate, in bytes and seconds.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 //! second, sizes in wire bytes.
 
 use super::params::{MOST, Promise};
-use goodqueue_units::Instant;
+use goodqueue_base::units::Instant;
 
 /// What the rules know of a class.
 #[derive(Clone, Copy, Debug, Default)]

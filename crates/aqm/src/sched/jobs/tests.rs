@@ -1,6 +1,6 @@
 use super::*;
 use crate::qdisc::{NoSink, SimplePacket};
-use goodqueue_units::Class;
+use goodqueue_base::units::Class;
 use std::vec::Vec;
 
 fn packet(class: u8, id: u32) -> SimplePacket {

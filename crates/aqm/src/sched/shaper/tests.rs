@@ -1,7 +1,7 @@
 use super::*;
 use crate::algo::tail_drop::TailDrop;
 use crate::{Limit, ManagedQueue, NoSink, SimplePacket};
-use goodqueue_units::Rng;
+use goodqueue_base::units::Rng;
 use std::vec::Vec;
 
 const FULL: Bytes = Bytes::new(1500);

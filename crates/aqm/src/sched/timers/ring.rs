@@ -1,7 +1,7 @@
 //! A ring of buckets of time, each a list of flows.
 
 use alloc::vec::Vec;
-use goodqueue_units::Instant;
+use goodqueue_base::units::Instant;
 
 /// Nanoseconds of a bucket, as a power of two: with a thousand flows that are updated every 15 ms
 /// there is about one in each.

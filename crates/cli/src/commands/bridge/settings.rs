@@ -298,9 +298,9 @@ mod tests {
         assert_eq!(link.down.nominal_rate(), link.up.nominal_rate());
         let other = LineSettings { rate_up: Some("2mbit".into()), aqm_up: Some("pie".into()), ..settings() };
         let link = other.link().unwrap();
-        assert_eq!(link.up.nominal_rate(), goodqueue_units::Rate::mbit(2));
+        assert_eq!(link.up.nominal_rate(), goodqueue_base::units::Rate::mbit(2));
         assert_eq!(
-            (goodqueue_hosts::live::name(&link.down), goodqueue_hosts::live::name(&link.up)),
+            (goodqueue_guests::hosts::live::name(&link.down), goodqueue_guests::hosts::live::name(&link.up)),
             ("fq-codel".to_owned(), "pie".to_owned())
         );
     }

@@ -6,12 +6,12 @@ use super::ports::Granted;
 use crate::failure::Failure;
 use crate::output::{print, say};
 use goodqueue_aqm::Counters;
-use goodqueue_hosts::live;
+use goodqueue_base::units::{Duration, Instant};
+use goodqueue_guests::hosts::live;
 use goodqueue_lab::plan::{Direction, Link};
 use goodqueue_live::flows::FlowTotal;
 use goodqueue_live::measure::{Quantiles, Times};
 use goodqueue_live::monitor::{HalfReport, Report};
-use goodqueue_units::{Duration, Instant};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io;
@@ -277,10 +277,10 @@ fn qdisc(device: &str, link: &Link, direction: &Direction, half: &HalfTotals) ->
         }
         let limit = live::limit(direction);
         if let Some(options) = fields.get_mut("options").and_then(Value::as_object_mut) {
-            if limit.packets != goodqueue_units::Packets::MAX {
+            if limit.packets != goodqueue_base::units::Packets::MAX {
                 options.insert("limit".to_owned(), json!(limit.packets.get()));
             }
-            if limit.bytes != goodqueue_units::Bytes::MAX {
+            if limit.bytes != goodqueue_base::units::Bytes::MAX {
                 options.insert("memory_limit".to_owned(), json!(limit.bytes.get()));
             }
         }

@@ -2,10 +2,10 @@
 
 use crate::failure::Failure;
 use crate::result::recorded_plan;
-use goodqueue_import::Input;
+use goodqueue_interop::import::Input;
 use goodqueue_lab::plan::Plan;
-use goodqueue_recommend::answer;
-use goodqueue_recommend::candidates::Hardware;
+use goodqueue_lab::recommend::answer;
+use goodqueue_lab::recommend::candidates::Hardware;
 use serde_json::Value;
 use std::io::Read;
 use std::path::Path;

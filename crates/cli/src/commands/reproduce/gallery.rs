@@ -1,8 +1,8 @@
 //! Where the gallery is.
 
 use crate::failure::Failure;
-use goodqueue_gallery::embedded;
-use goodqueue_gallery::files::Gallery;
+use goodqueue_studies::gallery::embedded;
+use goodqueue_studies::gallery::files::Gallery;
 use std::path::Path;
 
 /// The folder asked for, or `./gallery`, or the one built in, written beside the results.

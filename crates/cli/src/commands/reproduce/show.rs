@@ -1,9 +1,9 @@
 //! The rows on standard output.
 
-use goodqueue_gallery::evaluate::Evaluated;
-use goodqueue_gallery::files::Row;
-use goodqueue_gallery::results::PaperResults;
-use goodqueue_gallery::words;
+use goodqueue_studies::gallery::evaluate::Evaluated;
+use goodqueue_studies::gallery::files::Row;
+use goodqueue_studies::gallery::results::PaperResults;
+use goodqueue_studies::gallery::words;
 use std::fmt::Write;
 
 /// All rows of all papers, and how many hold.

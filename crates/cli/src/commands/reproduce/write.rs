@@ -4,13 +4,13 @@ use crate::failure::Failure;
 use crate::output::say;
 use goodqueue_figure::file::Fonts;
 use goodqueue_figure::{Font, Theme};
-use goodqueue_gallery::cost::ExperimentCost;
-use goodqueue_gallery::expr::Fault;
-use goodqueue_gallery::figure;
-use goodqueue_gallery::report::{self, Shown, ShownFigure};
-use goodqueue_gallery::results::PaperResults;
-use goodqueue_gallery::table;
 use goodqueue_lab::record::Folder;
+use goodqueue_studies::gallery::cost::ExperimentCost;
+use goodqueue_studies::gallery::expr::Fault;
+use goodqueue_studies::gallery::figure;
+use goodqueue_studies::gallery::report::{self, Shown, ShownFigure};
+use goodqueue_studies::gallery::results::PaperResults;
+use goodqueue_studies::gallery::table;
 
 /// Pixels of a PNG per pixel of the drawing.
 const PIXELS: f32 = 2.0;

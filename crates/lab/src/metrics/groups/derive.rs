@@ -3,9 +3,9 @@
 use super::super::{quantile_s, ratio};
 use super::{Group, voice};
 use crate::statistics::jain;
+use goodqueue_base::units::Duration;
+use goodqueue_sim::trace::nearest_rank;
 use goodqueue_sim::{CallOutcome, Content, FlowOutcome, GroupOutcome, SojournHistogram, TransferOutcome, VideoOutcome};
-use goodqueue_trace::nearest_rank;
-use goodqueue_units::Duration;
 
 /// A probe is late from this time above the base round-trip time on. Our choice: half of what a
 /// conversation tolerates in one direction (ITU-T G.114: 150 to 200 ms with devices).

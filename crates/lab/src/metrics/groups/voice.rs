@@ -57,8 +57,8 @@ pub(super) fn mos(r: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use goodqueue_base::units::Duration;
     use goodqueue_sim::Content;
-    use goodqueue_units::Duration;
 
     fn call(delay_ms: u64, lost: u64, loss_runs: u64) -> CallOutcome {
         let delay = Duration::ms(delay_ms);

@@ -2,8 +2,8 @@
 
 use super::columns::{Column, ColumnRows};
 use crate::record::RecordedRun;
-use goodqueue_trace::{PacketEvent, PacketEventKind};
-use goodqueue_units::Duration;
+use goodqueue_base::units::Duration;
+use goodqueue_sim::trace::{PacketEvent, PacketEventKind};
 use parquet::data_type::ByteArray;
 
 /// Adds events as rows.

@@ -8,8 +8,8 @@
 use super::Rows;
 use crate::record::RecordedRun;
 use bytes::Bytes;
+use goodqueue_base::units::Instant;
 use goodqueue_sim::Series;
-use goodqueue_units::Instant;
 use parquet::basic::{Compression, Encoding, PageType};
 use parquet::column::page::{CompressedPage, Page, PageWriter};
 use parquet::column::writer::ColumnCloseResult;

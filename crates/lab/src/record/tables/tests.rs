@@ -1,9 +1,9 @@
 use super::*;
 use crate::record::sample;
 use goodqueue_aqm::Reason;
+use goodqueue_base::units::{Duration, Instant};
+use goodqueue_sim::trace::{PacketEvent, PacketEventKind};
 use goodqueue_sim::{Series, SeriesColumn};
-use goodqueue_trace::{PacketEvent, PacketEventKind};
-use goodqueue_units::{Duration, Instant};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
 use std::sync::Arc;
@@ -60,7 +60,7 @@ fn series_of_all_lengths_and_times_are_read_back() {
     let folder = Folder::create(dir.path()).unwrap();
     let mut tables = Tables::create(&folder, TableKinds::Series, &[]).unwrap();
     let mut expected = Vec::new();
-    let mut rng = goodqueue_units::Rng::new(1);
+    let mut rng = goodqueue_base::units::Rng::new(1);
     for point in 0..40_usize {
         let len = [1, 7, 8, 9, 300, 9_000][point % 6];
         let step = Duration::ms(1 + point as u64 % 3);

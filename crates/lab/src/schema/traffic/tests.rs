@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::plan::{Plan, PlanError};
-use goodqueue_spec::Given;
+use goodqueue_base::spec::Given;
 use goodqueue_tcp::{ReceiverConfig, SenderConfig};
 
 fn read(traffic: &str) -> Result<Plan, PlanError> {

@@ -11,8 +11,8 @@ use crate::world::WorldError;
 use crate::world::path::Element;
 use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, ParamError, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Qdisc};
-use goodqueue_line::{RateCursor, RateSpec};
-use goodqueue_units::{Duration, Instant, Rate, Rng};
+use goodqueue_base::line::{RateCursor, RateSpec};
+use goodqueue_base::units::{Duration, Instant, Rate, Rng};
 
 /// The links of a specification, sorted into wires and links with queues.
 pub(super) struct Elements {

@@ -17,9 +17,9 @@ use crate::world::outside::{Content, OutsideFlow};
 use crate::world::path::{Element, Heading, Hop, Host, Route};
 use crate::world::sessions::{SessionPath, WeightedQueues};
 use crate::world::{World, WorldError};
-use goodqueue_line::{RateCursor, RateSpec};
+use goodqueue_base::line::{RateCursor, RateSpec};
+use goodqueue_base::units::{Bytes, Duration, Rate, Rng};
 use goodqueue_tcp::{Data, Receiver, Sender};
-use goodqueue_units::{Bytes, Duration, Rate, Rng};
 
 /// A probe has a payload.
 const LEAST_ECHO: Bytes = Bytes::new(SMALLEST_PACKET as u64 + 1);

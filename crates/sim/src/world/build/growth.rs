@@ -9,7 +9,7 @@ use crate::world::hosts::Flow;
 use crate::world::measure::FlowReading;
 use crate::world::path::{Element, Host};
 use crate::world::sessions::WeightedQueues;
-use goodqueue_units::Instant;
+use goodqueue_base::units::Instant;
 
 impl World {
     /// Adds flows, and those of their links that the world does not have.

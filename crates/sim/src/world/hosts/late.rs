@@ -17,10 +17,10 @@ use crate::world::network::deferred::longest;
 use crate::world::network::{Network, Ways};
 use crate::world::path::{Heading, Host, Route};
 use goodqueue_aqm::Packet;
-use goodqueue_line::RateCursor;
+use goodqueue_base::line::RateCursor;
+use goodqueue_base::units::{Duration, Ecn, Instant};
 use goodqueue_tcp::hot::{self, Routine};
 use goodqueue_tcp::{Receiver, Segment};
-use goodqueue_units::{Duration, Ecn, Instant};
 
 /// The lane that leads to late receivers, and their timers.
 pub(super) struct Late {

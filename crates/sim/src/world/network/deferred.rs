@@ -20,8 +20,8 @@ use crate::lane::{Arrival, Lane, Stop};
 use crate::link::Link;
 use crate::sys::{CROWD, DEFERRING};
 use crate::world::path::{Element, Heading, hop_ids};
-use goodqueue_line::RateCursor;
-use goodqueue_units::{Bytes, Duration, Instant, Rate};
+use goodqueue_base::line::RateCursor;
+use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Longest deferral on fast links: more would leave so many packets in the lanes that they fall out
@@ -268,7 +268,7 @@ mod tests {
     use crate::spec::{Arrivals, FlowSpec, LinkSpec, QueueSpec, Recording, SessionSpec, SourceSpec, WorldSpec};
     use crate::world::{World, measure};
     use goodqueue_aqm::{Limit, sched};
-    use goodqueue_units::Ecn;
+    use goodqueue_base::units::Ecn;
 
     /// Flows of CUBIC through one queue, and back over one wire.
     fn spec(flows: u32, queue: &str, delay: Duration, jitter: Duration) -> WorldSpec {

@@ -8,7 +8,7 @@ use crate::link::{Wire, WireClass};
 use crate::packet::SimPacket;
 use crate::sys::prefetch;
 use crate::world::path::{Heading, Hop, Route};
-use goodqueue_units::Instant;
+use goodqueue_base::units::Instant;
 
 /// What packets pass between hosts and links.
 pub(in crate::world) struct Ways<'n> {

@@ -7,8 +7,8 @@ use crate::packet::{DsField, FlowLabel, SimPacket};
 use crate::spec::{SourceSpec, WorldSpec};
 use crate::world::path::Host;
 use crate::world::{World, WorldError, build};
+use goodqueue_base::units::{Duration, Ecn, Instant};
 use goodqueue_tcp::{Flags, Segment};
-use goodqueue_units::{Duration, Ecn, Instant};
 
 /// A datagram of a host outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +92,7 @@ impl OutsideWorld {
     }
 
     /// The log of packet events since the last call; empty unless the specification asks for one.
-    pub fn take_packets(&mut self) -> Vec<goodqueue_trace::PacketEvent> {
+    pub fn take_packets(&mut self) -> Vec<crate::trace::PacketEvent> {
         self.world.take_packets()
     }
 }

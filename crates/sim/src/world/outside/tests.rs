@@ -1,8 +1,8 @@
 use super::*;
 use crate::spec::{FlowSpec, LinkSpec, QueueSpec, SourceSpec};
 use goodqueue_aqm::Limit;
+use goodqueue_base::units::{Bytes, Rate};
 use goodqueue_tcp::{ReceiverConfig, SenderConfig};
-use goodqueue_units::{Bytes, Rate};
 
 /// 12 Mbit/s, so that 1500 bytes take a millisecond, 5 ms each way, and room for three packets.
 fn spec() -> WorldSpec {

@@ -7,8 +7,8 @@ use crate::session::{Action, Direction, Event, MOST_OPEN, Session, SessionContex
 use crate::spec::{FlowSpec, SessionSpec, SourceSpec, WorldSpec};
 use crate::world::build::{fault, session_rng};
 use crate::world::{World, WorldError};
+use goodqueue_base::units::{Bytes, Instant};
 use goodqueue_tcp::{Data, SenderConfig};
-use goodqueue_units::{Bytes, Instant};
 
 /// Largest number of flows that ports tell apart.
 const MOST_FLOWS: usize = 50_000;

@@ -9,8 +9,8 @@ use crate::sys::CROWD;
 use crate::world::hosts::Hosts;
 use crate::world::measure::FlowReading;
 use crate::world::path::{Host, Route, flow_after};
+use goodqueue_base::units::{Bytes, Instant};
 use goodqueue_tcp::{Ending, Flags, Receiver, Sender};
-use goodqueue_units::{Bytes, Instant};
 
 /// What is known of one direction of a channel beside its sender and receiver.
 pub(in crate::world) struct Stream {

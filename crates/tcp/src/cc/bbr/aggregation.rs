@@ -11,7 +11,7 @@ const LONGEST_S: f64 = 0.1;
 
 #[derive(Clone, Debug)]
 pub(super) struct Aggregation {
-    epoch_began_at: goodqueue_units::Instant,
+    epoch_began_at: goodqueue_base::units::Instant,
     epoch_acked: u64,
     /// Largest excess of the present and of the last five round trips.
     extra: [u64; 2],
@@ -20,11 +20,11 @@ pub(super) struct Aggregation {
 }
 
 impl Aggregation {
-    pub(super) fn new(now: goodqueue_units::Instant) -> Self {
+    pub(super) fn new(now: goodqueue_base::units::Instant) -> Self {
         Self { epoch_began_at: now, epoch_acked: 0, extra: [0; 2], present: 0, rounds: 0 }
     }
 
-    pub(super) fn restart(&mut self, now: goodqueue_units::Instant) {
+    pub(super) fn restart(&mut self, now: goodqueue_base::units::Instant) {
         self.epoch_began_at = now;
         self.epoch_acked = 0;
     }

@@ -2,7 +2,7 @@
 
 use crate::cc::{AckSample, Detail, RateSample};
 use crate::windowed::{Windowed, largest};
-use goodqueue_units::{Duration, Instant};
+use goodqueue_base::units::{Duration, Instant};
 
 /// Model of the path. Bandwidth is in segments per second.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 //! rate is used for a while.
 
 use super::path::Path;
-use goodqueue_units::{Duration, Instant};
+use goodqueue_base::units::{Duration, Instant};
 
 /// Least round trips of an interval; the most are four times as many.
 const MIN_ROUNDS: u32 = 4;

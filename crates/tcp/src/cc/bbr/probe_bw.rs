@@ -2,7 +2,7 @@
 //! slower to drain the resulting queue, six at the known bandwidth.
 
 use super::{Bbr, Mode, Seen};
-use goodqueue_units::Instant;
+use goodqueue_base::units::Instant;
 
 pub(super) const GAINS: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 /// The cycle may start in any phase but the slow one.

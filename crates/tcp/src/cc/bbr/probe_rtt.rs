@@ -2,7 +2,7 @@
 //! for 200 ms so that the queue drains and the time can be measured again.
 
 use super::{Bbr, Mode, SMALLEST, Seen};
-use goodqueue_units::Instant;
+use goodqueue_base::units::Instant;
 
 /// State of one probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

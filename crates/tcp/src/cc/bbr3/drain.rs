@@ -1,7 +1,7 @@
 //! Drain: sends slowly until the queue built in Startup is gone, for at most three round trips.
 
 use super::{Bbr3, Phase};
-use goodqueue_units::Instant;
+use goodqueue_base::units::Instant;
 
 const ROUNDS: u64 = 3;
 

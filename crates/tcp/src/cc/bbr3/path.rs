@@ -2,7 +2,7 @@
 //! round-trip time.
 
 use crate::cc::{AckSample, Detail};
-use goodqueue_units::{Duration, Instant};
+use goodqueue_base::units::{Duration, Instant};
 
 /// Measurements of one acknowledgement. Bandwidth is in segments per second, zero without a sample.
 #[derive(Clone, Copy, Debug, Default)]

@@ -4,7 +4,7 @@
 use super::path::Measured;
 use super::{Bbr3, Phase};
 use crate::cc::AckSample;
-use goodqueue_units::{Duration, Instant};
+use goodqueue_base::units::{Duration, Instant};
 
 /// Most round trips between probes: what Reno needs for a loss cycle at 25 Mbit/s and 30 ms.
 const MOST_ROUNDS: f64 = 63.0;

@@ -3,7 +3,7 @@
 
 use super::{Bbr3, Phase, SMALLEST};
 use crate::cc::AckSample;
-use goodqueue_units::Instant;
+use goodqueue_base::units::Instant;
 
 /// State of one probe.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,7 +2,7 @@
 
 use super::{Bbr3, Phase, SMALLEST};
 use crate::cc::{AckSample, State};
-use goodqueue_units::{Duration, Rate};
+use goodqueue_base::units::{Duration, Rate};
 
 /// Round-trip time assumed before the first sample.
 const NOMINAL_RTT: Duration = Duration::ms(1);

@@ -2,8 +2,8 @@ use super::Compound;
 use crate::cc::tests::Script;
 use crate::cc::{AnyCc, CongestionControl, Response, Sent};
 use crate::config::SlowStartExit;
-use goodqueue_spec::Value;
-use goodqueue_units::Duration;
+use goodqueue_base::spec::Value;
+use goodqueue_base::units::Duration;
 
 /// In congestion avoidance with a window of `window` segments and a round-trip time without queue.
 fn avoiding(window: u32, params: &[(&'static str, Value)]) -> Script {

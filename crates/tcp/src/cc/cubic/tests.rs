@@ -1,8 +1,8 @@
 use crate::cc::tests::Script;
 use crate::cc::{CongestionControl, Response};
 use crate::config::SlowStartExit;
-use goodqueue_spec::Value;
-use goodqueue_units::Duration;
+use goodqueue_base::spec::Value;
+use goodqueue_base::units::Duration;
 
 fn cubic(initial_window: u32) -> Script {
     Script::new("cubic", &[], SlowStartExit::LossOnly, initial_window)

@@ -1,7 +1,7 @@
 use crate::cc::tests::Script;
 use crate::cc::{Congestion, CongestionControl};
 use crate::config::SlowStartExit;
-use goodqueue_units::Duration;
+use goodqueue_base::units::Duration;
 
 fn cubic(initial_window: u32) -> Script {
     Script::new("cubic-rfc", &[], SlowStartExit::LossOnly, initial_window)

@@ -2,7 +2,7 @@ use super::{Dctcp, ONE};
 use crate::cc::tests::Script;
 use crate::cc::{AckSample, AnyCc, CongestionControl, Growth, Marks};
 use crate::config::SlowStartExit;
-use goodqueue_spec::Value;
+use goodqueue_base::spec::Value;
 
 fn state(script: &Script) -> &Dctcp {
     let AnyCc::Dctcp(dctcp) = &script.cc else { panic!("built as dctcp") };

@@ -2,8 +2,8 @@ use super::{Htcp, ONE, ticks};
 use crate::cc::tests::Script;
 use crate::cc::{AnyCc, CongestionControl, Response};
 use crate::config::SlowStartExit;
-use goodqueue_spec::Value;
-use goodqueue_units::Duration;
+use goodqueue_base::spec::Value;
+use goodqueue_base::units::Duration;
 use std::vec::Vec;
 
 fn htcp(params: &[(&'static str, Value)], initial_window: u32, rtt: Duration) -> Script {

@@ -1,7 +1,7 @@
 use crate::cc::CongestionControl;
 use crate::cc::tests::Script;
 use crate::config::SlowStartExit;
-use goodqueue_units::Duration;
+use goodqueue_base::units::Duration;
 
 fn script(kind: &'static str) -> Script {
     Script::new(kind, &[], SlowStartExit::HystartPlusPlus, 10)

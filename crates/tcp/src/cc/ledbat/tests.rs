@@ -2,8 +2,8 @@ use super::Ledbat;
 use crate::cc::tests::Script;
 use crate::cc::{AnyCc, CongestionControl};
 use crate::config::SlowStartExit;
-use goodqueue_spec::Value;
-use goodqueue_units::Duration;
+use goodqueue_base::spec::Value;
+use goodqueue_base::units::Duration;
 use std::vec::Vec;
 
 /// A sender with a one-way delay of 50 ms and a target of 100 ms.

@@ -2,8 +2,8 @@ use super::Prague;
 use crate::cc::tests::Script;
 use crate::cc::{AckSample, AnyCc, Congestion, CongestionControl, Established, Growth};
 use crate::config::{EcnMode, SlowStartExit};
-use goodqueue_spec::Value;
-use goodqueue_units::Duration;
+use goodqueue_base::spec::Value;
+use goodqueue_base::units::Duration;
 
 fn state(script: &Script) -> &Prague {
     let AnyCc::Prague(prague) = &script.cc else { panic!("built as prague") };

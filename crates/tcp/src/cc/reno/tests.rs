@@ -1,7 +1,7 @@
 use crate::cc::tests::Script;
 use crate::cc::{CongestionControl, Response};
 use crate::config::SlowStartExit;
-use goodqueue_spec::Value;
+use goodqueue_base::spec::Value;
 
 fn reno(params: &[(&'static str, Value)], initial_window: u32) -> Script {
     Script::new("reno", params, SlowStartExit::Native, initial_window)

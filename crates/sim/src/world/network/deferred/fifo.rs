@@ -9,7 +9,7 @@ use crate::sys::CROWD;
 use crate::world::network::{Network, Ways};
 use crate::world::path::Heading;
 use goodqueue_aqm::AnyQdisc;
-use goodqueue_units::Instant;
+use goodqueue_base::units::Instant;
 
 impl Network {
     /// Lets the deferred queue be worked out on arrival if it can: tail drop, and nothing that

@@ -11,7 +11,7 @@ use crate::probe::{sojourn_line, wire_bytes};
 use crate::world::network::{Network, Ways};
 use crate::world::path::Heading;
 use goodqueue_aqm::{AnyAqm, AnyQdisc, ManagedQueue, NoSink, Qdisc};
-use goodqueue_units::{Instant, Packets};
+use goodqueue_base::units::{Instant, Packets};
 
 /// The queues that the loop is compiled for.
 trait Kind {

@@ -1,0 +1,166 @@
+//! Values that a user gave, with the defaults of the others behind them.
+
+use crate::spec::{Default, Kind, Param, Size, Value};
+use crate::units::{Bytes, Duration, Rate};
+use alloc::string::String;
+use core::fmt;
+
+/// The parameters given for a kind, with the kind's defaults behind them.
+#[derive(Clone, Copy, Debug)]
+pub struct Given<'a> {
+    kind: &'static str,
+    params: &'static [Param],
+    values: &'a [(&'static str, Value)],
+}
+
+/// A parameter that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParamError {
+    /// Which parameter, or `kind`.
+    pub param: &'static str,
+    /// What is wrong with it: value and allowed range.
+    pub message: String,
+}
+
+impl fmt::Display for ParamError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.param)?;
+        f.write_str(": ")?;
+        f.write_str(&self.message)
+    }
+}
+
+impl core::error::Error for ParamError {}
+
+impl<'a> Given<'a> {
+    /// Checks every value against the kind's parameters: known name, right unit, within range.
+    ///
+    /// # Errors
+    /// The first value that does not fit.
+    pub fn new(kind: &Kind, values: &'a [(&'static str, Value)]) -> Result<Self, ParamError> {
+        for &(name, value) in values {
+            let Some(param) = kind.param(name) else {
+                return Err(ParamError { param: name, message: alloc::format!("`{}` has no such parameter", kind.kind) });
+            };
+            param.check(value)?;
+        }
+        Ok(Self { kind: kind.kind, params: kind.params, values })
+    }
+
+    /// Which kind the parameters are for (one file may hold several kinds).
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    /// Everything that was given.
+    #[must_use]
+    pub const fn values(&self) -> &'a [(&'static str, Value)] {
+        self.values
+    }
+
+    /// `name`, if the kind has such a parameter: for what several kinds have in part.
+    #[must_use]
+    pub fn listed(&self, name: &'static str) -> Option<&'static str> {
+        self.params.iter().any(|param| param.name == name).then_some(name)
+    }
+
+    /// Whether `name` was given, rather than left to its default.
+    #[must_use]
+    pub fn is_given(&self, name: &str) -> bool {
+        self.values.iter().any(|(given, _)| *given == name)
+    }
+
+    /// The value given for `name`, else its default, else `None` where the default is automatic.
+    ///
+    /// # Panics
+    /// When the kind lists no such parameter: a mistake in the kind's own file, caught by its first
+    /// test.
+    #[must_use]
+    pub fn value(&self, name: &str) -> Option<Value> {
+        let param = self.params.iter().find(|p| p.name == name).expect("a kind asks for parameters it lists");
+        match (self.values.iter().find(|(given, _)| *given == name), param.default) {
+            (Some(&(_, value)), _) | (None, Default::Value(value)) => Some(value),
+            (None, Default::Auto(_) | Default::Required) => None,
+        }
+    }
+
+    /// A time span.
+    #[must_use]
+    pub fn duration(&self, name: &str) -> Option<Duration> {
+        match self.value(name)? {
+            Value::Duration(span) => Some(span),
+            _ => None,
+        }
+    }
+
+    /// An amount of queue in bytes, on a link with this MTU and rate.
+    ///
+    /// # Errors
+    /// When it is given as a time and the link's rate is unknown.
+    pub fn bytes(&self, name: &'static str, mtu: Bytes, rate: Option<Rate>) -> Result<Option<Bytes>, ParamError> {
+        match self.value(name) {
+            Some(Value::Size(size)) => match size.bytes(mtu, rate) {
+                Some(bytes) => Ok(Some(bytes)),
+                None => {
+                    Err(ParamError { param: name, message: "a time needs a link of known rate: use bytes or packets".into() })
+                }
+            },
+            _ => Ok(None),
+        }
+    }
+
+    /// A size in whole bytes.
+    #[must_use]
+    pub fn whole_bytes(&self, name: &str) -> Option<Bytes> {
+        match self.value(name)? {
+            Value::Bytes(bytes) => Some(bytes),
+            _ => None,
+        }
+    }
+
+    /// An amount of queue as it was written.
+    #[must_use]
+    pub fn size(&self, name: &str) -> Option<Size> {
+        match self.value(name)? {
+            Value::Size(size) => Some(size),
+            _ => None,
+        }
+    }
+
+    /// A rate.
+    #[must_use]
+    pub fn rate(&self, name: &str) -> Option<Rate> {
+        match self.value(name)? {
+            Value::Rate(rate) => Some(rate),
+            _ => None,
+        }
+    }
+
+    /// A number, count or ratio.
+    #[must_use]
+    pub fn number(&self, name: &str) -> Option<f64> {
+        match self.value(name)? {
+            Value::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// true or false.
+    #[must_use]
+    pub fn switch(&self, name: &str) -> Option<bool> {
+        match self.value(name)? {
+            Value::Switch(on) => Some(on),
+            _ => None,
+        }
+    }
+
+    /// One of the parameter's words.
+    #[must_use]
+    pub fn choice(&self, name: &str) -> Option<&'static str> {
+        match self.value(name)? {
+            Value::Choice(word) => Some(word),
+            _ => None,
+        }
+    }
+}

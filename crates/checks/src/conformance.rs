@@ -1,0 +1,27 @@
+//! Vectors: operations on queues with the verdicts that must follow, and two ways of checking an
+//! implementation against them.
+//!
+//! 1. [`Vector`]: one file; [`library`]: the vectors that come with goodqueue.
+//! 2. [`replay`]: our own queues, called directly.
+//! 3. [`against`]: any program, over its standard input and output.
+//! 4. [`hosted`]: such a program as the algorithm of a simulated queue.
+//!
+//! `docs/conformance.md` describes the file format and the protocol for authors of such a program.
+
+pub mod against;
+mod fault;
+mod fields;
+pub mod hosted;
+pub mod library;
+mod operation;
+mod packed;
+mod replay;
+mod vector;
+
+pub use fault::Fault;
+pub use operation::{Event, Operation, Step, What};
+pub use replay::{Difference, Outcome, replay};
+pub use vector::{Generator, Vector, VectorError};
+
+/// Version of the file format that this crate reads.
+pub const VERSION: u32 = 1;

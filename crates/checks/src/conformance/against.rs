@@ -1,0 +1,222 @@
+//! Replays vectors against another program: one line of JSON each way, on its standard input and
+//! output.
+
+use crate::conformance::fault::{Fault, Silence};
+use crate::conformance::operation::Event;
+use crate::conformance::replay::{Difference, Mismatch, Outcome, agree};
+use crate::conformance::vector::Vector;
+use serde_json::{Value as Json, json};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+/// Length above which an answer is rejected: a program that never ends its line must not fill our
+/// memory.
+const LONGEST_ANSWER: u64 = 1 << 20;
+
+/// Answers buffered before the program has to wait.
+const ANSWERS_AHEAD: usize = 1024;
+
+/// Result of a program on a vector.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// It answered every operation.
+    Judged(Outcome),
+    /// It reports that it does not support this kind or these parameters.
+    Skipped(String),
+    /// It ended, stopped answering, or violated the protocol. A new process is started for the next
+    /// vector.
+    Broken {
+        /// Operations answered before the failure.
+        answered: usize,
+        /// What happened.
+        why: String,
+    },
+}
+
+/// A program under test. It is started when first needed, and again after a failure.
+#[derive(Debug)]
+pub struct Program {
+    command: Vec<String>,
+    patience: Duration,
+    running: Option<Running>,
+}
+
+#[derive(Debug)]
+struct Running {
+    child: Child,
+    questions: Sender<String>,
+    answers: Receiver<io::Result<String>>,
+}
+
+impl Program {
+    /// Creates the program `command` (its name and arguments), which may take `patience` for each
+    /// answer.
+    #[must_use]
+    pub const fn new(command: Vec<String>, patience: Duration) -> Self {
+        Self { command, patience, running: None }
+    }
+
+    /// Sends it a vector, operation by operation, and compares its answers.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn judge(&mut self, vector: &Vector) -> io::Result<Verdict> {
+        let verdict = self.ask(vector)?;
+        if matches!(verdict, Verdict::Broken { .. }) {
+            self.stop();
+        }
+        Ok(verdict)
+    }
+
+    fn ask(&mut self, vector: &Vector) -> io::Result<Verdict> {
+        let running = match &mut self.running {
+            Some(running) => running,
+            None => self.running.insert(Running::start(&self.command)?),
+        };
+        running.send(format!("{}\n", head(vector)));
+        match running.hear(self.patience).and_then(|line| readiness(&line)) {
+            Ok(Readiness::Ready) => {}
+            Ok(Readiness::Skip(why)) => return Ok(Verdict::Skipped(why)),
+            Err(silence) => return Ok(Verdict::Broken { answered: 0, why: silence.to_string() }),
+        }
+        running.send(vector.steps.iter().map(|step| step.operation.line() + "\n").collect());
+        let mut outcome = Outcome { operations: vector.steps.len(), identical: 0, first: None };
+        for (index, step) in vector.steps.iter().enumerate() {
+            let line = match running.hear(self.patience) {
+                Ok(line) => line,
+                Err(silence) => return Ok(broken(&outcome, index, &silence.to_string())),
+            };
+            let found = match serde_json::from_str(&line).map_err(Fault::from).and_then(|json| Event::list(&json)) {
+                Ok(found) => found,
+                Err(fault) => {
+                    let why = format!("its answer to {} is {}: {fault}", step.operation.line(), excerpt(&line));
+                    return Ok(broken(&outcome, index, &why));
+                }
+            };
+            let mismatch =
+                if agree(&step.events, &found) { None } else { Some(Mismatch::Events { expected: step.events.clone(), found }) };
+            outcome.note(index, step.operation, mismatch);
+        }
+        Ok(Verdict::Judged(outcome))
+    }
+
+    /// Kills the program.
+    fn stop(&mut self) {
+        if let Some(mut running) = self.running.take() {
+            // It may have ended by itself; then there is nothing to kill, which is no error.
+            let _ = running.child.kill();
+            let _ = running.child.wait();
+        }
+    }
+}
+
+impl Drop for Program {
+    /// Closes the input of the program and gives it time to end.
+    fn drop(&mut self) {
+        if let Some(Running { child, questions, answers }) = &mut self.running {
+            let (closed, _) = channel();
+            drop(std::mem::replace(questions, closed));
+            while answers.recv_timeout(self.patience).is_ok() {}
+            let _ = child.try_wait();
+        }
+        self.stop();
+    }
+}
+
+impl Running {
+    fn start(command: &[String]) -> io::Result<Self> {
+        let (name, arguments) = command.split_first().ok_or_else(|| io::Error::other("no program was named"))?;
+        let mut child = Command::new(name).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let (questions, to_send) = channel();
+        let (received, answers) = sync_channel(ANSWERS_AHEAD);
+        if let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) {
+            thread::spawn(move || send(input, &to_send));
+            thread::spawn(move || receive(output, &received));
+        }
+        Ok(Self { child, questions, answers })
+    }
+
+    /// Sends lines. A failure to deliver them becomes visible in the answers.
+    fn send(&self, lines: String) {
+        let _ = self.questions.send(lines);
+    }
+
+    /// Next line of its answer, or why there is none.
+    fn hear(&mut self, patience: Duration) -> Result<String, Silence> {
+        match self.answers.recv_timeout(patience) {
+            Ok(Ok(line)) => Ok(line),
+            Ok(Err(error)) => Err(error.into()),
+            Err(RecvTimeoutError::Timeout) => Err(Silence::Late(patience)),
+            Err(RecvTimeoutError::Disconnected) => {
+                let _ = self.child.kill();
+                Err(self.child.wait().map_or_else(Silence::Lost, Silence::Ended))
+            }
+        }
+    }
+}
+
+fn send(mut input: ChildStdin, lines: &Receiver<String>) {
+    for text in lines {
+        if input.write_all(text.as_bytes()).and_then(|()| input.flush()).is_err() {
+            return;
+        }
+    }
+}
+
+fn receive(output: ChildStdout, lines: &SyncSender<io::Result<String>>) {
+    let mut output = BufReader::new(output);
+    loop {
+        let mut line = Vec::new();
+        let read = (&mut output).take(LONGEST_ANSWER).read_until(b'\n', &mut line);
+        let answer = match read {
+            Ok(0) => return,
+            Ok(_) if line.len() as u64 == LONGEST_ANSWER => Err(io::Error::other("a line of more than a megabyte")),
+            Ok(_) => Ok(String::from_utf8_lossy(&line).trim().to_owned()),
+            Err(error) => Err(error),
+        };
+        let is_last = answer.is_err();
+        if lines.send(answer).is_err() || is_last {
+            return;
+        }
+    }
+}
+
+/// The first line of a vector: the head of the file with its name and the number of operations.
+fn head(vector: &Vector) -> Json {
+    let mut head = vector.head.clone();
+    head.insert("name".to_owned(), json!(vector.name));
+    head.insert("operations".to_owned(), json!(vector.steps.len()));
+    Json::Object(head)
+}
+
+pub(crate) enum Readiness {
+    Ready,
+    Skip(String),
+}
+
+pub(crate) fn readiness(line: &str) -> Result<Readiness, Silence> {
+    let json: Json = serde_json::from_str(line).unwrap_or_default();
+    match (&json["ready"], &json["skip"]) {
+        (Json::Bool(true), Json::Null) => Ok(Readiness::Ready),
+        (Json::Null, Json::String(why)) => Ok(Readiness::Skip(why.clone())),
+        _ => Err(Silence::NotReady(excerpt(line))),
+    }
+}
+
+fn broken(outcome: &Outcome, answered: usize, why: &str) -> Verdict {
+    let before = match &outcome.first {
+        Some(Difference { index, .. }) => format!(" (its first difference was at operation {index})"),
+        None => String::new(),
+    };
+    Verdict::Broken { answered, why: format!("{why}{before}") }
+}
+
+/// The beginning of a line that the program wrote.
+pub(crate) fn excerpt(line: &str) -> String {
+    const MOST: usize = 80;
+    let short: String = line.chars().filter(|c| !c.is_control()).take(MOST).collect();
+    if short.len() < line.len() { format!("`{short}…`") } else { format!("`{short}`") }
+}

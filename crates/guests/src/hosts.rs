@@ -1,0 +1,157 @@
+//! Hosts of scenarios on this machine: the simulator everywhere, and on Linux kernel senders in
+//! virtual and in real time.
+
+#[cfg(target_os = "linux")]
+pub mod linux;
+#[cfg(target_os = "linux")]
+pub mod live;
+
+use goodqueue_lab::hosts::{ScenarioHost, Simulator};
+use std::ffi::OsString;
+use std::fmt;
+
+/// The hosts there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostName {
+    /// The simulator.
+    Sim,
+    /// Guest kernels in virtual time.
+    Linux,
+    /// The same, and queues that are those of a kernel.
+    Kernel,
+    /// Kernel senders in networks of their own, in real time.
+    Live,
+}
+
+/// What becomes of runs in real time that are void.
+#[derive(Clone, Copy, Debug)]
+pub struct Voids {
+    /// A void run is repeated until there are so many.
+    pub attempts: u32,
+    /// What a run that is void in all attempts gives.
+    pub rest: Rest,
+}
+
+/// What a run that is void in all attempts gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rest {
+    /// Nothing: it has failed.
+    Fails,
+    /// The least late of its attempts, marked as void.
+    LeastLate,
+}
+
+impl Default for Voids {
+    fn default() -> Self {
+        Self { attempts: 3, rest: Rest::Fails }
+    }
+}
+
+/// Whose process runs scenarios.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Process {
+    /// A command's, which may move to networks of its own as a whole.
+    Own,
+    /// Somebody else's, which must stay where it is.
+    Foreign,
+}
+
+/// What hosts need to know of the program they are part of.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How this program is started as `gq`: a program and its first arguments.
+    pub itself: Vec<OsString>,
+    /// Whose process it is.
+    pub process: Process,
+    /// What becomes of void runs.
+    pub voids: Voids,
+    /// Takes messages for a person during runs.
+    pub say: fn(&str),
+}
+
+/// A host that this machine cannot provide, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unavailable {
+    /// Which host.
+    pub host: HostName,
+    /// The reason, in one line.
+    pub why: String,
+}
+
+impl fmt::Display for Unavailable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.host.name(), self.why)
+    }
+}
+
+impl std::error::Error for Unavailable {}
+
+/// A name that no host has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoSuchHost;
+
+impl fmt::Display for NoSuchHost {
+    /// Says which names there are.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "there is no such host: allowed {}", HostName::ALL.map(HostName::name).join(", "))
+    }
+}
+
+impl std::error::Error for NoSuchHost {}
+
+impl HostName {
+    /// All of them, the one that needs nothing first.
+    pub const ALL: [Self; 4] = [Self::Sim, Self::Linux, Self::Kernel, Self::Live];
+
+    /// Its name in commands and results.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sim => "sim",
+            Self::Linux => "linux",
+            Self::Kernel => "kernel",
+            Self::Live => "live",
+        }
+    }
+
+    /// The host of this name.
+    ///
+    /// # Errors
+    /// When no host has it.
+    pub fn read(name: &str) -> Result<Self, NoSuchHost> {
+        let found = Self::ALL.into_iter().find(|host| host.name() == name);
+        found.ok_or(NoSuchHost)
+    }
+
+    /// The host itself. It has not prepared anything yet.
+    ///
+    /// # Errors
+    /// When this machine cannot provide it.
+    #[cfg_attr(not(target_os = "linux"), expect(unused_variables, reason = "the simulator needs to know nothing"))]
+    pub fn open(self, settings: &Settings) -> Result<Box<dyn ScenarioHost + Send>, Unavailable> {
+        match self {
+            Self::Sim => Ok(Box::new(Simulator)),
+            #[cfg(target_os = "linux")]
+            Self::Linux => match linux::Linux::find(&settings.itself) {
+                Ok(host) => Ok(Box::new(host)),
+                Err(missing) => Err(Unavailable { host: self, why: missing.to_string() }),
+            },
+            #[cfg(target_os = "linux")]
+            Self::Kernel => match linux::Linux::find_with_queues(&settings.itself) {
+                Ok(host) => Ok(Box::new(host)),
+                Err(missing) => Err(Unavailable { host: self, why: missing.to_string() }),
+            },
+            #[cfg(target_os = "linux")]
+            Self::Live => Ok(Box::new(live::host::Live::new(settings))),
+            #[cfg(not(target_os = "linux"))]
+            Self::Linux | Self::Kernel | Self::Live => {
+                Err(Unavailable { host: self, why: "this needs Linux: allowed here sim".to_owned() })
+            }
+        }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod described;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,152 @@
+//! What the testbed measured, in the simulator's terms. Figures are computed from that as for every
+//! host.
+
+use goodqueue_base::units::{Duration, Instant, Rng};
+use goodqueue_lab::plan::{Heading, Link, Scenario, Traffic};
+use goodqueue_live::testbed::experiment::{Columns, FlowMeasured, HalfMeasured, Measured};
+use goodqueue_sim::trace::{ProbesOutcome, TimeCounts};
+use goodqueue_sim::{FlowOutcome, GroupOutcome, LinkOutcome, Outcome, RateSpec, Series, SeriesColumn, SojournHistogram};
+use std::sync::Arc;
+
+/// The outcome of one run, with what this host knows: it sees the queues and the ends' sockets, but
+/// not which flow a dropped or marked packet belongs to.
+pub fn outcome(plan: &Scenario, measured: &Measured) -> Outcome {
+    let link = &plan.links[0];
+    let (mut groups, mut flows) = (Vec::new(), Vec::new());
+    for (number, (traffic, own)) in (0..).zip(of_groups(plan, measured)) {
+        groups.push(group_outcome(traffic, own));
+        let flow = |(index, flow)| flow_outcome(number, index, traffic, flow);
+        flows.extend((0..).zip(own).map(flow));
+    }
+    let events = measured.down.counters.arrived.packets.get() + measured.up.counters.arrived.packets.get();
+    Outcome {
+        links: halves(link, measured).map(|(heading, half)| link_outcome(link, heading, half, measured.span)).collect(),
+        flows,
+        groups,
+        series: series(plan, measured),
+        packets: Vec::new(),
+        // Two runs of a real network are never the same: what they counted stands for them.
+        fingerprint: Rng::stream(events, measured.down.sent_bits).next_u64(),
+        events,
+        complete: true,
+    }
+}
+
+/// Directions with a queue, which results report.
+fn halves<'a>(link: &'a Link, measured: &'a Measured) -> impl Iterator<Item = (Heading, &'a HalfMeasured)> {
+    let both = [(Heading::Down, &measured.down), (Heading::Up, &measured.up)];
+    both.into_iter().filter(|(heading, _)| link.direction(*heading).queue.is_some())
+}
+
+/// Each group with its flows.
+fn of_groups<'a>(plan: &'a Scenario, measured: &'a Measured) -> impl Iterator<Item = (&'a Traffic, &'a [FlowMeasured])> {
+    let mut rest = measured.flows.as_slice();
+    plan.traffic.iter().map(move |traffic| {
+        let (own, others) = rest.split_at((traffic.flows as usize).min(rest.len()));
+        rest = others;
+        (traffic, own)
+    })
+}
+
+fn link_outcome(link: &Link, heading: Heading, half: &HalfMeasured, span: Duration) -> LinkOutcome {
+    let HalfMeasured { counters, times, sent_bits, lost_outside: _, handed_over: _, departed_whole_run } = half;
+    let seconds = span.as_secs_f64();
+    let mean = |area: u128| if span.is_zero() { 0.0 } else { area as f64 * 1e-9 / seconds };
+    let (capacity_bits, rate_changes) = match &link.direction(heading).rate {
+        RateSpec::Constant(rate) => (rate.as_bit_s() as f64 * seconds, Some(0)),
+        // The measured part is not known to begin at a certain place of a rate that changes.
+        RateSpec::Steps(_) | RateSpec::Recorded(_) => (0.0, None),
+    };
+    LinkOutcome {
+        name: link.name_of(heading),
+        counters: counters.clone(),
+        sent_bits: *sent_bits as f64,
+        capacity_bits,
+        queue_packets: mean(times.packet_time),
+        queue_bytes: mean(times.byte_time),
+        sojourn_sum_s: times.sojourn_sum as f64 * 1e-9,
+        sojourn: times.sojourn.histogram(),
+        departed_whole_run: *departed_whole_run,
+        group_bits: Vec::new(),
+        loss_events: None,
+        loss_synchronization: None,
+        rate_changes,
+        settling: None,
+    }
+}
+
+fn flow_outcome(group: u32, index: u32, traffic: &Traffic, flow: &FlowMeasured) -> FlowOutcome {
+    let FlowMeasured { delivered_bytes, sent_packets, retransmitted_packets, rtt: _, probes } = flow;
+    let outcome = FlowOutcome {
+        group,
+        index,
+        weight: traffic.weight,
+        delivered_bytes: *delivered_bytes,
+        sent_packets: *sent_packets,
+        retransmitted_packets: *retransmitted_packets,
+        dropped_packets: None,
+        marked_packets: None,
+        completion: None,
+        timeouts: None,
+        loss_runs: 0,
+        longest_loss_run: 0,
+        is_probe: false,
+    };
+    match probes {
+        None => outcome,
+        Some(ProbesOutcome { sent, answered: _, lost, loss_runs, longest_loss_run, rtt: _ }) => FlowOutcome {
+            sent_packets: *sent,
+            dropped_packets: Some(*lost),
+            loss_runs: *loss_runs,
+            longest_loss_run: *longest_loss_run,
+            is_probe: true,
+            ..outcome
+        },
+    }
+}
+
+fn group_outcome(traffic: &Traffic, flows: &[FlowMeasured]) -> GroupOutcome {
+    GroupOutcome {
+        name: traffic.name.clone(),
+        rtt: round_trips(flows),
+        sojourn: none(),
+        transfers: None,
+        videos: Vec::new(),
+        one_way_delay: none(),
+        calls: Vec::new(),
+    }
+}
+
+/// A distribution of nothing: this host does not measure it.
+fn none() -> SojournHistogram {
+    TimeCounts::new().histogram()
+}
+
+/// Round-trip times of all flows of a group.
+fn round_trips(flows: &[FlowMeasured]) -> SojournHistogram {
+    let mut all = TimeCounts::new();
+    flows.iter().for_each(|flow| all.merge(flow.probes.as_ref().map_or(&flow.rtt, |probes| &probes.rtt)));
+    all.histogram()
+}
+
+/// Values over time of one run, named as the simulator names them.
+fn series(plan: &Scenario, measured: &Measured) -> Vec<Series> {
+    let link = &plan.links[0];
+    let samples = &measured.samples;
+    let times = Arc::new(samples.times.iter().map(|time| Instant::ZERO + *time).collect());
+    let of = |subject: String, columns: &Columns| Series {
+        subject,
+        times: Arc::clone(&times),
+        columns: columns.iter().map(|(name, values)| SeriesColumn { name: name.clone(), values: values.clone() }).collect(),
+    };
+    let of_half = |(heading, _)| {
+        let number = match heading {
+            Heading::Down => 0,
+            Heading::Up => 1,
+        };
+        of(format!("link:{}", link.name_of(heading)), &samples.halves[number])
+    };
+    let groups = plan.traffic.iter().flat_map(|traffic| (0..traffic.flows).map(|index| format!("flow:{}:{index}", traffic.name)));
+    let flows = groups.zip(&samples.flows).map(|(subject, columns)| of(subject, columns));
+    halves(link, measured).map(of_half).chain(flows).collect()
+}

@@ -1,0 +1,357 @@
+//! From a point of a scenario to what the testbed runs. Everything that the testbed cannot do is
+//! refused by name.
+//!
+//! Every setting of a scenario is taken apart here without `..`, and every enum is matched without
+//! `_`. A setting that is added to scenarios therefore does not compile until it is decided here
+//! what the live host makes of it.
+
+use super::{limit, line};
+use goodqueue_base::units::{Bytes, Class, Duration, Instant, Rate, Rng};
+use goodqueue_lab::build::FlowStreams;
+use goodqueue_lab::hosts::Refusal;
+use goodqueue_lab::plan::{Access, Direction, Heading, Link, Part, Point, Queue, Scenario, Step, Timing, Traffic, TrafficPath};
+use goodqueue_live::Line;
+use goodqueue_live::testbed::experiment::{Arrivals, Experiment, Flow, Segments, Source, Timestamps, Way};
+use goodqueue_sim::{RateSpec, SizeLaw, SourceSpec};
+use goodqueue_tcp::{
+    AckPolicy, CcConfig, Data, EcnMode, LossDetection, ReceiverConfig, SackReports, SenderConfig, SlowStartExit,
+};
+
+/// Packets of the testbed's interfaces.
+const MTU: Bytes = Bytes::new(1500);
+/// Congestion controls of this kernel that the simulator has, too.
+const CONTROLS: [&str; 3] = ["reno", "cubic", "bbr"];
+/// IP and TCP headers, without and with timestamps.
+const HEADERS: Bytes = Bytes::new(40);
+const WITH_TIMESTAMPS: Bytes = Bytes::new(52);
+/// The kernel's TCP cannot fill a line of more than this segment by segment here, so its frames are
+/// taken joined and judged by segments.
+const SINGLE_UP_TO: Rate = Rate::gbit(1);
+
+/// A point in the testbed's terms, without what is drawn for each replication.
+#[derive(Debug)]
+pub struct Translated<'a> {
+    down: Line,
+    up: Line,
+    limits: (goodqueue_aqm::Limit, goodqueue_aqm::Limit),
+    groups: Vec<Group<'a>>,
+    ecn: bool,
+    timestamps: Timestamps,
+    segments: Segments,
+    warmup: Duration,
+    duration: Duration,
+}
+
+/// A group of flows.
+#[derive(Debug)]
+struct Group<'a> {
+    flows: u32,
+    start: &'a Timing,
+    stop: Option<Instant>,
+    way: Way,
+    class: Class,
+    source: Source,
+}
+
+/// What all TCP connections of the testbed have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Connections {
+    ecn: bool,
+    timestamps: Timestamps,
+}
+
+/// Translates a point.
+///
+/// # Errors
+/// The first key that the live host cannot honor.
+pub fn translate(point: &Point) -> Result<Translated<'_>, Refusal> {
+    let Scenario { name: _, description: _, warmup, duration, replications: _, seed: _, links, access, traffic } = &point.plan;
+    let [link] = &links[..] else {
+        return Err(Refusal { key: "link".to_owned(), why: "the live host runs scenarios with one link".to_owned() });
+    };
+    check_link(link)?;
+    let delay = check_access(access, link)?;
+    let mut common: Option<Connections> = None;
+    let mut groups = Vec::new();
+    for one in traffic {
+        groups.push(group(one, link, &mut common)?);
+    }
+    let common = common.unwrap_or(Connections { ecn: false, timestamps: Timestamps::On });
+    let longer = |line: Line| Line { delay: line.delay + delay, ..line };
+    Ok(Translated {
+        down: longer(line(link, &link.down, Instant::ZERO)),
+        up: longer(line(link, &link.up, Instant::ZERO)),
+        limits: (limit(&link.down), limit(&link.up)),
+        groups,
+        ecn: common.ecn,
+        timestamps: common.timestamps,
+        segments: if fastest(link) > SINGLE_UP_TO { Segments::Joined } else { Segments::Single },
+        warmup: *warmup,
+        duration: *duration,
+    })
+}
+
+fn fastest(link: &Link) -> Rate {
+    link.down.nominal_rate().max(link.up.nominal_rate())
+}
+
+fn check_link(link: &Link) -> Result<(), Refusal> {
+    // Ends are names for paths, of which one link has a single one.
+    let Link { name, ends: _, one_way, mtu, framing: _, down, up } = link;
+    let refuse = |key: &str, why: &str| Err(Refusal::of_link(name, key, why));
+    if *mtu != MTU {
+        return refuse("mtu", "is 1500 B on the live host");
+    }
+    if *one_way {
+        return refuse("one_way", "is not possible with kernel senders");
+    }
+    for (direction, suffix) in [(down, ""), (up, "_up")] {
+        let Direction { rate, delay: _, queue, loss, burst, flow_control } = direction;
+        let refuse = |key: &str, why: &str| Err(Refusal::of_link(name, &format!("{key}{suffix}"), why));
+        match rate {
+            RateSpec::Constant(_) | RateSpec::Steps(_) | RateSpec::Recorded(_) => {}
+        }
+        if *loss > 0.0 {
+            return refuse("loss", "is not supported by the live host");
+        }
+        if !burst.is_zero() {
+            return refuse(
+                "burst",
+                "is not supported by the live host, whose link is a wire; a queue of kind \"shaper\" has one",
+            );
+        }
+        if flow_control.is_some() {
+            return refuse("flow_control", "is not supported by the live host");
+        }
+        if let Some(Queue { kind: _, params: _, of: _, own, ecn: _, limit: _, limit_is_own: _ }) = queue
+            && own.is_some()
+        {
+            return refuse("queue", "an algorithm of the program's own does not run on the live host");
+        }
+    }
+    Ok(())
+}
+
+/// The delay that access links add each way, which is all that the testbed has of them.
+fn check_access(access: &Access, link: &Link) -> Result<Duration, Refusal> {
+    let Access { rate, delay: _, jitter, ends: _ } = access;
+    let refuse = |key: &str, why: String| Err(Refusal { key: format!("access.{key}"), why });
+    if *rate < fastest(link) {
+        let why = format!("access links of the live host only delay: allowed from the rate of the link, {}", fastest(link));
+        return refuse("rate", why);
+    }
+    if jitter.is_some_and(|jitter| !jitter.is_zero()) {
+        return refuse("jitter", "is this machine's own on the live host".to_owned());
+    }
+    Ok(access.one_way_delay())
+}
+
+fn group<'a>(traffic: &'a Traffic, link: &Link, common: &mut Option<Connections>) -> Result<Group<'a>, Refusal> {
+    let Traffic {
+        name,
+        flows,
+        start,
+        stop,
+        heading,
+        // That of the link, which is checked.
+        mtu: _,
+        rtt_extra,
+        // Says nothing without `rtt_extra`.
+        rtt_shared_by: _,
+        class,
+        weight,
+        host,
+        main: Part { path, heading: _, source },
+        others,
+    } = traffic;
+    let refuse = |key: &str, why: &str| Err(Refusal::of_traffic(name, key, why));
+    if !rtt_extra.latest().is_zero() {
+        return refuse("rtt_extra", "is not supported by the live host");
+    }
+    let weighs =
+        |direction: &Direction| direction.queue.as_ref().is_some_and(|queue| queue.kind.weighs_flows_over(queue.of.as_ref()));
+    if *weight != 1.0 && (weighs(&link.down) || weighs(&link.up)) {
+        return refuse("weight", "the live host's packets say nothing of the weight of their flow");
+    }
+    if host.is_some() {
+        return refuse("host", "is not supported by the live host, where each side is one host");
+    }
+    let source = translate_source(name, source, common)?;
+    if !others.is_empty() {
+        return refuse("direction", "both at once is not supported by the live host");
+    }
+    let straight = |heading| vec![Step { link: 0, heading }];
+    let TrafficPath { forward, reverse } = path;
+    if *forward != straight(*heading) || *reverse != straight(heading.opposite()) {
+        return refuse("path", "leads elsewhere than across the link and back");
+    }
+    let way = match heading {
+        Heading::Down => Way::Down,
+        Heading::Up => Way::Up,
+    };
+    Ok(Group { flows: *flows, start, stop: *stop, way, class: *class, source })
+}
+
+/// What a flow of a group sends.
+fn translate_source(group: &str, source: &SourceSpec, common: &mut Option<Connections>) -> Result<Source, Refusal> {
+    let refuse = |key: &str, why: &str| Err(Refusal::of_traffic(group, key, why));
+    let udp = |rate: Rate, arrivals, packet_size: Bytes, ecn| {
+        Ok(Source::Udp { rate, arrivals, rng: Rng::new(0), packet_size: packet_size.get() as u32, ecn })
+    };
+    match source {
+        SourceSpec::Tcp { sender, receiver, header } => {
+            let source = Source::Tcp { control: check_sender(group, sender, *header)?.to_owned() };
+            check_receiver(group, receiver, sender.mss)?;
+            let timestamps = if *header == HEADERS { Timestamps::Off } else { Timestamps::On };
+            let own = Connections { ecn: sender.ecn_mode() != EcnMode::Off, timestamps };
+            let first = common.get_or_insert(own);
+            if first.ecn != own.ecn {
+                return refuse("ecn", "must be the same for all TCP groups on the live host");
+            }
+            if first.timestamps != own.timestamps {
+                return refuse("timestamps", "must be the same for all TCP groups on the live host");
+            }
+            Ok(source)
+        }
+        SourceSpec::Cbr { rate, packet_size, ecn } => udp(*rate, Arrivals::Periodic, *packet_size, *ecn),
+        SourceSpec::Poisson { rate, packet_size, sizes, ecn } => match sizes {
+            SizeLaw::Fixed => udp(*rate, Arrivals::Poisson, *packet_size, *ecn),
+            SizeLaw::Exponential => refuse("sizes", "is not supported by the live host: allowed \"fixed\""),
+        },
+        SourceSpec::OnOff { peak, mean_on, mean_off, packet_size, ecn } => {
+            let (mean_on, mean_off) = (*mean_on, *mean_off);
+            udp(*peak, Arrivals::OnOff { mean_on, mean_off }, *packet_size, *ecn)
+        }
+        SourceSpec::Echo { interval, packet_size, ecn } => {
+            Ok(Source::Echo { interval: *interval, packet_size: packet_size.get() as u32, ecn: *ecn })
+        }
+        SourceSpec::Session { .. } | SourceSpec::Call { .. } | SourceSpec::Frames { .. } | SourceSpec::Train { .. } => {
+            refuse("kind", "is not supported by the live host: allowed bulk, cbr, poisson, on-off, echo")
+        }
+    }
+}
+
+/// The congestion control of a sender that is as the kernel's are.
+fn check_sender<'a>(group: &str, sender: &'a SenderConfig, header: Bytes) -> Result<&'a str, Refusal> {
+    let kernel = SenderConfig::default();
+    let SenderConfig {
+        mss,
+        cc: CcConfig { kind, params },
+        loss_detection,
+        slow_start_exit,
+        ecn: _,
+        initial_window,
+        rto_min,
+        max_window,
+        offload,
+        restart_after_idle,
+        data,
+    } = sender;
+    let refuse = |key: &str, why: &str| Err(Refusal::of_traffic(group, key, why));
+    if !CONTROLS.contains(kind) {
+        return refuse("cc", &format!("`{kind}` is not on the live host: allowed {}", CONTROLS.join(", ")));
+    }
+    if !params.is_empty() {
+        return refuse("cc", "a kernel's congestion control has no parameters here");
+    }
+    match data {
+        Data::Unlimited => {}
+        Data::Bytes(_) | Data::Messages => return refuse("size", "is not supported by the live host, where data has no end"),
+    }
+    match loss_detection {
+        LossDetection::Rack => {}
+        LossDetection::Rfc6675 => return refuse("loss_detection", "is the kernel's, rack"),
+        LossDetection::Duplicates => return refuse("sack", "is the kernel's, compressed"),
+    }
+    if !restart_after_idle {
+        return refuse("restart_after_idle", "is the kernel's, on");
+    }
+    match slow_start_exit {
+        SlowStartExit::Native => {}
+        SlowStartExit::LossOnly | SlowStartExit::HystartPlusPlus => return refuse("slow_start_exit", "is the kernel's, native"),
+    }
+    match sender.ecn_mode() {
+        EcnMode::Off | EcnMode::Classic => {}
+        EcnMode::Native | EcnMode::On | EcnMode::Mirror | EcnMode::Accurate | EcnMode::L4s => {
+            return refuse("ecn", "the kernel's TCP has classic ECN or none on the live host");
+        }
+    }
+    if header != HEADERS && header != WITH_TIMESTAMPS {
+        return refuse("header", "is 40 B or, with timestamps, 52 B on the live host");
+    }
+    if *mss + header != MTU {
+        return refuse("mss", &format!("is what fills a packet of {MTU} on the live host, {}", MTU.saturating_sub(header)));
+    }
+    if *initial_window != kernel.initial_window {
+        return refuse("initial_window", "is the kernel's, 10");
+    }
+    if *rto_min != kernel.rto_min {
+        return refuse("rto_min", "is the kernel's, 200 ms");
+    }
+    if *max_window != kernel.max_window {
+        return refuse("max_window", "is the kernel's, which follows the connection's needs");
+    }
+    if offload.is_some() {
+        return refuse("gso", "follows from the rate of the link on the live host: on above 1 Gbit/s");
+    }
+    Ok(kind)
+}
+
+/// Refuses what a kernel's receiver does not do.
+fn check_receiver(group: &str, receiver: &ReceiverConfig, sender_mss: Bytes) -> Result<(), Refusal> {
+    let ReceiverConfig { ack_policy, max_ack_delay, sack, mss } = receiver;
+    let refuse = |key: &str, why: &str| Err(Refusal::of_traffic(group, key, why));
+    match ack_policy {
+        AckPolicy::Delayed => {}
+        AckPolicy::EveryPacket | AckPolicy::EveryWindow { .. } => return refuse("ack", "is the kernel's, delayed"),
+    }
+    if *max_ack_delay != ReceiverConfig::default().max_ack_delay {
+        return refuse("max_ack_delay", "is the kernel's, 40 ms");
+    }
+    match sack {
+        SackReports::Compressed => {}
+        SackReports::Plain | SackReports::Off => return refuse("sack", "is the kernel's, compressed"),
+    }
+    if *mss != sender_mss {
+        return refuse("mss", "must be the same at both ends");
+    }
+    Ok(())
+}
+
+impl Translated<'_> {
+    /// How TCP sends on this link.
+    pub const fn segments(&self) -> Segments {
+        self.segments
+    }
+
+    /// The run of one replication, with what is drawn for it.
+    pub fn experiment(&self, streams: FlowStreams, sample_every: Option<Duration>) -> Experiment {
+        let mut flows = Vec::new();
+        for (number, group) in (0..).zip(&self.groups) {
+            for index in 0..group.flows {
+                flows.push(Flow {
+                    source: group.source.clone().drawing_from(streams.gaps(number, index)),
+                    way: group.way,
+                    start: group.start.draw(&mut streams.start(number, index)),
+                    stop: group.stop.map(|stop| stop.since(Instant::ZERO)),
+                    dscp: group.class.number() << 3,
+                });
+            }
+        }
+        Experiment {
+            down: self.down.clone(),
+            up: self.up.clone(),
+            limits: self.limits,
+            flows,
+            ecn: self.ecn,
+            timestamps: self.timestamps,
+            segments: self.segments,
+            warmup: self.warmup,
+            duration: self.duration,
+            sample_every,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

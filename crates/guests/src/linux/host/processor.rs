@@ -1,0 +1,66 @@
+//! Pins a run to one processor: guests and host take strict turns, so they are fastest there.
+
+use crate::linux::sys::child;
+use std::collections::BTreeSet;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::sync::{Mutex, PoisonError};
+
+static CLAIMED: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
+
+/// Pins this thread, and the guests that it starts, to a processor that no other run of this
+/// process uses, and no other process either while there are enough processors. Released when
+/// dropped.
+pub(super) struct Claim {
+    processor: usize,
+    before: Vec<usize>,
+    /// Marks the processor as taken for other processes; the kernel removes the mark however this
+    /// process ends.
+    _sign: Option<UnixDatagram>,
+}
+
+impl Claim {
+    /// `None` when all are taken or the kernel forbids pinning: the run is slower then, with no
+    /// other effect.
+    pub(super) fn take() -> Option<Self> {
+        let before = child::processors().ok()?;
+        let mut claimed = CLAIMED.lock().unwrap_or_else(PoisonError::into_inner);
+        let free: Vec<usize> = before.iter().copied().filter(|processor| !claimed.contains(processor)).collect();
+        let signed = free.iter().find_map(|&processor| Some((processor, Some(sign(processor)?))));
+        // With more processes than processors, distribute them evenly.
+        let shared = || Some((*free.get(std::process::id() as usize % free.len().max(1))?, None));
+        let (processor, sign) = signed.or_else(shared)?;
+        child::stay_on(&[processor]).ok()?;
+        claimed.insert(processor);
+        Some(Self { processor, before, _sign: sign })
+    }
+}
+
+/// A socket with an abstract name, which only one process can bind.
+fn sign(processor: usize) -> Option<UnixDatagram> {
+    let name = SocketAddr::from_abstract_name(format!("goodqueue-processor-{processor}")).ok()?;
+    UnixDatagram::bind_addr(&name).ok()
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        let _ = child::stay_on(&self.before);
+        CLAIMED.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.processor);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sign;
+
+    #[test]
+    fn one_process_signs_for_a_processor() {
+        // A processor number that no machine has.
+        let number = 1_000_000 + std::process::id() as usize;
+        let held = sign(number);
+        assert!(held.is_some());
+        assert!(sign(number).is_none());
+        drop(held);
+        assert!(sign(number).is_some());
+    }
+}

@@ -1,0 +1,30 @@
+//! Scenarios from measurements.
+//!
+//! Each reader turns one kind of file into a [`Draft`]: figures of a line, each with where it came
+//! from. [`Draft::text`] writes the scenario file, in which every figure is followed by its origin:
+//! measured, estimated or assumed. Files are hostile: [`Input`] bounds what is read and what it
+//! unpacks to, and a wrong file gets one message.
+
+pub mod controller;
+mod draft;
+pub mod flent;
+mod input;
+pub mod pcap;
+pub mod qlog;
+pub mod recording;
+pub mod speedtest;
+mod steps;
+pub mod tc;
+
+pub use draft::{Cited, Draft, Origin, Way};
+pub use input::Input;
+
+/// What is wrong with a file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{file}: {message}")]
+pub struct ImportError {
+    /// The file.
+    pub file: String,
+    /// The fault, with the place in the file.
+    pub message: String,
+}

@@ -1,0 +1,190 @@
+//! Logs of controllers that follow a line's rate: LibreQoS' StormGuard and cake-autorate.
+
+use crate::import::draft::{buffer, halves, one_line};
+use crate::import::steps::{Steps, least, median};
+use crate::import::{Cited, Draft, ImportError, Input, Origin, Way};
+use goodqueue_base::units::Duration;
+use std::collections::BTreeMap;
+
+/// Round-trip times above this are no line's, in milliseconds.
+const LONGEST_MS: f64 = 10_000.0;
+
+/// Longer logs are played from their beginning for so many seconds; a longer duration plays more.
+const LONGEST_RUN: f64 = 600.0;
+
+/// What a log says of a line.
+struct Log {
+    name: String,
+    down: Steps,
+    up: Steps,
+    /// Base round-trip time in milliseconds, and how it was found.
+    rtt: Option<(f64, String)>,
+    /// Seconds from the first line to the last.
+    span: f64,
+}
+
+/// A line from the CSV of StormGuard; `site` chooses one of several.
+///
+/// # Errors
+/// When the file has no header of StormGuard, a line with too few fields, or nothing of the site.
+pub fn stormguard(input: &Input, site: Option<&str>) -> Result<Draft, ImportError> {
+    let text = input.text()?;
+    let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let header: Vec<String> = lines.next().map_or(Vec::new(), |(_, line)| fields(line));
+    let column = |name: &str| header.iter().position(|known| known == name);
+    let needed = |name: &str| {
+        column(name).ok_or_else(|| input.fault(format!("has no column `{name}`: expected the header of StormGuard's log")))
+    };
+    let (at, place, direction, rate) =
+        (needed("timestamp_unix_ms")?, needed("site")?, needed("direction")?, needed("queue_mbps")?);
+    let (base, ping) = (column("baseline_rtt_ms"), column("active_ping_rtt_ms"));
+    let mut log = Log { name: String::new(), down: Steps::default(), up: Steps::default(), rtt: None, span: 0.0 };
+    let (mut bases, mut pings) = (Vec::new(), Vec::new());
+    let (mut first, mut others) = (None, BTreeMap::new());
+    for (number, line) in lines {
+        let row = fields(line);
+        if row.len() < header.len() {
+            return Err(input.fault(format!("line {}: has {} fields: expected {}", number + 1, row.len(), header.len())));
+        }
+        let chosen = site.map_or_else(|| if log.name.is_empty() { row[place].clone() } else { log.name.clone() }, str::to_owned);
+        if row[place] != chosen {
+            others.insert(row[place].clone(), ());
+            continue;
+        }
+        log.name = chosen;
+        let value = |column: usize| row[column].trim().parse::<f64>().ok().filter(|value| value.is_finite());
+        let Some(seconds) = value(at).map(|ms| ms / 1e3) else {
+            return Err(input.fault(format!("line {}: timestamp_unix_ms: `{}` is not a number", number + 1, one_line(&row[at]))));
+        };
+        log.span = seconds - *first.get_or_insert(seconds);
+        let steps = if row[direction].to_ascii_lowercase().starts_with('d') { &mut log.down } else { &mut log.up };
+        if let Some(mbps) = value(rate) {
+            steps.push(seconds, mbps * 1e6);
+        }
+        bases.extend(base.and_then(value));
+        pings.extend(ping.and_then(value));
+    }
+    if log.name.is_empty() {
+        let known: Vec<&str> = others.keys().map(String::as_str).take(10).collect();
+        return Err(match site {
+            Some(site) => input.fault(format!("has no site `{}`: allowed {}", one_line(site), known.join(", "))),
+            None => input.fault("has no rows"),
+        });
+    }
+    let measured = median(bases).map(|rtt| (rtt, "the median of baseline_rtt_ms"));
+    let measured = measured.or_else(|| least(pings).map(|rtt| (rtt, "the least of active_ping_rtt_ms")));
+    log.rtt = measured.map(|(rtt, how)| (rtt, how.to_owned()));
+    let mut draft = draft(input, "stormguard", log, "queue_mbps")?;
+    if !others.is_empty() {
+        draft.notes.push(format!("The log has {} more sites: --site names one.", others.len()));
+    }
+    Ok(draft)
+}
+
+/// A line of CSV with semicolons; a field may stand in quotes.
+fn fields(line: &str) -> Vec<String> {
+    let mut all = vec![String::new()];
+    let mut is_quoted = false;
+    for c in line.trim_end_matches('\r').chars() {
+        match c {
+            '"' => is_quoted = !is_quoted,
+            ';' if !is_quoted => all.push(String::new()),
+            c => all.last_mut().expect("it begins with one").push(c),
+        }
+    }
+    all
+}
+
+/// Kinds of lines of cake-autorate that have rates, with their columns where the log has no header.
+const AUTORATE: &[(&str, &[(&str, usize)])] = &[
+    ("LOAD", &[("LOG_TIMESTAMP", 2), ("CAKE_DL_RATE_KBPS", 6), ("CAKE_UL_RATE_KBPS", 7)]),
+    ("SUMMARY", &[("LOG_TIMESTAMP", 2), ("CAKE_DL_RATE_KBPS", 11), ("CAKE_UL_RATE_KBPS", 12)]),
+    ("DATA", &[("LOG_TIMESTAMP", 2), ("CAKE_DL_RATE_KBPS", 31), ("CAKE_UL_RATE_KBPS", 32), ("DL_OWD_US", 12), ("UL_OWD_US", 17)]),
+];
+
+/// A line from a log of cake-autorate.
+///
+/// # Errors
+/// When the file has no line with rates, or a number that is none.
+pub fn autorate(input: &Input) -> Result<Draft, ImportError> {
+    let text = input.text()?;
+    let mut headers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut log = Log { name: "cake-autorate".to_owned(), down: Steps::default(), up: Steps::default(), rtt: None, span: 0.0 };
+    let mut first = None;
+    let mut shortest: Option<f64> = None;
+    for (number, line) in text.lines().enumerate() {
+        let row: Vec<&str> = line.split(';').map(str::trim).collect();
+        if let Some(kind) = row[0].strip_suffix("_HEADER") {
+            headers.insert(kind, row);
+            continue;
+        }
+        let Some((kind, columns)) = AUTORATE.iter().find(|(kind, _)| *kind == row[0]) else { continue };
+        let value = |name: &str| -> Result<Option<f64>, ImportError> {
+            let listed = headers.get(kind).map(|header| header.iter().position(|known| *known == name));
+            let column = listed.unwrap_or_else(|| columns.iter().find(|(known, _)| *known == name).map(|(_, column)| *column));
+            let Some(text) = column.and_then(|column| row.get(column)) else { return Ok(None) };
+            match text.parse::<f64>() {
+                Ok(value) if value.is_finite() => Ok(Some(value)),
+                _ => Err(input.fault(format!("line {}: {name}: `{}` is not a number", number + 1, one_line(text)))),
+            }
+        };
+        let Some(seconds) = value("LOG_TIMESTAMP")? else { continue };
+        log.span = seconds - *first.get_or_insert(seconds);
+        for (name, steps) in [("CAKE_DL_RATE_KBPS", &mut log.down), ("CAKE_UL_RATE_KBPS", &mut log.up)] {
+            if let Some(kbit) = value(name)? {
+                steps.push(seconds, kbit * 1e3);
+            }
+        }
+        if let (Some(down), Some(up)) = (value("DL_OWD_US")?, value("UL_OWD_US")?) {
+            shortest = least(shortest.into_iter().chain([down + up]));
+        }
+    }
+    // One-way delays have the difference of two clocks in them, which their sum has not.
+    log.rtt = shortest.map(|micros| (micros / 1e3, "the least sum of DL_OWD_US and UL_OWD_US".to_owned()));
+    draft(input, "autorate", log, "rates that the controller set")
+}
+
+fn draft(input: &Input, format: &str, log: Log, why: &str) -> Result<Draft, ImportError> {
+    if log.down.is_empty() && log.up.is_empty() {
+        return Err(input.fault("has no rates: expected the log of a controller"));
+    }
+    let (rtt, origin) = match log.rtt {
+        Some((rtt, how)) if (0.0..=LONGEST_MS).contains(&rtt) => {
+            (Duration::us((rtt * 1e3) as u64), Origin::Measured(format!("half of {rtt:.1} ms, {how}")))
+        }
+        Some((rtt, how)) => return Err(input.fault(format!("{how}: {rtt} ms is out of range: allowed 0 to {LONGEST_MS} ms"))),
+        None => (Duration::ms(20), Origin::Assumed("half of 20 ms: the log has no round-trip times".to_owned())),
+    };
+    let start = [log.down.start(), log.up.start()].into_iter().flatten().fold(f64::INFINITY, f64::min);
+    let way = |steps: &Steps| Way {
+        rate: steps.cited(start, why),
+        buffer: buffer(Duration::ms(100), steps.fastest(), Origin::Assumed("a log of rates does not tell the buffer".to_owned())),
+        queue: Cited::toml("\"cake\"", Origin::Assumed("the queue that the controller sets the rate of".to_owned())),
+        burst: None,
+    };
+    let fastest = log.down.fastest().max(log.up.fastest());
+    let (down, up) = match (log.down.is_empty(), log.up.is_empty()) {
+        (false, false) => (way(&log.down), Some(way(&log.up))),
+        (false, true) => (way(&log.down), None),
+        (true, _) => (way(&log.up), None),
+    };
+    let seconds = log.span.clamp(30.0, LONGEST_RUN).ceil();
+    Ok(Draft {
+        name: format!("line of {}", one_line(&log.name)),
+        made_by: format!("gq import {format} from {}", input.name),
+        notes: vec!["The rates are those of the controller, which may have been below what the line carried.".to_owned()],
+        delay: halves(rtt, &origin),
+        framing: None,
+        down,
+        up,
+        fastest,
+        traffic: None,
+        duration: Some(Cited::quantity(
+            format!("{seconds} s"),
+            Origin::Measured(format!("the log covers {:.0} s; so much of it at most is simulated", log.span)),
+        )),
+    })
+}
+
+#[cfg(test)]
+mod tests;

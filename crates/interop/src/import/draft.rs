@@ -1,0 +1,226 @@
+//! A scenario in the making: figures with their origins, and the file written from them.
+
+use goodqueue_base::units::{Cells, Duration, Framing, Rate};
+use goodqueue_lab::toml_text::quoted;
+use std::fmt::{self, Write as _};
+
+/// Where a figure came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// It is in the file.
+    Measured(String),
+    /// It follows from figures of the file, as described.
+    Estimated(String),
+    /// It is not in the file.
+    Assumed(String),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (word, why) = match self {
+            Self::Measured(why) => ("measured", why),
+            Self::Estimated(why) => ("estimated", why),
+            Self::Assumed(why) => ("assumed", why),
+        };
+        write!(f, "{word}: {}", one_line(why))
+    }
+}
+
+/// A value as a scenario writes it, with its origin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cited {
+    /// TOML.
+    pub value: String,
+    /// Where it is from.
+    pub origin: Origin,
+}
+
+impl Cited {
+    /// A quantity, which is written in quotes.
+    pub fn quantity(value: impl fmt::Display, origin: Origin) -> Self {
+        Self { value: quoted(&value.to_string()), origin }
+    }
+
+    /// TOML as it stands.
+    pub fn toml(value: impl Into<String>, origin: Origin) -> Self {
+        Self { value: value.into(), origin }
+    }
+}
+
+/// One direction of a line.
+#[derive(Clone, Debug)]
+pub struct Way {
+    /// Its rate.
+    pub rate: Cited,
+    /// What its buffer holds.
+    pub buffer: Cited,
+    /// Its queue.
+    pub queue: Cited,
+    /// Depth of its token bucket, if it is a shaper.
+    pub burst: Option<Cited>,
+}
+
+/// A line with its traffic.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    /// What the scenario is called.
+    pub name: String,
+    /// The command that made it, and the file it was made from.
+    pub made_by: String,
+    /// What else a reader should know, in sentences.
+    pub notes: Vec<String>,
+    /// One-way delays, down and up.
+    pub delay: [Cited; 2],
+    /// What each packet has around it on the line.
+    pub framing: Option<(Framing, Origin)>,
+    /// The direction of downloads.
+    pub down: Way,
+    /// The other direction; `None` when nothing is known of it: then it is never the bottleneck.
+    pub up: Option<Way>,
+    /// The fastest rate of both directions, which links of hosts must exceed.
+    pub fastest: Rate,
+    /// Groups of traffic as TOML; `None`: a home's, with downloads, uploads, a call and a ping.
+    pub traffic: Option<String>,
+    /// How long to measure.
+    pub duration: Option<Cited>,
+}
+
+/// A buffer that lasts this long, and two packets at least: no queue holds less.
+#[must_use]
+pub fn buffer(lasts: Duration, rate: Rate, origin: Origin) -> Cited {
+    const TWO_PACKETS: u64 = 2 * 1_500;
+    if rate.bytes_in(lasts).get() >= TWO_PACKETS {
+        return Cited::quantity(lasts, origin);
+    }
+    Cited::quantity("2 packets", origin)
+}
+
+/// Half of a round-trip time each way.
+#[must_use]
+pub fn halves(rtt: Duration, origin: &Origin) -> [Cited; 2] {
+    let back = Duration::ns(rtt.as_nanos() / 2);
+    [Cited::quantity(rtt.saturating_sub(back), origin.clone()), Cited::quantity(back, origin.clone())]
+}
+
+/// Text of a file from elsewhere as part of one line: without control characters, and not longer
+/// than a line.
+#[must_use]
+pub fn one_line(text: &str) -> String {
+    const LONGEST: usize = 200;
+    let plain = |c: char| if c.is_control() { ' ' } else { c };
+    let mut line: String = text.chars().take(LONGEST).map(plain).collect();
+    if text.chars().nth(LONGEST).is_some() {
+        line.push('…');
+    }
+    line
+}
+
+impl Draft {
+    /// The scenario file.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = format!("# Made by {}.\n", one_line(&self.made_by));
+        text.push_str("# Behind each figure stands where it is from; look at those that are assumed.\n");
+        for note in &self.notes {
+            let _ = writeln!(text, "# {}", one_line(note));
+        }
+        let _ = writeln!(text, "goodqueue = 1\nname = {}\nwarmup = \"5 s\"", quoted(&one_line(&self.name)));
+        match &self.duration {
+            Some(duration) => put(&mut text, "duration", duration),
+            None => text.push_str("duration = \"30 s\"\n"),
+        }
+        text.push_str("replications = 5\n\n[access]\n");
+        let access = self.fastest.as_bit_s().saturating_mul(10).clamp(1_000_000_000, 10_000_000_000_000);
+        let why = Origin::Assumed("hosts are faster than the line".to_owned());
+        put(&mut text, "rate", &Cited::quantity(Rate::bit_s(access), why));
+        text.push_str("delay = \"0 s\"\n\n[link.line]\n");
+        self.put_link(&mut text);
+        match &self.traffic {
+            Some(traffic) => text.push_str(traffic),
+            None => text.push_str(if self.up.is_some() { HOME } else { DOWNLOADS }),
+        }
+        text
+    }
+
+    fn put_link(&self, text: &mut String) {
+        let [there, back] = &self.delay;
+        put(text, "rate", &self.down.rate);
+        put(text, "delay", there);
+        if let Some((framing, origin)) = &self.framing {
+            put_framing(text, *framing, origin);
+        }
+        put(text, "buffer", &self.down.buffer);
+        put(text, "queue", &self.down.queue);
+        if let Some(burst) = &self.down.burst {
+            put(text, "burst", burst);
+        }
+        put(text, "delay_up", back);
+        let Some(up) = &self.up else { return };
+        put(text, "rate_up", &up.rate);
+        put(text, "buffer_up", &up.buffer);
+        put(text, "queue_up", &up.queue);
+        if let Some(burst) = &up.burst {
+            put(text, "burst_up", burst);
+        }
+    }
+}
+
+fn put(text: &mut String, key: &str, cited: &Cited) {
+    let _ = writeln!(text, "{:<40} # {}", format!("{key} = {}", cited.value), cited.origin);
+}
+
+fn put_framing(text: &mut String, framing: Framing, origin: &Origin) {
+    let cells = Cells::WORDS.iter().find(|(_, cells)| *cells == framing.cells && *cells != Cells::None);
+    put(text, "overhead", &Cited::quantity(format!("{} B", framing.overhead.get()), origin.clone()));
+    if !framing.mpu.is_zero() {
+        put(text, "mpu", &Cited::quantity(format!("{} B", framing.mpu.get()), origin.clone()));
+    }
+    if let Some((word, _)) = cells {
+        put(text, "cells", &Cited::quantity(word, origin.clone()));
+    }
+}
+
+/// Downloads and uploads that fill the line, and what suffers from them.
+const HOME: &str = r#"
+[[traffic]]                              # assumed: downloads that fill the line
+name = "downloads"
+kind = "bulk"
+flows = 4
+start = "uniform 0 s .. 2 s"
+
+[[traffic]]                              # assumed: an upload at the same time
+name = "upload"
+kind = "bulk"
+direction = "up"
+start = "uniform 0 s .. 2 s"
+
+[[traffic]]                              # assumed: a call
+name = "call"
+kind = "voip"
+direction = "both"
+start = "uniform 0 s .. 1 s"
+
+[[traffic]]                              # assumed: a ping
+name = "ping"
+kind = "echo"
+start = "uniform 0 s .. 100 ms"
+"#;
+
+/// As [`HOME`], where nothing is known of the other direction.
+const DOWNLOADS: &str = r#"
+[[traffic]]                              # assumed: downloads that fill the line
+name = "downloads"
+kind = "bulk"
+flows = 4
+start = "uniform 0 s .. 2 s"
+
+[[traffic]]                              # assumed: a call
+name = "call"
+kind = "voip"
+start = "uniform 0 s .. 1 s"
+
+[[traffic]]                              # assumed: a ping
+name = "ping"
+kind = "echo"
+start = "uniform 0 s .. 100 ms"
+"#;

@@ -1,0 +1,132 @@
+//! Files from elsewhere, read within bounds.
+
+use crate::import::ImportError;
+use flate2::read::MultiGzDecoder;
+use serde_json::Value;
+use std::io::Read;
+use std::path::Path;
+
+/// A file's content, unpacked.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// The file's name for messages.
+    pub name: String,
+    /// What is in it.
+    pub bytes: Vec<u8>,
+}
+
+/// More than this is not read, packed or unpacked: a day of a controller's log has about 50 MB.
+pub const MOST_BYTES: u64 = 256 << 20;
+
+/// First bytes of a gzip file (RFC 1952 §2.3.1).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+impl Input {
+    /// Reads a file, or standard input when it is called `-`. Files packed by gzip are unpacked.
+    ///
+    /// # Errors
+    /// When it cannot be read, is no file, or is larger than 256 MiB, packed or unpacked.
+    pub fn load(path: &Path) -> Result<Self, ImportError> {
+        let name = path.display().to_string();
+        let fault = |message: String| ImportError { file: name.clone(), message };
+        let unreadable = |error: std::io::Error| match error.kind() {
+            std::io::ErrorKind::NotFound => fault("no such file".to_owned()),
+            std::io::ErrorKind::PermissionDenied => fault("may not be read: permission denied".to_owned()),
+            _ => fault(format!("cannot be read: {error}")),
+        };
+        if path.as_os_str() == "-" {
+            return Self::read("standard input", std::io::stdin().lock());
+        }
+        let facts = std::fs::metadata(path).map_err(unreadable)?;
+        if facts.is_dir() {
+            return Err(fault("is a directory: expected a file".to_owned()));
+        }
+        let file = std::fs::File::open(path).map_err(unreadable)?;
+        Self::read(&name, file)
+    }
+
+    /// Reads at most 256 MiB and unpacks them.
+    ///
+    /// # Errors
+    /// As [`Input::load`].
+    pub fn read(name: &str, from: impl Read) -> Result<Self, ImportError> {
+        let bytes = bounded(name, from)?;
+        let bytes = if bytes.starts_with(&GZIP) { bounded(name, MultiGzDecoder::new(bytes.as_slice()))? } else { bytes };
+        Ok(Self { name: name.to_owned(), bytes })
+    }
+
+    /// What is wrong with it.
+    #[must_use]
+    pub fn fault(&self, message: impl Into<String>) -> ImportError {
+        ImportError { file: self.name.clone(), message: message.into() }
+    }
+
+    /// It as text.
+    ///
+    /// # Errors
+    /// When it is not UTF-8.
+    pub fn text(&self) -> Result<&str, ImportError> {
+        std::str::from_utf8(&self.bytes)
+            .map_err(|error| self.fault(format!("is not UTF-8 text: byte {} cannot be read", error.valid_up_to() + 1)))
+    }
+
+    /// It as JSON.
+    ///
+    /// # Errors
+    /// When it is not JSON, or nested too deeply.
+    pub fn json(&self) -> Result<Value, ImportError> {
+        serde_json::from_slice(&self.bytes).map_err(|error| self.fault(format!("is not JSON: {error}")))
+    }
+}
+
+fn bounded(name: &str, from: impl Read) -> Result<Vec<u8>, ImportError> {
+    let fault = |message| ImportError { file: name.to_owned(), message };
+    let mut bytes = Vec::new();
+    from.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| fault(format!("cannot be read: {error}")))?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(fault(format!("is too large: allowed up to {} MiB, packed and unpacked", MOST_BYTES >> 20)));
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use std::io::Write;
+
+    #[test]
+    fn packed_files_are_unpacked_within_bounds() {
+        let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
+        packer.write_all(b"{\"a\": 1}").unwrap();
+        let input = Input::read("x.gz", packer.finish().unwrap().as_slice()).unwrap();
+        assert_eq!(input.json().unwrap()["a"], 1);
+
+        let zeros = std::io::repeat(0).take(MOST_BYTES + 2);
+        let mut packer = GzEncoder::new(zeros_packed(zeros), Compression::fast());
+        packer.flush().unwrap();
+        let bomb = packer.get_ref().clone();
+        let error = Input::read("bomb.gz", bomb.as_slice()).unwrap_err();
+        assert_eq!(error.to_string(), "bomb.gz: is too large: allowed up to 256 MiB, packed and unpacked");
+    }
+
+    fn zeros_packed(mut zeros: impl Read) -> Vec<u8> {
+        let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
+        std::io::copy(&mut zeros, &mut packer).unwrap();
+        packer.finish().unwrap()
+    }
+
+    #[test]
+    fn nesting_without_end_is_refused() {
+        let deep = "[".repeat(1_000_000);
+        let error = Input::read("deep.json", deep.as_bytes()).unwrap().json().unwrap_err();
+        assert!(error.to_string().starts_with("deep.json: is not JSON: recursion limit exceeded"), "{error}");
+    }
+
+    #[test]
+    fn what_is_not_text_is_named() {
+        let error = Input::read("x", &b"ab\xff"[..]).unwrap().text().unwrap_err();
+        assert_eq!(error.to_string(), "x: is not UTF-8 text: byte 3 cannot be read");
+    }
+}

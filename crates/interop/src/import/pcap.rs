@@ -1,0 +1,114 @@
+//! Packets of a link (`pcap` and `pcapng`): its rate, round-trip times, sizes and beginnings of
+//! transfers.
+
+mod file;
+mod flows;
+
+use crate::import::draft::{buffer, halves};
+use crate::import::steps::median;
+use crate::import::{Cited, Draft, ImportError, Input, Origin, Way};
+use flows::Flows;
+use goodqueue_base::units::{Duration, Rate};
+use goodqueue_lab::toml_text::quoted;
+use std::fmt::Write as _;
+
+/// A line and its transfers.
+#[derive(Clone, Debug)]
+pub struct Captured {
+    /// The line.
+    pub draft: Draft,
+    /// Transfers toward clients as a flow list: beginning and size of each.
+    pub list: String,
+}
+
+/// Rates are means over so many tenths of a second.
+const WINDOW: usize = 10;
+
+/// A line from a recording of packets. With `list`, the name of the flow list, its transfers are
+/// the traffic.
+///
+/// Down is toward those that opened connections.
+///
+/// # Errors
+/// When the file is no recording of packets, has none of IP, or has times out of range.
+pub fn import(input: &Input, list: Option<&str>) -> Result<Captured, ImportError> {
+    let mut flows = Flows::default();
+    let kept = file::each_packet(input, |packet| flows.take(&packet))?;
+    if flows.is_empty() {
+        return Err(input.fault("has no packets of IP"));
+    }
+    let transfers = flows.transfers();
+    let mut text = String::from("# start and size of what went to those who opened the connections\nstart, size\n");
+    for (start, bytes) in &transfers {
+        let _ = writeln!(text, "{} us, {bytes} B", (start * 1e6).round());
+    }
+    let seconds = flows.span();
+    let (down, up) = (rate(flows.bins(0), seconds), rate(flows.bins(1), seconds));
+    let rtts = flows.round_trips();
+    let (lowest, highest) = rtts.iter().fold((f64::INFINITY, 0.0f64), |(low, high), rtt| (low.min(*rtt), high.max(*rtt)));
+    let delay = match median(rtts.clone()) {
+        Some(rtt) => {
+            let why = format!(
+                "half of {:.1} ms, the median over {} connections, {:.1} to {:.1} ms",
+                rtt * 1e3,
+                rtts.len(),
+                lowest * 1e3,
+                highest * 1e3
+            );
+            halves(Duration::us((rtt * 1e6).round() as u64), &Origin::Measured(why))
+        }
+        None => halves(Duration::ms(20), &Origin::Assumed("half of 20 ms: no connection shows a round trip".to_owned())),
+    };
+    let mut notes =
+        vec!["The line may carry more than it did in its busiest second: it is as fast as written here or faster.".to_owned()];
+    if kept.cut {
+        notes.push("The recording ends within a packet; what is before was read.".to_owned());
+    }
+    if flows.is_full() {
+        notes.push(format!("Connections after the first {} were counted as bytes and not as transfers.", flows::MOST));
+    }
+    let traffic = list.filter(|_| !transfers.is_empty()).map(|list| {
+        format!("\n[[traffic]]                              # measured: transfers of the recording\nname = \"transfers\"\nkind = \"flow-list\"\nfile = {}\n", quoted(list))
+    });
+    let way = |rate: Rate, heading: &str| Way {
+        rate: Cited::quantity(
+            format!("{} bit/s", rate.as_bit_s()),
+            Origin::Estimated(format!("the busiest second {heading}, IP bytes")),
+        ),
+        buffer: buffer(Duration::ms(100), rate, Origin::Assumed("a recording of packets does not tell the buffer".to_owned())),
+        queue: Cited::toml("\"tail-drop\"", Origin::Assumed("a recording of packets does not tell the queue".to_owned())),
+        burst: None,
+    };
+    let (first, second) = match (down, up) {
+        (Some(down), up) => (way(down, "toward clients"), up.map(|up| way(up, "toward servers"))),
+        (None, Some(up)) => (way(up, "toward servers"), None),
+        (None, None) => return Err(input.fault("has too few bytes for a rate: allowed 1 kbit/s and more")),
+    };
+    let draft = Draft {
+        name: format!("packets of {}", input.name.rsplit('/').next().unwrap_or(&input.name)),
+        made_by: format!("gq import pcap from {}", input.name),
+        notes,
+        delay,
+        framing: None,
+        down: first,
+        up: second,
+        fastest: down.into_iter().chain(up).max().unwrap_or(Rate::mbit(1)),
+        duration: traffic.as_ref().map(|_| {
+            let why = format!("the recording lasts {seconds:.1} s");
+            Cited::quantity(format!("{} s", seconds.ceil().max(10.0)), Origin::Measured(why))
+        }),
+        traffic,
+    };
+    Ok(Captured { draft, list: text })
+}
+
+/// The mean rate of the busiest second, or over all of a shorter recording.
+fn rate(bins: &[u64], seconds: f64) -> Option<Rate> {
+    let most = bins.windows(WINDOW.min(bins.len()).max(1)).map(|window| window.iter().sum::<u64>()).max()?;
+    let window = (WINDOW as f64 / 10.0).min(seconds.max(0.1));
+    let bits = most as f64 * 8.0 / window;
+    (1e3..=1e12).contains(&bits).then(|| Rate::bit_s(bits.round() as u64))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,186 @@
+//! Connections recorded as qlog: their figures, and a line on which they could have run.
+//!
+//! Read are both forms of draft-ietf-quic-qlog-main-schema-14, one JSON document or a sequence of
+//! JSON texts (RFC 7464, or one on each line), with events of QUIC as its drafts have named them:
+//! `packet_sent`, `packet_received`, `packet_lost`, `packet_dropped`, and
+//! `recovery_metrics_updated` or `metrics_updated`. Everything else is passed over.
+
+mod events;
+
+use crate::import::draft::{buffer, halves};
+use crate::import::{Cited, Draft, ImportError, Input, Origin, Way};
+use events::{Event, Vantage, read};
+use goodqueue_base::units::{Duration, Rate};
+
+/// Figures of a recorded connection, or of one direction of it: the one with more data.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Connection {
+    /// What the file calls it.
+    pub title: String,
+    /// From the first packet with data to the last, in seconds.
+    pub seconds: f64,
+    /// Bytes of these packets.
+    pub bytes: u64,
+    /// How many there were.
+    pub packets: u64,
+    /// Packets that the sender took for lost, or that the queue dropped where the file is that of a
+    /// network.
+    pub lost: u64,
+    /// Smoothed round-trip time in seconds: least, median and 95th percentile over time.
+    pub rtt_s: Option<[f64; 3]>,
+    /// Congestion window in bytes, mean over time.
+    pub window: Option<f64>,
+    /// Bytes in flight, mean over time.
+    pub in_flight: Option<f64>,
+    /// Bytes in the busiest tenth of the time, for each second.
+    busiest: f64,
+}
+
+/// Parts of the time of which the busiest counts as the line's rate.
+const PARTS: usize = 10;
+
+impl Connection {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// When it is no qlog, or has no packets.
+    pub fn read(input: &Input) -> Result<Self, ImportError> {
+        let recorded = read(input)?;
+        let sizes = |wanted: fn(&Event) -> Option<u64>| -> Vec<(f64, u64)> {
+            recorded.events.iter().filter_map(|(at, event)| Some((*at, wanted(event)?))).collect()
+        };
+        let sent = sizes(|event| if let Event::Sent(bytes) = event { Some(*bytes) } else { None });
+        let received = sizes(|event| if let Event::Received(bytes) = event { Some(*bytes) } else { None });
+        let total = |packets: &[(f64, u64)]| packets.iter().map(|(_, bytes)| bytes).sum::<u64>();
+        // What arrives at a queue was sent; an end has sent or received most.
+        let data = match recorded.vantage {
+            Vantage::Network => received,
+            Vantage::End if total(&received) > total(&sent) => received,
+            Vantage::End => sent,
+        };
+        let (Some((first, _)), Some((last, _))) = (data.first(), data.last()) else {
+            return Err(input.fault("has no packet_sent or packet_received with a length"));
+        };
+        let (first, seconds) = (*first, last - first);
+        let mut parts = [0u64; PARTS];
+        for (at, bytes) in &data {
+            let part = ((at - first) / seconds.max(1e-9) * PARTS as f64) as usize;
+            parts[part.min(PARTS - 1)] += bytes;
+        }
+        let busiest = parts.iter().max().copied().unwrap_or(0) as f64 * PARTS as f64 / seconds.max(1e-9);
+        let values = |wanted: fn(&Event) -> Option<f64>| -> Vec<(f64, f64)> {
+            recorded.events.iter().filter_map(|(at, event)| Some((*at, wanted(event)?))).collect()
+        };
+        let rtt = values(|event| if let Event::Metrics { rtt_s, .. } = event { *rtt_s } else { None });
+        let window = values(|event| if let Event::Metrics { window, .. } = event { *window } else { None });
+        let in_flight = values(|event| if let Event::Metrics { in_flight, .. } = event { *in_flight } else { None });
+        Ok(Self {
+            title: recorded.title,
+            seconds,
+            bytes: total(&data),
+            packets: data.len() as u64,
+            lost: recorded.events.iter().filter(|(_, event)| *event == Event::Lost).count() as u64,
+            rtt_s: over_time(&rtt, *last).map(|shares| [0.0, 0.5, 0.95].map(|part| quantile(&shares, part))),
+            window: over_time(&window, *last).map(|shares| mean(&shares)),
+            in_flight: over_time(&in_flight, *last).map(|shares| mean(&shares)),
+            busiest,
+        })
+    }
+
+    /// Bits per second from the first packet to the last.
+    #[must_use]
+    pub fn rate_bit_s(&self) -> Option<f64> {
+        (self.seconds > 0.0).then(|| self.bytes as f64 * 8.0 / self.seconds)
+    }
+
+    /// Share of the packets that were lost.
+    #[must_use]
+    pub fn loss(&self) -> f64 {
+        self.lost as f64 / self.packets.max(1) as f64
+    }
+}
+
+/// How long each value was the latest, sorted by value; `None` without any.
+fn over_time(values: &[(f64, f64)], end: f64) -> Option<Vec<(f64, f64)>> {
+    let until = values.iter().skip(1).map(|(at, _)| *at).chain([end]);
+    let mut shares: Vec<(f64, f64)> =
+        values.iter().zip(until).map(|((at, value), until)| (*value, (until - at).max(0.0))).collect();
+    if shares.is_empty() {
+        return None;
+    }
+    if shares.iter().all(|(_, span)| *span == 0.0) {
+        shares.iter_mut().for_each(|(_, span)| *span = 1.0);
+    }
+    shares.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    Some(shares)
+}
+
+fn quantile(shares: &[(f64, f64)], part: f64) -> f64 {
+    let whole: f64 = shares.iter().map(|(_, span)| span).sum();
+    let mut passed = 0.0;
+    for (value, span) in shares {
+        passed += span;
+        if passed >= part * whole {
+            return *value;
+        }
+    }
+    shares.last().map_or(f64::NAN, |(value, _)| *value)
+}
+
+fn mean(shares: &[(f64, f64)]) -> f64 {
+    let whole: f64 = shares.iter().map(|(_, span)| span).sum();
+    shares.iter().map(|(value, span)| value * span).sum::<f64>() / whole
+}
+
+/// A line on which the connection could have run, and a flow of its size.
+///
+/// # Errors
+/// When the file is no qlog, or shows neither a rate nor a round-trip time.
+pub fn import(input: &Input) -> Result<Draft, ImportError> {
+    let connection = Connection::read(input)?;
+    let Connection { seconds, bytes, packets, lost, rtt_s, busiest, .. } = &connection;
+    let Some([least, _, most]) = *rtt_s else {
+        return Err(input.fault("has no smoothed_rtt in recovery_metrics_updated, so no delay can be told"));
+    };
+    let rate = Rate::bit_s((busiest * 8.0).min(1e12) as u64);
+    if rate < Rate::kbit(1) {
+        return Err(input.fault("has too few bytes for a rate: allowed 1 kbit/s and more"));
+    }
+    let span = |seconds: f64| Duration::us((seconds * 1e6).round() as u64);
+    let measured = Origin::Measured(format!("half of {:.1} ms, the least smoothed round-trip time", least * 1e3));
+    let lasts = format!("{:.1} ms, the 95th percentile of the round-trip time above its least", (most - least) * 1e3);
+    let traffic = format!(
+        "\n[[traffic]]                              # measured: {bytes} B in {packets} packets within {seconds:.1} s, {lost} of them lost\n\
+         name = \"recorded\"\nkind = \"bulk\"\nsize = \"{bytes} B\"\ncc = \"cubic\"                             # assumed: a recording does not tell the control\n"
+    );
+    let duration = (seconds * 2.0).ceil().clamp(5.0, 3600.0);
+    Ok(Draft {
+        name: format!("connection of {}", input.name.rsplit('/').next().unwrap_or(&input.name)),
+        made_by: format!("gq import qlog from {}", input.name),
+        notes: vec![
+            "The line may carry more than this connection sent: it is as fast as written here or faster.".to_owned(),
+            "Compare with the recording: gq run with --qlog DIR, then gq qlog RECORDING DIR/0-0-recorded-0.sqlog.".to_owned(),
+        ],
+        delay: halves(span(least), &measured),
+        framing: None,
+        down: Way {
+            rate: Cited::quantity(
+                format!("{} bit/s", rate.as_bit_s()),
+                Origin::Estimated("the busiest tenth of the connection's time".to_owned()),
+            ),
+            buffer: buffer(span(most - least), rate, Origin::Estimated(lasts)),
+            queue: Cited::toml("\"tail-drop\"", Origin::Assumed("a recording does not tell the queue".to_owned())),
+            burst: None,
+        },
+        up: None,
+        fastest: rate,
+        traffic: Some(traffic),
+        duration: Some(Cited::quantity(
+            format!("{duration} s"),
+            Origin::Assumed("twice the time of the recording, so that the transfer ends".to_owned()),
+        )),
+    })
+}
+
+#[cfg(test)]
+mod tests;

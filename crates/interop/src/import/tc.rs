@@ -1,0 +1,128 @@
+//! What `tc` prints, or is told: queues, limits, marking and rates of a host.
+
+use crate::import::draft::halves;
+use crate::import::{Cited, Draft, ImportError, Input, Origin, Way};
+use crate::router::tc::{self, Finding, Held};
+use goodqueue_aqm::spec::{Size, Value};
+use goodqueue_base::units::{Duration, Rate};
+use goodqueue_lab::toml_text::quoted;
+
+/// The rate of an interface that nothing shapes, which `tc` does not know.
+const UNSHAPED: Rate = Rate::gbit(1);
+
+/// A line from the queues of a host: those of `dev` and of the intermediate device beside it.
+///
+/// # Errors
+/// When the file is not what `tc` prints, an interface has a queue that gq lacks, or it is not
+/// clear which interface is meant.
+pub fn import(input: &Input, dev: Option<&str>) -> Result<Draft, ImportError> {
+    let all = tc::read(input.text()?).map_err(|error| input.fault(error.to_string()))?;
+    let wanted: Vec<_> = all
+        .into_iter()
+        .filter(|found| dev.is_none_or(|dev| found.dev == dev || found.dev.is_empty() || is_ifb(&found.dev)))
+        .collect();
+    let findings = tc::findings(&wanted).map_err(|error| input.fault(error.to_string()))?;
+    let (beside, interfaces): (Vec<&Finding>, Vec<&Finding>) = findings.iter().partition(|finding| is_ifb(&finding.dev));
+    let shaped: Vec<&&Finding> = interfaces.iter().filter(|finding| finding.rate.is_some()).collect();
+    let leaving = match (interfaces.as_slice(), shaped.as_slice()) {
+        ([only], _) => Some(*only),
+        ([], _) => None,
+        (_, [only]) => Some(**only),
+        (several, _) => {
+            let names: Vec<&str> = several.iter().map(|finding| finding.dev.as_str()).collect();
+            return Err(input.fault(format!("has queues at {}: name one with --dev", names.join(", "))));
+        }
+    };
+    let named = |finding: &&&Finding| leaving.is_some_and(|leaving| finding.dev == format!("ifb4{}", leaving.dev));
+    let arriving = beside.iter().find(named).or(if beside.len() == 1 { beside.first() } else { None }).copied();
+    let (down, up) = match (arriving, leaving) {
+        (Some(arriving), leaving) => (arriving, leaving),
+        (None, Some(leaving)) => (leaving, None),
+        (None, None) => return Err(input.fault("has no queue: expected what tc -s -j qdisc show prints, or lines of tc")),
+    };
+    Ok(draft(input, down, up))
+}
+
+fn is_ifb(dev: &str) -> bool {
+    dev.starts_with("ifb")
+}
+
+fn draft(input: &Input, down: &Finding, up: Option<&Finding>) -> Draft {
+    let assumed = Origin::Assumed("half of 20 ms: tc does not show how long the path is".to_owned());
+    let mut notes: Vec<String> = Vec::new();
+    if up.is_some() {
+        notes.push(format!("Down is what arrives and waits at {}; up is what leaves.", down.dev));
+    }
+    for finding in [Some(down), up].into_iter().flatten() {
+        notes.extend(finding.notes.iter().map(|note| format!("{}: {note}", finding.dev)));
+    }
+    let framings = || [Some(down), up].into_iter().flatten().filter_map(|finding| Some((finding.framing?, &finding.dev)));
+    let framing = framings().next();
+    if let Some((_, dev)) = framings().find(|(other, _)| framing.is_some_and(|(framing, _)| framing != *other)) {
+        notes.push(format!("{dev}: its shaper counts other framing; a link has the same in both directions."));
+    }
+    let rate = |finding: &Finding| finding.rate.as_ref().map_or(UNSHAPED, |(rate, _)| *rate);
+    Draft {
+        name: format!("queues of {}", up.unwrap_or(down).dev),
+        made_by: format!("gq import tc from {}", input.name),
+        notes,
+        delay: halves(Duration::ms(20), &assumed),
+        framing: framing.map(|(framing, dev)| (framing, Origin::Measured(format!("framing that the shaper of {dev} counts")))),
+        down: way(down),
+        up: up.map(way),
+        fastest: up.map_or(Rate::ZERO, rate).max(rate(down)),
+        traffic: None,
+        duration: None,
+    }
+}
+
+fn way(finding: &Finding) -> Way {
+    let rate = match &finding.rate {
+        Some((rate, source)) => Cited::quantity(format!("{} bit/s", rate.as_bit_s()), Origin::Measured(source.clone())),
+        None => Cited::quantity(UNSHAPED, Origin::Assumed(format!("nothing shapes {}; put its rate here", finding.dev))),
+    };
+    let said = |word: &str| Origin::Measured(format!("{word} of {}", finding.source));
+    let buffer = match finding.held {
+        Held::Packets(packets) => Cited::quantity(format!("{packets} packets"), said("limit")),
+        Held::Bytes(bytes) => Cited::quantity(format!("{bytes} B"), said("limit")),
+        Held::Default(size) => {
+            let text = match size {
+                Size::Packets(packets) => format!("{packets} packets"),
+                Size::Bytes(bytes) => format!("{bytes} B"),
+                Size::Time(span) => span.to_string(),
+            };
+            Cited::quantity(text, Origin::Estimated(format!("what the kernel gives {} without a limit", finding.source)))
+        }
+    };
+    let bucket = finding.burst.filter(|_| finding.rate.is_some());
+    let burst =
+        bucket.map(|burst| Cited::quantity(format!("{} B", burst.get()), Origin::Measured("bucket of the shaper".to_owned())));
+    Way { rate, buffer, queue: Cited::toml(queue(finding), Origin::Measured(finding.source.clone())), burst }
+}
+
+/// A queue in TOML, with a limit where it was given one: the buffer of a link is the modem's.
+fn queue(finding: &Finding) -> String {
+    let mut text = format!("{{ kind = {}", quoted(finding.kind.kind));
+    for (name, value) in &finding.params {
+        text.push_str(&format!(", {name} = {}", toml(*value)));
+    }
+    if finding.kind.marks.is_possible() {
+        text.push_str(&format!(", ecn = {}", finding.marks));
+    }
+    match finding.held {
+        Held::Packets(packets) => text.push_str(&format!(", limit = \"{packets} packets\"")),
+        Held::Bytes(bytes) => text.push_str(&format!(", limit = \"{bytes} B\"")),
+        Held::Default(_) => {}
+    }
+    text.push_str(" }");
+    text
+}
+
+fn toml(value: Value) -> String {
+    match value {
+        Value::Number(number) => number.to_string(),
+        Value::Switch(on) => on.to_string(),
+        Value::Rate(rate) => quoted(&format!("{} bit/s", rate.as_bit_s())),
+        Value::Duration(_) | Value::Range(..) | Value::Size(_) | Value::Bytes(_) | Value::Choice(_) => quoted(&value.to_string()),
+    }
+}

@@ -1,0 +1,106 @@
+//! What RouterOS 7 can say in `/queue type`.
+
+use super::tc::twentieth;
+use super::words::{key, model, only, word};
+use super::write::in_whole_units;
+use super::{Dialect, Fixed, Form, Hold, How, Marks, Style, Word, Write};
+use goodqueue_base::units::{Bytes, Rate};
+
+/// Kinds and properties of queue types.
+pub const ROUTEROS: Dialect = Dialect { title: "RouterOS", style: &STYLE, forms: FORMS };
+
+/// Quantities as RouterOS reads them.
+pub const STYLE: Style = Style {
+    micros: |micros| in_whole_units(micros, &[(1_000_000, "s"), (1_000, "ms"), (1, "us")]),
+    bytes: |bytes: Bytes| bytes.get().to_string(),
+    rate: |rate: Rate| in_whole_units(rate.as_bit_s(), &[(1_000_000, "M"), (1_000, "k"), (1, "")]),
+    switch: |on| if on { "yes" } else { "no" },
+};
+
+const FORMS: &[Form] = &[
+    Form { kind: "tail-drop", word: "pfifo", limit: Hold::Packets("pfifo-limit"), marks: Marks::Never, words: &[] },
+    Form { kind: "tail-drop", word: "bfifo", limit: Hold::Bytes("bfifo-limit"), marks: Marks::Never, words: &[] },
+    Form { kind: "codel", word: "codel", limit: Hold::Packets("codel-limit"), marks: Marks::Key("codel-ecn"), words: CODEL },
+    Form {
+        kind: "fq-codel",
+        word: "fq-codel",
+        limit: Hold::Packets("fq-codel-limit"),
+        marks: Marks::Key("fq-codel-ecn"),
+        words: FQ_CODEL,
+    },
+    Form { kind: "cake", word: "cake", limit: Hold::Bytes("cake-memlimit"), marks: Marks::Always, words: CAKE },
+];
+
+const CODEL: &[Word] = &[
+    key("target", "codel-target", Write::Time),
+    key("interval", "codel-interval", Write::Time),
+    key("ce_threshold", "codel-ce-threshold", Write::Time),
+    only("reentry", Fixed::Choice("rfc8289")),
+    model("arithmetic"),
+];
+
+const FQ_CODEL: &[Word] = &[
+    key("flows", "fq-codel-flows", Write::Number),
+    key("quantum", "fq-codel-quantum", Write::Bytes),
+    only("header", Fixed::Bytes(14)),
+    key("memory_limit", "fq-codel-memlimit", Write::Bytes),
+    only("drop_batch", Fixed::Number(64.0)),
+    only("perturbation", Fixed::Automatic),
+    only("hash", Fixed::Choice("direct")),
+    only("guard", Fixed::Choice("total")),
+    key("target", "fq-codel-target", Write::Time),
+    key("interval", "fq-codel-interval", Write::Time),
+    key("ce_threshold", "fq-codel-ce-threshold", Write::Time),
+    only("reentry", Fixed::Choice("rfc8289")),
+    model("arithmetic"),
+];
+
+const CAKE: &[Word] = &[
+    word(
+        "isolation",
+        How::Choice(
+            "cake-flowmode",
+            &[
+                ("triple-isolate", "triple-isolate"),
+                ("flowblind", "flowblind"),
+                ("srchost", "srchost"),
+                ("dsthost", "dsthost"),
+                ("hosts", "hosts"),
+                ("flows", "flows"),
+                ("dual-srchost", "dual-srchost"),
+                ("dual-dsthost", "dual-dsthost"),
+            ],
+        ),
+    ),
+    word(
+        "tins",
+        How::Choice(
+            "cake-diffserv",
+            &[
+                ("diffserv3", "diffserv3"),
+                ("besteffort", "besteffort"),
+                ("precedence", "precedence"),
+                ("diffserv4", "diffserv4"),
+                ("diffserv8", "diffserv8"),
+            ],
+        ),
+    ),
+    word("ack_filter", How::Choice("cake-ack-filter", &[("off", "none"), ("on", "filter"), ("aggressive", "aggressive")])),
+    word("target", How::Derived(twentieth)),
+    key("interval", "cake-rtt", Write::Time),
+    only("p_inc", Fixed::Number(1.0 / 256.0)),
+    only("p_dec", Fixed::Number(1.0 / 4096.0)),
+    only("flows", Fixed::Number(1024.0)),
+    only("quantum", Fixed::Automatic),
+    only("ingress", Fixed::Switch(false)),
+    model("rate"),
+    only("autorate", Fixed::Switch(false)),
+    model("framing"),
+    model("overhead"),
+    model("mpu"),
+    model("cells"),
+    model("memlimit"),
+    key("nat", "cake-nat", Write::Switch),
+    only("split_gso", Fixed::Switch(true)),
+    model("arithmetic"),
+];

@@ -1,0 +1,187 @@
+//! What Linux's `tc` can say: kernel 6.12 and iproute2 of the same age.
+
+pub(crate) mod red;
+
+use super::words::{ECN, key, model, only, word};
+use super::write::in_whole_units;
+use super::{Dialect, Fixed, Form, Hold, How, Marks, Style, Word, Write};
+use goodqueue_aqm::spec::{Given, Value};
+use goodqueue_base::units::{Bytes, Duration, Rate};
+use red::RED;
+
+/// The words of `tc qdisc`.
+pub const TC: Dialect = Dialect { title: "tc", style: &STYLE, forms: FORMS };
+
+/// Quantities as `tc` reads them.
+pub const STYLE: Style = Style {
+    micros: |micros| in_whole_units(micros, &[(1_000_000, "s"), (1_000, "ms"), (1, "us")]),
+    bytes: |bytes: Bytes| bytes.get().to_string(),
+    rate: |rate: Rate| in_whole_units(rate.as_bit_s(), &[(1_000_000, "mbit"), (1_000, "kbit"), (1, "bit")]),
+    switch: |on| if on { "on" } else { "off" },
+};
+
+const FORMS: &[Form] = &[
+    Form { kind: "tail-drop", word: "pfifo", limit: Hold::Packets("limit"), marks: Marks::Never, words: &[] },
+    Form { kind: "tail-drop", word: "bfifo", limit: Hold::Bytes("limit"), marks: Marks::Never, words: &[] },
+    Form { kind: "codel", word: "codel", limit: Hold::Packets("limit"), marks: ECN, words: CODEL },
+    Form { kind: "fq-codel", word: "fq_codel", limit: Hold::Packets("limit"), marks: ECN, words: FQ_CODEL },
+    Form { kind: "pie", word: "pie", limit: Hold::Packets("limit"), marks: ECN, words: PIE },
+    Form { kind: "fq-pie", word: "fq_pie", limit: Hold::Packets("limit"), marks: ECN, words: FQ_PIE },
+    Form { kind: "red", word: "red", limit: Hold::Needed("limit"), marks: Marks::Flag("ecn"), words: RED },
+    Form { kind: "ared", word: "red", limit: Hold::Needed("limit"), marks: Marks::Flag("ecn"), words: RED },
+    Form { kind: "sfb", word: "sfb", limit: Hold::Packets("limit"), marks: Marks::Always, words: SFB },
+    Form { kind: "cake", word: "cake", limit: Hold::Bytes("memlimit"), marks: Marks::Always, words: CAKE },
+    Form { kind: "dualpi2", word: "dualpi2", limit: Hold::Packets("limit"), marks: Marks::Always, words: DUALPI2 },
+];
+
+/// Disciplines that mark when they are not told.
+pub(crate) const MARK_UNTOLD: &[&str] = &["fq_codel", "cake", "sfb", "dualpi2"];
+
+// Linux's CoDel begins an episode as RFC 8289 §5.5 does.
+const CODEL: &[Word] = &[
+    key("target", "target", Write::Time),
+    key("interval", "interval", Write::Time),
+    key("ce_threshold", "ce_threshold", Write::Time),
+    only("reentry", Fixed::Choice("rfc8289")),
+    model("arithmetic"),
+];
+
+const FQ_CODEL: &[Word] = &[
+    key("flows", "flows", Write::Number),
+    key("quantum", "quantum", Write::Bytes),
+    only("header", Fixed::Bytes(14)),
+    key("memory_limit", "memory_limit", Write::Bytes),
+    key("drop_batch", "drop_batch", Write::Number),
+    only("perturbation", Fixed::Automatic),
+    only("hash", Fixed::Choice("direct")),
+    only("guard", Fixed::Choice("total")),
+    key("target", "target", Write::Time),
+    key("interval", "interval", Write::Time),
+    key("ce_threshold", "ce_threshold", Write::Time),
+    only("reentry", Fixed::Choice("rfc8289")),
+    model("arithmetic"),
+];
+
+/// `alpha` and `beta` count sixteenths of a hertz (net/sched/sch_pie.c).
+const SIXTEENTHS: Write = Write::Whole(16.0);
+
+const DEPARTURE_RATE: How = How::Flags(&[("timestamp", "no_dq_rate_estimator"), ("departure-rate", "dq_rate_estimator")]);
+
+// Words that the kernel has no options for are constants of net/sched/sch_pie.c and
+// include/net/pie.h.
+const PIE: &[Word] = &[
+    key("target", "target", Write::Time),
+    key("t_update", "tupdate", Write::Time),
+    only("max_burst", Fixed::Micros(150_000)),
+    key("alpha", "alpha", SIXTEENTHS),
+    key("beta", "beta", SIXTEENTHS),
+    only("mark_ecnth", Fixed::Number(0.1)),
+    only("mean_pktsize", Fixed::Automatic),
+    only("dq_threshold", Fixed::Bytes(16_384)),
+    word("estimator", DEPARTURE_RATE),
+    only("derandomize", Fixed::Switch(true)),
+    only("cap_drop", Fixed::Switch(true)),
+    only("active_inactive", Fixed::Switch(false)),
+    word("bytes", How::Switch { on: "bytemode", off: "nobytemode" }),
+    model("arithmetic"),
+];
+
+const FQ_PIE: &[Word] = &[
+    key("flows", "flows", Write::Number),
+    key("quantum", "quantum", Write::Bytes),
+    only("header", Fixed::Bytes(14)),
+    key("memory_limit", "memory_limit", Write::Bytes),
+    only("fat_flow_drop", Fixed::Switch(false)),
+    only("perturbation", Fixed::Automatic),
+    only("hash", Fixed::Choice("direct")),
+    key("target", "target", Write::Time),
+    key("t_update", "tupdate", Write::Time),
+    only("max_burst", Fixed::Micros(150_000)),
+    key("alpha", "alpha", SIXTEENTHS),
+    key("beta", "beta", SIXTEENTHS),
+    key("mark_ecnth", "ecn_prob", Write::Whole(100.0)),
+    only("mean_pktsize", Fixed::Automatic),
+    only("dq_threshold", Fixed::Bytes(16_384)),
+    word("estimator", DEPARTURE_RATE),
+    only("derandomize", Fixed::Switch(true)),
+    only("cap_drop", Fixed::Switch(true)),
+    word("bytes", How::Switch { on: "bytemode", off: "nobytemode" }),
+    model("arithmetic"),
+];
+
+const SFB: &[Word] = &[
+    key("bin_size", "target", Write::Number),
+    key("max", "max", Write::Number),
+    key("d1", "increment", Write::Number),
+    key("d2", "decrement", Write::Number),
+    key("penalty_rate", "penalty_rate", Write::Number),
+    key("penalty_burst", "penalty_burst", Write::Number),
+    key("rehash", "rehash", Write::Millis),
+    key("warmup", "db", Write::Millis),
+    model("arithmetic"),
+];
+
+/// cake works its target out from `rtt`: a twentieth of it (net/sched/sch_cake.c).
+pub(super) fn twentieth(given: &Given<'_>) -> Option<Value> {
+    Some(Value::Duration(Duration::ns(given.duration("interval")?.as_nanos() / 20)))
+}
+
+const CAKE: &[Word] = &[
+    word(
+        "isolation",
+        How::Flags(&[
+            ("triple-isolate", "triple-isolate"),
+            ("flowblind", "flowblind"),
+            ("srchost", "srchost"),
+            ("dsthost", "dsthost"),
+            ("hosts", "hosts"),
+            ("flows", "flows"),
+            ("dual-srchost", "dual-srchost"),
+            ("dual-dsthost", "dual-dsthost"),
+        ]),
+    ),
+    word(
+        "tins",
+        How::Flags(&[
+            ("diffserv3", "diffserv3"),
+            ("besteffort", "besteffort"),
+            ("precedence", "precedence"),
+            ("diffserv4", "diffserv4"),
+            ("diffserv8", "diffserv8"),
+        ]),
+    ),
+    word("ack_filter", How::Flags(&[("off", "no-ack-filter"), ("on", "ack-filter"), ("aggressive", "ack-filter-aggressive")])),
+    word("target", How::Derived(twentieth)),
+    key("interval", "rtt", Write::Time),
+    only("p_inc", Fixed::Number(1.0 / 256.0)),
+    only("p_dec", Fixed::Number(1.0 / 4096.0)),
+    only("flows", Fixed::Number(1024.0)),
+    only("quantum", Fixed::Automatic),
+    word("ingress", How::Switch { on: "ingress", off: "egress" }),
+    model("rate"),
+    only("autorate", Fixed::Switch(false)),
+    model("framing"),
+    model("overhead"),
+    model("mpu"),
+    model("cells"),
+    model("memlimit"),
+    word("nat", How::Switch { on: "nat", off: "" }),
+    only("split_gso", Fixed::Switch(true)),
+    model("arithmetic"),
+];
+
+// Linux's dualpi2 marks L4S packets from a step; options of the patch that is in Linux since 6.17.
+const DUALPI2: &[Word] = &[
+    key("target", "target", Write::Time),
+    key("rtt_max", "max_rtt", Write::Time),
+    key("t_update", "tupdate", Write::Time),
+    key("alpha", "alpha", Write::Number),
+    key("beta", "beta", Write::Number),
+    key("k", "coupling_factor", Write::Whole(1.0)),
+    key("min_th", "step_thresh", Write::Time),
+    only("range", Fixed::Micros(0)),
+    key("th_len", "min_qlen_step", Write::Number),
+    only("scheduler", Fixed::Choice("wrr")),
+    key("classic_weight", "classic_protection", Write::Whole(100.0)),
+    only("tshift", Fixed::Automatic),
+];

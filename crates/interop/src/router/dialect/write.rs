@@ -1,0 +1,99 @@
+//! Quantities as targets write them.
+
+use goodqueue_aqm::spec::Value;
+use goodqueue_base::units::{Bytes, Duration, Rate};
+
+/// How a target writes its quantities.
+#[derive(Clone, Copy, Debug)]
+pub struct Style {
+    /// A time in whole microseconds.
+    pub micros: fn(u64) -> String,
+    /// A size.
+    pub bytes: fn(Bytes) -> String,
+    /// A rate.
+    pub rate: fn(Rate) -> String,
+    /// A switch.
+    pub switch: fn(bool) -> &'static str,
+}
+
+/// What a value is written as.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Write {
+    /// A time in the target's style.
+    Time,
+    /// A time as a bare number of milliseconds.
+    Millis,
+    /// A size in the target's style.
+    Bytes,
+    /// Whole packets of one MTU.
+    Packets,
+    /// A rate in the target's style.
+    Rate,
+    /// A bare number.
+    Number,
+    /// A switch in the target's style.
+    Switch,
+    /// A number times this, which must be whole: alpha of pie counts sixteenths.
+    Whole(f64),
+}
+
+/// What a target has in place of a value that has no form there, in our words.
+#[derive(Debug)]
+pub(super) struct Nearest(pub(super) String);
+
+impl Write {
+    /// The value in the target's style, with a note when something was rounded.
+    ///
+    /// # Errors
+    /// When the value has no form there.
+    pub(super) fn text(self, style: &Style, value: Value, mtu: Bytes, rate: Rate) -> Result<(String, Option<String>), Nearest> {
+        let plain = |text| Ok((text, None));
+        match (self, value) {
+            (Self::Time, Value::Duration(span)) => {
+                let micros = micros(span);
+                let note = rounded(span, Duration::us(micros));
+                Ok(((style.micros)(micros), note))
+            }
+            (Self::Millis, Value::Duration(span)) => {
+                let millis = span.as_nanos().saturating_add(500_000) / 1_000_000;
+                Ok((millis.to_string(), rounded(span, Duration::ms(millis))))
+            }
+            (Self::Bytes, Value::Size(size)) => plain((style.bytes)(size.bytes(mtu, Some(rate)).unwrap_or_default())),
+            (Self::Bytes, Value::Bytes(bytes)) => plain((style.bytes)(bytes)),
+            (Self::Packets, Value::Size(size)) => {
+                let packets = size.packets(mtu, Some(rate)).unwrap_or_default();
+                let whole = packets.round().max(1.0);
+                plain(format!("{whole}"))
+            }
+            (Self::Rate, Value::Rate(rate)) => plain((style.rate)(rate)),
+            (Self::Switch, Value::Switch(on)) => plain((style.switch)(on).to_owned()),
+            (Self::Number, value) => plain(value.to_string()),
+            (Self::Whole(factor), Value::Number(number)) => {
+                let scaled = number * factor;
+                let whole = scaled.round();
+                if (scaled - whole).abs() < 1e-9 {
+                    plain(format!("{whole}"))
+                } else {
+                    Err(Nearest(format!("{}", whole / factor)))
+                }
+            }
+            (_, value) => Err(Nearest(format!("something else than {value}"))),
+        }
+    }
+}
+
+fn micros(span: Duration) -> u64 {
+    span.as_nanos().saturating_add(500) / 1_000
+}
+
+fn rounded(ours: Duration, theirs: Duration) -> Option<String> {
+    (ours != theirs).then(|| format!("{ours} is rounded to {theirs}"))
+}
+
+/// `number` in the largest unit of which it is a whole multiple. `units` run from large to small
+/// and end with 1.
+pub(super) fn in_whole_units(number: u64, units: &[(u64, &str)]) -> String {
+    let fits = units.iter().find(|(size, _)| number >= *size && number.is_multiple_of(*size));
+    let (size, unit) = fits.or(units.last()).copied().unwrap_or((1, ""));
+    format!("{}{unit}", number / size)
+}

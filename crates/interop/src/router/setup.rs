@@ -1,0 +1,368 @@
+//! What a scenario asks of a router: a rate and a queue for each direction.
+
+use crate::router::dialect::{Refusal, Wanted};
+use goodqueue_aqm::spec::{Chosen, Given, LinkFacts, ParamError, Value};
+use goodqueue_aqm::{EcnPolicy, Limit, framing, sched};
+use goodqueue_base::line::RateSpec;
+use goodqueue_base::units::{Bytes, Cells, Framing, Rate};
+use goodqueue_lab::plan::{Direction, Heading, Link, Queue, Scenario};
+
+/// Both directions of a line.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// What the scenario is called, without control characters.
+    pub name: String,
+    /// The direction that the link is described in.
+    pub down: Option<Side>,
+    /// The return direction.
+    pub up: Option<Side>,
+}
+
+/// One direction of a line.
+#[derive(Clone, Debug)]
+pub struct Side {
+    /// The place of its queue in the scenario.
+    pub place: String,
+    /// The rate in the scenario, framing included.
+    pub line: Rate,
+    /// The rate to send at; `None`: the interface's own.
+    pub rate: Option<Rate>,
+    /// Whether the scenario has the shaper, so that nothing is known of the line behind it.
+    pub has_shaper: bool,
+    /// Most bytes at once after a pause, where the scenario says so.
+    pub burst: Option<Bytes>,
+    /// The queue, without a shaper around it.
+    pub chosen: Chosen,
+    /// Whether it marks.
+    pub marks: bool,
+    /// Its own limit, if the scenario gives it one: the buffer of a link is the modem's.
+    pub limit: Option<Limit>,
+    /// What it may hold in the scenario.
+    pub held: Limit,
+    /// Largest IP packet.
+    pub mtu: Bytes,
+    /// What each IP packet has around it on the line; `None` where the scenario has nothing.
+    pub framing: Option<Framing>,
+    /// What the reader should know, in sentences.
+    pub notes: Vec<String>,
+}
+
+/// Parameters of cake that are its shaper's, and its memory, which is its limit in targets.
+const SHAPING: [&str; 6] = ["rate", "framing", "overhead", "mpu", "cells", "memlimit"];
+
+/// The parameter of cake that looks up hosts behind the translation of addresses.
+const NAT: &str = "nat";
+
+/// The parameter of cake that counts dropped packets: those that arrive have crossed the line.
+const INGRESS: &str = "ingress";
+
+/// Most bytes of `overhead` and `mpu` that cake takes.
+const CAKE_MOST: u64 = 256;
+
+/// Framing in cake's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CakeFraming {
+    /// Bytes for each IP packet.
+    pub overhead: u64,
+    /// Least size of a frame.
+    pub mpu: Option<u64>,
+    /// `atm` or `ptm`.
+    pub cells: Option<&'static str>,
+}
+
+/// How fast to send.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Shaping {
+    /// At this share of the scenario's rate, in per cent. A link that is a shaper in the scenario
+    /// keeps its rate.
+    Percent(f64),
+    /// As fast as the interface.
+    None,
+}
+
+/// A share of a rate that no shaper can have.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("{percent} is out of range: allowed above 0 to 100")]
+pub struct NoShare {
+    /// What was asked for.
+    percent: f64,
+}
+
+impl Shaping {
+    /// The margin when none is asked for. Packets wait where the line is slowest, so a router must
+    /// be a little slower than the modem. 95 % of the measured rate is the usual advice for lines
+    /// of constant rate.
+    pub const USUAL_PERCENT: f64 = 95.0;
+
+    /// At this share of the scenario's rate.
+    ///
+    /// # Errors
+    /// When it is not above 0 and at most 100.
+    pub fn percent(percent: f64) -> Result<Self, NoShare> {
+        // NaN is in no range.
+        if percent > 0.0 && percent <= 100.0 {
+            return Ok(Self::Percent(percent));
+        }
+        Err(NoShare { percent })
+    }
+}
+
+impl Setup {
+    /// Reads both directions of a link.
+    ///
+    /// # Errors
+    /// When the scenario has no link of that name, or no queue to set.
+    pub fn new(scenario: &Scenario, link: Option<&str>, shaping: Shaping) -> Result<Self, Refusal> {
+        let link = match link {
+            None => usual_link(scenario),
+            Some(name) => scenario.links.iter().find(|link| link.name == name).ok_or_else(|| {
+                let names: Vec<&str> = scenario.links.iter().map(|link| link.name.as_str()).collect();
+                Refusal::plain(format!("`{name}` is no link of the scenario: allowed {}", names.join(", ")))
+            })?,
+        };
+        let side = |heading, key| side(link, heading, key, shaping);
+        let (down, up) = (side(Heading::Down, "queue")?, side(Heading::Up, "queue_up")?);
+        if down.is_none() && up.is_none() {
+            return Err(Refusal::plain(format!("link.{}: has no queue to set: give it a buffer", link.name)));
+        }
+        let name = scenario.name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let setup = Self { name, down, up };
+        setup.refuse_plain_queues()?;
+        Ok(setup)
+    }
+}
+
+impl Setup {
+    /// Lets queues that share the line between hosts look behind the translation of addresses:
+    /// without, all hosts of a home are one. For scenarios that leave this open.
+    pub fn look_behind_nat(&mut self) {
+        for side in self.sides() {
+            if side.turn_on(NAT) {
+                side.notes.push("With `nat`, a router that translates addresses can tell the hosts behind it apart.".to_owned());
+            }
+        }
+    }
+
+    /// Notes where queues that share the line between hosts would take all of a home for one.
+    pub fn mention_nat(&mut self) {
+        for side in self.sides().filter(|side| side.leaves_open(NAT)) {
+            side.notes.push("If this router translates addresses, --nat lets it tell the hosts behind it apart.".to_owned());
+        }
+    }
+
+    fn sides(&mut self) -> impl Iterator<Item = &mut Side> {
+        [&mut self.down, &mut self.up].into_iter().flatten()
+    }
+
+    /// Refuses to move a line's plain queue from the modem to the router, where packets would wait
+    /// as long. A scenario with a shaper there has been given the router's queue.
+    fn refuse_plain_queues(&self) -> Result<(), Refusal> {
+        let plain: Vec<&Side> = [&self.down, &self.up]
+            .into_iter()
+            .flatten()
+            .filter(|side| side.chosen.kind.kind == sched::TAIL_DROP.kind && !side.has_shaper)
+            .collect();
+        let Some(first) = plain.first() else { return Ok(()) };
+        let settings: Vec<String> = plain.iter().map(|side| format!("--set {}=cake", side.place)).collect();
+        let what = format!(
+            "tail-drop on the router keeps packets waiting as the modem does: choose a queue with {}",
+            settings.join(" ")
+        );
+        Err(Refusal::plain(what).at(&first.place))
+    }
+}
+
+/// The link that a router stands at: the first with a shaper, else the first with queue management,
+/// else the first.
+fn usual_link(scenario: &Scenario) -> &Link {
+    let has = |wanted: fn(&Queue) -> bool| {
+        let directions = |link: &&Link| [&link.down, &link.up].into_iter().any(|way| way.queue.as_ref().is_some_and(wanted));
+        scenario.links.iter().find(directions)
+    };
+    let shaper = has(|queue| queue.kind.kind == "shaper");
+    shaper.or_else(|| has(|queue| queue.kind.kind != "tail-drop")).unwrap_or_else(|| scenario.main_link())
+}
+
+fn side(link: &Link, heading: Heading, key: &str, shaping: Shaping) -> Result<Option<Side>, Refusal> {
+    let direction = link.direction(heading);
+    let Some(queue) = &direction.queue else { return Ok(None) };
+    let place = format!("link.{}.{key}", link.name);
+    let line = direction.nominal_rate();
+    let mut side = Side {
+        place,
+        line,
+        rate: None,
+        has_shaper: false,
+        burst: None,
+        chosen: Chosen { kind: queue.kind, params: queue.params.clone(), of: queue.of.clone().map(Box::new) },
+        marks: queue.ecn == EcnPolicy::Mark,
+        limit: queue.limit_is_own.then_some(queue.limit),
+        held: queue.limit,
+        mtu: link.mtu,
+        framing: Some(link.framing).filter(|framing| *framing != Framing::NONE),
+        notes: Vec::new(),
+    };
+    let own = side.take_shaper(link, direction)?;
+    side.shape(direction, own, shaping);
+    Ok(Some(side))
+}
+
+impl Side {
+    /// Takes a shaper off the queue, a token bucket's or cake's own; gives its rate.
+    fn take_shaper(&mut self, link: &Link, direction: &Direction) -> Result<Option<Rate>, Refusal> {
+        let facts = LinkFacts {
+            rate: Some(self.line),
+            delay: direction.delay,
+            mtu: link.mtu,
+            overhead: link.overhead(),
+            limit: Limit::NONE,
+        };
+        let mut rate = None;
+        if self.chosen.kind.kind == "shaper" {
+            let shaper = self.chosen.clone();
+            let given = self.given(&shaper)?;
+            for param in ["peak", "mtu"] {
+                if given.is_given(param) {
+                    let what = format!("`{param}` of shaper cannot be exported: export has shapers of one rate");
+                    let nearest = Some("shaper with rate and burst".to_owned());
+                    return Err(Refusal { nearest, ..Refusal::plain(what) }.at(&self.place));
+                }
+            }
+            self.burst =
+                given.size("burst").and_then(|burst| burst.bytes(self.mtu, Some(self.line))).filter(|burst| !burst.is_zero());
+            self.take_framing(&given, &facts)?;
+            rate = Some(given.rate("rate").unwrap_or(self.line));
+            self.chosen = match shaper.of.clone() {
+                Some(of) => *of,
+                None => Chosen::new(sched::TAIL_DROP, Vec::new()),
+            };
+        }
+        if self.chosen.kind.kind == "cake" {
+            let cake = self.chosen.clone();
+            let given = self.given(&cake)?;
+            if rate.is_some() && given.is_given("rate") {
+                let what = "`rate` of cake within a shaper cannot be exported: export has one shaper".to_owned();
+                return Err(Refusal { nearest: Some("cake with rate".to_owned()), ..Refusal::plain(what) }.at(&self.place));
+            }
+            rate = rate.or(given.rate("rate"));
+            self.take_framing(&given, &facts)?;
+            let memory = given.bytes("memlimit", self.mtu, Some(self.line)).map_err(|error| self.wrong(&error))?;
+            if let Some(memory) = memory {
+                self.limit_memory(memory);
+            }
+            self.chosen.params.retain(|(name, _)| !SHAPING.contains(name));
+        }
+        Ok(rate)
+    }
+
+    fn given<'a>(&self, chosen: &'a Chosen) -> Result<Given<'a>, Refusal> {
+        Given::new(&chosen.kind.base, &chosen.params).map_err(|error| self.wrong(&error))
+    }
+
+    fn wrong(&self, error: &ParamError) -> Refusal {
+        Refusal::plain(error.to_string()).at(&self.place)
+    }
+
+    /// The framing that a shaper counts, where it is told one of its own.
+    fn take_framing(&mut self, given: &Given<'_>, facts: &LinkFacts) -> Result<(), Refusal> {
+        if !["framing", "overhead", "mpu", "cells"].into_iter().any(|param| given.is_given(param)) {
+            return Ok(());
+        }
+        let own = framing::build(given, facts).map_err(|error| self.wrong(&error))?;
+        self.framing = Some(own).filter(|own| *own != Framing::NONE);
+        Ok(())
+    }
+
+    /// Bounds the limit by cake's memory.
+    fn limit_memory(&mut self, memory: Bytes) {
+        let own = self.limit.map_or(Bytes::MAX, |limit| {
+            let by_packets = Bytes::new(limit.packets.get().saturating_mul(self.mtu.get()));
+            by_packets.min(limit.bytes)
+        });
+        self.limit = Some(Limit { packets: Limit::NONE.packets, bytes: own.min(memory) });
+    }
+
+    /// Whether the queue has a switch that the scenario does not set.
+    fn leaves_open(&self, switch: &str) -> bool {
+        let has_it = self.chosen.kind.params.iter().any(|param| param.name == switch);
+        has_it && self.chosen.params.iter().all(|(name, _)| *name != switch)
+    }
+
+    /// Turns a switch of the queue on, where the scenario leaves it open.
+    fn turn_on(&mut self, switch: &'static str) -> bool {
+        let is_open = self.leaves_open(switch);
+        if is_open {
+            self.chosen.params.push((switch, Value::Switch(true)));
+        }
+        is_open
+    }
+
+    /// The same at an interface where packets arrive from the line.
+    pub(crate) fn arriving(&self) -> Self {
+        let mut side = self.clone();
+        side.turn_on(INGRESS);
+        side
+    }
+
+    fn shape(&mut self, direction: &Direction, own: Option<Rate>, shaping: Shaping) {
+        let is_shaper = own.is_some() || !direction.burst.is_zero();
+        self.has_shaper = is_shaper;
+        if !direction.burst.is_zero() {
+            self.burst = Some(direction.burst);
+        }
+        if !matches!(direction.rate, RateSpec::Constant(_)) {
+            self.notes.push(format!("The line's rate varies; this is for {}, its first or mean.", self.line));
+        }
+        self.rate = match shaping {
+            Shaping::None => None,
+            Shaping::Percent(_) if is_shaper => own.or(Some(self.line)),
+            Shaping::Percent(percent) => {
+                let share = (self.line.as_bit_s() as f64 * percent / 100.0).round() as u64;
+                // Whole kilobits, as configurations have them, where that is no difference.
+                let whole = if share > 1_000_000 && share != self.line.as_bit_s() { share / 1_000 * 1_000 } else { share };
+                Some(Rate::bit_s(whole.max(1)))
+            }
+        };
+    }
+
+    /// What the shaper counts besides each IP packet, in the words that cake has for it in every
+    /// target: overhead, least size and cells, where they are not nothing.
+    ///
+    /// # Errors
+    /// When they are out of the range that cake's options have (`man tc-cake`).
+    pub(crate) fn cake_framing(&self) -> Result<Option<CakeFraming>, Refusal> {
+        let Some(framing) = self.framing else { return Ok(None) };
+        for (what, bytes) in [("overhead", framing.overhead), ("mpu", framing.mpu)] {
+            if bytes.get() > CAKE_MOST {
+                let what = format!("framing with {what} {bytes} cannot be expressed for cake");
+                return Err(Refusal { nearest: Some(format!("{CAKE_MOST} B")), ..Refusal::plain(what) }.at(&self.place));
+            }
+        }
+        let cells = match framing.cells {
+            Cells::None => None,
+            Cells::Atm => Some("atm"),
+            Cells::Ptm => Some("ptm"),
+        };
+        Ok(Some(CakeFraming { overhead: framing.overhead.get(), mpu: Some(framing.mpu.get()).filter(|mpu| *mpu > 0), cells }))
+    }
+
+    /// The queue and what its numbers refer to, for a dialect.
+    #[must_use]
+    pub fn wanted(&self) -> Wanted<'_> {
+        let rate = self.rate.unwrap_or(self.line);
+        Wanted { chosen: &self.chosen, marks: self.marks, limit: self.limit, held: self.held, mtu: self.mtu, rate }
+    }
+
+    /// The line's and the shaper's rate in words.
+    #[must_use]
+    pub fn rates(&self) -> String {
+        match self.rate {
+            None => format!("{} line, not shaped", self.line),
+            Some(rate) if rate == self.line || self.has_shaper => format!("{rate} shaper"),
+            Some(rate) => {
+                let percent = 100.0 * rate.as_bit_s() as f64 / self.line.as_bit_s().max(1) as f64;
+                format!("{} line, shaped to {rate} ({:.0} %)", self.line, percent)
+            }
+        }
+    }
+}

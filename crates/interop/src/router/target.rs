@@ -1,0 +1,119 @@
+//! Files and command lines of targets.
+
+pub mod libreqos;
+pub mod networkd;
+pub mod routeros;
+pub mod sqm;
+pub mod tc;
+
+use crate::router::dialect::{Phrase, Refusal};
+use crate::router::setup::{Setup, Side};
+use goodqueue_lab::plan::Heading;
+
+/// Names on the router.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The interface.
+    pub dev: Interface,
+    /// The interface that arriving packets are sent through, so that they can wait.
+    pub ifb: Interface,
+    /// The direction that leaves by the interface; `None`: up where it has a queue, else down.
+    pub egress: Option<Heading>,
+}
+
+/// Name of a network interface, of the characters that need no quotes anywhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interface(String);
+
+/// Longest name of an interface in Linux (`IFNAMSIZ` less the end of the string).
+const LONGEST_NAME: usize = 15;
+
+/// A name that no interface has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{shown}` is not an interface: allowed 1 to {LONGEST_NAME} letters, digits and any of . _ - @ :")]
+pub struct NoInterface {
+    /// The name, cut to a readable length.
+    shown: String,
+}
+
+impl Interface {
+    /// Checks a name.
+    ///
+    /// # Errors
+    /// When it is none that Linux takes, or one that would need quotes.
+    pub fn new(name: &str) -> Result<Self, NoInterface> {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '@' | ':');
+        let is_name =
+            !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(is_plain) && !name.starts_with(['-', '.']);
+        if is_name {
+            return Ok(Self(name.to_owned()));
+        }
+        let shown: String = name.chars().take(40).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+        Err(NoInterface { shown })
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The name for an intermediate device beside this one: `ifb4eth0`.
+    #[must_use]
+    pub fn ifb(&self) -> Self {
+        Self(format!("ifb4{}", self.0).chars().take(LONGEST_NAME).collect())
+    }
+}
+
+impl std::fmt::Display for Interface {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The directions as an interface sees them.
+struct Sides<'a> {
+    /// What leaves by it, with its name in the scenario.
+    egress: Option<(&'static str, &'a Side)>,
+    /// What arrives.
+    ingress: Option<(&'static str, &'a Side)>,
+}
+
+impl<'a> Sides<'a> {
+    fn of(setup: &'a Setup, egress: Option<Heading>) -> Self {
+        let down = setup.down.as_ref().map(|side| ("down", side));
+        let up = setup.up.as_ref().map(|side| ("up", side));
+        let heading = egress.unwrap_or(if up.is_some() { Heading::Up } else { Heading::Down });
+        match heading {
+            Heading::Down => Self { egress: down, ingress: up },
+            Heading::Up => Self { egress: up, ingress: down },
+        }
+    }
+}
+
+/// A comment that says what a direction is.
+fn heading_comment(name: &str, side: &Side, phrase: &Phrase) -> String {
+    let notes = side.notes.iter().chain(&phrase.notes);
+    let mut text = format!("# {name}: {}\n", side.rates());
+    for note in notes {
+        text.push_str(&format!("#   {note}\n"));
+    }
+    text
+}
+
+/// A refusal with the place of the side.
+fn at<T>(side: &Side, result: Result<T, Refusal>) -> Result<T, Refusal> {
+    result.map_err(|refusal| refusal.at(&side.place))
+}
+
+/// Commands that send all arriving packets, IPv4, IPv6 and others, through the intermediate device.
+/// What was there before goes, so that running them twice leaves one redirection.
+pub(crate) fn redirect_commands(dev: &str, ifb: &str) -> Vec<String> {
+    vec![
+        format!("tc qdisc del dev {dev} ingress 2>/dev/null || true"),
+        format!("tc qdisc add dev {dev} handle ffff: ingress"),
+        format!(
+            "tc filter add dev {dev} parent ffff: protocol all prio 10 u32 match u32 0 0 action mirred egress redirect dev {ifb}"
+        ),
+    ]
+}

@@ -1,0 +1,141 @@
+//! Command lines of `tc` and `ip`.
+
+use super::{Interface, Place, Sides, at, heading_comment, redirect_commands};
+use crate::router::dialect::tc::{STYLE, TC};
+use crate::router::dialect::{Phrase, Refusal};
+use crate::router::setup::{CakeFraming, Setup, Side};
+use goodqueue_base::units::{Bytes, Cells, Duration, Rate};
+use std::fmt::Write as _;
+
+/// Bytes of an Ethernet header, which Linux counts as part of a packet (`skb->len` at egress).
+pub(super) const ETHERNET_HEADER: u64 = 14;
+
+/// The lines as a shell script that may be run again.
+///
+/// # Errors
+/// When `tc` has no words for a queue or its framing.
+pub fn script(setup: &Setup, place: &Place) -> Result<String, Refusal> {
+    let sides = Sides::of(setup, place.egress);
+    let Place { dev, ifb, .. } = place;
+    let mut text = format!("#!/bin/sh\n# {}, by gq export tc.\nset -e\n", setup.name);
+    if let Some((name, side)) = sides.egress {
+        let phrase = at(side, TC.say(&side.wanted()))?;
+        let _ = write!(text, "\n{}", heading_comment(&format!("{name}, leaves by {dev}"), side, &phrase));
+        text.push_str(&queue_lines(dev, side, &phrase)?);
+    }
+    if let Some((name, side)) = sides.ingress {
+        let side = &side.arriving();
+        let phrase = at(side, TC.say(&side.wanted()))?;
+        let _ = write!(text, "\n{}", heading_comment(&format!("{name}, arrives at {dev} and waits at {ifb}"), side, &phrase));
+        let _ = writeln!(text, "ip link show dev {ifb} >/dev/null 2>&1 || ip link add name {ifb} type ifb");
+        let _ = writeln!(text, "ip link set dev {ifb} up");
+        text.push_str(&queue_lines(ifb, side, &phrase)?);
+        for line in redirect_commands(dev.as_str(), ifb.as_str()) {
+            let _ = writeln!(text, "{line}");
+        }
+    }
+    let undo_ifb =
+        if sides.ingress.is_some() { format!("; tc qdisc del dev {dev} ingress; ip link del {ifb}") } else { String::new() };
+    let undo_dev = if sides.egress.is_some() { format!("tc qdisc del dev {dev} root") } else { "true".to_owned() };
+    let _ = writeln!(text, "\n# To undo: {undo_dev}{undo_ifb}");
+    Ok(text)
+}
+
+fn queue_lines(dev: &Interface, side: &Side, phrase: &Phrase) -> Result<String, Refusal> {
+    let queue = words(phrase);
+    // A root of another kind keeps its handle from a new one, and htb cannot be changed in place.
+    let gone = format!("tc qdisc del dev {dev} root 2>/dev/null || true\n");
+    let Some(rate) = side.rate else {
+        let framing = if phrase.word == "cake" { cake_framing(side)? } else { String::new() };
+        return Ok(format!("{gone}tc qdisc add dev {dev} root handle 1: {queue}{framing}\n"));
+    };
+    let rate_text = (STYLE.rate)(rate);
+    if phrase.word == "cake" {
+        let [kind, rest] = queue.split_once(' ').map_or([queue.as_str(), ""], |(kind, rest)| [kind, rest]);
+        let framing = cake_framing(side)?;
+        return Ok(format!("{gone}tc qdisc add dev {dev} root handle 1: {kind} bandwidth {rate_text} {rest}{framing}\n"));
+    }
+    let burst = (STYLE.bytes)(burst(side, rate));
+    // There is one class, so its turn has no meaning; without a value htb warns at high rates.
+    let quantum = (side.mtu.get() + ETHERNET_HEADER).max(1_000);
+    let stab = stab(side)?;
+    Ok(format!(
+        "{gone}tc qdisc add dev {dev} root handle 1: {stab}htb default 1\n\
+         tc class add dev {dev} parent 1: classid 1:1 htb rate {rate_text} ceil {rate_text} burst {burst} cburst {burst} \
+         quantum {quantum}\n\
+         tc qdisc add dev {dev} parent 1:1 handle 10: {queue}\n"
+    ))
+}
+
+/// cake counts framing from the IP header, as the scenario does.
+pub(super) fn cake_framing(side: &Side) -> Result<String, Refusal> {
+    let Some(CakeFraming { overhead, mpu, cells }) = side.cake_framing()? else { return Ok(String::new()) };
+    let mpu = mpu.map_or_else(String::new, |mpu| format!(" mpu {mpu}"));
+    let cells = cells.map_or_else(String::new, |cells| format!(" {cells}"));
+    Ok(format!(" overhead {overhead}{mpu}{cells}"))
+}
+
+/// Entries of a size table with one for each byte of a frame; `tc` takes 512 untold, one for four.
+pub(super) const TABLE: &str = "2048";
+
+/// What a table of sizes says of framing, as [`stab`] and sqm write it.
+pub(super) struct Stab {
+    /// Bytes besides those that Linux counts.
+    pub overhead: i64,
+    /// Least size, overhead included; 0 for none.
+    pub mpu: u64,
+    /// `ethernet` or `atm`.
+    pub linklayer: &'static str,
+}
+
+impl Stab {
+    /// The framing of a direction; `None` where it has none.
+    ///
+    /// # Errors
+    /// When it is of PTM cells, which tables of sizes lack.
+    pub(super) fn of(side: &Side, title: &str) -> Result<Option<Self>, Refusal> {
+        let Some(framing) = side.framing else { return Ok(None) };
+        let linklayer = match framing.cells {
+            Cells::None => "ethernet",
+            Cells::Atm => "atm",
+            Cells::Ptm => {
+                let what = format!("framing in ptm cells around {} has no counterpart in {title}", side.chosen.kind.kind);
+                return Err(Refusal { nearest: Some("cake".to_owned()), ..Refusal::plain(what) }.at(&side.place));
+            }
+        };
+        let overhead = framing.overhead.get() as i64 - ETHERNET_HEADER as i64;
+        Ok(Some(Self { overhead, mpu: framing.mpu.get(), linklayer }))
+    }
+
+    /// Whether the table must have an entry for each byte: steps of four fit into cells, and a
+    /// header needs no table.
+    pub(super) fn is_exact_only_in_bytes(&self) -> bool {
+        self.mpu > 0 && self.linklayer == "ethernet"
+    }
+}
+
+fn stab(side: &Side) -> Result<String, Refusal> {
+    let Some(stab) = Stab::of(side, TC.title)? else { return Ok(String::new()) };
+    let mpu = if stab.mpu > 0 { format!("mpu {} ", stab.mpu) } else { String::new() };
+    let table = if stab.is_exact_only_in_bytes() { format!("mtu 2047 tsize {TABLE} ") } else { String::new() };
+    Ok(format!("stab {table}{mpu}overhead {} linklayer {} ", stab.overhead, stab.linklayer))
+}
+
+/// What a shaper may send at once: a millisecond at its rate, so that timers of that precision lose
+/// nothing, and a full packet with room for framing at least.
+pub(super) fn burst(side: &Side, rate: Rate) -> Bytes {
+    let packet = Bytes::new(side.mtu.get() + 100);
+    side.burst.unwrap_or_else(|| rate.bytes_in(Duration::ms(1)).max(packet))
+}
+
+/// The kind and its settings on one line.
+pub(super) fn words(phrase: &Phrase) -> String {
+    let mut text = phrase.word.to_owned();
+    for (key, value) in &phrase.settings {
+        let _ = write!(text, " {key}");
+        if !value.is_empty() {
+            let _ = write!(text, " {value}");
+        }
+    }
+    text
+}

@@ -1,0 +1,235 @@
+//! The line as far as it is known: ranges, and the corners of them at which candidates are tried.
+
+use goodqueue_base::units::{Duration, Rate};
+use serde::Serialize;
+use std::fmt;
+
+/// A quantity between two values; known exactly where they are equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range<T> {
+    /// The least.
+    pub low: T,
+    /// The most.
+    pub high: T,
+}
+
+impl<T: Copy + PartialEq> Range<T> {
+    /// A quantity that is known.
+    pub const fn exactly(value: T) -> Self {
+        Self { low: value, high: value }
+    }
+
+    /// Whether the two values differ.
+    pub fn varies(&self) -> bool {
+        self.low != self.high
+    }
+
+    fn at(&self, high: bool) -> T {
+        if high { self.high } else { self.low }
+    }
+}
+
+/// What is known of a line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// Measured rate toward the user.
+    pub down: Rate,
+    /// Measured rate from the user.
+    pub up: Rate,
+    /// Part by which the rate at a time may lie above or below the measured one, in [0, 0.9].
+    pub varies: f64,
+    /// Round-trip time without queueing.
+    pub rtt: Range<Duration>,
+    /// What the modem and the provider's equipment can hold, as time at the line's rate.
+    pub buffer: Range<Duration>,
+    /// Bulk flows in each direction.
+    pub flows: Range<u32>,
+    /// Congestion control of the bulk flows.
+    pub control: Range<&'static str>,
+}
+
+/// A quantity that may be known only roughly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Factor {
+    /// Round-trip time without queueing.
+    Rtt,
+    /// Rate beside the measured one.
+    Rate,
+    /// Number of bulk flows.
+    Flows,
+    /// Buffer behind the router.
+    Buffer,
+    /// Congestion control of the bulk flows.
+    Control,
+}
+
+impl Factor {
+    /// All of them. The first three are crossed in full; the others share their runs.
+    pub const ALL: [Self; 5] = [Self::Rtt, Self::Rate, Self::Flows, Self::Buffer, Self::Control];
+
+    /// What a user would measure.
+    #[must_use]
+    pub const fn measurement(self) -> &'static str {
+        match self {
+            Self::Rtt => "the round-trip time of the idle line to the servers that matter (ping)",
+            Self::Rate => "the rate over a day (a speed test every hour)",
+            Self::Flows => "how many large transfers run at once (ss -ti on the router, or conntrack)",
+            Self::Buffer => "the round-trip time of the loaded line (a speed test with loaded latency)",
+            Self::Control => "the congestion control of the senders (ss -ti on a server)",
+        }
+    }
+}
+
+/// One combination of what the line may be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Corner {
+    /// Round-trip time without queueing.
+    pub rtt: Duration,
+    /// The present rate over the measured one.
+    pub rate: f64,
+    /// Bulk flows in each direction.
+    pub flows: u32,
+    /// What the modem can hold.
+    pub buffer: Duration,
+    /// Congestion control of the bulk flows.
+    pub control: &'static str,
+    /// Which factors are at their high value, in the order of [`Factor::ALL`].
+    high: [bool; 5],
+}
+
+impl Corner {
+    /// Whether this factor is at its high value.
+    #[must_use]
+    pub fn is_high(&self, factor: Factor) -> bool {
+        Factor::ALL.iter().position(|known| *known == factor).is_some_and(|place| self.high[place])
+    }
+
+    /// What this factor is here.
+    #[must_use]
+    pub fn value(&self, factor: Factor) -> String {
+        match factor {
+            Factor::Rtt => self.rtt.to_string(),
+            Factor::Rate => format!("{:.0} % of the measured one", self.rate * 100.0),
+            Factor::Flows => self.flows.to_string(),
+            Factor::Buffer => self.buffer.to_string(),
+            Factor::Control => self.control.to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Corner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let flows = if self.flows == 1 { "flow" } else { "flows" };
+        write!(f, "RTT {}, {} {} {flows}, modem buffer {}", self.rtt, self.flows, self.control, self.buffer)?;
+        if self.rate != 1.0 { write!(f, ", rate {:.0} % of the measured one", self.rate * 100.0) } else { Ok(()) }
+    }
+}
+
+impl Line {
+    /// The factors that are not known exactly.
+    #[must_use]
+    pub fn unknown(&self) -> Vec<Factor> {
+        let varies = |factor: &Factor| match factor {
+            Factor::Rtt => self.rtt.varies(),
+            Factor::Rate => self.varies > 0.0,
+            Factor::Flows => self.flows.varies(),
+            Factor::Buffer => self.buffer.varies(),
+            Factor::Control => self.control.varies(),
+        };
+        Factor::ALL.into_iter().filter(varies).collect()
+    }
+
+    /// The corners: every combination of up to three unknown factors. A fourth and a fifth follow
+    /// from the others in a fractional factorial design (2^(4-1) with d = abc, 2^(5-2) with e = ab
+    /// too), in which every factor is at each of its values in half of the corners, so that its own
+    /// effect can still be told.
+    #[must_use]
+    pub fn corners(&self) -> Vec<Corner> {
+        let unknown = self.unknown();
+        let crossed = unknown.len().min(3) as u32;
+        let corner = |number: u32| {
+            let [a, b, c] = [0, 1, 2].map(|bit| number >> bit & 1 == 1);
+            let column = [a, b, c, a ^ b ^ c, a ^ b];
+            let mut high = [false; 5];
+            for (place, factor) in Factor::ALL.iter().enumerate() {
+                high[place] = unknown.iter().position(|other| other == factor).is_some_and(|order| column[order]);
+            }
+            self.corner(high)
+        };
+        (0..1 << crossed).map(corner).collect()
+    }
+
+    /// The corner at which these factors, in the order of [`Factor::ALL`], are at their high
+    /// values.
+    fn corner(&self, high: [bool; 5]) -> Corner {
+        let [rtt, rate, flows, buffer, control] = high;
+        Corner {
+            rtt: self.rtt.at(rtt),
+            rate: match (self.varies > 0.0, rate) {
+                (false, _) => 1.0,
+                (true, true) => 1.0 + self.varies,
+                (true, false) => 1.0 - self.varies,
+            },
+            flows: self.flows.at(flows),
+            buffer: self.buffer.at(buffer),
+            control: self.control.at(control),
+            high,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line() -> Line {
+        Line {
+            down: Rate::mbit(50),
+            up: Rate::mbit(10),
+            varies: 0.0,
+            rtt: Range::exactly(Duration::ms(20)),
+            buffer: Range::exactly(Duration::ms(100)),
+            flows: Range::exactly(4),
+            control: Range::exactly("cubic"),
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_known_has_one_corner() {
+        let corners = line().corners();
+        assert_eq!(corners.len(), 1);
+        assert_eq!(corners[0].to_string(), "RTT 20 ms, 4 cubic flows, modem buffer 100 ms");
+    }
+
+    #[test]
+    fn every_factor_is_at_each_value_in_half_of_the_corners_and_no_two_go_together() {
+        let all = Line {
+            varies: 0.1,
+            rtt: Range { low: Duration::ms(10), high: Duration::ms(100) },
+            buffer: Range { low: Duration::ms(50), high: Duration::ms(500) },
+            flows: Range { low: 1, high: 8 },
+            control: Range { low: "cubic", high: "bbr" },
+            ..line()
+        };
+        let corners = all.corners();
+        assert_eq!(corners.len(), 8);
+        for one in Factor::ALL {
+            assert_eq!(corners.iter().filter(|corner| corner.is_high(one)).count(), 4, "{one:?}");
+            for other in Factor::ALL.into_iter().filter(|other| *other != one) {
+                let together = corners.iter().filter(|corner| corner.is_high(one) && corner.is_high(other)).count();
+                assert_eq!(together, 2, "{one:?} and {other:?}");
+            }
+        }
+        let rates: Vec<f64> = corners.iter().map(|corner| corner.rate).collect();
+        assert!(rates.contains(&0.9) && rates.contains(&1.1), "{rates:?}");
+    }
+
+    #[test]
+    fn two_unknown_factors_are_crossed() {
+        let two =
+            Line { flows: Range { low: 1, high: 8 }, buffer: Range { low: Duration::ms(50), high: Duration::ms(500) }, ..line() };
+        let seen: Vec<(u32, Duration)> = two.corners().iter().map(|corner| (corner.flows, corner.buffer)).collect();
+        assert_eq!(seen, [(1, 50), (8, 50), (1, 500), (8, 500)].map(|(flows, ms)| (flows, Duration::ms(ms))));
+    }
+}

@@ -1,0 +1,74 @@
+//! Probes that the far end sends back: one thread sends them, one takes the answers, and one at the
+//! far end is the echo.
+
+use super::datagrams::{UDP_HEADERS, each_datagram, each_due};
+use super::prober::Stamp;
+use super::shared::Shared;
+use super::waiting::{LOOK, Stop};
+use super::{Flow, Source};
+use crate::sys::tcp;
+use std::io;
+use std::net::UdpSocket;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread::Scope;
+use std::time::Duration as Wall;
+
+/// Both ends of an echo flow.
+pub(super) struct Ends {
+    sender: UdpSocket,
+    echo: UdpSocket,
+}
+
+impl Ends {
+    pub(super) fn new(sender: UdpSocket, echo: UdpSocket) -> io::Result<Self> {
+        echo.connect(sender.local_addr()?)?;
+        sender.set_read_timeout(Some(LOOK))?;
+        Ok(Self { sender, echo })
+    }
+
+    /// Sends probes until the flow stops, and takes answers until all is over.
+    pub(super) fn run<'scope>(
+        self,
+        scope: &'scope Scope<'scope, '_>,
+        flow: &Flow,
+        shared: &Arc<Shared>,
+        stop: &'scope Stop,
+    ) -> io::Result<()> {
+        let (Source::Echo { interval, packet_size, ecn }, Some(prober)) = (&flow.source, &shared.prober) else { return Ok(()) };
+        let Self { sender, echo } = self;
+        for socket in [&sender, &echo] {
+            tcp::mark_packets(socket.as_fd(), flow.dscp << 2 | *ecn as u8)?;
+        }
+        std::thread::Builder::new().name("echo".to_owned()).spawn_scoped(scope, move || send_back(&echo, stop))?;
+        let (answers, counted) = (sender.try_clone()?, Arc::clone(shared));
+        std::thread::Builder::new().name("answers".to_owned()).spawn_scoped(scope, move || {
+            each_datagram(&answers, stop, |answer| {
+                let (Some(stamp), Some(prober)) = (Stamp::read(answer), &counted.prober) else { return };
+                prober.answered(stamp);
+                counted.delivered.fetch_add(answer.len() as u64 + u64::from(UDP_HEADERS), Ordering::Relaxed);
+            });
+        })?;
+        let mut payload = vec![0; (packet_size.saturating_sub(UDP_HEADERS) as usize).max(Stamp::LEN)];
+        let interval = Wall::from_nanos(interval.as_nanos());
+        each_due(
+            flow,
+            stop,
+            || interval,
+            || {
+                prober.next().write(&mut payload);
+                // What finds no room here never comes back either.
+                shared.sent.fetch_add(1, Ordering::Relaxed);
+                sender.send(&payload).map(|_| ())
+            },
+        )
+    }
+}
+
+fn send_back(echo: &UdpSocket, stop: &Stop) {
+    each_datagram(echo, stop, |probe| {
+        // An answer that finds no room is lost, as any packet may be.
+        let _ = echo.send(probe);
+    });
+}

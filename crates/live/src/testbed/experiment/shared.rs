@@ -1,0 +1,33 @@
+//! What the threads of one flow share.
+
+use super::Source;
+use super::prober::Prober;
+use goodqueue_sim::trace::TimeCounts;
+use std::net::TcpStream;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicU64;
+
+/// One flow's sockets and counts.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) delivered: AtomicU64,
+    pub(super) sent: AtomicU64,
+    pub(super) stream: Mutex<Option<TcpStream>>,
+    pub(super) rtt: Mutex<TimeCounts>,
+    pub(super) failure: Mutex<Option<String>>,
+    /// Of an echo.
+    pub(super) prober: Option<Prober>,
+}
+
+impl Shared {
+    pub(super) fn new(source: &Source) -> Self {
+        Self {
+            prober: if let Source::Echo { interval, .. } = source { Some(Prober::new(*interval)) } else { None },
+            delivered: AtomicU64::new(0),
+            sent: AtomicU64::new(0),
+            stream: Mutex::new(None),
+            rtt: Mutex::new(TimeCounts::new()),
+            failure: Mutex::new(None),
+        }
+    }
+}

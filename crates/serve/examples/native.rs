@@ -1,0 +1,54 @@
+//! A session of the page's module as machine code of this processor, to compare speeds with.
+//!
+//! `cargo run --release -p goodqueue-serve --example native < SESSION.json` takes what `gq serve`
+//! takes at `POST /api/sessions`, runs it as fast as possible, and prints the event `done`.
+
+use goodqueue_serve::session::Surroundings;
+use goodqueue_serve::wasm::{Ask, Desk, Pause};
+use serde_json::{Value, json};
+use std::cell::RefCell;
+use std::error::Error;
+use std::hint::black_box;
+use std::process::ExitCode;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// A page whose clock stands still, so that every frame is as long as it may be.
+#[derive(Clone, Default)]
+struct Page(Rc<RefCell<String>>);
+
+impl Surroundings for Page {
+    fn now(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn publish(&self, event: &str, data: &Value) {
+        // A page gets text.
+        let text = black_box(data.to_string());
+        if event == "done" {
+            *self.0.borrow_mut() = text;
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(done) => println!("{done}"),
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::from(2);
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+/// Runs the session on standard input to its end. Returns the data of its event `done`.
+fn run() -> Result<String, Box<dyn Error>> {
+    let session: Value = serde_json::from_reader(std::io::stdin())?;
+    let page = Page::default();
+    let mut desk = Desk::new(page.clone());
+    let ask: Ask = serde_json::from_value(json!({ "ask": "open", "session": session }))?;
+    desk.answer(ask).map_err(|failure| failure.to_json().to_string())?;
+    while desk.frame() != Pause::Forever {}
+    Ok(page.0.take())
+}

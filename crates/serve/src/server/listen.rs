@@ -1,0 +1,224 @@
+//! Listening, connections with patience, and a graceful end.
+
+use crate::server::api::{self, Desk};
+use crate::server::bridge::Monitor;
+use crate::server::gallery::Gallery;
+use crate::server::guard::{Bridge, Guard};
+use crate::server::hosts::{Hosts, Offer};
+use crate::server::limits::Limits;
+use crate::server::patience::Patient;
+use crate::server::registry::Registry;
+use crate::server::runs::Runs;
+use crate::server::token::Token;
+use crate::session::Shelf;
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+
+/// What a server is started with.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where it listens.
+    pub listen: SocketAddr,
+    /// Names that it goes by, beside addresses and `localhost`; for other places than loopback.
+    pub names: Vec<String>,
+    /// Folder with results of `gq run` and `gq compare`.
+    pub runs: Option<PathBuf>,
+    /// Folder with results of `gq reproduce`.
+    pub gallery: Option<PathBuf>,
+    /// Control socket of a bridge.
+    pub bridge: Option<PathBuf>,
+    /// Hosts beside the simulator.
+    pub hosts: Vec<Offer>,
+    /// How much strangers may use.
+    pub limits: Limits,
+}
+
+/// Why a server could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    /// The address is not to be had.
+    #[error("{address} cannot be listened on: {source}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// Why.
+        source: io::Error,
+    },
+    /// There is no randomness for a token.
+    #[error("this machine has no randomness for a token: {0}")]
+    Random(getrandom::Error),
+    /// The runtime cannot be started.
+    #[error("no threads can be started: {0}")]
+    Threads(io::Error),
+}
+
+/// A server that runs, on threads of its own.
+pub struct Server {
+    address: SocketAddr,
+    token: Token,
+    /// Pages get the token by themselves.
+    open: bool,
+    stop: watch::Sender<bool>,
+    registry: Arc<Registry>,
+    runtime: Option<tokio::runtime::Runtime>,
+    accepting: Option<tokio::task::JoinHandle<()>>,
+}
+
+/// Between two looks at whether to end.
+const LOOK: Duration = Duration::from_millis(100);
+/// How long answers under way may take at the end.
+const FAREWELL: Duration = Duration::from_secs(2);
+/// How long sessions may take to notice the end.
+const LAST_FRAME: Duration = Duration::from_secs(5);
+
+impl Server {
+    /// Starts to listen.
+    ///
+    /// # Errors
+    /// When the address is taken or not allowed, or threads or randomness are missing.
+    pub fn start(options: Options) -> Result<Self, ServerError> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(options.limits.computing.clamp(1, 4))
+            .thread_name("serve")
+            .enable_all()
+            .build()
+            .map_err(ServerError::Threads)?;
+        let wrong = |source| ServerError::Listen { address: options.listen, source };
+        let listener = runtime.block_on(TcpListener::bind(options.listen)).map_err(wrong)?;
+        let address = listener.local_addr().map_err(wrong)?;
+        let token = Token::new().map_err(ServerError::Random)?;
+        let bridge = if options.bridge.is_some() { Bridge::With } else { Bridge::Without };
+        let guard = Arc::new(Guard::new(token.clone(), address, options.names, bridge));
+        let open = guard.open;
+        let registry = Registry::new(options.limits);
+        let inside = runtime.enter();
+        let desk = Arc::new(Desk {
+            guard,
+            limits: options.limits,
+            shelf: Mutex::new(Shelf::new(options.limits.uploads)),
+            registry: Arc::clone(&registry),
+            hosts: Hosts::new(options.hosts),
+            runs: Runs(options.runs),
+            gallery: Gallery(options.gallery),
+            monitor: options.bridge.map(Monitor::start),
+        });
+        let (stop, stopped) = watch::channel(false);
+        let accepting = runtime.spawn(accept(listener, api::router(desk), options.limits, stopped));
+        drop(inside);
+        Ok(Self { address, token, open, stop, registry, runtime: Some(runtime), accepting: Some(accepting) })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What changes need to bring; on loopback pages get it by themselves.
+    #[must_use]
+    pub fn token(&self) -> &str {
+        self.token.text()
+    }
+
+    /// What to open in a browser.
+    #[must_use]
+    pub fn page(&self) -> String {
+        if self.open {
+            format!("http://{}/", self.address)
+        } else {
+            format!("http://{}/?token={}", self.address, self.token.text())
+        }
+    }
+
+    /// Waits until `stop` is set.
+    pub fn wait(&self, stop: &AtomicBool) {
+        let Some(runtime) = &self.runtime else { return };
+        runtime.block_on(async {
+            while !stop.load(Ordering::Relaxed) {
+                tokio::time::sleep(LOOK).await;
+            }
+        });
+    }
+
+    /// Ends it: nothing new is taken in, sessions stop, answers under way have a moment.
+    pub fn end(mut self) {
+        self.close();
+    }
+
+    fn close(&mut self) {
+        let Some(runtime) = self.runtime.take() else { return };
+        // Nobody may be listening to it any more.
+        let _ = self.stop.send(true);
+        self.registry.end(LAST_FRAME);
+        if let Some(accepting) = self.accepting.take() {
+            // It ends with its connections, or they with the runtime.
+            let _ = runtime.block_on(async { tokio::time::timeout(FAREWELL, accepting).await });
+        }
+        runtime.shutdown_timeout(FAREWELL);
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+async fn accept(listener: TcpListener, router: Router, limits: Limits, mut stopped: watch::Receiver<bool>) {
+    let places = Arc::new(Semaphore::new(limits.connections));
+    let mut connections = JoinSet::new();
+    loop {
+        let accepted = tokio::select! {
+            _ = stopped.changed() => break,
+            accepted = listener.accept() => accepted,
+        };
+        while connections.try_join_next().is_some() {}
+        match accepted {
+            // With all places taken a connection is closed at once.
+            Ok((stream, _)) => {
+                if let Ok(place) = Arc::clone(&places).try_acquire_owned() {
+                    let (router, stopped) = (router.clone(), stopped.clone());
+                    connections.spawn(async move {
+                        serve(stream, router, limits.patience, stopped).await;
+                        drop(place);
+                    });
+                }
+            }
+            // Most often there are too many open files: a moment later there may be fewer.
+            Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+        }
+    }
+    while connections.join_next().await.is_some() {}
+}
+
+/// One connection, until it ends or the server does.
+async fn serve(stream: TcpStream, router: Router, patience: Duration, mut stopped: watch::Receiver<bool>) {
+    // Frames are small and must not wait for each other.
+    let _ = stream.set_nodelay(true);
+    let io = TokioIo::new(Patient::new(stream, patience));
+    let service = TowerToHyperService::new(router);
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(patience)
+        .max_buf_size(64 << 10)
+        .serve_connection(io, service);
+    let mut connection = std::pin::pin!(connection);
+    tokio::select! {
+        // Whatever went wrong with a connection concerns its other end.
+        _ = connection.as_mut() => return,
+        _ = stopped.changed() => {}
+    }
+    connection.as_mut().graceful_shutdown();
+    let _ = tokio::time::timeout(FAREWELL / 2, connection).await;
+}

@@ -1,0 +1,455 @@
+//! From what a page asks for to variants of a scenario, each ready to run.
+
+use crate::session::failure::Failure;
+use crate::session::limits::Limits;
+use crate::session::memory::WORLD_BYTES;
+use goodqueue_aqm::Limit;
+use goodqueue_aqm::spec as aqm;
+use goodqueue_base::units::{Bytes, Instant, Packets, Rate};
+use goodqueue_lab::files::Recordings;
+use goodqueue_lab::lint::{self, Warning};
+use goodqueue_lab::plan::{Direction, Heading, Plan, Point, Queue};
+use goodqueue_sim::RateSpec;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use toml::Table;
+
+/// A session that a page asks for.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// The scenario, as a file has it.
+    pub scenario_toml: String,
+    /// Queues to compare; the scenario's own when there are none.
+    #[serde(default)]
+    pub variants: Vec<VariantRequest>,
+    /// The link that gets the variants' queues.
+    pub link: Option<String>,
+    /// The seed; the scenario's own unless given.
+    pub seed: Option<u64>,
+    /// Simulated seconds per second; none: as fast as it goes.
+    pub speed: Option<f64>,
+    /// Whether it waits for an order to play.
+    #[serde(default)]
+    pub paused: bool,
+    /// The host it runs on; the simulator unless given.
+    pub on: Option<String>,
+}
+
+/// One queue to compare.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VariantRequest {
+    /// What it is called.
+    pub label: String,
+    /// A name, or a table as in a scenario.
+    pub queue: Value,
+}
+
+/// Up to four queues on one line.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// The scenario as it was sent, with seed and a single replication.
+    base: Table,
+    /// The link whose queues are compared.
+    pub link: String,
+    /// One per queue.
+    pub variants: Vec<Variant>,
+    recordings: Arc<Recordings>,
+}
+
+/// One of them.
+#[derive(Clone, Debug)]
+pub struct Variant {
+    /// What it is called.
+    pub label: String,
+    /// Its queue as a file has it; changes go in here.
+    queue: toml::Value,
+    /// Its settings.
+    pub point: Point,
+}
+
+const MOST_VARIANTS: usize = 4;
+const LONGEST_LABEL: usize = 80;
+/// What stands for the file in messages.
+pub const NAME: &str = "scenario.toml";
+
+impl Scenario {
+    /// Reads and checks everything.
+    ///
+    /// # Errors
+    /// The first fault of the scenario or a variant, or what exceeds `limits`.
+    pub fn new(request: &Request, recordings: Arc<Recordings>, limits: &Limits) -> Result<Self, Failure> {
+        let plan = Plan::parse_with_recordings(NAME, &request.scenario_toml, recordings.clone())?;
+        if plan.swept().next().is_some() {
+            return Err(
+                Failure::unprocessable("a session runs one point: take [sweep] out and name the variants").with("field", "sweep")
+            );
+        }
+        let first = plan.point(0)?;
+        let link = match &request.link {
+            Some(name) => name.clone(),
+            None => main_link(&first).to_owned(),
+        };
+        if !first.plan.links.iter().any(|known| known.name == link) {
+            let message = format!("`{link}` is not a link of the scenario: allowed {}", links(&first).join(", "));
+            return Err(Failure::unprocessable(message).with("field", "link"));
+        }
+        // It has just been read as TOML.
+        let mut base: Table = request.scenario_toml.parse().map_err(|error| Failure::unprocessable(format!("{error}")))?;
+        base.insert("replications".into(), toml::Value::Integer(1));
+        let seed = request.seed.unwrap_or_else(|| plan.seed());
+        let seed = i64::try_from(seed)
+            .map_err(|_| Failure::unprocessable(format!("seed: `{seed}` is out of range: allowed 0 to {}", i64::MAX)))?;
+        base.insert("seed".into(), toml::Value::Integer(seed));
+        let mut scenario = Self { base, link, variants: Vec::new(), recordings };
+        let present = scenario.present_queue().unwrap_or_else(|| toml::Value::String("tail-drop".into()));
+        let given: Vec<(String, toml::Value)> = match request.variants.as_slice() {
+            [] => vec![(first_label(&present), present)],
+            some if some.len() <= MOST_VARIANTS => some.iter().map(read_variant).collect::<Result<_, _>>()?,
+            many => {
+                let message = format!("variants: there are {}: allowed 1 to {MOST_VARIANTS}", many.len());
+                return Err(Failure::unprocessable(message).with("field", "variants"));
+            }
+        };
+        for (label, queue) in given {
+            let point = scenario.point(&queue)?;
+            check_limits(&point, limits)?;
+            scenario.variants.push(Variant { label, queue, point });
+        }
+        // One alone is no sweep.
+        if let [only] = scenario.variants.as_mut_slice() {
+            only.point.set.clear();
+        }
+        Ok(scenario)
+    }
+
+    /// The queue that the scenario itself has at the link.
+    fn present_queue(&self) -> Option<toml::Value> {
+        self.base.get("link")?.get(&self.link)?.get("queue").cloned()
+    }
+
+    /// The settings with this queue at the link.
+    fn point(&self, queue: &toml::Value) -> Result<Point, Failure> {
+        let plan = Plan::parse_with_recordings(NAME, &self.text_with(queue)?, self.recordings.clone())?;
+        let mut point = plan.point(0)?;
+        let value = serde_json::to_value(queue).unwrap_or(Value::Null);
+        point.set = vec![(format!("link.{}.queue", self.link), value)];
+        Ok(point)
+    }
+
+    fn text_with(&self, queue: &toml::Value) -> Result<String, Failure> {
+        let mut table = self.base.clone();
+        if let Some(link) = table.get_mut("link").and_then(|links| links.get_mut(&self.link)).and_then(toml::Value::as_table_mut)
+        {
+            link.insert("queue".into(), queue.clone());
+        }
+        print(&table)
+    }
+
+    /// The scenario of one variant, or of all of them as a sweep.
+    ///
+    /// # Errors
+    /// There is no such variant.
+    pub fn text(&self, variant: Option<usize>) -> Result<String, Failure> {
+        match variant {
+            Some(number) => {
+                let missing =
+                    || Failure::not_found(format!("there is no variant {number}: allowed 0 to {}", self.variants.len() - 1));
+                self.text_with(&self.variants.get(number).ok_or_else(missing)?.queue)
+            }
+            None if self.variants.len() == 1 => self.text_with(&self.variants[0].queue),
+            None => {
+                let mut table = self.base.clone();
+                let queues = self.variants.iter().map(|variant| variant.queue.clone()).collect();
+                let sweep = Table::from_iter([(format!("link.{}.queue", self.link), toml::Value::Array(queues))]);
+                table.insert("sweep".into(), toml::Value::Table(sweep));
+                print(&table)
+            }
+        }
+    }
+
+    /// What a file calls the kind of group number `group`.
+    pub fn traffic_kind(&self, group: usize) -> &str {
+        let groups = self.base.get("traffic").and_then(toml::Value::as_array);
+        groups.and_then(|groups| groups.get(group)?.get("kind")?.as_str()).unwrap_or_default()
+    }
+
+    /// The whole as a plan.
+    ///
+    /// # Errors
+    /// It cannot be put together again, which no scenario that was accepted has shown.
+    pub fn plan(&self) -> Result<Plan, Failure> {
+        Ok(Plan::parse_with_recordings(NAME, &self.text(None)?, self.recordings.clone())?)
+    }
+
+    /// Sets a parameter of a variant's queue; gives the queue that comes of it.
+    ///
+    /// # Errors
+    /// There is no such parameter, or it cannot have the value.
+    pub fn set(&mut self, variant: usize, key: &str, value: &Value, limits: &Limits) -> Result<Queue, Failure> {
+        let mut queue = match &self.variants[variant].queue {
+            toml::Value::String(kind) => {
+                toml::Value::Table(Table::from_iter([("kind".to_owned(), toml::Value::String(kind.clone()))]))
+            }
+            other => other.clone(),
+        };
+        let value = toml::Value::try_from(value).map_err(|_| wrong_value(key))?;
+        // A dotted key reaches what a queue puts to work: `of.target`.
+        let mut parts: Vec<&str> = key.split('.').collect();
+        let last = parts.pop().unwrap_or_default();
+        let mut place = &mut queue;
+        for part in parts {
+            place = place.get_mut(part).ok_or_else(|| wrong_value(key))?;
+            if let toml::Value::String(kind) = place {
+                *place = toml::Value::Table(Table::from_iter([("kind".to_owned(), toml::Value::String(kind.clone()))]));
+            }
+        }
+        place.as_table_mut().ok_or_else(|| wrong_value(key))?.insert(last.to_owned(), value);
+        let mut point = self.point(&queue)?;
+        check_limits(&point, limits)?;
+        if self.variants.len() == 1 {
+            point.set.clear();
+        }
+        let found = point.plan.links.iter().find(|link| link.name == self.link).and_then(|link| link.down.queue.clone());
+        let found = found.ok_or_else(|| wrong_value(key))?;
+        self.variants[variant].queue = queue;
+        self.variants[variant].point = point;
+        Ok(found)
+    }
+}
+
+fn wrong_value(key: &str) -> Failure {
+    Failure::unprocessable(format!("`{key}` cannot be set to that")).with("field", key)
+}
+
+fn print(table: &Table) -> Result<String, Failure> {
+    toml::to_string(table).map_err(|error| Failure::unprocessable(format!("the scenario cannot be written: {error}")))
+}
+
+fn first_label(queue: &toml::Value) -> String {
+    queue.as_str().or_else(|| queue.get("kind")?.as_str()).unwrap_or("queue").to_owned()
+}
+
+fn read_variant(given: &VariantRequest) -> Result<(String, toml::Value), Failure> {
+    if given.label.is_empty() || given.label.chars().count() > LONGEST_LABEL {
+        return Err(Failure::unprocessable(format!("label: allowed 1 to {LONGEST_LABEL} characters")).with("field", "label"));
+    }
+    let fits = given.queue.is_string() || given.queue.is_object();
+    let queue = toml::Value::try_from(&given.queue).ok().filter(|_| fits);
+    let wrong = || {
+        Failure::unprocessable("queue: is not a name like \"codel\" or a table like { \"kind\": \"codel\" }")
+            .with("field", "queue")
+    };
+    Ok((given.label.clone(), queue.ok_or_else(wrong)?))
+}
+
+/// The first link with a buffer.
+fn main_link(point: &Point) -> &str {
+    let with_queue = point.plan.links.iter().find(|link| link.down.queue.is_some());
+    &with_queue.unwrap_or_else(|| point.plan.main_link()).name
+}
+
+fn links(point: &Point) -> Vec<String> {
+    point.plan.links.iter().map(|link| link.name.clone()).collect()
+}
+
+/// What lint and the limits say of a scenario; of a sweep, of its first points, as many as a
+/// session has variants.
+///
+/// # Errors
+/// The first fault, or what exceeds `limits`.
+pub fn check(text: &str, recordings: Arc<Recordings>, limits: &Limits) -> Result<Value, Failure> {
+    let plan = Plan::parse_with_recordings(NAME, text, recordings)?;
+    // Each warning with the points it is true of.
+    let mut found: Vec<(Warning, Vec<usize>)> = Vec::new();
+    let mut point = plan.point(0)?;
+    for number in 0..plan.point_count().clamp(1, MOST_VARIANTS) {
+        if number > 0 {
+            point = plan.point(number)?;
+        }
+        check_limits(&point, limits)?;
+        for warning in warnings(&point) {
+            match found.iter_mut().find(|(known, _)| *known == warning) {
+                Some((_, points)) => points.push(number),
+                None => found.push((warning, vec![number])),
+            }
+        }
+    }
+    let warnings: Vec<Value> = found
+        .iter()
+        .map(|(Warning { field, message, help }, points)| {
+            json!({ "field": field, "message": message, "help": help, "points": points })
+        })
+        .collect();
+    let groups: Vec<&str> = point.plan.traffic.iter().map(|group| group.name.as_str()).collect();
+    Ok(json!({ "warnings": warnings, "links": links(&point), "groups": groups }))
+}
+
+/// What is probably not meant. A session has one replication, whatever the scenario has.
+pub(crate) fn warnings(point: &Point) -> Vec<Warning> {
+    lint::warnings(point).into_iter().filter(|warning| warning.field != "replications").collect()
+}
+
+/// Refuses a scenario that is too large for a server.
+fn check_limits(point: &Point, limits: &Limits) -> Result<(), Failure> {
+    let too_much =
+        |field: String, message: String| Err(Failure::unprocessable(format!("{field}: {message}")).with("field", field));
+    let plan = &point.plan;
+    let seconds = plan.end().since(Instant::ZERO).as_secs_f64();
+    if seconds > limits.seconds {
+        return too_much(
+            "duration".into(),
+            format!("{seconds} s with the warm-up are too many here: allowed up to {} s", limits.seconds),
+        );
+    }
+    let flows: u64 = plan.traffic.iter().map(|group| u64::from(group.flows) * group.parts().count() as u64).sum();
+    if flows > u64::from(limits.flows) {
+        return too_much("traffic".into(), format!("{flows} flows are too many here: allowed up to {}", limits.flows));
+    }
+    for link in &plan.links {
+        for heading in [Heading::Down, Heading::Up] {
+            let direction = link.direction(heading);
+            let field = format!("link.{}", link.name_of(heading));
+            if let Some(queue) = &direction.queue
+                && largest(queue.limit, link.mtu) > limits.buffer_bytes
+            {
+                return too_much(field, format!("its buffer is too large here: allowed up to {} bytes", limits.buffer_bytes));
+            }
+            if let Some(queue) = &direction.queue
+                && queue_bytes(queue) > limits.buffer_bytes
+            {
+                let message =
+                    format!("its queues of flows need too much memory here: allowed up to {} bytes", limits.buffer_bytes);
+                return too_much(field, message);
+            }
+            let under_way = highest_rate(direction).as_bit_s() as f64 / 8.0 * plan.base_rtt().as_secs_f64();
+            if under_way > limits.buffer_bytes as f64 {
+                let message = format!("rate times round-trip time is too much here: allowed up to {} bytes", limits.buffer_bytes);
+                return too_much(field, message);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The highest rate a direction ever has; of a recording, its mean.
+fn highest_rate(direction: &Direction) -> Rate {
+    match &direction.rate {
+        RateSpec::Steps(steps) => steps.iter().map(|step| step.1).max().unwrap_or(Rate::ZERO),
+        RateSpec::Constant(_) | RateSpec::Recorded(_) => direction.nominal_rate(),
+    }
+}
+
+/// Memory that a world takes before it holds anything.
+pub fn state_bytes(point: &Point) -> u64 {
+    let queues = point.plan.links.iter().flat_map(|link| [Heading::Down, Heading::Up].map(|heading| link.direction(heading)));
+    WORLD_BYTES + queues.filter_map(|direction| direction.queue.as_ref()).map(queue_bytes).sum::<u64>()
+}
+
+/// Memory that a queue takes before it holds anything: that of the queues of flows it is made of.
+fn queue_bytes(queue: &Queue) -> u64 {
+    /// Of one queue of a flow, with the state of its algorithm.
+    const FLOW_BYTES: u64 = 256;
+    let value = |name: &str| queue.params.iter().find(|(known, _)| *known == name).map(|(_, value)| value);
+    let flows = match value("flows") {
+        Some(aqm::Value::Number(flows)) => *flows as u64,
+        _ => 1024,
+    };
+    let tins = match value("tins") {
+        Some(aqm::Value::Choice("besteffort")) => 1,
+        Some(aqm::Value::Choice("diffserv3")) => 3,
+        Some(aqm::Value::Choice("diffserv4")) => 4,
+        _ => 8,
+    };
+    flows.saturating_mul(if queue.kind.kind == "cake" { tins } else { 1 }).saturating_mul(FLOW_BYTES)
+}
+
+fn largest(limit: Limit, mtu: Bytes) -> u64 {
+    if limit.packets == Packets::MAX {
+        limit.bytes.get()
+    } else {
+        limit.bytes.get().min(limit.packets.get().saturating_mul(mtu.get()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::StatusCode;
+
+    fn request(variants: Value) -> Request {
+        let text = include_str!("../../presets/uplink.toml");
+        serde_json::from_value(json!({ "scenario_toml": text, "variants": variants, "seed": 7, "speed": 1.0 })).unwrap()
+    }
+
+    fn two() -> Scenario {
+        let variants = json!([
+            { "label": "tail drop", "queue": { "kind": "tail-drop" } },
+            { "label": "CoDel", "queue": { "kind": "codel", "target": "5 ms" } },
+        ]);
+        Scenario::new(&request(variants), Arc::default(), &Limits::default()).expect("good variants")
+    }
+
+    #[test]
+    fn each_variant_is_a_scenario_of_its_own_and_all_are_a_sweep() {
+        let scenario = two();
+        assert_eq!(scenario.link, "bottleneck");
+        let one = Plan::parse_without_files("one", &scenario.text(Some(1)).unwrap()).expect("a scenario");
+        assert_eq!((one.seed(), one.replications(), one.point_count()), (7, 1, 1));
+        let queue = one.point(0).unwrap().plan.main_link().down.queue.clone().expect("a queue");
+        assert_eq!(queue.kind.kind, "codel");
+        assert_eq!(scenario.plan().unwrap().point_count(), 2);
+        assert_eq!(scenario.text(Some(2)).unwrap_err().status, StatusCode::NOT_FOUND);
+    }
+
+    #[test]
+    fn a_parameter_is_set_as_in_a_file_and_checked() {
+        let mut scenario = two();
+        let queue = scenario.set(1, "target", &json!("20 ms"), &Limits::default()).expect("a good value");
+        assert!(queue.params.iter().any(|(name, _)| *name == "target"));
+        assert!(scenario.text(Some(1)).unwrap().contains("20 ms"));
+        for (key, value) in
+            [("target", json!("1 year")), ("targe", json!("5 ms")), ("target", json!(null)), ("of.target", json!(1))]
+        {
+            let refused = scenario.set(1, key, &value, &Limits::default()).expect_err("refused");
+            assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{key}");
+        }
+        assert!(scenario.text(Some(1)).unwrap().contains("20 ms"), "what was refused changed nothing");
+    }
+
+    #[test]
+    fn a_check_names_the_points_that_a_warning_is_true_of() {
+        let text = include_str!("../../presets/uplink.toml");
+        let sweep = "\n[sweep]\n\"link.bottleneck.queue\" = [\"codel\", { kind = \"codel\", ecn = true }]\n";
+        let checked = check(&format!("{text}{sweep}"), Arc::default(), &Limits::default()).expect("a good scenario");
+        let of_ecn: Vec<&Value> = checked["warnings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|warning| warning["field"] == "link.bottleneck.queue.ecn")
+            .collect();
+        assert_eq!(of_ecn.len(), 1, "{checked}");
+        assert_eq!(of_ecn[0]["points"], json!([1]));
+    }
+
+    #[test]
+    fn what_is_too_large_or_wrong_is_refused_with_its_field() {
+        let limits = Limits { flows: 10, ..Limits::default() };
+        let error = Scenario::new(&request(json!([])), Arc::default(), &limits).unwrap_err();
+        assert!(error.message().contains("16 flows are too many here"), "{}", error.message());
+        let mut long = request(json!([]));
+        long.scenario_toml = long.scenario_toml.replace("55 s", "100000 s");
+        assert!(Scenario::new(&long, Arc::default(), &Limits::default()).unwrap_err().message().contains("too many here"));
+        let wrong = request(json!([{ "label": "x", "queue": { "kind": "codle" } }]));
+        assert!(
+            Scenario::new(&wrong, Arc::default(), &Limits::default()).unwrap_err().message().contains("did you mean `codel`")
+        );
+        let mut trace = request(json!([]));
+        trace.scenario_toml = trace.scenario_toml.replace("\"10 Mbit/s\"", "{ trace = \"/etc/passwd\" }");
+        assert!(
+            Scenario::new(&trace, Arc::default(), &Limits::default()).unwrap_err().message().contains("files may not be read")
+        );
+    }
+}

@@ -1,0 +1,191 @@
+//! The packet view: which packet waits where, and why one was dropped or marked.
+
+use crate::session::explain::{self, Decision, Deed};
+use goodqueue_base::units::Instant;
+use goodqueue_lab::plan::Queue;
+use goodqueue_sim::OpenWorld;
+use goodqueue_sim::trace::{PacketEvent, PacketEventKind};
+use serde::Serialize;
+use std::collections::VecDeque;
+
+/// One thing that happened to one packet, as a page gets it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Shown {
+    t: f64,
+    what: &'static str,
+    flow: u32,
+    size: u32,
+    id: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+}
+
+impl Shown {
+    /// Whether the event is a drop or a mark.
+    pub fn is_signal(&self) -> bool {
+        matches!(self.what, "drop" | "mark")
+    }
+}
+
+/// A packet that waits.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Waiting {
+    t: f64,
+    flow: u32,
+    size: u32,
+    id: u64,
+}
+
+/// Stands for a packet that nobody has seen arrive, which does not happen; exact as a number of
+/// JavaScript.
+const STRANGER: u64 = (1 << 53) - 1;
+
+/// A packet that waits, as it arrived.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    at: Instant,
+    number: u64,
+    id: u64,
+    flow: u32,
+    size: u32,
+}
+
+impl Place {
+    /// Whether the event may be this packet's: a copy sent again is told apart by order alone.
+    fn is_like(&self, event: &PacketEvent) -> bool {
+        self.number == event.number && self.size == event.len
+    }
+
+    fn waiting(&self) -> Waiting {
+        Waiting { t: seconds(self.at), flow: self.flow, size: self.size, id: self.id }
+    }
+}
+
+/// Packets of one link: those that wait have a number of their own each.
+#[derive(Debug, Default)]
+pub struct Packets {
+    next: u64,
+    waiting_packets: u64,
+    /// By flow, the earliest arrival first. Nearly every queue serves the packets of one flow in
+    /// order, so that the first or the last is the one looked for.
+    flows: Vec<VecDeque<Place>>,
+}
+
+impl Packets {
+    /// What waits, the earliest arrival first.
+    pub fn waiting(&self) -> Vec<Waiting> {
+        let mut waiting: Vec<Waiting> = self.flows.iter().flatten().map(Place::waiting).collect();
+        waiting.sort_unstable_by_key(|waiting| waiting.id);
+        waiting
+    }
+
+    /// Takes in events of link number `link` that nobody looks at one by one.
+    pub fn follow(&mut self, events: &[PacketEvent], link: u32) {
+        for event in events.iter().filter(|event| event.link == link) {
+            self.take(event);
+        }
+    }
+
+    /// The event's packet; none that nobody has seen arrive, which does not happen.
+    fn take(&mut self, event: &PacketEvent) -> Option<Place> {
+        let flow = event.flow as usize;
+        let leaves_at_once = match event.kind {
+            PacketEventKind::Enqueued => {
+                if flow >= self.flows.len() {
+                    self.flows.resize_with(flow + 1, VecDeque::new);
+                }
+                let place = Place { at: event.at, number: event.number, id: self.next, flow: event.flow, size: event.len };
+                self.flows[flow].push_back(place);
+                self.next += 1;
+                self.waiting_packets += 1;
+                return Some(place);
+            }
+            PacketEventKind::Marked { .. } => return self.flows.get(flow)?.iter().find(|place| place.is_like(event)).copied(),
+            PacketEventKind::Departed { sojourn } | PacketEventKind::Dropped { sojourn, .. } => sojourn.is_zero(),
+        };
+        let places = self.flows.get_mut(flow)?;
+        let is_like = |place: &Place| place.is_like(event);
+        // Dropped on arrival is the latest of its like, everything else the earliest.
+        let place = if leaves_at_once {
+            let index = places.iter().rposition(is_like)?;
+            places.remove(index)
+        } else if places.front().is_some_and(is_like) {
+            places.pop_front()
+        } else {
+            let index = places.iter().position(is_like)?;
+            places.remove(index)
+        };
+        self.waiting_packets -= 1;
+        place
+    }
+
+    /// Takes in events that have just happened, and shows them; `world` is as it was right after
+    /// them.
+    pub fn show(&mut self, events: &[PacketEvent], link: u32, queue: &Queue, world: &OpenWorld, shown: &mut Vec<Shown>) {
+        for event in events.iter().filter(|event| event.link == link) {
+            let packet = self.take(event);
+            let (what, decision) = match event.kind {
+                PacketEventKind::Enqueued => ("arrive", None),
+                PacketEventKind::Departed { .. } => ("depart", None),
+                PacketEventKind::Dropped { reason, sojourn } => ("drop", Some((Deed::Dropped, reason, sojourn))),
+                PacketEventKind::Marked { reason } => {
+                    let since = packet.map_or(event.at, |place| place.at);
+                    let sojourn = event.at.since(since);
+                    ("mark", Some((Deed::Marked, reason, sojourn)))
+                }
+            };
+            let text = decision.map(|(deed, reason, sojourn)| {
+                let mut gauges = Vec::new();
+                world.gauges(link, &mut |name, value| gauges.push((name, value)));
+                let waiting_packets = self.waiting_packets;
+                explain::words(queue, &Decision { deed, reason, sojourn, waiting_packets, gauges: &gauges })
+            });
+            let id = packet.map_or(STRANGER, |place| place.id);
+            let why = decision.map(|(_, reason, _)| reason.name());
+            shown.push(Shown { t: seconds(event.at), what, flow: event.flow, size: event.len, id, why, text });
+        }
+    }
+}
+
+/// Since the start of the run.
+pub fn seconds(at: Instant) -> f64 {
+    at.since(Instant::ZERO).as_secs_f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use goodqueue_aqm::Reason;
+    use goodqueue_base::units::Duration;
+
+    fn event(number: u64, kind: PacketEventKind) -> PacketEvent {
+        PacketEvent { at: Instant::ZERO, link: 0, flow: 1, number, len: 1500, kind }
+    }
+
+    fn ids(packets: &Packets) -> Vec<u64> {
+        packets.waiting().iter().map(|waiting| waiting.id).collect()
+    }
+
+    const LEFT: PacketEventKind = PacketEventKind::Departed { sojourn: Duration::ms(1) };
+    const REFUSED: PacketEventKind = PacketEventKind::Dropped { reason: Reason::Overflow, sojourn: Duration::ZERO };
+
+    #[test]
+    fn of_packets_that_are_alike_the_first_leaves_and_the_last_is_refused() {
+        let mut packets = Packets::default();
+        for number in [7, 8, 7, 7] {
+            packets.take(&event(number, PacketEventKind::Enqueued));
+        }
+        packets.take(&event(7, REFUSED));
+        assert_eq!(ids(&packets), [0, 1, 2]);
+        packets.take(&event(7, LEFT));
+        assert_eq!(ids(&packets), [1, 2]);
+        packets.take(&event(9, PacketEventKind::Enqueued));
+        packets.take(&event(7, LEFT));
+        packets.take(&event(8, LEFT));
+        assert_eq!(ids(&packets), [4]);
+        assert!(packets.take(&event(7, LEFT)).is_none(), "a packet that is not there");
+        assert_eq!(packets.waiting_packets, 1);
+    }
+}

@@ -1,0 +1,370 @@
+//! Figures of all points, comparisons with the baseline, and the scorecard: `evaluation.json`.
+
+use crate::evaluate::measure::{Aspect, Measure, Scale};
+use crate::evaluate::question::{Question, Slot};
+use crate::evaluate::suite::{Family, Suite};
+use crate::gallery::report::command;
+use goodqueue_lab::metrics::Better;
+use goodqueue_lab::provenance::{Provenance, SOURCES};
+use goodqueue_lab::statistics::Figure;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+
+/// Name and version of the form of [`Evaluation`] as JSON.
+pub const SCHEMA: &str = "goodqueue.evaluation/1";
+
+/// Differences below this part of the baseline's value are none, however certain (our choice: what
+/// nobody would change a queue for).
+const LEAST_PART: f64 = 0.02;
+
+/// All that an evaluation found.
+#[derive(Debug, Serialize)]
+pub struct Evaluation {
+    /// Name and version of this form.
+    pub schema: &'static str,
+    /// By what was evaluated.
+    #[serde(serialize_with = "suite_id")]
+    pub suite: &'static Suite,
+    /// The document.
+    pub document: &'static str,
+    /// `quick` or `full`.
+    pub mode: &'static str,
+    /// Whether every run finished.
+    pub complete: bool,
+    /// Root of all randomness; `None`: the scenarios' own.
+    pub seed: Option<u64>,
+    /// Version of the program.
+    pub version: String,
+    /// Commit it was built from.
+    pub commit: String,
+    /// Hash of the sources that decide what runs give.
+    pub sources: &'static str,
+    /// What was judged, and what it was compared with.
+    pub subjects: Vec<SubjectEntry>,
+    /// What came out, family by family.
+    pub families: Vec<FamilyResult>,
+    /// One line for each subject.
+    pub scorecard: Vec<Score>,
+    /// Finished runs.
+    pub runs: usize,
+    /// Seconds of processor time of all runs, also of those from before.
+    pub cpu_s: f64,
+}
+
+/// One subject.
+#[derive(Debug, Serialize)]
+pub struct SubjectEntry {
+    /// What tables call it.
+    pub name: String,
+    /// As a scenario has it.
+    pub settings: String,
+    /// Whether it is under test.
+    pub under_test: bool,
+    /// Whether the others are compared with it.
+    pub is_baseline: bool,
+    /// Hash of the fingerprints of all its runs.
+    pub fingerprint: String,
+    /// Seconds of processor time of its runs.
+    pub cpu_s: f64,
+}
+
+/// One family.
+#[derive(Debug, Serialize)]
+pub struct FamilyResult {
+    /// What it is.
+    #[serde(serialize_with = "family_facts")]
+    pub family: &'static Family,
+    /// Its columns.
+    #[serde(serialize_with = "measure_facts")]
+    pub measures: &'static [Measure],
+    /// Placements times points, in that order.
+    pub points: Vec<PointResult>,
+}
+
+/// One point in one placement.
+#[derive(Debug, Serialize)]
+pub struct PointResult {
+    /// Where the subject goes; empty where there is one place only.
+    pub placement: &'static str,
+    /// Which point; empty where there is one only.
+    pub point: &'static str,
+    /// Its number.
+    pub number: usize,
+    /// One line for each subject, in their order.
+    pub lines: Vec<Line>,
+}
+
+/// One subject at one point.
+#[derive(Debug, Serialize)]
+pub struct Line {
+    /// Its name.
+    pub subject: String,
+    /// Why it does not take part.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_applicable: Option<String>,
+    /// SHA-256 of its settings.
+    pub scenario_sha256: String,
+    /// Hash of each run's events.
+    pub fingerprints: Vec<String>,
+    /// What kept runs from finishing.
+    pub failures: Vec<String>,
+    /// The command that runs it by itself.
+    pub command: String,
+    /// One for each measure.
+    pub values: Vec<Measured>,
+}
+
+/// A measure's value.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Measured {
+    /// Mean and interval.
+    #[serde(flatten)]
+    pub figure: Figure,
+    /// The value in each replication.
+    pub samples: Vec<Option<f64>>,
+    /// How it stands to the baseline; `None` where nothing is compared.
+    pub against_baseline: Option<Standing>,
+}
+
+/// How a value stands to that of the baseline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Standing {
+    /// Better, with 95 % confidence and by more than 2 % of the baseline.
+    Better,
+    /// Neither.
+    Level,
+    /// Worse, likewise.
+    Worse,
+}
+
+/// How often a subject is better than the baseline, level with it, and worse.
+#[derive(Debug, Serialize)]
+pub struct Score {
+    /// Whose.
+    pub subject: String,
+    /// One entry for each aspect that was measured.
+    #[serde(serialize_with = "by_aspect")]
+    pub aspects: Vec<(Aspect, Counts)>,
+}
+
+/// Counts of comparisons.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Better.
+    pub better: u32,
+    /// Level.
+    pub level: u32,
+    /// Worse.
+    pub worse: u32,
+}
+
+impl Counts {
+    fn add(&mut self, standing: Standing) {
+        match standing {
+            Standing::Better => self.better += 1,
+            Standing::Level => self.level += 1,
+            Standing::Worse => self.worse += 1,
+        }
+    }
+}
+
+impl Evaluation {
+    /// The file's text.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        // Plain values with string keys always serialise.
+        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+}
+
+fn suite_id<S: Serializer>(suite: &&'static Suite, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(suite.id)
+}
+
+fn family_facts<S: Serializer>(family: &&'static Family, serializer: S) -> Result<S::Ok, S::Error> {
+    let facts = [
+        ("id", family.id),
+        ("title", family.title),
+        ("section", family.section),
+        ("level", family.level.name()),
+        ("asks", family.asks),
+    ];
+    serializer.collect_map(facts)
+}
+
+fn measure_facts<S: Serializer>(measures: &&'static [Measure], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(measures.iter().map(|measure| {
+        let Scale { better, .. } = measure.scale();
+        let better = match better {
+            Better::Higher => Value::from("higher"),
+            Better::Lower => Value::from("lower"),
+            Better::Neither => Value::Null,
+        };
+        Map::from_iter([
+            ("head".to_owned(), Value::from(measure.head)),
+            ("paths".to_owned(), Value::from(measure.paths())),
+            ("better".to_owned(), better),
+            ("aspect".to_owned(), measure.aspect.map_or(Value::Null, |aspect| Value::from(aspect.name()))),
+        ])
+    }))
+}
+
+fn by_aspect<S: Serializer>(aspects: &[(Aspect, Counts)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(aspects.iter().map(|(aspect, counts)| (aspect.name(), counts)))
+}
+
+/// Puts everything together.
+pub(crate) fn evaluate(question: &Question, slots: Vec<Slot>, complete: bool) -> Evaluation {
+    let mut families = Vec::new();
+    let finished =
+        |slot: &Slot| slot.measured.as_ref().ok().map(|measured| measured.points.iter().flatten().cloned().collect::<Vec<_>>());
+    let all: Vec<(usize, Vec<_>)> = slots.iter().filter_map(|slot| Some((slot.subject, finished(slot)?))).collect();
+    for family in question.families() {
+        let own: Vec<&Slot> = slots.iter().filter(|slot| slot.family.id == family.id).collect();
+        families.push(family_result(question, family, &own));
+    }
+    let subject = |(number, subject): (usize, &crate::evaluate::Subject)| {
+        let own = || all.iter().filter(|(of, _)| *of == number).flat_map(|(_, points)| points);
+        let prints = own().flat_map(|data| &data.fingerprints).filter_map(|print| u64::from_str_radix(print, 16).ok());
+        SubjectEntry {
+            name: subject.name.clone(),
+            settings: subject.toml(),
+            under_test: number < question.under_test,
+            is_baseline: number == question.baseline,
+            fingerprint: Provenance::new(String::new(), prints).fingerprint,
+            cpu_s: own().flat_map(|data| &data.cpu_s).sum::<f64>() + 0.0,
+        }
+    };
+    let Provenance { version, commit, .. } = Provenance::new(String::new(), []);
+    let scorecard = scorecard(question, &families);
+    Evaluation {
+        schema: SCHEMA,
+        suite: question.suite,
+        document: question.suite.document,
+        mode: question.mode.name(),
+        complete,
+        seed: question.seed,
+        version,
+        commit,
+        sources: SOURCES,
+        subjects: question.subjects.iter().enumerate().map(subject).collect(),
+        scorecard,
+        families,
+        runs: all.iter().flat_map(|(_, points)| points).map(|data| data.fingerprints.len()).sum(),
+        cpu_s: all.iter().flat_map(|(_, points)| points).flat_map(|data| &data.cpu_s).sum::<f64>() + 0.0,
+    }
+}
+
+fn family_result(question: &Question, family: &'static Family, slots: &[&Slot]) -> FamilyResult {
+    let mut points = Vec::new();
+    for (number, placement) in family.placements.iter().enumerate() {
+        let own: Vec<&&Slot> = slots.iter().filter(|slot| slot.placement == number).collect();
+        for point in 0..family.points.len().max(1) {
+            let mut lines: Vec<Line> = own.iter().map(|slot| line(question, family, slot, point)).collect();
+            compare(family, &mut lines, question.baseline);
+            points.push(PointResult { placement: placement.name, point: family.point_name(point), number: point, lines });
+        }
+    }
+    FamilyResult { family, measures: family.measures, points }
+}
+
+fn line(question: &Question, family: &Family, slot: &Slot, point: usize) -> Line {
+    let mut line = Line {
+        subject: question.subjects[slot.subject].name.clone(),
+        not_applicable: None,
+        scenario_sha256: String::new(),
+        fingerprints: Vec::new(),
+        failures: Vec::new(),
+        command: String::new(),
+        values: vec![Measured::default(); family.measures.len()],
+    };
+    let measured = match &slot.measured {
+        Ok(measured) => measured,
+        Err(reason) => return Line { not_applicable: Some(reason.to_string()), ..line },
+    };
+    line.scenario_sha256 = measured.experiment.plan.point_sha256(point);
+    line.command = command(&measured.experiment, point);
+    let Some(data) = measured.points.get(point).and_then(Option::as_ref) else { return line };
+    line.fingerprints.clone_from(&data.fingerprints);
+    line.failures.clone_from(&data.failures);
+    let value = |measure: &Measure| {
+        let samples = measure.samples(data);
+        Measured { figure: Figure::of(samples.iter().copied()), samples, against_baseline: None }
+    };
+    line.values = family.measures.iter().map(value).collect();
+    line
+}
+
+/// Says of each line how it stands to the baseline's.
+fn compare(family: &Family, lines: &mut [Line], baseline: usize) {
+    let Some(theirs) = lines.get(baseline).map(|line| line.values.clone()) else { return };
+    for (_, line) in lines.iter_mut().enumerate().filter(|(number, _)| *number != baseline) {
+        for ((measure, own), other) in family.measures.iter().zip(&mut line.values).zip(&theirs) {
+            own.against_baseline = measure.aspect.and_then(|_| standing(measure.scale(), &own.samples, &other.samples));
+        }
+    }
+}
+
+/// How paired samples stand; `None` with fewer than two pairs, or where neither direction is
+/// better.
+fn standing(scale: Scale, own: &[Option<f64>], baseline: &[Option<f64>]) -> Option<Standing> {
+    let pairs = || own.iter().zip(baseline).filter_map(|(own, other)| Some(((*own)?, (*other)?)));
+    let difference = Figure::of(pairs().map(|(own, other)| Some(own - other)));
+    let base = Figure::of(pairs().map(|(_, other)| Some(other))).mean?;
+    let mean = difference.mean?;
+    let is_clear = difference.excludes_zero()? && mean.abs() > LEAST_PART * base.abs();
+    let better = match scale.better {
+        Better::Higher => mean > 0.0,
+        Better::Lower => mean < 0.0,
+        Better::Neither => return None,
+    };
+    Some(match (is_clear, better) {
+        (false, _) => Standing::Level,
+        (true, true) => Standing::Better,
+        (true, false) => Standing::Worse,
+    })
+}
+
+fn scorecard(question: &Question, families: &[FamilyResult]) -> Vec<Score> {
+    let score = |(number, subject): (usize, &crate::evaluate::Subject)| {
+        let counts = |aspect: Aspect| {
+            let mut counts = Counts::default();
+            for family in families {
+                let lines = family.points.iter().filter_map(|point| point.lines.get(number));
+                let values = lines.flat_map(|line| family.measures.iter().zip(&line.values));
+                let own = values.filter(|(measure, _)| measure.aspect == Some(aspect));
+                own.filter_map(|(_, value)| value.against_baseline).for_each(|standing| counts.add(standing));
+            }
+            counts
+        };
+        let measured =
+            |aspect: &Aspect| families.iter().flat_map(|family| family.measures).any(|one| one.aspect == Some(*aspect));
+        let aspects = Aspect::ALL.into_iter().filter(measured).map(|aspect| (aspect, counts(aspect))).collect();
+        Score { subject: subject.name.clone(), aspects }
+    };
+    question.subjects.iter().enumerate().map(score).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOWER: Scale = Scale { factor: 1.0, unit: "", better: Better::Lower };
+
+    #[test]
+    fn only_clear_differences_count() {
+        let base = [Some(10.0), Some(11.0), Some(12.0)];
+        let of = |own: [f64; 3]| standing(LOWER, &own.map(Some), &base);
+        assert_eq!(of([5.0, 5.5, 6.5]), Some(Standing::Better));
+        assert_eq!(of([20.0, 21.0, 22.5]), Some(Standing::Worse));
+        assert_eq!(of([5.0, 20.0, 9.0]), Some(Standing::Level), "not certain");
+        assert_eq!(of([10.1, 11.1, 12.1]), Some(Standing::Level), "certain, and one per cent");
+        let higher = Scale { better: Better::Higher, ..LOWER };
+        assert_eq!(standing(higher, &[Some(5.0), Some(5.5), Some(6.5)], &base), Some(Standing::Worse));
+        assert_eq!(standing(LOWER, &[Some(1.0)], &[Some(2.0)]), None, "one pair has no interval");
+        assert_eq!(standing(LOWER, &[None, Some(1.0), None], &base), None);
+    }
+}

@@ -1,0 +1,162 @@
+//! The evaluation as a page of Markdown: scorecard, then a table for each family.
+
+use crate::evaluate::evaluation::{Counts, Evaluation, FamilyResult, Line, Measured, Standing};
+use crate::evaluate::measure::Measure;
+use goodqueue_figure::short;
+use std::fmt::Write as _;
+
+/// The page. `command` made it.
+#[must_use]
+pub fn markdown(evaluation: &Evaluation, command: &str) -> String {
+    let mut text = format!(
+        "# Scorecard of {}\n\nMade by `{command}` of goodqueue {} ({}), sources {}; {} runs, {:.0} s of processor time{}. Do not edit.\n\n{}\n\n",
+        evaluation.document,
+        evaluation.version,
+        evaluation.commit,
+        evaluation.sources,
+        evaluation.runs,
+        evaluation.cpu_s,
+        seed(evaluation),
+        rule(evaluation)
+    );
+    scorecard(&mut text, evaluation);
+    text.push_str("\n| subject | settings | fingerprint of its runs |\n|---|---|---|\n");
+    for subject in &evaluation.subjects {
+        let _ = writeln!(text, "| {} | `{}` | `{}` |", escaped(&subject.name), escaped(&subject.settings), subject.fingerprint);
+    }
+    for family in &evaluation.families {
+        one(&mut text, evaluation, family);
+    }
+    text.push_str("\n## Not run\n\n| section | what | why |\n|---|---|---|\n");
+    for (section, what, why) in evaluation.suite.left_out {
+        let _ = writeln!(text, "| {section} | {what} | {why} |");
+    }
+    text
+}
+
+/// The seed in words.
+#[must_use]
+pub fn seed(evaluation: &Evaluation) -> String {
+    format!(", seed {}", evaluation.seed.unwrap_or(1))
+}
+
+/// What the scorecard counts, in words.
+#[must_use]
+pub fn rule(evaluation: &Evaluation) -> String {
+    let baseline = evaluation.subjects.iter().find(|one| one.is_baseline).map_or("", |one| one.name.as_str());
+    format!(
+        "Cells count comparisons with {baseline}, replication by replication: better / level / worse. Better and worse are \
+         differences whose paired 95 % interval excludes zero and that are more than 2 % of {baseline}'s value. Counts weigh every figure \
+         the same; the tables below say what each is worth."
+    )
+}
+
+fn scorecard(text: &mut String, evaluation: &Evaluation) {
+    let Some(first) = evaluation.scorecard.first() else { return };
+    let heads: Vec<&str> = first.aspects.iter().map(|(aspect, _)| aspect.name()).collect();
+    let _ = writeln!(text, "| {} | {} |", evaluation.suite.judges.name(), heads.join(" | "));
+    let _ = writeln!(text, "|---|{}", "---|".repeat(heads.len()));
+    for (score, subject) in evaluation.scorecard.iter().zip(&evaluation.subjects) {
+        if subject.is_baseline {
+            continue;
+        }
+        let cells: Vec<String> = score.aspects.iter().map(|(_, counts)| tally(*counts)).collect();
+        let _ = writeln!(text, "| {} | {} |", escaped(&score.subject), cells.join(" | "));
+    }
+}
+
+/// `3 / 1 / 0`, or a dash for no comparison.
+#[must_use]
+pub fn tally(counts: Counts) -> String {
+    if counts == Counts::default() {
+        return "–".to_owned();
+    }
+    format!("{} / {} / {}", counts.better, counts.level, counts.worse)
+}
+
+fn one(text: &mut String, evaluation: &Evaluation, result: &FamilyResult) {
+    let family = result.family;
+    let _ = write!(
+        text,
+        "\n## {}\n\n{} §{}, {}. {}\n\n",
+        family.title,
+        evaluation.document,
+        family.section,
+        family.level.name(),
+        family.asks
+    );
+    let (names, heads) = heads(result);
+    let all: Vec<String> = names.iter().map(|name| (*name).to_owned()).chain(heads).collect();
+    let _ = writeln!(text, "| {} |\n|{}", all.join(" | "), "---|".repeat(all.len()));
+    for point in &result.points {
+        for line in &point.lines {
+            let place = place(result, point.placement, point.point);
+            let cells = match &line.not_applicable {
+                Some(reason) => vec![format!("does not apply: {reason}")],
+                None => cells(result, line),
+            };
+            let row: Vec<String> = place.into_iter().chain([escaped(&line.subject)]).chain(cells).collect();
+            let _ = writeln!(text, "| {} |", row.join(" | "));
+        }
+    }
+}
+
+/// Headings of a family's table: of the columns that name a line, and of the measures with their
+/// units.
+#[must_use]
+pub fn heads(result: &FamilyResult) -> (Vec<&'static str>, Vec<String>) {
+    let mut names = Vec::new();
+    if result.points.iter().any(|point| !point.placement.is_empty()) {
+        names.push("where");
+    }
+    if result.points.iter().any(|point| !point.point.is_empty()) {
+        names.push("case");
+    }
+    names.push("subject");
+    let head = |measure: &Measure| match measure.scale().unit {
+        "" => measure.head.to_owned(),
+        unit => format!("{}, {unit}", measure.head),
+    };
+    (names, result.measures.iter().map(head).collect())
+}
+
+/// What names a point, as [`heads`] has columns for it.
+#[must_use]
+pub fn place(result: &FamilyResult, placement: &str, point: &str) -> Vec<String> {
+    let (names, _) = heads(result);
+    let cell = |name: &&str| match *name {
+        "where" => Some(placement.to_owned()),
+        "case" => Some(point.to_owned()),
+        _ => None,
+    };
+    names.iter().filter_map(cell).collect()
+}
+
+/// The values of a line, with a sign where they differ from the baseline's.
+#[must_use]
+pub fn cells(result: &FamilyResult, line: &Line) -> Vec<String> {
+    result.measures.iter().zip(&line.values).map(|(measure, value)| format!("{}{}", shown(measure, value), sign(value))).collect()
+}
+
+/// `12.3 ± 0.4` in the measure's unit; a dash where nothing was measured.
+#[must_use]
+pub fn shown(measure: &Measure, value: &Measured) -> String {
+    let scale = measure.scale();
+    let Some(mean) = value.figure.mean else { return "–".to_owned() };
+    let half = value.figure.ci95.map(|half| format!(" ± {}", short(half * scale.factor))).unwrap_or_default();
+    format!("{}{half}", short(mean * scale.factor))
+}
+
+/// ` ▲` for better than the baseline, ` ▼` for worse.
+#[must_use]
+pub fn sign(value: &Measured) -> &'static str {
+    match value.against_baseline {
+        Some(Standing::Better) => " ▲",
+        Some(Standing::Worse) => " ▼",
+        Some(Standing::Level) | None => "",
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ")
+}

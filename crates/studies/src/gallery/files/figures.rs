@@ -1,0 +1,220 @@
+//! Figures and tables, as `paper.toml` defines them.
+
+use super::SourceFile;
+use crate::gallery::error::FileFault;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use toml::Spanned;
+
+/// How a figure is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FigureKind {
+    /// A curve for each value of one axis, over another.
+    Lines,
+    /// A bar for each value of an axis.
+    Bars,
+    /// The spread over runs, for each value of an axis.
+    Boxes,
+    /// Sampled values over time.
+    Time,
+}
+
+/// One text or several.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum OneOrMany {
+    /// One.
+    One(String),
+    /// Several.
+    Many(Vec<String>),
+}
+
+impl OneOrMany {
+    /// All of them.
+    pub fn iter(&self) -> std::slice::Iter<'_, String> {
+        match self {
+            Self::One(one) => std::slice::from_ref(one).iter(),
+            Self::Many(many) => many.iter(),
+        }
+    }
+}
+
+impl<'a> IntoIterator for &'a OneOrMany {
+    type Item = &'a String;
+    type IntoIter = std::slice::Iter<'a, String>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+/// One value of a filter.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum FilterValue {
+    /// A number in SI units.
+    Number(f64),
+    /// A name, a quantity, or a comparison such as `>=2`.
+    Text(String),
+    /// Any of these.
+    Any(Vec<FilterValue>),
+}
+
+/// Axes and what they must be.
+pub type FilterSpec = BTreeMap<String, FilterValue>;
+
+/// One figure.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FigureSpec {
+    /// `1a`; names its files.
+    pub id: Spanned<String>,
+    /// What it shows.
+    pub title: String,
+    /// Where the study has it.
+    pub place: String,
+    /// How it is drawn.
+    pub kind: FigureKind,
+    /// Where its values come from.
+    pub experiment: Spanned<OneOrMany>,
+    /// The axis along x; not for time.
+    #[serde(default)]
+    pub x: Option<Spanned<String>>,
+    /// What x is.
+    #[serde(default)]
+    pub x_label: String,
+    /// Unit of x: values are divided to fit it.
+    #[serde(default)]
+    pub x_unit: String,
+    /// Lower end of x.
+    #[serde(default)]
+    pub x_min: Option<f64>,
+    /// Upper end of x.
+    #[serde(default)]
+    pub x_max: Option<f64>,
+    /// x is on a logarithmic scale.
+    #[serde(default)]
+    pub x_log: bool,
+    /// The metric along y; not for time.
+    #[serde(default)]
+    pub y: Option<OneOrMany>,
+    /// What y is.
+    #[serde(default)]
+    pub y_label: String,
+    /// Unit of y.
+    #[serde(default)]
+    pub y_unit: String,
+    /// y is on a logarithmic scale.
+    #[serde(default)]
+    pub y_log: bool,
+    /// Lower end of y.
+    #[serde(default)]
+    pub y_min: Option<f64>,
+    /// Upper end of y.
+    #[serde(default)]
+    pub y_max: Option<f64>,
+    /// The axis that makes curves.
+    #[serde(default)]
+    pub curve: Option<Spanned<String>>,
+    /// The axis that makes panels.
+    #[serde(default)]
+    pub panel: Option<Spanned<String>>,
+    /// Of time: the columns drawn.
+    #[serde(default)]
+    pub series: Option<OneOrMany>,
+    /// Whiskers reach from the smallest to the largest run, instead of over the mean's 95 %
+    /// interval.
+    #[serde(default)]
+    pub range: bool,
+    /// Of time: means over this many seconds are drawn instead of samples.
+    #[serde(default)]
+    pub bin_s: Option<f64>,
+    /// Of time: the mean of everything so far is drawn.
+    #[serde(default)]
+    pub running: bool,
+    /// Of time: the integral so far is drawn, of a rate the amount.
+    #[serde(default)]
+    pub total: bool,
+    /// Which points.
+    #[serde(default, rename = "where")]
+    pub filter: FilterSpec,
+    /// A remark below it.
+    #[serde(default)]
+    pub note: Option<String>,
+}
+
+impl FigureSpec {
+    pub(super) fn check(&self, source: &SourceFile, field: &str) -> Result<(), FileFault> {
+        let missing = |what: &str| Err(source.fault(&self.id.span(), field, format!("has no `{what}`")));
+        if (self.bin_s.is_some() || self.running || self.total) && self.kind != FigureKind::Time {
+            let message = "has `bin_s`, `running` or `total`, which only time has a use for".to_owned();
+            return Err(source.fault(&self.id.span(), field, message));
+        }
+        if self.bin_s.is_some_and(|bin| bin.is_nan() || bin <= 0.0) {
+            return Err(source.fault(&self.id.span(), field, "has a `bin_s` that is not above 0".into()));
+        }
+        match self.kind {
+            FigureKind::Time if self.series.is_none() => missing("series"),
+            FigureKind::Time => Ok(()),
+            _ if self.x.is_none() => missing("x"),
+            _ if self.y.is_none() => missing("y"),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// One table.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TableSpec {
+    /// `2`; names its files.
+    pub id: Spanned<String>,
+    /// What it shows.
+    pub title: String,
+    /// Where the study has it.
+    pub place: String,
+    /// Where its values come from.
+    pub experiment: Spanned<OneOrMany>,
+    /// The axis whose values are its rows.
+    pub rows: Spanned<String>,
+    /// Which points.
+    #[serde(default, rename = "where")]
+    pub filter: FilterSpec,
+    /// Its columns.
+    #[serde(default)]
+    pub columns: Vec<ColumnSpec>,
+    /// A remark below it.
+    #[serde(default)]
+    pub note: Option<String>,
+}
+
+/// One column of a table.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ColumnSpec {
+    /// Its heading.
+    pub label: String,
+    /// Its unit.
+    #[serde(default)]
+    pub unit: String,
+    /// An expression in which `row` is the axis's value.
+    pub measure: Spanned<String>,
+    /// What the study prints, by row.
+    #[serde(default)]
+    pub printed: BTreeMap<String, f64>,
+    /// Digits after the decimal point.
+    #[serde(default)]
+    pub digits: Option<usize>,
+}
+
+impl TableSpec {
+    pub(super) fn check(&self, source: &SourceFile, field: &str) -> Result<(), FileFault> {
+        for column in &self.columns {
+            let field = format!("{field}.columns.{}.measure", column.label);
+            crate::gallery::expr::parse(column.measure.get_ref())
+                .map_err(|error| source.fault_in(&column.measure, &error, &field))?;
+        }
+        Ok(())
+    }
+}

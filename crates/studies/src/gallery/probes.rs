@@ -1,0 +1,121 @@
+//! Probes: open-loop programs and arithmetic for rows that need no network, as `probe('name',
+//! arguments…)` in a measure.
+//!
+//! A probe drives an algorithm through its own queue under arrivals that no host would send, or
+//! reads a property of a scenario before it runs. Neither is among the figures of a run, so neither
+//! can be picked from the results.
+
+mod codel;
+mod cp_aqm;
+mod nfq_codel;
+mod ns3;
+mod steering;
+mod survey;
+
+use crate::gallery::expr::{Fault, Value};
+
+/// One program.
+pub struct Probe {
+    /// Its name.
+    pub name: &'static str,
+    /// How many numbers it takes.
+    pub arguments: usize,
+    run: Run,
+}
+
+/// A program and what it gives.
+enum Run {
+    Number(fn(&[f64]) -> f64),
+    Truth(fn() -> bool),
+    /// A number, or the reason why the program shows nothing.
+    Fallible(fn() -> Result<f64, Fault>),
+    /// The same for the numbers it is given.
+    Trial(fn(&[f64]) -> Result<f64, Fault>),
+}
+
+impl Probe {
+    const fn number(name: &'static str, arguments: usize, run: fn(&[f64]) -> f64) -> Self {
+        Self { name, arguments, run: Run::Number(run) }
+    }
+
+    const fn truth(name: &'static str, run: fn() -> bool) -> Self {
+        Self { name, arguments: 0, run: Run::Truth(run) }
+    }
+
+    const fn fallible(name: &'static str, run: fn() -> Result<f64, Fault>) -> Self {
+        Self { name, arguments: 0, run: Run::Fallible(run) }
+    }
+
+    const fn trial(name: &'static str, arguments: usize, run: fn(&[f64]) -> Result<f64, Fault>) -> Self {
+        Self { name, arguments, run: Run::Trial(run) }
+    }
+
+    /// Whether it gives true or false instead of a number.
+    #[must_use]
+    pub const fn gives_truth(&self) -> bool {
+        matches!(self.run, Run::Truth(_))
+    }
+}
+
+/// The probes of a paper.
+fn of(paper: &str) -> &'static [Probe] {
+    match paper {
+        "codel" => codel::PROBES,
+        "cp-aqm" => cp_aqm::PROBES,
+        "nfq-codel" => nfq_codel::PROBES,
+        "ns3" => ns3::PROBES,
+        "steering" => steering::PROBES,
+        "survey" => survey::PROBES,
+        _ => &[],
+    }
+}
+
+/// A paper's probe.
+///
+/// # Errors
+/// When there is none of this name.
+pub fn find(paper: &str, name: &str) -> Result<&'static Probe, Fault> {
+    let known = of(paper);
+    known.iter().find(|probe| probe.name == name).ok_or_else(|| {
+        let names: Vec<&str> = known.iter().map(|probe| probe.name).collect();
+        let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        Fault::Unknown(format!("{paper} has no probe `{name}`: allowed {names}"))
+    })
+}
+
+/// The value of a paper's probe.
+///
+/// # Errors
+/// When there is no such probe, its arguments are wrong, or it shows nothing.
+pub fn call(paper: &str, name: &str, arguments: &[Value]) -> Result<Value, Fault> {
+    let probe = find(paper, name)?;
+    let number = |value: &Value| match value {
+        Value::Number(number) => Ok(*number),
+        other => Err(Fault::Type(format!("is given {}: expected numbers", other.kind()))),
+    };
+    let values: Vec<f64> = arguments.iter().map(number).collect::<Result<_, _>>()?;
+    if values.len() != probe.arguments {
+        return Err(Fault::Type(format!("`{name}` takes {} numbers, not {}", probe.arguments, values.len())));
+    }
+    Ok(match probe.run {
+        Run::Number(run) => Value::Number(run(&values)),
+        Run::Truth(run) => Value::Bool(run()),
+        Run::Fallible(run) => Value::Number(run()?),
+        Run::Trial(run) => Value::Number(run(&values)?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_arguments_are_checked() {
+        let said = |paper, name, arguments: &[Value]| call(paper, name, arguments).unwrap_err().to_string();
+        assert_eq!(said("steering", "other", &[]), "steering has no probe `other`: allowed wrong_raises, unfounded_raises");
+        assert_eq!(said("beyond", "other", &[]), "beyond has no probe `other`: allowed none");
+        assert_eq!(said("codel", "gap_error", &[]), "`gap_error` takes 1 numbers, not 0");
+        let text = Value::Text("x".to_owned());
+        assert_eq!(said("codel", "gap_error", &[text]), "is given a text: expected numbers");
+    }
+}

@@ -1,0 +1,171 @@
+//! `results.json` of a paper: every point's full summary, every row with value, interval, expected
+//! and verdict.
+
+use crate::gallery::evaluate::Evaluated;
+use crate::gallery::experiment::{Experiment, Mode};
+use crate::gallery::files::{Expected, Grade, Paper, Relation, Row, Tolerance};
+use crate::gallery::samples::Measured;
+use crate::gallery::words;
+use goodqueue_lab::provenance::{COMMIT, VERSION};
+use serde::Serialize;
+use serde_json::Value as Json;
+
+/// Name and version of the format.
+pub const RESULTS_SCHEMA: &str = "goodqueue.gallery-results/1";
+
+/// Everything a paper's reproduction gave.
+#[derive(Debug)]
+pub struct PaperResults {
+    /// The paper.
+    pub paper: Paper,
+    /// Its experiments with their points.
+    pub measured: Vec<Measured>,
+    /// Its rows, in the order of the file; only those asked for.
+    pub rows: Vec<(Row, Evaluated)>,
+    /// How much was run.
+    pub mode: Mode,
+}
+
+#[derive(Serialize)]
+struct ResultsFile<'a> {
+    schema: &'static str,
+    paper: &'a str,
+    title: &'a str,
+    citation: &'a str,
+    mode: &'static str,
+    version: &'static str,
+    commit: &'static str,
+    rows: Vec<RowEntry<'a>>,
+    experiments: Vec<ExperimentEntry<'a>>,
+}
+
+#[derive(Serialize)]
+struct RowEntry<'a> {
+    id: &'a str,
+    place: &'a str,
+    grade: Grade,
+    claim: &'a str,
+    metric: &'a str,
+    measure: &'a str,
+    relation: Relation,
+    expected: &'a Expected,
+    tolerance: Tolerance,
+    #[serde(flatten)]
+    evaluated: &'a Evaluated,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variant: Option<&'a str>,
+    experiments: Vec<&'a str>,
+    text: RowText,
+}
+
+/// A row as the report words it, for other pages.
+#[derive(Serialize)]
+struct RowText {
+    expected: String,
+    measured: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    reason: String,
+}
+
+#[derive(Serialize)]
+struct ExperimentEntry<'a> {
+    id: &'a str,
+    about: &'a str,
+    /// The scenario.
+    file: &'a str,
+    /// What was set in it, as `gq run --set` takes it.
+    set: Vec<String>,
+    replications: u32,
+    seed: u64,
+    scenario_sha256: String,
+    complete: bool,
+    points: Vec<PointEntry<'a>>,
+}
+
+#[derive(Serialize)]
+struct PointEntry<'a> {
+    number: usize,
+    fingerprints: &'a [String],
+    events: u64,
+    #[serde(skip_serializing_if = "no_failures")]
+    failures: &'a [String],
+    /// Exactly what `summary.json` of `gq run` has for this point.
+    summary: &'a Json,
+}
+
+fn no_failures(failures: &&[String]) -> bool {
+    failures.is_empty()
+}
+
+impl PaperResults {
+    /// The text of `results.json`: the same bytes for the same settings and commit, whatever else
+    /// was running.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let file = ResultsFile {
+            schema: RESULTS_SCHEMA,
+            paper: &self.paper.id,
+            title: &self.paper.title,
+            citation: self.paper.citation.as_ref().map_or("", |source| source.key),
+            mode: self.mode.name(),
+            version: VERSION,
+            commit: COMMIT,
+            rows: self.rows.iter().map(|(row, evaluated)| row_entry(row, evaluated)).collect(),
+            experiments: self.measured.iter().map(experiment_entry).collect(),
+        };
+        // Plain values with string keys always serialise.
+        let mut text = serde_json::to_string(&file).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+}
+
+fn row_entry<'a>(row: &'a Row, evaluated: &'a Evaluated) -> RowEntry<'a> {
+    RowEntry {
+        id: row.id.get_ref(),
+        place: &row.place,
+        grade: row.grade,
+        claim: &row.claim,
+        metric: &row.metric,
+        measure: row.measure.get_ref(),
+        relation: row.relation,
+        expected: row.expected.get_ref(),
+        tolerance: row.tolerance,
+        evaluated,
+        why: row.why.as_deref(),
+        variant: row.variant.as_deref(),
+        experiments: row.experiments.iter().map(|id| id.get_ref().as_str()).collect(),
+        text: RowText {
+            expected: words::expected(row),
+            measured: words::measured(evaluated),
+            reason: words::reason(row, evaluated),
+        },
+    }
+}
+
+fn experiment_entry(measured: &Measured) -> ExperimentEntry<'_> {
+    let Experiment { id, about, file, overrides, plan, .. } = &measured.experiment;
+    let points = measured.points.iter().enumerate().filter_map(|(number, data)| {
+        let data = data.as_ref()?;
+        Some(PointEntry {
+            number,
+            fingerprints: &data.fingerprints,
+            events: data.events,
+            failures: &data.failures,
+            summary: &data.summary,
+        })
+    });
+    ExperimentEntry {
+        id,
+        about,
+        file,
+        set: overrides.iter().map(|(key, value)| format!("{key}={value}")).collect(),
+        replications: plan.replications(),
+        seed: plan.seed(),
+        scenario_sha256: plan.sha256(),
+        complete: measured.is_complete(),
+        points: points.collect(),
+    }
+}

@@ -1,0 +1,127 @@
+//! The studies' tables: measured values beside the printed ones.
+
+use crate::gallery::expr::{self, ExprError, Fault, Value};
+use crate::gallery::files::TableSpec;
+use crate::gallery::samples::{self, Filter, Measured, PointsHost, View};
+use goodqueue_lab::statistics::Figure;
+
+/// A filled table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// Its id.
+    pub id: String,
+    /// What it shows.
+    pub title: String,
+    /// Where the study has it.
+    pub place: String,
+    /// A remark below it.
+    pub note: Option<String>,
+    /// The axis of its rows.
+    pub axis: String,
+    /// Headings with units.
+    pub columns: Vec<String>,
+    /// Names of rows, and their cells.
+    pub rows: Vec<(String, Vec<Cell>)>,
+}
+
+/// One value of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// Mean over replications, or why there is none.
+    pub measured: Result<f64, ExprError>,
+    /// Half-width of the 95 % interval.
+    pub half: Option<f64>,
+    /// What the study prints.
+    pub printed: Option<f64>,
+    /// Digits after the decimal point.
+    pub digits: Option<usize>,
+}
+
+/// Fills a table. In its measures `row` is the axis's value: a number, or a name.
+///
+/// # Errors
+/// When an experiment was not run or the axis is not there.
+pub fn fill(paper: &str, spec: &TableSpec, measured: &[Measured]) -> Result<Table, Fault> {
+    let mut names: Vec<(String, Value)> = Vec::new();
+    for id in spec.experiment.get_ref() {
+        let one = measured
+            .iter()
+            .find(|one| one.experiment.id == *id)
+            .ok_or_else(|| Fault::NoValue(format!("needs {id}, which was not run")))?;
+        let axis = one.experiment.axis(spec.rows.get_ref())?;
+        for at in Filter::of_spec(&spec.filter).points(&one.experiment)? {
+            let value = &axis.values[at];
+            if !names.iter().any(|(known, _)| *known == value.text) {
+                let row = value.number.map_or_else(|| Value::Text(value.text.clone()), Value::Number);
+                names.push((value.text.clone(), row));
+            }
+        }
+    }
+    let replications = samples::replications(measured, spec.experiment.get_ref().iter().map(String::as_str));
+    let rows = names.into_iter().map(|(name, row)| {
+        let cells = spec.columns.iter().map(|column| {
+            let ask = |view| {
+                let expr = expr::parse(column.measure.get_ref())?;
+                let host = PointsHost { measured, paper, replications, view };
+                match expr::evaluate_with(&expr, "row", row.clone(), &host)? {
+                    Value::Number(number) => Ok(number),
+                    other => {
+                        let message = format!("the measure gives {}: expected a number", other.kind());
+                        Err(ExprError { at: 0, fault: Fault::Type(message) })
+                    }
+                }
+            };
+            let each = (0..replications).map(|number| ask(View::Replication(number)).ok());
+            Cell {
+                measured: ask(View::Mean),
+                half: Figure::of(each).ci95,
+                printed: column.printed.get(&name).copied(),
+                digits: column.digits,
+            }
+        });
+        (name.clone(), cells.collect())
+    });
+    let rows = rows.collect();
+    let heading = |label: &str, unit: &str| if unit.is_empty() { label.to_owned() } else { format!("{label} [{unit}]") };
+    Ok(Table {
+        id: spec.id.get_ref().clone(),
+        title: spec.title.clone(),
+        place: spec.place.clone(),
+        note: spec.note.clone(),
+        axis: spec.rows.get_ref().clone(),
+        columns: spec.columns.iter().map(|column| heading(&column.label, &column.unit)).collect(),
+        rows,
+    })
+}
+
+impl Table {
+    /// As comma-separated values: each column measured, half-width and printed.
+    #[must_use]
+    pub fn csv(&self) -> String {
+        let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
+        let mut text = quoted(&self.axis);
+        for column in &self.columns {
+            text.push_str(&format!(
+                ",{},{},{}",
+                quoted(column),
+                quoted(&format!("{column} ±")),
+                quoted(&format!("{column} printed"))
+            ));
+        }
+        text.push('\n');
+        let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+        for (name, cells) in &self.rows {
+            text.push_str(&quoted(name));
+            for cell in cells {
+                text.push_str(&format!(
+                    ",{},{},{}",
+                    number(cell.measured.as_ref().ok().copied()),
+                    number(cell.half),
+                    number(cell.printed)
+                ));
+            }
+            text.push('\n');
+        }
+        text
+    }
+}

@@ -1,0 +1,7 @@
+//! Experiments that others have described.
+//!
+//! - [`gallery`]: published studies reproduced, statement by statement.
+//! - [`evaluate`]: queues by RFC 7928, congestion controls by RFC 9743.
+
+pub mod evaluate;
+pub mod gallery;

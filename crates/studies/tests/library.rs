@@ -1,0 +1,102 @@
+//! The crate as a program with an algorithm of its own uses it.
+
+use goodqueue_aqm::own::{OwnAlgorithm, OwnKind};
+use goodqueue_aqm::spec::{Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError};
+use goodqueue_aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
+use goodqueue_lab::plan::OwnKinds;
+use goodqueue_studies::evaluate::evaluation::Standing;
+use goodqueue_studies::evaluate::{Question, Subject, rfc7928};
+use goodqueue_studies::gallery::experiment::Mode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+const NO_PARAMS: &[Param] = &[];
+static SHORT: KindSpec = KindSpec {
+    base: Kind {
+        kind: "short-queue",
+        aliases: &[],
+        title: "Short",
+        summary: "At most ten packets.",
+        params: NO_PARAMS,
+        source: "-",
+    },
+    family: Family::Own,
+    signal: "-",
+    marks: Marking::Never,
+    weighs: false,
+};
+
+/// Drops what would wait behind ten packets.
+#[derive(Clone, Debug)]
+struct Short;
+
+impl Aqm for Short {
+    fn on_arrival(&mut self, _: &mut Env<'_>, _: PacketView, queue: QueueView) -> Verdict {
+        if queue.packets.get() < 10 { Verdict::Pass } else { Verdict::Drop(Reason::Early) }
+    }
+}
+
+impl OwnAlgorithm for Short {
+    fn another(&self) -> Box<dyn OwnAlgorithm> {
+        Box::new(self.clone())
+    }
+}
+
+#[derive(Debug)]
+struct ShortKind;
+
+impl OwnKind for ShortKind {
+    fn spec(&self) -> &'static KindSpec {
+        &SHORT
+    }
+    fn version(&self) -> &str {
+        "1"
+    }
+    fn build(&self, _: &LinkFacts) -> Result<Box<dyn OwnAlgorithm>, ParamError> {
+        Ok(Box::new(Short))
+    }
+}
+
+fn question(own: OwnKinds) -> Question {
+    let suite = &rfc7928::SUITE;
+    let read = |text| Subject::read(suite.judges, text, &own).unwrap_or_else(|error| panic!("{error}"));
+    Question {
+        suite,
+        subjects: vec![read("short-queue"), read(suite.baseline)],
+        under_test: 1,
+        baseline: 1,
+        mode: Mode::Quick,
+        families: vec!["aggressive".to_owned(), "scheduling".to_owned()],
+        seed: Some(7),
+        own,
+    }
+}
+
+#[test]
+fn an_algorithm_of_the_program_takes_part() {
+    let out = tempfile::tempdir().unwrap();
+    let question = question(vec![Arc::new(ShortKind)]);
+    let end = goodqueue_studies::evaluate::run(&question, out.path(), 2, &AtomicBool::new(false), &mut |_| {}).unwrap();
+    assert_eq!((end.evaluation.complete, end.evaluation.seed), (true, Some(7)));
+    let [scheduling, aggressive] = &end.evaluation.families[..] else { panic!("two families") };
+    let own = &scheduling.points[0].lines[0];
+    assert_eq!(own.not_applicable.as_deref(), Some("is of the program's own kinds"));
+    let line = &aggressive.points[0].lines[0];
+    let p95 = line.values[2].figure.mean.expect("a delay");
+    // Ten packets of 1500 bytes take 12 ms at 10 Mbit/s.
+    assert!(p95 < 0.013, "{p95}");
+    assert_eq!(line.values[2].against_baseline, Some(Standing::Better));
+    assert_eq!(line.values[0].against_baseline, Some(Standing::Worse), "a short queue costs goodput");
+}
+
+#[test]
+fn what_is_stopped_is_incomplete_and_valid() {
+    let out = tempfile::tempdir().unwrap();
+    let question = question(vec![Arc::new(ShortKind)]);
+    let end = goodqueue_studies::evaluate::run(&question, out.path(), 2, &AtomicBool::new(true), &mut |_| {}).unwrap();
+    assert_eq!((end.run, end.reused, end.evaluation.complete), (0, 0, false));
+    let page = goodqueue_studies::evaluate::report::html(&end.evaluation, "gq evaluate");
+    assert!(page.contains("Not all runs finished"));
+    let values: serde_json::Value = serde_json::from_str(&end.evaluation.to_json()).unwrap();
+    assert_eq!(values["families"][1]["points"][0]["lines"][0]["values"][0]["mean"], serde_json::Value::Null);
+}
