@@ -1,7 +1,7 @@
 # The commands of this project. Each is one line into cargo, npm or a script.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick reproduce test test-python python bench bench-gate bench-peers fuzz fuzz-long web docs picture linux recommendations linux-vectors kernel test-kernel kernel-guest kernel-verdicts kernel-cost kernel-torture judged transports site look playground pages dist deb
+.PHONY: help demo quick reproduce test test-python python bench bench-gate bench-peers fuzz fuzz-long web docs picture linux recommendations linux-vectors kernel test-kernel kernel-guest kernel-verdicts kernel-cost kernel-torture judged transports site look playground pages dist deb libgoodqueue.a
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{ printf "make %-12s %s\n", $$1, $$2 }'
@@ -36,6 +36,10 @@ python: ## make .venv with the package goodqueue, its tools and gq
 test-python: ## the Python package's checks alone
 	@scripts/setup.sh python
 	@scripts/test-python.sh
+
+libgoodqueue.a: ## the queues for programs in C, in target/release; the header is in crates/capi/include
+	cargo build --release -p goodqueue-capi
+	@cd $${CARGO_TARGET_DIR:-target}/release && cp libgoodqueue_c.a libgoodqueue.a
 
 bench: ## cost of a verdict, an acknowledgement and an event
 	cargo bench --workspace --bench '*'

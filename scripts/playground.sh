@@ -6,8 +6,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
-cargo rustc --quiet -p goodqueue-serve --lib --crate-type cdylib --profile wasm --target wasm32-unknown-unknown
-built="$target/wasm32-unknown-unknown/wasm/goodqueue_serve::wasm.wasm"
+cargo rustc --quiet -p goodqueue-serve --no-default-features --lib --crate-type cdylib --profile wasm --target wasm32-unknown-unknown
+built="$target/wasm32-unknown-unknown/wasm/goodqueue_serve.wasm"
 export GQ_MODULE="$target/wasm32-unknown-unknown/wasm/optimized.wasm"
 # With what the module is built with (.cargo/config.toml): the page has a limit of size.
 web/node_modules/.bin/wasm-opt -Oz --enable-bulk-memory --enable-multivalue --enable-mutable-globals --enable-nontrapping-float-to-int \

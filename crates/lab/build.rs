@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The crates whose sources decide what a run gives.
-const DECIDING: [&str; 8] = ["units", "line", "spec", "aqm", "tcp", "trace", "sim", "lab"];
+const DECIDING: [&str; 5] = ["base", "aqm", "tcp", "sim", "lab"];
 
 /// What cargo writes into a package: the commit it was made from.
 const PACKAGED: &str = ".cargo_vcs_info.json";

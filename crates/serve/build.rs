@@ -1,4 +1,4 @@
-//! Packs what the crate carries: recordings for both pages, and for the server the pages themselves.
+//! Packs what the crate carries: recordings, and for the server its pages.
 
 use std::error::Error;
 use std::fmt::Write as _;

@@ -30,7 +30,7 @@ fn library() -> PathBuf {
     let entries = fs::read_dir(test.parent().expect("a folder")).expect("a readable folder");
     let libraries = entries.map(|entry| entry.expect("an entry").path()).filter(|path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.starts_with("libgoodqueue-") && name.ends_with(".a")
+        name.starts_with("libgoodqueue_c-") && name.ends_with(".a")
     });
     let newest = libraries.max_by_key(|path| fs::metadata(path).and_then(|facts| facts.modified()).ok());
     newest.expect("cargo builds the static library")

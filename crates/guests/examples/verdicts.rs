@@ -1,8 +1,8 @@
 //! Every kind of queue twice, packet by packet: in a kernel as the queue discipline `goodqueue`,
 //! and here as the simulator runs it. Same packets, same times, same seed; says what differs.
 //!
-//! `cargo run --release -p goodqueue-guests --example verdicts -- [OPERATIONS] [KIND…]`; needs `make
-//! kernel-guest`.
+//! `cargo run --release -p goodqueue-guests --example verdicts -- [OPERATIONS] [KIND…]`; needs
+//! `make kernel-guest`.
 
 use goodqueue_aqm::elsewhere::{Happened, Offered};
 use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, Value};

@@ -29,15 +29,15 @@ const STEPS: &[Named] = &[
     },
     Named { name: "errors", what: "errors are types, not strings", run: || errors::check().map(|()| Step::Done) },
     Named { name: "files", what: "long files are named", run: || sources::files().map(|()| Step::Done) },
-    Named { name: "no-std", what: "units, line, spec, aqm and tcp build without std", run: no_std },
+    Named { name: "no-std", what: "base, aqm and tcp build without std", run: no_std },
     Named { name: "clippy", what: "lints, warnings are errors", run: clippy },
     Named { name: "doc", what: "documentation, warnings are errors", run: doc },
     Named { name: "test", what: "cargo test, all crates", run: test },
     Named { name: "features", what: "optional parts: figures as PNG", run: features },
     Named { name: "kernel", what: "the queue discipline's library: stack frames and relocations", run: kernel },
-    Named { name: "package", what: "units, spec and aqm can be published", run: package },
+    Named { name: "package", what: "base and aqm can be published", run: package },
     Named { name: "deny", what: "licences and advisories (cargo-deny)", run: deny },
-    Named { name: "miri", what: "undefined behaviour in units and aqm (Miri)", run: miri },
+    Named { name: "miri", what: "undefined behaviour in base and aqm (Miri)", run: miri },
 ];
 
 /// Runs the chosen steps and says at the end what was done and what was skipped.
@@ -103,7 +103,7 @@ fn fmt() -> Result<Step> {
 /// them for this machine, after a check that they are declared `no_std`.
 fn no_std() -> Result<Step> {
     const BARE: &str = "thumbv7em-none-eabi";
-    const CRATES: [&str; 5] = ["units", "line", "spec", "aqm", "tcp"];
+    const CRATES: [&str; 3] = ["base", "aqm", "tcp"];
     for name in CRATES {
         let path = tool::root().join("crates").join(name).join("src/lib.rs");
         let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
@@ -170,7 +170,7 @@ fn kernel() -> Result<Step> {
 
 fn package() -> Result<Step> {
     packages::forget()?;
-    let crates = ["-p", "goodqueue-units", "-p", "goodqueue-spec", "-p", "goodqueue-aqm"];
+    let crates = ["-p", "goodqueue-base", "-p", "goodqueue-aqm"];
     tool_step("cargo", &[&["package", "--quiet", "--allow-dirty", "--target-dir", packages::BUILT][..], &crates].concat())
 }
 
@@ -187,7 +187,7 @@ fn miri() -> Result<Step> {
     }
     tool_step(
         "cargo",
-        &["+nightly", "miri", "test", "-p", "goodqueue-units", "-p", "goodqueue-spec", "-p", "goodqueue-aqm", "--lib"],
+        &["+nightly", "miri", "test", "-p", "goodqueue-base", "-p", "goodqueue-aqm", "--lib"],
     )
 }
 

@@ -1,6 +1,6 @@
 //! Which crate may depend on which.
 //!
-//! The arrows point from the edges (command line, web, Python) to the core (`units`) and never turn
+//! The arrows point from the edges (command line, web, Python) to the core (`base`) and never turn
 //! back. `aqm` and `tcp` do not know each other; `sim` knows no files, threads or clocks. The table
 //! is exact: an arrow that is not in it fails, and so does a permission that nothing uses or a row
 //! of a crate that does not exist. Each crate has a row in `docs/architecture.md`, too.
@@ -16,82 +16,38 @@ const PREFIX: &str = "goodqueue-";
 const PAGE: &str = "docs/architecture.md";
 
 /// A crate may depend on the crates to its right. For tests, examples and benches it may also use
-/// `testkit` and `conformance`.
+/// `testkit` and `checks`.
 const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
-    ("units", &[]),
-    ("line", &["units"]),
-    ("spec", &["units"]),
-    ("aqm", &["units", "spec"]),
-    ("tcp", &["units", "spec"]),
-    ("trace", &["units", "aqm"]),
-    ("sim", &["units", "line", "aqm", "tcp", "trace"]),
-    ("live", &["units", "line", "aqm", "trace"]),
-    ("testbed", &["units", "aqm", "trace", "live"]),
-    // Programs of users in the testbed's networks.
-    ("shell", &["units", "live", "testbed"]),
-    ("linux", &["units", "aqm", "tcp", "sim"]),
-    // Pictures of the algorithm pages are drawn by a test of `lab`.
-    ("lab", &["units", "spec", "aqm", "tcp", "trace", "sim", "figure"]),
-    // What a router is told follows from a scenario; what it says becomes one.
-    ("router", &["units", "line", "aqm", "lab"]),
-    ("import", &["units", "aqm", "lab", "router"]),
-    // `spec` and `tcp` for its adapter, a feature.
-    ("packetdrill", &["units", "spec", "tcp"]),
+    ("base", &[]),
+    ("aqm", &["base"]),
+    ("tcp", &["base"]),
+    ("sim", &["base", "aqm", "tcp"]),
+    // Packet events and probes are those of `sim::trace`.
+    ("live", &["base", "aqm", "sim"]),
+    ("lab", &["base", "aqm", "tcp", "sim"]),
+    ("guests", &["base", "aqm", "tcp", "sim", "live", "lab"]),
     // Programs outside of this workspace use it.
-    ("net", &["units", "tcp", "sim", "lab"]),
-    ("figure", &[]),
-    // Figures for papers from results.
-    ("plot", &["spec", "aqm", "lab", "figure"]),
-    ("gallery", &["units", "aqm", "trace", "sim", "lab", "figure"]),
-    // Others' evaluations run as the gallery's studies do.
-    ("evaluate", &["units", "tcp", "aqm", "lab", "gallery", "figure"]),
-    ("hosts", &["units", "spec", "aqm", "tcp", "trace", "sim", "live", "testbed", "linux", "lab"]),
-    ("session", &["units", "spec", "aqm", "tcp", "trace", "sim", "lab"]),
-    ("web", &["units", "sim", "lab", "session"]),
-    ("wasm", &["lab", "session"]),
-    ("recommend", &["units", "aqm", "tcp", "lab"]),
-    ("python", &["units", "aqm", "trace", "sim", "lab", "hosts", "recommend", "figure", "plot", "cli"]),
-    (
-        "cli",
-        &[
-            "units",
-            "spec",
-            "aqm",
-            "tcp",
-            "trace",
-            "sim",
-            "live",
-            "testbed",
-            "shell",
-            "linux",
-            "lab",
-            "hosts",
-            "recommend",
-            "evaluate",
-            "router",
-            "import",
-            "figure",
-            "plot",
-            "gallery",
-            "web",
-            "conformance",
-            "packetdrill",
-        ],
-    ),
-    // Requests instead of packets; programs outside of this workspace use it.
-    ("tower", &["units", "aqm"]),
-    ("conformance", &["units", "aqm"]),
-    ("capi", &["units", "aqm"]),
-    ("kernel", &["units", "spec", "aqm"]),
-    ("testkit", &["units", "aqm"]),
+    ("net", &["base", "tcp", "sim", "lab"]),
+    // What a router is told follows from a scenario; what it says becomes one.
+    ("interop", &["base", "aqm", "lab"]),
+    // `sim` and `tcp` for tests that draw the pictures of pages.
+    ("figure", &["base", "aqm", "tcp", "sim", "lab"]),
+    ("studies", &["base", "aqm", "tcp", "sim", "lab", "figure"]),
+    ("serve", &["base", "aqm", "tcp", "sim", "lab"]),
+    ("checks", &["base", "aqm", "tcp"]),
+    ("cli", &["base", "aqm", "tcp", "sim", "live", "lab", "guests", "interop", "figure", "studies", "serve", "checks"]),
+    ("python", &["base", "aqm", "sim", "lab", "guests", "figure", "cli"]),
+    // The name under which users find the others.
+    ("goodqueue", &["base", "aqm", "sim", "lab", "net"]),
+    ("capi", &["base", "aqm"]),
+    ("kernel", &["base", "aqm"]),
+    ("testkit", &["base", "aqm"]),
     ("xtask", &[]),
 ];
 
 /// Crates without std: the only crates from elsewhere that they may use, outside of tests.
 const NO_STD: &[(&str, &[&str])] = &[
-    ("units", &[]),
-    ("line", &[]),
-    ("spec", &["libm", "ryu"]),
+    ("base", &["libm", "ryu"]),
     ("aqm", &["libm"]),
     ("tcp", &["libm", "thiserror"]),
     ("kernel", &[]),
@@ -159,7 +115,7 @@ fn faults(table: Table<'_>, crates: &BTreeSet<String>, arrows: &BTreeSet<Arrow>)
         let Some(allowed) = table.get(from.as_str()) else { continue };
         match to.strip_prefix(PREFIX) {
             // The vectors' replayer needs the queues it replays; their own tests need the replayer.
-            Some("testkit" | "conformance") if *dev => {}
+            Some("testkit" | "checks") if *dev => {}
             Some("testkit") => faults.push(format!("`{from}` depends on `testkit`: it may be a dev-dependency only")),
             Some(ours) if allowed.contains(&ours) => {}
             // A crate may use itself in tests, with other features.
@@ -273,7 +229,7 @@ mod tests {
 
     #[test]
     fn allowed_arrows_pass() {
-        assert_eq!(check(&[("aqm", "goodqueue-units", false), ("aqm", "libm", false), ("aqm", "proptest", true)]), [""; 0]);
+        assert_eq!(check(&[("aqm", "goodqueue-base", false), ("aqm", "libm", false), ("aqm", "proptest", true)]), [""; 0]);
         assert_eq!(
             check(&[("aqm", "goodqueue-testkit", true), ("cli", "goodqueue-lab", false), ("lab", "toml", false)]),
             [""; 0]
@@ -283,13 +239,13 @@ mod tests {
     #[test]
     fn arrows_between_the_cores_fail() {
         let faults = check(&[("aqm", "goodqueue-tcp", false)]);
-        assert_eq!(faults, ["`aqm` depends on `tcp`: it may use units, spec"]);
+        assert_eq!(faults, ["`aqm` depends on `tcp`: it may use base"]);
     }
 
     #[test]
     fn tests_may_not_bend_the_arrows_either() {
         let faults = check(&[("tcp", "goodqueue-sim", true)]);
-        assert_eq!(faults, ["`tcp` for tests depends on `sim`: it may use units, spec"]);
+        assert_eq!(faults, ["`tcp` for tests depends on `sim`: it may use base"]);
     }
 
     #[test]
@@ -300,13 +256,13 @@ mod tests {
 
     #[test]
     fn crates_without_std_take_little_from_elsewhere() {
-        let faults = check(&[("units", "rand", false), ("tcp", "log", false)]);
+        let faults = check(&[("base", "rand", false), ("tcp", "log", false)]);
         assert_eq!(faults.len(), 2, "{faults:?}");
     }
 
     #[test]
     fn an_unknown_crate_needs_a_row() {
-        let faults = check(&[("surprise", "goodqueue-units", false)]);
+        let faults = check(&[("surprise", "goodqueue-base", false)]);
         assert_eq!(faults.len(), 1, "{faults:?}");
         assert!(faults[0].contains("`surprise` has no row"));
     }

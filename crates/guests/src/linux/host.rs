@@ -43,8 +43,8 @@ const SHORT_TURNS: u32 = 64;
 pub struct Hosts<'a> {
     /// The guest kernel.
     pub kernel: &'a Path,
-    /// The program that calls [`inside::run`](crate::linux::inside::run) with its last argument, and the
-    /// arguments before that.
+    /// The program that calls [`inside::run`](crate::linux::inside::run) with its last argument,
+    /// and the arguments before that.
     pub program: &'a [OsString],
     /// Real time without a response after which a guest has failed.
     pub patience: Duration,

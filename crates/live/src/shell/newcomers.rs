@@ -1,6 +1,6 @@
 //! Packets at the far end that open something new: a socket is made that answers for their
-//! destination, its other half is left to [`outside`](crate::shell::outside), and the packet arrives once
-//! more.
+//! destination, its other half is left to [`outside`](crate::shell::outside), and the packet
+//! arrives once more.
 
 use crate::shell::Order;
 use crate::shell::place::{FAR, PORT_FAR, Place};

@@ -162,7 +162,8 @@ pub struct Session<S> {
 }
 
 impl<S: Surroundings> Session<S> {
-    /// Builds the worlds. `speed` as in [`Request`](crate::session::Request); `memory` is an empty share.
+    /// Builds the worlds. `speed` as in [`Request`](crate::session::Request); `memory` is an empty
+    /// share.
     ///
     /// # Errors
     /// The worlds need too much memory.

@@ -224,7 +224,8 @@ impl Paper {
         }
     }
 
-    /// The text of `expected.toml` with every measure in the one layout of [`crate::gallery::expr::format`].
+    /// The text of `expected.toml` with every measure in the one layout of
+    /// [`crate::gallery::expr::format`].
     #[must_use]
     pub fn laid_out(&self) -> String {
         let mut text = self.expected_source.text.clone();
