@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 const NONE: u32 = u32::MAX;
 
 /// The most values a pool holds at once.
-pub(crate) const MOST: u64 = NONE as u64 - 1;
+pub(crate) const MAX: u64 = NONE as u64 - 1;
 
 #[derive(Clone, Debug)]
 struct Slot<T> {
@@ -57,7 +57,7 @@ impl<T> Pool<T> {
         self.slots.reserve_exact(capacity.saturating_sub(self.slots.len()));
     }
 
-    /// Appends at the tail of `fifo`. At most [`MOST`] values may wait, which the owner's limit
+    /// Appends at the tail of `fifo`. At most [`MAX`] values may wait, which the owner's limit
     /// sees to.
     #[inline]
     pub(crate) fn push_back(&mut self, fifo: &mut Fifo, value: T) {

@@ -2,7 +2,7 @@
 //!
 //! - [`units`]: quantities with their unit in the type, and the packet fields that queues see.
 //! - [`spec`]: descriptions of parameters as data, with values held against them.
-//! - [`line`]: a line's rate over time.
+//! - [`mod@line`]: a line's rate over time.
 #![no_std]
 #![forbid(unsafe_code)]
 

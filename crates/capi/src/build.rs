@@ -10,9 +10,9 @@ use std::ffi::{CStr, c_char};
 use std::str::Utf8Error;
 
 /// Largest packet of a link: more than any protocol has, jumbograms of an offload included.
-const LARGEST_MTU: u32 = 1_000_000;
+const MAX_MTU: u32 = 1_000_000;
 /// Largest framing of a packet.
-const LARGEST_OVERHEAD: u32 = 10_000;
+const MAX_OVERHEAD: u32 = 10_000;
 
 /// Why no queue can be made of what the caller gave.
 #[derive(Debug, thiserror::Error)]
@@ -30,10 +30,10 @@ pub enum BuildError {
     #[error("link: is missing")]
     NoLink,
     /// Largest packet that no link has, in bytes.
-    #[error("mtu: {0} is out of range: allowed 1 to {LARGEST_MTU} bytes")]
+    #[error("mtu: {0} is out of range: allowed 1 to {MAX_MTU} bytes")]
     Mtu(u32),
     /// Framing that no packet has, in bytes.
-    #[error("overhead: {0} is out of range: allowed 0 to {LARGEST_OVERHEAD} bytes")]
+    #[error("overhead: {0} is out of range: allowed 0 to {MAX_OVERHEAD} bytes")]
     Overhead(u32),
     /// A parameter without a name.
     #[error("a parameter has no name")]
@@ -143,10 +143,10 @@ pub unsafe fn queue(
 
 /// Refuses sizes that no link has. Fair queues count them down turn by turn, which must end soon.
 fn check(link: &GqLink) -> Result<(), BuildError> {
-    if !(1..=LARGEST_MTU).contains(&link.mtu) {
+    if !(1..=MAX_MTU).contains(&link.mtu) {
         return Err(BuildError::Mtu(link.mtu));
     }
-    if link.overhead > LARGEST_OVERHEAD {
+    if link.overhead > MAX_OVERHEAD {
         return Err(BuildError::Overhead(link.overhead));
     }
     Ok(())

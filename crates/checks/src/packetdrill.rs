@@ -41,7 +41,7 @@ mod verdict;
 
 pub use code::Program;
 pub use error::{Place, ScriptError};
-pub use lexer::LARGEST_SCRIPT;
+pub use lexer::MAX_SCRIPT;
 pub use packet::{OPTION_SPACE, Packet, TcpFlags, TcpOption};
 pub use parser::parse;
 pub use runner::{Settings, run};

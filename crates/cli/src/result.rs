@@ -42,9 +42,9 @@ pub struct Job<'a> {
 }
 
 /// Series and distributions are kept in memory for the report of so many points.
-const MOST_DRAWN: usize = 24;
+const MAX_DRAWN: usize = 24;
 /// A page with more points could not be read.
-const MOST_REPORTED: usize = 500;
+const MAX_REPORTED: usize = 500;
 
 /// Everything a result is written and printed from.
 pub struct Finished<'a> {
@@ -161,7 +161,7 @@ fn options(job: &Job<'_>, points: &[Point]) -> Result<RunOptions, Failure> {
         recorded: settings.recorded()?,
         sample_every,
         packets: settings.packets || settings.qlog.is_some(),
-        drawn_points: if settings.no_report { 0 } else { MOST_DRAWN },
+        drawn_points: if settings.no_report { 0 } else { MAX_DRAWN },
     })
 }
 

@@ -5,7 +5,7 @@
 //! Access links belong to one flow each and never drop; directions of links that the file gives a
 //! queue are what results report; others are FIFOs without limit that only delay.
 
-use crate::limits::MOST_JITTER;
+use crate::limits::MAX_JITTER;
 use crate::plan::{AccessEnds, Heading, Link, Part, Point, Queue, Scenario, Step, Traffic};
 use goodqueue_base::units::{Bytes, Duration, Framing, Instant, Rng};
 use goodqueue_sim::{FlowSpec, LinkId, LinkSpec, QueueSpec, RateSpec, Recording, SharedHost, WorldSpec};
@@ -233,7 +233,7 @@ fn access_wire(plan: &Scenario, traffic: &Traffic, name: String, extra: Duration
         name,
         rate: RateSpec::Constant(plan.access.rate),
         delay: plan.access.delay + extra,
-        jitter: plan.access.jitter.unwrap_or_else(|| one_packet.min(MOST_JITTER)),
+        jitter: plan.access.jitter.unwrap_or_else(|| one_packet.min(MAX_JITTER)),
         framing: Framing::NONE,
         mtu: traffic.mtu,
         queue: QueueSpec::Unlimited,

@@ -4,7 +4,7 @@ mod labels;
 
 pub use labels::{Labels, Split};
 
-use crate::limits::{FASTEST, LONGEST, LONGEST_DELAY};
+use crate::limits::{MAX, MAX_DELAY, MAX_RATE};
 use crate::mix::{self, Mix};
 use crate::quantity::{self, Limits};
 use crate::toml_text::quoted;
@@ -14,10 +14,10 @@ use goodqueue_base::spec::nearest;
 use goodqueue_base::units::{Duration, Rate};
 use std::fmt::Write as _;
 
-const RATES: Limits<Rate> = Limits::new(Rate::bit_s(1), FASTEST);
+const RATES: Limits<Rate> = Limits::new(Rate::bit_s(1), MAX_RATE);
 /// Half a round trip each way.
-const RTTS: Limits<Duration> = Limits::new(Duration::ZERO, Duration::ns(2 * LONGEST_DELAY.as_nanos()));
-const WARMUPS: Limits<Duration> = Limits::new(Duration::ZERO, LONGEST);
+const RTTS: Limits<Duration> = Limits::new(Duration::ZERO, Duration::ns(2 * MAX_DELAY.as_nanos()));
+const WARMUPS: Limits<Duration> = Limits::new(Duration::ZERO, MAX);
 
 /// The settings of `gq compare`, as users write them. Quantities are checked when the scenario is
 /// read; only those from which others are derived are checked here.

@@ -25,12 +25,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Larger files are rejected before they are read.
-const LARGEST_FILE: u64 = 256 << 20;
-const LONGEST_LINE: usize = 1_000;
+const MAX_FILE_SIZE: u64 = 256 << 20;
+const MAX_LINE: usize = 1_000;
 /// Largest number of rows; each takes 16 bytes of memory.
-const MOST_ROWS: usize = 1_000_000;
+const MAX_ROWS: usize = 1_000_000;
 /// Largest number of parts; each is a flow of its own in the world.
-const MOST_PARTS: usize = 1_000;
+const MAX_PARTS: usize = 1_000;
 const STARTS: Limits<Duration> = Limits::new(Duration::ZERO, Duration::secs(10_000_000));
 const SIZES: Limits<Bytes> = Limits::new(Bytes::new(1), Bytes::new(1_000_000_000_000_000));
 
@@ -108,7 +108,7 @@ impl FlowList {
 /// # Errors
 /// When the file cannot be read or is no list of flows; the error names file, line and column.
 pub fn load(path: &Path) -> Result<FlowList, FileError> {
-    read(&path.display().to_string(), open(path, LARGEST_FILE)?)
+    read(&path.display().to_string(), open(path, MAX_FILE_SIZE)?)
 }
 
 /// Reads a list of flows from bytes; `name` stands for the file in errors.
@@ -121,7 +121,7 @@ pub fn read(name: &str, mut input: impl BufRead) -> Result<FlowList, FileError> 
     for number in 1.. {
         let at = |column, fault: FileFault| FileError::at(name, Place::Cell(number, column), fault);
         line.clear();
-        let got = input.by_ref().take(LONGEST_LINE as u64 + 2).read_until(b'\n', &mut line);
+        let got = input.by_ref().take(MAX_LINE as u64 + 2).read_until(b'\n', &mut line);
         if got.map_err(|error| at(1, error.into()))? == 0 {
             break;
         }
@@ -157,8 +157,8 @@ impl Draft {
     fn add_line(&mut self, name: &str, number: u64, line: &[u8]) -> Result<(), Located> {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        if line.len() > LONGEST_LINE {
-            return Err((1, FlowFault::LongLine { most: LONGEST_LINE }));
+        if line.len() > MAX_LINE {
+            return Err((1, FlowFault::LongLine { most: MAX_LINE }));
         }
         let line = std::str::from_utf8(line).map_err(|error| {
             let before = String::from_utf8_lossy(&line[..error.valid_up_to()]).chars().count();
@@ -182,8 +182,8 @@ impl Draft {
 
     fn add_row(&mut self, name: &str, number: u64, row: [Option<Cell<'_>>; COLUMNS.len()]) -> Result<(), Located> {
         self.rows += 1;
-        if self.rows > MOST_ROWS {
-            return Err((1, FlowFault::TooManyFlows { most: MOST_ROWS }));
+        if self.rows > MAX_ROWS {
+            return Err((1, FlowFault::TooManyFlows { most: MAX_ROWS }));
         }
         let refuse =
             |column: usize, at: usize| move |fault: QuantityError| (at, FlowFault::Quantity { column: COLUMNS[column], fault });
@@ -212,15 +212,15 @@ impl Draft {
             part.control == control && part.path.as_ref().map(|path| &path.nodes) == path.as_ref().map(|path| &path.nodes)
         };
         let number = self.parts.iter().position(same).unwrap_or(self.parts.len());
-        if number == MOST_PARTS {
-            return Err((1, FlowFault::TooManyParts { most: MOST_PARTS }));
+        if number == MAX_PARTS {
+            return Err((1, FlowFault::TooManyParts { most: MAX_PARTS }));
         }
         if number == self.parts.len() {
             self.parts.push(FlowListPart { control, path, transfers: Arc::default() });
             self.transfers.push(Vec::new());
         }
         // Bound on the spellings of paths that are cached; further ones are parsed each time.
-        if self.known.len() < 2 * MOST_PARTS {
+        if self.known.len() < 2 * MAX_PARTS {
             self.known.insert((control, written.to_owned()), number);
         }
         Ok(number)

@@ -3,20 +3,20 @@
 use goodqueue_base::units::{Duration, Rate};
 
 /// Fastest link.
-pub(crate) const FASTEST: Rate = Rate::gbit(10_000);
+pub(crate) const MAX_RATE: Rate = Rate::gbit(10_000);
 /// Longest run and latest start, in seconds.
-pub(crate) const LONGEST_S: f64 = 1e7;
+pub(crate) const MAX_S: f64 = 1e7;
 /// Longest run and latest start.
-pub(crate) const LONGEST: Duration = Duration::secs(LONGEST_S as u64);
+pub(crate) const MAX: Duration = Duration::secs(MAX_S as u64);
 /// Longest propagation delay, in seconds.
-pub(crate) const LONGEST_DELAY_S: f64 = 1e3;
+pub(crate) const MAX_DELAY_S: f64 = 1e3;
 /// Longest propagation delay.
-pub(crate) const LONGEST_DELAY: Duration = Duration::secs(LONGEST_DELAY_S as u64);
+pub(crate) const MAX_DELAY: Duration = Duration::secs(MAX_DELAY_S as u64);
 /// Most jitter of an access link, in seconds.
-pub(crate) const MOST_JITTER_S: f64 = 1.0;
+pub(crate) const MAX_JITTER_S: f64 = 1.0;
 /// Most jitter of an access link.
-pub(crate) const MOST_JITTER: Duration = Duration::secs(MOST_JITTER_S as u64);
+pub(crate) const MAX_JITTER: Duration = Duration::secs(MAX_JITTER_S as u64);
 /// Packets and senders of more flows than this would not fit in memory.
-pub(crate) const MOST_FLOWS: u64 = 100_000;
+pub(crate) const MAX_FLOWS: u64 = 100_000;
 /// Most bytes that a connection may have to send.
-pub(crate) const MOST_DATA: f64 = 1e15;
+pub(crate) const MAX_DATA: f64 = 1e15;

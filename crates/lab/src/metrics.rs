@@ -148,7 +148,7 @@ fn finite(value: Option<f64>) -> Option<f64> {
 }
 
 /// Percentiles of times below this are not told from zero, in seconds.
-pub const LEAST_TIME_S: f64 = 1e-6;
+pub const MIN_TIME_S: f64 = 1e-6;
 
 /// The `q` quantile by nearest rank, in seconds; zero within the histogram's first bucket, which
 /// holds all that is shorter than half a microsecond; `None` for an empty histogram.

@@ -78,9 +78,9 @@ pub enum Sends {
 
 /// Constant-rate parts that would take more of the line than this are left out: our choice of "a
 /// few per cent".
-pub const MOST_OF_LINE: f64 = 0.05;
+pub const MAX_OF_LINE: f64 = 0.05;
 /// More flows would tell nothing new and take long.
-const MOST_FLOWS: u64 = 1_000;
+const MAX_FLOWS: u64 = 1_000;
 
 const fn bulk(flows: u32) -> Part {
     let about = "downloads without end";
@@ -286,7 +286,7 @@ impl fmt::Display for LeftOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, sends, line } = self;
         let percent = 100.0 * sends.as_bit_s() as f64 / line.as_bit_s().max(1) as f64;
-        let most = MOST_OF_LINE * 100.0;
+        let most = MAX_OF_LINE * 100.0;
         write!(f, "`{name}` is left out: at {sends} it would take {percent:.0} % of {line}, more than {most:.0} %")
     }
 }
@@ -323,7 +323,7 @@ impl Part {
             Flows::Fixed(flows) => u64::from(flows),
             Flows::PerLine(each) => {
                 let rate = line.down.unwrap_or(each).as_bit_s();
-                (rate / each.as_bit_s()).clamp(1, MOST_FLOWS)
+                (rate / each.as_bit_s()).clamp(1, MAX_FLOWS)
             }
         }
     }
@@ -345,7 +345,7 @@ impl Part {
                 _ => line.down,
             };
             let sent = Rate::bit_s(rate.as_bit_s().saturating_mul(flows));
-            if let Some(least) = least.filter(|least| sent.as_bit_s() as f64 > MOST_OF_LINE * least.as_bit_s() as f64) {
+            if let Some(least) = least.filter(|least| sent.as_bit_s() as f64 > MAX_OF_LINE * least.as_bit_s() as f64) {
                 traffic.left_out.push(LeftOut { name: self.name, sends: sent, line: least });
                 return;
             }

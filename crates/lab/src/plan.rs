@@ -81,7 +81,7 @@ pub struct Point {
 }
 
 /// Larger files are refused before they are read.
-const LARGEST_FILE: u64 = 4 << 20;
+const MAX_FILE_SIZE: u64 = 4 << 20;
 
 impl Plan {
     /// Reads a scenario file. Paths in it are relative to its folder.
@@ -373,9 +373,9 @@ fn read_file(path: &Path) -> Result<String, PlanError> {
     // A pipe is welcome here, so the bound is on what is read and not on the size the file says it
     // has.
     let file = std::fs::File::open(path).map_err(|error| unreadable(&error))?;
-    file.take(LARGEST_FILE + 1).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
-    if bytes.len() as u64 > LARGEST_FILE {
-        return Err(fault(format!("is too large for a scenario: allowed up to {LARGEST_FILE} bytes")));
+    file.take(MAX_FILE_SIZE + 1).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
+    if bytes.len() as u64 > MAX_FILE_SIZE {
+        return Err(fault(format!("is too large for a scenario: allowed up to {MAX_FILE_SIZE} bytes")));
     }
     String::from_utf8(bytes)
         .map_err(|error| fault(format!("is not UTF-8 text: byte {} cannot be read", error.utf8_error().valid_up_to() + 1)))

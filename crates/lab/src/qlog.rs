@@ -54,7 +54,7 @@ impl Said {
 }
 
 /// Flows of a run that get a file, as many as are sampled.
-const MOST_FLOWS: usize = 64;
+const MAX_FLOWS: usize = 64;
 
 /// The schema of sequential files.
 const FILE_SCHEMA: &str = "urn:ietf:params:qlog:file:sequential";
@@ -84,7 +84,7 @@ impl<'a> QlogFiles<'a> {
         let names = |point: &Point| {
             let world = build::world(point, 0);
             let name = |flow: &goodqueue_sim::FlowSpec| (world.groups[flow.group as usize].clone(), flow.index);
-            world.flows.iter().take(MOST_FLOWS).map(name).collect()
+            world.flows.iter().take(MAX_FLOWS).map(name).collect()
         };
         let flows = points.iter().map(names).collect();
         Ok(Self { folder: folder.to_owned(), form: Form::default(), flows, inner, written: 0, failure: None })

@@ -185,16 +185,16 @@ pub fn shown(value: &serde_json::Value) -> String {
 #[must_use]
 pub fn shortest_sampling_period(plan: &Scenario) -> Duration {
     /// Flows and gauges that are sampled, and what is sampled of each.
-    const MOST_FLOWS: u64 = 64;
+    const MAX_FLOWS: u64 = 64;
     const OF_A_FLOW: u64 = 4;
     const OF_A_LINK: u64 = 12;
-    const MOST_SAMPLES: u64 = 1_000_000;
-    const MOST_VALUES: u64 = 32_000_000;
+    const MAX_SAMPLES: u64 = 1_000_000;
+    const MAX_VALUES: u64 = 32_000_000;
     let flows: u64 = plan.traffic.iter().map(|group| u64::from(group.flows) * group.parts().count() as u64).sum();
     let queues = plan.links.iter().flat_map(|link| [Heading::Down, Heading::Up].map(|heading| link.direction(heading)));
     let queues = queues.filter(|direction| direction.queue.is_some()).count() as u64;
-    let values = flows.min(MOST_FLOWS) * OF_A_FLOW + queues * OF_A_LINK;
-    let most = MOST_SAMPLES.min(MOST_VALUES / values.max(1)).max(1);
+    let values = flows.min(MAX_FLOWS) * OF_A_FLOW + queues * OF_A_LINK;
+    let most = MAX_SAMPLES.min(MAX_VALUES / values.max(1)).max(1);
     Duration::ns((plan.warmup + plan.duration).as_nanos().div_ceil(most).max(1))
 }
 

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// The largest `summary.json` that is read, in bytes: a hundred times that of a sweep of a thousand
 /// points.
-const MOST_BYTES: u64 = 1 << 30;
+const MAX_BYTES: u64 = 1 << 30;
 
 /// A result that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -68,8 +68,8 @@ impl Stored {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => fault(folder, why_none(folder)),
             _ => fault(&path, format!("cannot be read: {error}")),
         })?;
-        if facts.len() > MOST_BYTES {
-            return Err(fault(&path, format!("has {} bytes: at most {MOST_BYTES} are read", facts.len())));
+        if facts.len() > MAX_BYTES {
+            return Err(fault(&path, format!("has {} bytes: at most {MAX_BYTES} are read", facts.len())));
         }
         let text = fs::read_to_string(&path).map_err(|error| fault(&path, format!("cannot be read: {error}")))?;
         let summary = summary::read(&text).map_err(|message| fault(&path, format!("is no summary of a result: {message}")))?;

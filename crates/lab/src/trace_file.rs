@@ -16,20 +16,20 @@ use std::path::Path;
 /// Bytes that may leave per line.
 const BYTES_PER_OPPORTUNITY: Bytes = Bytes::new(1500);
 /// Larger files are rejected before they are read.
-const LARGEST_FILE: u64 = 256 << 20;
+const MAX_FILE_SIZE: u64 = 256 << 20;
 /// Far longer than any allowed time.
-const LONGEST_LINE: usize = 32;
+const MAX_LINE: usize = 32;
 /// One day.
 const LATEST_MS: u64 = 86_400_000;
 /// Different times; each takes 24 bytes of memory.
-const MOST_TIMES: usize = 10_000_000;
+const MAX_TIMES: usize = 10_000_000;
 
 /// Reads a recording from a file.
 ///
 /// # Errors
 /// When the file cannot be read or is no recording; the error names file and line.
 pub fn load(path: &Path) -> Result<Opportunities, FileError> {
-    read(&path.display().to_string(), open(path, LARGEST_FILE)?)
+    read(&path.display().to_string(), open(path, MAX_FILE_SIZE)?)
 }
 
 /// Reads a recording from bytes; `name` stands for the file in errors.
@@ -38,19 +38,19 @@ pub fn load(path: &Path) -> Result<Opportunities, FileError> {
 /// When the bytes are no recording; the error names the line.
 pub fn read(name: &str, mut input: impl BufRead) -> Result<Opportunities, FileError> {
     let mut draft = TraceDraft::default();
-    let mut line = Vec::with_capacity(LONGEST_LINE + 1);
+    let mut line = Vec::with_capacity(MAX_LINE + 1);
     for number in 1.. {
         let fault = |fault: FileFault| FileError::at(name, Place::Line(number), fault);
         line.clear();
-        let got = input.by_ref().take(LONGEST_LINE as u64 + 1).read_until(b'\n', &mut line);
+        let got = input.by_ref().take(MAX_LINE as u64 + 1).read_until(b'\n', &mut line);
         if got.map_err(|error| fault(error.into()))? == 0 {
             break;
         }
         if line.last() == Some(&b'\n') {
             line.pop();
-        } else if line.len() > LONGEST_LINE {
+        } else if line.len() > MAX_LINE {
             let start = excerpt(&String::from_utf8_lossy(&line[..8]));
-            return Err(fault(TraceFault::LongLine { start, most: LONGEST_LINE }.into()));
+            return Err(fault(TraceFault::LongLine { start, most: MAX_LINE }.into()));
         }
         if line.last() == Some(&b'\r') {
             line.pop();
@@ -105,11 +105,11 @@ impl TraceDraft {
         }
         self.last_ms = ms;
         let at = Duration::ms(ms);
-        let full = self.opportunities.len() == MOST_TIMES;
+        let full = self.opportunities.len() == MAX_TIMES;
         match self.opportunities.last_mut() {
             _ if ms == 0 => self.at_zero += BYTES_PER_OPPORTUNITY,
             Some((last, bytes)) if *last == at => *bytes += BYTES_PER_OPPORTUNITY,
-            _ if full => return Err(TraceFault::TooManyTimes { most: MOST_TIMES }),
+            _ if full => return Err(TraceFault::TooManyTimes { most: MAX_TIMES }),
             _ => self.opportunities.push((at, BYTES_PER_OPPORTUNITY)),
         }
         Ok(())

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 pub type Bridge = Forwarder<InterfacePort, InterfacePort, AnyQdisc<LivePacket>>;
 
 /// Commands and the end are noticed within this time, also when nothing arrives.
-const LONGEST_WAIT: Duration = Duration::ms(20);
+const MAX_WAIT: Duration = Duration::ms(20);
 /// A thread that does not wait asks so often whether its interfaces are there.
 const LOOK_EVERY: Duration = Duration::ms(5);
 
@@ -82,7 +82,7 @@ pub fn run(
             }
             continue;
         }
-        let pause = next.since(now).min(LONGEST_WAIT);
+        let pause = next.since(now).min(MAX_WAIT);
         let slept = match drive.idle {
             _ if pause.is_zero() => continue,
             Idle::Sleep { awake } => sleep(bridge, &mut clock, pause, awake),

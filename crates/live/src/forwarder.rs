@@ -316,8 +316,8 @@ pub fn buffers_for(line: &Line, limit: goodqueue_aqm::Limit) -> u32 {
     /// No Ethernet frame is shorter, so a limit in bytes admits at most one frame per this many.
     const SHORT: u64 = 64;
     /// More is memory that no machine of this kind gives; frames without a buffer are counted.
-    const MOST: u64 = 1 << 18;
+    const MAX: u64 = 1 << 18;
     let waiting = limit.packets.get().min(limit.bytes.get() / SHORT);
     let flying = line.rate.nominal().bytes_in(line.delay + Duration::ms(10)).get() / SHORT;
-    (waiting.saturating_add(flying) + 4 * BATCH as u64).min(MOST) as u32
+    (waiting.saturating_add(flying) + 4 * BATCH as u64).min(MAX) as u32
 }

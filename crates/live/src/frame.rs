@@ -1,6 +1,6 @@
 //! Reading the headers of an Ethernet frame that a queue needs, and setting CE in it.
 //!
-//! Read are: VLAN tags (802.1Q, 802.1ad, up to [`MOST_TAGS`]), PPPoE sessions, IPv4, IPv6 with its
+//! Read are: VLAN tags (802.1Q, 802.1ad, up to [`MAX_TAGS`]), PPPoE sessions, IPv4, IPv6 with its
 //! extension headers, ports of TCP, UDP, UDP-Lite, SCTP and DCCP, and what is inside IP-in-IP, GRE,
 //! VXLAN, Geneve and GTP-U, for the flow only: ECN and class are those of the outermost IP header,
 //! which is the one a bottleneck marks (RFC 6040). Frames of any other kind pass as Not-ECT packets
@@ -23,7 +23,7 @@ use goodqueue_base::units::{Bytes, Class, Ecn};
 /// Bytes of an Ethernet header without tags.
 pub const ETHERNET: usize = 14;
 /// More VLAN tags than this are not looked behind.
-pub const MOST_TAGS: usize = 3;
+pub const MAX_TAGS: usize = 3;
 
 pub(crate) const IPV4: u16 = 0x0800;
 pub(crate) const IPV6: u16 = 0x86DD;
@@ -185,7 +185,7 @@ pub(crate) fn link_end(frame: &[u8]) -> Result<(u16, usize), Malformed> {
     let mut protocol = word(frame, 12).ok_or(Malformed::ShortLink)?;
     let mut at = ETHERNET;
     let mut tags = 0;
-    while matches!(protocol, VLAN | PROVIDER_VLAN | OLD_PROVIDER_VLAN) && tags < MOST_TAGS {
+    while matches!(protocol, VLAN | PROVIDER_VLAN | OLD_PROVIDER_VLAN) && tags < MAX_TAGS {
         protocol = word(frame, at + 2).ok_or(Malformed::ShortLink)?;
         at += 4;
         tags += 1;

@@ -20,7 +20,7 @@ const ROWS: usize = 32;
 /// Runs in a row; when all are taken, the next one takes the place of the one opened first.
 const PLACES: usize = 4;
 /// Frames that are looked at together. More are arranged in parts.
-const MOST: usize = 2048;
+const MAX: usize = 2048;
 /// Follows the last segment of a run.
 const NONE: u16 = u16::MAX;
 
@@ -76,16 +76,16 @@ impl Joiner {
     pub(crate) fn new() -> Self {
         Self {
             rows: [Row::default(); ROWS],
-            next: Vec::with_capacity(MOST),
-            follows: Vec::with_capacity(MOST),
-            frames: Vec::with_capacity(MOST),
-            releases: Vec::with_capacity(MOST),
+            next: Vec::with_capacity(MAX),
+            follows: Vec::with_capacity(MAX),
+            frames: Vec::with_capacity(MAX),
+            releases: Vec::with_capacity(MAX),
         }
     }
 
     /// Brings consecutive segments of a flow side by side. Both slices must be of the same length.
     pub(crate) fn arrange(&mut self, frames: &mut [Frame], releases: &mut [Instant], pool: &Pool) {
-        for (frames, releases) in frames.chunks_mut(MOST).zip(releases.chunks_mut(MOST)) {
+        for (frames, releases) in frames.chunks_mut(MAX).zip(releases.chunks_mut(MAX)) {
             if self.link(frames, pool) {
                 self.follow(frames, releases);
             }

@@ -20,7 +20,7 @@ pub const RECORD: usize = 28;
 /// Where an event's kind is; its reason follows.
 const KIND_AT: usize = 24;
 /// Longest line of settings.
-const LONGEST_SETTINGS: u64 = 1 << 20;
+const MAX_SETTINGS: u64 = 1 << 20;
 
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -222,7 +222,7 @@ impl<R: BufRead> Reader<R> {
     /// The next line, without its end.
     fn line(&mut self) -> io::Result<Vec<u8>> {
         let mut line = Vec::new();
-        self.offset += self.input.by_ref().take(LONGEST_SETTINGS).read_until(b'\n', &mut line)? as u64;
+        self.offset += self.input.by_ref().take(MAX_SETTINGS).read_until(b'\n', &mut line)? as u64;
         if line.last() == Some(&b'\n') {
             line.pop();
         }

@@ -24,19 +24,19 @@ use crate::pool::{Frame, Pool};
 pub const HEADERS: usize = 192;
 /// The longest joined frame: the most that an IP length can say, and a link header with tags before
 /// it.
-pub const LONGEST: usize = 65_535 + 32;
+pub const MAX: usize = 65_535 + 32;
 /// More buffers for joined frames are 2 GiB of address space; only what is written takes memory.
-pub const MOST_BUFFERS: u32 = 1 << 15;
+pub const MAX_BUFFERS: u32 = 1 << 15;
 /// The longest frame that segments are joined to. A kernel cuts one of 64 KiB or more by itself
 /// (Linux `netif_skb_features`).
-const LONGEST_OUTGOING: u32 = 65_535;
+const MAX_OUTGOING: u32 = 65_535;
 /// Segments of so many buffers are joined at most.
-pub const MOST_PARTS: usize = 8;
+pub const MAX_PARTS: usize = 8;
 /// Segments smaller than this are none of TCP's (Linux `TCP_MIN_SND_MSS`); they would make one
 /// frame thousands of packets.
-const SMALLEST: u16 = 48;
+const MIN: u16 = 48;
 /// More datagrams than this are in no frame of UDP (Linux `UDP_MAX_SEGMENTS`).
-const MOST_DATAGRAMS: usize = 128;
+const MAX_DATAGRAMS: usize = 128;
 
 const FIN_PSH: u8 = 0x09;
 const CWR: u8 = 0x80;
@@ -171,15 +171,15 @@ impl Joined {
         let (payload, sized) = match kind {
             Transport::Tcp => {
                 let payload = transport + usize::from(bytes.get(transport + 12)? >> 4) * 4;
-                (payload, payload >= transport + 20 && offload.size >= SMALLEST)
+                (payload, payload >= transport + 20 && offload.size >= MIN)
             }
             Transport::Udp => {
                 let payload = transport + 8;
                 let count = bytes.len().saturating_sub(payload).div_ceil(usize::from(offload.size).max(1));
-                (payload, offload.size > 0 && count <= MOST_DATAGRAMS)
+                (payload, offload.size > 0 && count <= MAX_DATAGRAMS)
             }
         };
-        let fits = payload < bytes.len() && payload <= HEADERS && bytes.len() <= LONGEST;
+        let fits = payload < bytes.len() && payload <= HEADERS && bytes.len() <= MAX;
         (fits && sized).then_some(Self {
             network,
             kind,
@@ -246,14 +246,14 @@ impl Run {
         }
         let Some(joined) = pool.joined(frame.slot) else { return false };
         let bytes = self.bytes + (frame.len - u32::from(joined.payload));
-        let many = joined.kind == Transport::Udp && usize::from(self.count) >= MOST_DATAGRAMS;
-        if bytes > LONGEST_OUTGOING || many {
+        let many = joined.kind == Transport::Udp && usize::from(self.count) >= MAX_DATAGRAMS;
+        if bytes > MAX_OUTGOING || many {
             return false;
         }
         if !same_buffer {
             // Half of another frame would only shift where frames begin, and save none.
-            let fits = self.bytes as usize + pool.whole(frame.slot).len() <= LONGEST_OUTGOING as usize;
-            if !fits || usize::from(self.buffers) == MOST_PARTS || !continues(last, frame, &joined, pool) {
+            let fits = self.bytes as usize + pool.whole(frame.slot).len() <= MAX_OUTGOING as usize;
+            if !fits || usize::from(self.buffers) == MAX_PARTS || !continues(last, frame, &joined, pool) {
                 return false;
             }
             self.buffers += 1;
@@ -312,7 +312,7 @@ pub fn run_of(frames: &[Frame], pool: &Pool) -> usize {
     1 + rest.iter().take_while(|frame| run.extend(**frame, pool)).count()
 }
 
-/// The payload of `run`, a run of [`run_of`], in at most [`MOST_PARTS`] parts.
+/// The payload of `run`, a run of [`run_of`], in at most [`MAX_PARTS`] parts.
 pub fn payload<'a>(run: &'a [Frame], pool: &'a Pool) -> impl Iterator<Item = &'a [u8]> {
     run.chunk_by(|frame, next| frame.slot == next.slot).map(|part| {
         let (Some(first), Some(last), Some(joined)) = (part.first(), part.last(), pool.joined(part[0].slot)) else {

@@ -10,7 +10,7 @@ const LOOK_EVERY: Duration = Duration::ms(1);
 /// by bit counts.
 const LEFT: u64 = 16;
 /// Shorter sleeps are not worth their price.
-const SHORTEST: Duration = Duration::us(40);
+const MIN: Duration = Duration::us(40);
 
 /// Counts what the thread uses, so that it sleeps before it is put to sleep.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl Share {
     fn look(&mut self, now: Instant, elapsed: Duration, used: Duration) -> Duration {
         self.debt = (self.debt + used.saturating_sub(self.used)).saturating_sub(elapsed.saturating_sub(elapsed.div(LEFT)));
         (self.looked, self.used) = (now, used);
-        if self.debt < SHORTEST { Duration::ZERO } else { self.debt }
+        if self.debt < MIN { Duration::ZERO } else { self.debt }
     }
 }
 

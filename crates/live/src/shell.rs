@@ -46,7 +46,7 @@ pub struct Order {
 }
 
 /// Shells within one another at most: each has a network of its own among 256.
-pub const MOST_DEPTH: u8 = 200;
+pub const MAX_DEPTH: u8 = 200;
 /// The variable that tells a program how many shells are around it.
 pub const DEPTH_VARIABLE: &str = "GQ_SHELL";
 

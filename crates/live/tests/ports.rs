@@ -185,7 +185,7 @@ fn joined_frames_pass_in_segments_and_every_byte_is_right() {
         let open = |name| PacketPort::open_joined(name, clock).map(InterfacePort::from);
         let ports = bench.middle.within(|| Ok((open(Bench::PORT_A)?, open(Bench::PORT_B)?))).expect("both ports");
         let settings =
-            Settings { down: line(rate), up: line(rate), buffers: 2048, buffer_size: segments::LONGEST, flow_key: FlowKey(1) };
+            Settings { down: line(rate), up: line(rate), buffers: 2048, buffer_size: segments::MAX, flow_key: FlowKey(1) };
         let mut bridge: Bridge = Forwarder::new(&settings, ports, (queue(kind, rate), queue("codel", rate)));
         let file = SharedFile::default();
         let spool = Spool::new(file.clone(), Overrun::Wait).expect("a thread");
@@ -219,8 +219,7 @@ fn joined_frames_of_several_flows_are_joined_again_flow_by_flow() {
     let rate = Rate::mbit(400);
     let open = |name| PacketPort::open_joined(name, clock).map(InterfacePort::from);
     let ports = bench.middle.within(|| Ok((open(Bench::PORT_A)?, open(Bench::PORT_B)?))).expect("both ports");
-    let settings =
-        Settings { down: line(rate), up: line(rate), buffers: 2048, buffer_size: segments::LONGEST, flow_key: FlowKey(1) };
+    let settings = Settings { down: line(rate), up: line(rate), buffers: 2048, buffer_size: segments::MAX, flow_key: FlowKey(1) };
     let bridge: Bridge = Forwarder::new(&settings, ports, (queue("fq-codel", rate), queue("fq-codel", rate)));
     let bytes = |flow: u16| -> Vec<u8> { (0..4_000_000u32).map(|n| (n ^ n >> 8) as u8 ^ flow as u8).collect() };
     let (all, mut bridge, outcome) = while_bridged(bridge, clock, || {
@@ -249,8 +248,7 @@ fn joined_datagrams_pass_one_by_one() {
     let rate = Rate::mbit(500);
     let open = |name| PacketPort::open_joined(name, clock).map(InterfacePort::from);
     let ports = bench.middle.within(|| Ok((open(Bench::PORT_A)?, open(Bench::PORT_B)?))).expect("both ports");
-    let settings =
-        Settings { down: line(rate), up: line(rate), buffers: 2048, buffer_size: segments::LONGEST, flow_key: FlowKey(1) };
+    let settings = Settings { down: line(rate), up: line(rate), buffers: 2048, buffer_size: segments::MAX, flow_key: FlowKey(1) };
     let bridge: Bridge = Forwarder::new(&settings, ports, (queue("tail-drop", rate), queue("tail-drop", rate)));
     let right = bench.right.within(|| UdpSocket::bind((Bench::RIGHT_ADDRESS, 9000))).expect("a socket");
     let left = bench.left.within(|| UdpSocket::bind((Bench::LEFT_ADDRESS, 0))).expect("a socket");

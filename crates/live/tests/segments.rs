@@ -9,7 +9,7 @@ use goodqueue_live::LivePacket;
 use goodqueue_live::forwarder::{Forwarder, Settings, Way};
 use goodqueue_live::port::fault::{Faults, FaultyPort};
 use goodqueue_live::port::memory::{Drain, MemoryPort, Nothing, Source};
-use goodqueue_live::segments::{LONGEST, Offload};
+use goodqueue_live::segments::{MAX, Offload};
 use std::collections::{BTreeMap, VecDeque};
 use support::*;
 
@@ -192,7 +192,7 @@ type Live<P> = Forwarder<P, MemoryPort<Nothing, Taken>, AnyQdisc<LivePacket>>;
 
 fn forwarder<P: goodqueue_live::port::Port>(port: P, rate: Rate, queues: [AnyQdisc<LivePacket>; 2]) -> Live<P> {
     let line = line(rate, Duration::ms(1));
-    let settings = Settings { buffer_size: LONGEST, buffers: 512, ..settings(&line) };
+    let settings = Settings { buffer_size: MAX, buffers: 512, ..settings(&line) };
     let [down, up] = queues;
     Forwarder::new(&settings, (port, MemoryPort::new(Nothing, Taken::default())), (down, up))
 }

@@ -1,6 +1,6 @@
 //! Errors of runs with endpoints.
 
-use crate::limits::{DATAGRAM, LARGEST_PAYLOAD, MOST_AT_AN_INSTANT, MOST_SEGMENTS, MOST_UNDER_WAY};
+use crate::limits::{DATAGRAM, MAX_AT_AN_INSTANT, MAX_PAYLOAD, MAX_SEGMENTS, MAX_UNDER_WAY};
 use goodqueue_base::units::Instant;
 use goodqueue_lab::error::{RecordError, RunFailure};
 use goodqueue_lab::hosts::Refusal;
@@ -89,11 +89,11 @@ pub struct EndpointError {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Fault {
     /// A datagram that UDP cannot carry.
-    #[error("sends a datagram of {0} bytes: the largest has {LARGEST_PAYLOAD}")]
+    #[error("sends a datagram of {0} bytes: the largest has {MAX_PAYLOAD}")]
     TooLarge(usize),
     /// A buffer with too many datagrams, or with datagrams of no length.
     #[error(
-        "sends {bytes} bytes in segments of {segment_size}: allowed 1 to {MOST_SEGMENTS} segments of 1 to {LARGEST_PAYLOAD} bytes"
+        "sends {bytes} bytes in segments of {segment_size}: allowed 1 to {MAX_SEGMENTS} segments of 1 to {MAX_PAYLOAD} bytes"
     )]
     Segments {
         /// Bytes in the buffer.
@@ -105,13 +105,13 @@ pub enum Fault {
     #[error("sends {:.9} s in the past", .0.as_secs_f64())]
     Past(goodqueue_base::units::Duration),
     /// It does not become idle.
-    #[error("does not become idle: {MOST_AT_AN_INSTANT} calls at one instant, and its next timeout is not later")]
+    #[error("does not become idle: {MAX_AT_AN_INSTANT} calls at one instant, and its next timeout is not later")]
     Spins,
     /// It sends without end at one instant.
-    #[error("sends more than {MOST_AT_AN_INSTANT} datagrams at one instant")]
+    #[error("sends more than {MAX_AT_AN_INSTANT} datagrams at one instant")]
     Floods,
     /// It has too much under way.
-    #[error("has {0} bytes under way, {DATAGRAM} for each datagram included: allowed {MOST_UNDER_WAY}")]
+    #[error("has {0} bytes under way, {DATAGRAM} for each datagram included: allowed {MAX_UNDER_WAY}")]
     UnderWay(usize),
     /// A source that did nothing until the end.
     #[error("has sent nothing since the flow's start, and waits for no timeout")]

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 /// Points whose series and distributions a report draws.
-const MOST_DRAWN: usize = 24;
+const MAX_DRAWN: usize = 24;
 
 /// A scenario, and the groups of its flows whose ends are the program's.
 pub struct Experiment<'a> {
@@ -119,7 +119,7 @@ impl<'a> Experiment<'a> {
             recorded: if self.qlog.is_some() { Recorded::First } else { recorded },
             sample_every: None,
             packets: self.qlog.is_some(),
-            drawn_points: if recorded == Recorded::Nothing { 0 } else { MOST_DRAWN },
+            drawn_points: if recorded == Recorded::Nothing { 0 } else { MAX_DRAWN },
         };
         let stop = AtomicBool::new(false);
         let run = |recorder: &mut dyn Recorder| runner::run_on(self, points, &options, &stop, &mut |_| {}, recorder);

@@ -13,7 +13,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// The largest IP packet.
-pub const MOST_BYTES: i64 = 65_535;
+pub const MAX_BYTES: i64 = 65_535;
 
 /// A packet that consists of metadata only.
 #[derive(Clone, Copy, Debug)]
@@ -265,7 +265,7 @@ pub fn refuse(py: Python<'_>, argument: &str, why: impl fmt::Display) -> PyErr {
 pub enum OutOfRange {
     #[error("{number} is out of range: allowed 0 to {most}")]
     Number { number: i64, most: i64 },
-    #[error("{0} is out of range: allowed 1 to {MOST_BYTES} bytes")]
+    #[error("{0} is out of range: allowed 1 to {MAX_BYTES} bytes")]
     Size(i64),
 }
 

@@ -6,7 +6,7 @@
 //! slots in the event queue than ten.
 //!
 //! When many hosts send at one instant, the order in which packets enter a lane is far from sorted.
-//! A packet that would have to pass more than [`MOST_PASSED`] others makes the lane keep only its
+//! A packet that would have to pass more than [`MAX_PASSED`] others makes the lane keep only its
 //! first packets in the ring and the rest in a heap. Insertion then takes logarithmic time. When as
 //! many packets have entered the heap as wait there, they are sorted into the ring again, so that a
 //! lane whose packets were far out of order once does not stay slow.
@@ -33,9 +33,9 @@ const FIRST_CAPACITY: usize = 16;
 const PREFETCH_DISTANCE: usize = 8;
 /// Packets that an inserted packet may pass within the ring. A longer way is more expensive than
 /// the heap.
-const MOST_PASSED: usize = 128;
+const MAX_PASSED: usize = 128;
 /// Packets that the heap hands to the empty ring at once.
-const REFILL: usize = MOST_PASSED;
+const REFILL: usize = MAX_PASSED;
 
 /// The place at which all packets of a lane come out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -198,7 +198,7 @@ impl Lane {
             self.push_overflow(at, SimPacket { hop, ..packet });
             return false;
         }
-        let least = self.len.saturating_sub(MOST_PASSED);
+        let least = self.len.saturating_sub(MAX_PASSED);
         let mut number = self.len;
         while number > least && self.ring[self.place(number - 1)].at > at {
             number -= 1;
@@ -286,7 +286,7 @@ impl Lane {
         while self.len < REFILL
             && let Some(Overflowed { at, packet, .. }) = overflow.heap.pop()
         {
-            // A ring that has overflowed holds `MOST_PASSED` packets and more.
+            // A ring that has overflowed holds `MAX_PASSED` packets and more.
             self.ring[self.first.wrapping_add(self.len) & (self.ring.len() - 1)] = Arrival { at, packet };
             self.len += 1;
             self.last = at;

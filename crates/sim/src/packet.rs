@@ -65,8 +65,8 @@ impl FlowLabel {
     /// The hosts at source and sink. A host of one flow has the flow's number, beyond those of
     /// shared hosts.
     const fn ends(self) -> (HostHash, HostHash) {
-        let own = HostHash(self.id().get() + 1 + HostNumber::MOST as u32);
-        match self.0 >> Self::BITS & HostNumber::MOST as u32 {
+        let own = HostHash(self.id().get() + 1 + HostNumber::MAX as u32);
+        match self.0 >> Self::BITS & HostNumber::MAX as u32 {
             0 => (own, own),
             host if self.0 & HostMark::AT_SOURCE != 0 => (HostHash(host), own),
             host => (own, HostHash(host)),

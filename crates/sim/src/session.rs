@@ -33,7 +33,7 @@ pub(crate) type Channel = u32;
 
 /// Connections that a session may have open at once, however few sessions there are. Transfers
 /// beyond are refused and counted.
-pub(crate) const MOST_OPEN: u32 = 100_000;
+pub(crate) const MAX_OPEN: u32 = 100_000;
 
 /// The direction of a message on a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,7 +19,7 @@ const MEAN_BINS: usize = 50;
 /// Bins for which a figure has to stay.
 const HOLD_BINS: usize = 100;
 /// Most sojourn times kept per bin, evenly spread.
-const MOST_SAMPLES: usize = 64;
+const MAX_SAMPLES: usize = 64;
 
 /// A bin: some of its sojourn times, and the bytes sent.
 #[derive(Clone, Debug, Default)]
@@ -81,7 +81,7 @@ impl SettleProbe {
         bin.sent_bytes += wire_bytes;
         bin.longest_us = bin.longest_us.max(micros);
         if self.seen.is_multiple_of(self.stride) {
-            if bin.samples.len() == MOST_SAMPLES {
+            if bin.samples.len() == MAX_SAMPLES {
                 // Every other one goes, and from here on only half as many come.
                 let mut place = 0;
                 bin.samples.retain(|_| {
@@ -225,7 +225,7 @@ mod tests {
             probe.departed(Instant::from_nanos(packet * 1000), Duration::us(packet), 100);
         }
         let samples = &probe.bins[0].samples;
-        assert!((MOST_SAMPLES / 2..=MOST_SAMPLES).contains(&samples.len()), "{}", samples.len());
+        assert!((MAX_SAMPLES / 2..=MAX_SAMPLES).contains(&samples.len()), "{}", samples.len());
         let step = samples[1] - samples[0];
         assert!(samples.windows(2).all(|pair| pair[1] - pair[0] == step), "{samples:?}");
         assert_eq!(probe.bins[0].sent_bytes, 1_000_000);

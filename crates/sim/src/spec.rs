@@ -227,18 +227,18 @@ pub enum SharedHost {
     Sink(HostNumber),
 }
 
-/// The number of a shared host, 1 to [`HostNumber::MOST`].
+/// The number of a shared host, 1 to [`HostNumber::MAX`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostNumber(u16);
 
 impl HostNumber {
     /// The largest.
-    pub const MOST: u16 = 127;
+    pub const MAX: u16 = 127;
 
     /// `None` out of range.
     #[must_use]
     pub const fn new(number: u16) -> Option<Self> {
-        if number >= 1 && number <= Self::MOST { Some(Self(number)) } else { None }
+        if number >= 1 && number <= Self::MAX { Some(Self(number)) } else { None }
     }
 
     /// The number.

@@ -76,9 +76,9 @@ const NONE: u32 = u32::MAX;
 /// Timers per line.
 const PER_LINE: usize = 3;
 /// Timers of the sorted bucket that an inserted timer may shift. Beyond that the heap is cheaper.
-const MOST_SHIFTED: usize = 256;
+const MAX_SHIFTED: usize = 256;
 /// Timers that the heap hands to the sorted bucket at once, where the wheel has none for it.
-const REFILL: usize = 2 * MOST_SHIFTED;
+const REFILL: usize = 2 * MAX_SHIFTED;
 
 /// Timers of one bucket that fill a cache line, or a free line.
 #[derive(Clone, Copy, Debug)]
@@ -200,7 +200,7 @@ impl Timers {
             return;
         }
         let place = self.near.partition_point(|&other| other > key);
-        if self.near.len() - place > MOST_SHIFTED {
+        if self.near.len() - place > MAX_SHIFTED {
             self.far.extend(self.near.drain(..place).chain([key]).map(Reverse));
             return;
         }
@@ -358,7 +358,7 @@ mod tests {
             assert_eq!(timers.take(), Some(sender(number)));
             let _ = timers.set(Instant::from_nanos(u64::from(number % 3)), Target::Receiver(TcpId::new(number)));
         }
-        assert!(timers.shifted < MOST_SHIFTED * 2 * COUNT as usize, "{} timers shifted", timers.shifted);
+        assert!(timers.shifted < MAX_SHIFTED * 2 * COUNT as usize, "{} timers shifted", timers.shifted);
     }
 
     #[test]

@@ -36,7 +36,7 @@ enum Pattern {
 }
 
 /// An IP and a UDP header.
-pub(crate) const SMALLEST_PACKET: u16 = 28;
+pub(crate) const MIN_PACKET: u16 = 28;
 
 /// A constant gap kept exact by carrying the fraction of a nanosecond.
 #[derive(Clone, Debug)]
@@ -121,7 +121,7 @@ impl UdpSource {
         if let Pattern::Frames { left, .. } = &mut self.pattern {
             let len = (*left).min(u64::from(self.mean_ip_len));
             *left -= len;
-            return (len as u16).max(SMALLEST_PACKET);
+            return (len as u16).max(MIN_PACKET);
         }
         match self.sizes {
             SizeLaw::Fixed => self.mean_ip_len,

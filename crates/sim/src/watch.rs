@@ -3,7 +3,7 @@
 use goodqueue_base::units::{Bytes, Duration};
 
 /// Most sojourn times kept between two observations, evenly spread.
-const MOST_SAMPLES: usize = 1024;
+const MAX_SAMPLES: usize = 1024;
 
 /// Departures since the last look.
 #[derive(Clone, Debug, Default)]
@@ -35,7 +35,7 @@ pub struct Interval {
 impl Watch {
     pub(crate) fn departed(&mut self, sojourn: Duration, wire_bytes: u64) {
         if self.departed.is_multiple_of(1 << self.thinned) {
-            if self.samples.len() == MOST_SAMPLES {
+            if self.samples.len() == MAX_SAMPLES {
                 // Every other one goes, and from here on only half as many come.
                 let mut place = 0;
                 self.samples.retain(|_| {
@@ -90,7 +90,7 @@ mod tests {
     fn a_long_interval_keeps_an_even_selection() {
         let mut watch = Watch::default();
         (0..100_000).for_each(|us| watch.departed(Duration::us(us), 1));
-        assert!((MOST_SAMPLES / 2..=MOST_SAMPLES).contains(&watch.samples.len()));
+        assert!((MAX_SAMPLES / 2..=MAX_SAMPLES).contains(&watch.samples.len()));
         let step = watch.samples[1].saturating_sub(watch.samples[0]);
         assert!(watch.samples.windows(2).all(|pair| pair[1].saturating_sub(pair[0]) == step));
         let seen = watch.take();

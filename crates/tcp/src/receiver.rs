@@ -30,9 +30,9 @@ const PAUSE: Duration = Duration::ms(200);
 /// Reports of one gap that are not held back.
 const PLAIN_REPORTS: u8 = 3;
 /// Reports that are merged at most.
-const LARGEST_MERGER: u8 = 44;
+const MAX_MERGED: u8 = 44;
 /// Held-back reports wait no longer than this, and how late their timer may be.
-const LONGEST_MERGER: Duration = Duration::ms(1);
+const MAX_MERGER_TIME: Duration = Duration::ms(1);
 const MERGER_SLACK: Duration = Duration::us(100);
 const SECOND: Duration = Duration::secs(1);
 const NEVER: u64 = u64::MAX;
@@ -287,7 +287,7 @@ impl Receiver {
     /// detect the loss; later ones are delayed and merged (compressed SACK).
     fn report_gap(&mut self, now: Instant, urgency: Urgency) -> Option<Segment> {
         let at_once = self.policy != AckPolicy::Delayed || urgency == Urgency::AtOnce || self.quick > 0;
-        if at_once || self.merger.is_zero() || self.merged >= LARGEST_MERGER {
+        if at_once || self.merger.is_zero() || self.merged >= MAX_MERGED {
             return Some(self.acknowledge(now));
         }
         if self.gap_at != self.next {
@@ -407,7 +407,7 @@ impl Receiver {
                 self.window.open(&mut self.reading, now, sent, rtt);
                 self.long_pause = rtt + PAUSE.max(rtt * 2);
                 if self.sack == SackReports::Compressed {
-                    self.merger = Duration::ns(rtt.as_nanos() / 20).min(LONGEST_MERGER) + MERGER_SLACK;
+                    self.merger = Duration::ns(rtt.as_nanos() / 20).min(MAX_MERGER_TIME) + MERGER_SLACK;
                 }
             }
         }

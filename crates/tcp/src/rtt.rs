@@ -7,7 +7,7 @@
 use crate::windowed::Windowed;
 use goodqueue_base::units::Duration;
 
-const LARGEST_RTO: u64 = 120_000_000_000;
+const MAX_RTO: u64 = 120_000_000_000;
 const FIRST_RTO: u64 = 1_000_000_000;
 const MINIMUM_WINDOW: u64 = 300_000_000_000;
 
@@ -65,7 +65,7 @@ impl Rtt {
                 self.end_round(nxt);
             }
         }
-        self.rto = ((self.srtt8 >> 3) + self.rttvar).min(LARGEST_RTO);
+        self.rto = ((self.srtt8 >> 3) + self.rttvar).min(MAX_RTO);
     }
 
     #[cold]
@@ -102,7 +102,7 @@ impl Rtt {
 
     /// Doubles the timeout after it expired.
     pub(crate) fn back_off(&mut self) {
-        self.rto = (self.rto * 2).min(LARGEST_RTO);
+        self.rto = (self.rto * 2).min(MAX_RTO);
     }
 
     fn take_minimum(&mut self, now: u64, rtt: u64) {
@@ -189,7 +189,7 @@ mod tests {
         for _ in 0..20 {
             rtt.back_off();
         }
-        assert_eq!(rtt.rto(), LARGEST_RTO);
+        assert_eq!(rtt.rto(), MAX_RTO);
     }
 
     #[test]

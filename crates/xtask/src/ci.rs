@@ -185,10 +185,7 @@ fn miri() -> Result<Step> {
     if !tool::exists("cargo", &["+nightly", "miri", "--version"]) {
         return Ok(Step::Skipped("Miri (a nightly toolchain's component) is not installed".to_owned()));
     }
-    tool_step(
-        "cargo",
-        &["+nightly", "miri", "test", "-p", "goodqueue-base", "-p", "goodqueue-aqm", "--lib"],
-    )
+    tool_step("cargo", &["+nightly", "miri", "test", "-p", "goodqueue-base", "-p", "goodqueue-aqm", "--lib"])
 }
 
 /// Sums the closing lines of cargo's test programs.

@@ -14,7 +14,7 @@ const TIMED: u32 = 500_000;
 /// Timed runs of each row.
 const ROUNDS: u32 = 10;
 /// An increase by more than this share, and by more than [`SLACK`], is a regression.
-const MOST_GROWTH: f64 = 0.03;
+const MAX_GROWTH: f64 = 0.03;
 /// Instructions by which a count may differ for incidental reasons, such as code layout.
 const SLACK: f64 = 3.0;
 const PAGE: &str = "docs/cost.md";
@@ -123,7 +123,7 @@ fn check(rows: &[Row]) -> Result {
     let page = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     let faults = faults(&committed(&page), rows);
     if faults.is_empty() {
-        println!("cost: {} counts, none above {PAGE} by more than {:.0} %", rows.len(), MOST_GROWTH * 100.0);
+        println!("cost: {} counts, none above {PAGE} by more than {:.0} %", rows.len(), MAX_GROWTH * 100.0);
         return Ok(());
     }
     Err(format!("{} regressions against {PAGE} (meant? cargo xtask cost --write):\n  {}", faults.len(), faults.join("\n  "))
@@ -136,7 +136,7 @@ fn faults(known: &[Row], found: &[Row]) -> Vec<String> {
             return Some(format!("{} at {} flows: not in the table", row.name, row.flows));
         };
         let growth = row.instructions - old.instructions;
-        let is_more = growth > SLACK && growth > old.instructions * MOST_GROWTH;
+        let is_more = growth > SLACK && growth > old.instructions * MAX_GROWTH;
         is_more.then(|| {
             format!("{} at {} flows: {:.1} instructions, were {:.1}", row.name, row.flows, row.instructions, old.instructions)
         })
@@ -159,7 +159,7 @@ fn page(rows: &[Row]) -> String {
          `fair:pie` keeps the probability of each of its queues up to date, 66 times per second while anything waits there: as in Linux, PIE does not rest\n\
          (RFC 8033 §5.3) unless it is told to.\n\n\
          | queue | flows | instructions | ns |\n|---|---|---|---|\n",
-        MOST_GROWTH * 100.0,
+        MAX_GROWTH * 100.0,
         machine()
     );
     for Row { name, flows, instructions, nanos } in rows {

@@ -46,12 +46,8 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
 ];
 
 /// Crates without std: the only crates from elsewhere that they may use, outside of tests.
-const NO_STD: &[(&str, &[&str])] = &[
-    ("base", &["libm", "ryu"]),
-    ("aqm", &["libm"]),
-    ("tcp", &["libm", "thiserror"]),
-    ("kernel", &[]),
-];
+const NO_STD: &[(&str, &[&str])] =
+    &[("base", &["libm", "ryu"]), ("aqm", &["libm"]), ("tcp", &["libm", "thiserror"]), ("kernel", &[])];
 
 /// One arrow of the graph.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

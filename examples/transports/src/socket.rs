@@ -14,7 +14,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 /// Connections of a server at once.
-const MOST: usize = 100;
+const MAX: usize = 100;
 /// The longest wait for a datagram.
 const WAIT: Duration = Duration::ms(1000);
 
@@ -46,7 +46,7 @@ pub fn serve(stack: &str, control: &str, port: &str, path: &Path) -> Outcome {
         let mut buffer = [0; 1 << 16];
         while let Ok((got, from)) = socket.recv_from(&mut buffer) {
             if !sessions.contains_key(&from) {
-                if sessions.len() >= MOST {
+                if sessions.len() >= MAX {
                     continue;
                 }
                 let flow = Flow { seed: next(&mut seed), size: None };

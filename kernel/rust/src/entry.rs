@@ -195,8 +195,8 @@ fn at_work(queue: &mut Queue, call: &mut GqkCall, work: impl FnOnce(&mut AnyQdis
 /// kernel that lets a queue wait for long does not make up for all of them one by one.
 #[inline(never)]
 fn catch_up(line: &mut AnyQdisc<Waiting>, now: Instant) {
-    const MOST: u32 = 64;
-    for _ in 0..MOST {
+    const MAX: u32 = 64;
+    for _ in 0..MAX {
         match line.next_timer() {
             Some(due) if due <= now => line.handle_timer(due),
             _ => return,

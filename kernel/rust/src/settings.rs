@@ -16,23 +16,23 @@ pub(crate) use refusal::Refusal;
 mod refusal;
 
 /// Most bytes of settings in one request.
-const LONGEST_TEXT: usize = 4096;
+const MAX_TEXT: usize = 4096;
 /// Most settings of a queue, those that earlier requests gave included.
-const MOST: usize = 64;
+const MAX: usize = 64;
 
 /// Most packets of a queue: their memory is taken when the queue is made.
-const MOST_PACKETS: u64 = 1_000_000;
+const MAX_PACKETS: u64 = 1_000_000;
 /// Most bytes of a queue.
-const MOST_BYTES: u64 = 1_000_000_000;
+const MAX_BYTES: u64 = 1_000_000_000;
 /// Bytes of the smallest packet that a limit in bytes is prepared for; of smaller ones fewer fit.
-const SMALLEST_PACKET: u64 = 64;
+const MIN_PACKET: u64 = 64;
 
 /// What every queue has besides the parameters of its kind.
 pub(crate) const HOST: [Param; 7] = [
     Param::new("kind", Unit::Text, Default::Required)
         .about("the kind of queue, with what it puts to work behind a colon")
         .for_instance("shaper:fair:pie"),
-    Param::size("limit", Size::Packets(1000.0)).within(1.0, MOST_BYTES as f64).about("the most that waits"),
+    Param::size("limit", Size::Packets(1000.0)).within(1.0, MAX_BYTES as f64).about("the most that waits"),
     Param::auto("ecn", Unit::Switch, "as the kind does").about("mark ECN-capable packets instead of dropping them"),
     Param::auto("link", Unit::Rate, "unknown").within(1_000.0, 1e12).about("rate of the line, which some kinds must know"),
     Param::duration("delay", Duration::ZERO).within(0.0, 10.0).about("one-way delay of the line, for automatic settings"),
@@ -58,7 +58,7 @@ impl Settings {
     /// behind them that are not given again. Those of another kind are left out.
     #[inline(never)]
     pub(crate) fn read(before: Option<&Self>, text: &[u8]) -> Result<Self, Box<Refusal>> {
-        if text.len() > LONGEST_TEXT {
+        if text.len() > MAX_TEXT {
             return Err(Refusal::Bytes(text.len()).into());
         }
         let mut given: Vec<(String, String)> = Vec::new();
@@ -78,7 +78,7 @@ impl Settings {
                 }
             }
         }
-        if given.len() > MOST {
+        if given.len() > MAX {
             return Err(Refusal::Settings(given.len()).into());
         }
         Ok(Self { given })
@@ -196,15 +196,15 @@ fn limit(text: Option<&str>, mtu: Bytes, rate: Option<Rate>) -> Result<Limit, Bo
         Err(_) => quantity::size(text).map_err(refuse)?,
     };
     if let Size::Packets(packets) = size {
-        let allowed = Limits::new(1, MOST_PACKETS);
+        let allowed = Limits::new(1, MAX_PACKETS);
         let whole = packets >= 0.0 && packets == (packets as u64) as f64;
         let packets =
             if whole { allowed.check(packets as u64, text) } else { Err(quantity::out_of_range(text, "whole packets")) };
         return packets.map(Limit::packets).map_err(refuse);
     }
     let bytes = size.bytes(mtu, rate).ok_or(Refusal::LimitNeedsRate)?;
-    let bytes = Limits::new(mtu, Bytes::new(MOST_BYTES)).check(bytes, text).map_err(refuse)?;
-    let packets = (bytes.get() / SMALLEST_PACKET + 1).min(MOST_PACKETS);
+    let bytes = Limits::new(mtu, Bytes::new(MAX_BYTES)).check(bytes, text).map_err(refuse)?;
+    let packets = (bytes.get() / MIN_PACKET + 1).min(MAX_PACKETS);
     Ok(Limit { packets: Packets::new(packets), bytes })
 }
 

@@ -41,7 +41,7 @@ const SPARED: Bytes = Bytes::new(2048);
 const PROB_LOW: f64 = 0.85;
 const PROB_HIGH: f64 = 8.5;
 /// Factor that gives the smallest packet, of 64 bytes, a probability of 0.85.
-const MOST: f64 = PROB_LOW * MEAN_PACKET / 64.0;
+const MAX: f64 = PROB_LOW * MEAN_PACKET / 64.0;
 const LATENCY_LOW: Duration = Duration::ms(5);
 const LATENCY_HIGH: Duration = Duration::ms(200);
 const BURST_RESET: Duration = Duration::secs(1);
@@ -186,7 +186,7 @@ impl DocsisPie {
         } else if new > LATENCY_HIGH {
             p += 0.02;
         }
-        p.clamp(0.0, MOST)
+        p.clamp(0.0, MAX)
     }
 
     /// Moves between the phases. `is_quiet` holds for this update and the last.

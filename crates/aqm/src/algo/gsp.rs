@@ -76,7 +76,7 @@ impl Default for GspParams {
             adaptation: Some(Adaptation {
                 tau: DEFAULT_INTERVAL * INTERVALS_A_TAU,
                 alpha: DEFAULT_ALPHA,
-                max_time: DEFAULT_INTERVAL * INTERVALS_A_TAU * TAUS_AT_MOST,
+                max_time: DEFAULT_INTERVAL * INTERVALS_A_TAU * MAX_TAUS,
             }),
             mtu: Bytes::new(1500),
         }
@@ -88,7 +88,7 @@ const DEFAULT_INTERVAL: Duration = Duration::ms(100);
 /// 2018 §IV).
 pub(crate) const THRESHOLDS_AN_INTERVAL: u64 = 40;
 const INTERVALS_A_TAU: u64 = 5;
-const TAUS_AT_MOST: u64 = 19;
+const MAX_TAUS: u64 = 19;
 const DEFAULT_ALPHA: f64 = 2.0;
 
 /// Whether time below the threshold counts.
@@ -367,7 +367,7 @@ impl GspParams {
         let adaptation = Adaptation {
             tau,
             alpha: given.number("alpha").unwrap_or(DEFAULT_ALPHA),
-            max_time: given.duration("max_time").unwrap_or(tau * TAUS_AT_MOST),
+            max_time: given.duration("max_time").unwrap_or(tau * MAX_TAUS),
         };
         Ok(Self {
             threshold: Threshold::Delay(preset_interval.div(THRESHOLDS_AN_INTERVAL)),

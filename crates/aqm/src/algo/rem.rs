@@ -36,7 +36,7 @@ use crate::tick::Tick;
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 
 /// Inverse of the probability of passing at the highest price.
-const MOST: f64 = 1e6;
+const MAX: f64 = 1e6;
 
 /// How Not-ECT packets are treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -126,7 +126,7 @@ impl Rem {
             b_star: 20.0,
             c: 0.0,
             ln_phi,
-            highest: log(MOST) / ln_phi,
+            highest: log(MAX) / ln_phi,
             per_mean_size: 1.0 / mean as f64,
             per_mean_wire: 1.0 / (mean + params.overhead.get()) as f64,
             price: 0.0,

@@ -52,7 +52,7 @@ use crate::outline::aside;
 use crate::pool;
 use crate::qdisc::{Departure, Dropped, Packet, Qdisc, Sink};
 use crate::queue::Limit;
-use crate::sched::flow_table::{self, DropFrom, FlowTable, MOST_BYTES, ShownBacklog};
+use crate::sched::flow_table::{self, DropFrom, FlowTable, MAX_BYTES, ShownBacklog};
 use crate::sched::{Scheduler, Setup};
 use crate::spec::{Given, KindSpec, ParamError};
 use alloc::boxed::Box;
@@ -176,8 +176,8 @@ impl<P: Packet> Cake<P> {
         let tins = weights.iter().enumerate();
         let tins = tins.map(|(number, &weight)| Tin::new(number as u32 * per_tin, per_tin, weight, params.isolation));
         let tins = aside(|| tins.collect());
-        let bytes = limit.bytes.min(params.memlimit).min(MOST_BYTES);
-        let limit = Limit { packets: limit.packets.min(Packets::new(pool::MOST)), bytes };
+        let bytes = limit.bytes.min(params.memlimit).min(MAX_BYTES);
+        let limit = Limit { packets: limit.packets.min(Packets::new(pool::MAX)), bytes };
         let seats = alloc::vec![Seat::IDLE; count as usize];
         let shaping = params.rate.map(|rate| Box::new(Shaping::new(&params.tins.rates(rate))));
         Self { table, seats, tins, current: 0, params, limit, linux: None, shaping }

@@ -28,7 +28,7 @@ pub use kinds::{FairKind, FqCoDelKind};
 
 use super::Setup;
 use super::classifier::Classifier;
-use super::flow_table::{self, DropFrom, Flow, FlowTable, MOST_BYTES, ShownBacklog};
+use super::flow_table::{self, DropFrom, Flow, FlowTable, MAX_BYTES, ShownBacklog};
 use crate::aqm::{Aqm, FlowHash, QueueView};
 use crate::books::EcnPolicy;
 use crate::counters::Counters;
@@ -189,7 +189,7 @@ impl<P: Packet, A: Aqm + Clone> FairQueue<P, A> {
     /// stack does not hold the queue twice.
     #[inline(always)]
     pub(crate) fn over(aqm: &A, limit: Limit, params: FairQueueParams) -> Self {
-        let bytes = limit.bytes.min(params.memory_limit).min(MOST_BYTES);
+        let bytes = limit.bytes.min(params.memory_limit).min(MAX_BYTES);
         let idle = Turn { next: NONE, place: Place::Idle, deficit: 0 };
         let count = params.flows.max(1);
         let (quantum, by_bytes) = match params.share {
@@ -202,9 +202,9 @@ impl<P: Packet, A: Aqm + Clone> FairQueue<P, A> {
             table,
             new: Round::EMPTY,
             old: Round::EMPTY,
-            limit: Limit { packets: limit.packets.min(Packets::new(pool::MOST)), bytes },
+            limit: Limit { packets: limit.packets.min(Packets::new(pool::MAX)), bytes },
             quantum,
-            header: params.header.get().min(MOST_BYTES.get()) as i64,
+            header: params.header.get().min(MAX_BYTES.get()) as i64,
             by_bytes,
             victim: params.victim,
             classifier,

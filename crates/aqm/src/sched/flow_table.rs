@@ -35,7 +35,7 @@ pub enum DropFrom {
 }
 
 /// The most bytes a table holds: a flow's backlog and one packet more fit 32 bits.
-pub(crate) const MOST_BYTES: Bytes = Bytes::new(i32::MAX as u64);
+pub(crate) const MAX_BYTES: Bytes = Bytes::new(i32::MAX as u64);
 
 /// One flow: its packets, what the scheduler knows of it, and its algorithm. In this order and at
 /// the start of a cache line, so that a packet of one of many flows finds these, and the first
@@ -200,7 +200,7 @@ impl<P: Packet, A: Aqm, S> FlowTable<P, A, S> {
         let load = &mut self.loads[index];
         load.packets += 1;
         // The flow may hold the limit and this packet too until some are shed: both are below
-        // `MOST_BYTES`.
+        // `MAX_BYTES`.
         load.bytes += len.get() as u32;
         true
     }

@@ -53,7 +53,7 @@ use crate::spec::{Given, KindSpec, ParamError};
 use alloc::boxed::Box;
 use goodqueue_base::units::{Bytes, Duration, Instant, Packets, Rate};
 pub use params::{DropEnd, JobsParams, ProjectionParams, Promise};
-use params::{KIND, MOST};
+use params::{KIND, MAX};
 use projection::{Projection, Room};
 use rates::{Account, Load};
 
@@ -91,7 +91,7 @@ impl Meter {
 #[derive(Clone, Debug)]
 pub struct Jobs<P> {
     lines: alloc::vec::Vec<Line<P>>,
-    accounts: [Account; MOST],
+    accounts: [Account; MAX],
     params: JobsParams,
     projection: Option<Projection>,
     meter: Meter,
@@ -142,7 +142,7 @@ impl<P: Packet> Jobs<P> {
         let room = Limit { packets: Packets::new(limit.packets.get() / parts), bytes: Bytes::new(limit.bytes.get() / parts) };
         Self {
             lines: params.promises.iter().map(|_| Line::new()).collect(),
-            accounts: [Account::default(); MOST],
+            accounts: [Account::default(); MAX],
             projection: params.projection.map(Projection::new),
             meter: Meter { since: None, bytes: 0, packets: 0, utilization: 1.0, mean_packet: mtu.get() as f64 },
             link: 0.0,
@@ -434,7 +434,7 @@ impl<P: Packet> Qdisc<P> for Jobs<P> {
     }
 
     fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        const RATES: [&str; MOST] = [
+        const RATES: [&str; MAX] = [
             "class_0_bit_s",
             "class_1_bit_s",
             "class_2_bit_s",
@@ -444,7 +444,7 @@ impl<P: Packet> Qdisc<P> for Jobs<P> {
             "class_6_bit_s",
             "class_7_bit_s",
         ];
-        const AGES: [&str; MOST] = [
+        const AGES: [&str; MAX] = [
             "class_0_age_s",
             "class_1_age_s",
             "class_2_age_s",

@@ -23,7 +23,7 @@
 
 use super::fair_queue::kinds::{FLOWS, choice};
 use super::fair_queue::{FairQueue, FairQueueParams, Share, Victim};
-use super::flow_table::{MOST_BYTES, ShownBacklog};
+use super::flow_table::{MAX_BYTES, ShownBacklog};
 use super::{Scheduler, Setup};
 use crate::algo::codel::{self, CoDel};
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Verdict};
@@ -107,7 +107,7 @@ impl Scheduler for SfqCoDelKind {
         let params = FairQueueParams {
             share,
             // The original has no bound on memory besides its limit.
-            memory_limit: MOST_BYTES,
+            memory_limit: MAX_BYTES,
             victim: Victim::Longest,
             shown: ShownBacklog::TotalBehindOwn,
             ..params

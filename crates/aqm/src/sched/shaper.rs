@@ -66,8 +66,8 @@ struct Bucket {
 
 /// Buckets of a gigabyte and rates of 10 Tbit/s fit 63 bits.
 const TOKENS_PER_BYTE: i64 = 8_000_000_000;
-const MOST_BURST: f64 = 1e9;
-const FASTEST: f64 = 1e13;
+const MAX_BURST: f64 = 1e9;
+const MAX_RATE: f64 = 1e13;
 
 fn tokens(bytes: Bytes) -> i64 {
     i64::try_from(bytes.get()).unwrap_or(i64::MAX).saturating_mul(TOKENS_PER_BYTE)
@@ -251,19 +251,19 @@ const KIND: KindSpec = KindSpec {
                 .about("the queue that is shaped, with its own parameters")
                 .from_source("Linux"),
             Param::auto("rate", Unit::Rate, "the link's rate at the start")
-                .within(1.0, FASTEST)
+                .within(1.0, MAX_RATE)
                 .about("rate in the long run, framing included")
                 .from_source("RFC 2212"),
             Param::auto("burst", Unit::Size, "one full packet with its framing")
-                .within(1.0, MOST_BURST)
+                .within(1.0, MAX_BURST)
                 .about("bytes that may leave at once after a pause, framing included")
                 .from_source("RFC 2212"),
             Param::auto("peak", Unit::Rate, "no bound but the link's")
-                .within(1.0, FASTEST)
+                .within(1.0, MAX_RATE)
                 .about("rate within a burst, framing included")
                 .from_source("RFC 2212"),
             Param::auto("mtu", Unit::Size, "one full packet with its framing")
-                .within(1.0, MOST_BURST)
+                .within(1.0, MAX_BURST)
                 .about("bytes that may leave at once at the peak rate, framing included")
                 .from_source("RFC 2212"),
             framing::FRAMING,
@@ -294,7 +294,7 @@ impl ShaperParams {
         };
         let size = |name| -> Result<Bytes, ParamError> {
             let bytes = given.bytes(name, link.mtu, link.rate)?.unwrap_or(largest);
-            if bytes < largest || bytes.get() as f64 > MOST_BURST {
+            if bytes < largest || bytes.get() as f64 > MAX_BURST {
                 let message = alloc::format!("{bytes} is out of range: allowed {largest}, one full packet, to 1 GB");
                 return Err(ParamError { param: name, message });
             }

@@ -9,7 +9,7 @@
 
 mod index;
 
-use super::flow_table::{FlowTable, MOST_BYTES, ShownBacklog};
+use super::flow_table::{FlowTable, MAX_BYTES, ShownBacklog};
 use crate::aqm::{Aqm, FlowHash, QueueView};
 use crate::counters::Counters;
 use crate::pool;
@@ -122,7 +122,7 @@ impl<P: Packet, A: Aqm + Clone> WeightedQueue<P, A> {
             index: FlowIndex::default(),
             fresh: aqm,
             params: WeightedQueueParams { flows: params.flows.max(1), ..params },
-            limit: Limit { packets: limit.packets.min(Packets::new(pool::MOST)), bytes: limit.bytes.min(MOST_BYTES) },
+            limit: Limit { packets: limit.packets.min(Packets::new(pool::MAX)), bytes: limit.bytes.min(MAX_BYTES) },
             now: 0,
             waiting: BinaryHeap::new(),
             eligible: Eligible::default(),

@@ -17,7 +17,7 @@ pub(super) enum Decision {
 }
 
 /// Shorter spans say nothing about a rate.
-const SHORTEST_SPAN: Duration = Duration::us(1);
+const MIN_SPAN: Duration = Duration::us(1);
 
 /// The state of the outer loop.
 #[derive(Clone, Debug)]
@@ -213,7 +213,7 @@ impl OuterLoop {
     /// Bytes per second since the last signal, if that is long enough ago.
     fn rate_since_signal(&self, now: Instant) -> Option<f64> {
         let span = now.since(self.counting_since);
-        (span >= SHORTEST_SPAN).then(|| self.accepted as f64 / span.as_secs_f64())
+        (span >= MIN_SPAN).then(|| self.accepted as f64 / span.as_secs_f64())
     }
 
     /// Moves the bound up; false when there is no room.

@@ -351,12 +351,12 @@ fn is_not_finite(text: &str) -> bool {
 /// `text`, truncated if it is too long for a message.
 #[must_use]
 pub fn excerpt(text: &str) -> String {
-    const LONGEST: usize = 40;
+    const MAX: usize = 40;
     let clean = |c: char| if c.is_control() { '\u{fffd}' } else { c };
-    if text.chars().count() <= LONGEST {
+    if text.chars().count() <= MAX {
         return text.chars().map(clean).collect();
     }
-    let mut short: String = text.chars().take(LONGEST).map(clean).collect();
+    let mut short: String = text.chars().take(MAX).map(clean).collect();
     short.push('…');
     short
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 /// Length above which an answer is rejected: a program that never ends its line must not fill our
 /// memory.
-const LONGEST_ANSWER: u64 = 1 << 20;
+const MAX_ANSWER: u64 = 1 << 20;
 
 /// Answers buffered before the program has to wait.
 const ANSWERS_AHEAD: usize = 1024;
@@ -170,10 +170,10 @@ fn receive(output: ChildStdout, lines: &SyncSender<io::Result<String>>) {
     let mut output = BufReader::new(output);
     loop {
         let mut line = Vec::new();
-        let read = (&mut output).take(LONGEST_ANSWER).read_until(b'\n', &mut line);
+        let read = (&mut output).take(MAX_ANSWER).read_until(b'\n', &mut line);
         let answer = match read {
             Ok(0) => return,
-            Ok(_) if line.len() as u64 == LONGEST_ANSWER => Err(io::Error::other("a line of more than a megabyte")),
+            Ok(_) if line.len() as u64 == MAX_ANSWER => Err(io::Error::other("a line of more than a megabyte")),
             Ok(_) => Ok(String::from_utf8_lossy(&line).trim().to_owned()),
             Err(error) => Err(error),
         };
@@ -216,7 +216,7 @@ fn broken(outcome: &Outcome, answered: usize, why: &str) -> Verdict {
 
 /// The beginning of a line that the program wrote.
 pub(crate) fn excerpt(line: &str) -> String {
-    const MOST: usize = 80;
-    let short: String = line.chars().filter(|c| !c.is_control()).take(MOST).collect();
+    const MAX: usize = 80;
+    let short: String = line.chars().filter(|c| !c.is_control()).take(MAX).collect();
     if short.len() < line.len() { format!("`{short}…`") } else { format!("`{short}`") }
 }

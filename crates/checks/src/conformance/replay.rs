@@ -182,10 +182,10 @@ impl<'a> Draws<'a> {
 
     /// Skips as many numbers as the queue drew.
     fn take_back(&mut self, queue: &mut AnyQdisc<Offered>) {
-        const MOST: usize = 4;
+        const MAX: usize = 4;
         let (Some(rng), false) = (queue.rng_mut(), matches!(self.source, Source::Own)) else { return };
         let mut drawn = 0;
-        while drawn < MOST && *rng != self.offered {
+        while drawn < MAX && *rng != self.offered {
             self.offered.next_u64();
             drawn += 1;
         }

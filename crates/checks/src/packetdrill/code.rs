@@ -99,12 +99,12 @@ pub enum NoValue {
     #[error("a division by zero")]
     DivisionByZero,
     /// A shift that leaves nothing of any number.
-    #[error("a shift by more than {MOST_SHIFT} bits")]
+    #[error("a shift by more than {MAX_SHIFT} bits")]
     Shift,
 }
 
 /// Most bits that a number is shifted by.
-const MOST_SHIFT: u32 = 62;
+const MAX_SHIFT: u32 = 62;
 
 /// The values of names: variables of the script, then what `lookup` knows.
 pub struct Values<'a> {
@@ -226,7 +226,7 @@ impl Expression {
 impl Operator {
     fn apply(self, left: f64, right: f64) -> Result<f64, NoValue> {
         let divisor = || if right == 0.0 { Err(NoValue::DivisionByZero) } else { Ok(right) };
-        let shift = || u32::try_from(bits(right)).ok().filter(|count| *count <= MOST_SHIFT).ok_or(NoValue::Shift);
+        let shift = || u32::try_from(bits(right)).ok().filter(|count| *count <= MAX_SHIFT).ok_or(NoValue::Shift);
         Ok(match self {
             // The caller evaluates these two only as far as needed.
             Self::And => truth(left != 0.0 && right != 0.0),

@@ -3,7 +3,7 @@
 use crate::packetdrill::error::{Place, ScriptError};
 
 /// Largest script in bytes; the longest public one has about 30 kB.
-pub const LARGEST_SCRIPT: usize = 1 << 20;
+pub const MAX_SCRIPT: usize = 1 << 20;
 /// Characters of a word that a message quotes.
 const QUOTED: usize = 40;
 
@@ -53,8 +53,8 @@ impl Token<'_> {
 
 /// Splits a script into tokens, the last of which is [`Token::End`].
 pub(crate) fn tokens(text: &str) -> Result<Vec<(Place, Token<'_>)>, ScriptError> {
-    if text.len() > LARGEST_SCRIPT {
-        let message = format!("the script has {} bytes: allowed are at most {LARGEST_SCRIPT}", text.len());
+    if text.len() > MAX_SCRIPT {
+        let message = format!("the script has {} bytes: allowed are at most {MAX_SCRIPT}", text.len());
         return Err(ScriptError::new(Place { line: 1, column: 1 }, message));
     }
     let mut lexer = Lexer { text, at: 0, place: Place { line: 1, column: 1 } };

@@ -11,7 +11,7 @@ use goodqueue_base::units::Duration;
 use std::collections::BTreeMap;
 
 /// Most events of a script.
-const MOST_EVENTS: usize = 100_000;
+const MAX_EVENTS: usize = 100_000;
 /// Latest time that a script can name, in seconds: eleven days.
 const LATEST: f64 = 1e6;
 const NANOS_PER_SEC: f64 = 1e9;
@@ -129,8 +129,8 @@ impl<'a> Parser<'a> {
                 script.cleanup = Some(commands);
                 break;
             }
-            if script.events.len() == MOST_EVENTS {
-                return Err(self.fault(format!("the script has more than {MOST_EVENTS} events")));
+            if script.events.len() == MAX_EVENTS {
+                return Err(self.fault(format!("the script has more than {MAX_EVENTS} events")));
             }
             script.events.push(self.event()?);
         }

@@ -20,11 +20,11 @@ use std::collections::{BTreeMap, VecDeque};
 /// How long a script waits for a packet beyond its time before it is missing.
 const PATIENCE: Duration = Duration::secs(2);
 /// How long a packet at any time (`*`) may take: longer than any timer of TCP.
-const LONGEST_WAIT: Duration = Duration::secs(600);
+const MAX_WAIT: Duration = Duration::secs(600);
 /// Timers and segments of one run; a script of a megabyte needs far fewer.
-const MOST_STEPS: u64 = 5_000_000;
+const MAX_STEPS: u64 = 5_000_000;
 /// Segments that wait to be compared.
-const MOST_WAITING: usize = 100_000;
+const MAX_WAITING: usize = 100_000;
 
 /// Settings of a run; scripts override them by options.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -243,18 +243,18 @@ impl<S: Stack> Run<'_, S> {
 
     fn count_step(&mut self) -> Result<(), End> {
         self.steps += 1;
-        if self.steps <= MOST_STEPS {
+        if self.steps <= MAX_STEPS {
             return Ok(());
         }
-        Err(self.differs("work", format!("at most {MOST_STEPS} segments and timers"), "more"))
+        Err(self.differs("work", format!("at most {MAX_STEPS} segments and timers"), "more"))
     }
 
     /// Collects what the stack sends now.
     fn drain(&mut self) -> Result<(), End> {
         while let Some(packet) = self.stack.poll_transmit(self.now) {
             self.count_step()?;
-            if self.sent.len() == MOST_WAITING {
-                return Err(self.differs("work", format!("at most {MOST_WAITING} segments that no line expects"), "more"));
+            if self.sent.len() == MAX_WAITING {
+                return Err(self.differs("work", format!("at most {MAX_WAITING} segments that no line expects"), "more"));
             }
             if packet.flags.has(TcpFlags::SYN) {
                 self.names.isn = packet.seq;

@@ -167,7 +167,7 @@ pub enum RealTime {
 const PRIORITY: i32 = 10;
 /// Reports of the data thread without `--stats`.
 const REPORT_EVERY: Duration = Duration::secs(1);
-const MOST_SPIN: Duration = Duration::us(100);
+const MAX_SPIN: Duration = Duration::us(100);
 
 impl Arguments {
     /// The line and interfaces; options take precedence over the file.
@@ -211,8 +211,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let stats = Arguments::time("--stats", arguments.stats.as_ref(), Duration::ms(10))?;
     let duration = Arguments::time("--duration", arguments.duration.as_ref(), Duration::ms(1))?;
     let spin = Arguments::time("--spin", arguments.spin.as_ref(), Duration::ZERO)?.unwrap_or(Duration::ZERO);
-    if spin > MOST_SPIN {
-        return Err(Failure::Input(format!("--spin: {spin} is out of range: allowed 0 s to {MOST_SPIN}")));
+    if spin > MAX_SPIN {
+        return Err(Failure::Input(format!("--spin: {spin} is out of range: allowed 0 s to {MAX_SPIN}")));
     }
     ports::check(arguments)?;
     let offloads = arguments.offloads.map_or_else(|| OffloadPolicy::suiting(arguments.port, [&inside, &outside]), Ok)?;
@@ -366,9 +366,9 @@ fn build(link: &Link, settings: &LineSettings, ports: (InterfacePort, InterfaceP
     let down = live::line(link, &link.down, Instant::ZERO);
     let up = live::line(link, &link.up, Instant::ZERO);
     let buffers = buffers_for(&down, live::limit(&link.down)) + buffers_for(&up, live::limit(&link.up));
-    let joined = longest >= segments::LONGEST as u32;
+    let joined = longest >= segments::MAX as u32;
     let (buffers, buffer_size) = match joined {
-        true => (buffers.min(segments::MOST_BUFFERS), longest as usize),
+        true => (buffers.min(segments::MAX_BUFFERS), longest as usize),
         // Room for the tag that the kernel takes out and we put back.
         false => (buffers, (longest as usize).next_power_of_two().max(2048)),
     };

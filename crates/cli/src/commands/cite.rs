@@ -237,10 +237,10 @@ struct Study {
 }
 
 /// Larger files are not read.
-const LARGEST: u64 = 1 << 30;
+const MAX: u64 = 1 << 30;
 
 fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Failure> {
-    let read = || -> io::Result<T> { Ok(serde_json::from_reader(BufReader::new(File::open(path)?).take(LARGEST))?) };
+    let read = || -> io::Result<T> { Ok(serde_json::from_reader(BufReader::new(File::open(path)?).take(MAX))?) };
     read().map_err(|error| Failure::Input(format!("{}: cannot be read: {error}", path.display())))
 }
 

@@ -130,7 +130,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// Larger files of traffic are not read.
-const LARGEST_FILE: u64 = 1 << 20;
+const MAX_FILE_SIZE: u64 = 1 << 20;
 
 /// A mix by its name, or the tables of a file.
 fn load(text: &str) -> Result<Load, Failure> {
@@ -139,8 +139,8 @@ fn load(text: &str) -> Result<Load, Failure> {
         return Ok(Load::Mix(text.to_owned()));
     }
     let Ok(facts) = fs::metadata(text) else { return Ok(Load::Mix(text.to_owned())) };
-    if !facts.is_file() || facts.len() > LARGEST_FILE {
-        return Err(refuse(format!("is not a regular file of at most {LARGEST_FILE} bytes")));
+    if !facts.is_file() || facts.len() > MAX_FILE_SIZE {
+        return Err(refuse(format!("is not a regular file of at most {MAX_FILE_SIZE} bytes")));
     }
     fs::read_to_string(text).map(Load::Toml).map_err(|error| refuse(error.to_string()))
 }

@@ -45,7 +45,7 @@ pub struct Arguments {
 }
 
 /// Virtual time that a client has without a scenario; it ends the run before.
-const LONGEST: &str = "1 h";
+const MAX: &str = "1 h";
 
 impl Arguments {
     fn plan(&self) -> Result<Plan, Failure> {
@@ -55,7 +55,7 @@ impl Arguments {
                 let message = format!("{}: describes the path, and so do --rate and the like: give one of them", path.display());
                 return Err(Failure::Input(message));
             }
-            (None, _) => self.path.line()?.plan(LONGEST)?,
+            (None, _) => self.path.line()?.plan(MAX)?,
         };
         Ok(plan.with_overrides(&self.overrides.pairs()?)?)
     }

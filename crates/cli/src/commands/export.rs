@@ -222,11 +222,11 @@ fn point(plan: &Plan, wanted: Option<usize>) -> Result<Scenario, Failure> {
     match wanted {
         Some(number) if number > last => Err(Failure::Input(format!("--point: {number} is out of range: allowed 0 to {last}"))),
         None if count > 1 => {
-            const MOST_NAMED: usize = 12;
-            let sets: Vec<_> = (0..count.min(MOST_NAMED)).map(|number| plan.set_of(number)).collect();
+            const MAX_NAMED: usize = 12;
+            let sets: Vec<_> = (0..count.min(MAX_NAMED)).map(|number| plan.set_of(number)).collect();
             let labels = Labels::new(&sets.iter().map(Vec::as_slice).collect::<Vec<_>>(), plan.name());
             let named: Vec<String> = labels.names.iter().enumerate().map(|(number, name)| format!("{number} {name}")).collect();
-            let more = if count > MOST_NAMED { " and so on" } else { "" };
+            let more = if count > MAX_NAMED { " and so on" } else { "" };
             Err(Failure::Input(format!(
                 "--point: is missing: {} has {count} points: {}{more}",
                 plan.source_name(),

@@ -6,7 +6,7 @@ use crate::output::{print, say};
 use clap::Args;
 use goodqueue_base::units::Duration;
 use goodqueue_checks::packetdrill::goodqueue::Goodqueue;
-use goodqueue_checks::packetdrill::{LARGEST_SCRIPT, Settings, Verdict, parse};
+use goodqueue_checks::packetdrill::{MAX_SCRIPT, Settings, Verdict, parse};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::fs;
@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 /// How deep folders are searched.
-const DEEPEST: usize = 16;
+const MAX_DEPTH: usize = 16;
 /// Most scripts of one run.
-const MOST_SCRIPTS: usize = 100_000;
+const MAX_SCRIPTS: usize = 100_000;
 
 /// Arguments of `gq packetdrill`.
 #[derive(Args)]
@@ -129,11 +129,11 @@ fn search(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), F
         let path = entry.path();
         // Links are not followed: they may lead around in circles.
         let kind = entry.file_type().map_err(fault)?;
-        if kind.is_dir() && depth < DEEPEST {
+        if kind.is_dir() && depth < MAX_DEPTH {
             search(&path, depth + 1, found)?;
         } else if kind.is_file() && path.extension().is_some_and(|extension| extension == "pkt") {
-            if found.len() == MOST_SCRIPTS {
-                return Err(Failure::Input(format!("{}: more than {MOST_SCRIPTS} scripts", folder.display())));
+            if found.len() == MAX_SCRIPTS {
+                return Err(Failure::Input(format!("{}: more than {MAX_SCRIPTS} scripts", folder.display())));
             }
             found.push(path);
         }
@@ -180,15 +180,15 @@ fn judge(path: &Path, settings: &Settings) -> Row {
 enum FileFault {
     #[error(transparent)]
     Unreadable(#[from] io::Error),
-    #[error("the script has more than {LARGEST_SCRIPT} bytes")]
+    #[error("the script has more than {MAX_SCRIPT} bytes")]
     TooLarge,
 }
 
 /// The text of a script of bounded size.
 fn read(path: &Path) -> Result<String, FileFault> {
     let mut bytes = Vec::new();
-    fs::File::open(path)?.take(LARGEST_SCRIPT as u64 + 1).read_to_end(&mut bytes)?;
-    if bytes.len() > LARGEST_SCRIPT {
+    fs::File::open(path)?.take(MAX_SCRIPT as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > MAX_SCRIPT {
         return Err(FileFault::TooLarge);
     }
     // Remarks of old scripts are in other encodings.

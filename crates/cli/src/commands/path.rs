@@ -42,7 +42,7 @@ pub struct PathSettings {
 }
 
 /// Longer round trips are no line's.
-const LONGEST_RTT: Duration = Duration::secs(60);
+const MAX_RTT: Duration = Duration::secs(60);
 
 impl PathSettings {
     /// True if anything is said of a path.
@@ -84,8 +84,8 @@ impl PathSettings {
     fn delay(&self) -> Result<Option<String>, Failure> {
         let Some(text) = &self.rtt else { return Ok(None) };
         let rtt = quantity::duration(text).map_err(|error| Failure::Input(format!("--rtt: {}", error.message)))?;
-        if rtt > LONGEST_RTT {
-            return Err(Failure::Input(format!("--rtt: `{text}` is out of range: allowed 0 s to {LONGEST_RTT}")));
+        if rtt > MAX_RTT {
+            return Err(Failure::Input(format!("--rtt: `{text}` is out of range: allowed 0 s to {MAX_RTT}")));
         }
         Ok(Some(format!("{} ns", rtt.as_nanos() / 2)))
     }

@@ -10,7 +10,7 @@ use clap::Args;
 use goodqueue_guests::hosts::live;
 use goodqueue_lab::plan::Link;
 use goodqueue_live::shell::inside::{self, Said};
-use goodqueue_live::shell::{DEPTH_VARIABLE, MOST_DEPTH, Order, outside};
+use goodqueue_live::shell::{DEPTH_VARIABLE, MAX_DEPTH, Order, outside};
 use report::Samples;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -195,8 +195,8 @@ fn variable(name: &str) -> Option<String> {
 
 fn depth() -> Result<u8, Failure> {
     let around = variable(DEPTH_VARIABLE).and_then(|text| text.parse().ok()).unwrap_or(0);
-    if around > MOST_DEPTH {
-        return Err(Failure::Input(format!("gq shell: {around} shells are around this one: allowed {MOST_DEPTH}")));
+    if around > MAX_DEPTH {
+        return Err(Failure::Input(format!("gq shell: {around} shells are around this one: allowed {MAX_DEPTH}")));
     }
     Ok(around)
 }

@@ -105,7 +105,7 @@ impl Against {
 const AGAINST: &str = "--against";
 
 /// Points of which the page shows distributions and lines over time.
-const MOST_DRAWN: usize = 12;
+const MAX_DRAWN: usize = 12;
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -140,7 +140,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         recorded: Recorded::First,
         sample_every: None,
         packets: false,
-        drawn_points: if arguments.no_report { 0 } else { MOST_DRAWN },
+        drawn_points: if arguments.no_report { 0 } else { MAX_DRAWN },
     };
     let stop = interrupt::stop_flag();
     let bar = Progress::new(2 * points.len() * options.replications as usize);

@@ -1,7 +1,7 @@
 //! The files of a result.
 
 use super::place::{self, NAMES};
-use super::{Finished, Job, MOST_REPORTED};
+use super::{Finished, Job, MAX_REPORTED};
 use crate::failure::Failure;
 use crate::output::{command_line, say};
 use goodqueue_lab::error::RecordError;
@@ -199,8 +199,8 @@ fn finish_report(finished: &Finished<'_>, folder: &Folder, settled: Settled) -> 
     if finished.job.settings.no_report {
         return Ok(());
     }
-    if reported > MOST_REPORTED {
-        say(&format!("no report.html: {reported} points are more than the {MOST_REPORTED} that a page shows"));
+    if reported > MAX_REPORTED {
+        say(&format!("no report.html: {reported} points are more than the {MAX_REPORTED} that a page shows"));
         return Ok(());
     }
     folder.write_by("report.html", settled, &mut |out| write_page(finished, out)).map(drop)

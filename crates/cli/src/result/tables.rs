@@ -6,7 +6,7 @@ use super::Finished;
 use crate::table::{self, Column, Text};
 use goodqueue_lab::experience::Activity;
 use goodqueue_lab::metrics::{
-    Description, GROUP_METRICS, LEAST_TIME_S, LINK_METRICS, Printed, PrintedUnit, Quantity, When, unit_that_suits,
+    Description, GROUP_METRICS, LINK_METRICS, MIN_TIME_S, Printed, PrintedUnit, Quantity, When, unit_that_suits,
 };
 use goodqueue_lab::runner::PointResult;
 use goodqueue_lab::statistics::Figure;
@@ -17,13 +17,13 @@ use std::fmt::Write as _;
 type Row<'a> = (&'a str, &'a PointSummary, &'a PointResult);
 
 /// Nobody reads longer tables; programs read the summary.
-const MOST_ROWS: usize = 100;
+const MAX_ROWS: usize = 100;
 
 /// The printed result, not wider than `width`.
 pub fn text(finished: &Finished<'_>, width: usize) -> Text {
     let mut rows = rows(finished);
-    let not_shown = rows.len().saturating_sub(MOST_ROWS);
-    rows.truncate(MOST_ROWS);
+    let not_shown = rows.len().saturating_sub(MAX_ROWS);
+    rows.truncate(MAX_ROWS);
     let mut text = Text { plain: heading(finished), bold: Vec::new() };
     let mut printer = Printer { text: &mut text, width, finished, left_out: Vec::new() };
     for link in links(&rows) {
@@ -36,7 +36,7 @@ pub fn text(finished: &Finished<'_>, width: usize) -> Text {
     let mut left_out = printer.left_out;
     let plain = &mut text.plain;
     if not_shown > 0 {
-        let _ = writeln!(plain, "(the first {MOST_ROWS} points; {not_shown} more are in summary.json)");
+        let _ = writeln!(plain, "(the first {MAX_ROWS} points; {not_shown} more are in summary.json)");
     }
     left_out.sort();
     left_out.dedup();
@@ -157,7 +157,7 @@ fn column(one: &PrintedFigure, all: &[PrintedFigure]) -> Column {
         (part, "1") => part.to_owned(),
         (part, unit) => format!("{part} {unit}"),
     };
-    let floor = (one.about.quantity == Quantity::Time && one.about.is_percentile()).then_some(LEAST_TIME_S);
+    let floor = (one.about.quantity == Quantity::Time && one.about.is_percentile()).then_some(MIN_TIME_S);
     Column::figures_from(floor, one.printed.head, &heading, one.printed.rank, scale, one.figures.iter().copied())
 }
 

@@ -8,11 +8,11 @@ use goodqueue_lab::metrics::{Quantity, unit_that_suits};
 use goodqueue_lab::statistics::Figure;
 
 /// Points of a curve: more than a column of a paper can show.
-const MOST_POINTS: usize = 400;
+const MAX_POINTS: usize = 400;
 /// A logarithmic axis begins where this share of some curve's packets has gone by.
 const FIRST_SHARE: f64 = 0.01;
 /// The least time on a logarithmic axis, in seconds.
-const LEAST_TIME_S: f64 = 1e-5;
+const MIN_TIME_S: f64 = 1e-5;
 
 pub(crate) fn draw(source: &dyn Source, request: &Request, shown: &[Shown]) -> Result<(Panel, Vec<Curve>), PlotError> {
     request.without_metric()?;
@@ -30,7 +30,7 @@ pub(crate) fn draw(source: &dyn Source, request: &Request, shown: &[Shown]) -> R
     };
     let log = request.scale != Some(Scale::Linear);
     let first = |line: &Line| line.iter().find(|(_, share)| *share >= FIRST_SHARE).map(|(time, _)| *time);
-    let least = lines.iter().flatten().filter_map(first).fold(f64::INFINITY, f64::min).max(LEAST_TIME_S);
+    let least = lines.iter().flatten().filter_map(first).fold(f64::INFINITY, f64::min).max(MIN_TIME_S);
     let min = if log { least.min(largest / 2.0) } else { 0.0 };
     let mut panel = empty_panel();
     panel.x = Axis {
@@ -71,7 +71,7 @@ fn missing(subject: &Subject) -> PlotError {
 
 /// The points at which the share has grown by as much as can be seen, and the last one.
 fn thinned(line: &[(f64, f64)]) -> impl Iterator<Item = (f64, f64)> {
-    let step = 1.0 / MOST_POINTS as f64;
+    let step = 1.0 / MAX_POINTS as f64;
     let mut before = f64::NEG_INFINITY;
     line.iter().enumerate().filter_map(move |(at, (time, share))| {
         let is_shown = *share >= before + step || at + 1 == line.len();

@@ -58,7 +58,7 @@ pub fn caption(spec: &KindSpec) -> String {
     format!(
         "*Eight CUBIC flows over 20 Mbit/s with a base RTT of 40 ms; the rate is 5 Mbit/s from 8 to 16 s (`docs/algorithms/picture.toml`). \
          `queue = {}`, a buffer of 250 kB, defaults otherwise, senders without ECN. Blue: sojourn time of departing packets, on a \
-         logarithmic scale that begins at {LEAST_MS} ms.{dotted} Red strokes: dropped packets. Shaded: the slow link.{bottom}*",
+         logarithmic scale that begins at {MIN_MS} ms.{dotted} Red strokes: dropped packets. Shaded: the slow link.{bottom}*",
         queue(spec)
     )
 }
@@ -87,7 +87,7 @@ fn column<'a>(series: &'a Series, name: &str) -> Option<&'a [f64]> {
 const WIDTH: f64 = 720.0;
 const HEIGHTS: (f64, f64) = (150.0, 70.0);
 /// The foot of the logarithmic scale: less than a packet takes at the fast rate.
-const LEAST_MS: f64 = 0.1;
+const MIN_MS: f64 = 0.1;
 /// When the link is slow.
 const SLOW: (f64, f64) = (8.0, 16.0);
 
@@ -105,7 +105,7 @@ fn draw(kind: &str, series: &Series, reference: &Series) -> String {
             label: "sojourn time".into(),
             unit: "ms".into(),
             log: true,
-            min: Some(LEAST_MS),
+            min: Some(MIN_MS),
             max: Some(1000.0),
             categories: None,
             ticks: Vec::new(),

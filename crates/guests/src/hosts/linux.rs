@@ -1,7 +1,7 @@
 //! The scenario host `linux`: TCP of real kernels in virtual time, behind the simulator's links and
 //! queues; and the host `kernel`, where the queues are a kernel's too.
 
-use crate::linux::{Hosts, Kernel, KernelQueues, LONGEST_PACKET, LinuxError, NoKernel, Programs};
+use crate::linux::{Hosts, Kernel, KernelQueues, LinuxError, MAX_PACKET, NoKernel, Programs};
 use goodqueue_lab::build;
 use goodqueue_lab::hosts::{HostFailure, HostRun, Refusal, ScenarioHost, Task};
 use goodqueue_lab::plan::Point;
@@ -100,7 +100,7 @@ impl ScenarioHost for Linux {
 }
 
 /// Most queues of a scenario in kernels: each is a guest.
-const MOST_QUEUES: usize = 8;
+const MAX_QUEUES: usize = 8;
 
 /// Refuses what a queue discipline in a kernel cannot be.
 fn check_queues(world: &WorldSpec) -> Result<(), Refusal> {
@@ -118,8 +118,8 @@ fn check_queues(world: &WorldSpec) -> Result<(), Refusal> {
             let why = "a queue in a kernel is told one rate: allowed a rate that does not change";
             return Err(Refusal::of_link(&link.name, "rate", why));
         }
-        if queues > MOST_QUEUES {
-            let why = format!("this is queue {queues} in a kernel, and each needs a guest: allowed {MOST_QUEUES}");
+        if queues > MAX_QUEUES {
+            let why = format!("this is queue {queues} in a kernel, and each needs a guest: allowed {MAX_QUEUES}");
             return Err(Refusal::of_link(&link.name, "aqm", why));
         }
     }
@@ -131,8 +131,8 @@ fn check_queues(world: &WorldSpec) -> Result<(), Refusal> {
 fn too_long(point: &Point, world: &WorldSpec) -> Option<Refusal> {
     let fills =
         |mtu| world.flows.iter().filter_map(|flow| flow.source.tcp()).any(|(sender, _, header)| sender.mss + header == mtu);
-    let link = point.plan.links.iter().find(|link| link.mtu > LONGEST_PACKET && fills(link.mtu))?;
-    Some(Refusal::of_link(&link.name, "mtu", format!("packets of more than {LONGEST_PACKET} do not pass the guests' cards")))
+    let link = point.plan.links.iter().find(|link| link.mtu > MAX_PACKET && fills(link.mtu))?;
+    Some(Refusal::of_link(&link.name, "mtu", format!("packets of more than {MAX_PACKET} do not pass the guests' cards")))
 }
 
 #[cfg(test)]

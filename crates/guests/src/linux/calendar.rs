@@ -19,7 +19,7 @@ mod place {
     pub const FREE_UNTIL: usize = 8;
     pub const NOW: usize = 16;
     pub const RUNNING: usize = 24;
-    pub const MOST_CLIENTS: usize = 26;
+    pub const MAX_CLIENTS: usize = 26;
     pub const CLIENTS: usize = 4096;
     pub const CLIENT_SIZE: usize = 128;
     pub const CAPABILITIES: usize = 0;
@@ -122,7 +122,7 @@ impl Calendar {
         let file = sealed_memory_file(len as u64)?;
         let memory = Mapping::new(&file, len)?;
         memory.u32(place::LEN).store(len as u32, Ordering::Relaxed);
-        memory.u16(place::MOST_CLIENTS).store((guests + 1) as u16, Ordering::Relaxed);
+        memory.u16(place::MAX_CLIENTS).store((guests + 1) as u16, Ordering::Relaxed);
         // The calendar's own entry: guests write their requests to memory even while the calendar
         // runs.
         memory.u32(place::CLIENTS + place::CAPABILITIES).store(TIME_SHARE, Ordering::Relaxed);

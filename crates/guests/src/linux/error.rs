@@ -56,7 +56,7 @@ pub enum GuestFault {
     #[error("its clock: {0}")]
     Clock(&'static str),
     /// It sends a frame that is too long.
-    #[error("a frame of {0} bytes: the longest is {longest}", longest = crate::linux::frame::LONGEST)]
+    #[error("a frame of {0} bytes: the longest is {longest}", longest = crate::linux::frame::MAX)]
     Frame(usize),
     /// It has no buffer for an arriving frame.
     #[error("has no room for a frame that has arrived for it")]

@@ -7,7 +7,7 @@ use goodqueue_tcp::{Flags, SackBlock, Segment};
 /// Bytes of an Ethernet header.
 pub const ETHERNET: usize = 14;
 /// Longest frame: a packet of 1500 bytes and the Ethernet header.
-pub const LONGEST: usize = ETHERNET + 1500;
+pub const MAX: usize = ETHERNET + 1500;
 
 const IPV4: [u8; 2] = [8, 0];
 const TCP: u8 = 6;

@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 pub use programs::{Programs, Said as ProgramSaid};
-pub use translate::{LONGEST_PACKET, check};
+pub use translate::{MAX_PACKET, check};
 
 /// Wall clock of the guests at boot: a round number, the same in every run.
 pub(crate) const WALL_CLOCK: u64 = 1_700_000_000_000_000_000;
@@ -184,7 +184,7 @@ impl Frames {
     /// Stores a frame and leaves an empty buffer in its place.
     fn keep(&mut self, frame: &mut Vec<u8>) -> Ticket {
         let number = self.free.pop().unwrap_or_else(|| {
-            self.places.push(Vec::with_capacity(frame::LONGEST));
+            self.places.push(Vec::with_capacity(frame::MAX));
             // Memory does not suffice for more frames than that.
             NonZeroU32::new(self.places.len() as u32).unwrap_or(NonZeroU32::MAX)
         });

@@ -9,7 +9,7 @@ mod queue;
 mod sink;
 mod source;
 
-use crate::linux::job::{Job, MOST_FLOWS, Role};
+use crate::linux::job::{Job, MAX_FLOWS, Role};
 use crate::linux::report::Line;
 use crate::linux::sys::network::{self, Station};
 use std::fs::File;
@@ -70,7 +70,7 @@ fn work(path: &Path, reports: &mut Reports) -> io::Result<()> {
         std::fs::write(&place, value).map_err(|error| named(key, &error))?;
     }
     // One listener, and one connection per flow.
-    network::allow_descriptors(2 * MOST_FLOWS as u64).map_err(|error| named("descriptors", &error))?;
+    network::allow_descriptors(2 * MAX_FLOWS as u64).map_err(|error| named("descriptors", &error))?;
     let (own, other) = if job.role == Role::Source { (SOURCE, SINK) } else { (SINK, SOURCE) };
     network::set_up(b"lo", LOOPBACK, LOOPBACK).map_err(|error| named("lo", &error))?;
     network::set_up(b"eth0", own, other).map_err(|error| named("eth0", &error))?;

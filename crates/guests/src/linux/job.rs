@@ -32,7 +32,7 @@ pub const FIRST_PORT: u16 = 10_000;
 /// Port of the sink for flows of the first kind; others follow.
 pub const FIRST_SERVICE: u16 = 1_000;
 /// Largest number of flows.
-pub const MOST_FLOWS: usize = 50_000;
+pub const MAX_FLOWS: usize = 50_000;
 
 /// One flow.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use crate::linux::calendar::{Calendar, MESSAGE, Message, NEVER, Operation};
 use crate::linux::error::{GuestFault, LinuxError, doing};
-use crate::linux::frame::LONGEST;
+use crate::linux::frame::MAX;
 use crate::linux::job::{Job, Role};
 use crate::linux::report::Line;
 use crate::linux::ring::{Piece, Use};
@@ -26,7 +26,7 @@ const CARD_HEADER: usize = 12;
 /// Offset of the field with the number of buffers of a received frame.
 const BUFFERS: usize = 10;
 /// Bound on what is read of a console or a report.
-const MOST_TEXT: u64 = 1 << 30;
+const MAX_TEXT: u64 = 1 << 30;
 
 /// How to start guests.
 #[derive(Clone, Copy, Debug)]
@@ -266,7 +266,7 @@ impl Guest {
         }
         silence::read(card, &mut bytes[got..], watched)?;
         let header = Header::read(bytes)?;
-        let mut body = [0; vhost::MOST_BODY];
+        let mut body = [0; vhost::MAX_BODY];
         let body = &mut body[..header.size];
         silence::read(card, body, watched)?;
         let answer = self.device.handle(header, body, descriptors)?;
@@ -295,7 +295,7 @@ impl Guest {
         let queue = &mut queues[TRANSMIT];
         let Some(head) = queue.take(memory, Use::Read, &mut self.pieces)? else { return Ok(false) };
         let total = self.pieces.iter().fold(0_usize, |sum, piece| sum.saturating_add(piece.len as usize));
-        if total > LONGEST + CARD_HEADER {
+        if total > MAX + CARD_HEADER {
             return Err(GuestFault::Frame(total.saturating_sub(CARD_HEADER)));
         }
         frame.clear();
@@ -351,7 +351,7 @@ impl Guest {
     /// # Errors
     /// When it cannot be read.
     pub fn output(&mut self) -> io::Result<Vec<u8>> {
-        let len = self.output.metadata()?.len().min(MOST_TEXT);
+        let len = self.output.metadata()?.len().min(MAX_TEXT);
         let mut bytes = vec![0; len.saturating_sub(self.told) as usize];
         self.output.read_exact_at(&mut bytes, self.told)?;
         self.told += bytes.len() as u64;
@@ -363,7 +363,7 @@ impl Guest {
     /// # Errors
     /// When a line is invalid, or reports an error.
     pub fn reports(&mut self, lines: &mut Vec<Line>) -> Result<(), GuestFault> {
-        let len = self.report.metadata()?.len().min(MOST_TEXT);
+        let len = self.report.metadata()?.len().min(MAX_TEXT);
         if len <= self.read {
             return Ok(());
         }
@@ -387,7 +387,7 @@ impl Guest {
 
 /// The last lines of a console, joined.
 fn tail(console: &File) -> String {
-    let len = console.metadata().map_or(0, |metadata| metadata.len()).min(MOST_TEXT);
+    let len = console.metadata().map_or(0, |metadata| metadata.len()).min(MAX_TEXT);
     let part = len.min(600);
     let mut bytes = vec![0; part as usize];
     if console.read_exact_at(&mut bytes, len - part).is_err() {

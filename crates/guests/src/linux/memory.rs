@@ -11,9 +11,9 @@ use std::os::unix::fs::FileExt as _;
 use thiserror::Error;
 
 /// Largest number of regions.
-pub const MOST_REGIONS: usize = 8;
+pub const MAX_REGIONS: usize = 8;
 /// Largest size of a region in bytes.
-const MOST_BYTES: u64 = 1 << 36;
+const MAX_BYTES: u64 = 1 << 36;
 
 /// An invalid address or structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -78,10 +78,10 @@ impl GuestMemory {
     /// announced.
     pub fn add(&mut self, spec: RegionSpec, file: File) -> io::Result<()> {
         let wrong = |what: &str| Err(io::Error::new(io::ErrorKind::InvalidData, what.to_owned()));
-        if self.regions.len() >= MOST_REGIONS {
+        if self.regions.len() >= MAX_REGIONS {
             return wrong("more regions of memory than there may be");
         }
-        if spec.size == 0 || spec.size > MOST_BYTES || spec.offset > MOST_BYTES {
+        if spec.size == 0 || spec.size > MAX_BYTES || spec.offset > MAX_BYTES {
             return wrong("a region of memory has an impossible size");
         }
         if spec.guest.checked_add(spec.size).is_none() || spec.user.checked_add(spec.size).is_none() {

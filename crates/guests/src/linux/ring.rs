@@ -7,7 +7,7 @@ use crate::linux::memory::{GuestMemory, MemoryFault};
 use thiserror::Error;
 
 /// Largest number of descriptors of a queue (virtio 1.2, section 2.7: 2^15).
-pub const MOST: u16 = 1 << 15;
+pub const MAX: u16 = 1 << 15;
 
 const NEXT: u16 = 1;
 const WRITE: u16 = 2;
@@ -23,7 +23,7 @@ pub enum RingFault {
     #[error(transparent)]
     Memory(#[from] MemoryFault),
     /// Its size is invalid.
-    #[error("a queue of {0} descriptors: must be a power of two up to {MOST}")]
+    #[error("a queue of {0} descriptors: must be a power of two up to {MAX}")]
     Size(u64),
     /// It is used before it is set up.
     #[error("a queue is used before it is set up")]
@@ -87,7 +87,7 @@ impl Queue {
     /// # Errors
     /// When the number is invalid.
     pub fn resize(&mut self, size: u64) -> Result<(), RingFault> {
-        let fits = u16::try_from(size).ok().filter(|size| size.is_power_of_two() && *size <= MOST);
+        let fits = u16::try_from(size).ok().filter(|size| size.is_power_of_two() && *size <= MAX);
         self.size = fits.ok_or(RingFault::Size(size))?;
         Ok(())
     }

@@ -14,7 +14,7 @@ use std::time::Duration;
 pub const PATIENCE: Duration = Duration::from_secs(60);
 /// Time in which a guest is runnable without a processor does not count, until so many times its
 /// patience have passed.
-const MOST: u32 = 2;
+const MAX: u32 = 2;
 /// Length of one wait; silence is counted in these.
 const TURN: Duration = Duration::from_secs(1);
 
@@ -50,7 +50,7 @@ impl Silence {
             self.kept_before = kept;
         }
         let lasted = TURN * self.turns;
-        if lasted >= patience * MOST || lasted.saturating_sub(kept.saturating_sub(self.kept_before)) >= patience {
+        if lasted >= patience * MAX || lasted.saturating_sub(kept.saturating_sub(self.kept_before)) >= patience {
             return Err(GuestFault::Silent(lasted.as_secs()));
         }
         Ok(())

@@ -16,7 +16,7 @@ use std::os::unix::net::UnixStream;
 /// Length of a message's header.
 pub const HEADER: usize = 12;
 /// Longest accepted body.
-pub const MOST_BODY: usize = 1024;
+pub const MAX_BODY: usize = 1024;
 
 const VERSION: u32 = 1;
 const REPLY: u32 = 4;
@@ -54,7 +54,7 @@ impl Header {
         if header.flags & 3 != VERSION {
             return fault("is not of version 1");
         }
-        if header.size > MOST_BODY {
+        if header.size > MAX_BODY {
             return fault("is too long");
         }
         Ok(header)

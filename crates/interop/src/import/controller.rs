@@ -7,10 +7,10 @@ use goodqueue_base::units::Duration;
 use std::collections::BTreeMap;
 
 /// Round-trip times above this are no line's, in milliseconds.
-const LONGEST_MS: f64 = 10_000.0;
+const MAX_MS: f64 = 10_000.0;
 
 /// Longer logs are played from their beginning for so many seconds; a longer duration plays more.
-const LONGEST_RUN: f64 = 600.0;
+const MAX_RUN: f64 = 600.0;
 
 /// What a log says of a line.
 struct Log {
@@ -149,10 +149,10 @@ fn draft(input: &Input, format: &str, log: Log, why: &str) -> Result<Draft, Impo
         return Err(input.fault("has no rates: expected the log of a controller"));
     }
     let (rtt, origin) = match log.rtt {
-        Some((rtt, how)) if (0.0..=LONGEST_MS).contains(&rtt) => {
+        Some((rtt, how)) if (0.0..=MAX_MS).contains(&rtt) => {
             (Duration::us((rtt * 1e3) as u64), Origin::Measured(format!("half of {rtt:.1} ms, {how}")))
         }
-        Some((rtt, how)) => return Err(input.fault(format!("{how}: {rtt} ms is out of range: allowed 0 to {LONGEST_MS} ms"))),
+        Some((rtt, how)) => return Err(input.fault(format!("{how}: {rtt} ms is out of range: allowed 0 to {MAX_MS} ms"))),
         None => (Duration::ms(20), Origin::Assumed("half of 20 ms: the log has no round-trip times".to_owned())),
     };
     let start = [log.down.start(), log.up.start()].into_iter().flatten().fold(f64::INFINITY, f64::min);
@@ -168,7 +168,7 @@ fn draft(input: &Input, format: &str, log: Log, why: &str) -> Result<Draft, Impo
         (false, true) => (way(&log.down), None),
         (true, _) => (way(&log.up), None),
     };
-    let seconds = log.span.clamp(30.0, LONGEST_RUN).ceil();
+    let seconds = log.span.clamp(30.0, MAX_RUN).ceil();
     Ok(Draft {
         name: format!("line of {}", one_line(&log.name)),
         made_by: format!("gq import {format} from {}", input.name),

@@ -106,10 +106,10 @@ pub fn halves(rtt: Duration, origin: &Origin) -> [Cited; 2] {
 /// than a line.
 #[must_use]
 pub fn one_line(text: &str) -> String {
-    const LONGEST: usize = 200;
+    const MAX: usize = 200;
     let plain = |c: char| if c.is_control() { ' ' } else { c };
-    let mut line: String = text.chars().take(LONGEST).map(plain).collect();
-    if text.chars().nth(LONGEST).is_some() {
+    let mut line: String = text.chars().take(MAX).map(plain).collect();
+    if text.chars().nth(MAX).is_some() {
         line.push('…');
     }
     line

@@ -11,7 +11,7 @@ use serde_json::Value;
 const HEADERS: f64 = 1500.0 / 1448.0;
 
 /// Round-trip times above this are no line's, in milliseconds.
-const LONGEST_MS: f64 = 60_000.0;
+const MAX_MS: f64 = 60_000.0;
 
 /// The series of a test, on one scale of time.
 struct Series<'a> {
@@ -37,8 +37,8 @@ pub fn import(input: &Input) -> Result<Draft, ImportError> {
     let pings: Vec<&Series<'_>> =
         series.iter().filter(|series| series.name.starts_with("Ping (ms)") && is_measured(series.name)).collect();
     let all: Vec<f64> = pings.iter().flat_map(|series| series.values.iter().flatten().copied()).collect();
-    if let Some(wrong) = all.iter().find(|ms| !(0.0..=LONGEST_MS).contains(*ms)) {
-        return Err(input.fault(format!("Ping (ms): {wrong} is out of range: allowed 0 to {LONGEST_MS}")));
+    if let Some(wrong) = all.iter().find(|ms| !(0.0..=MAX_MS).contains(*ms)) {
+        return Err(input.fault(format!("Ping (ms): {wrong} is out of range: allowed 0 to {MAX_MS}")));
     }
     let idle = least(all.iter().copied());
     // Latency while the transfers run, which is where they have values.

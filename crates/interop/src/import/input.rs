@@ -16,7 +16,7 @@ pub struct Input {
 }
 
 /// More than this is not read, packed or unpacked: a day of a controller's log has about 50 MB.
-pub const MOST_BYTES: u64 = 256 << 20;
+pub const MAX_BYTES: u64 = 256 << 20;
 
 /// First bytes of a gzip file (RFC 1952 §2.3.1).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
@@ -82,9 +82,9 @@ impl Input {
 fn bounded(name: &str, from: impl Read) -> Result<Vec<u8>, ImportError> {
     let fault = |message| ImportError { file: name.to_owned(), message };
     let mut bytes = Vec::new();
-    from.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| fault(format!("cannot be read: {error}")))?;
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(fault(format!("is too large: allowed up to {} MiB, packed and unpacked", MOST_BYTES >> 20)));
+    from.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| fault(format!("cannot be read: {error}")))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(fault(format!("is too large: allowed up to {} MiB, packed and unpacked", MAX_BYTES >> 20)));
     }
     Ok(bytes)
 }
@@ -103,7 +103,7 @@ mod tests {
         let input = Input::read("x.gz", packer.finish().unwrap().as_slice()).unwrap();
         assert_eq!(input.json().unwrap()["a"], 1);
 
-        let zeros = std::io::repeat(0).take(MOST_BYTES + 2);
+        let zeros = std::io::repeat(0).take(MAX_BYTES + 2);
         let mut packer = GzEncoder::new(zeros_packed(zeros), Compression::fast());
         packer.flush().unwrap();
         let bomb = packer.get_ref().clone();

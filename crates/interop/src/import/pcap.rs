@@ -65,7 +65,7 @@ pub fn import(input: &Input, list: Option<&str>) -> Result<Captured, ImportError
         notes.push("The recording ends within a packet; what is before was read.".to_owned());
     }
     if flows.is_full() {
-        notes.push(format!("Connections after the first {} were counted as bytes and not as transfers.", flows::MOST));
+        notes.push(format!("Connections after the first {} were counted as bytes and not as transfers.", flows::MAX));
     }
     let traffic = list.filter(|_| !transfers.is_empty()).map(|list| {
         format!("\n[[traffic]]                              # measured: transfers of the recording\nname = \"transfers\"\nkind = \"flow-list\"\nfile = {}\n", quoted(list))

@@ -31,7 +31,7 @@ const HEADERS: f64 = 1500.0 / 1448.0;
 const RATES: std::ops::RangeInclusive<f64> = 1e3..=1e12;
 
 /// Times above this are no latency, in milliseconds.
-const LONGEST_MS: f64 = 60_000.0;
+const MAX_MS: f64 = 60_000.0;
 
 /// A line from a speed test.
 ///
@@ -117,7 +117,7 @@ fn apple(input: &Input, json: &Value) -> Result<Test, ImportError> {
         let field = if json[trips].is_null() { "responsiveness" } else { trips };
         let latency = match json[field].as_f64() {
             None => None,
-            Some(trips) if trips > 0.0 && 60_000.0 / trips <= LONGEST_MS => Some((60_000.0 / trips, format!("60 s / {field}"))),
+            Some(trips) if trips > 0.0 && 60_000.0 / trips <= MAX_MS => Some((60_000.0 / trips, format!("60 s / {field}"))),
             Some(trips) => {
                 return Err(input.fault(format!("{field}: {trips} is out of range: allowed 1 round trip a minute and more")));
             }
@@ -176,10 +176,10 @@ fn optional_ms(input: &Input, value: &Value, field: &str) -> Result<Option<f64>,
         return Ok(None);
     }
     let ms = number(input, value, field)?;
-    if (0.0..=LONGEST_MS).contains(&ms) {
+    if (0.0..=MAX_MS).contains(&ms) {
         return Ok(Some(ms));
     }
-    Err(input.fault(format!("{field}: {ms} ms is out of range: allowed 0 to {LONGEST_MS} ms")))
+    Err(input.fault(format!("{field}: {ms} ms is out of range: allowed 0 to {MAX_MS} ms")))
 }
 
 fn millis(ms: f64) -> Duration {

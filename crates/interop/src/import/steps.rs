@@ -11,7 +11,7 @@ pub(crate) struct Steps {
 }
 
 /// A scenario file shows no more than this.
-const MOST: usize = 2_000;
+const MAX: usize = 2_000;
 
 impl Steps {
     /// Notes a rate in bit/s; one that does not change, or has no value, says nothing new.
@@ -40,7 +40,7 @@ impl Steps {
     /// It as a rate of a scenario, from `start` on. Of very many steps each one of a number in a
     /// row is taken, with the mean over them, and the origin says so.
     pub(crate) fn cited(&self, start: f64, why: &str) -> Cited {
-        let every = self.at.len().div_ceil(MOST).max(1);
+        let every = self.at.len().div_ceil(MAX).max(1);
         let groups: Vec<(f64, f64)> = self
             .at
             .chunks(every)

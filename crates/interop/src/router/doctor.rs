@@ -31,14 +31,14 @@ pub struct Folder {
 }
 
 /// No file of a host that matters is larger.
-const LARGEST_FILE: u64 = 4 << 20;
+const MAX_FILE_SIZE: u64 = 4 << 20;
 
 impl Folder {
     fn read(&self, path: &str) -> Option<String> {
         use std::io::Read;
         let mut text = String::new();
         let file = std::fs::File::open(self.root.join(path)).ok()?;
-        file.take(LARGEST_FILE).read_to_string(&mut text).ok()?;
+        file.take(MAX_FILE_SIZE).read_to_string(&mut text).ok()?;
         Some(text)
     }
 }

@@ -57,7 +57,7 @@ const NAT: &str = "nat";
 const INGRESS: &str = "ingress";
 
 /// Most bytes of `overhead` and `mpu` that cake takes.
-const CAKE_MOST: u64 = 256;
+const CAKE_MAX: u64 = 256;
 
 /// Framing in cake's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -333,9 +333,9 @@ impl Side {
     pub(crate) fn cake_framing(&self) -> Result<Option<CakeFraming>, Refusal> {
         let Some(framing) = self.framing else { return Ok(None) };
         for (what, bytes) in [("overhead", framing.overhead), ("mpu", framing.mpu)] {
-            if bytes.get() > CAKE_MOST {
+            if bytes.get() > CAKE_MAX {
                 let what = format!("framing with {what} {bytes} cannot be expressed for cake");
-                return Err(Refusal { nearest: Some(format!("{CAKE_MOST} B")), ..Refusal::plain(what) }.at(&self.place));
+                return Err(Refusal { nearest: Some(format!("{CAKE_MAX} B")), ..Refusal::plain(what) }.at(&self.place));
             }
         }
         let cells = match framing.cells {

@@ -26,11 +26,11 @@ pub struct Place {
 pub struct Interface(String);
 
 /// Longest name of an interface in Linux (`IFNAMSIZ` less the end of the string).
-const LONGEST_NAME: usize = 15;
+const MAX_NAME: usize = 15;
 
 /// A name that no interface has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{shown}` is not an interface: allowed 1 to {LONGEST_NAME} letters, digits and any of . _ - @ :")]
+#[error("`{shown}` is not an interface: allowed 1 to {MAX_NAME} letters, digits and any of . _ - @ :")]
 pub struct NoInterface {
     /// The name, cut to a readable length.
     shown: String,
@@ -43,8 +43,7 @@ impl Interface {
     /// When it is none that Linux takes, or one that would need quotes.
     pub fn new(name: &str) -> Result<Self, NoInterface> {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '@' | ':');
-        let is_name =
-            !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(is_plain) && !name.starts_with(['-', '.']);
+        let is_name = !name.is_empty() && name.len() <= MAX_NAME && name.chars().all(is_plain) && !name.starts_with(['-', '.']);
         if is_name {
             return Ok(Self(name.to_owned()));
         }
@@ -61,7 +60,7 @@ impl Interface {
     /// The name for an intermediate device beside this one: `ifb4eth0`.
     #[must_use]
     pub fn ifb(&self) -> Self {
-        Self(format!("ifb4{}", self.0).chars().take(LONGEST_NAME).collect())
+        Self(format!("ifb4{}", self.0).chars().take(MAX_NAME).collect())
     }
 }
 

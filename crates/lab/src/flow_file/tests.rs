@@ -69,11 +69,11 @@ fn errors_name_line_column_value_and_range() {
 #[test]
 fn parts_and_lines_have_bounds() {
     let mut text = "start,size,path\n".to_owned();
-    (0..=MOST_PARTS).for_each(|number| text.push_str(&format!("1 s,1 kB,a > b{number}\n")));
+    (0..=MAX_PARTS).for_each(|number| text.push_str(&format!("1 s,1 kB,a > b{number}\n")));
     assert_eq!(error(&text), "flows.csv:1002:1: has more than 1000 different pairs of control and path");
-    let long = format!("start,size\n1 s,1 kB{}\n", " ".repeat(LONGEST_LINE));
+    let long = format!("start,size\n1 s,1 kB{}\n", " ".repeat(MAX_LINE));
     assert_eq!(error(&long), "flows.csv:2:1: the line has more than 1000 bytes");
-    let full = format!("start,size\r\n1 s,1 kB{}\r\n", " ".repeat(LONGEST_LINE - 8));
+    let full = format!("start,size\r\n1 s,1 kB{}\r\n", " ".repeat(MAX_LINE - 8));
     assert!(parse(&full).is_ok(), "a line of exactly the most bytes");
 }
 

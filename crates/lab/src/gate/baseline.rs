@@ -15,7 +15,7 @@ use std::path::Path;
 pub const SCHEMA: &str = "goodqueue.baseline/1";
 
 /// Larger files are refused before they are read.
-const LARGEST_FILE: u64 = 16 << 20;
+const MAX_FILE_SIZE: u64 = 16 << 20;
 
 /// Stored results.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,9 +97,9 @@ impl Baseline {
         };
         let file = std::fs::File::open(path).map_err(unreadable)?;
         let mut bytes = Vec::new();
-        file.take(LARGEST_FILE + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-        if bytes.len() as u64 > LARGEST_FILE {
-            return Err(BaselineError::Content(format!("is too large for a baseline: allowed up to {LARGEST_FILE} bytes")));
+        file.take(MAX_FILE_SIZE + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+        if bytes.len() as u64 > MAX_FILE_SIZE {
+            return Err(BaselineError::Content(format!("is too large for a baseline: allowed up to {MAX_FILE_SIZE} bytes")));
         }
         let text = String::from_utf8(bytes).map_err(|_| BaselineError::Content("is not UTF-8 text".to_owned()))?;
         Self::parse(&text)

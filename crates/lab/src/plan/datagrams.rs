@@ -1,7 +1,7 @@
 //! Traffic over UDP: how packets follow each other.
 
 use super::reader::Table;
-use crate::limits::FASTEST;
+use crate::limits::MAX_RATE;
 use crate::schema::traffic::UdpKind;
 use goodqueue_base::spec::{Given, Value};
 use goodqueue_base::units::{Bytes, Duration, Ecn, Rate};
@@ -82,7 +82,7 @@ impl Draft {
             Pattern::Cbr(rate) => SourceSpec::Cbr { rate, packet_size, ecn },
             Pattern::Poisson(rate, sizes) => SourceSpec::Poisson { rate, packet_size, sizes, ecn },
             Pattern::Train { length, gap, interval } => {
-                let on_fastest = FASTEST.transmission_time(Bytes::new(packet_size.get() * u64::from(length)));
+                let on_fastest = MAX_RATE.transmission_time(Bytes::new(packet_size.get() * u64::from(length)));
                 let shortest = (gap * u64::from(length - 1)).max(on_fastest);
                 if interval < shortest {
                     let message = format!("{interval} is out of range: allowed from {shortest}, the time a train takes");

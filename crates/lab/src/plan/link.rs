@@ -7,17 +7,17 @@ use super::queue::{self, Queue};
 use super::reader::{self, Field, Table};
 use super::tree::{Entry, Node, Value};
 use crate::diagnostic::Fault;
-use crate::limits::{FASTEST, LONGEST};
+use crate::limits::{MAX, MAX_RATE};
 use crate::quantity::{self, Limits};
-use crate::schema::link::{DOWN, DirectionKeys, LARGEST_FRAMING, LINK, UP};
+use crate::schema::link::{DOWN, DirectionKeys, LINK, MAX_FRAMING, UP};
 use goodqueue_aqm::spec::{LinkFacts, Size};
 use goodqueue_base::spec::Given;
 use goodqueue_base::units::{Bytes, Cells, Duration, Framing, Instant, Packets, Rate};
 use goodqueue_sim::RateSpec;
 
-const MOST_STEPS: usize = 100_000;
+const MAX_STEPS: usize = 100_000;
 
-const MOST_LINKS: usize = 1_000;
+const MAX_LINKS: usize = 1_000;
 
 /// A link between two nodes.
 #[derive(Clone, Debug)]
@@ -120,10 +120,10 @@ pub(super) fn read<'a>(scenario: &Table<'a>, known: &Known) -> Option<Vec<Draft<
         return None;
     };
     let links = Table::open(node, "link", scenario.faults())?;
-    if links.entries().is_empty() || links.entries().len() > MOST_LINKS {
+    if links.entries().is_empty() || links.entries().len() > MAX_LINKS {
         let message = match links.entries().len() {
             0 => "has no link in it".to_owned(),
-            many => format!("has {many} links: allowed 1 to {MOST_LINKS}"),
+            many => format!("has {many} links: allowed 1 to {MAX_LINKS}"),
         };
         scenario.fault("link", message, Some(help.to_owned()));
         return None;
@@ -199,7 +199,7 @@ fn read_framing(table: &Table<'_>, given: &Given<'_>) -> Option<Framing> {
         Value::String(text) if text.trim_start().starts_with(|letter: char| letter.is_ascii_alphabetic()) => {
             Framing::named(text).map_err(|unknown| reader::not_one_of(field, unknown.0, &Framing::KEYWORDS.map(|(name, _)| name)))
         }
-        _ => reader::bytes(Limits::new(Bytes::ZERO, Bytes::new(LARGEST_FRAMING as u64)))(field).map(Framing::header),
+        _ => reader::bytes(Limits::new(Bytes::ZERO, Bytes::new(MAX_FRAMING as u64)))(field).map(Framing::header),
     };
     let is_given = table.get("overhead").is_some();
     let named = table.optional("overhead", read).or_else(|| (!is_given).then_some(Framing::NONE))?;
@@ -341,7 +341,7 @@ fn read_flow_control(field: Field<'_>) -> Result<Option<Size>, Fault> {
 
 fn read_rate(field: Field<'_>, known: &Known) -> Result<RateSpec, Fault> {
     let Value::Table(entries) = &field.node.value else {
-        return reader::rate(Limits::new(Rate::bit_s(1), FASTEST))(field).map(RateSpec::Constant);
+        return reader::rate(Limits::new(Rate::bit_s(1), MAX_RATE))(field).map(RateSpec::Constant);
     };
     let inner = |key: &str| format!("{}.{key}", field.path);
     match entries.as_slice() {
@@ -367,8 +367,8 @@ fn read_steps(field: Field<'_>) -> Result<Vec<(Instant, Rate)>, Fault> {
     let Value::Array(items) = &field.node.value else {
         return Err(field.fault(format!("{} is not a list of steps", field.node.kind()), help()));
     };
-    if items.is_empty() || items.len() > MOST_STEPS {
-        return Err(field.fault(format!("has {} steps: allowed 1 to {MOST_STEPS}", items.len()), help()));
+    if items.is_empty() || items.len() > MAX_STEPS {
+        return Err(field.fault(format!("has {} steps: allowed 1 to {MAX_STEPS}", items.len()), help()));
     }
     let mut steps: Vec<(Instant, Rate)> = Vec::with_capacity(items.len());
     for (number, item) in items.iter().enumerate() {
@@ -396,8 +396,8 @@ fn read_steps(field: Field<'_>) -> Result<Vec<(Instant, Rate)>, Fault> {
 fn read_step(step: Field<'_>) -> Result<(Instant, Rate), Fault> {
     match &step.node.value {
         Value::Array(pair) if pair.len() == 2 => {
-            let at = reader::duration(Limits::new(Duration::ZERO, LONGEST))(part(step, &pair[0]))?;
-            let rate = reader::rate(Limits::new(Rate::ZERO, FASTEST))(part(step, &pair[1]))?;
+            let at = reader::duration(Limits::new(Duration::ZERO, MAX))(part(step, &pair[0]))?;
+            let rate = reader::rate(Limits::new(Rate::ZERO, MAX_RATE))(part(step, &pair[1]))?;
             Ok((Instant::ZERO + at, rate))
         }
         _ => Err(step.fault("is not a pair of time and rate".to_owned(), Some("write [\"50 s\", \"10 Mbit/s\"]".to_owned()))),

@@ -86,8 +86,8 @@ pub(super) struct Draft {
 const SEE_LIST: &str = "`gq list aqm` names those there are";
 
 /// More would not fit in memory.
-const MOST_PACKETS: u64 = 10_000_000;
-const MOST_BYTES: u64 = 16_000_000_000;
+const MAX_PACKETS: u64 = 10_000_000;
+const MAX_BYTES: u64 = 16_000_000_000;
 
 impl Draft {
     /// Reads `queue` and `buffer` (or `queue_up` and `buffer_up`) of a link.
@@ -129,14 +129,14 @@ impl Draft {
         let limit = self.counting.map_or(limit, |counting| counting.count(limit, facts.mtu));
         let too_small = limit.packets < Packets::new(1) || limit.bytes < facts.mtu;
         let unlimited = (Limit::NONE.packets, Limit::NONE.bytes);
-        let too_large = (limit.packets != unlimited.0 && limit.packets.get() > MOST_PACKETS)
-            || (limit.bytes != unlimited.1 && limit.bytes.get() > MOST_BYTES);
+        let too_large = (limit.packets != unlimited.0 && limit.packets.get() > MAX_PACKETS)
+            || (limit.bytes != unlimited.1 && limit.bytes.get() > MAX_BYTES);
         if too_small || too_large {
             let held = if limit.bytes == unlimited.1 { limit.packets.to_string() } else { limit.bytes.to_string() };
             let message = format!(
-                "holds {held}: allowed 1 packet ({}) to {MOST_PACKETS} packets or {} GB",
+                "holds {held}: allowed 1 packet ({}) to {MAX_PACKETS} packets or {} GB",
                 facts.mtu,
-                MOST_BYTES / 1_000_000_000
+                MAX_BYTES / 1_000_000_000
             );
             link.faults().add(Fault::at(limit_origin, limit_path, message, None));
             return None;

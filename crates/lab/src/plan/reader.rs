@@ -13,12 +13,12 @@ use std::cell::RefCell;
 pub(crate) struct Faults(RefCell<Vec<Fault>>);
 
 /// More would not be read by anyone.
-const MOST_FAULTS: usize = 20;
+const MAX_FAULTS: usize = 20;
 
 impl Faults {
     pub(crate) fn add(&self, fault: Fault) {
         let mut faults = self.0.borrow_mut();
-        if faults.len() < MOST_FAULTS {
+        if faults.len() < MAX_FAULTS {
             faults.push(fault);
         }
     }

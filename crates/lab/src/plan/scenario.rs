@@ -75,7 +75,7 @@ impl Access {
     }
 }
 
-const GREATEST_SEED: u64 = i64::MAX as u64;
+const MAX_SEED: u64 = i64::MAX as u64;
 
 /// Reads the whole tree, the sweep already taken out of it.
 ///
@@ -99,7 +99,7 @@ fn read(root: &Node, default_name: &str, known: &Known, faults: &Faults) -> Opti
     let given = keys.given();
     let name = table.optional("name", |field| reader::text(field).map(str::to_owned));
     let description = table.optional("description", |field| reader::text(field).map(str::to_owned));
-    let seed = table.optional("seed", reader::count(Limits::new(0, GREATEST_SEED))).unwrap_or(1);
+    let seed = table.optional("seed", reader::count(Limits::new(0, MAX_SEED))).unwrap_or(1);
     let access = read_access(&table)?;
     let traffic = traffic::read(&table, &known.files);
     let (links, traffic) = connect(super::link::read(&table, known), access, traffic);

@@ -27,7 +27,7 @@ pub(super) struct Draft {
 const HEADERS: Bytes = Bytes::new(40);
 const TIMESTAMPS: Bytes = Bytes::new(12);
 /// The smallest segment every host must take (RFC 9293 §3.7.1 less options).
-const SMALLEST_MSS: Bytes = Bytes::new(48);
+const MIN_MSS: Bytes = Bytes::new(48);
 
 impl Draft {
     /// Reads the keys of TCP connections; `None` when one has a fault that leaves no control.
@@ -100,9 +100,9 @@ impl Draft {
     pub(super) fn finish(self, table: &Table<'_>, mtu: Bytes) -> Option<SourceSpec> {
         let largest = mtu.saturating_sub(self.header);
         let mss = self.mss.unwrap_or(largest);
-        if mss > largest || mss < SMALLEST_MSS {
+        if mss > largest || mss < MIN_MSS {
             let message = format!(
-                "{mss} is out of range: allowed {SMALLEST_MSS} to {largest}, the link's mtu ({mtu}) less {} of headers",
+                "{mss} is out of range: allowed {MIN_MSS} to {largest}, the link's mtu ({mtu}) less {} of headers",
                 self.header
             );
             table.fault("mss", message, None);

@@ -5,14 +5,14 @@ use super::reader::{self, Field, Table};
 use super::timing::Timing;
 use super::tree::Value;
 use crate::diagnostic::Fault;
-use crate::limits::FASTEST;
+use crate::limits::MAX_RATE;
 use crate::quantity::Limits;
 use crate::schema::traffic::LADDER;
 use goodqueue_base::spec::{Given, Kind};
 use goodqueue_base::units::{Duration, Rate};
 use goodqueue_sim::{Arrivals, ConnectionUse, HttpVersion, PageSpec, SessionSpec, VideoSpec, WebSpec};
 
-const MOST_RUNGS: usize = 64;
+const MAX_RUNGS: usize = 64;
 
 /// The key `pause`: a time, or a range of times to draw from.
 fn pause(table: &Table<'_>, kind: &'static Kind) -> (Duration, Duration) {
@@ -82,14 +82,14 @@ fn read_ladder(field: Field<'_>) -> Result<Vec<Rate>, Fault> {
     let Value::Array(items) = &field.node.value else {
         return Err(field.fault(format!("is {}: expected a list of rates", field.node.kind()), help()));
     };
-    if items.is_empty() || items.len() > MOST_RUNGS {
-        return Err(field.fault(format!("has {} bitrates: allowed 1 to {MOST_RUNGS}", items.len()), help()));
+    if items.is_empty() || items.len() > MAX_RUNGS {
+        return Err(field.fault(format!("has {} bitrates: allowed 1 to {MAX_RUNGS}", items.len()), help()));
     }
     let mut ladder: Vec<Rate> = Vec::new();
     for (number, item) in items.iter().enumerate() {
         let path = format!("{}.{number}", field.path);
         let at = Field { node: item, path: &path };
-        let rate = reader::rate(Limits::new(Rate::kbit(1), FASTEST))(at)?;
+        let rate = reader::rate(Limits::new(Rate::kbit(1), MAX_RATE))(at)?;
         if ladder.last().is_some_and(|last| *last >= rate) {
             return Err(at.fault(format!("`{}` is not above the bitrate before it", item.shown()), help()));
         }

@@ -11,8 +11,8 @@ pub(super) struct Axis {
     pub(super) values: Vec<Node>,
 }
 
-const MOST_VALUES: usize = 10_000;
-const MOST_POINTS: usize = 100_000;
+const MAX_VALUES: usize = 10_000;
+const MAX_POINTS: usize = 100_000;
 /// These hold for the plan as a whole.
 const NOT_SWEPT: &[&str] = &["goodqueue", "name", "description", "replications", "seed", "sweep"];
 
@@ -38,8 +38,8 @@ pub(super) fn take_axes(root: &mut Node) -> Result<(Vec<Axis>, Layout), Fault> {
 
 /// The axes of a list of points, each of which names the same keys.
 fn listed(items: &[Node], sweep: &Entry) -> Result<Vec<Axis>, Fault> {
-    if items.is_empty() || items.len() > MOST_POINTS {
-        let message = format!("has {} points: allowed 1 to {MOST_POINTS}", items.len());
+    if items.is_empty() || items.len() > MAX_POINTS {
+        let message = format!("has {} points: allowed 1 to {MAX_POINTS}", items.len());
         return Err(Fault::at(&sweep.node.origin, "sweep", message, None));
     }
     let mut axes: Vec<Axis> = Vec::new();
@@ -111,8 +111,8 @@ fn axis(entry: &Entry, path: &str) -> Result<Axis, Fault> {
             Some("write [1, 2, 3]"),
         );
     };
-    if values.is_empty() || values.len() > MOST_VALUES {
-        return fault(format!("has {} values: allowed 1 to {MOST_VALUES}", values.len()), None);
+    if values.is_empty() || values.len() > MAX_VALUES {
+        return fault(format!("has {} values: allowed 1 to {MAX_VALUES}", values.len()), None);
     }
     Ok(Axis { key, values: values.clone() })
 }
@@ -137,13 +137,13 @@ pub(super) fn check_order(axes: &[Axis], layout: Layout) -> Result<(), Fault> {
     let points = axes.iter().try_fold(1usize, |points, axis| points.checked_mul(axis.values.len()));
     match (points, axes.last()) {
         (None, Some(last)) => Err(too_many(last, "too many".to_owned())),
-        (Some(points), Some(last)) if points > MOST_POINTS => Err(too_many(last, points.to_string())),
+        (Some(points), Some(last)) if points > MAX_POINTS => Err(too_many(last, points.to_string())),
         _ => Ok(()),
     }
 }
 
 fn too_many(last: &Axis, points: String) -> Fault {
-    Fault::at(&last.key.origin, "sweep", format!("has {points} points: allowed up to {MOST_POINTS}"), None)
+    Fault::at(&last.key.origin, "sweep", format!("has {points} points: allowed up to {MAX_POINTS}"), None)
 }
 
 /// Makes points: the base settings, one value of each axis, then the late overrides.

@@ -13,7 +13,7 @@ use goodqueue_base::units::{Bytes, Duration};
 use std::collections::VecDeque;
 
 /// More links than this on one way are a mistake.
-const MOST_STEPS: usize = 200;
+const MAX_STEPS: usize = 200;
 
 /// The nodes and what joins them. A single link may leave its ends unnamed.
 pub(super) struct Graph<'a, 'b> {
@@ -157,8 +157,8 @@ impl<'a, 'b> Graph<'a, 'b> {
                 field.fault(format!("`{}` is {}: expected a list of nodes", field.node.shown(), field.node.kind()), help())
             );
         };
-        if items.len() < 2 || items.len() > MOST_STEPS {
-            return Err(field.fault(format!("has {} nodes: allowed 2 to {MOST_STEPS}", items.len()), help()));
+        if items.len() < 2 || items.len() > MAX_STEPS {
+            return Err(field.fault(format!("has {} nodes: allowed 2 to {MAX_STEPS}", items.len()), help()));
         }
         let mut visited: Vec<usize> = Vec::new();
         let mut steps = Vec::new();
@@ -179,8 +179,8 @@ impl<'a, 'b> Graph<'a, 'b> {
                 steps.extend(step);
             }
         }
-        if steps.len() > MOST_STEPS {
-            return Err(field.fault(format!("crosses {} links: allowed up to {MOST_STEPS}", steps.len()), None));
+        if steps.len() > MAX_STEPS {
+            return Err(field.fault(format!("crosses {} links: allowed up to {MAX_STEPS}", steps.len()), None));
         }
         Ok(Way { ends: Some((visited[0], visited[visited.len() - 1])), steps })
     }

@@ -11,7 +11,7 @@ use super::tree::Value;
 use crate::diagnostic::Fault;
 use crate::files::FileStore;
 use crate::flow_file::{FlowList, ListedPath};
-use crate::limits::MOST_FLOWS;
+use crate::limits::MAX_FLOWS;
 use crate::schema::traffic::{COMMON, KINDS, TrafficKind, UdpKind, Ways};
 use goodqueue_base::units::{Bytes, Class, Instant};
 use goodqueue_sim::{HostNumber, SessionSpec, SourceSpec, Transfer};
@@ -101,7 +101,7 @@ struct Listed {
     settings: sender::Draft,
 }
 
-const MOST_GROUPS: usize = 1_000;
+const MAX_GROUPS: usize = 1_000;
 
 /// Reads all `[[traffic]]` tables.
 pub(super) fn read<'a>(scenario: &Table<'a>, files: &FileStore) -> Vec<Draft<'a>> {
@@ -114,8 +114,8 @@ pub(super) fn read<'a>(scenario: &Table<'a>, files: &FileStore) -> Vec<Draft<'a>
         scenario.fault("traffic", format!("is {}: expected a list of tables", node.kind()), Some(help.to_owned()));
         return Vec::new();
     };
-    if items.is_empty() || items.len() > MOST_GROUPS {
-        let message = format!("has {} groups: allowed 1 to {MOST_GROUPS}", items.len());
+    if items.is_empty() || items.len() > MAX_GROUPS {
+        let message = format!("has {} groups: allowed 1 to {MAX_GROUPS}", items.len());
         scenario.fault("traffic", message, Some(help.to_owned()));
         return Vec::new();
     }
@@ -132,8 +132,8 @@ pub(super) fn read<'a>(scenario: &Table<'a>, files: &FileStore) -> Vec<Draft<'a>
 
 fn check_count(scenario: &Table<'_>, groups: &[Draft<'_>]) {
     let total: u64 = groups.iter().map(|group| u64::from(group.flows)).sum();
-    if !scenario.faults().any() && !(1..=MOST_FLOWS).contains(&total) {
-        scenario.fault("traffic", format!("has {total} flows in all: allowed 1 to {MOST_FLOWS}"), None);
+    if !scenario.faults().any() && !(1..=MAX_FLOWS).contains(&total) {
+        scenario.fault("traffic", format!("has {total} flows in all: allowed 1 to {MAX_FLOWS}"), None);
     }
 }
 
@@ -274,8 +274,8 @@ impl Draft<'_> {
         let parts = ways.and_then(|ways| self.source.parts(&self.table, self.heading, self.both_ways, ways));
         let kind = self.table.get("kind").map(super::tree::Node::shown).unwrap_or_default();
         let each = parts.as_ref().map_or(0, |parts| parts.len() as u64);
-        if u64::from(self.flows) * each > 2 * MOST_FLOWS {
-            let message = format!("{} of {each} parts each are too many: allowed {} in all", self.flows, 2 * MOST_FLOWS);
+        if u64::from(self.flows) * each > 2 * MAX_FLOWS {
+            let message = format!("{} of {each} parts each are too many: allowed {} in all", self.flows, 2 * MAX_FLOWS);
             let help = "each pair of control and path in a list is a part of its own".to_owned();
             self.table.fault("flows", message, Some(help));
         }

@@ -77,8 +77,8 @@ pub struct Misread {
 const RATES: Limits<Rate> = Limits::new(Rate::kbit(16), Rate::gbit(100));
 const RTTS: Limits<Duration> = Limits::new(Duration::us(100), Duration::secs(5));
 const BUFFERS: Limits<Duration> = Limits::new(Duration::ms(1), Duration::secs(20));
-const MOST_FLOWS: u32 = 1_000;
-const MOST_VARIATION: f64 = 0.9;
+const MAX_FLOWS: u32 = 1_000;
+const MAX_VARIATION: f64 = 0.9;
 
 impl Asked<'_> {
     /// The question.
@@ -127,10 +127,10 @@ fn unknown(option: &'static str, given: &str, known: impl Iterator<Item = &'stat
 
 fn variation(text: &str) -> Result<f64, Misread> {
     let part = quantity::ratio(text).map_err(|error| misread("varies", &error))?;
-    if part <= MOST_VARIATION {
+    if part <= MAX_VARIATION {
         return Ok(part);
     }
-    let most = MOST_VARIATION * 100.0;
+    let most = MAX_VARIATION * 100.0;
     Err(Misread { option: "varies", why: format!("`{}` is out of range: allowed 0 % to {most} %", excerpt(text)) })
 }
 
@@ -153,10 +153,10 @@ fn range<T: PartialOrd + Copy>(
 }
 
 fn flows(text: &str) -> Result<u32, Misread> {
-    let allowed = text.parse().ok().filter(|flows| (1..=MOST_FLOWS).contains(flows));
+    let allowed = text.parse().ok().filter(|flows| (1..=MAX_FLOWS).contains(flows));
     allowed.ok_or_else(|| Misread {
         option: "flows",
-        why: format!("`{}` is not a number of flows: allowed 1 to {MOST_FLOWS}", excerpt(text)),
+        why: format!("`{}` is not a number of flows: allowed 1 to {MAX_FLOWS}", excerpt(text)),
     })
 }
 

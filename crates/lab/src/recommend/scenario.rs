@@ -22,7 +22,7 @@ pub const LINE: &str = "line";
 pub const ROUTER: &str = "router";
 /// The network's own links are this many times faster than the line.
 const FASTER: u64 = 20;
-const LEAST_INSIDE: Rate = Rate::gbit(1);
+const MIN_INSIDE: Rate = Rate::gbit(1);
 
 /// How long a run is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl Length {
 #[must_use]
 pub fn text(line: &Line, mix: &Mix, candidate: &Candidate, corner: &Corner, length: Length, seed: u64) -> String {
     let at = |rate: Rate| Rate::bit_s(((rate.as_bit_s() as f64 * corner.rate).round() as u64).max(1));
-    let inside = Rate::bit_s(line.down.max(line.up).as_bit_s().saturating_mul(FASTER)).max(LEAST_INSIDE);
+    let inside = Rate::bit_s(line.down.max(line.up).as_bit_s().saturating_mul(FASTER)).max(MIN_INSIDE);
     let back = Duration::ns(corner.rtt.as_nanos() / 2);
     let there = corner.rtt.saturating_sub(back);
     let mut text = String::from("# Made by gq recommend.\ngoodqueue = 1\n");

@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Most kinds that advance from the first race to the second.
-const MOST_KINDS: usize = 3;
+const MAX_KINDS: usize = 3;
 
 /// Answers a question. `progress` is told the finished part of the work, in [0, 1]; `stop` ends it
 /// early with what is known then.
@@ -87,7 +87,7 @@ impl<'a> Search<'a> {
         let Some(best) = set_up().next() else { return second };
         let mut kinds: Vec<&'static str> = Vec::new();
         for kind in set_up().map(|one| one.down.kind) {
-            if !kinds.contains(&kind) && kinds.len() < MOST_KINDS {
+            if !kinds.contains(&kind) && kinds.len() < MAX_KINDS {
                 kinds.push(kind);
             }
         }

@@ -11,11 +11,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 pub(super) const NAME: &str = ".goodqueue-lock.tmp";
 /// A file that its holder removes at the moment it is opened here has to be opened again; more
 /// often than this is no coincidence.
-const MOST_TRIES: usize = 100;
+const MAX_TRIES: usize = 100;
 /// What is written to it: a full disk still makes an empty file.
 const LEN: usize = 4096;
 /// Longest description of a holder, in characters.
-const LONGEST: usize = 160;
+const MAX: usize = 160;
 
 /// Locks that this process holds.
 static HELD: Mutex<Vec<(PathBuf, Weak<FolderLock>)>> = Mutex::new(Vec::new());
@@ -55,7 +55,7 @@ impl FolderLock {
     fn take_from_others(folder: &Path) -> Result<Taken, RecordError> {
         let path = folder.join(NAME);
         let unusable = |source| RecordError::Unusable { path: folder.to_owned(), source };
-        for _ in 0..MOST_TRIES {
+        for _ in 0..MAX_TRIES {
             let opened = File::options().read(true).write(true).create(true).truncate(false).open(&path);
             let mut file = opened.map_err(unusable)?;
             match file.try_lock() {
@@ -121,11 +121,11 @@ fn this_process() -> Vec<u8> {
 /// What the holder wrote of itself, fit for a message.
 fn holder(file: &mut File) -> String {
     let mut bytes = Vec::new();
-    let _ = file.rewind().and_then(|()| file.take(4 * LONGEST as u64).read_to_end(&mut bytes));
+    let _ = file.rewind().and_then(|()| file.take(4 * MAX as u64).read_to_end(&mut bytes));
     let text = String::from_utf8_lossy(&bytes);
     let line = text.lines().next().unwrap_or_default();
-    let mut clean: String = line.chars().filter(|letter| !letter.is_control()).take(LONGEST).collect();
-    if line.chars().count() > LONGEST {
+    let mut clean: String = line.chars().filter(|letter| !letter.is_control()).take(MAX).collect();
+    if line.chars().count() > MAX {
         clean.push('…');
     }
     if clean.is_empty() { "another process".to_owned() } else { clean }

@@ -250,14 +250,14 @@ impl Text {
     #[inline]
     fn push_decimal(&mut self, Decimal { number, exponent }: Decimal) {
         /// Zeros that are written out; more of them become an exponent.
-        const MOST_ZEROS: i32 = 4;
+        const MAX_ZEROS: i32 = 4;
         let digits = six_digits(number);
         let trailing_zeros = ((digits ^ six_digits(0)) << 16).leading_zeros() / 8;
         let len = 6 - trailing_zeros;
         let exponent = exponent + trailing_zeros as i32;
         let whole = len as i32 + exponent;
         match exponent {
-            0..=MOST_ZEROS => {
+            0..=MAX_ZEROS => {
                 self.put(digits, len);
                 self.put(ZEROS, exponent as u32);
             }
@@ -267,7 +267,7 @@ impl Text {
                 let behind = digits >> split << (split + 8);
                 self.put(before | Letters::from(b'.') << split | behind, len + 1);
             }
-            ..0 if whole >= -MOST_ZEROS => {
+            ..0 if whole >= -MAX_ZEROS => {
                 self.put(Letters::from_le_bytes(*b"0.000000"), (2 - whole) as u32);
                 self.put(digits, len);
             }

@@ -1,6 +1,6 @@
 //! Keys of `[link.NAME]` tables. Those ending in `_up` describe the return direction.
 
-use crate::limits::LONGEST_DELAY_S;
+use crate::limits::MAX_DELAY_S;
 use goodqueue_base::spec::{Default, Kind, Param, Unit, Value};
 use goodqueue_base::units::Bytes;
 
@@ -12,14 +12,14 @@ pub const LINK: Kind = Kind {
     params: &[
         Param::required("rate", RATE).about("transmission rate: constant, stepped or recorded").for_instance("\"10 Mbit/s\""),
         Param::required("delay", Unit::Duration)
-            .within(0.0, LONGEST_DELAY_S)
+            .within(0.0, MAX_DELAY_S)
             .about("one-way propagation delay")
             .for_instance("\"5 ms\""),
         Param::new("overhead", OVERHEAD, Default::Value(Value::Bytes(Bytes::ZERO)))
             .about("framing added to each packet on this link: bytes, or keywords of tc-cake with their least size and cells")
             .for_instance("\"pppoe-ptm ether-vlan\""),
         Param::auto("mpu", Unit::Bytes, "that of the overhead's keywords")
-            .within(0.0, LARGEST_FRAMING)
+            .within(0.0, MAX_FRAMING)
             .about("least size of a packet on this link, overhead included")
             .for_instance("\"64 B\""),
         Param::auto("cells", Unit::Choice(&["none", "atm", "ptm"]), "those of the overhead's keywords")
@@ -34,7 +34,7 @@ pub const LINK: Kind = Kind {
         loss("loss").about("share of packets lost on the wire").for_instance("\"0.1 %\""),
         burst("burst", Default::Value(Value::Bytes(Bytes::ZERO))),
         Param::auto("rate_up", RATE, "rate, or its mean if recorded").about("as rate").for_instance("\"1 Mbit/s\""),
-        Param::auto("delay_up", Unit::Duration, "delay").within(0.0, LONGEST_DELAY_S).about("as delay").for_instance("\"5 ms\""),
+        Param::auto("delay_up", Unit::Duration, "delay").within(0.0, MAX_DELAY_S).about("as delay").for_instance("\"5 ms\""),
         Param::auto("buffer_up", Unit::Buffer, "required when traffic goes up").about("as buffer").for_instance("\"1 bdp\""),
         Param::new("queue_up", Unit::Queue, TAIL_DROP).about("as queue").for_instance("\"codel\""),
         loss("loss_up").about("as loss").for_instance("\"0.1 %\""),
@@ -51,7 +51,7 @@ pub const LINK: Kind = Kind {
 };
 
 /// Most bytes of framing.
-pub(crate) const LARGEST_FRAMING: f64 = 10_000.0;
+pub(crate) const MAX_FRAMING: f64 = 10_000.0;
 const OVERHEAD: Unit = Unit::Form("size, or keywords like pppoe-ptm");
 const RATE: Unit = Unit::Form("rate, or { steps = … } or { trace = \"FILE\" }");
 const TAIL_DROP: Default = Default::Value(Value::Choice("tail-drop"));

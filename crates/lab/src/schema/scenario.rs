@@ -1,6 +1,6 @@
 //! Keys of a scenario file itself.
 
-use crate::limits::LONGEST_S;
+use crate::limits::MAX_S;
 use goodqueue_base::spec::{Default, Kind, Param, Unit, Value};
 use goodqueue_base::units::Duration;
 
@@ -16,11 +16,11 @@ pub const SCENARIO: Kind = Kind {
             .for_instance("\"home uplink\""),
         Param::auto("description", Unit::Text, "none").about("what it is about").for_instance("\"A call and a download.\""),
         Param::duration("warmup", Duration::ZERO)
-            .within(0.0, LONGEST_S)
+            .within(0.0, MAX_S)
             .about("time before measuring begins")
             .for_instance("\"10 s\""),
         Param::required("duration", Unit::Duration)
-            .within(0.001, LONGEST_S)
+            .within(0.001, MAX_S)
             .about("measured part, after the warm-up")
             .for_instance("\"100 s\""),
         Param::count("replications", 1.0).within(1.0, 1e6).about("independent repetitions of each point").for_instance("10"),

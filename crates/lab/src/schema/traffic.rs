@@ -5,7 +5,7 @@ use goodqueue_base::units::{Bytes, Class, Duration, Rate};
 use goodqueue_sim::HostNumber;
 use std::ops::Deref;
 
-use crate::limits::{FASTEST, LONGEST_DELAY_S, LONGEST_S, MOST_DATA, MOST_FLOWS};
+use crate::limits::{MAX_DATA, MAX_DELAY_S, MAX_FLOWS, MAX_RATE, MAX_S};
 
 /// A kind of traffic, as the reader tells them apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,12 +101,12 @@ pub enum Ways {
 pub const COMMON: Kind = Kind {
     params: &[
         Param::auto("name", Unit::Text, "the kind").about("name of the group in results").for_instance("\"video\""),
-        Param::count("flows", 1.0).within(0.0, MOST_FLOWS as f64).about("how many flows").for_instance("16"),
-        timing("start", Duration::ZERO, LONGEST_S)
+        Param::count("flows", 1.0).within(0.0, MAX_FLOWS as f64).about("how many flows").for_instance("16"),
+        timing("start", Duration::ZERO, MAX_S)
             .about("when each flow starts; drawn per flow if a range is given")
             .for_instance("\"uniform 0 s .. 5 s\""),
         Param::auto("stop", Unit::Duration, "never")
-            .within(0.0, LONGEST_S)
+            .within(0.0, MAX_S)
             .about("when all stop offering new data")
             .for_instance("\"50 s\""),
         Param::new("direction", Unit::Form("down, up; for some kinds both"), Default::Value(Value::Choice("down")))
@@ -118,11 +118,11 @@ pub const COMMON: Kind = Kind {
         Param::auto("return_path", Unit::Nodes, "the same way back")
             .about("nodes that packets pass on the way back")
             .for_instance("[\"b\", \"a\"]"),
-        timing("rtt_extra", Duration::ZERO, LONGEST_DELAY_S)
+        timing("rtt_extra", Duration::ZERO, MAX_DELAY_S)
             .about("round-trip time in addition to that of the links")
             .for_instance("\"uniform 0 ms .. 100 ms\""),
         Param::count("rtt_shared_by", 1.0)
-            .within(1.0, MOST_FLOWS as f64)
+            .within(1.0, MAX_FLOWS as f64)
             .about("how many consecutive flows share one draw of rtt_extra, as those behind one router")
             .for_instance("3"),
         Param::count("class", 0.0)
@@ -135,7 +135,7 @@ pub const COMMON: Kind = Kind {
             .about("weight of each flow: its share of the link relative to other flows; for queues that weigh flows")
             .for_instance("2"),
         Param::auto("host", Unit::Count, "one for each flow")
-            .within(1.0, HostNumber::MOST as f64)
+            .within(1.0, HostNumber::MAX as f64)
             .about("host at which the flows end (the receiver of data that goes down); for queues that distinguish hosts")
             .for_instance("1"),
     ],
@@ -190,7 +190,7 @@ pub const TCP: Kind = Kind {
             .about("smallest retransmission timeout")
             .for_instance("\"1 s\""),
         Param::auto("max_window", Unit::Bytes, "grows as in Linux")
-            .within(1.0, MOST_DATA)
+            .within(1.0, MAX_DATA)
             .about("constant window that the receiver offers")
             .for_instance("\"64 kB\""),
         Param::new("ack", Unit::Form("delayed, every-packet or { every = N }"), Default::Value(Value::Choice("delayed")))
@@ -219,13 +219,13 @@ const fn size(default: Option<Bytes>) -> Param {
         Some(size) => Default::Value(Value::Bytes(size)),
         None => Default::Required,
     };
-    Param::new("size", Unit::Bytes, default).within(1.0, MOST_DATA).about("bytes of each transfer")
+    Param::new("size", Unit::Bytes, default).within(1.0, MAX_DATA).about("bytes of each transfer")
 }
 
 /// IP length of each packet, `least` and more.
 const fn packet_size(default: Default, least: f64) -> Param {
     Param::new("packet_size", Unit::Bytes, default)
-        .within(least, LARGEST_PACKET)
+        .within(least, MAX_PACKET)
         .about("IP length of each packet")
         .for_instance("\"200 B\"")
 }
@@ -236,13 +236,13 @@ const fn of_bytes(bytes: u64) -> Default {
 
 const FULL: Default = Default::Auto("the link's mtu");
 /// IP and UDP headers.
-const SMALLEST_PACKET: f64 = 28.0;
+const MIN_PACKET: f64 = 28.0;
 /// Headers and room for a number and a time: what probes in a real network carry.
-const SMALLEST_PROBE: f64 = SMALLEST_PACKET + 16.0;
-const LARGEST_PACKET: f64 = 65_535.0;
+const MIN_PROBE: f64 = MIN_PACKET + 16.0;
+const MAX_PACKET: f64 = 65_535.0;
 
 const fn rate(name: &'static str, default: Default) -> Param {
-    Param::new(name, Unit::Rate, default).within(1.0, FASTEST.as_bit_s() as f64).about("rate in IP bits")
+    Param::new(name, Unit::Rate, default).within(1.0, MAX_RATE.as_bit_s() as f64).about("rate in IP bits")
 }
 
 const fn of_kbit(kbit: u64) -> Default {
@@ -258,7 +258,7 @@ const fn of_ms(ms: u64) -> Default {
 }
 
 const fn span(name: &'static str, default: Default) -> Param {
-    Param::new(name, Unit::Duration, default).within(1e-6, LONGEST_S)
+    Param::new(name, Unit::Duration, default).within(1e-6, MAX_S)
 }
 
 /// Requests are sent before anything is known of the path, so they are small.
@@ -267,7 +267,7 @@ const fn request_size(bytes: u64) -> Param {
 }
 
 const fn pause(default: Default) -> Param {
-    Param::new("pause", Unit::Timing, default).within(0.0, LONGEST_S)
+    Param::new("pause", Unit::Timing, default).within(0.0, MAX_S)
 }
 
 impl TrafficSpec {
@@ -296,7 +296,7 @@ pub static KINDS: &[TrafficSpec] = &[
             "bulk",
             "TCP connections that send without end, or `size` bytes each",
             &[Param::auto("size", Unit::Bytes, "no end")
-                .within(1.0, MOST_DATA)
+                .within(1.0, MAX_DATA)
                 .about("bytes that each flow has to send")
                 .for_instance("\"1 MB\"")],
         ),
@@ -386,7 +386,7 @@ pub static KINDS: &[TrafficSpec] = &[
                     .for_instance("1"),
                 request_size(350),
                 Param::duration("server_delay", Duration::ZERO)
-                    .within(0.0, LONGEST_S)
+                    .within(0.0, MAX_S)
                     .about("time from a request's arrival to the response")
                     .for_instance("\"20 ms\""),
                 pause(Default::Value(Value::Duration(Duration::ZERO)))
@@ -405,11 +405,11 @@ pub static KINDS: &[TrafficSpec] = &[
                     .about("bitrates to choose from, rising")
                     .for_instance("[\"1 Mbit/s\", \"4 Mbit/s\"]"),
                 Param::duration("segment", Duration::secs(2))
-                    .within(0.01, LONGEST_S)
+                    .within(0.01, MAX_S)
                     .about("media time of a segment")
                     .for_instance("\"4 s\""),
                 Param::duration("buffer", Duration::secs(10))
-                    .within(0.01, LONGEST_S)
+                    .within(0.01, MAX_S)
                     .about("most media kept ahead, one segment at least")
                     .for_instance("\"30 s\""),
                 request_size(300),
@@ -423,7 +423,7 @@ pub static KINDS: &[TrafficSpec] = &[
             kind(
                 "voip",
                 "calls: small UDP packets at constant gaps, judged by what the listener would hear",
-                &[rate("rate", of_kbit(64)).for_instance("\"32 kbit/s\""), packet_size(of_bytes(100), SMALLEST_PACKET)],
+                &[rate("rate", of_kbit(64)).for_instance("\"32 kbit/s\""), packet_size(of_bytes(100), MIN_PACKET)],
             ),
         )
     },
@@ -436,9 +436,9 @@ pub static KINDS: &[TrafficSpec] = &[
                 "games: small UDP packets at every tick, smaller ones from the player",
                 &[
                     interval(of_ms(16)).for_instance("\"33 ms\""),
-                    packet_size(of_bytes(130), SMALLEST_PACKET),
+                    packet_size(of_bytes(130), MIN_PACKET),
                     Param::new("packet_size_up", Unit::Bytes, of_bytes(80))
-                        .within(SMALLEST_PACKET, LARGEST_PACKET)
+                        .within(MIN_PACKET, MAX_PACKET)
                         .about("IP length of those the other way, with direction = \"both\"")
                         .for_instance("\"60 B\""),
                 ],
@@ -461,7 +461,7 @@ pub static KINDS: &[TrafficSpec] = &[
                     .within(1.0, 1_000.0)
                     .about("size of a large frame over that of the others")
                     .for_instance("8"),
-                packet_size(FULL, SMALLEST_PACKET),
+                packet_size(FULL, MIN_PACKET),
             ],
         ),
     )
@@ -471,7 +471,7 @@ pub static KINDS: &[TrafficSpec] = &[
         kind(
             "cbr",
             "UDP packets at constant gaps",
-            &[rate("rate", Default::Required).for_instance("\"2 Mbit/s\""), packet_size(FULL, SMALLEST_PACKET)],
+            &[rate("rate", Default::Required).for_instance("\"2 Mbit/s\""), packet_size(FULL, MIN_PACKET)],
         ),
     ),
     udp(
@@ -481,7 +481,7 @@ pub static KINDS: &[TrafficSpec] = &[
             "UDP packets at exponentially distributed gaps",
             &[
                 rate("rate", Default::Required).about("mean rate in IP bits").for_instance("\"2 Mbit/s\""),
-                packet_size(FULL, SMALLEST_PACKET),
+                packet_size(FULL, MIN_PACKET),
                 Param::choice("sizes", &["fixed", "exponential"], "fixed")
                     .about("how packet sizes are distributed around packet_size")
                     .for_instance("\"exponential\""),
@@ -497,11 +497,11 @@ pub static KINDS: &[TrafficSpec] = &[
             &[
                 Param::count("length", 10.0).within(1.0, 1e6).about("packets of a train").for_instance("2"),
                 Param::duration("gap", Duration::ZERO)
-                    .within(0.0, LONGEST_S)
+                    .within(0.0, MAX_S)
                     .about("time from one packet of a train to the next; 0 s: all at once")
                     .for_instance("\"1 ms\""),
                 interval(of_ms(1_000)).about("time from the beginning of one train to the next").for_instance("\"100 ms\""),
-                packet_size(FULL, SMALLEST_PACKET),
+                packet_size(FULL, MIN_PACKET),
             ],
         ),
     )
@@ -515,7 +515,7 @@ pub static KINDS: &[TrafficSpec] = &[
                 rate("peak", Default::Required).about("rate within a burst, in IP bits").for_instance("\"5 Mbit/s\""),
                 span("mean_on", Default::Required).about("mean length of a burst").for_instance("\"20 ms\""),
                 span("mean_off", Default::Required).about("mean length of a silence").for_instance("\"80 ms\""),
-                packet_size(FULL, SMALLEST_PACKET),
+                packet_size(FULL, MIN_PACKET),
             ],
         ),
     )
@@ -528,7 +528,7 @@ pub static KINDS: &[TrafficSpec] = &[
             &[
                 interval(of_ms(100)).about("time from one probe to the next").for_instance("\"20 ms\""),
                 // What ping sends: 56 bytes behind the headers of IP and ICMP.
-                packet_size(of_bytes(84), SMALLEST_PROBE).about("IP length of each probe and of its answer"),
+                packet_size(of_bytes(84), MIN_PROBE).about("IP length of each probe and of its answer"),
             ],
         ),
     ),

@@ -2,7 +2,7 @@
 
 use super::rule::{Candidate, Sample, pairs};
 use super::words::{figure, percent, time};
-use crate::limits::LONGEST;
+use crate::limits::MAX;
 use crate::quantity::{self, Limits, QuantityError};
 use crate::statistics::Figure;
 use goodqueue_base::units::Duration;
@@ -79,7 +79,7 @@ impl Policy {
                 "u_low" => policy.u_low = Some(share(value).map_err(refuse)?),
                 "starved" => policy.starved = Some(share(value).map_err(refuse)?),
                 "target_max" => {
-                    let allowed = Limits::new(Duration::ZERO, LONGEST);
+                    let allowed = Limits::new(Duration::ZERO, MAX);
                     policy.target_max = Some(quantity::duration_within(value, allowed).map_err(refuse)?);
                 }
                 _ => return Err(PolicyError::UnknownKey(key.to_owned())),

@@ -1,6 +1,6 @@
 //! Figures and lists in words.
 
-use crate::metrics::{Description, LEAST_TIME_S, Quantity};
+use crate::metrics::{Description, MIN_TIME_S, Quantity};
 use crate::statistics::Figure;
 
 /// `12.3 ms`, in three digits.
@@ -44,7 +44,7 @@ fn with_interval(mean: f64, half: Option<f64>, decimals: usize) -> String {
 pub fn figure(about: &Description, figure: Figure) -> String {
     let Some(mean) = figure.mean else { return "nothing".to_owned() };
     let (scale, unit, decimals) = match about.quantity {
-        Quantity::Time if about.is_percentile() && mean < LEAST_TIME_S => return "below 1 µs".to_owned(),
+        Quantity::Time if about.is_percentile() && mean < MIN_TIME_S => return "below 1 µs".to_owned(),
         Quantity::Time => time_format(mean),
         Quantity::Rate if mean >= 1e9 => (1e-9, "Gbit/s", three_digits(mean * 1e-9)),
         Quantity::Rate if mean >= 1e6 => (1e-6, "Mbit/s", three_digits(mean * 1e-6)),

@@ -51,8 +51,8 @@ impl Hash {
 }
 
 /// Headers within headers beyond this are not looked at.
-const MOST_TUNNELS: u8 = 2;
-const MOST_EXTENSIONS: usize = 8;
+const MAX_TUNNELS: u8 = 2;
+const MAX_EXTENSIONS: usize = 8;
 
 const HOP_BY_HOP: u8 = 0;
 const IP_IN_IP: u8 = 4;
@@ -126,7 +126,7 @@ impl Walk {
             return self.hash.with(u64::from(label) << 8).finish();
         }
         let (mut next, mut at) = (ip[6], 40);
-        for _ in 0..MOST_EXTENSIONS {
+        for _ in 0..MAX_EXTENSIONS {
             let Some(&[following, len]) = ip.get(at..).and_then(|rest| rest.first_chunk::<2>()) else { break };
             match next {
                 HOP_BY_HOP | ROUTING | DESTINATION => at += (usize::from(len) + 1) * 8,
@@ -175,7 +175,7 @@ impl Walk {
         if flags & 0b111 != 0 {
             at += 4;
             let mut next = if flags & 0b100 != 0 { payload.get(11).copied().unwrap_or(0) } else { 0 };
-            for _ in 0..MOST_EXTENSIONS {
+            for _ in 0..MAX_EXTENSIONS {
                 if next == 0 {
                     break;
                 }
@@ -207,7 +207,7 @@ impl Walk {
 
     /// A whole packet or frame within this one.
     fn inner(mut self, protocol: u16, bytes: &[u8]) -> FlowHash {
-        if self.tunnels == MOST_TUNNELS {
+        if self.tunnels == MAX_TUNNELS {
             return self.hash.finish();
         }
         self.tunnels += 1;

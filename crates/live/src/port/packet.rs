@@ -106,7 +106,7 @@ impl PacketPort {
     /// The longest frame that it hands over.
     #[must_use]
     pub fn longest_frame(&self) -> u32 {
-        if self.joining.is_some() { self.longest.max(segments::LONGEST as u32) } else { self.longest }
+        if self.joining.is_some() { self.longest.max(segments::MAX as u32) } else { self.longest }
     }
 
     /// Asks the kernel to look for frames when the socket is asked for them, and says what it

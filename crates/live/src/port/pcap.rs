@@ -16,7 +16,7 @@ pub enum PcapError {
     #[error("holds frames of link type {0}: allowed 1, Ethernet")]
     LinkType(u32),
     /// A frame too long to be one.
-    #[error("frame {frame} has {len} bytes: allowed up to {LONGEST}")]
+    #[error("frame {frame} has {len} bytes: allowed up to {MAX_FRAME_LEN}")]
     TooLong {
         /// Counted from one.
         frame: usize,
@@ -24,15 +24,15 @@ pub enum PcapError {
         len: u32,
     },
     /// More frames than fit in memory.
-    #[error("holds more than {MOST} frames")]
+    #[error("holds more than {MAX_FRAMES} frames")]
     TooMany,
     /// It ends within a frame, or reading failed.
     #[error("cannot be read: {0}")]
     Io(#[from] io::Error),
 }
 
-const LONGEST: u32 = 1 << 18;
-const MOST: usize = 10_000_000;
+const MAX_FRAME_LEN: u32 = 1 << 18;
+const MAX_FRAMES: usize = 10_000_000;
 const ETHERNET: u32 = 1;
 const MICROSECONDS: u32 = 0xA1B2_C3D4;
 const NANOSECONDS: u32 = 0xA1B2_3C4D;
@@ -65,10 +65,10 @@ pub fn read(mut input: impl Read, start: Instant) -> Result<Listed, PcapError> {
     let mut latest = start;
     while let Some(head) = read_head(&mut input)? {
         let (seconds, part, len) = (field(&head, 0), field(&head, 4), field(&head, 8));
-        if len > LONGEST {
+        if len > MAX_FRAME_LEN {
             return Err(PcapError::TooLong { frame: frames.len() + 1, len });
         }
-        if frames.len() == MOST {
+        if frames.len() == MAX_FRAMES {
             return Err(PcapError::TooMany);
         }
         let mut bytes = vec![0; len as usize];

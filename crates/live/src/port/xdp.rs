@@ -62,10 +62,10 @@ impl XdpPort {
             return unsupported(format!("has {queues} receive queues, of which AF_XDP takes one: ethtool -L {name} combined 1"));
         }
         let longest = interface.longest_frame();
-        if longest as usize > xdp::LONGEST {
+        if longest as usize > xdp::MAX {
             return unsupported(format!(
                 "has frames of up to {longest} bytes, more than AF_XDP takes here: allowed {}",
-                xdp::LONGEST
+                xdp::MAX
             ));
         }
         let guard = PacketSocket::new(interface.index)?;
@@ -180,7 +180,7 @@ impl Port for XdpPort {
         let mut taken = 0;
         for frame in frames {
             let bytes = pool.frame(*frame);
-            if bytes.len() > xdp::LONGEST {
+            if bytes.len() > xdp::MAX {
                 self.counters.send_failures += 1;
             } else if self.socket.push(bytes) {
                 self.counters.sent += 1;

@@ -16,12 +16,12 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Mutex, PoisonError};
 
 /// Ports answered for at most; each is a descriptor in two processes.
-const MOST_PORTS: usize = 500;
+const MAX_PORTS: usize = 500;
 /// The longest frame that arrives once more; a longer one is sent again by its sender.
-const LONGEST: usize = 1514;
+const MAX: usize = 1514;
 
 /// Frames of other openings kept meanwhile.
-const MOST_WAITING: usize = 1000;
+const MAX_WAITING: usize = 1000;
 /// The sender's Ethernet address in frames that arrive once more, by which the watch knows them
 /// again: without it, each would be repeated for as long as the watch keeps up. It is a locally
 /// administered one (IEEE 802, second bit), and hosts do not look at it.
@@ -111,7 +111,7 @@ impl Watch {
                 None => self.next(&mut buffer)?,
             };
             let Some((opening, to)) = Opening::of(&frame) else { continue };
-            if self.not_ours.contains(&to) || self.answered.contains(&opening) || self.answered.len() >= MOST_PORTS {
+            if self.not_ours.contains(&to) || self.answered.contains(&opening) || self.answered.len() >= MAX_PORTS {
                 continue;
             }
             let Ok(socket) = far.within(|| answer(opening)) else { continue };
@@ -131,7 +131,7 @@ impl Watch {
                 let mut frame = self.next(&mut buffer)?;
                 match Opening::of(&frame) {
                     Some((known, to)) if known == opening && !self.not_ours.contains(&to) => self.repeat(&mut frame),
-                    Some(_) if waiting.len() < MOST_WAITING => waiting.push_back(frame),
+                    Some(_) if waiting.len() < MAX_WAITING => waiting.push_back(frame),
                     Some(_) | None => {}
                 }
             }
@@ -145,7 +145,7 @@ impl Watch {
 
     /// Lets a frame arrive once more; one that is lost is sent again by its sender.
     fn repeat(&mut self, frame: &mut [u8]) {
-        if frame.len() <= LONGEST {
+        if frame.len() <= MAX {
             frame[SENDER].copy_from_slice(&REPEATED);
             let _ = self.again.write(frame);
         }

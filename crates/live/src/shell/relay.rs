@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// Connections relayed at the same time at most, and as many exchanges of datagrams.
-const MOST: usize = 1000;
+const MAX: usize = 1000;
 /// An exchange of datagrams that is silent for so long is over (RFC 4787 §4.3: at least two
 /// minutes).
 const SILENT: Duration = Duration::from_secs(120);
@@ -67,12 +67,12 @@ fn thread(work: impl FnOnce() + Send + 'static) {
     let _ = std::thread::Builder::new().name("relay".to_owned()).spawn(work);
 }
 
-/// One of [`MOST`] places, free again when it is dropped.
+/// One of [`MAX`] places, free again when it is dropped.
 struct Seat(Arc<AtomicUsize>);
 
 impl Seat {
     fn take(busy: &Arc<AtomicUsize>) -> Option<Self> {
-        let taken = busy.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| (count < MOST).then_some(count + 1));
+        let taken = busy.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| (count < MAX).then_some(count + 1));
         taken.ok().map(|_| Self(Arc::clone(busy)))
     }
 }

@@ -64,7 +64,7 @@ pub fn open(name: &str, offloads: Offloads, frames: usize) -> io::Result<Opened>
         Offloads::Off => longest as usize,
         Offloads::On => {
             socket.tell_offloads()?;
-            segments::LONGEST.max(longest as usize)
+            segments::MAX.max(longest as usize)
         }
     };
     let ring = Ring::new(&socket, frames, (room + HEADER).next_power_of_two().max(2048))?;

@@ -2,7 +2,7 @@
 
 use super::{checked, interface_name};
 use crate::frame;
-use crate::segments::MOST_PARTS;
+use crate::segments::MAX_PARTS;
 use std::io;
 use std::mem::{size_of, zeroed};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -277,7 +277,7 @@ impl AsFd for PacketSocket {
 
 /// A frame to send consists of so many pieces at most: what is left to a network card, its headers,
 /// the parts of its payload.
-pub const PIECES: usize = 2 + MOST_PARTS;
+pub const PIECES: usize = 2 + MAX_PARTS;
 
 /// Preallocated arguments of a system call that sends many frames.
 #[derive(Debug)]

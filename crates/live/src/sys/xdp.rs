@@ -14,7 +14,7 @@ const CHUNK: usize = 4096;
 /// Headroom that the kernel keeps before a frame.
 const HEADROOM: usize = 256;
 /// The longest frame that fits.
-pub const LONGEST: usize = CHUNK - HEADROOM;
+pub const MAX: usize = CHUNK - HEADROOM;
 /// Frames that wait for us at most.
 const RECEIVED: u32 = 4096;
 /// Entries of the fill ring. The kernel shows a frame before it says that its chunk has left the
@@ -268,7 +268,7 @@ impl XdpSocket {
         }
     }
 
-    /// Takes a frame no longer than [`LONGEST`], to be sent by the next [`Self::flush`]; false when
+    /// Takes a frame no longer than [`MAX`], to be sent by the next [`Self::flush`]; false when
     /// too many are on their way.
     #[inline]
     pub fn push(&mut self, frame: &[u8]) -> bool {

@@ -230,7 +230,7 @@ pub fn run(
     let buffers = buffers_for(&experiment.down, experiment.limits.0) + buffers_for(&experiment.up, experiment.limits.1);
     let (buffers, buffer_size) = match experiment.segments {
         Segments::Single => (buffers, 2048),
-        Segments::Joined => (buffers.min(segments::MOST_BUFFERS), segments::LONGEST),
+        Segments::Joined => (buffers.min(segments::MAX_BUFFERS), segments::MAX),
     };
     let settings = Settings {
         down: experiment.down.clone(),

@@ -2,7 +2,7 @@
 
 use crate::endpoint::{Datagram, Endpoint, Transmit};
 use crate::error::Fault;
-use crate::limits::{DATAGRAM, LARGEST_PAYLOAD, MOST_AT_AN_INSTANT, MOST_SEGMENTS, MOST_UNDER_WAY};
+use crate::limits::{DATAGRAM, MAX_AT_AN_INSTANT, MAX_PAYLOAD, MAX_SEGMENTS, MAX_UNDER_WAY};
 use goodqueue_base::units::{Ecn, Instant};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -54,7 +54,7 @@ impl End {
     pub(super) fn wake(&mut self, now: Instant) -> Result<(), Fault> {
         self.begin(now);
         self.calls += 1;
-        if self.calls > MOST_AT_AN_INSTANT {
+        if self.calls > MAX_AT_AN_INSTANT {
             return Err(Fault::Spins);
         }
         caught(|| self.endpoint.handle_timeout(now))
@@ -84,10 +84,8 @@ impl End {
         let bytes = self.buffer.len();
         let size = segment_size.unwrap_or(bytes);
         match segment_size {
-            None if bytes > LARGEST_PAYLOAD => return Err(Fault::TooLarge(bytes)),
-            Some(segment_size)
-                if !(1..=LARGEST_PAYLOAD).contains(&size) || bytes == 0 || bytes.div_ceil(size) > MOST_SEGMENTS =>
-            {
+            None if bytes > MAX_PAYLOAD => return Err(Fault::TooLarge(bytes)),
+            Some(segment_size) if !(1..=MAX_PAYLOAD).contains(&size) || bytes == 0 || bytes.div_ceil(size) > MAX_SEGMENTS => {
                 return Err(Fault::Segments { bytes, segment_size });
             }
             None | Some(_) => {}
@@ -101,11 +99,11 @@ impl End {
         self.has_sent = true;
         let segments = bytes.div_ceil(size.max(1)).max(1);
         self.under_way += bytes + segments * DATAGRAM;
-        if self.under_way > MOST_UNDER_WAY {
+        if self.under_way > MAX_UNDER_WAY {
             return Err(Fault::UnderWay(self.under_way));
         }
         self.sent = self.sent.saturating_add(segments as u32);
-        if self.sent > MOST_AT_AN_INSTANT {
+        if self.sent > MAX_AT_AN_INSTANT {
             return Err(Fault::Floods);
         }
         if bytes == 0 {

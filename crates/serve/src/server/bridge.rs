@@ -18,9 +18,9 @@ const PERIOD: Duration = Duration::from_secs(1);
 /// How long the bridge may take to answer.
 const ANSWER: Duration = Duration::from_secs(2);
 /// A longer answer is none of a bridge's.
-const LONGEST_ANSWER: usize = 1 << 20;
+const MAX_ANSWER: usize = 1 << 20;
 /// The bridge takes no longer line.
-const LONGEST_LINE: usize = 4000;
+const MAX_LINE: usize = 4000;
 
 /// Watches one bridge.
 pub struct Monitor {
@@ -42,9 +42,9 @@ impl Monitor {
 
     /// Passes a command on and gives the bridge's answer.
     pub async fn order(&self, line: &str) -> Result<Value, Failure> {
-        if line.is_empty() || line.len() > LONGEST_LINE || line.contains(|c: char| c.is_control()) {
+        if line.is_empty() || line.len() > MAX_LINE || line.contains(|c: char| c.is_control()) {
             return Err(
-                Failure::unprocessable(format!("line: allowed one line of 1 to {LONGEST_LINE} characters")).with("field", "line")
+                Failure::unprocessable(format!("line: allowed one line of 1 to {MAX_LINE} characters")).with("field", "line")
             );
         }
         let answer =
@@ -83,7 +83,7 @@ async fn ask(socket: &std::path::Path, line: &str) -> Result<Value, Silence> {
         let mut stream = tokio::net::UnixStream::connect(socket).await?;
         stream.write_all(format!("{line}\n").as_bytes()).await?;
         let mut answer = String::new();
-        BufReader::new(stream.take(LONGEST_ANSWER as u64)).read_line(&mut answer).await?;
+        BufReader::new(stream.take(MAX_ANSWER as u64)).read_line(&mut answer).await?;
         std::io::Result::Ok(answer)
     };
     let answer = timeout(ANSWER, talk).await.map_err(|_| Silence::Late)??;

@@ -15,9 +15,9 @@ use std::time::UNIX_EPOCH;
 /// Files of a result that are shown.
 const FILES: [&str; 3] = ["summary.json", "report.html", "scenario.toml"];
 /// Larger ones are not read.
-const LARGEST: u64 = 64 << 20;
+const MAX_FILE_SIZE: u64 = 64 << 20;
 /// Folders that are listed.
-const MOST: usize = 500;
+const MAX_RUNS: usize = 500;
 
 /// The folder of folders, if there is one.
 pub struct Runs(pub Option<PathBuf>);
@@ -34,7 +34,7 @@ impl Runs {
         let mut found: Vec<(u64, Value)> =
             folders(root).filter_map(|folder| Some((changed_s(&folder), show(&folder)?))).collect();
         found.sort_by_key(|(changed_s, _)| std::cmp::Reverse(*changed_s));
-        found.truncate(MOST);
+        found.truncate(MAX_RUNS);
         let nothing = found.is_empty();
         runs.extend(found.into_iter().map(|(_, run)| run));
         nothing.then(|| format!("There is no result in {}.", root.display()))
@@ -71,12 +71,12 @@ pub fn name_of(path: &Path) -> String {
 pub fn read(path: &Path) -> Result<String, Failure> {
     let missing = |_| Failure::not_found("the result has no such file");
     let facts = fs::symlink_metadata(path).map_err(missing)?;
-    if !facts.is_file() || facts.len() > LARGEST {
-        return Err(Failure::new(StatusCode::NOT_FOUND, format!("the file is no regular one of up to {LARGEST} bytes")));
+    if !facts.is_file() || facts.len() > MAX_FILE_SIZE {
+        return Err(Failure::new(StatusCode::NOT_FOUND, format!("the file is no regular one of up to {MAX_FILE_SIZE} bytes")));
     }
     let mut text = String::new();
     let file = fs::File::open(path).map_err(missing)?;
-    file.take(LARGEST).read_to_string(&mut text).map_err(|_| Failure::not_found("the file cannot be read as text"))?;
+    file.take(MAX_FILE_SIZE).read_to_string(&mut text).map_err(|_| Failure::not_found("the file cannot be read as text"))?;
     Ok(text)
 }
 

@@ -70,8 +70,8 @@ pub struct Variant {
     pub point: Point,
 }
 
-const MOST_VARIANTS: usize = 4;
-const LONGEST_LABEL: usize = 80;
+const MAX_VARIANTS: usize = 4;
+const MAX_LABEL: usize = 80;
 /// What stands for the file in messages.
 pub const NAME: &str = "scenario.toml";
 
@@ -107,9 +107,9 @@ impl Scenario {
         let present = scenario.present_queue().unwrap_or_else(|| toml::Value::String("tail-drop".into()));
         let given: Vec<(String, toml::Value)> = match request.variants.as_slice() {
             [] => vec![(first_label(&present), present)],
-            some if some.len() <= MOST_VARIANTS => some.iter().map(read_variant).collect::<Result<_, _>>()?,
+            some if some.len() <= MAX_VARIANTS => some.iter().map(read_variant).collect::<Result<_, _>>()?,
             many => {
-                let message = format!("variants: there are {}: allowed 1 to {MOST_VARIANTS}", many.len());
+                let message = format!("variants: there are {}: allowed 1 to {MAX_VARIANTS}", many.len());
                 return Err(Failure::unprocessable(message).with("field", "variants"));
             }
         };
@@ -233,8 +233,8 @@ fn first_label(queue: &toml::Value) -> String {
 }
 
 fn read_variant(given: &VariantRequest) -> Result<(String, toml::Value), Failure> {
-    if given.label.is_empty() || given.label.chars().count() > LONGEST_LABEL {
-        return Err(Failure::unprocessable(format!("label: allowed 1 to {LONGEST_LABEL} characters")).with("field", "label"));
+    if given.label.is_empty() || given.label.chars().count() > MAX_LABEL {
+        return Err(Failure::unprocessable(format!("label: allowed 1 to {MAX_LABEL} characters")).with("field", "label"));
     }
     let fits = given.queue.is_string() || given.queue.is_object();
     let queue = toml::Value::try_from(&given.queue).ok().filter(|_| fits);
@@ -265,7 +265,7 @@ pub fn check(text: &str, recordings: Arc<Recordings>, limits: &Limits) -> Result
     // Each warning with the points it is true of.
     let mut found: Vec<(Warning, Vec<usize>)> = Vec::new();
     let mut point = plan.point(0)?;
-    for number in 0..plan.point_count().clamp(1, MOST_VARIANTS) {
+    for number in 0..plan.point_count().clamp(1, MAX_VARIANTS) {
         if number > 0 {
             point = plan.point(number)?;
         }

@@ -115,19 +115,19 @@ const FRAME: Wall = Wall::from_nanos(1_000_000_000 / 60);
 const BUSY: Wall = Wall::from_millis(12);
 /// Frames at once when it goes as fast as it can: a reader that draws 60 a second must not fall
 /// behind.
-const MOST_AT_ONCE: usize = 4;
+const MAX_AT_ONCE: usize = 4;
 /// Frames that a whole run is shown in at least, however fast it goes.
-const LEAST_FRAMES: f64 = 300.0;
+const MIN_FRAMES: f64 = 300.0;
 /// A simulation that falls behind the clock does not catch up with more than this.
-const MOST_BEHIND: Wall = Wall::from_millis(250);
+const MAX_BEHIND: Wall = Wall::from_millis(250);
 /// From this speed down packets are shown one by one.
 const PACKET_VIEW: f64 = 0.05;
 /// Packets of one frame and variant that are shown one by one.
-const MOST_SHOWN: usize = 2000;
+const MAX_SHOWN: usize = 2000;
 /// Drops and marks that are told of where there is more than that.
-const MOST_SIGNALS: usize = 100;
+const MAX_SIGNALS: usize = 100;
 /// Least simulated time between two looks at the clock.
-const SHORTEST_STRIDE_S: f64 = 1e-6;
+const MIN_STRIDE_S: f64 = 1e-6;
 /// Between two looks of a paused session at whether anybody watches.
 const LOOK_AROUND: Wall = Wall::from_millis(200);
 
@@ -254,7 +254,7 @@ impl<S: Surroundings> Session<S> {
         let until = self.next_stop(begun);
         self.advance_for_a_frame(until, begun);
         self.show();
-        for _ in 1..MOST_AT_ONCE {
+        for _ in 1..MAX_AT_ONCE {
             // What goes as fast as it can is shown in more frames than the screen has, so that no
             // chart is coarse.
             if self.speed.is_some() || self.stopped || self.now >= self.end || self.since(begun) >= BUSY {
@@ -283,7 +283,7 @@ impl<S: Surroundings> Session<S> {
 
     /// The simulated time to go to in this frame.
     fn next_stop(&mut self, now: Wall) -> Instant {
-        let behind = self.clock.replace(now).map_or(FRAME, |then| now.saturating_sub(then)).clamp(FRAME, MOST_BEHIND);
+        let behind = self.clock.replace(now).map_or(FRAME, |then| now.saturating_sub(then)).clamp(FRAME, MAX_BEHIND);
         let span = match self.speed {
             None => self.stride,
             Some(speed) => Duration::from_secs_f64(behind.as_secs_f64() * speed).max(Duration::ns(1)),
@@ -301,7 +301,7 @@ impl<S: Surroundings> Session<S> {
         while self.now < until && !self.stopped {
             self.advance((self.now + self.stride).min(until));
             self.adapt();
-            if self.since(begun) >= MOST_BEHIND {
+            if self.since(begun) >= MAX_BEHIND {
                 break;
             }
         }
@@ -313,8 +313,8 @@ impl<S: Surroundings> Session<S> {
         let spent = std::mem::take(&mut self.computed);
         let factor = (BUSY.as_secs_f64() / spent.as_secs_f64().max(1e-4)).clamp(0.25, 2.0);
         // Where nobody looks, nothing has to look good.
-        let longest = if self.readers > 0 { time(self.end) / LEAST_FRAMES } else { 10.0 };
-        self.stride = Duration::from_secs_f64((self.stride.as_secs_f64() * factor).min(longest).max(SHORTEST_STRIDE_S));
+        let longest = if self.readers > 0 { time(self.end) / MIN_FRAMES } else { 10.0 };
+        self.stride = Duration::from_secs_f64((self.stride.as_secs_f64() * factor).min(longest).max(MIN_STRIDE_S));
     }
 
     fn is_slow(&self) -> bool {
@@ -373,14 +373,14 @@ impl<S: Surroundings> Session<S> {
             let mut shown: Vec<_> = self.variants.iter_mut().map(Variant::take_shown).collect();
             // Who has just come, or is not told of everything, is told what waits now, with what
             // has just happened already in it.
-            let too_many = shown.iter().any(|events| events.len() > MOST_SHOWN);
+            let too_many = shown.iter().any(|events| events.len() > MAX_SHOWN);
             let mut packets = json!({});
             if too_many || self.packets_begin {
                 packets["queue"] = json!(self.variants.iter().map(Variant::waiting).collect::<Vec<_>>());
                 for events in &mut shown {
                     // Drops and marks are news all the same, the last of them.
                     events.retain(|event| too_many && event.is_signal());
-                    events.drain(..events.len().saturating_sub(MOST_SIGNALS));
+                    events.drain(..events.len().saturating_sub(MAX_SIGNALS));
                 }
             }
             packets["variants"] = json!(shown);

@@ -80,7 +80,7 @@ const RESPONSE_FULL: &LogTable = &[
     (6.24, 16.18),
 ];
 const RESPONSE_FULL_SLOPE: f64 = 0.812;
-const LARGEST: u64 = 1 << 26;
+const MAX: u64 = 1 << 26;
 
 /// Shape of the server delay's Weibull distribution.
 const DELAY_SHAPE: f64 = 0.63;
@@ -111,7 +111,7 @@ pub(super) fn tiny_quantile(p: f64) -> f64 {
 
 /// Bytes of a full response at cumulative probability `p`.
 pub(super) fn full_quantile(p: f64) -> f64 {
-    tail_quantile(RESPONSE_FULL, RESPONSE_FULL_SLOPE, p).min(LARGEST as f64)
+    tail_quantile(RESPONSE_FULL, RESPONSE_FULL_SLOPE, p).min(MAX as f64)
 }
 
 /// The inverse of the logit to base 2.
@@ -296,7 +296,7 @@ impl WebLaws {
 
     /// Bytes of the next connection's requests.
     pub(super) fn request(&mut self, rng: &mut Rng) -> u64 {
-        round_up(request_quantile(normal_below(self.requests.next(rng))), LARGEST)
+        round_up(request_quantile(normal_below(self.requests.next(rng))), MAX)
     }
 
     /// Bytes of the next connection's first response.
@@ -309,7 +309,7 @@ impl WebLaws {
         }
         self.run -= 1;
         let p = rng.uniform();
-        round_up(if self.full { full_quantile(p) } else { tiny_quantile(p) }, LARGEST)
+        round_up(if self.full { full_quantile(p) } else { tiny_quantile(p) }, MAX)
     }
 
     /// How long the server thinks.
@@ -346,7 +346,7 @@ impl LogNormal {
 
 /// [`LogNormal`] sizes of later responses of a connection.
 pub(super) fn response_bytes(law: LogNormal, rng: &mut Rng) -> u64 {
-    round_up(law.draw(rng), LARGEST)
+    round_up(law.draw(rng), MAX)
 }
 
 #[cfg(test)]

@@ -37,8 +37,8 @@ struct Fetch {
 /// of the objects have half of the bytes.
 const LOG_DEVIATION: f64 = 1.0;
 /// RFC 7928 §7.2: objects of at least a kilobyte.
-const SMALLEST: u64 = 1_000;
-const LARGEST: u64 = 1 << 26;
+const MIN: u64 = 1_000;
+const MAX: u64 = 1 << 26;
 
 impl Page {
     pub(super) fn new(spec: &PageSpec) -> Self {
@@ -83,7 +83,7 @@ impl Page {
 
     fn ask(&mut self, channel: Channel, round_trips: u64, context: &mut SessionContext<'_>) {
         self.waiting -= 1;
-        let bytes = round_up(exp(self.log_median + LOG_DEVIATION * normal(context.rng)), LARGEST).max(SMALLEST);
+        let bytes = round_up(exp(self.log_median + LOG_DEVIATION * normal(context.rng)), MAX).max(MIN);
         self.fetches[channel as usize] = Fetch { asked: context.now, bytes, round_trips };
         context.measure(Measurement::Began);
         context.send(channel, Direction::Request, self.spec.request.get(), After::Keep);

@@ -27,7 +27,7 @@ const LATER_BYTES: LogNormalLaw = LogNormalLaw(10.62, 0.94, 3.22, 2.43);
 /// Connections whose first response is not larger repeat its size.
 const LARGE_FIRST: u64 = 275;
 /// Longest gap within a connection: the law has no end, runs have.
-const LONGEST_GAP_S: f64 = 3_600.0;
+const MAX_GAP_S: f64 = 3_600.0;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Web {
@@ -182,7 +182,7 @@ impl Visit {
         if let Some(sizes) = kept.sizes {
             self.response = response_bytes(sizes, rng);
         }
-        Some(Duration::from_secs_f64(law.draw(rng).min(LONGEST_GAP_S)))
+        Some(Duration::from_secs_f64(law.draw(rng).min(MAX_GAP_S)))
     }
 }
 

@@ -6,10 +6,10 @@ use goodqueue_base::units::Duration;
 pub type TimeHistogram = hdrhistogram::Histogram<u64>;
 
 /// Times below this share buckets of half this width.
-const LOWEST: u64 = 1_000;
+const MIN: u64 = 1_000;
 const DIGITS: u8 = 3;
-/// A bucket of the lowest octave is 2^9 ns wide, the largest power of two within [`LOWEST`].
-const UNIT_SHIFT: u32 = LOWEST.ilog2();
+/// A bucket of the lowest octave is 2^9 ns wide, the largest power of two within [`MIN`].
+const UNIT_SHIFT: u32 = MIN.ilog2();
 /// Each octave above the first has 2^10 buckets: the power of two at or above 10^3.
 const HALF_SHIFT: u32 = 10;
 
@@ -147,7 +147,7 @@ impl TimeCounts {
 /// An empty histogram of times, which grows with those it counts: many never count anything, and
 /// one with room for an hour would write 200 kB.
 fn empty_histogram() -> TimeHistogram {
-    let mut histogram = TimeHistogram::new_with_bounds(LOWEST, 2 * LOWEST, DIGITS).expect("the bounds are constants in order");
+    let mut histogram = TimeHistogram::new_with_bounds(MIN, 2 * MIN, DIGITS).expect("the bounds are constants in order");
     histogram.auto(true);
     histogram
 }
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn times_beyond_an_hour_are_counted_as_what_they_are() {
-        const LONGEST: Duration = Duration::ns(1 << 63);
+        const MAX: Duration = Duration::ns(1 << 63);
         let mut counts = TimeCounts::new();
         let times = [1, 3_600, 6_475, 88_735, 9_200_000_000].map(Duration::secs);
         times.iter().for_each(|time| counts.add(*time));
@@ -223,11 +223,11 @@ mod tests {
         assert!((histogram.mean() / 1e9 / mean - 1.0).abs() < 1e-3);
         assert!(histogram.max() as f64 / 1e9 >= mean);
         let mut sum = TimeCounts::new();
-        sum.add(LONGEST);
+        sum.add(MAX);
         sum.merge(&counts);
         counts.merge(&sum);
         assert_eq!((counts.len(), sum.len()), (11, 6));
-        assert!(counts.histogram().max() >= LONGEST.as_nanos());
+        assert!(counts.histogram().max() >= MAX.as_nanos());
         counts.clear();
         assert!(counts.is_empty() && counts.histogram().is_empty());
     }

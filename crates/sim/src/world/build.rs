@@ -14,7 +14,7 @@ use crate::ids::{IdVec, LaneId, LinkId, WireClassId};
 use crate::link::SMALL;
 use crate::losses::{FlowSignals, LossEvents};
 use crate::probe::EventRecorder;
-use crate::session::MOST_OPEN;
+use crate::session::MAX_OPEN;
 use crate::spec::{FlowSpec, SizeLaw, SourceSpec, WorldSpec};
 use crate::sys::CROWD;
 use crate::timers::{MAX_INDEX, Target};
@@ -252,5 +252,5 @@ fn most_open(spec: &WorldSpec) -> u32 {
     let sessions = spec.flows.iter().filter(|flow| matches!(flow.source, SourceSpec::Session { .. })).count() as u32;
     // Two ends per connection, and two events beside each flow's own.
     let room = MAX_INDEX.saturating_sub(4 * spec.flows.len() as u32) / 2;
-    (room / sessions.max(1)).min(MOST_OPEN)
+    (room / sessions.max(1)).min(MAX_OPEN)
 }

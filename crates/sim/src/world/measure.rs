@@ -174,9 +174,9 @@ impl World {
     /// one for each sampled echo.
     pub(super) fn prepare_series(&mut self, period: Duration) {
         /// Longer series make room for themselves.
-        const MOST_AT_ONCE: u64 = 4_096;
+        const MAX_AT_ONCE: u64 = 4_096;
         let span = self.clock.end.since(self.clock.now);
-        let samples = (span.as_nanos() / period.as_nanos().max(1)).min(MOST_AT_ONCE) as usize;
+        let samples = (span.as_nanos() / period.as_nanos().max(1)).min(MAX_AT_ONCE) as usize;
         self.figures.sampled_at.reserve(samples);
         for link in self.net.links.iter().filter(|link| link.probe.observed.is_some()) {
             let mut names: Vec<String> = ["queue_packets", "queue_bytes", "sojourn_s", "throughput_bit_s", "drops", "marks"]

@@ -15,7 +15,7 @@ pub const SCHEMA: &str = "goodqueue.evaluation/1";
 
 /// Differences below this part of the baseline's value are none, however certain (our choice: what
 /// nobody would change a queue for).
-const LEAST_PART: f64 = 0.02;
+const MIN_PART: f64 = 0.02;
 
 /// All that an evaluation found.
 #[derive(Debug, Serialize)]
@@ -315,7 +315,7 @@ fn standing(scale: Scale, own: &[Option<f64>], baseline: &[Option<f64>]) -> Opti
     let difference = Figure::of(pairs().map(|(own, other)| Some(own - other)));
     let base = Figure::of(pairs().map(|(_, other)| Some(other))).mean?;
     let mean = difference.mean?;
-    let is_clear = difference.excludes_zero()? && mean.abs() > LEAST_PART * base.abs();
+    let is_clear = difference.excludes_zero()? && mean.abs() > MIN_PART * base.abs();
     let better = match scale.better {
         Better::Higher => mean > 0.0,
         Better::Lower => mean < 0.0,

@@ -151,9 +151,9 @@ impl Subject {
     /// A name that can be one of a folder, unlike those of other subjects.
     #[must_use]
     pub fn slug(&self) -> String {
-        const LONGEST: usize = 48;
+        const MAX: usize = 48;
         let plain = |letter: char| if letter.is_ascii_alphanumeric() || letter == '-' { letter } else { '-' };
-        let slug: String = self.name.chars().map(plain).take(LONGEST).collect();
+        let slug: String = self.name.chars().map(plain).take(MAX).collect();
         let digest = Sha256::digest(self.toml());
         format!("{slug}-{:02x}{:02x}{:02x}", digest[0], digest[1], digest[2])
     }

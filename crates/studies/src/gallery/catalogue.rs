@@ -24,7 +24,7 @@ const GLIMPSE: Duration = Duration::ms(2);
 /// Length of a second run, for figures that are there only once something happened: a transfer
 /// begun, a queue signaled.
 const LONGER_GLIMPSE: Duration = Duration::secs(2);
-const MOST_LONGER_GLIMPSES: usize = 8;
+const MAX_LONGER_GLIMPSES: usize = 8;
 
 /// Checks every expression of a paper, and every name in its figures and tables.
 ///
@@ -162,7 +162,7 @@ impl Catalogue<'_> {
             glimpse.is_blind || of(&glimpse).contains(name)
         };
         let points = 0..experiment.points.len();
-        let few = points.clone().step_by(points.len().div_ceil(MOST_LONGER_GLIMPSES).max(1));
+        let few = points.clone().step_by(points.len().div_ceil(MAX_LONGER_GLIMPSES).max(1));
         if points.clone().any(|point| has(point, GLIMPSE)) || few.clone().any(|point| has(point, LONGER_GLIMPSE)) {
             return Ok(());
         }

@@ -45,7 +45,7 @@ impl Gallery {
 }
 
 /// Larger files are refused before they are parsed.
-const LARGEST_FILE: u64 = 4 << 20;
+const MAX_FILE_SIZE: u64 = 4 << 20;
 
 /// A file of ours with its text, for located errors.
 #[derive(Clone, Debug)]
@@ -61,8 +61,8 @@ impl SourceFile {
         let name = path.display().to_string();
         let fault = |message: String| FileFault::in_file(&name, message);
         let size = std::fs::metadata(path).map_err(|error| fault(format!("cannot be read: {error}")))?.len();
-        if size > LARGEST_FILE {
-            return Err(fault(format!("has {size} bytes: allowed up to {LARGEST_FILE}")));
+        if size > MAX_FILE_SIZE {
+            return Err(fault(format!("has {size} bytes: allowed up to {MAX_FILE_SIZE}")));
         }
         let text = std::fs::read_to_string(path).map_err(|error| fault(format!("cannot be read: {error}")))?;
         Ok(Self { name, text })

@@ -45,12 +45,12 @@ use policer::{Counted, Finding, Limits, Policer};
 use startup::FullPipe;
 
 /// Fewest segments in flight, except at the lowest rates.
-const SMALLEST: u32 = 4;
+const MIN: u32 = 4;
 /// Window before the first measurement (RFC 6928).
 const UNKNOWN: u32 = 10;
 /// Largest burst in segments and in bytes.
-const LARGEST_BURST: u32 = 127;
-const LARGEST_BURST_BYTES: u64 = 65_215;
+const MAX_BURST: u32 = 127;
+const MAX_BURST_BYTES: u64 = 65_215;
 /// Rate from which bursts have at least two segments.
 const BURSTS_FROM_BIT_S: u64 = 1_200_000;
 /// Round-trip time assumed before the first sample.
@@ -129,9 +129,9 @@ impl Bbr {
     /// Segments of a burst: one millisecond at the pacing rate, at least two unless the rate is
     /// very low.
     fn burst(&self) -> u32 {
-        let bytes = (self.pacing_rate.as_bit_s() / 8 / 1024).min(LARGEST_BURST_BYTES);
+        let bytes = (self.pacing_rate.as_bit_s() / 8 / 1024).min(MAX_BURST_BYTES);
         let least = if self.pacing_rate.as_bit_s() < BURSTS_FROM_BIT_S { 1 } else { 2 };
-        ((bytes / u64::from(self.mss)) as u32).clamp(least, LARGEST_BURST)
+        ((bytes / u64::from(self.mss)) as u32).clamp(least, MAX_BURST)
     }
 
     /// Adds room for bursts in transit through both hosts, rounded up to an even number, and two
@@ -244,7 +244,7 @@ impl Bbr {
             }
         }
         if matches!(self.mode, Mode::ProbeRtt(_)) {
-            self.cwnd = self.cwnd.min(SMALLEST);
+            self.cwnd = self.cwnd.min(MIN);
         }
     }
 
@@ -259,7 +259,7 @@ impl Bbr {
         } else if self.cwnd < target || delivered_in_all < u64::from(UNKNOWN) {
             self.cwnd = self.cwnd.saturating_add(delivered);
         }
-        self.cwnd = self.cwnd.max(SMALLEST);
+        self.cwnd = self.cwnd.max(MIN);
     }
 }
 

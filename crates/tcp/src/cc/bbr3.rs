@@ -48,7 +48,7 @@ use probe_bw::Probing;
 use startup::{FullPipe, LostRanges};
 
 /// Fewest segments in flight.
-const SMALLEST: u32 = 4;
+const MIN: u32 = 4;
 /// Round trips for which ACK aggregation is remembered.
 const AGGREGATION_ROUNDS: u64 = 10;
 
@@ -215,7 +215,7 @@ impl Control for Bbr3 {
             initial_window: 1,
             cwnd: 1,
             prior_cwnd: 0,
-            probe_rtt_window: SMALLEST,
+            probe_rtt_window: MIN,
             standing: State::Open,
             restarted: false,
             held_back: false,

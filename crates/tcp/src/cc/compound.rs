@@ -31,8 +31,8 @@ use goodqueue_base::units::{Bytes, Duration, Instant};
 
 /// Number of round-trip time samples that a round must exceed to count.
 const SAMPLES: u32 = 2;
-const SMALLEST: f64 = 2.0;
-const LARGEST: f64 = (1u32 << 28) as f64;
+const MIN: f64 = 2.0;
+const MAX: f64 = (1u32 << 28) as f64;
 
 /// State of Compound TCP. Windows are in segments.
 #[derive(Clone, Debug)]
@@ -75,8 +75,8 @@ impl Compound {
     }
 
     fn follow(&mut self) {
-        self.cwnd = self.cwnd.min(LARGEST);
-        self.dwnd = self.dwnd.min(LARGEST - self.cwnd);
+        self.cwnd = self.cwnd.min(MAX);
+        self.dwnd = self.dwnd.min(MAX - self.cwnd);
         self.window.cwnd = self.total() as u32;
     }
 
@@ -119,7 +119,7 @@ impl Compound {
     fn reduce(&mut self) {
         self.before = (self.cwnd, self.dwnd);
         (self.cwnd, self.dwnd) = self.reduced();
-        self.cwnd += (SMALLEST - self.total()).max(0.0);
+        self.cwnd += (MIN - self.total()).max(0.0);
         self.window.reduce(self.total() as u32);
         self.slow_start.over();
     }
@@ -220,7 +220,7 @@ impl CongestionControl for Compound {
         if timeout.response == Response::Reduce {
             self.before = (self.cwnd, self.dwnd);
         }
-        self.window.collapse(timeout, (cwnd + dwnd).max(SMALLEST) as u32);
+        self.window.collapse(timeout, (cwnd + dwnd).max(MIN) as u32);
         self.forget_delay();
         self.cwnd = f64::from(self.window.cwnd);
         self.slow_start.over();

@@ -37,7 +37,7 @@ const SCALE: u32 = 1024;
 const CUBE_SHIFT: u32 = 40;
 /// Largest distance from `K`, 293 s: it keeps the cube within 64 bits, and the window is far out of
 /// range by then.
-const LARGEST_OFFSET: u64 = 300_000;
+const MAX_OFFSET: u64 = 300_000;
 const MILLISECOND: u64 = 1_000_000;
 const SECOND: u64 = 1_000_000_000;
 
@@ -123,7 +123,7 @@ impl Cubic {
         let cwnd = self.window.cwnd;
         // 1 s = 1024 units: nanoseconds * 1024 / 10^9 = nanoseconds * 2 / 1_953_125.
         let t = (now.saturating_sub(epoch.start) + self.delay_min) * 2 / 1_953_125;
-        let offset = t.abs_diff(epoch.k).min(LARGEST_OFFSET);
+        let offset = t.abs_diff(epoch.k).min(MAX_OFFSET);
         let delta = (u64::from(self.params.c) * offset * offset * offset) >> CUBE_SHIFT;
         let delta = delta.min(u64::from(u32::MAX / 2)) as u32;
         let target = if t < epoch.k { epoch.origin.saturating_sub(delta) } else { epoch.origin.saturating_add(delta) };

@@ -28,8 +28,8 @@ use goodqueue_base::spec::{Kind, Param};
 use goodqueue_base::units::{Bytes, Duration, Instant};
 
 /// Smallest threshold in segments.
-const SMALLEST: f64 = 2.0;
-const LARGEST: f64 = (1u32 << 28) as f64;
+const MIN: f64 = 2.0;
+const MAX: f64 = (1u32 << 28) as f64;
 
 /// State of the control. Windows are in segments, times in seconds unless typed.
 #[derive(Clone, Debug)]
@@ -72,7 +72,7 @@ impl CubicRfc {
         curve.w_max =
             if curve.cwnd < curve.w_max && self.fast_convergence { curve.cwnd * (1.0 + self.beta) / 2.0 } else { curve.cwnd };
         curve.cwnd_prior = curve.cwnd;
-        curve.ssthresh = (f64::from(flight) * self.beta).max(SMALLEST);
+        curve.ssthresh = (f64::from(flight) * self.beta).max(MIN);
         curve.epoch = None;
         curve.flat = false;
         self.exit = None;
@@ -107,7 +107,7 @@ impl CubicRfc {
             // One acknowledgement for many segments does not overshoot the target.
             (cwnd + (target - cwnd) / cwnd * delivered).min(target)
         };
-        curve.cwnd = grown.min(LARGEST);
+        curve.cwnd = grown.min(MAX);
         curve.epoch = Some(epoch);
     }
 
@@ -127,7 +127,7 @@ impl CubicRfc {
             },
         };
         let wanted = self.curve.cwnd + f64::from(growth);
-        self.curve.cwnd = wanted.min(self.curve.ssthresh).min(LARGEST);
+        self.curve.cwnd = wanted.min(self.curve.ssthresh).min(MAX);
         (wanted - self.curve.cwnd) as u32
     }
 }

@@ -41,9 +41,9 @@ const MS: u64 = 1_000_000;
 /// Milliseconds per second: the clock ticks of Linux.
 const HZ: u64 = 1_000;
 /// Largest step up of `RTT_max`, in milliseconds.
-const LARGEST_STEP: u64 = 20;
+const MAX_STEP: u64 = 20;
 /// Smallest `RTT_min` with an adaptive reduction, exclusive, in milliseconds.
-const SMALLEST_RTT: u64 = 10;
+const MIN_RTT: u64 = 10;
 /// Round trips after a congestion in which throughput is measured again.
 const SETTLING: u64 = 3;
 
@@ -102,7 +102,7 @@ impl Htcp {
         }
         if self.state == State::Open {
             self.rtt_max = self.rtt_max.max(self.rtt_min);
-            if self.rtt_max < rtt && rtt <= self.rtt_max + LARGEST_STEP {
+            if self.rtt_max < rtt && rtt <= self.rtt_max + MAX_STEP {
                 self.rtt_max = rtt;
             }
         }
@@ -145,7 +145,7 @@ impl Htcp {
                 return;
             }
         }
-        if self.adaptive && self.rtt_min > SMALLEST_RTT {
+        if self.adaptive && self.rtt_min > MIN_RTT {
             let ratio = (self.rtt_min * u64::from(ONE) / self.rtt_max.max(1)) as u32;
             self.beta = ratio.clamp(self.params.beta_min, self.params.beta_max);
         } else {

@@ -16,7 +16,7 @@ const ACK_GAP: u64 = 2_000_000;
 const MIN_SAMPLES: u32 = 8;
 const DELAY_MIN: u64 = 4_000_000;
 const DELAY_MAX: u64 = 16_000_000;
-const LARGEST_SLACK: u64 = 1_000_000;
+const MAX_SLACK: u64 = 1_000_000;
 /// Four of the largest bursts (64 KiB) of a sender with segmentation offload.
 const SLACK_BYTES: u64 = 4 * 65_536;
 
@@ -66,7 +66,7 @@ impl Hystart {
             // The rate of slow start is twice the window per round trip: slack = SLACK_BYTES * srtt
             // / (2 window).
             let slack = (SLACK_BYTES * (seen.srtt >> 10) / (2 * seen.window).max(1)) << 10;
-            let train = (seen.delay_min + slack.min(LARGEST_SLACK)) / 2;
+            let train = (seen.delay_min + slack.min(MAX_SLACK)) / 2;
             self.found |= seen.now.saturating_sub(self.round_start) > train;
         }
         self.smallest = self.smallest.min(seen.delay);

@@ -20,7 +20,7 @@ const MIN_RTT_DIVISOR: u64 = 8;
 const N_RTT_SAMPLE: u32 = 8;
 const CSS_GROWTH_DIVISOR: u32 = 4;
 const CSS_ROUNDS: u32 = 5;
-const LARGEST_STEP: u32 = 8;
+const MAX_STEP: u32 = 8;
 const NONE: u64 = u64::MAX;
 
 /// How the window grows on this acknowledgement.
@@ -93,7 +93,7 @@ impl HystartPlusPlus {
     /// Segments of growth in the conservative phase for `delivered` segments; fractions are carried
     /// over.
     pub fn conservative_growth(&mut self, delivered: u32) -> u32 {
-        self.remainder += delivered.min(LARGEST_STEP);
+        self.remainder += delivered.min(MAX_STEP);
         let grown = self.remainder / CSS_GROWTH_DIVISOR;
         self.remainder %= CSS_GROWTH_DIVISOR;
         grown
@@ -102,7 +102,7 @@ impl HystartPlusPlus {
     /// Segments of growth in normal slow start.
     #[must_use]
     pub fn normal_growth(delivered: u32) -> u32 {
-        delivered.min(LARGEST_STEP)
+        delivered.min(MAX_STEP)
     }
 }
 

@@ -28,11 +28,11 @@ use super::{Needs, Setup, State, Timeout};
 use goodqueue_base::spec::{Kind, Param};
 use goodqueue_base::units::{Bytes, Duration, Instant};
 
-const SMALLEST: f64 = 2.0;
-const LARGEST: f64 = (1u32 << 28) as f64;
+const MIN: f64 = 2.0;
+const MAX_WINDOW: f64 = (1u32 << 28) as f64;
 const MINUTE: Duration = Duration::secs(60);
-const MOST_MINUTES: usize = 60;
-const MOST_SAMPLES: usize = 64;
+const MAX_MINUTES: usize = 60;
+const MAX_SAMPLES: usize = 64;
 
 /// State of LEDBAT. Windows are in segments.
 #[derive(Clone, Debug)]
@@ -55,23 +55,23 @@ struct Params {
 /// Smallest delays of recent minutes, and the latest delays.
 #[derive(Clone, Debug)]
 struct Delays {
-    minutes: Ring<MOST_MINUTES>,
+    minutes: Ring<MAX_MINUTES>,
     minute_began_at: Instant,
-    latest: Ring<MOST_SAMPLES>,
+    latest: Ring<MAX_SAMPLES>,
 }
 
 /// The last few values of a series.
 #[derive(Clone, Debug)]
-struct Ring<const MOST: usize> {
-    values: [Duration; MOST],
+struct Ring<const N: usize> {
+    values: [Duration; N],
     next: usize,
     /// Number of values kept.
     len: usize,
 }
 
-impl<const MOST: usize> Ring<MOST> {
+impl<const N: usize> Ring<N> {
     fn new(len: usize) -> Self {
-        Self { values: [Duration::MAX; MOST], next: 0, len: len.clamp(1, MOST) }
+        Self { values: [Duration::MAX; N], next: 0, len: len.clamp(1, N) }
     }
 
     fn push(&mut self, value: Duration) {
@@ -115,13 +115,13 @@ impl Ledbat {
         let off = (self.params.target_s - self.delays.queueing().as_secs_f64()) / self.params.target_s;
         let allowed = f64::from(prior_in_flight) + self.params.allowed_increase;
         let wanted = self.exact + self.params.gain * off * f64::from(sample.delivered) / self.exact;
-        self.exact = wanted.min(allowed).clamp(SMALLEST, LARGEST);
+        self.exact = wanted.min(allowed).clamp(MIN, MAX_WINDOW);
         self.follow();
     }
 
     fn reduce(&mut self) {
         self.before = self.exact;
-        self.exact = (self.exact / 2.0).max(SMALLEST);
+        self.exact = (self.exact / 2.0).max(MIN);
         self.window.reduce(self.exact as u32);
         if let Some(slow_start) = &mut self.slow_start {
             slow_start.over();
@@ -147,10 +147,10 @@ impl Control for Ledbat {
                     .within(0.0, 1_000.0)
                     .about("how far the window may exceed what is in flight, in segments"),
                 Param::number("base_history", 10.0)
-                    .within(1.0, MOST_MINUTES as f64)
+                    .within(1.0, MAX_MINUTES as f64)
                     .about("how long the smallest delay is remembered, in minutes"),
                 Param::number("current_filter", 4.0)
-                    .within(1.0, MOST_SAMPLES as f64)
+                    .within(1.0, MAX_SAMPLES as f64)
                     .about("the present delay is the smallest of so many, in samples"),
                 Param::off("slow_start")
                     .about("begin with slow start, until a loss, half the target, or what slow_start_exit says"),
@@ -163,8 +163,8 @@ impl Control for Ledbat {
     fn build(setup: &Setup<'_>) -> Self {
         Self {
             window: SegmentWindow::new(setup.mss),
-            exact: SMALLEST,
-            before: SMALLEST,
+            exact: MIN,
+            before: MIN,
             params: Params {
                 target_s: setup.duration("target").as_secs_f64(),
                 gain: setup.param("gain"),

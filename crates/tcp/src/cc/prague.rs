@@ -31,10 +31,10 @@ use crate::config::EcnMode;
 use goodqueue_base::spec::{Kind, Param};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 
-const SMALLEST: f64 = 2.0;
-const LARGEST: f64 = (1u32 << 28) as f64;
+const MIN: f64 = 2.0;
+const MAX_WINDOW: f64 = (1u32 << 28) as f64;
 /// Round-trip time beyond which growth is never scaled.
-const LONGEST: Duration = Duration::ms(100);
+const MAX_RTT: Duration = Duration::ms(100);
 /// Headers that the rate includes, but not the pacer, which counts payload. Pacing is thus slightly
 /// faster than the window turns over; otherwise it would hold the window back.
 const HEADER: u64 = 52;
@@ -87,7 +87,7 @@ impl Prague {
 
     fn increase(&self) -> f64 {
         let target = self.params.rtt_target;
-        if !self.is_rtt_independent() || self.srtt.is_zero() || self.srtt > LONGEST || self.srtt >= target {
+        if !self.is_rtt_independent() || self.srtt.is_zero() || self.srtt > MAX_RTT || self.srtt >= target {
             return 1.0;
         }
         let ratio = self.srtt.as_secs_f64() / target.as_secs_f64();
@@ -108,12 +108,12 @@ impl Prague {
             unmarked = self.slow_start.grow(&mut self.window, sample, unmarked);
             self.exact = f64::from(self.window.cwnd);
         }
-        self.exact = (self.exact + f64::from(unmarked) * self.increase() / f64::from(self.wanted())).min(LARGEST);
+        self.exact = (self.exact + f64::from(unmarked) * self.increase() / f64::from(self.wanted())).min(MAX_WINDOW);
     }
 
     fn follow(&mut self) {
         let wanted = self.wanted();
-        if self.window.cwnd > wanted && self.window.cwnd > SMALLEST as u32 {
+        if self.window.cwnd > wanted && self.window.cwnd > MIN as u32 {
             self.window.cwnd -= 1;
             self.window.ssthresh = self.window.cwnd;
         } else if self.window.cwnd < wanted {
@@ -141,7 +141,7 @@ impl Prague {
 
     fn halve(&mut self) {
         self.before = self.exact;
-        self.exact = (self.exact / 2.0).max(SMALLEST);
+        self.exact = (self.exact / 2.0).max(MIN);
         self.in_loss = true;
         self.slow_start.over();
     }
@@ -228,7 +228,7 @@ impl CongestionControl for Prague {
         self.reduced_at = Some(mark.now);
         self.before = self.exact;
         let share = if self.classic { 1.0 } else { self.alpha };
-        self.exact = (self.exact * (1.0 - share / 2.0)).max(SMALLEST);
+        self.exact = (self.exact * (1.0 - share / 2.0)).max(MIN);
         self.slow_start.over();
     }
 

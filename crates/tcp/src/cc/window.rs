@@ -7,7 +7,7 @@ use goodqueue_base::units::Bytes;
 /// Slow-start threshold before the first reduction.
 const INFINITE: u32 = u32::MAX;
 /// Bound on the window of every control, in segments, so that sums of windows fit 32 bits.
-const LARGEST: u32 = 1 << 28;
+const MAX: u32 = 1 << 28;
 
 /// Window and threshold in segments.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ impl SegmentWindow {
     /// for congestion avoidance.
     #[inline]
     pub(crate) fn slow_start(&mut self, delivered: u32) -> u32 {
-        let grown = (self.cwnd + delivered).min(self.ssthresh).min(LARGEST);
+        let grown = (self.cwnd + delivered).min(self.ssthresh).min(MAX);
         let rest = (self.cwnd + delivered).saturating_sub(grown);
         self.cwnd = grown;
         rest
@@ -64,12 +64,12 @@ impl SegmentWindow {
             self.count -= steps * per_segment;
             self.cwnd += steps;
         }
-        self.cwnd = self.cwnd.min(LARGEST);
+        self.cwnd = self.cwnd.min(MAX);
     }
 
     /// Grows by one segment.
     pub(crate) fn grow_by_one(&mut self) {
-        self.cwnd = (self.cwnd + 1).min(LARGEST);
+        self.cwnd = (self.cwnd + 1).min(MAX);
     }
 
     fn remember(&mut self) {

@@ -18,7 +18,7 @@ const FIRST_OFFER: u64 = 65_535;
 /// (`tcp_rmem`).
 const FIRST_ROOM: u32 = 87_040;
 /// Buffers grow as long as this number can say it.
-const LARGEST_ROOM: u64 = 1 << 31;
+const MAX_ROOM: u64 = 1 << 31;
 const NEVER: u64 = u64::MAX;
 
 /// The state that every segment reads, in bytes and nanoseconds.
@@ -111,7 +111,7 @@ impl Window {
         if read > reading.most {
             let steady = read.saturating_mul(2).saturating_add(16 * reading.mss);
             let growth = steady.saturating_mul(read - reading.most) / reading.most;
-            let wanted = steady.saturating_add(growth.saturating_mul(2)).min(LARGEST_ROOM);
+            let wanted = steady.saturating_add(growth.saturating_mul(2)).min(MAX_ROOM);
             self.room = self.room.max(wanted as u32);
             reading.most = read;
         }

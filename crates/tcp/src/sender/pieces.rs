@@ -17,9 +17,9 @@ use crate::segment::Flags;
 /// segments wait at all.
 const SHORTLY: u64 = 1_000_000;
 /// Most bytes of a piece, and of a buffer of the application's data (64 KiB less room for headers).
-pub(super) const LARGEST_BYTES: u64 = 65_215;
+pub(super) const MAX_BYTES: u64 = 65_215;
 /// Least number of segments of the largest piece.
-const SMALLEST: u32 = 2;
+const MIN: u32 = 2;
 /// Least round-trip time in nanoseconds that does not make pieces larger.
 const NEAR: u64 = 17 * 512_000;
 /// Nanoseconds in a tenth of a second.
@@ -127,7 +127,7 @@ impl Sender {
         let near = if rtt < NEAR { (1 << 16) >> (rtt / 512_000) } else { 0 };
         let below_three = (3 * mss).saturating_sub(1 + near).saturating_mul(srtt << 10);
         let slow = (RATE_TENTHS.0 * mss).saturating_mul(window).saturating_mul(TENTH_NS) <= below_three;
-        if slow && self.unwatched { SMALLEST } else { self.work_out_piece(srtt, window, near) }
+        if slow && self.unwatched { MIN } else { self.work_out_piece(srtt, window, near) }
     }
 
     #[inline(never)]
@@ -140,7 +140,7 @@ impl Sender {
         let tenths = if starting { RATE_TENTHS.0 } else { RATE_TENTHS.1 };
         // Bytes in 2^-10 s.
         let bytes = (mss * tenths).saturating_mul(window).saturating_mul(TENTH_NS).checked_div(srtt).unwrap_or(u64::MAX) >> 10;
-        (self.segmentation.whole(bytes.saturating_add(near).min(LARGEST_BYTES)) as u32).max(SMALLEST)
+        (self.segmentation.whole(bytes.saturating_add(near).min(MAX_BYTES)) as u32).max(MIN)
     }
 
     /// Whether so many segments may wait for the next acknowledgement.

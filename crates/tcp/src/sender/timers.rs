@@ -17,7 +17,7 @@ use goodqueue_base::units::Instant;
 pub(super) const NEVER: u64 = u64::MAX;
 const SECOND: u64 = 1_000_000_000;
 /// Least wait of probe and reordering timers (two clock ticks of Linux).
-const SMALLEST_WAIT: u64 = 2_000_000;
+const MIN_WAIT: u64 = 2_000_000;
 /// Number of repeated handshakes after which the wait doubles each time (Linux's
 /// `tcp_syn_linear_timeouts`).
 const LINEAR_HANDSHAKES: u32 = 4;
@@ -86,7 +86,7 @@ impl Sender {
     }
 
     pub(super) fn arm_reordering(&mut self, t: u64, at: u64) {
-        self.arm(t, Use::Reordering, at.max(t) + SMALLEST_WAIT);
+        self.arm(t, Use::Reordering, at.max(t) + MIN_WAIT);
     }
 
     /// The time at which the oldest outstanding segment times out, from its last transmission.
@@ -121,7 +121,7 @@ impl Sender {
             SECOND
         } else {
             // A single segment may meet a delayed acknowledgement.
-            2 * srtt + if self.board.outstanding() == 1 { self.rtt.rto_min() } else { SMALLEST_WAIT }
+            2 * srtt + if self.board.outstanding() == 1 { self.rtt.rto_min() } else { MIN_WAIT }
         };
         let at = t + wait;
         self.arm(t, Use::Probe, if rto_at > t { at.min(rto_at) } else { at });

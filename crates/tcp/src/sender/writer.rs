@@ -17,7 +17,7 @@
 //! the same to the segment.
 
 use super::NO_SEGMENT;
-use super::pieces::LARGEST_BYTES;
+use super::pieces::MAX_BYTES;
 use goodqueue_base::units::Bytes;
 
 /// Bytes of a send buffer per segment of a window: the truesize that 64-bit Linux assumes for a
@@ -27,7 +27,7 @@ const RESERVED: u64 = 4352;
 /// (counted in guests, without and with offload).
 const TAKEN: (u64, u64) = (896, 960);
 /// Smaller windows reserve as much as this one (`TCP_INIT_CWND`).
-const SMALLEST_WINDOW: u32 = 10;
+const MIN_WINDOW: u32 = 10;
 /// Fills of the send buffer that may wait to be sent: each is at least a third of it.
 const FILLS: usize = 4;
 /// Buffer sizes in use at a time.
@@ -116,7 +116,7 @@ impl Writer {
             marks: [NO_SEGMENT; MARKS],
             oldest: 0,
         };
-        writer.make_room(SMALLEST_WINDOW);
+        writer.make_room(MIN_WINDOW);
         writer.fill(&Standing { una: 0, nxt: 0, window: initial_window, in_flight: 0, piece: 2 });
         writer
     }
@@ -242,7 +242,7 @@ impl Writer {
 
     fn make_room(&mut self, window: u32) {
         self.window = window;
-        self.room = self.windows * u64::from(window.max(SMALLEST_WINDOW)) * RESERVED;
+        self.room = self.windows * u64::from(window.max(MIN_WINDOW)) * RESERVED;
     }
 
     const fn overhead(&self) -> u64 {
@@ -251,7 +251,7 @@ impl Writer {
 
     /// Segments of a buffer that is written now.
     fn buffer_size(&self) -> u64 {
-        if self.offload { ((self.offered / 2).min(LARGEST_BYTES) / self.mss).max(1) } else { 1 }
+        if self.offload { ((self.offered / 2).min(MAX_BYTES) / self.mss).max(1) } else { 1 }
     }
 
     /// Occupied bytes of the send buffer: sent data lies there in pieces, the rest in whole

@@ -1,6 +1,6 @@
 //! Settings from which no queue can be made, and what is wrong with them.
 
-use super::{LONGEST_TEXT, MOST, settable};
+use super::{MAX, MAX_TEXT, settable};
 use alloc::string::String;
 use core::fmt;
 use goodqueue_aqm::sched::kinds;
@@ -60,11 +60,11 @@ pub(crate) enum Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Bytes(count) => write!(f, "settings: {count} bytes are too many: allowed {LONGEST_TEXT}"),
+            Self::Bytes(count) => write!(f, "settings: {count} bytes are too many: allowed {MAX_TEXT}"),
             Self::NotUtf8 => f.write_str("a setting is not UTF-8"),
             Self::NotAPair(word) => write!(f, "`{word}` is not NAME=VALUE"),
             Self::Twice(name) => write!(f, "{name}: is given twice"),
-            Self::Settings(count) => write!(f, "settings: {count} are too many: allowed {MOST}"),
+            Self::Settings(count) => write!(f, "settings: {count} are too many: allowed {MAX}"),
             Self::NoKind => f.write_str("kind: is missing: name the kind of queue, for instance `kind codel`"),
             Self::UnknownKind(name) => {
                 write!(f, "kind: `{name}` is not known: allowed ")?;

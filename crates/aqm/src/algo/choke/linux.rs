@@ -13,7 +13,7 @@ use crate::arithmetic::{LinuxDraws, linux_has_only};
 use crate::spec::{Given, LinkFacts, ParamError, Size, Value};
 use alloc::collections::VecDeque;
 
-const MOST_TRIES: u32 = 3;
+const MAX_TRIES: u32 = 3;
 
 /// Settings of CHOKe in Linux. Thresholds are in packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,7 +141,7 @@ impl LinuxChoke {
 
     /// Draws the index of a place that holds a packet.
     fn draw_place(&mut self, env: &mut Env<'_>) -> usize {
-        for _ in 0..MOST_TRIES {
+        for _ in 0..MAX_TRIES {
             let number = self.draws.next(env.rng) >> 32;
             let place = ((number * self.places.len() as u64) >> 32) as usize;
             if self.places[place] {

@@ -49,9 +49,9 @@ fn long_delays_push_and_short_ones_let_go() {
 
 #[test]
 fn the_probability_ends_where_the_smallest_packet_is_dropped_with_85_per_cent() {
-    near(MOST, 13.6);
+    near(MAX, 13.6);
     near(pie_at(13.59).stepped(Duration::ms(300), Duration::ms(300)), 13.6);
-    near(MOST * 64.0 / MEAN_PACKET, PROB_LOW);
+    near(MAX * 64.0 / MEAN_PACKET, PROB_LOW);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::math::sqrt;
 use goodqueue_base::units::Duration;
 
 /// Highest automatic crossover, in radians per round trip.
-const FASTEST: f64 = 0.5;
+const MAX_RATE: f64 = 0.5;
 
 /// PI's two gains, per packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,6 +55,6 @@ impl PiDesign {
     /// Crossover frequency in radians per round trip.
     #[must_use]
     pub fn radians(&self, capacity: f64) -> f64 {
-        self.crossover.unwrap_or_else(|| (self.slow_pole(capacity) * self.rtt.as_secs_f64()).min(FASTEST))
+        self.crossover.unwrap_or_else(|| (self.slow_pole(capacity) * self.rtt.as_secs_f64()).min(MAX_RATE))
     }
 }

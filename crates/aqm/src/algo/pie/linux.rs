@@ -31,7 +31,7 @@ const TICK: u32 = 6;
 const TICKS_A_SECOND: u64 = 1_000_000_000 >> TICK;
 const ONE: u64 = u64::MAX >> 8;
 /// Largest gain that the settings of Linux can represent.
-const MOST_SIXTEENTHS: u32 = 32;
+const MAX_SIXTEENTHS: u32 = 32;
 const BURST: u64 = ticks(Duration::ms(150));
 const LONG_DELAY: u64 = ticks(Duration::ms(250));
 
@@ -73,7 +73,7 @@ impl LinuxPieParams {
         let sixteenths = |param: &'static str| {
             let number = given.number(param).unwrap_or_default();
             let whole = (number * 16.0) as u32;
-            if f64::from(whole) == number * 16.0 && whole <= MOST_SIXTEENTHS {
+            if f64::from(whole) == number * 16.0 && whole <= MAX_SIXTEENTHS {
                 return Ok(whole);
             }
             let message =

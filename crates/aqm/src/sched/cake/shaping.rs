@@ -15,11 +15,11 @@ pub(super) struct Pace {
 }
 
 /// Bytes per second of the slowest rate.
-const SLOWEST: u64 = 64;
+const MIN_RATE: u64 = 64;
 
 impl Pace {
     pub(super) fn of(rate: Rate) -> Self {
-        let (mut per_byte, mut shift) = ((1_000_000_000_u64 << 34) / (rate.as_bit_s() / 8).max(SLOWEST), 34);
+        let (mut per_byte, mut shift) = ((1_000_000_000_u64 << 34) / (rate.as_bit_s() / 8).max(MIN_RATE), 34);
         while per_byte >> 34 != 0 {
             per_byte >>= 1;
             shift -= 1;

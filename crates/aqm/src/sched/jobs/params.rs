@@ -4,7 +4,7 @@ use crate::spec::{Default as ParamDefault, Family, Given, Kind, KindSpec, LinkFa
 use goodqueue_base::units::{Class, Duration};
 
 /// Most classes.
-pub(super) const MOST: usize = Class::COUNT;
+pub(super) const MAX: usize = Class::COUNT;
 
 /// The promises to a class, each optional.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -85,11 +85,11 @@ macro_rules! names {
     };
 }
 
-const DELAY_SHARE: [&str; MOST] = names!("delay_share");
-const LOSS_SHARE: [&str; MOST] = names!("loss_share");
-const DELAY_BOUND: [&str; MOST] = names!("delay_bound");
-const LOSS_BOUND: [&str; MOST] = names!("loss_bound");
-const RATE: [&str; MOST] = names!("rate");
+const DELAY_SHARE: [&str; MAX] = names!("delay_share");
+const LOSS_SHARE: [&str; MAX] = names!("loss_share");
+const DELAY_BOUND: [&str; MAX] = names!("delay_bound");
+const LOSS_BOUND: [&str; MAX] = names!("loss_bound");
+const RATE: [&str; MAX] = names!("rate");
 
 impl JobsParams {
     /// The settings of kind `jobs`.
@@ -169,7 +169,7 @@ const fn number(
 }
 
 const OTHERS: [Param; 11] = [
-    number("classes", Unit::Count, 4.0, (1.0, MOST as f64), "how many; packets of higher classes belong to the highest", NS2),
+    number("classes", Unit::Count, 4.0, (1.0, MAX as f64), "how many; packets of higher classes belong to the highest", NS2),
     choice("buffers", &["shared", "separate"], "shared", "do classes share the limit, or have equal parts of it", NS2),
     choice("drop", &["tail", "head"], "tail", "which packet leaves a class that must drop: its newest or its oldest", NS2),
     number("sampling", Unit::Count, 1.0, (1.0, 1e6), "packets between adjustments of relative delays", NS2),
@@ -191,15 +191,15 @@ const OTHERS: [Param; 11] = [
 ];
 
 /// The others, and five for each class.
-const PARAMS: [Param; OTHERS.len() + 5 * MOST] = {
-    let mut all = [OTHERS[0]; OTHERS.len() + 5 * MOST];
+const PARAMS: [Param; OTHERS.len() + 5 * MAX] = {
+    let mut all = [OTHERS[0]; OTHERS.len() + 5 * MAX];
     let mut index = 0;
     while index < OTHERS.len() {
         all[index] = OTHERS[index];
         index += 1;
     }
     let mut class = 0;
-    while class < MOST {
+    while class < MAX {
         let own = index + 5 * class;
         let share = (1e-6, 1e6);
         all[own] = of_class(DELAY_SHARE[class], Unit::Number, share, "delay in relation to that of other classes");

@@ -1,7 +1,7 @@
 //! How classes share the link's rate, and who loses when packets must go. Rates in wire bytes a
 //! second, sizes in wire bytes.
 
-use super::params::{MOST, Promise};
+use super::params::{MAX, Promise};
 use goodqueue_base::units::Instant;
 
 /// What the rules know of a class.
@@ -85,7 +85,7 @@ pub(super) fn is_short(classes: &[Account], link: f64) -> bool {
 /// Moves rate from the least urgent class that can spare some to the most urgent one that is short,
 /// until one side is exhausted.
 pub(super) fn redistribute(classes: &mut [Account], link: f64) {
-    let mut spare = [0.0; MOST];
+    let mut spare = [0.0; MAX];
     classes.iter().zip(&mut spare).for_each(|(class, spare)| *spare = class.rate - class.needed(link));
     let spare = &mut spare[..classes.len()];
     // Each step settles one class or another.
@@ -136,7 +136,7 @@ pub(super) fn balance_delays(classes: &mut [Account], load: Load) {
         * least_share
         * load.utilization
         * load.utilization.max(1.0);
-    let mut floors = [0.0; MOST];
+    let mut floors = [0.0; MAX];
     let mut total = 0.0;
     for (class, floor) in classes.iter_mut().zip(&mut floors).filter(|(class, _)| class.is_busy()) {
         let Some(share) = class.promise.delay_share else { continue };

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 /// Length above which an answer is rejected.
-const LONGEST_ANSWER: u64 = 1 << 20;
+const MAX_ANSWER: u64 = 1 << 20;
 
 #[derive(Debug)]
 pub(super) struct Process {
@@ -63,12 +63,12 @@ impl Process {
             let _ = input.write_all(text.as_bytes());
         }
         let mut answer = Vec::new();
-        let read = (&mut self.output).take(LONGEST_ANSWER).read_until(b'\n', &mut answer);
+        let read = (&mut self.output).take(MAX_ANSWER).read_until(b'\n', &mut answer);
         self.watched.turns.fetch_add(1, Ordering::Relaxed);
         match read {
             Ok(0) if self.watched.was_late.load(Ordering::Relaxed) => Err(Silence::Late(self.patience)),
             Ok(0) => Err(self.watched.end()),
-            Ok(_) if answer.len() as u64 == LONGEST_ANSWER => Err(io::Error::other("a line of more than a megabyte").into()),
+            Ok(_) if answer.len() as u64 == MAX_ANSWER => Err(io::Error::other("a line of more than a megabyte").into()),
             Ok(_) => Ok(String::from_utf8_lossy(&answer).trim().to_owned()),
             Err(error) => Err(error.into()),
         }

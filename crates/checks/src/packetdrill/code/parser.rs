@@ -5,9 +5,9 @@ use super::{Comparison, Expression, Function, Operator, Statement};
 use crate::packetdrill::error::{Place, ScriptError};
 
 /// How deep expressions may be nested.
-const DEEPEST: u32 = 32;
+const MAX_DEPTH: u32 = 32;
 /// Most operators and arguments of one statement: it bounds the depth of the tree.
-const MOST_OPERATORS: usize = 1024;
+const MAX_OPERATORS: usize = 1024;
 /// Keywords of Python that begin what this reader does not carry out.
 const FOREIGN: [&str; 14] =
     ["if", "elif", "else", "for", "while", "import", "from", "def", "class", "try", "with", "return", "global", "pass"];
@@ -70,10 +70,10 @@ impl<'a> Parser<'a> {
     /// Counts an operator or an argument.
     fn count(&mut self) -> Result<(), ScriptError> {
         self.operators += 1;
-        if self.operators <= MOST_OPERATORS {
+        if self.operators <= MAX_OPERATORS {
             return Ok(());
         }
-        Err(ScriptError::new(self.place(), format!("the statement has more than {MOST_OPERATORS} operators")))
+        Err(ScriptError::new(self.place(), format!("the statement has more than {MAX_OPERATORS} operators")))
     }
 
     fn peek(&self) -> &Token<'a> {
@@ -172,8 +172,8 @@ impl<'a> Parser<'a> {
 
     /// `or`, which binds loosest.
     fn expression(&mut self, depth: u32) -> Result<Expression, ScriptError> {
-        if depth > DEEPEST {
-            return Err(ScriptError::new(self.place(), format!("expressions are nested more than {DEEPEST} deep")));
+        if depth > MAX_DEPTH {
+            return Err(ScriptError::new(self.place(), format!("expressions are nested more than {MAX_DEPTH} deep")));
         }
         let mut left = self.conjunction(depth)?;
         while self.takes_name("or") {
@@ -194,8 +194,8 @@ impl<'a> Parser<'a> {
 
     fn negation(&mut self, depth: u32) -> Result<Expression, ScriptError> {
         if self.takes_name("not") {
-            if depth >= DEEPEST {
-                return Err(ScriptError::new(self.place(), format!("expressions are nested more than {DEEPEST} deep")));
+            if depth >= MAX_DEPTH {
+                return Err(ScriptError::new(self.place(), format!("expressions are nested more than {MAX_DEPTH} deep")));
             }
             return Ok(Expression::Not(Box::new(self.negation(depth + 1)?)));
         }
@@ -229,8 +229,8 @@ impl<'a> Parser<'a> {
     }
 
     fn factor(&mut self, depth: u32) -> Result<Expression, ScriptError> {
-        if depth > DEEPEST {
-            return Err(ScriptError::new(self.place(), format!("expressions are nested more than {DEEPEST} deep")));
+        if depth > MAX_DEPTH {
+            return Err(ScriptError::new(self.place(), format!("expressions are nested more than {MAX_DEPTH} deep")));
         }
         if self.takes("-") {
             return Ok(Expression::Negative(Box::new(self.factor(depth + 1)?)));

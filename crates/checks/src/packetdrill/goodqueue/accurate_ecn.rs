@@ -27,7 +27,7 @@ const ACE: u64 = 8;
 /// §3.2.2.5.1).
 const MARKS_WITHOUT_DATA: u64 = 3;
 /// Most marks that a sender takes from one acknowledgement.
-const MOST_MARKS: u64 = 127;
+const MAX_MARKS: u64 = 127;
 
 /// Whether an end gives up ECN where a path changes what it should not (`tcp_ecn_fallback`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -229,7 +229,7 @@ impl AccurateEcn {
         }
         if self.counter != Counter::Zeroed {
             let marks = self.delivered.take(packet.flags.ace(), packet.byte_counters(), acknowledged);
-            self.handed = self.handed.wrapping_add(marks.min(MOST_MARKS) as u8);
+            self.handed = self.handed.wrapping_add(marks.min(MAX_MARKS) as u8);
             if self.delivered.contradicts() {
                 self.give_up();
             }

@@ -9,9 +9,9 @@ use crate::packetdrill::stack::{NotModelled, Returned};
 use goodqueue_base::units::Instant;
 
 /// Send buffers below this many bytes would hold writes back.
-const SMALLEST_BUFFER: i64 = 1 << 16;
+const MIN_BUFFER: i64 = 1 << 16;
 /// Most bytes of one write: what scripts can name in 31 bits.
-const LARGEST_WRITE: i64 = i32::MAX as i64;
+const MAX_WRITE: i64 = i32::MAX as i64;
 
 /// A socket.
 #[derive(Clone, Copy, Debug, Default)]
@@ -151,7 +151,7 @@ impl Goodqueue {
             ["SO_REUSEADDR" | "SO_REUSEPORT" | "IP_TOS" | "IP_MTU_DISCOVER" | "IP_FREEBIND" | "SO_MARK"] => {
                 Ok(Returned::Value(0))
             }
-            ["SO_SNDBUF"] if number.is_some_and(|bytes| bytes >= SMALLEST_BUFFER) => Ok(Returned::Value(0)),
+            ["SO_SNDBUF"] if number.is_some_and(|bytes| bytes >= MIN_BUFFER) => Ok(Returned::Value(0)),
             ["SO_SNDBUF"] => refused("a small send buffer"),
             ["TCP_NODELAY"] => {
                 let no_delay = number.is_some_and(|value| value > 0);
@@ -199,7 +199,7 @@ impl Goodqueue {
         if let Some(flag) = flags.iter().find(|flag| !matches!(**flag, "MSG_DONTWAIT" | "MSG_NOSIGNAL")) {
             return refused(*flag);
         }
-        let Some(bytes @ 0..=LARGEST_WRITE) = bytes else { return refused("a write without a length") };
+        let Some(bytes @ 0..=MAX_WRITE) = bytes else { return refused("a write without a length") };
         let nonblocking = self.sockets[&fd].nonblocking;
         let Some(connection) = self.connected(fd) else { return Ok(Returned::Error("EPIPE")) };
         if connection.phase != Phase::Established {

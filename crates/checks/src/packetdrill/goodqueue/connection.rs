@@ -23,7 +23,7 @@ const TICK: u64 = 1_000_000;
 /// Bytes of the timestamp option in every segment.
 const TIMESTAMP: u16 = 12;
 /// Least segment size that senders have.
-const SMALLEST_SEGMENT: u16 = 88;
+const MIN_SEGMENT: u16 = 88;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {

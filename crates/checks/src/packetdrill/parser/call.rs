@@ -7,9 +7,9 @@ use crate::packetdrill::script::{Call, Value};
 use goodqueue_base::units::Duration;
 
 /// How deep values may be nested.
-const DEEPEST: u32 = 32;
+const MAX_DEPTH: u32 = 32;
 /// Most values in one list.
-const LONGEST: usize = 4096;
+const MAX: usize = 4096;
 
 impl Parser<'_> {
     /// A call; if it blocks, until `end`.
@@ -58,8 +58,8 @@ impl Parser<'_> {
             return Ok(values);
         }
         loop {
-            if values.len() == LONGEST {
-                return Err(self.fault(format!("the list has more than {LONGEST} values")));
+            if values.len() == MAX {
+                return Err(self.fault(format!("the list has more than {MAX} values")));
             }
             values.push(self.value(depth)?);
             if self.takes(close) {
@@ -78,8 +78,8 @@ impl Parser<'_> {
         }
         let mut values = vec![first];
         while self.takes('|') {
-            if values.len() == LONGEST {
-                return Err(self.fault(format!("the list has more than {LONGEST} values")));
+            if values.len() == MAX {
+                return Err(self.fault(format!("the list has more than {MAX} values")));
             }
             values.push(self.part(depth)?);
         }
@@ -88,8 +88,8 @@ impl Parser<'_> {
 
     /// A value without `|` outside of brackets.
     fn part(&mut self, depth: u32) -> Result<Value, ScriptError> {
-        if depth == DEEPEST {
-            return Err(self.fault(format!("values are nested more than {DEEPEST} deep")));
+        if depth == MAX_DEPTH {
+            return Err(self.fault(format!("values are nested more than {MAX_DEPTH} deep")));
         }
         let deeper = depth + 1;
         let value = match *self.peek() {

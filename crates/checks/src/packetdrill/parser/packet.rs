@@ -8,7 +8,7 @@ use crate::packetdrill::script::{Action, EcnCheck, ScriptPacket};
 use goodqueue_base::units::Ecn;
 
 /// Largest value of a counter of 24 bits.
-const LARGEST_COUNTER: i64 = (1 << 24) - 1;
+const MAX_COUNTER: i64 = (1 << 24) - 1;
 
 impl Parser<'_> {
     /// A packet, of which the direction comes next.
@@ -241,7 +241,7 @@ impl Parser<'_> {
             if !self.takes_word(name) {
                 break;
             }
-            counters.push(self.integer("the counter", 0, LARGEST_COUNTER)? as u32);
+            counters.push(self.integer("the counter", 0, MAX_COUNTER)? as u32);
         }
         Ok(TcpOption::AccEcn { first, counters })
     }

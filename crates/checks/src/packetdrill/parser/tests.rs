@@ -158,9 +158,9 @@ fn nesting_and_sizes_are_bounded() {
     let wide = format!("0 foo({}1) = 0", "1,".repeat(10_000));
     assert!(parse(&wide).unwrap_err().to_string().ends_with("the list has more than 4096 values"));
     let long = "0 foo() = 0\n".repeat(100_001);
-    let message = parse(&long[..crate::packetdrill::LARGEST_SCRIPT.min(long.len())]).map(|script| script.events.len());
-    assert!(message.is_err() || message.is_ok_and(|events| events <= MOST_EVENTS));
-    assert!(parse(&" ".repeat(crate::packetdrill::LARGEST_SCRIPT + 1)).unwrap_err().to_string().contains("allowed are at most"));
+    let message = parse(&long[..crate::packetdrill::MAX_SCRIPT.min(long.len())]).map(|script| script.events.len());
+    assert!(message.is_err() || message.is_ok_and(|events| events <= MAX_EVENTS));
+    assert!(parse(&" ".repeat(crate::packetdrill::MAX_SCRIPT + 1)).unwrap_err().to_string().contains("allowed are at most"));
 }
 
 proptest! {

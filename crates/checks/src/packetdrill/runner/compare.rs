@@ -1,6 +1,6 @@
 //! Outbound segments: waiting for them, and holding them against the script.
 
-use super::{End, LONGEST_WAIT, PATIENCE, Run};
+use super::{End, MAX_WAIT, PATIENCE, Run};
 use crate::packetdrill::packet::{Packet, TcpFlags, TcpOption};
 use crate::packetdrill::script::{EcnCheck, ScriptPacket};
 use crate::packetdrill::stack::{Compared, Stack};
@@ -11,7 +11,7 @@ impl<S: Stack> Run<'_, S> {
     pub(super) fn outbound(&mut self, expected: &ScriptPacket, span: Option<(Instant, Instant)>) -> Result<(), End> {
         let deadline = match span {
             Some((_, to)) => to + self.tolerance(to) + PATIENCE,
-            None => self.now + LONGEST_WAIT,
+            None => self.now + MAX_WAIT,
         };
         let (mut at, first) = self.next_sent(expected, deadline)?;
         self.learn_timestamp(expected, &first);

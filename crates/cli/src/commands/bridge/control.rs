@@ -41,7 +41,7 @@ pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// A longer line is no command.
-const LONGEST_LINE: u64 = 4096;
+const MAX_LINE: u64 = 4096;
 /// Who says nothing for so long is sent away.
 const PATIENCE: Wall = Wall::from_secs(10);
 
@@ -98,7 +98,7 @@ pub fn serve_metrics(listener: TcpListener, state: Arc<ControlState>) -> Result<
                 stream.set_read_timeout(Some(PATIENCE))?;
                 stream.set_write_timeout(Some(PATIENCE))?;
                 let mut line = String::new();
-                BufReader::new(&stream).take(LONGEST_LINE).read_line(&mut line)?;
+                BufReader::new(&stream).take(MAX_LINE).read_line(&mut line)?;
                 let (status, body) = match line.split_whitespace().collect::<Vec<_>>()[..] {
                     ["GET", "/metrics", ..] => ("200 OK", text.as_str()),
                     _ => ("404 Not Found", "the metrics are at /metrics\n"),
@@ -123,7 +123,7 @@ fn talk(stream: &UnixStream, state: &ControlState) -> io::Result<()> {
     let mut input = BufReader::new(stream);
     loop {
         let mut line = String::new();
-        if input.by_ref().take(LONGEST_LINE).read_line(&mut line)? == 0 {
+        if input.by_ref().take(MAX_LINE).read_line(&mut line)? == 0 {
             return Ok(());
         }
         let answer = match obey(line.trim(), state) {

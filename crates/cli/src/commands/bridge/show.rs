@@ -61,7 +61,7 @@ struct Step {
 }
 
 /// Flows that are shown.
-const MOST_FLOWS: usize = 10;
+const MAX_FLOWS: usize = 10;
 
 /// The flows that sent most between two reports, which are `span` apart.
 fn largest(now: &[FlowTotal], before: &[FlowTotal], span: Duration) -> Vec<(String, f64)> {
@@ -75,7 +75,7 @@ fn largest(now: &[FlowTotal], before: &[FlowTotal], span: Duration) -> Vec<(Stri
         now.iter().map(|total| (total, rate(total))).filter(|(_, rate)| *rate > 0.0).collect();
     rates.sort_by(|(one, a), (other, b)| b.total_cmp(a).then(one.flow.0.cmp(&other.flow.0)));
     let name = |total: &FlowTotal| total.ends.map_or_else(|| "no IP".to_owned(), |ends| ends.to_string());
-    rates.into_iter().take(MOST_FLOWS).map(|(total, rate)| (name(total), rate)).collect()
+    rates.into_iter().take(MAX_FLOWS).map(|(total, rate)| (name(total), rate)).collect()
 }
 
 impl HalfTotals {

@@ -18,7 +18,7 @@ const TEST: &str = "rrul_be_nflows";
 const STEP_S: f64 = 0.2;
 
 /// More values of a series cannot be seen in a plot.
-const MOST_STEPS: f64 = 1e6;
+const MAX_STEPS: f64 = 1e6;
 
 /// When a simulation begins: results have no date, so that equal runs give equal files.
 const START: &str = "1970-01-01T00:00:00.000000Z";
@@ -102,7 +102,7 @@ impl<'a> Data<'a> {
         // Transfers are sampled all the time, pings only when an answer comes.
         let gap = |line: &Line| line.points.windows(2).map(|pair| pair[1].0 - pair[0].0).fold(f64::INFINITY, f64::min);
         let least = self.series.iter().map(gap).fold(f64::INFINITY, f64::min);
-        let step = if least.is_finite() { least.max(STEP_S) } else { STEP_S }.max(last / MOST_STEPS);
+        let step = if least.is_finite() { least.max(STEP_S) } else { STEP_S }.max(last / MAX_STEPS);
         let steps = ((last / step).ceil() as usize).max(1);
         let mut results = Map::new();
         let mut raw = Map::new();

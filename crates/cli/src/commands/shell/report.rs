@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::fmt::Write as _;
 
 /// Samples kept; of a longer run each stands for more time.
-const MOST: usize = 6000;
+const MAX: usize = 6000;
 /// Seconds from a sample to the next, as the line was asked for them.
 const STEP_S: f64 = 0.1;
 
@@ -63,7 +63,7 @@ impl Samples {
             self.kept.push(sample);
         }
         self.seen += 1;
-        if self.kept.len() > MOST {
+        if self.kept.len() > MAX {
             let mut number = 0;
             self.kept.retain(|_| {
                 number += 1;
@@ -194,7 +194,7 @@ mod tests {
         for number in 0..30_000_u64 {
             samples.add(&line(number * 125_000));
         }
-        assert!(samples.kept.len() <= MOST);
+        assert!(samples.kept.len() <= MAX);
         let rates = samples.points(0, |before, now, step| Some((now.bytes - before.bytes) * 8e-6 / step));
         assert!(rates.iter().all(|point| (point.y - 10.0).abs() < 1e-9));
         assert!((rates.last().unwrap().x - 3000.0).abs() < 2.0);

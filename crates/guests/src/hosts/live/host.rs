@@ -16,7 +16,7 @@ use goodqueue_live::testbed::experiment::{self, HalfMeasured, Measured, Segments
 use goodqueue_live::testbed::namespace::Namespace;
 
 /// The shortest time between two samples.
-const SHORTEST_SAMPLING: Duration = Duration::ms(1);
+const MIN_SAMPLING: Duration = Duration::ms(1);
 
 /// Kernel senders of this machine.
 #[derive(Clone, Copy, Debug)]
@@ -84,7 +84,7 @@ impl ScenarioHost for Live {
         let refuse = |key: &str, why: &str| Err(Refusal { key: key.to_owned(), why: why.to_owned() });
         match (samples, packets) {
             (_, Packets::On) => refuse("packets", "is for the simulator; gq bridge --record keeps every event of a queue"),
-            (Samples::Every(period), _) if period < SHORTEST_SAMPLING => refuse("sample", "is out of range: allowed from 1 ms"),
+            (Samples::Every(period), _) if period < MIN_SAMPLING => refuse("sample", "is out of range: allowed from 1 ms"),
             (Samples::Off | Samples::Usual | Samples::Every(_), Packets::Off) => Ok(()),
         }
     }

@@ -3,7 +3,7 @@
 use super::{Flow, HEAD_START};
 use crate::linux::error::Unsupported;
 use crate::linux::frame::Connection;
-use crate::linux::job::{FlowJob, Job, MOST_FLOWS, Role};
+use crate::linux::job::{FlowJob, Job, MAX_FLOWS, Role};
 use crate::linux::kernel::Kernel;
 use crate::linux::report::{ConnectionState, Line};
 use goodqueue_base::units::{Bytes, Duration, Instant};
@@ -18,11 +18,11 @@ use std::sync::Arc;
 const HEADERS: Bytes = Bytes::new(40);
 const WITH_TIMESTAMPS: Bytes = Bytes::new(52);
 /// The guests' cards take no longer packets.
-pub const LONGEST_PACKET: Bytes = Bytes::new(1500);
+pub const MAX_PACKET: Bytes = Bytes::new(1500);
 /// Room for a window of 10 Gbit/s times 25 ms, for each flow.
 const BUFFER: u64 = 32 << 20;
 /// Flows beyond this number are not sampled: a report of more lines could not be read.
-const MOST_SAMPLED: usize = 64;
+const MAX_SAMPLED: usize = 64;
 
 type Tcp<'a> = (&'a SenderConfig, &'a ReceiverConfig, Bytes);
 
@@ -42,8 +42,8 @@ fn of_kernel(control: &str) -> &str {
 /// The first setting that they cannot have.
 pub fn check(spec: &WorldSpec, kernel: &Kernel) -> Result<(), Unsupported> {
     let mut first: Option<Tcp<'_>> = None;
-    if tcp_flows(spec).count() > MOST_FLOWS {
-        return Err(Unsupported::new("traffic", format!("has more than {MOST_FLOWS} TCP flows")));
+    if tcp_flows(spec).count() > MAX_FLOWS {
+        return Err(Unsupported::new("traffic", format!("has more than {MAX_FLOWS} TCP flows")));
     }
     for (_, flow, tcp) in tcp_flows(spec) {
         let name = spec.groups.get(flow.group as usize).map_or("?", String::as_str);
@@ -126,8 +126,8 @@ fn of_sender(sender: &SenderConfig, header: Bytes, kernel: &Kernel) -> Option<(&
     if header != HEADERS && header != WITH_TIMESTAMPS {
         return refuse("header", "is 40 B or, with timestamps, 52 B");
     }
-    if *mss + header > LONGEST_PACKET {
-        return refuse("mss", &format!("packets of more than {LONGEST_PACKET} do not pass the guests' cards"));
+    if *mss + header > MAX_PACKET {
+        return refuse("mss", &format!("packets of more than {MAX_PACKET} do not pass the guests' cards"));
     }
     match sender.ecn_mode() {
         EcnMode::Off | EcnMode::Classic | EcnMode::Mirror => {}
@@ -172,7 +172,7 @@ pub(super) fn flows(spec: &WorldSpec) -> Vec<Flow> {
 
 /// Flows that are sampled, by their numbers.
 fn sampled(world: &OutsideWorld) -> impl Iterator<Item = u32> {
-    tcp_flows(world.spec()).map(|(number, ..)| number).filter(|number| !world.is_transfer(*number)).take(MOST_SAMPLED)
+    tcp_flows(world.spec()).map(|(number, ..)| number).filter(|number| !world.is_transfer(*number)).take(MAX_SAMPLED)
 }
 
 /// What an end is told.

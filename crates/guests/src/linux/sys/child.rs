@@ -37,7 +37,7 @@ pub fn bind(command: &mut Command, descriptors: Vec<libc::c_int>) -> io::Result<
             start_keeper(theirs.as_raw_fd())?;
             checked(libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong))?;
             // First out of the way of the numbers they get, then onto these.
-            let mut high = [0; super::descriptors::MOST];
+            let mut high = [0; super::descriptors::MAX];
             for (to, from) in high.iter_mut().zip(&descriptors) {
                 *to = checked(libc::fcntl(*from, libc::F_DUPFD_CLOEXEC, 64))?;
             }

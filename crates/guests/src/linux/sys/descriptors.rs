@@ -8,7 +8,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 
 /// More descriptors than any message of ours carries.
-pub const MOST: usize = 8;
+pub const MAX: usize = 8;
 
 /// A file in memory without a name, of this length.
 ///
@@ -51,7 +51,7 @@ union Control {
 /// # Errors
 /// When the other side is gone.
 pub fn send(socket: &UnixStream, bytes: &[u8], descriptors: &[RawFd]) -> io::Result<()> {
-    debug_assert!(descriptors.len() <= MOST, "few descriptors");
+    debug_assert!(descriptors.len() <= MAX, "few descriptors");
     let payload = std::mem::size_of_val(descriptors);
     // SAFETY: both are plain old data for which all zeros are valid.
     let (mut message, mut control): (libc::msghdr, Control) = unsafe { (zeroed(), zeroed()) };
@@ -61,7 +61,7 @@ pub fn send(socket: &UnixStream, bytes: &[u8], descriptors: &[RawFd]) -> io::Res
     if !descriptors.is_empty() {
         message.msg_control = (&raw mut control).cast();
         // SAFETY: arithmetic on lengths; then the first header lies at the start of `control`,
-        // which is aligned for it and has room for MOST descriptors behind it.
+        // which is aligned for it and has room for MAX descriptors behind it.
         unsafe {
             message.msg_controllen = libc::CMSG_SPACE(payload as u32) as _;
             let header = libc::CMSG_FIRSTHDR(&raw const message);
@@ -113,7 +113,7 @@ pub fn receive(socket: &UnixStream, bytes: &mut [u8]) -> io::Result<(usize, Vec<
         }
     }
     if message.msg_flags & libc::MSG_CTRUNC != 0 {
-        return Err(io::Error::other(format!("more descriptors came with a message than the {MOST} there is room for")));
+        return Err(io::Error::other(format!("more descriptors came with a message than the {MAX} there is room for")));
     }
     Ok((got, descriptors))
 }

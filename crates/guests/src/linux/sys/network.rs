@@ -226,12 +226,12 @@ pub fn send(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<Option<usize>> {
 /// breaks.
 pub fn discard(socket: BorrowedFd<'_>) {
     /// As much as a call takes.
-    const MOST: usize = 1 << 30;
+    const MAX: usize = 1 << 30;
     loop {
         // A call that waits for all of it comes back once in a gigabyte, not for each packet; the
         // connection is read as promptly as ever. SAFETY: with MSG_TRUNC TCP writes nothing, so a
         // null pointer is allowed (tcp(7)).
-        let got = unsafe { libc::recv(socket.as_raw_fd(), std::ptr::null_mut(), MOST, libc::MSG_TRUNC | libc::MSG_WAITALL) };
+        let got = unsafe { libc::recv(socket.as_raw_fd(), std::ptr::null_mut(), MAX, libc::MSG_TRUNC | libc::MSG_WAITALL) };
         if got == 0 || (got < 0 && io::Error::last_os_error().kind() != io::ErrorKind::Interrupted) {
             return;
         }

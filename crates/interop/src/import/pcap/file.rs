@@ -36,9 +36,9 @@ pub(super) struct Kept {
 }
 
 /// No packet is larger, with its block around it.
-const LARGEST_BLOCK: usize = 1 << 20;
+const MAX_BLOCK: usize = 1 << 20;
 /// More interfaces than this are not a host's.
-const MOST_INTERFACES: usize = 1_000;
+const MAX_INTERFACES: usize = 1_000;
 
 /// How to read the packets of an interface: kind of link, offset and units of time stamps.
 #[derive(Clone, Copy)]
@@ -54,7 +54,7 @@ struct Interface {
 /// When the file is no recording of packets, or wrong before its end.
 pub(super) fn each_packet(input: &Input, mut take: impl FnMut(Packet)) -> Result<Kept, ImportError> {
     let unknown = || input.fault("is no recording of packets: expected pcap or pcapng");
-    let mut reader = create_reader(LARGEST_BLOCK, input.bytes.as_slice()).map_err(|_| unknown())?;
+    let mut reader = create_reader(MAX_BLOCK, input.bytes.as_slice()).map_err(|_| unknown())?;
     let mut interfaces: Vec<Interface> = Vec::new();
     loop {
         let offset = match reader.next() {
@@ -72,8 +72,8 @@ pub(super) fn each_packet(input: &Input, mut take: impl FnMut(Packet)) -> Result
                     }
                     PcapBlockOwned::NG(Block::SectionHeader(_)) => interfaces.clear(),
                     PcapBlockOwned::NG(Block::InterfaceDescription(block)) => {
-                        if interfaces.len() >= MOST_INTERFACES {
-                            return Err(input.fault(format!("has too many interfaces: allowed up to {MOST_INTERFACES}")));
+                        if interfaces.len() >= MAX_INTERFACES {
+                            return Err(input.fault(format!("has too many interfaces: allowed up to {MAX_INTERFACES}")));
                         }
                         let per_second = block.ts_resolution().unwrap_or(1_000_000).max(1) as f64;
                         interfaces.push(Interface { link: block.linktype.0, offset: block.ts_offset() as f64, per_second });

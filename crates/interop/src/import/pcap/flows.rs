@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 /// Connections beyond this are counted as bytes only.
-pub(super) const MOST: usize = 100_000;
+pub(super) const MAX: usize = 100_000;
 
 /// Longest recording: a day in tenths of a second. What is later counts as the end.
-const MOST_BINS: usize = 864_000;
+const MAX_BINS: usize = 864_000;
 
 type End = (IpAddr, u16);
 
@@ -66,7 +66,7 @@ impl Flows {
         let first = *self.first.get_or_insert(packet.at);
         // Recordings of several interfaces are not in order; a time before the first counts as the
         // first.
-        let at = (packet.at - first).clamp(0.0, (MOST_BINS - 1) as f64 / 10.0);
+        let at = (packet.at - first).clamp(0.0, (MAX_BINS - 1) as f64 / 10.0);
         self.last = self.last.max(at);
         let forward = (packet.from, packet.to);
         let backward = (packet.to, packet.from);
@@ -89,7 +89,7 @@ impl Flows {
         bins[bin] += packet.len;
         let Some(tcp) = &packet.tcp else { return };
         let key = if from_client { forward } else { backward };
-        if !self.connections.contains_key(&key) && self.connections.len() >= MOST {
+        if !self.connections.contains_key(&key) && self.connections.len() >= MAX {
             self.full = true;
             return;
         }

@@ -42,7 +42,7 @@ pub struct Recorded {
 }
 
 /// More events than this are read in no file; the bound on its bytes is met before.
-const MOST_EVENTS: usize = 20_000_000;
+const MAX_EVENTS: usize = 20_000_000;
 
 /// Reads a file in either form.
 pub fn read(input: &Input) -> Result<Recorded, ImportError> {
@@ -143,8 +143,8 @@ impl Reading<'_> {
             _ => None,
         };
         let Some(kind) = kind else { return Ok(()) };
-        if self.recorded.events.len() >= MOST_EVENTS {
-            return Err(self.input.fault(format!("has too many events: allowed {MOST_EVENTS}")));
+        if self.recorded.events.len() >= MAX_EVENTS {
+            return Err(self.input.fault(format!("has too many events: allowed {MAX_EVENTS}")));
         }
         self.recorded.events.push((self.times.last * 1e-3, kind));
         self.links.push(data["link"].as_str().filter(|_| of_queue).map(str::to_owned));

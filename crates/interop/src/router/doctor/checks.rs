@@ -14,7 +14,7 @@ const SHAPERS: &[&str] = &["htb", "tbf", "hfsc"];
 /// Clocks that are slow to read: each packet's time stamp costs microseconds.
 const SLOW_CLOCKS: &[&str] = &["hpet", "acpi_pm", "jiffies", "pit", "refined-jiffies"];
 /// Largest packet that segmentation offload makes.
-const LARGEST_PACKET: Bytes = Bytes::new(65_536);
+const MAX_PACKET: Bytes = Bytes::new(65_536);
 
 /// Everything that was looked at.
 pub(super) fn all(facts: &Facts) -> Vec<Diagnosis> {
@@ -189,7 +189,7 @@ fn offloads(facts: &Facts) -> Option<Diagnosis> {
     let chain = chain(facts, dev);
     let splits = chain.iter().any(|found| found.kind == "cake" && found.option("no-split-gso").is_none());
     let (rate, _) = facts.found.as_ref()?.rate.as_ref()?;
-    let lasts = rate.transmission_time(LARGEST_PACKET);
+    let lasts = rate.transmission_time(MAX_PACKET);
     if splits || lasts < Duration::ms(1) {
         return None;
     }

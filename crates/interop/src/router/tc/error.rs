@@ -1,6 +1,6 @@
 //! What is wrong with words of `tc`.
 
-use super::lines::MOST;
+use super::lines::MAX;
 use thiserror::Error;
 
 /// Why words of `tc` cannot be taken over.
@@ -18,7 +18,7 @@ pub enum TcError {
         fault: Box<Self>,
     },
     /// More queues than any host has.
-    #[error("has too many queues: allowed up to {MOST}")]
+    #[error("has too many queues: allowed up to {MAX}")]
     TooMany,
     /// A queue discipline that does not say what it is.
     #[error("a kind is missing")]

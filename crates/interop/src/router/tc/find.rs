@@ -49,7 +49,7 @@ const PASSING: &[&str] = &["htb", "tbf", "mq", "mqprio", "hfsc", "cake_mq"];
 const ETHERNET_HEADER: i64 = 14;
 
 /// More bytes than these are no framing.
-const MOST_FRAMING: i64 = 10_000;
+const MAX_FRAMING: i64 = 10_000;
 
 /// What Linux counts of a packet on Ethernet without being told.
 const LINUX_COUNTS: Framing = Framing::header(Bytes::new(ETHERNET_HEADER as u64));
@@ -252,7 +252,7 @@ fn stab_framing(found: &Discipline) -> Option<Framing> {
 /// A number of bytes of an option, with `more` on top.
 fn number(found: &Discipline, key: &str, more: i64) -> Option<Bytes> {
     let bytes = found.option(key)?.number()?;
-    let sum = (bytes.is_finite() && bytes.abs() <= MOST_FRAMING as f64).then_some(bytes as i64 + more)?;
+    let sum = (bytes.is_finite() && bytes.abs() <= MAX_FRAMING as f64).then_some(bytes as i64 + more)?;
     u64::try_from(sum).ok().map(Bytes::new)
 }
 

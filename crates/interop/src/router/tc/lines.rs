@@ -5,7 +5,7 @@ use goodqueue_base::units::Framing;
 use serde_json::Value;
 
 /// More lines than this are not a host's.
-pub(super) const MOST: usize = 10_000;
+pub(super) const MAX: usize = 10_000;
 
 /// Options that stand alone, over all kinds, besides the keywords of framing; every other word of a
 /// line is followed by a value.
@@ -102,7 +102,7 @@ pub fn read(text: &str) -> Result<Vec<Discipline>, TcError> {
             let read = from_line(line).map_err(TcError::in_line(line_number))?;
             found.extend(read.map(|read| if read.dev.is_empty() { Discipline { dev: dev.clone(), ..read } } else { read }));
         }
-        if found.len() > MOST {
+        if found.len() > MAX {
             return Err(TcError::TooMany);
         }
     }

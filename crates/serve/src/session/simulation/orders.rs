@@ -8,9 +8,9 @@ use goodqueue_sim::{Change, WorldError};
 use serde_json::Value;
 
 /// Longest single step.
-const LONGEST_STEP_S: f64 = 10.0;
+const MAX_STEP_S: f64 = 10.0;
 /// Highest speed that can be asked for.
-const FASTEST: f64 = 1e6;
+const MAX_RATE: f64 = 1e6;
 
 impl<S: Surroundings> Session<S> {
     /// Carries out an order.
@@ -35,9 +35,9 @@ impl<S: Surroundings> Session<S> {
     }
 
     fn step(&mut self, seconds: f64) -> Result<(), Failure> {
-        if !(seconds > 0.0 && seconds <= LONGEST_STEP_S) {
+        if !(seconds > 0.0 && seconds <= MAX_STEP_S) {
             return Err(Failure::unprocessable(format!(
-                "seconds: `{seconds}` is out of range: allowed above 0, up to {LONGEST_STEP_S}"
+                "seconds: `{seconds}` is out of range: allowed above 0, up to {MAX_STEP_S}"
             )));
         }
         self.paused = true;
@@ -145,8 +145,8 @@ impl<S: Surroundings> Session<S> {
 /// It is not in the allowed range.
 pub fn speed(value: Option<f64>) -> Result<Option<f64>, Failure> {
     match value {
-        Some(speed) if !(speed > 0.0 && speed <= FASTEST) => {
-            let message = format!("speed: `{speed}` is out of range: allowed above 0, up to {FASTEST}, or null");
+        Some(speed) if !(speed > 0.0 && speed <= MAX_RATE) => {
+            let message = format!("speed: `{speed}` is out of range: allowed above 0, up to {MAX_RATE}, or null");
             Err(Failure::unprocessable(message).with("field", "speed"))
         }
         other => Ok(other),

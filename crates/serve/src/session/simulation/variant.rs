@@ -15,13 +15,13 @@ use goodqueue_sim::{Change, FlowView, LinkView, OpenWorld, Outcome, PacketLog, R
 use serde_json::{Map, Value, json};
 
 /// Flows that a page is shown.
-const MOST_FLOWS: usize = 64;
+const MAX_FLOWS: usize = 64;
 /// Events of one turn: other sessions wait for so long, and so does an order to stop.
 const EVENTS_PER_TURN: u64 = 100_000;
 /// The same where each event is looked at.
 const SLOW_EVENTS_PER_TURN: u64 = 5_000;
 /// Packet events kept for one frame.
-const MOST_KEPT: usize = 10 * super::MOST_SHOWN;
+const MAX_KEPT: usize = 10 * super::MAX_SHOWN;
 
 /// How closely a world is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,9 +97,9 @@ impl Variant {
         let there = self.world.run_until(until, 1);
         let events = self.world.take_packets();
         self.packets.show(&events, self.link, &self.queue, &self.world, &mut self.shown);
-        if self.shown.len() > MOST_KEPT {
+        if self.shown.len() > MAX_KEPT {
             // More than a page is sent anyhow: the older half is forgotten.
-            self.shown.drain(..MOST_KEPT / 2);
+            self.shown.drain(..MAX_KEPT / 2);
         }
         there
     }
@@ -122,7 +122,7 @@ impl Variant {
 
     /// What happened since the last call.
     pub fn frame(&mut self) -> Value {
-        let view = self.world.look(MOST_FLOWS);
+        let view = self.world.look(MAX_FLOWS);
         let link = &view.links[self.link as usize];
         let rates = self.rates.add(Happened {
             span_s: view.span.as_secs_f64(),

@@ -9,7 +9,7 @@ use crate::losses::{FlowSignals, Numbering};
 use crate::packet::HostMark;
 use crate::session::Session;
 use crate::spec::{FlowSpec, LinkId as SpecLink, SourceSpec, WorldSpec};
-use crate::traffic::{SMALLEST_PACKET, UdpSource};
+use crate::traffic::{MIN_PACKET, UdpSource};
 use crate::world::hosts::Flow;
 use crate::world::measure::FlowReading;
 use crate::world::network::Network;
@@ -22,7 +22,7 @@ use goodqueue_base::units::{Bytes, Duration, Rate, Rng};
 use goodqueue_tcp::{Data, Receiver, Sender};
 
 /// A probe has a payload.
-const LEAST_ECHO: Bytes = Bytes::new(SMALLEST_PACKET as u64 + 1);
+const MIN_ECHO: Bytes = Bytes::new(MIN_PACKET as u64 + 1);
 
 impl World {
     /// Adds a flow with its route, its weight and its session. Nothing starts it.
@@ -164,9 +164,9 @@ fn check(spec: &WorldSpec, flow: &FlowSpec) -> Result<(), WorldError> {
         return fault(name(), "a flow whose sink answers needs a way back");
     }
     if let SourceSpec::Echo { packet_size, .. } = flow.source
-        && !(LEAST_ECHO..=Bytes::new(u64::from(u16::MAX))).contains(&packet_size)
+        && !(MIN_ECHO..=Bytes::new(u64::from(u16::MAX))).contains(&packet_size)
     {
-        return fault(name(), format!("probes of {packet_size}: allowed {LEAST_ECHO} to 65535 B"));
+        return fault(name(), format!("probes of {packet_size}: allowed {MIN_ECHO} to 65535 B"));
     }
     if let Some((sender, _, header)) = flow.source.tcp()
         && sender.mss + header > Bytes::new(u64::from(u16::MAX))

@@ -26,13 +26,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Longest deferral on fast links: more would leave so many packets in the lanes that they fall out
 /// of the cache.
-const LONGEST: Duration = Duration::ms(5);
+const MAX_DELAY: Duration = Duration::ms(5);
 /// Longest deferral on slow links, in bytes at the link's rate.
-const MOST: Bytes = Bytes::new(96_000);
+const MAX_BURST: Bytes = Bytes::new(96_000);
 
 /// The longest deferral at this rate, with this delay behind.
 pub(in crate::world) fn longest(rate: Rate, delay: Duration) -> Duration {
-    delay.min(LONGEST.max(rate.transmission_time(MOST)))
+    delay.min(MAX_DELAY.max(rate.transmission_time(MAX_BURST)))
 }
 
 /// The only link of a world, whose queue is deferred.

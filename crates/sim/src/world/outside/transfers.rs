@@ -3,7 +3,7 @@
 
 use crate::ids::{FlowId, Id};
 use crate::outcome::{FlowOutcome, Outcome};
-use crate::session::{Action, Direction, Event, MOST_OPEN, Session, SessionContext};
+use crate::session::{Action, Direction, Event, MAX_OPEN, Session, SessionContext};
 use crate::spec::{FlowSpec, SessionSpec, SourceSpec, WorldSpec};
 use crate::world::build::{fault, session_rng};
 use crate::world::{World, WorldError};
@@ -11,7 +11,7 @@ use goodqueue_base::units::{Bytes, Instant};
 use goodqueue_tcp::{Data, SenderConfig};
 
 /// Largest number of flows that ports tell apart.
-const MOST_FLOWS: usize = 50_000;
+const MAX_FLOWS: usize = 50_000;
 
 /// A specification in which each transfer of a session is a flow.
 #[derive(Clone, Debug)]
@@ -52,8 +52,8 @@ impl Unfolded {
                 origin.push((number, true));
             }
         }
-        if flows.len() > MOST_FLOWS {
-            return fault("traffic", format!("{} connections with ends outside are more than {MOST_FLOWS}", flows.len()));
+        if flows.len() > MAX_FLOWS {
+            return fault("traffic", format!("{} connections with ends outside are more than {MAX_FLOWS}", flows.len()));
         }
         let whole = |flow: &FlowSpec| FlowOutcome {
             group: flow.group,
@@ -138,11 +138,11 @@ fn add(whole: &mut FlowOutcome, part: &FlowOutcome) {
 /// are their own.
 fn transfers(spec: &WorldSpec, number: u32, flow: &FlowSpec, model: &SessionSpec, end: Instant) -> Vec<(Instant, u64)> {
     let (mut rng, _) = session_rng(spec.seed, FlowId::new(number));
-    let mut model = Session::new(model, MOST_OPEN);
+    let mut model = Session::new(model, MAX_OPEN);
     let (mut found, mut actions) = (Vec::new(), Vec::new());
     let mut wake = Some((flow.start, Event::Start));
     while let Some((now, event)) = wake.take() {
-        if now > end || flow.stop.is_some_and(|stop| now >= stop) || found.len() > MOST_FLOWS {
+        if now > end || flow.stop.is_some_and(|stop| now >= stop) || found.len() > MAX_FLOWS {
             break;
         }
         model.handle(event, &mut SessionContext { now, rng: &mut rng, actions: &mut actions });

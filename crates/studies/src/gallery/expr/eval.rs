@@ -32,11 +32,11 @@ fn bind(scope: &Scope, name: &str, value: Value) -> Scope {
 }
 
 /// More work than any row needs; one unit is about one operation or one element of a list.
-const MOST_WORK: u64 = 200_000_000;
+const MAX_WORK: u64 = 200_000_000;
 
 /// More than any row holds at one time, in units of about 32 bytes: a million samples of a series
 /// take three million.
-const MOST_HELD: u64 = 4_000_000;
+const MAX_HELD: u64 = 4_000_000;
 
 /// The value of an expression.
 ///
@@ -182,12 +182,12 @@ impl Machine<'_> {
 
     fn spend(&mut self, work: u64) -> Result<(), Fault> {
         self.work = self.work.saturating_add(work);
-        if self.work > MOST_WORK { Err(Fault::Limit("takes too much work".to_owned())) } else { Ok(()) }
+        if self.work > MAX_WORK { Err(Fault::Limit("takes too much work".to_owned())) } else { Ok(()) }
     }
 
     fn hold(&mut self, units: u64) -> Result<(), Fault> {
         self.held = self.held.saturating_add(units);
-        if self.held > MOST_HELD { Err(Fault::Limit("takes too much memory".to_owned())) } else { Ok(()) }
+        if self.held > MAX_HELD { Err(Fault::Limit("takes too much memory".to_owned())) } else { Ok(()) }
     }
 }
 

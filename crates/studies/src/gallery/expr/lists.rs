@@ -38,11 +38,11 @@ pub(super) fn of_no_values() -> Fault {
     Fault::NoValue("of no values".to_owned())
 }
 
-const LONGEST_RANGE: f64 = 100_000.0;
+const MAX_RANGE: f64 = 100_000.0;
 
 fn range(count: f64) -> Outcome {
-    if count.fract() != 0.0 || !(0.0..=LONGEST_RANGE).contains(&count) {
-        let message = format!("{count} is out of range: allowed whole numbers up to {LONGEST_RANGE}");
+    if count.fract() != 0.0 || !(0.0..=MAX_RANGE).contains(&count) {
+        let message = format!("{count} is out of range: allowed whole numbers up to {MAX_RANGE}");
         return Err(Fault::Type(message));
     }
     Ok(Value::numbers((0..count as u32).map(f64::from)))

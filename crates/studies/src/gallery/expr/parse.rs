@@ -117,7 +117,7 @@ const LEVELS: &[&[Operator]] = &[
 
 /// Most levels of a tree. Evaluation, checks and the tree's destructor recurse over it, so a deeper
 /// one could overflow the stack.
-const DEEPEST: usize = 100;
+const MAX_DEPTH: usize = 100;
 
 /// Reads an expression.
 ///
@@ -143,7 +143,7 @@ impl Expr {
     /// A part with everything below it, unless that is too deep.
     fn new(at: usize, node: Node) -> Result<Self, ExprError> {
         let depth = 1 + node.parts().map(|part| part.depth).max().unwrap_or(0);
-        if depth > DEEPEST { Err(too_deep(at)) } else { Ok(Self { at, node, depth }) }
+        if depth > MAX_DEPTH { Err(too_deep(at)) } else { Ok(Self { at, node, depth }) }
     }
 }
 
@@ -165,7 +165,7 @@ impl Node {
 }
 
 fn too_deep(at: usize) -> ExprError {
-    Fault::Limit(format!("is nested too deeply: allowed {DEEPEST} levels")).at(at)
+    Fault::Limit(format!("is nested too deeply: allowed {MAX_DEPTH} levels")).at(at)
 }
 
 impl Parser {
@@ -236,7 +236,7 @@ impl Parser {
 
     fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T, ExprError>) -> Result<T, ExprError> {
         self.depth += 1;
-        if self.depth > DEEPEST {
+        if self.depth > MAX_DEPTH {
             return Err(too_deep(self.at));
         }
         let parsed = inner(self);

@@ -83,7 +83,7 @@ pub(super) fn slope(x: &[f64], y: &[f64]) -> Result<f64, Fault> {
 }
 
 /// More products than any row needs of an autocorrelation.
-const MOST_PRODUCTS: usize = 1_000_000_000;
+const MAX_PRODUCTS: usize = 1_000_000_000;
 
 /// The lag up to `most` at which a series' autocorrelation has its highest peak after it first fell
 /// below zero.
@@ -93,7 +93,7 @@ pub(super) fn autocorrelation_peak(times: &[f64], values: &[f64], most: f64) -> 
     }
     let period = (times[times.len() - 1] - times[0]) / (times.len() - 1) as f64;
     let longest = ((most / period) as usize).min(values.len() - 2);
-    if longest.saturating_mul(values.len()) > MOST_PRODUCTS {
+    if longest.saturating_mul(values.len()) > MAX_PRODUCTS {
         return Err(Fault::Limit(format!("takes too much work: {longest} lags of {} samples", values.len())));
     }
     let mean = mean(values);

@@ -70,7 +70,7 @@ impl From<Type> for Static {
 }
 
 /// Most literals that are kept of a part: more are as good as unknown.
-const MOST_KNOWN: usize = 1000;
+const MAX_KNOWN: usize = 1000;
 
 impl Static {
     /// One literal.
@@ -139,7 +139,7 @@ impl Static {
                     one.push(literal);
                 }
             }
-            (one.len() <= MOST_KNOWN).then_some(one)
+            (one.len() <= MAX_KNOWN).then_some(one)
         });
         Some(Self { ty, known })
     }

@@ -65,9 +65,9 @@ impl Aqm for Nothing {}
 /// its weight.
 fn service_spread() -> f64 {
     const WEIGHTS: [f64; 5] = [1.0, 2.0, 4.0, 0.5, 3.0];
-    const LARGEST: u32 = 1500;
+    const MAX: u32 = 1500;
     let mut rng = Rng::new(3);
-    let mut size = || 40 + rng.below(u64::from(LARGEST) - 39) as u32;
+    let mut size = || 40 + rng.below(u64::from(MAX) - 39) as u32;
     let mut queue = WeightedQueue::new(Nothing, Limit::NONE, WeightedQueueParams::default());
     let packet = |flow: u32, len: u32| SimplePacket { flow, ..SimplePacket::new(len) };
     for (flow, weight) in (0..).zip(WEIGHTS) {
@@ -85,7 +85,7 @@ fn service_spread() -> f64 {
         most = most.max(greatest - least);
     }
     let lightest = WEIGHTS.iter().copied().fold(f64::MAX, f64::min);
-    most / (f64::from(LARGEST) / lightest)
+    most / (f64::from(MAX) / lightest)
 }
 
 /// How many of `flows` flows find a queue that another one has.

@@ -7,7 +7,7 @@ use super::path::Path;
 const ROUNDS: u32 = 5;
 const RESET_ABOVE: u64 = 1 << 20;
 /// Time whose deliveries bound the addition to the window.
-const LONGEST_S: f64 = 0.1;
+const MAX_S: f64 = 0.1;
 
 #[derive(Clone, Debug)]
 pub(super) struct Aggregation {
@@ -52,7 +52,7 @@ impl Aggregation {
 
     /// Segments to add to the window.
     pub(super) fn allowance(&self, bandwidth: f64) -> u32 {
-        let most = (bandwidth * LONGEST_S) as u64;
+        let most = (bandwidth * MAX_S) as u64;
         self.extra[0].max(self.extra[1]).min(most) as u32
     }
 }

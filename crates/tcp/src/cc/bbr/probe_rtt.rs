@@ -1,7 +1,7 @@
 //! ProbeRTT: when the smallest round-trip time is ten seconds old, keeps four segments in flight
 //! for 200 ms so that the queue drains and the time can be measured again.
 
-use super::{Bbr, Mode, SMALLEST, Seen};
+use super::{Bbr, MIN, Mode, Seen};
 use goodqueue_base::units::Instant;
 
 /// State of one probe.
@@ -24,7 +24,7 @@ impl Bbr {
         let Mode::ProbeRtt(mut probe) = self.mode else { return };
         self.held_back = true;
         match probe.done_at {
-            None if seen.in_flight <= SMALLEST => {
+            None if seen.in_flight <= MIN => {
                 probe = Probe { done_at: Some(seen.now + self.params.probe_rtt_time), round_done: false };
                 self.path.begin_round(seen.delivered_in_all);
                 self.mode = Mode::ProbeRtt(probe);

@@ -7,12 +7,12 @@ use crate::cc::AckSample;
 use goodqueue_base::units::{Duration, Instant};
 
 /// Most round trips between probes: what Reno needs for a loss cycle at 25 Mbit/s and 30 ms.
-const MOST_ROUNDS: f64 = 63.0;
+const MAX_ROUNDS: f64 = 63.0;
 /// Least time between probes; up to one second more is random.
 const WAIT: Duration = Duration::secs(2);
 const RANDOM_WAIT: Duration = Duration::secs(1);
 /// Exponent beyond which the growth of a probe no longer doubles.
-const MOST_DOUBLINGS: u32 = 30;
+const MAX_DOUBLINGS: u32 = 30;
 
 /// Which data the acknowledgements are of, relative to a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,7 +139,7 @@ impl Bbr3 {
     }
 
     fn is_time_to_probe(&self, now: Instant) -> bool {
-        let rounds = self.target_inflight().min(MOST_ROUNDS);
+        let rounds = self.target_inflight().min(MAX_ROUNDS);
         now > self.probing.cycle_began_at + self.probing.wait || self.probing.rounds_since_up as f64 >= rounds
     }
 
@@ -168,13 +168,13 @@ impl Bbr3 {
         if long == f64::INFINITY {
             return long;
         }
-        (long - (self.params.headroom * long).max(1.0)).max(f64::from(super::SMALLEST))
+        (long - (self.params.headroom * long).max(1.0)).max(f64::from(super::MIN))
     }
 
     /// Doubles the growth of the bound each round trip.
     fn raise_slope(&mut self) {
         let growth = f64::from(1u32 << self.probing.up_rounds);
-        self.probing.up_rounds = (self.probing.up_rounds + 1).min(MOST_DOUBLINGS);
+        self.probing.up_rounds = (self.probing.up_rounds + 1).min(MAX_DOUBLINGS);
         self.probing.acked_per_segment = (f64::from(self.cwnd) / growth).max(1.0);
     }
 

@@ -1,7 +1,7 @@
 //! ProbeRTT: when the smallest round-trip time is too old, keeps half of the bandwidth-delay
 //! product in flight for a while, so that the queue drains.
 
-use super::{Bbr3, Phase, SMALLEST};
+use super::{Bbr3, MIN, Phase};
 use crate::cc::AckSample;
 use goodqueue_base::units::Instant;
 
@@ -19,7 +19,7 @@ impl Bbr3 {
         let expired = sample.now > self.path.probe_rtt_min_at + self.params.probe_rtt_interval;
         if expired && !matches!(self.phase, Phase::ProbeRtt(_)) {
             // Computed before a sample that includes the queue replaces it.
-            self.probe_rtt_window = (self.bdp(self.params.probe_rtt_cwnd_gain) as u32).max(SMALLEST);
+            self.probe_rtt_window = (self.bdp(self.params.probe_rtt_cwnd_gain) as u32).max(MIN);
         }
         self.path.take_rtt(sample, expired, self.params.min_rtt_window);
         if expired && !self.restarted && !matches!(self.phase, Phase::ProbeRtt(_)) {

@@ -1,15 +1,15 @@
 //! Window and pacing rate from the model.
 
-use super::{Bbr3, Phase, SMALLEST};
+use super::{Bbr3, MIN, Phase};
 use crate::cc::{AckSample, State};
 use goodqueue_base::units::{Duration, Rate};
 
 /// Round-trip time assumed before the first sample.
 const NOMINAL_RTT: Duration = Duration::ms(1);
-const LARGEST_QUANTUM: f64 = 65_536.0;
+const MAX_QUANTUM: f64 = 65_536.0;
 /// Bursts in transit through both hosts.
 const QUANTA: f64 = 3.0;
-const LARGEST: f64 = (1u32 << 28) as f64;
+const MAX: f64 = (1u32 << 28) as f64;
 
 impl Bbr3 {
     /// Product of the bandwidth in use, the smallest round-trip time and the gain, in segments.
@@ -23,11 +23,11 @@ impl Bbr3 {
     /// Segments of a burst: one millisecond at the pacing rate.
     fn quantum(&self) -> f64 {
         let bytes = self.pacing_rate.as_bytes_s_f64() * 1e-3;
-        (bytes.min(LARGEST_QUANTUM) / f64::from(self.mss)).max(2.0)
+        (bytes.min(MAX_QUANTUM) / f64::from(self.mss)).max(2.0)
     }
 
     fn with_budget(&self, volume: f64) -> f64 {
-        let volume = volume.max(QUANTA * self.quantum()).max(f64::from(SMALLEST));
+        let volume = volume.max(QUANTA * self.quantum()).max(f64::from(MIN));
         if self.phase == Phase::Up { volume + 2.0 } else { volume }
     }
 
@@ -86,11 +86,11 @@ impl Bbr3 {
         } else if cwnd < max_inflight || self.delivered_in_all < u64::from(self.initial_window) {
             cwnd = grown;
         }
-        cwnd = cwnd.max(f64::from(SMALLEST));
+        cwnd = cwnd.max(f64::from(MIN));
         if matches!(self.phase, Phase::ProbeRtt(_)) {
             cwnd = cwnd.min(f64::from(self.probe_rtt_window));
         }
-        self.cwnd = cwnd.min(self.cap()).min(LARGEST) as u32;
+        self.cwnd = cwnd.min(self.cap()).min(MAX) as u32;
     }
 
     /// The bounds set by losses that apply in the present phase.
@@ -100,6 +100,6 @@ impl Bbr3 {
             Phase::Down | Phase::Refill | Phase::Up => self.bounds.inflight_long,
             Phase::Cruise | Phase::ProbeRtt(_) => self.with_headroom(),
         };
-        cap.min(self.bounds.inflight_short).max(f64::from(SMALLEST))
+        cap.min(self.bounds.inflight_short).max(f64::from(MIN))
     }
 }

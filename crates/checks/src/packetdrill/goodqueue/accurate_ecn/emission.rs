@@ -9,7 +9,7 @@ use goodqueue_base::units::{Duration, Ecn, Instant};
 /// Bytes of an option with all counters, padded to whole words.
 pub(in super::super) const RESERVED: u16 = padded(FIELDS) as u16;
 /// Bytes after which counters are reported in any case: a quarter of what their 24 bits can hold.
-const LONGEST_SILENCE: u64 = 1 << 22;
+const MAX_SILENCE: u64 = 1 << 22;
 /// SACK blocks that do not give way to the option.
 const KEPT_BLOCKS: usize = 2;
 
@@ -118,7 +118,7 @@ impl Emission {
     pub(super) fn arrive(&mut self, ecn: Ecn, bytes: u64, counts: &ByteCounts) {
         let Some(at) = place(ecn) else { return };
         let before = counts.of(ecn);
-        let is_long_silent = before / LONGEST_SILENCE != (before + bytes) / LONGEST_SILENCE;
+        let is_long_silent = before / MAX_SILENCE != (before + bytes) / MAX_SILENCE;
         let owed = if self.latest.is_some_and(|latest| latest != ecn) { 2 } else { u8::from(is_long_silent || ecn == Ecn::Ce) };
         self.owed = self.owed.max(owed);
         self.latest = Some(ecn);
@@ -238,7 +238,7 @@ mod tests {
             arrive(&mut emission, Ecn::Ect0, 1000);
             assert_eq!(leaves(&mut emission, ms), expected, "a change is reported twice");
         }
-        arrive(&mut emission, Ecn::Ect0, LONGEST_SILENCE);
+        arrive(&mut emission, Ecn::Ect0, MAX_SILENCE);
         assert!(leaves(&mut emission, 18) && !leaves(&mut emission, 19));
     }
 

@@ -6,7 +6,7 @@ use super::super::ends::{asks, granted, receiver, sender};
 use super::super::header::{Offer, WINDOW_SCALE};
 use super::super::host::Host;
 use super::super::stream::Stream;
-use super::{Connection, Feedback, ISN, Opener, Phase, RESERVED, SMALLEST_SEGMENT, TIMESTAMP, not_modelled};
+use super::{Connection, Feedback, ISN, MIN_SEGMENT, Opener, Phase, RESERVED, TIMESTAMP, not_modelled};
 use crate::packetdrill::packet::{Packet, TcpFlags, TcpOption};
 use crate::packetdrill::stack::NotModelled;
 use goodqueue_base::units::{Duration, Ecn, Instant};
@@ -15,12 +15,12 @@ use goodqueue_tcp::{Flags, Segment};
 /// First wait for the answer to a SYN-ACK (RFC 6298 §2); later ones are twice as long each.
 const WAIT: Duration = Duration::secs(1);
 /// How often a SYN-ACK is repeated (`tcp_synack_retries` of Linux).
-const MOST_REPEATS: usize = 5;
+const MAX_REPEATS: usize = 5;
 
 impl Connection {
     /// Opens a connection.
     pub(in super::super) fn connect(now: Instant, host: &Host, clamp: Option<u16>) -> Result<Self, NotModelled> {
-        let mss = host.route_mss.min(clamp.unwrap_or(u16::MAX)).max(SMALLEST_SEGMENT);
+        let mss = host.route_mss.min(clamp.unwrap_or(u16::MAX)).max(MIN_SEGMENT);
         let mut connection = Self::new(now, host, mss, clamp, Phase::SynSent, host.ecn.asks)?;
         connection.sender.connect(now);
         Ok(connection)
@@ -31,7 +31,7 @@ impl Connection {
         if !syn.flags.has(TcpFlags::SYN) || syn.flags.has(TcpFlags::ACK) || syn.flags.has(TcpFlags::RST) {
             return not_modelled("an answer to a segment that opens nothing");
         }
-        let mut connection = Self::new(now, host, SMALLEST_SEGMENT, clamp, Phase::SynReceived, Kind::Off)?;
+        let mut connection = Self::new(now, host, MIN_SEGMENT, clamp, Phase::SynReceived, Kind::Off)?;
         connection.repeat_at = Some(now + WAIT);
         connection.begin_answering(now, syn, negotiation::asked(syn.flags.ace(), host.ecn.agrees))?;
         Ok(connection)
@@ -87,7 +87,7 @@ impl Connection {
         if self.repeat_at.is_none_or(|due| now < due) {
             return Ok(());
         }
-        if self.retries.len() == MOST_REPEATS {
+        if self.retries.len() == MAX_REPEATS {
             return not_modelled("a handshake that is given up");
         }
         self.retries.push(now);
@@ -140,7 +140,7 @@ impl Connection {
         self.recent = packet.timestamp().map_or(0, |(value, _)| value);
         // RFC 9293 §3.7.1: 536 unless announced.
         let announced = packet.mss().unwrap_or(536).min(self.host.route_mss).min(self.clamp.unwrap_or(u16::MAX));
-        self.full_size = announced.max(SMALLEST_SEGMENT) - if self.timestamps { TIMESTAMP } else { 0 };
+        self.full_size = announced.max(MIN_SEGMENT) - if self.timestamps { TIMESTAMP } else { 0 };
         self.feedback = match ecn {
             Kind::Off => Feedback::Nothing,
             Kind::Classic => Feedback::Classic,

@@ -35,7 +35,7 @@ pub(super) const RED: &[Word] = &[
 ];
 
 /// Most packets of a burst that `tc` takes here.
-const LONGEST_BURST: u32 = 100_000;
+const MAX_BURST: u32 = 100_000;
 
 /// Thresholds in bytes, with the burst that gives the weight that is in force.
 fn thresholds(given: &Given<'_>, wanted: &Wanted<'_>) -> Result<Vec<(&'static str, String)>, Refusal> {
@@ -55,7 +55,7 @@ fn thresholds(given: &Given<'_>, wanted: &Wanted<'_>) -> Result<Vec<(&'static st
     let packet = wanted.mtu.get().max(1) as f64;
     let least = (min / packet).ceil().max(1.0) as u32;
     let log = nearest_log(w_q);
-    let burst = (least..LONGEST_BURST).find(|burst| weight_log(min, *burst, packet).is_some_and(|found| found >= log));
+    let burst = (least..MAX_BURST).find(|burst| weight_log(min, *burst, packet).is_some_and(|found| found >= log));
     let Some(burst) = burst.filter(|burst| weight_log(min, *burst, packet) == Some(log)) else {
         return Err(refuse(format!("`w_q` of {} cannot be {w_q} in tc with these thresholds", given.kind())));
     };
