@@ -144,5 +144,5 @@ pages: ## check the words of all pages, their links, and the code on them
 picture: ## draw the picture of README, and take those of docs/report.md and docs/serve.md
 	@scripts/setup.sh test
 	cargo build --release --bin gq
-	cargo test --quiet -p goodqueue-lab --test front_picture -- --ignored
+	cargo test --quiet -p goodqueue-figure --test front_picture -- --ignored
 	@scripts/picture.sh

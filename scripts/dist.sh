@@ -31,15 +31,17 @@ export CARGO_PROFILE_DEV_OPT_LEVEL=0 CARGO_PROFILE_DEV_DEBUG=false
 say() { echo "── dist: $*"; }
 skip() { echo "skipped: $*"; }
 
-# gq for a C library, gnu or musl, into $work/gq-LIBC. The Python package is named for its features
+# gq and gq-checks for a C library, gnu or musl, into $work/LIBC. The Python package is named for its features
 # alone: this gq draws PDF and PNG, as the one in the wheel does.
 binary() { # LIBC
     local triple="$machine-unknown-linux-$1" linker="$machine-unknown-linux-$1"
     [ "$1" = gnu ] && linker="$triple.$glibc"
     say "gq for $1"
-    cargo zigbuild --quiet --release --locked --target "$linker" -p goodqueue-cli -p goodqueue-python --features goodqueue-python/print --bin gq
-    mkdir -p "$work"
-    strip --remove-section=.comment --remove-section=.note -o "$work/gq-$1" "$target/$triple/release/gq"
+    cargo zigbuild --quiet --release --locked --target "$linker" -p goodqueue-cli -p goodqueue-python --features goodqueue-python/print --bin gq --bin gq-checks
+    mkdir -p "$work/$1"
+    for program in gq gq-checks; do
+        strip --remove-section=.comment --remove-section=.note -o "$work/$1/$program" "$target/$triple/release/$program"
+    done
 }
 
 # What belongs to gq, below a folder that is laid out like /usr.
@@ -61,8 +63,8 @@ make_static() {
     local tree="$work/static/$name-$machine-linux"
     rm -rf "$work/static"
     mkdir -p "$tree/bin"
-    cp "$work/gq-musl" "$tree/bin/gq"
-    shared "$work/gq-musl" "$tree"
+    cp "$work/musl/gq" "$work/musl/gq-checks" "$tree/bin/"
+    shared "$work/musl/gq" "$tree"
     cp LICENSE-MIT LICENSE-APACHE "$tree/share/doc/goodqueue/"
     tar -C "$work/static" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -czf "$dist/$name-$machine-linux-static.tar.gz" "$name-$machine-linux"
     smoke_static "$dist/$name-$machine-linux-static.tar.gz"
@@ -80,8 +82,8 @@ make_deb() {
     rm -rf "$tree"
     mkdir -p "$tree"/{DEBIAN,usr/bin,usr/lib/systemd/system,usr/share/lintian/overrides}
     echo "goodqueue: initial-upload-closes-no-bugs" >"$tree/usr/share/lintian/overrides/goodqueue"
-    cp "$work/gq-gnu" "$tree/usr/bin/gq"
-    shared "$work/gq-gnu" "$tree/usr"
+    cp "$work/gnu/gq" "$work/gnu/gq-checks" "$tree/usr/bin/"
+    shared "$work/gnu/gq" "$tree/usr"
     cp packaging/systemd/goodqueue-bridge@.service "$tree/usr/lib/systemd/system/"
     cp packaging/systemd/bridge.toml "$doc/examples/"
     { cat packaging/debian/copyright; echo; licence MIT LICENSE-MIT; echo; licence OFL-1.1 packaging/debian/OFL-1.1; } >"$doc/copyright"
@@ -95,7 +97,7 @@ goodqueue ($version-1) unstable; urgency=medium
  -- $maintainer  $(date --utc -R --date="@$SOURCE_DATE_EPOCH")
 CHANGES
     find "$tree/usr" -type d -exec chmod 755 {} + -o -type f -exec chmod 644 {} +
-    chmod 755 "$tree/usr/bin/gq"
+    chmod 755 "$tree/usr/bin/"*
     # Symbols' versions say how old a C library may be.
     local oldest
     oldest=$(readelf -V "$tree/usr/bin/gq" | grep -o 'GLIBC_[0-9.]*' | sort -uV | tail -1)

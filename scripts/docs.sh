@@ -4,12 +4,13 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo test --quiet -p goodqueue-lab --test bad_input -- --ignored
-cargo test --quiet -p goodqueue-lab --test algorithm_pages -- --ignored
+cargo test --quiet -p goodqueue-figure --test algorithm_pages -- --ignored
 cargo test --quiet -p goodqueue-lab --test results_page -- --ignored
 cargo test --quiet -p goodqueue-lab --test scenario_page -- --ignored
-cargo test --quiet -p goodqueue-lab --test front_picture -- --ignored
+cargo test --quiet -p goodqueue-figure --test front_picture -- --ignored
 cargo test --quiet -p goodqueue-cli --lib reference -- --ignored
 cargo test --quiet -p goodqueue-checks --test page -- --ignored
+cargo test --quiet -p goodqueue-tcp --test bbr_draft -- --ignored
 cargo test --quiet -p goodqueue-capi --test header -- --ignored
 cargo test --quiet -p goodqueue-kernel --test header -- --ignored
 cargo build --quiet --release --bin gq

@@ -23,11 +23,11 @@ DATA = tomllib.loads((BASE / "scripts/judged.toml").read_text())
 
 
 def results(gq: str, files: list[Path]) -> list[dict]:
-    """Verdicts of `gq packetdrill` over these scripts, in parts that a command line holds."""
+    """Verdicts of `gq-checks packetdrill` over these scripts, in parts that a command line holds."""
     found = []
     for first in range(0, len(files), 200):
         part = [str(file) for file in files[first : first + 200]]
-        done = subprocess.run([gq, "packetdrill", "--json", *part], capture_output=True, text=True, check=False)
+        done = subprocess.run([f"{gq}-checks", "packetdrill", "--json", *part], capture_output=True, text=True, check=False)
         found += json.loads(done.stdout)
     return found
 
@@ -202,25 +202,12 @@ def main() -> None:
             "",
         ]
     lines += own_scripts(gq, root, out / "linux/own")
-    done = subprocess.run([gq, "bbr-cases", "--json"], capture_output=True, text=True, check=False)
-    cases = json.loads(done.stdout)
     lines += [
         "## The BBR draft's test cases",
         "",
-        "`gq bbr-cases` ([evaluate.md](evaluate.md#the-bbr-drafts-test-cases)): the 22 example test cases of draft-ietf-ccwg-bbr (4ce5e87).",
+        "[The BBR draft's test cases](bbr-draft.md) has the verdicts on both versions: the 22 example test cases of draft-ietf-ccwg-bbr (4ce5e87).",
         "",
-        "| control | run | pass | fail | do not apply |",
-        "|---|---|---|---|---|",
     ]
-    for control in dict.fromkeys(case["control"] for case in cases):
-        own = [case["verdict"] for case in cases if case["control"] == control]
-        lines.append(
-            f"| `{control}` | {len(own)} | {own.count('passes')} | {own.count('fails')} | {own.count('does not apply')} |"
-        )
-    lines.append("")
-    for case in (case for case in cases if case["verdict"] == "fails"):
-        why = DATA["bbr"].get(f"{case['control']}: {case['case']}", "not established")
-        lines += [f"`{case['control']}`, {case['case']}: {case['why']}. {why}", ""]
     table, failing = gallery(gq, out / "gallery")
     lines += [
         "## Others' results",

@@ -1,6 +1,6 @@
 """A program that can be held to goodqueue's vectors: tail drop and CoDel (RFC 8289) in pure Python.
 
-    gq conformance --against "python3 examples/conformance/client.py"
+    gq-checks conformance --against "python3 examples/conformance/client.py"
 
 The protocol is described in docs/conformance.md: a line of JSON comes in, a line of JSON goes out.
 """

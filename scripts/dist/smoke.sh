@@ -8,7 +8,7 @@ gq list aqm | wc -l
 cd /tmp
 gq compare --rate 5mbit --rtt 20ms --warmup 1s --duration 2s --replications 2 --aqm tail-drop,codel,fq-codel
 test -s results/compare/report.html
-gq conformance >/dev/null
+gq-checks conformance >/dev/null
 '
 try_python='
 import goodqueue

@@ -35,9 +35,9 @@ SHORT = {
     "list": [],
     "import": [],
     "export": [],
+    "cite": [],
     "conformance": [],
     "packetdrill": [],
-    "cite": [],
     "plot": [],
     "completions": [],
     "man": [],
@@ -50,7 +50,6 @@ REASONS = {
     "validate": "needs a guest kernel or root",
     "exec": "needs a guest kernel",
     "shell": "needs namespaces",
-    "bbr-cases": "ends with 1, as a case fails",
     "qlog": "needs a recorded connection",
     "bridge": "needs root and interfaces",
     "replay": "needs a recording of a bridge",
@@ -62,7 +61,7 @@ BLOCK = re.compile(
     r"(?:<!-- file: (?P<file>\S+) -->\n\n?)?^(?P<indent> *)```(?P<language>[a-z]*)[^\n]*\n(?P<text>.*?)^ *```$",
     re.DOTALL | re.MULTILINE,
 )
-INLINE = re.compile(r"`(gq [a-z][^`\n]*)`")
+INLINE = re.compile(r"`(gq(?:-checks)? [a-z][^`\n]*)`")
 
 
 class Fault(Exception):
@@ -81,43 +80,48 @@ class Pages:
         self.unwritten: set[str] = set()
 
     def call(self, words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-        """Runs `gq`."""
+        """Runs `gq`, or `gq-checks` beside it."""
         return subprocess.run(
-            [self.gq, *words], cwd=folder, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL
+            [self.program(words[0]), *words[1:]], cwd=folder, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL
         )
 
-    def options(self, command: str) -> set[str] | None:
+    def program(self, name: str) -> str:
+        """The path of `gq` or `gq-checks`."""
+        return str(Path(self.gq).with_name(name))
+
+    def options(self, program: str, command: str) -> set[str] | None:
         """The options of a command; none where there is no such command."""
-        if command not in self.known:
-            done = subprocess.run([self.gq, command, "--help"], capture_output=True, text=True)
+        key = f"{program} {command}"
+        if key not in self.known:
+            done = subprocess.run([self.program(program), command, "--help"], capture_output=True, text=True)
             options = set(re.findall(r"(?<![\w-])(--[a-z][a-z-]*)", done.stdout))
-            self.known[command] = options if done.returncode == 0 else None
-        return self.known[command]
+            self.known[key] = options if done.returncode == 0 else None
+        return self.known[key]
 
     def check_options(self, line: str) -> None:
         """Fails where a line has a command or an option that `gq` has not."""
         words = re.split(r"[\s|=]+", re.sub(r"'[^']*'|\"[^\"]*\"|#.*", "", line))
         if len(words) < 2 or not re.fullmatch(r"[a-z][a-z-]*", words[1]):
             return
-        known = self.options(words[1])
+        known = self.options(words[0], words[1])
         if known is None:
-            raise Fault(f"`{line}`: gq has no command `{words[1]}`")
+            raise Fault(f"`{line}`: {words[0]} has no command `{words[1]}`")
         for word in words[2:]:
             option = re.match(r"\[?(--[a-z][a-z-]*)", word)
             if option and option[1] not in known:
-                raise Fault(f"`{line}`: gq {words[1]} has no option {option[1]}")
+                raise Fault(f"`{line}`: {words[0]} {words[1]} has no option {option[1]}")
         self.counts["lines whose options exist"] += 1
 
     def line(self, line: str, folder: Path, error: str | None) -> None:
         """Runs a line of a shell block."""
         first = line.split()[0] if line.split() else ""
-        if first != "gq":
+        if first not in ("gq", "gq-checks"):
             if first and not first.startswith("#"):
                 self.skipped[f"no gq command: {Path(first).name}"] += 1
             return
         self.check_options(line)
         command, _, output = re.sub(r"\s#\s.*", "", line).partition(" > ")
-        words = shlex.split(command)[1:]
+        program, *words = shlex.split(command)
         if words[0] in REASONS:
             self.skipped[f"gq {words[0]} {REASONS[words[0]]}"] += 1
             self.unwritten.update(word for word in words if "." in word)
@@ -132,7 +136,7 @@ class Pages:
         short = SHORT[words[0]]
         pairs = [short[at : at + 2] for at in range(0, len(short), 2)]
         words += [word for pair in pairs if pair[0] == "--set" or pair[0] not in words for word in pair]
-        done = self.call(words, folder)
+        done = self.call([program, *words], folder)
         if error is not None:
             if done.returncode != 2 or done.stderr.strip() != error:
                 raise Fault(f"`{line}`: expected `{error}`, got exit code {done.returncode}: {done.stderr.strip()}")
@@ -162,7 +166,7 @@ class Pages:
                 if language == "sh":
                     after = blocks[number + 1]["text"] if number + 1 < len(blocks) else ""
                     lines = body.replace("\\\n", " ").splitlines()
-                    runs = [line for line in lines if line.startswith("gq ")]
+                    runs = [line for line in lines if line.startswith(("gq ", "gq-checks "))]
                     for line in lines:
                         fails = after.startswith("error: ") and runs and line is runs[-1]
                         self.line(line, folder, after.strip() if fails else None)
@@ -170,18 +174,18 @@ class Pages:
                     language == "toml" and body.lstrip().startswith(("goodqueue = 1", "#")) and "goodqueue = 1" in body
                 ):
                     (folder / "block.toml").write_text(body)
-                    done = self.call(["check", "block.toml"], folder)
+                    done = self.call(["gq", "check", "block.toml"], folder)
                     if done.returncode != 0:
                         raise Fault(f"toml block {number + 1}: {done.stderr.strip()}")
                     self.counts["scenarios checked"] += 1
                 elif language == "python" and ">>>" not in body:
                     scripts.append(body)
                 else:
-                    commands = [line for line in body.splitlines() if re.match(r"(\$ |target/quick/)?gq [a-z-]", line)]
+                    commands = [line for line in body.splitlines() if re.match(r"(\$ |target/quick/)?gq(-checks)? [a-z-]", line)]
                     if commands and language == "":
                         raise Fault(f"`{commands[0]}`: its block has no language: sh, text or console")
                     for line in commands:
-                        self.check_options(line[line.index("gq ") :])
+                        self.check_options(line[line.index("gq") :])
             if scripts and self.python is None:
                 self.skipped["python needs the package (make python)"] += len(scripts)
             elif scripts:

@@ -4,14 +4,12 @@
 //! 1. [`Vector`]: one file; [`library`]: the vectors that come with goodqueue.
 //! 2. [`replay`]: our own queues, called directly.
 //! 3. [`against`]: any program, over its standard input and output.
-//! 4. [`hosted`]: such a program as the algorithm of a simulated queue.
 //!
 //! `docs/conformance.md` describes the file format and the protocol for authors of such a program.
 
 pub mod against;
 mod fault;
 mod fields;
-pub mod hosted;
 pub mod library;
 mod operation;
 mod packed;

@@ -1,13 +1,11 @@
 //! One module for each command: its arguments, and what it does with them.
 
-pub mod bbr_cases;
 #[cfg(target_os = "linux")]
 pub mod bridge;
 pub mod check;
 pub mod cite;
 pub mod compare;
 pub mod completions;
-pub mod conformance;
 pub mod doctor;
 pub mod evaluate;
 #[cfg(target_os = "linux")]
@@ -19,7 +17,6 @@ pub mod guest;
 pub mod import;
 pub mod list;
 pub mod man;
-pub mod packetdrill;
 #[cfg(target_os = "linux")]
 pub mod path;
 pub mod plot;

@@ -3,12 +3,16 @@
 #![forbid(unsafe_code)]
 
 mod commands;
-mod failure;
+#[doc(hidden)]
+pub mod failure;
+mod help;
 mod host;
-mod interrupt;
+#[doc(hidden)]
+pub mod interrupt;
 mod mistakes;
 mod opening;
-mod output;
+#[doc(hidden)]
+pub mod output;
 mod progress;
 #[cfg(test)]
 #[cfg(target_os = "linux")]
@@ -21,6 +25,7 @@ use clap::{Args as _, CommandFactory, FromArgMatches, Parser, Subcommand};
 use failure::Failure;
 use goodqueue_lab::provenance::VERSION_AND_COMMIT;
 use std::ffi::OsString;
+use std::panic::UnwindSafe;
 
 /// Active queue management, measured: run scenarios, compare algorithms, see what a queue does to
 /// delay.
@@ -110,12 +115,12 @@ enum Command {
     LinuxGuest(commands::guest::Arguments),
     /// Watch queues at work in a browser, and change things while they run.
     Serve(commands::serve::Arguments),
-    /// Check the queues of gq, or of another program, against recorded verdicts.
-    Conformance(commands::conformance::Arguments),
-    /// Run the example test cases of the BBR draft.
-    BbrCases(commands::bbr_cases::Arguments),
-    /// Check the sender and the receiver against scripts of packetdrill.
-    Packetdrill(commands::packetdrill::Arguments),
+    /// Is a command of `gq-checks`.
+    #[command(hide = true, disable_help_flag = true)]
+    Conformance(Moved),
+    /// Is a command of `gq-checks`.
+    #[command(hide = true, disable_help_flag = true)]
+    Packetdrill(Moved),
     /// Print how to cite goodqueue, and the sources of algorithms or of a result.
     Cite(commands::cite::Arguments),
     /// Print the completion script of a shell.
@@ -126,15 +131,27 @@ enum Command {
     Version,
 }
 
+/// Arguments of a command that another program has now.
+#[derive(clap::Args)]
+struct Moved {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    _arguments: Vec<OsString>,
+}
+
+impl Moved {
+    fn failure(command: &str) -> Failure {
+        Failure::Input(format!("gq {command} has moved: use gq-checks {command}"))
+    }
+}
+
 /// Carries out a command and gives its exit code. `arguments` are those after the program's name.
 ///
 /// `itself` is how this process is started again with other arguments: a program and what comes
 /// before them. Prints to standard output and standard error, and handles interrupts: this is the
 /// whole of a process's work, not a part of it.
 pub fn run(itself: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
-    failure::install_panic_hook();
     output::remember_itself(itself);
-    let run = || {
+    carry_out(|| {
         let named = std::iter::once(OsString::from("gq")).chain(arguments.iter().cloned());
         output::remember_command_line(named.clone());
         let words = with_negative_values(named);
@@ -179,7 +196,8 @@ pub fn run(itself: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
             Command::BridgeKeeper(arguments) => commands::bridge::keep(&arguments),
             #[cfg(target_os = "linux")]
             Command::LinuxGuest(arguments) => commands::guest::run(&arguments),
-            Command::Conformance(arguments) => commands::conformance::run(&arguments),
+            Command::Conformance(_) => Err(Moved::failure("conformance")),
+            Command::Packetdrill(_) => Err(Moved::failure("packetdrill")),
             Command::Cite(arguments) => commands::cite::run(&arguments),
             Command::Completions(arguments) => commands::completions::run(&arguments, Cli::command()),
             Command::Man(arguments) => commands::man::run(&arguments, Cli::command()),
@@ -188,11 +206,15 @@ pub fn run(itself: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
                 let license = env!("CARGO_PKG_LICENSE");
                 Ok(output::print(&format!("gq {VERSION_AND_COMMIT}\n{machine} {os}\nlicense {license}\n"))?)
             }
-            Command::BbrCases(arguments) => commands::bbr_cases::run(&arguments),
-            Command::Packetdrill(arguments) => commands::packetdrill::run(&arguments),
         }
-    };
-    match std::panic::catch_unwind(run) {
+    })
+}
+
+/// Carries out a command's work and gives its exit code; says what went wrong.
+#[doc(hidden)]
+pub fn carry_out(work: impl FnOnce() -> Result<(), Failure> + UnwindSafe) -> u8 {
+    failure::install_panic_hook();
+    match std::panic::catch_unwind(work) {
         Ok(Ok(())) => 0,
         Ok(Err(failure)) => failure.report(),
         // The hook has said it.
@@ -223,7 +245,7 @@ fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
         (false, true) => clap::ColorChoice::Never,
         (true, true) | (false, false) => clap::ColorChoice::Auto,
     };
-    let described = Cli::command().color(choice);
+    let described = help::grouped(Cli::command()).color(choice);
     let matches =
         described.clone().try_get_matches_from(arguments).map_err(|error| mistakes::explained(error, arguments, &described))?;
     Cli::from_arg_matches(&matches)

@@ -1,4 +1,4 @@
-//! `gq conformance`: our own verdicts, an example of another program, and programs that misbehave.
+//! `gq-checks conformance`: our own verdicts, an example of another program, and programs that misbehave.
 
 use serde_json::Value;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 /// Exit code, standard output, standard error.
 fn conformance(arguments: &[&str]) -> (i32, String, String) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_gq"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gq-checks"));
     command.arg("conformance").args(arguments).current_dir(root).stdin(Stdio::null());
     let Output { status, stdout, stderr } = command.output().expect("the command starts");
     let text = |bytes| String::from_utf8(bytes).expect("output is UTF-8");

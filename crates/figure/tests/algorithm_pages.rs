@@ -2,7 +2,7 @@
 //! header of each algorithm's file, its parameter table, the hand-written notes beside them and one
 //! short scenario.
 //!
-//! When they are stale: `cargo test -p goodqueue-lab --test algorithm_pages -- --ignored`
+//! When they are stale: `cargo test -p goodqueue-figure --test algorithm_pages -- --ignored`
 //! (`make docs`).
 
 mod algorithm_pages {

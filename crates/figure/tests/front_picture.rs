@@ -1,7 +1,7 @@
 //! The picture of README.md, `docs/images/call.svg`: the queueing delay of a call's packets while
 //! photos are uploaded, made from `examples/scenarios/call.toml`.
 //!
-//! When it is stale: `cargo test -p goodqueue-lab --test front_picture -- --ignored`
+//! When it is stale: `cargo test -p goodqueue-figure --test front_picture -- --ignored`
 //! (`make picture`).
 
 use goodqueue_figure::{Axis, Curve, Figure, Font, Hue, Look, Panel, Point, Series, Shape, Size, Theme};

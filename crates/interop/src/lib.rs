@@ -1,8 +1,10 @@
-//! What routers and measuring tools say, in both directions.
+//! Other programs' words: those of routers, of measuring tools, and of algorithms elsewhere.
 //!
 //! - [`router`]: queues in the words of routers, written for them and read from them.
 //! - [`import`]: scenarios from measurements.
+//! - [`program`]: a program of somebody else as the algorithm of simulated queues.
 #![forbid(unsafe_code)]
 
 pub mod import;
+pub mod program;
 pub mod router;

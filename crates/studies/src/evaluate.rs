@@ -1,12 +1,11 @@
 //! Evaluations that others have written down: a queue by RFC 7928, a congestion control by
-//! RFC 9743, BBR by the cases of its draft ([`bbr_draft`]).
+//! RFC 9743.
 //!
 //! A [`Suite`] is data: families of scenarios with the section that asks for them, where the
 //! subject goes, and which figures the section names. [`Subject`] is what is judged or compared
 //! with. [`run`] carries all out, point by point, and resumes; [`evaluation`] turns what was
 //! measured into figures, comparisons and a scorecard; [`report`] and [`markdown`] show them.
 
-pub mod bbr_draft;
 pub mod ellipse;
 pub mod evaluation;
 pub mod markdown;

@@ -192,12 +192,12 @@ fn head(vector: &Vector) -> Json {
     Json::Object(head)
 }
 
-pub(crate) enum Readiness {
+enum Readiness {
     Ready,
     Skip(String),
 }
 
-pub(crate) fn readiness(line: &str) -> Result<Readiness, Silence> {
+fn readiness(line: &str) -> Result<Readiness, Silence> {
     let json: Json = serde_json::from_str(line).unwrap_or_default();
     match (&json["ready"], &json["skip"]) {
         (Json::Bool(true), Json::Null) => Ok(Readiness::Ready),
@@ -215,7 +215,7 @@ fn broken(outcome: &Outcome, answered: usize, why: &str) -> Verdict {
 }
 
 /// The beginning of a line that the program wrote.
-pub(crate) fn excerpt(line: &str) -> String {
+fn excerpt(line: &str) -> String {
     const MAX: usize = 80;
     let short: String = line.chars().filter(|c| !c.is_control()).take(MAX).collect();
     if short.len() < line.len() { format!("`{short}…`") } else { format!("`{short}`") }

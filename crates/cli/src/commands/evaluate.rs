@@ -8,7 +8,7 @@ use crate::progress::Progress;
 use crate::table::{self, Column, Text};
 use clap::Args;
 use goodqueue_aqm::own::OwnKind;
-use goodqueue_checks::conformance::hosted::HostedKind;
+use goodqueue_interop::program::HostedKind;
 use goodqueue_lab::plan::OwnKinds;
 use goodqueue_lab::record::{Folder, check_target, write_file};
 use goodqueue_lab::toml_text::quoted;

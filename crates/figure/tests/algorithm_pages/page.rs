@@ -13,7 +13,7 @@ use std::path::Path;
 pub fn of(spec: &KindSpec, folder: &Path) -> String {
     let header = header::of(spec.kind);
     let mut page = format!("# {}: `{}`\n\n", spec.title, spec.kind);
-    let _ = writeln!(page, "<!-- Made by crates/lab/tests/algorithm_pages.rs: `make docs` writes it again. -->\n");
+    let _ = writeln!(page, "<!-- Made by crates/figure/tests/algorithm_pages.rs: `make docs` writes it again. -->\n");
     let _ = writeln!(page, "{}: {}\n", header.name, header.sentence);
     let _ = writeln!(page, "![Queueing delay, signals and state of {0} on a changing link]({0}.svg)\n", spec.kind);
     let _ = writeln!(page, "{}\n", picture::caption(spec));
@@ -101,7 +101,7 @@ fn row(page: &mut String, param: &Param) {
 /// The page `docs/defaults.md`.
 pub fn defaults() -> String {
     let mut page = "# Defaults\n\n\
-        <!-- Made by crates/lab/tests/algorithm_pages.rs: `make docs` writes it again. -->\n\n\
+        <!-- Made by crates/figure/tests/algorithm_pages.rs: `make docs` writes it again. -->\n\n\
         A queue without parameters does what `tc qdisc add` of its name makes Linux do; where Linux has no such discipline, what ns-3 does. The tables\n\
         list every setting of those with its default there and what it is here; a test compares both. `crates/aqm/tests/deployed.rs` plays\n\
         recordings of Linux to the kinds with these defaults and their own arithmetic, `crates/aqm/tests/vectors.rs` with Linux's, verdict by verdict.\n\n\
@@ -134,7 +134,7 @@ fn default_of(kind: &str, param: &str) -> String {
 /// The list of all pages.
 pub fn index() -> String {
     let mut page = "# Queue algorithms\n\n\
-        <!-- Made by crates/lab/tests/algorithm_pages.rs: `make docs` writes it again. -->\n\n\
+        <!-- Made by crates/figure/tests/algorithm_pages.rs: `make docs` writes it again. -->\n\n\
         One page per algorithm, generated from the code: the measured signal, the law, the parameters, deviations from the source, limits, a\n\
         picture of its behavior on a link whose rate changes, and notes on its use. `gq list aqm` prints the parameters.\n\
         [conformance.md](../conformance.md) lists the evidence for each algorithm, [cost.md](../cost.md) its cost per packet, and\n\

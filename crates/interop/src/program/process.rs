@@ -3,7 +3,7 @@
 //! Reading and writing block, since a simulation cannot go on without the answer, and a thread in
 //! between would double the time of each. A second thread only watches that answers come.
 
-use crate::conformance::fault::Silence;
+use super::protocol::Silence;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,14 +1,14 @@
-//! `gq conformance`: do the queues of this program, or of another one, give the verdicts of the
-//! vectors?
+//! `gq-checks conformance`: the queues of this program, or of another one, against vectors of
+//! verdicts.
 
-use crate::failure::Failure;
-use crate::interrupt;
-use crate::output::{print, say};
 use clap::Args;
 use goodqueue_base::units::Duration;
 use goodqueue_checks::conformance::against::{Program, Verdict};
 use goodqueue_checks::conformance::library::{self, Source};
 use goodqueue_checks::conformance::{Outcome, Vector, replay};
+use goodqueue_cli::failure::Failure;
+use goodqueue_cli::interrupt;
+use goodqueue_cli::output::{print, say};
 use goodqueue_lab::quantity::{self, Limits};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,14 +16,14 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-/// Arguments of `gq conformance`.
+/// Arguments of `gq-checks conformance`.
 #[derive(Args)]
 pub struct Arguments {
-    /// A program to test instead of gq's own queues; it reads vectors from its standard input:
+    /// A program to test instead of goodqueue's own queues; it reads vectors from its standard input:
     /// docs/conformance.md
     #[arg(long, value_name = "CMD")]
     against: Option<String>,
-    /// Vectors of this folder instead of those gq carries
+    /// Vectors of this folder instead of the built-in ones
     #[arg(long, value_name = "DIR")]
     vectors: Option<PathBuf>,
     /// Only vectors of these kinds of queue, separated by commas

@@ -3,6 +3,9 @@
 //!
 //! Each case is one connection over a path that changes as the draft says, and checks of what the
 //! control believes and sends. The draft leaves numbers open; those chosen here stand in the cases.
+//!
+//! `docs/bbr-draft.md` has the verdicts. To regenerate them:
+//! `cargo test -p goodqueue-tcp --test bbr_draft -- --ignored` (`make docs`).
 
 mod applications;
 mod losses;
@@ -166,5 +169,4 @@ fn settle(flow: &mut Flow) -> Result<Seen, Stop> {
     met.ok_or_else(|| Stop::Failed(format!("PROBE_BW is not reached within {limit}")))
 }
 
-#[cfg(test)]
 mod tests;

@@ -1,12 +1,12 @@
-//! `gq packetdrill`: scripts of segments and assertions against our sender and receiver.
+//! `gq-checks packetdrill`: scripts of segments and assertions against our sender and receiver.
 
-use crate::failure::Failure;
-use crate::interrupt;
-use crate::output::{print, say};
 use clap::Args;
 use goodqueue_base::units::Duration;
 use goodqueue_checks::packetdrill::goodqueue::Goodqueue;
 use goodqueue_checks::packetdrill::{MAX_SCRIPT, Settings, Verdict, parse};
+use goodqueue_cli::failure::Failure;
+use goodqueue_cli::interrupt;
+use goodqueue_cli::output::{print, say};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::fs;
@@ -19,7 +19,7 @@ const MAX_DEPTH: usize = 16;
 /// Most scripts of one run.
 const MAX_SCRIPTS: usize = 100_000;
 
-/// Arguments of `gq packetdrill`.
+/// Arguments of `gq-checks packetdrill`.
 #[derive(Args)]
 #[command(after_help = "Exit codes: 0 no script fails, 1 some fail, 2 one cannot be read. Scripts: docs/packetdrill.md")]
 pub struct Arguments {

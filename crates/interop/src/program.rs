@@ -1,17 +1,15 @@
-//! A program as an algorithm of simulated queues: what the protocol of vectors says, one operation
-//! at a time, while a simulation runs.
+//! A program as the algorithm of simulated queues: it speaks the protocol of recorded verdicts, one
+//! operation at a time, while a simulation runs.
 //!
 //! The queue is a FIFO with a limit. The program is told of every arrival and departure and decides
 //! about drops and marks. It may ask for its timer with one more event, `["timer", time]`.
 
-use crate::conformance::against::{Readiness, excerpt, readiness};
-use crate::conformance::fault::{Fault, Silence};
-use crate::conformance::operation::{Event, Operation, What};
 use goodqueue_aqm::own::{OwnAlgorithm, OwnKind};
 use goodqueue_aqm::spec::{Kind, KindSpec, LinkFacts, ParamError};
 use goodqueue_aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use goodqueue_base::units::Instant;
 use process::Process;
+use protocol::{AnswerFault, Event, EventKind, Operation, Silence, VERSION, excerpt, read, readiness};
 use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
 use std::collections::VecDeque;
@@ -22,6 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 mod process;
+mod protocol;
 
 /// What went wrong first with any of the programs of a kind. From then on its queues pass every
 /// packet, and their figures mean nothing.
@@ -83,17 +82,6 @@ enum Breach {
     EventsOfRate,
     #[error("a timer has no events")]
     EventsOfTimer,
-}
-
-/// What is wrong with an answer.
-#[derive(Debug, thiserror::Error)]
-enum AnswerFault {
-    #[error(transparent)]
-    Json(#[from] serde_json::Error),
-    #[error("a timer needs a time that is not over")]
-    Timer,
-    #[error(transparent)]
-    Event(#[from] Fault),
 }
 
 /// What the queues of a kind share: how their program is started, and those that wait for work.
@@ -196,8 +184,8 @@ impl Hosted {
         };
         let head = head(&shop.name, &link).to_string();
         match running.ask(&head).and_then(|line| readiness(&line)) {
-            Ok(Readiness::Ready) => {}
-            Ok(Readiness::Skip(why)) => return Err(HostedError::Refuses { command: shop.shown(), why }),
+            Ok(None) => {}
+            Ok(Some(why)) => return Err(HostedError::Refuses { command: shop.shown(), why }),
             Err(silence) => return Err(HostedError::NotReady { command: shop.shown(), silence }),
         }
         let (waiting, decided) = (VecDeque::new(), VecDeque::new());
@@ -212,26 +200,17 @@ impl Hosted {
         let running = running.get_mut().unwrap_or_else(PoisonError::into_inner);
         let line = operation.line();
         let breach = match running.ask(&line) {
-            Ok(answer) => match self.read(&answer, operation.at()) {
-                Ok(events) => return Some(events),
+            Ok(answer) => match read(&answer, operation.at()) {
+                Ok((events, timer)) => {
+                    self.due = timer.or(self.due);
+                    return Some(events);
+                }
                 Err(fault) => Breach::Answer { line, answer: excerpt(&answer), fault },
             },
             Err(silence) => Breach::Silent { line, silence },
         };
         self.fail(breach);
         None
-    }
-
-    /// Reads the answer to an operation, and notes when the program asks for its timer.
-    fn read(&mut self, answer: &str, now: Instant) -> Result<Vec<Event>, AnswerFault> {
-        let mut json: Json = serde_json::from_str(answer)?;
-        if let Some(list) = json.as_array_mut() {
-            for timer in list.extract_if(.., |event| event.get(0) == Some(&json!("timer"))) {
-                let at = timer.get(1).and_then(Json::as_u64).filter(|at| *at >= now.as_nanos());
-                self.due = Some(Instant::from_nanos(at.ok_or(AnswerFault::Timer)?));
-            }
-        }
-        Ok(Event::list(&json)?)
     }
 
     fn fail(&mut self, breach: Breach) {
@@ -243,7 +222,7 @@ impl Hosted {
         let number = self.offered;
         self.offered += 1;
         let len = u32::try_from(packet.len.get()).unwrap_or(u32::MAX);
-        (number, self.ask(Operation::Enqueue { at: env.now, len, flow: packet.flow.0, ecn: packet.ecn, ack: None }))
+        (number, self.ask(Operation::Enqueue { at: env.now, len, flow: packet.flow.0, ecn: packet.ecn }))
     }
 
     /// Reads what a departure caused into verdicts on the heads, one after another.
@@ -254,19 +233,19 @@ impl Hosted {
             if head != Some(event.packet) {
                 return Err(Breach::NotOldest(event.packet));
             }
-            match event.what {
-                What::Mark => marked = Some(reason(event, Reason::Head)),
-                What::Drop => {
+            match event.kind {
+                EventKind::Mark => marked = Some(event.reason.unwrap_or(Reason::Head)),
+                EventKind::Drop => {
                     self.waiting.pop_front();
-                    self.decided.push_back(Verdict::Drop(reason(event, Reason::Head)));
+                    self.decided.push_back(Verdict::Drop(event.reason.unwrap_or(Reason::Head)));
                     marked = None;
                 }
-                What::Depart if place + 1 == events.len() => {
+                EventKind::Depart if place + 1 == events.len() => {
                     self.waiting.pop_front();
                     self.decided.push_back(marked.take().map_or(Verdict::Pass, Verdict::Mark));
                     return Ok(());
                 }
-                What::Depart => return Err(Breach::BehindDeparture),
+                EventKind::Depart => return Err(Breach::BehindDeparture),
             }
         }
         if self.waiting.is_empty() {
@@ -304,9 +283,11 @@ impl Aqm for Hosted {
         let Some(events) = events else { return Verdict::Pass };
         let verdict = match &events[..] {
             [] => Verdict::Pass,
-            [event] if event.packet == number && event.what == What::Mark => Verdict::Mark(reason(event, Reason::Early)),
-            [event] if event.packet == number && event.what == What::Drop => {
-                return Verdict::Drop(reason(event, Reason::Early));
+            [event] if event.packet == number && event.kind == EventKind::Mark => {
+                Verdict::Mark(event.reason.unwrap_or(Reason::Early))
+            }
+            [event] if event.packet == number && event.kind == EventKind::Drop => {
+                return Verdict::Drop(event.reason.unwrap_or(Reason::Early));
             }
             _ => {
                 self.fail(Breach::OthersOnArrival(number));
@@ -319,7 +300,7 @@ impl Aqm for Hosted {
 
     fn on_overflow(&mut self, env: &mut Env<'_>, packet: PacketView, _: QueueView) {
         let (number, events) = self.arrive(env, packet);
-        let is_dropped = |events: &[Event]| matches!(events, [event] if event.packet == number && event.what == What::Drop);
+        let is_dropped = |events: &[Event]| matches!(events, [event] if event.packet == number && event.kind == EventKind::Drop);
         if events.is_some_and(|events| !is_dropped(&events)) {
             self.fail(Breach::NoRoom(number));
         }
@@ -379,15 +360,10 @@ fn version(command: &[String]) -> String {
     digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn reason(event: &Event, usual: Reason) -> Reason {
-    let named = |name: &String| Reason::ALL.into_iter().find(|known| known.name() == name);
-    event.reason.as_ref().and_then(named).unwrap_or(usual)
-}
-
 /// The line that begins a queue.
 fn head(name: &str, link: &LinkFacts) -> Json {
     json!({
-        "vector": crate::conformance::VERSION,
+        "vector": VERSION,
         "name": "hosted",
         "kind": name,
         "params": {},
