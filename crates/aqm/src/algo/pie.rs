@@ -130,8 +130,8 @@ pub struct Pie {
 }
 
 impl Pie {
-    /// The same, with updates also while the queue is empty and at rest: for a caller whose virtual
-    /// queue goes on then.
+    /// Returns this PIE with updates also while the queue is empty and at rest, for a caller whose
+    /// virtual queue still changes then.
     pub(crate) fn without_dozing(self) -> Self {
         Self { params: PieParams { dozes: false, ..self.params }, rest: Rest::No, ..self }
     }

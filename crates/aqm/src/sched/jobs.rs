@@ -62,7 +62,7 @@ const LOAD_WINDOW: Duration = Duration::ms(500);
 /// Rounding must not cost a packet.
 const ENOUGH: f64 = 1.0;
 
-/// What arrived in a window.
+/// The arrivals in a window, and the load and mean packet size in the last full one.
 #[derive(Clone, Copy, Debug)]
 struct Meter {
     since: Option<Instant>,
@@ -112,8 +112,7 @@ pub struct Jobs<P> {
     /// Backlog of all classes.
     total: QueueView,
     limit: Limit,
-    /// What a class may hold where each has room of its own, and what all may hold together where
-    /// not.
+    /// Limit of each class where each has room of its own, and of all together where not.
     room: Limit,
     books: Books,
 }

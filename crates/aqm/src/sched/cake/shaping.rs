@@ -50,7 +50,7 @@ pub(super) struct Shaping {
     next: Instant,
     failsafe: Instant,
     tins: [TinSchedule; 8],
-    /// When packets that were held back may go.
+    /// Time at which packets that were held back may go.
     pub(super) held: Option<Instant>,
 }
 
@@ -82,7 +82,7 @@ impl Shaping {
         *packets = (*packets + after).saturating_sub(before);
     }
 
-    /// When the next packet may go.
+    /// The time at which the next packet may go.
     pub(super) fn may_go_at(&self) -> Instant {
         self.next.min(self.failsafe)
     }
