@@ -257,7 +257,7 @@ impl Param {
     }
 }
 
-/// Picks those of `params` that have these names, in the order of the names, at compile time.
+/// Picks those of `params` that have these names, in the order of `params`, at compile time.
 ///
 /// # Panics
 /// When a name is that of no parameter.
