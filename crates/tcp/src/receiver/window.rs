@@ -24,7 +24,7 @@ const NEVER: u64 = u64::MAX;
 /// The state that every segment reads, in bytes and nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
-    /// When the present round trip ends.
+    /// End of the present round trip.
     due: u64,
     /// One above the last byte that the sender may send.
     edge: u64,
@@ -33,12 +33,12 @@ pub(super) struct Window {
     room: u32,
 }
 
-/// What the application reads.
+/// The measurements of the application's reading.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading {
     /// Bytes read in the busiest round trip so far.
     most: u64,
-    /// Where the present round trip began.
+    /// First byte of the present round trip.
     from: u64,
     /// The round-trip time less the way here, in nanoseconds.
     way_back: u64,

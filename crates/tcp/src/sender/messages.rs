@@ -5,7 +5,7 @@ use crate::receiver::Receiver;
 use crate::segment::{Flags, Segment};
 use goodqueue_base::units::{Bytes, Duration, Instant};
 
-/// What follows a message on its stream.
+/// The continuation of a stream after a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// Perhaps another message.
