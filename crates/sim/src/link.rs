@@ -9,7 +9,7 @@ use goodqueue_aqm::{AnyQdisc, Counters, Departure, Limit, NoSink, Outlook, Qdisc
 use goodqueue_base::line::RateCursor;
 use goodqueue_base::units::{Bytes, Duration, Framing, Instant, Packets, Rate, Rng};
 
-/// What many wires have in common.
+/// The properties that many wires have in common.
 #[derive(Clone, Debug)]
 pub(crate) struct WireClass {
     pub(crate) rate: Rate,
@@ -129,7 +129,7 @@ impl FlowControl {
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     pub(crate) qdisc: AnyQdisc<SimPacket>,
-    /// What the queue said after the last call. Tail drop, which has no times, is not asked for it.
+    /// The queue's outlook after the last call. Tail drop, which has no times, is not asked for it.
     pub(crate) outlook: Outlook,
     pub(crate) rate: RateCursor,
     pub(crate) delay: Duration,
@@ -225,7 +225,7 @@ impl Link {
         self.look();
     }
 
-    /// What waits in the queue.
+    /// The backlog of the queue.
     pub(crate) fn view(&self) -> QueueView {
         self.fifo.as_ref().map_or_else(|| self.qdisc.view(), |fifo| fifo.view())
     }

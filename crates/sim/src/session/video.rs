@@ -13,7 +13,7 @@ use goodqueue_base::units::{Duration, Instant};
 
 const SAFETY: f64 = 0.8;
 const NEWEST: f64 = 0.4;
-/// It needs one channel.
+/// The only channel that it needs.
 const CHANNEL: u32 = 0;
 
 #[derive(Clone, Debug)]

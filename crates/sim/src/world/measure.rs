@@ -355,7 +355,7 @@ impl World {
     }
 }
 
-/// A series with room for so many samples.
+/// A series with room for `samples` samples.
 fn new_series(subject: String, names: Vec<String>, samples: usize) -> Series {
     let columns = names.into_iter().map(|name| SeriesColumn { name, values: Vec::with_capacity(samples) }).collect();
     Series { subject, times: Arc::default(), columns }
