@@ -140,8 +140,8 @@ pub enum Verdict {
     Mark(Reason),
     /// Drop it, ECN-capable or not.
     Drop(Reason),
-    /// On arrival: not without a look at packets that wait. The queue asks [`Aqm::on_comparison`].
-    /// On departure it passes.
+    /// No verdict on arrival without a look at packets that wait: the queue asks
+    /// [`Aqm::on_comparison`]. On departure it passes.
     Compare,
 }
 

@@ -10,8 +10,8 @@ pub enum Arithmetic {
     /// That of its source: nanoseconds, and floating point where the source has real numbers.
     #[default]
     Exact,
-    /// Linux's integers and units of time, and what else its queue disciplines do in another way
-    /// than the source.
+    /// Linux's integers and units of time, and everything else that its queue disciplines do in
+    /// another way than the source.
     Linux,
 }
 

@@ -32,7 +32,7 @@ pub(crate) trait Waiting<P> {
     fn head(&mut self) -> Option<(&mut Entry<P>, QueueView)>;
     /// Takes out the head.
     fn pop(&mut self) -> Option<Entry<P>>;
-    /// Nothing waits any more.
+    /// True if nothing waits any more.
     fn is_empty(&self) -> bool;
 }
 
@@ -40,7 +40,7 @@ pub(crate) trait Waiting<P> {
 pub(crate) enum Fate {
     Keep,
     Drop(Reason),
-    /// Not known before it is compared with waiting ones.
+    /// A fate that is not known before the packet is compared with waiting ones.
     Compare,
 }
 

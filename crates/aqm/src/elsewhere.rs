@@ -102,8 +102,8 @@ impl<P> Clone for Elsewhere<P> {
 }
 
 impl<P> Elsewhere<P> {
-    /// The packets of `far`, which says itself what its limit is; by `limit` drops for want of room
-    /// are told from others.
+    /// A queue over `far`, which states its limit itself; `limit` serves to tell drops for want of
+    /// room from others.
     #[must_use]
     pub fn new(far: Box<dyn FarQueue>, limit: Limit) -> Self {
         Self {

@@ -211,7 +211,7 @@ typedef struct GqCounters {
    */
   uint64_t waiting;
   /*
-   Their bytes.
+   Bytes of the waiting packets.
    */
   uint64_t waiting_bytes;
 } GqCounters;

@@ -157,7 +157,7 @@ pub struct GqCounters {
     pub marked: u64,
     /// Packets waiting.
     pub waiting: u64,
-    /// Their bytes.
+    /// Bytes of the waiting packets.
     pub waiting_bytes: u64,
 }
 

@@ -42,7 +42,7 @@ const REFILL: usize = MAX_PASSED;
 pub(crate) enum Stop {
     /// No route uses the lane yet.
     Unknown,
-    /// Their ends.
+    /// The ends of the packets' routes.
     End,
     /// The queue of this link.
     Queue(LinkId),

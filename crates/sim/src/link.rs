@@ -136,7 +136,7 @@ pub(crate) struct Link {
     pub(crate) framing: Framing,
     /// End of the transmission in progress.
     pub(crate) busy_until: Instant,
-    /// The queue has not yet been told that the transmitter found it empty.
+    /// Whether the queue has yet to be notified that the transmitter found it empty.
     pub(crate) idle_notice_pending: bool,
     /// A packet partly sent by earlier delivery opportunities, and its remaining bytes.
     pub(crate) transit: Option<(SimPacket, Bytes)>,

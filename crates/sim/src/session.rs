@@ -51,7 +51,7 @@ const ROUND_TRIPS_OPEN: u64 = 1;
 /// The continuation of a connection after a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum After {
-    /// Perhaps another message.
+    /// Another message may follow.
     Keep,
     /// Nothing: the sender closes.
     Close,

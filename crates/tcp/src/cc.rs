@@ -198,7 +198,7 @@ pub trait CongestionControl {
     fn on_established(&mut self, event: &Established);
     /// A segment leaves, and nothing else is in flight.
     fn on_sent(&mut self, sent: &Sent) {}
-    /// Something was delivered. Controls that need a [`Detail`] are told by
+    /// Something was delivered. Controls that need a [`Detail`] get
     /// [`on_detailed_ack`](Self::on_detailed_ack) instead.
     fn on_ack(&mut self, sample: &AckSample);
     /// An acknowledgement arrived, for controls whose [`Needs`] ask for details: also when it
@@ -208,7 +208,7 @@ pub trait CongestionControl {
             self.on_ack(sample);
         }
     }
-    /// A segment is believed lost, for controls whose [`Needs`] ask for details; told before the
+    /// A segment is believed lost, for controls whose [`Needs`] ask for details; called before the
     /// acknowledgement that reveals it.
     fn on_segment_lost(&mut self, lost: &LostSegment) {}
     /// Sending starts again after a time with nothing to send and nothing in flight, for controls
@@ -217,8 +217,8 @@ pub trait CongestionControl {
     /// Data leaves after a silence, and the window becomes `window` segments (RFC 5681 §4.1). The
     /// threshold remembers three quarters of what it was. Controls that model the path keep theirs.
     fn on_restart_after_idle(&mut self, window: u32) {}
-    /// Segments were delivered with marks: told before [`on_ecn`](Self::on_ecn), so that the answer
-    /// knows of them. [`on_ack`](Self::on_ack) with the same marks follows in any case.
+    /// Segments were delivered with marks: called before [`on_ecn`](Self::on_ecn), so that the
+    /// answer knows of them. [`on_ack`](Self::on_ack) with the same marks follows in any case.
     fn on_marks(&mut self, marks: &Marks) {}
     /// Losses were found in a window not yet reduced: choose the window to approach.
     fn on_loss(&mut self, loss: &Congestion);

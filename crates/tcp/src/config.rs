@@ -32,7 +32,7 @@ pub enum SlowStartExit {
     /// The control's own habit: Linux's HyStart for CUBIC, loss only for Reno.
     #[default]
     Native,
-    /// Only by loss or mark.
+    /// Exit only by loss or mark.
     LossOnly,
     /// HyStart++ (RFC 9406).
     HystartPlusPlus,

@@ -171,7 +171,7 @@ enum ProbeContent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RecoveryStep {
     Ordinary,
-    /// After a timeout: F-RTO looks for signs that it was spurious (RFC 5682).
+    /// F-RTO looks, after a timeout, for signs that it was spurious (RFC 5682).
     ForwardRto,
     /// The rescue retransmission of a recovery was sent (RFC 6675 §4, rule 4).
     Rescued,
@@ -256,7 +256,7 @@ pub struct Sender {
     writer: Writer,
     /// Timeouts since the acknowledgement last advanced.
     timeouts_in_a_row: u32,
-    /// After a silence the window shrinks.
+    /// Whether the window shrinks after a silence.
     restarts: bool,
     /// Segments that receivers have reported as arrived twice.
     copies_reported: u64,

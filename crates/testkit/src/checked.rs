@@ -8,11 +8,11 @@ use std::collections::VecDeque;
 /// The order in which packets may leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// In the order of arrival.
+    /// The order of arrival.
     Fifo,
-    /// In the order of arrival within each flow.
+    /// The order of arrival within each flow.
     FifoPerFlow,
-    /// In the order of arrival among the packets of a flow with the same original codepoint.
+    /// The order of arrival among the packets of a flow with the same original codepoint.
     FifoPerFlowAndCodepoint,
 }
 

@@ -93,7 +93,8 @@ enum Rest {
 }
 
 impl Rest {
-    /// While probability, delay and burst allowance are settled and packets wait.
+    /// The rest that is possible while probability, delay and burst allowance are settled and
+    /// packets wait.
     const fn once_settled(params: &PieParams) -> Self {
         if params.dozes && !params.active_inactive { Self::WhenEmpty } else { Self::No }
     }

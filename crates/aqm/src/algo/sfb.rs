@@ -253,7 +253,7 @@ pub struct Sfb {
     salted_at: Instant,
     /// Time from which an arrival has to prepare or swap the tables.
     turns_at: Instant,
-    /// Until when an arrival concerns the table in use and nothing else; `ZERO` for none.
+    /// Time until which an arrival concerns the table in use and nothing else; `ZERO` for none.
     simple_until: Instant,
     /// Whether a departure concerns the table in use and nothing else.
     leaves_simply: bool,

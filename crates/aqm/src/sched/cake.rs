@@ -164,8 +164,8 @@ impl<P: Packet> Cake<P> {
         cake
     }
 
-    /// Before its tins know their rates and salts. Nothing changes it in here, so that it is made
-    /// where it is wanted and not moved there.
+    /// Creates the queue before its tins know their rates and salts. Nothing changes it in here, so
+    /// that it is made where it is wanted and not moved there.
     #[inline(always)]
     fn bare(params: CakeParams, limit: Limit) -> Self {
         let weights = params.tins.weights();

@@ -57,7 +57,7 @@ use params::{KIND, MAX};
 use projection::{Projection, Room};
 use rates::{Account, Load};
 
-/// Over how long the offered load is measured (ns-2.35).
+/// Time over which the offered load is measured (ns-2.35).
 const LOAD_WINDOW: Duration = Duration::ms(500);
 /// Rounding must not cost a packet.
 const ENOUGH: f64 = 1.0;
@@ -133,8 +133,8 @@ impl<P: Packet> Jobs<P> {
         accounts.iter_mut().zip(&params.promises).for_each(|(account, promise)| account.promise = *promise);
     }
 
-    /// Before promises are noted. Nothing changes it in here, so that it is made where it is wanted
-    /// and not moved there.
+    /// Creates the queue before promises are noted. Nothing changes it in here, so that it is made
+    /// where it is wanted and not moved there.
     #[inline(always)]
     fn bare(params: JobsParams, limit: Limit, mtu: Bytes) -> Self {
         let parts = if params.separate { params.promises.len().max(1) as u64 } else { 1 };

@@ -38,7 +38,7 @@ pub(super) struct OuterLoop {
     signalled_at: Instant,
     /// The queue ran empty after a signal: the link may have been under-used.
     may_raise: bool,
-    /// Since when `accepted` counts; `MAX` before the first arrival.
+    /// Time from which `accepted` counts; `MAX` before the first arrival.
     counting_since: Instant,
     /// Bytes on the wire accepted since the last signal.
     accepted: u64,

@@ -39,7 +39,7 @@ pub(crate) struct VideoReading {
     pub(crate) media_bits: u64,
     pub(crate) media: Duration,
     pub(crate) played: Duration,
-    /// Since playing began.
+    /// Time stalled since playing began.
     pub(crate) stalled: Duration,
     pub(crate) stalls: u64,
     /// Changes of quality from one segment to the next.

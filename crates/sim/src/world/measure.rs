@@ -23,7 +23,7 @@ const MAX_SAMPLED_FLOWS: usize = 64;
 pub(super) struct Figures {
     pub(super) measuring: bool,
     pub(super) recording: Recording,
-    /// Their times follow at the end.
+    /// Sampled values, whose times follow at the end.
     series: Vec<Series>,
     sampled_at: Vec<Instant>,
     sampled: Vec<SampledFlow>,

@@ -89,7 +89,7 @@ pub struct View {
 /// An observation of one link.
 #[derive(Clone, Debug)]
 pub struct LinkView {
-    /// The rate that its queue is told.
+    /// The link rate that its queue sees.
     pub rate: Rate,
     /// The backlog.
     pub waiting: QueueView,

@@ -29,7 +29,7 @@ pub(super) struct Window {
     /// One above the last byte that the sender may send.
     edge: u64,
     offered: u32,
-    /// Up to where the offer may grow.
+    /// Bound up to which the offer may grow.
     room: u32,
 }
 

@@ -8,7 +8,7 @@ use goodqueue_base::units::{Bytes, Duration, Instant};
 /// The continuation of a stream after a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// Perhaps another message.
+    /// Another message may follow.
     More,
     /// FIN.
     Fin,

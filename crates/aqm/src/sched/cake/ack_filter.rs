@@ -8,7 +8,7 @@ use crate::qdisc::Packet;
 /// The extent to which acknowledgements are thinned out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AckFilter {
-    /// Not at all.
+    /// No acknowledgement is removed.
     #[default]
     Off,
     /// One older acknowledgement is kept besides the newest.

@@ -136,7 +136,7 @@ impl Tins {
 pub struct CakeParams {
     /// COBALT's, in every queue.
     pub cobalt: CobaltParams,
-    /// Between what the link is shared.
+    /// Entities that share the link.
     pub isolation: Isolation,
     /// Mapping of classes to tins.
     pub tins: Tins,

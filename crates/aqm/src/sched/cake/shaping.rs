@@ -55,7 +55,8 @@ pub(super) struct Shaping {
 }
 
 impl Shaping {
-    /// Nothing sent yet; `rates` are the tins', the first of them that of all.
+    /// Creates the schedule before anything is sent; `rates` are the tins', the first of them that
+    /// of all.
     pub(super) fn new(rates: &[Rate]) -> Self {
         let first = rates.first().copied().unwrap_or(Rate::ZERO);
         let tin = |number: usize| {
@@ -87,7 +88,7 @@ impl Shaping {
         self.next.min(self.failsafe)
     }
 
-    /// Until when all packets must wait, if they must.
+    /// The time until which all packets must wait, if they must.
     pub(super) fn holds_until(&self, now: Instant) -> Option<Instant> {
         Some(self.may_go_at()).filter(|&at| at > now)
     }
