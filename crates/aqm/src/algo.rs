@@ -62,8 +62,8 @@ macro_rules! algorithms {
                 Self::build_boxed(given, link).map(|aqm| *aqm)
             }
 
-            /// As [`AnyAqm::build`], in a box: what is not returned by value takes no room on the
-            /// stacks of all callers.
+            /// Builds the same as [`AnyAqm::build`], in a box: a value that is not returned takes
+            /// no room on the stacks of all callers.
             pub(crate) fn build_boxed(given: &Given<'_>, link: &LinkFacts) -> Result<Box<Self>, ParamError> {
                 $(if <$module::$Type as Algorithm>::KINDS.iter().any(|spec| spec.kind == given.kind()) {
                     return aside(|| finish(<$module::$Type as Algorithm>::build(given, link), |aqm| Box::new(Self::$Type(aqm))));

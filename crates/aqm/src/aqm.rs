@@ -2,7 +2,7 @@
 
 use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Packets, Rate, Rng};
 
-/// What the host knows at the moment of a decision.
+/// The host's knowledge at the moment of a decision.
 #[derive(Debug)]
 pub struct Env<'a> {
     /// Now, on the host's clock.
@@ -26,9 +26,9 @@ pub struct HostHash(pub u32);
 /// The two hosts that a packet travels between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hosts {
-    /// Where it comes from.
+    /// The host that sent the packet.
     pub source: HostHash,
-    /// Where it goes to.
+    /// The host that the packet is for.
     pub destination: HostHash,
 }
 
@@ -39,9 +39,9 @@ pub struct PacketView {
     pub len: Bytes,
     /// The ECN codepoint; `NotEct` whenever this queue does not mark.
     pub ecn: Ecn,
-    /// Which flow it belongs to.
+    /// The flow it belongs to.
     pub flow: FlowHash,
-    /// When it arrived at this queue (now, for an arriving packet).
+    /// The time it arrived at this queue (now, for an arriving packet).
     pub enqueued_at: Instant,
 }
 
@@ -63,7 +63,7 @@ pub struct QueueView {
     pub packets: Packets,
 }
 
-/// Why a packet was dropped or marked.
+/// The reason that a packet was dropped or marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Reason {
@@ -140,8 +140,8 @@ pub enum Verdict {
     Mark(Reason),
     /// Drop it, ECN-capable or not.
     Drop(Reason),
-    /// On arrival: not without a look at packets that wait. The queue asks [`Aqm::on_comparison`].
-    /// On departure it passes.
+    /// No verdict on arrival without a look at packets that wait: the queue asks
+    /// [`Aqm::on_comparison`]. On departure it passes.
     Compare,
 }
 
@@ -240,7 +240,7 @@ pub trait Aqm {
     #[inline]
     fn on_rate_change(&mut self, env: &mut Env<'_>) {}
 
-    /// When [`Aqm::on_update`] is to be called next; `None` for algorithms without a timer. May
+    /// The time of the next call of [`Aqm::on_update`]; `None` for algorithms without a timer. May
     /// change after any hook.
     #[inline]
     fn next_update(&self) -> Option<Instant> {

@@ -1,17 +1,17 @@
-//! In whose numbers an algorithm is worked out.
+//! The choice between an algorithm's own arithmetic and Linux's.
 
 use crate::spec::{Given, Param, ParamError};
 use alloc::vec::Vec;
 use goodqueue_base::units::{Rng, mix};
 
-/// In whose numbers an algorithm is worked out.
+/// The arithmetic that an algorithm uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arithmetic {
-    /// Those of its source: nanoseconds, and floating point where the source has real numbers.
+    /// That of its source: nanoseconds, and floating point where the source has real numbers.
     #[default]
     Exact,
-    /// Linux's integers and units of time, and what else its queue disciplines do in another way
-    /// than the source.
+    /// Linux's integers and units of time, and everything else that its queue disciplines do in
+    /// another way than the source.
     Linux,
 }
 
@@ -20,7 +20,7 @@ pub(crate) const ARITHMETIC: Param = Param::choice("arithmetic", &["exact", "lin
     .from_source("recordings of Linux 6.12");
 
 impl Arithmetic {
-    /// What `given` asks for.
+    /// The arithmetic that `given` asks for.
     pub(crate) fn of(given: &Given<'_>) -> Self {
         if given.choice(ARITHMETIC.name) == Some("linux") { Self::Linux } else { Self::Exact }
     }
@@ -73,8 +73,7 @@ impl LinuxDraws {
     }
 }
 
-/// What `mix` makes `z` of: each of its steps is undone by shifts and by the inverse factor modulo
-/// 2^64.
+/// Inverts `mix`: each of its steps is undone by shifts and by the inverse factor modulo 2^64.
 const fn unmix(mut z: u64) -> u64 {
     z = (z ^ (z >> 31) ^ (z >> 62)).wrapping_mul(0x3196_42B2_D24D_8EC3);
     z = (z ^ (z >> 27) ^ (z >> 54)).wrapping_mul(0x96DE_1B17_3F11_9089);

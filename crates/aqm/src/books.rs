@@ -32,7 +32,7 @@ pub(crate) trait Waiting<P> {
     fn head(&mut self) -> Option<(&mut Entry<P>, QueueView)>;
     /// Takes out the head.
     fn pop(&mut self) -> Option<Entry<P>>;
-    /// Nothing waits any more.
+    /// True if nothing waits any more.
     fn is_empty(&self) -> bool;
 }
 
@@ -40,12 +40,12 @@ pub(crate) trait Waiting<P> {
 pub(crate) enum Fate {
     Keep,
     Drop(Reason),
-    /// Not known before it is compared with waiting ones.
+    /// A fate that is not known before the packet is compared with waiting ones.
     Compare,
 }
 
 impl Fate {
-    /// Why it is dropped, if it is.
+    /// The reason for the drop, if it is one.
     fn reason(self) -> Option<Reason> {
         match self {
             Self::Drop(reason) => Some(reason),
@@ -159,8 +159,9 @@ impl Books {
         self.carry_out(verdict, shown.ecn, packet, sink)
     }
 
-    /// Lets `aqm` compare an arriving packet with those that `waiting` gives by their place behind
-    /// the head: what becomes of the arriving one, and which of the others is dropped too.
+    /// Asks `aqm` to compare an arriving packet with those that `waiting` gives by their place
+    /// behind the head. Returns the reason to drop the arriving one, if any, and the place of
+    /// another that is dropped too.
     #[cold]
     pub(crate) fn compare<'p, P: Packet + 'p, A: Aqm>(
         &mut self,

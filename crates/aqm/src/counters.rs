@@ -8,7 +8,7 @@ use goodqueue_base::units::{Bytes, Ecn, Packets};
 pub struct Tally {
     /// Number of packets.
     pub packets: Packets,
-    /// Their bytes, framing not counted.
+    /// Bytes of these packets, framing not counted.
     pub bytes: Bytes,
 }
 

@@ -1,4 +1,4 @@
-//! How the defaults of kinds stand to those of the implementation that is deployed: Linux's
+//! A comparison of the defaults of kinds with those of the implementation that is deployed: Linux's
 //! discipline of that name as `tc qdisc add` makes it, and ns-3's where Linux has none.
 //!
 //! Kinds that neither has are not here; their defaults are those of their papers.
@@ -8,7 +8,7 @@
 pub struct Deployed {
     /// The kind of queue here.
     pub ours: &'static str,
-    /// What it is compared with.
+    /// The discipline that it is compared with.
     pub discipline: &'static str,
     /// Settings there, each with what it is here.
     pub settings: &'static [Setting],
@@ -17,15 +17,15 @@ pub struct Deployed {
 /// A setting of the deployed discipline.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
-    /// Its name there.
+    /// The setting's name there.
     pub name: &'static str,
-    /// Its default there, as this crate writes values.
+    /// The setting's default there, as this crate writes values.
     pub value: &'static str,
-    /// What it is here.
+    /// The setting's counterpart here.
     pub here: Here,
 }
 
-/// What a setting of the deployed discipline is here.
+/// The counterpart here of a setting of the deployed discipline.
 #[derive(Clone, Copy, Debug)]
 pub enum Here {
     /// A parameter of the same default.

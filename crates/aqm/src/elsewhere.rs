@@ -11,10 +11,10 @@ use alloc::vec::Vec;
 use core::fmt;
 use goodqueue_base::units::{Bytes, Class, Ecn, Instant, Packets, Rate, Rng};
 
-/// A packet as the other program is told of it.
+/// A packet as it is described to the other program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offered {
-    /// Its number while it waits; later packets have it again.
+    /// The packet's number while it waits; later packets reuse it.
     pub number: u32,
     /// Size without framing.
     pub len: Bytes,
@@ -26,7 +26,7 @@ pub struct Offered {
     pub class: Class,
 }
 
-/// What a call came to.
+/// The events of one call: the packet that left, the packets dropped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Happened {
     /// The number of the packet that left, and its codepoint by then.
@@ -43,7 +43,7 @@ pub trait FarQueue: fmt::Debug + Send + Sync {
     /// The link asks for a packet. Adds what happens to `happened`.
     fn take(&mut self, now: Instant, happened: &mut Happened);
 
-    /// When to ask again, after it gave no packet although some wait.
+    /// The time to ask again, after it gave no packet although some wait.
     fn next_release(&self) -> Option<Instant>;
 }
 
@@ -102,8 +102,8 @@ impl<P> Clone for Elsewhere<P> {
 }
 
 impl<P> Elsewhere<P> {
-    /// The packets of `far`, which says itself what its limit is; by `limit` drops for want of room
-    /// are told from others.
+    /// A queue over `far`, which states its limit itself; `limit` serves to tell drops for want of
+    /// room from others.
     #[must_use]
     pub fn new(far: Box<dyn FarQueue>, limit: Limit) -> Self {
         Self {
@@ -196,7 +196,7 @@ impl<P: Packet> Qdisc<P> for Elsewhere<P> {
     #[inline(never)]
     fn handle_timer(&mut self, _: Instant) {}
 
-    /// The other program was told of the link when the queue was opened.
+    /// Does nothing: the other program got the facts of the link when the queue was opened.
     #[inline(never)]
     fn set_link_rate(&mut self, _: Instant, _: Option<Rate>) {}
 

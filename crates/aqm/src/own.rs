@@ -18,10 +18,10 @@ pub trait OwnAlgorithm: Aqm + fmt::Debug + Send + Sync {
 
 /// A kind of algorithm of a program's own, by the name it has in scenarios.
 pub trait OwnKind: fmt::Debug + Send + Sync {
-    /// Its name, and what files may say of it.
+    /// The kind's name, and what files may say of it.
     fn spec(&self) -> &'static KindSpec;
 
-    /// Its version, for the identity of a scenario.
+    /// The kind's version, for the identity of a scenario.
     fn version(&self) -> &str;
 
     /// Builds the algorithm for a link.

@@ -30,7 +30,7 @@ pub(crate) struct Fifo {
     tail: u32,
 }
 
-/// Where a value of a queue stands, as long as it waits.
+/// The place of a value in its queue, valid as long as the value waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place(u32);
 

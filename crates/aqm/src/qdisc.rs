@@ -20,7 +20,7 @@ pub trait Packet {
     fn set_ce(&mut self);
     /// The flow it belongs to.
     fn flow(&self) -> FlowHash;
-    /// Its class, for schedulers that distinguish classes.
+    /// The packet's class, for schedulers that distinguish classes.
     fn class(&self) -> Class {
         Class::DEFAULT
     }
@@ -30,7 +30,8 @@ pub trait Packet {
         let own = HostHash(self.flow().0);
         Hosts { source: own, destination: own }
     }
-    /// Its acknowledgement if it is a pure one, for queues that thin out acknowledgements.
+    /// The acknowledgement of a packet that is a pure one, for queues that thin out
+    /// acknowledgements.
     fn pure_ack(&self) -> Option<PureAck> {
         None
     }
@@ -41,7 +42,7 @@ pub trait Packet {
 pub struct Departure<P> {
     /// The packet, CE set if the queue marked it.
     pub packet: P,
-    /// When it arrived at the queue.
+    /// The time it arrived at the queue.
     pub enqueued_at: Instant,
 }
 
@@ -57,18 +58,19 @@ impl<P> Departure<P> {
 /// The circumstances of a drop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dropped {
-    /// Why.
+    /// The reason for the drop.
     pub reason: Reason,
-    /// When the packet had arrived at the queue (now, for one dropped on arrival).
+    /// The time the packet had arrived at the queue (now, for one dropped on arrival).
     pub enqueued_at: Instant,
 }
 
-/// What a host needs to know after a call: what waits, and when to come back.
+/// The state that a host needs to know after a call: the waiting packets, and the times to come
+/// back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outlook {
     /// See [`Qdisc::view`].
     pub waiting: QueueView,
-    /// When [`Qdisc::handle_timer`] is to be called; [`Instant::MAX`] for never. Unlike
+    /// The time to call [`Qdisc::handle_timer`]; [`Instant::MAX`] for never. Unlike
     /// [`Qdisc::next_timer`] it need not name `held_until`.
     pub timer: Instant,
     /// See [`Qdisc::held_until`].
@@ -107,8 +109,8 @@ pub trait Qdisc<P: Packet> {
     /// [`Qdisc::handle_timer`], and may ask at any other time.
     fn dequeue(&mut self, now: Instant, sink: &mut dyn Sink<P>) -> Option<Departure<P>>;
 
-    /// When [`Qdisc::handle_timer`] is to be called: the earliest of its algorithms' updates and
-    /// its own releases. May change after any other call.
+    /// The time to call [`Qdisc::handle_timer`]: the earliest of its algorithms' updates and its
+    /// own releases. May change after any other call.
     fn next_timer(&self) -> Option<Instant>;
 
     /// True if [`Qdisc::next_timer`] never names a time, so that a host need not ask.
@@ -125,8 +127,8 @@ pub trait Qdisc<P: Packet> {
         Instant::ZERO
     }
 
-    /// What waits and both times, by one call. It stays true until the next call that changes the
-    /// queue.
+    /// Returns the waiting packets and both times by one call. They stay true until the next call
+    /// that changes the queue.
     #[inline]
     fn outlook(&self) -> Outlook {
         Outlook { waiting: self.view(), timer: self.next_timer().unwrap_or(Instant::MAX), held_until: self.held_until() }

@@ -58,7 +58,7 @@ impl<P: Packet> Line<P> {
         self.ring.reserve(packets);
     }
 
-    /// When the head arrived, if there is one.
+    /// The time the head arrived, if there is one.
     #[inline]
     pub(crate) fn head_since(&self) -> Option<Instant> {
         self.ring.front().map(|entry| entry.enqueued_at)

@@ -65,7 +65,7 @@ impl<T> Ring<T> {
         self.0.get(index)
     }
 
-    /// From head to tail.
+    /// Iterates from head to tail.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.0.iter()
     }

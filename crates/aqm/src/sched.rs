@@ -2,8 +2,8 @@
 //!
 //! Adding a scheduler is one file and one line in the list below. What may contain what follows
 //! from the two parts of that list: a [`Nested`] discipline holds no other and may stand alone or
-//! within another; a standalone one puts others to work and is never within them, except where its
-//! own type says so. Hence no call is recursive.
+//! within another; a standalone one holds others and is never within them, except where its own
+//! type says so. Hence no call is recursive.
 
 pub(crate) mod classifier;
 pub(crate) mod flow_table;
@@ -49,17 +49,17 @@ pub trait Scheduler {
     fn build<P: Packet, R>(given: &Given<'_>, setup: Setup<'_>, keep: impl FnOnce(Self::Queue<P>) -> R) -> Result<R, ParamError>;
 }
 
-/// What a queue discipline is built from besides its own parameters.
+/// The facts that a queue discipline is built from besides its own parameters.
 #[derive(Clone, Debug)]
 pub struct Setup<'a> {
-    /// The algorithm or queue that it puts to work, for kinds that do
-    /// ([`KindSpec::is_over_another`]); none for all others.
+    /// The algorithm or queue within, for kinds that have one ([`KindSpec::is_over_another`]); none
+    /// for all others.
     pub of: Option<&'a Chosen>,
     /// The link before which it stands, with framing and the queue's limit.
     pub link: &'a LinkFacts,
     /// Whether signals mark.
     pub ecn: EcnPolicy,
-    /// Its random stream.
+    /// The discipline's random stream.
     pub rng: Rng,
 }
 
@@ -171,7 +171,7 @@ macro_rules! schedulers {
         const SCHEDULERS: &[KindSpec] =
             &[$($(<$nested::$NestedKind as Scheduler>::KIND,)+)+ $($(<$outer::$OuterKind as Scheduler>::KIND,)+)+];
 
-        /// Schedulers that put others to work.
+        /// Schedulers with another algorithm or queue within.
         const STANDALONE: &[KindSpec] = &[$($(<$outer::$OuterKind as Scheduler>::KIND,)+)+];
 
         impl<P: Packet> AnyQdisc<P> {
@@ -197,7 +197,7 @@ macro_rules! schedulers {
         }
 
         impl<P: Packet> Nested<P> {
-            /// As a queue within another.
+            /// Builds a queue within another.
             fn of_kind(given: &Given<'_>, setup: Setup<'_>) -> Result<Box<Self>, ParamError> {
                 if STANDALONE.iter().any(|spec| spec.kind == given.kind()) {
                     let message = alloc::format!(
@@ -282,13 +282,13 @@ pub struct UnknownKind {
 }
 
 impl UnknownKind {
-    /// What is wrong.
+    /// The description of the fault.
     #[must_use]
     pub fn message(&self) -> String {
         alloc::format!("`{}` is not a queue algorithm of this version", self.name)
     }
 
-    /// What to do about it.
+    /// The advice that goes with the message.
     #[must_use]
     pub fn help(&self) -> String {
         self.near.map_or_else(|| "`gq list aqm` names those there are".into(), |near| alloc::format!("did you mean `{near}`?"))
@@ -349,8 +349,8 @@ impl<P: Packet> AnyQdisc<P> {
         Self::build_boxed(spec, values, of, link, ecn, rng).map(|queue| *queue)
     }
 
-    /// As [`AnyQdisc::build_over`], in a box: for hosts whose stack is small, since a queue has a
-    /// kilobyte and would be moved.
+    /// Builds the same as [`AnyQdisc::build_over`], in a box: for hosts whose stack is small, since
+    /// a queue has a kilobyte and would be moved.
     ///
     /// # Errors
     /// As there.

@@ -17,7 +17,7 @@ pub struct KindSpec {
     pub base: Kind,
     /// The family of algorithms that it belongs to.
     pub family: Family,
-    /// What it measures and where it acts.
+    /// The signal that it measures and the place where it acts.
     pub signal: &'static str,
     /// Whether it marks packets instead of dropping them.
     pub marks: Marking,
@@ -91,7 +91,7 @@ impl Family {
         Self::Own,
     ];
 
-    /// Its name in interfaces.
+    /// The family's name in interfaces.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -115,11 +115,11 @@ impl Family {
 /// Whether a kind marks packets instead of dropping them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Marking {
-    /// It drops only.
+    /// Drops only.
     Never,
-    /// It marks where `ecn = true` allows it, and drops otherwise.
+    /// Marks where `ecn = true` allows it, and drops otherwise.
     Possible,
-    /// It marks and never drops: without `ecn = true` it does nothing.
+    /// Marks and never drops: without `ecn = true` it does nothing.
     Only,
 }
 
@@ -138,7 +138,7 @@ pub struct Chosen {
     pub kind: &'static KindSpec,
     /// Given parameters; the others have their defaults.
     pub params: Vec<(&'static str, Value)>,
-    /// What it puts to work, for kinds that do.
+    /// The algorithm or queue within, for kinds that have one.
     pub of: Option<Box<Chosen>>,
 }
 
@@ -165,26 +165,26 @@ impl Chosen {
 }
 
 impl KindSpec {
-    /// Whether it puts another algorithm or queue to work, which a file names in a parameter.
+    /// Whether it has another algorithm or queue within, which a file names in a parameter.
     #[must_use]
     pub fn is_over_another(&self) -> bool {
         self.params.iter().any(|param| param.unit.is_another())
     }
 
-    /// Whether it can mark when it puts `of` to work. That one decides.
+    /// Whether it can mark with `of` within. That one decides.
     #[must_use]
     pub fn marks_over(&self, of: Option<&Chosen>) -> bool {
         self.marks.is_possible() && of.map_or(!self.is_over_another(), Chosen::marks)
     }
 
-    /// Whether it serves flows by their weight when it puts `of` to work.
+    /// Whether it serves flows by their weight with `of` within.
     #[must_use]
     pub fn weighs_flows_over(&self, of: Option<&Chosen>) -> bool {
         self.weighs || of.is_some_and(|inner| inner.kind.weighs_flows_over(inner.of.as_deref()))
     }
 
-    /// Its name, with that of what it puts to work behind a colon: `codel`, `fair:pie`,
-    /// `shaper:priority:codel`.
+    /// The kind's name, with that of the algorithm or queue within behind a colon: `codel`,
+    /// `fair:pie`, `shaper:priority:codel`.
     #[must_use]
     pub fn name_over(&self, of: Option<&Chosen>) -> String {
         match of {
@@ -193,14 +193,14 @@ impl KindSpec {
         }
     }
 
-    /// Whether a file must name what it puts to work.
+    /// Whether a file must name the algorithm within.
     #[must_use]
     pub fn needs_another(&self) -> bool {
         self.params.iter().any(|param| param.unit == Unit::Algorithm)
     }
 }
 
-/// What is known of the link when a queue is built.
+/// The facts of the link that are known when a queue is built.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkFacts {
     /// The rate at the start, if known.

@@ -53,13 +53,13 @@ pub(crate) use policy::{inner_values, steered_params};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Judgement {
-    /// This is the verdict.
+    /// The verdict is final.
     Settled(Verdict),
     /// A signal is due; what it changes in the algorithm has not happened yet.
     SignalDue,
 }
 
-/// How often the outer loop may act.
+/// The limits on how often the outer loop may act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
     /// Signals are looked at no more often than this.
@@ -82,7 +82,7 @@ pub trait Steerable: Aqm {
     /// Holds the queue to another delay from now on, without a jump in anything else.
     fn move_setpoint(&mut self, setpoint: Duration);
 
-    /// How often it may be moved.
+    /// The limits on how often the setpoint may be moved.
     fn pace(&self) -> Pace;
 
     /// The smallest setpoint that makes sense on a link of this rate.
@@ -145,7 +145,7 @@ impl<A: Steerable> Steered<A> {
         self.inner.move_setpoint(self.outer_loop.setpoint);
     }
 
-    /// What the algorithm inside is shown as its queue: the real one, or the virtual one.
+    /// The queue that the algorithm inside sees: the real one, or the virtual one.
     #[inline]
     fn shown(&self, now: Instant, queue: QueueView) -> QueueView {
         match &self.outer_loop.virtual_queue {
@@ -163,8 +163,8 @@ impl<A: Steerable> Steered<A> {
         }
     }
 
-    /// What the algorithm inside is shown as the packet at the head of `queue`, which it is shown
-    /// too.
+    /// The head as the algorithm inside sees it: with the delay of the virtual queue while that one
+    /// stands for the real one.
     #[inline]
     fn shown_head(&self, now: Instant, head: PacketView) -> PacketView {
         if self.outer_loop.is_virtual() { PacketView { enqueued_at: now - self.outer_loop.delay(now), ..head } } else { head }
@@ -196,8 +196,8 @@ impl<A: Steerable> Steered<A> {
         }
     }
 
-    /// On departure a raise may leave the head above the new setpoint: then the signal is due all
-    /// the same.
+    /// Decides on departure. A raise may leave the head above the new setpoint: then the signal is
+    /// due all the same.
     #[cold]
     fn decide_departure(&mut self, env: &mut Env<'_>, head: PacketView, queue: QueueView) -> Judgement {
         if self.decide(env, queue) == Decision::Give {

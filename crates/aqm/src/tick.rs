@@ -49,8 +49,8 @@ impl Tick {
         self.running.then_some(self.next)
     }
 
-    /// How many ticks are due at `now`: more than one when the host was held up. The next one is
-    /// then after `now`.
+    /// Takes the ticks that are due at `now` and returns their number: more than one when the host
+    /// was held up. The next one is then after `now`.
     pub(crate) fn take(&mut self, now: Instant) -> u64 {
         if self.running { self.pass(now) } else { 0 }
     }

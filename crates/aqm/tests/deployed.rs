@@ -51,7 +51,7 @@ fn played(vector: &Vector) -> (u64, u64) {
 fn agrees(name: &str, percent: u64) {
     let vector = recording(name);
     let (there, here) = (recorded(&vector), played(&vector));
-    // What is marked in one and dropped in the other is a signal in both.
+    // A mark in one that is a drop in the other is a signal in both.
     let (signals_there, signals_here) = (there.0 + there.1, here.0 + here.1);
     let most = signals_there * percent / 100;
     let is_near = signals_here.abs_diff(signals_there) <= most;

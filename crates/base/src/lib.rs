@@ -1,4 +1,4 @@
-//! Where everything else begins: quantities, parameters and lines, as plain data.
+//! The foundation of all other crates: quantities, parameters and lines, as plain data.
 //!
 //! - [`units`]: quantities with their unit in the type, and the packet fields that queues see.
 //! - [`spec`]: descriptions of parameters as data, with values held against them.

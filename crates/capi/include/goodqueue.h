@@ -18,7 +18,7 @@
 #define GQ_REASONS 10
 
 /*
- Why a packet was dropped or marked.
+ The reason that a packet was dropped or marked.
  */
 typedef enum GqReason {
   /*
@@ -73,15 +73,15 @@ typedef struct GqQueue GqQueue;
  */
 typedef struct GqParam {
   /*
-   Its name.
+   The parameter's name.
    */
   const char *name;
   /*
-   Its value in seconds, bytes, bit/s or as a plain number; 0 or 1 for a switch.
+   The value in seconds, bytes, bit/s or as a plain number; 0 or 1 for a switch.
    */
   double number;
   /*
-   Its value where that is a word (a choice, or the algorithm of `fair`'s flows in `of`); null
+   The value where that is a word (a choice, or the algorithm of `fair`'s flows in `of`); null
    otherwise.
    */
   const char *word;
@@ -108,11 +108,11 @@ typedef struct GqLink {
    */
   uint32_t overhead;
   /*
-   The queue holds at most so many packets; `GQ_NONE`: no limit.
+   Most packets that the queue holds; `GQ_NONE`: no limit.
    */
   uint64_t limit_packets;
   /*
-   The queue holds at most so many bytes; `GQ_NONE`: no limit.
+   Most bytes that the queue holds; `GQ_NONE`: no limit.
    */
   uint64_t limit_bytes;
   /*
@@ -126,7 +126,7 @@ typedef struct GqLink {
 } GqLink;
 
 /*
- What a queue needs to know of a packet.
+ The facts of a packet that a queue needs.
  */
 typedef struct GqPacket {
   /*
@@ -181,13 +181,13 @@ typedef struct GqDeparture {
    */
   struct GqPacket packet;
   /*
-   When it arrived at the queue.
+   The time it arrived at the queue.
    */
   uint64_t enqueued_at;
 } GqDeparture;
 
 /*
- What came, went, was dropped and marked, and what waits.
+ Counts of packets that arrived, left, were dropped and marked, and those that wait.
  */
 typedef struct GqCounters {
   /*
@@ -211,7 +211,7 @@ typedef struct GqCounters {
    */
   uint64_t waiting;
   /*
-   Their bytes.
+   Bytes of the waiting packets.
    */
   uint64_t waiting_bytes;
 } GqCounters;
@@ -272,7 +272,8 @@ bool gq_dequeue(struct GqQueue *queue,
                 const struct GqSink *sink);
 
 /*
- When [`gq_handle_timer`] is to be called; `GQ_NONE`: never. May change with every other call.
+ Returns the time to call [`gq_handle_timer`]; `GQ_NONE`: never. May change with every other
+ call.
 
  # Safety
  `queue` came from [`gq_queue_new`].
@@ -296,7 +297,7 @@ void gq_handle_timer(struct GqQueue *queue, uint64_t now);
 void gq_set_link_rate(struct GqQueue *queue, uint64_t now, uint64_t rate);
 
 /*
- What happened so far.
+ Returns the counts so far.
 
  # Safety
  `queue` came from [`gq_queue_new`].

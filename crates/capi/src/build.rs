@@ -14,7 +14,7 @@ const MAX_MTU: u32 = 1_000_000;
 /// Largest framing of a packet.
 const MAX_OVERHEAD: u32 = 10_000;
 
-/// Why no queue can be made of what the caller gave.
+/// The reason that no queue can be made from the caller's arguments.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
     /// No kind is named.
@@ -23,7 +23,7 @@ pub enum BuildError {
     /// The kind is no text.
     #[error("kind: is not UTF-8")]
     KindNotUtf8,
-    /// There is no such kind, neither of the queue nor of the algorithm within.
+    /// No kind has this name, neither of the queue nor of the algorithm within.
     #[error("kind: {0}")]
     UnknownKind(#[from] UnknownKind),
     /// No link is given.
@@ -60,7 +60,7 @@ pub enum BuildError {
     Number {
         /// The parameter.
         param: &'static str,
-        /// What was given.
+        /// The number given.
         number: f64,
     },
     /// A number for a switch that is neither of its two.
@@ -68,7 +68,7 @@ pub enum BuildError {
     Switch {
         /// The parameter.
         param: &'static str,
-        /// What was given.
+        /// The number given.
         number: f64,
     },
     /// A choice without a word.
@@ -76,7 +76,7 @@ pub enum BuildError {
     NoWord {
         /// The parameter.
         param: &'static str,
-        /// What there is to choose from.
+        /// The allowed words.
         words: &'static [&'static str],
     },
     /// A word that is none of a choice.
@@ -84,9 +84,9 @@ pub enum BuildError {
     UnknownWord {
         /// The parameter.
         param: &'static str,
-        /// What was given.
+        /// The word given.
         word: String,
-        /// What there is to choose from.
+        /// The allowed words.
         words: &'static [&'static str],
     },
     /// A parameter that no number can be.
@@ -94,7 +94,7 @@ pub enum BuildError {
     NoNumber {
         /// The parameter.
         param: &'static str,
-        /// What it is.
+        /// The parameter's unit.
         unit: Unit,
     },
     /// A value that the queue cannot have.

@@ -21,7 +21,7 @@ pub const GQ_NONE: u64 = u64::MAX;
 /// A queue under one of goodqueue's algorithms.
 pub struct GqQueue(AnyQdisc<Held>);
 
-/// What a queue needs to know of a packet.
+/// The facts of a packet that a queue needs.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct GqPacket {
@@ -38,7 +38,7 @@ pub struct GqPacket {
     pub traffic_class: u8,
 }
 
-/// Why a packet was dropped or marked.
+/// The reason that a packet was dropped or marked.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GqReason {
@@ -110,9 +110,9 @@ pub struct GqLink {
     pub mtu: u32,
     /// Framing bytes per packet, 0 to 10000.
     pub overhead: u32,
-    /// The queue holds at most so many packets; `GQ_NONE`: no limit.
+    /// Most packets that the queue holds; `GQ_NONE`: no limit.
     pub limit_packets: u64,
-    /// The queue holds at most so many bytes; `GQ_NONE`: no limit.
+    /// Most bytes that the queue holds; `GQ_NONE`: no limit.
     pub limit_bytes: u64,
     /// Not zero: ECN-capable packets are marked instead of dropped.
     pub ecn: u8,
@@ -124,11 +124,11 @@ pub struct GqLink {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct GqParam {
-    /// Its name.
+    /// The parameter's name.
     pub name: *const c_char,
-    /// Its value in seconds, bytes, bit/s or as a plain number; 0 or 1 for a switch.
+    /// The value in seconds, bytes, bit/s or as a plain number; 0 or 1 for a switch.
     pub number: f64,
-    /// Its value where that is a word (a choice, or the algorithm of `fair`'s flows in `of`); null
+    /// The value where that is a word (a choice, or the algorithm of `fair`'s flows in `of`); null
     /// otherwise.
     pub word: *const c_char,
 }
@@ -139,11 +139,11 @@ pub struct GqParam {
 pub struct GqDeparture {
     /// The packet.
     pub packet: GqPacket,
-    /// When it arrived at the queue.
+    /// The time it arrived at the queue.
     pub enqueued_at: u64,
 }
 
-/// What came, went, was dropped and marked, and what waits.
+/// Counts of packets that arrived, left, were dropped and marked, and those that wait.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GqCounters {
@@ -157,7 +157,7 @@ pub struct GqCounters {
     pub marked: u64,
     /// Packets waiting.
     pub waiting: u64,
-    /// Their bytes.
+    /// Bytes of the waiting packets.
     pub waiting_bytes: u64,
 }
 
@@ -235,7 +235,8 @@ pub unsafe extern "C" fn gq_dequeue(queue: *mut GqQueue, now: u64, out: *mut GqD
     true
 }
 
-/// When [`gq_handle_timer`] is to be called; `GQ_NONE`: never. May change with every other call.
+/// Returns the time to call [`gq_handle_timer`]; `GQ_NONE`: never. May change with every other
+/// call.
 ///
 /// # Safety
 /// `queue` came from [`gq_queue_new`].
@@ -268,7 +269,7 @@ pub unsafe extern "C" fn gq_set_link_rate(queue: *mut GqQueue, now: u64, rate: u
     queue.0.set_link_rate(Instant::from_nanos(now), (rate != GQ_NONE).then_some(Rate::bit_s(rate)));
 }
 
-/// What happened so far.
+/// Returns the counts so far.
 ///
 /// # Safety
 /// `queue` came from [`gq_queue_new`].

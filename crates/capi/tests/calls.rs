@@ -111,7 +111,8 @@ extern "C" fn mark(context: *mut c_void, _: GqPacket, _: GqReason) {
     unsafe { &mut *context.cast::<Vec<(usize, GqReason)>>() }.push((0, GqReason::Head));
 }
 
-/// What `gq_queue_free` at `end` reports of a queue that 101 packets arrived at, one of which left.
+/// Returns the packets that `gq_queue_free` at `end` reports of a queue that 101 packets arrived
+/// at, one of which left.
 fn freed(kind: &str, param: Option<(&str, f64)>, arrival: u64, end: u64) -> Vec<(usize, GqReason)> {
     let name = CString::new(kind).expect("no zero");
     let words = param.map(|(name, number)| (CString::new(name).expect("no zero"), number));

@@ -1,4 +1,4 @@
-//! What the engine alone costs: many Poisson sources through one bottleneck, no TCP.
+//! Runs many Poisson sources through one bottleneck, no TCP: the cost of the engine alone.
 //!
 //! `cargo run --release --example engine_cost -- SOURCES KIND SECONDS` prints packets through the
 //! bottleneck; time it from outside.

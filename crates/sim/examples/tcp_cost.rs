@@ -1,4 +1,4 @@
-//! What TCP flows through one bottleneck cost: prints packets through it; time it from outside.
+//! Runs TCP flows through one bottleneck and prints packets through it; time it from outside.
 //!
 //! `cargo run --release --example tcp_cost -- FLOWS CC MBIT ONE_WAY_MS BUFFER_PACKETS KIND SECONDS`
 

@@ -70,7 +70,7 @@ impl Agenda {
         agenda
     }
 
-    /// The same times, and room for more slots.
+    /// Returns an agenda of the same times, with room for more slots.
     pub(crate) fn grown(&self, slots: usize) -> Self {
         let mut agenda = Self::new(slots);
         for slot in 0..1 << self.bits {
@@ -113,7 +113,7 @@ impl Agenda {
         self.bits == TOP_BITS
     }
 
-    /// The same as `bits`, which is a constant for a single group.
+    /// Returns `bits`, which is a constant for a single group.
     #[inline(always)]
     const fn slot_bits(&self) -> u32 {
         if self.is_one_group() { TOP_BITS } else { self.bits }
@@ -208,7 +208,7 @@ impl Agenda {
         Until((last.as_nanos().min(self.never() - 1) + 1) << self.bits)
     }
 
-    /// The same as [`next`](Self::next), if it is due by `until`.
+    /// Returns the same as [`next`](Self::next), if it is due by `until`.
     #[inline(always)]
     pub(crate) fn next_until(&self, until: Until) -> Option<(Instant, SlotId)> {
         let first = earliest(&self.top);

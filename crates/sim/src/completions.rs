@@ -11,7 +11,7 @@ pub const SIZE_CLASSES: [u64; 4] = [10_000, 100_000, 1_000_000, 10_000_000];
 /// A link that limits how fast a path can carry a transfer.
 #[derive(Clone, Debug)]
 pub(crate) struct Narrow {
-    /// Never used to send, so that it answers for any start.
+    /// Rate of the link, never used to send, so that it answers for any start.
     pub(crate) rate: RateCursor,
     /// Bytes that a segment takes on this link beside its payload.
     pub(crate) extra: u64,

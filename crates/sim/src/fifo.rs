@@ -10,14 +10,14 @@ use crate::probe::{Departed, DropRow, EventRecorder, LinkProbe};
 use goodqueue_aqm::{Counters, Limit, Packet, QueueView, Reason};
 use goodqueue_base::units::{Bytes, Instant, Packets};
 
-/// So many departures or drops are measured together.
+/// Number of departures or drops that are measured together.
 const BLOCK: usize = 128;
 
 /// The queue of a link.
 #[derive(Clone, Debug)]
 pub(crate) struct Fifo {
     limit: Limit,
-    /// In order: packets whose departure is measured, packets that have left, packets that wait.
+    /// Packets in order: those whose departure is measured, those that have left, those that wait.
     rows: Vec<Departed>,
     measured: usize,
     left: usize,
@@ -25,9 +25,9 @@ pub(crate) struct Fifo {
     dropped: Vec<DropRow>,
     /// Bytes that wait.
     backlog: u64,
-    /// Without departures.
+    /// Counters of arrivals and drops, without departures.
     counters: Counters,
-    /// What the integral has counted of packets that wait, in packets and bytes times nanoseconds.
+    /// Part of the integral that counts packets that wait, in packets and bytes times nanoseconds.
     advanced: (u128, u128),
 }
 
@@ -46,7 +46,7 @@ impl Fifo {
         }
     }
 
-    /// What waits.
+    /// The packets and bytes that wait.
     pub(crate) fn view(&self) -> QueueView {
         QueueView { packets: Packets::new((self.rows.len() - self.left) as u64), backlog: Bytes::new(self.backlog) }
     }
@@ -60,7 +60,7 @@ impl Fifo {
         counters
     }
 
-    /// Lets the packets leave whose transmission starts before `end`. Returns how many of them had
+    /// Takes out the packets whose transmission starts before `end`. Returns how many of them had
     /// to wait.
     #[inline(always)]
     pub(crate) fn leave_before(&mut self, end: Instant) -> u64 {

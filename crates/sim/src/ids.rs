@@ -49,7 +49,7 @@ ids! {
     LinkId(u32);
     /// A link without a queue.
     WireId(u32);
-    /// What wires of equal rate, delay, overhead and jitter share.
+    /// The properties that wires of equal rate, delay, overhead and jitter share.
     WireClassId(u16);
     /// A lane: packets on their way, ordered by arrival time.
     LaneId(u32);

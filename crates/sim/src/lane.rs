@@ -42,7 +42,7 @@ const REFILL: usize = MAX_PASSED;
 pub(crate) enum Stop {
     /// No route uses the lane yet.
     Unknown,
-    /// Their ends.
+    /// The ends of the packets' routes.
     End,
     /// The queue of this link.
     Queue(LinkId),
@@ -109,7 +109,7 @@ struct Overflow {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Lane {
-    /// Its length is a power of two.
+    /// Packets in a ring whose length is a power of two.
     ring: Box<[Arrival]>,
     /// Index of the first packet.
     first: usize,
@@ -118,9 +118,9 @@ pub(crate) struct Lane {
     /// that of an earlier packet, which is not later than now.
     last: Instant,
     pub(crate) stop: Stop,
-    /// How much later than the arrival of its first packet the lane's event is scheduled.
+    /// Time from the arrival of its first packet to the lane's event.
     pub(crate) deferral: Duration,
-    /// When something else is due that belongs to its stop.
+    /// Time of something else that is due at its stop.
     pub(crate) alarm: Instant,
     overflow: Option<Box<Overflow>>,
     #[cfg(test)]
@@ -148,7 +148,7 @@ impl Lane {
         }
     }
 
-    /// When the event of a lane is due whose first packet arrives at `first`.
+    /// The time of the event of a lane whose first packet arrives at `first`.
     #[inline(always)]
     pub(crate) fn due(&self, first: Instant) -> Instant {
         first.min(self.alarm) + self.deferral
@@ -259,7 +259,7 @@ impl Lane {
         &self.ring[self.first].packet
     }
 
-    /// Lets the first packet go. Returns the arrival time of the next one ([`Instant::MAX`] if none
+    /// Removes the first packet. Returns the arrival time of the next one ([`Instant::MAX`] if none
     /// is left). Only for a lane with a packet.
     #[inline(always)]
     pub(crate) fn advance(&mut self) -> Instant {
@@ -319,7 +319,7 @@ impl Lane {
         &self.ring[self.first..end]
     }
 
-    /// Lets several of the [first packets](Self::first_packets) go. Returns whether these were all,
+    /// Removes several of the [first packets](Self::first_packets). Returns whether these were all,
     /// and others follow.
     #[inline(always)]
     pub(crate) fn advance_by(&mut self, count: usize) -> bool {

@@ -9,7 +9,7 @@ use goodqueue_aqm::{AnyQdisc, Counters, Departure, Limit, NoSink, Outlook, Qdisc
 use goodqueue_base::line::RateCursor;
 use goodqueue_base::units::{Bytes, Duration, Framing, Instant, Packets, Rate, Rng};
 
-/// What many wires have in common.
+/// The properties that many wires have in common.
 #[derive(Clone, Debug)]
 pub(crate) struct WireClass {
     pub(crate) rate: Rate,
@@ -129,14 +129,14 @@ impl FlowControl {
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     pub(crate) qdisc: AnyQdisc<SimPacket>,
-    /// What the queue said after the last call. Tail drop, which has no times, is not asked for it.
+    /// The queue's outlook after the last call. Tail drop, which has no times, is not asked for it.
     pub(crate) outlook: Outlook,
     pub(crate) rate: RateCursor,
     pub(crate) delay: Duration,
     pub(crate) framing: Framing,
     /// End of the transmission in progress.
     pub(crate) busy_until: Instant,
-    /// The queue has not yet been told that the transmitter found it empty.
+    /// Whether the queue has yet to be notified that the transmitter found it empty.
     pub(crate) idle_notice_pending: bool,
     /// A packet partly sent by earlier delivery opportunities, and its remaining bytes.
     pub(crate) transit: Option<(SimPacket, Bytes)>,
@@ -225,7 +225,7 @@ impl Link {
         self.look();
     }
 
-    /// What waits in the queue.
+    /// The backlog of the queue.
     pub(crate) fn view(&self) -> QueueView {
         self.fifo.as_ref().map_or_else(|| self.qdisc.view(), |fifo| fifo.view())
     }

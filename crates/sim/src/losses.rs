@@ -4,7 +4,7 @@ use crate::ids::LinkId;
 use goodqueue_base::units::{Duration, Instant};
 use goodqueue_tcp::Segment;
 
-/// What the numbers of a flow's packets count.
+/// The unit that the numbers of a flow's packets count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Numbering {
     /// Bytes, as in TCP. A packet without data is part of a handshake.
@@ -18,7 +18,7 @@ pub(crate) enum Numbering {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FlowSignals {
     numbering: Numbering,
-    /// Its packets carry tickets of an owner outside, who wants to know of their loss.
+    /// Whether its packets carry tickets of an owner outside, who wants to know of their loss.
     pub(crate) has_tickets: bool,
     pub(crate) dropped: u64,
     pub(crate) marked: u64,
@@ -37,7 +37,7 @@ impl FlowSignals {
         Self { numbering, ..Self::default() }
     }
 
-    /// Of a flow whose packets carry tickets.
+    /// The signals of a flow whose packets carry tickets.
     pub(crate) fn with_tickets(numbering: Numbering) -> Self {
         Self { has_tickets: true, ..Self::new(numbering) }
     }

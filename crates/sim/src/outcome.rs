@@ -31,7 +31,7 @@ pub struct Outcome {
 /// The figures of one observed link.
 #[derive(Clone, Debug)]
 pub struct LinkOutcome {
-    /// Its name.
+    /// The link's name.
     pub name: String,
     /// Queue counters over the measured part.
     pub counters: Counters,
@@ -60,7 +60,8 @@ pub struct LinkOutcome {
     pub loss_synchronization: Option<f64>,
     /// Changes of its rate in the measured part; `None` where the host does not count them.
     pub rate_changes: Option<u64>,
-    /// How it took the changes of its rate; `None` when there were none in the measured part.
+    /// The response to the changes of the link's rate; `None` when there were none in the measured
+    /// part.
     pub settling: Option<crate::settle::Settling>,
 }
 
@@ -71,14 +72,14 @@ pub struct FlowOutcome {
     pub group: u32,
     /// Number within its group.
     pub index: u32,
-    /// Its weight.
+    /// The flow's weight.
     pub weight: f64,
     /// Bytes delivered to the receiving application (payload, each byte once; UDP: IP bytes that
     /// arrived; echo: those of the answers).
     pub delivered_bytes: u64,
     /// Packets the source sent.
     pub sent_packets: u64,
-    /// Of these, retransmissions.
+    /// Retransmissions among these.
     pub retransmitted_packets: u64,
     /// Packets of this flow dropped by queues, in the forward direction; of an echo, probes that
     /// never came back. `None` where the host cannot tell.
@@ -95,27 +96,27 @@ pub struct FlowOutcome {
     pub loss_runs: u64,
     /// The longest of them, in packets.
     pub longest_loss_run: u64,
-    /// It measures and is no load: an echo.
+    /// Whether it only measures and is no load: an echo.
     pub is_probe: bool,
 }
 
 /// The figures of one group of flows.
 #[derive(Clone, Debug)]
 pub struct GroupOutcome {
-    /// Its name.
+    /// The group's name.
     pub name: String,
     /// Round-trip times measured by its TCP senders, or those of its answered probes, in
     /// nanoseconds; empty for other UDP.
     pub rtt: SojournHistogram,
     /// Sojourn times of its data packets at all observed links, in nanoseconds.
     pub sojourn: SojournHistogram,
-    /// Its transfers, if there were any.
+    /// The group's transfers, if there were any.
     pub transfers: Option<TransferOutcome>,
-    /// Its videos.
+    /// The group's videos.
     pub videos: Vec<VideoOutcome>,
     /// Times from the sending of its UDP packets to their arrival, in nanoseconds.
     pub one_way_delay: SojournHistogram,
-    /// Its calls, one for each direction.
+    /// The group's calls, one for each direction.
     pub calls: Vec<CallOutcome>,
 }
 
@@ -161,7 +162,7 @@ pub struct CallOutcome {
 pub struct TransferOutcome {
     /// Transfers of sessions that began.
     pub begun: u64,
-    /// Of sessions: transfers that could not begin, since too many were open.
+    /// Transfers of sessions that could not begin, since too many were open.
     pub refused: u64,
     /// Transfers complete.
     pub complete: u64,
@@ -169,7 +170,8 @@ pub struct TransferOutcome {
     /// connection, from the request) to the last acknowledgement or, of data that was asked for, to
     /// the last byte's arrival.
     pub completion: SojournHistogram,
-    /// The same for each of [`SIZE_CLASSES`](crate::SIZE_CLASSES) and for larger transfers.
+    /// Times from the beginning to the end for each of [`SIZE_CLASSES`](crate::SIZE_CLASSES) and
+    /// for larger transfers.
     pub by_size: Vec<SojournHistogram>,
     /// Times divided by the least that the empty path allows, in millionths.
     pub slowdown_millionths: SojournHistogram,
@@ -192,7 +194,7 @@ pub struct VideoOutcome {
     pub played: Duration,
     /// Time spent with an empty buffer after playing had begun.
     pub stalled: Duration,
-    /// How often the buffer ran empty.
+    /// Number of times the buffer ran empty.
     pub stalls: u64,
     /// Changes of quality.
     pub switches: u64,
@@ -203,7 +205,8 @@ pub struct VideoOutcome {
 pub struct Series {
     /// The sampled link or flow: `link:bottleneck` or `flow:bulk:3`.
     pub subject: String,
-    /// When, since the start, warm-up included. Series that are sampled together share it.
+    /// Times of the samples since the start, warm-up included. Series that are sampled together
+    /// share them.
     pub times: Arc<Vec<Instant>>,
     /// Sampled values.
     pub columns: Vec<SeriesColumn>,

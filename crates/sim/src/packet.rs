@@ -35,7 +35,7 @@ impl HostMark {
         }
     }
 
-    /// The same host for a flow in the opposite direction.
+    /// Returns the mark of the same host for a flow in the opposite direction.
     pub(crate) const fn turned(self) -> Self {
         Self(self.0 ^ Self::AT_SOURCE)
     }

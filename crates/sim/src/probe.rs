@@ -157,7 +157,7 @@ pub(crate) struct LinkProbe {
     pub(crate) recent_sojourn_nanos: u64,
     pub(crate) recent_departures: u64,
     pub(crate) recent_sent_bytes: u64,
-    /// What few links need, behind one test per packet.
+    /// Measurements that few links need, behind one test per packet.
     pub(crate) extras: Option<Box<Extras>>,
     /// Bytes sent in the measured part, by the lines of the sojourn times.
     pub(crate) line_bytes: Vec<u64>,
@@ -221,9 +221,9 @@ impl LinkProbe {
         }
     }
 
-    /// As [`departed`](Self::departed) and [`transmitted`](Self::transmitted), and with the
-    /// integral of the backlog, for packets in the order of their departure. For links without
-    /// [`Extras`].
+    /// Does the work of [`departed`](Self::departed) and [`transmitted`](Self::transmitted), and
+    /// with the integral of the backlog, for packets in the order of their departure. For links
+    /// without [`Extras`].
     pub(crate) fn departed_all(&mut self, rows: &[Departed]) {
         let (mut sojourns, mut packet_nanos, mut byte_nanos, mut wire_bytes) = (0, 0, 0, 0);
         for row in rows {

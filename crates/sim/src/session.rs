@@ -38,9 +38,9 @@ pub(crate) const MAX_OPEN: u32 = 100_000;
 /// The direction of a message on a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
-    /// From the sink, which asks.
+    /// Sent by the sink, which asks.
     Request,
-    /// From the source.
+    /// Sent by the source.
     Data,
 }
 
@@ -48,10 +48,10 @@ pub(crate) enum Direction {
 const ROUND_TRIPS_FRESH: u64 = 2;
 const ROUND_TRIPS_OPEN: u64 = 1;
 
-/// What follows a message on its connection.
+/// The continuation of a connection after a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum After {
-    /// Perhaps another message.
+    /// Another message may follow.
     Keep,
     /// Nothing: the sender closes.
     Close,
@@ -109,8 +109,7 @@ pub(crate) enum Measurement {
     Refused,
 }
 
-/// What a model works with while it handles an event: the time, random numbers, and room for
-/// actions.
+/// The context of a model that handles an event: the time, random numbers, and room for actions.
 pub(crate) struct SessionContext<'a> {
     pub(crate) now: Instant,
     pub(crate) rng: &'a mut Rng,
@@ -173,7 +172,7 @@ impl Session {
         !matches!(spec, SessionSpec::BulkWithPauses { .. } | SessionSpec::Short { .. } | SessionSpec::List { .. })
     }
 
-    /// As [`is_asked`](Self::is_asked).
+    /// Does the same as [`is_asked`](Self::is_asked).
     pub(crate) const fn asks(&self) -> bool {
         !matches!(self, Self::BulkWithPauses(_) | Self::Short(_) | Self::List(_))
     }

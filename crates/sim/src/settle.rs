@@ -1,4 +1,4 @@
-//! How long a queue needs to find its new level after its link's rate has changed.
+//! The time that a queue needs to find its new level after its link's rate has changed.
 //!
 //! Between two changes lies a phase, whose second half counts as its steady state. The sojourn time
 //! has settled when its moving median over 100 ms stays, for a second, within the greater of 1.5
@@ -24,7 +24,7 @@ const MAX_SAMPLES: usize = 64;
 /// A bin: some of its sojourn times, and the bytes sent.
 #[derive(Clone, Debug, Default)]
 struct Bin {
-    /// In microseconds, rounded.
+    /// Sojourn times in microseconds, rounded.
     samples: Vec<u32>,
     sent_bytes: u64,
     longest_us: u32,

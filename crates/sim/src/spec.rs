@@ -29,7 +29,7 @@ pub struct WorldSpec {
     pub duration: Duration,
     /// Root of every random stream of this world.
     pub seed: u64,
-    /// What to record besides the summary figures.
+    /// Records to make besides the summary figures.
     pub recording: Recording,
 }
 
@@ -67,7 +67,7 @@ pub struct LinkSpec {
     /// Only for links without queue. Real hosts are irregular; perfectly regular ones would lock
     /// into phase with a bottleneck of commensurable rate (Floyd and Jacobson 1991).
     pub jitter: Duration,
-    /// What this link adds to each packet.
+    /// Bytes that this link adds to each packet.
     pub framing: Framing,
     /// Largest packet without framing.
     pub mtu: Bytes,
@@ -101,7 +101,7 @@ impl LinkSpec {
         }
     }
 
-    /// The same link behind a queue, observed.
+    /// Returns this link behind a queue, observed.
     #[must_use]
     pub fn behind(self, queue: QueueSpec) -> Self {
         Self { queue, observed: true, ..self }
@@ -115,11 +115,11 @@ pub enum QueueSpec {
     Unlimited,
     /// A queue discipline.
     Discipline {
-        /// Its kind.
+        /// The discipline's kind.
         kind: &'static KindSpec,
         /// Given parameters, already checked.
         params: Vec<(&'static str, Value)>,
-        /// The algorithm it puts to work, for kinds that do.
+        /// The algorithm or queue within, for kinds that have one.
         of: Option<Chosen>,
         /// Mark or drop.
         ecn: EcnPolicy,
@@ -139,13 +139,13 @@ pub enum QueueSpec {
     Elsewhere {
         /// Opens it.
         kind: Arc<dyn FarKind>,
-        /// What it is there.
+        /// The queue that the other program runs.
         of: Box<QueueSpec>,
     },
 }
 
 impl QueueSpec {
-    /// What another program runs, or else this.
+    /// The queue that another program runs, or else this one.
     #[must_use]
     pub fn here(&self) -> &Self {
         match self {
@@ -154,7 +154,7 @@ impl QueueSpec {
         }
     }
 
-    /// Its hard limit.
+    /// The queue's hard limit.
     #[must_use]
     pub const fn limit(&self) -> Limit {
         match self {
@@ -183,9 +183,9 @@ pub struct FlowSpec {
     /// Links from sink to source, in order; at least one where the sink answers
     /// ([`SourceSpec::is_answered`]).
     pub reverse: Vec<LinkId>,
-    /// When it starts.
+    /// Start of the flow.
     pub start: Instant,
-    /// When it stops offering new data; `None`: never.
+    /// Time at which it stops offering new data; `None`: never.
     pub stop: Option<Instant>,
     /// Class of its packets, both ways.
     pub class: Class,
@@ -221,9 +221,9 @@ impl FlowSpec {
 /// are one host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SharedHost {
-    /// It sends the flow's data.
+    /// The host sends the flow's data.
     Source(HostNumber),
-    /// It receives the flow's data.
+    /// The host receives the flow's data.
     Sink(HostNumber),
 }
 
@@ -326,7 +326,7 @@ pub enum SourceSpec {
         rate: Rate,
         /// Mean IP length.
         packet_size: Bytes,
-        /// How lengths are distributed around it.
+        /// Distribution of lengths around the mean.
         sizes: SizeLaw,
         /// Codepoint they carry.
         ecn: goodqueue_base::units::Ecn,
@@ -380,7 +380,7 @@ impl SourceSpec {
         }
     }
 
-    /// What its datagrams are together; `None` for TCP.
+    /// The mean rate, packet size and codepoint of its datagrams; `None` for TCP.
     #[must_use]
     pub fn datagrams(&self) -> Option<Datagrams> {
         let per = |packet_size: Bytes, time: Duration| packet_size.bits() as f64 / time.as_secs_f64().max(1e-9);
@@ -410,7 +410,7 @@ impl SourceSpec {
     }
 }
 
-/// What the datagrams of a source are together.
+/// The mean rate, packet size and codepoint of a source's datagrams.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Datagrams {
     /// Mean rate in IP bits per second.
@@ -421,7 +421,7 @@ pub struct Datagrams {
     pub ecn: goodqueue_base::units::Ecn,
 }
 
-/// How a session uses its connections.
+/// The use that a session makes of its connections.
 #[derive(Clone, Debug)]
 pub enum SessionSpec {
     /// A transfer, a pause, and again.
@@ -439,7 +439,7 @@ pub enum SessionSpec {
         size: Bytes,
         /// Mean time from the beginning of one to the beginning of the next.
         interval: Duration,
-        /// How the times are distributed.
+        /// Distribution of the times.
         arrivals: Arrivals,
     },
     /// Transfers of a list, each on a connection of its own.
@@ -458,9 +458,9 @@ pub enum SessionSpec {
 /// One transfer of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {
-    /// When it begins, after the flow's own start.
+    /// Start of the transfer, after the flow's own start.
     pub at: Duration,
-    /// Its bytes, at least one.
+    /// Bytes of the transfer, at least one.
     pub size: Bytes,
 }
 
@@ -469,16 +469,16 @@ pub struct Transfer {
 pub enum ConnectionUse {
     /// A new one for each transfer.
     Fresh,
-    /// The same for all.
+    /// One connection for all.
     Kept,
 }
 
-/// How times between beginnings are distributed.
+/// The distribution of the times between beginnings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrivals {
-    /// All alike, the first at once.
+    /// Equal times, the first beginning at once.
     Periodic,
-    /// Exponentially.
+    /// Exponentially distributed times.
     Poisson,
 }
 
@@ -532,17 +532,17 @@ pub struct VideoSpec {
     pub request: Bytes,
 }
 
-/// How packet lengths are distributed.
+/// The distribution of packet lengths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SizeLaw {
-    /// All alike.
+    /// Equal lengths.
     #[default]
     Fixed,
-    /// Exponentially, rounded up to whole bytes, at most 65535.
+    /// Exponentially distributed lengths, rounded up to whole bytes, at most 65535.
     Exponential,
 }
 
-/// What to record besides the summary figures.
+/// The records to make besides the summary figures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recording {
     /// Sample queues, gauges and senders at this period; `None`: not at all.

@@ -12,26 +12,26 @@ pub use times::{TimeCounts, TimeHistogram, nearest_rank};
 /// Version of the vocabulary. Changing the vocabulary changes every file written with it.
 pub const SCHEMA: &str = "goodqueue.packets/1";
 
-/// What happened to a packet at a queue.
+/// The event of a packet at a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketEventKind {
     /// The queue accepted it.
     Enqueued,
-    /// Its transmission started.
+    /// The packet's transmission started.
     Departed {
         /// Time in the queue.
         sojourn: Duration,
     },
-    /// It was dropped.
+    /// The packet was dropped.
     Dropped {
-        /// Why.
+        /// The reason for the drop.
         reason: Reason,
         /// Time in the queue before the drop.
         sojourn: Duration,
     },
     /// CE was set on it.
     Marked {
-        /// Why.
+        /// The reason for the mark.
         reason: Reason,
     },
 }
@@ -49,6 +49,6 @@ pub struct PacketEvent {
     pub number: u64,
     /// IP length in bytes.
     pub len: u32,
-    /// What happened.
+    /// Kind of event.
     pub kind: PacketEventKind,
 }

@@ -18,7 +18,7 @@ pub(crate) struct UdpSource {
     pub(crate) stopped: bool,
     /// The listener of a call.
     pub(crate) listener: Option<Box<Listener>>,
-    /// The same call while somebody watches, warm-up included.
+    /// A second listener of the call while somebody watches, warm-up included.
     pub(crate) watcher: Option<Box<Listener>>,
     /// The probes of an echo.
     pub(crate) probes: Option<Box<Probes>>,
@@ -130,7 +130,7 @@ impl UdpSource {
         }
     }
 
-    /// When the first packet leaves, for a source that starts at `start`.
+    /// The time at which the first packet leaves, for a source that starts at `start`.
     pub(crate) fn first(&mut self, start: Instant) -> Instant {
         match self.pattern {
             Pattern::Constant(_) | Pattern::Train { .. } => start,
@@ -152,7 +152,7 @@ impl UdpSource {
         }
     }
 
-    /// When the packet after the one sent at `now` leaves.
+    /// The time at which the packet after the one sent at `now` leaves.
     pub(crate) fn next(&mut self, now: Instant) -> Instant {
         match &mut self.pattern {
             Pattern::Constant(gap) => now + gap.next(),

@@ -22,7 +22,7 @@ pub(crate) struct Watch {
 pub struct Interval {
     /// Packets.
     pub departed: u64,
-    /// Their bytes, framing included.
+    /// Bytes of these packets, framing included.
     pub sent: Bytes,
     /// Mean time they spent in the queue; zero without packets.
     pub sojourn_mean: Duration,

@@ -10,7 +10,7 @@ use goodqueue_sim::{Continue, FlowSpec, LinkSpec, OpenWorld, Outcome, OutsideWor
 use support::{bulk, queue, run};
 
 const SIZE: Bytes = Bytes::new(84);
-/// There and back over the empty line: twice 20 ms, and twice 84 bytes at 10 Mbit/s.
+/// Round-trip time over the empty line: twice 20 ms, and twice 84 bytes at 10 Mbit/s.
 const EMPTY: Duration = Duration::ns(40_134_400);
 
 fn echo(interval: Duration) -> SourceSpec {
@@ -42,7 +42,7 @@ fn at(us: u64) -> Instant {
     Instant::ZERO + Duration::us(us)
 }
 
-/// How many round trips took exactly this long, as far as the histogram tells.
+/// Counts the round trips that took exactly this long, as far as the histogram tells.
 fn took(outcome: &Outcome, rtt: Duration) -> u64 {
     outcome.groups[0].rtt.count_at(rtt.as_nanos())
 }

@@ -1,5 +1,6 @@
-//! The same specification gives the same bits: in debug and release builds, on every machine, for
-//! ever. A change of a fingerprint is a change of results and needs a line in the changelog.
+//! Tests that one specification always gives the same bits: in debug and release builds, on every
+//! machine, for ever. A change of a fingerprint is a change of results and needs a line in the
+//! changelog.
 
 mod support;
 

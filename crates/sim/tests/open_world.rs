@@ -14,7 +14,7 @@ fn world(kind: &str) -> WorldSpec {
     dumbbell(link, vec![bulk("cubic"); 4], Duration::secs(1), Duration::secs(2), Duration::secs(8))
 }
 
-/// The same with transfers whose connections take numbers of flows as they come.
+/// The world with transfers whose connections take numbers of flows as they come.
 fn with_sessions() -> WorldSpec {
     let mut spec = world("fq-codel");
     let SourceSpec::Tcp { sender, receiver, header } = bulk("cubic") else { panic!("bulk is TCP") };

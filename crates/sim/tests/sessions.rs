@@ -112,8 +112,8 @@ fn pauses_lie_between_bulk_transfers_and_connections_can_be_kept() {
     // A megabyte takes nearly a second, a pause one and a half.
     let (complete, _) = typical_ms(1_000_001, ConnectionUse::Fresh);
     assert!((20..32).contains(&complete), "{complete} complete");
-    // What fits into the initial window takes two round trips on a new connection and one on an
-    // open one.
+    // A transfer that fits into the initial window takes two round trips on a new connection and
+    // one on an open one.
     let (_, fresh) = typical_ms(14_000, ConnectionUse::Fresh);
     let (_, kept) = typical_ms(14_000, ConnectionUse::Kept);
     assert!((20.0..21.0).contains(&(fresh - kept)), "fresh {fresh} ms, kept {kept} ms");
@@ -212,8 +212,8 @@ fn calls_are_heard_with_their_delays_and_losses() {
     let heard = busy.groups[0].calls[0];
     assert!(heard.lost > 0 && heard.longest_loss_run >= 1, "{heard:?}");
     assert!((0.115..0.135).contains(&heard.delay_p50.as_secs_f64()), "{}", heard.delay_p50);
-    // What queues dropped is what the listener misses, but for the last ones, which nothing has
-    // followed yet.
+    // The packets that queues dropped are those that the listener misses, but for the last ones,
+    // which nothing has followed yet.
     let (flow, missed) = (&busy.flows[0], heard.lost);
     let dropped = flow.dropped_packets.expect("the simulator counts them");
     assert!((missed..missed + 2).contains(&dropped), "{dropped} dropped, {missed} missed");

@@ -33,7 +33,7 @@ pub enum Growth {
 /// The connection is open; data may flow.
 #[derive(Clone, Copy, Debug)]
 pub struct Established {
-    /// When.
+    /// Time of the event.
     pub now: Instant,
     /// Initial window in segments.
     pub initial_window: u32,
@@ -43,7 +43,7 @@ pub struct Established {
     pub ecn: EcnMode,
 }
 
-/// Where a sender stands, in rising order of trouble.
+/// The state of a sender, in rising order of trouble.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
     /// All is well.
@@ -62,7 +62,7 @@ pub enum State {
 /// A segment leaves while nothing is in flight.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
-    /// When.
+    /// Time of the transmission.
     pub now: Instant,
     /// Time since the segment sent before it.
     pub silence: Duration,
@@ -72,7 +72,7 @@ pub struct Sent {
 /// connection.
 #[derive(Clone, Copy, Debug)]
 pub struct AckSample {
-    /// When it arrived.
+    /// Time of its arrival.
     pub now: Instant,
     /// Segments it newly reports as delivered, cumulatively or selectively.
     pub delivered: u32,
@@ -93,16 +93,16 @@ pub struct AckSample {
     /// Segments it newly reports as delivered with a mark. With classic feedback (RFC 3168), which
     /// cannot tell, all it delivers while marks are echoed, and at least one.
     pub marked: u32,
-    /// Where the sender stands after it.
+    /// State of the sender after it.
     pub state: State,
 }
 
-/// What an acknowledgement tells beyond [`AckSample`], for controls that model the path or count
+/// The facts of an acknowledgement beyond [`AckSample`], for controls that model the path or count
 /// marks.
 #[derive(Clone, Copy, Debug)]
 pub struct Detail {
-    /// How fast the network delivered what was just reported; `None` when this acknowledgement does
-    /// not tell.
+    /// Rate at which the network delivered the newly reported segments; `None` when this
+    /// acknowledgement does not tell.
     pub rate: Option<RateSample>,
     /// Segments it newly revealed as lost.
     pub lost: u32,
@@ -128,9 +128,9 @@ pub struct Detail {
 /// A segment believed lost.
 #[derive(Clone, Copy, Debug)]
 pub struct LostSegment {
-    /// When that was noticed.
+    /// Time at which the loss was noticed.
     pub now: Instant,
-    /// Its number.
+    /// Number of the segment.
     pub number: u64,
     /// Segments delivered in all until now.
     pub delivered_in_all: u64,
@@ -149,7 +149,7 @@ pub struct LostSegment {
 pub struct Marks {
     /// Segments newly delivered.
     pub delivered: u32,
-    /// How many of them were marked.
+    /// Number of those that were marked.
     pub marked: u32,
     /// First segment not acknowledged.
     pub una: u64,
@@ -160,7 +160,7 @@ pub struct Marks {
 /// A window lost something (once per window), or echoed congestion (once per window).
 #[derive(Clone, Copy, Debug)]
 pub struct Congestion {
-    /// When it was noticed.
+    /// Time at which it was noticed.
     pub now: Instant,
     /// Segments sent and not acknowledged cumulatively (RFC 5681's flight size).
     pub flight: u32,
@@ -169,7 +169,7 @@ pub struct Congestion {
 /// The retransmission timer expired.
 #[derive(Clone, Copy, Debug)]
 pub struct Timeout {
-    /// When.
+    /// Time of the expiry.
     pub now: Instant,
     /// Segments sent and not acknowledged cumulatively.
     pub flight: u32,
@@ -198,7 +198,7 @@ pub trait CongestionControl {
     fn on_established(&mut self, event: &Established);
     /// A segment leaves, and nothing else is in flight.
     fn on_sent(&mut self, sent: &Sent) {}
-    /// Something was delivered. Controls that need a [`Detail`] are told by
+    /// Something was delivered. Controls that need a [`Detail`] get
     /// [`on_detailed_ack`](Self::on_detailed_ack) instead.
     fn on_ack(&mut self, sample: &AckSample);
     /// An acknowledgement arrived, for controls whose [`Needs`] ask for details: also when it
@@ -208,7 +208,7 @@ pub trait CongestionControl {
             self.on_ack(sample);
         }
     }
-    /// A segment is believed lost, for controls whose [`Needs`] ask for details; told before the
+    /// A segment is believed lost, for controls whose [`Needs`] ask for details; called before the
     /// acknowledgement that reveals it.
     fn on_segment_lost(&mut self, lost: &LostSegment) {}
     /// Sending starts again after a time with nothing to send and nothing in flight, for controls
@@ -217,8 +217,8 @@ pub trait CongestionControl {
     /// Data leaves after a silence, and the window becomes `window` segments (RFC 5681 §4.1). The
     /// threshold remembers three quarters of what it was. Controls that model the path keep theirs.
     fn on_restart_after_idle(&mut self, window: u32) {}
-    /// Segments were delivered with marks: told before [`on_ecn`](Self::on_ecn), so that the answer
-    /// knows of them. [`on_ack`](Self::on_ack) with the same marks follows in any case.
+    /// Segments were delivered with marks: called before [`on_ecn`](Self::on_ecn), so that the
+    /// answer knows of them. [`on_ack`](Self::on_ack) with the same marks follows in any case.
     fn on_marks(&mut self, marks: &Marks) {}
     /// Losses were found in a window not yet reduced: choose the window to approach.
     fn on_loss(&mut self, loss: &Congestion);
@@ -243,12 +243,12 @@ pub trait CongestionControl {
     fn in_slow_start(&self) -> bool {
         self.cwnd() < self.ssthresh()
     }
-    /// At which rate payload may leave; `None` lets segments go as the window opens. Asked only of
-    /// controls whose [`Needs`] ask for details.
+    /// The rate at which payload may leave; `None` lets segments go as the window opens. Asked only
+    /// of controls whose [`Needs`] ask for details.
     fn pacing_rate(&self) -> Option<Rate> {
         None
     }
-    /// How many segments leave together where there is a pacing rate, at most.
+    /// The largest number of segments that leave together where there is a pacing rate.
     fn pacing_burst(&self) -> u32 {
         1
     }
@@ -257,7 +257,7 @@ pub trait CongestionControl {
     fn holds_back(&self) -> bool {
         false
     }
-    /// What it believes of its path, for controls that model it.
+    /// The control's model of its path, for controls that have one.
     fn path_model(&self) -> Option<PathModel> {
         None
     }
@@ -265,12 +265,12 @@ pub trait CongestionControl {
     fn set_rng(&mut self, rng: Rng) {}
 }
 
-/// What a control is built from.
+/// The settings that a control is built from.
 #[derive(Clone, Debug)]
 pub struct Setup<'a> {
     /// Segment size in bytes.
     pub mss: u32,
-    /// How slow start may end.
+    /// Way in which slow start may end.
     pub slow_start_exit: SlowStartExit,
     /// The control's own random numbers.
     pub rng: Rng,
@@ -312,7 +312,7 @@ impl Setup<'_> {
 pub struct ControlSpec {
     /// Names, summary, parameters, source.
     pub base: Kind,
-    /// What it asks of the sender.
+    /// Demands on the sender.
     pub needs: Needs,
 }
 
@@ -353,11 +353,11 @@ pub enum CcError {
     /// A value lies outside its range.
     #[error("{field}: {value} is outside {range}")]
     OutOfRange {
-        /// Which setting.
+        /// The setting.
         field: &'static str,
         /// The value given.
         value: String,
-        /// What is allowed.
+        /// The allowed range.
         range: String,
     },
 }
@@ -373,7 +373,7 @@ impl CcError {
     }
 }
 
-/// What a control's file offers beside [`CongestionControl`].
+/// The items that a control's file provides besides [`CongestionControl`].
 pub trait Control: CongestionControl + Sized {
     /// Name, parameters, source.
     const SPEC: ControlSpec;
@@ -517,15 +517,14 @@ pub fn kinds() -> &'static [ControlSpec] {
     SPECS
 }
 
-/// What the control of this name asks of a sender.
+/// Returns the demands on a sender of the control of this name.
 #[must_use]
 pub fn needs(kind: &str) -> Option<Needs> {
     SPECS.iter().find(|spec| spec.kind == kind).map(|spec| spec.needs)
 }
 
 impl SenderConfig {
-    /// How the connection will ask for ECN: [`ecn`](Self::ecn) with the control's own habit filled
-    /// in.
+    /// The connection's use of ECN: [`ecn`](Self::ecn) with the control's own habit filled in.
     #[must_use]
     pub fn ecn_mode(&self) -> EcnMode {
         self.ecn.resolve(needs(self.cc.kind).map_or(EcnMode::Off, |needs| needs.ecn))

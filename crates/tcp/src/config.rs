@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use goodqueue_base::spec::Value;
 use goodqueue_base::units::{Bytes, Duration};
 
-/// Which congestion control, and its own parameters under the names its description lists.
+/// A congestion control, and its own parameters under the names its description lists.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CcConfig {
     /// The name in files, for instance `cubic`.
@@ -13,32 +13,32 @@ pub struct CcConfig {
     pub params: Vec<(&'static str, Value)>,
 }
 
-/// How losses are found.
+/// The method that finds losses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LossDetection {
-    /// By time: RACK-TLP (RFC 8985), as Linux does.
+    /// Detection by time: RACK-TLP (RFC 8985), as Linux does.
     #[default]
     Rack,
-    /// By counting: SACK-based recovery with three duplicates (RFC 6675).
+    /// Detection by counting: SACK-based recovery with three duplicates (RFC 6675).
     Rfc6675,
-    /// By duplicate acknowledgements alone, one loss a round trip: New Reno without SACK (RFC
-    /// 6582).
+    /// Detection by duplicate acknowledgements alone, one loss a round trip: New Reno without SACK
+    /// (RFC 6582).
     Duplicates,
 }
 
-/// How slow start may end without a loss.
+/// The way in which slow start may end without a loss.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SlowStartExit {
     /// The control's own habit: Linux's HyStart for CUBIC, loss only for Reno.
     #[default]
     Native,
-    /// Only by loss or mark.
+    /// Exit only by loss or mark.
     LossOnly,
     /// HyStart++ (RFC 9406).
     HystartPlusPlus,
 }
 
-/// How the connection uses ECN: what data packets say, and how marks are reported back.
+/// The connection's use of ECN: the codepoint of data packets, and the feedback of marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EcnMode {
     /// The control's own habit, as its description says: off for most.
@@ -54,7 +54,8 @@ pub enum EcnMode {
     Mirror,
     /// All packets are ECT(0), and marks are counted (RFC 9768).
     Accurate,
-    /// As `Accurate`, with ECT(1): scalable controls (RFC 9331).
+    /// All packets are ECT(1), and marks are counted as with `Accurate`: scalable controls (RFC
+    /// 9331).
     L4s,
 }
 
@@ -71,12 +72,12 @@ impl EcnMode {
     }
 }
 
-/// How much a sender has to send.
+/// The amount of data that a sender has to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Data {
-    /// Without end.
+    /// Data without end.
     Unlimited,
-    /// So many bytes, then FIN.
+    /// This many bytes, then FIN.
     Bytes(Bytes),
     /// Nothing yet: messages are written one by one ([`Sender::write`](crate::Sender::write)).
     Messages,
@@ -109,11 +110,11 @@ pub struct SenderConfig {
     /// After a silence of more than a retransmission timeout the window shrinks towards the initial
     /// one (RFC 5681 §4.1; Linux' `tcp_slow_start_after_idle`).
     pub restart_after_idle: bool,
-    /// What there is to send.
+    /// Data to send.
     pub data: Data,
 }
 
-/// When a receiver acknowledges.
+/// The rule by which a receiver acknowledges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckPolicy {
     /// Every second full segment or after a timer, at once when out of order (RFC 5681 §4.2), with
@@ -128,7 +129,7 @@ pub enum AckPolicy {
     },
 }
 
-/// What a receiver says of data beyond a gap.
+/// The feedback of a receiver about data beyond a gap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SackReports {
     /// Each such segment is reported at once a few times, then several together, as Linux has done
@@ -145,7 +146,7 @@ pub enum SackReports {
 /// Settings of a receiver.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReceiverConfig {
-    /// When to acknowledge.
+    /// Rule by which it acknowledges.
     pub ack_policy: AckPolicy,
     /// Longest time an acknowledgement may be held back (Linux 40 ms).
     pub max_ack_delay: Duration,

@@ -21,8 +21,8 @@ pub fn records(sender: &Sender) -> [&(impl Sized + use<>); 2] {
     sender.records()
 }
 
-/// As [`Sender::poll_transmit`], but only for a segment that was granted without further checks,
-/// which most segments are. There may be others when there is none.
+/// Does the work of [`Sender::poll_transmit`], but only for a segment that was granted without
+/// further checks, which most segments are. There may be others when there is none.
 #[inline(always)]
 pub fn poll_granted(sender: &mut Sender, now: Instant) -> Option<Transmit> {
     sender.poll_granted(now)
@@ -41,8 +41,8 @@ pub fn hold(sender: &mut Sender, now: Instant) {
     sender.hold(now);
 }
 
-/// As [`Receiver::handle_segment`], but only for data in order with nothing amiss, which most
-/// segments are. Others are left to [`handle_unusual`].
+/// Does the work of [`Receiver::handle_segment`], but only for data in order with nothing amiss,
+/// which most segments are. Others are left to [`handle_unusual`].
 #[inline(always)]
 pub fn handle_routine(receiver: &mut Receiver, now: Instant, segment: &Segment, ecn: Ecn) -> Routine {
     receiver.handle_routine(now, segment, ecn)

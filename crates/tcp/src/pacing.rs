@@ -1,9 +1,9 @@
-//! Pacing: when the next segment may leave.
+//! Pacing: the time at which the next segment may leave.
 //!
 //! A segment of `n` bytes payload moves the release of the next one by `n / rate`. A segment that
 //! leaves later than it might have shortens the next gap by its lateness, by half at most, so that
 //! late timers do not slow a flow down. The first ten segments of a connection are not held back. A
-//! control may ask for *bursts*: so many segments leave at one release, as those do that a sender
+//! control may ask for *bursts*: several segments leave at one release, like those that a sender
 //! hands to its network card in one piece, and the gap after them is that of all. A burst ends
 //! early where the window or the data does. *Source*: Linux 6.12 (fair queue scheduler and internal
 //! pacing).
@@ -29,7 +29,7 @@ impl Pacer {
         if self.companions > 0 { 0 } else { self.next }
     }
 
-    /// A segment leaves, in a burst of at most so many.
+    /// Records that a segment leaves, in a burst of at most `burst` segments.
     pub(crate) fn on_sent(&mut self, now: u64, payload: u32, rate: Option<Rate>, burst: u32) {
         if self.companions > 0 {
             self.companions -= 1;

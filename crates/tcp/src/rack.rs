@@ -103,7 +103,7 @@ impl Rack {
         self.persist = self.persist.saturating_sub(1);
     }
 
-    /// How long a segment may be late, in nanoseconds.
+    /// The time that a segment may be late, in nanoseconds.
     pub(crate) fn window(&self, in_recovery: bool, sacked: u32, min_rtt: u64, srtt: u64) -> u64 {
         if !self.reordering_seen && (in_recovery || sacked >= DUPLICATES) {
             return 0;

@@ -50,7 +50,7 @@ pub struct Receiver {
     acknowledged: u64,
     /// The timestamp to echo (RFC 7323 §4.3).
     echo: Instant,
-    /// When the delayed acknowledgement is due, in nanoseconds.
+    /// Time of the delayed acknowledgement, in nanoseconds.
     timer: u64,
     last_data_at: Instant,
     /// Segments still to acknowledge at once.
@@ -79,8 +79,8 @@ pub struct Receiver {
     fin_at: u64,
     /// One above the last byte of the last marked packet, when they are counted.
     marked_end: u64,
-    /// How long reports of a gap are held back; zero before the round-trip time is known, and where
-    /// each report leaves immediately.
+    /// Time for which reports of a gap are held back; zero before the round-trip time is known, and
+    /// where each report leaves immediately.
     merger: Duration,
     /// The gap last reported begins here, and how often it was reported at once.
     gap_at: u64,
@@ -90,7 +90,7 @@ pub struct Receiver {
     sack: SackReports,
 }
 
-/// How marks are reported.
+/// The form in which marks are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Report {
     Classic,
@@ -101,18 +101,18 @@ enum Report {
 /// Segments after which a mark may wait no longer (RFC 9768 §3.2.2.5 says seven marks).
 const MARKS_AT_ONCE: u32 = 7;
 
-/// How a receiver has handled a segment.
+/// The outcome of the routine handling of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Routine {
-    /// Nothing yet: it is for `Receiver::handle_unusual`.
+    /// Nothing was done: the segment is for `Receiver::handle_unusual`.
     Unusual,
-    /// It took the data. The acknowledgement waits.
+    /// The data was taken. The acknowledgement waits.
     Held,
-    /// It took the data, and answers with this.
+    /// The data was taken, with this acknowledgement as the answer.
     Acknowledged(Segment),
 }
 
-/// When the data just taken is acknowledged.
+/// The time at which the data just taken is acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Urgency {
     AtOnce,
@@ -175,7 +175,7 @@ impl Receiver {
         self.next == self.fin_at
     }
 
-    /// When to call [`handle_timeout`](Self::handle_timeout) next; an early call is harmless.
+    /// The time to call [`handle_timeout`](Self::handle_timeout) next; an early call is harmless.
     #[inline]
     #[must_use]
     pub const fn next_timeout(&self) -> Option<Instant> {
@@ -193,7 +193,8 @@ impl Receiver {
         }
     }
 
-    /// As [`handle_segment`](Self::handle_segment), for data in order with nothing amiss.
+    /// Does the work of [`handle_segment`](Self::handle_segment), for data in order with nothing
+    /// amiss.
     #[inline(always)]
     pub(crate) fn handle_routine(&mut self, now: Instant, segment: &Segment, ecn: Ecn) -> Routine {
         // `&` instead of `&&`: one well-predicted branch instead of several.

@@ -13,7 +13,7 @@ use goodqueue_base::units::Duration;
 
 const FIRST_CAPACITY: usize = 64;
 
-/// How fast the network delivered.
+/// A sample of the rate at which the network delivered.
 #[derive(Clone, Copy, Debug)]
 pub struct RateSample {
     /// Segments delivered from the sending of the segment delivered last to its acknowledgement.
@@ -31,7 +31,7 @@ pub struct RateSample {
     pub app_limited: bool,
 }
 
-/// What a segment remembers of its last sending.
+/// The record of a segment's last sending.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Stamp {
     pub(crate) delivered: u64,
@@ -42,7 +42,7 @@ pub(crate) struct Stamp {
     pub(crate) app_limited: bool,
 }
 
-/// What has happened on a connection up to now.
+/// The totals of a connection up to now.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Totals {
     pub(crate) delivered: u64,
@@ -54,9 +54,9 @@ pub(crate) struct Totals {
 pub(crate) struct Sampler {
     /// Indexed by segment number.
     stamps: Box<[Stamp]>,
-    /// When something was delivered last.
+    /// Time of the last delivery.
     delivered_at: u64,
-    /// When the segment delivered last was sent.
+    /// Time at which the segment delivered last was sent.
     first_sent_at: u64,
     /// Samples are limited by the application until more than this is delivered; zero when they are
     /// not.
@@ -113,12 +113,13 @@ impl Sampler {
         self.stamps = larger;
     }
 
-    /// What an outstanding segment remembers.
+    /// The stamp of an outstanding segment.
     pub(crate) fn stamp(&self, number: u64) -> Stamp {
         self.stamps[self.place(number)]
     }
 
-    /// From now on samples are limited by the application, until everything in flight is delivered.
+    /// Marks samples as limited by the application, from now on until everything in flight is
+    /// delivered.
     pub(crate) fn limit(&mut self, totals: Totals, in_flight: u32) {
         self.limited_until = (totals.delivered + u64::from(in_flight)).max(1);
     }

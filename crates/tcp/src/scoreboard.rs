@@ -43,7 +43,7 @@ impl Record {
         self.0 & flag != 0
     }
 
-    /// When it was last sent, given any later time less than 834 days away.
+    /// The time at which it was last sent, given any later time less than 834 days away.
     const fn sent_at(self, now: u64) -> u64 {
         now.wrapping_sub(now.wrapping_sub(self.0 >> FLAG_BITS) & TIME)
     }
@@ -53,12 +53,12 @@ impl Record {
     }
 }
 
-/// What one acknowledgement newly reports. Times are in nanoseconds.
+/// The news of one acknowledgement. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Delivery {
     /// Segments newly delivered, by either kind of acknowledgement.
     pub(crate) delivered: u32,
-    /// Of those, by selective acknowledgement.
+    /// Number of those delivered by selective acknowledgement.
     pub(crate) sacked: u32,
     /// Times of transmission of the first and the last segment acknowledged cumulatively that was
     /// sent only once.
@@ -76,7 +76,7 @@ pub(crate) struct Delivery {
     pub(crate) repaired: u32,
     /// Time and number of the delivered segment that was sent last.
     pub(crate) latest: Option<(u64, u64)>,
-    /// What RACK takes from this acknowledgement.
+    /// RACK's part of this acknowledgement.
     pub(crate) rack: Option<RackDelivery>,
     /// The smallest round-trip time so far, in nanoseconds: a copy that seems to have arrived
     /// sooner is still under way, and RACK leaves it out.
@@ -88,10 +88,10 @@ pub(crate) struct Delivery {
 pub(crate) struct RackDelivery {
     /// Time and number of the segment that was sent last.
     pub(crate) latest: (u64, u64),
-    /// When the segment was sent that was processed last; those acknowledged cumulatively are
-    /// processed after those reported selectively. Its round-trip time counts.
+    /// Time at which the segment was sent that was processed last; those acknowledged cumulatively
+    /// are processed after those reported selectively. Its round-trip time counts.
     pub(crate) processed: u64,
-    /// That segment was acknowledged cumulatively.
+    /// Whether that segment was acknowledged cumulatively.
     cumulative: bool,
 }
 

@@ -110,7 +110,7 @@ impl Segment {
         if self.payload == 0 || !self.flags.has(Flags::ACK) { None } else { Some(steps * Self::OFFER_STEP) }
     }
 
-    /// Encodes an offer of so many bytes. Returns the `payload` and the room that it stands for,
+    /// Encodes an offer of `bytes` bytes. Returns the `payload` and the room that it stands for,
     /// which is not less.
     #[inline]
     #[must_use]

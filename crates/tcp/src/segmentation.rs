@@ -1,4 +1,5 @@
-//! Between byte offsets and segment numbers: every segment but the last has the same size.
+//! Conversion between byte offsets and segment numbers: every segment but the last has the same
+//! size.
 
 /// Larger offsets than this are divided the slow way.
 const FAST: u64 = 1 << 48;

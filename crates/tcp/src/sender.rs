@@ -55,7 +55,7 @@ const NO_SEGMENT: u64 = u64::MAX;
 pub struct Transmit {
     /// The segment.
     pub segment: Segment,
-    /// Its ECN codepoint.
+    /// The packet's ECN codepoint.
     pub ecn: Ecn,
     /// Whether this data was sent before.
     pub retransmission: bool,
@@ -64,17 +64,17 @@ pub struct Transmit {
 /// Properties of an acknowledgement beyond the segments it delivers.
 #[derive(Clone, Copy, Debug)]
 struct AckFacts {
-    /// It moves the cumulative acknowledgement.
+    /// Whether it moves the cumulative acknowledgement.
     advanced: bool,
-    /// It newly reports segments selectively.
+    /// Whether it newly reports segments selectively.
     sacked: bool,
-    /// It neither advances nor reports a duplicate.
+    /// Whether it neither advances nor reports a duplicate.
     duplicate: bool,
-    /// It echoes congestion.
+    /// Whether it echoes congestion.
     ece: bool,
     /// Segments that it reports as delivered with a mark.
     marked: u32,
-    /// It delivers a segment that was sent once, from below the recovery point.
+    /// Whether it delivers a segment that was sent once, from below the recovery point.
     original: bool,
     /// The timestamp that it echoes.
     echoed: u64,
@@ -108,18 +108,18 @@ pub struct SenderStatistics {
     pub undone: u64,
 }
 
-/// What a sender believes of its segments, for those who look inside.
+/// A sender's counts of its segments, for observers of its inner state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tally {
-    /// Where it stands.
+    /// State of the sender.
     pub state: State,
     /// Segments sent and not acknowledged cumulatively.
     pub outstanding: u32,
-    /// Of those, reported selectively; without SACK, duplicate acknowledgements.
+    /// Outstanding segments reported selectively; without SACK, duplicate acknowledgements.
     pub sacked: u32,
-    /// Of those, believed lost.
+    /// Outstanding segments believed lost.
     pub lost: u32,
-    /// Of those, sent again, with that copy believed in flight.
+    /// Outstanding segments sent again, with that copy believed in flight.
     pub retransmitted: u32,
     /// Segments delivered since the beginning.
     pub delivered: u64,
@@ -167,13 +167,13 @@ enum ProbeContent {
     Repeat,
 }
 
-/// What has been tried in the present recovery, or after the present timeout.
+/// The step reached in the present recovery, or after the present timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RecoveryStep {
     Ordinary,
-    /// After a timeout: F-RTO looks for signs that it was spurious (RFC 5682).
+    /// F-RTO looks, after a timeout, for signs that it was spurious (RFC 5682).
     ForwardRto,
-    /// In recovery: the rescue retransmission was sent (RFC 6675 §4, rule 4).
+    /// The rescue retransmission of a recovery was sent (RFC 6675 §4, rule 4).
     Rescued,
 }
 
@@ -256,7 +256,7 @@ pub struct Sender {
     writer: Writer,
     /// Timeouts since the acknowledgement last advanced.
     timeouts_in_a_row: u32,
-    /// After a silence the window shrinks.
+    /// Whether the window shrinks after a silence.
     restarts: bool,
     /// Segments that receivers have reported as arrived twice.
     copies_reported: u64,
@@ -389,7 +389,7 @@ impl Sender {
         *self = closed.again(board, rng);
     }
 
-    /// The same in a place of its own.
+    /// Makes a new connection like [`renew`](Self::renew), in a place of its own.
     #[must_use]
     pub fn renewed(closed: &Self, rng: Rng) -> Self {
         closed.again(Scoreboard::new(), rng)
@@ -448,8 +448,8 @@ impl Sender {
         self.board.una() == self.end
     }
 
-    /// When to call [`handle_timeout`](Self::handle_timeout) next. Any other call may move it in
-    /// either direction; a call at an earlier time is harmless.
+    /// The time to call [`handle_timeout`](Self::handle_timeout) next. Any other call may move it
+    /// in either direction; a call at an earlier time is harmless.
     #[inline]
     #[must_use]
     pub const fn next_timeout(&self) -> Option<Instant> {
@@ -463,7 +463,7 @@ impl Sender {
         &self.statistics
     }
 
-    /// What it believes of its segments.
+    /// The sender's counts of its segments.
     #[must_use]
     pub const fn tally(&self) -> Tally {
         Tally {
@@ -507,7 +507,7 @@ impl Sender {
         self.instruments.as_ref().and_then(|_| self.cc.pacing_rate())
     }
 
-    /// What the control believes of its path, if it models it.
+    /// The control's model of its path, if it has one.
     #[must_use]
     pub fn path_model(&self) -> Option<PathModel> {
         self.cc.path_model()

@@ -1,4 +1,4 @@
-//! When the receiver acknowledges, and how congestion echoes are carried.
+//! Tests of the times of acknowledgements, and of the feedback of congestion.
 
 mod pipe;
 

@@ -14,7 +14,7 @@ const WINDOW: u64 = 100;
 const SEGMENTS: u64 = 400;
 const SHARES: [u64; 3] = [30, 60, 90];
 
-/// Which segments of the first window are lost: `share` percent.
+/// The pattern of losses in the first window: `share` percent of its segments.
 #[derive(Clone, Copy, Debug)]
 enum Pattern {
     Head,

@@ -1,4 +1,4 @@
-//! How losses are detected and repaired, and what they cost.
+//! Tests of the detection and repair of losses, and of their cost.
 
 mod pipe;
 

@@ -8,11 +8,11 @@ use std::collections::VecDeque;
 /// The order in which packets may leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// In the order of arrival.
+    /// The order of arrival.
     Fifo,
-    /// In the order of arrival within each flow.
+    /// The order of arrival within each flow.
     FifoPerFlow,
-    /// In the order of arrival among the packets of a flow with the same original codepoint.
+    /// The order of arrival among the packets of a flow with the same original codepoint.
     FifoPerFlowAndCodepoint,
 }
 
@@ -71,7 +71,7 @@ impl Inventory {
     }
 }
 
-/// What one call reported to the sink.
+/// The drops and marks that one call reported to the sink.
 #[derive(Debug, Default)]
 struct Report {
     dropped: Vec<(SimplePacket, Dropped)>,
@@ -102,7 +102,7 @@ pub struct CheckedQueue<Q> {
     order: Order,
     now: Instant,
     held: Inventory,
-    /// What arrived, left, was dropped and was marked.
+    /// Counts of packets that arrived, left, were dropped and were marked.
     counted: Counters,
     /// Operations left until the counters are compared.
     unaudited: u32,
@@ -256,7 +256,7 @@ impl<Q: Qdisc<SimplePacket>> CheckedQueue<Q> {
         assert!(self.report.dropped.is_empty() && self.report.marked.is_empty(), "a change of rate flushed packets");
     }
 
-    /// Lets `span` pass, calling timers when they are due.
+    /// Advances the clock by `span`, calling timers when they are due.
     pub fn advance(&mut self, span: Duration) {
         let end = self.now + span;
         while let Some(due) = self.queue.next_timer().filter(|&due| due <= end) {
@@ -266,7 +266,7 @@ impl<Q: Qdisc<SimplePacket>> CheckedQueue<Q> {
         self.now = end;
     }
 
-    /// What a queue says by one call must be what it says by several.
+    /// Checks that the outlook agrees with the single calls that it combines.
     fn check_outlook(&self) {
         let Outlook { waiting, timer, held_until } = self.queue.outlook();
         assert_eq!((waiting, held_until), (self.queue.view(), self.queue.held_until()), "the outlook is another one");

@@ -25,11 +25,11 @@ pub struct ScriptedLink {
     pub ecn: Ecn,
     /// Number of flows, which the packets belong to in turn.
     pub flows: u32,
-    /// How packets arrive.
+    /// Arrival process of the packets.
     pub load: Load,
 }
 
-/// What was observed on a link.
+/// The figures observed on a link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observed {
     /// Time average of packets waiting, the one in transmission excluded.

@@ -8,11 +8,11 @@ use goodqueue_base::units::{Duration, Ecn, Rate, Rng};
 pub enum Operation {
     /// A packet arrives.
     Enqueue {
-        /// Its size in bytes.
+        /// The packet's size in bytes.
         len: u32,
-        /// Its flow.
+        /// The packet's flow.
         flow: u32,
-        /// Its codepoint.
+        /// The packet's codepoint.
         ecn: Ecn,
     },
     /// The link asks for a packet.

@@ -1,4 +1,4 @@
-//! What std would provide: an allocator, and what happens on a panic.
+//! The parts that std would provide: an allocator, and a panic handler.
 
 use crate::Arena;
 use core::alloc::{GlobalAlloc, Layout};

@@ -96,7 +96,7 @@ pub struct Queue {
     due: Instant,
     /// Packets in the line.
     waiting: u64,
-    /// How far its time is ahead of that of the module: a queue that holds packets back is emptied
+    /// Lead of the queue's time over that of the module: a queue that holds packets back is emptied
     /// in no time.
     ahead: Duration,
     settings: Settings,
@@ -395,7 +395,7 @@ mod tests {
         }
     }
 
-    /// What the module is told when no queue can be made.
+    /// The message that the module gets when no queue can be made.
     #[derive(Debug, PartialEq)]
     struct Told(String);
 

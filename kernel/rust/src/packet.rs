@@ -43,7 +43,7 @@ impl Waiting {
         self.0.as_ptr()
     }
 
-    /// Its DSCP.
+    /// The packet's DSCP.
     #[cfg(feature = "provoke")]
     pub(crate) fn dscp(&self) -> u8 {
         self.read().dscp

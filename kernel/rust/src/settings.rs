@@ -27,7 +27,7 @@ const MAX_BYTES: u64 = 1_000_000_000;
 /// Bytes of the smallest packet that a limit in bytes is prepared for; of smaller ones fewer fit.
 const MIN_PACKET: u64 = 64;
 
-/// What every queue has besides the parameters of its kind.
+/// The settings that every queue has besides the parameters of its kind.
 pub(crate) const HOST: [Param; 7] = [
     Param::new("kind", Unit::Text, Default::Required)
         .about("the kind of queue, with what it puts to work behind a colon")
@@ -47,7 +47,7 @@ pub(crate) fn host(name: &str) -> Option<&'static Param> {
     HOST.iter().find(|param| param.name == name)
 }
 
-/// What was given, in the order in which it was.
+/// The settings that were given, in the order in which they were.
 #[derive(Clone, Debug, core::default::Default)]
 pub(crate) struct Settings {
     given: Vec<(String, String)>,

@@ -14,7 +14,7 @@ pub(crate) struct Words<'a> {
     spaces: Spaces,
 }
 
-/// What becomes of spaces in what is written.
+/// The treatment of spaces in the text that is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Spaces {
     Kept,
@@ -40,7 +40,7 @@ impl<'a> Words<'a> {
         self.put(&[0]);
     }
 
-    /// The same with the value as `tc` takes it again: without the space before its unit.
+    /// Writes the pair with the value as `tc` takes it again: without the space before its unit.
     fn packed(&mut self, depth: usize, name: &str, value: Value) {
         self.spaces = Spaces::LeftOut;
         self.pair(depth, name, value);

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// The library does not link without the module's part.
 #[unsafe(no_mangle)]
 extern "C" fn gqk_dropped(_: *mut core::ffi::c_void, _: *mut goodqueue_kernel::GqkFacts) {}
-/// As above.
+/// The other function of the module's part.
 #[unsafe(no_mangle)]
 extern "C" fn gqk_marked(_: *mut core::ffi::c_void, _: *mut goodqueue_kernel::GqkFacts) {}
 

@@ -27,7 +27,7 @@ use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::spec::{Decimal, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit, Value};
 use goodqueue_base::units::{Bytes, Duration, Instant, Packets, Rate};
 
-/// How an empty queue changes the probability.
+/// The effect of an empty queue on the probability.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IdleDecay {
     /// Lowers it once per `freeze_time` for as long as the queue is empty.
@@ -48,7 +48,7 @@ pub struct BlueParams {
     pub d2: f64,
     /// Backlog above which there is congestion, in addition to overflow.
     pub threshold: Option<Size>,
-    /// How an empty queue changes the probability.
+    /// Effect of an empty queue on the probability.
     pub idle_decay: IdleDecay,
     /// Largest packet without framing; converts a threshold in packets.
     pub mtu: Bytes,

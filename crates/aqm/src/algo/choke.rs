@@ -42,7 +42,7 @@ use alloc::boxed::Box;
 use goodqueue_base::units::{Bytes, Duration, Instant, Packets};
 use linux::{LinuxChoke, LinuxChokeParams};
 
-/// How ECN-capable packets are treated above `max_th`.
+/// The treatment of ECN-capable packets above `max_th`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AboveMax {
     /// Signaled like others.

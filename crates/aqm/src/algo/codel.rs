@@ -53,16 +53,16 @@ pub struct CoDel {
     /// The interval as set; the one in `params` may be longer while an outer loop holds the target
     /// high.
     interval: Duration,
-    /// When the delay will have been above target for an interval; [`Instant::MAX`] while it is
-    /// below.
+    /// Time at which the delay will have been above target for an interval; [`Instant::MAX`] while
+    /// it is below.
     first_above_time: Instant,
-    /// When the next signal is due in the dropping state.
+    /// Time of the next signal in the dropping state.
     drop_next: Instant,
     /// Signals in this episode.
     count: u32,
     /// The count with which this episode began.
     last_count: u32,
-    /// In Linux's arithmetic: `1 / sqrt(count)`.
+    /// `1 / sqrt(count)` in Linux's arithmetic.
     linux: Option<InverseRoot>,
     /// Mask of the bits of a time that count.
     resolution: u64,

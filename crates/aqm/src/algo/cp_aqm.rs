@@ -34,7 +34,7 @@ use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::spec::{Decimal, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit, Value};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 
-/// How long the bucket may be unable to pay before ECN-capable packets are dropped, too (our
+/// Time that the bucket may be unable to pay before ECN-capable packets are dropped, too (our
 /// choice: a few RTTs).
 const MARKING_PATIENCE: Duration = Duration::ms(100);
 
@@ -55,7 +55,7 @@ pub struct CpAqmParams {
     pub rate_factor: f64,
     /// Fixed token rate, in place of `rate_factor`.
     pub rate: Option<Rate>,
-    /// Where tokens come from.
+    /// Source of the tokens.
     pub tokens: Tokens,
     /// Bucket size in wire bytes; `None`: 1.5 capacities.
     pub bucket: Option<Size>,
@@ -65,12 +65,12 @@ pub struct CpAqmParams {
     pub overhead: Bytes,
 }
 
-/// Where tokens come from.
+/// The source of the tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tokens {
-    /// From time at the token rate.
+    /// Elapsed time, at the token rate.
     Time,
-    /// From departing packets, and from idle time at the link's rate.
+    /// Departing packets, and idle time at the link's rate.
     Departures,
 }
 

@@ -53,7 +53,7 @@ pub struct DocsisPieParams {
     pub target: Duration,
     /// Time between updates.
     pub interval: Duration,
-    /// How long the first drop holds the probability at zero.
+    /// Time for which the first drop holds the probability at zero.
     pub max_burst: Duration,
     /// Gain on the distance to `target`, in 1/s.
     pub alpha: f64,
@@ -110,7 +110,7 @@ pub struct DocsisPie {
     /// Bytes that the shaper would release at the peak rate, as of `filled_at`.
     tokens: f64,
     filled_at: Instant,
-    /// When the next update is due; `MAX` before the first arrival.
+    /// Time of the next update; `MAX` before the first arrival.
     tick: Instant,
     /// Whether updates are suspended, as they would change nothing before the next arrival.
     dozing: bool,

@@ -43,7 +43,7 @@ pub enum Threshold {
     Backlog(Size),
 }
 
-/// How the interval follows the load.
+/// The adaptation of the interval to the load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Adaptation {
     /// Surplus of time above the threshold that halves the interval.

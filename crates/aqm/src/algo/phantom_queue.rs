@@ -33,7 +33,7 @@ const FULL: f64 = 10.0;
 /// Automatic threshold as seconds at the rate of the link: 1 kB at 1 Gbit/s.
 const AUTOMATIC_SECONDS: f64 = 8e-6;
 
-/// Which packets pass through the counter.
+/// The packets that pass through the counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Counting {
     /// Departing packets.
@@ -50,7 +50,7 @@ pub struct PhantomQueueParams {
     pub gamma: f64,
     /// Backlog above which packets are marked; `None`: automatic.
     pub threshold: Option<Size>,
-    /// Which packets the counter counts.
+    /// Packets that the counter counts.
     pub counting: Counting,
     /// Largest packet without framing.
     pub mtu: Bytes,

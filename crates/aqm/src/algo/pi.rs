@@ -36,7 +36,7 @@ use crate::tick::Tick;
 pub use design::{Gains, PiDesign};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 
-/// Where the gains come from.
+/// The source of the gains.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Tuning {
     /// Given numbers, independent of the link.

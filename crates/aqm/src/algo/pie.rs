@@ -93,7 +93,8 @@ enum Rest {
 }
 
 impl Rest {
-    /// While probability, delay and burst allowance are settled and packets wait.
+    /// The rest that is possible while probability, delay and burst allowance are settled and
+    /// packets wait.
     const fn once_settled(params: &PieParams) -> Self {
         if params.dozes && !params.active_inactive { Self::WhenEmpty } else { Self::No }
     }
@@ -130,8 +131,8 @@ pub struct Pie {
 }
 
 impl Pie {
-    /// The same, with updates also while the queue is empty and at rest: for a caller whose virtual
-    /// queue goes on then.
+    /// Returns this PIE with updates also while the queue is empty and at rest, for a caller whose
+    /// virtual queue still changes then.
     pub(crate) fn without_dozing(self) -> Self {
         Self { params: PieParams { dozes: false, ..self.params }, rest: Rest::No, ..self }
     }

@@ -38,7 +38,7 @@ use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 /// Inverse of the probability of passing at the highest price.
 const MAX: f64 = 1e6;
 
-/// How Not-ECT packets are treated.
+/// The treatment of Not-ECT packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NotEctFate {
     /// Dropped on arrival with the same probability.
@@ -67,7 +67,7 @@ pub struct RemParams {
     pub mean_pktsize: Bytes,
     /// Whether packets of `mean_pktsize` are counted and the probability scales with packet size.
     pub bytes: bool,
-    /// How Not-ECT packets are treated.
+    /// Treatment of Not-ECT packets.
     pub not_ect: NotEctFate,
     /// Largest packet without framing.
     pub mtu: Bytes,

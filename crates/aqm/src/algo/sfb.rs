@@ -63,7 +63,7 @@ pub struct SfbParams {
     pub penalty_burst: f64,
     /// Lifetime of a salt; zero for ever.
     pub rehash: Duration,
-    /// How long before its turn the next table is prepared.
+    /// Time before its turn from which the next table is prepared.
     pub warmup: Duration,
 }
 
@@ -251,9 +251,9 @@ pub struct Sfb {
     warming: bool,
     /// Time at which the salt in use was drawn; `MAX` before the first arrival.
     salted_at: Instant,
-    /// When there is something to do about the tables, at the next arrival.
+    /// Time from which an arrival has to prepare or swap the tables.
     turns_at: Instant,
-    /// Until when an arrival concerns the table in use and nothing else; `ZERO` for none.
+    /// Time until which an arrival concerns the table in use and nothing else; `ZERO` for none.
     simple_until: Instant,
     /// Whether a departure concerns the table in use and nothing else.
     leaves_simply: bool,
@@ -356,7 +356,8 @@ impl Sfb {
         Verdict::Pass
     }
 
-    /// As [`Sfb::admit`] for a packet that is counted, and whose bins have to be looked at.
+    /// Does the work of [`Sfb::admit`] for a packet that is counted, and whose bins have to be
+    /// looked at.
     fn judge(&mut self, env: &mut Env<'_>, packet: PacketView, hash: u32) -> Verdict {
         let least = self.tables[0].adapt(hash, &self.params, 1);
         let verdict = self.verdict(env, packet.flow, least);

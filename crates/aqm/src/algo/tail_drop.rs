@@ -17,7 +17,7 @@ use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, ParamError}
 use goodqueue_base::spec::is_same_name;
 use goodqueue_base::units::{Bytes, Packets};
 
-/// What the limit of a tail drop counts where the name it is called by says so.
+/// The unit of a tail drop's limit, for names that imply one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counting {
     /// Packets: `pfifo`.
@@ -27,7 +27,7 @@ pub enum Counting {
 }
 
 impl Counting {
-    /// What a queue called `name` counts, if its name says so.
+    /// Returns the unit that a queue called `name` counts, if its name implies one.
     #[must_use]
     pub fn of(name: &str) -> Option<Self> {
         [("pfifo", Self::Packets), ("bfifo", Self::Bytes)]

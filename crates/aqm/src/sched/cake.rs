@@ -125,7 +125,7 @@ pub struct Cake<P> {
     limit: Limit,
     /// Linux's form: its draws.
     linux: Option<LinuxDraws>,
-    /// Its own shaper, where it has a rate.
+    /// The queue's own shaper, where it has a rate.
     shaping: Option<Box<Shaping>>,
 }
 
@@ -164,8 +164,8 @@ impl<P: Packet> Cake<P> {
         cake
     }
 
-    /// Before its tins know their rates and salts. Nothing changes it in here, so that it is made
-    /// where it is wanted and not moved there.
+    /// Creates the queue before its tins know their rates and salts. Nothing changes it in here, so
+    /// that it is made where it is wanted and not moved there.
     #[inline(always)]
     fn bare(params: CakeParams, limit: Limit) -> Self {
         let weights = params.tins.weights();
@@ -199,7 +199,8 @@ impl<P: Packet> Cake<P> {
         self.tins.iter_mut().for_each(|tin| tin.salt(&mut salts));
     }
 
-    /// With a shaper COBALT and quantum of each tin follow its part of the rate.
+    /// Adapts COBALT and the quantum of each tin to its part of the shaper's rate; without a
+    /// shaper, resets only the quantum.
     fn set_tin_rates(&mut self) {
         let Some(rate) = self.params.rate else {
             self.set_quantum(None);
@@ -214,7 +215,7 @@ impl<P: Packet> Cake<P> {
         }
     }
 
-    /// Without a shaper one quantum is that of all tins.
+    /// Sets the same quantum in all tins, as without a shaper, by the link's `rate`.
     fn set_quantum(&mut self, rate: Option<Rate>) {
         let quantum = self.params.quantum(rate);
         self.tins.iter_mut().for_each(|tin| tin.set_quantum(quantum));

@@ -1,10 +1,10 @@
-//! Which queue a packet goes to.
+//! The mapping of packets to queues.
 
 use crate::aqm::FlowHash;
 use alloc::vec::Vec;
 use goodqueue_base::units::{Duration, Instant, Rng};
 
-/// How a packet finds its queue.
+/// The rule that maps a packet to its queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Hashing {
     /// The hash of its flow is the number of the queue.
@@ -29,7 +29,7 @@ pub(crate) struct Classifier {
     sets: Vec<Set>,
 }
 
-/// Whose the queues of a set are.
+/// The flows that the queues of a set belong to.
 #[derive(Clone, Copy, Debug, Default)]
 struct Set {
     /// The last flow in each queue, as [`tenant`] has it; 0 where there was none yet.

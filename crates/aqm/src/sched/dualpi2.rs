@@ -73,7 +73,7 @@ impl Base {
         self.p * k
     }
 
-    /// With an empty queue, another update would change nothing.
+    /// True if another update would change nothing while the queue is empty.
     fn is_at_rest(self) -> bool {
         self.p == 0.0 && self.delay == 0.0
     }
@@ -102,7 +102,7 @@ enum Side {
     Classic,
 }
 
-/// What decides about packets.
+/// The rule that decides about packets.
 #[derive(Clone, Debug)]
 struct Law {
     params: DualPi2Params,
@@ -126,7 +126,7 @@ impl Law {
         self.p_coupled = self.base.coupled(self.params.k);
     }
 
-    /// How much of the L4S ramp a packet has climbed that waited for `sojourn`.
+    /// The position on the L4S ramp, 0 to 1, of a packet that waited for `sojourn`.
     #[inline]
     fn ramp(&self, sojourn: Duration) -> f64 {
         let above = sojourn.saturating_sub(self.params.min_th);
@@ -178,7 +178,7 @@ pub struct DualPi2<P> {
     law: Law,
     /// Weighted round robin: the classic queue's turn while positive, in thousandths of bytes.
     credit: i64,
-    /// When the next update is due; `Instant::MAX` before the first arrival.
+    /// Time of the next update; `Instant::MAX` before the first arrival.
     tick: Instant,
     is_resting: bool,
     limit: Limit,
@@ -235,7 +235,7 @@ impl<P: Packet> DualPi2<P> {
         }
     }
 
-    /// Whose turn it is; `None` when nothing waits.
+    /// Chooses the side whose turn it is; `None` when nothing waits.
     #[inline]
     fn choose(&mut self) -> Option<Side> {
         let (l4s, classic) = (self.l4s.head_since(), self.classic.head_since());

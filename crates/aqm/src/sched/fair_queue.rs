@@ -37,7 +37,7 @@ use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::queue::Limit;
 use goodqueue_base::units::{Bytes, Duration, Instant, Packets, Rate, Rng};
 
-/// What the flows share equally.
+/// The quantity that the flows share equally.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Share {
     /// Bytes: this many per turn of a flow.
@@ -46,7 +46,7 @@ pub enum Share {
     Packets,
 }
 
-/// Which packets go when all flows together exceed the limit.
+/// The choice of packets to drop when all flows together exceed the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Victim {
     /// The oldest of the flow with the most bytes: up to `batch` at once, but no more than half its
@@ -66,19 +66,19 @@ pub enum Victim {
 pub struct FairQueueParams {
     /// Number of queues that packets are hashed into.
     pub flows: u32,
-    /// What the flows share.
+    /// Quantity that the flows share equally.
     pub share: Share,
     /// Bytes that a packet counts in a turn besides its own.
     pub header: Bytes,
     /// Limit over all flows, besides the queue's own.
     pub memory_limit: Bytes,
-    /// Who loses when the limit is exceeded.
+    /// Choice of packets to drop when the limit is exceeded.
     pub victim: Victim,
-    /// How a packet finds its queue.
+    /// Rule that maps a packet to its queue.
     pub hashing: Hashing,
-    /// How often the hash salt is renewed.
+    /// Time between renewals of the hash salt; `None`: never.
     pub perturbation: Option<Duration>,
-    /// What the algorithms are shown as their queue.
+    /// Backlog that the algorithms see as their queue.
     pub shown: ShownBacklog,
 }
 
@@ -166,7 +166,7 @@ pub struct FairQueue<P, A> {
     limit: Limit,
     /// Credit of a turn.
     quantum: i64,
-    /// What a packet uses up besides its own bytes.
+    /// Credit that a packet uses up besides its own bytes.
     header: i64,
     /// A turn lasts until the credit is used up, or else for one packet.
     by_bytes: bool,
@@ -185,8 +185,8 @@ impl<P: Packet, A: Aqm + Clone> FairQueue<P, A> {
         Self::over(&aqm, limit, params)
     }
 
-    /// As [`FairQueue::new`], from an algorithm that need not be moved to here. Inline, so that a
-    /// stack does not hold the queue twice.
+    /// Does the work of [`FairQueue::new`], from an algorithm that need not be moved to here.
+    /// Inline, so that a stack does not hold the queue twice.
     #[inline(always)]
     pub(crate) fn over(aqm: &A, limit: Limit, params: FairQueueParams) -> Self {
         let bytes = limit.bytes.min(params.memory_limit).min(MAX_BYTES);

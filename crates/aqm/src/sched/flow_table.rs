@@ -1,5 +1,5 @@
-//! What all schedulers of flows share: packets of many flows in one store, an algorithm for each
-//! flow, and the books over all.
+//! The parts that all schedulers of flows share: packets of many flows in one store, an algorithm
+//! for each flow, and the books over all.
 //!
 //! A scheduler decides which flow a packet belongs to, whose turn it is and who loses when there is
 //! no room; everything that happens to a packet besides is here.
@@ -15,7 +15,7 @@ use goodqueue_base::units::{Bytes, Duration, Instant, Packets, Rate};
 /// The backlog that an algorithm inside a fair queue sees.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ShownBacklog {
-    /// Its own flow's packets.
+    /// Packets of its own flow.
     #[default]
     Flow,
     /// Everything that waits, over all flows.
@@ -24,7 +24,7 @@ pub enum ShownBacklog {
     TotalBehindOwn,
 }
 
-/// From which end a scheduler drops.
+/// The end of the queue at which a scheduler drops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DropFrom {
     /// The oldest packet first.
@@ -74,8 +74,8 @@ impl Load {
 #[derive(Clone, Debug)]
 pub(crate) struct FlowTable<P, A, S> {
     pub(crate) flows: Vec<Flow<A, S>>,
-    /// What waits in each flow; apart from the flows so that the search for the fattest reads
-    /// little memory.
+    /// Backlog of each flow; apart from the flows so that the search for the fattest reads little
+    /// memory.
     loads: Vec<Load>,
     pool: Pool<Entry<P>>,
     pub(crate) total: QueueView,
@@ -161,7 +161,7 @@ impl<P: Packet, A: Aqm, S> FlowTable<P, A, S> {
         self.loads[index].bytes
     }
 
-    /// What the algorithm of flow `index` is shown as its queue.
+    /// The backlog that the algorithm of flow `index` sees as its queue.
     #[inline]
     fn shown_view(&self, index: usize) -> QueueView {
         match self.shown {
@@ -282,7 +282,7 @@ impl<P: Packet, A: Aqm, S> FlowTable<P, A, S> {
         self.loads.iter().position(|load| load.packets == most).unwrap_or(0)
     }
 
-    /// When an algorithm may want its update; never later than the earliest.
+    /// The time at which an algorithm may want its update; never later than the earliest.
     #[inline]
     pub(crate) fn next_timer(&self) -> Option<Instant> {
         self.timers.next()

@@ -57,12 +57,12 @@ use params::{KIND, MAX};
 use projection::{Projection, Room};
 use rates::{Account, Load};
 
-/// Over how long the offered load is measured (ns-2.35).
+/// Time over which the offered load is measured (ns-2.35).
 const LOAD_WINDOW: Duration = Duration::ms(500);
 /// Rounding must not cost a packet.
 const ENOUGH: f64 = 1.0;
 
-/// What arrived in a window.
+/// The arrivals in a window, and the load and mean packet size in the last full one.
 #[derive(Clone, Copy, Debug)]
 struct Meter {
     since: Option<Instant>,
@@ -112,8 +112,7 @@ pub struct Jobs<P> {
     /// Backlog of all classes.
     total: QueueView,
     limit: Limit,
-    /// What a class may hold where each has room of its own, and what all may hold together where
-    /// not.
+    /// Limit of each class where each has room of its own, and of all together where not.
     room: Limit,
     books: Books,
 }
@@ -134,8 +133,8 @@ impl<P: Packet> Jobs<P> {
         accounts.iter_mut().zip(&params.promises).for_each(|(account, promise)| account.promise = *promise);
     }
 
-    /// Before promises are noted. Nothing changes it in here, so that it is made where it is wanted
-    /// and not moved there.
+    /// Creates the queue before promises are noted. Nothing changes it in here, so that it is made
+    /// where it is wanted and not moved there.
     #[inline(always)]
     fn bare(params: JobsParams, limit: Limit, mtu: Bytes) -> Self {
         let parts = if params.separate { params.promises.len().max(1) as u64 } else { 1 };

@@ -39,7 +39,7 @@ use goodqueue_base::units::{Bytes, Duration, Instant, Packets};
 pub struct MCoDel {
     codel: CoDel,
     params: CoDelParams,
-    /// What `1/w` and `0.0075 w` are counted in; `None`: they do not count.
+    /// Unit of `1/w` and `0.0075 w`; `None`: they do not count.
     unit: Option<Duration>,
 }
 

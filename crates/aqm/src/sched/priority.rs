@@ -36,7 +36,8 @@ use goodqueue_base::units::{Class, Instant, Rate, Rng};
 #[derive(Clone, Debug)]
 struct Band<Q> {
     queue: Q,
-    /// It was notified that a departure found it empty, and nothing has arrived since.
+    /// True if the queue was notified that a departure found it empty, and nothing has arrived
+    /// since.
     knows_idle: bool,
 }
 

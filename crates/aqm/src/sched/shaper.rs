@@ -47,7 +47,7 @@ pub struct ShaperParams {
     pub mtu: Bytes,
     /// The largest packet, framing included.
     pub largest: Bytes,
-    /// What each packet counts besides its own bytes.
+    /// Bytes that each packet counts besides its own.
     pub framing: Framing,
 }
 
@@ -58,7 +58,7 @@ struct Bucket {
     gain: i64,
     depth: i64,
     level: i64,
-    /// When `level` was true.
+    /// Time at which `level` was true.
     at: Instant,
     /// Enough for the largest packet.
     enough: i64,
@@ -92,7 +92,7 @@ impl Bucket {
         self.at = self.at.max(now);
     }
 
-    /// When there is enough for the largest packet: `at` if there is already.
+    /// The time at which there is enough for the largest packet: `at` if there is already.
     #[inline]
     fn ready_at(&self) -> Instant {
         let missing = self.enough.saturating_sub(self.level);
@@ -112,7 +112,7 @@ pub struct Shaper<Q> {
     peak: Option<Bucket>,
     rate: Rate,
     framing: Framing,
-    /// When the buckets will have enough tokens.
+    /// Time at which the buckets will have enough tokens.
     ready_at: Instant,
     /// True until the host has been called at `ready_at` or later.
     is_armed: bool,
@@ -139,7 +139,7 @@ impl<Q> Shaper<Q> {
         &self.queue
     }
 
-    /// What the queue within is to know of the link's rate.
+    /// The link's rate as the queue within sees it.
     fn seen_rate(&self, link: Option<Rate>) -> Rate {
         link.map_or(self.rate, |link| link.min(self.rate))
     }
@@ -150,7 +150,7 @@ impl<Q> Shaper<Q> {
         self.is_armed &= now < self.ready_at;
     }
 
-    /// When packets of what waits may leave, until the host has been called then.
+    /// The time at which packets of what waits may leave, until the host has been called then.
     #[inline]
     fn release(&self, waiting: QueueView) -> Option<Instant> {
         (self.is_armed && !waiting.packets.is_zero()).then_some(self.ready_at)
@@ -308,7 +308,7 @@ impl ShaperParams {
         Ok(Self { rate, burst, peak, mtu, largest, framing })
     }
 
-    /// What the queue within is to know of the link.
+    /// The facts of the link as the queue within sees them.
     #[must_use]
     pub fn facts_within(&self, link: &LinkFacts) -> LinkFacts {
         LinkFacts { rate: Some(link.rate.map_or(self.rate, |rate| rate.min(self.rate))), ..*link }

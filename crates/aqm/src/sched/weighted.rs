@@ -108,7 +108,7 @@ pub struct WeightedQueue<P, A> {
     /// Flows with a stamp above zero.
     waiting: BinaryHeap<Reverse<(Stamp, u32)>>,
     eligible: Eligible,
-    /// Where the round continues.
+    /// The place where the round continues.
     next: u32,
 }
 

@@ -8,7 +8,7 @@ use crate::math::{self, sqrt};
 use crate::smoothing::{TdrmCpa, Utema};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 
-/// What to do with a signal that is due.
+/// The decision about a signal that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Decision {
     /// The bound moved up instead.
@@ -32,13 +32,13 @@ pub(super) struct OuterLoop {
     pub(super) setpoint: Duration,
     /// The smallest sojourn time since the last signal, at most the setpoint.
     least_sojourn: Duration,
-    /// Of the last departure; zero while nothing waits.
+    /// Sojourn time of the last departure; zero while nothing waits.
     pub(super) last_sojourn: Duration,
     /// A signal was given at that time, and the queue has not been empty since; `MAX`: none.
     signalled_at: Instant,
     /// The queue ran empty after a signal: the link may have been under-used.
     may_raise: bool,
-    /// Since when `accepted` counts; `MAX` before the first arrival.
+    /// Time from which `accepted` counts; `MAX` before the first arrival.
     counting_since: Instant,
     /// Bytes on the wire accepted since the last signal.
     accepted: u64,

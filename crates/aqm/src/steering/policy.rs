@@ -33,7 +33,7 @@ pub struct Policy {
     pub mem_delta: Duration,
     /// Memory of the average rate.
     pub mem_rate: Duration,
-    /// What counts as full use; `None`: the link's rate.
+    /// Rate that counts as full use; `None`: the link's rate.
     pub rate: Option<Rate>,
 }
 
@@ -137,7 +137,7 @@ const fn number(name: &'static str, default: f64, range: (f64, f64), doc: &'stat
     Param::number(name, default).within(range.0, range.1).about(doc).from_source(source)
 }
 
-/// How many parameters a policy has.
+/// Number of parameters that a policy has.
 const COUNT: usize = 14;
 
 /// The parameters of a policy; `native` describes the setpoint of the algorithm alone.

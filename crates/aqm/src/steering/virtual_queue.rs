@@ -23,7 +23,7 @@ impl VirtualQueue {
         (self.fill - self.rate * now.since(self.at).as_secs_f64()).max(0.0)
     }
 
-    /// How long a byte that arrives at `now` would wait.
+    /// The time that a byte arriving at `now` would wait.
     #[inline]
     pub(super) fn delay(&self, now: Instant) -> Duration {
         Duration::from_secs_f64(self.fill(now) / self.rate)

@@ -9,7 +9,7 @@ pub struct Bucket {
     pub(crate) rate: Rate,
     /// Time that an empty bucket needs to fill.
     depth: Duration,
-    /// When the bucket is full again if nothing more is taken.
+    /// Time at which the bucket is full again if nothing more is taken.
     full_at: Instant,
 }
 

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 /// A place in a rate over time, which only moves forward.
 #[derive(Clone, Debug)]
 pub enum RateCursor {
-    /// The same rate at all times.
+    /// A rate that never changes.
     Constant {
         /// The rate.
         rate: Rate,
@@ -39,7 +39,8 @@ impl RateCursor {
         }
     }
 
-    /// The same, with a token bucket of `burst` bytes if that is above zero and the rate constant.
+    /// The start of the rate that `spec` describes, with a token bucket of `burst` bytes if that is
+    /// above zero and the rate constant.
     #[must_use]
     pub fn with_burst(spec: &RateSpec, burst: Bytes) -> Self {
         match spec {
@@ -71,7 +72,7 @@ impl RateCursor {
         matches!(self, Self::Recorded(_))
     }
 
-    /// When a transmission of `size` that starts at `start` ends; [`Instant::MAX`] on a line that
+    /// The end of a transmission of `size` that starts at `start`; [`Instant::MAX`] on a line that
     /// stays down, and on a recorded one. Starts never go back in time.
     #[inline(always)]
     pub fn end_of(&mut self, start: Instant, size: Bytes) -> Instant {
@@ -127,7 +128,8 @@ impl RateCursor {
         }
     }
 
-    /// When the rate changes next after `now`; [`Instant::MAX`] for a rate that has no later step.
+    /// The time of the next change of the rate after `now`; [`Instant::MAX`] for a rate that has no
+    /// later step.
     #[must_use]
     pub fn next_change(&self, now: Instant) -> Instant {
         match self {
@@ -173,8 +175,8 @@ impl RateCursor {
     }
 }
 
-/// When the integral of the rate since `start` reaches `size`; [`Instant::MAX`] when the last rate
-/// is zero before that.
+/// The time at which the integral of the rate since `start` reaches `size`; [`Instant::MAX`] when
+/// the last rate is zero before that.
 fn end_across(steps: &[(Instant, Rate)], start: Instant, size: Bytes) -> Instant {
     const NANOS: u128 = 1_000_000_000;
     let mut left = u128::from(size.bits()) * NANOS;

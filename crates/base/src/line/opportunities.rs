@@ -20,7 +20,7 @@ pub struct Opportunities {
 /// The rule that a list of opportunities breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpportunitiesError {
-    /// There is no opportunity.
+    /// The list has no opportunity.
     Empty,
     /// The opportunity with this index carries no bytes.
     NoBytes(usize),

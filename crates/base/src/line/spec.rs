@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 /// A rate over time.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RateSpec {
-    /// The same rate at all times.
+    /// A rate that never changes.
     Constant(Rate),
     /// The rate from each instant on. The first entry is at time zero; instants rise strictly.
     Steps(Vec<(Instant, Rate)>),
@@ -28,7 +28,7 @@ impl RateSpec {
         }
     }
 
-    /// The same rate on a clock that shows `start` when the first step begins. Until then, and
+    /// Returns this rate on a clock that shows `start` when the first step begins. Until then, and
     /// until the second step, the first rate holds.
     #[must_use]
     pub fn from_start(&self, start: Instant) -> Self {

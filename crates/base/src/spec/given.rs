@@ -16,9 +16,9 @@ pub struct Given<'a> {
 /// A parameter that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParamError {
-    /// Which parameter, or `kind`.
+    /// The parameter's name, or `kind`.
     pub param: &'static str,
-    /// What is wrong with it: value and allowed range.
+    /// The fault: value and allowed range.
     pub message: String,
 }
 
@@ -47,7 +47,7 @@ impl<'a> Given<'a> {
         Ok(Self { kind: kind.kind, params: kind.params, values })
     }
 
-    /// Which kind the parameters are for (one file may hold several kinds).
+    /// The kind that the parameters are for (one file may hold several kinds).
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         self.kind

@@ -14,7 +14,7 @@ pub struct Kind {
     pub title: &'static str,
     /// One sentence.
     pub summary: &'static str,
-    /// Its parameters.
+    /// The kind's parameters.
     pub params: &'static [Param],
     /// Paper, RFC or implementation it follows; empty when there is none.
     pub source: &'static str,

@@ -10,35 +10,35 @@ use alloc::string::String;
 pub struct Param {
     /// The key in files.
     pub name: &'static str,
-    /// What kind of quantity it is.
+    /// The kind of quantity.
     pub unit: Unit,
-    /// Its value when not given.
+    /// The value when the file gives none.
     pub default: Default,
     /// Smallest and largest allowed value, in the unit's base: seconds, bit/s, packets or bytes as
     /// written, plain number.
     pub range: (f64, f64),
     /// One line of meaning.
     pub doc: &'static str,
-    /// Where the default comes from; empty when it is our choice.
+    /// The source of the default; empty when it is our choice.
     pub source: &'static str,
     /// A value as written in a file; empty when the default serves.
     pub example: &'static str,
-    /// What it is to the algorithm.
+    /// The parameter's role in its algorithm.
     pub role: Role,
 }
 
 /// A parameter's value when the file does not give one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Default {
-    /// This value.
+    /// A fixed value.
     Value(Value),
-    /// Worked out from other settings; the text says how.
+    /// A value worked out from other settings; the text says how.
     Auto(&'static str),
-    /// None: it must be given.
+    /// No default: the file must give a value.
     Required,
 }
 
-/// What a parameter is to its algorithm.
+/// The role of a parameter in its algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// One setting among others.
@@ -127,37 +127,37 @@ impl Param {
         Self::new(name, unit, Default::Required)
     }
 
-    /// With the smallest and largest allowed value.
+    /// Sets the smallest and largest allowed value.
     #[must_use]
     pub const fn within(self, low: f64, high: f64) -> Self {
         Self { range: (low, high), ..self }
     }
 
-    /// With its meaning.
+    /// Sets the meaning.
     #[must_use]
     pub const fn about(self, doc: &'static str) -> Self {
         Self { doc, ..self }
     }
 
-    /// With the source of its default.
+    /// Sets the source of the default.
     #[must_use]
     pub const fn from_source(self, source: &'static str) -> Self {
         Self { source, ..self }
     }
 
-    /// With a value as written in a file.
+    /// Sets a value as written in a file.
     #[must_use]
     pub const fn for_instance(self, example: &'static str) -> Self {
         Self { example, ..self }
     }
 
-    /// As an amount that the queue must reach before the algorithm acts.
+    /// Makes it an amount that the queue must reach before the algorithm acts.
     #[must_use]
     pub const fn as_threshold(self) -> Self {
         Self { role: Role::Threshold, ..self }
     }
 
-    /// Its default, where that does not follow from other settings.
+    /// The default, where that does not follow from other settings.
     #[must_use]
     pub const fn default_value(&self) -> Option<Value> {
         match self.default {
@@ -180,7 +180,8 @@ impl Param {
         self.check_shown(value, |number| self.show(number))
     }
 
-    /// As [`Self::check`], for a value that was read from `written`, which messages show.
+    /// Does the same as [`Self::check`], for a value that was read from `written`, which messages
+    /// show.
     ///
     /// # Errors
     /// Names the parameter, what was written, and what is allowed.
@@ -214,7 +215,7 @@ impl Param {
         Ok(())
     }
 
-    /// Its default in words, for tables.
+    /// The default in words, for tables.
     #[must_use]
     pub fn default_text(&self) -> String {
         match self.default {
@@ -256,7 +257,7 @@ impl Param {
     }
 }
 
-/// Those of `params` that have these names, in their order, at compile time.
+/// Picks those of `params` that have these names, in the order of `params`, at compile time.
 ///
 /// # Panics
 /// When a name is that of no parameter.

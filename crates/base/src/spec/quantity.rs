@@ -17,7 +17,7 @@ use core::fmt;
 pub struct QuantityError {
     /// The fault, including the string.
     pub message: String,
-    /// What to write instead.
+    /// The text to write instead.
     pub help: Option<String>,
 }
 
@@ -46,7 +46,7 @@ pub struct Limits<T> {
 }
 
 impl<T: PartialOrd + Copy + fmt::Display> Limits<T> {
-    /// From `low` to `high`, both included.
+    /// The range from `low` to `high`, both included.
     #[must_use]
     pub const fn new(low: T, high: T) -> Self {
         Self { low, high }

@@ -4,7 +4,7 @@ use crate::spec::Decimal;
 use crate::units::{Bytes, Duration, Rate};
 use core::fmt;
 
-/// What kind of quantity a parameter is.
+/// The kind of quantity that a parameter is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// A time span.
@@ -37,9 +37,9 @@ pub enum Unit {
     Nodes,
     /// A form of its own; the string describes it.
     Form(&'static str),
-    /// An algorithm with parameters of its own, which this kind puts to work; it must be named.
+    /// An algorithm with parameters of its own, which the queue runs; it must be named.
     Algorithm,
-    /// A queue of any kind with parameters of its own, which this kind puts to work; tail drop when
+    /// A queue of any kind with parameters of its own, which stands within this one; tail drop when
     /// none is named.
     Queue,
 }
@@ -143,12 +143,12 @@ pub enum Size {
     Bytes(f64),
     /// Packets of one MTU.
     Packets(f64),
-    /// What the link sends in this time.
+    /// The amount that the link sends in this time.
     Time(Duration),
 }
 
 impl Size {
-    /// In bytes, rounded to the nearest; `None` for a time on a link of unknown rate.
+    /// The size in bytes, rounded to the nearest; `None` for a time on a link of unknown rate.
     #[must_use]
     pub fn bytes(self, mtu: Bytes, rate: Option<Rate>) -> Option<Bytes> {
         match self {
@@ -158,8 +158,8 @@ impl Size {
         }
     }
 
-    /// In packets of one MTU, whole or not; `None` for a time on a link that is down or of unknown
-    /// rate.
+    /// The size in packets of one MTU, whole or not; `None` for a time on a link that is down or of
+    /// unknown rate.
     #[must_use]
     pub fn packets(self, mtu: Bytes, rate: Option<Rate>) -> Option<f64> {
         match self {

@@ -30,7 +30,7 @@ impl Class {
         Self::new(dscp >> 3)
     }
 
-    /// Its number, 0 to 7.
+    /// The class's number, 0 to 7.
     #[inline]
     #[must_use]
     pub const fn number(self) -> u8 {

@@ -1,4 +1,4 @@
-//! What a link adds to each packet.
+//! The bytes that a link adds to each packet.
 
 use crate::units::Bytes;
 use core::fmt;
@@ -20,7 +20,7 @@ impl Cells {
     pub const WORDS: [(&'static str, Self); 3] = [("none", Self::None), ("atm", Self::Atm), ("ptm", Self::Ptm)];
 }
 
-/// What a link adds to each packet: a header, bytes up to a least size, cells.
+/// The bytes that a link adds to each packet: a header, bytes up to a least size, cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Framing {
     /// Bytes added to each packet.

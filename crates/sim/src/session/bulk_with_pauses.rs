@@ -15,7 +15,7 @@ pub(crate) struct BulkWithPauses {
     stopped: bool,
 }
 
-/// It needs one channel.
+/// The only channel that it needs.
 const CHANNEL: u32 = 0;
 
 impl BulkWithPauses {

@@ -1,4 +1,4 @@
-//! Which channels of a session are in use, for models that open as many as they need.
+//! The pool of a session's channels, for models that open as many as they need.
 
 use super::Channel;
 
@@ -11,7 +11,7 @@ pub(super) struct ChannelPool {
 }
 
 impl ChannelPool {
-    /// At most `most` channels.
+    /// A pool of at most `most` channels.
     pub(super) const fn new(most: u32) -> Self {
         Self { free: Vec::new(), made: 0, most }
     }

@@ -11,7 +11,7 @@ pub(crate) struct List {
     transfers: Arc<[Transfer]>,
     /// The first that has not begun.
     next: usize,
-    /// Where the list's times count from.
+    /// Time from which the list's times count.
     origin: Instant,
     pool: ChannelPool,
     /// The transfer on each channel: its start and its bytes.

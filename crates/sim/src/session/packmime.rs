@@ -167,7 +167,7 @@ struct SlowNormal {
     missed: f64,
 }
 
-/// How the correlation of [`SlowNormal`] numbers decays.
+/// The decay of the correlation of [`SlowNormal`] numbers.
 #[derive(Debug)]
 struct Decay {
     d: f64,
@@ -312,7 +312,7 @@ impl WebLaws {
         round_up(if self.full { full_quantile(p) } else { tiny_quantile(p) }, MAX)
     }
 
-    /// How long the server thinks.
+    /// Draws the time for which the server thinks.
     pub(super) fn server_delay(&self, rng: &mut Rng) -> Duration {
         Duration::from_secs_f64(weibull(rng, DELAY_SHAPE, self.delay_scale))
     }

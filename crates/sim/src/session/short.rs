@@ -13,7 +13,7 @@ pub(crate) struct Short {
     interval: Duration,
     arrivals: Arrivals,
     pool: ChannelPool,
-    /// When the transfer on each channel began.
+    /// Start of the transfer on each channel.
     began: Vec<Instant>,
     stopped: bool,
 }

@@ -13,7 +13,7 @@ use goodqueue_base::units::{Duration, Instant};
 
 const SAFETY: f64 = 0.8;
 const NEWEST: f64 = 0.4;
-/// It needs one channel.
+/// The only channel that it needs.
 const CHANNEL: u32 = 0;
 
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ pub(crate) struct VideoReading {
     pub(crate) media_bits: u64,
     pub(crate) media: Duration,
     pub(crate) played: Duration,
-    /// Since playing began.
+    /// Time stalled since playing began.
     pub(crate) stalled: Duration,
     pub(crate) stalls: u64,
     /// Changes of quality from one segment to the next.

@@ -42,7 +42,7 @@ pub(crate) struct Web {
 #[derive(Clone, Debug)]
 struct Visit {
     stage: Stage,
-    /// When the present request was sent, the first one with the connection.
+    /// Time at which the present request was sent, the first one with the connection.
     asked: Instant,
     round_trips: u64,
     request: u64,

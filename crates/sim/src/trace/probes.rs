@@ -123,9 +123,9 @@ impl Probes {
         sum.as_nanos().checked_div(count).map(Duration::ns)
     }
 
-    /// How long an answer is awaited: twice the longest round trip so far, as `ping` does after its
-    /// last probe (iputils, ping(8), `-W`), but at least one interval; ten seconds before the first
-    /// answer.
+    /// The time for which an answer is awaited: twice the longest round trip so far, as `ping` does
+    /// after its last probe (iputils, ping(8), `-W`), but at least one interval; ten seconds before
+    /// the first answer.
     #[must_use]
     pub fn patience(&self) -> Duration {
         self.longest.map_or(FIRST, |longest| (longest + longest).max(self.interval))

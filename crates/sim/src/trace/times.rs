@@ -106,7 +106,7 @@ impl TimeCounts {
         counted.filter(|(_, count)| *count > 0).chain(self.wraps.iter().map(|(bucket, wraps)| (*bucket, wraps * WRAP)))
     }
 
-    /// How many times were counted.
+    /// The number of times that were counted.
     #[must_use]
     pub fn len(&self) -> u64 {
         let wraps = self.wraps.iter().map(|(_, wraps)| wraps * WRAP).sum::<u64>();

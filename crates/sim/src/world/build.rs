@@ -1,4 +1,4 @@
-//! From a specification to a world: routes, lanes, queues, hosts, first events.
+//! Construction of a world from a specification: routes, lanes, queues, hosts, first events.
 
 mod elements;
 mod flows;
@@ -37,18 +37,19 @@ pub(super) fn fault<T>(subject: impl Into<String>, message: impl Into<String>) -
     Err(WorldError { subject: subject.into(), message: message.into() })
 }
 
-/// Where the ends of TCP connections are.
+/// The location of the ends of TCP connections.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum TcpEnds {
     Simulated,
     Outside,
-    /// Those of flows of these groups outside, where they exchange datagrams of any kind; all
-    /// others simulated.
+    /// The ends of flows of these groups are outside, where they exchange datagrams of any kind;
+    /// all others are simulated.
     Foreign(Vec<u32>),
 }
 
 impl TcpEnds {
-    /// Where those of a flow of this group are, and what the network knows of its packets.
+    /// Returns the network's knowledge of the packets of a flow of this group if its ends are
+    /// outside; `None` if they are simulated.
     fn of(&self, group: u32) -> Option<Content> {
         match self {
             Self::Simulated => None,
@@ -58,7 +59,7 @@ impl TcpEnds {
     }
 }
 
-/// What building a world has worked out, for those who add to the world later.
+/// The results of building a world that later additions to it need.
 pub(super) struct BuildState {
     /// The element of each link of the specification. Whether a wire is fused depends on the route.
     pub(super) elements: Vec<Element>,
@@ -139,8 +140,8 @@ fn large_packets_are_alike(spec: &WorldSpec) -> bool {
     sizes.all(|size| size.is_some_and(|size| size.get() < u64::from(SMALL) || *large.get_or_insert(size) == size))
 }
 
-/// For each link with a queue, the shortest propagation delay there and back of the flows that
-/// cross it.
+/// Returns, for each link with a queue, the shortest propagation delay there and back of the flows
+/// that cross it.
 fn shortest_round_trips(spec: &WorldSpec, elements: &[Element], links: usize) -> IdVec<LinkId, Duration> {
     let mut shortest = IdVec::filled(Duration::MAX, links);
     for flow in &spec.flows {
@@ -153,7 +154,7 @@ fn shortest_round_trips(spec: &WorldSpec, elements: &[Element], links: usize) ->
     shortest
 }
 
-/// What feeds a link of the specification.
+/// The source of the packets of a link of the specification.
 #[derive(Clone, Copy, PartialEq)]
 enum Feeder {
     Nothing,

@@ -29,7 +29,7 @@ const LOCAL_QUEUE_PACKETS: u64 = 1000;
 pub(super) struct SenderHost {
     /// Time of the pending event; `MAX` when there is none.
     timer_at: Instant,
-    /// Its access link takes nothing more before this time.
+    /// Time before which its access link takes nothing more.
     pub(super) held_until: Instant,
     /// Round-trip times that the figures have counted.
     pub(super) rtt_samples: u64,
@@ -72,7 +72,7 @@ impl ReceiverHost {
     }
 }
 
-/// What is known of a flow beside its hot state.
+/// The state of a flow besides its hot state.
 #[derive(Clone, Debug)]
 pub(super) struct Flow {
     pub(super) group: GroupId,
@@ -91,7 +91,7 @@ pub(super) struct Hosts {
     pub(super) timers: Timers,
     /// Receivers that take their packets late, in worlds that have them.
     late: Option<Late>,
-    /// There are so many flows that the state of most of them is not in the cache.
+    /// Whether the flows are so numerous that the state of most of them is not in the cache.
     pub(super) crowded: bool,
     pub(super) flows: IdVec<FlowId, Flow>,
     pub(super) senders: IdVec<TcpId, SenderHost>,
@@ -228,7 +228,7 @@ impl World {
         }
     }
 
-    /// Lets a packet enter the hop that it has reached by its hop count, or delivers it at its end.
+    /// Passes a packet to the hop that it has reached by its hop count, or delivers it at its end.
     #[inline]
     pub(super) fn enter_or_deliver(&mut self, packet: &SimPacket) {
         match self.net.hop_of(packet) {

@@ -23,7 +23,7 @@ const MAX_SAMPLED_FLOWS: usize = 64;
 pub(super) struct Figures {
     pub(super) measuring: bool,
     pub(super) recording: Recording,
-    /// Their times follow at the end.
+    /// Sampled values, whose times follow at the end.
     series: Vec<Series>,
     sampled_at: Vec<Instant>,
     sampled: Vec<SampledFlow>,
@@ -355,7 +355,7 @@ impl World {
     }
 }
 
-/// A series with room for so many samples.
+/// A series with room for `samples` samples.
 fn new_series(subject: String, names: Vec<String>, samples: usize) -> Series {
     let columns = names.into_iter().map(|name| SeriesColumn { name, values: Vec::with_capacity(samples) }).collect();
     Series { subject, times: Arc::default(), columns }

@@ -31,7 +31,7 @@ pub(super) struct Slots {
     lanes: usize,
 }
 
-/// What a slot of the agenda is for.
+/// The purpose of a slot of the agenda.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Slot {
     /// The earliest timer of a host or control event.
@@ -170,7 +170,8 @@ impl Network {
         prefetch_answers(&self.routes, &self.hops, &self.wires, upcoming);
     }
 
-    /// What packets pass between hosts and links, and the routes that they take.
+    /// The lanes and wires that packets cross between hosts and links, and the routes that they
+    /// take.
     #[inline(always)]
     pub(super) fn ways_and_routes(&mut self) -> (Ways<'_>, &IdVec<FlowId, Route>) {
         let Self { agenda, slots, lanes, hops, routes, classes, wires, .. } = self;
@@ -190,7 +191,7 @@ impl Network {
         (packet.hop != count).then(|| HopId::new(first.get() + u32::from(packet.hop)))
     }
 
-    /// Lets a packet enter the hop it has reached: a link, or a wire that several elements feed.
+    /// Passes a packet to the hop it has reached: a link, or a wire that several elements feed.
     #[inline]
     pub(super) fn enter(&mut self, now: Instant, packet: &SimPacket, hop: HopId) {
         if let Element::Link(link) = self.hops[hop].element() {
@@ -200,7 +201,7 @@ impl Network {
         }
     }
 
-    /// Sets when something else than packets is due at the end of a lane.
+    /// Sets the time at which something other than packets is due at the end of a lane.
     pub(super) fn set_alarm(&mut self, lane: LaneId, alarm: Instant) {
         let place = &mut self.lanes[lane];
         place.alarm = alarm;
@@ -217,7 +218,7 @@ impl Network {
         packet
     }
 
-    /// Lets a packet that reaches the wire at `hop` at `arrival` cross it and enter the next lane.
+    /// Moves a packet that reaches the wire at `hop` at `arrival` across it and into the next lane.
     #[inline(always)]
     pub(super) fn cross_wire(&mut self, packet: &SimPacket, hop: HopId, arrival: Instant) {
         self.ways().cross_wire(packet, hop, arrival);

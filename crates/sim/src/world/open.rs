@@ -25,7 +25,7 @@ pub struct OpenWorld {
     changes: u64,
 }
 
-/// What a world holds at one time.
+/// The contents of a world at one time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Held {
     /// Packets that wait or are under way.
@@ -89,7 +89,7 @@ pub struct View {
 /// An observation of one link.
 #[derive(Clone, Debug)]
 pub struct LinkView {
-    /// The rate that its queue is told.
+    /// The link rate that its queue sees.
     pub rate: Rate,
     /// The backlog.
     pub waiting: QueueView,
@@ -178,7 +178,7 @@ impl OpenWorld {
         reached
     }
 
-    /// What this world holds now, with which the memory it takes grows.
+    /// The present contents of this world, with which the memory it takes grows.
     #[must_use]
     pub fn held(&self) -> Held {
         let waiting = self.world.net.links.iter().map(|link| link.view().packets.get()).sum::<u64>();
@@ -270,7 +270,7 @@ impl OpenWorld {
         }
     }
 
-    /// What was heard of each call since the last call of this function, with its group's index
+    /// Returns the outcome of each call since this function was last used, with its group's index
     /// into the specification. Calls are listened to from the first time on.
     pub fn take_calls(&mut self) -> Vec<(u32, CallOutcome)> {
         let hosts = &mut self.world.hosts;

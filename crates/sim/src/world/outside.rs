@@ -32,27 +32,27 @@ pub struct Ticket(pub std::num::NonZeroU32);
 pub struct OutsidePacket {
     /// The flow of the specification to which it belongs.
     pub flow: u32,
-    /// Its content, with [`Flags::ACK`] exactly if it travels from sink to source. Data counts from
-    /// zero, without the handshake.
+    /// The packet's content, with [`Flags::ACK`] exactly if it travels from sink to source. Data
+    /// counts from zero, without the handshake.
     pub segment: Segment,
     /// IP length in bytes.
     pub ip_len: u16,
-    /// Its ECN codepoint.
+    /// The packet's ECN codepoint.
     pub ecn: Ecn,
-    /// Its owner's number for it.
+    /// The owner's number for the packet.
     pub ticket: Ticket,
 }
 
 /// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It has reached the other end, with this codepoint.
+    /// The packet has reached the other end, with this codepoint.
     Arrived {
         /// The packet.
         ticket: Ticket,
         /// Whether it travels from sink to source.
         is_reverse: bool,
-        /// Its codepoint on arrival.
+        /// The packet's codepoint on arrival.
         ecn: Ecn,
     },
     /// A queue has dropped it, or a wire lost it.
@@ -73,7 +73,7 @@ struct Timed {
 
 pub use datagrams::{OutsideDatagram, Reported};
 
-/// What the network knows of the packets of a flow whose ends are outside.
+/// The network's knowledge of the packets of a flow whose ends are outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {
     /// TCP segments, of which it takes goodput, round-trip times and retransmissions.
@@ -91,7 +91,7 @@ impl Content {
     }
 }
 
-/// What the network sees of one flow.
+/// The network's view of one flow.
 #[derive(Clone, Debug)]
 pub(super) struct OutsideFlow {
     content: Content,
@@ -106,7 +106,8 @@ pub(super) struct OutsideFlow {
     under_way: VecDeque<Timed>,
     /// Numbers of datagrams, by direction.
     datagrams: [u64; 2],
-    /// Its owner reports what it has delivered, so that bytes of datagrams do not count.
+    /// Whether its owner reports the bytes it has delivered, so that bytes of datagrams do not
+    /// count.
     is_reported: bool,
 }
 

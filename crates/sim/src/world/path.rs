@@ -4,7 +4,7 @@ use crate::ids::{FlowId, GroupId, HopId, Id, LaneId, LinkId, OutsideId, SessionI
 use crate::packet::HostMark;
 use goodqueue_base::units::Class;
 
-/// What stands at a place of a route.
+/// The element at a place of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Element {
     /// A link with a queue.
@@ -132,9 +132,9 @@ impl Host {
 /// The direction in which a packet travels along its flow's route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Heading {
-    /// From source to sink.
+    /// The direction from source to sink.
     Forward,
-    /// From sink to source.
+    /// The direction from sink to source.
     Reverse,
 }
 

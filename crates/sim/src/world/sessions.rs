@@ -36,7 +36,7 @@ pub(super) struct SessionHost {
     /// Event of its own timer.
     control: ControlId,
     channels: Vec<ChannelId>,
-    /// What each connection begins with.
+    /// Initial state of each connection's sender.
     sender: Sender,
     receiver: ReceiverConfig,
     mss: Bytes,

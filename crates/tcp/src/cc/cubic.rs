@@ -41,7 +41,7 @@ const MAX_OFFSET: u64 = 300_000;
 const MILLISECOND: u64 = 1_000_000;
 const SECOND: u64 = 1_000_000_000;
 
-/// How slow start ends without a loss.
+/// The way in which slow start ends without a loss.
 #[derive(Clone, Debug)]
 enum Exit {
     LossOnly,
@@ -84,7 +84,7 @@ struct Params {
 #[derive(Clone, Debug)]
 struct Epoch {
     start: u64,
-    /// In 1/1024 s.
+    /// Time from the start to the plateau, in 1/1024 s.
     k: u64,
     origin: u32,
     /// Window that Reno would have, and segments delivered since it last grew.

@@ -23,14 +23,14 @@ const CSS_ROUNDS: u32 = 5;
 const MAX_STEP: u32 = 8;
 const NONE: u64 = u64::MAX;
 
-/// How the window grows on this acknowledgement.
+/// The growth of the window on this acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// By the delivered segments.
+    /// Growth by the delivered segments.
     SlowStart,
-    /// By a quarter of the delivered segments.
+    /// Growth by a quarter of the delivered segments.
     Conservative,
-    /// Not at all: slow start is over.
+    /// No growth: slow start is over.
     Done,
 }
 

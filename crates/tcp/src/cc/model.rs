@@ -1,4 +1,4 @@
-//! What a control believes of its path, for observers such as tests and traces.
+//! A control's model of its path, for observers such as tests and traces.
 
 use goodqueue_base::units::Duration;
 
@@ -6,7 +6,7 @@ use goodqueue_base::units::Duration;
 /// per second, volumes in segments; `None` is a bound that is not set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathModel {
-    /// What the control is doing.
+    /// The phase that the control is in.
     pub phase: ModelPhase,
     /// Pacing rate over bandwidth.
     pub pacing_gain: f64,
@@ -36,7 +36,7 @@ pub struct PathModel {
     pub has_been_full: bool,
 }
 
-/// What a control that models its path is doing.
+/// The phase of a control that models its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelPhase {
     /// Looks for the bandwidth by doubling the rate.

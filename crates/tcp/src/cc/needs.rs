@@ -1,21 +1,21 @@
-//! What a control asks of the sender that works for it.
+//! The demands of a control on the sender that works for it.
 
 use crate::config::EcnMode;
 
-/// What a control asks of the sender beyond the events every control gets.
+/// The demands of a control on the sender beyond the events every control gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
-    /// How much it needs to know of each acknowledgement.
+    /// Detail in which it needs to know each acknowledgement.
     pub feedback: Feedback,
-    /// Who reduces the window.
+    /// The side that reduces the window.
     pub reduction: Reduction,
-    /// Its own kind of ECN.
+    /// The control's own kind of ECN.
     pub ecn: EcnMode,
-    /// What it does about marks.
+    /// Response to marks.
     pub marks: MarkResponse,
     /// Whether it has a [`PathModel`](super::PathModel).
     pub models_path: bool,
-    /// How it starts.
+    /// Start of the control.
     pub start: Start,
     /// Windows that the send buffer is made for.
     pub send_buffer: u32,
@@ -23,26 +23,27 @@ pub struct Needs {
     pub offload: bool,
 }
 
-/// What a control does about packets that arrive marked.
+/// The response of a control to packets that arrive marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkResponse {
-    /// It sends less.
+    /// Sends less.
     Reduces,
-    /// It sends on as before: a queue that marks instead of dropping does not slow it.
+    /// Sends on as before: a queue that marks instead of dropping does not slow the flow.
     Ignores,
 }
 
-/// How a control starts.
+/// The way in which a control starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// By slow start, which may end as [`SlowStartExit`](crate::SlowStartExit) says.
+    /// Starts by slow start, which may end as [`SlowStartExit`](crate::SlowStartExit) says.
     Slow,
-    /// In its own way; [`SlowStartExit::Native`](crate::SlowStartExit::Native) is all it knows.
+    /// Starts in its own way; [`SlowStartExit::Native`](crate::SlowStartExit::Native) is the only
+    /// exit it knows.
     Own,
 }
 
-/// How much a control needs to know of each acknowledgement. Details cost the sender time and
-/// memory.
+/// The detail in which a control needs to know each acknowledgement. Details cost the sender time
+/// and memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feedback {
     /// [`CongestionControl::on_ack`](super::CongestionControl::on_ack).
@@ -52,7 +53,7 @@ pub enum Feedback {
     Detailed,
 }
 
-/// Who reduces the window after losses and marks.
+/// The side that reduces the window after losses and marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduction {
     /// The sender, gradually over a round trip (PRR), to the window the control names.
@@ -62,7 +63,7 @@ pub enum Reduction {
 }
 
 impl Needs {
-    /// What most controls need: acknowledgements, losses and marks as they come.
+    /// The demands of most controls: acknowledgements, losses and marks as they come.
     pub const PLAIN: Self = Self {
         feedback: Feedback::Plain,
         reduction: Reduction::Gradual,

@@ -5,7 +5,7 @@ use super::hystart_plus_plus::{HystartPlusPlus, Mode};
 use super::window::SegmentWindow;
 use crate::config::SlowStartExit;
 
-/// How slow start may end without a loss. Only the initial slow start may: call
+/// The end of slow start without a loss. Only the initial slow start may end so: call
 /// [`over`](Self::over) at the first reduction.
 #[derive(Clone, Debug)]
 pub(super) struct SlowStart {

@@ -190,7 +190,7 @@ fn operation() -> impl Strategy<Value = Operation> {
 }
 
 proptest! {
-    /// Whatever happens, the window is positive, and reductions never raise it.
+    /// Checks that, whatever happens, the window is positive, and reductions never raise it.
     #[test]
     fn no_life_breaks_a_control(
         kind in 0..kinds().len(),

@@ -14,7 +14,7 @@ pub(super) struct OutOfOrder {
     recent: [(u64, u64); 4],
     /// Bytes in all ranges.
     held: u64,
-    /// What arrived a second time and is not reported yet.
+    /// Range that arrived a second time and is not reported yet.
     twice: (u64, u64),
 }
 
@@ -104,8 +104,8 @@ impl OutOfOrder {
         }
     }
 
-    /// In-order data reaches `end`. Returns how far it reaches together with the ranges behind it,
-    /// which are removed.
+    /// Takes in-order data up to `end`. Returns how far it reaches together with the ranges behind
+    /// it, which are removed.
     pub(super) fn take_up_to(&mut self, end: u64) -> u64 {
         let mut reached = end;
         while let Some(&(start, past)) = self.ranges.front()

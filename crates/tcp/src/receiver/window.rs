@@ -24,21 +24,21 @@ const NEVER: u64 = u64::MAX;
 /// The state that every segment reads, in bytes and nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
-    /// When the present round trip ends.
+    /// End of the present round trip.
     due: u64,
     /// One above the last byte that the sender may send.
     edge: u64,
     offered: u32,
-    /// Up to where the offer may grow.
+    /// Bound up to which the offer may grow.
     room: u32,
 }
 
-/// What the application reads.
+/// The measurements of the application's reading.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading {
     /// Bytes read in the busiest round trip so far.
     most: u64,
-    /// Where the present round trip began.
+    /// First byte of the present round trip.
     from: u64,
     /// The round-trip time less the way here, in nanoseconds.
     way_back: u64,

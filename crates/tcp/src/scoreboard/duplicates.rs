@@ -15,9 +15,9 @@ impl Scoreboard {
         }
     }
 
-    /// As [`acknowledge`](Self::acknowledge). All acknowledged segments but the first were counted
-    /// when their duplicates came, as far as there were duplicates; the remaining ones are kept or
-    /// forgotten.
+    /// Does the work of [`acknowledge`](Self::acknowledge). All acknowledged segments but the first
+    /// were counted when their duplicates came, as far as there were duplicates; the remaining ones
+    /// are kept or forgotten.
     pub(crate) fn acknowledge_after_duplicates(
         &mut self,
         now: u64,

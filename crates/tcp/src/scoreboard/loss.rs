@@ -27,7 +27,7 @@ impl LastDelivered {
 pub(crate) struct Verdict {
     /// Segments newly believed lost.
     pub(crate) lost: u32,
-    /// Of those, retransmissions.
+    /// Retransmissions among those.
     pub(crate) retransmissions: u32,
     /// Segments older than the latest delivered one may only be late: search again then.
     pub(crate) wait_until: Option<u64>,

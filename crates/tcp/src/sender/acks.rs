@@ -12,9 +12,9 @@ use goodqueue_base::units::{Duration, Instant};
 /// Round-trip times of one acknowledgement in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Measured {
-    /// For the control: that of the segment sent last.
+    /// Time for the control: that of the segment sent last.
     control: Option<u64>,
-    /// From selectively reported segments alone.
+    /// Time from selectively reported segments alone.
     sack: Option<u64>,
 }
 

@@ -5,10 +5,10 @@ use crate::receiver::Receiver;
 use crate::segment::{Flags, Segment};
 use goodqueue_base::units::{Bytes, Duration, Instant};
 
-/// What follows a message on its stream.
+/// The continuation of a stream after a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// Perhaps another message.
+    /// Another message may follow.
     More,
     /// FIN.
     Fin,

@@ -143,7 +143,7 @@ impl Sender {
         (self.segmentation.whole(bytes.saturating_add(near).min(MAX_BYTES)) as u32).max(MIN)
     }
 
-    /// Whether so many segments may wait for the next acknowledgement.
+    /// Whether this many segments may wait for the next acknowledgement.
     fn can_wait(&self, t: u64, segments: u32, after_others: bool) -> bool {
         let recently = after_others || t.saturating_sub(self.last_sent_at) <= SHORTLY;
         if !recently || matches!(self.state, State::Recovery | State::Loss) || 3 * segments >= self.window {

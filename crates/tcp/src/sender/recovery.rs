@@ -9,7 +9,7 @@ use crate::prr::Prr;
 use crate::scoreboard::Verdict;
 use goodqueue_base::units::Instant;
 
-/// What may be sent besides new data after the latest event.
+/// The segments that may be sent besides new data after the latest event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Repair {
     Nothing,
@@ -20,7 +20,7 @@ pub(super) enum Repair {
     NewFirst,
 }
 
-/// What is needed to notice that a reduction was a mistake.
+/// The facts needed to notice that a reduction was a mistake.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Undo {
     /// The cumulative acknowledgement when the reduction began.

@@ -34,9 +34,9 @@ pub(super) enum Use {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timer {
     pub(super) usage: Use,
-    /// When it is due. It then waits for the next turn of its row.
+    /// Time at which it is due. It then waits for the next turn of its row.
     pub(super) at: u64,
-    /// When it was set; [`NEVER`] once `at` is a turn of the wheel.
+    /// Time at which it was set; [`NEVER`] once `at` is a turn of the wheel.
     set_at: u64,
 }
 

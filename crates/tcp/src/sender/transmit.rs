@@ -22,8 +22,8 @@ impl Sender {
         self.poll_cold(now)
     }
 
-    /// As [`poll_transmit`](Self::poll_transmit), but only for a segment that was granted without
-    /// further checks. There may be others when there is none.
+    /// Does the work of [`poll_transmit`](Self::poll_transmit), but only for a segment that was
+    /// granted without further checks. There may be others when there is none.
     #[inline(always)]
     pub(crate) fn poll_granted(&mut self, now: Instant) -> Option<Transmit> {
         (self.quota > 0).then(|| self.send_granted(now))

@@ -263,7 +263,7 @@ impl Writer {
         (sent + waiting) * self.mss + (sent.div_ceil(piece) + waiting.div_ceil(buffer)) * self.overhead()
     }
 
-    /// Lets the application, which is awake, write until the send buffer is full.
+    /// Writes for the application, which is awake, until the send buffer is full.
     fn fill(&mut self, standing: &Standing) {
         // The window alone decides here what is sent; in Linux, only written data is.
         self.written = self.written.max(standing.nxt);

@@ -7,7 +7,8 @@ use goodqueue_aqm::sched::kinds;
 use goodqueue_aqm::spec::{KindSpec, ParamError};
 use goodqueue_base::spec::quantity::QuantityError;
 
-/// Why no queue can be made. It is put into words where it is told, when the stack is not deep.
+/// The reason that no queue can be made. It is put into words where it is reported, when the stack
+/// is not deep.
 #[derive(Debug)]
 pub(crate) enum Refusal {
     /// A request for this many bytes.
@@ -18,9 +19,9 @@ pub(crate) enum Refusal {
     NotAPair(String),
     /// A name that one request has twice.
     Twice(String),
-    /// So many settings, those of earlier requests included.
+    /// This many settings, those of earlier requests included.
     Settings(usize),
-    /// Nothing says which queue is meant.
+    /// A request that does not name the queue's kind.
     NoKind,
     /// A kind that there is not.
     UnknownKind(String),

@@ -26,7 +26,7 @@ pub struct LinuxChokeParams {
     pub max_p: u32,
     /// Binary logarithm of the inverse weight of a sample.
     pub log: u32,
-    /// How ECN-capable packets are treated above `max_th`.
+    /// Treatment of ECN-capable packets above `max_th`.
     pub above: AboveMax,
 }
 

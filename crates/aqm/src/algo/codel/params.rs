@@ -16,7 +16,7 @@ pub struct CoDelParams {
     pub mtu: Bytes,
     /// Delivered packets are marked above this sojourn time; [`Duration::MAX`] for never.
     pub ce_threshold: Duration,
-    /// How an episode begins soon after another.
+    /// Start of an episode that begins soon after another.
     pub reentry: Reentry,
     /// Exact numbers, or those of Linux.
     pub arithmetic: Arithmetic,

@@ -1,18 +1,18 @@
-//! What an episode of signals remembers of the one before: RFC 8289, and the laws before it.
+//! The state that one episode of signals passes on to the next: RFC 8289, and the laws before it.
 
 use goodqueue_base::units::{Duration, Instant};
 
-/// How an episode of signals begins when another ended not long ago.
+/// The start of an episode of signals that begins soon after another has ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reentry {
-    /// With as many signals as the last episode added, within 16 intervals (RFC 8289 §5.5).
+    /// Starts with as many signals as the last episode added, within 16 intervals (RFC 8289 §5.5).
     #[default]
     Rfc8289,
-    /// With two fewer than the last episode ended with, within one interval; otherwise only after a
-    /// second interval above target (Nichols and Jacobson 2012).
+    /// Starts with two fewer than the last episode ended with, within one interval; otherwise only
+    /// after a second interval above target (Nichols and Jacobson 2012).
     Acm2012,
-    /// With two fewer within eight intervals, and the drop that ends an episode does not count
-    /// (the authors' later code for ns-2).
+    /// Starts with two fewer within eight intervals, and the drop that ends an episode does not
+    /// count (the authors' later code for ns-2).
     Ns2,
 }
 

@@ -27,7 +27,7 @@ fn arrive(gsp: &mut Gsp, now: Instant, queue: QueueView) -> bool {
     with_env(now, KNOWN, |env| gsp.on_arrival(env, packet(now), queue)) != Verdict::Pass
 }
 
-/// Lets a packet leave after waiting for `sojourn` while others still wait.
+/// Dequeues a packet that has waited for `sojourn` while others still wait.
 fn depart(gsp: &mut Gsp, now: Instant, sojourn: Duration) {
     let verdict = with_env(now, KNOWN, |env| gsp.on_departure(env, packet(now - sojourn), WAITING));
     assert_eq!(verdict, Verdict::Pass);

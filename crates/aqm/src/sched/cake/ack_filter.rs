@@ -1,14 +1,14 @@
-//! Which acknowledgement a later one in the same queue makes redundant.
+//! The filter that removes acknowledgements made redundant by a later one in the same queue.
 
 use crate::ack::PureAck;
 use crate::aqm::FlowHash;
 use crate::pool::Place;
 use crate::qdisc::Packet;
 
-/// How eagerly acknowledgements are thinned out.
+/// The extent to which acknowledgements are thinned out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AckFilter {
-    /// Not at all.
+    /// No acknowledgement is removed.
     #[default]
     Off,
     /// One older acknowledgement is kept besides the newest.

@@ -1,4 +1,5 @@
-//! How many busy queues the hosts of a tin have, and what each of them gets of a turn.
+//! The numbers of busy queues that the hosts of a tin have, and the share of a turn that each queue
+//! gets.
 
 use super::params::Isolation;
 use super::shares::Share;
@@ -10,11 +11,12 @@ use goodqueue_base::units::{Instant, Rng};
 /// A host's queues.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Load {
-    /// Those that have a place in the round.
+    /// Number of queues that have a place in the round.
     queues: u32,
-    /// Those of them that are bulk.
+    /// Number of those that are bulk.
     pub(super) bulk: u32,
-    /// What each of these gets of a quantum. It is kept, as turns are more frequent than changes.
+    /// The share of a quantum that each bulk queue gets. It is kept, as turns are more frequent
+    /// than changes.
     share: Share,
 }
 
@@ -35,11 +37,11 @@ const ANY: u32 = 0;
 /// The hosts of a tin.
 #[derive(Clone, Debug)]
 pub(super) struct Hosts {
-    /// Of sources and destinations, if they are told apart.
+    /// Classifiers of sources and destinations, if they are told apart.
     classifiers: [Option<Classifier>; 2],
     /// One slot for [`ANY`], those of sources, and those of destinations.
     loads: Vec<Load>,
-    /// How many slots a side has.
+    /// Number of slots that a side has.
     count: u32,
     /// Credit of a turn, which the bulk queues of a host share.
     pub(super) quantum: i64,

@@ -67,7 +67,7 @@ impl Isolation {
     }
 }
 
-/// How classes are put into tins. Tin 0 holds best effort but in `Eight` and `Precedence`.
+/// The mapping of classes to tins. Tin 0 holds best effort but in `Eight` and `Precedence`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tins {
     /// One for all.
@@ -136,11 +136,11 @@ impl Tins {
 pub struct CakeParams {
     /// COBALT's, in every queue.
     pub cobalt: CobaltParams,
-    /// Between what the link is shared.
+    /// Entities that share the link.
     pub isolation: Isolation,
-    /// How classes are put into tins.
+    /// Mapping of classes to tins.
     pub tins: Tins,
-    /// How eagerly acknowledgements are thinned out.
+    /// Extent to which acknowledgements are thinned out.
     pub ack_filter: AckFilter,
     /// Queues of a tin.
     pub flows: u32,
@@ -151,7 +151,7 @@ pub struct CakeParams {
     pub ingress: bool,
     /// Rate of its own shaper; `None`: unlimited.
     pub rate: Option<Rate>,
-    /// What each packet counts besides its own bytes.
+    /// Bytes that each packet counts besides its own.
     pub framing: Framing,
     /// Most bytes in all queues.
     pub memlimit: Bytes,

@@ -50,12 +50,13 @@ pub(super) struct Shaping {
     next: Instant,
     failsafe: Instant,
     tins: [TinSchedule; 8],
-    /// When packets that were held back may go.
+    /// Time at which packets that were held back may go.
     pub(super) held: Option<Instant>,
 }
 
 impl Shaping {
-    /// Nothing sent yet; `rates` are the tins', the first of them that of all.
+    /// Creates the schedule before anything is sent; `rates` are the tins', the first of them that
+    /// of all.
     pub(super) fn new(rates: &[Rate]) -> Self {
         let first = rates.first().copied().unwrap_or(Rate::ZERO);
         let tin = |number: usize| {
@@ -82,12 +83,12 @@ impl Shaping {
         *packets = (*packets + after).saturating_sub(before);
     }
 
-    /// When the next packet may go.
+    /// The time at which the next packet may go.
     pub(super) fn may_go_at(&self) -> Instant {
         self.next.min(self.failsafe)
     }
 
-    /// Until when all packets must wait, if they must.
+    /// The time until which all packets must wait, if they must.
     pub(super) fn holds_until(&self, now: Instant) -> Option<Instant> {
         Some(self.may_go_at()).filter(|&at| at > now)
     }

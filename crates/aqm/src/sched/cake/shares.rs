@@ -3,8 +3,8 @@
 use crate::arithmetic::LinuxDraws;
 use goodqueue_base::units::Rng;
 
-/// What one of several queues gets of a quantum that they share: whole bytes, and one more as often
-/// as a part of a byte is large.
+/// The part of a shared quantum that one of several queues gets: whole bytes, and one more with the
+/// probability of the fraction of a byte that remains.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Share {
     bytes: i64,

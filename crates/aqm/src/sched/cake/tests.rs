@@ -173,7 +173,8 @@ fn ack(number: u64, echo: u8) -> PureAck {
     PureAck { number, echo, ..PureAck::default() }
 }
 
-/// What is left of a line of acknowledgements of flow 1, data packets (`None`) among them.
+/// Returns the packets left of a line of acknowledgements of flow 1, data packets (`None`) among
+/// them.
 fn left(filter: AckFilter, line: &[Option<PureAck>]) -> Vec<u64> {
     let params = CakeParams { ack_filter: filter, ..CakeParams::default() };
     let mut queue = Cake::new(params, Limit::NONE);

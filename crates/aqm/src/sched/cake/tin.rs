@@ -11,7 +11,7 @@ use goodqueue_base::units::{Instant, Rng};
 
 const NONE: u32 = u32::MAX;
 
-/// Where a queue stands.
+/// The place of a queue in its tin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// Nowhere.
@@ -42,8 +42,8 @@ impl Seat {
     pub(super) const IDLE: Self = Self { deficit: 0, next: NONE, previous: NONE, hosts: [0; 2], place: Place::Idle };
 }
 
-/// Where the credit of turns is drawn from: the draws of Linux's form, if that is wanted, or the
-/// stream of all queues.
+/// The source of the random part of a turn's credit: the draws of Linux's form, if that is wanted,
+/// or the stream of all queues.
 type Draws<'a> = (&'a mut Option<LinuxDraws>, &'a mut Rng);
 
 /// Queues in a line, linked both ways through their seats. The last is linked with the first, so

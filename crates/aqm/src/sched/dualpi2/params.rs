@@ -3,7 +3,7 @@
 use crate::spec::{Default as ParamDefault, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit, Value};
 use goodqueue_base::units::{Bytes, Duration, Packets};
 
-/// Which queue goes next while both have packets.
+/// The choice of the queue that goes next while both have packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// L4S first, but for the classic queue's share of bytes, in thousandths.
@@ -34,11 +34,11 @@ pub struct DualPi2Params {
     pub k: f64,
     /// L4S packets that waited no longer are not marked for that.
     pub min_th: Duration,
-    /// From `min_th` and this on all of them are.
+    /// Width of the ramp: L4S packets that waited for `min_th` and this are all marked.
     pub range: Duration,
-    /// Unless no more than this many packets wait behind.
+    /// Packets behind an L4S packet that have to be exceeded for the ramp to mark it.
     pub th_len: Packets,
-    /// Which queue goes next.
+    /// Choice of the queue that goes next.
     pub scheduler: Order,
     /// One full packet.
     pub mtu: Bytes,
@@ -86,7 +86,7 @@ impl DualPi2Params {
         }
     }
 
-    /// From this classic probability on ECN-capable packets are dropped, too.
+    /// The classic probability from which on ECN-capable packets are dropped, too.
     #[must_use]
     pub fn p_classic_max(&self) -> f64 {
         (1.0 / (self.k * self.k)).min(1.0)

@@ -1,4 +1,4 @@
-//! What each class is promised, and the parameters of kind `jobs`.
+//! The promises to each class, and the parameters of kind `jobs`.
 
 use crate::spec::{Default as ParamDefault, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit, Value};
 use goodqueue_base::units::{Class, Duration};
@@ -9,9 +9,9 @@ pub(super) const MAX: usize = Class::COUNT;
 /// The promises to a class, each optional.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Promise {
-    /// Its delay in relation to that of other classes that have one.
+    /// Weight of the class's delay relative to that of other classes that have one.
     pub delay_share: Option<f64>,
-    /// Its loss ratio in relation to that of other classes that have one.
+    /// Weight of the class's loss ratio relative to that of other classes that have one.
     pub loss_share: Option<f64>,
     /// Longest delay in seconds.
     pub delay_bound: Option<f64>,
@@ -28,7 +28,7 @@ impl Promise {
     }
 }
 
-/// Which packets leave a class that must drop.
+/// The packets that leave a class that must drop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DropEnd {
     /// The newest.
@@ -46,7 +46,7 @@ pub struct ProjectionParams {
     pub alpha: f64,
     /// Backlog that must not be exceeded, as a share of the limit.
     pub b_lim: f64,
-    /// How far ahead to look.
+    /// Time span that the projection covers.
     pub horizon: Duration,
     /// Round-trip time of flows.
     pub rtt: Duration,
@@ -59,7 +59,7 @@ pub struct JobsParams {
     pub promises: alloc::vec::Vec<Promise>,
     /// True if each class has its own part of the buffer.
     pub separate: bool,
-    /// Which packets leave a class that must drop.
+    /// Packets that leave a class that must drop.
     pub drop: DropEnd,
     /// Packets between relative-delay steps.
     pub sampling: u32,

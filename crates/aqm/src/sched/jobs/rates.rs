@@ -1,10 +1,10 @@
-//! How classes share the link's rate, and who loses when packets must go. Rates in wire bytes a
-//! second, sizes in wire bytes.
+//! The division of the link's rate among classes, and the choice of the class that loses when
+//! packets must go. Rates in wire bytes a second, sizes in wire bytes.
 
 use super::params::{MAX, Promise};
 use goodqueue_base::units::Instant;
 
-/// What the rules know of a class.
+/// The state of a class that the rules work with.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Account {
     pub(super) promise: Promise,
@@ -18,11 +18,11 @@ pub(super) struct Account {
     pub(super) rate: f64,
     /// Bytes that wait.
     pub(super) backlog: u64,
-    /// How many packets these are.
+    /// Packets that wait.
     pub(super) packets: u64,
-    /// When the head arrived, if there is one.
+    /// Time the head arrived, if there is one.
     pub(super) head_since: Option<Instant>,
-    /// Its age in seconds, where a promise needs that.
+    /// Age of the head in seconds, where a promise needs that.
     pub(super) age: f64,
 }
 
@@ -99,7 +99,7 @@ pub(super) fn redistribute(classes: &mut [Account], link: f64) {
     }
 }
 
-/// What the relative-delay step knows of the link.
+/// The link's load as the relative-delay step sees it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Load {
     pub(super) link: f64,
@@ -158,8 +158,9 @@ pub(super) fn balance_delays(classes: &mut [Account], load: Load) {
     }
 }
 
-/// Which class loses a packet because there is no room for one of class `arriving`, and is its loss
-/// bound missed by that. `len` tells the size of the packet that a class would lose.
+/// Returns the class that loses a packet because there is no room for one of class `arriving`, and
+/// whether its loss bound is missed by that. `len` gives the size of the packet that a class would
+/// lose.
 pub(super) fn victim(classes: &[Account], arriving: usize, len: impl Fn(usize) -> u64) -> (usize, bool) {
     let own = &classes[arriving];
     if own.promise.loss_share.is_none() && own.may_lose(len(arriving)) {

@@ -26,7 +26,7 @@ pub(super) const fn bucket(time: Instant) -> u64 {
 pub(super) struct Ring {
     /// The first flow in each bucket; empty before the first one comes.
     heads: Vec<u32>,
-    /// Which buckets have any, a bit each.
+    /// Bitmap of the buckets that have any.
     occupied: Vec<u64>,
     /// The flow behind each flow, or [`END`], or [`OUT`].
     links: Vec<u32>,
@@ -95,7 +95,8 @@ impl Ring {
         self.first = self.occupied_from(place).map(|ahead| first + ahead);
     }
 
-    /// How far from bucket `place` on, going round, the next one with any is.
+    /// The distance from bucket `place` to the next one that has any, going round; 0 for `place`
+    /// itself.
     fn occupied_from(&self, place: usize) -> Option<u64> {
         let words = self.occupied.len();
         let in_first = self.occupied[place / 64] >> (place % 64);

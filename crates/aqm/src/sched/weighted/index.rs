@@ -1,4 +1,4 @@
-//! From a flow's number to that of its queue.
+//! The mapping of a flow's number to that of its queue.
 
 use crate::aqm::FlowHash;
 use alloc::vec::Vec;

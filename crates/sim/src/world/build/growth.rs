@@ -1,4 +1,4 @@
-//! More flows in a world that runs.
+//! Addition of flows to a running world.
 
 use super::elements::{add_wire, is_wire};
 use super::{BuildState, Control, Feeder, FlowSignals, MAX_INDEX, World, WorldError, WorldSpec, fault, note_feeders};

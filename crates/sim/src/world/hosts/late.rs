@@ -38,8 +38,8 @@ impl World {
         }
     }
 
-    /// Lets late receivers take what has reached them by `now`, and their timers fire. Returns the
-    /// number of events.
+    /// Delivers to late receivers the packets that have reached them by `now`, and fires their
+    /// timers. Returns the number of events.
     pub(in crate::world) fn receive_late(&mut self, now: Instant) -> u64 {
         let Some(Late { lane, .. }) = self.hosts.late.as_ref().filter(|_| DEFERRING) else { return 0 };
         let lane = *lane;
@@ -75,8 +75,8 @@ impl World {
         events
     }
 
-    /// Lets late receivers take segments that come before the next timer of a receiver. Returns
-    /// their number.
+    /// Delivers to late receivers the segments that come before the next timer of a receiver.
+    /// Returns their number.
     // Does inline what `deliver_to_receiver`, `send_segment` and `inject` do, with all that does
     // not change from segment to segment outside of the loop.
     #[inline(never)]
@@ -136,7 +136,7 @@ impl World {
         taken as u64
     }
 
-    /// As [`receive_late`](Self::receive_late), before a control event at `now`.
+    /// Does the work of [`receive_late`](Self::receive_late), before a control event at `now`.
     pub(in crate::world) fn receive_late_before(&mut self, now: Instant) -> u64 {
         if now > Instant::ZERO { self.receive_late(now - Duration::ns(1)) } else { 0 }
     }
@@ -162,7 +162,7 @@ impl Ways<'_> {
         self.cross_wire(&ack, route.hop(Heading::Reverse, 0), now);
     }
 
-    /// Lets a receiver take a segment that is not routine. Returns the number of answers.
+    /// Hands a receiver a segment that is not routine. Returns the number of answers.
     #[inline(never)]
     fn answer_unusual(&mut self, now: Instant, packet: &SimPacket, route: &Route, receiver: &mut Receiver) -> u64 {
         let answer = hot::handle_unusual(receiver, now, &packet.segment, packet.ecn());
@@ -204,7 +204,7 @@ impl Network {
         self.stretches(route, heading).last().map(|stretch| stretch.lane)
     }
 
-    /// How long an answer travels, at least, before anything else happens to it than waiting for a
+    /// The least time that an answer travels before anything else happens to it than waiting for a
     /// wire that is passed late.
     fn silence_after(&self, route: &Route) -> Duration {
         match self.stretches(route, Heading::Reverse).first() {

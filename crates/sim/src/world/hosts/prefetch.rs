@@ -1,5 +1,5 @@
-//! Prefetching of the hosts of what comes next, in worlds of so many flows that most of their state
-//! is not in the cache.
+//! Prefetching of the hosts of the next packets, in worlds of so many flows that most of their
+//! state is not in the cache.
 
 use super::{Hosts, ReceiverHost, SenderHost, Stream};
 use crate::ids::LaneId;

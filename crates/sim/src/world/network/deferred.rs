@@ -41,7 +41,7 @@ pub(super) struct Deferred {
     /// The lane that leads to it.
     lane: LaneId,
     by: Duration,
-    /// When the queue's own timer is due, and when the transmitter becomes free for a packet that
+    /// Times of the queue's own timer, and of the transmitter becoming free for a packet that
     /// waits. The agenda has both times later by `by`.
     timer_at: Instant,
     service_at: Instant,
@@ -50,7 +50,7 @@ pub(super) struct Deferred {
 /// The only link of a world with a deferred queue.
 const LINK: LinkId = LinkId::new(0);
 
-/// From one instant to the next.
+/// Time from one instant to the next.
 const NEXT: Duration = Duration::ns(1);
 
 /// A wire that several others feed.
@@ -159,7 +159,8 @@ impl Network {
         self.process_deferred_before(now + NEXT)
     }
 
-    /// As [`process_deferred`](Self::process_deferred), before a control event of the same instant.
+    /// Does the work of [`process_deferred`](Self::process_deferred), before a control event of the
+    /// same instant.
     pub(in crate::world) fn flush_deferred(&mut self, now: Instant) -> u64 {
         let events = self.process_deferred_before(now);
         self.advance_fifo(now);
@@ -218,7 +219,7 @@ impl Network {
         self.deferred = Some(deferred);
     }
 
-    /// Lets the packets that have reached a deferred wire cross it. Returns their number.
+    /// Moves the packets that have reached a deferred wire across it. Returns their number.
     #[inline(never)]
     pub(in crate::world) fn cross_deferred_wire(&mut self, now: Instant, lane: LaneId) -> u64 {
         let crossed = self.cross_all_arrived(now, lane);

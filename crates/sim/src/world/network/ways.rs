@@ -1,4 +1,4 @@
-//! What stands between hosts and links: lanes, wires and the hops of routes.
+//! The elements between hosts and links: lanes, wires and the hops of routes.
 
 use super::Slots;
 use crate::agenda::Agenda;
@@ -10,7 +10,7 @@ use crate::sys::prefetch;
 use crate::world::path::{Heading, Hop, Route};
 use goodqueue_base::units::Instant;
 
-/// What packets pass between hosts and links.
+/// The wires and lanes that packets cross between hosts and links.
 pub(in crate::world) struct Ways<'n> {
     pub(super) agenda: &'n mut Agenda,
     pub(super) slots: Slots,
@@ -28,7 +28,7 @@ impl Ways<'_> {
         wire.exit_time(&mut self.classes[wire.class], arrival, ip_len)
     }
 
-    /// Lets a packet that reaches the wire at `hop` at `arrival` cross it and enter the next lane.
+    /// Moves a packet that reaches the wire at `hop` at `arrival` across it and into the next lane.
     #[inline(always)]
     pub(in crate::world) fn cross_wire(&mut self, packet: &SimPacket, hop: HopId, arrival: Instant) {
         let exit = match self.hops[hop].wire() {
@@ -61,9 +61,9 @@ impl Ways<'_> {
         }
     }
 
-    /// As [`prefetch`](Self::prefetch), for what hosts send as soon as they hear the next packets
-    /// of a lane: the route of the third, the first hop of the answer to the second, and the wire
-    /// there of the answer to the first.
+    /// Does the work of [`prefetch`](Self::prefetch), for the packets that hosts send as soon as
+    /// they hear the next packets of a lane: the route of the third, the first hop of the answer to
+    /// the second, and the wire there of the answer to the first.
     #[inline(always)]
     pub(in crate::world) fn prefetch_answers(&self, routes: &IdVec<FlowId, Route>, upcoming: [Option<&SimPacket>; 3]) {
         prefetch_answers(routes, self.hops, self.wires, upcoming);

@@ -19,13 +19,13 @@ pub struct OutsideDatagram {
     pub is_reverse: bool,
     /// IP length in bytes.
     pub ip_len: u16,
-    /// Its ECN codepoint.
+    /// The datagram's ECN codepoint.
     pub ecn: Ecn,
-    /// Its owner's number for it.
+    /// The owner's number for the datagram.
     pub ticket: Ticket,
 }
 
-/// What the ends of a flow say of it so far.
+/// The report of a flow's ends so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reported {
     /// Payload that the sink has delivered to its application, each byte once; `None` counts the IP

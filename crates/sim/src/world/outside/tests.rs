@@ -34,7 +34,7 @@ fn begun(spec: &WorldSpec) -> OutsideWorld {
     world
 }
 
-/// Lets everything happen until some packet's fate is known.
+/// Runs the world until some packet's fate is known.
 fn fates(world: &mut OutsideWorld) -> Vec<Fate> {
     let mut fates = Vec::new();
     loop {
@@ -114,8 +114,8 @@ fn limited_transfers_complete_when_the_sender_hears_of_it() {
     assert_eq!(outcome.groups[0].transfers.as_ref().map(|transfers| transfers.complete), Some(1));
 }
 
-/// The same world with a session of transfers in place of the flow: 2000 bytes every 100 ms, from
-/// 50 ms until 360 ms.
+/// Returns the specification with a session of transfers in place of the flow: 2000 bytes every 100
+/// ms, from 50 ms until 360 ms.
 fn with_session() -> WorldSpec {
     let mut spec = spec();
     let flow = &mut spec.flows[0];

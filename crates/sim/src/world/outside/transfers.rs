@@ -17,7 +17,7 @@ const MAX_FLOWS: usize = 50_000;
 #[derive(Clone, Debug)]
 pub(super) struct Unfolded {
     pub(super) spec: WorldSpec,
-    /// For each flow, the flow of the original, and whether it is a transfer of that.
+    /// The flow of the original for each flow, and whether it is a transfer of that.
     origin: Vec<(u32, bool)>,
     /// The flows of the original, without figures.
     whole: Vec<FlowOutcome>,

@@ -12,7 +12,7 @@ use crate::world::path::{Host, Route, flow_after};
 use goodqueue_base::units::{Bytes, Instant};
 use goodqueue_tcp::{Ending, Flags, Receiver, Sender};
 
-/// What is known of one direction of a channel beside its sender and receiver.
+/// The state of one direction of a channel besides its sender and receiver.
 pub(in crate::world) struct Stream {
     channel: ChannelId,
     direction: Direction,
@@ -164,7 +164,7 @@ impl World {
         self.sum_of_stream(id).with_signals(signals)
     }
 
-    /// The same without signals, which the recorder sums up itself.
+    /// Sums up the stream without signals, which the recorder sums up itself.
     fn sum_of_stream(&self, id: StreamId) -> FlowReading {
         let Stream { tcp, past, .. } = &self.hosts.streams[id];
         past.and(self.message_bytes(id), self.hosts.senders[*tcp].sender.statistics())

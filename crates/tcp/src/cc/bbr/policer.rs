@@ -34,7 +34,7 @@ pub(super) struct Counted {
     pub(super) lost: u64,
 }
 
-/// What an acknowledgement or a timeout means for the detection.
+/// The consequence of an acknowledgement or a timeout for the detection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Finding {
     Nothing,

@@ -39,12 +39,12 @@ impl FullPipe {
         self.reached = self.rounds >= ROUNDS;
     }
 
-    /// After a timeout the bandwidth may have changed.
+    /// Discards the observed bandwidth, which may have changed, after a timeout.
     pub(super) const fn forget_bandwidth(&mut self) {
         self.bandwidth = 0.0;
     }
 
-    /// After a spurious reduction: discards the observed bandwidth.
+    /// Discards the observed bandwidth and starts over after a spurious reduction.
     pub(super) const fn restart(&mut self) {
         self.bandwidth = 0.0;
         self.rounds = 0;

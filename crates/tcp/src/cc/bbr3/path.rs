@@ -45,7 +45,7 @@ pub(super) struct Path {
     pub(super) round_began: bool,
     pub(super) min_rtt: Option<Duration>,
     pub(super) min_rtt_at: Instant,
-    /// The same over the shorter window after which a probe starts.
+    /// Smallest round-trip time over the shorter window after which a probe starts.
     probe_rtt_min: Option<Duration>,
     pub(super) probe_rtt_min_at: Instant,
 }

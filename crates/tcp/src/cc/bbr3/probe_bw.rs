@@ -14,7 +14,7 @@ const RANDOM_WAIT: Duration = Duration::secs(1);
 /// Exponent beyond which the growth of a probe no longer doubles.
 const MAX_DOUBLINGS: u32 = 30;
 
-/// Which data the acknowledgements are of, relative to a probe.
+/// The data that the acknowledgements are of, relative to a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Acks {
     /// Unknown.

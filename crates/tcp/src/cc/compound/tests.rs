@@ -5,7 +5,8 @@ use crate::config::SlowStartExit;
 use goodqueue_base::spec::Value;
 use goodqueue_base::units::Duration;
 
-/// In congestion avoidance with a window of `window` segments and a round-trip time without queue.
+/// Returns a script in congestion avoidance with a window of `window` segments and a round-trip
+/// time without queue.
 fn avoiding(window: u32, params: &[(&'static str, Value)]) -> Script {
     let mut script = Script::new("compound", params, SlowStartExit::Native, window * 2);
     script.lose();

@@ -12,8 +12,8 @@ use goodqueue_aqm::AnyQdisc;
 use goodqueue_base::units::Instant;
 
 impl Network {
-    /// Lets the deferred queue be worked out on arrival if it can: tail drop, and nothing that
-    /// wants to see each event in the order of time.
+    /// Prepares the deferred queue to be worked out on arrival if it can be: tail drop, and nothing
+    /// that wants to see each event in the order of time.
     ///
     /// The wires behind the queue are crossed early then. Hosts read what the wires of their class
     /// have carried, so all large packets must have one size.
