@@ -7,7 +7,7 @@ use std::process::Command;
 /// The crates whose sources decide what a run gives.
 const DECIDING: [&str; 5] = ["base", "aqm", "tcp", "sim", "lab"];
 
-/// What cargo writes into a package: the commit it was made from.
+/// The file in which cargo records the commit that a package was made from.
 const PACKAGED: &str = ".cargo_vcs_info.json";
 
 fn git(arguments: &[&str]) -> Option<String> {

@@ -34,10 +34,10 @@ pub fn world(point: &Point, replication: u32) -> WorldSpec {
     world
 }
 
-/// So many more flows of a group, for a world that was built from `plan` and has come to `now`:
-/// what [`goodqueue_sim::Change::Flows`] takes. They begin as far apart as the plan has it for the
-/// group, the first of them now. Where a flow of the group has several parts each is a flow of its
-/// own.
+/// Returns `count` more flows of a group, for a world that was built from `plan` and has come to
+/// `now`: the content of [`goodqueue_sim::Change::Flows`]. They begin as far apart as the plan has
+/// it for the group, the first of them now. Where a flow of the group has several parts each is a
+/// flow of its own.
 #[must_use]
 pub fn more_flows(plan: &Scenario, world: &WorldSpec, group: usize, count: u32, now: Instant) -> (Vec<LinkSpec>, Vec<FlowSpec>) {
     let mut grown = world.clone();
@@ -109,7 +109,7 @@ pub struct FlowStreams {
     seed: u64,
 }
 
-/// What a stream is for; the numbers are unlike those that the simulator splits from the same seed.
+/// Numbers of random streams by purpose, unlike those that the simulator splits from the same seed.
 const START_STREAM: u64 = 0x5354_4152 << 32;
 const RTT_STREAM: u64 = 0x5254_5400 << 32;
 const GAP_STREAM: u64 = 0x4741_5053 << 32;

@@ -1,4 +1,4 @@
-//! What pages are told of all figures that they show: the columns of tables, and the figures of
+//! Descriptions of all figures that pages show: the columns of tables, and the figures of
 //! activities.
 
 use crate::experience::Activity;
@@ -11,7 +11,7 @@ pub struct Descriptions {
     links: Vec<ColumnData>,
     groups: Vec<ColumnData>,
     jain: Vec<ColumnData>,
-    /// What groups get, by what they do.
+    /// The figures that groups get, by activity.
     experience: Vec<ActivityData>,
 }
 
@@ -24,7 +24,7 @@ struct ActivityData {
     figures: Vec<ColumnData>,
 }
 
-/// What pages are told of all figures that they show.
+/// Returns the descriptions of all figures that pages show.
 #[must_use]
 pub fn descriptions() -> Descriptions {
     Descriptions {

@@ -34,7 +34,7 @@ pub struct Comparison {
     pub buffer: String,
     /// Buffer of the return direction; the same when not given.
     pub buffer_up: Option<String>,
-    /// What goes over it.
+    /// The traffic on the line.
     pub traffic: Load,
     /// Bulk flows of each control; the mix's own number when not given.
     pub flows: Option<u32>,
@@ -121,7 +121,7 @@ fn slash(text: &str) -> Option<(&str, &str)> {
     Some((text[..at].trim(), text[at + 1..].trim()))
 }
 
-/// What goes over the line.
+/// The traffic on the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Load {
     /// A mix of [`mix::MIXES`], by its name.
@@ -141,13 +141,13 @@ impl Default for Load {
 pub struct Made {
     /// As TOML text.
     pub toml: String,
-    /// What of the mix was left out.
+    /// The groups of the mix that were left out.
     pub left_out: Vec<mix::LeftOut>,
     /// Length of the recording of the line, the longer of two.
     pub recorded: Option<Duration>,
 }
 
-/// How queues tell senders to slow down.
+/// The way in which queues signal senders to slow down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
     /// By dropping.
@@ -162,7 +162,7 @@ pub enum Signal {
 pub struct ComparisonError {
     /// The option on the command line.
     pub option: &'static str,
-    /// What is wrong with it.
+    /// A description of the fault.
     pub message: String,
 }
 
@@ -170,7 +170,7 @@ impl Comparison {
     /// The queues compared when none are named.
     pub const USUAL: &[&str] = &["tail-drop", "red", "codel", "pie", "cp-aqm", "fq-codel"];
 
-    /// How long is measured on a line of constant rate.
+    /// The default measured time on a line of constant rate.
     pub const USUAL_DURATION: &str = "30s";
 
     /// The line and its traffic in a few words.
@@ -277,7 +277,7 @@ impl Comparison {
                 if let Some(up) = up {
                     let _ = writeln!(toml, "rate_up = {{ trace = {} }}", quoted(up));
                 }
-                // What cannot be read is refused where the scenario is read.
+                // A recording that cannot be read is refused where the scenario is read.
                 let facts = |path: &String| {
                     let recording = crate::trace_file::load(std::path::Path::new(path)).ok()?;
                     Some((recording.mean_rate(), recording.period()))
@@ -424,7 +424,8 @@ impl Comparison {
     }
 }
 
-/// What is wrong with a key that `spec`, written as `kind`, does not have.
+/// Describes the fault of a key that `spec`, written as `kind`, does not have; `None` if it has the
+/// key.
 fn unknown_key(key: &str, kind: &str, spec: &KindSpec) -> Option<String> {
     const OF_EVERY_QUEUE: [&str; 2] = ["ecn", "limit"];
     let known = || spec.params.iter().filter(|param| !param.unit.is_another()).map(|param| param.name).chain(OF_EVERY_QUEUE);
@@ -440,9 +441,9 @@ fn unknown_key(key: &str, kind: &str, spec: &KindSpec) -> Option<String> {
 
 /// Rates of the line, and how the scenario has them.
 struct Rates {
-    /// Of the data's direction; `None` for a recording that cannot be read.
+    /// The rate of the data's direction; `None` for a recording that cannot be read.
     down: Option<Rate>,
-    /// Of the return direction.
+    /// The rate of the return direction.
     up: Option<Rate>,
     /// Length of the longer recording.
     recorded: Option<Duration>,

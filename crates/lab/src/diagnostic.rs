@@ -133,7 +133,7 @@ impl Fault {
         &self.message
     }
 
-    /// What to write instead, if known.
+    /// The advice on what to write instead, if known.
     #[must_use]
     pub fn suggestion(&self) -> Option<&str> {
         self.help.as_deref()

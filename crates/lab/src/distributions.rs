@@ -13,7 +13,7 @@ pub struct Distributions {
 }
 
 impl Distributions {
-    /// Of one run.
+    /// Collects the distributions of one run.
     #[must_use]
     pub fn of(outcome: Outcome) -> Self {
         let is_probed = |group: usize| outcome.flows.iter().any(|flow| flow.is_probe && flow.group as usize == group);
@@ -38,7 +38,8 @@ impl Distributions {
     }
 }
 
-/// The same subjects in the same order, unless nothing has been added yet.
+/// Adds `others` to `sums`: both have the same subjects in the same order, unless nothing has been
+/// added yet.
 fn add(sums: &mut Vec<(String, SojournHistogram)>, others: Vec<(String, SojournHistogram)>) {
     if sums.is_empty() {
         *sums = others;

@@ -1,5 +1,4 @@
-//! What can go wrong while running and recording. What is wrong in a scenario is a
-//! [`crate::plan::PlanError`].
+//! Failures of running and recording. A fault in a scenario is a [`crate::plan::PlanError`].
 
 use std::io;
 use std::path::PathBuf;
@@ -47,8 +46,8 @@ pub enum RecordError {
 pub struct RunFailure {
     /// The point, for a person.
     pub place: String,
-    /// Which replication of it, from zero.
+    /// The replication of the point, from zero.
     pub replication: u32,
-    /// What happened.
+    /// A description of the failure.
     pub message: String,
 }

@@ -1,5 +1,5 @@
-//! What the people on a line get, by what they do: the figures of a call, a game, a page, a video,
-//! a transfer, and which of them decide between queues.
+//! The experience of the people on a line, by activity: the figures of a call, a game, a page, a
+//! video, a transfer, and which of them decide between queues.
 //!
 //! A figure here is one of a group ([`GROUP_METRICS`]) or of a link under a name of its own.
 //! [`Activity::metrics`] is the only list: `summary.json`, tables, documents and the ranking of
@@ -14,7 +14,7 @@ use goodqueue_sim::{Content, SessionSpec, SourceSpec};
 use goodqueue_tcp::Data;
 use serde::{Deserialize, Serialize};
 
-/// What a group of flows is to the people who use it.
+/// The activity of a group of flows, as the people who use it see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Activity {
     /// A conversation (`voip`).
@@ -38,12 +38,12 @@ pub enum Activity {
 /// The difference that counts when two queues are compared; smaller ones are not noticed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Margin {
-    /// So much.
+    /// This amount, in the unit of the figure.
     Absolute(f64),
     /// This part of the better value.
     Relative(f64),
-    /// This part of the shorter time, and at least so many seconds where that is no more than a
-    /// quarter of it.
+    /// This part of the shorter time, but at least `least_s`, or a quarter of the shorter time
+    /// where that is less.
     Time {
         /// Part of the shorter time.
         part: f64,
@@ -64,7 +64,7 @@ impl Margin {
     }
 }
 
-/// Where a figure comes from.
+/// The source of a figure.
 #[derive(Clone, Copy, Debug)]
 enum Source {
     /// One of [`GROUP_METRICS`], by its place.
@@ -76,7 +76,7 @@ enum Source {
 /// A figure of an activity.
 #[derive(Clone, Copy, Debug)]
 pub struct ExperienceMetric {
-    /// What it is.
+    /// The description of the figure.
     pub about: Description,
     /// The difference that counts, where the figure decides between queues.
     pub decides: Option<Margin>,
@@ -169,7 +169,7 @@ impl ExperienceMetric {
         }
     }
 
-    /// Its value for the group of this number in one run.
+    /// The value for the group of this number in one run.
     fn value(&self, run: &RunFigures, group: usize, line: Option<usize>) -> Option<f64> {
         match self.source {
             Source::Group(place) => run.groups[group].values[place],
@@ -304,7 +304,7 @@ impl Activity {
     pub const ALL: [Self; 8] =
         [Self::Call, Self::Game, Self::Ping, Self::Page, Self::Video, Self::Transfer, Self::Bulk, Self::Stream];
 
-    /// What a group does.
+    /// The activity of a group.
     #[must_use]
     pub fn of(group: &Traffic) -> Self {
         match &group.main.source {
@@ -331,7 +331,7 @@ impl Activity {
         }
     }
 
-    /// Its name in results.
+    /// The name in results.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -346,7 +346,7 @@ impl Activity {
         }
     }
 
-    /// Its name for several.
+    /// The plural of the name.
     #[must_use]
     pub const fn plural(self) -> &'static str {
         match self {
@@ -361,7 +361,7 @@ impl Activity {
         }
     }
 
-    /// Its figures, in the order of the file.
+    /// The figures of the activity, in the order of the file.
     #[must_use]
     pub const fn metrics(self) -> &'static [ExperienceMetric] {
         match self {
@@ -382,18 +382,19 @@ impl Activity {
         self.deciding().next().is_some()
     }
 
-    /// Its figures that decide between queues, the first one first.
+    /// The figures that decide between queues, with their places among all, in the order in which
+    /// they decide.
     pub fn deciding(self) -> impl Iterator<Item = (usize, &'static ExperienceMetric)> {
         self.metrics().iter().enumerate().filter(|(_, metric)| metric.decides.is_some())
     }
 }
 
-/// What one group got in one run.
+/// The experience of one group in one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupExperience {
     /// The group's name.
     pub group: String,
-    /// What it does.
+    /// The activity of the group.
     pub activity: Activity,
     /// The direction in which its data crosses its first link.
     pub heading: Heading,
@@ -409,7 +410,7 @@ pub struct GroupExperience {
 }
 
 impl GroupExperience {
-    /// Of each group in one run of `point`, in the order of the groups.
+    /// Computes the experience of each group in one run of `point`, in the order of the groups.
     #[must_use]
     pub fn of(point: &Point, run: &RunFigures) -> Vec<Self> {
         let group = |(number, figures): (usize, &crate::metrics::GroupFigures)| {

@@ -14,7 +14,7 @@ type Loaded<T> = Mutex<BTreeMap<PathBuf, Result<Arc<T>, FileError>>>;
 /// Recordings by the names that a scenario has for them.
 pub type Recordings = BTreeMap<String, Arc<Opportunities>>;
 
-/// Where what a scenario names comes from.
+/// The source of the files and recordings that a scenario names.
 #[derive(Clone, Debug)]
 pub(crate) enum Shelf {
     /// From files, relative to this folder.

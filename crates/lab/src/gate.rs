@@ -105,7 +105,7 @@ pub struct Measured {
     pub point: String,
     /// `link NAME`, `group NAME` or `all flows`.
     pub of: String,
-    /// What it is.
+    /// The description of the figure.
     pub about: &'static Description,
     /// By replication; `None` where it is not defined.
     pub values: Vec<Option<f64>>,
@@ -146,11 +146,11 @@ fn collect(
     }
 }
 
-/// What became of a figure.
+/// The outcome of comparing a figure with the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The same values.
+    /// Identical values.
     Same,
     /// Other values, and no significant difference beyond the margin.
     Unclear,
@@ -192,7 +192,7 @@ pub struct Row {
     pub point: String,
     /// `link NAME`, `group NAME` or `all flows`.
     pub of: String,
-    /// What it is.
+    /// The description of the figure.
     pub about: &'static Description,
     /// In the baseline.
     pub before: Figure,
@@ -201,7 +201,7 @@ pub struct Row {
     /// Mean of the differences, now less before, over replications that define both, and the
     /// half-width of its interval.
     pub difference: Option<(f64, Option<f64>)>,
-    /// What became of it.
+    /// The outcome of the comparison.
     pub verdict: Verdict,
 }
 

@@ -1,4 +1,4 @@
-//! What runs scenarios: the trait that every host implements, and the simulator as one of them.
+//! The hosts of scenarios: the trait that every host implements, and the simulator as one of them.
 
 mod validity;
 
@@ -15,7 +15,7 @@ pub use validity::{Lateness, Validity, sentence};
 /// A host of scenarios: it takes one point and one replication at a time and measures what the
 /// simulator measures.
 pub trait ScenarioHost: Sync {
-    /// Its name in commands and results: `sim`, `linux` or `live`.
+    /// The name in commands and results: `sim`, `linux` or `live`.
     fn name(&self) -> &'static str;
 
     /// Refuses the first key of a point that cannot be honored here.
@@ -51,7 +51,8 @@ pub trait ScenarioHost: Sync {
         true
     }
 
-    /// What its kernel was made from, by name; empty where there is none of its own.
+    /// Facts about the build of the host's kernel, by name; empty for a host without a kernel of
+    /// its own.
     fn notes(&self) -> BTreeMap<String, String> {
         BTreeMap::new()
     }
@@ -67,7 +68,7 @@ pub trait ScenarioHost: Sync {
         work();
     }
 
-    /// Carries out one run. `progress` is told the finished part of it, in [0, 1].
+    /// Carries out one run. `progress` receives the finished part of it, in [0, 1].
     fn run(&self, task: &Task<'_>, progress: &mut dyn FnMut(f64)) -> HostRun;
 }
 
@@ -76,7 +77,7 @@ pub trait ScenarioHost: Sync {
 pub struct Task<'a> {
     /// The settings.
     pub point: &'a Point,
-    /// Which replication of the point, from zero.
+    /// The replication of the point, from zero.
     pub replication: u32,
     /// Whether series are recorded.
     pub samples: Samples,
@@ -86,7 +87,7 @@ pub struct Task<'a> {
     pub stop: &'a AtomicBool,
 }
 
-/// Which values over time a run records.
+/// The values over time that a run records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Samples {
     /// None.
@@ -112,21 +113,21 @@ pub fn sampling_period(span: Duration) -> Duration {
     Duration::ms((span.as_nanos() / 1_000_000).div_ceil(2500).max(1))
 }
 
-/// How one run ended, and how far each attempt at it can be trusted.
+/// The end of one run, and how far each attempt at it can be trusted.
 #[derive(Debug)]
 pub struct HostRun {
-    /// How it ended.
+    /// The end of the run.
     pub ended: Ended,
     /// Attempts in real time; none on hosts whose time is their own.
     pub attempts: Vec<Validity>,
 }
 
-/// How one run ended.
+/// The ways in which a run can end.
 #[derive(Debug)]
 pub enum Ended {
     /// With an outcome.
     Finished {
-        /// What was measured.
+        /// The measured outcome.
         outcome: Box<Outcome>,
         /// Length of the measured part.
         measured: Duration,
@@ -192,7 +193,7 @@ impl Task<'_> {
         }
     }
 
-    /// What its world records.
+    /// The settings for recording a run that lasts `span`.
     fn recording(&self, span: Duration) -> Recording {
         let sample_every = match self.samples {
             Samples::Off => None,

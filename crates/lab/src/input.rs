@@ -16,7 +16,7 @@ pub struct FileError {
     fault: FileFault,
 }
 
-/// Where in a file something is wrong; all numbers count from one.
+/// The place of a fault in a file; all numbers count from one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The file as a whole.
@@ -38,13 +38,13 @@ impl FileError {
         Self { file: file.to_owned(), place, fault: fault.into() }
     }
 
-    /// Where it is.
+    /// The place of the fault.
     #[must_use]
     pub fn place(&self) -> Place {
         self.place
     }
 
-    /// What is wrong there.
+    /// The fault at that place.
     #[must_use]
     pub fn fault(&self) -> &FileFault {
         &self.fault

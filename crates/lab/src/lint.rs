@@ -1,5 +1,5 @@
-//! What is allowed but probably not meant: settings under which the queue is never put to work, or
-//! figures say little.
+//! Warnings about settings that are allowed but probably not meant: under them the queue never
+//! acts, or figures say little.
 
 use crate::plan::{Direction, Heading, Link, Part, Point, Queue, Scenario, Step, Traffic};
 use goodqueue_aqm::EcnPolicy;
@@ -15,9 +15,9 @@ use std::fmt;
 pub struct Warning {
     /// The setting, as a dotted key.
     pub field: String,
-    /// What is odd about it.
+    /// A description of what is odd about the setting.
     pub message: String,
-    /// What to do about it.
+    /// The advice on what to do about it.
     pub help: String,
 }
 
@@ -226,7 +226,7 @@ impl<'a> Lint<'a> {
             let on_wire = (packet_size + overhead).get() as f64 / packet_size.get().max(1) as f64;
             return Some(mean_bit_s * on_wire * f64::from(group.flows));
         }
-        // What sessions offer depends on what the network lets them finish.
+        // The load that sessions offer depends on how much the network lets them finish.
         let SourceSpec::Tcp { sender, header, .. } = &part.source else { return None };
         let segment = (sender.mss + *header + overhead).get() as f64 / sender.mss.get().max(1) as f64;
         let by_data = match sender.data {

@@ -42,8 +42,8 @@ pub struct LinkFigures {
     pub name: String,
     /// Values in the order of [`LINK_METRICS`].
     pub values: Vec<Option<f64>>,
-    /// Of the bits sent, the share of each group, in the order of the groups; undefined when
-    /// nothing was sent.
+    /// The share of each group in the bits sent, in the order of the groups; undefined when nothing
+    /// was sent.
     pub group_share: Vec<Option<f64>>,
 }
 
@@ -52,7 +52,7 @@ pub struct LinkFigures {
 pub struct GroupFigures {
     /// The group's name.
     pub name: String,
-    /// Its flows.
+    /// The number of flows.
     pub flows: u32,
     /// Values in the order of [`GROUP_METRICS`].
     pub values: Vec<Option<f64>>,
@@ -61,9 +61,9 @@ pub struct GroupFigures {
 /// Figures of one flow in one run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowFigures {
-    /// Its group, as an index into the groups.
+    /// The group of the flow, as an index into the groups.
     pub group: u32,
-    /// Its number within the group.
+    /// The number of the flow within the group.
     pub index: u32,
     /// Data delivered once, over the whole measured part.
     pub goodput_bit_s: Option<f64>,

@@ -8,11 +8,11 @@ use std::fmt::{self, Write as _};
 /// A named mix of traffic.
 #[derive(Clone, Copy, Debug)]
 pub struct Mix {
-    /// Its name on the command line.
+    /// The name on the command line.
     pub name: &'static str,
-    /// What it stands for.
+    /// The situation that the mix stands for.
     pub summary: &'static str,
-    /// Where it comes from, and what is our choice.
+    /// The source of the mix, and which parts of it are our choice.
     pub source: &'static str,
     /// The groups.
     pub parts: &'static [Part],
@@ -21,13 +21,13 @@ pub struct Mix {
 /// One group of a mix.
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
-    /// Its name in results.
+    /// The name in results.
     pub name: &'static str,
-    /// What it is.
+    /// A description of the traffic.
     pub about: &'static str,
-    /// How many flows.
+    /// The number of flows.
     pub flows: Flows,
-    /// What it sends.
+    /// The traffic that the part sends.
     pub sends: Sends,
     /// Keys of its table but name, flows, direction and start.
     pub keys: &'static str,
@@ -36,13 +36,13 @@ pub struct Part {
 /// The number of flows of a part.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Flows {
-    /// So many, unless the number of bulk flows is asked for.
+    /// This number, unless the number of bulk flows is asked for.
     Bulk(u32),
-    /// The same of flows upward.
+    /// This number of flows upward, unless their number is asked for.
     BulkUp(u32),
-    /// So many.
+    /// This number.
     Fixed(u32),
-    /// One for so much of the line, at least one.
+    /// One for this much of the line's rate, at least one.
     PerLine(Rate),
 }
 
@@ -55,7 +55,7 @@ impl fmt::Display for Flows {
     }
 }
 
-/// What a part puts on the line, and which way.
+/// The load that a part puts on the line, and its direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sends {
     /// Data over TCP, downward.
@@ -65,7 +65,7 @@ pub enum Sends {
     /// Packets at a constant rate per flow, upward as well where that direction has a rate of its
     /// own.
     Both(Rate),
-    /// The same, downward only.
+    /// Packets at a constant rate per flow, downward only.
     Constant(Rate),
     /// Transfers that together offer this share of the line.
     Offered {
@@ -240,7 +240,7 @@ pub const MIXES: &[Mix] = &[
     },
 ];
 
-/// What a mix is made for.
+/// The line that a mix is made for, and the flows asked for.
 #[derive(Clone, Debug)]
 pub struct Line<'a> {
     /// Rate of the direction of the data; `None` where it is not known.
@@ -267,7 +267,7 @@ pub struct Line<'a> {
 pub struct Traffic {
     /// `[[traffic]]` tables as TOML text.
     pub toml: String,
-    /// What was left out.
+    /// The groups that were left out.
     pub left_out: Vec<LeftOut>,
 }
 
@@ -276,7 +276,7 @@ pub struct Traffic {
 pub struct LeftOut {
     /// The group's name.
     pub name: &'static str,
-    /// What it would send.
+    /// The rate at which the group would send.
     pub sends: Rate,
     /// The line, in the direction in which it is slower.
     pub line: Rate,
@@ -304,7 +304,7 @@ impl Mix {
         MIXES.iter().find(|mix| mix.name == name)
     }
 
-    /// Its groups on a line.
+    /// The groups of the mix on a line.
     #[must_use]
     pub fn on(&self, line: &Line<'_>) -> Traffic {
         let mut traffic = Traffic::default();
@@ -351,7 +351,7 @@ impl Part {
             }
         }
         let is_bulk = matches!(self.flows, Flows::Bulk(_) | Flows::BulkUp(_));
-        // What differs between groups of bulk flows is their control, so they are named after it.
+        // Groups of bulk flows differ only in their control, so they are named after it.
         let groups: Vec<(String, &str)> = match line.controls {
             several @ [_, _, ..] if is_bulk => {
                 let suffix = if self.sends == Sends::Up { " up" } else { "" };

@@ -53,7 +53,7 @@ pub struct Plan {
     first: Scenario,
 }
 
-/// What a scenario can name that is not in it.
+/// The files and kinds of queues that a scenario can name but does not contain.
 #[derive(Debug)]
 struct Known {
     files: FileStore,
@@ -134,9 +134,9 @@ impl Plan {
         Self::build(Source::file(source_name, text), Shelf::Given(recordings), Vec::new(), Vec::new())
     }
 
-    /// The same plan with these dotted keys set, after all earlier overrides. A value is TOML where
-    /// it is TOML and a plain text otherwise: `5`, `true`, `10 Mbit/s`, `{ kind = "codel" }`. An
-    /// override of a swept key takes it out of the sweep.
+    /// Returns the plan with these dotted keys set, after all earlier overrides. A value is TOML
+    /// where it is TOML and a plain text otherwise: `5`, `true`, `10 Mbit/s`, `{ kind = "codel" }`.
+    /// An override of a swept key takes it out of the sweep.
     ///
     /// # Errors
     /// When a key or value is wrong.
@@ -223,13 +223,13 @@ impl Plan {
         sweep::Expansion { root: &self.root, axes: &self.axes, layout: self.layout, late: &self.late }
     }
 
-    /// How many points the sweep has.
+    /// The number of points in the sweep.
     #[must_use]
     pub fn point_count(&self) -> usize {
         self.expansion().point_count()
     }
 
-    /// What the scenario is called.
+    /// The name of the scenario.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.first.name

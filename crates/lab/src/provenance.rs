@@ -1,4 +1,4 @@
-//! What made a result: version, commit, scenario, and a hash of everything that happened.
+//! The provenance of a result: version, commit, scenario, and a hash of everything that happened.
 
 use serde::Serialize;
 
@@ -16,7 +16,7 @@ pub const SOURCES: &str = env!("GOODQUEUE_SOURCES");
 /// Both, for a person.
 pub const VERSION_AND_COMMIT: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("GOODQUEUE_COMMIT"), ")");
 
-/// What made a result.
+/// The provenance of a result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Provenance {
     /// Version of goodqueue.
@@ -30,7 +30,7 @@ pub struct Provenance {
 }
 
 impl Provenance {
-    /// Of a result made by this binary from these runs.
+    /// Describes a result made by this binary from these runs.
     #[must_use]
     pub fn new(scenario_sha256: String, run_fingerprints: impl IntoIterator<Item = u64>) -> Self {
         Self {

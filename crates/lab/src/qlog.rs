@@ -15,7 +15,7 @@ use goodqueue_sim::{Series, SeriesColumn};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
-/// Which of the drafts files follow.
+/// The version of the drafts that files follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
     /// Sequential files of draft-ietf-quic-qlog-main-schema-14, with events of
@@ -27,7 +27,7 @@ pub enum Form {
     Version03,
 }
 
-/// What an event says.
+/// The type of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Said {
     Received,
@@ -90,7 +90,7 @@ impl<'a> QlogFiles<'a> {
         Ok(Self { folder: folder.to_owned(), form: Form::default(), flows, inner, written: 0, failure: None })
     }
 
-    /// The same in another form than that of the newest drafts.
+    /// Writes files in another form than that of the newest drafts.
     #[must_use]
     pub const fn form(mut self, form: Form) -> Self {
         self.form = form;

@@ -1,4 +1,4 @@
-//! Which queue, which settings and which shaped rate suit a line that is known only roughly.
+//! The recommendation of a queue, settings and a shaped rate for a line that is known only roughly.
 //!
 //! A [`Question`] says what is known of the line ([`Line`]), what people do on it, and which
 //! [`Hardware`] the router is. [`recommend`] tries queues, settings and shaped rates at the corners
@@ -25,20 +25,20 @@ pub use search::recommend;
 use crate::mix::Mix;
 use crate::verdict::{Policy, Unit};
 
-/// What is asked.
+/// A question that a recommendation answers.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// The line as far as it is known.
     pub line: Line,
-    /// What people do on it.
+    /// The mix of traffic that people put on the line.
     pub mix: &'static Mix,
-    /// What the router can run.
+    /// The hardware of the router, which decides the queues that it can run.
     pub hardware: Hardware,
-    /// What a candidate must do before it is ranked.
+    /// The policy that a candidate must satisfy before it is ranked.
     pub policy: Policy,
     /// The unit of the latency under load.
     pub unit: Unit,
-    /// How much work to put into the answer.
+    /// The amount of work to put into the answer.
     pub effort: Effort,
     /// Root of all randomness.
     pub seed: u64,
@@ -46,7 +46,7 @@ pub struct Question {
     pub jobs: usize,
 }
 
-/// How much work to put into an answer.
+/// The amount of work to put into an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
     /// Three shaped shares, two rounds of seeds at many corners, runs of up to 20 s.
@@ -93,7 +93,7 @@ pub enum Refused {
     /// The host of the check cannot run the scenario.
     #[error("{0}")]
     Host(String),
-    /// It was stopped before the first round had ended.
+    /// A search that was stopped before the first round had ended.
     #[error("stopped before the first round had ended")]
     Stopped,
 }

@@ -18,7 +18,7 @@ pub use tables::{PACKETS_SCHEMA, SERIES_SCHEMA, TableKinds, Tables};
 use goodqueue_sim::Series;
 use goodqueue_sim::trace::PacketEvent;
 
-/// What one run recorded beside its figures.
+/// The data that one run recorded beside its figures.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordedRun<'a> {
     /// Number of the point, in the order of the sweep.

@@ -23,9 +23,9 @@ use std::path::Path;
 
 /// The page without its data.
 const TEMPLATE: &str = include_str!("../assets/report.html");
-/// Where the title goes in [`TEMPLATE`].
+/// The place of the title in [`TEMPLATE`].
 const TITLE_SLOT: &str = "{{goodqueue:title}}";
-/// Where the data goes in [`TEMPLATE`].
+/// The place of the data in [`TEMPLATE`].
 const DATA_SLOT: &str = "{{goodqueue:data}}";
 
 /// The contents of a report.
@@ -33,7 +33,7 @@ const DATA_SLOT: &str = "{{goodqueue:data}}";
 pub struct ReportInput<'a> {
     /// The heading, for instance the scenario's name.
     pub title: &'a str,
-    /// What the result means, in one or two sentences.
+    /// The meaning of the result, in one or two sentences.
     pub sentence: &'a str,
     /// Caveats, shown above the results.
     pub warnings: &'a [String],
@@ -93,7 +93,7 @@ impl Cdf {
     }
 }
 
-/// What a report says, as it stands in the page.
+/// The title and the data of a report, as they stand in the page.
 #[derive(Clone, Debug)]
 pub struct Contents {
     title: String,
@@ -101,7 +101,7 @@ pub struct Contents {
 }
 
 impl Contents {
-    /// Of one result.
+    /// Builds the contents from one result.
     #[must_use]
     pub fn new(input: &ReportInput<'_>) -> Self {
         let data = in_memory(|script| ReportData::new(input).write(script));
@@ -164,7 +164,7 @@ fn write_page(script: &mut Script<'_>, input: &ReportInput<'_>) -> io::Result<()
     script.text(after_data)
 }
 
-/// What `write` writes.
+/// Collects in memory what `write` writes.
 fn in_memory(write: impl FnOnce(&mut Script<'_>) -> io::Result<()>) -> Vec<u8> {
     let mut text = Vec::new();
     let mut script = Script::new(&mut text);

@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration as WallDuration;
 
-/// Which runs are sampled and have their packets kept.
+/// The runs that are sampled and have their packets kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recorded {
     /// None.
@@ -48,26 +48,26 @@ impl Recorded {
     }
 }
 
-/// How to run.
+/// Options for carrying out runs.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
     /// Runs at the same time, at least 1.
     pub jobs: usize,
     /// Independent repetitions of each point, at least 1.
     pub replications: u32,
-    /// Which runs are recorded.
+    /// The runs that are recorded.
     pub recorded: Recorded,
     /// Time between two samples; `None` chooses one that gives about 2500 samples per run.
     pub sample_every: Option<Duration>,
     /// Whether packet events of recorded runs are kept.
     pub packets: bool,
-    /// Keep what a report draws: series of the first replication and distributions of sojourn
-    /// times, for so many points.
+    /// The number of points for which to keep what a report draws: series of the first replication
+    /// and distributions of sojourn times.
     pub drawn_points: usize,
 }
 
 impl RunOptions {
-    /// Which values over time this replication of a point records.
+    /// The values over time that this replication of a point records.
     #[must_use]
     pub fn samples(&self, replication: u32) -> Samples {
         match self.sample_every {
@@ -98,7 +98,7 @@ pub fn run(
 /// Runs every replication of every point on `host`.
 ///
 /// `stop` ends it early: runs under way stop at their next check and are given up, finished ones
-/// are kept. `progress` is told the finished part of the work, in [0, 1], a few times per second.
+/// are kept. `progress` receives the finished part of the work, in [0, 1], a few times per second.
 pub fn run_on(
     host: &dyn ScenarioHost,
     points: &[Point],
@@ -198,10 +198,10 @@ pub fn shortest_sampling_period(plan: &Scenario) -> Duration {
     Duration::ns((plan.warmup + plan.duration).as_nanos().div_ceil(most).max(1))
 }
 
-/// What one run gave.
+/// The result of one run.
 #[derive(Clone, Debug)]
 pub struct SingleRun {
-    /// Its figures.
+    /// The figures of the run.
     pub figures: RunFigures,
     /// Sampled values, if they were asked for.
     pub series: Vec<Series>,

@@ -85,7 +85,7 @@ impl Stored {
         &self.text
     }
 
-    /// Where it ran.
+    /// The host of the runs.
     #[must_use]
     pub fn host(&self) -> &str {
         &self.summary.host

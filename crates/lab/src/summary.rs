@@ -23,9 +23,9 @@ pub const SCHEMA: &str = "goodqueue.summary/1";
 pub struct Summary {
     /// Always [`SCHEMA`].
     pub schema: &'static str,
-    /// What the scenario is called.
+    /// The name of the scenario.
     pub scenario: String,
-    /// Where it ran: `sim`, `linux` or `live`; both for a comparison of two.
+    /// The host of the runs: `sim`, `linux` or `live`; both for a comparison of two.
     pub host: &'static str,
     /// Root of all randomness.
     pub seed: u64,
@@ -37,7 +37,7 @@ pub struct Summary {
     /// them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub headline: Option<Headline>,
-    /// What made this result.
+    /// The provenance of this result.
     pub provenance: Provenance,
     /// The points of the sweep in its order, those without a single finished run left out.
     pub points: Vec<PointSummary>,
@@ -78,7 +78,7 @@ pub struct PointSummary {
     /// Groups of flows by name.
     #[serde(serialize_with = "as_map")]
     pub groups: Vec<(String, GroupSummary)>,
-    /// What each group got, by its name; empty where it is not known what the groups do.
+    /// The experience of each group, by its name; empty where it is not known what the groups do.
     #[serde(serialize_with = "as_map", skip_serializing_if = "Vec::is_empty")]
     pub experience: Vec<(String, ExperienceSummary)>,
     /// All flows.
@@ -98,16 +98,16 @@ pub struct Figures {
 /// One group of flows.
 #[derive(Clone, Debug)]
 pub struct GroupSummary {
-    /// How many flows.
+    /// The number of flows.
     pub flows: u32,
     /// Their figures.
     pub figures: Figures,
 }
 
-/// What one group got.
+/// The experience of one group.
 #[derive(Clone, Debug)]
 pub struct ExperienceSummary {
-    /// What it does.
+    /// The activity of the group.
     pub activity: Activity,
     /// The figures of this activity.
     pub figures: Figures,
@@ -178,8 +178,8 @@ impl PointSummary {
         })
     }
 
-    /// The same with what the settings of the point tell: its queue, the measured part, and what
-    /// the groups got.
+    /// The figures over `runs`, with what the settings of the point add: its queue, the measured
+    /// part, and the experience of the groups.
     #[must_use]
     pub fn of_point(point: &Point, runs: &[RunFigures]) -> Option<Self> {
         let each: Vec<Vec<GroupExperience>> = runs.iter().map(|run| GroupExperience::of(point, run)).collect();

@@ -37,9 +37,9 @@ pub enum SweepError {
     /// The folder holds another sweep.
     #[error("{path}: holds another sweep: its {what} is {theirs}, here it is {ours}; use another folder, or remove this one")]
     Other {
-        /// Its `sweep.json`.
+        /// The path of its `sweep.json`.
         path: PathBuf,
-        /// What differs.
+        /// The name of the fact that differs.
         what: &'static str,
         /// In the folder.
         theirs: String,
@@ -51,7 +51,7 @@ pub enum SweepError {
     Foreign {
         /// The folder.
         path: PathBuf,
-        /// What it holds.
+        /// The name of the file or folder that is not of this sweep.
         what: String,
     },
     /// A file that is not what a sweep writes.
@@ -64,18 +64,18 @@ pub enum SweepError {
     },
 }
 
-/// What became of one point.
+/// The outcome of one point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PointOutcome {
     /// The bytes of its file in `points/`.
     Finished(Vec<u8>),
     /// The bytes of its file in `failed/`.
     Failed(Vec<u8>),
-    /// It was told to stop.
+    /// No result: the run was told to stop.
     Stopped,
 }
 
-/// What `sweep.json` says: a folder belongs to one sweep, in one version.
+/// The contents of `sweep.json`: a folder belongs to one sweep, in one version.
 #[derive(Serialize)]
 struct Facts<'a> {
     schema: &'static str,
@@ -87,7 +87,7 @@ struct Facts<'a> {
     version: &'static str,
     commit: &'static str,
     swept: Vec<String>,
-    /// What was set on top of `scenario.toml`.
+    /// The overrides on top of `scenario.toml`.
     set: Vec<[&'a str; 2]>,
 }
 

@@ -59,10 +59,10 @@ fn as_map<S: serde::Serializer>(grades: &[(&'static str, Grade)], serializer: S)
     serializer.collect_map(grades.iter().copied())
 }
 
-/// What a verdict is asked for.
+/// The criteria of a verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Criteria {
-    /// What a queue must do before it is ranked.
+    /// The policy that a queue must satisfy before it is ranked.
     pub policy: Policy,
     /// The unit of the latency under load in the details.
     pub unit: Unit,
@@ -95,7 +95,7 @@ impl Headline {
         Self::new(&points.iter().collect::<Vec<_>>(), results, labels, link, criteria)
     }
 
-    /// The same at `link` and its return direction.
+    /// The verdict on these points and their results, at `link` and its return direction.
     #[must_use]
     pub fn new(points: &[&Point], results: &[PointResult], labels: &Labels, link: &str, criteria: &Criteria) -> Self {
         let names = points.iter().find_map(|point| {
@@ -158,7 +158,7 @@ impl<'a> Comparison<'a> {
         all
     }
 
-    /// How many settings there are.
+    /// The number of settings.
     fn settings(&self) -> usize {
         self.candidates.first().map_or(0, |one| one.settings.len())
     }

@@ -1,5 +1,5 @@
-//! What goodqueue says to wrong input. The page `docs/bad-input.md` is made from this table, and
-//! holds the exact messages; after a change that is meant, write it anew with
+//! The messages of goodqueue for wrong input. The page `docs/bad-input.md` is made from this table,
+//! and holds the exact messages; after a change that is meant, write it anew with
 //! `cargo test -p goodqueue-lab --test bad_input -- --ignored`.
 
 use goodqueue_lab::plan::Plan;
@@ -259,7 +259,7 @@ kind = "bulk"
 path = ["a", "b"]
 "#;
 
-/// What is printed instead of its path.
+/// Wrong lines in place of the path in `NETWORK`.
 const WRONG_PATHS: &[&str] = &[
     "",
     "path = \"a\"",

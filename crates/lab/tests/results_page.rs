@@ -25,7 +25,7 @@ fn table(metrics: impl Iterator<Item = &'static Description>) -> String {
     text
 }
 
-/// What groups get, by what they do.
+/// The table of the figures that groups get, by activity.
 fn experience() -> String {
     let mut text =
         "| activity | figure | unit | better | decides, differences that count | good, fair, poor | figure of the group |\n\
@@ -68,7 +68,7 @@ fn mixes() -> String {
     text
 }
 
-/// What figures mean to people.
+/// The table of the grades of figures.
 fn grades() -> String {
     let mut text = "| activity | figure | good | fair | poor | source |\n|---|---|---|---|---|---|\n".to_owned();
     for activity in Activity::ALL {
@@ -87,7 +87,7 @@ fn grades() -> String {
     text
 }
 
-/// How widely queues are deployed.
+/// The table of the deployment of queues.
 fn deployed() -> String {
     let mut text = "| queue | evidence |\n|---|---|\n".to_owned();
     for (kind, evidence) in DEPLOYED {

@@ -70,7 +70,7 @@ fn every_example_on_the_page_is_read() {
     }
 }
 
-/// What an unknown key is told to use instead, for the table that `text` puts it into.
+/// The keys that the message for an unknown key suggests, for the table that `text` puts it into.
 fn keys(text: &str) -> Vec<String> {
     let error = Plan::parse("scenario.toml", text, Path::new("")).expect_err("an unknown key");
     let help = error

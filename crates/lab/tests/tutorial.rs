@@ -2,7 +2,7 @@
 //! `crates/aqm/tests/tutorial.rs` checks.
 //! `python/tests/test_tutorial.py` runs the page's class in Python: both have the same events.
 
-// What the file finds around it in the place that the tutorial gives it.
+// The names that the file finds around it in the place that the tutorial gives it.
 use goodqueue_aqm::algo::Algorithm;
 use goodqueue_aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict, spec};
 

@@ -49,7 +49,7 @@ impl Store {
     fn keep(&mut self, payload: Vec<u8>, end: usize) -> Ticket {
         let number = self.free.pop().unwrap_or_else(|| {
             self.places.push((Vec::new(), 0));
-            // What may be under way bounds their number.
+            // Their number is bounded by what may be under way.
             NonZeroU32::new(self.places.len() as u32).unwrap_or(NonZeroU32::MAX)
         });
         self.places[number.get() as usize - 1] = (payload, end);
@@ -194,7 +194,7 @@ impl<'a> Drive<'a> {
                 self.due.insert((due, end));
             }
         }
-        // What a queue has dropped at once need not be kept.
+        // Datagrams that a queue has dropped at once need not be kept.
         self.settle();
         Ok(())
     }

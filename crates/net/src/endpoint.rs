@@ -8,11 +8,11 @@ use goodqueue_tcp::{ReceiverConfig, SenderConfig};
 pub struct Datagram<'a> {
     /// UDP payload.
     pub payload: &'a [u8],
-    /// Its ECN codepoint on arrival.
+    /// The ECN codepoint on arrival.
     pub ecn: Ecn,
 }
 
-/// What an endpoint says of the datagrams that it has written into a buffer.
+/// The properties of the datagrams that an endpoint has written into a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmit {
     /// Their ECN codepoint.
@@ -30,7 +30,8 @@ impl Transmit {
     pub const NOW: Self = Self { ecn: Ecn::NotEct, segment_size: None, at: None };
 }
 
-/// What a sender knows of its path and of losses; `None` for what it does not know.
+/// The state of a sender's path and losses, as far as it is known; `None` for what the sender does
+/// not know.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recovery {
     /// Congestion window in bytes.
@@ -43,8 +44,8 @@ pub struct Recovery {
     pub lost_packets: u64,
 }
 
-/// One end of a flow: a state machine that is told of datagrams and of time, and asked for
-/// datagrams.
+/// One end of a flow: a state machine that takes datagrams and timeouts as input, and is polled for
+/// datagrams to send.
 ///
 /// The network calls [`handle`](Self::handle) for each datagram that arrives and
 /// [`handle_timeout`](Self::handle_timeout) when the time of [`poll_timeout`](Self::poll_timeout)
@@ -79,7 +80,8 @@ pub trait Endpoint {
         false
     }
 
-    /// What it knows of its path, for series and round-trip times; asked of sources.
+    /// The state of the path as the endpoint knows it, for series and round-trip times; asked of
+    /// sources.
     fn recovery(&mut self) -> Recovery {
         Recovery::default()
     }
@@ -94,7 +96,7 @@ pub struct Ends {
 }
 
 impl Ends {
-    /// Of two endpoints.
+    /// Makes the two ends of a flow from two endpoints.
     pub fn new(source: impl Endpoint + 'static, sink: impl Endpoint + 'static) -> Self {
         Self { source: Box::new(source), sink: Box::new(sink) }
     }
@@ -103,9 +105,9 @@ impl Ends {
 /// The flow that endpoints are made for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowFacts<'a> {
-    /// Its group.
+    /// The group of the flow.
     pub group: &'a str,
-    /// Its number within the group, from zero.
+    /// The number of the flow within the group, from zero.
     pub index: u32,
     /// When it starts.
     pub start: Instant,

@@ -77,15 +77,15 @@ impl fmt::Display for Side {
 pub struct EndpointError {
     /// `group[index]`.
     pub flow: String,
-    /// Which end of it.
+    /// The end of the flow that is at fault.
     pub side: Side,
     /// Simulated time.
     pub at: Instant,
-    /// What it did.
+    /// The fault of the endpoint.
     pub fault: Fault,
 }
 
-/// What an endpoint must not do.
+/// A fault of an endpoint: something that it must not do.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Fault {
     /// A datagram that UDP cannot carry.
@@ -104,19 +104,19 @@ pub enum Fault {
     /// A datagram with a time in the past.
     #[error("sends {:.9} s in the past", .0.as_secs_f64())]
     Past(goodqueue_base::units::Duration),
-    /// It does not become idle.
+    /// An endpoint that does not become idle.
     #[error("does not become idle: {MAX_AT_AN_INSTANT} calls at one instant, and its next timeout is not later")]
     Spins,
-    /// It sends without end at one instant.
+    /// An endpoint that sends without end at one instant.
     #[error("sends more than {MAX_AT_AN_INSTANT} datagrams at one instant")]
     Floods,
-    /// It has too much under way.
+    /// An endpoint that has too much under way.
     #[error("has {0} bytes under way, {DATAGRAM} for each datagram included: allowed {MAX_UNDER_WAY}")]
     UnderWay(usize),
     /// A source that did nothing until the end.
     #[error("has sent nothing since the flow's start, and waits for no timeout")]
     Silent,
-    /// It panicked.
+    /// An endpoint that panicked.
     #[error("panicked: {0}")]
     Panicked(String),
 }

@@ -29,7 +29,7 @@ pub struct Experiment<'a> {
 }
 
 impl<'a> Experiment<'a> {
-    /// Of a scenario; all ends are ours so far.
+    /// Creates an experiment on a scenario; all ends are ours so far.
     #[must_use]
     pub const fn new(plan: &'a Plan) -> Self {
         Self { plan, jobs: 1, qlog: None, attached: Vec::new() }
@@ -61,7 +61,7 @@ impl<'a> Experiment<'a> {
         self.qlog_as(folder, Form::default())
     }
 
-    /// The same in another of qlog's forms.
+    /// Writes qlog files as [`qlog`](Self::qlog) does, in another of qlog's forms.
     #[must_use]
     pub fn qlog_as(self, folder: &Path, form: Form) -> Self {
         Self { qlog: Some((folder.to_owned(), form)), ..self }
@@ -88,8 +88,9 @@ impl<'a> Experiment<'a> {
         self.carry_out(&points, Recorded::Nothing, &mut NoRecorder)
     }
 
-    /// The same, and writes the folder of a result: `summary.json`, `scenario.toml`,
-    /// `series.parquet` of the first replications and `report.html`, as `gq run` does.
+    /// Runs the scenario as [`Self::run`] does, and writes the folder of a result: `summary.json`,
+    /// `scenario.toml`, `series.parquet` of the first replications and `report.html`, as `gq run`
+    /// does.
     ///
     /// # Errors
     /// As [`Self::run`], and when the folder cannot be written.
@@ -176,7 +177,7 @@ impl<'a> Experiment<'a> {
     }
 }
 
-/// Its scenarios run in the simulator, with some ends of flows in the program.
+/// Runs scenarios in the simulator, with some ends of flows in the program.
 impl ScenarioHost for Experiment<'_> {
     fn name(&self) -> &'static str {
         "net"

@@ -9,8 +9,8 @@ pub const MAX_SEGMENTS: usize = 64;
 /// Calls and datagrams of one endpoint at one instant. A stack with a large window sends a few
 /// thousand packets at once.
 pub const MAX_AT_AN_INSTANT: u32 = 100_000;
-/// What a datagram counts in addition to its payload, so that empty ones are bounded, too: about
-/// the memory that it takes here and in the world.
+/// The bytes that a datagram counts in addition to its payload, so that empty ones are bounded,
+/// too: about the memory that it takes here and in the world.
 pub const DATAGRAM: usize = 256;
 /// Bytes that one endpoint may have under way, in queues and on wires: 14 seconds at 100 Mbit/s.
 pub const MAX_UNDER_WAY: usize = 200 << 20;

@@ -130,7 +130,7 @@ impl Sink<Held> for Fates {
     }
 }
 
-/// What serves the queue.
+/// The server of the queue.
 enum Server<'a> {
     /// A transmitter at the rate of the queue.
     Link,
@@ -192,7 +192,7 @@ impl Drive<'_> {
         true
     }
 
-    /// Lets an idle transmitter check for packets.
+    /// Makes an idle transmitter check for packets.
     fn wake(&mut self, now: Instant) {
         let idle = matches!(self.server, Server::Link) && self.driven.service == Instant::MAX;
         if idle && self.driven.queue.view().packets > Packets::ZERO {

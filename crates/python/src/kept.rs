@@ -1,4 +1,4 @@
-//! What runs record, kept in memory.
+//! The recorded data of runs, kept in memory.
 
 use goodqueue_lab::record::{RecordedRun, Recorder};
 use goodqueue_sim::Series;

@@ -48,7 +48,7 @@ impl Packet for Held {
     }
 }
 
-/// What happened to a packet: event, number, flow, size, codepoint, reason and sojourn time.
+/// A packet's event: name, number, flow, size, codepoint, reason and sojourn time.
 type Event = (&'static str, u64, u32, u16, &'static str, Option<&'static str>, Option<f64>);
 
 fn event(name: &'static str, packet: &Held, reason: Option<Reason>, sojourn: Option<Duration>) -> Event {
@@ -84,7 +84,7 @@ impl Sink<Held> for Log {
 /// A queue and its transmitter.
 #[pyclass(name = "Qdisc", module = "goodqueue._core")]
 pub struct Driven {
-    /// Its kind, with what it puts to work.
+    /// The kind, followed by a colon and the algorithm or queue that it contains.
     name: String,
     pub queue: AnyQdisc<Held>,
     pub now: Instant,

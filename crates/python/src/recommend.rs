@@ -55,7 +55,8 @@ pub fn recommendation(
         }
         Ok::<_, Refused>(answer)
     });
-    // What the interpreter stopped is raised in place of having been stopped.
+    // An exception from the interpreter is raised in place of the error that the search was
+    // stopped.
     watch.finish()?;
     let answer = answer.map_err(|error| run_error(py, &format!("{WHERE}: {error}")))?;
     serde_json::to_string_pretty(&answer).map_err(|error| run_error(py, &format!("{WHERE}: {error}")))

@@ -114,7 +114,7 @@ impl Report {
         self.summary.to_json()
     }
 
-    /// Where it ran.
+    /// The host of the runs.
     #[getter]
     fn host(&self) -> &'static str {
         self.report.host

@@ -30,7 +30,7 @@ impl StoredResult {
         self.stored.text()
     }
 
-    /// Where it ran.
+    /// The host of the runs.
     #[getter]
     fn host(&self) -> &str {
         self.stored.host()

@@ -143,8 +143,8 @@ fn text_of(value: &Value) -> String {
     in_words(value, 0, &|_| true)
 }
 
-/// The same, with those parameters only that are wanted: each is how deep its table is in others,
-/// its name and its value.
+/// Writes a value as the command line takes it, with only the parameters that `is_wanted` selects;
+/// it gets each parameter's depth of nesting, name and value.
 fn in_words(value: &Value, depth: usize, is_wanted: &dyn Fn((usize, &str, &Value)) -> bool) -> String {
     match value {
         Value::Object(fields) => {

@@ -37,16 +37,16 @@ pub struct Baseline {
 /// A baseline that cannot be compared with.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BaselineError {
-    /// It cannot be read.
+    /// A file that cannot be read.
     #[error("{0}")]
     Unreadable(String),
-    /// It is no baseline, or a damaged one.
+    /// A file that is no baseline, or a damaged one.
     #[error("{0}")]
     Content(String),
-    /// It belongs to another scenario, or to an earlier form of this one.
+    /// A baseline of another scenario, or of an earlier form of this one.
     #[error("{0}; --write stores new results")]
     Other(String),
-    /// It lacks a chosen figure.
+    /// A baseline that lacks a chosen figure.
     #[error("has no figure `{0}`; --write stores new results")]
     Missing(String),
 }
@@ -73,7 +73,7 @@ struct Entry {
 }
 
 impl Baseline {
-    /// Of figures of the points of a plan.
+    /// Creates a baseline from the figures of the points of a plan.
     #[must_use]
     pub fn new(plan: &Plan, measured: Vec<Measured>) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! How far runs in real time can be trusted.
+//! The validity of runs in real time: how far they can be trusted.
 
 use serde::Serialize;
 
@@ -7,9 +7,9 @@ use serde::Serialize;
 pub struct Validity {
     /// The point of the sweep.
     pub set: String,
-    /// Which replication of it, from zero.
+    /// The replication of the point, from zero.
     pub replication: u32,
-    /// Which attempt, from one.
+    /// The attempt, from one.
     pub attempt: u32,
     /// Why nothing can be concluded from it; `None` when it is good.
     pub void: Option<String>,
@@ -19,16 +19,16 @@ pub struct Validity {
     pub down: Lateness,
     /// Lateness of the return direction.
     pub up: Lateness,
-    /// What a hypervisor said it took from this machine's processors meanwhile, of all of them
-    /// together.
+    /// Time that a hypervisor reported as taken from this machine's processors meanwhile, all of
+    /// them together, s.
     pub stolen_s: f64,
     /// Whether real-time scheduling was granted.
     pub real_time: bool,
-    /// How the senders' segmentation offloads were used, in words.
+    /// The use of the senders' segmentation offloads, in words.
     pub offloads: &'static str,
 }
 
-/// How late one direction handed its packets over.
+/// The lateness with which one direction handed its packets over.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Lateness {
     /// Median.
@@ -46,13 +46,13 @@ pub struct Lateness {
 }
 
 impl Validity {
-    /// Which attempt it is.
+    /// Names the attempt by its point, replication and number.
     #[must_use]
     pub fn name(&self) -> String {
         format!("{}: replication {}, attempt {}", self.set, self.replication, self.attempt)
     }
 
-    /// Its figures in a line.
+    /// The figures of the attempt in one line.
     #[must_use]
     pub fn sentence(&self) -> String {
         let Self { down, up, .. } = self;
@@ -77,7 +77,7 @@ impl Validity {
     }
 }
 
-/// What all attempts together say of a result.
+/// Sums up the attempts behind a result in a sentence.
 #[must_use]
 pub fn sentence(attempts: &[Validity]) -> String {
     let void = attempts.iter().filter(|attempt| attempt.void.is_some()).count();

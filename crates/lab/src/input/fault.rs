@@ -1,17 +1,17 @@
-//! What can be wrong with the files that scenarios name.
+//! Faults of the files that scenarios name.
 
 use crate::quantity::QuantityError;
 use goodqueue_sim::OpportunitiesError;
 use goodqueue_tcp::cc::kinds;
 use std::io::ErrorKind;
 
-/// What is wrong with a file. [`super::FileError`] adds where.
+/// A fault of a file. [`super::FileError`] adds the place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FileFault {
     /// There is none of that name.
     #[error("no such file")]
     Missing,
-    /// It belongs to somebody else.
+    /// A file that belongs to somebody else and may not be read.
     #[error("may not be read: permission denied")]
     Denied,
     /// The machine fails to read it, for this reason.
@@ -23,10 +23,10 @@ pub enum FileFault {
     /// A pipe or a device, which may never end.
     #[error("is not a regular file")]
     Special,
-    /// It is too large.
+    /// A file that is too large.
     #[error("has {bytes} bytes: allowed up to {most}")]
     TooLarge {
-        /// Its size.
+        /// The size of the file.
         bytes: u64,
         /// The largest allowed.
         most: u64,
@@ -34,13 +34,14 @@ pub enum FileFault {
     /// The scenario comes from where no files are.
     #[error("files may not be read here")]
     NoFiles,
-    /// The same, but there are recordings, none of which has that name.
+    /// A name that none of the recordings has, in a scenario that comes with recordings in place of
+    /// files.
     #[error("there is no such recording here, and files may not be read")]
     NoRecording,
-    /// It is no recording of a link.
+    /// A file that is no recording of a link.
     #[error(transparent)]
     Trace(#[from] TraceFault),
-    /// It is no list of flows.
+    /// A file that is no list of flows.
     #[error(transparent)]
     Flows(#[from] FlowFault),
 }
@@ -55,7 +56,7 @@ impl From<std::io::Error> for FileFault {
     }
 }
 
-/// What is wrong with a recording of a link.
+/// A fault of a recording of a link.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TraceFault {
     /// There is no time in it.
@@ -64,7 +65,7 @@ pub enum TraceFault {
     /// A line of more characters than any time has.
     #[error("begins `{start}` and has more than {most} characters")]
     LongLine {
-        /// Its beginning.
+        /// The beginning of the line.
         start: String,
         /// The most allowed.
         most: usize,
@@ -105,7 +106,7 @@ pub enum TraceFault {
         /// The most allowed.
         most: usize,
     },
-    /// It has no length.
+    /// A recording without length: all its times are zero.
     #[error("has only zeros: the last line is the recording's length and must be above 0")]
     OnlyZeros,
     /// On average less than a bit leaves per second.
@@ -113,15 +114,15 @@ pub enum TraceFault {
     TooSlow {
         /// All that leaves.
         bits: u64,
-        /// Its length.
+        /// The length of the recording, in seconds.
         seconds: u64,
     },
-    /// Its opportunities are no rate of a line.
+    /// Opportunities that are no rate of a line.
     #[error(transparent)]
     Opportunities(#[from] OpportunitiesError),
 }
 
-/// What is wrong with a list of flows.
+/// A fault of a list of flows.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FlowFault {
     /// There is no line with names of columns.
@@ -151,7 +152,7 @@ pub enum FlowFault {
     /// A column that there is not.
     #[error("`{name}` is not a column: allowed `{}`{}", columns.join("`, `"), meant(*near))]
     UnknownColumn {
-        /// What stands there, cut to a readable length.
+        /// The unknown name, cut to a readable length.
         name: String,
         /// The columns there are.
         columns: &'static [&'static str],
@@ -167,9 +168,9 @@ pub enum FlowFault {
     /// A line of another number of values than the first.
     #[error("has {found} values: expected {expected}, as the first line has")]
     Width {
-        /// How many it has.
+        /// The number of values in this line.
         found: usize,
-        /// How many the first has.
+        /// The number of values in the first line.
         expected: usize,
     },
     /// A start or a size that none has.
@@ -183,7 +184,7 @@ pub enum FlowFault {
     /// A congestion control that there is not.
     #[error("control: `{name}` is not a congestion control: allowed {}{}", controls().join(", "), meant(*near))]
     UnknownControl {
-        /// What stands there, cut to a readable length.
+        /// The unknown name, cut to a readable length.
         name: String,
         /// The one that was probably meant.
         near: Option<&'static str>,

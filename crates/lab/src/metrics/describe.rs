@@ -1,5 +1,5 @@
-//! What a figure is called, what it means, and how tables show it: data beside the function that
-//! computes it.
+//! The name and meaning of a figure, and its form in tables: data beside the function that computes
+//! it.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use serde::Serialize;
 /// these, so a figure that is in a list is everywhere.
 #[derive(Clone, Copy, Debug)]
 pub struct Metric<F> {
-    /// What it is.
+    /// The description of the figure.
     pub about: Description,
     /// The value in one run; `None` where it is not defined.
     pub of: F,
@@ -18,15 +18,15 @@ pub struct Metric<F> {
 /// A figure's name and meaning.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Description {
-    /// Its key in `summary.json`, with dots between nested keys.
+    /// The key in `summary.json`, with dots between nested keys.
     pub name: &'static str,
-    /// What kind of quantity it is.
+    /// The kind of quantity.
     pub quantity: Quantity,
-    /// What it is, in a sentence.
+    /// The meaning of the figure, in a sentence.
     pub doc: &'static str,
     /// When results have it.
     pub presence: Presence,
-    /// Which values are better.
+    /// The direction in which values are better.
     pub better: Better,
     /// The heading of its column in the report.
     pub label: &'static str,
@@ -34,7 +34,7 @@ pub struct Description {
     pub shown: Shown,
     /// Digits after the decimal point where the usual number of them hides what matters.
     pub decimals: Option<u8>,
-    /// Its column in the printed table; `None` leaves it out.
+    /// The column in the printed table; `None` leaves it out.
     pub printed: Option<Printed>,
 }
 
@@ -48,7 +48,7 @@ impl Description {
     }
 }
 
-/// What a number counts or measures.
+/// The quantity that a number counts or measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// A time in seconds.
@@ -81,7 +81,7 @@ impl Quantity {
         }
     }
 
-    /// Its name in the data of the report.
+    /// The name in the data of the report.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -105,7 +105,7 @@ pub enum Presence {
     WithSection,
 }
 
-/// Which values of a figure are better.
+/// The direction in which values of a figure are better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
     /// Larger ones.
@@ -147,7 +147,7 @@ pub struct Printed {
 pub enum PrintedUnit {
     /// The quantity's own that suits the values.
     Suitable,
-    /// This one, of which the SI unit has so many.
+    /// This unit, and how many of it make one SI unit.
     Fixed(&'static str, f64),
 }
 
@@ -224,12 +224,12 @@ impl<F: Copy> Metric<F> {
         Self { about: Description { shown: Shown::AtOnce, ..self.about }, ..self }
     }
 
-    /// The report shows it with so many digits after the decimal point.
+    /// The report shows it with this number of digits after the decimal point.
     pub(super) const fn decimals(self, decimals: u8) -> Self {
         Self { about: Description { decimals: Some(decimals), ..self.about }, ..self }
     }
 
-    /// Of some kinds of traffic only.
+    /// Marks the figure as one of some kinds of traffic only.
     pub(super) const fn with_section(self) -> Self {
         Self { about: Description { presence: Presence::WithSection, ..self.about }, ..self }
     }
@@ -246,7 +246,8 @@ impl<F: Copy> Metric<F> {
         Self { about: Description { printed: Some(printed), ..self.about }, ..self }
     }
 
-    /// The same in this unit, of which the SI unit has `scale`.
+    /// The printed table has it in this unit, of which the SI unit has `scale`, where a row has a
+    /// value.
     pub(super) const fn printed_in(
         self,
         head: &'static str,
@@ -257,7 +258,7 @@ impl<F: Copy> Metric<F> {
         let printed = Printed { head, part, unit: PrintedUnit::Fixed(unit, scale), place: 1, rank, when: When::Defined };
         Self { about: Description { printed: Some(printed), ..self.about }, ..self }
     }
-    /// Where the printed table has it.
+    /// Sets the place of the column in the printed table.
     pub(super) const fn at_place(self, place: u8) -> Self {
         let printed = match self.about.printed {
             Some(printed) => Some(Printed { place, ..printed }),

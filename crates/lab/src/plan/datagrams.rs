@@ -64,8 +64,8 @@ impl Draft {
         matches!(self.pattern, Pattern::Echo { .. })
     }
 
-    /// What the sender sends, and what its other end would. `None` when packets do not fit the
-    /// path.
+    /// The source at the sender, and the one that its other end would have. `None` when packets do
+    /// not fit the path.
     pub(super) fn finish(self, table: &Table<'_>, mtu: Bytes) -> Option<(SourceSpec, SourceSpec)> {
         let Self { pattern, packet_size, ecn } = self;
         let packet_size = packet_size.unwrap_or(mtu);

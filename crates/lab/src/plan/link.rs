@@ -22,7 +22,7 @@ const MAX_LINKS: usize = 1_000;
 /// A link between two nodes.
 #[derive(Clone, Debug)]
 pub struct Link {
-    /// Its name in the file and in results.
+    /// The name in the file and in results.
     pub name: String,
     /// The nodes it leads from and to; `None` for a single link that names none.
     pub ends: Option<[String; 2]>,
@@ -30,7 +30,7 @@ pub struct Link {
     pub one_way: bool,
     /// Largest packet without framing.
     pub mtu: Bytes,
-    /// What it adds to each packet.
+    /// The framing that the link adds to each packet.
     pub framing: Framing,
     /// The direction that the file describes.
     pub down: Direction,
@@ -54,7 +54,7 @@ impl Link {
         }
     }
 
-    /// What results call one of its directions.
+    /// The name of one of its directions in results.
     #[must_use]
     pub fn name_of(&self, heading: Heading) -> String {
         match heading {
@@ -71,7 +71,7 @@ pub struct Direction {
     pub rate: RateSpec,
     /// One-way propagation delay.
     pub delay: Duration,
-    /// What waits in front of the transmitter; `None`: a FIFO without limit, not reported in
+    /// The queue in front of the transmitter; `None`: a FIFO without limit, not reported in
     /// results.
     pub queue: Option<Queue>,
     /// Probability that a packet is lost on the wire, in [0, 1).
@@ -193,7 +193,7 @@ fn read_link<'a>(table: Table<'a>, name: &str, known: &Known) -> Option<Draft<'a
     Some(Draft { name: name.to_owned(), ends, one_way, mtu, framing, down, up, table })
 }
 
-/// What the link adds to each packet; `None` when a fault was found.
+/// Reads the framing that the link adds to each packet; `None` when a fault was found.
 fn read_framing(table: &Table<'_>, given: &Given<'_>) -> Option<Framing> {
     let read = |field: Field<'_>| match &field.node.value {
         Value::String(text) if text.trim_start().starts_with(|letter: char| letter.is_ascii_alphabetic()) => {
@@ -230,7 +230,7 @@ impl DirectionDraft {
     }
 }
 
-/// What the paths over a link ask of it.
+/// The demands that the paths over a link make on it.
 #[derive(Clone, Copy)]
 pub(super) struct Demand {
     /// Longest round-trip time of the paths that cross it, without queueing and transmission.
@@ -242,7 +242,7 @@ pub(super) struct Demand {
 }
 
 impl Demand {
-    /// Of the given paths, each with its round-trip time, on link `number`.
+    /// The demands of the given paths, each with its round-trip time, on link `number`.
     pub(super) fn of<'p>(
         number: usize,
         only: bool,

@@ -11,8 +11,8 @@ use goodqueue_base::spec::{Given, Kind, Param, Unit, Value};
 use goodqueue_base::units::{Bytes, Duration, Rate};
 use std::ops::Deref;
 
-/// The given ones of `params`, each checked; `None` when one is wrong. What they put to work is not
-/// read here.
+/// The given ones of `params`, each checked; `None` when one is wrong. Parameters that are another
+/// algorithm or queue are not read here.
 pub(super) fn read_given(table: &Table<'_>, params: &'static [Param]) -> Option<Vec<(&'static str, Value)>> {
     let mut is_sound = true;
     let mut values = Vec::new();

@@ -14,14 +14,14 @@ use goodqueue_base::units::{Duration, Packets, Rate};
 use goodqueue_sim::QueueSpec;
 use std::sync::Arc;
 
-/// What waits in front of a transmitter.
+/// The queue in front of a transmitter.
 #[derive(Clone, Debug)]
 pub struct Queue {
-    /// Its kind.
+    /// The kind of queue.
     pub kind: &'static KindSpec,
     /// Given parameters, already checked.
     pub params: Vec<(&'static str, Value)>,
-    /// The algorithm or queue it puts to work, for kinds that do.
+    /// The algorithm or queue that it contains, for kinds that contain one.
     pub of: Option<Chosen>,
     /// Builds it, when the kind is one of the program's own.
     pub own: Option<Arc<dyn OwnKind>>,
@@ -34,7 +34,8 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// Its kind, with what it puts to work behind a colon: `codel`, `fair:pie`.
+    /// The kind, followed by a colon and the algorithm or queue that it contains: `codel`,
+    /// `fair:pie`.
     #[must_use]
     pub fn name(&self) -> String {
         self.kind.name_over(self.of.as_ref())
@@ -74,7 +75,7 @@ pub(super) struct Draft {
     /// The limit, with the key it stands under and where.
     limit: Option<(quantity::Buffer, String, Origin)>,
     limit_is_own: bool,
-    /// What the limit counts, where the name of the kind says so.
+    /// The unit that the limit counts, where the name of the kind says so.
     counting: Option<Counting>,
     /// Whether the file gives a `queue` or a `buffer`.
     given: bool,
@@ -239,8 +240,8 @@ fn name_inner(kind: &KindSpec) -> String {
     format!("name the algorithm it is over, for instance {{ kind = \"{}\", of = {{ kind = \"pie\" }} }}", kind.kind)
 }
 
-/// Reads the algorithm or queue that a queue puts to work: `of = "pie"` or
-/// `of = { kind = "pie", … }`. The outer `None` means a fault was found.
+/// Reads the algorithm or queue that a queue contains: `of = "pie"` or `of = { kind = "pie", … }`.
+/// The outer `None` means a fault was found.
 fn read_inner(queue: &Table<'_>, outer: &'static KindSpec) -> Option<Option<Box<Chosen>>> {
     if !outer.is_over_another() {
         return Some(None);
@@ -327,7 +328,7 @@ fn whole(amount: f64) -> u64 {
     ((amount + 0.5) as u64).min(u64::MAX - 1)
 }
 
-/// What `buffer` holds on this link.
+/// The limit that `buffer` sets on this link.
 pub(super) fn limit_of(buffer: quantity::Buffer, facts: &LinkFacts, base_rtt: Duration) -> Limit {
     let rate = facts.rate.unwrap_or(Rate::ZERO);
     match buffer {

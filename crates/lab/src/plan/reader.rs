@@ -186,7 +186,7 @@ pub(crate) fn size(field: Field<'_>) -> Result<goodqueue_aqm::spec::Size, Fault>
     quantity::size(&written(field, "an amount like \"5 packets\"")?).map_err(|e| field.refuse(e))
 }
 
-/// How much a buffer holds.
+/// The size of a buffer.
 pub(crate) fn buffer(field: Field<'_>) -> Result<quantity::Buffer, Fault> {
     quantity::buffer(&written(field, "an amount like \"1 bdp\"")?).map_err(|e| field.refuse(e))
 }

@@ -19,9 +19,9 @@ use goodqueue_base::units::{Duration, Instant, Rate};
 /// The settings of one point.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// What the scenario is called.
+    /// The name of the scenario.
     pub name: String,
-    /// What it is about, if the file has a description.
+    /// The description, if the file has one.
     pub description: Option<String>,
     /// Time before measuring begins.
     pub warmup: Duration,
@@ -34,7 +34,7 @@ pub struct Scenario {
     /// The links between nodes, in the order of the file; at least one. Alone it is the bottleneck
     /// of a dumbbell.
     pub links: Vec<Link>,
-    /// What lies between hosts and the nodes.
+    /// The links between hosts and nodes.
     pub access: Access,
     /// Groups of flows, in the order of the file.
     pub traffic: Vec<Traffic>,
@@ -201,7 +201,8 @@ impl Scenario {
         links.max().unwrap_or_default() + self.access.one_way_delay() * 2 + group.rtt_extra.latest()
     }
 
-    /// The same of every group, in their order.
+    /// The round-trip time of each group's flows without queueing or transmission, the largest of
+    /// them, in the order of the groups.
     #[must_use]
     pub fn base_rtts(&self) -> Vec<Duration> {
         self.traffic.iter().map(|group| self.rtt_of(group)).collect()

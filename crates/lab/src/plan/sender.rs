@@ -88,7 +88,7 @@ impl Draft {
         self
     }
 
-    /// The same under another control, with that one's own parameters.
+    /// Switches to the control `kind` with its default parameters, unless it is in use already.
     pub(super) fn with_control(mut self, kind: &'static str) -> Self {
         if self.sender.cc.kind != kind {
             self.sender.cc = CcConfig { kind, params: Vec::new() };

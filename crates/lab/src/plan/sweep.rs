@@ -16,7 +16,7 @@ const MAX_POINTS: usize = 100_000;
 /// These hold for the plan as a whole.
 const NOT_SWEPT: &[&str] = &["goodqueue", "name", "description", "replications", "seed", "sweep"];
 
-/// How values of the axes go together.
+/// The way in which the values of the axes are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
     /// `[sweep]`: every value of one with every value of the others.
@@ -172,7 +172,7 @@ impl<'a> Expansion<'a> {
         self.axes.iter().zip(choice).map(|(axis, &index)| (axis.key.text(), axis.values[index].to_json())).collect()
     }
 
-    /// How many points there are.
+    /// The number of points.
     pub(super) fn point_count(&self) -> usize {
         let sizes = self.axes.iter().map(|axis| axis.values.len());
         match self.layout {

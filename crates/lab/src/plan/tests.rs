@@ -362,7 +362,7 @@ fn a_star_stands_for_every_link_and_every_group() {
     let points = plan.points().expect("good");
     assert_eq!((kinds(&points[0]), kinds(&points[1])), (vec!["codel".to_owned(); 2], vec!["pie".to_owned(); 2]));
     assert!(points[0].plan.traffic.iter().all(|group| group.flows == 3));
-    // What is set for one link after the sweep holds for that one only.
+    // A value set for one link after the sweep applies to that link only.
     let one = set(&plan, "link.ab.queue", "red").expect("good").points().expect("good");
     assert_eq!(kinds(&one[1]), ["red", "pie"]);
     assert!(set(&plan, "link.*.queue", "codel").expect("good").point_count() == 1);

@@ -8,7 +8,7 @@ use goodqueue_base::units::{Duration, Rng};
 /// A time that may be drawn independently for each flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timing {
-    /// The same for all.
+    /// One time for all flows.
     Fixed(Duration),
     /// Uniform between the two.
     Uniform(Duration, Duration),

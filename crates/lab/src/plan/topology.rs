@@ -1,4 +1,4 @@
-//! Which way packets go: nodes joined by links, and the path of each group of flows.
+//! The routes of packets: nodes joined by links, and the path of each group of flows.
 
 use super::link;
 use super::path::{Heading, Path, Step};

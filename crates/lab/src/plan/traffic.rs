@@ -20,33 +20,34 @@ use std::sync::Arc;
 /// One group of equal flows.
 #[derive(Clone, Debug)]
 pub struct Traffic {
-    /// Its name in results.
+    /// The name in results.
     pub name: String,
-    /// How many flows.
+    /// The number of flows.
     pub flows: u32,
     /// When each starts.
     pub start: Timing,
     /// When all stop offering new data.
     pub stop: Option<Instant>,
-    /// Which way data goes along `path` as written.
+    /// The direction in which data goes along `path` as written.
     pub heading: Heading,
     /// The largest packet that every link of all its paths carries.
     pub mtu: Bytes,
     /// Round-trip time in addition to that of the links.
     pub rtt_extra: Timing,
-    /// How many flows in a row share one draw of it; at least one.
+    /// The number of consecutive flows that share one draw of `rtt_extra`; at least one.
     pub rtt_shared_by: u32,
     /// Class of the flows' packets, both ways.
     pub class: Class,
-    /// How much of a link each flow is to get beside others, where the queue weighs flows.
+    /// The share of a link that each flow is to get relative to others, where the queue weighs
+    /// flows.
     pub weight: f64,
     /// The host that all the group's flows end at on the near side of the bottleneck: where it
     /// leads to.
     pub host: Option<HostNumber>,
-    /// What each flow does.
+    /// The main part of each flow.
     pub main: Part,
-    /// What else it does at the same time, each as a flow of its own: what its other end sends, or
-    /// what a list has for other paths and controls.
+    /// The other parts of each flow at the same time, each a flow of its own: traffic of its other
+    /// end, or what a list has for other paths and controls.
     pub others: Vec<Part>,
 }
 
@@ -55,9 +56,9 @@ pub struct Traffic {
 pub struct Part {
     /// The links it crosses, data's way first.
     pub path: Path,
-    /// Which way data goes along the path as written.
+    /// The direction in which data goes along the path as written.
     pub heading: Heading,
-    /// What it is.
+    /// The source of the traffic.
     pub source: SourceSpec,
 }
 
@@ -94,7 +95,7 @@ enum Source {
     Wrong,
 }
 
-/// What a list has for one control and one path.
+/// The transfers and settings that a list has for one control and one path.
 struct Listed {
     path: Option<ListedPath>,
     transfers: Arc<[Transfer]>,
@@ -176,7 +177,7 @@ fn read_group<'a>(table: Table<'a>, others: &[Draft<'a>], files: &FileStore) -> 
     })
 }
 
-/// What a group of `kind` does; `None` when it has a fault, which is reported.
+/// Reads the source of a group of `kind`; `None` when it has a fault, which is reported.
 fn read_source(table: &Table<'_>, kind: TrafficKind, files: &FileStore) -> Option<Source> {
     let spec = kind.spec();
     let keys = Keys::read(table, &spec.base);
@@ -234,8 +235,8 @@ fn read_name(table: &Table<'_>, kind: &str, others: &[Draft<'_>]) -> String {
     given.or_else(|| (!taken(kind)).then(|| kind.to_owned())).or_else(numbered).unwrap_or_default()
 }
 
-/// What a list has for each control and path, with the group's settings where it has none of its
-/// own.
+/// The entries of a list for each control and path, with the group's settings where the list has
+/// none of its own.
 fn listed(list: &FlowList, settings: &sender::Draft) -> Vec<Listed> {
     let parts = list.parts.iter().map(|part| Listed {
         path: part.path.clone(),
@@ -301,7 +302,7 @@ impl Draft<'_> {
 }
 
 impl Source {
-    /// What each flow does on which way; `None` when there is a fault.
+    /// The parts of each flow with their paths; `None` when there is a fault.
     fn parts(self, table: &Table<'_>, heading: Heading, both_ways: bool, ways: Vec<Carrier>) -> Option<Vec<Part>> {
         let session = |model: SessionSpec, settings: sender::Draft, mtu: Bytes| match settings.finish(table, mtu)? {
             SourceSpec::Tcp { sender, receiver, header } => Some(SourceSpec::Session { model, sender, receiver, header }),

@@ -17,7 +17,7 @@ pub(crate) struct Node {
     pub(crate) origin: Origin,
 }
 
-/// What a value can be.
+/// A value, by type.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     Bool(bool),
@@ -94,7 +94,7 @@ impl Node {
         Ok(Self { value, origin })
     }
 
-    /// What kind of value this is, for messages.
+    /// The type of this value in words, for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match self.value {
             Value::Bool(_) => "a switch",
@@ -247,7 +247,7 @@ fn syntax(source: &Source, error: &toml::de::Error, shift: usize) -> Fault {
 #[derive(Clone, Debug)]
 pub(crate) struct DottedKey {
     pub(crate) parts: Vec<String>,
-    /// Where it was written.
+    /// The place where the key was written.
     pub(crate) origin: Origin,
 }
 

@@ -21,7 +21,7 @@ pub const SCHEMA: &str = "goodqueue.recommendation/1";
 /// A candidate and what it gave so far.
 #[derive(Clone, Debug)]
 pub struct Tried {
-    /// What was tried.
+    /// The candidate that was tried.
     pub candidate: Candidate,
     /// One entry for each corner and round, in the order in which they were run.
     pub blocks: Vec<Block>,
@@ -46,15 +46,16 @@ impl Tried {
         Figure::of(self.blocks.iter().map(|block| block.links[direction].utilization))
     }
 
-    /// It as the rule sees it.
+    /// The candidate as the rule sees it.
     #[must_use]
     pub fn contender(&self) -> crate::verdict::rule::Candidate<'_> {
         contender(&self.candidate, &self.blocks)
     }
 }
 
-/// Which of these satisfy the policy, held against the best queue among them. The line as it is
-/// takes part without setting the bound: its utilization is bought with its delay.
+/// Tells for each candidate whether it satisfies the policy, compared with the best queue among
+/// them. The line as it is takes part without setting the bound: its utilization is bought with its
+/// delay.
 #[must_use]
 pub fn satisfying(policy: &Policy, all: &[&Tried]) -> Vec<bool> {
     let queues: Vec<_> = all.iter().filter(|one| one.candidate.shaped.is_some()).map(|one| one.contender()).collect();
@@ -65,7 +66,7 @@ pub fn satisfying(policy: &Policy, all: &[&Tried]) -> Vec<bool> {
 /// A candidate in an answer.
 #[derive(Clone, Debug, Serialize)]
 pub struct Setup {
-    /// What it is called.
+    /// The label of the candidate.
     pub label: String,
     /// The queue toward the user, as a scenario's.
     pub down: Value,
@@ -77,14 +78,14 @@ pub struct Setup {
     pub rate_down_bit_s: Option<u64>,
     /// The shaped rate from the user in bit/s.
     pub rate_up_bit_s: Option<u64>,
-    /// What people get: activity, figure, mean with interval over corners and seeds.
+    /// The figures that people get: activity, figure, mean with interval over corners and seeds.
     pub experience: Map<String, Value>,
     /// Utilization of the line in each direction.
     pub utilization: [Figure; 2],
-    /// What was tried.
+    /// The candidate that was tried.
     #[serde(skip)]
     pub candidate: Candidate,
-    /// What it gave at each corner with each seed.
+    /// The results at each corner with each seed.
     #[serde(skip)]
     pub blocks: Vec<Block>,
 }
@@ -96,9 +97,9 @@ pub struct Deciding {
     pub activity: &'static str,
     /// The figure.
     pub metric: &'static str,
-    /// What it is called in sentences.
+    /// The name of the figure in sentences.
     pub words: String,
-    /// What it measures: `time`, `rate`, `ratio`, `number`.
+    /// The quantity that it measures: `time`, `rate`, `ratio`, `number`.
     pub quantity: &'static str,
 }
 
@@ -133,7 +134,7 @@ pub struct Regret {
 /// A candidate that may be better or worse.
 #[derive(Clone, Debug, Serialize)]
 pub struct Open {
-    /// What it is.
+    /// The candidate with its figures.
     #[serde(flatten)]
     pub setup: Setup,
     /// The figure in which it seems worse.
@@ -145,13 +146,13 @@ pub struct Open {
 /// A measurement that would change the choice.
 #[derive(Clone, Debug, Serialize)]
 pub struct Measurement {
-    /// What is not known.
+    /// The factor that is not known.
     pub factor: Factor,
-    /// What to measure.
+    /// The measurement to make.
     pub measure: &'static str,
-    /// Its low value.
+    /// The low value of the factor.
     pub low: String,
-    /// Its high value.
+    /// The high value of the factor.
     pub high: String,
     /// The choice if the quantity is at its low value.
     pub if_low: String,
@@ -168,21 +169,21 @@ pub struct Recommendation {
     pub version: &'static str,
     /// The answer in words.
     pub text: String,
-    /// What to set up.
+    /// The candidate to set up.
     pub choice: Setup,
     /// The choice's shaped rate in per cent of the measured one.
     pub shape_percent: Option<f64>,
-    /// What people get under the choice.
+    /// The figures that people get under the choice.
     pub experience: Map<String, Value>,
     /// The figures by which candidates were compared, in their order.
     pub deciding: Vec<Deciding>,
-    /// The same line with nothing set up.
+    /// The line with nothing set up.
     pub without: Setup,
     /// Candidates that are as good for everybody on the line.
     pub alternatives: Vec<Setup>,
     /// Candidates of which the runs do not say whether they are worse.
     pub undetermined: Vec<Open>,
-    /// Where the choice does worst, by each figure that decides.
+    /// The corners at which the choice does worst, by each figure that decides.
     pub regret: Vec<Regret>,
     /// The measurement that would change the choice; `None` if none would.
     pub measure_next: Option<Measurement>,
@@ -212,7 +213,7 @@ pub struct Recommendation {
     pub keys: Vec<Key>,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug)]
 pub(crate) struct Found {
     /// Nothing set up, on the same line.

@@ -19,7 +19,7 @@ pub struct Asked<'a> {
     pub varies: &'a str,
     /// Round-trip time without queueing, or two with `..` between them.
     pub rtt: &'a str,
-    /// What the modem can hold, or two with `..` between them.
+    /// The amount that the modem can hold, or two with `..` between them.
     pub buffer: &'a str,
     /// Bulk flows in each direction, or two numbers with `..` between them.
     pub flows: &'a str,
@@ -29,11 +29,11 @@ pub struct Asked<'a> {
     pub mix: &'a str,
     /// Name of a hardware.
     pub hardware: &'a str,
-    /// What a candidate must do before it is ranked; nothing if empty.
+    /// The policy that a candidate must satisfy before it is ranked; none if empty.
     pub policy: &'a str,
     /// The unit of the latency under load.
     pub unit: Unit,
-    /// How much work to put into the answer.
+    /// The amount of work to put into the answer.
     pub effort: Effort,
     /// Root of all randomness.
     pub seed: u64,
@@ -67,9 +67,9 @@ impl Default for Asked<'_> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{option}: {why}")]
 pub struct Misread {
-    /// Its name, without dashes.
+    /// The name of the option, without dashes.
     pub option: &'static str,
-    /// Its value, what is wrong with it, and what is allowed.
+    /// The value, its fault, and what is allowed.
     pub why: String,
 }
 

@@ -1,13 +1,14 @@
-//! What can be chosen: a queue for each direction, and the share of the measured rate to shape to.
+//! The candidates: a queue for each direction, and the share of the measured rate to shape to.
 
 use crate::recommend::corners::Line;
 use goodqueue_base::units::{Duration, Rate};
 use std::fmt::{self, Write as _};
 
-/// What runs on the router.
+/// The platform that the router runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hardware {
-    /// Whatever this program knows and Linux, a bridge or the kernel module can run.
+    /// Any platform: all queues that this program knows and Linux, a bridge or the kernel module
+    /// can run.
     Any,
     /// A Linux host with `tc`.
     Linux,
@@ -41,7 +42,7 @@ impl Hardware {
         HARDWARE.iter().find(|(known, ..)| *known == name).map(|(_, hardware, _)| *hardware)
     }
 
-    /// Its name on the command line.
+    /// The name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         HARDWARE.iter().find(|(_, hardware, _)| *hardware == self).map_or("", |(name, ..)| name)
@@ -88,7 +89,7 @@ impl fmt::Display for Choice {
     }
 }
 
-/// What is tried.
+/// A choice to try: the queue of each direction, and the shaped rate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
     /// The queue toward the user.
@@ -104,7 +105,7 @@ impl Candidate {
     /// Nothing is set up.
     pub const NOTHING: Self = Self { down: Choice::plain("tail-drop"), up: Choice::plain("tail-drop"), shaped: None };
 
-    /// The same queue in both directions.
+    /// The candidate with this queue in both directions.
     #[must_use]
     pub fn both(queue: &Choice, shaped: f64) -> Self {
         Self { down: queue.clone(), up: queue.clone(), shaped: Some(shaped) }

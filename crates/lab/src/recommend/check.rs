@@ -236,7 +236,7 @@ mod tests {
         for kind in ["cake", "fq-codel"] {
             assert!(check.candidates.iter().any(|label| label.starts_with(kind)), "{:?}", check.candidates);
         }
-        // What has more goodput makes the ping wait.
+        // A candidate with more goodput makes the ping wait.
         assert!(check.satisfies_policy && check.better.iter().all(|better| better.but.is_some()), "{:?}", check.better);
         for held in &check.figures {
             assert_eq!((held.agreement, held.difference.mean), (Agreement::Interval, Some(0.0)), "{held:?}");

@@ -29,7 +29,7 @@ impl<T: Copy + PartialEq> Range<T> {
     }
 }
 
-/// What is known of a line.
+/// The known facts of a line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
     /// Measured rate toward the user.
@@ -40,7 +40,7 @@ pub struct Line {
     pub varies: f64,
     /// Round-trip time without queueing.
     pub rtt: Range<Duration>,
-    /// What the modem and the provider's equipment can hold, as time at the line's rate.
+    /// The amount that the modem and the provider's equipment can hold, as time at the line's rate.
     pub buffer: Range<Duration>,
     /// Bulk flows in each direction.
     pub flows: Range<u32>,
@@ -68,7 +68,7 @@ impl Factor {
     /// All of them. The first three are crossed in full; the others share their runs.
     pub const ALL: [Self; 5] = [Self::Rtt, Self::Rate, Self::Flows, Self::Buffer, Self::Control];
 
-    /// What a user would measure.
+    /// The measurement that a user would make.
     #[must_use]
     pub const fn measurement(self) -> &'static str {
         match self {
@@ -90,11 +90,11 @@ pub struct Corner {
     pub rate: f64,
     /// Bulk flows in each direction.
     pub flows: u32,
-    /// What the modem can hold.
+    /// The amount that the modem can hold, as time at the line's rate.
     pub buffer: Duration,
     /// Congestion control of the bulk flows.
     pub control: &'static str,
-    /// Which factors are at their high value, in the order of [`Factor::ALL`].
+    /// Whether each factor is at its high value, in the order of [`Factor::ALL`].
     high: [bool; 5],
 }
 
@@ -105,7 +105,7 @@ impl Corner {
         Factor::ALL.iter().position(|known| *known == factor).is_some_and(|place| self.high[place])
     }
 
-    /// What this factor is here.
+    /// The value of this factor here, as text.
     #[must_use]
     pub fn value(&self, factor: Factor) -> String {
         match factor {

@@ -7,15 +7,15 @@ use crate::statistics::Figure;
 use crate::verdict::Deployment;
 use crate::verdict::rule::{self, Key, LinkUse, Role, Sample, Standing};
 
-/// Nobody is dropped before so many blocks: fewer have no interval that counts.
+/// The number of blocks before which no candidate is dropped: fewer have no interval that counts.
 const MIN_BLOCKS: usize = rule::MIN_REPLICATIONS as usize;
 
-/// What one candidate gave in one block.
+/// The results of one candidate in one block.
 #[derive(Clone, Debug)]
 pub struct Block {
     /// Number of the corner.
     pub corner: usize,
-    /// What each group got.
+    /// The experience of each group.
     pub groups: Vec<GroupExperience>,
     /// The line and the router's queue, toward the user and from the user.
     pub links: [LinkUse; 2],
@@ -43,13 +43,13 @@ pub fn figure(key: &Key, blocks: &[Block]) -> Figure {
     key.figure(&of(blocks))
 }
 
-/// How far `blocks` are behind `best`, block by block: more is worse.
+/// The amount by which `blocks` are behind `best`, block by block: more is worse.
 #[must_use]
 pub fn behind(key: &Key, blocks: &[Block], best: &[Block]) -> Figure {
     key.behind(&of(blocks), &of(best))
 }
 
-/// How `blocks` stand to `best`.
+/// The standing of `blocks` against `best`.
 #[must_use]
 pub fn standing(key: &Key, blocks: &[Block], best: &[Block]) -> Standing {
     if blocks.len() < MIN_BLOCKS { Standing::Open } else { key.standing(&of(blocks), &of(best)) }

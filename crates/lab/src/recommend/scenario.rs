@@ -24,7 +24,7 @@ pub const ROUTER: &str = "router";
 const FASTER: u64 = 20;
 const MIN_INSIDE: Rate = Rate::gbit(1);
 
-/// How long a run is.
+/// The length of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Length {
     /// Time before measuring begins.

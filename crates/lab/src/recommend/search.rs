@@ -18,11 +18,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Most kinds that advance from the first race to the second.
 const MAX_KINDS: usize = 3;
 
-/// Answers a question. `progress` is told the finished part of the work, in [0, 1]; `stop` ends it
+/// Answers a question. `progress` receives the finished part of the work, in [0, 1]; `stop` ends it
 /// early with what is known then.
 ///
-/// # Errors When a scenario cannot be simulated, or it was stopped before the first round had
-/// ended.
+/// # Errors
+/// When a scenario cannot be simulated, or it was stopped before the first round had ended.
 pub fn recommend(question: &Question, stop: &AtomicBool, progress: &mut dyn FnMut(f64)) -> Result<Recommendation, Refused> {
     let search = Search::new(question, &Simulator, stop);
     let mut all = search.first_candidates();
@@ -78,7 +78,8 @@ impl<'a> Search<'a> {
         kinds.flat_map(shared).chain([Tried::new(Candidate::NOTHING)]).collect()
     }
 
-    /// What is left of the first race, and around its best the other settings and mixed directions.
+    /// The candidates left from the first race, and around its best the other settings and mixed
+    /// directions.
     fn second_candidates(&self, first: &[Tried]) -> Vec<Tried> {
         let mut second: Vec<Tried> = first.iter().filter(|one| one.dropped.is_none()).cloned().collect();
         let Some(order) = self.order(first) else { return second };
@@ -192,7 +193,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// What comparisons need of a run.
+/// The parts of a run that comparisons need.
 fn block(corner: usize, run: Replication) -> Block {
     let value = |link: &str, metric: &str| run.links.iter().find(|known| known.name == link)?.value(metric);
     let ends = [String::new(), ".up".to_owned()];

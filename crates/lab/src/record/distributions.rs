@@ -24,9 +24,9 @@ const COLUMNS: &str = "message distributions {
 /// The distributions of one point.
 #[derive(Clone, Copy, Debug)]
 pub struct DistributedPoint<'a> {
-    /// Its number in the order of the sweep, from zero.
+    /// The number of the point in the order of the sweep, from zero.
     pub number: usize,
-    /// Its name in tables.
+    /// The name of the point in tables.
     pub label: &'a str,
     /// Times in queues, by link.
     pub sojourn: &'a [Cdf],

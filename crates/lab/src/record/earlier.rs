@@ -1,4 +1,4 @@
-//! What a results folder holds before something is written to it.
+//! The contents of a results folder before something is written to it.
 
 use super::Folder;
 use crate::plan::Plan;
@@ -10,7 +10,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// What was found in a folder.
+/// The contents found in a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Earlier {
     /// No result.
@@ -53,7 +53,7 @@ impl<'de> Deserialize<'de> for Ignored {
 }
 
 impl Earlier {
-    /// What `folder` holds.
+    /// Finds out what `folder` holds.
     #[must_use]
     pub fn find(folder: &Folder) -> Self {
         if folder.path().join("sweep.json").exists() {

@@ -9,16 +9,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What writes a file's content.
+/// A function that writes a file's content.
 pub type Fill<'a> = &'a mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
 
 /// Whether a file is worth waiting for the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settled {
-    /// It is.
+    /// A file that is worth waiting for.
     OnDisk,
-    /// What it has is sooner made again: when the machine loses power soon after, the content may
-    /// be gone although the file has its name.
+    /// A file that is quicker to make again than to wait for: when the machine loses power soon
+    /// after, the content may be gone although the file has its name.
     InPassing,
 }
 
@@ -72,8 +72,9 @@ impl Folder {
         self.write_by(name, Settled::OnDisk, &mut |out| out.write_all(bytes))
     }
 
-    /// The same without waiting for the disk, for what is sooner made again: when the machine loses
-    /// power soon after, the content may be gone although the file has its name.
+    /// Writes a whole file without waiting for the disk, for content that is quicker to make again:
+    /// when the machine loses power soon after, the content may be gone although the file has its
+    /// name.
     ///
     /// # Errors
     /// As [`write`](Self::write).
@@ -114,7 +115,7 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
     write_file_by(path, &mut |out| out.write_all(bytes))
 }
 
-/// The same for what `fill` writes piece by piece.
+/// Writes a whole file as [`write_file`] does, with content that `fill` writes piece by piece.
 ///
 /// # Errors
 /// As [`write_file`], and those of `fill`.
@@ -122,8 +123,9 @@ pub fn write_file_by(path: &Path, fill: Fill<'_>) -> Result<(), RecordError> {
     put_file(path, fill, Settled::OnDisk)
 }
 
-/// The same without waiting for the disk, for one of many files whose reader notices a damaged one:
-/// when the machine loses power soon after, its content may be gone although it has its name.
+/// Writes a whole file without waiting for the disk, one of many files whose reader notices a
+/// damaged one: when the machine loses power soon after, its content may be gone although it has
+/// its name.
 ///
 /// # Errors
 /// As [`write_file`].

@@ -12,7 +12,7 @@ pub(super) const NAME: &str = ".goodqueue-lock.tmp";
 /// A file that its holder removes at the moment it is opened here has to be opened again; more
 /// often than this is no coincidence.
 const MAX_TRIES: usize = 100;
-/// What is written to it: a full disk still makes an empty file.
+/// The least size of the file's content, in bytes: a full disk still takes an empty file.
 const LEN: usize = 4096;
 /// Longest description of a holder, in characters.
 const MAX: usize = 160;
@@ -28,7 +28,7 @@ pub(super) struct FolderLock {
     _file: File,
 }
 
-/// What came of asking for a lock.
+/// The outcome of a request for a lock.
 #[derive(Debug)]
 pub(super) struct Taken {
     /// `None` on a file system without locks.
@@ -118,7 +118,7 @@ fn this_process() -> Vec<u8> {
     text
 }
 
-/// What the holder wrote of itself, fit for a message.
+/// The holder's description of itself, fit for a message.
 fn holder(file: &mut File) -> String {
     let mut bytes = Vec::new();
     let _ = file.rewind().and_then(|()| file.take(4 * MAX as u64).read_to_end(&mut bytes));

@@ -52,7 +52,7 @@ const PACKETS_COLUMNS: &str = "message packets {
 /// Rows of one row group: enough to compress well, few enough to keep in memory.
 const GROUP_ROWS: usize = 1 << 18;
 
-/// Which tables are wanted.
+/// The tables to write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TableKinds {
     /// `series.parquet`.
@@ -131,7 +131,7 @@ type RowGroup<'a> = SerializedRowGroupWriter<'a, File>;
 
 /// Rows that wait until there are enough for a row group.
 pub(super) trait Rows {
-    /// How many.
+    /// The number of rows.
     fn len(&self) -> usize;
 
     /// Writes them as one row group, after which there are none.

@@ -38,11 +38,11 @@ pub(super) struct ReportData<'a> {
     seed: String,
     /// Descriptions of the compared kinds of queue.
     kinds: Vec<KindData<'a>>,
-    /// What the figures of the summary are.
+    /// Descriptions of the figures of the summary.
     metrics: Descriptions,
     main_link: &'a str,
     measured_s: Option<(f64, f64)>,
-    /// What was omitted from the page, one sentence each.
+    /// Omissions from the page, one sentence each.
     notes: Vec<String>,
     /// The summary without its flows, which are in `points`.
     summary: Value,
@@ -177,8 +177,8 @@ impl<'a> ReportData<'a> {
 }
 
 impl SeriesData<'_> {
-    /// Of each column the lowest and the highest sample of each bucket, and the mean of each
-    /// bucket, one per pair of values; or all samples.
+    /// Writes for each column the lowest and the highest sample of each bucket, and the mean of
+    /// each bucket, one per pair of values; or all samples.
     fn write(&self, script: &mut Script<'_>) -> io::Result<()> {
         script.open(self)?;
         script.text(",\"columns\":")?;

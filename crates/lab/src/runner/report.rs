@@ -1,4 +1,4 @@
-//! What runs gave, and how the runs of a point become its figures.
+//! The results of runs, and the reduction of the runs of a point to its figures.
 
 use crate::distributions::Distributions;
 use crate::error::RunFailure;
@@ -14,10 +14,10 @@ use goodqueue_sim::trace::PacketEvent;
 use goodqueue_sim::{Outcome, Series};
 use serde::{Deserialize, Serialize};
 
-/// What running gave.
+/// The results of all runs.
 #[derive(Clone, Debug)]
 pub struct RunReport {
-    /// Where it ran: `sim`, `linux` or `live`.
+    /// The host of the runs: `sim`, `linux` or `live`.
     pub host: &'static str,
     /// One entry for each point, in order, also when none of its runs finished.
     pub points: Vec<PointResult>,
@@ -29,13 +29,13 @@ pub struct RunReport {
     pub fingerprints: Vec<u64>,
     /// Events of all finished runs.
     pub events: u64,
-    /// How far each attempt at a run can be trusted, in the order of runs; empty on hosts whose
-    /// time is their own.
+    /// The validity of each attempt at a run, in the order of runs; empty on hosts whose time is
+    /// their own.
     pub attempts: Vec<Validity>,
 }
 
 impl RunReport {
-    /// Of a host on which no run has ended yet.
+    /// The report of a host on which no run has ended yet.
     #[must_use]
     pub const fn begun(host: &'static str) -> Self {
         Self {
@@ -66,10 +66,10 @@ impl RunReport {
     }
 }
 
-/// What one point gave.
+/// The results of one point.
 #[derive(Clone, Debug, Default)]
 pub struct PointResult {
-    /// Its figures; `None` when no run finished.
+    /// The figures of the point; `None` when no run finished.
     pub summary: Option<PointSummary>,
     /// Each finished replication, for comparisons replication by replication.
     pub runs: Vec<Replication>,
@@ -82,8 +82,8 @@ pub struct PointResult {
 }
 
 impl PointResult {
-    /// Of one run of `point` that something else carried out, as its replication 0. `measured` is
-    /// the length of its measured part.
+    /// Builds the results from one run of `point` that something else carried out, as its
+    /// replication 0. `measured` is the length of its measured part.
     #[must_use]
     pub fn of_one_run(point: &Point, outcome: Outcome, measured: Duration) -> Self {
         let Finished { figures, series, times, .. } = Finished::of(point, outcome, measured, true);
@@ -91,14 +91,14 @@ impl PointResult {
     }
 }
 
-/// What is kept of one replication. A sweep's files keep the part of it that decides.
+/// The data kept of one replication. A sweep's files keep the part of it that decides.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Replication {
-    /// Its number, from zero.
+    /// The number of the replication, from zero.
     pub number: u32,
     /// Figures of its links.
     pub links: Vec<LinkFigures>,
-    /// What its groups got.
+    /// The experience of its groups.
     pub experience: Vec<GroupExperience>,
     /// Figures of its groups of flows.
     #[serde(skip)]
@@ -111,7 +111,7 @@ pub struct Replication {
     pub goodput_bit_s: f64,
 }
 
-/// What is kept of one run until its point is reduced.
+/// The data kept of one run until its point is reduced.
 pub(super) struct Finished {
     pub(super) figures: RunFigures,
     pub(super) series: Vec<Series>,

@@ -37,7 +37,7 @@ pub enum UdpKind {
 }
 
 impl TrafficKind {
-    /// Its description.
+    /// The description of this kind.
     ///
     /// # Panics
     ///
@@ -62,9 +62,9 @@ impl TrafficKind {
 pub struct TrafficSpec {
     /// Names, summary, own keys.
     pub base: Kind,
-    /// Which kind it describes.
+    /// The kind that it describes.
     pub of: TrafficKind,
-    /// Which ways data may go across the bottleneck.
+    /// The directions in which data may go across the bottleneck.
     pub ways: Ways,
     /// Whether it reads a file beside the scenario, which pages without files cannot offer.
     pub needs_file: bool,
@@ -88,7 +88,7 @@ impl TrafficSpec {
     }
 }
 
-/// Which ways data of one group may go.
+/// The directions in which data of one group may go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ways {
     /// One way.
@@ -213,7 +213,7 @@ const fn timing(name: &'static str, default: Duration, longest_s: f64) -> Param 
     Param::new(name, Unit::Timing, Default::Value(Value::Duration(default))).within(0.0, longest_s)
 }
 
-/// What there is to send; `default` is `None` where it must be given.
+/// The key for the bytes of each transfer; `default` is `None` where it must be given.
 const fn size(default: Option<Bytes>) -> Param {
     let default = match default {
         Some(size) => Default::Value(Value::Bytes(size)),
@@ -527,7 +527,7 @@ pub static KINDS: &[TrafficSpec] = &[
             "probes: small UDP packets that the far end sends back at once, for round-trip times and losses as ping shows them",
             &[
                 interval(of_ms(100)).about("time from one probe to the next").for_instance("\"20 ms\""),
-                // What ping sends: 56 bytes behind the headers of IP and ICMP.
+                // The size of ping's packets: 56 bytes behind the headers of IP and ICMP.
                 packet_size(of_bytes(84), MIN_PROBE).about("IP length of each probe and of its answer"),
             ],
         ),

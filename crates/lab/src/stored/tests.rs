@@ -1,4 +1,4 @@
-//! What is written is what is read.
+//! Tests that results are read back as they were written.
 
 use super::*;
 use crate::record::{DistributedPoint, Folder, RecordedRun, Recorder, Settled, TableKinds, Tables, write_distributions};

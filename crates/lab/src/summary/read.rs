@@ -11,12 +11,12 @@ use serde_json::Value;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// What a file contains.
+/// The contents of a file.
 #[derive(Clone, Debug)]
 pub struct Read {
-    /// What the scenario is called.
+    /// The name of the scenario.
     pub scenario: String,
-    /// Where it ran.
+    /// The host of the runs.
     pub host: String,
     /// Whether every run finished.
     pub complete: bool,
@@ -27,10 +27,10 @@ pub struct Read {
 /// A text that is no summary.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// It is not JSON of this form.
+    /// A text that is not JSON of this form.
     #[error(transparent)]
     Form(#[from] serde_json::Error),
-    /// Its form has another name or version.
+    /// A form with another name or version.
     #[error("schema: is `{0}`: allowed {allowed}", allowed = super::SCHEMA)]
     Schema(String),
 }

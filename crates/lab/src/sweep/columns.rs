@@ -62,7 +62,7 @@ fn rows(summary: &PointSummary) -> Vec<Row<'_>> {
     rows
 }
 
-/// What type a swept key's column has in the files of all points.
+/// The type of a swept key's column in the files of all points.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Switch,
@@ -143,7 +143,7 @@ fn is_whole(bytes: &[u8]) -> bool {
     hash[..] == bytes[digest]
 }
 
-/// Where the footer of a Parquet file begins.
+/// The offset at which the footer of a Parquet file begins.
 fn footer_start(bytes: &[u8]) -> Option<usize> {
     let end = bytes.len().checked_sub(END)?;
     let length = u32::from_le_bytes(bytes[end..end + 4].try_into().ok()?);
@@ -243,9 +243,9 @@ fn text<'a>(group: &mut Group<'_>, values: impl Iterator<Item = &'a str>) -> Par
     column.close()
 }
 
-/// What a finished point's file records of itself.
+/// The records of a finished point's file about itself.
 pub struct PointFile {
-    /// Its point of `summary.json`, without blanks.
+    /// The point in the form of `summary.json`, without blanks.
     pub summary: String,
     /// Fingerprints of its runs.
     pub fingerprints: Vec<u64>,

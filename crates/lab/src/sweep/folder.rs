@@ -31,7 +31,7 @@ pub struct Sweep {
     failed: PathBuf,
 }
 
-/// How a sweep ended.
+/// The outcome of a sweep, in numbers of points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SweepEnd {
     /// All its points.
@@ -82,7 +82,7 @@ impl Sweep {
         Ok(Self { plan: plan.clone(), sha256: plan.sha256(), folder, points, failed })
     }
 
-    /// Where a point's file is.
+    /// The path of a point's file.
     #[must_use]
     pub fn point_path(&self, number: usize) -> PathBuf {
         self.points.join(format!("{}.parquet", file_stem(number)))
@@ -117,7 +117,7 @@ impl Sweep {
     /// Runs every missing point, `jobs` at a time, then writes the summary of all that are there.
     ///
     /// `stop` ends it early and keeps what is finished; it is also set when a file cannot be
-    /// written. `progress` is told the finished part of all points, a few times per second.
+    /// written. `progress` receives the finished part of all points, a few times per second.
     ///
     /// # Errors
     /// When a file cannot be written. What is finished stays.
@@ -249,8 +249,8 @@ pub fn differs(path: PathBuf, theirs: &str, ours: &str) -> SweepError {
     SweepError::Other { path, what, theirs: theirs[what].to_string(), ours: ours[what].to_string() }
 }
 
-/// What only a result of one run at once has, or what would be a file of this sweep with other
-/// content.
+/// Refuses a folder with files that only a result of a run in one go has, or with a file of this
+/// sweep that has other content.
 fn refuse_others(folder: &Path, scenario_text: &str) -> Result<(), SweepError> {
     let of_others = ["summary.json", "run.json", "report.html", "series.parquet", "packets.parquet", "points", "failed"];
     let foreign = |what: &str| SweepError::Foreign { path: folder.to_owned(), what: what.to_owned() };
@@ -264,7 +264,8 @@ fn refuse_others(folder: &Path, scenario_text: &str) -> Result<(), SweepError> {
     }
 }
 
-/// Whoever reads all files of `points` reads those of no other sweep.
+/// Refuses files in `points` that are not of this sweep, so that a reader of all files there reads
+/// no others.
 fn refuse_surplus(points: &Path, count: usize) -> Result<(), SweepError> {
     let unusable = |source| RecordError::Unusable { path: points.to_owned(), source };
     for entry in fs::read_dir(points).map_err(unusable)? {

@@ -84,7 +84,7 @@ fn a_sweep_that_was_stopped_or_damaged_ends_with_the_same_bytes() {
     let sweep = Sweep::open(&plan, plan.source_text(), broken.path()).unwrap();
     let (end, _) = sweep.run(1, &AtomicBool::new(true), &mut |_| {}).unwrap();
     assert_eq!(end, SweepEnd { points: 6, found: 0, finished: 0, failed: 0 });
-    // What a sweep that was stopped has left.
+    // The points that a stopped sweep has left behind.
     for number in [0, 2] {
         sweep.keep(number, &run_point(&plan, &plan.sha256(), number, &AtomicBool::new(false))).unwrap();
     }

@@ -1,4 +1,4 @@
-//! How widely queues are deployed: what decides between queues that are equal to people.
+//! The extent of the deployment of queues, which decides between queues that are equal to people.
 
 /// Kinds, the most widely deployed first, each with the evidence. Kinds that are not listed come
 /// after these; tail drop comes last, since it is what a line has with nothing set up.
@@ -12,10 +12,10 @@ pub const DEPLOYED: &[(&str, &str)] = &[
     ("dualpi2", "in Low Latency DOCSIS networks and in Linux since 6.17; RFC 9332"),
 ];
 
-/// What a line has with nothing set up.
+/// The queue of a line with nothing set up.
 pub const NOTHING_SET_UP: &str = "tail-drop";
 
-/// How widely a queue is deployed: less is wider.
+/// The extent of a queue's deployment: less is wider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Deployment {
     place: usize,
@@ -23,8 +23,8 @@ pub struct Deployment {
 }
 
 impl Deployment {
-    /// Of the queues with these names, `kind` or `kind:parameter=value`; the least deployed one
-    /// counts, and defaults before other parameters.
+    /// The deployment of the queues with these names, `kind` or `kind:parameter=value`; the least
+    /// deployed one counts, and defaults before other parameters.
     pub fn of<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Self {
         let place = |name: &str| match kind(name) {
             NOTHING_SET_UP => DEPLOYED.len() + 1,

@@ -1,8 +1,8 @@
-//! What a figure means to people: good, fair, poor or unusable.
+//! Grades of figures, by what they mean to people: good, fair, poor or unusable.
 
 use serde::Serialize;
 
-/// How well an activity goes, the best first.
+/// The grade of an activity, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Grade {
@@ -20,7 +20,7 @@ impl Grade {
     /// All of them, the best first.
     pub const ALL: [Self; 4] = [Self::Good, Self::Fair, Self::Poor, Self::Unusable];
 
-    /// Its name.
+    /// The name of the grade.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -37,7 +37,7 @@ impl Grade {
 pub struct Bounds {
     /// Good, fair, poor.
     pub bounds: [f64; 3],
-    /// Where the bounds come from.
+    /// The source of the bounds.
     pub source: &'static str,
 }
 

@@ -12,8 +12,8 @@ use std::fmt;
 /// choice.
 pub(super) const BUSY: f64 = 0.5;
 
-/// What a queue must do before it is ranked by what people get; nothing by default. The names of
-/// bounds are those of steered queues where they mean the same.
+/// The bounds that a queue must satisfy before it is ranked by what people get; none by default.
+/// The names of bounds are those of steered queues where they mean the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Policy {
     /// Least utilization, as a share of the best queue's.

@@ -26,15 +26,15 @@ const WAIT_MARGIN: Margin = Margin::Time { part: 0.1, least_s: 0.005 };
 /// A queue and what it gave.
 #[derive(Clone, Debug)]
 pub struct Candidate<'a> {
-    /// How widely it is deployed.
+    /// The extent of the queue's deployment.
     pub deployment: Deployment,
     /// Whether it is what a line has with nothing set up.
     pub role: Role,
-    /// Its replications by setting, the settings in the same order for all candidates.
+    /// The replications by setting, the settings in the same order for all candidates.
     pub settings: Vec<Vec<Sample<'a>>>,
 }
 
-/// What choosing a queue means.
+/// The consequence of choosing a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Something is set up.
@@ -46,9 +46,9 @@ pub enum Role {
 /// One replication in one setting. Equal numbers had the same random numbers.
 #[derive(Clone, Debug)]
 pub struct Sample<'a> {
-    /// Its number.
+    /// The number of the replication.
     pub number: u32,
-    /// What its groups got.
+    /// The experience of the groups.
     pub groups: &'a [GroupExperience],
     /// The reported directions of the main link.
     pub links: Vec<LinkUse>,
@@ -70,7 +70,7 @@ pub struct LinkUse {
 pub struct Key {
     /// Whose it is; bulk flows for goodput and queueing delay.
     pub activity: Activity,
-    /// What it is.
+    /// The description of the figure.
     pub about: &'static Description,
     /// Differences up to this do not count.
     pub margin: Margin,
@@ -166,13 +166,13 @@ impl Key {
         }
     }
 
-    /// Its mean over settings, with the interval over replications.
+    /// The mean over settings, with the interval over replications.
     #[must_use]
     pub fn figure(&self, one: &Candidate<'_>) -> Figure {
         one.figure(|sample| self.value(sample))
     }
 
-    /// How far `one` is behind `other`, replication by replication: more is worse.
+    /// The amount by which `one` is behind `other`, replication by replication: more is worse.
     #[must_use]
     pub fn behind(&self, one: &Candidate<'_>, other: &Candidate<'_>) -> Figure {
         let value = |sample: &Sample<'_>| self.value(sample).map(|value| self.up_to_enough(value));
@@ -186,7 +186,7 @@ impl Key {
         self.enough.filter(|enough| advantage(self.about, value, *enough) > 0.0).unwrap_or(value)
     }
 
-    /// How `one` stands to `best`.
+    /// The standing of `one` against `best`.
     #[must_use]
     pub fn standing(&self, one: &Candidate<'_>, best: &Candidate<'_>) -> Standing {
         let Some(best_mean) = self.figure(best).mean else { return Standing::AsGood };
@@ -220,7 +220,7 @@ impl Key {
     }
 }
 
-/// How one queue stands to a better one by one figure; the further behind, the greater.
+/// The standing of one queue against a better one by one figure; the further behind, the greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Standing {
     /// Not worse by more than the margin, with 95 % confidence.
@@ -252,7 +252,7 @@ impl<'a> Candidate<'a> {
         sum.map(|sum| sum / self.settings.len().max(1) as f64)
     }
 
-    /// The same queue in one setting alone.
+    /// The queue in one setting alone.
     pub(super) fn in_setting(&self, setting: usize) -> Self {
         Self { settings: vec![self.settings[setting].clone()], ..*self }
     }
@@ -276,7 +276,8 @@ pub struct Outcome {
     pub as_good: Vec<usize>,
     /// Those of which the runs do not tell whether they are worse.
     pub open: Vec<usize>,
-    /// Of each queue the grade of each activity, in the order of the keys, over settings the worst.
+    /// The grade of each activity for each queue, in the order of the keys, the worst over
+    /// settings.
     pub grades: Vec<Vec<(&'static str, Grade)>>,
 }
 
@@ -367,7 +368,7 @@ fn best_of(key: &Key, all: &[Candidate<'_>], among: &[usize]) -> Vec<usize> {
 fn grades(keys: &[Key], all: &[Candidate<'_>]) -> Vec<Vec<(&'static str, Grade)>> {
     let mut grades: Vec<Vec<(&'static str, Grade)>> = vec![Vec::new(); all.len()];
     for key in keys {
-        // What nobody has a figure of says nothing.
+        // A figure that no queue has a value of says nothing.
         if key.bounds.is_none() || all.iter().all(|one| key.figure(one).mean.is_none()) {
             continue;
         }

@@ -21,7 +21,7 @@ struct Judged {
     ranked: Vec<usize>,
 }
 
-/// What people notice when a line changes from one queue to another, in one sentence.
+/// Describes what people notice when a line changes from one queue to another, in one sentence.
 #[must_use]
 pub fn effect(keys: &[Key], before: (&str, &Candidate<'_>), after: (&str, &Candidate<'_>)) -> String {
     let candidates = vec![before.1.clone(), after.1.clone()];
@@ -38,7 +38,7 @@ pub fn effect(keys: &[Key], before: (&str, &Candidate<'_>), after: (&str, &Candi
     comparison.effect(&judged)
 }
 
-/// What is unusable under this queue, after "cannot": `carry a call`.
+/// Names what is unusable under this queue, after "cannot": `carry a call`.
 #[must_use]
 pub fn cannot_carry(keys: &[Key], one: &Candidate<'_>) -> Option<String> {
     let outcome = rank(keys, std::slice::from_ref(one))?;
@@ -105,7 +105,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// What to do.
+    /// The advice on which queue to use.
     fn advice(&self, judged: &Judged) -> String {
         let best = judged.best();
         let name = self.names[best];
@@ -143,7 +143,7 @@ impl<'a> Comparison<'a> {
         places.iter().map(|one| self.names[judged.ranked[*one]].to_owned()).collect()
     }
 
-    /// What people notice, before and after.
+    /// Describes what people notice, before and after.
     fn effect(&self, judged: &Judged) -> String {
         let best = judged.best();
         let Some(before) = self.reference(judged) else { return self.state(judged) };
@@ -186,7 +186,8 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// What the named queue is held against: the line with nothing set up, or else the worst queue.
+    /// The queue that the named one is compared with: the line with nothing set up, or else the
+    /// worst queue.
     fn reference(&self, judged: &Judged) -> Option<usize> {
         let best = judged.best();
         let others = || (0..self.candidates.len()).filter(|one| *one != best);
@@ -209,7 +210,7 @@ impl<'a> Comparison<'a> {
         nothing.or_else(worst)
     }
 
-    /// How a figure changes from one queue to another: how much that matters, and the words.
+    /// The change of a figure from one queue to another: how much it matters, and the words.
     fn change(&self, judged: &Judged, key: &Key, before: usize, after: usize) -> Option<(f64, String)> {
         let grade = |one: usize| judged.grade(one, key.who()).map(|grade| grade as i32);
         let grades = grade(before).zip(grade(after)).map_or(0, |(before, after)| (before - after).abs());
@@ -229,7 +230,7 @@ impl<'a> Comparison<'a> {
         Some((10.0 * f64::from(grades) + ratio, words))
     }
 
-    /// What people get under the named queue.
+    /// Describes what people get under the named queue.
     fn state(&self, judged: &Judged) -> String {
         let best = judged.best();
         let mut said: Vec<String> = Vec::new();
@@ -249,7 +250,7 @@ impl<'a> Comparison<'a> {
         by_who(&self.keys, |key| words_of(key, &self.candidates[one]))
     }
 
-    /// How sure the ranking is.
+    /// Describes how sure the ranking is.
     fn certainty(&self, judged: &Judged) -> Option<String> {
         let best = judged.best();
         let n = self.candidates.iter().map(|one| pairs(&self.candidates[best], one).count()).min().unwrap_or(0);
@@ -277,7 +278,8 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// What the named queue leaves unused, and what downloads pay.
+    /// The price of the named queue: the part of the line that it leaves unused, and what downloads
+    /// pay.
     fn price(&self, best: usize) -> String {
         let used = |one: usize, link: usize| self.candidates[one].figure(|sample| sample.links[link].utilization).mean;
         let greatest = |of: &dyn Fn(usize) -> Option<f64>| {
@@ -349,7 +351,7 @@ impl<'a> Comparison<'a> {
         })
     }
 
-    /// Which of several choices makes no difference, and which makes most.
+    /// Names those of several choices that make no difference, or else the one that makes most.
     fn what_matters(&self, best: usize, judged: &Judged) -> Option<String> {
         let own = self.choices[best];
         if own.len() < 2 {
@@ -413,7 +415,7 @@ impl<'a> Comparison<'a> {
         (0..self.candidates.len()).filter_map(|one| Some((one, reason(one)?))).collect()
     }
 
-    /// What people got at the only point.
+    /// The headline for the only point: what people got there.
     pub(super) fn about_one(&self) -> Headline {
         let one = &self.candidates[0];
         let Some(outcome) = rank(&self.keys, &self.candidates) else { return Headline::default() };
@@ -493,7 +495,7 @@ impl Judged {
     }
 }
 
-/// How a sentence says a figure; the value stands at the braces.
+/// The words of a sentence for a figure; the value stands at the braces.
 fn template(key: &Key) -> String {
     let own = match (key.activity, key.about.name) {
         (Activity::Call, _) => "calls have an opinion score of {}",
@@ -511,7 +513,8 @@ fn template(key: &Key) -> String {
     if key.who() == "L4S ping" { own.replace("pings", "L4S pings") } else { own.to_owned() }
 }
 
-/// Of a ping that nearly always returns, the time says more than the share that is late.
+/// Whether another figure says more: of a ping that nearly always returns, the time says more than
+/// the share that is late.
 fn said_better_by_another(key: &Key) -> bool {
     key.about.name == "late_ratio"
 }
@@ -525,7 +528,7 @@ fn instead(key: &Key, new: Option<f64>, old: Option<f64>) -> String {
     }
 }
 
-/// How a call of this grade sounds.
+/// The sound of a call of this grade, in a word.
 const fn sound(grade: Grade) -> &'static str {
     match grade {
         Grade::Good => "clear",
@@ -535,7 +538,7 @@ const fn sound(grade: Grade) -> &'static str {
     }
 }
 
-/// What a line does not do if the activity is unusable under every queue.
+/// Names what a line cannot do if the activity is unusable under every queue.
 fn cannot(who: &str) -> String {
     match who {
         "ping" | "L4S ping" => "answer pings in time".to_owned(),
@@ -555,8 +558,8 @@ fn words_of(key: &Key, one: &Candidate<'_>) -> String {
     }
 }
 
-/// What a swept key of a queue is called: `the queue up`, `target`, `target up`; without the
-/// direction where all are of one.
+/// The name of a swept key of a queue: `the queue up`, `target`, `target up`; without the direction
+/// where all are of one.
 fn dimension(key: &str, keys: &[&str]) -> String {
     let is_up = |key: &str| key.contains(".queue_up");
     let last = key.rsplit('.').next().unwrap_or(key);

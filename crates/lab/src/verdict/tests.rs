@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use std::path::Path;
 
 const LINK: &str = "bottleneck";
-/// What a queue does on average: the call's opinion score; the ping's late share and 95th
-/// percentile, s; the goodput of downloads, bit/s; the utilization of the line.
+/// The averages of a queue: the call's opinion score; the ping's late share and 95th percentile, s;
+/// the goodput of downloads, bit/s; the utilization of the line.
 type Means = (f64, f64, f64, f64, f64);
 
 fn link(used: f64, p95: f64) -> LinkFigures {

@@ -60,7 +60,7 @@ pub fn figure(about: &Description, figure: Figure) -> String {
     format!("{} {unit}", with_interval(mean * scale, figure.ci95.map(|half| half * scale), decimals)).trim_end().to_owned()
 }
 
-/// What a figure is called after its activity: `MOS`, `RTT p95`.
+/// The name of a figure after its activity: `MOS`, `RTT p95`.
 #[must_use]
 pub fn heading(about: &Description) -> String {
     let Some(printed) = about.printed else { return about.label.to_owned() };

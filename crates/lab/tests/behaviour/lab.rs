@@ -9,9 +9,9 @@ use goodqueue_sim::{Continue, Recording, Series, World};
 use std::ops::Range;
 use std::path::Path;
 
-/// What one point of a scenario gave, replication 0.
+/// The results of one point of a scenario, replication 0.
 pub struct Run {
-    /// What the sweep set.
+    /// The values that the sweep set.
     pub label: String,
     figures: RunFigures,
     series: Vec<Series>,

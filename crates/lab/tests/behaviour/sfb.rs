@@ -55,7 +55,8 @@ fn a_flood_is_found_and_held_back() {
         for other in [red, blue] {
             assert!(share(run) < 0.5 * share(&other[number]) && run.goodput(0) > 1.2 * other[number].goodput(0), "{shown}");
         }
-        // What waits of it fits its bins, and the fuller they are the surer it is found.
+        // The waiting packets of the flood fit its bins, and the fuller the bins, the more surely
+        // it is found.
         assert!(run.mean("gauge:fullest_bin_packets", 20.0..50.0) < 25.0, "{shown}");
         assert!(run.mean("gauge:greatest_probability", 20.0..50.0) > 0.6, "{shown}");
     }

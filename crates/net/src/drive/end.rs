@@ -22,7 +22,7 @@ pub(super) struct End {
     /// each datagram.
     under_way: usize,
     pub(super) has_sent: bool,
-    /// What leaves later, in its order.
+    /// The datagrams that leave later, in their order.
     outbox: VecDeque<Leaving>,
     buffer: Vec<u8>,
     /// The instant of the latest calls, and how many calls and datagrams it has had.
@@ -50,7 +50,7 @@ impl End {
         caught(|| self.endpoint.handle(now, datagram))
     }
 
-    /// Its timeout has come, or something in its outbox leaves now.
+    /// Calls the endpoint because its timeout has come, or something in its outbox leaves now.
     pub(super) fn wake(&mut self, now: Instant) -> Result<(), Fault> {
         self.begin(now);
         self.calls += 1;

@@ -12,7 +12,7 @@ fn spec(more: &str) -> WorldSpec {
     spec_with(more, &[])
 }
 
-/// The same with other settings.
+/// The scenario of `spec` with other settings.
 fn spec_with(more: &str, settings: &[(&str, &str)]) -> WorldSpec {
     let text = format!(
         "goodqueue = 1\nduration = '1 s'\naccess = {{ rate = '1 Gbit/s', delay = '0 s' }}\n\
@@ -24,7 +24,7 @@ fn spec_with(more: &str, settings: &[(&str, &str)]) -> WorldSpec {
     build::world(&plan.points().expect("points")[0], 0)
 }
 
-/// What a scripted endpoint has seen.
+/// The arrivals that a scripted endpoint has seen.
 type Seen = Rc<RefCell<Vec<(Instant, Vec<u8>, Ecn)>>>;
 
 /// Sends what its script says, one entry for each poll that may send, and writes down what arrives.
@@ -78,7 +78,8 @@ fn at(millis: u64) -> Instant {
 }
 
 thread_local! {
-    /// What the sink of a test has seen; the endpoints themselves are gone when a run has ended.
+    /// The arrivals that the sink of a test has seen; the endpoints themselves are gone when a run
+    /// has ended.
     static SEEN: Seen = Seen::default();
 }
 

@@ -1,4 +1,4 @@
-//! What a program writes and reads, and its way through segments.
+//! The bytes that a program writes and reads, and their way through segments.
 
 use super::codec::Packet;
 use goodqueue_tcp::{Ending, Segment};

@@ -1,4 +1,4 @@
-//! How figures of a group come from what its flows did.
+//! The derivation of a group's figures from the outcomes of its flows.
 
 use super::super::{quantile_s, ratio};
 use super::{Group, voice};

@@ -1,5 +1,5 @@
-//! What a call would sound like: the E-model of ITU-T G.107, with its default values for everything
-//! that a network does not change.
+//! The sound quality of a call as predicted by the E-model of ITU-T G.107, with its default values
+//! for everything that a network does not change.
 //!
 //! `R = 93.2 - Id - Ie,eff`. *Delay*: `Id = 25 ((1 + X^6)^(1/6) - 3 (1 + (X/3)^6)^(1/6) + 2)` with
 //! `X = log2(Ta / 100 ms)`, zero up to `Ta` = 100 ms (G.107 §7.4, for an echo-free connection).

@@ -1,4 +1,4 @@
-//! What another host says of an answer.
+//! The check of an answer on another host.
 
 use crate::statistics::Figure;
 use serde::Serialize;
@@ -12,7 +12,7 @@ pub struct Check {
     pub runs: usize,
     /// Candidates that ran there, the choice first.
     pub candidates: Vec<String>,
-    /// What people get under the choice there, by each figure that decides.
+    /// The figures that people get under the choice there, each of those that decide.
     pub figures: Vec<Held>,
     /// Whether the choice satisfies the policy there.
     pub satisfies_policy: bool,
@@ -31,32 +31,32 @@ pub struct Held {
     pub activity: &'static str,
     /// The figure.
     pub metric: &'static str,
-    /// What the answer says.
+    /// The figure in the answer.
     pub simulated: Figure,
-    /// What the other host gives.
+    /// The figure on the other host.
     pub checked: Figure,
     /// The second minus the first, corner by corner and seed by seed.
     pub difference: Figure,
-    /// How they agree.
+    /// The agreement of the two.
     pub agreement: Agreement,
 }
 
-/// How a figure on another host agrees with the answer.
+/// The agreement of a figure on another host with the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Agreement {
-    /// It lies in the answer's 95 % interval.
+    /// A figure in the answer's 95 % interval.
     Interval,
-    /// It lies outside, but the difference is too small to count for anybody.
+    /// A figure outside, but with a difference that is too small to count for anybody.
     Margin,
-    /// It differs by more than that.
+    /// A figure that differs by more than that.
     Differs,
 }
 
 /// A candidate that is significantly better on the other host.
 #[derive(Clone, Debug, Serialize)]
 pub struct Better {
-    /// Which one.
+    /// The label of the candidate.
     pub label: String,
     /// Whose figure is better.
     pub activity: &'static str,
@@ -78,6 +78,6 @@ pub struct Doubt {
     pub activity: &'static str,
     /// The figure.
     pub metric: &'static str,
-    /// How far it is behind, block by block.
+    /// The amount by which it is behind, block by block.
     pub behind: Figure,
 }

@@ -51,12 +51,12 @@ pub fn text(answer: &Recommendation, question: &Question, best: &Tried, nothing:
     format!("{first}. {effect}\n\n{}", details.join("\n"))
 }
 
-/// What people get, figure by figure.
+/// The results that people get, figure by figure.
 fn got(keys: &[Key], blocks: &[Block]) -> String {
     by_who(keys, |key| format!("{} {}", heading(key.about), value(key, blocks)))
 }
 
-/// What to set, in the words of the device; `None` where nothing is shaped.
+/// The settings to apply, in the words of the device; `None` where nothing is shaped.
 fn rates(best: &Tried, question: &Question) -> Option<String> {
     let shaped = |measured: Rate| best.candidate.shaped_rate(measured);
     let (down, up) = (shaped(question.line.down)?, shaped(question.line.up)?);

@@ -43,7 +43,7 @@ struct Block {
     subject: String,
     name: String,
     rows: usize,
-    /// Which part of [`Axes`] has its times.
+    /// The index of the part of [`Axes`] that has its times.
     axis: usize,
 }
 
@@ -66,7 +66,7 @@ impl Axes {
     }
 }
 
-/// What the footer says of all values.
+/// The facts about all values that the footer states.
 struct ValueFacts {
     least: f64,
     largest: f64,
@@ -427,12 +427,12 @@ fn external(error: snap::Error) -> ParquetError {
     ParquetError::External(Box::new(error))
 }
 
-/// Bits of an index into a dictionary with so many entries.
+/// Bits of an index into a dictionary with this number of entries.
 fn index_width(entries: usize) -> u8 {
     (usize::BITS - entries.saturating_sub(1).leading_zeros()).max(1) as u8
 }
 
-/// The same value `len` times (Parquet's hybrid of run lengths and bit packing).
+/// Appends one value `len` times (Parquet's hybrid of run lengths and bit packing).
 fn push_run(out: &mut Vec<u8>, len: usize, value: u32, width: u8) {
     push_varint(out, (len as u64) << 1);
     out.extend_from_slice(&value.to_le_bytes()[..usize::from(width).div_ceil(8)]);
