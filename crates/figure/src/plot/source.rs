@@ -1,4 +1,4 @@
-//! Where results come from: a folder, or a run that is still in memory.
+//! Sources of results: a folder, or a run that is still in memory.
 
 use crate::plot::PlotError;
 use goodqueue_lab::compare::Labels;
@@ -32,7 +32,7 @@ pub trait Source {
     /// When they are there and cannot be read.
     fn distributions(&self, subject: &Subject) -> Result<Vec<Option<Line>>, PlotError>;
 
-    /// What was sampled, one list per point: of a link one line, of a group one per flow.
+    /// Returns the sampled values, one list per point: of a link one line, of a group one per flow.
     ///
     /// # Errors
     /// When it is there and cannot be read.

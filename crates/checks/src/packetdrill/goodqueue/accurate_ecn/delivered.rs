@@ -1,4 +1,4 @@
-//! What the other end's counters say about this end's packets (RFC 9768 §3.2.2.2, §A.2).
+//! Counts of this end's packets, read from the other end's counters (RFC 9768 §3.2.2.2, §A.2).
 
 use super::counters::{ByteCounts, Change, fields};
 use super::{ACE, FIRST_COUNT};
@@ -13,7 +13,7 @@ const WEIGHT: u64 = 64;
 /// §A.2.2).
 const SAFETY: u64 = 2;
 
-/// What an acknowledgement delivers.
+/// The segments and bytes that an acknowledgement newly acknowledges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in super::super) struct Acknowledged {
     pub(in super::super) segments: u64,
