@@ -1,4 +1,4 @@
-//! What routers and measuring tools say, in both directions.
+//! Conversion between scenarios and the formats of routers and measuring tools, in both directions.
 //!
 //! - [`router`]: queues in the words of routers, written for them and read from them.
 //! - [`import`]: scenarios from measurements.
