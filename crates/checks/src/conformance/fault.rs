@@ -54,7 +54,7 @@ pub enum Fault {
     /// A list that ends too early.
     #[error("{what} lacks its {field}")]
     Lacks {
-        /// The meaning of the list.
+        /// The name of the list in messages.
         what: &'static str,
         /// The field that should follow.
         field: String,
@@ -64,7 +64,7 @@ pub enum Fault {
     TooMany {
         /// The first field too many.
         extra: String,
-        /// The meaning of the list.
+        /// The name of the list in messages.
         what: &'static str,
     },
     /// A packet that is not there.

@@ -5,7 +5,7 @@ use goodqueue_lab::compare::Labels;
 use goodqueue_lab::stored::{Stored, StoredError};
 use goodqueue_lab::summary::PointSummary;
 
-/// Whose distribution or series is drawn.
+/// The owner of a distribution or series that is drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// A link's.

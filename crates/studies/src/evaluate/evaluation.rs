@@ -22,7 +22,7 @@ const MIN_PART: f64 = 0.02;
 pub struct Evaluation {
     /// Name and version of this form.
     pub schema: &'static str,
-    /// By what was evaluated.
+    /// The suite that the subjects were evaluated by.
     #[serde(serialize_with = "suite_id")]
     pub suite: &'static Suite,
     /// The document.

@@ -451,8 +451,8 @@ impl Connection {
         Segment { number: self.receiver.delivered_bytes(), flags, payload, ..Segment::default() }
     }
 
-    /// The segment that an acknowledgement becomes, at an offset of our stream and with so much
-    /// data.
+    /// The segment that an acknowledgement becomes, at offset `offset` of our stream and with `len`
+    /// bytes of data.
     fn answer(&mut self, now: Instant, answer: &Segment, offset: u64, len: u32) -> Packet {
         let first = self.irs.wrapping_add(1);
         let at = |offset: u64| first.wrapping_add(offset as u32);

@@ -144,8 +144,8 @@ impl Flow {
         })
     }
 
-    /// Decides what becomes of each transmission from now on, given the time and its number
-    /// counted from this call: `None` loses it, else it is late by so much.
+    /// Decides the fate of each transmission from now on, given the time and its number counted
+    /// from this call: `None` loses it, else it is late by the time returned.
     pub fn meet(&mut self, mut fate: impl FnMut(Instant, u64) -> Option<Duration> + 'static) {
         let first = self.transmissions;
         self.fate = Box::new(move |now, number| fate(now, number - first));

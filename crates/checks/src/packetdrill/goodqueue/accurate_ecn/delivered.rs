@@ -9,8 +9,8 @@ use goodqueue_base::units::Ecn;
 const THINNED: u64 = 4;
 /// The mean moves by a part of this.
 const WEIGHT: u64 = 64;
-/// Marked packets are at least so much of a full segment, or else the safe count is taken (RFC 9768
-/// §A.2.2).
+/// Safety factor: the least count is taken if the safe one would make the mean marked packet
+/// smaller than a full segment divided by this factor (RFC 9768 §A.2.2).
 const SAFETY: u64 = 2;
 
 /// The segments and bytes that an acknowledgement newly acknowledges.
