@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 /// Tallest stroke at the foot of a panel, in pixels.
 const TALLEST_STROKE: f64 = 60.0;
-/// How far an open end of a reference reaches beyond its bound.
+/// Length of the open end of a reference beyond its bound, in pixels.
 const OPEN_END: f64 = 12.0;
 
 /// One panel with its scales.

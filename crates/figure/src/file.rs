@@ -20,7 +20,7 @@ pub enum NoFile {
     NoFonts,
     /// Drawing files is an optional part of the program.
     NotBuilt,
-    /// It cannot be drawn.
+    /// The figure cannot be drawn.
     Drawing(String),
 }
 

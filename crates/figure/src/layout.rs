@@ -89,18 +89,18 @@ impl Layout {
         self.letters / PAGE_LETTERS
     }
 
-    /// About the width of so many small letters.
+    /// Returns the approximate width of `letters` small letters.
     pub(crate) fn width_of(&self, letters: usize) -> f64 {
         LETTER * self.small * letters as f64
     }
 
-    /// Room left of a plot whose longest tick has so many letters: for the ticks, a gap and the
-    /// title of the axis.
+    /// Returns the room left of a plot whose longest tick has `longest` letters: for the ticks, a
+    /// gap and the title of the axis.
     pub(crate) fn left(&self, longest: usize) -> f64 {
         self.left.unwrap_or_else(|| self.width_of(longest) + 6.0 * self.scale() + 1.7 * self.letters)
     }
 
-    /// Where the legend begins.
+    /// Returns the left edge of the legend.
     pub(crate) fn legend_left(&self) -> f64 {
         self.left.unwrap_or(self.right)
     }

@@ -101,7 +101,7 @@ pub struct Panel {
     pub y: Axis,
     /// Stretches of x that are shaded.
     pub shaded: Vec<(f64, f64)>,
-    /// What is drawn, the first below the others.
+    /// The series to draw, the first below the others.
     pub series: Vec<Series>,
     /// Values of another source beside the curves, such as those that a study prints.
     pub references: Vec<Reference>,
@@ -110,9 +110,9 @@ pub struct Panel {
 /// One direction of a panel.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Axis {
-    /// What it shows.
+    /// The title of the axis, without the unit.
     pub label: String,
-    /// Its unit.
+    /// The unit of the values.
     pub unit: String,
     /// Logarithmic, instead of linear.
     pub log: bool,
@@ -129,11 +129,11 @@ pub struct Axis {
 /// Points of one curve in one panel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// Which of the figure's curves.
+    /// The place of the curve among those of the figure.
     pub curve: usize,
-    /// How it is drawn.
+    /// The shape in which the series is drawn.
     pub shape: Shape,
-    /// Its points, in the order of the line.
+    /// The points, in the order of the line.
     pub points: Vec<Point>,
 }
 

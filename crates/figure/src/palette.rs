@@ -48,7 +48,7 @@ pub enum Mark {
     Cross,
 }
 
-/// How many dash patterns there are.
+/// The number of dash patterns.
 pub const DASH_COUNT: usize = DASHES.len();
 
 /// The shapes of marks, in the order in which curves take them.
@@ -91,7 +91,7 @@ impl Look {
 }
 
 impl Hue {
-    /// Its name in the theme.
+    /// Returns the name of the color in the theme.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -27,7 +27,7 @@ use crate::{Curve, Figure, Panel};
 pub struct PlotError {
     /// The setting that is wrong; `result` where it is none of them.
     pub field: &'static str,
-    /// What is wrong: the value and what is allowed.
+    /// The fault: the value and what is allowed.
     pub message: String,
 }
 
@@ -67,7 +67,7 @@ pub fn draw(source: &dyn Source, request: &Request) -> Result<Figure, PlotError>
 /// A point of the result with its look.
 #[derive(Clone, Debug)]
 pub(crate) struct Shown {
-    /// Its place in the result.
+    /// The place of the point in the result.
     pub(crate) place: usize,
     pub(crate) curve: Curve,
 }

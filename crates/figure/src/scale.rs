@@ -8,7 +8,7 @@ pub(crate) struct Scale {
     low: f64,
     high: f64,
     log: bool,
-    /// Where ticks are, where it is given.
+    /// The values of the ticks, where they are given.
     given: Vec<f64>,
     /// Paper coordinates of both ends.
     from: f64,
@@ -32,7 +32,7 @@ impl Scale {
             (low, high) = (low / 1.1, high * 1.1);
         } else {
             let margin = if high > low { 0.04 * (high - low) } else { 0.5 * high.abs().max(1.0) };
-            // What is never negative and comes near zero begins there.
+            // The axis of values that are never negative and come near zero begins at zero.
             low = if low >= 0.0 && low < 0.5 * high { 0.0 } else { low - margin };
             high += margin;
         }
@@ -44,7 +44,8 @@ impl Scale {
         Self { low, high, log: axis.log, given: axis.ticks.clone(), from, to }
     }
 
-    /// Where a value is. Values far outside are not drawn, so they need not be where they belong.
+    /// Returns the place of a value on paper. Values far outside are not drawn, so their places
+    /// need not be exact.
     pub(crate) fn place(&self, value: f64) -> f64 {
         let part = if self.log {
             libm::log(value.max(1e-300) / self.low) / libm::log(self.high / self.low)

@@ -19,7 +19,7 @@ pub mod tc;
 pub use draft::{Cited, Draft, Origin, Way};
 pub use input::Input;
 
-/// What is wrong with a file.
+/// A file that cannot be imported, with the fault.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}: {message}")]
 pub struct ImportError {

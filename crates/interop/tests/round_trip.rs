@@ -1,4 +1,5 @@
-//! What `gq export tc` writes, `gq import tc` reads: the same queue with the same parameters.
+//! Round trips: `gq import tc` reads the output of `gq export tc` back as the same queue with the
+//! same parameters.
 
 use goodqueue_aqm::spec::{Chosen, Given, Value};
 use goodqueue_base::units::{Bytes, Cells, Framing};
@@ -102,7 +103,8 @@ fn every_kind_that_tc_has_comes_back() {
                 assert_eq!(a.nominal_rate(), b.nominal_rate(), "{script}\n{text}");
             }
             assert_eq!(first.main_link().framing, second.main_link().framing, "{script}\n{text}");
-            // What came from a router goes back to it as it was: a shaper keeps its rate.
+            // A configuration that came from a router goes back to it unchanged: a shaper keeps its
+            // rate.
             let again = target::tc::script(&Setup::new(&second, None, Shaping::Percent(95.0)).unwrap(), &place()).unwrap();
             let commands = |script: &str| -> Vec<String> {
                 script.lines().filter(|line| line.starts_with("tc ") && line.contains("eth0")).map(str::to_owned).collect()
@@ -175,8 +177,8 @@ class htb 1:1 root leaf 10: prio 0 rate 9500Kbit ceil 9500Kbit burst 1600b cburs
     );
 }
 
-/// What `tc -s -d -j qdisc show` and `tc class show` print of a queue below htb at both interfaces,
-/// with the framing of `pppoe-llcsnap`.
+/// The output of `tc -s -d -j qdisc show` and `tc class show` for a queue below htb at both
+/// interfaces, with the framing of `pppoe-llcsnap`.
 fn printed(kind: &str, options: &str) -> String {
     let interface = |dev: &str| {
         format!(
@@ -255,7 +257,7 @@ fn what_a_kernel_has_been_told_comes_back() {
             let [ca, cb] = [qa, qb].map(|queue| values(&Chosen::new(queue.kind, queue.params.clone())));
             for (ours, theirs) in ca.iter().zip(&cb) {
                 match (ours.1, theirs.1) {
-                    // What is printed in six digits.
+                    // The kernel's numbers are printed in six digits.
                     (Some(Value::Number(a)), Some(Value::Number(b))) => {
                         assert!((a - b).abs() <= 1e-4 * a.abs(), "{ours:?} {theirs:?}")
                     }
@@ -279,7 +281,7 @@ fn what_a_kernel_has_been_told_comes_back() {
     assert_eq!(set(a), set(b), "{text}");
 }
 
-/// What this machine's kernel says of the lines, for the disciplines that it has.
+/// Compares the lines with the report of this machine's kernel, for the disciplines that it has.
 #[cfg(target_os = "linux")]
 #[test]
 fn what_this_kernel_has_been_told_comes_back() {

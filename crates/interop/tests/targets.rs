@@ -1,4 +1,4 @@
-//! What is written for each target, held to what that target reads.
+//! Checks of the configuration written for each target against the format that the target reads.
 
 use goodqueue_interop::router::dialect::Refusal;
 use goodqueue_interop::router::setup::{Setup, Shaping};

@@ -2,7 +2,7 @@
 
 use crate::{Result, comments, cycles, deps, errors, packages, sources, tool};
 
-/// How a step ended.
+/// The outcome of a step.
 enum Step {
     Done,
     /// The reason why this machine cannot run it.

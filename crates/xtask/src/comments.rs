@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 /// Columns of a comment line, its indentation included.
 const WIDEST: usize = 100;
 
-/// What breaks a rule.
+/// The places where a rule is broken.
 #[derive(Debug, Default)]
 struct Breaches {
     /// Places of comment lines that are too wide.

@@ -63,7 +63,7 @@ pub fn run(args: &[String]) -> Result {
     }
 }
 
-/// Where cargo put the example.
+/// Returns the path of the example that cargo built.
 fn program() -> Result<String> {
     let text = tool::output("cargo", &["metadata", "--format-version", "1", "--no-deps", "--offline"])?;
     let metadata: serde_json::Value = serde_json::from_str(&text).map_err(|error| format!("cargo metadata: {error}"))?;

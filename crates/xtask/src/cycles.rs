@@ -148,7 +148,7 @@ fn branches<'t>(text: &'t str, before: &mut Vec<String>, paths: &mut Vec<Vec<Str
         if let Some(mut inner) = rest.strip_prefix('{') {
             while !inner.is_empty() && !inner.starts_with('}') {
                 let after = branches(inner, before, paths).trim_start();
-                // Whatever is not understood, such as a new name behind `as`, is skipped.
+                // Text that is not understood, such as a new name behind `as`, is skipped.
                 let end = after.find([',', '}']).unwrap_or(after.len());
                 inner = after[end..].trim_start_matches(',').trim_start();
             }

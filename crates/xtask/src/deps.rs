@@ -1,4 +1,4 @@
-//! Which crate may depend on which.
+//! The dependencies that are allowed between crates.
 //!
 //! The arrows point from the edges (command line, web, Python) to the core (`base`) and never turn
 //! back. `aqm` and `tcp` do not know each other; `sim` knows no files, threads or clocks. The table
@@ -28,7 +28,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("guests", &["base", "aqm", "tcp", "sim", "live", "lab"]),
     // Programs outside of this workspace use it.
     ("net", &["base", "tcp", "sim", "lab"]),
-    // What a router is told follows from a scenario; what it says becomes one.
+    // The configuration of a router follows from a scenario; its output becomes one.
     ("interop", &["base", "aqm", "lab"]),
     // `sim` and `tcp` for tests that draw the pictures of pages.
     ("figure", &["base", "aqm", "tcp", "sim", "lab"]),

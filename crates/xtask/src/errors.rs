@@ -22,7 +22,7 @@ fn worded(text: &str) -> impl Iterator<Item = usize> {
     places.map(|(at, _)| code[..at].matches('\n').count() + 1)
 }
 
-/// Where the tests begin that a source ends with.
+/// Returns the offset of the tests at the end of a source, or the length of the text without any.
 fn tests(text: &str) -> usize {
     let has_body = |at: usize| text[at..].lines().nth(1).is_some_and(|line| line.starts_with("mod ") && line.ends_with('{'));
     text.match_indices("#[cfg(test)]\n").map(|(at, _)| at).find(|at| has_body(*at)).unwrap_or(text.len())

@@ -13,7 +13,7 @@ mod tool;
 use std::error::Error;
 use std::process::ExitCode;
 
-/// What a command returns; the error is shown to the developer as it is.
+/// The result of a command; the error is shown to the developer as it is.
 type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 
 const USAGE: &str = "\

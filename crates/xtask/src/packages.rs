@@ -1,5 +1,5 @@
-//! What the registry asks of crates that are published. `scripts/dist.sh crates` builds them as
-//! packages.
+//! The requirements of the registry for crates that are published. `scripts/dist.sh crates` builds
+//! them as packages.
 
 use crate::{Result, sources, tool};
 use serde_json::Value;
@@ -39,7 +39,7 @@ pub fn check() -> Result {
     Err(format!("{} faults:\n  {}", faults.len(), faults.join("\n  ")).into())
 }
 
-/// Where packages are built, relative to the workspace's root.
+/// The folder in which packages are built, relative to the workspace's root.
 pub const BUILT: &str = "target/packages";
 
 /// Removes what cargo has unpacked and built of our packages. It keeps them by version, without a
@@ -68,7 +68,7 @@ fn is_called(path: &Path, start: &str) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(start))
 }
 
-/// What a package lacks, by `cargo metadata` and the files it has.
+/// Lists the faults of a package by `cargo metadata` and the files it has.
 fn undescribed(package: &Value, public: &[&str], has: impl Fn(&str) -> bool) -> Vec<String> {
     let name = package["name"].as_str().unwrap_or_default();
     let mut faults = Vec::new();

@@ -22,16 +22,16 @@ const ANSWERS_AHEAD: usize = 1024;
 /// Result of a program on a vector.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
-    /// It answered every operation.
+    /// The program answered every operation.
     Judged(Outcome),
-    /// It reports that it does not support this kind or these parameters.
+    /// The program reports that it does not support this kind or these parameters.
     Skipped(String),
-    /// It ended, stopped answering, or violated the protocol. A new process is started for the next
-    /// vector.
+    /// The program ended, stopped answering, or violated the protocol. A new process is started for
+    /// the next vector.
     Broken {
         /// Operations answered before the failure.
         answered: usize,
-        /// What happened.
+        /// The reason for the failure.
         why: String,
     },
 }

@@ -6,7 +6,7 @@ use goodqueue_aqm::spec::ParamError;
 use std::time::Duration;
 use thiserror::Error;
 
-/// What is wrong with a vector or an answer, with its place.
+/// A fault of a vector or an answer, with its place.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Fault {
     /// The text is no JSON, or a field is missing or of another type.
@@ -18,7 +18,7 @@ pub enum Fault {
     /// The format has another version.
     #[error("vector: is {found}, but this program reads version {VERSION}")]
     Version {
-        /// What the file says.
+        /// The version given in the file.
         found: String,
     },
     /// There is no such kind of queue.
@@ -48,13 +48,13 @@ pub enum Fault {
     NotA {
         /// The text.
         found: String,
-        /// What may stand there.
+        /// The values allowed there.
         expected: String,
     },
     /// A list that ends too early.
     #[error("{what} lacks its {field}")]
     Lacks {
-        /// What the list is.
+        /// The name of the list in messages.
         what: &'static str,
         /// The field that should follow.
         field: String,
@@ -64,15 +64,15 @@ pub enum Fault {
     TooMany {
         /// The first field too many.
         extra: String,
-        /// What the list is.
+        /// The name of the list in messages.
         what: &'static str,
     },
     /// A packet that is not there.
     #[error("packet {packet} {why}")]
     Packet {
-        /// Its number.
+        /// The number of the packet.
         packet: u64,
-        /// What it lacks.
+        /// The reason why the packet cannot be used.
         why: &'static str,
     },
     /// A text or file that breaks off or has no operations.
@@ -81,11 +81,11 @@ pub enum Fault {
     /// A fault of one operation.
     #[error("operation {index}{shown}: {fault}")]
     Operation {
-        /// Its number, from 0 on.
+        /// The number of the operation, from 0 on.
         index: usize,
         /// The operation in parentheses; empty in the packed form.
         shown: String,
-        /// What is wrong with it.
+        /// The fault of the operation.
         fault: Box<Self>,
     },
     /// Parameters that contradict each other or the link.

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 pub struct VectorError {
     /// Name of the vector.
     pub name: String,
-    /// What is wrong, and where.
+    /// The fault, with its place.
     pub fault: Fault,
 }
 

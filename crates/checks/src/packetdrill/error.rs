@@ -1,4 +1,4 @@
-//! What is wrong with the text of a script, and what a stack has no model of.
+//! Errors in the text of a script, and the error for behavior that a stack does not model.
 
 use std::fmt;
 
@@ -15,9 +15,9 @@ pub struct Place {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {message}")]
 pub struct ScriptError {
-    /// Where it is.
+    /// The place of the error.
     pub place: Place,
-    /// What is wrong, in one line.
+    /// The error, in one line.
     pub message: String,
 }
 
@@ -27,7 +27,7 @@ impl ScriptError {
     }
 }
 
-/// What a stack does not model, in a few words.
+/// A feature that a stack does not model, described in a few words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NotModelled(pub String);

@@ -82,7 +82,7 @@ impl<'a> Lexer<'a> {
         &self.text[self.at..]
     }
 
-    /// Takes so many bytes, which end between two characters.
+    /// Takes the next `bytes` bytes, which must end between two characters.
     fn take(&mut self, bytes: usize) -> &'a str {
         let taken = &self.rest()[..bytes];
         for c in taken.chars() {

@@ -120,12 +120,12 @@ pub enum TcpOption {
     Timestamp {
         /// The sender's clock.
         value: u32,
-        /// What is echoed.
+        /// The echoed timestamp.
         echo: u32,
     },
     /// Byte counters of accurate ECN (RFC 9768 §3.2.3).
     AccEcn {
-        /// Which codepoint comes first: ECT(0) or ECT(1).
+        /// The codepoint of the first counter: ECT(0) or ECT(1).
         first: Ecn,
         /// Counters modulo 2^24, of the first codepoint, CE, the other one; as many as there are.
         counters: Vec<u32>,
@@ -233,7 +233,8 @@ impl Packet {
         })
     }
 
-    /// Its byte counters: the codepoint of the first one, and as many as there are.
+    /// Returns the packet's byte counters: the codepoint of the first one, and as many as there
+    /// are.
     #[must_use]
     pub fn byte_counters(&self) -> Option<(Ecn, &[u32])> {
         self.options.iter().find_map(|option| match option {
@@ -242,7 +243,7 @@ impl Packet {
         })
     }
 
-    /// Its selective acknowledgements.
+    /// Returns the packet's selective acknowledgements.
     #[must_use]
     pub fn sack(&self) -> &[(u32, u32)] {
         self.options

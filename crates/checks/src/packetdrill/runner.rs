@@ -17,9 +17,9 @@ use calls::Calls;
 use goodqueue_base::units::{Duration, Ecn, Instant};
 use std::collections::{BTreeMap, VecDeque};
 
-/// How long a script waits for a packet beyond its time before it is missing.
+/// Time after which an expected packet that has not left counts as missing.
 const PATIENCE: Duration = Duration::secs(2);
-/// How long a packet at any time (`*`) may take: longer than any timer of TCP.
+/// Longest wait for a packet that may leave at any time (`*`): longer than any timer of TCP.
 const MAX_WAIT: Duration = Duration::secs(600);
 /// Timers and segments of one run; a script of a megabyte needs far fewer.
 const MAX_STEPS: u64 = 5_000_000;
@@ -29,13 +29,12 @@ const MAX_WAITING: usize = 100_000;
 /// Settings of a run; scripts override them by options.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// How far times may be off. The language's default is 4 ms.
+    /// Allowed deviation of times. The language's default is 4 ms.
     pub tolerance: Duration,
-    /// How far times may be off, in percent of the time since the previous event. The language's
+    /// Allowed deviation of times, in percent of the time since the previous event. The language's
     /// default is 12.5.
     pub tolerance_percent: f64,
-    /// How many microseconds one tick of the stack's timestamps has; `None`: timestamps are not
-    /// compared.
+    /// Microseconds per tick of the stack's timestamps; `None`: timestamps are not compared.
     pub timestamp_tick: Option<u32>,
     /// Each outbound segment of a script is one segment. By default it may leave in several.
     pub strict_segments: bool,
@@ -71,7 +70,7 @@ struct Run<'s, S> {
     variables: BTreeMap<String, f64>,
 }
 
-/// How numbers of the script relate to those on the wire.
+/// The mapping from the script's numbers to those on the wire.
 #[derive(Default)]
 struct Numbers {
     /// The stack's initial sequence number.
@@ -163,7 +162,7 @@ impl<S: Stack> Run<'_, S> {
         End::Differs(Difference { line: self.line, what, expected: expected.into(), got: got.into() })
     }
 
-    /// What the stack refuses at the present line.
+    /// Converts a refusal by the stack at `line` into the end of the run.
     fn refused(line: u32) -> impl FnOnce(NotModelled) -> End {
         move |NotModelled(reason)| End::NotModelled(line, reason)
     }
@@ -223,7 +222,7 @@ impl<S: Stack> Run<'_, S> {
         self.resume_call()
     }
 
-    /// Lets the stack work until `at`, which may be past already.
+    /// Runs the stack until `at`, which may be past already.
     fn advance(&mut self, at: Instant) -> Result<(), End> {
         while let Some(due) = self.stack.next_timeout().filter(|due| *due <= at) {
             self.expire(due)?;
@@ -232,7 +231,7 @@ impl<S: Stack> Run<'_, S> {
         self.drain()
     }
 
-    /// Lets a timer expire at its time, or now if that is past.
+    /// Handles a timer at the time when it is due, or now if that is past.
     fn expire(&mut self, due: Instant) -> Result<(), End> {
         self.now = self.now.max(due);
         self.count_step()?;
@@ -314,7 +313,7 @@ impl<S: Stack> Run<'_, S> {
 }
 
 impl Numbers {
-    /// What a timestamp that the script echoes is on the wire.
+    /// Returns the value on the wire of a timestamp that the script echoes.
     fn echo_on_wire(&self, echo: u32) -> u32 {
         match (self.timestamps.get(&echo), self.first_timestamp) {
             (Some(&exact), _) => exact,

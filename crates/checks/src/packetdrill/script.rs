@@ -22,7 +22,7 @@ pub struct Script {
 /// An option line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptOption {
-    /// Where it is.
+    /// The place of the line.
     pub place: Place,
     /// Without the dashes.
     pub name: String,
@@ -33,11 +33,11 @@ pub struct ScriptOption {
 /// An action with its time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// Where it begins.
+    /// The place where the event begins.
     pub place: Place,
     /// When it happens, or should.
     pub time: EventTime,
-    /// What happens.
+    /// The action.
     pub action: Action,
 }
 
@@ -56,7 +56,7 @@ pub enum EventTime {
     Any,
 }
 
-/// What happens.
+/// An action of a script.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// A segment arrives.
@@ -94,7 +94,7 @@ pub struct ScriptPacket {
     pub options: Option<Vec<TcpOption>>,
 }
 
-/// What a script says of an ECN codepoint.
+/// A script's requirement for an ECN codepoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EcnCheck {
     /// This one.
@@ -110,7 +110,7 @@ pub struct Call {
     pub name: String,
     /// Arguments.
     pub arguments: Vec<Value>,
-    /// What it should return.
+    /// The value it should return.
     pub result: Value,
     /// The name of the error it should give, for instance `EAGAIN`.
     pub errno: Option<String>,

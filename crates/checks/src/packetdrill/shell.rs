@@ -8,14 +8,14 @@
 /// A setting of the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// Its name: that of the sysctl with dots (`net.ipv4.tcp_sack`),
+    /// The name of the setting: that of the sysctl with dots (`net.ipv4.tcp_sack`),
     /// `module.tcp_cubic.hystart_detect`, `qdisc`, `offload`, or `route.mtu` and the like.
     pub name: String,
-    /// Its value as written.
+    /// The value of the setting as written.
     pub value: String,
 }
 
-/// What a line of commands means.
+/// The meaning of a line of commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Command {
     /// These settings, in order.

@@ -1,4 +1,4 @@
-//! What the runner needs of a TCP.
+//! The interface between the runner and a TCP.
 
 pub use crate::packetdrill::error::NotModelled;
 use crate::packetdrill::packet::Packet;
@@ -69,13 +69,13 @@ pub trait Stack {
 /// Whether a part of a header is compared with the script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compared {
-    /// It is.
+    /// The part is compared.
     Yes,
-    /// It may be anything.
+    /// The part may have any value.
     No,
 }
 
-/// How a call ended.
+/// The outcome of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Returned {
     /// With this result.

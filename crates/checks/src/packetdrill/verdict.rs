@@ -1,8 +1,8 @@
-//! What became of a script.
+//! The verdict on a script.
 
 use std::fmt;
 
-/// What became of a script.
+/// The outcome of running a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Everything came as the script says.
@@ -13,7 +13,7 @@ pub enum Verdict {
     NotApplicable {
         /// The line that needs it.
         line: u32,
-        /// What it is.
+        /// The reason, in a few words.
         reason: String,
     },
 }
@@ -23,11 +23,11 @@ pub enum Verdict {
 pub struct Difference {
     /// The line of the script.
     pub line: u32,
-    /// What differs, for instance `ack` or `time`.
+    /// The part that differs, for instance `ack` or `time`.
     pub what: &'static str,
-    /// What the script says.
+    /// The value that the script expects.
     pub expected: String,
-    /// What happened.
+    /// The value that occurred.
     pub got: String,
 }
 

@@ -41,7 +41,7 @@ impl Fonts {
         has(&self.0, family)
     }
 
-    /// The picture of an SVG, with so many pixels for each of its own.
+    /// Draws an SVG as PNG, with `scale` pixels for each of its own.
     ///
     /// # Errors
     /// When it cannot be drawn.

@@ -27,7 +27,7 @@ pub(crate) fn draw(source: &dyn Source, request: &Request, shown: &[Shown]) -> R
     Ok((panel, groups.named))
 }
 
-/// Which bars stand where: by setting, with a bar per queue, where both vary; otherwise by point.
+/// The arrangement of bars: by setting, with a bar per queue, where both vary; otherwise by point.
 struct Groups {
     categories: Vec<String>,
     /// Looks, with names for the legend.

@@ -1,4 +1,4 @@
-//! What is drawn of a result: figure, link, group, metric, points.
+//! The choice of what is drawn of a result: figure, link, group, metric, points.
 
 use crate::Curve;
 use crate::plot::setting::Setting;
@@ -17,7 +17,7 @@ pub enum Kind {
     TradeOff,
     /// Distributions of times in the queue, or of round trips.
     Cdf,
-    /// What was sampled over time.
+    /// Sampled values over time.
     Time,
     /// One figure of a result, a bar per point.
     Bars,
@@ -29,7 +29,7 @@ impl Kind {
     /// Every kind.
     pub const ALL: [Self; 5] = [Self::TradeOff, Self::Cdf, Self::Time, Self::Bars, Self::Sweep];
 
-    /// Its name in interfaces.
+    /// Returns the name of the kind in interfaces.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -58,7 +58,7 @@ impl Kind {
     }
 }
 
-/// How values are spread over the axis of times.
+/// The scale of the axis of times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
     /// Evenly.
@@ -81,7 +81,7 @@ impl Scale {
     }
 }
 
-/// What is to be drawn.
+/// A request to draw a figure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     /// The kind of figure.
@@ -209,7 +209,8 @@ impl Metric {
         };
         let found = match subject {
             Subject::Link(link) => of_link(link),
-            // What a group got is weighed against the use of the line.
+            // A figure that a group does not have is taken from the first link, to weigh what the
+            // group got against the use of the line.
             Subject::Group(group) => of_group(group).or_else(|| of_link(&points.first()?.links.first()?.0)),
         };
         let metric = found.ok_or_else(|| unknown("metric", "figure", name, known_names(source, subject)))?;

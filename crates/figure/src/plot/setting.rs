@@ -8,9 +8,9 @@ use serde_json::Value;
 
 /// A swept setting and its value at each point of the result.
 pub(crate) struct Setting {
-    /// Its key in the scenario.
+    /// The key of the setting in the scenario.
     pub(crate) key: String,
-    /// Its title at an axis.
+    /// The title of the setting at an axis.
     pub(crate) label: String,
     pub(crate) unit: String,
     /// In the unit; places in `names` where the values are no numbers.
@@ -23,7 +23,7 @@ pub(crate) struct Setting {
 struct Magnitude {
     value: f64,
     quantity: Quantity,
-    /// Of what is no quantity of ours, such as products of bandwidth and delay.
+    /// The unit of a value that is no quantity of ours, such as a product of bandwidth and delay.
     unit: String,
 }
 

@@ -28,7 +28,7 @@ impl Format {
     /// Every format.
     pub const ALL: [Self; 3] = [Self::Pdf, Self::Svg, Self::Png];
 
-    /// Its name, and the ending of its files.
+    /// Returns the name of the format, which is also the ending of its files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -82,7 +82,7 @@ impl Length {
     }
 }
 
-/// How a figure is put into a file.
+/// The format, size and font of a figure in a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sheet {
     format: Format,
@@ -93,9 +93,9 @@ pub struct Sheet {
 }
 
 impl Sheet {
-    /// Of a format, with what was given of the rest: width (3.3in, the column of most journals),
-    /// height (as the width needs), font (`sans`, `serif`, or a family) and size of its letters
-    /// (8pt).
+    /// Creates a sheet of a format. Defaults of the rest: width 3.3in (the column of most
+    /// journals), height as the width needs, font `sans` (allowed: `sans`, `serif`, or a family),
+    /// size of its letters 8pt.
     ///
     /// # Errors
     /// When one of them is wrong.

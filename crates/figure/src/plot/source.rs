@@ -1,11 +1,11 @@
-//! Where results come from: a folder, or a run that is still in memory.
+//! Sources of results: a folder, or a run that is still in memory.
 
 use crate::plot::PlotError;
 use goodqueue_lab::compare::Labels;
 use goodqueue_lab::stored::{Stored, StoredError};
 use goodqueue_lab::summary::PointSummary;
 
-/// Whose distribution or series is drawn.
+/// The owner of a distribution or series that is drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// A link's.
@@ -32,7 +32,7 @@ pub trait Source {
     /// When they are there and cannot be read.
     fn distributions(&self, subject: &Subject) -> Result<Vec<Option<Line>>, PlotError>;
 
-    /// What was sampled, one list per point: of a link one line, of a group one per flow.
+    /// Returns the sampled values, one list per point: of a link one line, of a group one per flow.
     ///
     /// # Errors
     /// When it is there and cannot be read.

@@ -1,4 +1,4 @@
-//! What was sampled over time, as means over spans that a column of a paper can show.
+//! Figures of sampled values over time, as means over spans that a column of a paper can show.
 
 use crate::plot::choice::{Request, Scale, unknown};
 use crate::plot::source::{Line, Subject};
@@ -100,7 +100,7 @@ fn spans(line: &[(f64, f64)], end: f64) -> Line {
     sums.into_iter().enumerate().map(mean).collect()
 }
 
-/// What a sampled value is, by the unit at the end of its name.
+/// Returns the quantity of a sampled value, by the unit at the end of its name.
 fn quantity(name: &str) -> Quantity {
     match name {
         _ if name.ends_with("_bit_s") => Quantity::Rate,

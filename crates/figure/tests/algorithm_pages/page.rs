@@ -186,7 +186,7 @@ fn capitalized(text: &str) -> String {
 const USE: &str = "When to use it";
 const LINUX: &str = "In Linux";
 
-/// What stands under "In Linux" for kinds that no kernel has.
+/// The text under "In Linux" for kinds that no kernel has.
 fn own_discipline(spec: &KindSpec) -> String {
     format!(
         "Linux itself does not have this algorithm. [The queue discipline of goodqueue](../on-a-router.md) does:\n\n    \

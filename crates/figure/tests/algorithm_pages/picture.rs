@@ -48,7 +48,7 @@ fn queue(spec: &KindSpec) -> String {
     }
 }
 
-/// What the picture shows, and how to make it.
+/// The caption: what the picture shows, and how to make it.
 pub fn caption(spec: &KindSpec) -> String {
     let (dotted, bottom) = match spec.kind {
         // It is what the others are compared with, and has no gauge.

@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 /// Round-trip times above this are no line's, in milliseconds.
 const MAX_MS: f64 = 10_000.0;
 
-/// Longer logs are played from their beginning for so many seconds; a longer duration plays more.
+/// Longer logs are played from their beginning for this many seconds; a longer duration plays more.
 const MAX_RUN: f64 = 600.0;
 
-/// What a log says of a line.
+/// The figures of a line in a log.
 struct Log {
     name: String,
     down: Steps,

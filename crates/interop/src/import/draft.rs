@@ -4,14 +4,14 @@ use goodqueue_base::units::{Cells, Duration, Framing, Rate};
 use goodqueue_lab::toml_text::quoted;
 use std::fmt::{self, Write as _};
 
-/// Where a figure came from.
+/// The origin of a figure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// It is in the file.
+    /// The figure is in the file.
     Measured(String),
-    /// It follows from figures of the file, as described.
+    /// The figure follows from figures of the file, as described.
     Estimated(String),
-    /// It is not in the file.
+    /// The figure is not in the file.
     Assumed(String),
 }
 
@@ -31,7 +31,7 @@ impl fmt::Display for Origin {
 pub struct Cited {
     /// TOML.
     pub value: String,
-    /// Where it is from.
+    /// The origin of the value.
     pub origin: Origin,
 }
 
@@ -50,11 +50,11 @@ impl Cited {
 /// One direction of a line.
 #[derive(Clone, Debug)]
 pub struct Way {
-    /// Its rate.
+    /// The rate.
     pub rate: Cited,
-    /// What its buffer holds.
+    /// The capacity of the buffer.
     pub buffer: Cited,
-    /// Its queue.
+    /// The queue.
     pub queue: Cited,
     /// Depth of its token bucket, if it is a shaper.
     pub burst: Option<Cited>,
@@ -63,15 +63,15 @@ pub struct Way {
 /// A line with its traffic.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    /// What the scenario is called.
+    /// The name of the scenario.
     pub name: String,
     /// The command that made it, and the file it was made from.
     pub made_by: String,
-    /// What else a reader should know, in sentences.
+    /// Further remarks for the reader, in sentences.
     pub notes: Vec<String>,
     /// One-way delays, down and up.
     pub delay: [Cited; 2],
-    /// What each packet has around it on the line.
+    /// The framing of each packet on the line.
     pub framing: Option<(Framing, Origin)>,
     /// The direction of downloads.
     pub down: Way,
@@ -81,7 +81,7 @@ pub struct Draft {
     pub fastest: Rate,
     /// Groups of traffic as TOML; `None`: a home's, with downloads, uploads, a call and a ping.
     pub traffic: Option<String>,
-    /// How long to measure.
+    /// The duration of the measurement.
     pub duration: Option<Cited>,
 }
 

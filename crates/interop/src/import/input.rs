@@ -11,7 +11,7 @@ use std::path::Path;
 pub struct Input {
     /// The file's name for messages.
     pub name: String,
-    /// What is in it.
+    /// The content, unpacked.
     pub bytes: Vec<u8>,
 }
 
@@ -55,13 +55,13 @@ impl Input {
         Ok(Self { name: name.to_owned(), bytes })
     }
 
-    /// What is wrong with it.
+    /// Returns an error of this file with `message`.
     #[must_use]
     pub fn fault(&self, message: impl Into<String>) -> ImportError {
         ImportError { file: self.name.clone(), message: message.into() }
     }
 
-    /// It as text.
+    /// Returns the content as text.
     ///
     /// # Errors
     /// When it is not UTF-8.
@@ -70,7 +70,7 @@ impl Input {
             .map_err(|error| self.fault(format!("is not UTF-8 text: byte {} cannot be read", error.valid_up_to() + 1)))
     }
 
-    /// It as JSON.
+    /// Returns the content as JSON.
     ///
     /// # Errors
     /// When it is not JSON, or nested too deeply.

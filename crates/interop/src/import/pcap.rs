@@ -21,7 +21,7 @@ pub struct Captured {
     pub list: String,
 }
 
-/// Rates are means over so many tenths of a second.
+/// Rates are means over this many tenths of a second.
 const WINDOW: usize = 10;
 
 /// A line from a recording of packets. With `list`, the name of the flow list, its transfers are

@@ -15,13 +15,13 @@ use goodqueue_base::units::{Duration, Rate};
 /// Figures of a recorded connection, or of one direction of it: the one with more data.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Connection {
-    /// What the file calls it.
+    /// The title in the file.
     pub title: String,
     /// From the first packet with data to the last, in seconds.
     pub seconds: f64,
     /// Bytes of these packets.
     pub bytes: u64,
-    /// How many there were.
+    /// The number of these packets.
     pub packets: u64,
     /// Packets that the sender took for lost, or that the queue dropped where the file is that of a
     /// network.
@@ -52,7 +52,8 @@ impl Connection {
         let sent = sizes(|event| if let Event::Sent(bytes) = event { Some(*bytes) } else { None });
         let received = sizes(|event| if let Event::Received(bytes) = event { Some(*bytes) } else { None });
         let total = |packets: &[(f64, u64)]| packets.iter().map(|(_, bytes)| bytes).sum::<u64>();
-        // What arrives at a queue was sent; an end has sent or received most.
+        // Packets that arrive at a queue were sent by the sender; at an end, the direction with
+        // more bytes counts.
         let data = match recorded.vantage {
             Vantage::Network => received,
             Vantage::End if total(&received) > total(&sent) => received,
@@ -100,7 +101,8 @@ impl Connection {
     }
 }
 
-/// How long each value was the latest, sorted by value; `None` without any.
+/// Returns the values with the time that each of them was the latest, sorted by value; `None`
+/// without any.
 fn over_time(values: &[(f64, f64)], end: f64) -> Option<Vec<(f64, f64)>> {
     let until = values.iter().skip(1).map(|(at, _)| *at).chain([end]);
     let mut shares: Vec<(f64, f64)> =

@@ -5,7 +5,7 @@ use crate::import::{Cited, Draft, ImportError, Input, Origin, Way};
 use goodqueue_base::units::{Duration, Rate};
 use serde_json::Value;
 
-/// What a test says of one direction.
+/// The figures of a test for one direction.
 struct Loaded {
     /// Payload bits per second, and the field.
     goodput: (f64, String),

@@ -37,8 +37,8 @@ impl Steps {
         self.at.first().map(|(seconds, _)| *seconds)
     }
 
-    /// It as a rate of a scenario, from `start` on. Of very many steps each one of a number in a
-    /// row is taken, with the mean over them, and the origin says so.
+    /// Returns the steps as a rate of a scenario, from `start` on. When there are very many steps,
+    /// groups of consecutive ones are replaced with their means, and the origin says so.
     pub(crate) fn cited(&self, start: f64, why: &str) -> Cited {
         let every = self.at.len().div_ceil(MAX).max(1);
         let groups: Vec<(f64, f64)> = self

@@ -1,4 +1,4 @@
-//! What `tc` prints, or is told: queues, limits, marking and rates of a host.
+//! Imports the output of `tc`, or its command lines: queues, limits, marking and rates of a host.
 
 use crate::import::draft::halves;
 use crate::import::{Cited, Draft, ImportError, Input, Origin, Way};

@@ -1,4 +1,5 @@
-//! What a target can say of a queue: one table per target, and the sentence made from it.
+//! The expression of a queue in a target's configuration: one table per target, and the sentence
+//! made from it.
 //!
 //! A [`Dialect`] lists the kinds of queues that a target has as [`Form`]s, and for each parameter
 //! of a kind how the target says it ([`How`]). [`Dialect::say`] walks through all parameters of a
@@ -20,9 +21,9 @@ pub use write::{Style, Write};
 /// A target's words.
 #[derive(Clone, Copy, Debug)]
 pub struct Dialect {
-    /// Its name in messages.
+    /// The name of the target in messages.
     pub title: &'static str,
-    /// How it writes quantities.
+    /// The target's way of writing quantities.
     pub style: &'static Style,
     /// The kinds of queues it has.
     pub forms: &'static [Form],
@@ -35,15 +36,15 @@ pub struct Form {
     pub kind: &'static str,
     /// The target's word for it.
     pub word: &'static str,
-    /// How the limit is said.
+    /// The target's setting for the limit.
     pub limit: Hold,
-    /// How marking is said.
+    /// The target's setting for marking.
     pub marks: Marks,
-    /// How each parameter is said.
+    /// The target's settings for each parameter.
     pub words: &'static [Word],
 }
 
-/// How a target says what a queue may hold.
+/// A target's way to express the limit of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hold {
     /// Packets, under this key.
@@ -52,31 +53,31 @@ pub enum Hold {
     Bytes(&'static str),
     /// Bytes, under this key, which the target does not go without.
     Needed(&'static str),
-    /// It has no counterpart.
+    /// The limit has no counterpart.
     Unsaid,
 }
 
-/// How a target says whether a queue marks.
+/// A target's way to express whether a queue marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Marks {
     /// One word for each.
     Flags {
-        /// It marks.
+        /// The word of a queue that marks.
         on: &'static str,
-        /// It drops.
+        /// The word of a queue that drops.
         off: &'static str,
     },
     /// The word when it marks, and nothing when it drops.
     Flag(&'static str),
     /// A switch under this key.
     Key(&'static str),
-    /// It always marks what is ECN-capable.
+    /// The queue always marks packets that are ECN-capable.
     Always,
-    /// It never marks.
+    /// The queue never marks.
     Never,
 }
 
-/// How one parameter is said.
+/// A target's expression of one parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct Word {
     /// Our parameter.
@@ -103,8 +104,8 @@ pub enum How {
     },
     /// The target has this value only.
     Only(Fixed),
-    /// It follows from what else is said: the target has no word, and our value is the one it works
-    /// out.
+    /// The target has no word for the parameter: the value follows from the other settings, and
+    /// ours is the one that the target works out.
     Derived(fn(&Given<'_>) -> Option<Value>),
     /// Several keys that follow from several parameters at once.
     Together(Together),
@@ -140,9 +141,9 @@ pub struct Wanted<'a> {
     pub chosen: &'a Chosen,
     /// Whether it marks.
     pub marks: bool,
-    /// Its own limit, if it was given one.
+    /// The queue's own limit, if it was given one.
     pub limit: Option<Limit>,
-    /// What it may hold in the scenario: its own limit, or else the line's buffer.
+    /// The queue's limit in the scenario: its own limit, or else the line's buffer.
     pub held: Limit,
     /// Largest packet.
     pub mtu: Bytes,
@@ -157,19 +158,19 @@ pub struct Phrase {
     pub word: &'static str,
     /// Keys with their values; a word of its own has an empty value.
     pub settings: Vec<(&'static str, String)>,
-    /// What is not as in the scenario, and why, in sentences.
+    /// The differences from the scenario, with reasons, in sentences.
     pub notes: Vec<String>,
 }
 
-/// What a target cannot say.
+/// A setting that a target cannot express.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}{what}{}", nearest.as_ref().map_or_else(String::new, |nearest| format!("; the nearest is {nearest}")))]
 pub struct Refusal {
-    /// Its place in the scenario, with a colon; empty when unknown.
+    /// The place of the setting in the scenario, with a colon; empty when unknown.
     pub place: String,
-    /// What has no counterpart.
+    /// The setting that has no counterpart.
     pub what: String,
-    /// What the target has instead.
+    /// The nearest substitute that the target has.
     pub nearest: Option<String>,
 }
 
@@ -180,7 +181,7 @@ impl Refusal {
         Self { place: String::new(), what, nearest: None }
     }
 
-    /// The same, with the place in the scenario.
+    /// Returns the refusal with the place in the scenario.
     #[must_use]
     pub fn at(self, place: &str) -> Self {
         Self { place: format!("{place}: "), ..self }
@@ -400,7 +401,8 @@ impl Dialect {
 }
 
 impl Fixed {
-    /// It as a value of a parameter of `kind`; `None` where no value says it.
+    /// Returns the value as one of parameter `param` of `kind`; `None` where no value corresponds
+    /// to it.
     pub(crate) fn value(self, kind: &KindSpec, param: &str) -> Option<Value> {
         Some(match self {
             Self::Switch(on) => Value::Switch(on),

@@ -11,13 +11,13 @@ pub use facts::Facts;
 
 use std::path::PathBuf;
 
-/// Where files and the output of commands come from.
+/// The source of files and of the output of commands.
 pub trait Host {
     /// A file, by its absolute path; `None` when it is not there.
     fn file(&self, path: &str) -> Option<String>;
     /// Names in a folder, in order; none when it is not there.
     fn names(&self, path: &str) -> Vec<String>;
-    /// What a command that changes nothing prints; `None` when it cannot be run or fails.
+    /// Returns the output of a command that changes nothing; `None` when it cannot be run or fails.
     fn output(&self, words: &[&str]) -> Option<String>;
 }
 
@@ -26,7 +26,7 @@ pub trait Host {
 /// words.
 #[derive(Clone, Debug)]
 pub struct Folder {
-    /// Its path.
+    /// The path of the folder.
     pub root: PathBuf,
 }
 
@@ -61,19 +61,19 @@ impl Host for Folder {
     }
 }
 
-/// How a finding is to be taken.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Weight {
     /// Packets do not meet the queue management.
     Problem,
-    /// It may be meant so.
+    /// The state may be intended.
     Note,
-    /// It is as it should be.
+    /// The state is as it should be.
     Good,
 }
 
 impl Weight {
-    /// Its name in reports.
+    /// Returns the name of the severity in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -87,11 +87,11 @@ impl Weight {
 /// One thing that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnosis {
-    /// What was looked at: `offloads`.
+    /// The subject of the check: `offloads`.
     pub check: &'static str,
-    /// How it is to be taken.
+    /// The severity of the finding.
     pub weight: Weight,
-    /// What was found, in a sentence or two.
+    /// The finding, in a sentence or two.
     pub text: String,
     /// Commands that mend it, one after the other.
     pub mend: Vec<String>,
@@ -124,7 +124,7 @@ pub enum NoFacts {
 pub struct Report {
     /// The interface.
     pub dev: String,
-    /// What was found.
+    /// The findings.
     pub findings: Vec<Diagnosis>,
 }
 

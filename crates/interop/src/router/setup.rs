@@ -1,4 +1,4 @@
-//! What a scenario asks of a router: a rate and a queue for each direction.
+//! The settings that a scenario asks of a router: a rate and a queue for each direction.
 
 use crate::router::dialect::{Refusal, Wanted};
 use goodqueue_aqm::spec::{Chosen, Given, LinkFacts, ParamError, Value};
@@ -10,7 +10,7 @@ use goodqueue_lab::plan::{Direction, Heading, Link, Queue, Scenario};
 /// Both directions of a line.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// What the scenario is called, without control characters.
+    /// The name of the scenario, without control characters.
     pub name: String,
     /// The direction that the link is described in.
     pub down: Option<Side>,
@@ -35,15 +35,15 @@ pub struct Side {
     pub chosen: Chosen,
     /// Whether it marks.
     pub marks: bool,
-    /// Its own limit, if the scenario gives it one: the buffer of a link is the modem's.
+    /// The queue's own limit, if the scenario gives it one: the buffer of a link is the modem's.
     pub limit: Option<Limit>,
-    /// What it may hold in the scenario.
+    /// The queue's limit in the scenario.
     pub held: Limit,
     /// Largest IP packet.
     pub mtu: Bytes,
-    /// What each IP packet has around it on the line; `None` where the scenario has nothing.
+    /// The framing of each IP packet on the line; `None` where the scenario has nothing.
     pub framing: Option<Framing>,
-    /// What the reader should know, in sentences.
+    /// Remarks for the reader, in sentences.
     pub notes: Vec<String>,
 }
 
@@ -70,7 +70,7 @@ pub(crate) struct CakeFraming {
     pub cells: Option<&'static str>,
 }
 
-/// How fast to send.
+/// The rate to send at.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Shaping {
     /// At this share of the scenario's rate, in per cent. A link that is a shaper in the scenario
@@ -84,7 +84,7 @@ pub enum Shaping {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("{percent} is out of range: allowed above 0 to 100")]
 pub struct NoShare {
-    /// What was asked for.
+    /// The share that was asked for, in percent.
     percent: f64,
 }
 
@@ -133,8 +133,8 @@ impl Setup {
 }
 
 impl Setup {
-    /// Lets queues that share the line between hosts look behind the translation of addresses:
-    /// without, all hosts of a home are one. For scenarios that leave this open.
+    /// Makes queues that share the line between hosts look behind the translation of addresses:
+    /// without it, all hosts of a home are one. For scenarios that leave this open.
     pub fn look_behind_nat(&mut self) {
         for side in self.sides() {
             if side.turn_on(NAT) {
@@ -263,7 +263,7 @@ impl Side {
         Refusal::plain(error.to_string()).at(&self.place)
     }
 
-    /// The framing that a shaper counts, where it is told one of its own.
+    /// Takes the framing that a shaper counts, where the shaper is given one of its own.
     fn take_framing(&mut self, given: &Given<'_>, facts: &LinkFacts) -> Result<(), Refusal> {
         if !["framing", "overhead", "mpu", "cells"].into_iter().any(|param| given.is_given(param)) {
             return Ok(());
@@ -297,7 +297,7 @@ impl Side {
         is_open
     }
 
-    /// The same at an interface where packets arrive from the line.
+    /// Returns the side as set up at an interface where packets arrive from the line.
     pub(crate) fn arriving(&self) -> Self {
         let mut side = self.clone();
         side.turn_on(INGRESS);
@@ -325,8 +325,8 @@ impl Side {
         };
     }
 
-    /// What the shaper counts besides each IP packet, in the words that cake has for it in every
-    /// target: overhead, least size and cells, where they are not nothing.
+    /// Returns the framing that the shaper counts besides each IP packet, in the words that cake
+    /// has for it in every target: overhead, least size and cells, where they are not nothing.
     ///
     /// # Errors
     /// When they are out of the range that cake's options have (`man tc-cake`).

@@ -72,9 +72,9 @@ impl std::fmt::Display for Interface {
 
 /// The directions as an interface sees them.
 struct Sides<'a> {
-    /// What leaves by it, with its name in the scenario.
+    /// The direction that leaves by the interface, with its name in the scenario.
     egress: Option<(&'static str, &'a Side)>,
-    /// What arrives.
+    /// The direction that arrives, with its name in the scenario.
     ingress: Option<(&'static str, &'a Side)>,
 }
 

@@ -1,4 +1,4 @@
-//! Reading what `tc` says and what it is told.
+//! Reads the output of `tc` and its command lines.
 //!
 //! [`read`] takes what `tc -s -j qdisc show` and `tc class show` print, as JSON or as text, and
 //! command lines of `tc`, all in one file. [`Discipline`]s are joined to [`Finding`]s, one for each
@@ -16,15 +16,15 @@ pub use lines::read;
 /// A queue discipline or a class, as `tc` names it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Discipline {
-    /// What it is.
+    /// The role: a queue discipline or a class.
     pub role: Role,
-    /// Its interface.
+    /// The interface.
     pub dev: String,
-    /// Its kind: `fq_codel`.
+    /// The kind: `fq_codel`.
     pub kind: String,
-    /// Its handle: `1:`, or `1:10` for a class.
+    /// The handle: `1:`, or `1:10` for a class.
     pub handle: String,
-    /// What it hangs from; `None`: the interface itself.
+    /// The handle of the parent; `None`: the interface itself.
     pub parent: Option<String>,
     /// Options with their values, in order.
     pub options: Vec<(String, Setting)>,
@@ -134,7 +134,7 @@ impl Setting {
         }
     }
 
-    /// It for a message.
+    /// Returns the value as text for a message.
     #[must_use]
     pub fn text(&self) -> String {
         match self {

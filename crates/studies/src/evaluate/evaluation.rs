@@ -22,7 +22,7 @@ const MIN_PART: f64 = 0.02;
 pub struct Evaluation {
     /// Name and version of this form.
     pub schema: &'static str,
-    /// By what was evaluated.
+    /// The suite that the subjects were evaluated by.
     #[serde(serialize_with = "suite_id")]
     pub suite: &'static Suite,
     /// The document.
@@ -39,9 +39,9 @@ pub struct Evaluation {
     pub commit: String,
     /// Hash of the sources that decide what runs give.
     pub sources: &'static str,
-    /// What was judged, and what it was compared with.
+    /// The subjects under test, and those they were compared with.
     pub subjects: Vec<SubjectEntry>,
-    /// What came out, family by family.
+    /// The results, family by family.
     pub families: Vec<FamilyResult>,
     /// One line for each subject.
     pub scorecard: Vec<Score>,
@@ -54,7 +54,7 @@ pub struct Evaluation {
 /// One subject.
 #[derive(Debug, Serialize)]
 pub struct SubjectEntry {
-    /// What tables call it.
+    /// The name in tables.
     pub name: String,
     /// As a scenario has it.
     pub settings: String,
@@ -71,10 +71,10 @@ pub struct SubjectEntry {
 /// One family.
 #[derive(Debug, Serialize)]
 pub struct FamilyResult {
-    /// What it is.
+    /// The family itself.
     #[serde(serialize_with = "family_facts")]
     pub family: &'static Family,
-    /// Its columns.
+    /// The columns of its table.
     #[serde(serialize_with = "measure_facts")]
     pub measures: &'static [Measure],
     /// Placements times points, in that order.
@@ -84,11 +84,11 @@ pub struct FamilyResult {
 /// One point in one placement.
 #[derive(Debug, Serialize)]
 pub struct PointResult {
-    /// Where the subject goes; empty where there is one place only.
+    /// The placement of the subject; empty where there is one place only.
     pub placement: &'static str,
-    /// Which point; empty where there is one only.
+    /// The name of the point; empty where there is one only.
     pub point: &'static str,
-    /// Its number.
+    /// The number of the point.
     pub number: usize,
     /// One line for each subject, in their order.
     pub lines: Vec<Line>,
@@ -97,7 +97,7 @@ pub struct PointResult {
 /// One subject at one point.
 #[derive(Debug, Serialize)]
 pub struct Line {
-    /// Its name.
+    /// The name of the subject.
     pub subject: String,
     /// Why it does not take part.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -106,7 +106,7 @@ pub struct Line {
     pub scenario_sha256: String,
     /// Hash of each run's events.
     pub fingerprints: Vec<String>,
-    /// What kept runs from finishing.
+    /// The errors that kept runs from finishing.
     pub failures: Vec<String>,
     /// The command that runs it by itself.
     pub command: String,
@@ -122,11 +122,11 @@ pub struct Measured {
     pub figure: Figure,
     /// The value in each replication.
     pub samples: Vec<Option<f64>>,
-    /// How it stands to the baseline; `None` where nothing is compared.
+    /// The comparison with the baseline; `None` where nothing is compared.
     pub against_baseline: Option<Standing>,
 }
 
-/// How a value stands to that of the baseline.
+/// The result of comparing a value with that of the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Standing {
@@ -138,10 +138,10 @@ pub enum Standing {
     Worse,
 }
 
-/// How often a subject is better than the baseline, level with it, and worse.
+/// The number of values in which a subject is better than the baseline, level with it, and worse.
 #[derive(Debug, Serialize)]
 pub struct Score {
-    /// Whose.
+    /// The name of the subject.
     pub subject: String,
     /// One entry for each aspect that was measured.
     #[serde(serialize_with = "by_aspect")]
@@ -308,8 +308,7 @@ fn compare(family: &Family, lines: &mut [Line], baseline: usize) {
     }
 }
 
-/// How paired samples stand; `None` with fewer than two pairs, or where neither direction is
-/// better.
+/// Compares paired samples; `None` with fewer than two pairs, or where neither direction is better.
 fn standing(scale: Scale, own: &[Option<f64>], baseline: &[Option<f64>]) -> Option<Standing> {
     let pairs = || own.iter().zip(baseline).filter_map(|(own, other)| Some(((*own)?, (*other)?)));
     let difference = Figure::of(pairs().map(|(own, other)| Some(own - other)));

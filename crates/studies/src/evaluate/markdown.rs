@@ -40,7 +40,7 @@ pub fn seed(evaluation: &Evaluation) -> String {
     format!(", seed {}", evaluation.seed.unwrap_or(1))
 }
 
-/// What the scorecard counts, in words.
+/// Returns the rule by which the scorecard counts, in words.
 #[must_use]
 pub fn rule(evaluation: &Evaluation) -> String {
     let baseline = evaluation.subjects.iter().find(|one| one.is_baseline).map_or("", |one| one.name.as_str());
@@ -120,7 +120,7 @@ pub fn heads(result: &FamilyResult) -> (Vec<&'static str>, Vec<String>) {
     (names, result.measures.iter().map(head).collect())
 }
 
-/// What names a point, as [`heads`] has columns for it.
+/// Returns the words that name a point, one for each of the columns that [`heads`] has for them.
 #[must_use]
 pub fn place(result: &FamilyResult, placement: &str, point: &str) -> Vec<String> {
     let (names, _) = heads(result);

@@ -1,4 +1,4 @@
-//! What is read from a run, and how it is shown.
+//! Measures: the values read from a run, and their form in tables.
 
 use crate::gallery::samples::{PointData, SampledSeries};
 use goodqueue_lab::metrics::{Better, Description, GROUP_METRICS, JAIN_METRICS, LINK_METRICS, Quantity};
@@ -6,15 +6,15 @@ use goodqueue_lab::metrics::{Better, Description, GROUP_METRICS, JAIN_METRICS, L
 /// A column of a family's table.
 #[derive(Clone, Copy, Debug)]
 pub struct Measure {
-    /// Its heading.
+    /// The heading of the column.
     pub head: &'static str,
-    /// Where it is read.
+    /// The source of the values.
     pub of: Of,
-    /// What it counts for in the scorecard; `None` only reports it.
+    /// The aspect that it counts for in the scorecard; `None` only reports it.
     pub aspect: Option<Aspect>,
 }
 
-/// Where a measure is read.
+/// The source of a measure's values.
 #[derive(Clone, Copy, Debug)]
 pub enum Of {
     /// A figure by its path in `summary.json`: `links.bottleneck.sojourn_s.p95`.
@@ -29,27 +29,27 @@ pub enum Of {
         series: &'static str,
         /// When the first phase begins, in seconds since the run began.
         from: f64,
-        /// How long it lasts.
+        /// The length of a phase, in seconds.
         length: f64,
         /// From one to the next.
         period: f64,
     },
 }
 
-/// What a scorecard counts.
+/// An aspect of performance that a scorecard counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Aspect {
-    /// How long packets wait.
+    /// The time that packets wait.
     Delay,
-    /// How much gets through.
+    /// The amount of data that gets through.
     Goodput,
-    /// What is lost.
+    /// The losses.
     Loss,
-    /// How it is shared.
+    /// The fairness of shares.
     Fairness,
-    /// What short transfers, pages, calls and videos get.
+    /// The quality of short transfers, pages, calls and videos.
     Experience,
-    /// How soon it settles.
+    /// The stability under changing load, such as the time it takes to settle.
     Stability,
 }
 
@@ -57,7 +57,7 @@ impl Aspect {
     /// All, in the order of the scorecard.
     pub const ALL: [Self; 6] = [Self::Delay, Self::Goodput, Self::Loss, Self::Fairness, Self::Experience, Self::Stability];
 
-    /// Its heading.
+    /// Returns the heading of the aspect.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -71,14 +71,14 @@ impl Aspect {
     }
 }
 
-/// Which values of a measure are better, and how it is printed.
+/// The direction in which values of a measure are better, and their printed form.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale {
-    /// What values are multiplied by before they are printed.
+    /// The factor that values are multiplied by before they are printed.
     pub factor: f64,
     /// The unit then.
     pub unit: &'static str,
-    /// Which are better.
+    /// The direction in which values are better.
     pub better: Better,
 }
 
@@ -101,13 +101,13 @@ impl Measure {
         Self { head, of: Of::Sum(paths), aspect: None }
     }
 
-    /// The same, counted by the scorecard.
+    /// Returns the measure, counted by the scorecard for `aspect`.
     #[must_use]
     pub const fn counts_for(self, aspect: Aspect) -> Self {
         Self { aspect: Some(aspect), ..self }
     }
 
-    /// Its value in each replication of a point.
+    /// Returns the value of the measure in each replication of a point.
     #[must_use]
     pub fn samples(&self, data: &PointData) -> Vec<Option<f64>> {
         let runs = data.fingerprints.len();
@@ -134,7 +134,8 @@ impl Measure {
         }
     }
 
-    /// How it is printed. Paths are checked by a test, so each has a description.
+    /// Returns the scale with which values are printed. Paths are checked by a test, so each has a
+    /// description.
     #[must_use]
     pub fn scale(&self) -> Scale {
         let path = match self.of {

@@ -7,18 +7,18 @@ use crate::gallery::samples::Measured;
 use goodqueue_lab::plan::{OwnKinds, Plan, PlanError};
 use std::path::Path;
 
-/// What is to be evaluated.
+/// The evaluation that is asked for.
 #[derive(Debug)]
 pub struct Question {
-    /// By what.
+    /// The suite that judges the subjects.
     pub suite: &'static Suite,
     /// The subjects, those under test first.
     pub subjects: Vec<Subject>,
-    /// How many of them are under test.
+    /// The number of subjects under test.
     pub under_test: usize,
-    /// Which of them the others are compared with.
+    /// The place of the subject that the others are compared with.
     pub baseline: usize,
-    /// How much is run.
+    /// The mode, which decides how much is run.
     pub mode: Mode,
     /// Families to run; empty: all.
     pub families: Vec<String>,
@@ -33,7 +33,7 @@ pub(crate) struct Slot {
     pub(crate) family: &'static Family,
     pub(crate) placement: usize,
     pub(crate) subject: usize,
-    /// Its points, or why it does not take part.
+    /// The points, or the reason why the subject does not take part.
     pub(crate) measured: Result<Measured, NoForm>,
 }
 
@@ -92,7 +92,7 @@ impl Question {
     }
 }
 
-/// What a slot is measured by.
+/// A slot with the experiment that measures it.
 pub(crate) struct Planned {
     pub(crate) family: &'static Family,
     pub(crate) placement: usize,

@@ -9,7 +9,7 @@ use crate::gallery::report::{SCRIPT, STYLE};
 use goodqueue_figure::{Font, Theme, escape, palette};
 use std::fmt::Write as _;
 
-/// What this page needs beside the style of all reports.
+/// The style of this page in addition to that of all reports.
 const MORE_STYLE: &str = ".better { color: var(--good); } .worse { color: var(--bad); } .families :is(td, tbody th), .front th { white-space: nowrap; } \
                           .families tr.first > * { border-top: 1px solid var(--line-strong); } .test th { font-weight: 700; } \
                           .front code { white-space: nowrap; } nav { columns: 22rem; font-size: 0.9rem; margin-top: 1.2rem; } nav ul { margin: 0; }";

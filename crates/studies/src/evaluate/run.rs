@@ -9,7 +9,7 @@ use goodqueue_lab::plan::PlanError;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-/// What came of it.
+/// The outcome of running a question.
 #[derive(Debug)]
 pub struct RunEnd {
     /// Figures, comparisons and scorecard.
@@ -20,7 +20,7 @@ pub struct RunEnd {
     pub run: usize,
 }
 
-/// How many runs a question takes.
+/// Returns the number of runs that a question takes.
 ///
 /// # Errors
 /// When a subject cannot stand in a scenario.

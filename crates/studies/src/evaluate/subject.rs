@@ -1,5 +1,5 @@
-//! What is judged, or compared with: a queue or a congestion control, from a word or from a
-//! scenario file.
+//! The subjects of an evaluation, both those under test and those compared with: queues or
+//! congestion controls, from a word or from a scenario file.
 
 use crate::evaluate::suite::{Form, Judged};
 use goodqueue_aqm::sched;
@@ -14,7 +14,7 @@ use toml::{Table, Value};
 /// A queue or a congestion control with its parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Subject {
-    /// What tables call it.
+    /// The name in tables.
     pub name: String,
     judged: Judged,
     value: Value,
@@ -24,11 +24,11 @@ pub struct Subject {
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{} {text}: {fault}", judged.option())]
 pub struct SubjectError {
-    /// What the subject was to be.
+    /// The kind of subject that was expected.
     pub judged: Judged,
-    /// What was given, cut to a readable length.
+    /// The text that was given, cut to a readable length.
     pub text: String,
-    /// What is wrong with it.
+    /// The fault of the text.
     pub fault: SubjectFault,
 }
 
@@ -44,16 +44,16 @@ pub enum SubjectFault {
     /// The scenario file has none that could be the subject.
     #[error("has no {} of its own; a scenario names one", .0.name())]
     Missing(Judged),
-    /// What was found is no value of TOML.
+    /// The text that was found is no value of TOML.
     #[error("{}", .0.message())]
     Toml(#[from] toml::de::Error),
-    /// What was found has no value.
+    /// The text that was found has no value.
     #[error("is empty")]
     Empty,
     /// A scenario does not take it.
     #[error("{}", said(error, key))]
     Refused {
-        /// What the scenario says.
+        /// The error of the scenario.
         error: PlanError,
         /// The key that it stands at.
         key: &'static str,
@@ -63,16 +63,17 @@ pub enum SubjectFault {
 /// Why a subject cannot stand in a placement of a suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoForm {
-    /// It is to mark.
+    /// The placement needs a queue that marks.
     #[error("cannot mark")]
     NoMarks,
-    /// It is to hold a given delay.
+    /// The placement needs a queue that can hold a given delay.
     #[error("has no setpoint")]
     NoSetpoint,
-    /// It is to stand within fair queueing, which kinds of the program's own cannot.
+    /// The placement needs a queue within fair queueing, and kinds of the program's own cannot
+    /// stand there.
     #[error("is of the program's own kinds")]
     OwnKind,
-    /// The same, but it divides the line by itself.
+    /// The placement needs a queue within fair queueing, and this one divides the line by itself.
     #[error("schedules by itself")]
     Schedules,
 }

@@ -1,4 +1,4 @@
-//! What an evaluation consists of, as data.
+//! The parts of an evaluation, as data.
 
 use crate::evaluate::measure::Measure;
 use crate::gallery::experiment::Mode;
@@ -13,17 +13,17 @@ pub struct Suite {
     pub document: &'static str,
     /// The document's title.
     pub title: &'static str,
-    /// What is judged.
+    /// The kind of subjects that are judged.
     pub judges: Judged,
-    /// What everything is compared with, as users name it.
+    /// The subject that everything is compared with, as users name it.
     pub baseline: &'static str,
-    /// What it is compared with besides, unless others are named.
+    /// Further subjects to compare with, unless others are named.
     pub usual: &'static [&'static str],
     /// Settings of the quick mode, for families without their own.
     pub quick: Settings,
     /// The families, in the order of the document.
     pub families: &'static [Family],
-    /// What the document asks for and no family does: section, title, why.
+    /// The parts of the document that no family covers: section, title, why.
     pub left_out: &'static [(&'static str, &'static str, &'static str)],
 }
 
@@ -49,7 +49,7 @@ impl Judged {
         }
     }
 
-    /// Its name in tables.
+    /// Returns the name of the kind in tables.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -59,7 +59,7 @@ impl Judged {
     }
 }
 
-/// How strongly a document asks for something.
+/// The strength of a document's requirement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     /// Without it there is no evaluation.
@@ -91,9 +91,9 @@ pub struct Family {
     pub title: &'static str,
     /// `6.2`.
     pub section: &'static str,
-    /// How strongly it is asked for.
+    /// The strength of the requirement.
     pub level: Level,
-    /// What the section asks, in our words.
+    /// The question of the section, in our words.
     pub asks: &'static str,
     /// The scenario file, with the settings of the full mode.
     pub scenario: &'static str,
@@ -105,11 +105,11 @@ pub struct Family {
     pub sample: Option<Duration>,
     /// Names of the points, in the order of the sweep; empty for one point.
     pub points: &'static [&'static str],
-    /// Where the subject goes.
+    /// The placements of the subject.
     pub placements: &'static [Placement],
-    /// What the section names, in the order of the table.
+    /// The measures that the section names, in the order of the table.
     pub measures: &'static [Measure],
-    /// What is drawn.
+    /// The picture of the results.
     pub picture: Picture,
 }
 
@@ -120,7 +120,7 @@ pub struct Placement {
     pub name: &'static str,
     /// The keys that name it, and in which form.
     pub keys: &'static [&'static str],
-    /// What becomes of the subject before.
+    /// The form that the subject is brought into first.
     pub form: Form,
 }
 
@@ -137,7 +137,7 @@ pub enum Form {
     Setpoint(&'static str),
 }
 
-/// What is drawn of a family.
+/// The picture of a family's results.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Picture {
     /// Nothing.
@@ -150,7 +150,8 @@ pub enum Picture {
         /// The goodput.
         goodput: usize,
     },
-    /// The same as one curve a subject through the placements.
+    /// Queueing delay across and goodput up, as with ellipses, but with one curve a subject through
+    /// the placements.
     Knob {
         /// The delay.
         delay: usize,
@@ -159,11 +160,11 @@ pub enum Picture {
     },
     /// A measure over the points.
     Curve {
-        /// What is across.
+        /// The title of the axis across.
         label: &'static str,
-        /// Its unit.
+        /// The unit of the axis across.
         unit: &'static str,
-        /// Its values at the points.
+        /// The values of the axis at the points.
         at: &'static [f64],
         /// The measures, a panel for each.
         of: &'static [usize],
@@ -173,7 +174,7 @@ pub enum Picture {
 }
 
 impl Family {
-    /// What is set on top of the scenario file.
+    /// Returns the settings on top of the scenario file.
     #[must_use]
     pub fn settings(&self, suite: &Suite, mode: Mode) -> Vec<(String, String)> {
         let quick = match mode {

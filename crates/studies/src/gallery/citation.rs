@@ -3,7 +3,7 @@
 use crate::gallery::sources::{Author, Source};
 use std::fmt::Write as _;
 
-/// What is cited of this program.
+/// The version of this program that is cited.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Software {
     /// The version.

@@ -1,4 +1,4 @@
-//! What running took: processor time of each experiment, and the point that dominates it.
+//! The cost of runs: processor time of each experiment, and the point that dominates it.
 
 use crate::gallery::samples::Measured;
 use goodqueue_lab::runner::label;
@@ -10,9 +10,9 @@ pub const COST_SCHEMA: &str = "goodqueue.gallery-cost/1";
 /// One experiment's cost, stored points with what they took when they were run.
 #[derive(Clone, Debug, Serialize)]
 pub struct ExperimentCost {
-    /// Its paper.
+    /// The id of the paper.
     pub paper: String,
-    /// Its id.
+    /// The id of the experiment.
     pub id: String,
     /// Points finished.
     pub points: usize,

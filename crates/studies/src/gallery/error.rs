@@ -1,4 +1,4 @@
-//! What can be wrong with a gallery, and what can go wrong with its results.
+//! Errors in the files of a gallery, and errors in reading or writing its results.
 
 use goodqueue_lab::error::RecordError;
 use goodqueue_lab::plan::PlanError;
@@ -12,7 +12,7 @@ pub struct FileFault {
     pub place: String,
     /// The field, as a dotted key; empty when the file as a whole is meant.
     pub field: String,
-    /// What is wrong: value and what is allowed.
+    /// The fault: value and what is allowed.
     pub message: String,
 }
 
@@ -30,7 +30,7 @@ impl FileFault {
         Self { place: format!("{file}:{line}:{column}"), field: field.to_owned(), message }
     }
 
-    /// Of a whole file.
+    /// Creates a fault of a whole file.
     #[must_use]
     pub fn in_file(file: &str, message: String) -> Self {
         Self { place: file.to_owned(), field: String::new(), message }
@@ -47,7 +47,7 @@ impl fmt::Display for FileFault {
     }
 }
 
-/// What keeps a gallery from being read or its results from being written.
+/// An error that keeps a gallery from being read or its results from being written.
 #[derive(Debug, thiserror::Error)]
 pub enum GalleryError {
     /// A paper's own file.

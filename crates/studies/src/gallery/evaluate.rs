@@ -8,16 +8,16 @@ use crate::gallery::samples::{self, Measured, PointsHost, View};
 use goodqueue_lab::statistics::Figure;
 use serde::Serialize;
 
-/// What became of a row.
+/// The verdict on a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Verdict {
     /// The statement is true of what was measured.
     #[serde(rename = "holds")]
     Holds,
-    /// It is not.
+    /// The statement is not true of what was measured.
     #[serde(rename = "fails")]
     Fails,
-    /// It is only reported, or what it needs was not run.
+    /// The row is only reported, or what it needs was not run.
     #[serde(rename = "not comparable")]
     NotComparable,
 }
@@ -34,7 +34,7 @@ impl Verdict {
     }
 }
 
-/// What a row's measure gave.
+/// The value of a row's measure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Measure {
@@ -53,18 +53,18 @@ pub enum Measure {
 pub struct Evaluated {
     /// `T-CP-01`.
     pub id: String,
-    /// What became of it.
+    /// The verdict on the row.
     pub verdict: Verdict,
     /// The measured value; `None` when it could not be measured.
     pub value: Option<Measure>,
     /// Mean and half-width of the 95 % interval over replications: of a number, or of the number of
     /// several that is closest to failing.
     pub interval: Option<Figure>,
-    /// Where truths are measured: the share of replications in which the row is true by itself.
+    /// The share of replications in which the row is true by itself, where truths are measured.
     pub agreeing: Option<f64>,
     /// Whether the whole interval gives the same verdict; `None` without one.
     pub clear: Option<bool>,
-    /// Of several numbers, the one closest to failing, or that fails most.
+    /// The one of several numbers that is closest to failing, or that fails most.
     pub worst: Option<f64>,
     /// Why it failed to be measured, or is not comparable.
     pub reason: Option<String>,
@@ -122,7 +122,7 @@ fn failed(row: &Row, reason: String) -> Evaluated {
     }
 }
 
-/// What a row can be judged by.
+/// Converts a value to one that a row can be judged by.
 fn measure(value: Value) -> Result<Measure, ExprError> {
     let wrong = |message: String| ExprError { at: 0, fault: Fault::Type(message) };
     match value {
@@ -208,7 +208,7 @@ fn judged(row: &Row, value: Measure, each: &[Measure]) -> Evaluated {
     }
 }
 
-/// Of measures that are true or false, the share of replications that are as expected.
+/// Returns the share of replications that are as expected, where the measure is true or false.
 fn agreeing(bounds: &Bounds, each: &[Measure]) -> Option<f64> {
     let Bounds::Truth(expected) = bounds else { return None };
     let agrees = |one: &&Measure| match one {
@@ -219,7 +219,7 @@ fn agreeing(bounds: &Bounds, each: &[Measure]) -> Option<f64> {
     (!each.is_empty()).then(|| each.iter().filter(agrees).count() as f64 / each.len() as f64)
 }
 
-/// What a value must be.
+/// The values with which a row holds.
 enum Bounds {
     Truth(bool),
     Range(Range),
@@ -243,7 +243,8 @@ impl Range {
         }
     }
 
-    /// How far a number is inside; negative outside. An open end itself is outside.
+    /// Returns the distance of a number to the nearest end of the range; negative outside. An open
+    /// end itself is outside.
     fn margin(&self, number: f64) -> f64 {
         let margin = (number - self.low).min(self.high - number);
         // A last digit that binary numbers cannot hold must not decide.

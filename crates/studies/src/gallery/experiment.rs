@@ -8,7 +8,7 @@ use goodqueue_lab::plan::{Plan, Point};
 use goodqueue_lab::quantity;
 use std::collections::BTreeSet;
 
-/// How much is run.
+/// The extent of runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Fewer replications and shorter runs of the same points.
@@ -31,7 +31,7 @@ impl Mode {
 /// An experiment ready to be run.
 #[derive(Clone, Debug)]
 pub struct Experiment {
-    /// Its paper.
+    /// The id of the paper.
     pub paper: String,
     /// `cp-1`.
     pub id: String,
@@ -39,11 +39,11 @@ pub struct Experiment {
     pub about: String,
     /// The scenario's file within the gallery.
     pub file: String,
-    /// What was changed in it, as `--set` would.
+    /// The settings changed in it, as `--set` would.
     pub overrides: Vec<(String, String)>,
     /// The scenario.
     pub plan: Plan,
-    /// Its points.
+    /// The points of the scenario.
     pub points: Vec<Point>,
     /// Short names and swept keys, in the order of the sweep.
     pub axes: Vec<Axis>,
@@ -54,11 +54,11 @@ pub struct Experiment {
 /// One swept key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// Its short name; the key itself where the paper gives none.
+    /// The short name of the key; the key itself where the paper gives none.
     pub name: String,
     /// The swept key.
     pub key: String,
-    /// Its value at each point.
+    /// The value at each point.
     pub values: Vec<AxisValue>,
 }
 
@@ -72,7 +72,7 @@ pub struct AxisValue {
 }
 
 impl AxisValue {
-    /// Of a value as it is in a sweep. A table goes by its `name`, or its `kind`.
+    /// Converts a value of a sweep. A table goes by its `name`, or its `kind`.
     #[must_use]
     pub fn of(value: &serde_json::Value) -> Self {
         use serde_json::Value as Json;
@@ -100,8 +100,8 @@ impl AxisValue {
     }
 }
 
-/// The values of one axis. Tables of one kind that differ are told apart by the parameters that do:
-/// `tail-drop:limit=30 ms`; one that is not given is `default`.
+/// Returns the values of one axis. Tables of one kind that differ are distinguished by the
+/// parameters that do: `tail-drop:limit=30 ms`; one that is not given is `default`.
 fn values(all: &[&serde_json::Value]) -> Vec<AxisValue> {
     let of = |value: &serde_json::Value| {
         let mut own = AxisValue::of(value);

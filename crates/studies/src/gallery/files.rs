@@ -50,9 +50,9 @@ const MAX_FILE_SIZE: u64 = 4 << 20;
 /// A file of ours with its text, for located errors.
 #[derive(Clone, Debug)]
 pub struct SourceFile {
-    /// Its path as shown in messages.
+    /// The path as shown in messages.
     pub name: String,
-    /// Its text.
+    /// The text of the file.
     pub text: String,
 }
 
@@ -91,8 +91,8 @@ impl SourceFile {
         FileFault::at(&self.name, &self.text, &(at..span.end), field, error.fault.to_string())
     }
 
-    /// Where the content of a string begins; `None` when escapes make it differ from what the file
-    /// has.
+    /// Returns the offset at which the content of a string begins; `None` when escapes make it
+    /// differ from what the file has.
     fn inside(&self, text: &toml::Spanned<String>) -> Option<usize> {
         let raw = self.text.get(text.span())?;
         let quotes = ["'''", "\"\"\"", "'", "\""].into_iter().find(|quotes| raw.starts_with(quotes))?;

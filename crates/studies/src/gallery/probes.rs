@@ -16,9 +16,9 @@ use crate::gallery::expr::{Fault, Value};
 
 /// One program.
 pub struct Probe {
-    /// Its name.
+    /// The name of the program.
     pub name: &'static str,
-    /// How many numbers it takes.
+    /// The number of numeric arguments.
     pub arguments: usize,
     run: Run,
 }
@@ -29,7 +29,7 @@ enum Run {
     Truth(fn() -> bool),
     /// A number, or the reason why the program shows nothing.
     Fallible(fn() -> Result<f64, Fault>),
-    /// The same for the numbers it is given.
+    /// A number for the arguments, or the reason why the program shows nothing.
     Trial(fn(&[f64]) -> Result<f64, Fault>),
 }
 

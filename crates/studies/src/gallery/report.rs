@@ -19,10 +19,10 @@ use toml::Spanned;
 
 /// The style of reports.
 pub const STYLE: &str = include_str!("report/style.css");
-/// What a pointer does on figures of reports.
+/// The script that handles the pointer on figures of reports.
 pub const SCRIPT: &str = include_str!("report/script.js");
 
-/// What a paper's part of the page shows beside its rows.
+/// The figures and tables in a paper's part of the page, beside its rows.
 #[derive(Debug, Default)]
 pub struct Shown {
     /// Figures: id, title, place, note, and SVG or why there is none.
@@ -34,11 +34,11 @@ pub struct Shown {
 /// One figure of the page.
 #[derive(Debug)]
 pub struct ShownFigure {
-    /// Its id.
+    /// The id of the figure.
     pub id: String,
-    /// What it shows.
+    /// The title, which says what the figure shows.
     pub title: String,
-    /// Where the study has it.
+    /// The place of the figure in the study.
     pub place: String,
     /// A remark.
     pub note: Option<String>,
@@ -191,7 +191,7 @@ fn draw(text: &mut String, paper: &str, figure: &ShownFigure) {
     );
 }
 
-/// Where the scenario file and the commands of each of these experiments stand.
+/// Returns links to the scenario file and the commands of each of these experiments.
 fn links<'a>(paper: &str, experiments: impl Iterator<Item = &'a String>) -> String {
     experiments.map(|id| format!("<a href=\"#{paper}-{id}\">{id}</a>")).collect::<Vec<_>>().join(", ")
 }

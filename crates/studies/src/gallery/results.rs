@@ -18,11 +18,11 @@ pub const RESULTS_SCHEMA: &str = "goodqueue.gallery-results/1";
 pub struct PaperResults {
     /// The paper.
     pub paper: Paper,
-    /// Its experiments with their points.
+    /// The experiments with their points.
     pub measured: Vec<Measured>,
-    /// Its rows, in the order of the file; only those asked for.
+    /// The rows, in the order of the file; only those asked for.
     pub rows: Vec<(Row, Evaluated)>,
-    /// How much was run.
+    /// The mode, which decides how much was run.
     pub mode: Mode,
 }
 
@@ -75,7 +75,7 @@ struct ExperimentEntry<'a> {
     about: &'a str,
     /// The scenario.
     file: &'a str,
-    /// What was set in it, as `gq run --set` takes it.
+    /// The settings changed in it, as `gq run --set` takes them.
     set: Vec<String>,
     replications: u32,
     seed: u64,

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-/// How far the work is.
+/// The progress of the work.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunProgress {
     /// Finished part of the work that was not stored, in [0, 1], by an estimate of what each run
@@ -23,7 +23,7 @@ pub struct RunProgress {
     pub to_run: usize,
 }
 
-/// What was done.
+/// The outcome of running experiments.
 #[derive(Debug)]
 pub struct RunEnd {
     /// The experiments with their points.
@@ -84,7 +84,8 @@ fn stored(experiment: Experiment, store: &Store) -> Measured {
     Measured { experiment, points }
 }
 
-/// What is missing, the longest runs first, so that no processor is left alone with one at the end.
+/// Returns the points that are missing, the longest runs first, so that no processor is left alone
+/// with one at the end.
 fn tasks(measured: &[Measured]) -> Vec<Task> {
     let mut tasks = Vec::new();
     for (number, one) in measured.iter().enumerate() {
@@ -99,14 +100,15 @@ fn tasks(measured: &[Measured]) -> Vec<Task> {
     tasks
 }
 
-/// What the main link can carry in a run: events, and so time, are about in proportion to it.
+/// Returns the number of bytes that the main link can carry in a run: events, and so time, are
+/// about in proportion to it.
 fn weight(experiment: &Experiment, point: usize) -> f64 {
     let scenario = &experiment.points[point].plan;
     let rate = scenario.main_link().direction(goodqueue_lab::plan::Heading::Down).nominal_rate();
     rate.as_bytes_s_f64() * (scenario.warmup + scenario.duration).as_secs_f64()
 }
 
-/// Where one run belongs: task and replication.
+/// The place of one run: task and replication.
 type Place = (usize, u32);
 
 fn work(
@@ -180,7 +182,7 @@ impl Shared<'_> {
             let run = runner::run_single(&experiment.points[point], replication, experiment.series, self.stop, &mut progress);
             own_part.store(0, Ordering::Relaxed);
             let Some(run) = run else { break };
-            // What set `stop` may be a fault within this run.
+            // The cause that set `stop` may be a fault within this run.
             if self.stop.load(Ordering::Relaxed) {
                 break;
             }

@@ -57,7 +57,7 @@ pub struct PointData {
     pub events: u64,
     /// Hash of each run's events, 16 hexadecimal digits.
     pub fingerprints: Vec<String>,
-    /// What kept runs from finishing.
+    /// The errors that kept runs from finishing.
     pub failures: Vec<String>,
 }
 
@@ -66,13 +66,13 @@ pub struct PointData {
 pub struct SampledSeries {
     /// Seconds since the start, warm-up included.
     pub times: Vec<f64>,
-    /// What was sampled; `None` where it was not defined.
+    /// The sampled values; `None` where a value was not defined.
     pub values: Vec<Option<f64>>,
 }
 
 /// A run with the processor time it took.
 pub struct TimedRun {
-    /// What it gave, or why it failed.
+    /// The result of the run, or the reason why it failed.
     pub run: Result<SingleRun, HostFailure>,
     /// Seconds.
     pub cpu_s: f64,

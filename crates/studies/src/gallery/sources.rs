@@ -6,15 +6,15 @@ const TEXT: &str = include_str!("../../data/SOURCES.bib");
 /// One entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// Its key.
+    /// The key of the entry.
     pub key: &'static str,
-    /// Its authors, as the file has them.
+    /// The authors, as the file has them.
     pub author: &'static str,
-    /// Its title, as the file has it.
+    /// The title, as the file has it.
     pub title: &'static str,
     /// The year.
     pub year: &'static str,
-    /// What kind of text it is: `article`, `inproceedings`, `techreport` or `misc`.
+    /// The kind of text: `article`, `inproceedings`, `techreport` or `misc`.
     pub kind: &'static str,
     /// The entry as the file has it.
     pub bibtex: &'static str,
@@ -138,7 +138,7 @@ fn value_of(entry: &'static str, name: &str) -> Option<&'static str> {
     Some(&value[..closing(value)?])
 }
 
-/// Where the brace is closed that was opened before `text`.
+/// Returns the offset of the brace that closes the one opened before `text`.
 fn closing(text: &str) -> Option<usize> {
     let mut open = 1_u32;
     text.find(|c| {
@@ -151,7 +151,7 @@ fn closing(text: &str) -> Option<usize> {
     })
 }
 
-/// What the file writes in TeX, and what it means.
+/// The TeX that the file writes, and its meaning.
 const LETTERS: [(&str, &str); 6] =
     [("{\\\"a}", "ä"), ("{\\\"o}", "ö"), ("{\\\"u}", "ü"), ("{\\o}", "ø"), ("\\&", "&"), ("--", "–")];
 

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// Name and version of the format of a point's file.
 pub const POINT_SCHEMA: &str = "goodqueue.gallery-point/2";
 
-/// Where finished points are kept.
+/// The folder in which finished points are kept.
 #[derive(Clone, Debug)]
 pub struct Store {
     root: PathBuf,

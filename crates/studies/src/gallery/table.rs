@@ -8,11 +8,11 @@ use goodqueue_lab::statistics::Figure;
 /// A filled table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    /// Its id.
+    /// The id of the table.
     pub id: String,
-    /// What it shows.
+    /// The title, which says what the table shows.
     pub title: String,
-    /// Where the study has it.
+    /// The place of the table in the study.
     pub place: String,
     /// A remark below it.
     pub note: Option<String>,
@@ -31,7 +31,7 @@ pub struct Cell {
     pub measured: Result<f64, ExprError>,
     /// Half-width of the 95 % interval.
     pub half: Option<f64>,
-    /// What the study prints.
+    /// The value that the study prints.
     pub printed: Option<f64>,
     /// Digits after the decimal point.
     pub digits: Option<usize>,

@@ -5,7 +5,7 @@ use crate::gallery::evaluate::{Evaluated, Measure, Verdict};
 use crate::gallery::files::{Expected, Grade, Row, Tolerance};
 use goodqueue_figure::short;
 
-/// What was measured, with its interval.
+/// Returns the measured value, with its interval.
 #[must_use]
 pub fn measured(evaluated: &Evaluated) -> String {
     let value = match (&evaluated.value, evaluated.worst) {
@@ -25,7 +25,7 @@ pub fn measured(evaluated: &Evaluated) -> String {
     format!("{value}{}{several}", half.unwrap_or_default())
 }
 
-/// What the study gives, with the tolerance.
+/// Returns the expected value, with the tolerance.
 #[must_use]
 pub fn expected(row: &Row) -> String {
     let value = match row.expected.get_ref() {
@@ -45,7 +45,7 @@ pub fn expected(row: &Row) -> String {
     format!("{value} {}", parts.join(" ")).trim().to_owned()
 }
 
-/// How many rows hold, fail, and are not comparable, of one grade or of all.
+/// Returns the numbers of rows that hold, fail, and are not comparable, of one grade or of all.
 #[must_use]
 pub fn counts(rows: &[(Row, Evaluated)], grade: Option<Grade>) -> [usize; 3] {
     let of = |verdict| {

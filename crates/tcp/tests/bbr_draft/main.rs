@@ -17,7 +17,7 @@ use goodqueue_base::units::Duration;
 use goodqueue_tcp::{CcError, ModelPhase};
 use path::{Flow, Seen};
 
-/// What became of a case.
+/// The verdict on a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Every check holds.
@@ -88,13 +88,13 @@ pub fn judge(control: &'static str) -> Result<Vec<(Case, Verdict)>, CcError> {
 /// The versions of BBR differ in numbers and in what they have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Version {
-    /// Of 2016.
+    /// The version of 2016.
     One,
-    /// Of the draft.
+    /// The version of the draft.
     Three,
 }
 
-/// What a case works with.
+/// The bench of a case, which opens connections under the control.
 struct Bench {
     control: &'static str,
 }
@@ -162,7 +162,7 @@ fn expect(seen: &Seen, phases: &[ModelPhase]) -> Result<(), Stop> {
     })
 }
 
-/// Lets the connection find the bandwidth and settle.
+/// Runs the connection until it has found the bandwidth and settled.
 fn settle(flow: &mut Flow) -> Result<Seen, Stop> {
     let limit = Duration::secs(20);
     let met = flow.until(limit, |seen| seen.model.phase.is_probe_bw());

@@ -14,12 +14,12 @@ const CONTROL: u64 = 60;
 /// Segments that a greedy application has ready beyond those sent.
 const READY: u64 = 16;
 
-/// What the application writes.
+/// The amount of data that the application writes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Application {
     /// As much as can be sent.
     Greedy,
-    /// So much.
+    /// Data at this rate.
     Limited(Rate),
     /// Nothing.
     Silent,
@@ -57,7 +57,7 @@ impl Policer {
 pub struct Seen {
     /// When.
     pub at: Instant,
-    /// What the control believes.
+    /// The control's model of the path.
     pub model: PathModel,
     /// Segments in flight.
     pub in_flight: f64,
@@ -93,7 +93,7 @@ pub struct Flow {
     pub delay: Duration,
     /// Most segments that wait at the bottleneck.
     pub buffer: u64,
-    /// What the application writes.
+    /// The amount of data that the application writes.
     pub application: Application,
     /// Acknowledgements pass only at multiples of this time.
     pub acks_together: Option<Duration>,
@@ -144,8 +144,8 @@ impl Flow {
         })
     }
 
-    /// Decides what becomes of each transmission from now on, given the time and its number
-    /// counted from this call: `None` loses it, else it is late by so much.
+    /// Decides the fate of each transmission from now on, given the time and its number counted
+    /// from this call: `None` loses it, else it is late by the time returned.
     pub fn meet(&mut self, mut fate: impl FnMut(Instant, u64) -> Option<Duration> + 'static) {
         let first = self.transmissions;
         self.fate = Box::new(move |now, number| fate(now, number - first));
@@ -181,7 +181,7 @@ impl Flow {
         })
     }
 
-    /// Lets the application write what it may by now.
+    /// Writes the data that the application may write by now.
     fn write(&mut self) {
         let wanted = match self.application {
             Application::Greedy => self.sent + READY,

@@ -61,7 +61,7 @@ pub(super) fn cruise_aggregation(bench: &mut Bench) -> Result<(), Stop> {
             most_window = most_window.max(seen.cwnd);
         }
     });
-    // What the link carries between two batches.
+    // The segments that the link carries between two batches.
     let batch = flow.capacity() * TOGETHER.as_secs_f64();
     check(most_extra >= 0.5 * batch, || {
         format!("the aggregation is taken for {most_extra:.1} segments, less than half of {batch:.0}")

@@ -4,7 +4,7 @@ use super::lexer::{Token, tokens};
 use super::{Comparison, Expression, Function, Operator, Statement};
 use crate::packetdrill::error::{Place, ScriptError};
 
-/// How deep expressions may be nested.
+/// Maximum nesting depth of expressions.
 const MAX_DEPTH: u32 = 32;
 /// Most operators and arguments of one statement: it bounds the depth of the tree.
 const MAX_OPERATORS: usize = 1024;
@@ -47,7 +47,7 @@ pub(super) fn statements(text: &str, place: Place) -> Result<Vec<(Place, Stateme
         let foreign = matches!(statement, Statement::Foreign(_));
         statements.push((place, statement));
         if foreign {
-            // What follows belongs to it.
+            // The rest of the code belongs to this statement.
             break;
         }
         if *parser.peek() != Token::EndOfStatement {

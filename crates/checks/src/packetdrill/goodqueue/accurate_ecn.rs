@@ -36,11 +36,11 @@ pub(super) enum Fallback {
     Off,
 }
 
-/// What a host is told about accurate ECN.
+/// The settings of a host for accurate ECN.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Policy {
     pub(super) usage: Use,
-    /// How often in a round trip the option leaves at least, if it is used sparingly.
+    /// The minimum number of options sent per round trip when the option is used sparingly.
     pub(super) beacons: u32,
     pub(super) fallback: Fallback,
 }
@@ -194,7 +194,7 @@ impl AccurateEcn {
         }
     }
 
-    /// Whether so many marks came without data that they are reported on their own.
+    /// Whether the marks received without data are numerous enough to be reported on their own.
     pub(super) const fn owes_report(&self) -> bool {
         self.unreported >= MARKS_WITHOUT_DATA
     }

@@ -17,7 +17,7 @@ const MAX_WRITE: i64 = i32::MAX as i64;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Socket {
     pub(super) listens: bool,
-    /// It is the end of the connection.
+    /// True if the socket is this end of the connection.
     connected: bool,
     nonblocking: bool,
     no_delay: bool,

@@ -41,14 +41,14 @@ enum Clock {
     Newer,
 }
 
-/// Which end has sent the first SYN. If both have, this one counts.
+/// The end that sent the first SYN. If both have, this one counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Opener {
     This,
     Other,
 }
 
-/// How the ends tell each other what arrived marked.
+/// The way in which each end reports to the other that packets arrived marked.
 #[derive(Clone, Debug)]
 enum Feedback {
     Nothing,
@@ -78,9 +78,9 @@ pub(super) struct Connection {
     pub(super) nagle: Nagle,
     /// Largest payload of a segment.
     pub(super) mss: u16,
-    /// The same without the room that is kept free for byte counters.
+    /// Largest payload of a segment, without the room that is kept free for byte counters.
     full_size: u16,
-    /// What a socket option allows.
+    /// The largest segment that a socket option allows.
     clamp: Option<u16>,
     irs: u32,
     sack: bool,
@@ -221,7 +221,7 @@ impl Connection {
         self.irs.wrapping_add(1).wrapping_add(self.receiver.delivered_bytes() as u32)
     }
 
-    /// A window of so many bytes as the sender takes it, in whole segments.
+    /// Returns a window of `window` bytes as the sender takes it, in whole segments.
     fn offer(&self, window: u64) -> (u16, u64) {
         let mss = u64::from(self.mss);
         let segments = window / mss;
@@ -444,15 +444,15 @@ impl Connection {
         Some(packet)
     }
 
-    /// What the latest acknowledgement has said, without selective blocks.
+    /// The content of the latest acknowledgement, without selective blocks.
     fn latest_answer(&self) -> Segment {
         let (echo, payload) = self.reported;
         let flags = if echo { Flags::ACK.with(Flags::ECE) } else { Flags::ACK };
         Segment { number: self.receiver.delivered_bytes(), flags, payload, ..Segment::default() }
     }
 
-    /// The segment that an acknowledgement becomes, at an offset of our stream and with so much
-    /// data.
+    /// The segment that an acknowledgement becomes, at offset `offset` of our stream and with `len`
+    /// bytes of data.
     fn answer(&mut self, now: Instant, answer: &Segment, offset: u64, len: u32) -> Packet {
         let first = self.irs.wrapping_add(1);
         let at = |offset: u64| first.wrapping_add(offset as u32);
@@ -509,7 +509,7 @@ impl Connection {
         }
     }
 
-    /// Lets timers expire that are due.
+    /// Handles the timers that are due.
     pub(super) fn handle_timeout(&mut self, now: Instant) -> Result<(), NotModelled> {
         match self.phase {
             Phase::Reset => return Ok(()),

@@ -1,4 +1,4 @@
-//! Which segments the other end has, to know how many an acknowledgement adds.
+//! The segments that the other end has, kept to count how many an acknowledgement adds.
 
 use std::collections::BTreeMap;
 

@@ -5,7 +5,7 @@ use crate::packetdrill::packet::TcpOption;
 /// Shift count of the window that Linux announces with its default buffers.
 pub(super) const WINDOW_SCALE: u8 = 8;
 
-/// What a handshake announces.
+/// The options announced in a handshake.
 #[derive(Clone, Debug)]
 pub(super) struct Offer {
     pub(super) mss: u16,

@@ -12,7 +12,7 @@ const HEADERS: u16 = 40;
 const CLASSIC: u32 = 1;
 const ACCURATE: u32 = 3;
 
-/// What connections begin with.
+/// The settings with which connections begin.
 #[derive(Clone, Debug)]
 pub(super) struct Host {
     pub(super) control: &'static str,
@@ -36,7 +36,7 @@ pub(super) struct Host {
     pub(super) accurate_ecn: Policy,
 }
 
-/// Which ECN this end asks for, and which it agrees to (`tcp_ecn` of Linux).
+/// The kinds of ECN that this end asks for and agrees to (`tcp_ecn` of Linux).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Ecn {
     pub(super) asks: Kind,

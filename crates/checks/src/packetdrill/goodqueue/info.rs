@@ -5,7 +5,7 @@ use crate::packetdrill::stack::NotModelled;
 use goodqueue_base::units::{Duration, Instant};
 use goodqueue_tcp::cc::State;
 
-/// What `tcpi_snd_ssthresh` is before the first reduction.
+/// The value of `tcpi_snd_ssthresh` before the first reduction.
 const INFINITE: f64 = 0x7fff_ffff as f64;
 
 impl Connection {

@@ -28,7 +28,7 @@ pub(super) struct Part {
     pub(super) fin: bool,
 }
 
-/// What the application has written.
+/// The data that the application has written, divided into segments.
 #[derive(Clone, Debug)]
 pub(super) struct Stream {
     mss: u64,

@@ -6,7 +6,7 @@ use crate::packetdrill::lexer::Token;
 use crate::packetdrill::script::{Call, Value};
 use goodqueue_base::units::Duration;
 
-/// How deep values may be nested.
+/// Maximum nesting depth of values.
 const MAX_DEPTH: u32 = 32;
 /// Most values in one list.
 const MAX: usize = 4096;

@@ -63,7 +63,7 @@ impl Parser<'_> {
         self.next();
         let place = self.place();
         if let Token::Integer(_) = self.peek() {
-            // What an ICMP message quotes.
+            // A number here begins a quotation of an ICMP message.
             return Ok(IpInfo::Other("icmp packets"));
         }
         let word = self.word("a codepoint of ECN")?;
@@ -260,7 +260,7 @@ impl Parser<'_> {
     }
 }
 
-/// What is in brackets after the direction.
+/// The content of the brackets after the direction.
 enum IpInfo {
     Ecn(Option<EcnCheck>),
     /// Something that is not compared.

@@ -14,7 +14,7 @@ const RETURNS_DESCRIPTOR: [&str; 4] = ["socket", "accept", "accept4", "epoll_cre
 /// The calls of a run.
 #[derive(Default)]
 pub(super) struct Calls {
-    /// What the stack calls the descriptors of the script.
+    /// The stack's file descriptors, by those of the script.
     descriptors: BTreeMap<i64, i64>,
     pending: Option<Pending>,
 }

@@ -134,7 +134,7 @@ impl<S: Stack> Run<'_, S> {
         Err(self.differs("time", format!("{expected} (± {} ms)", tolerance.as_nanos() as f64 / 1e6), seconds(at)))
     }
 
-    /// How far an event at `at` may be off.
+    /// Returns the allowed deviation of an event at `at`.
     fn tolerance(&self, at: Instant) -> Duration {
         self.tolerance_since(at, self.previous)
     }

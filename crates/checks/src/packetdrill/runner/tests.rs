@@ -5,7 +5,7 @@ use crate::packetdrill::shell::Setting;
 use crate::packetdrill::stack::{Compared, Returned};
 use proptest::prelude::*;
 
-/// A stack that sends what it is told, when it is told.
+/// A stack that sends planned packets at planned times.
 #[derive(Default)]
 struct Told {
     plan: VecDeque<(Instant, Packet)>,

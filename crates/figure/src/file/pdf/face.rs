@@ -24,7 +24,7 @@ pub(super) struct Face {
     name: String,
     units_per_em: f32,
     remapper: GlyphRemapper,
-    /// What each letter of the page stands for, by its number in the file.
+    /// The text of each letter of the page, by the letter's number in the file.
     meaning: BTreeMap<u16, String>,
 }
 

@@ -15,7 +15,7 @@ pub(super) struct Packet {
     pub(super) to: (IpAddr, u16),
     /// IP length.
     pub(super) len: u64,
-    /// What TCP says, if it is TCP.
+    /// The fields of the TCP header, if it is TCP.
     pub(super) tcp: Option<Segment>,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Segment {
     pub(super) stamps: Option<(u32, u32)>,
 }
 
-/// What was kept of a file.
+/// The result of reading a file.
 pub(super) struct Kept {
     /// Whether it ends within a packet.
     pub(super) cut: bool,
@@ -40,7 +40,7 @@ const MAX_BLOCK: usize = 1 << 20;
 /// More interfaces than this are not a host's.
 const MAX_INTERFACES: usize = 1_000;
 
-/// How to read the packets of an interface: kind of link, offset and units of time stamps.
+/// The format of an interface's packets: kind of link, offset and units of time stamps.
 #[derive(Clone, Copy)]
 struct Interface {
     link: i32,

@@ -40,7 +40,7 @@ fn pcap(frames: &[(u64, Vec<u8>)]) -> Vec<u8> {
     bytes
 }
 
-/// The same frames as pcapng with nanoseconds.
+/// Builds a pcapng file of these frames, with time stamps in nanoseconds.
 fn pcapng(frames: &[(u64, Vec<u8>)]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut block = |kind: u32, body: &[u8]| {

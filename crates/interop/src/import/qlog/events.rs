@@ -3,7 +3,7 @@
 use crate::import::{ImportError, Input};
 use serde_json::Value;
 
-/// What happened.
+/// An event of a connection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Event {
     /// A packet of this length left.
@@ -12,7 +12,7 @@ pub enum Event {
     Received(u64),
     /// A packet was lost.
     Lost,
-    /// What the sender knows of the path.
+    /// The sender's estimates for the path.
     Metrics {
         /// Smoothed round-trip time in seconds.
         rtt_s: Option<f64>,
@@ -23,7 +23,7 @@ pub enum Event {
     },
 }
 
-/// Where it was written down.
+/// The place where events were recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vantage {
     /// At an end.
@@ -68,11 +68,11 @@ struct Reading<'a> {
     input: &'a Input,
     recorded: Recorded,
     times: Times,
-    /// Of each event, the link that it belongs to.
+    /// The link that each event belongs to.
     links: Vec<Option<String>>,
 }
 
-/// How times are written.
+/// The reading of time stamps.
 #[derive(Debug, Default)]
 struct Times {
     /// Each counts from the one before.

@@ -1,4 +1,4 @@
-//! What the column `sqm` of LibreQoS' `ShapedDevices.csv` can say: a kind, with the kernel's
+//! The dialect of the column `sqm` of LibreQoS' `ShapedDevices.csv`: a kind, with the kernel's
 //! defaults.
 
 use super::tc::{STYLE, twentieth};

@@ -1,4 +1,4 @@
-//! What the `.network` files of systemd-networkd can say (systemd.network(5) of systemd 257).
+//! The dialect of `.network` files of systemd-networkd (systemd.network(5) of systemd 257).
 
 use super::tc::twentieth;
 use super::words::{key, model, only, word};

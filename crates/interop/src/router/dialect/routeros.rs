@@ -1,4 +1,4 @@
-//! What RouterOS 7 can say in `/queue type`.
+//! The dialect of RouterOS 7 in `/queue type`.
 
 use super::tc::twentieth;
 use super::words::{key, model, only, word};

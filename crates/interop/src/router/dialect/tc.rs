@@ -1,4 +1,4 @@
-//! What Linux's `tc` can say: kernel 6.12 and iproute2 of the same age.
+//! The dialect of Linux's `tc`: kernel 6.12 and iproute2 of the same age.
 
 pub(crate) mod red;
 

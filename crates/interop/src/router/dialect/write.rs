@@ -3,7 +3,7 @@
 use goodqueue_aqm::spec::Value;
 use goodqueue_base::units::{Bytes, Duration, Rate};
 
-/// How a target writes its quantities.
+/// A target's notation of quantities.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
     /// A time in whole microseconds.
@@ -16,7 +16,7 @@ pub struct Style {
     pub switch: fn(bool) -> &'static str,
 }
 
-/// What a value is written as.
+/// The form in which a value is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Write {
     /// A time in the target's style.
@@ -37,7 +37,7 @@ pub enum Write {
     Whole(f64),
 }
 
-/// What a target has in place of a value that has no form there, in our words.
+/// The nearest value that a target has in place of one that has no form there, in our words.
 #[derive(Debug)]
 pub(super) struct Nearest(pub(super) String);
 

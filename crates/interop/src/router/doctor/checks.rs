@@ -252,7 +252,8 @@ fn arriving(facts: &Facts) -> Option<Diagnosis> {
     found("arriving packets", Weight::Problem, text, mend)
 }
 
-/// Where arriving packets are sent: is it up, and is there queue management.
+/// Checks the interface that arriving packets are sent to: that it is up, and that it has queue
+/// management.
 fn arriving_queue(facts: &Facts) -> Option<Diagnosis> {
     let to = &facts.redirections.as_ref()?.first()?.to;
     match facts.ifbs.iter().find(|ifb| ifb.name == *to) {
@@ -309,7 +310,7 @@ fn arriving_protocols(facts: &Facts) -> Option<Diagnosis> {
     found("arriving protocols", Weight::Problem, text, crate::router::target::redirect_commands(&facts.dev, &redirections[0].to))
 }
 
-/// What new interfaces get.
+/// Checks the queue that new interfaces get.
 fn default_queue(facts: &Facts) -> Option<Diagnosis> {
     let default = facts.default_qdisc.as_deref()?;
     if !PLAIN.contains(&default) {

@@ -1,22 +1,23 @@
-//! What is known of a host and one of its interfaces.
+//! Facts about a host and one of its interfaces.
 
 use super::{Host, NoFacts};
 use crate::router::tc::{self, Discipline, Finding, Role};
 use goodqueue_base::units::Rate;
 use serde_json::Value;
 
-/// What checks look at.
+/// The facts that the checks examine.
 #[derive(Clone, Debug)]
 pub struct Facts {
     /// The interface.
     pub dev: String,
-    /// What `tc` prints of all interfaces; `None` when it cannot be asked.
+    /// The disciplines and classes that `tc` prints of all interfaces; `None` when it cannot be
+    /// asked.
     pub all: Option<Vec<Discipline>>,
-    /// What hangs together at the interface, as far as gq has words for it.
+    /// The shaper and queue of the interface, as far as gq has words for them.
     pub found: Option<Finding>,
     /// Interfaces for packets that arrive, which are called `ifb…`.
     pub ifbs: Vec<Ifb>,
-    /// Where arriving packets are sent, and the protocols of which; `None` when `tc` cannot be
+    /// The redirections of arriving packets, with their protocols; `None` when `tc` cannot be
     /// asked.
     pub redirections: Option<Vec<Redirection>>,
     /// Offloads that are on: `generic-segmentation-offload`; `None` when `ethtool` cannot be asked.
@@ -47,7 +48,7 @@ pub struct Facts {
 /// An intermediate device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ifb {
-    /// Its name.
+    /// The name of the device.
     pub name: String,
     /// Whether it is up.
     pub is_up: bool,
@@ -133,7 +134,7 @@ impl Facts {
         self.all.iter().flatten().filter(move |found| found.role == Role::Qdisc && found.dev == dev)
     }
 
-    /// What an interface sends through first.
+    /// Returns the first discipline that an interface sends through.
     pub(super) fn root<'a>(&'a self, dev: &'a str) -> Option<&'a Discipline> {
         self.at(dev).find(|found| found.parent.is_none() && !matches!(found.kind.as_str(), "ingress" | "clsact"))
     }

@@ -54,7 +54,7 @@ impl Made {
         self
     }
 
-    /// What a check found: weight, text and commands.
+    /// Returns the finding of a check: weight, text and commands.
     fn finding(&self, check: &str) -> Option<(Weight, String, Vec<String>)> {
         let report = examine(self, Some("eth0")).unwrap();
         let found = report.findings.into_iter().find(|finding| finding.check == check)?;

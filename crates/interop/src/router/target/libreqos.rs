@@ -132,8 +132,8 @@ fn rate(side: &Side) -> Result<Rate, Refusal> {
     side.rate.ok_or_else(|| Refusal::plain("a circuit without a rate has no counterpart in LibreQoS".to_owned()).at(&side.place))
 }
 
-/// What is kept for a circuit when all are busy: 1 Mbit/s, so that the sum over many stays below
-/// what there is.
+/// Returns the rate that is kept for a circuit when all are busy: 1 Mbit/s, so that the sum over
+/// many stays below the capacity.
 fn least(max: Rate) -> Rate {
     max.min(Rate::mbit(1))
 }

@@ -78,7 +78,7 @@ pub(super) fn cake_framing(side: &Side) -> Result<String, Refusal> {
 /// Entries of a size table with one for each byte of a frame; `tc` takes 512 untold, one for four.
 pub(super) const TABLE: &str = "2048";
 
-/// What a table of sizes says of framing, as [`stab`] and sqm write it.
+/// The framing in a table of sizes, as [`stab`] and sqm write it.
 pub(super) struct Stab {
     /// Bytes besides those that Linux counts.
     pub overhead: i64,
@@ -121,8 +121,8 @@ fn stab(side: &Side) -> Result<String, Refusal> {
     Ok(format!("stab {table}{mpu}overhead {} linklayer {} ", stab.overhead, stab.linklayer))
 }
 
-/// What a shaper may send at once: a millisecond at its rate, so that timers of that precision lose
-/// nothing, and a full packet with room for framing at least.
+/// Returns the bytes that a shaper may send at once: a millisecond at its rate, so that timers of
+/// that precision lose nothing, and a full packet with room for framing at least.
 pub(super) fn burst(side: &Side, rate: Rate) -> Bytes {
     let packet = Bytes::new(side.mtu.get() + 100);
     side.burst.unwrap_or_else(|| rate.bytes_in(Duration::ms(1)).max(packet))

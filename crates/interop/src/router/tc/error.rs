@@ -1,4 +1,4 @@
-//! What is wrong with words of `tc`.
+//! Errors in the output and command lines of `tc`.
 
 use super::lines::MAX;
 use thiserror::Error;
@@ -12,9 +12,9 @@ pub enum TcError {
     /// A line is wrong.
     #[error("line {number}: {fault}")]
     Line {
-        /// Its number, from 1 on.
+        /// The number of the line, from 1 on.
         number: usize,
-        /// What is wrong with it.
+        /// The fault of the line.
         fault: Box<Self>,
     },
     /// More queues than any host has.
@@ -32,9 +32,9 @@ pub enum TcError {
     /// A queue discipline that is no kind of ours.
     #[error("`{kind}` at {dev} is not a queue that gq has: allowed {known}")]
     Unknown {
-        /// What `tc` calls it.
+        /// The kind, as `tc` calls it.
         kind: String,
-        /// Its interface.
+        /// The interface.
         dev: String,
         /// The names that we know.
         known: String,

@@ -1,4 +1,4 @@
-//! What hangs together on each interface: a shaper's rate and a queue in our words.
+//! The shaper and queue of each interface: a rate and a queue in our words.
 
 use super::{Discipline, Role, Setting, TcError};
 use crate::router::dialect::tc::{MARK_UNTOLD, TC};
@@ -6,37 +6,37 @@ use crate::router::dialect::{Form, Hold, How, Marks, Word, Write, kind};
 use goodqueue_aqm::spec::{Default, KindSpec, Size, Value};
 use goodqueue_base::units::{Bytes, Cells, Duration, Framing, Rate};
 
-/// What an interface does.
+/// The shaper and queue of an interface.
 #[derive(Clone, Debug)]
 pub struct Finding {
     /// The interface.
     pub dev: String,
     /// The shaper's rate, and what said so; `None`: nothing shapes.
     pub rate: Option<(Rate, String)>,
-    /// What the shaper may send at once.
+    /// The bytes that the shaper may send at once.
     pub burst: Option<Bytes>,
     /// Framing that the shaper counts for each IP packet.
     pub framing: Option<Framing>,
     /// The queue's kind.
     pub kind: &'static KindSpec,
-    /// Its parameters, where they differ from our defaults.
+    /// The queue's parameters, where they differ from our defaults.
     pub params: Vec<(&'static str, Value)>,
     /// Whether it marks.
     pub marks: bool,
-    /// What it may hold.
+    /// The limit of the queue.
     pub held: Held,
     /// The discipline's own name, with its handle.
     pub source: String,
-    /// What has no place in a scenario, in sentences.
+    /// Settings that have no place in a scenario, in sentences.
     pub notes: Vec<String>,
 }
 
-/// What a queue may hold.
+/// The limit of a queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Held {
-    /// So many packets.
+    /// A limit in packets.
     Packets(u64),
-    /// So many bytes.
+    /// A limit in bytes.
     Bytes(u64),
     /// `tc` does not say; this is the kernel's default.
     Default(Size),
@@ -51,7 +51,7 @@ const ETHERNET_HEADER: i64 = 14;
 /// More bytes than these are no framing.
 const MAX_FRAMING: i64 = 10_000;
 
-/// What Linux counts of a packet on Ethernet without being told.
+/// The framing that Linux counts for a packet on Ethernet by default.
 const LINUX_COUNTS: Framing = Framing::header(Bytes::new(ETHERNET_HEADER as u64));
 
 const FULL_PACKET: Bytes = Bytes::new(1_500);
@@ -60,7 +60,7 @@ const FULL_PACKET: Bytes = Bytes::new(1_500);
 /// (net/sched/sch_cake.c).
 const CAKE_MEMORY: f64 = 4_194_304.0;
 
-/// What the kernel takes when no limit is given (the files of net/sched/).
+/// The limits that the kernel takes when none is given (the files of net/sched/).
 const DEFAULT_LIMITS: &[(&str, Size)] = &[
     ("codel", Size::Packets(1_000.0)),
     ("fq_codel", Size::Packets(10_240.0)),
@@ -174,7 +174,7 @@ fn minor(text: &str) -> u32 {
     u32::from_str_radix(text.trim_start_matches("0x"), 16).unwrap_or_default()
 }
 
-/// What shapers on the way to a queue say.
+/// The settings of the shapers on the way to a queue.
 #[derive(Default)]
 struct Shaper {
     rate: Option<(Rate, String)>,
@@ -211,8 +211,8 @@ impl Shaper {
     }
 }
 
-/// What cake's options say of framing: keywords one after the other, then numbers; `None` where it
-/// counts packets as Linux does.
+/// Returns the framing from cake's options: keywords one after the other, then numbers; `None`
+/// where it counts packets as Linux does.
 fn cake_framing(found: &Discipline) -> Option<Framing> {
     let keywords = Framing::KEYWORDS.map(|(name, _)| name);
     let words: Vec<&str> = found
@@ -237,7 +237,7 @@ fn cake_framing(found: &Discipline) -> Option<Framing> {
     Some(framing)
 }
 
-/// What a table of sizes says: its overhead comes on top of an Ethernet header.
+/// Returns the framing from a table of sizes: its overhead comes on top of an Ethernet header.
 fn stab_framing(found: &Discipline) -> Option<Framing> {
     let overhead = number(found, "stab overhead", ETHERNET_HEADER);
     let linklayer = found.option("stab linklayer").map(Setting::text);
@@ -387,7 +387,7 @@ impl Finding {
         Ok(is_framing || ELSEWHERE.contains(&key))
     }
 
-    /// What `tc` was told of RED's thresholds and bursts.
+    /// Takes the thresholds and bursts of RED that `tc` reports or was given.
     fn thresholds(&mut self, found: &Discipline) {
         let bytes = |key: &str| found.option(key).and_then(Setting::bytes).filter(|bytes| (0.0..=1e9).contains(bytes));
         for (key, name) in [("min", "min_th"), ("max", "max_th")] {

@@ -240,7 +240,7 @@ impl<'a> Reader<'a> {
         self.next().ok_or_else(|| TcError::NoValue { key: key.to_owned() })
     }
 
-    /// Where it stands, up to the first word that says something else.
+    /// Reads the place of the discipline, up to the first word that belongs to something else.
     fn place(&mut self, found: &mut Discipline) -> Result<(), TcError> {
         while let Some(&word) = self.words.get(self.at) {
             match word {

@@ -180,7 +180,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Where a value of the x axis goes: by its number, or in the order names appear.
+    /// Returns the position of a value on the x axis: by its number, or in the order names appear.
     fn position(&mut self, value: &AxisValue) -> f64 {
         let by_name = value.number.is_none() || matches!(self.spec.kind, FigureKind::Bars | FigureKind::Boxes);
         if let (Some(number), false) = (value.number, by_name) {
@@ -278,7 +278,7 @@ fn told(point: &Point, name: &str, across: &Axis, unit: &str, is_range: bool) ->
     format!("{name}{}{}: {spread} {unit}", if name.is_empty() { "" } else { " at " }, x.trim())
 }
 
-/// What a metric is, in words where there are any.
+/// Returns the name of a metric, in words where there are any.
 fn metric_name(metric: &str) -> &str {
     match metric.rsplit('.').next().unwrap_or(metric) {
         "p50" => "median",
@@ -289,8 +289,8 @@ fn metric_name(metric: &str) -> &str {
     }
 }
 
-/// What tells a column from the others of a figure: what it measures, or of whom; nothing where
-/// there is only one.
+/// Returns the name that distinguishes a column from the others of a figure: what it measures, or
+/// of whom; nothing where there is only one.
 fn series_name<'a>(name: &str, all: impl Iterator<Item = &'a String>) -> Option<String> {
     let what = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
     let all: Vec<&String> = all.collect();

@@ -6,7 +6,7 @@ use crate::gallery::expr::{self, Expr};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-/// How strictly a row is taken.
+/// The strictness of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 pub enum Grade {
     /// Must hold.
@@ -19,7 +19,7 @@ pub enum Grade {
     U,
 }
 
-/// How the value is compared.
+/// The relation between the measured and the expected value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub enum Relation {
     /// Equal within the tolerance.
@@ -87,7 +87,7 @@ pub enum Expected {
     Range([f64; 2]),
 }
 
-/// How far from the expected value still holds.
+/// The deviation from the expected value with which a row still holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tolerance {
@@ -113,25 +113,25 @@ pub struct Tolerance {
 pub struct Row {
     /// `T-CP-01`.
     pub id: Spanned<String>,
-    /// Where the study says it.
+    /// The place of the statement in the study.
     pub place: String,
-    /// How strictly it is taken.
+    /// The strictness of the row.
     pub grade: Grade,
     /// The experiments it needs; none for arithmetic.
     pub experiments: Vec<Spanned<String>>,
     /// The statement, in our words.
     pub claim: String,
-    /// What is measured, and its unit.
+    /// The quantity that is measured, and its unit.
     pub metric: String,
-    /// How it is measured: the text, and the same parsed.
+    /// The text of the expression that measures it; `expr` is the same, parsed.
     pub measure: Spanned<String>,
     /// See `measure`.
     pub expr: Expr,
-    /// How it is compared.
+    /// The relation between the measured and the expected value.
     pub relation: Relation,
-    /// With what.
+    /// The expected value.
     pub expected: Spanned<Expected>,
-    /// How closely.
+    /// The allowed deviation.
     pub tolerance: Tolerance,
     /// The value is only reported beside the printed one.
     pub report_only: bool,

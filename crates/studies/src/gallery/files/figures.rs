@@ -6,7 +6,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::Spanned;
 
-/// How a figure is drawn.
+/// The kind of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FigureKind {
@@ -70,18 +70,18 @@ pub type FilterSpec = BTreeMap<String, FilterValue>;
 pub struct FigureSpec {
     /// `1a`; names its files.
     pub id: Spanned<String>,
-    /// What it shows.
+    /// The title, which says what the figure shows.
     pub title: String,
-    /// Where the study has it.
+    /// The place of the figure in the study.
     pub place: String,
-    /// How it is drawn.
+    /// The kind of the figure.
     pub kind: FigureKind,
-    /// Where its values come from.
+    /// The experiments that the values come from.
     pub experiment: Spanned<OneOrMany>,
     /// The axis along x; not for time.
     #[serde(default)]
     pub x: Option<Spanned<String>>,
-    /// What x is.
+    /// The title of the x axis.
     #[serde(default)]
     pub x_label: String,
     /// Unit of x: values are divided to fit it.
@@ -99,7 +99,7 @@ pub struct FigureSpec {
     /// The metric along y; not for time.
     #[serde(default)]
     pub y: Option<OneOrMany>,
-    /// What y is.
+    /// The title of the y axis.
     #[serde(default)]
     pub y_label: String,
     /// Unit of y.
@@ -120,23 +120,23 @@ pub struct FigureSpec {
     /// The axis that makes panels.
     #[serde(default)]
     pub panel: Option<Spanned<String>>,
-    /// Of time: the columns drawn.
+    /// For figures over time: the columns drawn.
     #[serde(default)]
     pub series: Option<OneOrMany>,
     /// Whiskers reach from the smallest to the largest run, instead of over the mean's 95 %
     /// interval.
     #[serde(default)]
     pub range: bool,
-    /// Of time: means over this many seconds are drawn instead of samples.
+    /// For figures over time: means over this many seconds are drawn instead of samples.
     #[serde(default)]
     pub bin_s: Option<f64>,
-    /// Of time: the mean of everything so far is drawn.
+    /// For figures over time: the mean of everything so far is drawn.
     #[serde(default)]
     pub running: bool,
-    /// Of time: the integral so far is drawn, of a rate the amount.
+    /// For figures over time: the integral so far is drawn, of a rate the amount.
     #[serde(default)]
     pub total: bool,
-    /// Which points.
+    /// The filter that selects points.
     #[serde(default, rename = "where")]
     pub filter: FilterSpec,
     /// A remark below it.
@@ -170,18 +170,18 @@ impl FigureSpec {
 pub struct TableSpec {
     /// `2`; names its files.
     pub id: Spanned<String>,
-    /// What it shows.
+    /// The title, which says what the table shows.
     pub title: String,
-    /// Where the study has it.
+    /// The place of the table in the study.
     pub place: String,
-    /// Where its values come from.
+    /// The experiments that the values come from.
     pub experiment: Spanned<OneOrMany>,
     /// The axis whose values are its rows.
     pub rows: Spanned<String>,
-    /// Which points.
+    /// The filter that selects points.
     #[serde(default, rename = "where")]
     pub filter: FilterSpec,
-    /// Its columns.
+    /// The columns of the table.
     #[serde(default)]
     pub columns: Vec<ColumnSpec>,
     /// A remark below it.
@@ -193,14 +193,14 @@ pub struct TableSpec {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ColumnSpec {
-    /// Its heading.
+    /// The heading of the column.
     pub label: String,
-    /// Its unit.
+    /// The unit of the values.
     #[serde(default)]
     pub unit: String,
     /// An expression in which `row` is the axis's value.
     pub measure: Spanned<String>,
-    /// What the study prints, by row.
+    /// The values that the study prints, by row.
     #[serde(default)]
     pub printed: BTreeMap<String, f64>,
     /// Digits after the decimal point.

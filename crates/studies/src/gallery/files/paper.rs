@@ -15,9 +15,9 @@ use toml::Spanned;
 /// One study.
 #[derive(Clone, Debug)]
 pub struct Paper {
-    /// Its folder's name: `cp-aqm`.
+    /// The name of the folder: `cp-aqm`.
     pub id: String,
-    /// Its folder.
+    /// The folder of the study.
     pub folder: PathBuf,
     /// `paper.toml` itself.
     pub source: SourceFile,
@@ -25,19 +25,19 @@ pub struct Paper {
     pub expected_source: SourceFile,
     /// The study's title.
     pub title: String,
-    /// Its entry of `SOURCES.bib`; none for findings of our own.
+    /// The entry of `SOURCES.bib`; none for findings of our own.
     pub citation: Option<Source>,
-    /// What was studied, in our words.
+    /// The subject of the study, in our words.
     pub summary: String,
-    /// Its experiments.
+    /// The experiments.
     pub experiments: Vec<ExperimentSpec>,
-    /// Its figures.
+    /// The figures.
     pub figures: Vec<FigureSpec>,
-    /// Its tables.
+    /// The tables.
     pub tables: Vec<TableSpec>,
     /// Axes and their values in words, for figures.
     pub labels: BTreeMap<Spanned<String>, String>,
-    /// Its statements.
+    /// The statements.
     pub rows: Vec<Row>,
 }
 
@@ -74,10 +74,10 @@ pub struct ExperimentSpec {
     /// Short names of swept keys.
     #[serde(default)]
     pub axes: BTreeMap<String, Spanned<String>>,
-    /// What quick mode changes.
+    /// The changes made by quick mode.
     #[serde(default)]
     pub quick: ModeSpec,
-    /// What full mode changes.
+    /// The changes made by full mode.
     #[serde(default)]
     pub full: ModeSpec,
     /// Sampled series of all replications are kept.
@@ -241,7 +241,7 @@ impl Paper {
         text
     }
 
-    /// Where an experiment is among the paper's.
+    /// Returns the experiment with this id.
     #[must_use]
     pub fn experiment(&self, id: &str) -> Option<&ExperimentSpec> {
         self.experiments.iter().find(|experiment| experiment.id.get_ref() == id)

@@ -1,4 +1,5 @@
-//! What is wrong in a paper's files is said with file, line, field, value and what is allowed.
+//! Tests that faults in a paper's files are reported with file, line, field, value and what is
+//! allowed.
 
 use super::*;
 use std::fs;

@@ -57,7 +57,7 @@ impl Line {
         Self { queue: queue(), rate, now: start, free_at: start, drops: Drops::default() }
     }
 
-    /// Lets packets leave until `until`; tells `left` of each departure's sojourn time and when.
+    /// Serves packets until `until`; calls `left` with the time and sojourn time of each departure.
     fn serve(&mut self, until: Instant, left: &mut dyn FnMut(Instant, Duration)) {
         while self.free_at <= until && !self.queue.view().packets.is_zero() {
             let at = self.free_at;
@@ -92,8 +92,8 @@ fn drops_below_mtu() -> f64 {
             let next = now + Duration::from_secs_f64(-goodqueue_aqm::math::log(1.0 - rng.uniform()) * mean);
             while free_at <= next && !queue.view().packets.is_zero() {
                 let at = free_at;
-                // What a departure leaves behind is what there was less what it dropped and took;
-                // the last drop saw one packet more.
+                // The backlog after a departure is the one before, less the bytes that it dropped
+                // and took; the last drop saw one packet more.
                 let mut drops = Drops::default();
                 let Some(departure) = queue.dequeue(at, &mut drops) else { break };
                 let taken = Bytes::new(u64::from(departure.packet.len));

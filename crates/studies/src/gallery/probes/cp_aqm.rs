@@ -68,7 +68,8 @@ fn extra_cost(threshold: f64, c_max: f64, standing: u32) -> f64 {
     (before - fill(&queue)) / WIRE - 1.0
 }
 
-/// How long the queue can stay at `above` packets on the tokens of a dip of `below` seconds.
+/// Returns the time in seconds that the queue can stay at `above` packets on the tokens of a dip of
+/// `below` seconds.
 fn hold_time(below: f64, threshold: f64, above: f64, c_max: f64) -> f64 {
     below / extra_cost(threshold, c_max, above as u32)
 }
@@ -146,7 +147,7 @@ enum Gaps {
     Exponential,
 }
 
-/// Offers `load` times the link's rate for 20 s; `seen` is told of the queue after each arrival,
+/// Offers `load` times the link's rate for 20 s; calls `seen` with the queue after each arrival,
 /// and the bucket's fill before it.
 fn drive(queue: &mut Queue, load: f64, gaps: Gaps, seen: &mut dyn FnMut(&Queue, f64)) {
     let mean = Duration::from_secs_f64(WIRE / RATE.as_bytes_s_f64() / load);

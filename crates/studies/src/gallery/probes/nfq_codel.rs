@@ -88,7 +88,7 @@ fn service_spread() -> f64 {
     most / (f64::from(MAX) / lightest)
 }
 
-/// How many of `flows` flows find a queue that another one has.
+/// Returns the number of flows, out of `flows`, that find a queue that another one has.
 fn shared_queues(flows: u32) -> f64 {
     let mut queue = WeightedQueue::new(adaptive(), Limit::NONE, WeightedQueueParams::default());
     // Numbers that differ in high bits only would collide in a table that is indexed by low ones.

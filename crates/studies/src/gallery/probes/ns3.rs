@@ -1,5 +1,5 @@
-//! What ns-3's tests of queue disciplines do to a queue: arrivals and departures at given times,
-//! without a link and without senders.
+//! Programs of ns-3's tests of queue disciplines: arrivals and departures at given times, without a
+//! link and without senders.
 //!
 //! A measure names a program by its number in ns-3's test file and whether thresholds and limit are
 //! in packets (0) or in bytes (1). Programs of randomized queues run with twenty seeds, and their
@@ -45,7 +45,7 @@ enum Step {
     Leave,
 }
 
-/// What became of the packets.
+/// The results of a program: counts of packets and of decisions of the queue.
 #[derive(Clone, Default)]
 struct Counts {
     overflows: f64,
@@ -131,7 +131,7 @@ impl Program {
         self
     }
 
-    /// So many arrivals from `from` on, every `gap`.
+    /// Adds `count` arrivals from `from` on, every `gap`.
     fn arrivals(mut self, count: u64, from: Duration, gap: Duration, step: Step) -> Self {
         self.steps.extend((0..count).map(|i| (from + gap * i, step)));
         self
@@ -360,7 +360,8 @@ fn cobalt_full(numbers: &[f64]) -> Result<Counts, Fault> {
     fast(Program::new("cobalt", amount(100, 1500, in_bytes).1)).arrivals(200, every, every, packet).run(1)
 }
 
-/// 20 ECN-capable packets in COBALT, of which so many are asked for at 10, 210, 210 and 420 ms.
+/// Puts 20 ECN-capable packets into COBALT and asks for packets at the first `numbers[0]` of the
+/// times 10, 210, 210 and 420 ms.
 fn cobalt_marks(numbers: &[f64]) -> Result<Counts, Fault> {
     let times = [10, 210, 210, 420].into_iter().take(numbers[0] as usize).map(Duration::ms);
     fast(Program::new("cobalt", Limit::packets(500))).marking().burst(20, 1000, Ecn::Ect0).takes(times).run(1)

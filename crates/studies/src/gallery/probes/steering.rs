@@ -14,7 +14,7 @@ const PACKET: u32 = 1250;
 const PACKET_TIME: Duration = Duration::us(100);
 const PRESET_INTERVAL: Duration = Duration::ms(100);
 const POLICY: Policy = Policy::new(Duration::us(2500));
-/// How long the traffic lasts, and how many there are: each has a few raises.
+/// The duration of each source's traffic, and the number of sources: each has a few raises.
 const SPAN: Duration = Duration::secs(200);
 const SOURCES: u64 = 8;
 /// The link's rate in bytes per second.
@@ -25,7 +25,8 @@ pub(super) const PROBES: &[Probe] = &[
     Probe::number("unfounded_raises", 0, |_| or_one(&watch(), |raise| !raise.is_founded)),
 ];
 
-/// How many raises are at fault; without a single raise nothing was checked, which counts as one.
+/// Returns the number of raises at fault; without a single raise nothing was checked, which counts
+/// as one.
 fn or_one(raises: &[Raise], is_fault: impl Fn(&Raise) -> bool) -> f64 {
     if raises.is_empty() {
         return 1.0;
@@ -35,13 +36,13 @@ fn or_one(raises: &[Raise], is_fault: impl Fn(&Raise) -> bool) -> f64 {
 
 /// One raise of the setpoint.
 struct Raise {
-    /// It went where it should.
+    /// True if the raise went where it should.
     is_right: bool,
     /// There was reason for it.
     is_founded: bool,
 }
 
-/// What is remembered of the queue from outside of it.
+/// The records of the queue that are kept outside of it.
 struct Records {
     /// The queue was found empty since the last drop, and has not been raised for that.
     ran_empty: bool,

@@ -159,7 +159,7 @@ fn printed_design() -> goodqueue_aqm::algo::pi::Gains {
     PiDesign { flows: 60.0, rtt: Duration::ms(180), crossover: None }.gains(2500.0, 160.0)
 }
 
-/// The point of the experiment with so many edge nodes, under tail drop.
+/// Returns the point of the experiment with `nodes` edge nodes, under tail drop.
 fn point(nodes: u64) -> Result<Point, Fault> {
     let plan = Plan::parse("ko-1.toml", SCENARIO, Path::new("")).map_err(nothing)?;
     let points = plan.points().map_err(nothing)?;

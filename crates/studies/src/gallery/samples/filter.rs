@@ -1,10 +1,10 @@
-//! Which points are meant: `#{load: 'cbr', delay: [0.005, 0.05], threshold: '>=5'}`.
+//! Filters that select points: `#{load: 'cbr', delay: [0.005, 0.05], threshold: '>=5'}`.
 
 use crate::gallery::experiment::{AxisValue, Experiment, same};
 use crate::gallery::expr::{Fault, Value};
 use crate::gallery::files::{FilterSpec, FilterValue};
 
-/// What each named axis must be.
+/// The values required of each named axis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter(Vec<(String, Wanted)>);
 
@@ -32,7 +32,7 @@ impl Filter {
         Self(spec.iter().map(|(axis, value)| (axis.clone(), Wanted::of_spec(value))).collect())
     }
 
-    /// The same with one more axis fixed.
+    /// Returns the filter with one more axis fixed.
     #[must_use]
     pub fn and(&self, axis: &str, value: &AxisValue) -> Self {
         let mut all = self.clone();

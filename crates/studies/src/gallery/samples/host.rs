@@ -6,7 +6,7 @@ use crate::gallery::experiment::AxisValue;
 use crate::gallery::expr::{Fault, Host, Value};
 use crate::gallery::probes;
 
-/// Which of a figure's values are seen.
+/// The selection among a figure's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum View {
     /// The mean over all replications.
@@ -23,7 +23,7 @@ pub struct PointsHost<'a> {
     pub paper: &'a str,
     /// Replications that all points asked for have.
     pub replications: usize,
-    /// How.
+    /// The selection among their values.
     pub view: View,
 }
 

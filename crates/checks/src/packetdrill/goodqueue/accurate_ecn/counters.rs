@@ -16,10 +16,10 @@ const ORDER: [Ecn; FIELDS] = [Ecn::Ect1, Ecn::Ce, Ecn::Ect0];
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in super::super) struct ByteCounts([u64; FIELDS]);
 
-/// What an option says beyond the one before.
+/// The difference between an option and the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
-    /// So many bytes more were marked, none perhaps.
+    /// The number of bytes marked since then, possibly zero.
     Marked(u64),
     /// Marked bytes are not in it, or a counter went back: it says nothing about marks.
     Unclear,
@@ -56,7 +56,7 @@ impl ByteCounts {
         }
     }
 
-    /// The option with the first so many counters.
+    /// Builds the option with the first `fields` counters.
     pub(super) fn option(&self, fields: usize) -> TcpOption {
         let wire = |ecn: &Ecn| (self.of(*ecn).wrapping_add(initial(*ecn)) % MODULUS) as u32;
         TcpOption::AccEcn { first: ORDER[0], counters: ORDER.iter().take(fields).map(wire).collect() }

@@ -1,4 +1,4 @@
-//! What the other end's counters say about this end's packets (RFC 9768 §3.2.2.2, §A.2).
+//! Counts of this end's packets, read from the other end's counters (RFC 9768 §3.2.2.2, §A.2).
 
 use super::counters::{ByteCounts, Change, fields};
 use super::{ACE, FIRST_COUNT};
@@ -9,11 +9,11 @@ use goodqueue_base::units::Ecn;
 const THINNED: u64 = 4;
 /// The mean moves by a part of this.
 const WEIGHT: u64 = 64;
-/// Marked packets are at least so much of a full segment, or else the safe count is taken (RFC 9768
-/// §A.2.2).
+/// Safety factor: the least count is taken if the safe one would make the mean marked packet
+/// smaller than a full segment divided by this factor (RFC 9768 §A.2.2).
 const SAFETY: u64 = 2;
 
-/// What an acknowledgement delivers.
+/// The segments and bytes that an acknowledgement newly acknowledges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in super::super) struct Acknowledged {
     pub(in super::super) segments: u64,

@@ -46,7 +46,7 @@ enum Passage {
     /// Data that had it is not acknowledged yet.
     Unproven,
     Proven,
-    /// It seems that what has the option is dropped.
+    /// Segments that carry the option seem to be dropped.
     Blocked,
 }
 
@@ -140,7 +140,8 @@ impl Emission {
         Some(fitting)
     }
 
-    /// An option leaves so many times in a round trip, if segments do.
+    /// Whether an option is due so that `beacons` of them leave per round trip, provided that
+    /// segments leave.
     fn is_beacon_due(&self, now: Instant, rtt: Option<Duration>) -> bool {
         let Some(last) = self.last else { return true };
         self.beacons > 0 && now.since(last) * u64::from(self.beacons) >= rtt.unwrap_or_default()
@@ -177,12 +178,12 @@ fn fit(room: &Room, required: usize) -> Option<(usize, usize)> {
     })
 }
 
-/// Bytes of an option with so many counters, padded to whole words.
+/// Bytes of an option with `fields` counters, padded to whole words.
 const fn padded(fields: usize) -> usize {
     (2 + 3 * fields).next_multiple_of(4)
 }
 
-/// Bytes of SACK with so many blocks, padded to whole words.
+/// Bytes of SACK with `blocks` blocks, padded to whole words.
 const fn sack(blocks: usize) -> usize {
     if blocks == 0 { 0 } else { 4 + 8 * blocks }
 }

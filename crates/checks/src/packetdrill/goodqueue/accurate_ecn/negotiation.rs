@@ -1,4 +1,4 @@
-//! What three bits of a SYN and its answer settle (RFC 9768 §3.1, §3.2.2.1).
+//! The kind of ECN negotiated by three bits of a SYN and its answer (RFC 9768 §3.1, §3.2.2.1).
 
 use goodqueue_base::units::Ecn;
 

@@ -14,7 +14,7 @@ use goodqueue_tcp::{Flags, Segment};
 
 /// First wait for the answer to a SYN-ACK (RFC 6298 §2); later ones are twice as long each.
 const WAIT: Duration = Duration::secs(1);
-/// How often a SYN-ACK is repeated (`tcp_synack_retries` of Linux).
+/// Maximum number of times that a SYN-ACK is repeated (`tcp_synack_retries` of Linux).
 const MAX_REPEATS: usize = 5;
 
 impl Connection {

@@ -83,7 +83,7 @@ fn nearest_log(weight: f64) -> u32 {
 }
 
 /// The binary logarithm of `1 / w_q` that `tc` finds for a burst: the largest weight with which the
-/// average stays below `min` while so many packets come at once to an empty queue (Floyd and
+/// average stays below `min` while `burst` packets come at once to an empty queue (Floyd and
 /// Jacobson 1993 §6, but with the burst itself as the exponent, where the paper has one more), in
 /// powers of one half.
 pub(crate) fn weight_log(min: f64, burst: u32, packet: f64) -> Option<u32> {
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_burst_gives_the_weight_of_the_formula() {
-        // What tc 6.1 sends to the kernel for `min`, `burst` and `avpkt`.
+        // The logarithms that tc 6.1 sends to the kernel for `min`, `burst` and `avpkt`.
         for (min, burst, packet, log) in [
             (7_500.0, 7, 1_500.0, 2),
             (5_000.0, 50, 1_000.0, 9),
