@@ -1,4 +1,5 @@
-//! What the program sends beyond the far end, opened once more in the network of the command.
+//! Relays traffic that the program sends beyond the far end, over connections opened in the network
+//! of the command.
 //!
 //! TCP ends at the far end, whose kernel sends across the line; bytes are copied between that
 //! connection and one outside. Datagrams are copied one by one, without their codepoints.
@@ -24,7 +25,7 @@ const CONNECTING: Duration = Duration::from_secs(30);
 /// Port of name servers.
 const NAMES: u16 = 53;
 
-/// What addresses mean outside.
+/// Translation of addresses to those of the network outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Meaning {
     /// The address that stands for this machine.

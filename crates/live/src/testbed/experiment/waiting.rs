@@ -21,7 +21,7 @@ pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Stop {
-    /// It is over.
+    /// Ends the experiment.
     pub fn now(&self) {
         *locked(&self.over) = true;
         self.told.notify_all();
@@ -36,7 +36,7 @@ impl Stop {
     }
 }
 
-/// How long a flow offers data, from its start.
+/// Returns how long a flow offers data, from its start.
 pub(super) fn offered(flow: &Flow) -> Wall {
     flow.stop.map_or(Wall::MAX, |stop| Wall::from_nanos(stop.saturating_sub(flow.start).as_nanos()))
 }
