@@ -16,15 +16,15 @@ const UDP: usize = 8;
 /// Bytes of an answer before the numbers of dropped packets.
 const ANSWER: usize = 44;
 
-/// What a guest answers.
+/// Answer of a guest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// Its monotonic clock, in nanoseconds.
+    /// Monotonic clock of the guest, in nanoseconds.
     pub time: u64,
     /// Packets in the queue discipline.
     pub waiting: u32,
-    /// Its hash of the packet's source address, and of the destination: what the queue discipline
-    /// was told. Zeros when it does not have the packet any more.
+    /// Guest's hash of the packet's source address, and of its destination, as passed to the queue
+    /// discipline. Zeros when the guest does not have the packet any more.
     pub hosts: [u32; 2],
 }
 
