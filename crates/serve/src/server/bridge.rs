@@ -15,7 +15,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
 /// From one reading to the next.
 const PERIOD: Duration = Duration::from_secs(1);
-/// How long the bridge may take to answer.
+/// Time that the bridge may take to answer.
 const ANSWER: Duration = Duration::from_secs(2);
 /// A longer answer is none of a bridge's.
 const MAX_ANSWER: usize = 1 << 20;
@@ -128,7 +128,8 @@ async fn watch(socket: Arc<PathBuf>, publisher: Arc<Publisher>) {
     }
 }
 
-/// Both directions; `before` is what they were so many seconds ago.
+/// Returns the statistics of both directions; `before` has the values of an earlier answer, and the
+/// seconds since then.
 fn stats(t: f64, qdiscs: &Value, before: Option<(f64, &Value)>) -> Value {
     let names = ["down", "up"];
     let all = qdiscs.as_array().map(Vec::as_slice).unwrap_or_default();
