@@ -18,7 +18,7 @@ pub type Bridge = Forwarder<InterfacePort, InterfacePort, AnyQdisc<LivePacket>>;
 
 /// Commands and the end are noticed within this time, also when nothing arrives.
 const MAX_WAIT: Duration = Duration::ms(20);
-/// A thread that does not wait asks so often whether its interfaces are there.
+/// Time between two checks of a thread that does not wait whether its interfaces are there.
 const LOOK_EVERY: Duration = Duration::ms(5);
 
 /// Behavior of the thread while there is nothing to do.

@@ -13,7 +13,7 @@ use std::os::fd::AsFd;
 const RING_FRAMES: usize = 512;
 /// Frames taken from one side before the other has its turn.
 const TURN: usize = 256;
-/// An interface that is down is looked at so often.
+/// Time between two looks at an interface that is down.
 const LOOK_AGAIN: Duration = Duration::ms(20);
 /// Offset of a frame's VLAN tag: behind both addresses.
 const STATIONS: usize = 12;

@@ -107,7 +107,7 @@ impl Drop for AtEnd<'_> {
     }
 }
 
-/// Nothing here takes nearly so long, unless it never ends.
+/// Far longer than anything here takes, unless it never ends.
 const LONG: Wall = Wall::from_secs(15);
 
 /// Sends `bytes` by TCP from left to right; returns what arrived.

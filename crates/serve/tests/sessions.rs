@@ -95,7 +95,7 @@ fn a_session_nothing_changed_is_what_gq_run_gives() {
     for variant in 0..2 {
         assert_eq!(done["fingerprints"][variant], run_plainly(&text(&format!("?variant={variant}"))), "variant {variant}");
     }
-    // Who comes late sees the end.
+    // A reader that comes late sees the end.
     let mut late = Events::open(&server, &format!("/api/sessions/{id}/stream"));
     assert_eq!(late.wait_for("state", |_| true)["state"], "done");
     assert_eq!(late.wait_for("done", |_| true), done);

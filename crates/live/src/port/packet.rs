@@ -27,7 +27,7 @@ const RING_FRAMES: usize = 8192;
 const RING_JOINED: usize = 1024;
 /// Segments handed over at a time: about enough to fill a call.
 const SEGMENTS: usize = 2048;
-/// The clocks are compared so often.
+/// Time between two comparisons of the clocks.
 const COMPARE_EVERY: Duration = Duration::secs(1);
 
 /// A network interface.

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// A capture that both ports write to.
 pub type SharedCapture = Arc<Mutex<Capture>>;
 
-/// An interface that is down is looked at so often.
+/// Time between two looks at an interface that is down.
 const LOOK_AGAIN: Duration = Duration::ms(20);
 
 /// Whether the interface is there.

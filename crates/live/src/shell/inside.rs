@@ -20,7 +20,7 @@ use std::time::Duration;
 
 /// Time between two looks for the end of the program and for words from outside.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
-/// A server may take so long until it listens.
+/// Time that a server may take until it listens.
 const SERVER: Duration = Duration::from_secs(5);
 /// The line takes far less to start and to end.
 const LINE: Duration = Duration::from_secs(10);
@@ -176,7 +176,7 @@ impl Line {
 /// kernels that leave checksums to cards are no news between virtual ones.
 fn note(line: &str, ready: &Sender<()>, tell: &Tell) {
     if line.starts_with(READY) {
-        // Who waited may have given up.
+        // The thread that waited may have given up.
         let _ = ready.send(());
     } else if !line.contains(" came without checksums") {
         tell(Said::Note(line));

@@ -17,8 +17,7 @@ use std::time::{Duration, Instant};
 
 /// Connections relayed at the same time at most, and as many exchanges of datagrams.
 const MAX: usize = 1000;
-/// An exchange of datagrams that is silent for so long is over (RFC 4787 §4.3: at least two
-/// minutes).
+/// Silence after which an exchange of datagrams is over (RFC 4787 §4.3: at least two minutes).
 const SILENT: Duration = Duration::from_secs(120);
 /// A host outside that does not answer within this time is not there.
 const CONNECTING: Duration = Duration::from_secs(30);

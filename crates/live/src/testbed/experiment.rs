@@ -173,7 +173,7 @@ pub struct Measured {
 /// time.
 const STALL_PART: f64 = 0.05;
 const VOID_QUANTILE: f64 = 0.999;
-/// Reports, and samples of senders, come so often.
+/// Time between two reports, and between two samples of senders.
 const REPORT_EVERY: Duration = Duration::ms(20);
 const PRIORITY: i32 = 10;
 

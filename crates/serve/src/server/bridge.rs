@@ -171,7 +171,7 @@ fn direction(name: &str, now: &Value, before: Option<(f64, &Value)>) -> Value {
         .filter(|(field, value)| value.is_number() && !known(field))
         .map(|(field, value)| (field.clone(), value.clone()))
         .collect();
-    // Of the packets that left lately; without any there is nothing to say.
+    // Times of the packets that left lately; without any there is nothing to say.
     let seconds = |field: &str| number(&now["recent_sojourn_us"], field).map(|micros| micros * 1e-6);
     let sojourn = seconds("mean");
     let sojourn = sojourn.map(|mean| json!({ "mean": mean, "p95": seconds("p95"), "max": seconds("max") }));

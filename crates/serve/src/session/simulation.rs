@@ -366,13 +366,13 @@ impl<S: Surroundings> Session<S> {
         let frame = json!({ "t": time(self.now), "dt": span.as_secs_f64(), "variants": variants });
         self.surroundings.publish("frame", &frame);
         let readers = self.surroundings.readers();
-        // Who has just come does not know what waits.
+        // A reader that has just come does not know which packets wait.
         self.packets_begin |= readers > self.readers;
         self.readers = readers;
         if self.is_slow() {
             let mut shown: Vec<_> = self.variants.iter_mut().map(Variant::take_shown).collect();
-            // Who has just come, or is not told of everything, is told what waits now, with what
-            // has just happened already in it.
+            // A reader that has just come, or is not sent every event, gets the packets that wait
+            // now, after the latest events.
             let too_many = shown.iter().any(|events| events.len() > MAX_SHOWN);
             let mut packets = json!({});
             if too_many || self.packets_begin {

@@ -83,7 +83,7 @@ pub fn open_metrics(address: &str) -> Result<TcpListener, Failure> {
 pub fn serve(listener: UnixListener, state: Arc<ControlState>) -> Result<(), Failure> {
     thread("control", move || {
         for stream in listener.incoming().flatten() {
-            // Who breaks off has had enough.
+            // A client that breaks off has had enough.
             let _ = talk(&stream, &state);
         }
     })

@@ -35,7 +35,7 @@ pub struct KeeperArguments {
 const BEAT: u8 = b'b';
 const END: u8 = b'e';
 const BEAT_EVERY: std::time::Duration = std::time::Duration::from_millis(100);
-/// A bridge that has not moved on for so long stands still.
+/// Time without progress after which a bridge counts as standing still.
 const STANDS_STILL: Duration = Duration::secs(1);
 /// Time in which the process that joins interfaces must let go of them.
 const LET_GO: std::time::Duration = std::time::Duration::from_secs(2);

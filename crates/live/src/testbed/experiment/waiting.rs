@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration as Wall;
 
-/// Threads look so often whether it is over.
+/// Time between two looks of a thread at whether the experiment is over.
 pub(super) const LOOK: Wall = Wall::from_millis(100);
 
 /// Says once to many that it is over.

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 
 /// Flows that a page is shown.
 const MAX_FLOWS: usize = 64;
-/// Events of one turn: other sessions wait for so long, and so does an order to stop.
+/// Events of one turn, for which other sessions and an order to stop wait.
 const EVENTS_PER_TURN: u64 = 100_000;
 /// Events of one turn where each event is looked at.
 const SLOW_EVENTS_PER_TURN: u64 = 5_000;
