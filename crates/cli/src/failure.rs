@@ -1,4 +1,4 @@
-//! What ends a command early, and how it is said.
+//! Failures that end a command early, and their messages.
 
 mod excerpt;
 
@@ -29,7 +29,7 @@ impl Failure {
     /// Exit code for bad usage or input.
     pub const INPUT: u8 = 2;
 
-    /// What went wrong, in words.
+    /// Returns the failure in words.
     pub fn text(&self) -> String {
         match self {
             Self::Plan(error) => error.faults().map(line).collect::<Vec<_>>().join("\n"),
@@ -54,7 +54,7 @@ impl Failure {
                 say(&format!("error: {message}"));
                 Self::RUN
             }
-            // What there is to say the program has said.
+            // The program itself has said what there is to say.
             Self::Program(code) => code,
             // Whoever read the output has seen enough.
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,

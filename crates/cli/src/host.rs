@@ -1,4 +1,4 @@
-//! Where scenarios run: the host of an option, and whether it takes what is to run.
+//! Hosts that run scenarios: the host of an option, and whether it can run the points.
 
 use crate::failure::Failure;
 use crate::output::{itself, say};

@@ -4,7 +4,7 @@ use crate::output::say;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// What the first interrupt says.
+/// Message of the first interrupt.
 const STOPPING: &str = "stopping: finished runs are kept; once more gives up\n";
 
 /// A flag that the first interrupt sets; the second ends the program. Interrupts that the process
@@ -23,7 +23,7 @@ pub fn stop_flag() -> Arc<AtomicBool> {
 
 #[cfg(not(target_os = "linux"))]
 fn on_thread(flag: Arc<AtomicBool>) -> Result<(), ctrlc::Error> {
-    /// What a shell reports for a program ended by Ctrl-C.
+    /// Exit code that a shell reports for a program ended by Ctrl-C.
     const GIVEN_UP: i32 = 130;
     ctrlc::set_handler(move || {
         if flag.swap(true, std::sync::atomic::Ordering::Relaxed) {

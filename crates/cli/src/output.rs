@@ -47,7 +47,7 @@ pub fn remember_itself(words: Vec<OsString>) {
     let _ = ITSELF.set(words);
 }
 
-/// How this process is started again.
+/// Returns the program and first arguments that start this process again.
 pub fn itself() -> &'static [OsString] {
     ITSELF.get().map_or(&[], Vec::as_slice)
 }
@@ -105,7 +105,7 @@ pub fn print(text: &str) -> io::Result<()> {
     out.flush()
 }
 
-/// The same, with some lines in bold where a terminal shows that.
+/// Prints like [`print`], with some lines in bold where a terminal shows that.
 ///
 /// # Errors
 /// As [`print`].

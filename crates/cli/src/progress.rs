@@ -9,7 +9,7 @@ pub struct Progress(ProgressBar);
 const STEPS: u64 = 10_000;
 
 impl Progress {
-    /// A bar for so many runs; hidden unless standard error is a terminal.
+    /// Creates a bar for `runs` runs; hidden unless standard error is a terminal.
     pub fn new(runs: usize) -> Self {
         if !io::stderr().is_terminal() {
             return Self(ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::hidden()));

@@ -25,7 +25,7 @@ fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
 
-/// How an argument is written.
+/// Formats an argument as users write it.
 fn name(arg: &Arg) -> String {
     let values = arg.get_value_names().unwrap_or_default().iter().map(|name| name.as_str()).collect::<Vec<_>>().join(" ");
     let takes_value = matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);

@@ -1,4 +1,4 @@
-//! What `run` and `compare` have in common: run a plan, write its folder, print its table.
+//! Steps that `run` and `compare` share: run a plan, write its folder, print its table.
 
 mod files;
 mod place;
@@ -27,21 +27,21 @@ pub use recorded::recorded_plan;
 
 /// A plan to be run, and the text of its scenario for the folder.
 pub struct Job<'a> {
-    /// What to run.
+    /// Plan to run.
     pub plan: &'a Plan,
     /// The scenario as it was given or made.
     pub scenario_text: &'a str,
     /// `KEY=VALUE`s on top of it.
     pub overrides: &'a [(String, String)],
-    /// What the folder of results is called where no other is asked for.
+    /// Name of the folder of results where no other is asked for.
     pub folder: &'a str,
-    /// How, and where to.
+    /// Settings of the run and of its output.
     pub settings: &'a RunSettings,
-    /// Where it runs.
+    /// Host that the plan runs on.
     pub host: &'a dyn ScenarioHost,
 }
 
-/// Series and distributions are kept in memory for the report of so many points.
+/// Largest number of points whose series and distributions are kept in memory for the report.
 const MAX_DRAWN: usize = 24;
 /// A page with more points could not be read.
 const MAX_REPORTED: usize = 500;
@@ -165,7 +165,7 @@ fn options(job: &Job<'_>, points: &[Point]) -> Result<RunOptions, Failure> {
     })
 }
 
-/// What lint says, each thing once, with the number of points where it is not true of all.
+/// Returns lint's warnings, each once, with the number of points where it is not true of all.
 pub fn warnings(points: &[Point]) -> Vec<String> {
     let mut found: Vec<(String, usize)> = Vec::new();
     for point in points {
@@ -195,7 +195,7 @@ fn show(finished: &Finished<'_>) -> Result<(), Failure> {
     Ok(printed?)
 }
 
-/// What the report page says of a result that lacks runs.
+/// Returns the report page's note on a result that lacks runs.
 fn missing_runs(report: &RunReport, total: usize) -> String {
     format!("This result is incomplete: {} of {total} runs finished.", report.fingerprints.len())
 }

@@ -11,7 +11,7 @@ use goodqueue_lab::runner::{Recorded, shortest_sampling_period};
 use goodqueue_lab::verdict::{Policy, Unit};
 use std::path::PathBuf;
 
-/// How to run and where results go.
+/// Settings of runs, and places of their results.
 #[derive(Args)]
 pub struct RunSettings {
     /// Runs at the same time [default: one for each processor]
@@ -54,7 +54,7 @@ pub struct RunSettings {
     pub opening: Opening,
 }
 
-/// Which runs are recorded.
+/// Runs that are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Record {
     /// No run
@@ -105,13 +105,13 @@ impl RunSettings {
         self.json.as_ref().is_some_and(|path| path.as_os_str() == "-")
     }
 
-    /// What a queue must do to be ranked.
+    /// Returns the policy that a queue must satisfy to be ranked.
     pub fn policy(&self) -> Result<Policy, Failure> {
         let parsed = self.policy.as_deref().map(Policy::parse).transpose();
         parsed.map(Option::unwrap_or_default).map_err(|error| Failure::Input(format!("--policy: {error}")))
     }
 
-    /// Which runs are recorded.
+    /// Returns which runs are recorded.
     pub fn recorded(&self) -> Result<Recorded, Failure> {
         match self.record {
             Record::Nothing if self.packets => {

@@ -7,9 +7,9 @@ use unicode_width::UnicodeWidthStr;
 /// One column.
 #[derive(Clone, Debug)]
 pub struct Column {
-    /// What it is.
+    /// Title of the column.
     pub head: String,
-    /// Its unit, below the head.
+    /// Unit of the figures, below the title.
     pub unit: String,
     /// One text for each row.
     pub cells: Vec<String>,
@@ -23,7 +23,8 @@ impl Column {
         Self::figures_from(None, head, unit, rank, scale, figures)
     }
 
-    /// The same of figures that cannot be told from zero below `floor`, as they are before scaling.
+    /// Builds a column like [`Column::figures`], of figures that cannot be told from zero below
+    /// `floor`, as they are before scaling.
     pub fn figures_from(
         floor: Option<f64>,
         head: &str,
@@ -38,7 +39,7 @@ impl Column {
         Self { head: head.to_owned(), unit: unit.to_owned(), cells, rank }
     }
 
-    /// What it is called in a sentence: with its unit where that says more than a unit.
+    /// Returns the column's name for a sentence: with its unit where that says more than a unit.
     fn name(&self) -> String {
         match self.unit.split_once(' ') {
             Some((part, _)) => format!("{} {part}", self.head),

@@ -83,8 +83,8 @@ fn a_run_prints_a_table_and_writes_its_folder() {
     assert_eq!(summary["points"][1]["links"]["bottleneck"]["utilization"]["n"], 3);
 }
 
-/// The same scenario and the same verdict stand in the tests of Python, the server and the
-/// playground's module.
+/// Checks the verdict on a scenario; the same scenario and the same verdict stand in the tests of
+/// Python, the server and the playground's module.
 #[test]
 fn the_verdict_is_the_stored_one() {
     let folder = folder();

@@ -10,7 +10,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// Nothing here takes nearly so long, unless it never ends.
+/// Far longer than anything here takes, unless it never ends.
 const LONG: Duration = Duration::from_secs(20);
 
 fn bench() -> Option<Bench> {

@@ -95,7 +95,7 @@ fn a_folder_has_one_writer_at_a_time() {
         signal(child, "-KILL");
         child.wait().expect("it ends");
     }
-    // What a killed process leaves keeps nobody out, and is removed.
+    // Files that a killed process leaves keep nobody out, and are removed.
     let (code, err) = run(place, &["run", "s.toml", "--out", "r"]);
     assert_eq!(code, 0, "{err}");
     let mut left: Vec<_> = fs::read_dir(place.join("r")).unwrap().map(|entry| entry.unwrap().file_name()).collect();

@@ -11,7 +11,7 @@ use std::os::fd::AsFd;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// Nothing here takes nearly so long, unless it never ends.
+/// Far longer than anything here takes, unless it never ends.
 const LONG: Duration = Duration::from_secs(20);
 
 fn bench() -> Option<Bench> {

@@ -39,7 +39,7 @@ fn a_bridge_that_polls_says_what_was_granted_and_what_it_takes() {
     assert!(output.status.success() && !said(&output).contains("polled"), "{}", said(&output));
     assert!(String::from_utf8_lossy(&output.stdout).contains("\"busy_poll\":null"));
 
-    // What is demanded either holds or ends it.
+    // A feature that is demanded is granted, or the bridge ends.
     let output = bridge(&["--busy-poll=require"]);
     let text = said(&output);
     assert!(output.status.success() || text.contains("--busy-poll=require: gq-a: SO_"), "{text}");

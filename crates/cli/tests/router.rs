@@ -39,7 +39,7 @@ fn the_page_from_a_speed_test_to_a_router_can_be_followed() {
                 });
                 words = slow.collect();
             }
-            // What this machine's interfaces are called is not known here; the command has tests of
+            // The names of this machine's interfaces are not known here; the command has tests of
             // its own.
             "doctor" => words = vec!["doctor", "--help"],
             _ => {}
@@ -303,7 +303,7 @@ fn a_recommendation_goes_to_every_target() {
     }
 }
 
-/// What the search may choose for a router, `gq export` can write for it.
+/// Checks that `gq export` can write everything that the search may choose for a router.
 #[test]
 fn each_kind_that_is_searched_for_a_router_can_be_exported_to_it() {
     use goodqueue_interop::router::dialect::{self, Dialect};
@@ -371,7 +371,7 @@ const RECOMMENDED: &str = "goodqueue = 1\nduration = \"2 s\"\n[link.line]\nfrom 
                            queue_up = { kind = \"shaper\", rate = \"9 Mbit/s\", of = \"cake\" }\n\
                            [[traffic]]\nkind = \"bulk\"\npath = [\"isp\", \"home\"]\n";
 
-/// What one command of both ways writes.
+/// Returns the output of an export, warnings included, from a scenario or an answer.
 fn exported(dir: &Path, target: &str, source: &str, more: &[&str]) -> String {
     let place: &[&str] = if target == "libreqos" { &["--address", "100.64.0.2"] } else { &["--dev", "eth0"] };
     let words: Vec<&str> = ["export", target, source].iter().chain(place).chain(more).copied().collect();

@@ -107,7 +107,7 @@ fn another_sweep_is_refused() {
     assert_eq!(gq(dir.path(), &["sweep", "nowhere.toml", "--out", "done"]).0, 2);
 }
 
-/// A file system of so many kilobytes, unmounted at the end.
+/// A file system of limited size in kilobytes, unmounted at the end.
 struct Disk(PathBuf);
 
 impl Disk {

@@ -1,4 +1,4 @@
-//! What the command does when the world around it fails: interrupts, closed pipes, full disks.
+//! Tests of the command when the world around it fails: interrupts, closed pipes, full disks.
 #![cfg(target_os = "linux")]
 #![allow(clippy::disallowed_methods, reason = "a clock bounds how long a test waits for another process")]
 
@@ -157,7 +157,7 @@ fn a_disk_that_fills_up_is_said_and_the_table_is_printed() {
     assert_eq!(output.status.code(), Some(1), "{err}");
     assert!(err.contains("report.html: cannot be written: No space left"), "{err}");
     assert!(String::from_utf8_lossy(&output.stdout).contains("link bottleneck"));
-    // What fits is there, whole; what does not has left nothing behind.
+    // Files that fit are there, whole; those that do not have left nothing behind.
     serde_json::from_slice::<Value>(&fs::read(out.join("summary.json")).expect("the summary fits")).expect("valid JSON");
     let left: Vec<_> = fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(!out.join("report.html").exists(), "{left:?}");

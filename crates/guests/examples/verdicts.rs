@@ -122,7 +122,7 @@ struct Course {
     dropped: usize,
     marked: u32,
     differences: Vec<String>,
-    /// What the queue's clock says, which is behind that of the guest by a constant.
+    /// Time of the queue's clock, which is behind that of the guest by a constant.
     clock: Instant,
 }
 

@@ -1,5 +1,5 @@
-//! What a run with guests costs: real and processor time for each second of virtual time, and
-//! packets a second of either.
+//! Measures the cost of a run with guests: real and processor time for each second of virtual time,
+//! and packets a second of either.
 //!
 //! `cargo run --release -p goodqueue-guests --example wall_time -- FLOWS MBIT_S SECONDS [CONTROL]
 //! [SEED] [LIMIT_PACKETS] [RTT_MS]`
@@ -67,7 +67,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// Processor time of this process and its guests so far; what has ended is not counted.
 fn processor_seconds() -> f64 {
-    /// A second has so many ticks, on all of Linux's interfaces.
+    /// Clock ticks per second, on all of Linux's interfaces.
     const TICKS: f64 = 100.0;
     let (own, guests) = (std::process::id().to_string(), format!("goodqueue-{}-", std::process::id()));
     let ticks = |entry: std::fs::DirEntry| {

@@ -17,22 +17,22 @@ pub enum HostName {
     Sim,
     /// Guest kernels in virtual time.
     Linux,
-    /// The same, and queues that are those of a kernel.
+    /// Guest kernels in virtual time, and queues that are those of a kernel.
     Kernel,
     /// Kernel senders in networks of their own, in real time.
     Live,
 }
 
-/// What becomes of runs in real time that are void.
+/// Policy for void runs in real time.
 #[derive(Clone, Copy, Debug)]
 pub struct Voids {
-    /// A void run is repeated until there are so many.
+    /// Largest number of attempts: a void run is repeated until it has had this many.
     pub attempts: u32,
-    /// What a run that is void in all attempts gives.
+    /// Result of a run that is void in all attempts.
     pub rest: Rest,
 }
 
-/// What a run that is void in all attempts gives.
+/// Result of a run that is void in all attempts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rest {
     /// Nothing: it has failed.
@@ -56,14 +56,14 @@ pub enum Process {
     Foreign,
 }
 
-/// What hosts need to know of the program they are part of.
+/// Facts that hosts need about the program they are part of.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How this program is started as `gq`: a program and its first arguments.
+    /// Command that starts this program as `gq`: a program and its first arguments.
     pub itself: Vec<OsString>,
     /// Whose process it is.
     pub process: Process,
-    /// What becomes of void runs.
+    /// Policy for void runs.
     pub voids: Voids,
     /// Takes messages for a person during runs.
     pub say: fn(&str),
@@ -72,7 +72,7 @@ pub struct Settings {
 /// A host that this machine cannot provide, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unavailable {
-    /// Which host.
+    /// Name of the host.
     pub host: HostName,
     /// The reason, in one line.
     pub why: String,
@@ -103,7 +103,7 @@ impl HostName {
     /// All of them, the one that needs nothing first.
     pub const ALL: [Self; 4] = [Self::Sim, Self::Linux, Self::Kernel, Self::Live];
 
-    /// Its name in commands and results.
+    /// Returns the host's name in commands and results.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -68,7 +68,7 @@ fn run(spec: &WorldSpec, mode: &str) -> Result<Outcome, LinuxError> {
     run_told(spec, mode, &mut || {})
 }
 
-/// `progress` is told now and then.
+/// Runs a world, and calls `progress` now and then.
 fn run_told(spec: &WorldSpec, mode: &str, progress: &mut dyn FnMut()) -> Result<Outcome, LinuxError> {
     let kernel = Kernel::find().expect("looked for before");
     goodqueue_guests::linux::check(spec, &kernel).expect("what guests can do");

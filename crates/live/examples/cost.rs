@@ -1,6 +1,6 @@
-//! What a frame costs between two ports, without what the ports themselves cost. `cargo run
-//! --release -p goodqueue-live --example cost`; names of queues after it are measured in place of
-//! all.
+//! Measures the cost of a frame between two ports, without the cost of the ports themselves. `cargo
+//! run --release -p goodqueue-live --example cost`; names of queues after it are measured in place
+//! of all.
 //!
 //! Ports that copy a frame into a buffer, and take whatever they are handed, stand at both ends;
 //! the queue is one without a bound on its rate.
@@ -22,7 +22,7 @@ const FRAMES: usize = 2000;
 const ROUNDS: usize = 400;
 const BYTES: usize = 64;
 
-/// Has so many frames, the last of which has just arrived.
+/// A port with `left` frames to receive, the last of which has just arrived.
 #[derive(Default)]
 struct Source {
     left: usize,

@@ -1,7 +1,7 @@
-//! What a queue costs a port: frames that wait in a receive ring are passed on, once by the port
-//! alone and once through a queue without a bound on its rate.
-//! `cargo run --release -p goodqueue-live --example forwarding`. Needs root, or a user namespace
-//! (AF_XDP: root).
+//! Measures the cost that a queue adds to a port: frames that wait in a receive ring are passed on,
+//! once by the port alone and once through a queue without a bound on its rate. `cargo run
+//! --release -p goodqueue-live --example forwarding`. Needs root, or a user namespace (AF_XDP:
+//! root).
 //!
 //! Both ways take turns on the same frames and ports, so that a machine that is busy with other
 //! things is so for both.

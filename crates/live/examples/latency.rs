@@ -1,7 +1,7 @@
-//! What a bridge adds to a round trip, and what that costs of a processor: probes from one end to
-//! the other and back, directly and through the live queue, which sleeps or polls.
-//! `cargo run --release -p goodqueue-live --example latency -- [ROUNDS [PROBES]]`.
-//! Needs root, or a user namespace (AF_XDP and polling by the kernel: root).
+//! Measures the time that a bridge adds to a round trip, and its processor time: probes from one
+//! end to the other and back, directly and through the live queue, which sleeps or polls. `cargo
+//! run --release -p goodqueue-live --example latency -- [ROUNDS [PROBES]]`. Needs root, or a user
+//! namespace (AF_XDP and polling by the kernel: root).
 //!
 //! The ways take turns, so that a machine that is busy with other things is so for all of them. The
 //! line has 10 Gbit/s and no delay, so that it adds nothing of its own.
@@ -42,7 +42,7 @@ enum Kind {
     Xdp,
 }
 
-/// How probes go, and who looks for them.
+/// A path for probes, and the way in which their arrival is noticed.
 #[derive(Clone, Copy)]
 struct Way {
     name: &'static str,
@@ -62,12 +62,12 @@ const WAYS: [Way; 6] = [
     Way { name: "af-xdp, polls, kernel too", kind: Kind::Xdp, idle: Idle::BusyPoll, kernel: true },
 ];
 
-/// What one round of a way gave.
+/// Results of one round of a way.
 struct Round {
     p50_us: f64,
     p99_us: f64,
     lost: usize,
-    /// Of a processor.
+    /// Share of a processor used.
     used: f64,
     granted: String,
 }

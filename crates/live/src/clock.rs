@@ -22,8 +22,8 @@ impl MonotonicClock {
         Self { origin: std::time::Instant::now() }
     }
 
-    /// How far the wall clock, which stamps packets, is ahead of this one, in nanoseconds. Good to
-    /// about a microsecond: of a few readings the one that took least time counts.
+    /// Returns how far the wall clock, which stamps packets, is ahead of this one, in nanoseconds.
+    /// Accurate to about a microsecond: of a few readings, the one that took the least time counts.
     #[must_use]
     #[expect(clippy::disallowed_methods, reason = "kernel time stamps are of the wall clock")]
     pub fn wall_offset(&mut self) -> i128 {

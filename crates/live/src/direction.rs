@@ -24,7 +24,7 @@ pub struct Line {
     pub rate: RateSpec,
     /// Propagation delay after transmission.
     pub delay: Duration,
-    /// What the line adds to each packet, besides its IP length.
+    /// Bytes that the line adds to each packet, besides its IP length.
     pub framing: Framing,
 }
 
@@ -308,7 +308,7 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
         self.flight.due(now, most)
     }
 
-    /// The same with consecutive segments of each flow side by side.
+    /// Like [`Direction::due`], with consecutive segments of each flow side by side.
     pub(crate) fn due_joined(&mut self, now: Instant, most: usize, joiner: &mut Joiner, pool: &Pool) -> &[Frame] {
         self.flight.due_joined(now, most, joiner, pool)
     }

@@ -18,22 +18,22 @@ pub type Bridge = Forwarder<InterfacePort, InterfacePort, AnyQdisc<LivePacket>>;
 
 /// Commands and the end are noticed within this time, also when nothing arrives.
 const MAX_WAIT: Duration = Duration::ms(20);
-/// A thread that does not wait asks so often whether its interfaces are there.
+/// Time between two checks of a thread that does not wait whether its interfaces are there.
 const LOOK_EVERY: Duration = Duration::ms(5);
 
-/// What the thread does while there is nothing to do.
+/// Behavior of the thread while there is nothing to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Idle {
-    /// It sleeps. Packets due within this time are waited for awake, at most a quarter of the time.
+    /// Sleeps. Packets due within `awake` are waited for awake, at most a quarter of the time.
     Sleep {
         /// Zero: never.
         awake: Duration,
     },
-    /// It looks for packets again at once, and keeps a processor busy with that.
+    /// Looks for packets again at once, which keeps a processor busy.
     BusyPoll,
 }
 
-/// How the loop runs.
+/// Settings of the loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drive {
     /// Time between two reports.

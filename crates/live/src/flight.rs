@@ -56,8 +56,8 @@ impl Flight {
         &frames[..due]
     }
 
-    /// The same with consecutive segments of each flow side by side. Nothing that is due later is
-    /// looked at, so no frame waits for another.
+    /// Like [`Flight::due`], with consecutive segments of each flow side by side. Frames that are
+    /// due later are not looked at, so no frame waits for another.
     pub(crate) fn due_joined(&mut self, now: Instant, most: usize, joiner: &mut Joiner, pool: &Pool) -> &[Frame] {
         if self.arranged == 0 {
             self.arranged = self.due(now, most).len();

@@ -17,7 +17,7 @@ const PLACES: usize = 4;
 /// Both ends of a flow, by the outermost IP header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ends {
-    /// Who sends.
+    /// Address of the sender.
     pub source: IpAddr,
     /// To whom.
     pub destination: IpAddr,
@@ -30,9 +30,9 @@ pub struct Ends {
 /// One flow, since it came into the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowTotal {
-    /// Which.
+    /// Hash of the flow.
     pub flow: FlowHash,
-    /// Its ends, where it is one of IP.
+    /// Both ends, if this is a flow of IP packets.
     pub ends: Option<Ends>,
     /// IP bytes sent.
     pub bytes: u64,
@@ -40,7 +40,7 @@ pub struct FlowTotal {
     pub packets: u64,
 }
 
-/// What a place counts; a free one has counted nothing.
+/// Counters of one place in the table; all zero in a free one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     bytes: u64,

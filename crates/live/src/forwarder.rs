@@ -33,7 +33,7 @@ pub struct Settings {
     pub flow_key: FlowKey,
 }
 
-/// What became of the frames of one direction beside the queue's own counters.
+/// Counters of the frames of one direction, beside the queue's own counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameCounters {
     /// Frames taken from the port, segments of joined ones one by one.
@@ -68,11 +68,11 @@ struct CountedDirection<Q> {
     frames: FrameCounters,
     /// The port takes nothing at the moment.
     blocked: bool,
-    /// Where the port sends consecutive segments as one frame.
+    /// Brings segments side by side, if the port sends consecutive ones as one frame.
     joiner: Option<Joiner>,
 }
 
-/// Which way.
+/// Direction of travel through a forwarder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// From port A to port B.
@@ -157,7 +157,7 @@ impl<A: Port, B: Port, Q: Qdisc<LivePacket>> Forwarder<A, B, Q> {
         }
     }
 
-    /// What became of the frames that go this way.
+    /// Returns the counters of the frames that go this way.
     #[must_use]
     pub const fn frames(&self, way: Way) -> FrameCounters {
         self.half(way).frames

@@ -32,7 +32,7 @@ const PROVIDER_VLAN: u16 = 0x88A8;
 const OLD_PROVIDER_VLAN: u16 = 0x9100;
 const PPPOE_SESSION: u16 = 0x8864;
 
-/// Which IP header, if any, carries the codepoint.
+/// IP header that carries the codepoint, if there is any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Network {
     /// IPv4; offset of its header in the frame.
@@ -46,7 +46,7 @@ pub enum Network {
 /// Facts from the headers of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Headers {
-    /// Where the IP header is.
+    /// Version and place of the IP header.
     pub network: Network,
     /// The IP length; of other frames what follows the link header.
     pub len: Bytes,
@@ -54,17 +54,17 @@ pub struct Headers {
     pub ecn: Ecn,
     /// Class by the outermost DSCP.
     pub class: Class,
-    /// Which flow it belongs to.
+    /// Hash of the flow that the packet belongs to.
     pub flow: FlowHash,
 }
 
 /// A frame whose headers cannot be right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
-    /// It ends within the link header.
+    /// The frame ends within the link header.
     #[error("the frame ends within its link header")]
     ShortLink,
-    /// It ends within an IP header.
+    /// The frame ends within an IP header.
     #[error("the frame ends within its IP header")]
     ShortNetwork,
     /// The IP version is not that of the link's protocol number.
@@ -95,8 +95,8 @@ impl Headers {
         Self::read_plain(frame, key).map_or_else(|| Self::read_any(frame, key), Ok)
     }
 
-    /// Of what most frames are, TCP or UDP behind a whole IPv4 header without options, what
-    /// [`Headers::read_any`] says; nothing of others.
+    /// Fast path of [`Headers::read_any`] for most frames: TCP or UDP behind a whole IPv4 header
+    /// without options. Returns `None` for all others.
     #[inline]
     pub(crate) fn read_plain(frame: &[u8], key: FlowKey) -> Option<Self> {
         // The link header, the IP header and eight bytes behind it.
@@ -116,7 +116,7 @@ impl Headers {
         })
     }
 
-    /// Of any frame.
+    /// Reads the headers of any frame.
     pub(crate) fn read_any(frame: &[u8], key: FlowKey) -> Result<Self, Malformed> {
         let (protocol, at) = link_end(frame)?;
         match protocol {

@@ -36,7 +36,7 @@ struct Open {
 #[derive(Clone, Copy, Debug, Default)]
 struct Row {
     runs: [Option<Open>; PLACES],
-    /// Which one is given up next.
+    /// Index of the run that is replaced next when all places are taken.
     oldest: u8,
 }
 

@@ -1,4 +1,4 @@
-//! The same queues on real packets.
+//! The simulator's queues on real packets.
 //!
 //! One thread does everything: receive, queue, shape, delay, send. The layers, in reading order:
 //!

@@ -53,10 +53,10 @@ impl Times {
     }
 }
 
-/// What a [`Meter`] shows.
+/// Summary of a distribution of times, such as those of a [`Meter`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Quantiles {
-    /// How many.
+    /// Number of times counted.
     pub count: u64,
     /// Their mean, in seconds.
     pub mean_s: f64,
@@ -71,7 +71,7 @@ pub struct Quantiles {
 }
 
 impl Quantiles {
-    /// Of times.
+    /// Computes the summary of `times`.
     #[must_use]
     pub fn of(times: &TimeCounts) -> Self {
         if times.is_empty() {

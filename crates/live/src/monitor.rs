@@ -34,7 +34,7 @@ pub struct HalfReport {
     pub view: QueueView,
     /// Since the start.
     pub frames: FrameCounters,
-    /// Of the port that the direction takes its frames from.
+    /// Counters of the port that the direction takes its frames from.
     pub port: PortCounters,
     /// Since the last report.
     pub times: Times,

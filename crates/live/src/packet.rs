@@ -23,7 +23,7 @@ impl Field {
     const LEN: Self = Self(0, 17);
     /// Length of the frame.
     const FRAME_LEN: Self = Self(17, 17);
-    /// Which segment of a joined frame.
+    /// Index of the segment within a joined frame.
     const SEGMENT: Self = Self(34, 11);
     const ECN: Self = Self(45, 2);
     const CLASS: Self = Self(47, 3);
@@ -31,7 +31,7 @@ impl Field {
     const MARKED: Self = Self(50, 1);
     /// Version of the IP header, zero without one.
     const VERSION: Self = Self(51, 3);
-    /// Where the IP header begins: behind the link header, at most three tags and a session.
+    /// Offset of the IP header: behind the link header, at most three tags and a session.
     const NETWORK: Self = Self(54, 6);
 
     const fn mask(&self) -> u64 {
@@ -84,7 +84,7 @@ impl LivePacket {
         (self.0 >> 32) as Slot
     }
 
-    /// Where its bytes are.
+    /// Returns the place of the packet's bytes.
     #[inline]
     #[must_use]
     pub const fn frame(&self) -> Frame {

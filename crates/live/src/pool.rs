@@ -13,12 +13,12 @@ const LINE: usize = 64;
 /// A frame in a buffer, or one segment of the joined frame in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// Which buffer.
+    /// Buffer that holds the frame.
     pub slot: Slot,
     /// Bytes of the frame, which starts at the start of the buffer; for a segment, its length as a
     /// frame of its own.
     pub len: u32,
-    /// Which segment, where the buffer holds several.
+    /// Index of the segment, where the buffer holds several.
     pub segment: u16,
     /// CE is to be set on the segment when it is sent. A whole frame is marked in its buffer.
     pub marked: bool,
@@ -90,8 +90,8 @@ impl Pool {
         Some(slot)
     }
 
-    /// The frame of `len` bytes in `slot` is `joined` of so many segments, each of which will be
-    /// given back by itself.
+    /// Splits the frame of `len` bytes in `slot` into the segments that `joined` describes, each of
+    /// which is given back by itself. Returns their number.
     pub fn split(&mut self, slot: Slot, len: u32, joined: Joined) -> u32 {
         let count = joined.count(len);
         debug_assert!(count > 0 && len as usize <= self.size, "a joined frame has segments");
@@ -121,7 +121,7 @@ impl Pool {
         self.uses[frame.slot as usize].number + u64::from(frame.segment)
     }
 
-    /// Where the parts of a joined frame lie; `None` of a plain one.
+    /// Layout of a joined frame; `None` for a plain one.
     #[inline]
     #[must_use]
     pub fn joined(&self, slot: Slot) -> Option<Joined> {
@@ -154,7 +154,7 @@ impl Pool {
         self.frames
     }
 
-    /// The same frame in another buffer, if one is free.
+    /// Copies the frame into another buffer, if one is free.
     pub fn duplicate(&mut self, frame: Frame) -> Option<Frame> {
         let slot = self.take()?;
         let from = frame.slot as usize * self.stride;

@@ -1,4 +1,4 @@
-//! Where frames come from and go to.
+//! Ports: sources and destinations of frames.
 
 pub mod fault;
 pub mod fuzz;
@@ -20,11 +20,11 @@ use std::io;
 /// A frame that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Received {
-    /// Its bytes.
+    /// Buffer and length of the frame.
     pub frame: Frame,
     /// Arrival at the kernel or the wire on the host's clock; `None` where it is unknown.
     pub stamp: Option<Instant>,
-    /// Where its segments lie, when an offload joined several.
+    /// Layout of the segments, when an offload joined several.
     pub joined: Option<Joined>,
 }
 
@@ -37,7 +37,7 @@ pub enum Drained {
     More,
 }
 
-/// What a port counts.
+/// Counters of a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortCounters {
     /// Frames handed over.
@@ -51,7 +51,8 @@ pub struct PortCounters {
     pub ring_overflows: u64,
     /// Longer than a frame may be.
     pub oversize: u64,
-    /// Of these, joined by an offload in a way that the port does not take apart.
+    /// Frames among the oversize ones that an offload joined in a way that the port does not take
+    /// apart.
     pub joined_lost: u64,
     /// Lost for want of a buffer.
     pub no_buffer: u64,
@@ -100,7 +101,7 @@ pub trait Port {
         None
     }
 
-    /// What to wait on for arrivals.
+    /// Descriptor to wait on for arrivals.
     fn descriptor(&self) -> Option<std::os::fd::BorrowedFd<'_>> {
         None
     }

@@ -17,19 +17,19 @@ use std::io::{self, BufRead, Read};
 pub const MAGIC: &str = "goodqueue.live-events/1";
 /// Bytes of an event.
 pub const RECORD: usize = 28;
-/// Where an event's kind is; its reason follows.
+/// Offset of an event's kind; its reason follows.
 const KIND_AT: usize = 24;
 /// Longest line of settings.
 const MAX_SETTINGS: u64 = 1 << 20;
 
-/// What happened.
+/// Kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventKind {
     /// A packet arrived at the queue.
     Arrived,
-    /// It left the queue.
+    /// The packet left the queue.
     Departed,
-    /// It was dropped.
+    /// The packet was dropped.
     Dropped(Reason),
     /// CE was set on it.
     Marked(Reason),
@@ -58,17 +58,17 @@ impl fmt::Display for EventKind {
 pub struct Event {
     /// When.
     pub at: Instant,
-    /// Which packet; zero for events of the line.
+    /// Number of the packet among those that arrived; zero for events of the line.
     pub number: u64,
-    /// Its flow.
+    /// Flow of the packet.
     pub flow: FlowHash,
-    /// Its IP length.
+    /// IP length of the packet.
     pub len: Bytes,
-    /// Its codepoint, after the event.
+    /// Codepoint of the packet, after the event.
     pub ecn: Ecn,
-    /// Its class.
+    /// Class of the packet.
     pub class: Class,
-    /// What happened.
+    /// Kind of the event.
     pub kind: EventKind,
 }
 

@@ -30,7 +30,7 @@ pub const MAX_BUFFERS: u32 = 1 << 15;
 /// The longest frame that segments are joined to. A kernel cuts one of 64 KiB or more by itself
 /// (Linux `netif_skb_features`).
 const MAX_OUTGOING: u32 = 65_535;
-/// Segments of so many buffers are joined at most.
+/// Largest number of buffers whose segments are joined to one frame.
 pub const MAX_PARTS: usize = 8;
 /// Segments smaller than this are none of TCP's (Linux `TCP_MIN_SND_MSS`); they would make one
 /// frame thousands of packets.
@@ -41,7 +41,7 @@ const MAX_DATAGRAMS: usize = 128;
 const FIN_PSH: u8 = 0x09;
 const CWR: u8 = 0x80;
 
-/// What is joined in a frame.
+/// Transport protocol of the segments joined in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
     /// TCP segments.
@@ -51,7 +51,7 @@ pub enum Transport {
 }
 
 impl Transport {
-    /// Its number in IP headers.
+    /// Returns the protocol's number in IP headers.
     const fn protocol(self) -> u8 {
         match self {
             Self::Tcp => 6,
@@ -59,7 +59,7 @@ impl Transport {
         }
     }
 
-    /// Where the checksum is in its header.
+    /// Returns the offset of the checksum in the protocol's header.
     const fn checksum(self) -> usize {
         match self {
             Self::Tcp => 16,
@@ -68,35 +68,35 @@ impl Transport {
     }
 }
 
-/// Where the parts of a joined frame lie.
+/// Layout of a joined frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Joined {
     /// The IP header.
     pub network: Network,
-    /// What the segments are.
+    /// Transport protocol of the segments.
     pub kind: Transport,
-    /// Where the TCP or UDP header begins.
+    /// Offset of the TCP or UDP header.
     pub transport: u16,
-    /// Where the payload begins.
+    /// Offset of the payload.
     pub payload: u16,
     /// Bytes of payload in each segment but the last.
     pub size: u16,
 }
 
-/// What the kernel says beside a frame, and needs to be told (`struct virtio_net_hdr`, virtio 1.2
-/// §5.1.6).
+/// Metadata that the kernel gives with each received frame, and needs with each sent one (`struct
+/// virtio_net_hdr`, virtio 1.2 §5.1.6).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offload {
     /// The checksum is partial.
     pub partial_checksum: bool,
-    /// How the frame is to be cut: 0 not at all, 1 TCP over IPv4, 4 TCP over IPv6, 5 UDP; 0x80
-    /// beside it when CWR is set.
+    /// Kind of segmentation: 0 none, 1 TCP over IPv4, 4 TCP over IPv6, 5 UDP; with 0x80 added when
+    /// CWR is set.
     pub kind: u8,
     /// Bytes of all headers.
     pub headers: u16,
     /// Bytes of payload of a segment.
     pub size: u16,
-    /// Where the bytes under the checksum begin, and where in them it stands.
+    /// Offset at which the bytes under the checksum begin, and the offset of the checksum in them.
     pub checksum: (u16, u16),
 }
 
@@ -228,7 +228,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Of this segment alone; `None` of a whole frame, which leaves as it is.
+    /// Begins a run with this segment; `None` for a whole frame, which leaves as it is.
     #[inline]
     pub(crate) fn of(first: Frame, pool: &Pool) -> Option<Self> {
         pool.joined(first.slot)?;
@@ -292,7 +292,7 @@ fn continues(last: Frame, frame: Frame, joined: &Joined, pool: &Pool) -> bool {
         Transport::Udp => true,
         Transport::Tcp => {
             let (flags, next_flags) = (before[transport + 13], after[transport + 13]);
-            // What ends a frame stands in its last segment, CWR in its first.
+            // FIN and PSH are set in a frame's last segment only, CWR in its first.
             flags & FIN_PSH == 0
                 && next_flags & CWR == 0
                 && flags & !CWR == next_flags & !FIN_PSH
@@ -304,7 +304,7 @@ fn continues(last: Frame, frame: Frame, joined: &Joined, pool: &Pool) -> bool {
     }
 }
 
-/// How many of `frames`, from the first on, leave as one.
+/// Returns the number of `frames`, from the first on, that leave as one.
 #[must_use]
 pub fn run_of(frames: &[Frame], pool: &Pool) -> usize {
     let Some((first, rest)) = frames.split_first() else { return 0 };

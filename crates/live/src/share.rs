@@ -1,4 +1,4 @@
-//! How much of a processor the thread that moves packets takes.
+//! Limits the share of a processor that the thread that moves packets takes.
 
 use crate::sys::scheduling;
 use goodqueue_base::units::{Duration, Instant};
@@ -27,7 +27,8 @@ impl Share {
         scheduling::is_real_time().then(|| Self { looked: now, used: scheduling::thread_time(), debt: Duration::ZERO })
     }
 
-    /// How long the thread ought to sleep now: zero but for threads that hardly ever do.
+    /// Returns how long the thread ought to sleep now: zero except for threads that hardly ever
+    /// sleep.
     #[inline]
     pub(crate) fn owed(&mut self, now: Instant) -> Duration {
         let elapsed = now.since(self.looked);

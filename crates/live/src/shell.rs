@@ -28,16 +28,17 @@ mod relay;
 use serde::{Deserialize, Serialize};
 use std::net::Ipv4Addr;
 
-/// What the processes tell one another when they start.
+/// Settings that the processes pass on to one another when they start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
     /// The program and its arguments.
     pub program: Vec<String>,
-    /// What runs at the far end, for a shell; the program knows it as `server`.
+    /// Command that a shell runs at the far end; the program knows that host as `server`.
     pub server: Option<String>,
-    /// How the line is started: a program and its arguments, to which the interfaces are added.
+    /// Command that starts the line: a program and its arguments, to which the interfaces are
+    /// added.
     pub line: Vec<String>,
-    /// How a program is started as the user of the command: words that come before it.
+    /// Prefix that starts a program as the user of the command: words that come before the program.
     pub seat: Vec<String>,
     /// Shells around this one.
     pub depth: u8,
@@ -81,7 +82,7 @@ impl Order {
     }
 }
 
-/// How the program ended, as shells number it.
+/// Returns the exit code that shells report for this status.
 #[must_use]
 pub fn exit_code(status: std::process::ExitStatus) -> u8 {
     use std::os::unix::process::ExitStatusExt;

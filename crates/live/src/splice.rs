@@ -13,9 +13,9 @@ use std::os::fd::AsFd;
 const RING_FRAMES: usize = 512;
 /// Frames taken from one side before the other has its turn.
 const TURN: usize = 256;
-/// An interface that is down is looked at so often.
+/// Time between two looks at an interface that is down.
 const LOOK_AGAIN: Duration = Duration::ms(20);
-/// Where a frame's VLAN tag belongs: behind both addresses.
+/// Offset of a frame's VLAN tag: behind both addresses.
 const STATIONS: usize = 12;
 
 /// One interface.
@@ -80,7 +80,7 @@ fn send(found: &RingFrame<'_>, to: &PacketSocket, batch: &mut SendBatch) -> bool
     batch.send(to, std::iter::once([&head[..], rest])).is_ok()
 }
 
-/// What passed.
+/// Counters of the frames that passed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SpliceCounters {
     /// Frames that the other interface took.
@@ -130,7 +130,7 @@ impl Splice {
         Ok(())
     }
 
-    /// What passed so far.
+    /// Returns the counters of the frames that passed so far.
     #[must_use]
     pub const fn counters(&self) -> SpliceCounters {
         self.counters

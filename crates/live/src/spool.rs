@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 const CHUNK: usize = 64 << 10;
 const CHUNKS: usize = 64;
 
-/// What to do when the file is slower than the packets.
+/// Policy for a file that is slower than the packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overrun {
     /// Leave out whole pieces, and count them.

@@ -26,8 +26,8 @@ fn queue(limit: Limit) -> AnyQdisc<LivePacket> {
     AnyQdisc::build(kind, &[], &facts, EcnPolicy::Drop, Rng::new(1)).expect("a queue")
 }
 
-/// A second over 10 Mbit/s and 5 ms each way, behind queues of so many packets; nothing, which is
-/// said, where this cannot be.
+/// Runs a second over 10 Mbit/s and 5 ms each way, behind queues of `packets` packets. Returns
+/// `None`, and says so, where this cannot be done.
 fn run(flows: Vec<Flow>, packets: u64) -> Option<Measured> {
     Bench::new().inspect_err(|reason| println!("skipped: {reason}")).ok()?;
     let line = Line { rate: RateSpec::Constant(RATE), delay: DELAY, framing: Framing::NONE };

@@ -1,4 +1,4 @@
-//! What the engine promises, shown with ports in memory and a clock that the test moves.
+//! Tests of the engine's guarantees, with ports in memory and a clock that the test moves.
 
 mod support;
 

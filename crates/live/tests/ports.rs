@@ -59,7 +59,8 @@ fn between(ports: (InterfacePort, InterfacePort), name: &str, rate: Rate) -> Bri
     Forwarder::new(&settings, ports, (queue(name, rate), queue(name, rate)))
 }
 
-/// The same by AF_XDP; nothing, which is said, where this kernel or its rules have none.
+/// Builds a bridge like [`bridge`] by AF_XDP. Returns `None`, and says so, where this kernel or its
+/// rules have none.
 fn xdp_bridge(bench: &Bench, name: &str, rate: Rate) -> Option<Bridge> {
     let open = |interface| XdpPort::open(interface).map(InterfacePort::from);
     let ports = bench.middle.within(|| Ok((open(Bench::PORT_A)?, open(Bench::PORT_B)?)));
@@ -106,7 +107,7 @@ impl Drop for AtEnd<'_> {
     }
 }
 
-/// Nothing here takes nearly so long, unless it never ends.
+/// Far longer than anything here takes, unless it never ends.
 const LONG: Wall = Wall::from_secs(15);
 
 /// Sends `bytes` by TCP from left to right; returns what arrived.
@@ -237,7 +238,8 @@ fn joined_frames_of_several_flows_are_joined_again_flow_by_flow() {
     assert!(b.sent_joined < b.sent && b.send_failures == 0, "{b:?}");
 }
 
-/// What QUIC programs do: several datagrams in one call, which the sender's kernel leaves joined.
+/// Sends several datagrams in one call, as QUIC programs do, which the sender's kernel leaves
+/// joined.
 #[test]
 fn joined_datagrams_pass_one_by_one() {
     const SIZE: usize = 1200;

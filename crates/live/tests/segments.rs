@@ -52,7 +52,7 @@ impl Drain for Taken {
     }
 }
 
-/// Which IP and transport, from which port, with how many tags before it.
+/// Form of a sent frame: IP version, transport, port of the sender, number of tags and of options.
 #[derive(Clone, Copy, Default)]
 struct Shape {
     port: u16,
@@ -123,7 +123,7 @@ fn superframe(shape: Shape, sequence: u32, id: u16, flags: u8, ecn: u8, payload:
     (frame, offload)
 }
 
-/// What a network card would put on the wire.
+/// Returns the frames that a network card would put on the wire.
 fn cut((_, frame, offload): &Sent) -> Vec<Vec<u8>> {
     if !offload.partial_checksum {
         return vec![frame.clone()];
@@ -278,8 +278,8 @@ fn by_flow(frames: &[Vec<u8>]) -> BTreeMap<(u8, u8, u16), Vec<&[u8]>> {
     flows
 }
 
-/// What senders of `flows` streams send: new data mostly, at times the latest data once more, a
-/// segment without data, other flags, another codepoint or another segment size.
+/// Returns the frames that senders of `flows` streams send: new data mostly, at times the latest
+/// data once more, a segment without data, other flags, another codepoint or another segment size.
 fn streams(flows: u16, count: usize, rate: Rate, seed: u64) -> Vec<Sent> {
     let mut rng = Rng::new(seed);
     let mut now = ms(1);

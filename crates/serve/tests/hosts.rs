@@ -116,7 +116,7 @@ fn a_session_elsewhere_ends_with_the_files_of_a_run() {
     assert_eq!((&done["host"], &done["changed"], &done["validity"]), (&json!("double"), &json!(false), &json!([])));
     assert_eq!(done["summary"]["host"], "double");
     assert!(done["summary"]["points"][0]["links"]["bottleneck"]["utilization"]["mean"].as_f64() > Some(0.5), "{done}");
-    // What is said comes before what is written.
+    // The event is published before the files are written.
     let summary = loop {
         let answer = get(&server, &format!("/api/sessions/{id}/summary.json"));
         if answer.status == 200 {

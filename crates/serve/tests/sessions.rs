@@ -57,7 +57,7 @@ fn control(server: &Server, id: &str, order: &Value) {
     assert_eq!(answer.status, 200, "{order}: {}", answer.text());
 }
 
-/// What `gq run` would give as the fingerprint of this scenario.
+/// Returns the fingerprint that `gq run` would give for this scenario.
 fn run_plainly(text: &str) -> String {
     let plan = Plan::parse_without_files("scenario.toml", text).unwrap_or_else(|error| panic!("{}", error.text()));
     let fingerprints = plan.points().expect("points").into_iter().map(|point| {
@@ -95,7 +95,7 @@ fn a_session_nothing_changed_is_what_gq_run_gives() {
     for variant in 0..2 {
         assert_eq!(done["fingerprints"][variant], run_plainly(&text(&format!("?variant={variant}"))), "variant {variant}");
     }
-    // Who comes late sees the end.
+    // A reader that comes late sees the end.
     let mut late = Events::open(&server, &format!("/api/sessions/{id}/stream"));
     assert_eq!(late.wait_for("state", |_| true)["state"], "done");
     assert_eq!(late.wait_for("done", |_| true), done);
@@ -115,7 +115,7 @@ fn the_verdict_is_the_stored_one() {
 
 /// Files of a session that has ended, and its place among the runs.
 fn results(server: &Server, id: &str, done: &Value) {
-    // What is said comes before what is written.
+    // The event is published before the files are written.
     let summary = loop {
         let answer = get(server, &format!("/api/sessions/{id}/summary.json"));
         if answer.status == 200 {

@@ -46,7 +46,7 @@ pub fn ends(keys: &Keys, flow: Flow, control: &str) -> Result<[End; 2], Box<dyn 
 pub struct End {
     epoch: std::time::Instant,
     endpoint: proto::Endpoint,
-    /// Of a client, until the connection is opened.
+    /// Configuration of a client, until the connection is opened.
     connects: Option<ClientConfig>,
     connection: Option<(ConnectionHandle, Connection)>,
     /// Datagrams of the endpoint itself.
@@ -122,7 +122,7 @@ impl Transport for End {
         }
     }
 
-    /// Lets endpoint, connection and application exchange what they have for each other.
+    /// Exchanges what endpoint, connection and application have for each other.
     fn run(&mut self, now: Instant, application: &mut Application<StreamId>) {
         let Some((handle, connection)) = &mut self.connection else { return };
         while let Some(event) = connection.poll_endpoint_events() {

@@ -1,4 +1,5 @@
-//! What a network has done to the datagrams of a flow by the time that a stack gives up.
+//! Effects of a network on the datagrams of a flow by the time that a stack gives up: gaps and
+//! reordering.
 
 use crate::matrix::{Place, Queue};
 use crate::measure::{BULK, Bench, plan};

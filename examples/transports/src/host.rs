@@ -5,13 +5,13 @@ use goodqueue_net::{Datagram, Endpoint, Ends, Instant, Recovery, Transmit};
 
 /// One end of a stack's connection. It lets the application run inside its calls.
 pub trait Transport: 'static {
-    /// What names a stream.
+    /// Identifier of a stream.
     type Stream: Copy + Ord;
 
     /// Takes a datagram.
     fn receive(&mut self, now: Instant, datagram: Datagram<'_>);
 
-    /// Lets the application read and write, and the stack learn of it.
+    /// Runs the application, which reads and writes, and tells the stack about it.
     fn run(&mut self, now: Instant, application: &mut Application<Self::Stream>);
 
     /// Writes what is to be sent next to `buffer`.
@@ -23,7 +23,7 @@ pub trait Transport: 'static {
     /// Handles timers that have expired.
     fn expire(&mut self, now: Instant);
 
-    /// What the sender knows of its path.
+    /// Returns the sender's view of its path.
     fn recovery(&mut self) -> Recovery;
 }
 

@@ -28,7 +28,7 @@ const PORT: u16 = 4433;
 /// Time after the measured part in which a client reports.
 const REPORTING: Duration = Duration::ms(100);
 
-/// What is tested: the kernel itself, and each stack, under CUBIC.
+/// Returns the subjects of the test: the kernel itself, and each stack, under CUBIC.
 pub fn tested() -> impl Iterator<Item = Tested> {
     Tested::all().filter(|tested| tested.control == "cubic")
 }
@@ -42,7 +42,7 @@ pub struct Against {
     pub kernel: String,
     /// Why there are none.
     pub failure: Option<String>,
-    /// Its part of the goodput of both.
+    /// Part of the stack in the goodput of both.
     pub share: Values,
     /// Share of the line in use.
     pub utilization: Values,
@@ -55,7 +55,7 @@ pub struct Guests {
 }
 
 impl Guests {
-    /// Of this machine.
+    /// Finds the guest kernel and the program of this machine.
     pub fn find() -> Result<Self, Box<dyn Error>> {
         Ok(Self { kernel: Kernel::find()?, program: [std::env::current_exe()?.into_os_string(), GUEST.into()] })
     }
@@ -143,7 +143,7 @@ fn path(folder: &Path, tested: Tested, place: Place) -> PathBuf {
     file(folder, &format!("{} beside Linux", tested.name()), place)
 }
 
-/// What an earlier run has measured.
+/// Reads the figures that an earlier run has measured.
 pub fn kept(folder: &Path, tested: Tested, place: Place) -> Result<Option<Against>, Box<dyn Error>> {
     let Ok(text) = std::fs::read(path(folder, tested, place)) else { return Ok(None) };
     let scenario = scenario(tested, place, folder)?.sha256();

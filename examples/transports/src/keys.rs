@@ -13,7 +13,7 @@ pub struct Keys {
     pub client: Arc<rustls::ClientConfig>,
     /// The certificate in DER, for stacks with a TLS of their own.
     pub certificate: Vec<u8>,
-    /// Its key as PKCS #8 in DER.
+    /// Key of the certificate as PKCS #8 in DER.
     pub key: Vec<u8>,
 }
 
@@ -25,7 +25,7 @@ impl Keys {
         Self::of(certificate.der().to_vec(), key.serialize_der())
     }
 
-    /// Of a certificate and its key.
+    /// Builds the configurations from a certificate and its key.
     fn of(certificate: Vec<u8>, key: Vec<u8>) -> Result<Self, Box<dyn Error>> {
         let der = rustls::pki_types::CertificateDer::from(certificate.clone());
         let pair = rustls::pki_types::PrivateKeyDer::try_from(key.clone())?;

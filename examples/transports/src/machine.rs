@@ -10,7 +10,7 @@ use std::cell::Cell;
 use std::ffi::{c_int, c_uint, c_void};
 use std::time::Duration;
 
-/// What the clock shows at simulated time zero. Stacks subtract from the time.
+/// Time that the clock shows at simulated time zero. Stacks subtract from the time.
 const EPOCH: Duration = Duration::from_secs(1_000_000);
 
 #[derive(Clone, Copy)]
@@ -31,7 +31,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Its random bytes follow from `seed`.
+    /// Creates a machine whose random bytes follow from `seed`.
     pub const fn new(seed: u64) -> Self {
         Self { random: seed }
     }

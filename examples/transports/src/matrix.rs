@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// What a line has.
+/// Queue or impairment of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queue {
     TailDrop,
@@ -82,7 +82,7 @@ impl Place {
                 format!("{{ trace = \"{}\" }}", trace(self.rate, folder)?.display()),
                 [managed("tail-drop"), vec![("rate_up", rate)]].concat(),
             ),
-            // What finds no tokens has no place to wait.
+            // Packets that find no tokens have no place to wait.
             Queue::Policer => {
                 (rate, vec![("queue", "tail-drop".to_owned()), ("burst", format!("{bdp} B")), ("buffer", "1 packets".to_owned())])
             }

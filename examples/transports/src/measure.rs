@@ -1,4 +1,4 @@
-//! What is measured of a stack on one line, and kept, so that an interrupted run continues.
+//! Measures a stack on one line, and keeps the figures, so that an interrupted run continues.
 
 use crate::keys::Keys;
 use crate::matrix::{self, Place};
@@ -37,12 +37,12 @@ pub struct Measured {
     pub failure: Option<String>,
     /// Share of the line in use, next to our CUBIC.
     pub utilization: Values,
-    /// Its part of the goodput of both.
+    /// Part of the stack in the goodput of both.
     pub share: Values,
     /// Time in the queue of its packets, in seconds.
     pub delay_mean: Values,
     pub delay_p95: Values,
-    /// Its packets that were lost.
+    /// Share of the stack's packets that were lost.
     pub lost: Values,
     /// Time of transfers of 100 kB, in seconds, and how many of them ended.
     pub transfer_p50: Values,
@@ -69,7 +69,7 @@ impl Bench {
         Ok(Self { folder: folder.to_owned(), keys: Keys::new()?, program })
     }
 
-    /// Where results are kept.
+    /// Returns the folder that results are kept in.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -93,7 +93,7 @@ impl Bench {
         Ok((measured, true))
     }
 
-    /// What an earlier run has measured.
+    /// Reads the figures that an earlier run has measured.
     pub fn kept(&self, tested: Tested, place: Place) -> Result<Option<Measured>, Box<dyn Error>> {
         let plans = Plans::of(self, tested, place)?;
         Ok(self.read(&self.path(tested, place), &plans))
@@ -133,7 +133,7 @@ impl Bench {
         self.run_with(tested, plan, work, |ends| ends)
     }
 
-    /// The same, with something around the ends.
+    /// Runs a scenario like [`Bench::run`], with `around` applied to the ends.
     pub fn run_with(
         &self,
         tested: Tested,
@@ -175,7 +175,7 @@ impl Bench {
     }
 }
 
-/// Where the row of this name is kept.
+/// Returns the path of the file that keeps the row of this name.
 pub fn file(folder: &Path, row: &str, place: Place) -> PathBuf {
     let name = format!("{row} {} {}", place.queue.name(), place.line()).replace([' ', ',', '/', '%'], "-");
     folder.join(format!("{name}.json"))

@@ -10,7 +10,8 @@ include!("family.rs");
 /// Congestion controls.
 pub const CONTROLS: &[&str] = &["cubic", "reno", "bbr3"];
 
-/// Its third BBR draws the seed of its generator from that of the thread, which has none by itself.
+/// Factory of noq's third BBR, which draws the seed of its generator from that of the thread, which
+/// has none by itself.
 struct SeededBbr3(u64);
 
 impl ControllerFactory for SeededBbr3 {

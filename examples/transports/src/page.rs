@@ -9,7 +9,7 @@ use goodqueue_lab::statistics::Figure;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// What the page says of itself.
+/// Introduction of the page.
 const HEAD: &str = "# QUIC stacks alongside our TCP: scoreboard
 
 `make transports` wrote this page. It is a tool, not a ranking: what is measured is the interaction with that queue and that competitor,
@@ -43,7 +43,7 @@ with the defaults of each library. [transports.md](transports.md) describes what
 
 /// Everything measured.
 pub type Scores = BTreeMap<(usize, usize), Measured>;
-/// What was measured alongside a kernel's CUBIC: those of [`kernel::tested`], and lines of
+/// Figures measured alongside a kernel's CUBIC: those of [`kernel::tested`], and lines of
 /// [`kernel::PLACES`].
 pub type Beside = BTreeMap<(usize, usize), Against>;
 

@@ -174,7 +174,7 @@ impl Transport for End {
         if let Some(transmit) = self.send(now, buffer) {
             return Some(transmit);
         }
-        // What has left makes room for more.
+        // Data that has left makes room for more.
         self.run(now, application);
         self.send(now, buffer)
     }

@@ -99,7 +99,7 @@ impl random::Generator for Random {
     }
 }
 
-/// What it says of its path.
+/// State of the path, as the stack reports it.
 #[derive(Clone, Default)]
 struct Metrics(Arc<Mutex<Recovery>>);
 
@@ -232,7 +232,8 @@ pub struct End {
     metrics: Metrics,
 }
 
-/// Its times are multiples of a microsecond, and none is zero.
+/// Converts a time to one of s2n-quic, whose times are multiples of a microsecond, none of them
+/// zero.
 fn timestamp(now: Instant) -> Timestamp {
     let since = std::time::Duration::from_nanos(now.as_nanos());
     // SAFETY: this is the source of its time.

@@ -1,4 +1,5 @@
-//! The same ends over a socket of the machine, in real time: a server, and a client that downloads.
+//! Ends of the stacks over a socket of the machine, in real time: a server, and a client that
+//! downloads.
 
 use crate::keys::Keys;
 use crate::machine::next;
@@ -61,7 +62,7 @@ pub fn serve(stack: &str, control: &str, port: &str, path: &Path) -> Outcome {
     }
 }
 
-/// What a client downloads.
+/// Amount that a client downloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Amount {
     Bytes(u64),
@@ -151,7 +152,7 @@ impl Clock {
         Instant::from_nanos(self.0.elapsed().as_nanos() as u64)
     }
 
-    /// How long to wait at most.
+    /// Returns the longest time to wait.
     fn until(&self, due: Option<Instant>) -> Duration {
         let now = self.now();
         due.map_or(WAIT, |due| if due > now { due.since(now).min(WAIT) } else { Duration::ZERO })
@@ -206,8 +207,8 @@ impl Session {
         while let Some((_, payload)) = self.later.pop_front_if(|(at, _)| *at <= now) {
             match socket.send_to(&payload, peer) {
                 Ok(_) => {}
-                // What the socket has no room for is lost, as on any way; one that refuses may
-                // still start to listen.
+                // Datagrams that the socket has no room for are lost, as on any path; a peer that
+                // refuses may still start to listen.
                 Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::ConnectionRefused) => {}
                 Err(error) => return Err(error),
             }

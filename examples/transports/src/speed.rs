@@ -1,4 +1,4 @@
-//! How much of a run each stack takes, and how much the network around it.
+//! Measures how much of a run each stack takes, and how much the network around it.
 
 use crate::matrix::{Place, Queue};
 use crate::measure::{BULK, Bench, plan};
@@ -16,7 +16,7 @@ const PLACE: Place = Place { queue: Queue::TailDrop, rate: 100, rtt: 20 };
 /// The speed of one stack.
 pub struct Speed {
     pub stack: Stack,
-    /// Packets with data that came to the line's queue.
+    /// Packets with data that arrived at the line's queue.
     pub packets: f64,
     /// Processor time for the whole run, both ends included, in seconds.
     pub cpu: f64,

@@ -6,7 +6,7 @@ use crate::{host, noq, quiche, quinn, s2n};
 use goodqueue_net::Ends;
 use std::error::Error;
 
-/// What is put in the place of the tested flows.
+/// Stack that takes the place of the tested flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stack {
     /// Our TCP.
@@ -74,7 +74,7 @@ impl Tested {
         Stack::ALL.into_iter().flat_map(|stack| stack.controls().iter().map(move |&control| Self { stack, control }))
     }
 
-    /// Of a command's words.
+    /// Finds the stack and the congestion control that a command names.
     pub fn named(stack: &str, control: &str) -> Result<Self, Box<dyn Error>> {
         let stack = Stack::named(stack).ok_or_else(|| format!("{stack}: allowed quinn, noq, quiche, s2n"))?;
         let known = stack.controls().iter().find(|known| **known == control);

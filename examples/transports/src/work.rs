@@ -1,11 +1,11 @@
-//! What the applications of both ends do: the same for every stack.
+//! Applications of both ends, which are the same for every stack.
 
 use bytes::Bytes;
 use goodqueue_net::{Duration, Instant};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// What the clients of a group do.
+/// Activity of the clients of a group.
 #[derive(Clone, Debug)]
 pub enum Work {
     /// Data without end, or as much as the scenario gives the flow.
@@ -22,7 +22,7 @@ pub enum Work {
     },
 }
 
-/// What the ends of a flow are made of.
+/// Parameters of the ends of a flow.
 #[derive(Clone, Copy, Debug)]
 pub struct Flow {
     /// For random numbers.
@@ -40,7 +40,7 @@ static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
 /// A connection of a stack, as applications see it.
 pub trait Connection {
-    /// What names a stream.
+    /// Identifier of a stream.
     type Stream: Copy + Ord;
 
     /// Opens a stream for both directions; `None` while it cannot.

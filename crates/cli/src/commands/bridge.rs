@@ -104,7 +104,7 @@ pub struct Arguments {
     zero_copy: Wish,
 }
 
-/// What is wanted of the kernel.
+/// Degree to which a feature of the kernel is demanded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Wish {
     /// As far as the kernel grants it
@@ -115,7 +115,7 @@ pub enum Wish {
     Off,
 }
 
-/// How frames come and go.
+/// Sockets by which frames are received and sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PortKind {
     /// Packet sockets, with the kernel's time stamps
@@ -124,7 +124,7 @@ pub enum PortKind {
     AfXdp,
 }
 
-/// What to do about offloads.
+/// Treatment of offloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum OffloadPolicy {
     /// Do not start; end when a joined packet arrives
@@ -139,8 +139,8 @@ pub enum OffloadPolicy {
 }
 
 impl OffloadPolicy {
-    /// What works between these interfaces when nothing is said: the kernel of a sender behind a
-    /// veth pair joins packets, and no switch of this side prevents that.
+    /// Returns the policy that works between these interfaces when none is given: the kernel of a
+    /// sender behind a veth pair joins packets, and no switch of this side prevents that.
     fn suiting(port: PortKind, interfaces: [&String; 2]) -> Result<Self, Failure> {
         for name in interfaces {
             let driver = ethtool::driver(name).map_err(|error| refused(name, &error))?;
@@ -308,7 +308,7 @@ fn start(
     Ok(Running { thread, monitor, stop, beat, capture, granted: [granted_a, granted_b] })
 }
 
-/// What the thread that moves packets is given once it is ready.
+/// Everything that the thread that moves packets is given once it is ready.
 struct Work {
     bridge: Bridge,
     clock: MonotonicClock,
@@ -388,7 +388,7 @@ fn refused(name: &str, error: &io::Error) -> Failure {
     }
 }
 
-/// What makes a sender on the same machine cut its packets itself.
+/// Command that makes a sender on the same machine cut its packets itself.
 pub const SENDER_REMEDY: &str = "ethtool -K DEV tso off gso off tx-udp-segmentation off";
 
 /// Why a bridge ends.

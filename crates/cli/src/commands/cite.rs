@@ -72,7 +72,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     Ok(print(&form(&used.software, &used.sources))?)
 }
 
-/// What made a result, and the sources of what it used, each once.
+/// Program that made a result, and the sources of everything it used, each once.
 struct Used {
     software: Software,
     sources: Vec<Source>,
@@ -90,7 +90,7 @@ impl Used {
         Self::by(VERSION, (!release).then_some(COMMIT))
     }
 
-    /// What a folder of results says.
+    /// Reads the citations of a folder of results.
     fn of(folder: &Path) -> Result<Self, Failure> {
         let at = |name: &str| Some(folder.join(name)).filter(|path| path.is_file());
         if let Some(path) = at("summary.json") {
@@ -111,7 +111,7 @@ impl Used {
         Self::of_studies(folder)
     }
 
-    /// What the folder of one study or of several says.
+    /// Reads the citations of the folder of one study or of several.
     fn of_studies(folder: &Path) -> Result<Self, Failure> {
         let mut paths: Vec<PathBuf> = match std::fs::read_dir(folder) {
             Ok(entries) => entries.flatten().map(|entry| entry.path().join("results.json")).collect(),
@@ -175,7 +175,8 @@ impl Used {
         Ok(())
     }
 
-    /// What an evaluation judged: a queue or a control. One of the user's own has no source.
+    /// Adds the sources of the subject of an evaluation: a queue or a control. One of the user's
+    /// own has no source.
     fn subject(&mut self, name: &str) {
         for word in name.split(':') {
             if let Ok(kind) = sched::find(word) {
@@ -191,7 +192,7 @@ impl Used {
         }
     }
 
-    /// What a description cites.
+    /// Adds the sources that a description cites.
     fn cite(&mut self, words: &str) {
         self.add(Source::cited_as(words));
     }

@@ -71,7 +71,7 @@ impl Arguments {
     }
 }
 
-/// How the client ended, and when, in seconds of virtual time.
+/// Exit code of the client, and the time of its exit, in seconds of virtual time.
 type Ending = Option<(i32, f64)>;
 
 /// Runs the command.
@@ -128,7 +128,7 @@ fn way(spec: &WorldSpec) -> (Vec<u32>, Vec<u32>) {
     both.map_or_else(|| (vec![0], vec![1]), |flow| (flow.forward.clone(), flow.reverse.clone()))
 }
 
-/// What the client writes is ours to pass on; what the server writes goes beside it.
+/// Passes on the client's output on standard output; the server's goes to standard error.
 fn tell(said: ProgramSaid<'_>, ending: &mut Ending) {
     match said {
         ProgramSaid::Client(bytes) => {

@@ -155,7 +155,8 @@ fn refuse_idle_options(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
-/// Where flent's file goes: flent opens files by the end of their names.
+/// Returns the path of flent's file, which must end in `.flent.gz`: flent opens files by the end of
+/// their names.
 fn flent_file(arguments: &Arguments) -> Result<&Path, Failure> {
     match &arguments.out {
         Some(path) if path.to_str().is_some_and(|name| name.ends_with(".flent.gz")) => Ok(path),
@@ -168,7 +169,7 @@ fn refused(arguments: &Arguments, refusal: &Refusal) -> Failure {
     Failure::Input(format!("{}: {refusal}", arguments.source.display()))
 }
 
-/// What the scenario asks of a router.
+/// Returns the setup of a router that the scenario asks for.
 fn setup(arguments: &Arguments) -> Result<Setup, Failure> {
     let Source { plan, hardware } = Source::load(&arguments.source)?;
     if let (Some(_), Some(percent)) = (hardware, arguments.percent) {

@@ -134,7 +134,7 @@ fn aqm(spec: &KindSpec) -> Item {
     item(spec, facts.map(|(name, fact)| (name, fact.to_owned())).to_vec())
 }
 
-/// What the description of a kind says, with what else is known of it.
+/// Builds the item of a kind from its description and from `facts` known besides.
 fn item(kind: &Kind, mut facts: Vec<(&'static str, String)>) -> Item {
     if !kind.source.is_empty() {
         facts.push(("source", kind.source.to_owned()));

@@ -50,7 +50,7 @@ impl PathSettings {
         *self != Self::default()
     }
 
-    /// The same as a bridge has it.
+    /// Converts the settings to those of a bridge.
     pub fn line(&self) -> Result<LineSettings, Failure> {
         let rates =
             self.rate.as_deref().map(|rate| two_rates(rate).map_err(|error| Failure::Input(error.to_string()))).transpose()?;

@@ -22,7 +22,7 @@ pub struct Arguments {
     record: PathBuf,
 }
 
-/// What the bridge wrote into the record's second line.
+/// Contents of the record's second line, which the bridge wrote.
 #[derive(Deserialize)]
 struct About {
     scenario: String,

@@ -23,7 +23,7 @@ use goodqueue_studies::gallery::{catalogue, cost, markdown, run};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-/// Where results go unless another folder is named.
+/// Folder for results unless another one is named.
 pub const OUT: &str = "out/gallery";
 
 /// Arguments of `gq reproduce`.
@@ -157,7 +157,7 @@ fn papers(arguments: &Arguments, gallery: &Gallery) -> Result<Vec<Paper>, Failur
     Ok(papers)
 }
 
-/// What is asked for by name must be there.
+/// Checks that everything that is asked for by name is there.
 fn check_names(arguments: &Arguments, papers: &[Paper]) -> Result<(), Failure> {
     let check = |option: &str, asked: &str, known: Vec<&str>| {
         if known.contains(&asked) {
@@ -213,7 +213,7 @@ fn jobs(arguments: &Arguments) -> usize {
     arguments.jobs.map_or_else(processors, |jobs| jobs as usize)
 }
 
-/// What was run, and how many seconds that took.
+/// Runs the experiments. Returns their end, and the seconds that they took.
 fn carry_out(
     arguments: &Arguments,
     experiments: Vec<Experiment>,

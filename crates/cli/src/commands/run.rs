@@ -22,7 +22,7 @@ pub struct Arguments {
     settings: RunSettings,
 }
 
-/// What is changed in a scenario without changing its file.
+/// Changes to a scenario that leave its file as it is.
 #[derive(Args)]
 pub struct Overrides {
     /// Where it runs: sim, the simulator; linux, guest kernels in virtual time; kernel, the same

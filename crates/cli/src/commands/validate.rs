@@ -53,7 +53,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// What becomes of void runs, which there are in real time only.
+    /// Returns the policy for void runs, which there are in real time only.
     fn voids(&self) -> Result<Voids, Failure> {
         if self.against != Against::Live && (self.attempts.is_some() || self.keep_void) {
             return Err(Failure::Input(format!(
@@ -66,7 +66,7 @@ impl Arguments {
     }
 }
 
-/// What the simulator is compared with.
+/// Host that the simulator is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Against {
     /// Guest kernels in virtual time

@@ -5,7 +5,7 @@ use goodqueue_lab::plan::Fault;
 use std::fmt::Write as _;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// How faults are drawn.
+/// Style in which faults are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     /// With ANSI colors.
@@ -89,7 +89,7 @@ fn shown(text: &str) -> String {
         .collect()
 }
 
-/// What comes after the first `columns` columns.
+/// Returns the part of the text behind the first `columns` columns.
 fn beyond(text: &str, columns: usize) -> String {
     let mut passed = 0;
     text.chars()
@@ -100,7 +100,7 @@ fn beyond(text: &str, columns: usize) -> String {
         .collect()
 }
 
-/// What the first `columns` columns have room for.
+/// Returns the part of the text that fits into the first `columns` columns.
 fn within(text: &str, columns: usize) -> String {
     let mut used = 0;
     text.chars()

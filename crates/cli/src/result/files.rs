@@ -34,7 +34,7 @@ pub struct Files {
     nothing: NoRecorder,
 }
 
-/// What may differ between runs of the same thing.
+/// Facts that may differ between runs of the same scenario.
 #[derive(Serialize)]
 struct RunFile<'a> {
     schema: &'static str,
@@ -44,10 +44,10 @@ struct RunFile<'a> {
     wall_s: f64,
     events: u64,
     failures: Vec<String>,
-    /// What the guest kernel was made from, where there was one.
+    /// Inputs of the guest kernel's build, where there was one.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     guest_kernel: BTreeMap<String, String>,
-    /// How far each attempt at a run in real time can be trusted.
+    /// Trustworthiness of each attempt at a run in real time.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     validity: &'a [Validity],
 }
@@ -66,7 +66,7 @@ impl Files {
         Ok(Self { folder, earlier, tables, nothing: NoRecorder })
     }
 
-    /// What takes the runs' records.
+    /// Returns the recorder that takes the runs' records.
     pub fn recorder(&mut self) -> &mut dyn Recorder {
         match &mut self.tables {
             Some(tables) => tables,
@@ -168,7 +168,7 @@ fn remove_incomplete(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What made a result, for the metadata of its tables.
+/// Returns the origin of a result, for the metadata of its tables.
 fn facts(job: &Job<'_>) -> [(&'static str, String); 4] {
     [
         ("scenario_sha256", job.plan.sha256()),

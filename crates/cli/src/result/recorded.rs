@@ -5,7 +5,7 @@ use goodqueue_lab::plan::Plan;
 use serde::Deserialize;
 use std::path::Path;
 
-/// What was changed in a scenario when it ran, as `run.json` and `sweep.json` keep it.
+/// Changes made to a scenario when it ran, as `run.json` and `sweep.json` keep them.
 #[derive(Deserialize)]
 struct Ran {
     set: Vec<(String, String)>,

@@ -127,7 +127,7 @@ struct PrintedFigure {
     figures: Vec<Figure>,
 }
 
-/// What the table prints of these figures, in its order.
+/// Selects the figures that the table prints, in its order.
 fn printed(all: impl Iterator<Item = &'static Description>, figures: impl Fn(&str) -> Vec<Figure>) -> Vec<PrintedFigure> {
     let one = |about: &'static Description| Some(PrintedFigure { about, printed: about.printed?, figures: figures(about.name) });
     let is_shown = |one: &PrintedFigure| match one.printed.when {

@@ -1,4 +1,4 @@
-//! What tests of the command have in common.
+//! Code shared by the tests of the command.
 #![allow(dead_code, reason = "each test uses a part of it")]
 
 use std::path::Path;

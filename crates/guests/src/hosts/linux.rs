@@ -16,7 +16,7 @@ pub struct Linux {
     /// The guest kernel that has our queue disciplines, if they are to decide in place of the
     /// simulator's queues.
     queues: Option<Kernel>,
-    /// How this program is started as the first process of a guest.
+    /// Command that starts this program as the first process of a guest.
     program: Vec<OsString>,
 }
 
@@ -68,7 +68,7 @@ impl ScenarioHost for Linux {
     }
 
     fn check(&self, point: &Point) -> Result<(), Refusal> {
-        // What a kernel cannot do follows from settings, which are the same in all replications.
+        // The limits of a kernel concern settings, which are the same in all replications.
         let world = build::world(point, 0);
         if self.queues.is_some() {
             check_queues(&world)?;

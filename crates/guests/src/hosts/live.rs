@@ -22,7 +22,7 @@ pub fn limit(direction: &Direction) -> Limit {
     direction.queue.as_ref().map_or(Limit::NONE, |queue| queue.limit)
 }
 
-/// What `gq list aqm` calls the queue of a direction.
+/// Returns the name of a direction's queue, as in `gq list aqm`.
 #[must_use]
 pub fn name(direction: &Direction) -> String {
     direction.queue.as_ref().map_or_else(|| "tail-drop".to_owned(), Queue::name)

@@ -62,7 +62,7 @@ pub enum Operation {
 /// One message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Its operation.
+    /// Operation that the message is about.
     pub operation: Operation,
     /// Number that the answer repeats.
     pub number: u32,

@@ -24,7 +24,7 @@ pub enum LinuxError {
     /// A guest failed.
     #[error("guest {name}: {fault}{}", tail(.console))]
     Guest {
-        /// Its name.
+        /// Name of the guest.
         name: &'static str,
         /// The fault.
         fault: GuestFault,
@@ -40,37 +40,37 @@ fn tail(console: &str) -> String {
 /// Faults of a guest.
 #[derive(Debug, Error)]
 pub enum GuestFault {
-    /// It does not respond.
+    /// The guest does not respond.
     #[error("has been silent for {0} s")]
     Silent(u64),
-    /// Its process or its connection has ended.
+    /// The guest's process or connection has ended.
     #[error("has ended")]
     Ended,
-    /// It violates the protocol of its network card.
+    /// The guest violates the protocol of its network card.
     #[error("its network card: {0}")]
     Card(#[from] VhostFault),
-    /// Its virtqueues are inconsistent.
+    /// The guest's virtqueues are inconsistent.
     #[error("its network card: {0}")]
     Ring(#[from] RingFault),
-    /// It violates the protocol of the clock.
+    /// The guest violates the protocol of the clock.
     #[error("its clock: {0}")]
     Clock(&'static str),
-    /// It sends a frame that is too long.
+    /// The guest sends a frame that is too long.
     #[error("a frame of {0} bytes: the longest is {longest}", longest = crate::linux::frame::MAX)]
     Frame(usize),
-    /// It has no buffer for an arriving frame.
+    /// The guest has no buffer for an arriving frame.
     #[error("has no room for a frame that has arrived for it")]
     NoRoom,
-    /// Its set-up takes too long.
+    /// The guest's set-up takes too long.
     #[error("was not ready when the world started")]
     Late,
-    /// Its device does not answer an order.
+    /// The guest's device does not answer an order.
     #[error("its device port0 does not answer")]
     Port,
-    /// It does not finish its report.
+    /// The guest does not finish its report.
     #[error("has not said its last words")]
     Speechless,
-    /// Its program reports an error.
+    /// The guest's program reports an error.
     #[error("{0}")]
     Program(String),
     /// A connection to it failed.
@@ -81,7 +81,7 @@ pub enum GuestFault {
 /// Errors of a message from a network card.
 #[derive(Debug, Error)]
 pub enum VhostFault {
-    /// It violates the protocol.
+    /// The network card violates the protocol.
     #[error("message {request}: {what}")]
     Message {
         /// Number of the message in the protocol.
@@ -89,10 +89,10 @@ pub enum VhostFault {
         /// The violation.
         what: &'static str,
     },
-    /// It asks for something invalid.
+    /// The network card asks for something invalid.
     #[error(transparent)]
     Ring(#[from] RingFault),
-    /// Its memory is not accessible.
+    /// The network card's memory is not accessible.
     #[error("its memory: {0}")]
     Memory(#[from] io::Error),
 }
@@ -112,13 +112,13 @@ pub enum NoKernel {
     /// The one with goodqueue's queue disciplines was not built.
     #[error("the guest kernel with the queue disciplines is missing: run `make kernel-guest` in goodqueue's sources (it would be {})", .program.display())]
     WithoutQueues {
-        /// Where it would be.
+        /// Path at which the kernel would be.
         program: PathBuf,
     },
-    /// It was not built.
+    /// The kernel was not built.
     #[error("the guest kernel is missing: run `make linux` in goodqueue's sources (it would be {})", .program.display())]
     Missing {
-        /// Where it would be.
+        /// Path at which the kernel would be.
         program: PathBuf,
     },
 }

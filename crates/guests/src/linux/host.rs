@@ -35,7 +35,7 @@ const HEAD_START: u64 = 1_000_000_000;
 const LAST_WORDS: u64 = 1_000_000_000;
 /// Turns between two checks of progress and reports.
 const TURNS: u32 = 4096;
-/// The same with programs, whose exit ends the run.
+/// Turns between two such checks when guests run programs, whose exit ends the run.
 const SHORT_TURNS: u32 = 64;
 
 /// The executables of guests.
@@ -226,7 +226,7 @@ struct Run<'a, 'b> {
 }
 
 impl Run<'_, '_> {
-    /// Lets a guest boot until it first waits, one instant at a time, so that the other guest also
+    /// Boots a guest until it first waits, one instant at a time, so that the other guest also
     /// starts at time zero.
     fn begin(&mut self, number: usize) -> Result<(), LinuxError> {
         self.guests[number].free_until(&self.calendar, 1);
@@ -300,7 +300,7 @@ impl Run<'_, '_> {
         Ok(Continue::Yes)
     }
 
-    /// How far a guest may advance before another participant is due.
+    /// Returns the time up to which a guest may advance before another participant is due.
     fn free_until(&self, guest: usize) -> u64 {
         self.world_at().min(self.first_guest(Some(guest)).0)
     }

@@ -4,7 +4,7 @@ use goodqueue_base::units::Duration;
 use std::fmt::Write as _;
 use std::str::FromStr;
 
-/// Which end of all connections a guest has.
+/// Role of a guest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Sends the data.
@@ -54,7 +54,8 @@ pub struct FlowJob {
 }
 
 impl FlowJob {
-    /// What the sink must know before a connection arrives.
+    /// Returns the settings that the sink must know before a connection arrives: congestion
+    /// control, largest segment, largest window.
     fn service(&self) -> (&str, u32, Option<u32>) {
         (&self.control, self.mss, self.window)
     }

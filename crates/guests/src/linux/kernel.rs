@@ -59,7 +59,7 @@ impl Kernel {
         })
     }
 
-    /// Its congestion controls.
+    /// Returns the names of the kernel's congestion controls.
     #[must_use]
     pub fn controls(&self) -> Vec<&str> {
         self.noted("controls").map_or_else(Vec::new, |names| names.split(' ').collect())

@@ -28,7 +28,7 @@ const BUFFERS: usize = 10;
 /// Bound on what is read of a console or a report.
 const MAX_TEXT: u64 = 1 << 30;
 
-/// How to start guests.
+/// Settings to start guests with.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup<'a> {
     /// The kernel.
@@ -45,12 +45,12 @@ pub struct Setup<'a> {
     pub patience: Duration,
 }
 
-/// What a running guest did.
+/// Action of a running guest.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Said {
-    /// It has nothing to do before the time it requested.
+    /// The guest has nothing to do before the time it requested.
     Waits,
-    /// It passed frames to its card; it continues when [`Guest::reply`] has sent this.
+    /// The guest passed frames to its card; it continues when [`Guest::reply`] has sent this.
     Sends(Vec<u8>),
     /// Nothing that concerns the run.
     Else,
@@ -77,7 +77,7 @@ pub struct Guest {
     /// Length of the report already read.
     read: u64,
     pieces: Vec<Piece>,
-    /// How far it may advance, and its last known time.
+    /// Time up to which it may advance; `was` is its last known time.
     free_until: u64,
     was: u64,
     start_number: u32,
@@ -169,7 +169,7 @@ impl Guest {
         LinuxError::Guest { name: self.name, fault, console }
     }
 
-    /// Lets it boot by passing it the memory of the clock.
+    /// Boots the guest by passing it the memory of the clock.
     ///
     /// # Errors
     /// When it has ended.
@@ -182,7 +182,7 @@ impl Guest {
         Ok(descriptors::send(&self.clock, &ack.bytes(), &files)?)
     }
 
-    /// Lets it run from time `at`, which is now.
+    /// Runs the guest from time `at`, which is now.
     ///
     /// # Errors
     /// When it has ended.
@@ -278,7 +278,7 @@ impl Guest {
         Ok(Said::Else)
     }
 
-    /// Lets it continue after it has sent.
+    /// Continues the guest after it has sent.
     ///
     /// # Errors
     /// When it has ended.

@@ -31,7 +31,7 @@ const MEMORY: u32 = 768;
 /// Seeds are numbers that `tc` reads exactly.
 const SEED_BITS: u32 = 53;
 
-/// Where the first fault of a run is noted.
+/// Slot that holds the first fault of a run.
 type Fault = Arc<Mutex<Option<LinuxError>>>;
 
 /// Puts kernels' queue disciplines into worlds.
@@ -183,7 +183,7 @@ impl KernelQueue {
         Ok(queue)
     }
 
-    /// Lets the guest boot until it is ready.
+    /// Boots the guest until it is ready.
     fn set_up(&mut self) -> Result<(), GuestFault> {
         self.guest.free_until(&self.calendar, HEAD_START);
         self.guest.boot(&self.calendar)?;
@@ -233,7 +233,7 @@ impl KernelQueue {
     }
 
     fn answered(&mut self, at: u64, happened: &mut Happened) -> Result<Answer, GuestFault> {
-        // What is due before that, timers of the kernel's own.
+        // First run everything that is due earlier, such as timers of the kernel's own.
         while self.calendar.request(0) < at {
             self.run_at(self.calendar.request(0), at, happened)?;
         }

@@ -19,13 +19,13 @@ const USED: u64 = 8;
 /// Errors of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum RingFault {
-    /// It points outside of the memory.
+    /// The queue points outside of the memory.
     #[error(transparent)]
     Memory(#[from] MemoryFault),
-    /// Its size is invalid.
+    /// The size of the queue is invalid.
     #[error("a queue of {0} descriptors: must be a power of two up to {MAX}")]
     Size(u64),
-    /// It is used before it is set up.
+    /// The queue is used before it is set up.
     #[error("a queue is used before it is set up")]
     NotReady,
     /// More chains are available than there are descriptors.

@@ -12,8 +12,8 @@ use std::time::Duration;
 /// choice: a guest that works responds within milliseconds, but on an overloaded machine it may
 /// wait much longer for a processor, memory or the disk, and one lost run costs a whole comparison.
 pub const PATIENCE: Duration = Duration::from_secs(60);
-/// Time in which a guest is runnable without a processor does not count, until so many times its
-/// patience have passed.
+/// Multiple of a guest's patience after which it has failed in any case; until then, time in which
+/// it is runnable without a processor does not count.
 const MAX: u32 = 2;
 /// Length of one wait; silence is counted in these.
 const TURN: Duration = Duration::from_secs(1);
@@ -21,7 +21,7 @@ const TURN: Duration = Duration::from_secs(1);
 /// A guest that is waited for.
 #[derive(Clone, Copy, Debug)]
 pub struct Watched {
-    /// Its group of processes.
+    /// Process group of the guest.
     pub group: u32,
     /// Real time without a response after which it has failed.
     pub patience: Duration,
@@ -80,7 +80,7 @@ fn delay_of(schedstat: &str) -> Option<Duration> {
     schedstat.split_whitespace().nth(1)?.parse().ok().map(Duration::from_nanos)
 }
 
-/// Which descriptors are readable or at their end.
+/// Waits until one of these descriptors is readable or at its end, and returns which of them are.
 ///
 /// # Errors
 /// When the guest does not respond in time, or the kernel fails.

@@ -61,7 +61,7 @@ struct Segment {
     end: usize,
     /// The checksum's place.
     field: usize,
-    /// Where the IP addresses are.
+    /// Bytes of the frame that hold the IP addresses.
     addresses: Range<usize>,
 }
 

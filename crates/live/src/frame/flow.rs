@@ -1,4 +1,4 @@
-//! Which packets belong to one flow.
+//! Assignment of packets to flows.
 
 use super::{ETHERNET, IPV4, IPV6, word};
 use goodqueue_aqm::FlowHash;

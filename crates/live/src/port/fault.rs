@@ -9,19 +9,19 @@ use std::io;
 /// Probability of each fault, per frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Faults {
-    /// It is lost.
+    /// The frame is lost.
     pub loss: Probability,
-    /// It comes twice.
+    /// The frame arrives twice.
     pub duplication: Probability,
-    /// It comes after the one behind it.
+    /// The frame arrives after the one behind it.
     pub reordering: Probability,
     /// One of its bits is wrong.
     pub corruption: Probability,
-    /// Its end is missing.
+    /// The end of the frame is missing.
     pub truncation: Probability,
 }
 
-/// How often each fault happened.
+/// Number of times that each fault happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FaultCounters {
     /// Lost.
@@ -67,7 +67,7 @@ impl<P: Port> FaultyPort<P> {
         }
     }
 
-    /// How often each fault happened.
+    /// Returns the number of times that each fault happened.
     #[must_use]
     pub const fn faults(&self) -> FaultCounters {
         self.counters

@@ -31,7 +31,7 @@ impl From<XdpPort> for InterfacePort {
     }
 }
 
-/// The same of either.
+/// Evaluates the same expression for either kind of port.
 macro_rules! either {
     ($self:expr, $port:ident => $what:expr) => {
         match $self {

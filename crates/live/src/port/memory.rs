@@ -8,7 +8,7 @@ use goodqueue_base::units::Instant;
 use std::collections::VecDeque;
 use std::io;
 
-/// What arrives at a [`MemoryPort`].
+/// Arrivals at a [`MemoryPort`].
 pub trait Source {
     /// When the next frame arrives; never goes back.
     fn next_arrival(&self) -> Option<Instant>;
@@ -79,9 +79,9 @@ impl Drain for Nothing {
 /// A port within the program.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryPort<S, D> {
-    /// Where frames come from.
+    /// Source of received frames.
     pub source: S,
-    /// Where they go.
+    /// Destination of sent frames.
     pub drain: D,
     counters: PortCounters,
 }

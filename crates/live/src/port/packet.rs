@@ -23,11 +23,11 @@ const SEND_BATCH: usize = 64;
 /// Frames in the receive ring: 100 ms of the shortest frames at 40 Mbit/s, or of full ones at 1
 /// Gbit/s.
 const RING_FRAMES: usize = 8192;
-/// The same for joined frames, with 64 KiB in each.
+/// Frames in the receive ring for joined frames, with 64 KiB in each.
 const RING_JOINED: usize = 1024;
 /// Segments handed over at a time: about enough to fill a call.
 const SEGMENTS: usize = 2048;
-/// The clocks are compared so often.
+/// Time between two comparisons of the clocks.
 const COMPARE_EVERY: Duration = Duration::secs(1);
 
 /// A network interface.
@@ -38,7 +38,8 @@ pub struct PacketPort {
     socket: PacketSocket,
     batch: SendBatch,
     clock: MonotonicClock,
-    /// What the wall clock is ahead of ours, in nanoseconds, and when that was compared last.
+    /// Nanoseconds by which the wall clock is ahead of ours; `compared` is the time of the latest
+    /// comparison.
     wall_offset: i128,
     compared: Instant,
     longest: u32,
@@ -48,10 +49,10 @@ pub struct PacketPort {
     tap: Tap,
 }
 
-/// What follows when a frame arrives that is joined in a way that the port does not take apart.
+/// Reaction to a frame that is joined in a way that the port does not take apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnJoined {
-    /// It is lost and counted.
+    /// The frame is lost and counted.
     #[default]
     Lose,
     /// The port fails: what follows would not be the queue's doing.
@@ -68,7 +69,8 @@ impl PacketPort {
         Self::open_as(name, clock, Offloads::Off)
     }
 
-    /// The same for frames as the kernel's offloads leave them.
+    /// Opens the interface as [`PacketPort::open`] does, for frames as the kernel's offloads leave
+    /// them.
     ///
     /// # Errors
     /// As those of [`PacketPort::open`].
@@ -143,7 +145,7 @@ impl PacketPort {
 struct Joining {
     offloads: Vec<[u8; Offload::BYTES]>,
     headers: Vec<[u8; segments::HEADERS]>,
-    /// Where headers end; zero of a whole frame.
+    /// Length of each frame's headers; zero for a whole frame.
     ends: Vec<usize>,
     /// Segments in each frame.
     runs: Vec<usize>,
@@ -174,7 +176,7 @@ impl Joining {
         }
     }
 
-    /// What is prepared of `frames`, each frame in pieces.
+    /// Returns the pieces of each frame prepared from `frames`.
     fn pieces<'a>(&'a self, frames: &'a [Frame], pool: &'a Pool) -> impl Iterator<Item = impl Iterator<Item = &'a [u8]>> {
         let mut rest = frames;
         self.runs.iter().enumerate().map(move |(place, count)| {
@@ -265,7 +267,7 @@ impl Port for PacketPort {
         let most = self.most_at_once();
         let frames = &frames[..frames.len().min(most)];
         if self.presence.is_down() {
-            // What a cable that is not plugged in would do.
+            // Frames are lost, as on a cable that is not plugged in.
             self.counters.send_failures += frames.len() as u64;
             return Ok(frames.len());
         }

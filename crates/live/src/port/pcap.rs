@@ -9,7 +9,7 @@ use std::io::{self, Read};
 /// A capture that cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum PcapError {
-    /// It does not begin as a capture does.
+    /// The file does not begin as a capture does.
     #[error("is no pcap file: it begins with {0:#010x}")]
     Magic(u32),
     /// Frames of another kind of link.
@@ -26,7 +26,7 @@ pub enum PcapError {
     /// More frames than fit in memory.
     #[error("holds more than {MAX_FRAMES} frames")]
     TooMany,
-    /// It ends within a frame, or reading failed.
+    /// The file ends within a frame, or reading failed.
     #[error("cannot be read: {0}")]
     Io(#[from] io::Error),
 }
@@ -102,7 +102,7 @@ fn read_head(input: &mut impl Read) -> io::Result<Option<[u8; 16]>> {
 #[derive(Debug)]
 pub struct Capture {
     spool: Spool,
-    /// What to add to the host's clock to give the time of day, in nanoseconds.
+    /// Nanoseconds to add to the host's clock to get the time of day.
     wall_offset: i128,
 }
 

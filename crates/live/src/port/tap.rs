@@ -1,5 +1,5 @@
-//! What the ports of network interfaces have in common: whether the interface is there, and the
-//! capture of what was sent.
+//! Parts that the ports of network interfaces have in common: whether the interface is there, and
+//! the capture of sent frames.
 
 use super::PortCounters;
 use super::pcap::Capture;
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// A capture that both ports write to.
 pub type SharedCapture = Arc<Mutex<Capture>>;
 
-/// An interface that is down is looked at so often.
+/// Time between two looks at an interface that is down.
 const LOOK_AGAIN: Duration = Duration::ms(20);
 
 /// Whether the interface is there.
@@ -40,7 +40,7 @@ impl Presence {
         Ok(())
     }
 
-    /// Lets the next transfer try again once the pause of an interface that was down has passed.
+    /// Allows the next transfer again once the pause of an interface that was down has passed.
     pub(super) fn look(&mut self, now: Instant) {
         self.down_until = self.down_until.filter(|until| now < *until);
     }
@@ -50,7 +50,7 @@ impl Presence {
     }
 }
 
-/// Where frames are written to that were sent.
+/// Optional capture of sent frames, with the number of the interface in it.
 #[derive(Debug, Default)]
 pub(super) struct Tap(Option<(u32, SharedCapture)>);
 

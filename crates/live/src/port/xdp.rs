@@ -50,7 +50,8 @@ impl XdpPort {
         Self::open_as(name, Transfer::Either)
     }
 
-    /// The same with a choice of how frames get to the program.
+    /// Opens the interface as [`XdpPort::open`] does, with a choice of how frames get to the
+    /// program.
     ///
     /// # Errors
     /// As those of [`XdpPort::open`]; when the driver has no zero copy and nothing else will do.
@@ -173,7 +174,7 @@ impl Port for XdpPort {
     fn send(&mut self, now: Instant, pool: &Pool, frames: &[Frame]) -> io::Result<usize> {
         let frames = &frames[..frames.len().min(SEND_BATCH)];
         if self.presence.is_down() {
-            // What a cable that is not plugged in would do.
+            // Frames are lost, as on a cable that is not plugged in.
             self.counters.send_failures += frames.len() as u64;
             return Ok(frames.len());
         }

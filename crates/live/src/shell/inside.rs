@@ -18,16 +18,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How often the end of the program and words from outside are looked for.
+/// Time between two looks for the end of the program and for words from outside.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
-/// A server may take so long until it listens.
+/// Time that a server may take until it listens.
 const SERVER: Duration = Duration::from_secs(5);
 /// The line takes far less to start and to end.
 const LINE: Duration = Duration::from_secs(10);
-/// What the line says once packets move.
+/// Beginning of the message that the line prints once packets move.
 const READY: &str = "bridge ";
 
-/// What is told to whoever runs it.
+/// Output passed on to the caller.
 #[derive(Debug)]
 pub enum Said<'a> {
     /// A line of statistics, as the line prints them.
@@ -89,7 +89,7 @@ fn start(order: &Order, near: &Namespace) -> io::Result<Child> {
     near.within(|| command.spawn())
 }
 
-/// What runs the words that are added to it as the user of the command.
+/// Returns a command that runs the words added to it as the user of the command.
 fn seated(order: &Order) -> io::Result<Command> {
     let (first, rest) = order.seat.split_first().ok_or_else(|| io::Error::other("no seat"))?;
     let mut command = Command::new(first);
@@ -172,11 +172,11 @@ impl Line {
     }
 }
 
-/// What the line says beside its statistics; that it is ready is for us alone, and that kernels
-/// leave checksums to cards is no news between virtual ones.
+/// Passes on lines that are not statistics. The line's report that it is ready is for us alone, and
+/// kernels that leave checksums to cards are no news between virtual ones.
 fn note(line: &str, ready: &Sender<()>, tell: &Tell) {
     if line.starts_with(READY) {
-        // Who waited may have given up.
+        // The thread that waited may have given up.
         let _ = ready.send(());
     } else if !line.contains(" came without checksums") {
         tell(Said::Note(line));

@@ -27,7 +27,7 @@ const MAX_WAITING: usize = 1000;
 /// administered one (IEEE 802, second bit), and hosts do not look at it.
 const REPEATED: [u8; 6] = [0x02, b'g', b'q', b'a', b'i', b'n'];
 
-/// Where an Ethernet header has the address of the sender.
+/// Bytes of an Ethernet header that hold the address of the sender.
 const SENDER: std::ops::Range<usize> = 6..12;
 
 /// A protocol and a port at the far end.
@@ -60,8 +60,8 @@ impl Opening {
         }
     }
 
-    /// Of an IPv4 frame, with the address that it goes to; `None` of others, and of those that
-    /// arrive once more.
+    /// Reads the opening in an IPv4 frame, and the address that the frame goes to; `None` for other
+    /// frames, and for those that arrive once more.
     fn of(frame: &[u8]) -> Option<(Self, Ipv4Addr)> {
         if frame.get(SENDER) == Some(&REPEATED[..]) {
             return None;
@@ -126,7 +126,7 @@ impl Watch {
             self.answered.insert(opening);
             descriptors::send(outside, opening.to_bytes(), socket.as_fd())?;
             self.repeat(&mut frame);
-            // What came meanwhile had nobody to answer it, either.
+            // Frames that came meanwhile had nobody to answer them, either.
             while scheduling::wait([Some(self.frames.as_fd()), None], Duration::ZERO)?.ready {
                 let mut frame = self.next(&mut buffer)?;
                 match Opening::of(&frame) {
@@ -143,7 +143,7 @@ impl Watch {
         Ok(buffer[..got].to_vec())
     }
 
-    /// Lets a frame arrive once more; one that is lost is sent again by its sender.
+    /// Makes a frame arrive once more; one that is lost is sent again by its sender.
     fn repeat(&mut self, frame: &mut [u8]) {
         if frame.len() <= MAX {
             frame[SENDER].copy_from_slice(&REPEATED);

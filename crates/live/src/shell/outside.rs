@@ -16,7 +16,7 @@ use std::process::Command;
 pub(crate) const TERMINATE: u8 = b'T';
 pub(crate) const HANG_UP: u8 = b'H';
 
-/// How often signals and the end are looked for.
+/// Time between two looks for signals and for the end of the program.
 const LOOK_EVERY: Duration = Duration::ms(10);
 
 /// Runs what `start` makes of the order, and gives the code that the command ends with: that of the

@@ -27,7 +27,7 @@ const PORT_RULE: u32 = 60;
 pub struct Place {
     /// The program's.
     pub near: Namespace,
-    /// Where the line is.
+    /// Network of the line.
     pub middle: Namespace,
     /// The other end of the line.
     pub far: Namespace,
@@ -48,7 +48,7 @@ impl Place {
         near.ip(&format!("addr add {address} peer {gateway} dev {NEAR}"))?;
         near.ip(&format!("route add default via {gateway}"))?;
         far.ip(&format!("addr add {gateway} peer {address} dev {FAR}"))?;
-        // What nothing answers for vanishes, instead of being refused.
+        // Packets that nothing answers for vanish, instead of being refused.
         far.ip("route add blackhole default")?;
         far.ip(&format!("route add local default dev lo table {TABLE}"))?;
         let server = match &order.server {

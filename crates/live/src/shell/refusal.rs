@@ -1,4 +1,4 @@
-//! What is said when the kernel refuses namespaces.
+//! Explanation to the user when the kernel refuses namespaces.
 
 use std::io;
 

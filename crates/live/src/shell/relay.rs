@@ -1,4 +1,5 @@
-//! What the program sends beyond the far end, opened once more in the network of the command.
+//! Relays traffic that the program sends beyond the far end, over connections opened in the network
+//! of the command.
 //!
 //! TCP ends at the far end, whose kernel sends across the line; bytes are copied between that
 //! connection and one outside. Datagrams are copied one by one, without their codepoints.
@@ -16,15 +17,14 @@ use std::time::{Duration, Instant};
 
 /// Connections relayed at the same time at most, and as many exchanges of datagrams.
 const MAX: usize = 1000;
-/// An exchange of datagrams that is silent for so long is over (RFC 4787 §4.3: at least two
-/// minutes).
+/// Silence after which an exchange of datagrams is over (RFC 4787 §4.3: at least two minutes).
 const SILENT: Duration = Duration::from_secs(120);
 /// A host outside that does not answer within this time is not there.
 const CONNECTING: Duration = Duration::from_secs(30);
 /// Port of name servers.
 const NAMES: u16 = 53;
 
-/// What addresses mean outside.
+/// Translation of addresses to those of the network outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Meaning {
     /// The address that stands for this machine.

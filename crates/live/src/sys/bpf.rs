@@ -13,7 +13,7 @@ const MAP_TYPE_XSKMAP: u32 = 17;
 const PROG_TYPE_XDP: u32 = 6;
 const ATTACH_XDP: u32 = 37;
 const HELPER_REDIRECT_MAP: i32 = 51;
-/// What the program answers where the map has no socket: the kernel processes the frame further.
+/// Return value of the program where the map has no socket: the kernel processes the frame further.
 const XDP_PASS: i32 = 2;
 /// Offset in the context of the receive queue's index.
 const RX_QUEUE_INDEX: i16 = 16;
@@ -54,7 +54,7 @@ struct LinkCreate {
     flags: u32,
 }
 
-/// How the kernel runs the program.
+/// Place in the kernel at which the program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// In the interface's driver.

@@ -7,12 +7,12 @@ use std::fmt;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// How long a call that waits would look; ours do not wait, so any time switches it on.
+/// Time that a call that waits would look, in µs; ours do not wait, so any time switches it on.
 const TIME_US: libc::c_int = 20;
 /// Frames that the kernel takes from a card per call.
 const BUDGET: libc::c_int = 64;
 
-/// What a socket was granted, as the kernel has it.
+/// Busy polling that a socket was granted, according to the kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BusyPolling {
     /// `SO_BUSY_POLL`; zero: the kernel does not look when it is asked.
@@ -21,7 +21,7 @@ pub struct BusyPolling {
     pub preferred: bool,
     /// `SO_BUSY_POLL_BUDGET`: frames per call beyond the kernel's own number; zero: that number.
     pub budget: u16,
-    /// What was refused first, and why.
+    /// First option that was refused, with the reason.
     pub refusal: Option<String>,
 }
 

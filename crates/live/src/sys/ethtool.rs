@@ -32,7 +32,7 @@ pub enum Offload {
 const LRO_FLAG: u32 = 1 << 15;
 
 impl Offload {
-    /// Its name for `ethtool -K`.
+    /// Returns the offload's name for `ethtool -K`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -70,7 +70,7 @@ pub struct Offloads {
 }
 
 impl Offloads {
-    /// Of the interface `name` in this network namespace.
+    /// Opens the offloads of the interface `name` in this network namespace.
     ///
     /// # Errors
     /// When there are no more descriptors.
@@ -159,7 +159,7 @@ pub fn driver(name: &str) -> io::Result<String> {
     }
 }
 
-/// What the kernel says of a driver (`struct ethtool_drvinfo`).
+/// Description of a driver by the kernel (`struct ethtool_drvinfo`).
 #[repr(C)]
 struct DriverInformation {
     command: u32,

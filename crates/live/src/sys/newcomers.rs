@@ -13,7 +13,8 @@ const fn step(code: u16, jt: u8, jf: u8, k: u32) -> libc::sock_filter {
     libc::sock_filter { code, jt, jf, k }
 }
 
-/// Lets IPv4 frames pass that are UDP, or TCP with SYN and without ACK; no fragments of TCP.
+/// Filter that passes IPv4 frames that are UDP, or TCP with SYN and without ACK; no fragments of
+/// TCP.
 const FILTER: [libc::sock_filter; 13] = [
     // The protocol behind the link header.
     step(0x28, 0, 0, 12),
@@ -34,7 +35,7 @@ const FILTER: [libc::sock_filter; 13] = [
     step(0x06, 0, 0, 0),
 ];
 
-/// What reads such frames that arrive at the interface `name`, one with each read.
+/// Opens a file that reads such frames that arrive at the interface `name`, one with each read.
 ///
 /// # Errors
 /// When there is no such Ethernet interface, or the kernel refuses.
@@ -52,7 +53,7 @@ pub fn watch(name: &str) -> io::Result<File> {
     Ok(File::from(socket.into_fd()))
 }
 
-/// What sends frames by the interface `name`, one with each write.
+/// Opens a file that sends frames by the interface `name`, one with each write.
 ///
 /// # Errors
 /// As those of [`watch`].

@@ -52,12 +52,12 @@ pub fn tell(child: &Child, signal: Word) -> io::Result<()> {
     checked(unsafe { libc::kill(child.id().cast_signed(), signal) }).map(|_| ())
 }
 
-/// What a process is told by a signal.
+/// Message of a signal to a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Word {
-    /// Its terminal is gone.
+    /// The process's terminal is gone.
     HangUp,
-    /// It is to end.
+    /// The process is to end.
     Terminate,
 }
 

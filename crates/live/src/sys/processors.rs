@@ -1,4 +1,4 @@
-//! What the machine's processors did.
+//! Statistics of the machine's processors.
 
 use goodqueue_base::units::Duration;
 

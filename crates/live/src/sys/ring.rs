@@ -28,7 +28,7 @@ pub struct Ring {
 // SAFETY: the mapping belongs to this value alone and is not tied to a thread.
 unsafe impl Send for Ring {}
 
-/// How frames that offloads have joined are received.
+/// Treatment of received frames that offloads have joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offloads {
     /// As they are, with the kernel's description of them.
@@ -45,7 +45,7 @@ const HEADER: usize = 128;
 pub struct Opened {
     /// The interface they leave by, and its index.
     pub socket: PacketSocket,
-    /// Where they come in.
+    /// Ring that they come in through.
     pub ring: Ring,
     /// The longest single frame, tags included.
     pub longest: u32,
@@ -75,15 +75,15 @@ pub fn open(name: &str, offloads: Offloads, frames: usize) -> io::Result<Opened>
 /// A frame in the ring, ours until it is released.
 #[derive(Debug)]
 pub struct RingFrame<'a> {
-    /// Its bytes, as many as fitted.
+    /// Bytes of the frame, as many as fit.
     pub bytes: &'a [u8],
-    /// Its length on the wire.
+    /// Length of the frame on the wire.
     pub wire_len: u32,
     /// When the kernel received it: seconds and nanoseconds of the wall clock.
     pub stamp: (u32, u32),
     /// The VLAN tag that the kernel took out of it: protocol and tag.
     pub tag: Option<(u16, u16)>,
-    /// Its sender left the checksum to a network card.
+    /// True if the sender left the checksum to a network card.
     pub checksum_not_ready: bool,
     /// The work left to a network card, where the socket reports it.
     pub offload: Option<Offload>,

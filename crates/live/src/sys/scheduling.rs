@@ -52,12 +52,12 @@ pub fn thread_time() -> Duration {
     Duration::secs(time.tv_sec as u64) + Duration::ns(time.tv_nsec as u64)
 }
 
-/// What ended a wait.
+/// Reason why a wait ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Woken {
     /// Something arrived, or there is an error.
     pub ready: bool,
-    /// Which descriptors have an error to be asked for.
+    /// Descriptors that have an error to be asked for.
     pub errors: [bool; 2],
 }
 

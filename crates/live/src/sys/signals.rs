@@ -7,18 +7,18 @@ use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// What the outside may ask of a running bridge.
+/// Requests to a running bridge from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
     /// End (SIGTERM).
     Stop,
-    /// What a terminal says to all that run from it (SIGINT, SIGQUIT).
+    /// End, as a terminal asks all that run from it (SIGINT, SIGQUIT).
     Interrupt,
     /// Read the settings again (SIGHUP).
     Reload,
 }
 
-/// What the first interrupt sets, and what it says.
+/// Flag that the first interrupt sets, and words that it prints.
 static STOP: OnceLock<(Arc<AtomicBool>, &'static str)> = OnceLock::new();
 
 /// From now on SIGINT, SIGTERM and SIGHUP set `flag` and say `words` on standard error; the second
@@ -48,7 +48,7 @@ pub fn stop_by(flag: Arc<AtomicBool>, words: &'static str) -> io::Result<()> {
     Ok(())
 }
 
-/// What a shell reports for a program ended by Ctrl-C.
+/// Exit code that a shell reports for a program ended by Ctrl-C.
 const GIVEN_UP: libc::c_int = 130;
 
 extern "C" fn stop(_signal: libc::c_int) {
@@ -87,7 +87,8 @@ impl Signals {
         Self::hold_these(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP])
     }
 
-    /// The same, with SIGQUIT beside: for a process that only accompanies the one a user talks to.
+    /// Holds the signals of [`Signals::hold`] and SIGQUIT, for a process that only accompanies the
+    /// one a user talks to.
     ///
     /// # Errors
     /// When the kernel refuses.

@@ -21,7 +21,7 @@ pub struct PacketSocket {
 /// An interface as the kernel has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interface {
-    /// Its number.
+    /// Index of the interface.
     pub index: libc::c_int,
     /// Largest packet without link header.
     pub mtu: u32,
@@ -105,7 +105,7 @@ pub fn interface(name: &str) -> io::Result<Interface> {
     }
 }
 
-/// The same, of an Ethernet interface only.
+/// Reads the description of an interface as [`interface`] does, of an Ethernet interface only.
 ///
 /// # Errors
 /// When there is no such interface, or it is of another kind.
@@ -127,7 +127,7 @@ impl PacketSocket {
         Self::of_kind(index, libc::SOCK_NONBLOCK)
     }
 
-    /// The same, for those who wait within their calls.
+    /// Opens a socket like [`PacketSocket::new`], for callers that wait within their calls.
     pub(super) fn waiting(index: libc::c_int) -> io::Result<Self> {
         Self::of_kind(index, 0)
     }
@@ -216,7 +216,7 @@ impl PacketSocket {
         self.set_option(libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &member)
     }
 
-    /// What the kernel counted since the last call.
+    /// Returns the kernel's counts since the last call.
     ///
     /// # Errors
     /// When the kernel refuses.
@@ -275,8 +275,8 @@ impl AsFd for PacketSocket {
     }
 }
 
-/// A frame to send consists of so many pieces at most: what is left to a network card, its headers,
-/// the parts of its payload.
+/// Largest number of pieces of a frame to send: the work left to a network card, its headers, the
+/// parts of its payload.
 pub const PIECES: usize = 2 + MAX_PARTS;
 
 /// Preallocated arguments of a system call that sends many frames.

@@ -1,4 +1,4 @@
-//! What the kernel's TCP lets a program choose and see.
+//! Options and state of the kernel's TCP.
 
 use super::checked;
 use goodqueue_base::units::Duration;

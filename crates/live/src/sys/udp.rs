@@ -1,4 +1,4 @@
-//! What the kernel's UDP lets a program ask for, and TCP for the same purpose.
+//! Options of the kernel's UDP, and of TCP for the same purpose.
 
 use super::checked;
 use std::io;
@@ -31,7 +31,8 @@ pub fn answer_for_all(socket: BorrowedFd<'_>) -> io::Result<()> {
     set_ip(socket, libc::IP_PKTINFO)
 }
 
-/// The same for connections that a listening socket accepts.
+/// Allows connections that a listening socket accepts to answer for any address, as
+/// [`answer_for_all`] does for datagrams.
 ///
 /// # Errors
 /// As those of [`answer_for_all`].
@@ -50,7 +51,7 @@ fn set_ip(socket: BorrowedFd<'_>, option: libc::c_int) -> io::Result<()> {
 /// A datagram's ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ends {
-    /// Who sent it.
+    /// Address and port of the sender.
     pub from: SocketAddrV4,
     /// To which address.
     pub to: Ipv4Addr,

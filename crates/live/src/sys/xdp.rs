@@ -38,7 +38,7 @@ struct Mapping {
 unsafe impl Send for Mapping {}
 
 impl Mapping {
-    /// Of the socket's memory at `offset`, or new memory without a socket.
+    /// Maps the socket's memory at `offset`, or allocates new memory without a socket.
     fn new(socket: Option<BorrowedFd<'_>>, len: usize, offset: libc::off_t) -> io::Result<Self> {
         let flags = match socket {
             Some(_) => libc::MAP_SHARED | libc::MAP_POPULATE,
@@ -151,7 +151,7 @@ impl<T: Copy> Ring<T> {
     }
 }
 
-/// How frames get into the shared memory.
+/// Transfer of frames into the shared memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Transfer {
     /// The card puts them there if its driver can, otherwise the kernel copies them.

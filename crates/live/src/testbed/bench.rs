@@ -5,8 +5,8 @@ use crate::testbed::namespace::Namespace;
 use std::io;
 use std::net::Ipv4Addr;
 
-/// What the ends' kernels may leave to a network card. Between namespaces there is none, so it
-/// would be left undone.
+/// Offloads that the ends' kernels may leave to a network card. Between namespaces there is no
+/// card, so the work would be left undone.
 const OFFLOADS: [Offload; 4] = [Offload::Tso, Offload::Gso, Offload::Gro, Offload::TxChecksum];
 
 /// Three networks in a row.
@@ -14,7 +14,7 @@ const OFFLOADS: [Offload; 4] = [Offload::Tso, Offload::Gso, Offload::Gro, Offloa
 pub struct Bench {
     /// The side of port A.
     pub left: Namespace,
-    /// Where the forwarder belongs.
+    /// Network of the forwarder.
     pub middle: Namespace,
     /// The side of port B.
     pub right: Namespace,
@@ -44,8 +44,8 @@ impl Bench {
         Self::build(Segments::Single)
     }
 
-    /// The same with the ends' offloads as the kernel has them: TCP leaves joined frames with
-    /// partial checksums.
+    /// Builds the networks as [`Bench::new`] does, with the ends' offloads as the kernel has them:
+    /// TCP leaves joined frames with partial checksums.
     ///
     /// # Errors
     /// As those of [`Bench::new`].
@@ -79,7 +79,7 @@ impl Bench {
     }
 }
 
-/// How the ends' TCP sends.
+/// Frames in which the ends' TCP sends its segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Segments {
     /// Each segment as a frame.

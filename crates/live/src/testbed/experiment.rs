@@ -34,10 +34,10 @@ use samples::Sampler;
 pub use samples::{Columns, Samples};
 pub use waiting::Stop;
 
-/// Which way a flow's data goes.
+/// Direction of a flow's data.
 pub use crate::forwarder::Way;
 
-/// What a flow sends.
+/// Source of a flow's packets.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Source {
     /// As much as this kernel's TCP can, under the control of this name.
@@ -49,7 +49,7 @@ pub enum Source {
     Udp {
         /// In IP bits; of bursts, within one.
         rate: Rate,
-        /// How they follow one another.
+        /// Distribution of the gaps between packets.
         arrivals: Arrivals,
         /// For what is drawn of that.
         rng: Rng,
@@ -70,7 +70,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// The same source, drawing the gaps between its packets from `rng`.
+    /// Returns this source with the gaps between its packets drawn from `rng`.
     #[must_use]
     pub fn drawing_from(self, rng: Rng) -> Self {
         match self {
@@ -93,9 +93,9 @@ pub enum Timestamps {
 /// A flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
-    /// What it sends.
+    /// Source of the flow's packets.
     pub source: Source,
-    /// Which way.
+    /// Direction of the flow's data.
     pub way: Way,
     /// When it starts.
     pub start: Duration,
@@ -112,7 +112,7 @@ pub struct Experiment {
     pub down: Line,
     /// From right to left.
     pub up: Line,
-    /// What the queues hold, for the number of buffers.
+    /// Limits of both queues, for the number of buffers.
     pub limits: (goodqueue_aqm::Limit, goodqueue_aqm::Limit),
     /// All flows.
     pub flows: Vec<Flow>,
@@ -120,7 +120,7 @@ pub struct Experiment {
     pub ecn: bool,
     /// Whether TCP segments carry timestamps.
     pub timestamps: Timestamps,
-    /// How the ends' TCP sends.
+    /// Frames in which the ends' TCP sends its segments.
     pub segments: Segments,
     /// Time before measuring begins.
     pub warmup: Duration,
@@ -130,7 +130,7 @@ pub struct Experiment {
     pub sample_every: Option<Duration>,
 }
 
-/// What one direction did in the measured part.
+/// Measurements of one direction in the measured part.
 #[derive(Clone, Debug)]
 pub struct HalfMeasured {
     /// The queue's counters.
@@ -147,10 +147,10 @@ pub struct HalfMeasured {
     pub departed_whole_run: u64,
 }
 
-/// What a run measured.
+/// Results of a run.
 #[derive(Clone, Debug)]
 pub struct Measured {
-    /// How long the measured part was, by the clock.
+    /// Length of the measured part, by the clock.
     pub span: Duration,
     /// From left to right.
     pub down: HalfMeasured,
@@ -162,8 +162,8 @@ pub struct Measured {
     pub samples: Samples,
     /// Whether real-time scheduling was granted.
     pub real_time: bool,
-    /// What a hypervisor said it took from this machine's processors in the measured part, of all
-    /// of them together.
+    /// Time that a hypervisor reported to have taken from this machine's processors in the measured
+    /// part, of all of them together.
     pub stolen: Duration,
     /// Processor time of the thread that moves packets in the measured part.
     pub used: Duration,
@@ -173,7 +173,7 @@ pub struct Measured {
 /// time.
 const STALL_PART: f64 = 0.05;
 const VOID_QUANTILE: f64 = 0.999;
-/// Reports, and samples of senders, come so often.
+/// Time between two reports, and between two samples of senders.
 const REPORT_EVERY: Duration = Duration::ms(20);
 const PRIORITY: i32 = 10;
 
@@ -276,7 +276,7 @@ impl Drop for AtEnd<'_> {
     }
 }
 
-/// Where counters stood at one time.
+/// Counters at one time.
 struct Mark {
     at: Instant,
     halves: [HalfMark; 2],
@@ -293,7 +293,7 @@ struct HalfMark {
 }
 
 impl HalfMark {
-    /// Of a direction that sends by the port that `other` takes its frames from.
+    /// Reads the counters of a direction that sends by the port that `other` takes its frames from.
     fn of(half: &HalfReport, other: &HalfReport) -> Self {
         let port = half.port;
         let lost_outside = port.ring_overflows + port.no_buffer + port.oversize + port.send_failures;
@@ -382,13 +382,13 @@ impl HalfMeasured {
         self.counters.dropped_total()
     }
 
-    /// How late this part of the packets was at most.
+    /// Returns the largest lateness among this part of the packets.
     #[must_use]
     pub fn late(&self, part: f64) -> Duration {
         Duration::ns(self.times.lateness.histogram().value_at_quantile(part))
     }
 
-    /// How late packets were handed over.
+    /// Returns quantiles of how late packets were handed over.
     #[must_use]
     pub fn lateness(&self) -> Quantiles {
         Quantiles::of(&self.times.lateness)

@@ -1,4 +1,4 @@
-//! What can be asked: one function for each address.
+//! Handlers of requests: one function for each address.
 
 use crate::server::assets;
 use crate::server::bridge::Monitor;

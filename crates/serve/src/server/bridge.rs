@@ -15,7 +15,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
 /// From one reading to the next.
 const PERIOD: Duration = Duration::from_secs(1);
-/// How long the bridge may take to answer.
+/// Time that the bridge may take to answer.
 const ANSWER: Duration = Duration::from_secs(2);
 /// A longer answer is none of a bridge's.
 const MAX_ANSWER: usize = 1 << 20;
@@ -128,7 +128,8 @@ async fn watch(socket: Arc<PathBuf>, publisher: Arc<Publisher>) {
     }
 }
 
-/// Both directions; `before` is what they were so many seconds ago.
+/// Returns the statistics of both directions; `before` has the values of an earlier answer, and the
+/// seconds since then.
 fn stats(t: f64, qdiscs: &Value, before: Option<(f64, &Value)>) -> Value {
     let names = ["down", "up"];
     let all = qdiscs.as_array().map(Vec::as_slice).unwrap_or_default();
@@ -170,7 +171,7 @@ fn direction(name: &str, now: &Value, before: Option<(f64, &Value)>) -> Value {
         .filter(|(field, value)| value.is_number() && !known(field))
         .map(|(field, value)| (field.clone(), value.clone()))
         .collect();
-    // Of the packets that left lately; without any there is nothing to say.
+    // Times of the packets that left lately; without any there is nothing to say.
     let seconds = |field: &str| number(&now["recent_sojourn_us"], field).map(|micros| micros * 1e-6);
     let sojourn = seconds("mean");
     let sojourn = sojourn.map(|mean| json!({ "mean": mean, "p95": seconds("p95"), "max": seconds("max") }));

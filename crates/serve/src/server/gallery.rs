@@ -81,7 +81,7 @@ fn place_of(stem: &str) -> String {
     }
 }
 
-/// What a picture calls itself.
+/// Returns the title of a picture.
 fn title_in(svg: &str) -> Option<String> {
     let (text, _) = svg.split_once("<title>")?.1.split_once("</title>")?;
     let plain = text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&");

@@ -1,4 +1,4 @@
-//! Who may ask at all: hosts, origins, tokens; and the headers that every answer has.
+//! Access control: hosts, origins, tokens; and the headers that every answer has.
 //!
 //! A page of another site may have a browser ask us anything (cross-site requests), and may even
 //! have its own name point here (DNS rebinding). So a request must name us as its host, must not
@@ -24,13 +24,13 @@ const COOKIE: &str = "goodqueue";
 /// Whether a server watches a bridge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bridge {
-    /// It does, and can change it.
+    /// The server watches a bridge, and can change it.
     With,
-    /// It does not.
+    /// The server watches no bridge.
     Without,
 }
 
-/// What is let in.
+/// Rules for the requests that are let in.
 #[derive(Clone, Debug)]
 pub struct Guard {
     pub token: Token,
@@ -139,7 +139,7 @@ fn cookie(headers: &HeaderMap) -> Option<&str> {
     all.flat_map(|value| value.split(';')).find_map(|pair| pair.trim().strip_prefix(COOKIE)?.strip_prefix('='))
 }
 
-/// Lets a request pass, or refuses it; every answer gets its headers.
+/// Passes a request on, or refuses it; every answer gets its headers.
 pub async fn watch(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     let (method, uri) = (request.method().clone(), request.uri().clone());
     let mut response = match guard.welcome(&method, &uri, request.headers()) {

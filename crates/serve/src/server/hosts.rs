@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 /// A host beside the simulator, ready to run, or why this machine cannot provide it.
 #[derive(Clone)]
 pub struct Offer {
-    /// Its name: `linux` or `live`.
+    /// Name of the host: `linux` or `live`.
     pub name: &'static str,
     /// The host, or the reason.
     pub host: Result<Arc<dyn ScenarioHost + Send>, HostFailure>,

@@ -1,4 +1,4 @@
-//! How much of this machine strangers may use.
+//! Limits on the use of this machine by strangers.
 
 pub use crate::session::Limits as SessionLimits;
 use std::time::Duration;
@@ -12,7 +12,7 @@ pub struct Limits {
     pub waiting: usize,
     /// Worlds that compute at the same time; the others wait for their turn.
     pub computing: usize,
-    /// What each of them may use.
+    /// Limits of each session.
     pub each: SessionLimits,
     /// Bytes of any other request.
     pub request_bytes: usize,
@@ -24,7 +24,8 @@ pub struct Limits {
     pub memory_bytes: u64,
     /// Connections at once.
     pub connections: usize,
-    /// Who has not sent a whole request by then, or takes nothing for so long, is let go.
+    /// Time after which a client is disconnected that has not sent a whole request, or takes no
+    /// data.
     pub patience: Duration,
 }
 

@@ -25,10 +25,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
-/// What a server is started with.
+/// Options that a server is started with.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Where it listens.
+    /// Address that the server listens on.
     pub listen: SocketAddr,
     /// Names that it goes by, beside addresses and `localhost`; for other places than loopback.
     pub names: Vec<String>,
@@ -40,7 +40,7 @@ pub struct Options {
     pub bridge: Option<PathBuf>,
     /// Hosts beside the simulator.
     pub hosts: Vec<Offer>,
-    /// How much strangers may use.
+    /// Limits on the use by strangers.
     pub limits: Limits,
 }
 
@@ -77,9 +77,9 @@ pub struct Server {
 
 /// Between two looks at whether to end.
 const LOOK: Duration = Duration::from_millis(100);
-/// How long answers under way may take at the end.
+/// Time that answers under way may take at the end.
 const FAREWELL: Duration = Duration::from_secs(2);
-/// How long sessions may take to notice the end.
+/// Time that sessions may take to notice the end.
 const LAST_FRAME: Duration = Duration::from_secs(5);
 
 impl Server {
@@ -119,19 +119,19 @@ impl Server {
         Ok(Self { address, token, open, stop, registry, runtime: Some(runtime), accepting: Some(accepting) })
     }
 
-    /// Where it listens.
+    /// Returns the address that the server listens on.
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What changes need to bring; on loopback pages get it by themselves.
+    /// Token that changes need to bring; on loopback pages get it by themselves.
     #[must_use]
     pub fn token(&self) -> &str {
         self.token.text()
     }
 
-    /// What to open in a browser.
+    /// Returns the URL to open in a browser.
     #[must_use]
     pub fn page(&self) -> String {
         if self.open {

@@ -2,7 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What is behind a lock: a panic while holding one of this crate's leaves what is still good.
+/// Locks the mutex, also after a panic: one while holding a lock of this crate leaves a state that
+/// is still good.
 pub fn locked<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! A connection that waits only so long for its other end to take something.
+//! A connection that waits only a limited time for its other end to take something.
 
 use std::io;
 use std::pin::Pin;

@@ -56,7 +56,7 @@ pub struct Registry {
     ending: Arc<AtomicBool>,
 }
 
-/// How long an order may take.
+/// Time that an order may take.
 const ORDER: Duration = Duration::from_secs(10);
 
 impl Entry {
@@ -77,12 +77,12 @@ impl Entry {
         }
     }
 
-    /// Its scenario, with all changes of parameters.
+    /// Scenario of the session, with all changes of parameters.
     pub fn scenario(&self) -> Scenario {
         locked(&self.scenario).clone()
     }
 
-    /// What is left of it, once it has ended.
+    /// Results of the session, once it has ended.
     pub fn leavings(&self) -> Option<Arc<Leavings>> {
         locked(&self.leavings).clone()
     }
@@ -185,7 +185,8 @@ impl Registry {
         })
     }
 
-    /// Who gets the place of a session that has ended; nobody: the place is free.
+    /// Takes the applicant that gets the place of a session that has ended; if there is none, the
+    /// place is free.
     fn take_next(&self) -> Option<Applicant> {
         let mut state = locked(&self.state);
         let next = state.waiting.pop_front();

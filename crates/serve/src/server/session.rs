@@ -26,7 +26,7 @@ pub struct Order {
 /// Everything a session's thread works with.
 pub struct Work {
     pub scenario: Scenario,
-    /// Where it runs; `None` in the simulator, watched as it goes.
+    /// Host that the session runs on; `None` in the simulator, watched as it goes.
     pub place: Option<Place>,
     pub speed: Option<f64>,
     pub paused: bool,
@@ -112,7 +112,7 @@ fn carry_out(session: &mut Session<Thread>, order: Order) {
     let _ = answer.send(session.control(control));
 }
 
-/// What a session has around it on a thread.
+/// Surroundings of a session that runs on a thread.
 struct Thread {
     begun: Instant,
     publisher: Arc<Publisher>,

@@ -57,7 +57,7 @@ impl Publisher {
         }
     }
 
-    /// How many read.
+    /// Returns the number of readers.
     pub fn readers(&self) -> usize {
         self.sender.receiver_count()
     }

@@ -1,4 +1,4 @@
-//! Turns at computing: so many at once, in the order in which they were asked for.
+//! Turns at computing: a limited number at once, in the order in which they were asked for.
 
 use crate::server::lock::locked;
 use std::sync::{Condvar, Mutex, PoisonError};

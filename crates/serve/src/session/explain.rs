@@ -8,7 +8,7 @@ use goodqueue_aqm::spec::{Chosen, KindSpec, Value};
 use goodqueue_base::units::Duration;
 use goodqueue_lab::plan::Queue;
 
-/// What was done to the packet.
+/// Action taken on the packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deed {
     Dropped,

@@ -1,4 +1,4 @@
-//! What goes wrong with a request, as the page gets it.
+//! Faults of a request, in the form in which the page gets them.
 
 use goodqueue_lab::plan::PlanError;
 use http::StatusCode;
@@ -40,7 +40,7 @@ impl Failure {
         self
     }
 
-    /// What is wrong, in words.
+    /// Returns the fault in words.
     pub fn message(&self) -> &str {
         self.body["message"].as_str().unwrap_or_default()
     }

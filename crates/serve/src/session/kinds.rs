@@ -1,4 +1,4 @@
-//! What there is to choose from, made from the descriptions that scenarios are read with.
+//! Kinds to choose from, made from the descriptions that scenarios are read with.
 
 use goodqueue_aqm::sched;
 use goodqueue_base::spec::{Kind, Param, Value as ParamValue};

@@ -1,4 +1,4 @@
-//! How much a session may use.
+//! Limits on the resources of a session.
 
 use std::time::Duration;
 

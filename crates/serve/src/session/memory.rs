@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a packet takes: in the simulator, on its sender's scoreboard, and where it is followed for
+/// Memory of a packet: in the simulator, on its sender's scoreboard, and where it is followed for
 /// the page.
 pub const PACKET_BYTES: u64 = 160;
-/// What both ends of a TCP connection take.
+/// Memory of both ends of a TCP connection.
 pub const CONNECTION_BYTES: u64 = 4096;
-/// What a world takes that holds nothing.
+/// Memory of an empty world.
 pub const WORLD_BYTES: u64 = 1 << 20;
 
-/// What all sessions of a server use together.
+/// Memory that all sessions of a server use together.
 #[derive(Debug)]
 pub struct Memory {
     used: AtomicU64,
@@ -29,7 +29,7 @@ pub struct Share {
 /// Why a share cannot grow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Exhausted {
-    /// It is as large as one may be.
+    /// The share is as large as one may be.
     #[error("it needs more memory than the {} MiB that a session may use", .0 >> 20)]
     Session(u64),
     /// All of them together are.

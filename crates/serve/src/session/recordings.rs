@@ -26,10 +26,10 @@ fn unpacked(packed: &[u8]) -> impl Iterator<Item = u64> {
     })
 }
 
-/// What a page is told of a recording.
+/// Description of a recording for the page.
 #[derive(Clone, Debug, Serialize)]
 pub struct Shown {
-    /// What a scenario calls it.
+    /// Name of the recording in scenarios.
     pub id: String,
     name: String,
     mean_rate_bit_s: f64,

@@ -41,7 +41,7 @@ pub struct Request {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VariantRequest {
-    /// What it is called.
+    /// Name shown for the queue.
     pub label: String,
     /// A name, or a table as in a scenario.
     pub queue: Value,
@@ -62,17 +62,17 @@ pub struct Scenario {
 /// One of them.
 #[derive(Clone, Debug)]
 pub struct Variant {
-    /// What it is called.
+    /// Name shown for the queue.
     pub label: String,
-    /// Its queue as a file has it; changes go in here.
+    /// Settings of the queue as a file has them; changes go in here.
     queue: toml::Value,
-    /// Its settings.
+    /// Point of the scenario with this queue.
     pub point: Point,
 }
 
 const MAX_VARIANTS: usize = 4;
 const MAX_LABEL: usize = 80;
-/// What stands for the file in messages.
+/// File name that stands for the scenario in messages.
 pub const NAME: &str = "scenario.toml";
 
 impl Scenario {
@@ -170,7 +170,7 @@ impl Scenario {
         }
     }
 
-    /// What a file calls the kind of group number `group`.
+    /// Kind of group number `group`, by its name in files.
     pub fn traffic_kind(&self, group: usize) -> &str {
         let groups = self.base.get("traffic").and_then(toml::Value::as_array);
         groups.and_then(|groups| groups.get(group)?.get("kind")?.as_str()).unwrap_or_default()
@@ -196,7 +196,7 @@ impl Scenario {
             other => other.clone(),
         };
         let value = toml::Value::try_from(value).map_err(|_| wrong_value(key))?;
-        // A dotted key reaches what a queue puts to work: `of.target`.
+        // A dotted key reaches a queue within another: `of.target`.
         let mut parts: Vec<&str> = key.split('.').collect();
         let last = parts.pop().unwrap_or_default();
         let mut place = &mut queue;
@@ -255,7 +255,7 @@ fn links(point: &Point) -> Vec<String> {
     point.plan.links.iter().map(|link| link.name.clone()).collect()
 }
 
-/// What lint and the limits say of a scenario; of a sweep, of its first points, as many as a
+/// Checks a scenario by lint and against the limits; of a sweep, its first points, as many as a
 /// session has variants.
 ///
 /// # Errors
@@ -287,7 +287,8 @@ pub fn check(text: &str, recordings: Arc<Recordings>, limits: &Limits) -> Result
     Ok(json!({ "warnings": warnings, "links": links(&point), "groups": groups }))
 }
 
-/// What is probably not meant. A session has one replication, whatever the scenario has.
+/// Warnings about settings that are probably not meant. Those on replications are left out: a
+/// session has one, whatever the scenario has.
 pub(crate) fn warnings(point: &Point) -> Vec<Warning> {
     lint::warnings(point).into_iter().filter(|warning| warning.field != "replications").collect()
 }
@@ -350,7 +351,7 @@ pub fn state_bytes(point: &Point) -> u64 {
 
 /// Memory that a queue takes before it holds anything: that of the queues of flows it is made of.
 fn queue_bytes(queue: &Queue) -> u64 {
-    /// Of one queue of a flow, with the state of its algorithm.
+    /// Memory of one queue of a flow, with the state of its algorithm.
     const FLOW_BYTES: u64 = 256;
     let value = |name: &str| queue.params.iter().find(|(known, _)| *known == name).map(|(_, value)| value);
     let flows = match value("flows") {

@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 use std::time::Duration as Wall;
 use variant::{Pace, Variant};
 
-/// What a page may ask of a session.
+/// Orders of a page to a session.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Control {
@@ -56,7 +56,7 @@ pub enum Control {
     AddFlows {
         /// The group whose flows they are like.
         group: String,
-        /// How many.
+        /// Number of flows to start.
         count: u32,
     },
     /// Change a parameter of a queue.
@@ -72,7 +72,7 @@ pub enum Control {
     },
 }
 
-/// What a session lives in.
+/// Environment of a session: clock, readers, turns.
 pub trait Surroundings {
     /// Wall time since any fixed instant.
     fn now(&self) -> Wall;
@@ -80,7 +80,7 @@ pub trait Surroundings {
     /// Tells all who watch of an event.
     fn publish(&self, event: &str, data: &Value);
 
-    /// How many watch; a page has its session to itself.
+    /// Returns the number of those who watch; a page has its session to itself.
     fn readers(&self) -> usize {
         1
     }
@@ -99,7 +99,7 @@ pub trait Surroundings {
     fn changed(&self, _scenario: &Scenario) {}
 }
 
-/// What comes after a frame.
+/// Step that follows a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// Another frame, after so much wall time or after an order.
@@ -111,7 +111,7 @@ pub enum Next {
 }
 
 const FRAME: Wall = Wall::from_nanos(1_000_000_000 / 60);
-/// What of a frame's time computing may take when it goes as fast as it can.
+/// Part of a frame's time that computing may take when it goes as fast as it can.
 const BUSY: Wall = Wall::from_millis(12);
 /// Frames at once when it goes as fast as it can: a reader that draws 60 a second must not fall
 /// behind.
@@ -124,7 +124,7 @@ const MAX_BEHIND: Wall = Wall::from_millis(250);
 const PACKET_VIEW: f64 = 0.05;
 /// Packets of one frame and variant that are shown one by one.
 const MAX_SHOWN: usize = 2000;
-/// Drops and marks that are told of where there is more than that.
+/// Largest number of drops and marks of a variant that are shown in a frame with too many packets.
 const MAX_SIGNALS: usize = 100;
 /// Least simulated time between two looks at the clock.
 const MIN_STRIDE_S: f64 = 1e-6;
@@ -255,8 +255,8 @@ impl<S: Surroundings> Session<S> {
         self.advance_for_a_frame(until, begun);
         self.show();
         for _ in 1..MAX_AT_ONCE {
-            // What goes as fast as it can is shown in more frames than the screen has, so that no
-            // chart is coarse.
+            // A run at full speed is shown in more frames than the screen has, so that no chart is
+            // coarse.
             if self.speed.is_some() || self.stopped || self.now >= self.end || self.since(begun) >= BUSY {
                 break;
             }
@@ -366,13 +366,13 @@ impl<S: Surroundings> Session<S> {
         let frame = json!({ "t": time(self.now), "dt": span.as_secs_f64(), "variants": variants });
         self.surroundings.publish("frame", &frame);
         let readers = self.surroundings.readers();
-        // Who has just come does not know what waits.
+        // A reader that has just come does not know which packets wait.
         self.packets_begin |= readers > self.readers;
         self.readers = readers;
         if self.is_slow() {
             let mut shown: Vec<_> = self.variants.iter_mut().map(Variant::take_shown).collect();
-            // Who has just come, or is not told of everything, is told what waits now, with what
-            // has just happened already in it.
+            // A reader that has just come, or is not sent every event, gets the packets that wait
+            // now, after the latest events.
             let too_many = shown.iter().any(|events| events.len() > MAX_SHOWN);
             let mut packets = json!({});
             if too_many || self.packets_begin {
@@ -392,7 +392,7 @@ impl<S: Surroundings> Session<S> {
     }
 }
 
-/// What a page is told at the start of a session that runs until `end`: link, groups, variants.
+/// Describes a session that runs until `end`, for a page at its start: link, groups, variants.
 pub fn about(scenario: &Scenario, end: Instant) -> Value {
     let plan = &scenario.variants[0].point.plan;
     let groups = plan

@@ -1,4 +1,4 @@
-//! What a page asks, and the one session that answers come from.
+//! Requests of a page, and the one session that answers come from.
 
 use crate::session::{
     Control, Failure, Leavings, Limits, Memory, Next, Request, Scenario, Session, Shelf, Surroundings, Upload, check, kinds,
@@ -18,33 +18,33 @@ pub enum Ask {
     Hello,
     /// All kinds of queues, congestion controls and traffic.
     Kinds,
-    /// What is probably not meant in a scenario.
+    /// Warnings about settings of a scenario that are probably not meant.
     Check {
         /// The scenario, as a file has it.
         scenario: String,
     },
     /// A recorded link that scenarios may name from now on.
     Trace {
-        /// Its name, without `upload:`.
+        /// Name of the recording, without `upload:`.
         name: String,
         /// The recording, in mahimahi's format.
         text: String,
     },
     /// A session in place of the present one.
     Open {
-        /// What `gq serve` takes at `POST /api/sessions`.
+        /// Request that `gq serve` takes at `POST /api/sessions`.
         session: Request,
     },
     /// A change of the session.
     Control {
-        /// What `gq serve` takes at `POST /api/sessions/ID/control`.
+        /// Order that `gq serve` takes at `POST /api/sessions/ID/control`.
         control: Control,
     },
     /// A file of the session: `scenario.toml` or `summary.json`.
     File {
-        /// Its name.
+        /// Name of the file.
         name: String,
-        /// Of the scenario: the variant, or all of them as a sweep.
+        /// Variant of the scenario; all of them as a sweep unless given.
         variant: Option<usize>,
     },
     /// The session's `report.html`.
@@ -54,7 +54,7 @@ pub enum Ask {
     },
 }
 
-/// What comes after a frame.
+/// Step that follows a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pause {
     /// Another frame, after so much wall time or after an order.
@@ -75,7 +75,7 @@ pub struct Desk<S> {
     ended: Option<Ended>,
 }
 
-/// What is left of a session.
+/// Results of a session that has ended.
 struct Ended {
     scenario: Scenario,
     leavings: Option<Leavings>,

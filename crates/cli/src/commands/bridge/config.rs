@@ -8,7 +8,7 @@ use serde::Deserialize;
 use std::path::Path;
 use toml::de::DeTable;
 
-/// What a file holds.
+/// Contents of a settings file.
 #[derive(Debug, Default)]
 pub struct Config {
     /// The interfaces.
@@ -57,10 +57,10 @@ impl Config {
     }
 }
 
-/// What is wrong with a file's text.
+/// Fault in a file's text.
 #[derive(Debug, thiserror::Error)]
 enum ConfigFault {
-    /// It is no TOML, or a value is of another type.
+    /// The text is not TOML, or a value is of another type.
     #[error("{}", .0.message())]
     Toml(#[from] toml::de::Error),
     /// A name that is neither an interface nor an option of the line.
@@ -68,7 +68,7 @@ enum ConfigFault {
     Unknown {
         /// The name.
         name: String,
-        /// Its byte.
+        /// Byte offset of the name.
         at: usize,
         /// The names there are.
         known: Vec<String>,

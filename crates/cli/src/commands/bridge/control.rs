@@ -23,13 +23,13 @@ use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration as Wall;
 
-/// What those who ask see and change.
+/// State that clients of the control socket see and change.
 pub struct ControlState {
-    /// What is shown of the line, as it is now.
+    /// Facts shown about the line, as it is now.
     pub shown: Mutex<Shown>,
     /// The latest figures.
     pub totals: Mutex<Totals>,
-    /// What was asked for at the start, with all changes.
+    /// Settings asked for at the start, with all changes.
     pub settings: Mutex<LineSettings>,
     /// To the thread that moves packets.
     pub commands: SyncSender<Command>,
@@ -42,7 +42,7 @@ pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// A longer line is no command.
 const MAX_LINE: u64 = 4096;
-/// Who says nothing for so long is sent away.
+/// Time after which a silent client is disconnected.
 const PATIENCE: Wall = Wall::from_secs(10);
 
 /// The socket's file, removed at the end.
@@ -83,7 +83,7 @@ pub fn open_metrics(address: &str) -> Result<TcpListener, Failure> {
 pub fn serve(listener: UnixListener, state: Arc<ControlState>) -> Result<(), Failure> {
     thread("control", move || {
         for stream in listener.incoming().flatten() {
-            // Who breaks off has had enough.
+            // A client that breaks off has had enough.
             let _ = talk(&stream, &state);
         }
     })
@@ -148,7 +148,7 @@ fn stats(state: &ControlState) -> Value {
 /// Why a command is not carried out.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
-    /// It is none of the commands.
+    /// The line is none of the commands.
     #[error("allowed: stats; rate, delay, aqm or policy with down or up and a value")]
     NoCommand,
     /// A rate that cannot be read.
@@ -184,7 +184,7 @@ pub fn obey(line: &str, state: &ControlState) -> Result<Value, Refusal> {
     let down = way == Way::Down;
     let mut changed = locked(&state.settings).clone();
     let given = Some(value.to_owned());
-    // What the other direction had only because this one had it, it keeps.
+    // The other direction keeps a value that it had only because this one had it.
     match what {
         "rate" => {
             quantity::rate(value).map_err(Refusal::Rate)?;

@@ -35,12 +35,12 @@ pub struct KeeperArguments {
 const BEAT: u8 = b'b';
 const END: u8 = b'e';
 const BEAT_EVERY: std::time::Duration = std::time::Duration::from_millis(100);
-/// A bridge that has not moved on for so long stands still.
+/// Time without progress after which a bridge counts as standing still.
 const STANDS_STILL: Duration = Duration::secs(1);
-/// How long the process that joins interfaces may take to let go of them.
+/// Time in which the process that joins interfaces must let go of them.
 const LET_GO: std::time::Duration = std::time::Duration::from_secs(2);
 
-/// Whoever puts things back at the end.
+/// Handle of the process that puts things back at the end.
 pub struct Keeper {
     child: Option<Child>,
     heart: Option<SyncSender<()>>,
@@ -99,9 +99,9 @@ fn tell(mut pipe: ChildStdin, beat: &AtomicU64, ended: &Receiver<()>) {
     }
 }
 
-/// What joins received frames, so that a queue would see many packets as one.
+/// Offloads that join received frames, so that a queue would see many packets as one.
 const JOINING: [Offload; 2] = [Offload::Gro, Offload::Lro];
-/// What joins them so that they cannot be taken apart again.
+/// Offloads that join frames so that they cannot be taken apart again.
 const FOR_GOOD: [Offload; 1] = [Offload::Lro];
 
 /// Sees to offloads as asked for, and to what happens when the bridge dies.
@@ -160,7 +160,7 @@ fn spawn(on: &[(&str, Offload)], join: Option<[&String; 2]>) -> Result<Child, Fa
     command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().map_err(failed)
 }
 
-/// How the bridge went.
+/// End of the bridge, as its keeper sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Gone {
     /// As it should, or before it moved packets.
@@ -222,8 +222,7 @@ fn put_back(switched: &[String]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Where the process that has joined an interface can be reached; seen within the network namespace
-/// alone.
+/// Address of the process that has joined an interface; seen within the network namespace alone.
 fn address(interface: &str) -> io::Result<SocketAddr> {
     SocketAddr::from_abstract_name(format!("goodqueue/joined/{interface}"))
 }

@@ -8,7 +8,7 @@ use goodqueue_live::port::xdp::{Transfer, XdpPort};
 use goodqueue_live::sys::busy::BusyPolling;
 use serde_json::{Value, json};
 
-/// What was granted of an interface.
+/// Features granted for an interface.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Granted {
     /// In the driver and without copies, of AF_XDP.

@@ -1,4 +1,4 @@
-//! What a bridge is asked for, from the command line or a file, and the plan made of it.
+//! Settings of a bridge, from the command line or a file, and the plan made of them.
 
 use crate::failure::Failure;
 use goodqueue_lab::compare::{Comparison, Signal};
@@ -67,7 +67,7 @@ pub const DEFAULT_DELAY: &str = "0 s";
 const LINK: &str = "line";
 
 impl LineSettings {
-    /// What is not said here is as in `behind`.
+    /// Returns these settings; those that are not given are as in `behind`.
     pub fn over(self, behind: Self) -> Self {
         Self {
             // A rate given here replaces a recording there, and the other way round.
@@ -87,7 +87,7 @@ impl LineSettings {
         }
     }
 
-    /// The same as options of `gq bridge`.
+    /// Returns the settings as options of `gq bridge`.
     pub fn options(&self) -> Vec<String> {
         let Self { rate, rate_up, trace, aqm, aqm_up, policy, no_ecn, buffer, buffer_up, delay, delay_up, overhead, seed } = self;
         let seed = seed.map(|seed| seed.to_string());
@@ -209,7 +209,7 @@ impl LineSettings {
         Comparison::queue_table(&text, signal).map_err(|error| Failure::Input(format!("{option}: {}", error.message)))
     }
 
-    /// The same as a plan of one run that lasts so long.
+    /// Converts the settings to a plan of one run with this duration.
     pub fn plan(&self, duration: &str) -> Result<Plan, Failure> {
         let text = self.scenario_of("line", duration)?;
         Plan::parse("scenario made from the options", &text, Path::new(""))

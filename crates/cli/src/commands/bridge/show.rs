@@ -1,4 +1,4 @@
-//! What a running bridge prints: a table line by line, or JSON with the names that `tc -s -j qdisc`
+//! Output of a running bridge: a table line by line, or JSON with the names that `tc -s -j qdisc`
 //! uses.
 
 use super::SENDER_REMEDY;
@@ -16,11 +16,11 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io;
 
-/// What is shown.
+/// Facts about the line, and the form in which it is shown.
 pub struct Shown {
     /// In and out.
     pub interfaces: [String; 2],
-    /// What was granted of each.
+    /// Features granted for each interface.
     pub granted: [Granted; 2],
     /// The line.
     pub link: Link,
@@ -36,7 +36,7 @@ pub struct Totals {
     at: Instant,
     /// When the first report came, and the processor time of the thread then.
     first: Option<(Instant, Duration)>,
-    /// What the thread has taken of a processor since then.
+    /// Share of a processor that the thread has used since then.
     processor: f64,
     reports: u64,
 }

@@ -1,4 +1,4 @@
-//! What is exported: a scenario, a result with what was set when it ran, or a recommendation.
+//! Source of an export: a scenario, a result with what was set when it ran, or a recommendation.
 
 use crate::failure::Failure;
 use crate::result::recorded_plan;

@@ -10,7 +10,7 @@ pub fn today() -> String {
     date(days)
 }
 
-/// The date so many days after the first of January 1970.
+/// Returns the date `days` days after the first of January 1970.
 fn date(mut days: u64) -> String {
     let is_leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let mut year = 1970;

@@ -1,4 +1,4 @@
-//! Where the gallery is.
+//! Location of the gallery.
 
 use crate::failure::Failure;
 use goodqueue_studies::gallery::embedded;

@@ -21,7 +21,7 @@ struct Half {
     backlog: f64,
     /// Milliseconds in the queue since the last sample: median and 99th percentile.
     sojourn_ms: Option<(f64, f64)>,
-    /// The same since the start.
+    /// Milliseconds in the queue since the start: median and 99th percentile.
     whole_ms: (f64, f64),
 }
 
@@ -41,7 +41,7 @@ impl Half {
     }
 }
 
-/// What the line has said.
+/// Samples read from the line's output.
 #[derive(Debug, Default)]
 pub struct Samples {
     /// Down and up.

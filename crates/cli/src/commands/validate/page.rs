@@ -12,7 +12,7 @@ use goodqueue_lab::report::{self, ReportInput, ReportPoint};
 use goodqueue_lab::runner::{PointResult, RunReport};
 use goodqueue_lab::summary::Summary;
 
-/// What it is made from.
+/// Data that the page is made from.
 pub struct Page<'a> {
     pub plan: &'a Plan,
     pub points: &'a [Point],
@@ -21,7 +21,7 @@ pub struct Page<'a> {
     pub real: &'a RunReport,
     /// Both hosts' names.
     pub hosts: &'static str,
-    /// What else is to be known.
+    /// Warnings beside those that follow from the comparison.
     pub warnings: Vec<String>,
 }
 
@@ -76,7 +76,8 @@ impl Page<'_> {
         }
     }
 
-    /// What does not agree, before all else.
+    /// Returns the warnings, among them the figures that do not agree, which the page shows before
+    /// all else.
     fn warnings(&self) -> Vec<String> {
         let mut warnings = self.warnings.clone();
         if self.real.attempts.iter().any(|run| run.void.is_some()) {

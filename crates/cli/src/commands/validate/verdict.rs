@@ -1,4 +1,4 @@
-//! What is compared, how close it must be, and what came out.
+//! Comparison of figures: which ones, how close they must be, and the outcome.
 
 use goodqueue_lab::hosts::{self, Validity};
 use goodqueue_lab::plan::{Point, Scenario, Traffic};
@@ -9,7 +9,8 @@ use goodqueue_sim::SourceSpec;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// How close a figure must be: within so much, or within this part of the one with kernel senders.
+/// Figure to compare, with the bound on its distance from the one with kernel senders: an absolute
+/// one, or one relative to the figures.
 struct Compared {
     metric: &'static str,
     /// As people call it, and the unit they read it in.
@@ -123,7 +124,7 @@ pub struct Row {
     sim: Figure,
     real: Figure,
     difference: Figure,
-    /// What comes of it.
+    /// Verdict on the figure.
     pub verdict: Verdict,
 }
 
@@ -150,9 +151,9 @@ impl Row {
 
 /// One point of the sweep.
 pub struct ComparedPoint {
-    /// Its name.
+    /// Label of the point.
     pub label: String,
-    /// What was compared.
+    /// Figures that were compared.
     pub rows: Vec<Row>,
 }
 
@@ -167,7 +168,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Of two reports over the same points.
+    /// Compares two reports over the same points.
     pub fn new(points: &[Point], sim: &RunReport, real: &RunReport) -> Self {
         let both = |(point, (sim, real)): (&Point, (&PointResult, &PointResult))| {
             let (sim, real) = (sim.summary.as_ref()?, real.summary.as_ref()?);
@@ -177,17 +178,17 @@ impl Comparison {
         Self { against: real.host, points, runs: real.attempts.clone() }
     }
 
-    /// How many figures have this verdict.
+    /// Returns the number of figures with this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.points.iter().flat_map(|point| &point.rows).filter(|row| row.verdict == verdict).count()
     }
 
-    /// How many figures are too far apart.
+    /// Returns the number of figures that are too far apart.
     pub fn differ(&self) -> usize {
         self.count(Verdict::Differs)
     }
 
-    /// What came out, in a sentence.
+    /// Returns the outcome in a sentence.
     pub fn sentence(&self) -> String {
         let [agree, unclear, differ] = [Verdict::Agrees, Verdict::Unclear, Verdict::Differs].map(|verdict| self.count(verdict));
         let mut text = format!(
@@ -225,7 +226,7 @@ impl Comparison {
         text
     }
 
-    /// The same for programs.
+    /// Returns the comparison as JSON, for programs.
     pub fn to_json(&self) -> Value {
         let row = |row: &Row| {
             let Row { subject, compared, sim, real, difference, verdict } = row;
@@ -246,7 +247,7 @@ impl Comparison {
     }
 }
 
-/// What is compared of a group.
+/// Returns the figures to compare for a group.
 fn of_group(plan: &Scenario, name: &str) -> &'static [Compared] {
     let is_echo = |traffic: &Traffic| matches!(traffic.main.source, SourceSpec::Echo { .. });
     if plan.traffic.iter().any(|traffic| traffic.name == name && is_echo(traffic)) { OF_PROBES } else { OF_GROUPS }

@@ -1,5 +1,5 @@
-//! What the testbed measured, in the simulator's terms. Figures are computed from that as for every
-//! host.
+//! Converts the testbed's measurements to the simulator's terms. Figures are computed from them as
+//! for every host.
 
 use goodqueue_base::units::{Duration, Instant, Rng};
 use goodqueue_lab::plan::{Heading, Link, Scenario, Traffic};

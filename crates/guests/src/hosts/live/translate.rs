@@ -53,7 +53,7 @@ struct Group<'a> {
     source: Source,
 }
 
-/// What all TCP connections of the testbed have in common.
+/// Settings that all TCP connections of the testbed share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Connections {
     ecn: bool,
@@ -192,7 +192,7 @@ fn group<'a>(traffic: &'a Traffic, link: &Link, common: &mut Option<Connections>
     Ok(Group { flows: *flows, start, stop: *stop, way, class: *class, source })
 }
 
-/// What a flow of a group sends.
+/// Translates the source of a group's flows.
 fn translate_source(group: &str, source: &SourceSpec, common: &mut Option<Connections>) -> Result<Source, Refusal> {
     let refuse = |key: &str, why: &str| Err(Refusal::of_traffic(group, key, why));
     let udp = |rate: Rate, arrivals, packet_size: Bytes, ecn| {
@@ -319,7 +319,7 @@ fn check_receiver(group: &str, receiver: &ReceiverConfig, sender_mss: Bytes) -> 
 }
 
 impl Translated<'_> {
-    /// How TCP sends on this link.
+    /// Returns the frames in which TCP sends its segments on this link.
     pub const fn segments(&self) -> Segments {
         self.segments
     }

@@ -144,7 +144,8 @@ fn of_sender(sender: &SenderConfig, header: Bytes, kernel: &Kernel) -> Option<(&
     None
 }
 
-/// The same of a receiver, whose sender has segments of `sender_mss`.
+/// The first key of a receiver that a kernel's cannot have, and why. The sender has segments of
+/// `sender_mss`.
 fn of_receiver(receiver: &ReceiverConfig, sender_mss: Bytes) -> Option<(&'static str, String)> {
     let ReceiverConfig { ack_policy, max_ack_delay, sack, mss } = receiver;
     let refuse = |key: &'static str, why: &str| Some((key, why.to_owned()));
@@ -175,7 +176,7 @@ fn sampled(world: &OutsideWorld) -> impl Iterator<Item = u32> {
     tcp_flows(world.spec()).map(|(number, ..)| number).filter(|number| !world.is_transfer(*number)).take(MAX_SAMPLED)
 }
 
-/// What an end is told.
+/// Builds the job of one end.
 pub(super) fn job(world: &OutsideWorld, role: Role, epoch: u64) -> Job {
     let spec = world.spec();
     let watched: BTreeSet<u32> = sampled(world).collect();
@@ -221,7 +222,7 @@ pub(super) fn memory(spec: &WorldSpec) -> u32 {
     (192 + 4 * tcp_flows(spec).count().min(400)) as u32
 }
 
-/// What guests have said of their connections.
+/// States of the connections, as guests have reported them.
 pub(super) struct States {
     /// Number in the specification, and the name of its series, of each flow with ends outside.
     flows: Vec<(u32, String)>,

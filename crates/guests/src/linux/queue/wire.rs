@@ -16,15 +16,15 @@ const UDP: usize = 8;
 /// Bytes of an answer before the numbers of dropped packets.
 const ANSWER: usize = 44;
 
-/// What a guest answers.
+/// Answer of a guest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// Its monotonic clock, in nanoseconds.
+    /// Monotonic clock of the guest, in nanoseconds.
     pub time: u64,
     /// Packets in the queue discipline.
     pub waiting: u32,
-    /// Its hash of the packet's source address, and of the destination: what the queue discipline
-    /// was told. Zeros when it does not have the packet any more.
+    /// Guest's hash of the packet's source address, and of its destination, as passed to the queue
+    /// discipline. Zeros when the guest does not have the packet any more.
     pub hosts: [u32; 2],
 }
 
@@ -78,7 +78,7 @@ pub fn read(frame: &[u8], happened: &mut Happened) -> Option<Answer> {
         .extend(numbers.chunks_exact(4).map(|number| u32::from_ne_bytes([number[0], number[1], number[2], number[3]])));
     happened.left = (left != NOTHING).then(|| (left, Ecn::from_bits(field as u8)));
     let time = u64::from(word(0)) | u64::from(word(4)) << 32;
-    // Of what is kept beside the packet (`struct GqkFacts`) these are the third and fourth word.
+    // These are the third and fourth word of the facts kept beside the packet (`struct GqkFacts`).
     Some(Answer { time, waiting: word(16), hosts: [word(28), word(32)] })
 }
 

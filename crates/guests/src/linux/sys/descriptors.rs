@@ -27,7 +27,7 @@ pub fn memory_file(len: u64) -> io::Result<File> {
     Ok(file)
 }
 
-/// The same, of a length that nobody can change: whoever maps it is sure of it.
+/// Creates a memory file of a length that nobody can change, which whoever maps it can rely on.
 ///
 /// # Errors
 /// When there is no room.

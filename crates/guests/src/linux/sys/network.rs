@@ -1,4 +1,4 @@
-//! What the program inside a guest asks its kernel for.
+//! Requests of the program inside a guest to its kernel.
 
 use super::checked;
 use crate::linux::report::ConnectionState;
@@ -27,7 +27,7 @@ pub fn mount_over(file: &CStr, at: &CStr) -> io::Result<()> {
     checked(unsafe { libc::mount(file.as_ptr(), at.as_ptr(), none, libc::MS_BIND, none.cast()) }).map(|_| ())
 }
 
-/// Lets bytes through a terminal as they are.
+/// Makes a terminal pass bytes through as they are.
 ///
 /// # Errors
 /// When it is none.
@@ -172,7 +172,7 @@ pub fn bind(socket: BorrowedFd<'_>, port: u16) -> io::Result<()> {
     checked(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), len) }).map(|_| ())
 }
 
-/// Lets this process have so many descriptors.
+/// Raises the number of descriptors that this process may have to `most`.
 ///
 /// # Errors
 /// When the kernel refuses.
@@ -257,8 +257,8 @@ pub fn finish(socket: BorrowedFd<'_>) -> io::Result<()> {
 /// Whether both ends have closed.
 #[must_use]
 pub fn is_closed(socket: BorrowedFd<'_>) -> bool {
-    /// What sockets of past connections are in (`tcp_states.h`); those that wait for late packets
-    /// are no sockets any more.
+    /// State of sockets of past connections (`tcp_states.h`); those that wait for late packets are
+    /// no sockets any more.
     const CLOSED: u8 = 7;
     information(socket).is_ok_and(|bytes| bytes[0] == CLOSED)
 }
@@ -304,7 +304,7 @@ pub fn state(socket: BorrowedFd<'_>) -> io::Result<ConnectionState> {
     })
 }
 
-/// Which ways of a socket are watched.
+/// Events of a socket that are waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watch {
     /// Something to read.
@@ -320,7 +320,7 @@ pub struct Poller {
     timer: OwnedFd,
 }
 
-/// What the timer is known by.
+/// Key that identifies the timer.
 pub const TIMER: u64 = u64::MAX;
 
 impl Poller {

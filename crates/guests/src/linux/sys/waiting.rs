@@ -5,8 +5,8 @@ use std::io;
 use std::os::fd::RawFd;
 use std::time::Duration;
 
-/// Which of these have something to read, or are at their end, within `most`; none when nothing
-/// came.
+/// Returns which of these have something to read, or are at their end, within `most`; none when
+/// nothing came.
 ///
 /// # Errors
 /// When the kernel refuses.

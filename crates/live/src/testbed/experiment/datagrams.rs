@@ -1,4 +1,4 @@
-//! What all UDP flows do alike: send when it is time, and take what comes.
+//! Loops that all UDP flows share: send when it is time, and take what comes.
 
 use super::Flow;
 use super::waiting::{Deadline, Stop, is_pause, offered};

@@ -58,7 +58,7 @@ impl Ends {
             || interval,
             || {
                 prober.next().write(&mut payload);
-                // What finds no room here never comes back either.
+                // A probe that finds no room here counts as sent, too: it never comes back.
                 shared.sent.fetch_add(1, Ordering::Relaxed);
                 sender.send(&payload).map(|_| ())
             },

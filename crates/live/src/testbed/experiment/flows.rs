@@ -18,22 +18,22 @@ use std::sync::atomic::Ordering;
 use std::thread::Scope;
 use std::time::Duration as Wall;
 
-/// What a flow did.
+/// Counts and times of one flow.
 #[derive(Clone, Debug)]
 pub struct FlowMeasured {
     /// Bytes that arrived: payload of TCP, IP bytes of UDP, those of answers of an echo.
     pub delivered_bytes: u64,
     /// Packets with data that were sent, retransmissions included.
     pub sent_packets: u64,
-    /// Of these, retransmissions.
+    /// Packets among those sent that were retransmissions.
     pub retransmitted_packets: u64,
     /// The kernel's smoothed round-trip time, sampled; empty for UDP.
     pub rtt: TimeCounts,
-    /// What became of the probes of an echo; nothing of others.
+    /// Outcome of the probes of an echo; `None` for other flows.
     pub probes: Option<ProbesOutcome>,
 }
 
-/// Where a flow stands; no number where nothing is known.
+/// State of a flow; NaN where nothing is known.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FlowState {
     pub(super) delivered_bytes: u64,
@@ -216,7 +216,7 @@ fn udp_flow<'scope>(
 }
 
 impl Live {
-    /// What all flows did so far; round-trip times and probes since the last call.
+    /// Returns the counts of all flows so far; round-trip times and probes since the last call.
     pub(super) fn read(&self) -> Vec<FlowMeasured> {
         let one = |shared: &Arc<Shared>| {
             let stream = locked(&shared.stream);
@@ -232,7 +232,7 @@ impl Live {
         self.0.iter().map(one).collect()
     }
 
-    /// What senders say of themselves now. In the measured part their round-trip times count.
+    /// Returns the present state of all senders. In the measured part their round-trip times count.
     pub(super) fn sample(&self, is_measured: bool) -> Vec<FlowState> {
         let one = |shared: &Arc<Shared>| {
             let state = locked(&shared.stream).as_ref().and_then(|stream| tcp::state(stream.as_fd()).ok());

@@ -3,7 +3,7 @@
 use goodqueue_aqm::math::log;
 use goodqueue_base::units::{Duration, Rng};
 
-/// How packets follow one another.
+/// Distribution of the gaps between packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrivals {
     /// At constant gaps.
@@ -25,7 +25,7 @@ pub(super) struct Gaps {
     arrivals: Arrivals,
     gap_s: f64,
     rng: Rng,
-    /// Of a burst: packets that are left of it, and time that was too short for another one.
+    /// Packets left in a burst; `carry_s` is the time that was too short for another one.
     left: u64,
     carry_s: f64,
 }

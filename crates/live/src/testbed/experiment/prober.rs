@@ -6,7 +6,7 @@ use goodqueue_base::units::{Duration, Instant};
 use goodqueue_sim::trace::{Probes, ProbesOutcome};
 use std::sync::Mutex;
 
-/// What is known of a flow's probes, and the clock that times them.
+/// Probes of a flow, and the clock that times them.
 #[derive(Debug)]
 pub(super) struct Prober {
     probes: Mutex<Probes>,
@@ -23,7 +23,7 @@ impl Prober {
         clock.now()
     }
 
-    /// What became of probes sent since the last call.
+    /// Returns the outcome of the probes sent since the last call.
     pub(super) fn take(&self) -> ProbesOutcome {
         let mut probes = locked(&self.probes);
         let outcome = probes.outcome(self.now());
@@ -44,7 +44,7 @@ impl Prober {
     }
 }
 
-/// What a probe carries.
+/// Content of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stamp {
     pub(super) number: u64,

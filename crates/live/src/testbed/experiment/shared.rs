@@ -1,4 +1,4 @@
-//! What the threads of one flow share.
+//! State shared by the threads of one flow.
 
 use super::Source;
 use super::prober::Prober;
@@ -15,7 +15,7 @@ pub(super) struct Shared {
     pub(super) stream: Mutex<Option<TcpStream>>,
     pub(super) rtt: Mutex<TimeCounts>,
     pub(super) failure: Mutex<Option<String>>,
-    /// Of an echo.
+    /// Probes of an echo; `None` for other flows.
     pub(super) prober: Option<Prober>,
 }
 

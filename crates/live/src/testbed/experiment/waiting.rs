@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration as Wall;
 
-/// Threads look so often whether it is over.
+/// Time between two looks of a thread at whether the experiment is over.
 pub(super) const LOOK: Wall = Wall::from_millis(100);
 
 /// Says once to many that it is over.
@@ -21,7 +21,7 @@ pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Stop {
-    /// It is over.
+    /// Ends the experiment.
     pub fn now(&self) {
         *locked(&self.over) = true;
         self.told.notify_all();
@@ -36,7 +36,7 @@ impl Stop {
     }
 }
 
-/// How long a flow offers data, from its start.
+/// Returns how long a flow offers data, from its start.
 pub(super) fn offered(flow: &Flow) -> Wall {
     flow.stop.map_or(Wall::MAX, |stop| Wall::from_nanos(stop.saturating_sub(flow.start).as_nanos()))
 }

@@ -1,4 +1,4 @@
-//! What calls and games get while a world runs.
+//! Quality of calls and games while a world runs.
 
 use goodqueue_base::units::{Duration, Instant};
 use goodqueue_lab::metrics::opinion_score;
@@ -23,8 +23,8 @@ impl Calls {
         Self { since: world.now(), groups: vec![Value::Null; world.spec().groups.len()] }
     }
 
-    /// What each group got in the latest complete stretch; null for groups without calls, and where
-    /// nothing arrived.
+    /// Returns the quality of each group's calls in the latest complete stretch; null for groups
+    /// without calls, and where nothing arrived.
     pub fn look(&mut self, world: &mut OpenWorld) -> &[Value] {
         let now = world.now();
         if now.since(self.since) >= STRETCH {

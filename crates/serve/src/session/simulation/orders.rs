@@ -1,4 +1,4 @@
-//! What a page asks of a session while it runs.
+//! Orders of a page to a session while it runs.
 
 use super::{Control, Session, Surroundings};
 use crate::session::failure::Failure;

@@ -74,7 +74,7 @@ pub struct Packets {
 }
 
 impl Packets {
-    /// What waits, the earliest arrival first.
+    /// Returns the packets that wait, the earliest arrival first.
     pub fn waiting(&self) -> Vec<Waiting> {
         let mut waiting: Vec<Waiting> = self.flows.iter().flatten().map(Place::waiting).collect();
         waiting.sort_unstable_by_key(|waiting| waiting.id);

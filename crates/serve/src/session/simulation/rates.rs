@@ -11,13 +11,13 @@ const STRETCH_S: f64 = 0.05;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rates {
     pub throughput: f64,
-    /// Of what the link could have sent; `None` when it could send nothing.
+    /// Share of what the link could have sent; `None` when it could send nothing.
     pub utilization: Option<f64>,
     pub groups: Vec<f64>,
     pub flows: Vec<f64>,
 }
 
-/// What happened in one frame; bytes of groups and flows count since the start of the run.
+/// Counts of one frame; bytes of groups and flows count since the start of the run.
 #[derive(Debug)]
 pub struct Happened {
     pub span_s: f64,
@@ -85,7 +85,7 @@ impl Reckoner {
 mod tests {
     use super::*;
 
-    /// A frame in which so many packets of 1250 bytes left a link of 10 Mbit/s.
+    /// Builds a frame in which `packets` packets of 1250 bytes left a link of 10 Mbit/s.
     fn frame(span_s: f64, packets: u64, delivered: u64) -> Happened {
         Happened {
             span_s,

@@ -13,23 +13,23 @@ use goodqueue_lab::summary::Summary;
 use goodqueue_lab::verdict::{Criteria, Headline};
 use serde_json::{Value, json};
 
-/// What is left of a session that has ended.
+/// Results of a session that has ended.
 #[derive(Clone, Debug)]
 pub struct Leavings {
     /// `summary.json`.
     pub summary_json: String,
-    /// What `report.html` says.
+    /// Contents of `report.html`.
     pub report: report::Contents,
-    /// What came of it, in sentences.
+    /// Verdict on the results, in sentences.
     pub verdict: String,
 }
 
-/// The end of a session: what is told of it, and what is left of it.
+/// The end of a session: the event published, and the results kept.
 #[derive(Clone, Debug)]
 pub struct Ending {
     /// The data of the event `done`.
     pub done: Value,
-    /// Its files; none when it was stopped before measuring began.
+    /// Files of the session; none when it was stopped before measuring began.
     pub leavings: Option<Leavings>,
 }
 
@@ -55,14 +55,15 @@ impl<S: Surroundings> Session<S> {
 }
 
 impl Ending {
-    /// Of a session that was stopped before measuring began.
+    /// Builds the end of a session that was stopped before measuring began.
     pub fn without_result(changed: bool) -> Self {
         let verdict = "It was stopped before measuring began, so there is nothing to say.";
         let done = json!({ "verdict": verdict, "fingerprint": "", "fingerprints": [], "changed": changed });
         Self { done, leavings: None }
     }
 
-    /// Of a session with these results; `until_s` is the simulated time that it got to.
+    /// Builds the end of a session with these results; `until_s` is the simulated time that it
+    /// reached.
     pub fn new(scenario: &Scenario, report: &RunReport, changed: bool, until_s: f64) -> Self {
         let one = |fingerprint: &u64| Provenance::new(String::new(), [*fingerprint]).fingerprint;
         let each: Vec<String> = report.fingerprints.iter().map(one).collect();
@@ -95,7 +96,7 @@ fn warmup_s(scenario: &Scenario) -> f64 {
     scenario.variants[0].point.plan.warmup.as_secs_f64()
 }
 
-/// What the end is written from.
+/// Facts that the end is written from.
 struct Reckoning<'a> {
     scenario: &'a Scenario,
     report: &'a RunReport,

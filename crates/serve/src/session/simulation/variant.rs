@@ -16,14 +16,14 @@ use serde_json::{Map, Value, json};
 
 /// Flows that a page is shown.
 const MAX_FLOWS: usize = 64;
-/// Events of one turn: other sessions wait for so long, and so does an order to stop.
+/// Events of one turn, for which other sessions and an order to stop wait.
 const EVENTS_PER_TURN: u64 = 100_000;
-/// The same where each event is looked at.
+/// Events of one turn where each event is looked at.
 const SLOW_EVENTS_PER_TURN: u64 = 5_000;
 /// Packet events kept for one frame.
 const MAX_KEPT: usize = 10 * super::MAX_SHOWN;
 
-/// How closely a world is followed.
+/// Level of detail at which a world is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
     /// In figures only.
@@ -115,12 +115,12 @@ impl Variant {
         std::mem::take(&mut self.shown)
     }
 
-    /// What waits.
+    /// Returns the packets that wait.
     pub fn waiting(&self) -> Vec<Waiting> {
         self.packets.waiting()
     }
 
-    /// What happened since the last call.
+    /// Describes the time since the last call: link, groups, flows, gauges.
     pub fn frame(&mut self) -> Value {
         let view = self.world.look(MAX_FLOWS);
         let link = &view.links[self.link as usize];

@@ -8,7 +8,7 @@ use goodqueue_lab::verdict::Headline;
 use goodqueue_lab::verdict::words::list;
 use serde_json::Value;
 
-/// What a session found; `summary` is that of its results.
+/// Findings of a session; `summary` is that of its results.
 pub(super) struct Findings<'a> {
     pub scenario: &'a Scenario,
     pub summary: &'a Value,
@@ -56,7 +56,7 @@ impl Findings<'_> {
         each.map(|each| format!("Packets marked and dropped: {each}."))
     }
 
-    /// How long packets wait, and how much of the link is used.
+    /// Sentence on the time that packets wait, and on the share of the link that is used.
     fn waits(&self) -> Option<String> {
         let each = self.each(|point| {
             let link = self.link(point);
@@ -70,7 +70,7 @@ impl Findings<'_> {
         &point["links"][&self.scenario.link]
     }
 
-    /// What `say` says of each queue, where it says something of all.
+    /// Joins the words of `say` about each queue; `None` unless it says something of all.
     fn each(&self, say: impl Fn(&Value) -> Option<String>) -> Option<String> {
         let points = self.summary["points"].as_array()?.iter().zip(&self.scenario.variants);
         let each: Option<Vec<String>> = points.map(|(point, one)| Some(format!("{} under {}", say(point)?, one.label))).collect();
