@@ -73,7 +73,7 @@ struct GqkArena;
 struct GqkQueue;
 
 /*
- What a queue needs to know of a packet. It lies in the packet itself, in the part of
+ The facts of a packet that a queue needs. They lie in the packet itself, in the part of
  `struct sk_buff` that belongs to the queue in which it waits; so a queue holds nothing but where
  that is.
  */
@@ -105,7 +105,7 @@ struct GqkFacts {
 };
 
 /*
- What is known of the device when a queue is made.
+ The facts of the device that are known when a queue is made.
  */
 struct GqkDevice {
   /*
@@ -143,8 +143,7 @@ struct GqkCall {
    */
   uint64_t now;
   /*
-   When the queue is to be called again at the latest; `GQK_NEVER`: not before something
-   arrives.
+   Time of the next call of the queue at the latest; `GQK_NEVER`: not before something arrives.
    */
   uint64_t next;
   /*

@@ -34,7 +34,7 @@ pub const GQK_REFUSED: u32 = 1;
 /// No such time.
 pub const GQK_NEVER: u64 = u64::MAX;
 
-/// What is known of the device when a queue is made.
+/// The facts of the device that are known when a queue is made.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct GqkDevice {
@@ -58,8 +58,7 @@ pub struct GqkCall {
     pub queue: *mut Queue,
     /// Nanoseconds of a clock that never runs backwards.
     pub now: u64,
-    /// When the queue is to be called again at the latest; `GQK_NEVER`: not before something
-    /// arrives.
+    /// Time of the next call of the queue at the latest; `GQK_NEVER`: not before something arrives.
     pub next: u64,
     /// Packets that wait in the queue after the call; after `GQK_MAKE`, the most that may.
     pub waiting: u64,

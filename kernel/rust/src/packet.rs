@@ -4,7 +4,7 @@ use core::ptr::NonNull;
 use goodqueue_aqm::{FlowHash, HostHash, Hosts, Packet};
 use goodqueue_base::units::{Bytes, Class, Ecn};
 
-/// What a queue needs to know of a packet. It lies in the packet itself, in the part of
+/// The facts of a packet that a queue needs. They lie in the packet itself, in the part of
 /// `struct sk_buff` that belongs to the queue in which it waits; so a queue holds nothing but where
 /// that is.
 #[repr(C)]
