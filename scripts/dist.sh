@@ -31,8 +31,8 @@ export CARGO_PROFILE_DEV_OPT_LEVEL=0 CARGO_PROFILE_DEV_DEBUG=false
 say() { echo "── dist: $*"; }
 skip() { echo "skipped: $*"; }
 
-# gq and gq-checks for a C library, gnu or musl, into $work/LIBC. The Python package is named for its features
-# alone: this gq draws PDF and PNG, as the one in the wheel does.
+# gq and gq-checks for a C library, gnu or musl, into $work/LIBC. The Python package is named for
+# its features alone: this gq draws PDF and PNG, as the one in the wheel does.
 binary() { # LIBC
     local triple="$machine-unknown-linux-$1" linker="$machine-unknown-linux-$1"
     [ "$1" = gnu ] && linker="$triple.$glibc"

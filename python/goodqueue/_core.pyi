@@ -35,7 +35,7 @@ class Plan:
     def parts(self) -> tuple[str, str, str, list[tuple[str, str]]]: ...
 
 class Verdict:
-    """What an algorithm decides about a packet.
+    """The decision of an algorithm about a packet.
 
     ``PASS`` lets it through. ``SIGNAL`` sets CE on an ECN-capable packet and drops any other. ``MARK`` sets CE on an
     ECN-capable packet and lets any other through. ``DROP`` drops it.
@@ -48,7 +48,7 @@ class Verdict:
     def __int__(self) -> int: ...
 
 class Packet:
-    """What an algorithm is shown of a packet."""
+    """An algorithm's view of a packet."""
 
     @property
     def size(self) -> int: ...
@@ -64,7 +64,7 @@ class Packet:
     def sojourn_s(self) -> float: ...
 
 class QueueState:
-    """What an algorithm is shown of its queue."""
+    """An algorithm's view of its queue."""
 
     @property
     def now_s(self) -> float: ...

@@ -29,16 +29,16 @@ pub struct RunSettings {
     /// Write a qlog file for each flow of the recorded runs into this folder
     #[arg(long, value_name = "DIR")]
     pub qlog: Option<PathBuf>,
-    /// Which of qlog's forms --qlog writes
+    /// Form of qlog that --qlog writes
     #[arg(long, value_enum, default_value_t = QlogForm::Draft, requires = "qlog")]
     pub qlog_form: QlogForm,
-    /// Which runs to record in series.parquet
+    /// Runs to record in series.parquet
     #[arg(long, value_enum, default_value_t = Record::First)]
     pub record: Record,
     /// Time between two samples, for instance 10ms [default: about 2500 samples per run]
     #[arg(long, value_name = "TIME")]
     pub sample: Option<String>,
-    /// What a queue must do to be ranked, for instance of_best=0.9,target_max=30ms
+    /// Bounds that a queue must keep to be ranked, for instance of_best=0.9,target_max=30ms
     #[arg(long, value_name = "KEY=VALUE,…")]
     pub policy: Option<String>,
     /// Unit of the latency under load: ms, rpm (round trips per minute), grade (A+ to F) or qoo

@@ -284,7 +284,8 @@ fn completions_and_manual_pages_know_every_command() {
     let (code, ..) = run(dir.path(), &["man", "--out", "pages"]);
     let pages = std::fs::read_dir(dir.path().join("pages")).unwrap().count();
     let (_, help, _) = run(dir.path(), &["--help"]);
-    // One entry per command in the groups, `help` among them, in place of which gq has its own page.
+    // One entry per command in the groups, `help` among them, in place of which gq has its own
+    // page.
     let entries = help.lines().skip_while(|line| *line != "Compare:").take_while(|line| *line != "Options:");
     let commands = entries.filter(|line| line.starts_with("  ") && !line.starts_with("   ")).count();
     assert!(code == 0 && pages == commands, "{pages} pages, {help}");

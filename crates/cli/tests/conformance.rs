@@ -1,4 +1,5 @@
-//! `gq-checks conformance`: our own verdicts, an example of another program, and programs that misbehave.
+//! `gq-checks conformance`: our own verdicts, an example of another program, and programs that
+//! misbehave.
 
 use serde_json::Value;
 use std::path::Path;

@@ -22,8 +22,8 @@ use std::time::Duration;
 mod process;
 mod protocol;
 
-/// What went wrong first with any of the programs of a kind. From then on its queues pass every
-/// packet, and their figures mean nothing.
+/// The first fault of any program of a kind. From then on its queues pass every packet, and their
+/// figures mean nothing.
 #[derive(Debug, Default)]
 pub struct Trouble {
     first: Mutex<Option<HostedError>>,
@@ -39,7 +39,7 @@ impl Trouble {
         }
     }
 
-    /// What went wrong, if anything did.
+    /// The fault in words, if there was one.
     #[must_use]
     pub fn message(&self) -> Option<String> {
         self.first.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(ToString::to_string)
@@ -59,7 +59,7 @@ enum HostedError {
     Stopped { command: String, breach: Box<Breach> },
 }
 
-/// What a program does that no algorithm of a queue may.
+/// A breach of the rules for algorithms of queues.
 #[derive(Debug, thiserror::Error)]
 enum Breach {
     #[error("after {line}: {silence}")]
@@ -84,7 +84,7 @@ enum Breach {
     EventsOfTimer,
 }
 
-/// What the queues of a kind share: how their program is started, and those that wait for work.
+/// The parts that queues of a kind share: the command that starts a program, and idle processes.
 #[derive(Debug)]
 struct Shop {
     name: String,
@@ -125,7 +125,7 @@ impl HostedKind {
         Self { spec, version, shop }
     }
 
-    /// What went wrong with its programs.
+    /// The faults of its programs.
     #[must_use]
     pub fn trouble(&self) -> Arc<Trouble> {
         Arc::clone(&self.shop.trouble)
@@ -347,7 +347,7 @@ impl Aqm for Hosted {
     }
 }
 
-/// What tells one version of a program from another.
+/// A digest of the command and the files that it names, to tell versions apart.
 fn version(command: &[String]) -> String {
     let mut digest = Sha256::new();
     for word in command {

@@ -42,7 +42,7 @@ impl Trouble {
     }
 }
 
-/// What an algorithm decides about a packet: `PASS` lets it through; `SIGNAL` sets CE on an
+/// The decision of an algorithm about a packet: `PASS` lets it through; `SIGNAL` sets CE on an
 /// ECN-capable packet and drops any other; `MARK` sets CE on an ECN-capable packet and lets any
 /// other through; `DROP` drops it.
 #[pyclass(name = "Verdict", module = "goodqueue.aqm", eq, eq_int, frozen, hash, from_py_object)]
@@ -76,7 +76,7 @@ pub const fn codepoint(ecn: Ecn) -> &'static str {
     }
 }
 
-/// What an algorithm is shown of a packet.
+/// An algorithm's view of a packet.
 #[pyclass(name = "Packet", module = "goodqueue.aqm", frozen)]
 pub struct Packet {
     view: PacketView,
@@ -115,7 +115,7 @@ impl Packet {
     fn arrived_s(&self) -> f64 {
         self.view.enqueued_at.as_secs_f64()
     }
-    /// How long it has waited, in seconds.
+    /// Time it has waited, in seconds.
     #[getter]
     fn sojourn_s(&self) -> f64 {
         self.view.sojourn(self.now).as_secs_f64()
@@ -125,7 +125,7 @@ impl Packet {
     }
 }
 
-/// What an algorithm is shown of its queue. One object for all calls; it shows the state at the
+/// An algorithm's view of its queue. One object for all calls; it shows the state at the
 /// time of the call.
 #[pyclass(name = "QueueState", module = "goodqueue.aqm")]
 pub struct QueueState {
@@ -163,7 +163,7 @@ impl QueueState {
     fn overhead(&self) -> u64 {
         self.overhead.get()
     }
-    /// How long the link takes to send what waits, in seconds; None where that is not known.
+    /// Time that the link takes to send what waits, in seconds; None where that is not known.
     #[getter]
     fn delay_s(&self) -> Option<f64> {
         let rate = self.rate.filter(|rate| !rate.is_zero())?;

@@ -24,7 +24,7 @@ const STEPS: &[Named] = &[
     Named { name: "cite", what: "every RFC named is in SOURCES.bib", run: || sources::cite().map(|()| Step::Done) },
     Named {
         name: "comments",
-        what: "no comment wider than 100 columns, no question in a doc comment",
+        what: "comments of at most 100 columns that begin with a noun or a verb",
         run: || comments::check().map(|()| Step::Done),
     },
     Named { name: "errors", what: "errors are types, not strings", run: || errors::check().map(|()| Step::Done) },

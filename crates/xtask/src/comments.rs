@@ -1,18 +1,21 @@
-//! The form of comments: lines of at most 100 columns, and doc comments that are no questions.
+//! The form of comments: lines of at most 100 columns, and doc comments that begin with a noun
+//! phrase or a verb.
 
 use crate::{Result, sources};
 use std::fmt::Write as _;
 
 /// Columns of a comment line, its indentation included.
 const WIDEST: usize = 100;
+/// Words that begin no doc comment: what follows them is a clause, not a name of the thing.
+const CLAUSES: [&str; 7] = ["What", "Whatever", "Who", "Whoever", "Of", "It", "How"];
 
 /// The places where a rule is broken.
 #[derive(Debug, Default)]
 struct Breaches {
     /// Places of comment lines that are too wide.
     wide: Vec<String>,
-    /// Places of doc comments whose first sentence is a question.
-    questions: Vec<String>,
+    /// Places of doc comments that begin with a clause or a question.
+    clauses: Vec<String>,
 }
 
 /// Fails with the places of comments that break a rule.
@@ -21,11 +24,11 @@ pub fn check() -> Result {
     for (path, text) in sources::read(&["rs", "ts", "py", "sh"])? {
         let breaches = inspect(&path, &text);
         found.wide.extend(breaches.wide);
-        found.questions.extend(breaches.questions);
+        found.clauses.extend(breaches.clauses);
     }
     let faults: Vec<String> = [
         (found.wide, format!("comment lines have more than {WIDEST} columns")),
-        (found.questions, "doc comments begin with a question".to_owned()),
+        (found.clauses, format!("doc comments begin with a question or one of {}", CLAUSES.join(", "))),
     ]
     .into_iter()
     .filter(|(places, _)| !places.is_empty())
@@ -48,9 +51,9 @@ fn inspect(path: &str, text: &str) -> Breaches {
             breaches.wide.push(format!("{path}:{}", number + 1));
         }
         let words = if path.ends_with(".rs") { doc_words(trimmed) } else { None };
-        breaches.questions.extend(first.read(number + 1, words).map(|line| format!("{path}:{line}")));
+        breaches.clauses.extend(first.read(number + 1, words).map(|line| format!("{path}:{line}")));
     }
-    breaches.questions.extend(first.read(0, None).map(|line| format!("{path}:{line}")));
+    breaches.clauses.extend(first.read(0, None).map(|line| format!("{path}:{line}")));
     breaches
 }
 
@@ -65,7 +68,7 @@ struct FirstParagraph {
 
 impl FirstParagraph {
     /// Takes a line: its words, or `None` when it is no doc comment. Returns the first line of a
-    /// paragraph that ended here if it is a question.
+    /// paragraph that ended here if it is no noun phrase or verb.
     fn read(&mut self, number: usize, words: Option<&str>) -> Option<usize> {
         if let Some(words) = words.filter(|words| !words.is_empty()) {
             if self.words.is_empty() {
@@ -78,7 +81,7 @@ impl FirstParagraph {
         }
         let ended = std::mem::take(&mut self.words);
         self.is_over = words.is_some();
-        asks(&ended).then_some(self.begins)
+        (asks(&ended) || CLAUSES.contains(&ended.split(' ').next().unwrap_or_default())).then_some(self.begins)
     }
 }
 
@@ -135,12 +138,13 @@ mod tests {
     }
 
     #[test]
-    fn the_first_sentence_of_a_doc_comment_is_no_question() {
-        let questions = |text: &str| inspect("a.rs", text).questions;
-        assert_eq!(questions("/// Is it on?\nfn a() {}\n/// Whether it is on. Or off?\nfn b() {}\n"), ["a.rs:1"]);
-        assert_eq!(questions("/// Has it sent\n/// all of it? Then\n/// stop.\n"), ["a.rs:1"]);
-        assert_eq!(questions("//! States.\n//!\n//! Does it?\n"), [""; 0]);
-        assert_eq!(questions("// Is it?\n/// The operator `a ? b` of `c`.\n"), [""; 0]);
-        assert_eq!(questions("fn a() {}\n/// Until when?"), ["a.rs:2"]);
+    fn doc_comments_begin_with_a_noun_or_a_verb() {
+        let clauses = |text: &str| inspect("a.rs", text).clauses;
+        assert_eq!(clauses("/// Is it on?\nfn a() {}\n/// Whether it is on. Or off?\nfn b() {}\n"), ["a.rs:1"]);
+        assert_eq!(clauses("/// Has it sent\n/// all of it? Then\n/// stop.\n"), ["a.rs:1"]);
+        assert_eq!(clauses("/// What is sent.\nfn a() {}\n/// Whatsoever.\nfn b() {}\n/// How.\n"), ["a.rs:1", "a.rs:5"]);
+        assert_eq!(clauses("//! States.\n//!\n//! Does it?\n"), [""; 0]);
+        assert_eq!(clauses("// Is it?\n/// The operator `a ? b` of `c`.\n"), [""; 0]);
+        assert_eq!(clauses("fn a() {}\n/// Until when?"), ["a.rs:2"]);
     }
 }

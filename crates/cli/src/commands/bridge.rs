@@ -78,10 +78,10 @@ pub struct Arguments {
     /// Serve metrics for Prometheus, for instance on 127.0.0.1:9100
     #[arg(long, value_name = "ADDRESS:PORT")]
     metrics: Option<String>,
-    /// How frames are taken from the interfaces and given to them
+    /// Sockets that take frames from the interfaces and give them to them
     #[arg(long, value_enum, default_value_t = PortKind::AfPacket)]
     port: PortKind,
-    /// What to do about offloads that make results wrong [default: split between packet sockets
+    /// Treatment of offloads that make results wrong [default: split between packet sockets
     /// where an interface is one end of a veth pair, refuse elsewhere]
     #[arg(long, value_enum)]
     offloads: Option<OffloadPolicy>,

@@ -45,7 +45,7 @@ pub struct Arguments {
     /// Buffer of the upload direction [default: as --buffer]
     #[arg(long, value_name = "AMOUNT")]
     buffer_up: Option<String>,
-    /// What goes over the line: a mix, see gq list mix, or a file with [[traffic]] tables
+    /// Traffic over the line: a mix, see gq list mix, or a file with [[traffic]] tables
     #[arg(long, value_name = "MIX|FILE", default_value = mix::USUAL)]
     traffic: String,
     /// Bulk flows of each congestion control [default: as the mix has, usually 4]

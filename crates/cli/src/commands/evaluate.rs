@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// How long a program may take for one answer.
+/// Longest time for one answer of a program.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Arguments of `gq evaluate`.
@@ -39,7 +39,7 @@ pub struct Arguments {
     /// docs/conformance.md. May be repeated
     #[arg(long, value_name = "NAME=CMD", conflicts_with = "cc")]
     program: Vec<String>,
-    /// What to compare with besides the baseline (tail-drop, cubic)
+    /// Others to compare with besides the baseline (tail-drop, cubic)
     /// [default: codel,pie,fq-codel, or reno,bbr3]
     #[arg(long, value_name = "KIND,…", value_delimiter = ',')]
     against: Option<Vec<String>>,

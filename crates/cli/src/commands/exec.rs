@@ -27,11 +27,12 @@ pub struct Arguments {
     scenario: Option<PathBuf>,
     #[command(flatten)]
     path: PathSettings,
-    /// What runs at the senders' side from the start, in a shell; the client knows it as `server`
+    /// Command that runs at the senders' side from the start, in a shell; the client
+    /// knows it as `server`
     #[arg(long, value_name = "COMMAND", default_value = "true")]
     server: String,
-    /// What runs at the receivers' side from the end of the warm-up on, in a shell; its end ends
-    /// the run
+    /// Command that runs at the receivers' side from the end of the warm-up on, in a
+    /// shell; its end ends the run
     #[arg(long, value_name = "COMMAND", conflicts_with = "program")]
     client: Option<String>,
     /// The kernel's congestion control for programs that choose none

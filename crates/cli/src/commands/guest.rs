@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// Arguments of `gq linux-guest`.
 #[derive(Args)]
 pub struct Arguments {
-    /// What to do
+    /// The job
     job: PathBuf,
 }
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 #[derive(Args)]
 #[command(after_help = "Example: speedtest -f json > test.json; gq import speedtest test.json > home.toml; gq run home.toml")]
 pub struct Arguments {
-    /// What the file is
+    /// Kind of file
     #[arg(value_enum)]
     format: Format,
     /// The file, packed by gzip or not; - for standard input
@@ -35,7 +35,7 @@ pub struct Arguments {
 enum Format {
     /// JSON of Ookla's speedtest, Apple's networkQuality -c or speedtest-cli
     Speedtest,
-    /// What tc -s -j qdisc show and tc class show print, or lines of tc
+    /// Output of tc -s -j qdisc show and tc class show, or lines of tc
     Tc,
     /// A data file of flent
     Flent,

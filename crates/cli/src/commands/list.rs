@@ -20,7 +20,7 @@ use std::fmt::Write as _;
 /// Arguments of `gq list`.
 #[derive(Args)]
 pub struct Arguments {
-    /// What to list
+    /// Kind of thing to list
     #[arg(value_enum)]
     what: What,
     /// Only this one, for instance gq list aqm codel; of metrics, those whose names contain it

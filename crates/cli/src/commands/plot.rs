@@ -20,7 +20,7 @@ pub struct Arguments {
     /// Folder with the result of gq run, gq compare or gq sweep
     #[arg(value_name = "RESULT")]
     result: PathBuf,
-    /// What is drawn: sweep, one metric over a swept setting; bars, one metric; tradeoff, one
+    /// Kind of figure: sweep, one metric over a swept setting; bars, one metric; tradeoff, one
     /// metric against another; cdf, distributions of times; time, what was sampled over time
     /// [default: sweep where a number is swept, otherwise bars]
     #[arg(long, value_name = "KIND")]
@@ -49,7 +49,7 @@ pub struct Arguments {
     /// A group of flows instead of a link: what it got
     #[arg(long, value_name = "NAME")]
     group: Option<String>,
-    /// What is drawn, by its name in summary.json, or for time in series.parquet; two for a
+    /// Metric, by its name in summary.json, or for time in series.parquet; two for a
     /// tradeoff, across and up [default: what people notice first; of a link, a high percentile of
     /// the delay]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]

@@ -36,7 +36,7 @@ pub struct Arguments {
     /// Round-trip time without queueing, or its range
     #[arg(long, value_name = "TIME[..TIME]", default_value = "20ms..120ms")]
     rtt: String,
-    /// What the modem and the provider can hold, as time at the line's rate, or its range
+    /// Buffer of the modem and the provider, as time at the line's rate, or its range
     #[arg(long, value_name = "TIME[..TIME]", default_value = "50ms..500ms")]
     buffer: String,
     /// Large transfers at once in each direction, or their range
@@ -45,13 +45,13 @@ pub struct Arguments {
     /// Congestion control of the large transfers, one or two
     #[arg(long, value_name = "CC[,CC]", default_value = "cubic,bbr")]
     cc: String,
-    /// What people do on the line, see gq list mix
+    /// Activities on the line, see gq list mix
     #[arg(long, value_name = "MIX", default_value = "home")]
     mix: String,
-    /// What the router can run
+    /// Kind of router, which limits the queues
     #[arg(long, value_name = "KIND", default_value = "any")]
     hardware: String,
-    /// What a candidate must do before it is ranked, for instance of_best=0.9
+    /// Bounds that a candidate must keep to be ranked, for instance of_best=0.9
     #[arg(long, value_name = "KEY=VALUE,…")]
     policy: Option<String>,
     /// Unit of the latency under load: ms, rpm (round trips per minute), grade (A+ to F) or qoo

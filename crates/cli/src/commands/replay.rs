@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// Arguments of `gq replay`.
 #[derive(Args)]
 pub struct Arguments {
-    /// What `gq bridge --record` wrote
+    /// Record that `gq bridge --record` wrote
     #[arg(value_name = "RECORD")]
     record: PathBuf,
 }

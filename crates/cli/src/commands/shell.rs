@@ -44,12 +44,12 @@ pub struct Arguments {
 /// Arguments of the processes that accompany the program.
 #[derive(Args)]
 pub struct StageArguments {
-    /// What to do, as JSON
+    /// The order, as JSON
     order: String,
     /// As of `gq shell`
     #[arg(long)]
     report: Option<PathBuf>,
-    /// What the report says of the line
+    /// Words for the line in the report
     #[arg(long, default_value = "")]
     line: String,
 }

@@ -24,7 +24,7 @@ pub struct Arguments {
     /// The scenario
     #[arg(value_name = "SCENARIO.toml")]
     scenario: PathBuf,
-    /// What the simulator is compared with
+    /// Host that the simulator is compared with
     #[arg(long, value_enum, default_value_t = Against::Live)]
     against: Against,
     #[command(flatten)]

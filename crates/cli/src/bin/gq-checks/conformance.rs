@@ -19,8 +19,8 @@ use std::sync::atomic::Ordering;
 /// Arguments of `gq-checks conformance`.
 #[derive(Args)]
 pub struct Arguments {
-    /// A program to test instead of goodqueue's own queues; it reads vectors from its standard input:
-    /// docs/conformance.md
+    /// A program to test instead of goodqueue's own queues; it reads vectors from its standard
+    /// input: docs/conformance.md
     #[arg(long, value_name = "CMD")]
     against: Option<String>,
     /// Vectors of this folder instead of the built-in ones
@@ -29,7 +29,7 @@ pub struct Arguments {
     /// Only vectors of these kinds of queue, separated by commas
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     kind: Vec<String>,
-    /// How long a program may take for one answer
+    /// Longest time for one answer of a program
     #[arg(long, value_name = "TIME", default_value = "10s", requires = "against")]
     patience: String,
     /// For programs
@@ -37,7 +37,7 @@ pub struct Arguments {
     json: bool,
 }
 
-/// What became of one vector.
+/// The outcome of one vector.
 #[derive(Serialize)]
 struct Row {
     name: String,

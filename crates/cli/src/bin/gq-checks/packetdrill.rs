@@ -14,7 +14,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-/// How deep folders are searched.
+/// Depth to which folders are searched.
 const MAX_DEPTH: usize = 16;
 /// Most scripts of one run.
 const MAX_SCRIPTS: usize = 100_000;
@@ -26,7 +26,7 @@ pub struct Arguments {
     /// Scripts, or folders with scripts (*.pkt)
     #[arg(value_name = "FILE", required = true)]
     paths: Vec<PathBuf>,
-    /// How far times may be off, unless a script sets it, in microseconds
+    /// Tolerance of times, unless a script sets it, in microseconds
     #[arg(long, value_name = "N", default_value_t = 4000, value_parser = clap::value_parser!(u32).range(0..=10_000_000))]
     tolerance_usecs: u32,
     /// Also write a table of verdicts
@@ -37,7 +37,7 @@ pub struct Arguments {
     json: bool,
 }
 
-/// What became of one script.
+/// The outcome of one script.
 #[derive(Serialize)]
 struct Row {
     script: String,
@@ -175,7 +175,7 @@ fn judge(path: &Path, settings: &Settings) -> Row {
     }
 }
 
-/// What is wrong with a script's file.
+/// A fault of a script's file.
 #[derive(Debug, thiserror::Error)]
 enum FileFault {
     #[error(transparent)]
@@ -195,7 +195,7 @@ fn read(path: &Path) -> Result<String, FileFault> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// What is to be said of a script, after its verdict.
+/// The words that follow the verdict on a script.
 fn details(row: &Row) -> String {
     let line = row.line.map(|line| format!("line {line}: ")).unwrap_or_default();
     match row.verdict {

@@ -31,7 +31,7 @@ pub struct LineSettings {
     /// Queue from OUT to IN [default: the same]
     #[arg(long, value_name = "AQM")]
     pub aqm_up: Option<String>,
-    /// What a steered queue (gsp-as, codel-as, pie-as) is held to, for instance 'utilization>=0.99,
+    /// Policy of a steered queue (gsp-as, codel-as, pie-as), for instance 'utilization>=0.99,
     /// delay<=30ms'
     #[arg(long, value_name = "POLICY")]
     pub policy: Option<String>,

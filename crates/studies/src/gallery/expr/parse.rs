@@ -7,7 +7,7 @@ use super::{ExprError, Fault};
 pub struct Expr {
     /// The character it begins at, counted from zero; of an operator or an index, that of the sign.
     pub at: usize,
-    /// What it is.
+    /// The kind.
     pub node: Node,
     /// Levels of the tree from here down.
     depth: usize,

@@ -195,7 +195,7 @@ pub trait Names {
     /// When none has.
     fn column(&self, experiment: &str, column: &str) -> Result<(), Fault>;
 
-    /// How many numbers a probe takes, and what it gives.
+    /// Parameters of a probe, and its result.
     ///
     /// # Errors
     /// When there is no such probe.
@@ -503,7 +503,7 @@ fn texts<'a>(of: &'a Static, what: &str) -> Result<Vec<&'a str>, Fault> {
         .ok_or_else(|| mismatch(format!("is {of} where the name of {what} is needed")))
 }
 
-/// What an axis must be: a number, a text, or a list of them.
+/// The type of an axis: a number, a text, or a list of them.
 fn wanted(axis: &str, of: Static) -> Checked {
     match &of.ty {
         Type::Number | Type::Text => Ok(of),
