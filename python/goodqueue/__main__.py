@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import json
+import shutil
 import sys
+import textwrap
 from collections.abc import Sequence
 
 from goodqueue import _core
@@ -21,7 +24,7 @@ def gq() -> int:
 
 def sweep(arguments: Sequence[str]) -> int:
     """Carry out ``sweep`` where points run elsewhere or are kept elsewhere."""
-    from goodqueue.sweeping import run_plan
+    from goodqueue.sweeping import Sweep, run_plan
 
     parser = argparse.ArgumentParser(prog="gq sweep", allow_abbrev=False)
     parser.add_argument("scenario", metavar="SCENARIO.toml")
@@ -50,6 +53,9 @@ def sweep(arguments: Sequence[str]) -> int:
     before = f", {found} of them from before" if found else ""
     print(f"{finished} of {plan.point_count} points finished{before}")
     print(f"results in {given.out}", file=sys.stderr)
+    answer = json.loads(Sweep(given.out).summary_json)["headline"]["text"]
+    columns = shutil.get_terminal_size((120, 24)).columns
+    print("\n" + "\n".join(textwrap.fill(line, columns) for line in answer.splitlines()))
     if failed:
         print(f"error: {failed} {'point' if failed == 1 else 'points'} failed: see {given.out}/failed", file=sys.stderr)
     return 1 if failed else 0
