@@ -44,7 +44,7 @@ libgoodqueue.a: ## the queues for programs in C, in target/release; the header i
 bench: ## cost of a verdict, an acknowledgement and an event
 	cargo bench --workspace --bench '*'
 
-bench-gate: ## fail when a packet costs more instructions than docs/cost.md says (needs valgrind)
+bench-gate: ## fail when a packet costs more instructions than docs/cost.md says, in a queue or a simulation (needs valgrind)
 	@cargo xtask cost --check
 
 bench-peers: ## the same work in goodqueue, ns-2 and ns-3 (installs both; an hour and a half)

@@ -1,11 +1,12 @@
-//! Cost of a packet for every kind of queue: instructions, counted by valgrind, and nanoseconds.
+//! Cost of a packet for every kind of queue, and in whole simulations: instructions, counted by
+//! valgrind, and nanoseconds.
 //!
 //! `--check` compares instructions with the table `docs/cost.md` and fails when one has grown.
 //! Times depend on the machine and inform only.
 
+use crate::worlds::{self, WORLDS};
 use crate::{Result, tool};
 use std::fmt::Write as _;
-use std::path::PathBuf;
 
 /// Packets of the two runs whose difference is counted.
 const PACKETS: [u32; 2] = [2_000, 22_000];
@@ -15,6 +16,10 @@ const TIMED: u32 = 500_000;
 const ROUNDS: u32 = 10;
 /// An increase by more than this share, and by more than [`SLACK`], is a regression.
 const MAX_GROWTH: f64 = 0.03;
+/// The same of a simulation.
+const MAX_WORLD_GROWTH: f64 = 0.01;
+/// Flows in the table's row of a simulation, which has flows of its own.
+const WORLD: &str = "world";
 /// Instructions by which a count may differ for incidental reasons, such as code layout.
 const SLACK: f64 = 3.0;
 const PAGE: &str = "docs/cost.md";
@@ -40,12 +45,17 @@ pub fn run(args: &[String]) -> Result {
         return Ok(());
     }
     tool::run("cargo", &["build", "--quiet", "--release", "-p", "goodqueue-aqm", "--example", "packet_cost"], &[])?;
-    let program = program()?;
+    let program = tool::built("examples/packet_cost")?;
     let list = tool::output(&program, &["--list"])?;
     let mut rows = Vec::new();
     for (name, flows) in list.lines().filter_map(|line| line.split_once(' ')) {
         let instructions = instructions(&program, name, flows)?;
         rows.push(Row { name: name.to_owned(), flows: flows.to_owned(), instructions, nanos: String::new() });
+    }
+    worlds::build()?;
+    for world in &WORLDS {
+        let (name, flows) = (world.name.to_owned(), WORLD.to_owned());
+        rows.push(Row { name, flows, instructions: world.count()?, nanos: String::new() });
     }
     if option != Some("--check") {
         add_times(&program, &mut rows)?;
@@ -63,15 +73,6 @@ pub fn run(args: &[String]) -> Result {
     }
 }
 
-/// Returns the path of the example that cargo built.
-fn program() -> Result<String> {
-    let text = tool::output("cargo", &["metadata", "--format-version", "1", "--no-deps", "--offline"])?;
-    let metadata: serde_json::Value = serde_json::from_str(&text).map_err(|error| format!("cargo metadata: {error}"))?;
-    let target = metadata["target_directory"].as_str().ok_or("cargo metadata names no target directory")?;
-    let path: PathBuf = [target, "release", "examples", "packet_cost"].iter().collect();
-    Ok(path.display().to_string())
-}
-
 /// Instructions of one packet: those of two runs, by difference.
 fn instructions(program: &str, name: &str, flows: &str) -> Result<f64> {
     let mut counts = [0.0; 2];
@@ -85,7 +86,7 @@ fn instructions(program: &str, name: &str, flows: &str) -> Result<f64> {
 }
 
 /// The number behind `Collected :` in valgrind's words.
-fn collected(text: &str) -> Option<f64> {
+pub fn collected(text: &str) -> Option<f64> {
     let (_, rest) = text.rsplit_once("Collected")?;
     rest.trim_start_matches([' ', ':']).split_whitespace().next()?.parse().ok()
 }
@@ -94,7 +95,7 @@ fn collected(text: &str) -> Option<f64> {
 /// longer than one row.
 fn add_times(program: &str, rows: &mut [Row]) -> Result {
     for _ in 0..ROUNDS {
-        for row in &mut *rows {
+        for row in rows.iter_mut().filter(|row| row.flows != WORLD) {
             let text = tool::output(program, &[&row.name, &row.flows, &TIMED.to_string()])?;
             let found = text.split_whitespace().next().unwrap_or_default();
             let of = |text: &str| text.parse::<f64>().unwrap_or(f64::INFINITY);
@@ -123,7 +124,12 @@ fn check(rows: &[Row]) -> Result {
     let page = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     let faults = faults(&committed(&page), rows);
     if faults.is_empty() {
-        println!("cost: {} counts, none above {PAGE} by more than {:.0} %", rows.len(), MAX_GROWTH * 100.0);
+        println!(
+            "cost: {} counts, none above {PAGE} by more than {:.0} %, worlds {:.0} %",
+            rows.len(),
+            MAX_GROWTH * 100.0,
+            MAX_WORLD_GROWTH * 100.0
+        );
         return Ok(());
     }
     Err(format!("{} regressions against {PAGE} (meant? cargo xtask cost --write):\n  {}", faults.len(), faults.join("\n  "))
@@ -136,7 +142,8 @@ fn faults(known: &[Row], found: &[Row]) -> Vec<String> {
             return Some(format!("{} at {} flows: not in the table", row.name, row.flows));
         };
         let growth = row.instructions - old.instructions;
-        let is_more = growth > SLACK && growth > old.instructions * MAX_GROWTH;
+        let bound = if row.flows == WORLD { MAX_WORLD_GROWTH } else { MAX_GROWTH };
+        let is_more = growth > SLACK && growth > old.instructions * bound;
         is_more.then(|| {
             format!("{} at {} flows: {:.1} instructions, were {:.1}", row.name, row.flows, row.instructions, old.instructions)
         })
@@ -151,7 +158,7 @@ fn page(rows: &[Row]) -> String {
          cost of an algorithm that has nothing to signal. Kinds are chosen by name at run time, as `gq` does; a program that names the algorithm in\n\
          its types saves one `match` per call. Fair queueing visits its flows in an order that does not favor the cache.\n\n\
          `cargo xtask cost --write` made this page. Instructions (valgrind's callgrind) are the same on every x86-64 machine with the toolchain of\n\
-         `rust-toolchain.toml`; `make bench-gate` fails when one grows by more than {:.0} %. Times are those of {} and vary with its load: the\n\
+         `rust-toolchain.toml`; `make bench-gate` fails when one grows by more than {:.0} %, or one of a simulation by more than {:.0} %. Times are those of {} and vary with its load: the\n\
          fastest ten thousand packets of ten times half a million, seconds apart; a dash means counted, but not timed.\n\n\
          `cake` over 100 flows is expensive. Up to 64 of them go to one host and share its turn, so that a packet takes 34 turns in a row, most of them of\n\
          some twenty bytes. Each is rounded by a random number, as in Linux. A turn takes 40 instructions, and no turn can be skipped: between two\n\
@@ -160,12 +167,22 @@ fn page(rows: &[Row]) -> String {
          (RFC 8033 §5.3) unless it is told to.\n\n\
          | queue | flows | instructions | ns |\n|---|---|---|---|\n",
         MAX_GROWTH * 100.0,
+        MAX_WORLD_GROWTH * 100.0,
         machine()
     );
-    for Row { name, flows, instructions, nanos } in rows {
+    let add = |page: &mut String, row: &Row| {
+        let Row { name, flows, instructions, nanos } = row;
         // Writing to a string cannot fail.
         let _ = writeln!(page, "| `{name}` | {flows} | {instructions:.1} | {nanos} |");
-    }
+    };
+    rows.iter().filter(|row| row.flows != WORLD).for_each(|row| add(&mut page, row));
+    page.push_str(
+        "\n## Whole simulations\n\n\
+         Instructions for each 1500 bytes that the bottleneck carries: senders, acknowledgements, queue, link and measuring.\n\
+         `s1` to `s4` are the dumbbells of `bench/peers`; `readme` is the first command of the README.\n\n\
+         | simulation | flows | instructions | ns |\n|---|---|---|---|\n",
+    );
+    rows.iter().filter(|row| row.flows == WORLD).for_each(|row| add(&mut page, row));
     page
 }
 

@@ -9,6 +9,7 @@ mod errors;
 mod packages;
 mod sources;
 mod tool;
+mod worlds;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -28,7 +29,7 @@ usage: cargo xtask COMMAND
   errors   check that errors are types and not strings
   cost     instructions and nanoseconds of a packet for every kind of queue; --write makes docs/cost.md, --check compares with it
   files    name the source files of more than 600 lines
-  lines    count lines of code, tests and comments by crate";
+  size     count files, lines of code, tests and comments, and public items by crate";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -45,7 +46,7 @@ fn main() -> ExitCode {
         "errors" => none(rest).and_then(|()| errors::check()),
         "cite" => none(rest).and_then(|()| sources::cite()),
         "files" => none(rest).and_then(|()| sources::files()),
-        "lines" => none(rest).and_then(|()| sources::lines()),
+        "size" => none(rest).and_then(|()| sources::size()),
         "help" | "--help" | "-h" => {
             println!("{USAGE}");
             Ok(())

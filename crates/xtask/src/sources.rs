@@ -20,19 +20,26 @@ pub fn files() -> Result {
     Ok(())
 }
 
-/// Counts lines by crate or top folder.
-pub fn lines() -> Result {
+/// Counts by crate or top folder.
+pub fn size() -> Result {
     let mut table: BTreeMap<String, Count> = BTreeMap::new();
-    for (path, text) in read(&["rs", "py", "ts"])? {
+    for (path, text) in read(&["rs", "py", "ts", "sh", "mjs", "c", "h", "tcl", "cc"])? {
         table.entry(folder(&path)).or_default().add(&path, &text);
     }
-    println!("{:20} {:>8} {:>8} {:>8}", "", "code", "tests", "comments");
+    println!("{:20} {:>6} {:>8} {:>8} {:>8} {:>7}", "", "files", "code", "tests", "comments", "public");
     let mut sum = Count::default();
+    let line = |name: &str, of: &Count| {
+        println!("{name:20} {:>6} {:>8} {:>8} {:>8} {:>7}", of.files, of.code, of.tests, of.comments, of.public);
+    };
     for (folder, count) in &table {
-        println!("{folder:20} {:>8} {:>8} {:>8}", count.code, count.tests, count.comments);
-        sum = Count { code: sum.code + count.code, tests: sum.tests + count.tests, comments: sum.comments + count.comments };
+        line(folder, count);
+        sum.files += count.files;
+        sum.code += count.code;
+        sum.tests += count.tests;
+        sum.comments += count.comments;
+        sum.public += count.public;
     }
-    println!("{:20} {:>8} {:>8} {:>8}", "all", sum.code, sum.tests, sum.comments);
+    line("all", &sum);
     Ok(())
 }
 
@@ -93,25 +100,32 @@ pub fn is_test(path: &str) -> bool {
 
 #[derive(Default)]
 struct Count {
+    files: usize,
     code: usize,
     tests: usize,
     comments: usize,
+    /// Lines of code that make a Rust item public.
+    public: usize,
 }
 
 impl Count {
     fn add(&mut self, path: &str, text: &str) {
         let mut in_tests = is_test(path);
+        self.files += 1;
         for line in text.lines().map(str::trim) {
             in_tests |= line == "#[cfg(test)]";
             if line.is_empty() {
                 continue;
             }
-            if line.starts_with("//") || line.starts_with('#') && path.ends_with(".py") {
+            if line.starts_with("//") || line.starts_with('#') && [".py", ".sh"].iter().any(|ending| path.ends_with(ending)) {
                 self.comments += 1;
             } else if in_tests {
                 self.tests += 1;
             } else {
                 self.code += 1;
+                const ITEMS: [&str; 9] = ["fn", "const", "struct", "enum", "trait", "type", "mod", "use", "static"];
+                let item = line.strip_prefix("pub ").and_then(|rest| rest.split(' ').next());
+                self.public += usize::from(item.is_some_and(|word| ITEMS.contains(&word)));
             }
         }
     }

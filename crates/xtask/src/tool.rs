@@ -11,6 +11,14 @@ pub fn root() -> PathBuf {
     here.ancestors().nth(2).unwrap_or(here).to_path_buf()
 }
 
+/// The path of a program that cargo has built for release, below its folder.
+pub fn built(name: &str) -> Result<String> {
+    let text = output("cargo", &["metadata", "--format-version", "1", "--no-deps", "--offline"])?;
+    let metadata: serde_json::Value = serde_json::from_str(&text).map_err(|error| format!("cargo metadata: {error}"))?;
+    let target = metadata["target_directory"].as_str().ok_or("cargo metadata names no target directory")?;
+    Ok(Path::new(target).join("release").join(name).display().to_string())
+}
+
 /// Whether `program` starts.
 pub fn exists(program: &str, probe: &[&str]) -> bool {
     let status = Command::new(program).args(probe).stdout(Stdio::null()).stderr(Stdio::null()).status();
