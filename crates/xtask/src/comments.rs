@@ -142,7 +142,7 @@ mod tests {
         let clauses = |text: &str| inspect("a.rs", text).clauses;
         assert_eq!(clauses("/// Is it on?\nfn a() {}\n/// Whether it is on. Or off?\nfn b() {}\n"), ["a.rs:1"]);
         assert_eq!(clauses("/// Has it sent\n/// all of it? Then\n/// stop.\n"), ["a.rs:1"]);
-        assert_eq!(clauses("/// What is sent.\nfn a() {}\n/// Whatsoever.\nfn b() {}\n/// How.\n"), ["a.rs:1", "a.rs:5"]);
+        assert_eq!(clauses("/// What is sent.\nfn a() {}\n/// Whatsoever.\nfn b() {}\n/// How so.\n"), ["a.rs:1", "a.rs:5"]);
         assert_eq!(clauses("//! States.\n//!\n//! Does it?\n"), [""; 0]);
         assert_eq!(clauses("// Is it?\n/// The operator `a ? b` of `c`.\n"), [""; 0]);
         assert_eq!(clauses("fn a() {}\n/// Until when?"), ["a.rs:2"]);
