@@ -17,14 +17,15 @@ const INDENT: usize = 14;
 const WIDTH: usize = 80;
 
 /// Gives `program` a help text with its commands in groups.
-pub fn grouped(mut program: Command) -> Command {
-    program.build();
+pub fn grouped(program: Command) -> Command {
+    let mut built = program.clone();
+    built.build();
     let mut text = "{about-with-newline}\n{usage-heading} {usage}\n".to_owned();
     for (group, names) in GROUPS {
         let _ = write!(text, "\n\u{1b}[1m\u{1b}[4m{group}:\u{1b}[0m\n");
         for name in names {
             // Some commands are Linux' alone.
-            let Some(about) = program.find_subcommand(name).and_then(Command::get_about) else { continue };
+            let Some(about) = built.find_subcommand(name).and_then(Command::get_about) else { continue };
             let lines = table::wrapped(&about.to_string(), WIDTH - INDENT).replace('\n', &format!("\n{}", " ".repeat(INDENT)));
             let _ = writeln!(text, "  \u{1b}[1m{name}\u{1b}[0m{}{lines}", " ".repeat(INDENT - 2 - name.len()));
         }
