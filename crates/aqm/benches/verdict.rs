@@ -12,7 +12,7 @@ use goodqueue_aqm::algo::red::Red;
 use goodqueue_aqm::algo::tail_drop::TailDrop;
 use goodqueue_aqm::algo::{Algorithm, AnyAqm};
 use goodqueue_aqm::sched::{kind, kinds};
-use goodqueue_aqm::spec::{Given, LinkFacts};
+use goodqueue_aqm::spec::{LinkFacts, ParamValues};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, FairQueue, FairQueueParams, Limit, ManagedQueue, Qdisc, Rng, SimplePacket};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 use goodqueue_testkit::StandingQueue;
@@ -42,7 +42,7 @@ fn measure<Q: Qdisc<SimplePacket>>(bencher: divan::Bencher, queue: Q, flows: u32
 /// The queue of one algorithm, known at compile time.
 #[divan::bench(types = [TailDrop, Red, CoDel, Pie, CpAqm, Gsp, Cobalt, DocsisPie])]
 fn one_algorithm<A: Algorithm>(bencher: divan::Bencher) {
-    let given = Given::new(&A::KINDS[0], &[]).expect("no parameters");
+    let given = ParamValues::new(&A::KINDS[0], &[]).expect("no parameters");
     let aqm = A::build(&given, &facts()).expect("defaults are valid");
     let mut queue = ManagedQueue::new(aqm, facts().limit);
     queue.set_link_rate(Instant::ZERO, facts().rate);
@@ -69,8 +69,9 @@ fn fq_codel(bencher: divan::Bencher, flows: u32) {
 #[divan::bench(args = [1, 100, 1_000, 10_000])]
 fn fair_pie(bencher: divan::Bencher, flows: u32) {
     let pie = kind("pie").expect("a listed kind");
-    let aqm = AnyAqm::build(&Given::new(pie, &[]).expect("no parameters"), &facts()).expect("defaults are valid");
-    let params = FairQueueParams::build(&Given::new(kind("fair").expect("a listed kind"), &[]).expect("no parameters"), &facts());
+    let aqm = AnyAqm::build(&ParamValues::new(pie, &[]).expect("no parameters"), &facts()).expect("defaults are valid");
+    let params =
+        FairQueueParams::build(&ParamValues::new(kind("fair").expect("a listed kind"), &[]).expect("no parameters"), &facts());
     let queue = FairQueue::new(aqm, facts().limit, params.expect("defaults are valid"));
     measure(bencher, queue, flows);
 }

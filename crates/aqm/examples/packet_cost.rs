@@ -10,7 +10,7 @@
 
 use goodqueue_aqm::algo;
 use goodqueue_aqm::sched::{kind, kinds};
-use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts};
+use goodqueue_aqm::spec::{KindAndParams, KindSpec, LinkFacts};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Qdisc, Rng, SimplePacket};
 use goodqueue_base::units::{Bytes, Duration, Rate};
 use goodqueue_testkit::StandingQueue;
@@ -33,7 +33,7 @@ fn known(name: &str) -> Result<&'static KindSpec, Box<dyn Error>> {
 
 fn build(name: &str) -> Result<AnyQdisc<SimplePacket>, Box<dyn Error>> {
     let (outer, inner) = name.split_once(':').map_or((name, None), |(outer, inner)| (outer, Some(inner)));
-    let inner = inner.map(known).transpose()?.map(|kind| Chosen::new(kind, Vec::new()));
+    let inner = inner.map(known).transpose()?.map(|kind| KindAndParams::new(kind, Vec::new()));
     Ok(AnyQdisc::build_over(known(outer)?, &[], inner.as_ref(), &LINK, EcnPolicy::Drop, Rng::new(1))?)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::aqm::{Aqm, Comparison, Env, PacketView, QueueView, Verdict};
 use crate::outline::{aside, finish};
-use crate::spec::{Given, KindSpec, LinkFacts, ParamError};
+use crate::spec::{KindSpec, LinkFacts, ParamError, ParamValues};
 use alloc::boxed::Box;
 use goodqueue_base::units::{Instant, Packets};
 
@@ -16,7 +16,7 @@ pub trait Algorithm: Aqm + Sized {
     /// # Errors
     /// When parameters contradict each other or the link; single values are already checked against
     /// their ranges.
-    fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError>;
+    fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError>;
 }
 
 /// Asks an algorithm for its verdict, out of line, so that it saves no registers for others that
@@ -58,13 +58,13 @@ macro_rules! algorithms {
             ///
             /// # Errors
             /// When the kind is unknown, or parameters contradict each other or the link.
-            pub fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+            pub fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
                 Self::build_boxed(given, link).map(|aqm| *aqm)
             }
 
             /// Builds the same as [`AnyAqm::build`], in a box: a value that is not returned takes
             /// no room on the stacks of all callers.
-            pub(crate) fn build_boxed(given: &Given<'_>, link: &LinkFacts) -> Result<Box<Self>, ParamError> {
+            pub(crate) fn build_boxed(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Box<Self>, ParamError> {
                 $(if <$module::$Type as Algorithm>::KINDS.iter().any(|spec| spec.kind == given.kind()) {
                     return aside(|| finish(<$module::$Type as Algorithm>::build(given, link), |aqm| Box::new(Self::$Type(aqm))));
                 })+

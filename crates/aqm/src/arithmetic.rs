@@ -1,6 +1,6 @@
 //! The choice between an algorithm's own arithmetic and Linux's.
 
-use crate::spec::{Given, Param, ParamError};
+use crate::spec::{Param, ParamError, ParamValues};
 use alloc::vec::Vec;
 use goodqueue_base::units::{Rng, mix};
 
@@ -21,13 +21,13 @@ pub(crate) const ARITHMETIC: Param = Param::choice("arithmetic", &["exact", "lin
 
 impl Arithmetic {
     /// The arithmetic that `given` asks for.
-    pub(crate) fn of(given: &Given<'_>) -> Self {
+    pub(crate) fn of(given: &ParamValues<'_>) -> Self {
         if given.choice(ARITHMETIC.name) == Some("linux") { Self::Linux } else { Self::Exact }
     }
 }
 
 /// Refuses parameters that Linux's form of an algorithm does not have; `has` names the others.
-pub(crate) fn linux_has_only(given: &Given<'_>, has: &[&'static str]) -> Result<(), ParamError> {
+pub(crate) fn linux_has_only(given: &ParamValues<'_>, has: &[&'static str]) -> Result<(), ParamError> {
     match given.values().iter().map(|(name, _)| *name).find(|name| *name != ARITHMETIC.name && !has.contains(name)) {
         None => Ok(()),
         Some(param) => {

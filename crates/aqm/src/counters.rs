@@ -38,13 +38,13 @@ impl core::ops::Add for Tally {
 /// Counters of a queue or of a scheduler over all its queues.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Offered to the queue, dropped ones included.
+    /// OfferedPacket to the queue, dropped ones included.
     pub arrived: Tally,
     /// Handed to the link.
     pub departed: Tally,
     /// CE newly set.
     pub marked: Tally,
-    /// Offered packets that were ECN-capable.
+    /// OfferedPacket packets that were ECN-capable.
     pub arrived_ect: Tally,
     dropped: [Tally; Reason::ALL.len()],
 }

@@ -1,6 +1,6 @@
 //! Parameters of kinds that count packets as they are on the wire.
 
-use crate::spec::{Default as ParamDefault, Given, LinkFacts, Param, ParamError, Unit, Value};
+use crate::spec::{Default as ParamDefault, LinkFacts, Param, ParamError, ParamValues, Unit, Value};
 use goodqueue_base::units::{Cells, Framing};
 
 const WORDS: [&str; Framing::KEYWORDS.len() + 1] = {
@@ -32,7 +32,7 @@ pub(crate) const CELLS: Param = Param::auto("cells", Unit::Choice(&["none", "atm
 ///
 /// # Errors
 /// When a size is given as a time and the link's rate is unknown.
-pub fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Framing, ParamError> {
+pub fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Framing, ParamError> {
     let named = given.choice(FRAMING.name).filter(|word| *word != "link");
     let named = named.map_or(Framing::header(link.overhead), |word| Framing::named(word).unwrap_or_default());
     let cells = given.choice(CELLS.name).and_then(|word| Cells::WORDS.iter().find(|(name, _)| *name == word));

@@ -12,7 +12,7 @@
 //!    it needs.
 //! 6. [`spec`]: names, parameters, units, defaults, ranges and sources of every algorithm, for
 //!    files and command lines.
-//! 7. [`own`]: algorithms of a program's own, beside the listed ones.
+//! 7. [`custom`]: algorithms of a program's own, beside the listed ones.
 //!
 //! Time and randomness enter as arguments only; there is no clock, no I/O, no logging and no unsafe
 //! code here.
@@ -41,12 +41,12 @@ mod aqm;
 mod arithmetic;
 mod books;
 mod counters;
+pub mod custom;
 pub mod deployed;
-pub mod elsewhere;
+pub mod external;
 pub mod framing;
 pub mod math;
 mod outline;
-pub mod own;
 mod pool;
 mod qdisc;
 mod queue;
@@ -64,7 +64,7 @@ pub use arithmetic::Arithmetic;
 pub use books::EcnPolicy;
 pub use counters::{Counters, Tally};
 pub use goodqueue_base::units::{Class, Ecn, Rng};
-pub use qdisc::{Departure, Dropped, NoSink, Outlook, Packet, Qdisc, SimplePacket, Sink};
+pub use qdisc::{Departure, Dropped, NoSink, Packet, Qdisc, QueueStatus, SimplePacket, Sink};
 pub use queue::{Limit, ManagedQueue};
 pub use ring::Ring;
 pub use sched::fair_queue::{FairQueue, FairQueueParams, Hashing, Share, Victim};

@@ -67,7 +67,7 @@ pub struct Dropped {
 /// The state that a host needs to know after a call: the waiting packets, and the times to come
 /// back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outlook {
+pub struct QueueStatus {
     /// See [`Qdisc::view`].
     pub waiting: QueueView,
     /// The time to call [`Qdisc::handle_timer`]; [`Instant::MAX`] for never. Unlike
@@ -130,8 +130,8 @@ pub trait Qdisc<P: Packet> {
     /// Returns the waiting packets and both times by one call. They stay true until the next call
     /// that changes the queue.
     #[inline]
-    fn outlook(&self) -> Outlook {
-        Outlook { waiting: self.view(), timer: self.next_timer().unwrap_or(Instant::MAX), held_until: self.held_until() }
+    fn status(&self) -> QueueStatus {
+        QueueStatus { waiting: self.view(), timer: self.next_timer().unwrap_or(Instant::MAX), held_until: self.held_until() }
     }
 
     /// Runs whatever is due at `now`. Early and repeated calls change nothing.

@@ -16,12 +16,12 @@ use crate::algo::{self, Algorithm, AnyAqm};
 use crate::aqm::{FlowHash, QueueView};
 use crate::books::EcnPolicy;
 use crate::counters::Counters;
-use crate::elsewhere::{Elsewhere, FarKind};
+use crate::custom::{CustomKind, Own};
+use crate::external::{ExternalQueueKind, ExternalScheduler};
 use crate::outline::aside;
-use crate::own::{Own, OwnKind};
-use crate::qdisc::{Departure, Outlook, Packet, Qdisc, Sink};
+use crate::qdisc::{Departure, Packet, Qdisc, QueueStatus, Sink};
 use crate::queue::ManagedQueue;
-use crate::spec::{Chosen, Given, KindSpec, LinkFacts, ParamError, Value};
+use crate::spec::{KindAndParams, KindSpec, LinkFacts, ParamError, ParamValues, Value};
 use alloc::boxed::Box;
 use alloc::string::String;
 use goodqueue_base::units::{Instant, Rate, Rng};
@@ -46,7 +46,11 @@ pub trait Scheduler {
     /// # Errors
     /// When parameters contradict each other or the link; single values are already checked
     /// against their ranges.
-    fn build<P: Packet, R>(given: &Given<'_>, setup: Setup<'_>, keep: impl FnOnce(Self::Queue<P>) -> R) -> Result<R, ParamError>;
+    fn build<P: Packet, R>(
+        given: &ParamValues<'_>,
+        setup: Setup<'_>,
+        keep: impl FnOnce(Self::Queue<P>) -> R,
+    ) -> Result<R, ParamError>;
 }
 
 /// The facts that a queue discipline is built from besides its own parameters.
@@ -54,7 +58,7 @@ pub trait Scheduler {
 pub struct Setup<'a> {
     /// The algorithm or queue within, for kinds that have one ([`KindSpec::is_over_another`]); none
     /// for all others.
-    pub of: Option<&'a Chosen>,
+    pub of: Option<&'a KindAndParams>,
     /// The link before which it stands, with framing and the queue's limit.
     pub link: &'a LinkFacts,
     /// Whether signals mark.
@@ -93,8 +97,8 @@ macro_rules! choose {
             }
             #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
             #[cfg_attr(target_arch = "wasm32", inline)]
-            fn outlook(&self) -> Outlook {
-                match self { $(Self::$Variant(queue) => queue.outlook(),)+ }
+            fn status(&self) -> QueueStatus {
+                match self { $(Self::$Variant(queue) => queue.status(),)+ }
             }
             fn handle_timer(&mut self, now: Instant) {
                 match self { $(Self::$Variant(queue) => queue.handle_timer(now),)+ }
@@ -148,12 +152,12 @@ macro_rules! schedulers {
             /// One queue under a program's own algorithm.
             Own(Box<ManagedQueue<P, Own>>),
             /// A queue of another program.
-            Elsewhere(Box<Elsewhere<P>>),
+            ExternalScheduler(Box<ExternalScheduler<P>>),
             /// A queue that took the place of others.
             Succession(Box<Succession<P>>),
         }
 
-        choose!(AnyQdisc { Managed, TailDrop, $($($Nested,)+)+ $($($Outer,)+)+ Own, Elsewhere, Succession });
+        choose!(AnyQdisc { Managed, TailDrop, $($($Nested,)+)+ $($($Outer,)+)+ Own, ExternalScheduler, Succession });
 
         /// A queue discipline that holds no other, chosen at run time.
         #[derive(Clone, Debug)]
@@ -175,7 +179,7 @@ macro_rules! schedulers {
         const STANDALONE: &[KindSpec] = &[$($(<$outer::$OuterKind as Scheduler>::KIND,)+)+];
 
         impl<P: Packet> AnyQdisc<P> {
-            fn of_kind(given: &Given<'_>, setup: Setup<'_>) -> Result<Box<Self>, ParamError> {
+            fn of_kind(given: &ParamValues<'_>, setup: Setup<'_>) -> Result<Box<Self>, ParamError> {
                 let place = Box::new_uninit();
                 $($(if given.kind() == <$nested::$NestedKind as Scheduler>::KIND.base.kind {
                     return aside(|| {
@@ -198,7 +202,7 @@ macro_rules! schedulers {
 
         impl<P: Packet> Nested<P> {
             /// Builds a queue within another.
-            fn of_kind(given: &Given<'_>, setup: Setup<'_>) -> Result<Box<Self>, ParamError> {
+            fn of_kind(given: &ParamValues<'_>, setup: Setup<'_>) -> Result<Box<Self>, ParamError> {
                 if STANDALONE.iter().any(|spec| spec.kind == given.kind()) {
                     let message = alloc::format!(
                         "`{}` can only be the outermost, or `priority` within `shaper`", given.kind());
@@ -304,7 +308,7 @@ impl core::fmt::Display for UnknownKind {
 impl core::error::Error for UnknownKind {}
 
 /// Refuses an inner algorithm or queue for a kind that has none.
-fn refuse_inner(spec: &KindSpec, of: Option<&Chosen>) -> Result<(), ParamError> {
+fn refuse_inner(spec: &KindSpec, of: Option<&KindAndParams>) -> Result<(), ParamError> {
     if of.is_none() || spec.is_over_another() {
         return Ok(());
     }
@@ -341,7 +345,7 @@ impl<P: Packet> AnyQdisc<P> {
     pub fn build_over(
         spec: &'static KindSpec,
         values: &[(&'static str, Value)],
-        of: Option<&Chosen>,
+        of: Option<&KindAndParams>,
         link: &LinkFacts,
         ecn: EcnPolicy,
         rng: Rng,
@@ -357,12 +361,12 @@ impl<P: Packet> AnyQdisc<P> {
     pub fn build_boxed(
         spec: &'static KindSpec,
         values: &[(&'static str, Value)],
-        of: Option<&Chosen>,
+        of: Option<&KindAndParams>,
         link: &LinkFacts,
         ecn: EcnPolicy,
         rng: Rng,
     ) -> Result<Box<Self>, ParamError> {
-        let given = Given::new(spec, values)?;
+        let given = ParamValues::new(spec, values)?;
         refuse_inner(spec, of)?;
         let mut queue = Self::of_kind(&given, Setup { of, link, ecn, rng })?;
         queue.set_link_rate(Instant::ZERO, link.rate);
@@ -373,7 +377,7 @@ impl<P: Packet> AnyQdisc<P> {
     ///
     /// # Errors
     /// When it cannot be built for this link.
-    pub fn build_own(kind: &dyn OwnKind, link: &LinkFacts, ecn: EcnPolicy, rng: Rng) -> Result<Self, ParamError> {
+    pub fn build_own(kind: &dyn CustomKind, link: &LinkFacts, ecn: EcnPolicy, rng: Rng) -> Result<Self, ParamError> {
         let queue = managed(Own(kind.build(link)?), Setup { of: None, link, ecn, rng });
         let mut queue = Self::Own(Box::new(queue));
         queue.set_link_rate(Instant::ZERO, link.rate);
@@ -384,8 +388,8 @@ impl<P: Packet> AnyQdisc<P> {
     ///
     /// # Errors
     /// When the other program refuses it.
-    pub fn open(kind: &dyn FarKind, link: &LinkFacts, rng: Rng) -> Result<Self, ParamError> {
-        Ok(Self::Elsewhere(Box::new(Elsewhere::new(kind.open(link, rng)?, link.limit))))
+    pub fn open(kind: &dyn ExternalQueueKind, link: &LinkFacts, rng: Rng) -> Result<Self, ParamError> {
+        Ok(Self::ExternalScheduler(Box::new(ExternalScheduler::new(kind.open(link, rng)?, link.limit))))
     }
 
     /// Replaces this queue by `queue`: arrivals go to the new one, and packets that wait here leave
@@ -411,7 +415,7 @@ impl<P: Packet> Nested<P> {
         let Some(chosen) = setup.of else {
             return Ok(aside(|| Box::new(Self::Managed(managed(AnyAqm::TailDrop(TailDrop), setup)))));
         };
-        let given = Given::new(chosen.kind, &chosen.params)?;
+        let given = ParamValues::new(chosen.kind, &chosen.params)?;
         refuse_inner(chosen.kind, chosen.of.as_deref())?;
         Self::of_kind(&given, Setup { of: chosen.of.as_deref(), ..setup })
     }

@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Deref;
-pub use goodqueue_base::spec::{Decimal, Default, Given, Kind, Param, ParamError, Role, Size, Unit, Value, contains, pick};
+pub use goodqueue_base::spec::{Decimal, Default, Kind, Param, ParamError, ParamValues, Role, Size, Unit, Value, contains, pick};
 use goodqueue_base::units::{Bytes, Duration, Rate};
 
 /// One kind of queue, as named in files.
@@ -22,15 +22,15 @@ pub struct KindSpec {
     /// Whether it marks packets instead of dropping them.
     pub marks: Marking,
     /// Whether it serves flows by their weight ([`crate::Qdisc::set_weight`]).
-    pub weighs: bool,
+    pub uses_weights: bool,
 }
 
 impl KindSpec {
-    /// The description of an algorithm of a program's own ([`crate::own`]), of which nothing but
+    /// The description of an algorithm of a program's own ([`crate::custom`]), of which nothing but
     /// `base` is known.
     #[must_use]
     pub const fn own(base: Kind) -> Self {
-        Self { base, family: Family::Own, signal: "its own", marks: Marking::Possible, weighs: false }
+        Self { base, family: Family::Own, signal: "its own", marks: Marking::Possible, uses_weights: false }
     }
 }
 
@@ -133,16 +133,16 @@ impl Marking {
 
 /// A kind and what is given for its parameters.
 #[derive(Clone, Debug)]
-pub struct Chosen {
+pub struct KindAndParams {
     /// The kind.
     pub kind: &'static KindSpec,
     /// Given parameters; the others have their defaults.
     pub params: Vec<(&'static str, Value)>,
     /// The algorithm or queue within, for kinds that have one.
-    pub of: Option<Box<Chosen>>,
+    pub of: Option<Box<KindAndParams>>,
 }
 
-impl Chosen {
+impl KindAndParams {
     /// `kind` with these parameters, over nothing else.
     #[must_use]
     pub const fn new(kind: &'static KindSpec, params: Vec<(&'static str, Value)>) -> Self {
@@ -173,20 +173,20 @@ impl KindSpec {
 
     /// Whether it can mark with `of` within. That one decides.
     #[must_use]
-    pub fn marks_over(&self, of: Option<&Chosen>) -> bool {
-        self.marks.is_possible() && of.map_or(!self.is_over_another(), Chosen::marks)
+    pub fn marks_over(&self, of: Option<&KindAndParams>) -> bool {
+        self.marks.is_possible() && of.map_or(!self.is_over_another(), KindAndParams::marks)
     }
 
     /// Whether it serves flows by their weight with `of` within.
     #[must_use]
-    pub fn weighs_flows_over(&self, of: Option<&Chosen>) -> bool {
-        self.weighs || of.is_some_and(|inner| inner.kind.weighs_flows_over(inner.of.as_deref()))
+    pub fn weighs_flows_over(&self, of: Option<&KindAndParams>) -> bool {
+        self.uses_weights || of.is_some_and(|inner| inner.kind.weighs_flows_over(inner.of.as_deref()))
     }
 
     /// The kind's name, with that of the algorithm or queue within behind a colon: `codel`,
     /// `fair:pie`, `shaper:priority:codel`.
     #[must_use]
-    pub fn name_over(&self, of: Option<&Chosen>) -> String {
+    pub fn name_over(&self, of: Option<&KindAndParams>) -> String {
         match of {
             None => self.kind.into(),
             Some(inner) => alloc::format!("{}:{}", self.kind, inner.kind.name_over(inner.of.as_deref())),

@@ -2,7 +2,7 @@
 //! kind.
 
 use goodqueue_aqm::sched::{kind, kinds};
-use goodqueue_aqm::spec::{Chosen, LinkFacts};
+use goodqueue_aqm::spec::{KindAndParams, LinkFacts};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Qdisc, Rng, SimplePacket};
 use goodqueue_base::units::{Bytes, Duration, Instant, Packets, Rate};
 use goodqueue_testkit::{Mix, Operation, Operations};
@@ -79,7 +79,7 @@ fn queues() -> impl Iterator<Item = (&'static str, AnyQdisc<SimplePacket>)> {
         limit: Limit { packets: Packets::new(PACKETS as u64), bytes: Bytes::new(150_000) },
     };
     kinds().map(move |spec| {
-        let of = spec.is_over_another().then(|| Chosen::new(kind("pie").expect("a listed kind"), Vec::new()));
+        let of = spec.is_over_another().then(|| KindAndParams::new(kind("pie").expect("a listed kind"), Vec::new()));
         let queue = AnyQdisc::build_over(spec, &[], of.as_ref(), &link, EcnPolicy::Mark, Rng::new(1));
         (spec.kind, queue.expect("defaults are valid"))
     })

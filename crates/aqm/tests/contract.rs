@@ -2,7 +2,7 @@
 //! test checks that none is missing.
 
 use goodqueue_aqm::sched::{kind, kinds};
-use goodqueue_aqm::spec::{Chosen, LinkFacts, Value};
+use goodqueue_aqm::spec::{KindAndParams, LinkFacts, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, FlowHash, Limit, NoSink, Qdisc, Rng, SimplePacket};
 use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Packets, Rate};
 use goodqueue_testkit::{CheckedQueue, Load, Mix, Operation, Operations, Order, ScriptedLink};
@@ -66,7 +66,7 @@ impl Subject {
     fn build(self, ecn: EcnPolicy) -> AnyQdisc<SimplePacket> {
         let spec = kind(self.name).expect("a listed kind");
         let rng = Rng::stream(42, 7);
-        let chosen = |inner| Chosen::new(kind(inner).expect("a listed kind"), lively(inner).to_vec());
+        let chosen = |inner| KindAndParams::new(kind(inner).expect("a listed kind"), lively(inner).to_vec());
         AnyQdisc::build_over(spec, lively(self.name), self.fair_over.map(chosen).as_ref(), &facts(), ecn, rng)
             .expect("defaults are valid")
     }
@@ -91,7 +91,7 @@ impl Subject {
     }
 
     fn weighs_flows(self) -> bool {
-        let within = self.fair_over.map(|inner| Chosen::new(kind(inner).expect("a listed kind"), Vec::new()));
+        let within = self.fair_over.map(|inner| KindAndParams::new(kind(inner).expect("a listed kind"), Vec::new()));
         kind(self.name).is_some_and(|spec| spec.weighs_flows_over(within.as_ref()))
     }
 

@@ -2,7 +2,7 @@
 //! of the contract is kept.
 
 use goodqueue_aqm::sched::kinds;
-use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, Param, Size, Unit, Value};
+use goodqueue_aqm::spec::{KindAndParams, KindSpec, LinkFacts, Param, Size, Unit, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng, SimplePacket};
 use goodqueue_base::units::{Bytes, Duration, Packets, Rate};
 use goodqueue_testkit::{CheckedQueue, Operation, Order};
@@ -64,7 +64,7 @@ fn facts() -> impl Strategy<Value = LinkFacts> {
     })
 }
 
-type Made = (&'static KindSpec, Vec<(&'static str, Value)>, Chosen);
+type Made = (&'static KindSpec, Vec<(&'static str, Value)>, KindAndParams);
 
 fn any_kind() -> impl Strategy<Value = Made> {
     let kind = any::<Index>().prop_map(|index| {
@@ -72,7 +72,7 @@ fn any_kind() -> impl Strategy<Value = Made> {
         *index.get(&all)
     });
     (kind.clone(), kind).prop_flat_map(|(outer, inner)| {
-        (Just(outer), params(outer), params(inner).prop_map(move |params| Chosen::new(inner, params)))
+        (Just(outer), params(outer), params(inner).prop_map(move |params| KindAndParams::new(inner, params)))
     })
 }
 

@@ -2,7 +2,7 @@
 //! lay among the algorithms of the crate.
 
 use goodqueue_aqm::algo::Algorithm;
-use goodqueue_aqm::spec::{Given, LinkFacts};
+use goodqueue_aqm::spec::{LinkFacts, ParamValues};
 use goodqueue_aqm::{Aqm, Env, FlowHash, Limit, PacketView, QueueView, Reason, Verdict, spec};
 use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Packets, Rng};
 use tutorial::ramp::Ramp;
@@ -13,7 +13,7 @@ mod tutorial {
 }
 
 fn ramp() -> Ramp {
-    let given = Given::new(&Ramp::KINDS[0].base, &[]).expect("defaults are allowed");
+    let given = ParamValues::new(&Ramp::KINDS[0].base, &[]).expect("defaults are allowed");
     let link = LinkFacts { rate: None, delay: Duration::ZERO, mtu: Bytes::new(1500), overhead: Bytes::ZERO, limit: Limit::NONE };
     Ramp::build(&given, &link).expect("no parameter contradicts another")
 }

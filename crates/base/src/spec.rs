@@ -2,21 +2,21 @@
 //! values they take.
 //!
 //! A [`Param`] states name, unit, default, range, meaning and source of one parameter; a [`Kind`]
-//! is a named thing with parameters; a [`Given`] pairs the values that a user gave with the
+//! is a named thing with parameters; a [`ParamValues`] pairs the values that a user gave with the
 //! defaults of the others. Readers, listings, forms and documentation derive from the same
 //! descriptions, so none of them repeats a fact.
 //!
 //! ```
-//! use goodqueue_base::spec::{Given, Kind, Param, Value};
+//! use goodqueue_base::spec::{ParamValues, Kind, Param, Value};
 //! use goodqueue_base::units::Duration;
 //!
 //! const PARAMS: &[Param] = &[Param::duration("target", Duration::ms(5)).within(1e-6, 10.0).about("acceptable delay")];
 //! const KIND: Kind = Kind { kind: "codel", title: "CoDel", summary: "Controlled delay", params: PARAMS, ..Kind::PLAIN };
 //!
 //! let values = [("target", Value::Duration(Duration::ms(20)))];
-//! let given = Given::new(&KIND, &values)?;
+//! let given = ParamValues::new(&KIND, &values)?;
 //! assert_eq!(given.duration("target"), Some(Duration::ms(20)));
-//! let error = Given::new(&KIND, &[("target", Value::Duration(Duration::secs(20)))]).unwrap_err();
+//! let error = ParamValues::new(&KIND, &[("target", Value::Duration(Duration::secs(20)))]).unwrap_err();
 //! assert_eq!(error.to_string(), "target: 20 s is out of range: allowed 1 us to 10 s");
 //! # Ok::<(), goodqueue_base::spec::ParamError>(())
 //! ```
@@ -31,7 +31,7 @@ mod read;
 mod value;
 
 pub use decimal::Decimal;
-pub use given::{Given, ParamError};
+pub use given::{ParamError, ParamValues};
 pub use kind::Kind;
 pub use names::{find, is_same_name, nearest};
 pub use param::{Default, Param, Role, contains, pick};

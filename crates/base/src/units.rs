@@ -7,6 +7,7 @@
 mod bytes;
 mod class;
 mod decimal;
+mod direction;
 mod ecn;
 mod framing;
 mod probability;
@@ -16,6 +17,7 @@ mod time;
 
 pub use bytes::{Bytes, Packets};
 pub use class::Class;
+pub use direction::Direction;
 pub use ecn::Ecn;
 pub use framing::{Cells, Framing, NoKeyword};
 pub use probability::{Probability, ProbabilityError};

@@ -3,7 +3,7 @@
 use crate::host::Held;
 use crate::{GQ_NONE, GqLink, GqParam};
 use goodqueue_aqm::sched::{UnknownKind, find};
-use goodqueue_aqm::spec::{Chosen, LinkFacts, Param, ParamError, Size, Unit, Value};
+use goodqueue_aqm::spec::{KindAndParams, LinkFacts, Param, ParamError, Size, Unit, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng};
 use goodqueue_base::units::{Bytes, Duration, Packets, Rate};
 use std::ffi::{CStr, c_char};
@@ -132,7 +132,7 @@ pub unsafe fn queue(
         let param_spec = param_spec.ok_or_else(|| BuildError::UnknownParam { name: name.to_owned(), kind: spec.kind })?;
         if param_spec.unit.is_another() {
             let kind = find(word.ok_or(BuildError::NoAlgorithm(param_spec.name))?)?;
-            of = Some(Chosen::new(kind, Vec::new()));
+            of = Some(KindAndParams::new(kind, Vec::new()));
         } else {
             values.push((param_spec.name, value(param_spec, param.number, word)?));
         }

@@ -2,19 +2,19 @@
 
 use crate::failure::Failure;
 use crate::output::{itself, say};
-use goodqueue_guests::hosts::{HostName, Process, Settings, Voids};
-use goodqueue_lab::hosts::ScenarioHost;
+use goodqueue_guests::hosts::{HostName, ProcessOwner, Settings, VoidRunPolicy};
+use goodqueue_lab::hosts::Backend;
 use goodqueue_lab::plan::Point;
 use goodqueue_lab::runner::label;
 
 /// The host of this name as part of this command. `option` names it in messages.
-pub fn open(option: &str, name: HostName, voids: Voids) -> Result<Box<dyn ScenarioHost + Send>, Failure> {
-    let settings = Settings { itself: itself().to_vec(), process: Process::Own, voids, say };
+pub fn open(option: &str, name: HostName, voids: VoidRunPolicy) -> Result<Box<dyn Backend + Send>, Failure> {
+    let settings = Settings { itself: itself().to_vec(), process: ProcessOwner::Own, voids, say };
     name.open(&settings).map_err(|unavailable| Failure::Input(format!("{option} {unavailable}")))
 }
 
 /// Refuses points that `host` cannot run. `option` names it in messages.
-pub fn check(option: &str, host: &dyn ScenarioHost, points: &[Point]) -> Result<(), Failure> {
+pub fn check(option: &str, host: &dyn Backend, points: &[Point]) -> Result<(), Failure> {
     points.iter().try_for_each(|point| {
         host.check(point).map_err(|refusal| {
             let place = if point.set.is_empty() { String::new() } else { format!(" (at {})", label(&point.set)) };

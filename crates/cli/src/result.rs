@@ -12,7 +12,7 @@ use crate::settings::RunSettings;
 use crate::{host, interrupt};
 use files::Files;
 use goodqueue_lab::compare::Labels;
-use goodqueue_lab::hosts::{Refusal, ScenarioHost};
+use goodqueue_lab::hosts::{Backend, Refusal};
 use goodqueue_lab::lint;
 use goodqueue_lab::plan::{Plan, Point};
 use goodqueue_lab::qlog::QlogFiles;
@@ -38,7 +38,7 @@ pub struct Job<'a> {
     /// Settings of the run and of its output.
     pub settings: &'a RunSettings,
     /// Host that the plan runs on.
-    pub host: &'a dyn ScenarioHost,
+    pub host: &'a dyn Backend,
 }
 
 /// Largest number of points whose series and distributions are kept in memory for the report.
@@ -139,7 +139,7 @@ pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
 }
 
 /// Refuses what the host cannot run or record, then gets it ready.
-fn prepare(host: &dyn ScenarioHost, points: &[Point], options: &RunOptions) -> Result<(), Failure> {
+fn prepare(host: &dyn Backend, points: &[Point], options: &RunOptions) -> Result<(), Failure> {
     let name = host.name();
     let refused = |refusal: Refusal| Failure::Input(format!("--on {name}: --{refusal}"));
     host.check_recording(options.samples(0), options.packets(0)).map_err(refused)?;

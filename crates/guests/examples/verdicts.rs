@@ -4,8 +4,8 @@
 //! `cargo run --release -p goodqueue-guests --example verdicts -- [OPERATIONS] [KIND…]`; needs
 //! `make kernel-guest`.
 
-use goodqueue_aqm::elsewhere::{Happened, Offered};
-use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, Value};
+use goodqueue_aqm::external::{OfferedPacket, QueueEvents};
+use goodqueue_aqm::spec::{KindAndParams, KindSpec, LinkFacts, Value};
 use goodqueue_aqm::{AnyQdisc, Dropped, EcnPolicy, FlowHash, HostHash, Hosts as Ends, Limit, Packet, Qdisc, Reason, Sink, sched};
 use goodqueue_base::units::{Bytes, Class, Duration, Ecn, Instant, Rate, Rng};
 use goodqueue_guests::linux::queue::{Answer, KernelQueue};
@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// Every kind by itself, those over another one over PIE, and two deeper ones.
 fn queues() -> Vec<(String, QueueSpec)> {
     let kind = |name: &str| sched::kind(name).expect("a kind");
-    let pie = || Chosen { kind: kind("pie"), params: Vec::new(), of: None };
+    let pie = || KindAndParams { kind: kind("pie"), params: Vec::new(), of: None };
     let own = |spec: &'static KindSpec| match spec.kind {
         "shaper" => vec![("rate", Value::Rate(Rate::mbit(8)))],
         "cake" => vec![("rate", Value::Rate(Rate::mbit(9)))],
@@ -67,9 +67,9 @@ fn queues() -> Vec<(String, QueueSpec)> {
         let name = of.as_ref().map_or(known.kind.to_owned(), |of| format!("{}:{}", known.kind, of.kind.kind));
         queues.push((name, spec(known, own(known), of)));
     }
-    let codel = || Chosen { kind: kind("codel"), params: Vec::new(), of: None };
+    let codel = || KindAndParams { kind: kind("codel"), params: Vec::new(), of: None };
     queues.push(("fair:codel".to_owned(), spec(kind("fair"), Vec::new(), Some(codel()))));
-    let fair = Chosen { kind: kind("fair"), params: Vec::new(), of: Some(Box::new(codel())) };
+    let fair = KindAndParams { kind: kind("fair"), params: Vec::new(), of: Some(Box::new(codel())) };
     queues.push(("shaper:fair:codel".to_owned(), spec(kind("shaper"), own(kind("shaper")), Some(fair))));
     queues
 }
@@ -77,7 +77,7 @@ fn queues() -> Vec<(String, QueueSpec)> {
 /// A packet of both.
 #[derive(Clone, Copy, Debug)]
 struct Both {
-    offered: Offered,
+    offered: OfferedPacket,
     ends: Ends,
 }
 
@@ -170,7 +170,7 @@ impl Course {
             let hash = flow.wrapping_mul(0x9E37_79B1) ^ 0x5555;
             self.offer(
                 now,
-                Offered {
+                OfferedPacket {
                     number: self.packets,
                     len: Bytes::new(LENGTHS[draw.below(LENGTHS.len() as u64) as usize]),
                     ecn: Ecn::from_bits(draw.below(4) as u8),
@@ -197,8 +197,8 @@ impl Course {
         }
     }
 
-    fn offer(&mut self, now: u64, packet: Offered) -> Result<(), Box<dyn std::error::Error>> {
-        let mut there = Happened::default();
+    fn offer(&mut self, now: u64, packet: OfferedPacket) -> Result<(), Box<dyn std::error::Error>> {
+        let mut there = QueueEvents::default();
         let answer = self.kernel.offer(Instant::from_nanos(now), &packet, &mut there)?;
         let flow = packet.flow.0;
         if answer.hosts != [0; 2] {
@@ -216,7 +216,7 @@ impl Course {
 
     /// Time that the line takes for the next packet, or until the queue is to be asked again.
     fn take(&mut self, now: u64) -> Result<Option<u64>, Box<dyn std::error::Error>> {
-        let mut there = Happened::default();
+        let mut there = QueueEvents::default();
         let answer = self.kernel.take(Instant::from_nanos(now), &mut there)?;
         self.advance(&answer);
         let mut drops = Drops::default();

@@ -6,7 +6,7 @@ pub mod linux;
 #[cfg(target_os = "linux")]
 pub mod live;
 
-use goodqueue_lab::hosts::{ScenarioHost, Simulator};
+use goodqueue_lab::hosts::{Backend, Simulator};
 use std::ffi::OsString;
 use std::fmt;
 
@@ -25,31 +25,31 @@ pub enum HostName {
 
 /// Policy for void runs in real time.
 #[derive(Clone, Copy, Debug)]
-pub struct Voids {
+pub struct VoidRunPolicy {
     /// Largest number of attempts: a void run is repeated until it has had this many.
     pub attempts: u32,
     /// Result of a run that is void in all attempts.
-    pub rest: Rest,
+    pub rest: AfterRetries,
 }
 
 /// Result of a run that is void in all attempts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rest {
+pub enum AfterRetries {
     /// Nothing: it has failed.
     Fails,
     /// The least late of its attempts, marked as void.
     LeastLate,
 }
 
-impl Default for Voids {
+impl Default for VoidRunPolicy {
     fn default() -> Self {
-        Self { attempts: 3, rest: Rest::Fails }
+        Self { attempts: 3, rest: AfterRetries::Fails }
     }
 }
 
 /// Whose process runs scenarios.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Process {
+pub enum ProcessOwner {
     /// A command's, which may move to networks of its own as a whole.
     Own,
     /// Somebody else's, which must stay where it is.
@@ -62,9 +62,9 @@ pub struct Settings {
     /// Command that starts this program as `gq`: a program and its first arguments.
     pub itself: Vec<OsString>,
     /// Whose process it is.
-    pub process: Process,
+    pub process: ProcessOwner,
     /// Policy for void runs.
-    pub voids: Voids,
+    pub voids: VoidRunPolicy,
     /// Takes messages for a person during runs.
     pub say: fn(&str),
 }
@@ -128,7 +128,7 @@ impl HostName {
     /// # Errors
     /// When this machine cannot provide it.
     #[cfg_attr(not(target_os = "linux"), expect(unused_variables, reason = "the simulator needs to know nothing"))]
-    pub fn open(self, settings: &Settings) -> Result<Box<dyn ScenarioHost + Send>, Unavailable> {
+    pub fn open(self, settings: &Settings) -> Result<Box<dyn Backend + Send>, Unavailable> {
         match self {
             Self::Sim => Ok(Box::new(Simulator)),
             #[cfg(target_os = "linux")]

@@ -5,8 +5,8 @@
 //! delays and UDP sources are those of the simulator, through [`goodqueue_sim::OutsideWorld`]; only
 //! TCP is that of the kernel.
 
-pub mod calendar;
 pub mod error;
+pub mod event_queue;
 pub mod frame;
 mod host;
 #[cfg(test)]
@@ -14,12 +14,12 @@ mod hostile;
 pub mod inside;
 pub mod job;
 pub mod kernel;
+mod liveness;
 pub mod machine;
 pub mod memory;
 pub mod queue;
 pub mod report;
 pub mod ring;
-mod silence;
 mod sys;
 pub mod vhost;
 

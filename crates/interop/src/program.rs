@@ -4,7 +4,7 @@
 //! The queue is a FIFO with a limit. The program is told of every arrival and departure and decides
 //! about drops and marks. It may ask for its timer with one more event, `["timer", time]`.
 
-use goodqueue_aqm::own::{OwnAlgorithm, OwnKind};
+use goodqueue_aqm::custom::{CustomAlgorithm, CustomKind};
 use goodqueue_aqm::spec::{Kind, KindSpec, LinkFacts, ParamError};
 use goodqueue_aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use goodqueue_base::units::Instant;
@@ -132,7 +132,7 @@ impl HostedKind {
     }
 }
 
-impl OwnKind for HostedKind {
+impl CustomKind for HostedKind {
     fn spec(&self) -> &'static KindSpec {
         self.spec
     }
@@ -141,7 +141,7 @@ impl OwnKind for HostedKind {
         &self.version
     }
 
-    fn build(&self, link: &LinkFacts) -> Result<Box<dyn OwnAlgorithm>, ParamError> {
+    fn build(&self, link: &LinkFacts) -> Result<Box<dyn CustomAlgorithm>, ParamError> {
         match Hosted::new(Arc::clone(&self.shop), *link) {
             Ok(hosted) => Ok(Box::new(hosted)),
             Err(error) => Err(ParamError { param: "kind", message: error.to_string() }),
@@ -265,13 +265,13 @@ impl Drop for Hosted {
     }
 }
 
-impl OwnAlgorithm for Hosted {
-    fn another(&self) -> Box<dyn OwnAlgorithm> {
+impl CustomAlgorithm for Hosted {
+    fn clone_box(&self) -> Box<dyn CustomAlgorithm> {
         match Self::new(Arc::clone(&self.shop), self.link) {
             Ok(another) => Box::new(another),
             Err(error) => {
                 self.shop.trouble.set(error);
-                Box::new(goodqueue_aqm::own::Mute)
+                Box::new(goodqueue_aqm::custom::NoOp)
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Round trips: `gq import tc` reads the output of `gq export tc` back as the same queue with the
 //! same parameters.
 
-use goodqueue_aqm::spec::{Chosen, Given, Value};
+use goodqueue_aqm::spec::{KindAndParams, ParamValues, Value};
 use goodqueue_base::units::{Bytes, Cells, Framing};
 use goodqueue_interop::import::{Input, tc};
 use goodqueue_interop::router::dialect::Refusal;
@@ -46,8 +46,8 @@ fn imported(text: &str) -> (Scenario, String) {
 
 /// Every parameter with the value in force, but for those that only tell a simulation what to do,
 /// and whether packets arrive, which follows from the interface.
-fn values(chosen: &Chosen) -> Vec<(&'static str, Option<Value>)> {
-    let given = Given::new(&chosen.kind.base, &chosen.params).unwrap();
+fn values(chosen: &KindAndParams) -> Vec<(&'static str, Option<Value>)> {
+    let given = ParamValues::new(&chosen.kind.base, &chosen.params).unwrap();
     let is_same = |name: &&str| !matches!(*name, "arithmetic" | "ecn" | "ingress");
     let names = chosen.kind.params.iter().map(|param| param.name).filter(is_same);
     names.map(|name| (name, given.value(name))).collect()
@@ -93,11 +93,11 @@ fn every_kind_that_tc_has_comes_back() {
             }
             let script = exported(&first).unwrap_or_else(|refusal| panic!("{queue}: {refusal}"));
             let (second, text) = imported(&script);
-            for heading in [goodqueue_lab::plan::Heading::Down, goodqueue_lab::plan::Heading::Up] {
+            for heading in [goodqueue_lab::plan::Direction::Down, goodqueue_lab::plan::Direction::Up] {
                 let [a, b] = [&first, &second].map(|scenario| scenario.main_link().direction(heading));
                 let [qa, qb] = [a, b].map(|direction| direction.queue.as_ref().unwrap());
                 assert_eq!(qa.kind.kind, qb.kind.kind, "{script}\n{text}");
-                let [ca, cb] = [qa, qb].map(|queue| Chosen::new(queue.kind, queue.params.clone()));
+                let [ca, cb] = [qa, qb].map(|queue| KindAndParams::new(queue.kind, queue.params.clone()));
                 assert_eq!(values(&ca), values(&cb), "{script}\n{text}");
                 assert_eq!((qa.ecn, qa.limit), (qb.ecn, qb.limit), "{script}\n{text}");
                 assert_eq!(a.nominal_rate(), b.nominal_rate(), "{script}\n{text}");
@@ -249,12 +249,12 @@ fn what_a_kernel_has_been_told_comes_back() {
         assert!(script.contains(&format!(" {kind} ")), "{script}");
         let (second, text) = imported(&printed(kind, options));
         assert_eq!(first.main_link().framing, second.main_link().framing, "{text}");
-        for heading in [goodqueue_lab::plan::Heading::Down, goodqueue_lab::plan::Heading::Up] {
+        for heading in [goodqueue_lab::plan::Direction::Down, goodqueue_lab::plan::Direction::Up] {
             let [a, b] = [&first, &second].map(|scenario| scenario.main_link().direction(heading));
             assert_eq!(a.nominal_rate(), b.nominal_rate(), "{text}");
             let [qa, qb] = [a, b].map(|direction| direction.queue.as_ref().unwrap());
             assert_eq!((qa.kind.kind, qa.ecn, qa.limit), (qb.kind.kind, qb.ecn, qb.limit), "{text}");
-            let [ca, cb] = [qa, qb].map(|queue| values(&Chosen::new(queue.kind, queue.params.clone())));
+            let [ca, cb] = [qa, qb].map(|queue| values(&KindAndParams::new(queue.kind, queue.params.clone())));
             for (ours, theirs) in ca.iter().zip(&cb) {
                 match (ours.1, theirs.1) {
                     // The kernel's numbers are printed in six digits.
@@ -272,10 +272,10 @@ fn what_a_kernel_has_been_told_comes_back() {
     assert_eq!(first.main_link().framing, second.main_link().framing, "{text}");
     let [a, b] = [&first.main_link().up, &second.main_link().down];
     assert_eq!(a.nominal_rate(), b.nominal_rate());
-    let set = |direction: &goodqueue_lab::plan::Direction| {
+    let set = |direction: &goodqueue_lab::plan::LinkDirection| {
         let queue = direction.queue.as_ref().unwrap();
         let shaped = ["rate"];
-        let all = values(&Chosen::new(queue.kind, queue.params.clone()));
+        let all = values(&KindAndParams::new(queue.kind, queue.params.clone()));
         (all.into_iter().filter(|(name, _)| !shaped.contains(name)).collect::<Vec<_>>(), queue.limit)
     };
     assert_eq!(set(a), set(b), "{text}");
@@ -326,11 +326,11 @@ fn what_this_kernel_has_been_told_comes_back() {
                     continue;
                 }
             };
-            for heading in [goodqueue_lab::plan::Heading::Down, goodqueue_lab::plan::Heading::Up] {
+            for heading in [goodqueue_lab::plan::Direction::Down, goodqueue_lab::plan::Direction::Up] {
                 let state = |scenario: &Scenario| {
                     let direction = scenario.main_link().direction(heading);
                     let queue = direction.queue.as_ref().unwrap();
-                    let values = values(&Chosen::new(queue.kind, queue.params.clone()));
+                    let values = values(&KindAndParams::new(queue.kind, queue.params.clone()));
                     (scenario.main_link().framing, direction.nominal_rate(), queue.ecn, queue.limit, values)
                 };
                 if state(&first) != state(&second) {

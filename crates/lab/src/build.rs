@@ -6,7 +6,7 @@
 //! queue are what results report; others are FIFOs without limit that only delay.
 
 use crate::limits::MAX_JITTER;
-use crate::plan::{AccessEnds, Heading, Link, Part, Point, Queue, Scenario, Step, Traffic};
+use crate::plan::{AccessEnds, Direction, Link, Part, Point, Queue, Scenario, Step, Traffic};
 use goodqueue_base::units::{Bytes, Duration, Framing, Instant, Rng};
 use goodqueue_sim::{FlowSpec, LinkId, LinkSpec, QueueSpec, RateSpec, Recording, SharedHost, WorldSpec};
 
@@ -18,7 +18,11 @@ pub fn world(point: &Point, replication: u32) -> WorldSpec {
     let plan = &point.plan;
     let seed = seed_of(plan, replication);
     let mut world = WorldSpec {
-        links: plan.links.iter().flat_map(|link| [Heading::Down, Heading::Up].map(|heading| one_way(link, heading))).collect(),
+        links: plan
+            .links
+            .iter()
+            .flat_map(|link| [Direction::Down, Direction::Up].map(|heading| one_way(link, heading)))
+            .collect(),
         flows: Vec::new(),
         groups: plan.traffic.iter().map(|traffic| traffic.name.clone()).collect(),
         warmup: plan.warmup,
@@ -63,7 +67,7 @@ fn add_parts(world: &mut WorldSpec, plan: &Scenario, group: usize, index: u32, a
 
 /// Both directions of each link come first among the world's links, in the order of the plan.
 fn link_id(step: Step) -> LinkId {
-    step.link as LinkId * 2 + LinkId::from(step.heading == Heading::Up)
+    step.link as LinkId * 2 + LinkId::from(step.heading == Direction::Up)
 }
 
 /// A plan's queue as the simulator takes it.
@@ -81,7 +85,7 @@ pub fn discipline(queue: &Queue) -> QueueSpec {
     }
 }
 
-fn one_way(link: &Link, heading: Heading) -> LinkSpec {
+fn one_way(link: &Link, heading: Direction) -> LinkSpec {
     let direction = link.direction(heading);
     let queue = match &direction.queue {
         None => QueueSpec::Unlimited,
@@ -218,8 +222,8 @@ fn add_flow(world: &mut WorldSpec, plan: &Scenario, traffic: &Traffic, placement
         weight: traffic.weight,
         // The shared host is at the lower end of the line, wherever that is on this flow's way.
         shared_host: traffic.host.map(|host| match heading {
-            Heading::Down => SharedHost::Sink(host),
-            Heading::Up => SharedHost::Source(host),
+            Direction::Down => SharedHost::Sink(host),
+            Direction::Up => SharedHost::Source(host),
         }),
         source: source.clone(),
     });

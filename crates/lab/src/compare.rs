@@ -9,7 +9,7 @@ use crate::mix::{self, Mix};
 use crate::quantity::{self, Limits};
 use crate::toml_text::quoted;
 use goodqueue_aqm::sched;
-use goodqueue_aqm::spec::{Chosen, KindSpec};
+use goodqueue_aqm::spec::{KindAndParams, KindSpec};
 use goodqueue_base::spec::nearest;
 use goodqueue_base::units::{Duration, Rate};
 use std::fmt::Write as _;
@@ -513,10 +513,10 @@ fn is_over_another(spec: Option<&KindSpec>) -> bool {
 }
 
 /// The kinds, each containing the next; `None` if one is unknown.
-fn chosen(tables: &[(&str, Option<&'static KindSpec>, String)]) -> Option<Chosen> {
+fn chosen(tables: &[(&str, Option<&'static KindSpec>, String)]) -> Option<KindAndParams> {
     let (&(_, spec, _), within) = tables.split_first()?;
     let of = if within.is_empty() { None } else { Some(Box::new(chosen(within)?)) };
-    Some(Chosen { of, ..Chosen::new(spec?, Vec::new()) })
+    Some(KindAndParams { of, ..KindAndParams::new(spec?, Vec::new()) })
 }
 
 /// A parameter value in TOML: true, false and numbers as they are, anything else as a string.

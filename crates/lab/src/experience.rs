@@ -7,7 +7,7 @@
 
 use crate::metrics::{Better, Description, GROUP_METRICS, Metric, Quantity, RunFigures, When};
 use crate::metrics::{Printed, PrintedUnit};
-use crate::plan::{Heading, Point, Traffic};
+use crate::plan::{Direction, Point, Traffic};
 use crate::verdict::Bounds;
 use goodqueue_base::units::Ecn;
 use goodqueue_sim::{Content, SessionSpec, SourceSpec};
@@ -397,7 +397,8 @@ pub struct GroupExperience {
     /// The activity of the group.
     pub activity: Activity,
     /// The direction in which its data crosses its first link.
-    pub heading: Heading,
+    #[serde(with = "by_name")]
+    pub heading: Direction,
     /// Whether its packets are marked for L4S: ECT(1).
     pub is_l4s: bool,
     /// Round-trip time without queueing or transmission, s.
@@ -407,6 +408,22 @@ pub struct GroupExperience {
     /// Data delivered per second, each byte counted once, all flows of the group together, whatever
     /// it does.
     pub goodput_bit_s: Option<f64>,
+}
+
+/// Directions by their names.
+mod by_name {
+    use super::Direction;
+    use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
+
+    pub fn serialize<S: Serializer>(direction: &Direction, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(direction.name())
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Direction, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let known = Direction::ALL.into_iter().find(|direction| direction.name() == name);
+        known.ok_or_else(|| D::Error::custom(format!("`{name}` is no direction: allowed down, up")))
+    }
 }
 
 impl GroupExperience {
@@ -420,7 +437,7 @@ impl GroupExperience {
             Some(Self {
                 group: figures.name.clone(),
                 activity,
-                heading: traffic.main.path.forward.first().map_or(Heading::Down, |step| step.heading),
+                heading: traffic.main.path.forward.first().map_or(Direction::Down, |step| step.heading),
                 is_l4s: traffic.main.source.datagrams().is_some_and(|datagrams| datagrams.ecn == Ecn::Ect1),
                 base_rtt_s: point.plan.rtt_of(traffic).as_secs_f64(),
                 values: activity.metrics().iter().map(|metric| metric.value(run, number, line)).collect(),

@@ -20,7 +20,7 @@ pub(crate) enum Shelf {
     /// From files, relative to this folder.
     Folder(PathBuf),
     /// There are these recordings; no file is ever opened.
-    Given(Arc<Recordings>),
+    ParamValues(Arc<Recordings>),
 }
 
 /// Loads each file once.
@@ -39,7 +39,7 @@ impl FileStore {
 
     /// The recording in a file.
     pub(crate) fn trace(&self, written: &str) -> Result<Arc<Opportunities>, FileError> {
-        if let Shelf::Given(recordings) = &self.shelf
+        if let Shelf::ParamValues(recordings) = &self.shelf
             && let Some(known) = recordings.get(written)
         {
             return lock(&self.traces).entry(PathBuf::from(written)).or_insert_with(|| Ok(Arc::clone(known))).clone();
@@ -58,8 +58,8 @@ impl FileStore {
         let refuse = |fault: FileFault| Err(FileError::whole(&excerpt(written), fault));
         match &self.shelf {
             Shelf::Folder(base) => Ok(base.join(written)),
-            Shelf::Given(recordings) if recordings.is_empty() => refuse(FileFault::NoFiles),
-            Shelf::Given(_) => refuse(FileFault::NoRecording),
+            Shelf::ParamValues(recordings) if recordings.is_empty() => refuse(FileFault::NoFiles),
+            Shelf::ParamValues(_) => refuse(FileFault::NoRecording),
         }
     }
 

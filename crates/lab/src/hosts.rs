@@ -14,7 +14,7 @@ pub use validity::{Lateness, Validity, sentence};
 
 /// A host of scenarios: it takes one point and one replication at a time and measures what the
 /// simulator measures.
-pub trait ScenarioHost: Sync {
+pub trait Backend: Sync {
     /// The name in commands and results: `sim`, `linux` or `live`.
     fn name(&self) -> &'static str;
 
@@ -208,7 +208,7 @@ impl Task<'_> {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Simulator;
 
-impl ScenarioHost for Simulator {
+impl Backend for Simulator {
     fn name(&self) -> &'static str {
         "sim"
     }

@@ -1,9 +1,9 @@
 //! Warnings about settings that are allowed but probably not meant: under them the queue never
 //! acts, or figures say little.
 
-use crate::plan::{Direction, Heading, Link, Part, Point, Queue, Scenario, Step, Traffic};
+use crate::plan::{Direction, Link, LinkDirection, Part, Point, Queue, Scenario, Step, Traffic};
 use goodqueue_aqm::EcnPolicy;
-use goodqueue_aqm::spec::{Chosen, Marking, Role, Unit, Value};
+use goodqueue_aqm::spec::{KindAndParams, Marking, Role, Unit, Value};
 use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Rate};
 use goodqueue_sim::{Datagrams, RateSpec, SessionSpec, SourceSpec};
 use goodqueue_tcp::{AckPolicy, Data, EcnMode};
@@ -33,7 +33,7 @@ pub fn warnings(point: &Point) -> Vec<Warning> {
     let mut lint = Lint { plan: &point.plan, found: Vec::new() };
     lint.times();
     for (number, link) in point.plan.links.iter().enumerate() {
-        for heading in [Heading::Down, Heading::Up] {
+        for heading in [Direction::Down, Direction::Up] {
             let step = Step { link: number, heading };
             let direction = link.direction(heading);
             if let Some(queue) = &direction.queue {
@@ -67,13 +67,13 @@ impl<'a> Lint<'a> {
         &self.plan.links[step.link]
     }
 
-    fn direction(&self, step: Step) -> &'a Direction {
+    fn direction(&self, step: Step) -> &'a LinkDirection {
         self.link(step).direction(step.heading)
     }
 
     /// Key of a setting of a link in one direction.
     fn key(&self, step: Step, name: &str) -> String {
-        let suffix = if step.heading == Heading::Up { "_up" } else { "" };
+        let suffix = if step.heading == Direction::Up { "_up" } else { "" };
         format!("link.{}.{name}{suffix}", self.link(step).name)
     }
 
@@ -113,7 +113,7 @@ impl<'a> Lint<'a> {
             self.warn("replications", "one replication gives no confidence interval", "ask for 5 or more");
         }
         for link in 0..plan.links.len() {
-            let step = Step { link, heading: Heading::Down };
+            let step = Step { link, heading: Direction::Down };
             if let RateSpec::Steps(steps) = &self.direction(step).rate
                 && let Some(late) = steps.iter().find(|step| step.0 >= end)
             {
@@ -140,7 +140,7 @@ impl<'a> Lint<'a> {
     }
 
     /// Remarks on a direction that can never be the bottleneck.
-    fn load(&mut self, step: Step, direction: &Direction) {
+    fn load(&mut self, step: Step, direction: &LinkDirection) {
         let nominal = direction.nominal_rate();
         let rate = direction.queue.as_ref().and_then(shaped).map_or(nominal, |shaped| shaped.min(nominal));
         let flows: u64 = self.groups(step).map(|(group, _)| u64::from(group.flows)).sum();
@@ -195,7 +195,7 @@ impl<'a> Lint<'a> {
 
     /// Remarks on a slower link behind an algorithm: the queue then forms where the algorithm does
     /// not see it.
-    fn hidden(&mut self, step: Step, direction: &Direction, queue: &Queue) {
+    fn hidden(&mut self, step: Step, direction: &LinkDirection, queue: &Queue) {
         if direction.flow_control.is_some() {
             let mut before =
                 self.plan.traffic.iter().flat_map(Traffic::parts).flat_map(|part| [&part.path.forward, &part.path.reverse]);
@@ -242,7 +242,7 @@ impl<'a> Lint<'a> {
         Some(limit * segment * f64::from(group.flows))
     }
 
-    fn buffer(&mut self, step: Step, direction: &Direction, queue: &Queue) {
+    fn buffer(&mut self, step: Step, direction: &LinkDirection, queue: &Queue) {
         let Some(held) = held(queue, self.link(step).mtu) else { return };
         // A slower link that holds this one back takes its place.
         let slowest = |(_, part): (&Traffic, &Part)| {
@@ -318,7 +318,7 @@ impl<'a> Lint<'a> {
         }
     }
 
-    fn parameters(&mut self, step: Step, direction: &Direction, queue: &Queue) {
+    fn parameters(&mut self, step: Step, direction: &LinkDirection, queue: &Queue) {
         let rate = direction.nominal_rate();
         let mtu = self.link(step).mtu;
         let held = held(queue, mtu);
@@ -359,10 +359,10 @@ impl<'a> Lint<'a> {
 
     /// Weights are for queues that weigh flows.
     fn weights(&mut self) {
-        let weighs = |step: &Step| {
+        let uses_weights = |step: &Step| {
             self.direction(*step).queue.as_ref().is_some_and(|queue| queue.kind.weighs_flows_over(queue.of.as_ref()))
         };
-        let idle = |group: &Traffic| group.weight != 1.0 && !group.parts().any(|part| part.path.steps().any(weighs));
+        let idle = |group: &Traffic| group.weight != 1.0 && !group.parts().any(|part| part.path.steps().any(uses_weights));
         if let Some(number) = self.plan.traffic.iter().position(idle) {
             let message = format!("{} has no effect: no queue on the path weighs flows", self.plan.traffic[number].weight);
             let help = "take a queue that does, such as `nfq-codel`, or leave it out";
@@ -392,7 +392,7 @@ impl<'a> Lint<'a> {
 
     /// Acknowledgements of a full link must fit through the other direction.
     fn acknowledgements(&mut self, link: usize) {
-        for (heading, back) in [(Heading::Down, Heading::Up), (Heading::Up, Heading::Down)] {
+        for (heading, back) in [(Direction::Down, Direction::Up), (Direction::Up, Direction::Down)] {
             let (step, back) = (Step { link, heading }, Step { link, heading: back });
             let rate = self.direction(step).nominal_rate().as_bit_s() as f64;
             let overhead = self.link(step).overhead();
@@ -432,7 +432,7 @@ fn held(queue: &Queue, mtu: Bytes) -> Option<Bytes> {
 
 /// Whether the file asks for marks, as against a kind that marks unless told otherwise.
 fn is_asked_to_mark(queue: &Queue) -> bool {
-    let chosen = Chosen { kind: queue.kind, params: queue.params.clone(), of: queue.of.clone().map(Box::new) };
+    let chosen = KindAndParams { kind: queue.kind, params: queue.params.clone(), of: queue.of.clone().map(Box::new) };
     !chosen.marks_unasked() || queue.params.iter().any(|(name, _)| *name == "ecn")
 }
 

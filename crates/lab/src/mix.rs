@@ -68,7 +68,7 @@ pub enum Sends {
     /// Packets at a constant rate per flow, downward only.
     Constant(Rate),
     /// Transfers that together offer this share of the line.
-    Offered {
+    OfferedPacket {
         /// Share of the line.
         share: f64,
         /// Bytes of each.
@@ -225,14 +225,14 @@ pub const MIXES: &[Mix] = &[
                 name: "queries",
                 about: "2 kB at random times, 5 % of the line",
                 flows: Flows::Fixed(1),
-                sends: Sends::Offered { share: 0.05, bytes: 2_000 },
+                sends: Sends::OfferedPacket { share: 0.05, bytes: 2_000 },
                 keys: "kind = \"short\"\nsize = \"2 kB\"\narrivals = \"poisson\"\n",
             },
             Part {
                 name: "messages",
                 about: "500 kB at random times, 20 % of the line",
                 flows: Flows::Fixed(1),
-                sends: Sends::Offered { share: 0.2, bytes: 500_000 },
+                sends: Sends::OfferedPacket { share: 0.2, bytes: 500_000 },
                 keys: "kind = \"short\"\nsize = \"500 kB\"\narrivals = \"poisson\"\n",
             },
             PING,
@@ -365,10 +365,10 @@ impl Part {
         }
         for (name, control) in groups {
             let _ = write!(traffic.toml, "\n[[traffic]]\nname = {}\n{}{direction}", quoted(&name), self.keys);
-            if matches!(self.sends, Sends::Down | Sends::Up | Sends::Offered { .. }) {
+            if matches!(self.sends, Sends::Down | Sends::Up | Sends::OfferedPacket { .. }) {
                 let _ = write!(traffic.toml, "cc = {control}\n{}", line.tcp);
             }
-            if let Sends::Offered { share, bytes } = self.sends {
+            if let Sends::OfferedPacket { share, bytes } = self.sends {
                 let rate = line.down.map_or(1e6, |rate| rate.as_bit_s() as f64);
                 let ns = bytes as f64 * 8.0 / (share * rate) * 1e9;
                 let interval = Duration::ns((ns as u64).max(1_000));

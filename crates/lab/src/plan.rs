@@ -4,7 +4,7 @@
 //! [`Point`] for each combination. Everything wrong is reported with file, line, column, field,
 //! value and allowed range; unknown keys are errors.
 
-mod called;
+mod canonical_names;
 mod datagrams;
 mod link;
 mod params;
@@ -21,8 +21,8 @@ mod traffic;
 mod tree;
 
 pub use crate::diagnostic::{Fault, PlanError};
-pub use link::{Direction, Link};
-pub use path::{Heading, Path as TrafficPath, Step};
+pub use link::{Link, LinkDirection};
+pub use path::{Direction, Path as TrafficPath, Step};
 pub use queue::Queue;
 pub use scenario::{Access, AccessEnds, Scenario};
 pub use timing::Timing;
@@ -30,7 +30,7 @@ pub use traffic::{Part, Traffic};
 
 use crate::diagnostic::{Origin, Source};
 use crate::files::{FileStore, Recordings, Shelf};
-use goodqueue_aqm::own::OwnKind;
+use goodqueue_aqm::custom::CustomKind;
 use sha2::{Digest, Sha256};
 use std::io::Read;
 use std::path::Path;
@@ -57,18 +57,18 @@ pub struct Plan {
 #[derive(Debug)]
 struct Known {
     files: FileStore,
-    own: OwnKinds,
+    own: CustomKinds,
 }
 
 impl Known {
     /// The program's own kind of this name.
-    fn own(&self, name: &str) -> Option<&Arc<dyn OwnKind>> {
+    fn own(&self, name: &str) -> Option<&Arc<dyn CustomKind>> {
         self.own.iter().find(|kind| kind.spec().kind == name)
     }
 }
 
 /// Kinds of algorithms of the program's own; their names are unlike those of listed ones.
-pub type OwnKinds = Vec<Arc<dyn OwnKind>>;
+pub type CustomKinds = Vec<Arc<dyn CustomKind>>;
 
 /// One combination of the sweep's values.
 #[derive(Clone, Debug)]
@@ -96,7 +96,7 @@ impl Plan {
     ///
     /// # Errors
     /// When the file cannot be read or anything in it is wrong.
-    pub fn load_knowing(path: &Path, own: OwnKinds) -> Result<Self, PlanError> {
+    pub fn load_knowing(path: &Path, own: CustomKinds) -> Result<Self, PlanError> {
         let text = read_file(path)?;
         let base_dir = path.parent().unwrap_or_else(|| Path::new(""));
         Self::parse_knowing(&path.display().to_string(), &text, base_dir, own)
@@ -114,7 +114,7 @@ impl Plan {
     ///
     /// # Errors
     /// When anything in it is wrong.
-    pub fn parse_knowing(source_name: &str, text: &str, base_dir: &Path, own: OwnKinds) -> Result<Self, PlanError> {
+    pub fn parse_knowing(source_name: &str, text: &str, base_dir: &Path, own: CustomKinds) -> Result<Self, PlanError> {
         Self::build(Source::file(source_name, text), Shelf::Folder(base_dir.to_path_buf()), Vec::new(), own)
     }
 
@@ -131,7 +131,7 @@ impl Plan {
     /// # Errors
     /// When anything in it is wrong, or it names another recording.
     pub fn parse_with_recordings(source_name: &str, text: &str, recordings: Arc<Recordings>) -> Result<Self, PlanError> {
-        Self::build(Source::file(source_name, text), Shelf::Given(recordings), Vec::new(), Vec::new())
+        Self::build(Source::file(source_name, text), Shelf::ParamValues(recordings), Vec::new(), Vec::new())
     }
 
     /// Returns the plan with these dotted keys set, after all earlier overrides. A value is TOML
@@ -148,7 +148,7 @@ impl Plan {
         Self::build(self.source.clone(), self.shelf.clone(), all, self.known.own.clone())
     }
 
-    fn build(source: Source, shelf: Shelf, overrides: Vec<(String, String)>, own: OwnKinds) -> Result<Self, PlanError> {
+    fn build(source: Source, shelf: Shelf, overrides: Vec<(String, String)>, own: CustomKinds) -> Result<Self, PlanError> {
         let mut root = Node::document(&source).map_err(PlanError::new)?;
         let (mut axes, layout) = sweep::take_axes(&mut root).map_err(PlanError::new)?;
         let mut late = Vec::new();
@@ -191,7 +191,7 @@ impl Plan {
         let choice = expansion.choice(number);
         let plan = scenario::resolve(&expansion.tree(&choice)?, &stem(self.source.name()), &self.known)?;
         let mut set = expansion.set(&choice);
-        called::by_own_names(&mut set, &plan, &self.known);
+        canonical_names::canonicalize(&mut set, &plan, &self.known);
         Ok(Point { set, plan })
     }
 
@@ -264,7 +264,7 @@ impl Plan {
     pub fn base_dir(&self) -> Option<&Path> {
         match &self.shelf {
             Shelf::Folder(folder) => Some(folder),
-            Shelf::Given(_) => None,
+            Shelf::ParamValues(_) => None,
         }
     }
 

@@ -11,9 +11,9 @@ pub use report::{PointResult, Replication, RunReport};
 
 use crate::build;
 use crate::error::RunFailure;
-use crate::hosts::{Ended, HostFailure, HostRun, Packets, Samples, ScenarioHost, Simulator, Task, Validity};
+use crate::hosts::{Backend, Ended, HostFailure, HostRun, Packets, Samples, Simulator, Task, Validity};
 use crate::metrics::RunFigures;
-use crate::plan::{Heading, Point, Scenario};
+use crate::plan::{Direction, Point, Scenario};
 use crate::record::{RecordedRun, Recorder};
 use goodqueue_base::units::Duration;
 use goodqueue_sim::{Series, World};
@@ -100,7 +100,7 @@ pub fn run(
 /// `stop` ends it early: runs under way stop at their next check and are given up, finished ones
 /// are kept. `progress` receives the finished part of the work, in [0, 1], a few times per second.
 pub fn run_on(
-    host: &dyn ScenarioHost,
+    host: &dyn Backend,
     points: &[Point],
     options: &RunOptions,
     stop: &AtomicBool,
@@ -191,7 +191,7 @@ pub fn shortest_sampling_period(plan: &Scenario) -> Duration {
     const MAX_SAMPLES: u64 = 1_000_000;
     const MAX_VALUES: u64 = 32_000_000;
     let flows: u64 = plan.traffic.iter().map(|group| u64::from(group.flows) * group.parts().count() as u64).sum();
-    let queues = plan.links.iter().flat_map(|link| [Heading::Down, Heading::Up].map(|heading| link.direction(heading)));
+    let queues = plan.links.iter().flat_map(|link| [Direction::Down, Direction::Up].map(|heading| link.direction(heading)));
     let queues = queues.filter(|direction| direction.queue.is_some()).count() as u64;
     let values = flows.min(MAX_FLOWS) * OF_A_FLOW + queues * OF_A_LINK;
     let most = MAX_SAMPLES.min(MAX_VALUES / values.max(1)).max(1);
@@ -237,13 +237,13 @@ pub fn run_single(
 
 /// Carries out a run. A panic in one is a mistake in this program; it must not take the results of
 /// the others with it.
-fn guarded(host: &dyn ScenarioHost, task: &Task<'_>, progress: &mut dyn FnMut(f64)) -> HostRun {
+fn guarded(host: &dyn Backend, task: &Task<'_>, progress: &mut dyn FnMut(f64)) -> HostRun {
     catch_unwind(AssertUnwindSafe(|| host.run(task, progress)))
         .unwrap_or_else(|panic| Ended::Failed(HostFailure::Panic(panic_message(&*panic))).into())
 }
 
 struct Shared<'a> {
-    host: &'a dyn ScenarioHost,
+    host: &'a dyn Backend,
     points: &'a [Point],
     options: &'a RunOptions,
     stop: &'a AtomicBool,

@@ -19,7 +19,7 @@ pub use units::Unit;
 
 use crate::compare::{Labels, Split};
 use crate::metrics::LinkFigures;
-use crate::plan::{Heading, Point};
+use crate::plan::{Direction, Point};
 use crate::runner::{PointResult, Replication};
 use rule::{Candidate, Key, LinkUse, Role, Sample};
 use serde::Serialize;
@@ -100,7 +100,7 @@ impl Headline {
     pub fn new(points: &[&Point], results: &[PointResult], labels: &Labels, link: &str, criteria: &Criteria) -> Self {
         let names = points.iter().find_map(|point| {
             let link = point.plan.links.iter().find(|known| known.name == link)?;
-            Some([Heading::Down, Heading::Up].map(|heading| link.name_of(heading)))
+            Some([Direction::Down, Direction::Up].map(|heading| link.name_of(heading)))
         });
         let names = names.unwrap_or_else(|| [link.to_owned(), String::new()]);
         let runs = || results.iter().flat_map(|point| &point.runs);

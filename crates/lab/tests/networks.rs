@@ -2,7 +2,7 @@
 
 use goodqueue_base::units::Duration;
 use goodqueue_lab::metrics::RunFigures;
-use goodqueue_lab::plan::{Heading, Plan, Point};
+use goodqueue_lab::plan::{Direction, Plan, Point};
 use goodqueue_lab::{build, lint};
 use goodqueue_sim::{Continue, World};
 use std::fs;
@@ -32,7 +32,7 @@ fn way(point: &Point, group: usize) -> String {
             .iter()
             .map(|step| {
                 let name = point.plan.links[step.link].name.clone();
-                if step.heading == Heading::Up { format!("({name})") } else { name }
+                if step.heading == Direction::Up { format!("({name})") } else { name }
             })
             .collect();
         names.join(" ")

@@ -9,8 +9,8 @@ use goodqueue_aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict, spec};
 #[path = "../../aqm/tests/tutorial/ramp.rs"]
 mod ramp;
 
-use goodqueue_aqm::own::{OwnAlgorithm, OwnKind};
-use goodqueue_aqm::spec::{Given, KindSpec, LinkFacts, ParamError};
+use goodqueue_aqm::custom::{CustomAlgorithm, CustomKind};
+use goodqueue_aqm::spec::{KindSpec, LinkFacts, ParamError, ParamValues};
 use goodqueue_lab::build;
 use goodqueue_lab::plan::Plan;
 use goodqueue_lab::provenance::Provenance;
@@ -19,8 +19,8 @@ use ramp::Ramp;
 use std::path::Path;
 use std::sync::Arc;
 
-impl OwnAlgorithm for Ramp {
-    fn another(&self) -> Box<dyn OwnAlgorithm> {
+impl CustomAlgorithm for Ramp {
+    fn clone_box(&self) -> Box<dyn CustomAlgorithm> {
         Box::new(self.clone())
     }
 }
@@ -28,15 +28,15 @@ impl OwnAlgorithm for Ramp {
 #[derive(Debug)]
 struct RampKind;
 
-impl OwnKind for RampKind {
+impl CustomKind for RampKind {
     fn spec(&self) -> &'static KindSpec {
         &Ramp::KINDS[0]
     }
     fn version(&self) -> &str {
         "1"
     }
-    fn build(&self, link: &LinkFacts) -> Result<Box<dyn OwnAlgorithm>, ParamError> {
-        Ok(Box::new(Ramp::build(&Given::new(&self.spec().base, &[])?, link)?))
+    fn build(&self, link: &LinkFacts) -> Result<Box<dyn CustomAlgorithm>, ParamError> {
+        Ok(Box::new(Ramp::build(&ParamValues::new(&self.spec().base, &[])?, link)?))
     }
 }
 

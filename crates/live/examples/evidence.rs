@@ -8,7 +8,7 @@ use goodqueue_aqm::spec::LinkFacts;
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng, sched};
 use goodqueue_base::units::{Bytes, Duration, Ecn, Framing, Rate};
 use goodqueue_live::measure::Quantiles;
-use goodqueue_live::testbed::experiment::{Arrivals, Experiment, Flow, Segments, Source, Timestamps, Way, run};
+use goodqueue_live::testbed::experiment::{Arrivals, Direction, Experiment, Flow, Segments, Source, Timestamps, run};
 use goodqueue_live::{Line, LivePacket, RateSpec};
 use std::error::Error;
 use std::sync::atomic::AtomicBool;
@@ -49,7 +49,7 @@ fn cell(text: &str) -> Result<String, Box<dyn Error>> {
         }
         name => Source::Tcp { control: name.to_owned() },
     };
-    let flow = Flow { source, way: Way::Down, start: Duration::ZERO, stop: None, dscp: 0 };
+    let flow = Flow { source, way: Direction::Down, start: Duration::ZERO, stop: None, dscp: 0 };
     let experiment = Experiment {
         down: line.clone(),
         up: back.clone(),

@@ -11,7 +11,7 @@ use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng, sched};
 use goodqueue_base::units::{Bytes, Duration, Framing, Rate};
 use goodqueue_live::clock::{Clock, MonotonicClock};
 use goodqueue_live::drive::Bridge;
-use goodqueue_live::forwarder::{BATCH, Forwarder, Settings, Way};
+use goodqueue_live::forwarder::{BATCH, Direction, Forwarder, Settings};
 use goodqueue_live::frame::FlowKey;
 use goodqueue_live::pool::{Frame, Pool};
 use goodqueue_live::port::Port;
@@ -100,8 +100,8 @@ impl Rig {
     /// Passes them on through the queue.
     fn queued(&mut self) -> io::Result<Duration> {
         let start = self.clock.now();
-        let goal = self.bridge.frames(Way::Down).sent + FRAMES as u64;
-        while self.bridge.frames(Way::Down).sent < goal {
+        let goal = self.bridge.frames(Direction::Down).sent + FRAMES as u64;
+        while self.bridge.frames(Direction::Down).sent < goal {
             self.bridge.step(&mut self.clock)?;
             late(self.clock.now().since(start))?;
         }

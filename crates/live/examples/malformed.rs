@@ -7,7 +7,7 @@ use goodqueue_aqm::sched::kind;
 use goodqueue_aqm::spec::LinkFacts;
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng};
 use goodqueue_base::units::{Bytes, Duration, Framing, Instant, Rate};
-use goodqueue_live::forwarder::{Forwarder, MALFORMED, Settings, Way};
+use goodqueue_live::forwarder::{Direction, Forwarder, MALFORMED, Settings};
 use goodqueue_live::frame::FlowKey;
 use goodqueue_live::port::fuzz::Fuzz;
 use goodqueue_live::port::memory::{MemoryPort, Nothing};
@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let end = Instant::ZERO + gap * count + Duration::secs(10);
     virtual_time::run(&mut live, end)?;
     let (port_a, port_b) = live.port_counters();
-    for (way, port) in [(Way::Down, port_a), (Way::Up, port_b)] {
+    for (way, port) in [(Direction::Down, port_a), (Direction::Up, port_b)] {
         let frames = live.frames(way);
         println!("{way:?}: {} frames, {} too long for a buffer", frames.received, port.oversize);
         for (kind, count) in MALFORMED.iter().zip(frames.malformed) {

@@ -69,7 +69,7 @@ impl Flight {
 
     /// The first `count` of the frames that were due have arrived.
     #[inline]
-    pub(crate) fn land(&mut self, count: usize, mut each: impl FnMut(Instant, Frame)) {
+    pub(crate) fn complete_send(&mut self, count: usize, mut each: impl FnMut(Instant, Frame)) {
         let (releases, frames) = (&self.releases.as_slices().0[..count], &self.frames.as_slices().0[..count]);
         for (release, frame) in releases.iter().zip(frames) {
             each(*release, *frame);
@@ -98,7 +98,7 @@ mod tests {
             while !flight.due(now, 3).is_empty() {
                 let due = flight.due(now, 3).to_vec();
                 assert!(due.len() <= 3);
-                flight.land(due.len(), |release, frame| {
+                flight.complete_send(due.len(), |release, frame| {
                     landed += 1;
                     assert_eq!((release, frame.slot), (at(10 * landed), landed as u32));
                 });
@@ -106,6 +106,6 @@ mod tests {
             assert_eq!(landed, pushed - 1, "all but the last, which is due later");
             assert_eq!((flight.len(), flight.next()), (1, Some(at(10 * pushed))));
         }
-        flight.land(0, |_, _| unreachable!("none has arrived"));
+        flight.complete_send(0, |_, _| unreachable!("none has arrived"));
     }
 }

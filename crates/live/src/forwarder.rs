@@ -1,14 +1,15 @@
 //! Two ports, a direction each way, and the loop that drives them.
 
 use crate::clock::Clock;
-use crate::direction::{Direction, Line};
 use crate::frame::{FlowKey, Headers, Malformed};
 use crate::joiner::Joiner;
+use crate::lane::{Lane, Line};
 use crate::packet::LivePacket;
 use crate::pool::{Frame, Pool};
 use crate::port::{Drained, Port, PortCounters, Received};
 use crate::segments::Joined;
 use goodqueue_aqm::{Counters, Qdisc};
+pub use goodqueue_base::units::Direction;
 use goodqueue_base::units::{Duration, Instant};
 use std::io;
 
@@ -64,21 +65,12 @@ impl FrameCounters {
 /// One direction with its counters.
 #[derive(Debug)]
 struct CountedDirection<Q> {
-    direction: Direction<Q>,
+    direction: Lane<Q>,
     frames: FrameCounters,
     /// The port takes nothing at the moment.
     blocked: bool,
     /// Brings segments side by side, if the port sends consecutive ones as one frame.
     joiner: Option<Joiner>,
-}
-
-/// Direction of travel through a forwarder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// From port A to port B.
-    Down,
-    /// From port B to port A.
-    Up,
 }
 
 /// Two ports and a direction each way between them.
@@ -97,7 +89,7 @@ impl<A: Port, B: Port, Q: Qdisc<LivePacket>> Forwarder<A, B, Q> {
     /// A forwarder between two ports, with these queues.
     pub fn new(settings: &Settings, ports: (A, B), queues: (Q, Q)) -> Self {
         let half = |line: &Line, queue, joiner| CountedDirection {
-            direction: Direction::new(line, queue),
+            direction: Lane::new(line, queue),
             frames: FrameCounters::default(),
             blocked: false,
             joiner,
@@ -125,8 +117,8 @@ impl<A: Port, B: Port, Q: Qdisc<LivePacket>> Forwarder<A, B, Q> {
         // it.
         let now = clock.now();
         let Self { port_a, port_b, down, up, pool, key, batch } = self;
-        let more_down = down.take_in(now, port_a, pool, *key, batch)?;
-        let more_up = up.take_in(now, port_b, pool, *key, batch)?;
+        let more_down = down.receive_batch(now, port_a, pool, *key, batch)?;
+        let more_up = up.receive_batch(now, port_b, pool, *key, batch)?;
         let now = clock.now();
         down.send(now, port_b, pool)?;
         up.send(now, port_a, pool)?;
@@ -138,28 +130,28 @@ impl<A: Port, B: Port, Q: Qdisc<LivePacket>> Forwarder<A, B, Q> {
 
     /// The direction that goes this way.
     #[must_use]
-    pub fn direction(&self, way: Way) -> &Direction<Q> {
+    pub fn direction(&self, way: Direction) -> &Lane<Q> {
         &self.half(way).direction
     }
 
     /// The direction that goes this way, to be changed.
-    pub const fn direction_mut(&mut self, way: Way) -> &mut Direction<Q> {
+    pub const fn direction_mut(&mut self, way: Direction) -> &mut Lane<Q> {
         match way {
-            Way::Down => &mut self.down.direction,
-            Way::Up => &mut self.up.direction,
+            Direction::Down => &mut self.down.direction,
+            Direction::Up => &mut self.up.direction,
         }
     }
 
-    const fn half(&self, way: Way) -> &CountedDirection<Q> {
+    const fn half(&self, way: Direction) -> &CountedDirection<Q> {
         match way {
-            Way::Down => &self.down,
-            Way::Up => &self.up,
+            Direction::Down => &self.down,
+            Direction::Up => &self.up,
         }
     }
 
     /// Returns the counters of the frames that go this way.
     #[must_use]
-    pub const fn frames(&self, way: Way) -> FrameCounters {
+    pub const fn frames(&self, way: Direction) -> FrameCounters {
         self.half(way).frames
     }
 
@@ -197,7 +189,7 @@ impl<A: Port, B: Port, Q: Qdisc<LivePacket>> Forwarder<A, B, Q> {
 impl<Q: Qdisc<LivePacket>> CountedDirection<Q> {
     /// Takes a batch of frames from `port` in the order of their stamps, each after everything that
     /// was due before it.
-    fn take_in<P: Port>(
+    fn receive_batch<P: Port>(
         &mut self,
         now: Instant,
         port: &mut P,
@@ -224,12 +216,12 @@ impl<Q: Qdisc<LivePacket>> CountedDirection<Q> {
         // Two ways, so that the headers of nearly all frames never leave the registers.
         match Headers::read_plain(pool.frame(received.frame), key) {
             Some(headers) => self.admit(now, received, &headers, pool),
-            None => self.take_other(now, received, pool, key),
+            None => self.receive_slow(now, received, pool, key),
         }
     }
 
     #[cold]
-    fn take_other(&mut self, now: Instant, received: &Received, pool: &mut Pool, key: FlowKey) {
+    fn receive_slow(&mut self, now: Instant, received: &Received, pool: &mut Pool, key: FlowKey) {
         match Headers::read_any(pool.frame(received.frame), key) {
             Ok(headers) => self.admit(now, received, &headers, pool),
             Err(fault) => {
@@ -281,7 +273,7 @@ impl<Q: Qdisc<LivePacket>> CountedDirection<Q> {
                 return Ok(());
             }
             let taken = port.send(now, pool, due)?;
-            self.direction.land(taken, now, pool);
+            self.direction.complete_send(taken, now, pool);
             self.frames.sent += taken as u64;
             if taken < count {
                 self.blocked = true;

@@ -7,7 +7,7 @@
 //! 2. [`port`]: where frames come from and go to: the program itself, network interfaces, captures;
 //!    and faults on top of any. [`segments`]: TCP segments that an offload joined, split before the
 //!    queue and joined again behind it, flow by flow (`joiner`).
-//! 3. [`Direction`]: a queue, an exact transmitter and a delay line in virtual time, with the calls
+//! 3. [`Lane`]: a queue, an exact transmitter and a delay line in virtual time, with the calls
 //!    the simulator makes.
 //! 4. [`Forwarder`]: two ports and two directions, driven by a [`clock`].
 //! 5. `drive`, on Linux: the loop of a real thread; [`monitor`]: what it tells others, and what
@@ -23,7 +23,6 @@
 #![deny(unsafe_code)]
 
 pub mod clock;
-pub mod direction;
 #[cfg(target_os = "linux")]
 pub mod drive;
 mod flight;
@@ -31,6 +30,7 @@ pub mod flows;
 pub mod forwarder;
 pub mod frame;
 mod joiner;
+pub mod lane;
 pub mod measure;
 pub mod monitor;
 pub mod packet;
@@ -50,7 +50,7 @@ pub mod sys;
 #[cfg(target_os = "linux")]
 pub mod testbed;
 
-pub use direction::{Direction, Line};
 pub use forwarder::Forwarder;
 pub use goodqueue_base::line::{Opportunities, RateSpec};
+pub use lane::{Lane, Line};
 pub use packet::LivePacket;

@@ -2,7 +2,7 @@
 //! them.
 
 use crate::flows::FlowTotal;
-use crate::forwarder::{Forwarder, FrameCounters, Way};
+use crate::forwarder::{Direction, Forwarder, FrameCounters};
 use crate::measure::Times;
 use crate::packet::LivePacket;
 use crate::port::{Port, PortCounters};
@@ -14,11 +14,11 @@ use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 #[derive(Debug)]
 pub enum Command {
     /// From now on this rate.
-    Rate(Way, Rate),
+    Rate(Direction, Rate),
     /// From now on this delay.
-    Delay(Way, Duration),
+    Delay(Direction, Duration),
     /// Another queue.
-    Queue(Way, Box<AnyQdisc<LivePacket>>),
+    Queue(Direction, Box<AnyQdisc<LivePacket>>),
     /// Times so far are forgotten, at the end of a warm-up.
     Restart,
     /// Report at once.
@@ -143,8 +143,8 @@ impl Reporter {
                 Ok(Command::Delay(way, delay)) => forwarder.direction_mut(way).set_delay(delay),
                 Ok(Command::Queue(way, queue)) => forwarder.direction_mut(way).replace_queue(*queue),
                 Ok(Command::Restart) => {
-                    forwarder.direction_mut(Way::Down).restart_meter();
-                    forwarder.direction_mut(Way::Up).restart_meter();
+                    forwarder.direction_mut(Direction::Down).restart_meter();
+                    forwarder.direction_mut(Direction::Up).restart_meter();
                 }
                 Ok(Command::Report) => report = true,
                 Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
@@ -165,14 +165,14 @@ impl Reporter {
         (report.rounds, report.used) = (rounds, used);
         report.buffers = forwarder.pool().in_use();
         (report.down.port, report.up.port) = forwarder.port_counters();
-        fill(&mut report.down, Way::Down, forwarder);
-        fill(&mut report.up, Way::Up, forwarder);
+        fill(&mut report.down, Direction::Down, forwarder);
+        fill(&mut report.up, Direction::Up, forwarder);
         // There are no more reports than places.
         let _ = self.reports.try_send(report);
     }
 }
 
-fn fill<A: Port, B: Port, Q: Qdisc<LivePacket>>(half: &mut HalfReport, way: Way, forwarder: &mut Forwarder<A, B, Q>) {
+fn fill<A: Port, B: Port, Q: Qdisc<LivePacket>>(half: &mut HalfReport, way: Direction, forwarder: &mut Forwarder<A, B, Q>) {
     half.frames = forwarder.frames(way);
     let direction = forwarder.direction_mut(way);
     half.counters = direction.counters();

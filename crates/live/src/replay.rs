@@ -1,11 +1,11 @@
 //! Replay of a recorded run: the same arrivals at a fresh queue before a plain transmitter, without
 //! packets, threads or a clock.
 //!
-//! The host here is written for this purpose alone and shares nothing with [`crate::Direction`] but
+//! The host here is written for this purpose alone and shares nothing with [`crate::Lane`] but
 //! the four calls. When every verdict comes out as recorded, the live queue saw what a simulated
 //! one would have seen, however late its thread was.
 
-use crate::direction::Line;
+use crate::lane::Line;
 use crate::record::{Event, EventKind};
 use goodqueue_aqm::{Dropped, FlowHash, Packet, Qdisc, Reason, Sink};
 use goodqueue_base::line::RateCursor;

@@ -9,7 +9,7 @@
 //!    only waits.
 //! 3. [`inside`] is the first process of a PID namespace. It builds the networks (`place`),
 //!    starts the line between them, a server if there is one, and the program, and watches for
-//!    packets that open something new (`newcomers`).
+//!    packets that open something new (`on_demand_sockets`).
 //!
 //! ```text
 //! program ── line0 ── gq-b [ line ] gq-a ── wan ── far end ── server, or relayed by `outside`
@@ -19,7 +19,7 @@
 //! for all addresses at each port that the program has tried, and its other half is opened outside.
 
 pub mod inside;
-mod newcomers;
+mod on_demand_sockets;
 pub mod outside;
 mod place;
 mod refusal;

@@ -7,7 +7,7 @@ pub mod descriptors;
 pub mod ethtool;
 pub mod mount;
 pub mod namespace;
-pub mod newcomers;
+pub mod on_demand_sockets;
 pub mod privileges;
 pub mod process;
 pub mod processors;

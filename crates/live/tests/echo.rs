@@ -4,7 +4,7 @@
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng, sched, spec::LinkFacts};
 use goodqueue_base::units::{Bytes, Duration, Ecn, Framing, Rate};
 use goodqueue_live::testbed::bench::Bench;
-use goodqueue_live::testbed::experiment::{self, Arrivals, Experiment, Flow, Measured, Segments, Source, Timestamps, Way};
+use goodqueue_live::testbed::experiment::{self, Arrivals, Direction, Experiment, Flow, Measured, Segments, Source, Timestamps};
 use goodqueue_live::{Line, LivePacket, RateSpec};
 use goodqueue_sim::trace::ProbesOutcome;
 use std::sync::atomic::AtomicBool;
@@ -12,11 +12,11 @@ use std::sync::atomic::AtomicBool;
 const RATE: Rate = Rate::mbit(10);
 const DELAY: Duration = Duration::ms(5);
 
-fn flow(source: Source, way: Way) -> Flow {
+fn flow(source: Source, way: Direction) -> Flow {
     Flow { source, way, start: Duration::ZERO, stop: None, dscp: 46 }
 }
 
-fn echo(way: Way) -> Flow {
+fn echo(way: Direction) -> Flow {
     flow(Source::Echo { interval: Duration::ms(10), packet_size: 84, ecn: Ecn::Ect0 }, way)
 }
 
@@ -54,7 +54,7 @@ fn probes(measured: &Measured, flow: usize) -> &ProbesOutcome {
 
 #[test]
 fn probes_come_back_from_both_ends_with_their_marks() {
-    let Some(measured) = run(vec![echo(Way::Down), echo(Way::Up)], 100) else { return };
+    let Some(measured) = run(vec![echo(Direction::Down), echo(Direction::Up)], 100) else { return };
     for flow in 0..2 {
         let outcome = probes(&measured, flow);
         assert!(outcome.answered > 0 && outcome.answered + outcome.lost <= outcome.sent, "{outcome:?}");
@@ -80,7 +80,7 @@ fn a_full_queue_loses_probes_and_delays_the_others() {
         let (rate, rng) = (Rate::mbit(15), Rng::new(1));
         flow(Source::Udp { rate, arrivals: Arrivals::Periodic, rng, packet_size: 1500, ecn: Ecn::NotEct }, way)
     };
-    let Some(measured) = run(vec![echo(Way::Down), load(Way::Down), load(Way::Up)], 8) else { return };
+    let Some(measured) = run(vec![echo(Direction::Down), load(Direction::Down), load(Direction::Up)], 8) else { return };
     let outcome = probes(&measured, 0);
     assert!(outcome.lost > 0 && outcome.loss_runs > 0 && outcome.longest_loss_run > 0, "{outcome:?}");
     assert!(outcome.answered + outcome.lost <= outcome.sent, "{outcome:?}");

@@ -5,8 +5,8 @@ mod support;
 use goodqueue_aqm::{Limit, Reason};
 use goodqueue_base::units::{Bytes, Duration, Ecn, Framing, Instant, Packets, Probability, Rate, Rng};
 use goodqueue_live::clock::VirtualClock;
-use goodqueue_live::direction::Line;
-use goodqueue_live::forwarder::{Forwarder, Way};
+use goodqueue_live::forwarder::{Direction, Forwarder};
+use goodqueue_live::lane::Line;
 use goodqueue_live::port::fault::{Faults, FaultyPort};
 use goodqueue_live::port::memory::{Kept, Listed, MemoryPort, Nothing};
 use goodqueue_live::record::EventKind;
@@ -32,7 +32,7 @@ fn the_rate_is_exact() {
     let line = line(RATE, Duration::ZERO);
     let frames: Vec<_> = (0..2000).map(|n| (Instant::from_nanos(1000 * n), udp(1, 1236, 0))).collect();
     let mut live = live(&line, frames, "tail-drop");
-    let down = live.direction_mut(Way::Down);
+    let down = live.direction_mut(Direction::Down);
     down.replace_queue(queue("tail-drop", RATE, Limit::NONE));
     virtual_time::run(&mut live, ms(10_000)).unwrap();
     let out = &live.ports().1.drain.0;
@@ -44,7 +44,7 @@ fn the_rate_is_exact() {
 fn events(frames: &[(Instant, Vec<u8>)], name: &str, pause: Option<Duration>) -> Vec<goodqueue_live::record::Event> {
     let file = Shared::default();
     let mut live = live(&line(RATE, Duration::ms(7)), frames.to_vec(), name);
-    live.direction_mut(Way::Down).record(file.recorder());
+    live.direction_mut(Direction::Down).record(file.recorder());
     match pause {
         None => {
             virtual_time::run(&mut live, ms(3000)).unwrap();
@@ -82,7 +82,7 @@ fn a_late_thread_does_not_show_in_the_queue() {
     }
 }
 
-fn longest(down: &goodqueue_live::Direction<goodqueue_aqm::AnyQdisc<goodqueue_live::LivePacket>>) -> Duration {
+fn longest(down: &goodqueue_live::Lane<goodqueue_aqm::AnyQdisc<goodqueue_live::LivePacket>>) -> Duration {
     Duration::from_secs_f64(down.meter().sojourn().max_s)
 }
 
@@ -93,13 +93,13 @@ fn arrivals_after_a_stall_find_the_room_that_departures_made() {
     let gap = Duration::ms(1);
     let frames: Vec<_> = (0..900).map(|n| (ms(1) + gap * n, udp(1, 1236, 0))).collect();
     let mut live = live(&line(RATE, Duration::ZERO), frames, "tail-drop");
-    let down = live.direction_mut(Way::Down);
+    let down = live.direction_mut(Direction::Down);
     down.replace_queue(queue("tail-drop", RATE, Limit::packets(1)));
     let mut clock = VirtualClock(ms(500));
     live.step(&mut clock).unwrap();
     clock.0 = ms(1000);
     live.step(&mut clock).unwrap();
-    let down = live.direction(Way::Down);
+    let down = live.direction(Direction::Down);
     assert_eq!(down.counters().dropped(Reason::Overflow).packets, Packets::ZERO);
     assert!(longest(down) <= gap, "{}", longest(down));
 }
@@ -110,14 +110,14 @@ fn a_full_ring_is_emptied_before_the_clock_moves_on() {
     // limit holds.
     let frames: Vec<_> = (0..5000u64).map(|n| (Instant::from_nanos(1_000_000 + n * 500_000), udp(1, 1236, 0))).collect();
     let mut live = live(&line(RATE, Duration::ZERO), frames, "tail-drop");
-    let down = live.direction_mut(Way::Down);
+    let down = live.direction_mut(Direction::Down);
     down.replace_queue(queue("tail-drop", RATE, Limit::packets(10)));
     let mut clock = VirtualClock(ms(4000));
     while live.ports().0.source.0.front().is_some() {
         live.step(&mut clock).unwrap();
     }
     let most = Duration::ms(10);
-    let down = live.direction(Way::Down);
+    let down = live.direction(Direction::Down);
     assert!(longest(down) <= most + Duration::us(10), "{}", longest(down));
     assert!(down.counters().dropped(Reason::Overflow).packets > Packets::new(1000));
 }
@@ -127,7 +127,7 @@ fn marks_reach_the_bytes() {
     let frames: Vec<_> = (0..3000u64).map(|n| (Instant::from_nanos(1_000_000 * n), udp(1, 1500, 2))).collect();
     let mut live = live(&line(RATE, Duration::ZERO), frames, "codel");
     virtual_time::run(&mut live, ms(5000)).unwrap();
-    let marked = live.direction(Way::Down).counters().marked.packets.get();
+    let marked = live.direction(Direction::Down).counters().marked.packets.get();
     let out = &live.ports().1.drain.0;
     let ce = out.iter().filter(|(_, frame)| Ecn::from_bits(frame[15]) == Ecn::Ce).count() as u64;
     assert!(marked > 10, "{marked}");
@@ -143,7 +143,7 @@ fn steps_and_recorded_rates() {
     let frames: Vec<_> = (0..400).map(|n| (Instant::from_nanos(n), udp(1, 1236, 0))).collect();
     let unlimited = |line: &Line| {
         let mut live = live(line, frames.clone(), "tail-drop");
-        let down = live.direction_mut(Way::Down);
+        let down = live.direction_mut(Direction::Down);
         down.replace_queue(queue("tail-drop", RATE, Limit::NONE));
         virtual_time::run(&mut live, ms(2000)).unwrap();
         live.ports().1.drain.0.iter().map(|(at, _)| at.as_nanos() / 1000).collect::<Vec<_>>()
@@ -168,12 +168,12 @@ fn a_change_of_queue_or_rate_loses_nothing() {
     while clock.0 < ms(4000) {
         clock.0 += Duration::us(500);
         live.step(&mut clock).unwrap();
-        let waiting = live.direction(Way::Down).view();
-        let dropped = live.direction(Way::Down).counters().dropped_total();
+        let waiting = live.direction(Direction::Down).view();
+        let dropped = live.direction(Direction::Down).counters().dropped_total();
         if changes < 150 && waiting.packets > Packets::new(20) {
             changes += 1;
             let names = ["codel", "pie", "fq-codel", "tail-drop"];
-            let down = live.direction_mut(Way::Down);
+            let down = live.direction_mut(Direction::Down);
             // Two changes in quick succession as well.
             for _ in 0..=changes % 2 {
                 down.replace_queue(queue(names[changes % names.len()], RATE, limit()));
@@ -187,7 +187,7 @@ fn a_change_of_queue_or_rate_loses_nothing() {
         assert!(live.conserves());
     }
     assert!(changes > 30, "{changes} changes under load");
-    assert_eq!(live.direction(Way::Down).view().packets, Packets::ZERO);
+    assert_eq!(live.direction(Direction::Down).view().packets, Packets::ZERO);
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn a_line_that_was_down_goes_on_where_it_stopped() {
         live(&Line { rate: down_for_good, delay: Duration::ZERO, framing: Framing::header(OVERHEAD) }, frames, "tail-drop");
     virtual_time::run(&mut live, ms(100)).unwrap();
     assert_eq!(live.ports().1.drain.0.len(), 3);
-    live.direction_mut(Way::Down).set_rate(RATE);
+    live.direction_mut(Direction::Down).set_rate(RATE);
     virtual_time::run(&mut live, ms(200)).unwrap();
     assert_eq!(live.ports().1.drain.0.len(), 10);
     assert!(live.conserves());
@@ -217,7 +217,7 @@ fn faults_are_counted_and_survived() {
     let mut live = Forwarder::new(&settings(&line), (port, MemoryPort::new(Nothing, Kept::default())), queues);
     virtual_time::run(&mut live, ms(10_000)).unwrap();
     let counted = live.ports().0.faults();
-    let frames = live.frames(Way::Down);
+    let frames = live.frames(Direction::Down);
     let held = offered - counted.lost + counted.duplicated - frames.received;
     assert!(held <= 1, "at most the one that the next would overtake is missing");
     assert_eq!(live.pool().in_use() as u64, held);
@@ -236,7 +236,7 @@ fn malformed_frames_are_all_accounted_for() {
     let queues = (queue("fq-codel", RATE, limit()), queue("tail-drop", RATE, limit()));
     let mut live = Forwarder::new(&settings(&line), (port, MemoryPort::new(Nothing, Nothing)), queues);
     virtual_time::run(&mut live, ms(60_000)).unwrap();
-    let frames = live.frames(Way::Down);
+    let frames = live.frames(Direction::Down);
     let (port, _) = live.port_counters();
     assert_eq!(frames.received + port.oversize, FRAMES);
     assert!(frames.malformed.iter().all(|count| *count > 50), "every kind: {frames:?}");

@@ -5,7 +5,7 @@ use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Packet, Rng, sched, spec::LinkFa
 use goodqueue_base::units::{Bytes, Duration, Framing, Instant, Rate};
 use goodqueue_live::clock::{Clock, MonotonicClock};
 use goodqueue_live::drive::{self, Bridge, Drive, Idle};
-use goodqueue_live::forwarder::{Forwarder, Settings, Way};
+use goodqueue_live::forwarder::{Direction, Forwarder, Settings};
 use goodqueue_live::frame::FlowKey;
 use goodqueue_live::monitor::{Reporter, connection};
 use goodqueue_live::pool::{Frame, Pool};
@@ -145,7 +145,7 @@ fn carries_every_byte(bench: &Bench, bridge: Bridge, clock: MonotonicClock, idle
     for counters in [a, b] {
         assert_eq!(counters.ring_overflows + counters.oversize + counters.no_buffer, 0, "{counters:?}");
     }
-    assert_eq!(bridge.frames(Way::Down).malformed_total(), 0);
+    assert_eq!(bridge.frames(Direction::Down).malformed_total(), 0);
     bridge
 }
 
@@ -157,7 +157,7 @@ fn tcp_passes_with_drops_and_every_byte_is_right() {
     let mut bridge = bridge(&bench, clock, "codel", rate);
     let file = SharedFile::default();
     let spool = Spool::new(file.clone(), Overrun::Wait).expect("a thread");
-    bridge.direction_mut(Way::Down).record(Recorder::new(spool, "codel"));
+    bridge.direction_mut(Direction::Down).record(Recorder::new(spool, "codel"));
     let bridge = carries_every_byte(&bench, bridge, clock, SLEEP);
     // However late the thread was: the queue decided as one without a network does.
     drop(bridge);
@@ -190,7 +190,7 @@ fn joined_frames_pass_in_segments_and_every_byte_is_right() {
         let mut bridge: Bridge = Forwarder::new(&settings, ports, (queue(kind, rate), queue("codel", rate)));
         let file = SharedFile::default();
         let spool = Spool::new(file.clone(), Overrun::Wait).expect("a thread");
-        bridge.direction_mut(Way::Down).record(Recorder::new(spool, kind));
+        bridge.direction_mut(Direction::Down).record(Recorder::new(spool, kind));
         let bytes: Vec<u8> = (0..12_000_000u32).map(|n| (n ^ n >> 8) as u8).collect();
         let (got, mut bridge, outcome) = while_bridged(bridge, clock, || transfer(&bench, bytes.clone()));
         outcome.expect("nothing went wrong");
@@ -199,7 +199,7 @@ fn joined_frames_pass_in_segments_and_every_byte_is_right() {
         let (a, _) = bridge.port_counters();
         assert!(a.joined > 100, "{a:?}");
         assert_eq!(a.oversize + a.no_buffer, 0, "{a:?}");
-        let counters = bridge.direction(Way::Down).counters();
+        let counters = bridge.direction(Direction::Down).counters();
         assert!(counters.arrived.packets.get() > 2 * a.received, "most frames have several segments");
         let decided = if ecn == "1" { counters.marked.packets.get() } else { counters.dropped_total().packets.get() };
         assert!(decided > 0, "something was dropped or marked: {counters:?}");
@@ -274,7 +274,7 @@ fn joined_datagrams_pass_one_by_one() {
     let (a, _) = bridge.port_counters();
     assert_eq!((a.oversize, a.joined_lost), (0, 0), "{a:?}");
     assert!(a.joined >= CALLS as u64, "{a:?}");
-    assert!(bridge.direction(Way::Down).counters().arrived.packets.get() >= (CALLS * IN_A_CALL) as u64);
+    assert!(bridge.direction(Direction::Down).counters().arrived.packets.get() >= (CALLS * IN_A_CALL) as u64);
 }
 
 /// A port that takes nothing apart fails by name when it is told to, instead of losing every burst.
@@ -387,11 +387,11 @@ fn malformed_frames_through_a_real_interface_are_all_accounted_for() {
     });
     outcome.expect("nothing went wrong");
     let (a, _): (PortCounters, _) = bridge.port_counters();
-    let received = bridge.frames(Way::Down).received + a.ring_overflows + a.no_buffer + a.oversize;
+    let received = bridge.frames(Direction::Down).received + a.ring_overflows + a.no_buffer + a.oversize;
     assert!(sent.sent > FRAMES / 2, "{sent:?}");
     // The probe that says that all has passed, and address resolution, come on top.
-    assert!((sent.sent..sent.sent + 20).contains(&received), "{sent:?} {a:?} {:?}", bridge.frames(Way::Down));
-    assert!(bridge.frames(Way::Down).malformed_total() > FRAMES / 20);
+    assert!((sent.sent..sent.sent + 20).contains(&received), "{sent:?} {a:?} {:?}", bridge.frames(Direction::Down));
+    assert!(bridge.frames(Direction::Down).malformed_total() > FRAMES / 20);
     assert!(bridge.conserves());
 }
 

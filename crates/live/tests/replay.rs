@@ -5,7 +5,7 @@ mod support;
 use goodqueue_aqm::sched::kinds;
 use goodqueue_base::units::{Duration, Rate};
 use goodqueue_live::clock::VirtualClock;
-use goodqueue_live::forwarder::Way;
+use goodqueue_live::forwarder::Direction;
 use goodqueue_live::record::{Event, EventKind};
 use goodqueue_live::replay::{ReplayLine, first_difference, replay};
 use goodqueue_live::{Line, RateSpec};
@@ -17,7 +17,7 @@ const RATE: Rate = Rate::mbit(10);
 fn recorded(line: &Line, name: &str, change: Option<Rate>) -> Vec<Event> {
     let file = Shared::default();
     let mut live = live(line, traffic(RATE, ms(3000), 11), name);
-    live.direction_mut(Way::Down).record(file.recorder());
+    live.direction_mut(Direction::Down).record(file.recorder());
     let mut clock = VirtualClock::default();
     let mut turn = 0;
     while clock.0 < ms(3500) {
@@ -25,7 +25,7 @@ fn recorded(line: &Line, name: &str, change: Option<Rate>) -> Vec<Event> {
         clock.0 += Duration::us(1 + turn % 3 * 800);
         live.step(&mut clock).unwrap();
         if let Some(rate) = change.filter(|_| turn == 1000) {
-            live.direction_mut(Way::Down).set_rate(rate);
+            live.direction_mut(Direction::Down).set_rate(rate);
         }
     }
     assert!(live.conserves());

@@ -6,7 +6,7 @@ mod support;
 use goodqueue_aqm::{AnyQdisc, Limit};
 use goodqueue_base::units::{Duration, Instant, Probability, Rate, Rng};
 use goodqueue_live::LivePacket;
-use goodqueue_live::forwarder::{Forwarder, Settings, Way};
+use goodqueue_live::forwarder::{Direction, Forwarder, Settings};
 use goodqueue_live::port::fault::{Faults, FaultyPort};
 use goodqueue_live::port::memory::{Drain, MemoryPort, Nothing, Source};
 use goodqueue_live::segments::{MAX, Offload};
@@ -214,7 +214,7 @@ fn without_a_queue_the_wire_sees_what_a_card_would_have_sent() {
         assert_eq!(live.port_counters().0.joined, 60);
         let out = &live.ports().1.drain.0;
         assert_eq!(out.iter().flat_map(cut).collect::<Vec<_>>(), expected, "{pause:?}");
-        assert_eq!(live.frames(Way::Down).received, expected.len() as u64);
+        assert_eq!(live.frames(Direction::Down).received, expected.len() as u64);
         match pause {
             None => assert_eq!(out.len(), expected.len(), "each segment leaves at its own time"),
             // A round ends within a frame now and then.
@@ -254,7 +254,7 @@ fn drops_and_marks_fall_on_single_segments() {
             let queues = [queue(name, rate, limit()), queue("tail-drop", rate, Limit::NONE)];
             let mut live = forwarder(source(frames), rate, queues);
             run(&mut live, Some(Duration::us(200)));
-            let counters = live.direction(Way::Down).counters();
+            let counters = live.direction(Direction::Down).counters();
             let out: Vec<Vec<u8>> = live.ports().1.drain.0.iter().flat_map(cut).collect();
             (out, counters)
         });
@@ -328,7 +328,7 @@ fn each_flow_is_joined_behind_a_scheduler() {
             let out = &live.ports().1.drain.0;
             assert!(out.iter().all(|sent| sent.1.len() <= 65_535));
             let wire: Vec<Vec<u8>> = out.iter().flat_map(cut).collect();
-            let dropped = live.direction(Way::Down).counters().dropped_total().packets.get();
+            let dropped = live.direction(Direction::Down).counters().dropped_total().packets.get();
             assert_eq!(dropped, 0, "{name}, {flows} flows");
             assert!(by_flow(&wire) == by_flow(&expected), "{name}, {flows} flows");
             assert!(out.len() * per_frame <= wire.len(), "{name}, {flows} flows: {} of {}", out.len(), wire.len());
@@ -384,5 +384,5 @@ fn faults_lose_nothing_but_frames() {
     let queues = [queue("codel", rate, limit()), queue("tail-drop", rate, Limit::NONE)];
     let mut live = forwarder(FaultyPort::new(source(&input), faults, Rng::new(4)), rate, queues);
     run(&mut live, Some(Duration::us(300)));
-    assert!(live.frames(Way::Down).received > 1000);
+    assert!(live.frames(Direction::Down).received > 1000);
 }

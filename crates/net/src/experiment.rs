@@ -4,7 +4,7 @@ use crate::endpoint::{Ends, FlowFacts};
 use crate::error::NetError;
 use crate::network::{Make, Network};
 use goodqueue_lab::compare::Labels;
-use goodqueue_lab::hosts::{HostFailure, HostRun, Refusal, ScenarioHost, Task};
+use goodqueue_lab::hosts::{Backend, HostFailure, HostRun, Refusal, Task};
 use goodqueue_lab::lint;
 use goodqueue_lab::plan::{Plan, Point, Queue};
 use goodqueue_lab::qlog::{Form, QlogFiles};
@@ -178,7 +178,7 @@ impl<'a> Experiment<'a> {
 }
 
 /// Runs scenarios in the simulator, with some ends of flows in the program.
-impl ScenarioHost for Experiment<'_> {
+impl Backend for Experiment<'_> {
     fn name(&self) -> &'static str {
         "net"
     }

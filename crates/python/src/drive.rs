@@ -1,6 +1,6 @@
 //! Many packets at once through one queue: arrays of arrivals in, a table of verdicts out.
 
-use crate::own::LATEST;
+use crate::custom::LATEST;
 use crate::qdisc::{Driven, Held, OutOfRange, ranged, refuse, sized};
 use crate::table::Table;
 use arrow_array::types::UInt32Type;
@@ -217,7 +217,7 @@ impl Drive<'_> {
 
     fn run(&mut self, arrivals: &Arrivals) -> PyResult<()> {
         let (first, mut steps) = (self.fates.first, 0_usize);
-        let mut look = |trouble: &crate::own::Trouble| {
+        let mut look = |trouble: &crate::custom::PythonError| {
             steps += 1;
             let due = steps.is_multiple_of(LOOK_EVERY) || trouble.is_there();
             if due { Python::attach(|py| py.check_signals()).and_then(|()| trouble.raise()) } else { Ok(()) }
@@ -303,7 +303,7 @@ fn instants(py: Python<'_>, name: &str, column: &Bound<'_, PyAny>, from: Instant
         values.map(whole).collect::<PyResult<_>>()?
     } else {
         let values = PyBuffer::<f64>::get(column)?.to_vec(py)?.into_iter().enumerate();
-        let second = |(row, value): (usize, f64)| crate::own::moment(value).map_err(|why| at(row, &format!("{value} {why}")));
+        let second = |(row, value): (usize, f64)| crate::custom::moment(value).map_err(|why| at(row, &format!("{value} {why}")));
         values.map(second).collect::<PyResult<_>>()?
     };
     let mut before = from;

@@ -2,10 +2,10 @@
 //! domain, without decisions of its own; users see the package in `python/goodqueue`.
 
 mod compare;
+mod custom;
 mod drive;
 mod error;
-mod kept;
-mod own;
+mod in_memory_recorder;
 mod plan;
 mod plot;
 mod qdisc;
@@ -28,11 +28,11 @@ mod _core {
     #[pymodule_export]
     use super::compare::comparison;
     #[pymodule_export]
+    use super::custom::{Decision, Packet, QueueState};
+    #[pymodule_export]
     use super::drive::drive;
     #[pymodule_export]
     use super::kinds;
-    #[pymodule_export]
-    use super::own::{Decision, Packet, QueueState};
     #[pymodule_export]
     use super::plan::Plan;
     #[pymodule_export]

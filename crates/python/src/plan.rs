@@ -1,9 +1,9 @@
 //! Scenarios as read by the Rust parser.
 
+use crate::custom::{PyKind, PythonError};
 use crate::error::scenario_error;
-use crate::own::{PyKind, Trouble};
-use goodqueue_aqm::own::OwnKind;
-use goodqueue_lab::plan::{OwnKinds, PlanError};
+use goodqueue_aqm::custom::CustomKind;
+use goodqueue_lab::plan::{CustomKinds, PlanError};
 use goodqueue_lab::{lint, plan};
 use pyo3::prelude::*;
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub struct Plan {
     pub plan: plan::Plan,
     /// First exception of its algorithms written in Python.
-    pub trouble: Arc<Trouble>,
+    pub trouble: Arc<PythonError>,
     pub has_own: bool,
 }
 
@@ -33,14 +33,14 @@ impl Plan {
     fn made(
         py: Python<'_>,
         algorithms: Vec<Algorithm>,
-        read: impl FnOnce(OwnKinds) -> Result<plan::Plan, PlanError> + Send,
+        read: impl FnOnce(CustomKinds) -> Result<plan::Plan, PlanError> + Send,
     ) -> PyResult<Self> {
-        let trouble = Arc::new(Trouble::default());
+        let trouble = Arc::new(PythonError::default());
         let has_own = !algorithms.is_empty();
-        let kind = |(name, version, make): Algorithm| -> Arc<dyn OwnKind> {
+        let kind = |(name, version, make): Algorithm| -> Arc<dyn CustomKind> {
             Arc::new(PyKind::new(&name, version, make, trouble.clone()))
         };
-        let own: OwnKinds = algorithms.into_iter().map(kind).collect();
+        let own: CustomKinds = algorithms.into_iter().map(kind).collect();
         let plan = py.detach(|| read(own));
         // An exception raised by a factory is more informative than the error it caused.
         trouble.raise()?;

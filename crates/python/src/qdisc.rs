@@ -1,11 +1,11 @@
 //! One queue, driven by a program packet by packet.
 
-use crate::own::{Trouble, codepoint, moment};
+use crate::custom::{PythonError, codepoint, moment};
 use crate::plan::Plan;
 use goodqueue_aqm::spec::LinkFacts;
 use goodqueue_aqm::{AnyQdisc, Class, Counters, Dropped, Ecn, EcnPolicy, FlowHash, Packet, Qdisc, Reason, Rng, Sink, Tally};
 use goodqueue_base::units::{Bytes, Duration, Framing, Instant, Rate};
-use goodqueue_lab::plan::Heading;
+use goodqueue_lab::plan::Direction;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -95,7 +95,7 @@ pub struct Driven {
     /// Time at which the transmitter is free again; `MAX` while it waits for a packet.
     pub service: Instant,
     pub is_own: bool,
-    pub trouble: Arc<Trouble>,
+    pub trouble: Arc<PythonError>,
 }
 
 #[pymethods]
@@ -105,7 +105,7 @@ impl Driven {
     fn new(py: Python<'_>, plan: &Plan, seed: u64) -> PyResult<Self> {
         let point = plan.plan.point(0).map_err(|error| crate::error::scenario_error(py, &error))?;
         let link = point.plan.links.first().ok_or_else(|| PyRuntimeError::new_err("a scenario without links"))?;
-        let direction = link.direction(Heading::Down);
+        let direction = link.direction(Direction::Down);
         let queue = direction.queue.as_ref().ok_or_else(|| PyRuntimeError::new_err("a link without a queue"))?;
         let rate = direction.nominal_rate();
         let facts =

@@ -2,8 +2,8 @@
 
 use crate::error::{host_error, run_error, with_faults};
 use crate::run::Watch;
-use goodqueue_guests::hosts::{HostName, Process, Settings, Voids};
-use goodqueue_lab::hosts::ScenarioHost;
+use goodqueue_guests::hosts::{HostName, ProcessOwner, Settings, VoidRunPolicy};
+use goodqueue_lab::hosts::Backend;
 use goodqueue_lab::recommend::{Asked, Effort, Question, Refused, check, recommend as search};
 use pyo3::prelude::*;
 use std::ffi::OsString;
@@ -63,13 +63,13 @@ pub fn recommendation(
 }
 
 /// The host that checks the answer, ready.
-fn checker(py: Python<'_>, name: &str, itself: Vec<OsString>, question: &Question) -> PyResult<Box<dyn ScenarioHost + Send>> {
+fn checker(py: Python<'_>, name: &str, itself: Vec<OsString>, question: &Question) -> PyResult<Box<dyn Backend + Send>> {
     let wrong = |why: &dyn fmt::Display| refuse(py, "check", &format!("`{name}`: {why}"));
     let host = HostName::read(name).map_err(|unknown| wrong(&unknown))?;
     if host == HostName::Sim {
         return Err(wrong(&"the answer is from the simulator already: allowed linux, live"));
     }
-    let settings = Settings { itself, process: Process::Foreign, voids: Voids::default(), say: |_| {} };
+    let settings = Settings { itself, process: ProcessOwner::Foreign, voids: VoidRunPolicy::default(), say: |_| {} };
     let host = host.open(&settings).map_err(|unavailable| host_error(py, &format!("{WHERE}: check: {unavailable}")))?;
     check::refuse(question, &*host).map_err(|refusal| refuse(py, "check", &refusal.to_string()))?;
     py.detach(|| host.prepare()).map_err(|why| host_error(py, &format!("{WHERE}: check: {name}: {why}")))?;

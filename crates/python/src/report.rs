@@ -1,6 +1,6 @@
 //! Results of a run: the summary as a string, and tables.
 
-use crate::kept::{Kept, KeptRun};
+use crate::in_memory_recorder::{InMemoryRecorder, KeptRun};
 use crate::table::Table;
 use crate::tables;
 use arrow_array::RecordBatch;
@@ -27,7 +27,7 @@ pub struct Report {
 
 impl Report {
     /// Aggregates the results of `plan`.
-    pub fn new(plan: &Plan, points: Vec<Point>, mut report: RunReport, kept: Kept) -> Self {
+    pub fn new(plan: &Plan, points: Vec<Point>, mut report: RunReport, kept: InMemoryRecorder) -> Self {
         let labels = Labels::of_points(&points);
         let headline = Headline::of(&points, &report.points, &labels, &Criteria::default());
         let summary = Summary { headline: Some(headline), ..report.summary(plan) };

@@ -1,12 +1,12 @@
 //! Runs a plan without the interpreter's lock; signals of the interpreter stop it.
 
 use crate::error::{host_error, scenario_error, with_faults};
-use crate::kept::Kept;
+use crate::in_memory_recorder::InMemoryRecorder;
 use crate::plan::Plan;
 use crate::report::Report;
 use goodqueue_base::units::Duration;
-use goodqueue_guests::hosts::{HostName, Process, Settings, Voids};
-use goodqueue_lab::hosts::{HostFailure, HostRun, Packets, Refusal, Samples, ScenarioHost, Task};
+use goodqueue_guests::hosts::{HostName, ProcessOwner, Settings, VoidRunPolicy};
+use goodqueue_lab::hosts::{Backend, HostFailure, HostRun, Packets, Refusal, Samples, Task};
 use goodqueue_lab::plan::Point;
 use goodqueue_lab::quantity::{self, Limits};
 use goodqueue_lab::runner::{self, Recorded, RunOptions, label, shortest_sampling_period};
@@ -57,7 +57,7 @@ pub fn run(
     check(py, &*host, &points, &options)?;
     let stop = AtomicBool::new(false);
     let mut watch = Watch::new(&stop, progress);
-    let mut kept = Kept::default();
+    let mut kept = InMemoryRecorder::default();
     let mut look = |part| {
         if plan.trouble.is_there() {
             stop.store(true, Ordering::Relaxed);
@@ -71,14 +71,14 @@ pub fn run(
 }
 
 /// The host of this name, in a process that belongs to the interpreter.
-fn open(py: Python<'_>, name: HostName, itself: Vec<OsString>, has_own: bool) -> PyResult<Box<dyn ScenarioHost + Send>> {
-    let settings = Settings { itself, process: Process::Foreign, voids: Voids::default(), say: |_| {} };
+fn open(py: Python<'_>, name: HostName, itself: Vec<OsString>, has_own: bool) -> PyResult<Box<dyn Backend + Send>> {
+    let settings = Settings { itself, process: ProcessOwner::Foreign, voids: VoidRunPolicy::default(), say: |_| {} };
     let host = name.open(&settings).map_err(|unavailable| host_error(py, &format!("run(): on: {unavailable}")))?;
     Ok(if has_own { Box::new(Attached(host)) } else { host })
 }
 
 /// Refuses what the host cannot run or record, then gets it ready.
-fn check(py: Python<'_>, host: &dyn ScenarioHost, points: &[Point], options: &RunOptions) -> PyResult<()> {
+fn check(py: Python<'_>, host: &dyn Backend, points: &[Point], options: &RunOptions) -> PyResult<()> {
     let name = host.name();
     let refused = |Refusal { key, why }: Refusal, place: &str| {
         let text = format!("run(): on: {name}: {key}: {why}{place}");
@@ -94,9 +94,9 @@ fn check(py: Python<'_>, host: &dyn ScenarioHost, points: &[Point], options: &Ru
 
 /// A host whose threads are attached to the interpreter for their whole duration; otherwise the
 /// thread state would be created and destroyed for each packet of an algorithm in Python.
-struct Attached(Box<dyn ScenarioHost + Send>);
+struct Attached(Box<dyn Backend + Send>);
 
-impl ScenarioHost for Attached {
+impl Backend for Attached {
     fn name(&self) -> &'static str {
         self.0.name()
     }

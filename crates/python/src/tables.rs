@@ -1,7 +1,7 @@
 //! Results as Arrow columns. Rows are in the order of the sweep; `point` numbers its points from
 //! zero and `label` is the short name of the point.
 
-use crate::kept::KeptRun;
+use crate::in_memory_recorder::KeptRun;
 use arrow_array::builder::{Float64Builder, StringBuilder, UInt32Builder, UInt64Builder};
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt32Array, UInt64Array};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};

@@ -3,8 +3,8 @@
 //! `cargo run --release -p goodqueue-serve --example native < SESSION.json` takes what `gq serve`
 //! takes at `POST /api/sessions`, runs it as fast as possible, and prints the event `done`.
 
-use goodqueue_serve::session::Surroundings;
-use goodqueue_serve::wasm::{Ask, Desk, Pause};
+use goodqueue_serve::session::Environment;
+use goodqueue_serve::wasm::{Api, Ask, Pause};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::error::Error;
@@ -17,7 +17,7 @@ use std::time::Duration;
 #[derive(Clone, Default)]
 struct Page(Rc<RefCell<String>>);
 
-impl Surroundings for Page {
+impl Environment for Page {
     fn now(&self) -> Duration {
         Duration::ZERO
     }
@@ -46,7 +46,7 @@ fn main() -> ExitCode {
 fn run() -> Result<String, Box<dyn Error>> {
     let session: Value = serde_json::from_reader(std::io::stdin())?;
     let page = Page::default();
-    let mut desk = Desk::new(page.clone());
+    let mut desk = Api::new(page.clone());
     let ask: Ask = serde_json::from_value(json!({ "ask": "open", "session": session }))?;
     desk.answer(ask).map_err(|failure| failure.to_json().to_string())?;
     while desk.frame() != Pause::Forever {}

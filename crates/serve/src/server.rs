@@ -11,6 +11,7 @@ mod assets;
 mod bridge;
 mod clock;
 mod failure;
+mod fair_share;
 mod gallery;
 mod guard;
 mod hosts;
@@ -23,7 +24,6 @@ mod runs;
 mod session;
 mod stream;
 mod token;
-mod turns;
 
 pub use hosts::Offer;
 pub use limits::{Limits, SessionLimits};

@@ -1,7 +1,7 @@
 //! Simulations that are watched and changed while they run.
 //!
 //! A [`Session`] advances up to four worlds side by side, shows what they do in frames, and obeys
-//! [`Control`]s. Clock, audience and turns at computing come from its [`Surroundings`]: threads and
+//! [`Control`]s. Clock, audience and turns at computing come from its [`Environment`]: threads and
 //! server-sent events in `gq serve`, a worker in a page without a server. Requests, answers and
 //! refusals are the same for both.
 
@@ -18,8 +18,8 @@ mod simulation;
 pub use failure::Failure;
 pub use kinds::all as kinds;
 pub use limits::Limits;
-pub use memory::{Exhausted, Memory, Share};
+pub use memory::{Memory, OutOfMemory, Share};
 pub use presets::all as presets;
-pub use recordings::{Shelf, Shown, Upload};
+pub use recordings::{RecordingStore, Shown, Upload};
 pub use scenario::{Request, Scenario, Variant, VariantRequest, check, state_bytes};
-pub use simulation::{Control, Ending, Leavings, Next, Session, Surroundings, about, speed, time};
+pub use simulation::{Control, Ending, Environment, Next, Session, SessionResult, about, speed, time};

@@ -1,7 +1,7 @@
 //! A page's questions, answered without a page.
 
-use goodqueue_serve::session::{Failure, Surroundings};
-use goodqueue_serve::wasm::{Ask, Desk, Pause};
+use goodqueue_serve::session::{Environment, Failure};
+use goodqueue_serve::wasm::{Api, Ask, Pause};
 use serde_json::{Value, json};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -23,7 +23,7 @@ impl Page {
     }
 }
 
-impl Surroundings for Page {
+impl Environment for Page {
     fn now(&self) -> Duration {
         self.0.reads.set(self.0.reads.get() + 1);
         Duration::from_millis(self.0.reads.get())
@@ -34,18 +34,18 @@ impl Surroundings for Page {
     }
 }
 
-fn ask(desk: &mut Desk<Page>, ask: Value) -> Result<Value, Failure> {
+fn ask(desk: &mut Api<Page>, ask: Value) -> Result<Value, Failure> {
     desk.answer(serde_json::from_value::<Ask>(ask).expect("a question"))
 }
 
-fn open(desk: &mut Desk<Page>, speed: Option<f64>) {
+fn open(desk: &mut Api<Page>, speed: Option<f64>) {
     let scenario = include_str!("../presets/uplink.toml").replace("55 s", "2 s").replace("warmup = \"5 s\"", "warmup = \"1 s\"");
     let variants = json!([{ "label": "a", "queue": { "kind": "codel" } }, { "label": "b", "queue": "tail-drop" }]);
     let session = json!({ "scenario_toml": scenario, "variants": variants, "seed": 7, "speed": speed });
     ask(desk, json!({ "ask": "open", "session": session })).expect("a good session");
 }
 
-fn run(desk: &mut Desk<Page>) -> usize {
+fn run(desk: &mut Api<Page>) -> usize {
     let mut frames = 0;
     while desk.frame() != Pause::Forever {
         frames += 1;
@@ -58,13 +58,13 @@ fn run(desk: &mut Desk<Page>) -> usize {
 fn a_session_gives_the_same_packets_at_any_speed_and_leaves_its_files() {
     let fingerprints = [None, Some(1.0)].map(|speed| {
         let page = Page::default();
-        let mut desk = Desk::new(page.clone());
+        let mut desk = Api::new(page.clone());
         open(&mut desk, speed);
         let early = ask(&mut desk, json!({ "ask": "file", "name": "summary.json" })).expect_err("not yet");
         assert_eq!(early.status.as_u16(), 409);
         run(&mut desk);
         assert!(page.events("frame").len() > 10);
-        let filled = |desk: &mut Desk<Page>, template: &str| ask(desk, json!({ "ask": "report", "template": template }));
+        let filled = |desk: &mut Api<Page>, template: &str| ask(desk, json!({ "ask": "report", "template": template }));
         let report = filled(&mut desk, "<{{goodqueue:title}}|{{goodqueue:data}}>").expect("a report");
         assert!(report.as_str().is_some_and(|text| text.starts_with('<') && text.ends_with('>') && text.len() > 10_000));
         assert_eq!(filled(&mut desk, "no slots").expect_err("no template").status.as_u16(), 400);
@@ -81,7 +81,7 @@ fn a_session_gives_the_same_packets_at_any_speed_and_leaves_its_files() {
 #[test]
 fn the_verdict_is_the_stored_one() {
     let page = Page::default();
-    let mut desk = Desk::new(page.clone());
+    let mut desk = Api::new(page.clone());
     let variants = ["tail-drop", "pie", "fq-codel"].map(|kind| json!({ "label": kind, "queue": { "kind": kind } }));
     let line = include_str!("../../lab/tests/verdict/line.toml");
     let session = json!({ "scenario_toml": line, "variants": variants, "seed": 7, "speed": null });
@@ -94,7 +94,7 @@ fn the_verdict_is_the_stored_one() {
 #[test]
 fn orders_are_obeyed_while_it_runs_and_refused_afterwards() {
     let page = Page::default();
-    let mut desk = Desk::new(page.clone());
+    let mut desk = Api::new(page.clone());
     open(&mut desk, Some(1.0));
     ask(&mut desk, json!({ "ask": "control", "control": { "do": "rate", "value": "5 Mbit/s" } })).expect("a rate");
     let wrong =
@@ -112,7 +112,7 @@ fn orders_are_obeyed_while_it_runs_and_refused_afterwards() {
 
 #[test]
 fn questions_without_a_session_are_answered_or_refused() {
-    let mut desk = Desk::new(Page::default());
+    let mut desk = Api::new(Page::default());
     assert_eq!(desk.frame(), Pause::Forever);
     assert!(ask(&mut desk, json!({ "ask": "hello" })).expect("hello")["presets"].as_array().is_some_and(|all| all.len() > 3));
     assert!(ask(&mut desk, json!({ "ask": "kinds" })).expect("kinds")["aqm"].as_array().is_some_and(|all| all.len() > 20));

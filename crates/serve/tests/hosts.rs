@@ -2,7 +2,7 @@
 
 mod support;
 
-use goodqueue_lab::hosts::{Ended, HostFailure, HostRun, Refusal, ScenarioHost, Simulator, Task};
+use goodqueue_lab::hosts::{Backend, Ended, HostFailure, HostRun, Refusal, Simulator, Task};
 use goodqueue_lab::plan::Point;
 use goodqueue_serve::server::{Limits, Offer, Options, Server};
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ kind = "bulk"
 /// The simulator by another name, which refuses loss.
 struct Double;
 
-impl ScenarioHost for Double {
+impl Backend for Double {
     fn name(&self) -> &'static str {
         "double"
     }
@@ -44,7 +44,7 @@ impl ScenarioHost for Double {
 /// A host whose runs last until they are stopped.
 struct Endless;
 
-impl ScenarioHost for Endless {
+impl Backend for Endless {
     fn name(&self) -> &'static str {
         "endless"
     }

@@ -15,7 +15,7 @@ const BLOCK: usize = 128;
 
 /// The queue of a link.
 #[derive(Clone, Debug)]
-pub(crate) struct Fifo {
+pub(crate) struct ComputedFifo {
     limit: Limit,
     /// Packets in order: those whose departure is measured, those that have left, those that wait.
     rows: Vec<Departed>,
@@ -31,7 +31,7 @@ pub(crate) struct Fifo {
     advanced: (u128, u128),
 }
 
-impl Fifo {
+impl ComputedFifo {
     /// An empty queue.
     pub(crate) fn new(limit: Limit) -> Self {
         Self {

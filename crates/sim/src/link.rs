@@ -1,11 +1,11 @@
 //! Transmitters: wires whose exit times are arithmetic, and links with a queue discipline, a rate
 //! over time and a probe.
 
-use crate::fifo::Fifo;
+use crate::fifo::ComputedFifo;
 use crate::ids::{LinkId, WireClassId};
 use crate::packet::SimPacket;
 use crate::probe::{EventRecorder, LinkProbe, sojourn_line, wire_bytes};
-use goodqueue_aqm::{AnyQdisc, Counters, Departure, Limit, NoSink, Outlook, Qdisc, QueueView};
+use goodqueue_aqm::{AnyQdisc, Counters, Departure, Limit, NoSink, Qdisc, QueueStatus, QueueView};
 use goodqueue_base::line::RateCursor;
 use goodqueue_base::units::{Bytes, Duration, Framing, Instant, Packets, Rate, Rng};
 
@@ -129,8 +129,8 @@ impl FlowControl {
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     pub(crate) qdisc: AnyQdisc<SimPacket>,
-    /// The queue's outlook after the last call. Tail drop, which has no times, is not asked for it.
-    pub(crate) outlook: Outlook,
+    /// The queue's status after the last call. Tail drop, which has no times, is not asked for it.
+    pub(crate) status: QueueStatus,
     pub(crate) rate: RateCursor,
     pub(crate) delay: Duration,
     pub(crate) framing: Framing,
@@ -147,7 +147,7 @@ pub(crate) struct Link {
     pub(crate) rng: Rng,
     pub(crate) probe: LinkProbe,
     /// Stands in for a queue whose departures are arithmetic.
-    pub(crate) fifo: Option<Box<Fifo>>,
+    pub(crate) fifo: Option<Box<ComputedFifo>>,
 }
 
 // Tail drop is the common case and inlines to a few instructions. All other disciplines go through
@@ -167,7 +167,7 @@ impl Link {
 
     #[inline(never)]
     fn enqueue_cold(&mut self, now: Instant, packet: SimPacket, recorder: &mut EventRecorder) {
-        self.probe.integral.advance(now, self.outlook.waiting);
+        self.probe.integral.advance(now, self.status.waiting);
         recorder.enqueued(&packet);
         self.qdisc.enqueue(now, packet, recorder);
         self.look();
@@ -186,7 +186,7 @@ impl Link {
 
     #[inline(never)]
     fn take_cold(&mut self, now: Instant, recorder: &mut EventRecorder) -> Option<Departure<SimPacket>> {
-        self.probe.integral.advance(now, self.outlook.waiting);
+        self.probe.integral.advance(now, self.status.waiting);
         let departure = self.qdisc.dequeue(now, recorder);
         self.look();
         departure
@@ -210,7 +210,7 @@ impl Link {
     // Out of line with all that is asked: an answer that is returned through memory costs a stall.
     #[inline(never)]
     fn look(&mut self) {
-        self.outlook = self.qdisc.outlook();
+        self.status = self.qdisc.status();
     }
 
     /// Runs what is due in the queue itself.
@@ -238,7 +238,7 @@ impl Link {
     /// Whether packets wait.
     #[inline(always)]
     pub(crate) fn has_backlog(&self) -> bool {
-        let waiting = if let AnyQdisc::TailDrop(queue) = &self.qdisc { queue.view() } else { self.outlook.waiting };
+        let waiting = if let AnyQdisc::TailDrop(queue) = &self.qdisc { queue.view() } else { self.status.waiting };
         waiting.packets > Packets::ZERO
     }
 

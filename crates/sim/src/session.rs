@@ -37,7 +37,7 @@ pub(crate) const MAX_OPEN: u32 = 100_000;
 
 /// The direction of a message on a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Direction {
+pub(crate) enum Payload {
     /// Sent by the sink, which asks.
     Request,
     /// Sent by the source.
@@ -71,9 +71,9 @@ pub(crate) enum Event {
     /// The first byte of the data being sent has arrived.
     FirstByte(Channel),
     /// All of the message being sent has arrived.
-    Arrived(Channel, Direction),
+    Arrived(Channel, Payload),
     /// Everything sent in this direction has been acknowledged.
-    Acknowledged(Channel, Direction),
+    Acknowledged(Channel, Payload),
 }
 
 /// An action that a session asks for.
@@ -83,7 +83,7 @@ pub(crate) enum Action {
     /// the next in number.
     Connect(Channel),
     /// Sends a message on a channel.
-    Send { channel: Channel, direction: Direction, bytes: u64, after: After },
+    Send { channel: Channel, direction: Payload, bytes: u64, after: After },
     /// Requests an [`Event::Alarm`].
     Wake(Instant),
     /// Requests an [`Event::ChannelAlarm`].
@@ -125,7 +125,7 @@ impl SessionContext<'_> {
         self.act(Action::Measure(measurement));
     }
 
-    fn send(&mut self, channel: Channel, direction: Direction, bytes: u64, after: After) {
+    fn send(&mut self, channel: Channel, direction: Payload, bytes: u64, after: After) {
         self.act(Action::Send { channel, direction, bytes: bytes.max(1), after });
     }
 

@@ -2,9 +2,9 @@
 //! drawn from `seed`.
 
 use crate::outcome::Content;
-use goodqueue_aqm::elsewhere::FarKind;
-use goodqueue_aqm::own::OwnKind;
-use goodqueue_aqm::spec::{Chosen, KindSpec, Value};
+use goodqueue_aqm::custom::CustomKind;
+use goodqueue_aqm::external::ExternalQueueKind;
+use goodqueue_aqm::spec::{KindAndParams, KindSpec, Value};
 use goodqueue_aqm::{EcnPolicy, Limit};
 use goodqueue_base::line::RateSpec;
 use goodqueue_base::units::{Bytes, Class, Duration, Framing, Instant, Rate};
@@ -120,7 +120,7 @@ pub enum QueueSpec {
         /// Given parameters, already checked.
         params: Vec<(&'static str, Value)>,
         /// The algorithm or queue within, for kinds that have one.
-        of: Option<Chosen>,
+        of: Option<KindAndParams>,
         /// Mark or drop.
         ecn: EcnPolicy,
         /// Hard limit.
@@ -129,16 +129,16 @@ pub enum QueueSpec {
     /// One queue under an algorithm of the program's own.
     Own {
         /// Builds it.
-        kind: Arc<dyn OwnKind>,
+        kind: Arc<dyn CustomKind>,
         /// Mark or drop.
         ecn: EcnPolicy,
         /// Hard limit.
         limit: Limit,
     },
     /// A discipline that another program runs.
-    Elsewhere {
+    ExternalScheduler {
         /// Opens it.
-        kind: Arc<dyn FarKind>,
+        kind: Arc<dyn ExternalQueueKind>,
         /// The queue that the other program runs.
         of: Box<QueueSpec>,
     },
@@ -149,7 +149,7 @@ impl QueueSpec {
     #[must_use]
     pub fn here(&self) -> &Self {
         match self {
-            Self::Elsewhere { of, .. } => of,
+            Self::ExternalScheduler { of, .. } => of,
             Self::Unlimited | Self::Discipline { .. } | Self::Own { .. } => self,
         }
     }
@@ -160,7 +160,7 @@ impl QueueSpec {
         match self {
             Self::Unlimited => Limit::NONE,
             Self::Discipline { limit, .. } | Self::Own { limit, .. } => *limit,
-            Self::Elsewhere { of, .. } => of.limit(),
+            Self::ExternalScheduler { of, .. } => of.limit(),
         }
     }
 

@@ -169,7 +169,7 @@ impl World {
     fn finish_deferred(&mut self) {
         let end = self.clock.end;
         self.clock.events += self.net.finish_deferred_queue(end);
-        self.clock.events += self.receive_late(end);
+        self.clock.events += self.receive_deferred(end);
         self.clock.events += self.net.finish_deferred_wires(end);
         self.clock.now = end;
     }
@@ -235,7 +235,7 @@ impl World {
     fn control_event(&mut self, control: ControlId) {
         let now = self.clock.now;
         self.clock.events += self.net.flush_deferred(now);
-        self.clock.events += self.receive_late_before(now);
+        self.clock.events += self.receive_deferred_before(now);
         match self.hosts.controls[control] {
             Control::StartFlow(flow) => self.start_flow(flow),
             Control::StopFlow(flow) => self.stop_flow(flow),

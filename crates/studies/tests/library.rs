@@ -1,9 +1,9 @@
 //! The crate as a program with an algorithm of its own uses it.
 
-use goodqueue_aqm::own::{OwnAlgorithm, OwnKind};
+use goodqueue_aqm::custom::{CustomAlgorithm, CustomKind};
 use goodqueue_aqm::spec::{Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError};
 use goodqueue_aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use goodqueue_lab::plan::OwnKinds;
+use goodqueue_lab::plan::CustomKinds;
 use goodqueue_studies::evaluate::evaluation::Standing;
 use goodqueue_studies::evaluate::{Question, Subject, rfc7928};
 use goodqueue_studies::gallery::experiment::Mode;
@@ -23,7 +23,7 @@ static SHORT: KindSpec = KindSpec {
     family: Family::Own,
     signal: "-",
     marks: Marking::Never,
-    weighs: false,
+    uses_weights: false,
 };
 
 /// Drops what would wait behind ten packets.
@@ -36,8 +36,8 @@ impl Aqm for Short {
     }
 }
 
-impl OwnAlgorithm for Short {
-    fn another(&self) -> Box<dyn OwnAlgorithm> {
+impl CustomAlgorithm for Short {
+    fn clone_box(&self) -> Box<dyn CustomAlgorithm> {
         Box::new(self.clone())
     }
 }
@@ -45,19 +45,19 @@ impl OwnAlgorithm for Short {
 #[derive(Debug)]
 struct ShortKind;
 
-impl OwnKind for ShortKind {
+impl CustomKind for ShortKind {
     fn spec(&self) -> &'static KindSpec {
         &SHORT
     }
     fn version(&self) -> &str {
         "1"
     }
-    fn build(&self, _: &LinkFacts) -> Result<Box<dyn OwnAlgorithm>, ParamError> {
+    fn build(&self, _: &LinkFacts) -> Result<Box<dyn CustomAlgorithm>, ParamError> {
         Ok(Box::new(Short))
     }
 }
 
-fn question(own: OwnKinds) -> Question {
+fn question(own: CustomKinds) -> Question {
     let suite = &rfc7928::SUITE;
     let read = |text| Subject::read(suite.judges, text, &own).unwrap_or_else(|error| panic!("{error}"));
     Question {

@@ -14,7 +14,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use core::ops::Deref;
-use goodqueue_base::spec::{Given, Kind, ParamError};
+use goodqueue_base::spec::{Kind, ParamError, ParamValues};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate, Rng};
 pub use hystart_plus_plus::HystartPlusPlus;
 pub use model::{ModelPhase, PathModel};
@@ -274,7 +274,7 @@ pub struct Setup<'a> {
     pub slow_start_exit: SlowStartExit,
     /// The control's own random numbers.
     pub rng: Rng,
-    given: Given<'a>,
+    given: ParamValues<'a>,
 }
 
 impl Setup<'_> {
@@ -552,7 +552,7 @@ impl AnyCc {
             CcError::UnknownKind { kind: config.kind, known }
         };
         let spec = SPECS.iter().find(|spec| spec.kind == config.kind).ok_or_else(unknown)?;
-        let given = Given::new(spec, &config.params).map_err(CcError::Param)?;
+        let given = ParamValues::new(spec, &config.params).map_err(CcError::Param)?;
         if spec.needs.start == Start::Own && slow_start_exit != SlowStartExit::Native {
             return Err(CcError::NoSlowStart { kind: spec.kind });
         }

@@ -10,7 +10,7 @@
 //! be reproduced: `fuzz_long --only KIND CHUNK`.
 
 use goodqueue_aqm::sched::{kind, kinds};
-use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, Unit, Value};
+use goodqueue_aqm::spec::{KindAndParams, KindSpec, LinkFacts, Unit, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng, SimplePacket};
 use goodqueue_base::units::{Bytes, Duration, Packets, Rate};
 use goodqueue_testkit::{CheckedQueue, Mix, Operations, Order};
@@ -57,7 +57,7 @@ fn build(spec: &'static KindSpec, policy: EcnPolicy, chunk: u64) -> AnyQdisc<Sim
     let inner = inner[(chunk % inner.len() as u64) as usize];
     let mut rng = Rng::stream(chunk, 2);
     let with = |own: Vec<_>, within: Vec<_>| {
-        let of = spec.is_over_another().then(|| Chosen::new(inner, within));
+        let of = spec.is_over_another().then(|| KindAndParams::new(inner, within));
         AnyQdisc::build_over(spec, &own, of.as_ref(), &link, policy, Rng::stream(chunk, 1))
     };
     // If the settings contradict each other, use the defaults.

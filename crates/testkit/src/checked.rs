@@ -1,7 +1,7 @@
 //! A host that checks the contract of a queue after every operation.
 
 use crate::Operation;
-use goodqueue_aqm::{Counters, Dropped, EcnPolicy, Outlook, Packet, Qdisc, QueueView, Reason, SimplePacket, Sink};
+use goodqueue_aqm::{Counters, Dropped, EcnPolicy, Packet, Qdisc, QueueStatus, QueueView, Reason, SimplePacket, Sink};
 use goodqueue_base::units::{Bytes, Class, Duration, Ecn, Instant, Packets, Rate};
 use std::collections::VecDeque;
 
@@ -266,12 +266,12 @@ impl<Q: Qdisc<SimplePacket>> CheckedQueue<Q> {
         self.now = end;
     }
 
-    /// Checks that the outlook agrees with the single calls that it combines.
+    /// Checks that the status agrees with the single calls that it combines.
     fn check_outlook(&self) {
-        let Outlook { waiting, timer, held_until } = self.queue.outlook();
-        assert_eq!((waiting, held_until), (self.queue.view(), self.queue.held_until()), "the outlook is another one");
+        let QueueStatus { waiting, timer, held_until } = self.queue.status();
+        assert_eq!((waiting, held_until), (self.queue.view(), self.queue.held_until()), "the status is another one");
         let next = self.queue.next_timer().unwrap_or(Instant::MAX);
-        assert!(next == timer || next == timer.min(held_until), "the outlook has another timer: {timer:?}, not {next:?}");
+        assert!(next == timer || next == timer.min(held_until), "the status has another timer: {timer:?}, not {next:?}");
     }
 
     fn run_timer(&mut self) {

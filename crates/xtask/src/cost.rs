@@ -80,15 +80,9 @@ fn instructions(program: &str, name: &str, flows: &str) -> Result<f64> {
         let packets = packets.to_string();
         let arguments = ["--tool=callgrind", "--callgrind-out-file=/dev/null", program, name, flows, &packets];
         let text = tool::errors("valgrind", &["--log-fd=2"].iter().chain(&arguments).copied().collect::<Vec<_>>())?;
-        *count = collected(&text).ok_or_else(|| format!("valgrind counted nothing for {name}: {text}"))?;
+        *count = tool::collected(&text).ok_or_else(|| format!("valgrind counted nothing for {name}: {text}"))?;
     }
     Ok((counts[1] - counts[0]) / f64::from(PACKETS[1] - PACKETS[0]))
-}
-
-/// The number behind `Collected :` in valgrind's words.
-pub fn collected(text: &str) -> Option<f64> {
-    let (_, rest) = text.rsplit_once("Collected")?;
-    rest.trim_start_matches([' ', ':']).split_whitespace().next()?.parse().ok()
 }
 
 /// Times every row once in each round and keeps the least: disturbances by other programs last
@@ -217,7 +211,7 @@ mod tests {
 
     #[test]
     fn the_count_is_found_in_valgrinds_words() {
-        assert_eq!(collected("==7== Events    : Ir\n==7== Collected : 57105842\n==7==\n"), Some(57_105_842.0));
-        assert_eq!(collected("nothing"), None);
+        assert_eq!(tool::collected("==7== Events    : Ir\n==7== Collected : 57105842\n==7==\n"), Some(57_105_842.0));
+        assert_eq!(tool::collected("nothing"), None);
     }
 }

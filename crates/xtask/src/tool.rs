@@ -19,6 +19,12 @@ pub fn built(name: &str) -> Result<String> {
     Ok(Path::new(target).join("release").join(name).display().to_string())
 }
 
+/// The number behind `Collected :` in valgrind's words.
+pub fn collected(text: &str) -> Option<f64> {
+    let (_, rest) = text.rsplit_once("Collected")?;
+    rest.trim_start_matches([' ', ':']).split_whitespace().next()?.parse().ok()
+}
+
 /// Whether `program` starts.
 pub fn exists(program: &str, probe: &[&str]) -> bool {
     let status = Command::new(program).args(probe).stdout(Stdio::null()).stderr(Stdio::null()).status();

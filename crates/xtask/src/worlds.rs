@@ -1,7 +1,6 @@
 //! Instructions that whole simulations take per packet: four dumbbells of `bench/peers`, and the
 //! first command of the README with its call, ping, downloads and upload.
 
-use crate::cost::collected;
 use crate::{Result, tool};
 
 /// A simulation, counted twice with different lengths so that only its packets make the difference.
@@ -77,7 +76,7 @@ impl World {
         };
         let watched = ["--log-fd=2", "--tool=callgrind", "--callgrind-out-file=/dev/null", &program];
         let text = tool::errors("valgrind", &watched.into_iter().chain(arguments).collect::<Vec<_>>())?;
-        let instructions = collected(&text).ok_or_else(|| format!("valgrind counted nothing for {}: {text}", self.name))?;
+        let instructions = tool::collected(&text).ok_or_else(|| format!("valgrind counted nothing for {}: {text}", self.name))?;
         Ok((packets, instructions))
     }
 }

@@ -6,7 +6,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use goodqueue_aqm::sched::kinds;
-use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, Param, Size, Value};
+use goodqueue_aqm::spec::{KindAndParams, KindSpec, LinkFacts, Param, Size, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Qdisc, Rng};
 use goodqueue_base::spec::quantity::{self, Limits, QuantityError, excerpt};
 use goodqueue_base::spec::{Default, Unit};
@@ -141,7 +141,7 @@ impl Settings {
     }
 
     /// The kinds with their parameters.
-    fn choose(&self, chain: &[&'static KindSpec]) -> Result<Chosen, Box<Refusal>> {
+    fn choose(&self, chain: &[&'static KindSpec]) -> Result<KindAndParams, Box<Refusal>> {
         let mut params: Vec<Vec<(&'static str, Value)>> = chain.iter().map(|_| Vec::new()).collect();
         for (name, text) in &self.given {
             let depth = name.split('.').count() - 1;
@@ -164,16 +164,16 @@ impl Settings {
                 None => return Err(Refusal::UnknownParam { name: excerpt(name), spec }.into()),
             }
         }
-        let mut inner: Option<Box<Chosen>> = None;
+        let mut inner: Option<Box<KindAndParams>> = None;
         let mut levels = chain.iter().zip(params).rev();
         let (outermost, own) = loop {
             match (levels.next(), levels.len()) {
                 (Some((kind, params)), 0) => break (*kind, params),
-                (Some((kind, params)), _) => inner = Some(Box::new(Chosen { kind, params, of: inner })),
+                (Some((kind, params)), _) => inner = Some(Box::new(KindAndParams { kind, params, of: inner })),
                 (None, _) => return Err(Refusal::NoKind.into()),
             }
         };
-        Ok(Chosen { kind: outermost, params: own, of: inner })
+        Ok(KindAndParams { kind: outermost, params: own, of: inner })
     }
 }
 
@@ -211,7 +211,7 @@ fn limit(text: Option<&str>, mtu: Bytes, rate: Option<Rate>) -> Result<Limit, Bo
 /// A queue that settings describe.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
-    pub(crate) chosen: Chosen,
+    pub(crate) chosen: KindAndParams,
     pub(crate) link: LinkFacts,
     pub(crate) ecn: EcnPolicy,
     seed: u64,
@@ -221,7 +221,7 @@ impl Plan {
     /// Makes the queue, with all memory that it will ever need.
     #[inline(never)]
     pub(crate) fn build(&self) -> Result<Box<AnyQdisc<Waiting>>, Box<Refusal>> {
-        let Chosen { kind, params, of } = &self.chosen;
+        let KindAndParams { kind, params, of } = &self.chosen;
         let queue = AnyQdisc::build_boxed(kind, params, of.as_deref(), &self.link, self.ecn, Rng::new(self.seed));
         let mut queue = queue.map_err(Refusal::from)?;
         queue.reserve(usize::try_from(self.link.limit.packets.get()).unwrap_or(usize::MAX));

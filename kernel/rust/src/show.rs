@@ -3,7 +3,7 @@
 use crate::packet::Waiting;
 use crate::settings::{Plan, settable};
 use core::fmt::{self, Write};
-use goodqueue_aqm::spec::{Chosen, Size, Value};
+use goodqueue_aqm::spec::{KindAndParams, Size, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Qdisc, Reason};
 use goodqueue_base::units::Bytes;
 
@@ -85,8 +85,8 @@ pub(crate) fn settings(plan: &Plan, words: &mut Words<'_>) {
         words.packed(0, "delay", Value::Duration(link.delay));
     }
     words.packed(0, "link_overhead", Value::Bytes(link.overhead));
-    let (mut level, mut depth): (Option<&Chosen>, _) = (Some(chosen), 0);
-    while let Some(Chosen { kind, params, of }) = level {
+    let (mut level, mut depth): (Option<&KindAndParams>, _) = (Some(chosen), 0);
+    while let Some(KindAndParams { kind, params, of }) = level {
         for param in settable(kind) {
             // Shown once, above.
             if depth == 0 && param.name == "ecn" {

@@ -26,7 +26,7 @@
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Decimal, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError};
+use crate::spec::{Decimal, Family, ParamValues, Kind, KindSpec, LinkFacts, Marking, Param, ParamError};
 use goodqueue_base::units::{Bytes, Instant, Rate};
 
 /// Settings of AVQ.
@@ -164,10 +164,10 @@ impl Algorithm for Avq {
         family: Family::VirtualQueue,
         signal: "overflow of a virtual queue, on arrival",
         marks: Marking::Possible,
-        weighs: false,
+        uses_weights: false,
     }];
 
-    fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+    fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let fault = |param, message| Err(ParamError { param, message });
         let Some(rate) = link.rate else {
             return fault("kind", "avq needs a link of known rate".into());
@@ -297,7 +297,7 @@ mod tests {
             limit: crate::Limit::packets(10),
         };
         let param = |values: &[(&'static str, Value)], link: &LinkFacts| {
-            Avq::build(&Given::new(&Avq::KINDS[0], values).unwrap(), link).unwrap_err().param
+            Avq::build(&ParamValues::new(&Avq::KINDS[0], values).unwrap(), link).unwrap_err().param
         };
         assert_eq!(param(&[], &LinkFacts { rate: None, ..link }), "kind");
         assert_eq!(param(&[], &LinkFacts { limit: crate::Limit::NONE, ..link }), "limit");

@@ -24,7 +24,7 @@
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Decimal, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit, Value};
+use crate::spec::{Decimal, Family, ParamValues, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit, Value};
 use goodqueue_base::units::{Bytes, Duration, Instant, Packets, Rate};
 
 /// The effect of an empty queue on the probability.
@@ -210,10 +210,10 @@ impl Algorithm for Blue {
         family: Family::Blue,
         signal: "overflow and empty queue, on arrival",
         marks: Marking::Possible,
-        weighs: false,
+        uses_weights: false,
     }];
 
-    fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+    fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let defaults = BlueParams::default();
         // Rejects a threshold given as a time on a link of unknown rate.
         given.bytes("threshold", link.mtu, link.rate)?;
@@ -353,9 +353,9 @@ mod tests {
             limit: crate::Limit::packets(10),
         };
         let values = [("d2", Value::Number(0.03))];
-        let error = Blue::build(&Given::new(&Blue::KINDS[0], &values).unwrap(), &link).unwrap_err();
+        let error = Blue::build(&ParamValues::new(&Blue::KINDS[0], &values).unwrap(), &link).unwrap_err();
         assert_eq!((error.param, error.message.as_str()), ("d2", "0.03 is above d1: allowed up to 0.02"));
         let values = [("threshold", Value::Size(Size::Time(Duration::ms(1))))];
-        assert_eq!(Blue::build(&Given::new(&Blue::KINDS[0], &values).unwrap(), &link).unwrap_err().param, "threshold");
+        assert_eq!(Blue::build(&ParamValues::new(&Blue::KINDS[0], &values).unwrap(), &link).unwrap_err().param, "threshold");
     }
 }

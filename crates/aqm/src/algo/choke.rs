@@ -37,7 +37,7 @@ use super::Algorithm;
 use super::red::{Adaptation, Facts, Red, RedParams, WeightRule, Zone};
 use crate::aqm::{Aqm, Comparison, Env, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::{ARITHMETIC, Arithmetic};
-use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Value, pick};
+use crate::spec::{Family, ParamValues, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Value, pick};
 use alloc::boxed::Box;
 use goodqueue_base::units::{Bytes, Duration, Instant, Packets};
 use linux::{LinuxChoke, LinuxChokeParams};
@@ -186,10 +186,10 @@ impl Algorithm for Choke {
         family: Family::Red,
         signal: "averaged queue length and a waiting packet, on arrival",
         marks: Marking::Possible,
-        weighs: false,
+        uses_weights: false,
     }];
 
-    fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+    fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let size = |name| match given.value(name) {
             Some(Value::Size(size)) => Some(size),
             _ => None,

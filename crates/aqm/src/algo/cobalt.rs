@@ -35,7 +35,7 @@ use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::{ARITHMETIC, Arithmetic, LinuxDraws};
 use crate::math::sqrt;
-use crate::spec::{Default as ParamDefault, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit, Value};
+use crate::spec::{Default as ParamDefault, Family, ParamValues, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit, Value};
 use alloc::boxed::Box;
 use goodqueue_base::units::{Bytes, Duration, Instant, Packets};
 use linux::LinuxCobalt;
@@ -358,17 +358,17 @@ impl Algorithm for Cobalt {
         family: Family::CoDel,
         signal: "sojourn time, at the head; overflows",
         marks: Marking::Possible,
-        weighs: false,
+        uses_weights: false,
     }];
 
-    fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+    fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         CobaltParams::build(given, link).map(Self::new)
     }
 }
 
 impl CobaltParams {
     /// Builds the settings of a kind that has COBALT's parameters.
-    pub(crate) fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+    pub(crate) fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let defaults = Self::default();
         let params = Self {
             target: given.duration("target").unwrap_or(defaults.target),

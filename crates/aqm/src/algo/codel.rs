@@ -38,7 +38,7 @@ use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::{ARITHMETIC, Arithmetic};
 use crate::math::sqrt;
-use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, ParamError};
+use crate::spec::{Family, ParamValues, Kind, KindSpec, LinkFacts, Marking, ParamError};
 use crate::steering::{Judgement, Pace, Steerable};
 use goodqueue_base::units::{Duration, Instant, Packets, Rate};
 use linux::InverseRoot;
@@ -192,7 +192,7 @@ impl CoDel {
 
     /// CoDel as in its authors' later code for ns-2, for a kind that has only the target and the
     /// interval of its parameters.
-    pub(crate) fn of_ns2(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+    pub(crate) fn of_ns2(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let params = CoDelParams::of_target_and_interval(given, link)?;
         Ok(Self::new(CoDelParams { reentry: Reentry::Ns2, ..params }))
     }
@@ -286,10 +286,10 @@ impl Algorithm for CoDel {
         family: Family::CoDel,
         signal: "sojourn time, at the head",
         marks: Marking::Possible,
-        weighs: false,
+        uses_weights: false,
     }];
 
-    fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+    fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         CoDelParams::build(given, link).map(Self::new)
     }
 }

@@ -21,7 +21,7 @@
 use super::Algorithm;
 use super::codel::CoDel;
 use crate::outline::finish;
-use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Value};
+use crate::spec::{Family, ParamValues, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Value};
 use crate::steering::{Policy, Steered, inner_values, steered_params};
 use goodqueue_base::units::Duration;
 
@@ -43,10 +43,10 @@ impl Algorithm for CoDelAs {
         family: Family::CoDel,
         signal: "sojourn time, at the head",
         marks: Marking::Possible,
-        weighs: false,
+        uses_weights: false,
     }];
 
-    fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+    fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let spec = &CoDel::KINDS[0];
         let mut values = inner_values(given, spec);
         // The loop sets the target; the one CoDel starts from must only be no longer than any
@@ -54,6 +54,6 @@ impl Algorithm for CoDelAs {
         values.push(("target", Value::Duration(Duration::us(1))));
         let native = given.duration("interval").unwrap_or_default().div(super::gsp::THRESHOLDS_AN_INTERVAL);
         let policy = Policy::build(given, link, native)?;
-        finish(CoDel::build(&Given::new(spec, &values)?, link), |inner| Self::new(inner, policy, link.rate, link.mtu))
+        finish(CoDel::build(&ParamValues::new(spec, &values)?, link), |inner| Self::new(inner, policy, link.rate, link.mtu))
     }
 }

@@ -31,7 +31,7 @@
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Decimal, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit, Value};
+use crate::spec::{Decimal, Family, ParamValues, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit, Value};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 
 /// Time that the bucket may be unable to pay before ECN-capable packets are dropped, too (our
@@ -306,10 +306,10 @@ impl Algorithm for CpAqm {
         family: Family::Policing,
         signal: "backlog, on arrival",
         marks: Marking::Possible,
-        weighs: false,
+        uses_weights: false,
     }];
 
-    fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+    fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let in_packets = link.limit.packets.get().saturating_mul(link.mtu.get());
         let limit = link.limit.bytes.min(Bytes::new(in_packets));
         if limit == Bytes::MAX {

@@ -32,7 +32,7 @@ use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::queue::Limit;
 use crate::spec::{
-    Default as ParamDefault, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit, Value,
+    Default as ParamDefault, Family, ParamValues, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit, Value,
 };
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 
@@ -345,10 +345,10 @@ impl Algorithm for DocsisPie {
         family: Family::Pi,
         signal: "queueing delay predicted from backlog and rate, on arrival",
         marks: Marking::Never,
-        weighs: false,
+        uses_weights: false,
     }];
 
-    fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+    fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let defaults = DocsisPieParams::default();
         let params = DocsisPieParams {
             target: given.duration("target").unwrap_or(defaults.target),

@@ -29,7 +29,7 @@
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit, Value};
+use crate::spec::{Family, ParamValues, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit, Value};
 use crate::steering::{Judgement, Pace, Steerable};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 
@@ -357,7 +357,7 @@ const ADAPTIVE: Param = Param::on("adaptive")
 
 impl GspParams {
     /// Reads the interval and its adaptation; the threshold is a fortieth of the interval.
-    fn without_threshold(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+    fn without_threshold(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let preset_interval = given.duration("preset_interval").unwrap_or(DEFAULT_INTERVAL);
         let adaptive = given.switch("adaptive") != Some(false);
         if let Some(param) = ["tau", "alpha", "max_time"].into_iter().find(|name| !adaptive && given.is_given(name)) {
@@ -405,10 +405,10 @@ impl Algorithm for Gsp {
         family: Family::Threshold,
         signal: "sojourn time of the last departure, or backlog, on arrival",
         marks: Marking::Possible,
-        weighs: false,
+        uses_weights: false,
     }];
 
-    fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+    fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let mut params = GspParams::without_threshold(given, link)?;
         let size = match given.value("threshold") {
             Some(Value::Size(size)) => size,

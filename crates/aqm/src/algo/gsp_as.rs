@@ -17,7 +17,7 @@
 
 use super::Algorithm;
 use super::gsp::Gsp;
-use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError};
+use crate::spec::{Family, ParamValues, Kind, KindSpec, LinkFacts, Marking, Param, ParamError};
 use crate::steering::{Policy, Steered, inner_values, steered_params};
 
 /// GSP with a steered threshold.
@@ -38,13 +38,13 @@ impl Algorithm for GspAs {
         family: Family::Threshold,
         signal: "sojourn time, on arrival",
         marks: Marking::Possible,
-        weighs: false,
+        uses_weights: false,
     }];
 
-    fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+    fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let spec = &Gsp::KINDS[0];
         let values = inner_values(given, spec);
-        let inner = Gsp::build(&Given::new(spec, &values)?, link)?;
+        let inner = Gsp::build(&ParamValues::new(spec, &values)?, link)?;
         let native = given.duration("preset_interval").unwrap_or_default().div(super::gsp::THRESHOLDS_AN_INTERVAL);
         Ok(Self::new(inner, Policy::build(given, link, native)?, link.rate, link.mtu))
     }

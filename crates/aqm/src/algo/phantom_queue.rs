@@ -24,7 +24,7 @@
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit};
+use crate::spec::{Family, ParamValues, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit};
 use goodqueue_base::units::{Bytes, Instant, Rate};
 
 /// Bound of the phantom queue, in thresholds.
@@ -168,10 +168,10 @@ impl Algorithm for PhantomQueue {
         family: Family::VirtualQueue,
         signal: "backlog of a phantom queue, on departure",
         marks: Marking::Only,
-        weighs: false,
+        uses_weights: false,
     }];
 
-    fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+    fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         if link.rate.is_none() {
             let message = "phantom-queue needs a link of known rate".into();
             return Err(ParamError { param: "kind", message });

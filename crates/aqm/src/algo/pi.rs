@@ -31,7 +31,7 @@ mod design;
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Decimal, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit};
+use crate::spec::{Decimal, Family, ParamValues, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit};
 use crate::tick::Tick;
 pub use design::{Gains, PiDesign};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
@@ -188,7 +188,7 @@ impl Aqm for Pi {
 }
 
 impl PiParams {
-    fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+    fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         // Rejects a reference given as a time on a link of unknown rate.
         given.bytes("q_ref", link.mtu, link.rate)?;
         let defaults = Self::default();
@@ -211,7 +211,7 @@ impl PiParams {
 }
 
 /// Reads either `a` and `b`, or `flows` and `rtt`, or falls back to the gains of ns-2.
-fn tuning(given: &Given<'_>, link: &LinkFacts) -> Result<Tuning, ParamError> {
+fn tuning(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Tuning, ParamError> {
     let fault = |param, message| Err(ParamError { param, message });
     let (a, b) = (given.number("a"), given.number("b"));
     let (flows, rtt, crossover) = (given.number("flows"), given.duration("rtt"), given.number("crossover"));
@@ -311,10 +311,10 @@ impl Algorithm for Pi {
         family: Family::Pi,
         signal: "queue length, sampled; on arrival",
         marks: Marking::Possible,
-        weighs: false,
+        uses_weights: false,
     }];
 
-    fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+    fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         Ok(Self::new(PiParams::build(given, link)?, link.rate))
     }
 }

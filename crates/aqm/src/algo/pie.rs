@@ -41,7 +41,7 @@ use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::{ARITHMETIC, Arithmetic};
 use crate::queue::Limit;
-use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, ParamError};
+use crate::spec::{Family, ParamValues, Kind, KindSpec, LinkFacts, Marking, ParamError};
 use crate::steering::{Judgement, Pace, Steerable};
 use alloc::boxed::Box;
 use goodqueue_base::units::{Bytes, Duration, Instant, Packets};
@@ -470,10 +470,10 @@ impl Algorithm for Pie {
         family: Family::Pi,
         signal: "queueing delay, on arrival",
         marks: Marking::Possible,
-        weighs: false,
+        uses_weights: false,
     }];
 
-    fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+    fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         if Arithmetic::of(given) == Arithmetic::Linux {
             return LinuxPieParams::build(given, link).map(|params| Self::linux(LinuxPie::new(params)));
         }

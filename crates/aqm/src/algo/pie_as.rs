@@ -21,7 +21,7 @@
 use super::Algorithm;
 use super::pie::Pie;
 use crate::outline::finish;
-use crate::spec::{Default, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Value, contains};
+use crate::spec::{Default, Family, ParamValues, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Value, contains};
 use crate::steering::{Policy, Steered, inner_values, steered_params};
 use goodqueue_base::units::Duration;
 
@@ -63,17 +63,17 @@ impl Algorithm for PieAs {
         family: Family::Pi,
         signal: "sojourn time, on arrival",
         marks: Marking::Possible,
-        weighs: false,
+        uses_weights: false,
     }];
 
-    fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+    fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let spec = &Pie::KINDS[0];
         let mut values = inner_values(given, spec);
         if !given.is_given(REST) {
             values.push((REST, Value::Switch(true)));
         }
         let policy = Policy::build(given, link, NATIVE)?;
-        let pie = Pie::build(&Given::new(spec, &values)?, link);
+        let pie = Pie::build(&ParamValues::new(spec, &values)?, link);
         finish(pie, |inner| Self::new(inner.without_dozing(), policy, link.rate, link.mtu))
     }
 }

@@ -44,7 +44,7 @@ mod params;
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::Arithmetic;
-use crate::spec::{Decimal, Given, KindSpec, LinkFacts, ParamError};
+use crate::spec::{Decimal, ParamValues, KindSpec, LinkFacts, ParamError};
 use alloc::boxed::Box;
 use goodqueue_base::units::{Instant, Rate};
 use linux::{LinuxRed, LinuxRedParams};
@@ -337,7 +337,7 @@ impl Aqm for Red {
 impl Algorithm for Red {
     const KINDS: &'static [KindSpec] = KINDS;
 
-    fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+    fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let params = RedParams::build(given, link)?;
         let mut red = Self::new(params, Facts { rate: link.rate, delay: link.delay, mtu: link.mtu });
         if Arithmetic::of(given) == Arithmetic::Linux {

@@ -31,7 +31,7 @@
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::math::{self, expm1, log};
-use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size};
+use crate::spec::{Family, ParamValues, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size};
 use crate::tick::Tick;
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 
@@ -276,10 +276,10 @@ impl Algorithm for Rem {
         family: Family::VirtualQueue,
         signal: "arrivals and queue length, sampled; on departure where it marks, on arrival where it drops",
         marks: Marking::Possible,
-        weighs: false,
+        uses_weights: false,
     }];
 
-    fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+    fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         if link.rate.is_none() {
             let message = "rem needs a link of known rate to know what it can send".into();
             return Err(ParamError { param: "kind", message });
@@ -394,6 +394,6 @@ mod tests {
             overhead: Bytes::ZERO,
             limit: crate::Limit::packets(10),
         };
-        assert_eq!(Rem::build(&Given::new(&Rem::KINDS[0], &[]).unwrap(), &link).unwrap_err().param, "kind");
+        assert_eq!(Rem::build(&ParamValues::new(&Rem::KINDS[0], &[]).unwrap(), &link).unwrap_err().param, "kind");
     }
 }

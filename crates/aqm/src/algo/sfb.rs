@@ -37,7 +37,7 @@ pub mod linux;
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, FlowHash, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::{ARITHMETIC, Arithmetic};
-use crate::spec::{Default as ParamDefault, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit, Value};
+use crate::spec::{Default as ParamDefault, Family, ParamValues, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit, Value};
 use alloc::boxed::Box;
 use goodqueue_base::units::{Duration, Instant, Packets};
 use linux::LinuxSfb;
@@ -543,10 +543,10 @@ impl Algorithm for Sfb {
         family: Family::Blue,
         signal: "waiting packets of a flow's bins, on arrival",
         marks: Marking::Possible,
-        weighs: false,
+        uses_weights: false,
     }];
 
-    fn build(given: &Given<'_>, _link: &LinkFacts) -> Result<Self, ParamError> {
+    fn build(given: &ParamValues<'_>, _link: &LinkFacts) -> Result<Self, ParamError> {
         let defaults = SfbParams::default();
         let count = |name, default: u32| given.number(name).map_or(default, |count| count as u32);
         let params = SfbParams {

@@ -13,7 +13,7 @@ use super::Algorithm;
 use crate::aqm::Aqm;
 use crate::qdisc::Packet;
 use crate::queue::{Limit, ManagedQueue};
-use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, ParamError};
+use crate::spec::{Family, ParamValues, Kind, KindSpec, LinkFacts, Marking, ParamError};
 use goodqueue_base::spec::is_same_name;
 use goodqueue_base::units::{Bytes, Packets};
 
@@ -83,10 +83,10 @@ impl Algorithm for TailDrop {
         family: Family::TailDrop,
         signal: "the hard limit, on arrival",
         marks: Marking::Never,
-        weighs: false,
+        uses_weights: false,
     }];
 
-    fn build(_: &Given<'_>, _: &LinkFacts) -> Result<Self, ParamError> {
+    fn build(_: &ParamValues<'_>, _: &LinkFacts) -> Result<Self, ParamError> {
         Ok(Self)
     }
 }

@@ -27,7 +27,7 @@ use crate::counters::Counters;
 use crate::outline::aside;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::sched::{Nested, Scheduler, Setup};
-use crate::spec::{Family, Given, Kind, KindSpec, Marking, Param, ParamError, Unit};
+use crate::spec::{Family, ParamValues, Kind, KindSpec, Marking, Param, ParamError, Unit};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use goodqueue_base::units::{Class, Instant, Rate, Rng};
@@ -156,7 +156,7 @@ const KIND: KindSpec = KindSpec {
     family: Family::Classes,
     signal: "the packet's class; that of the queue in each band",
     marks: Marking::Possible,
-    weighs: false,
+    uses_weights: false,
 };
 
 /// The kind `priority`.
@@ -169,7 +169,7 @@ impl Scheduler for PriorityKind {
 
     /// Gives each band a separate random stream.
     fn build<P: Packet, R>(
-        given: &Given<'_>,
+        given: &ParamValues<'_>,
         mut setup: Setup<'_>,
         keep: impl FnOnce(Self::Queue<P>) -> R,
     ) -> Result<R, ParamError> {

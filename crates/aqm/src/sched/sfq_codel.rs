@@ -29,7 +29,7 @@ use crate::algo::codel::{self, CoDel};
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Verdict};
 use crate::outline::aside;
 use crate::qdisc::Packet;
-use crate::spec::{Family, Given, Kind, KindSpec, Marking, Param, ParamError, Size};
+use crate::spec::{Family, ParamValues, Kind, KindSpec, Marking, Param, ParamError, Size};
 use goodqueue_base::units::{Instant, Packets};
 
 const KIND: KindSpec = KindSpec {
@@ -59,7 +59,7 @@ const KIND: KindSpec = KindSpec {
     family: Family::FlowQueueing,
     signal: "sojourn time, at each flow's head",
     marks: Marking::Possible,
-    weighs: false,
+    uses_weights: false,
 };
 
 /// CoDel of the authors' code for ns-2. A type apart from [`CoDel`], so that each of the two fair
@@ -96,7 +96,7 @@ impl Scheduler for SfqCoDelKind {
     const KIND: KindSpec = KIND;
     type Queue<P> = FairQueue<P, Ns2CoDel>;
 
-    fn build<P: Packet, R>(given: &Given<'_>, setup: Setup<'_>, keep: impl FnOnce(Self::Queue<P>) -> R) -> Result<R, ParamError> {
+    fn build<P: Packet, R>(given: &ParamValues<'_>, setup: Setup<'_>, keep: impl FnOnce(Self::Queue<P>) -> R) -> Result<R, ParamError> {
         let by_bytes = given.choice("round") == Some("bytes");
         if !by_bytes && given.is_given("quantum") {
             let message = "has no meaning in rounds of packets: allowed with round = \"bytes\"".into();
@@ -138,7 +138,7 @@ mod tests {
             overhead: Bytes::ZERO,
             limit,
         };
-        let given = Given::new(&KIND, &[]).expect("no values");
+        let given = ParamValues::new(&KIND, &[]).expect("no values");
         let setup = Setup { of: None, link: &link, ecn: EcnPolicy::Drop, rng: Rng::new(0) };
         let mut queue = SfqCoDelKind::build::<SimplePacket, _>(&given, setup, |queue| queue).expect("defaults");
         for _ in 0..40_001 {

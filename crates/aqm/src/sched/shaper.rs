@@ -27,10 +27,10 @@ use crate::aqm::{FlowHash, QueueView};
 use crate::counters::Counters;
 use crate::framing;
 use crate::outline::aside;
-use crate::qdisc::{Departure, Outlook, Packet, Qdisc, Sink};
+use crate::qdisc::{Departure, QueueStatus, Packet, Qdisc, Sink};
 use crate::sched::priority::PriorityKind;
 use crate::sched::{Nested, Scheduler, Setup};
-use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit};
+use crate::spec::{Family, ParamValues, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit};
 use alloc::boxed::Box;
 use goodqueue_base::units::{Bytes, Duration, Framing, Instant, Rate, Rng};
 
@@ -203,9 +203,9 @@ impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Shaper<Q> {
 
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     #[cfg_attr(target_arch = "wasm32", inline(never))]
-    fn outlook(&self) -> Outlook {
-        let within = self.queue.outlook();
-        Outlook { held_until: self.release(within.waiting).unwrap_or(Instant::ZERO), ..within }
+    fn status(&self) -> QueueStatus {
+        let within = self.queue.status();
+        QueueStatus { held_until: self.release(within.waiting).unwrap_or(Instant::ZERO), ..within }
     }
 
     fn handle_timer(&mut self, now: Instant) {
@@ -276,7 +276,7 @@ const KIND: KindSpec = KindSpec {
     family: Family::Wrapper,
     signal: "bytes that left; that of the queue within",
     marks: Marking::Possible,
-    weighs: false,
+    uses_weights: false,
 };
 
 impl ShaperParams {
@@ -285,7 +285,7 @@ impl ShaperParams {
     /// # Errors
     /// When the rate is neither given nor known of the link, a bucket is too small for one packet,
     /// or the peak is below the rate.
-    pub fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+    pub fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let refuse = |param, message| Err(ParamError { param, message });
         let framing = framing::build(given, link)?;
         let largest = framing.wire(link.mtu);
@@ -335,13 +335,13 @@ impl Scheduler for ShaperKind {
     const KIND: KindSpec = KIND;
     type Queue<P> = Box<Shaper<Shaped<P>>>;
 
-    fn build<P: Packet, R>(given: &Given<'_>, setup: Setup<'_>, keep: impl FnOnce(Self::Queue<P>) -> R) -> Result<R, ParamError> {
+    fn build<P: Packet, R>(given: &ParamValues<'_>, setup: Setup<'_>, keep: impl FnOnce(Self::Queue<P>) -> R) -> Result<R, ParamError> {
         let params = aside(|| ShaperParams::build(given, setup.link))?;
         let link = params.facts_within(setup.link);
         let within = Setup { link: &link, ..setup };
         let shaper = match setup.of {
             Some(chosen) if chosen.kind.kind == PriorityKind::KIND.kind => {
-                let given = Given::new(chosen.kind, &chosen.params)?;
+                let given = ParamValues::new(chosen.kind, &chosen.params)?;
                 let within = Setup { of: chosen.of.as_deref(), ..within };
                 PriorityKind::build(&given, within, |queue| aside(|| Box::new(Shaper::new(Shaped::Priority(queue), params))))?
             }

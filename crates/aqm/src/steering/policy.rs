@@ -1,6 +1,6 @@
 //! The policy that an outer loop enforces.
 
-use crate::spec::{Decimal, Default as ParamDefault, Given, KindSpec, LinkFacts, Param, ParamError, Unit, Value, contains};
+use crate::spec::{Decimal, Default as ParamDefault, KindSpec, LinkFacts, Param, ParamError, ParamValues, Unit, Value, contains};
 use alloc::vec::Vec;
 use goodqueue_base::units::{Duration, Rate};
 
@@ -73,7 +73,7 @@ impl Policy {
     ///
     /// # Errors
     /// When bounds contradict each other, or a rate is needed and unknown.
-    pub(crate) fn build(given: &Given<'_>, link: &LinkFacts, native: Duration) -> Result<Self, ParamError> {
+    pub(crate) fn build(given: &ParamValues<'_>, link: &LinkFacts, native: Duration) -> Result<Self, ParamError> {
         let defaults = Self::new(native);
         let span = |name, default| given.duration(name).unwrap_or(default);
         let number = |name, default| given.number(name).unwrap_or(default);
@@ -98,7 +98,7 @@ impl Policy {
         Ok(policy)
     }
 
-    fn check(&self, given: &Given<'_>, link: &LinkFacts) -> Result<(), ParamError> {
+    fn check(&self, given: &ParamValues<'_>, link: &LinkFacts) -> Result<(), ParamError> {
         let fault = |param, message| Err(ParamError { param, message });
         let Self { thresh_min, target_max, thresh_vq, u_low, u_target, .. } = *self;
         if target_max < thresh_min {
@@ -191,7 +191,7 @@ pub(crate) const fn steered_params<const ALL: usize>(inner: &[Param], replaced: 
 }
 
 /// The values given for parameters that the kind inside has.
-pub(crate) fn inner_values(given: &Given<'_>, inner: &'static KindSpec) -> Vec<(&'static str, Value)> {
+pub(crate) fn inner_values(given: &ParamValues<'_>, inner: &'static KindSpec) -> Vec<(&'static str, Value)> {
     let is_inner = |name: &str| inner.params.iter().any(|param| param.name == name);
     given.values().iter().copied().filter(|(name, _)| is_inner(name)).collect()
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::Limit;
 use crate::aqm::Reason;
 use crate::sched::kind;
-use crate::spec::{Given, LinkFacts, Value};
+use crate::spec::{LinkFacts, ParamValues, Value};
 use goodqueue_base::units::Rng;
 use std::string::ToString;
 use std::vec::Vec;
@@ -373,7 +373,7 @@ fn refused(name: &'static str, values: &[(&'static str, Value)], rate: Option<Ra
     let spec = kind(name).expect("a listed kind");
     let link =
         LinkFacts { rate, delay: Duration::ms(10), mtu: Bytes::new(1500), overhead: Bytes::ZERO, limit: Limit::packets(100) };
-    let given = Given::new(spec, values).expect("single values are in range");
+    let given = ParamValues::new(spec, values).expect("single values are in range");
     crate::AnyAqm::build(&given, &link).expect_err("a contradiction").to_string()
 }
 

@@ -11,7 +11,7 @@
 //! *Source*: this project's tutorial.
 
 use super::Algorithm;
-use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues};
 use crate::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use goodqueue_base::units::Duration;
 
@@ -63,10 +63,10 @@ impl Algorithm for Ramp {
         family: Family::Threshold,
         signal: "sojourn time, at the head",
         marks: Marking::Possible,
-        weighs: false,
+        uses_weights: false,
     }];
 
-    fn build(given: &Given<'_>, _: &LinkFacts) -> Result<Self, ParamError> {
+    fn build(given: &ParamValues<'_>, _: &LinkFacts) -> Result<Self, ParamError> {
         Ok(Self {
             target: given.duration("target").unwrap_or(Duration::ms(5)),
             slope: given.number("slope").unwrap_or(2.0),

@@ -7,7 +7,7 @@ use core::fmt;
 
 /// The parameters given for a kind, with the kind's defaults behind them.
 #[derive(Clone, Copy, Debug)]
-pub struct Given<'a> {
+pub struct ParamValues<'a> {
     kind: &'static str,
     params: &'static [Param],
     values: &'a [(&'static str, Value)],
@@ -32,7 +32,7 @@ impl fmt::Display for ParamError {
 
 impl core::error::Error for ParamError {}
 
-impl<'a> Given<'a> {
+impl<'a> ParamValues<'a> {
     /// Checks every value against the kind's parameters: known name, right unit, within range.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use crate::conformance::fault::Fault;
 use crate::conformance::fields;
 use crate::conformance::operation::Step;
 use crate::conformance::packed::Packed;
-use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, Value};
+use goodqueue_aqm::spec::{KindAndParams, KindSpec, LinkFacts, Value};
 use goodqueue_base::units::{Bytes, Duration, Packets, Rate};
 use serde::Deserialize;
 use serde_json::Value as Json;
@@ -34,7 +34,7 @@ pub struct Vector {
     /// Parameters of the queue.
     pub params: Vec<(&'static str, Value)>,
     /// The algorithm within it, for a kind that holds another.
-    pub inner: Option<Chosen>,
+    pub inner: Option<KindAndParams>,
     /// Whether ECN-capable packets are marked.
     pub ecn: bool,
     /// Weights of flows 0, 1 and so on, for kinds that weigh flows; other flows have weight 1.
@@ -110,11 +110,11 @@ struct Inner {
 }
 
 impl Inner {
-    fn chosen(&self) -> Result<Chosen, Fault> {
+    fn chosen(&self) -> Result<KindAndParams, Fault> {
         let within = |fault| Fault::Within(Box::new(fault));
         let (kind, params) = fields::queue(&self.kind, &self.params).map_err(within)?;
         let of = self.of.as_ref().map(|of| of.chosen()).transpose().map_err(within)?;
-        Ok(Chosen { kind, params, of: of.map(Box::new) })
+        Ok(KindAndParams { kind, params, of: of.map(Box::new) })
     }
 }
 

@@ -18,11 +18,11 @@ use control::{ControlState, locked};
 use goodqueue_aqm::Rng;
 use goodqueue_base::units::{Duration, Instant};
 use goodqueue_guests::hosts::live;
-use goodqueue_lab::plan::{Direction, Link};
+use goodqueue_lab::plan::{Link, LinkDirection};
 use goodqueue_lab::quantity;
 use goodqueue_live::clock::MonotonicClock;
 use goodqueue_live::drive::{self, Bridge, Drive, Idle};
-use goodqueue_live::forwarder::{Forwarder, Settings, Way, buffers_for};
+use goodqueue_live::forwarder::{Direction, Forwarder, Settings, buffers_for};
 use goodqueue_live::frame::FlowKey;
 use goodqueue_live::monitor::{self, Monitor, Reporter};
 use goodqueue_live::port::interface::{InterfacePort, SharedCapture};
@@ -97,16 +97,16 @@ pub struct Arguments {
     /// Look for packets all the time instead of waiting for them, which keeps one processor busy,
     /// and have the kernel look for them, too [--busy-poll alone: auto]
     #[arg(long, value_enum, value_name = "WISH", num_args = 0..=1, require_equals = true)]
-    #[arg(default_value_t = Wish::Off, default_missing_value = "auto")]
-    busy_poll: Wish,
+    #[arg(default_value_t = Requirement::Off, default_missing_value = "auto")]
+    busy_poll: Requirement,
     /// Whether AF_XDP shares its memory with the network card
-    #[arg(long, value_enum, value_name = "WISH", default_value_t = Wish::Auto)]
-    zero_copy: Wish,
+    #[arg(long, value_enum, value_name = "WISH", default_value_t = Requirement::Auto)]
+    zero_copy: Requirement,
 }
 
 /// Degree to which a feature of the kernel is demanded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Wish {
+pub enum Requirement {
     /// As far as the kernel grants it
     Auto,
     /// Do not start without it
@@ -141,7 +141,7 @@ pub enum OffloadPolicy {
 impl OffloadPolicy {
     /// Returns the policy that works between these interfaces when none is given: the kernel of a
     /// sender behind a veth pair joins packets, and no switch of this side prevents that.
-    fn suiting(port: PortKind, interfaces: [&String; 2]) -> Result<Self, Failure> {
+    fn for_port(port: PortKind, interfaces: [&String; 2]) -> Result<Self, Failure> {
         for name in interfaces {
             let driver = ethtool::driver(name).map_err(|error| refused(name, &error))?;
             if driver == "veth" && port == PortKind::AfPacket {
@@ -215,13 +215,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         return Err(Failure::Input(format!("--spin: {spin} is out of range: allowed 0 s to {MAX_SPIN}")));
     }
     ports::check(arguments)?;
-    let offloads = arguments.offloads.map_or_else(|| OffloadPolicy::suiting(arguments.port, [&inside, &outside]), Ok)?;
+    let offloads = arguments.offloads.map_or_else(|| OffloadPolicy::for_port(arguments.port, [&inside, &outside]), Ok)?;
     let signals = Signals::hold().map_err(|error| Failure::Run(format!("signals cannot be held: {error}")))?;
     let mut keeper = keeper::settle([&inside, &outside], offloads, arguments.fail_open)?;
     let socket = arguments.control.as_deref().map(control::open_socket).transpose()?;
     let metrics = arguments.metrics.as_deref().map(control::open_metrics).transpose()?;
     let clock = MonotonicClock::start();
-    let idle = if arguments.busy_poll == Wish::Off { Idle::Sleep { awake: spin } } else { Idle::BusyPoll };
+    let idle = if arguments.busy_poll == Requirement::Off { Idle::Sleep { awake: spin } } else { Idle::BusyPoll };
     let drive = Drive { report_every: stats.unwrap_or(REPORT_EVERY), idle };
     let running = start(arguments, offloads, &line, &link, [&inside, &outside], clock, drive)?;
     if arguments.fail_open {
@@ -297,8 +297,8 @@ fn start(
     let longest = port_a.longest_frame().max(port_b.longest_frame());
     let mut bridge = build(link, settings, (port_a, port_b), longest)?;
     if let Some(file) = record {
-        let about = serde_json::json!({ "scenario": settings.scenario()?, "seed": queue_seed(settings, Way::Down) });
-        bridge.direction_mut(Way::Down).record(Recorder::new(spool(file)?, &about.to_string()));
+        let about = serde_json::json!({ "scenario": settings.scenario()?, "seed": queue_seed(settings, Direction::Down) });
+        bridge.direction_mut(Direction::Down).record(Recorder::new(spool(file)?, &about.to_string()));
     }
     let (reporter, monitor) = monitor::connection();
     let stop = Arc::new(AtomicBool::new(false));
@@ -354,12 +354,12 @@ fn spool(file: File) -> Result<Spool, Failure> {
 }
 
 /// The seed of one queue's random stream.
-fn queue_seed(settings: &LineSettings, way: Way) -> u64 {
-    Rng::stream(settings.seed.unwrap_or(1), u64::from(way == Way::Up)).next_u64()
+fn queue_seed(settings: &LineSettings, way: Direction) -> u64 {
+    Rng::stream(settings.seed.unwrap_or(1), u64::from(way == Direction::Up)).next_u64()
 }
 
 fn build(link: &Link, settings: &LineSettings, ports: (InterfacePort, InterfacePort), longest: u32) -> Result<Bridge, Failure> {
-    let queue = |direction: &Direction, way| {
+    let queue = |direction: &LinkDirection, way| {
         let made = live::queue(link, direction, Rng::new(queue_seed(settings, way)));
         made.map_err(|error| Failure::Input(error.to_string()))
     };
@@ -374,7 +374,7 @@ fn build(link: &Link, settings: &LineSettings, ports: (InterfacePort, InterfaceP
     };
     let flow_key = FlowKey(Rng::stream(settings.seed.unwrap_or(1), 2).next_u64());
     let settings = Settings { down, up, buffers, buffer_size, flow_key };
-    Ok(Forwarder::new(&settings, ports, (queue(&link.down, Way::Down)?, queue(&link.up, Way::Up)?)))
+    Ok(Forwarder::new(&settings, ports, (queue(&link.down, Direction::Down)?, queue(&link.up, Direction::Up)?)))
 }
 
 /// Why an interface could not be opened, and what to do.
@@ -461,7 +461,7 @@ fn reload(arguments: &Arguments, state: &ControlState) {
             return Err(Failure::Input("trace and overhead need a new start".to_owned()));
         }
         let link = settings.link()?;
-        for (way, direction) in [(Way::Down, &link.down), (Way::Up, &link.up)] {
+        for (way, direction) in [(Direction::Down, &link.down), (Direction::Up, &link.up)] {
             let mut orders = vec![monitor::Command::Delay(way, direction.delay)];
             if let goodqueue_sim::RateSpec::Constant(rate) = direction.rate {
                 orders.push(monitor::Command::Rate(way, rate));
@@ -492,7 +492,7 @@ fn finish(running: Running) -> Result<(), Failure> {
     let Ok(Some((mut bridge, outcome))) = thread.join() else {
         return Err(Failure::Run("the thread that moves packets has failed".to_owned()));
     };
-    let recorder = bridge.direction_mut(Way::Down).take_recorder();
+    let recorder = bridge.direction_mut(Direction::Down).take_recorder();
     drop(bridge);
     if let Some(recorder) = recorder {
         if recorder.lost() > 0 {

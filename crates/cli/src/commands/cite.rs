@@ -5,8 +5,8 @@ use crate::output::print;
 use crate::result::recorded_plan;
 use clap::{Args, ValueEnum};
 use goodqueue_aqm::sched;
-use goodqueue_aqm::spec::Chosen;
-use goodqueue_lab::plan::{Heading, Plan};
+use goodqueue_aqm::spec::KindAndParams;
+use goodqueue_lab::plan::{Direction, Plan};
 use goodqueue_lab::provenance::{COMMIT, VERSION, YEAR};
 use goodqueue_studies::gallery::citation::{self, Software};
 use goodqueue_studies::gallery::sources::Source;
@@ -135,10 +135,10 @@ impl Used {
     fn with_plan(mut self, plan: &Plan) -> Result<Self, Failure> {
         for point in plan.points()? {
             for link in &point.plan.links {
-                let queues = [Heading::Down, Heading::Up].map(|heading| link.direction(heading).queue.as_ref());
+                let queues = [Direction::Down, Direction::Up].map(|heading| link.direction(heading).queue.as_ref());
                 for queue in queues.into_iter().flatten() {
                     self.cite(queue.kind.source);
-                    let mut inner: Option<&Chosen> = queue.of.as_ref();
+                    let mut inner: Option<&KindAndParams> = queue.of.as_ref();
                     while let Some(chosen) = inner {
                         self.cite(chosen.kind.source);
                         inner = chosen.of.as_deref();

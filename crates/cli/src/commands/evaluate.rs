@@ -7,9 +7,9 @@ use crate::output::{self, print, say};
 use crate::progress::Progress;
 use crate::table::{self, Column, Text};
 use clap::Args;
-use goodqueue_aqm::own::OwnKind;
+use goodqueue_aqm::custom::CustomKind;
 use goodqueue_interop::program::HostedKind;
-use goodqueue_lab::plan::OwnKinds;
+use goodqueue_lab::plan::CustomKinds;
 use goodqueue_lab::record::{Folder, check_target, write_file};
 use goodqueue_lab::toml_text::quoted;
 use goodqueue_lab::verdict::words::count;
@@ -130,7 +130,7 @@ fn programs(named: &[String], stop: &Arc<AtomicBool>) -> Result<Vec<Arc<HostedKi
 }
 
 fn question(arguments: &Arguments, programs: &[Arc<HostedKind>]) -> Result<Question, Failure> {
-    let own: OwnKinds = programs.iter().map(|program| Arc::clone(program) as Arc<dyn OwnKind>).collect();
+    let own: CustomKinds = programs.iter().map(|program| Arc::clone(program) as Arc<dyn CustomKind>).collect();
     let (suite, judged): (&'static Suite, &[String]) = match arguments.cc.as_slice() {
         [] => (&rfc7928::SUITE, arguments.aqm.as_slice()),
         controls => (&rfc9743::SUITE, controls),

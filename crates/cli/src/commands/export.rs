@@ -7,13 +7,14 @@ mod source;
 
 use crate::failure::Failure;
 use crate::output::{print, say};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use goodqueue_interop::router::dialect::Refusal;
 use goodqueue_interop::router::setup::{Setup, Shaping};
 use goodqueue_interop::router::target::libreqos::Address;
 use goodqueue_interop::router::target::{self, Interface, Place};
 use goodqueue_lab::compare::Labels;
-use goodqueue_lab::plan::{Heading, Plan, Scenario};
+use goodqueue_lab::plan::{Direction, Plan, Scenario};
 use goodqueue_lab::recommend::candidates::Hardware;
 use goodqueue_lab::record::{check_target, write_file};
 use source::Source;
@@ -37,9 +38,10 @@ pub struct Arguments {
     /// The interface where arriving packets wait [default: ifb4 and the name of --dev]
     #[arg(long, value_name = "NAME")]
     ifb: Option<String>,
-    /// Direction that leaves by --dev [default: up where the scenario has a queue there, else down]
-    #[arg(long, value_enum)]
-    egress: Option<Side>,
+    /// Direction that leaves by --dev: down, as the link is described, or up [default: up
+    /// where the scenario has a queue there, else down]
+    #[arg(long, value_name = "EGRESS", value_parser = direction())]
+    egress: Option<Direction>,
     /// Address of the circuit, for libreqos; may be repeated
     #[arg(long, value_name = "IP[/PREFIX]")]
     address: Vec<Address>,
@@ -86,12 +88,10 @@ enum Target {
     Flent,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum Side {
-    /// The direction that the link is described in
-    Down,
-    /// The return direction
-    Up,
+/// A reader of directions.
+fn direction() -> impl TypedValueParser<Value = Direction> {
+    let [down, up] = Direction::ALL.map(Direction::name);
+    PossibleValuesParser::new([down, up]).map(move |name| if name == down { Direction::Down } else { Direction::Up })
 }
 
 /// Runs the command.
@@ -209,10 +209,7 @@ fn place(arguments: &Arguments) -> Result<Place, Failure> {
     };
     let dev = Interface::new(dev).map_err(option("--dev"))?;
     let ifb = arguments.ifb.as_deref().map_or_else(|| Ok(dev.ifb()), Interface::new).map_err(option("--ifb"))?;
-    let egress = arguments.egress.map(|side| match side {
-        Side::Down => Heading::Down,
-        Side::Up => Heading::Up,
-    });
+    let egress = arguments.egress;
     Ok(Place { dev, ifb, egress })
 }
 

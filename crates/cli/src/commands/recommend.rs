@@ -8,8 +8,8 @@ use crate::output;
 use crate::progress::Progress;
 use crate::table::{self, Column, Text};
 use clap::Args;
-use goodqueue_guests::hosts::{HostName, Voids};
-use goodqueue_lab::hosts::ScenarioHost;
+use goodqueue_guests::hosts::{HostName, VoidRunPolicy};
+use goodqueue_lab::hosts::Backend;
 use goodqueue_lab::metrics::{PrintedUnit, Quantity};
 use goodqueue_lab::recommend::answer::{Setup, words};
 use goodqueue_lab::recommend::race;
@@ -141,12 +141,12 @@ fn question(arguments: &Arguments) -> Result<Question, Failure> {
 }
 
 /// The host that checks the answer.
-fn checker(name: &str, question: &Question) -> Result<Box<dyn ScenarioHost + Send>, Failure> {
+fn checker(name: &str, question: &Question) -> Result<Box<dyn Backend + Send>, Failure> {
     let read = HostName::read(name).map_err(|why| Failure::Input(format!("--check {name}: {why}")))?;
     if read == HostName::Sim {
         return Err(Failure::Input("--check sim: the answer is from the simulator already: allowed linux, live".to_owned()));
     }
-    let host = host::open("--check", read, Voids::default())?;
+    let host = host::open("--check", read, VoidRunPolicy::default())?;
     check::refuse(question, &*host).map_err(|refusal| Failure::Input(format!("--check {refusal}")))?;
     host.prepare().map_err(|why| Failure::Run(format!("--check {name}: {why}")))?;
     Ok(host)

@@ -5,8 +5,8 @@ use crate::host;
 use crate::result::{self, Job};
 use crate::settings::{self, RunSettings};
 use clap::Args;
-use goodqueue_guests::hosts::{HostName, Voids};
-use goodqueue_lab::hosts::ScenarioHost;
+use goodqueue_guests::hosts::{HostName, VoidRunPolicy};
+use goodqueue_lab::hosts::Backend;
 use goodqueue_lab::plan::Plan;
 use std::path::PathBuf;
 
@@ -47,8 +47,8 @@ impl Overrides {
     }
 
     /// The host it is to run on.
-    pub fn host(&self) -> Result<Box<dyn ScenarioHost + Send>, Failure> {
-        host::open("--on", self.host_name()?, Voids::default())
+    pub fn host(&self) -> Result<Box<dyn Backend + Send>, Failure> {
+        host::open("--on", self.host_name()?, VoidRunPolicy::default())
     }
 
     /// For commands that have no choice of hosts: `why` says so when one is asked for.

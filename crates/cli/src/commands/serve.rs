@@ -7,7 +7,7 @@ use crate::opening::browse;
 use crate::output::{itself, say};
 use crate::result;
 use clap::Args;
-use goodqueue_guests::hosts::{HostName, Process, Settings, Voids};
+use goodqueue_guests::hosts::{HostName, ProcessOwner, Settings, VoidRunPolicy};
 use goodqueue_lab::hosts::HostFailure;
 use goodqueue_serve::server::{Limits, Offer, Options, Server};
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -84,7 +84,7 @@ fn given_or_usual(given: Option<&PathBuf>, usual: &str) -> Option<PathBuf> {
 /// The hosts beside the simulator, each ready or with the reason why not. The server's threads
 /// share this process, so none of them may change it as a whole.
 fn hosts() -> Vec<Offer> {
-    let settings = Settings { itself: itself().to_vec(), process: Process::Foreign, voids: Voids::default(), say };
+    let settings = Settings { itself: itself().to_vec(), process: ProcessOwner::Foreign, voids: VoidRunPolicy::default(), say };
     let offer = |name: HostName| {
         let host = name.open(&settings).map_err(|unavailable| HostFailure::Machine(unavailable.why));
         Offer { name: name.name(), host: host.and_then(|host| host.prepare().map(|()| Arc::from(host))) }

@@ -182,7 +182,7 @@ fn stage(name: &str, order: &Order) -> Command {
 
 /// The line in words.
 fn words(link: &Link) -> String {
-    let way = |direction: &goodqueue_lab::plan::Direction| {
+    let way = |direction: &goodqueue_lab::plan::LinkDirection| {
         format!("{} at {} with {} of delay", live::name(direction), direction.nominal_rate(), direction.delay)
     };
     format!("{}, and back {}", way(&link.down), way(&link.up))

@@ -10,8 +10,8 @@ use crate::output::{print, say};
 use crate::progress::Progress;
 use crate::{host, interrupt, result};
 use clap::{Args, ValueEnum};
-use goodqueue_guests::hosts::{HostName, Rest, Voids};
-use goodqueue_lab::hosts::ScenarioHost;
+use goodqueue_guests::hosts::{AfterRetries, HostName, VoidRunPolicy};
+use goodqueue_lab::hosts::Backend;
 use goodqueue_lab::plan::Plan;
 use goodqueue_lab::record::{Folder, NoRecorder, check_target, write_file};
 use goodqueue_lab::runner::{self, Recorded, RunOptions, RunReport};
@@ -54,15 +54,15 @@ pub struct Arguments {
 
 impl Arguments {
     /// Returns the policy for void runs, which there are in real time only.
-    fn voids(&self) -> Result<Voids, Failure> {
+    fn voids(&self) -> Result<VoidRunPolicy, Failure> {
         if self.against != Against::Live && (self.attempts.is_some() || self.keep_void) {
             return Err(Failure::Input(format!(
                 "{AGAINST} {}: no run is ever void there, so no --attempts and no --keep-void",
                 self.against.host().name()
             )));
         }
-        let rest = if self.keep_void { Rest::LeastLate } else { Rest::Fails };
-        Ok(Voids { attempts: self.attempts.unwrap_or(Voids::default().attempts), rest })
+        let rest = if self.keep_void { AfterRetries::LeastLate } else { AfterRetries::Fails };
+        Ok(VoidRunPolicy { attempts: self.attempts.unwrap_or(VoidRunPolicy::default().attempts), rest })
     }
 }
 
@@ -79,7 +79,7 @@ pub enum Against {
 
 impl Against {
     /// The other side's host.
-    fn open(self, voids: Voids) -> Result<Box<dyn ScenarioHost + Send>, Failure> {
+    fn open(self, voids: VoidRunPolicy) -> Result<Box<dyn Backend + Send>, Failure> {
         host::open(AGAINST, self.host(), voids)
     }
 

@@ -158,7 +158,7 @@ pub fn index() -> String {
     page
 }
 
-/// Heading of a family in the list of pages.
+/// Direction of a family in the list of pages.
 const fn title(family: Family) -> &'static str {
     match family {
         Family::TailDrop => "Without an algorithm",

@@ -3,7 +3,7 @@
 
 use crate::linux::{Hosts, Kernel, KernelQueues, LinuxError, MAX_PACKET, NoKernel, Programs};
 use goodqueue_lab::build;
-use goodqueue_lab::hosts::{HostFailure, HostRun, Refusal, ScenarioHost, Task};
+use goodqueue_lab::hosts::{Backend, HostFailure, HostRun, Refusal, Task};
 use goodqueue_lab::plan::Point;
 use goodqueue_sim::{Continue, Outcome, Progress, QueueSpec, RateSpec, WorldSpec};
 use std::collections::BTreeMap;
@@ -62,7 +62,7 @@ impl Linux {
     }
 }
 
-impl ScenarioHost for Linux {
+impl Backend for Linux {
     fn name(&self) -> &'static str {
         if self.queues.is_some() { "kernel" } else { "linux" }
     }
@@ -112,7 +112,7 @@ fn check_queues(world: &WorldSpec) -> Result<(), Refusal> {
                 let why = "an algorithm of your own is in no kernel: allowed those of `gq list aqm`";
                 return Err(Refusal::of_link(&link.name, "aqm", why));
             }
-            QueueSpec::Discipline { .. } | QueueSpec::Elsewhere { .. } => queues += 1,
+            QueueSpec::Discipline { .. } | QueueSpec::ExternalScheduler { .. } => queues += 1,
         }
         if !matches!(link.rate, RateSpec::Constant(_)) {
             let why = "a queue in a kernel is told one rate: allowed a rate that does not change";

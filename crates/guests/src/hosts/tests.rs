@@ -2,8 +2,8 @@ use super::*;
 use goodqueue_lab::plan::Plan;
 use std::path::Path;
 
-fn settings(process: Process) -> Settings {
-    Settings { itself: vec![OsString::from("/usr/bin/gq")], process, voids: Voids::default(), say: |_| {} }
+fn settings(process: ProcessOwner) -> Settings {
+    Settings { itself: vec![OsString::from("/usr/bin/gq")], process, voids: VoidRunPolicy::default(), say: |_| {} }
 }
 
 #[test]
@@ -16,7 +16,7 @@ fn hosts_go_by_their_names() {
 
 #[test]
 fn the_simulator_is_everywhere_and_refuses_nothing() {
-    let host = HostName::Sim.open(&settings(Process::Foreign)).expect("it needs nothing");
+    let host = HostName::Sim.open(&settings(ProcessOwner::Foreign)).expect("it needs nothing");
     let scenario = "goodqueue = 1\nduration = \"1 s\"\n[link.l]\nrate = \"1 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"9 kB\"\nloss = 0.1\n\
                     [[traffic]]\nkind = \"page\"\n";
     let points = Plan::parse("test", scenario, Path::new("")).expect("a scenario").points().expect("one point");
@@ -28,7 +28,9 @@ fn the_simulator_is_everywhere_and_refuses_nothing() {
 #[test]
 fn elsewhere_than_on_linux_the_simulator_is_alone() {
     for host in [HostName::Linux, HostName::Kernel, HostName::Live] {
-        assert!(host.open(&settings(Process::Own)).is_err_and(|error| error.host == host && error.why.contains("needs Linux")));
+        assert!(
+            host.open(&settings(ProcessOwner::Own)).is_err_and(|error| error.host == host && error.why.contains("needs Linux"))
+        );
     }
 }
 
@@ -38,7 +40,7 @@ fn runs_in_real_time_go_one_by_one_and_record_no_packets() {
     use goodqueue_base::units::Duration;
     use goodqueue_lab::hosts::{Packets, Samples};
 
-    let host = HostName::Live.open(&settings(Process::Foreign)).expect("it is there on Linux");
+    let host = HostName::Live.open(&settings(ProcessOwner::Foreign)).expect("it is there on Linux");
     assert!(host.jobs(8) == 1 && !host.is_reproducible());
     let refused = |samples, packets| host.check_recording(samples, packets).map_err(|refusal| refusal.key);
     assert_eq!(refused(Samples::Usual, Packets::On), Err("packets".to_owned()));

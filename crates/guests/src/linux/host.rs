@@ -8,13 +8,13 @@ mod processor;
 mod programs;
 mod translate;
 
-use crate::linux::calendar::{Calendar, NEVER};
 use crate::linux::error::{GuestFault, LinuxError, doing};
+use crate::linux::event_queue::{Calendar, NEVER};
 use crate::linux::frame::{self, Connection, IpPacket, TcpPacket};
 use crate::linux::job::{FIRST_PORT, Role};
+use crate::linux::liveness;
 use crate::linux::machine::{self, Guest, Said, Setup};
 use crate::linux::report::Line;
-use crate::linux::silence;
 use crate::linux::sys::child;
 use goodqueue_base::units::{Ecn, Instant};
 use goodqueue_sim::{Continue, Fate, Outcome, OutsidePacket, OutsideWorld, Progress, Ticket, WorldSpec};
@@ -52,7 +52,7 @@ pub struct Hosts<'a> {
 
 impl Hosts<'_> {
     /// Enough for guests that work, on a machine that is overloaded.
-    pub const PATIENCE: Duration = silence::PATIENCE;
+    pub const PATIENCE: Duration = liveness::PATIENCE;
 }
 
 /// Runs a world with guests as the ends of its TCP flows.

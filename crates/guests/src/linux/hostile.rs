@@ -1,7 +1,7 @@
 //! Tests that whatever a guest writes into its memory or sends as messages, this process does not
 //! panic, hang, or access memory that it should not.
 
-use crate::linux::calendar::Message;
+use crate::linux::event_queue::Message;
 use crate::linux::frame::{Connection, TcpPacket, set_ecn};
 use crate::linux::memory::{GuestMemory, MemoryFault, RegionSpec};
 use crate::linux::report::Line;
@@ -108,7 +108,7 @@ fn memory_that_is_cut_short_is_a_fault_and_not_the_end() {
     memory.add(RegionSpec { guest: BASE, size: SIZE, user: BASE, offset: 0 }, again(&file)).expect("a region");
     offer(&memory, &[(BASE + 0x3000, 12, 0, 0)]);
     file.set_len(0).expect("a file");
-    let gone = RingFault::Memory(MemoryFault::Gone { at: AVAILABLE + 2, len: 2 });
+    let gone = RingFault::Memory(MemoryFault::Detached { at: AVAILABLE + 2, len: 2 });
     assert_eq!(queue(4).take(&memory, Use::Read, &mut Vec::new()), Err(gone));
     // A device that writes into it nevertheless does no harm.
     let _ = queue(4).give_back(&memory, 0, 7);

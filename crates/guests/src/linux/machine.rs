@@ -1,13 +1,13 @@
 //! A guest: its process, its clock and its network card, each behind a socket.
 
-use crate::linux::calendar::{Calendar, MESSAGE, Message, NEVER, Operation};
 use crate::linux::error::{GuestFault, LinuxError, doing};
+use crate::linux::event_queue::{Calendar, MESSAGE, Message, NEVER, Operation};
 use crate::linux::frame::MAX;
 use crate::linux::job::{Job, Role};
+use crate::linux::liveness::{self, Watched};
 use crate::linux::report::Line;
 use crate::linux::ring::{Piece, Use};
-use crate::linux::silence::{self, Watched};
-use crate::linux::sys::child::{self, Tether};
+use crate::linux::sys::child::{self, KillOnDrop};
 use crate::linux::sys::descriptors::{self, memory_file};
 use crate::linux::vhost::{self, Device, HEADER, Header, RECEIVE, TRANSMIT};
 use std::ffi::OsString;
@@ -64,7 +64,7 @@ pub struct Guest {
     number: usize,
     child: Child,
     patience: Duration,
-    _tether: Tether,
+    _tether: KillOnDrop,
     clock: UnixStream,
     card_listener: UnixListener,
     card: Option<UnixStream>,
@@ -114,7 +114,7 @@ impl Guest {
             child::bind(&mut command, vec![report.as_raw_fd(), output.as_raw_fd()]).map_err(doing("preparing a guest"))?;
         let mut child = command.spawn().map_err(doing("starting the guest kernel"))?;
         let watched = Watched { group: child.id(), patience: setup.patience };
-        let clock = match silence::accept(&clock_listener, watched) {
+        let clock = match liveness::accept(&clock_listener, watched) {
             Ok(clock) => clock,
             Err(fault) => {
                 child::kill_group(child.id());
@@ -208,9 +208,9 @@ impl Guest {
     pub fn listen(&mut self, calendar: &Calendar) -> Result<Said, GuestFault> {
         let listener = self.card.is_none().then(|| self.card_listener.as_raw_fd());
         let sockets = [Some(self.clock.as_raw_fd()), self.card.as_ref().map(AsRawFd::as_raw_fd), listener];
-        let [_, card, listener] = silence::readable(sockets, self.watched()).map_err(|fault| self.unless_ended(fault))?;
+        let [_, card, listener] = liveness::readable(sockets, self.watched()).map_err(|fault| self.unless_ended(fault))?;
         if listener {
-            self.card = Some(silence::accept(&self.card_listener, self.watched())?);
+            self.card = Some(liveness::accept(&self.card_listener, self.watched())?);
             return Ok(Said::Else);
         }
         let said = if card { self.card_message() } else { self.clock_request(calendar) }?;
@@ -232,7 +232,7 @@ impl Guest {
     fn clock_message(&mut self) -> Result<Message, GuestFault> {
         let mut bytes = [0; MESSAGE];
         let watched = self.watched();
-        silence::read(&mut self.clock, &mut bytes, watched)?;
+        liveness::read(&mut self.clock, &mut bytes, watched)?;
         Message::read(bytes).ok_or(GuestFault::Clock("an unknown message"))
     }
 
@@ -264,11 +264,11 @@ impl Guest {
         if got == 0 {
             return Err(GuestFault::Ended);
         }
-        silence::read(card, &mut bytes[got..], watched)?;
+        liveness::read(card, &mut bytes[got..], watched)?;
         let header = Header::read(bytes)?;
         let mut body = [0; vhost::MAX_BODY];
         let body = &mut body[..header.size];
-        silence::read(card, body, watched)?;
+        liveness::read(card, body, watched)?;
         let answer = self.device.handle(header, body, descriptors)?;
         let reply = answer.reply.unwrap_or_default();
         if answer.kicked == Some(TRANSMIT) {
@@ -343,7 +343,7 @@ impl Guest {
         let Some(socket) = interrupts else { return Ok(()) };
         let mut answer = vhost::interrupt(RECEIVE);
         socket.write_all(&answer)?;
-        silence::read(socket, &mut answer, watched)
+        liveness::read(socket, &mut answer, watched)
     }
 
     /// Output of its program since the last call.

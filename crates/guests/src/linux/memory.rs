@@ -28,7 +28,7 @@ pub enum MemoryFault {
     },
     /// Within a region whose file has become shorter.
     #[error("{len} bytes at address {at:#x} are no longer in the guest's memory")]
-    Gone {
+    Detached {
         /// First address.
         at: u64,
         /// Number of bytes.
@@ -125,7 +125,7 @@ impl GuestMemory {
     /// When they are not all within a region.
     pub fn read(&self, at: u64, to: &mut [u8]) -> Result<(), MemoryFault> {
         let (file, place) = self.find(at, to.len() as u64)?;
-        file.read_exact_at(to, place).map_err(|_| MemoryFault::Gone { at, len: to.len() as u64 })
+        file.read_exact_at(to, place).map_err(|_| MemoryFault::Detached { at, len: to.len() as u64 })
     }
 
     /// Writes bytes.
@@ -135,7 +135,7 @@ impl GuestMemory {
     pub fn write(&self, at: u64, from: &[u8]) -> Result<(), MemoryFault> {
         let (file, place) = self.find(at, from.len() as u64)?;
         // If the file has become shorter this extends it again, which is harmless; reads detect it.
-        file.write_all_at(from, place).map_err(|_| MemoryFault::Gone { at, len: from.len() as u64 })
+        file.write_all_at(from, place).map_err(|_| MemoryFault::Detached { at, len: from.len() as u64 })
     }
 
     /// Loads an index that the guest writes after the data that it refers to.

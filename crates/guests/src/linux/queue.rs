@@ -8,13 +8,13 @@
 mod wire;
 mod words;
 
-use crate::linux::calendar::Calendar;
 use crate::linux::error::{GuestFault, LinuxError, doing};
+use crate::linux::event_queue::Calendar;
 use crate::linux::host::{Folder, Hosts, WALL_CLOCK};
 use crate::linux::job::{Job, ProgramJob, Role};
 use crate::linux::machine::{Guest, Said, Setup};
 use crate::linux::report::Line;
-use goodqueue_aqm::elsewhere::{FarKind, FarQueue, Happened, Offered};
+use goodqueue_aqm::external::{ExternalQueue, ExternalQueueKind, OfferedPacket, QueueEvents};
 use goodqueue_aqm::spec::{LinkFacts, ParamError};
 use goodqueue_base::units::{Duration, Instant, Rng};
 use goodqueue_sim::{QueueSpec, WorldSpec};
@@ -68,7 +68,7 @@ impl KernelQueues {
     #[must_use]
     pub fn queue(&self, queue: &QueueSpec) -> QueueSpec {
         let kind = InKernel { queues: self.clone(), queue: queue.clone() };
-        QueueSpec::Elsewhere { kind: Arc::new(kind), of: Box::new(queue.clone()) }
+        QueueSpec::ExternalScheduler { kind: Arc::new(kind), of: Box::new(queue.clone()) }
     }
 
     /// The first fault of a guest, after which its queue has dropped all packets.
@@ -87,8 +87,8 @@ struct InKernel {
     queue: QueueSpec,
 }
 
-impl FarKind for InKernel {
-    fn open(&self, link: &LinkFacts, mut rng: Rng) -> Result<Box<dyn FarQueue>, ParamError> {
+impl ExternalQueueKind for InKernel {
+    fn open(&self, link: &LinkFacts, mut rng: Rng) -> Result<Box<dyn ExternalQueue>, ParamError> {
         let seed = rng.next_u64() >> (u64::BITS - SEED_BITS);
         let KernelQueues { kernel, program, patience, fault } = &self.queues;
         let hosts = Hosts { kernel, program, patience: *patience };
@@ -115,14 +115,14 @@ impl Linked {
     }
 }
 
-impl FarQueue for Linked {
-    fn offer(&mut self, now: Instant, packet: Offered, happened: &mut Happened) {
+impl ExternalQueue for Linked {
+    fn offer(&mut self, now: Instant, packet: OfferedPacket, happened: &mut QueueEvents) {
         if !self.work(|queue| queue.offer(now, &packet, happened)) {
             happened.dropped.push(packet.number);
         }
     }
 
-    fn take(&mut self, now: Instant, happened: &mut Happened) {
+    fn take(&mut self, now: Instant, happened: &mut QueueEvents) {
         self.work(|queue| queue.take(now, happened));
     }
 
@@ -187,7 +187,7 @@ impl KernelQueue {
     fn set_up(&mut self) -> Result<(), GuestFault> {
         self.guest.free_until(&self.calendar, HEAD_START);
         self.guest.boot(&self.calendar)?;
-        self.until_it_waits(&mut Happened::default())?;
+        self.until_it_waits(&mut QueueEvents::default())?;
         let mut lines = Vec::new();
         loop {
             self.guest.reports(&mut lines)?;
@@ -198,11 +198,11 @@ impl KernelQueue {
             if at >= HEAD_START {
                 return Err(GuestFault::Late);
             }
-            self.run_at(at, HEAD_START, &mut Happened::default())?;
+            self.run_at(at, HEAD_START, &mut QueueEvents::default())?;
         }
     }
 
-    fn run_at(&mut self, at: u64, until: u64, happened: &mut Happened) -> Result<Option<Answer>, GuestFault> {
+    fn run_at(&mut self, at: u64, until: u64, happened: &mut QueueEvents) -> Result<Option<Answer>, GuestFault> {
         self.calendar.set_now(at);
         self.guest.free_until(&self.calendar, until);
         self.guest.run(&self.calendar, at)?;
@@ -210,7 +210,7 @@ impl KernelQueue {
     }
 
     /// Runs the guest until it waits, and gives the last answer that it sends.
-    fn until_it_waits(&mut self, happened: &mut Happened) -> Result<Option<Answer>, GuestFault> {
+    fn until_it_waits(&mut self, happened: &mut QueueEvents) -> Result<Option<Answer>, GuestFault> {
         let mut answer = None;
         loop {
             match self.guest.listen(&self.calendar)? {
@@ -227,12 +227,12 @@ impl KernelQueue {
     }
 
     /// Gives the order in `frame` at `now`.
-    fn order(&mut self, now: Instant, happened: &mut Happened) -> Result<Answer, LinuxError> {
+    fn order(&mut self, now: Instant, happened: &mut QueueEvents) -> Result<Answer, LinuxError> {
         let answered = self.answered(HEAD_START + now.as_nanos(), happened);
         answered.map_err(|fault| self.guest.failed(fault))
     }
 
-    fn answered(&mut self, at: u64, happened: &mut Happened) -> Result<Answer, GuestFault> {
+    fn answered(&mut self, at: u64, happened: &mut QueueEvents) -> Result<Answer, GuestFault> {
         // First run everything that is due earlier, such as timers of the kernel's own.
         while self.calendar.request(0) < at {
             self.run_at(self.calendar.request(0), at, happened)?;
@@ -251,7 +251,7 @@ impl KernelQueue {
     ///
     /// # Errors
     /// When the guest fails.
-    pub fn offer(&mut self, now: Instant, packet: &Offered, happened: &mut Happened) -> Result<Answer, LinuxError> {
+    pub fn offer(&mut self, now: Instant, packet: &OfferedPacket, happened: &mut QueueEvents) -> Result<Answer, LinuxError> {
         wire::offer(&mut self.frame, packet);
         self.order(now, happened)
     }
@@ -260,7 +260,7 @@ impl KernelQueue {
     ///
     /// # Errors
     /// When the guest fails.
-    pub fn take(&mut self, now: Instant, happened: &mut Happened) -> Result<Answer, LinuxError> {
+    pub fn take(&mut self, now: Instant, happened: &mut QueueEvents) -> Result<Answer, LinuxError> {
         wire::take(&mut self.frame);
         self.order(now, happened)
     }
@@ -269,7 +269,7 @@ impl KernelQueue {
     #[must_use]
     pub fn next_release(&self) -> Option<Instant> {
         Some(self.calendar.request(0))
-            .filter(|&at| at != crate::linux::calendar::NEVER)
+            .filter(|&at| at != crate::linux::event_queue::NEVER)
             .map(|at| Instant::from_nanos(at.saturating_sub(HEAD_START)))
     }
 }

@@ -6,9 +6,9 @@
 //! checksum and segmentation offloads every frame is a packet as on the wire.
 
 use crate::linux::error::VhostFault;
+use crate::linux::liveness;
 use crate::linux::memory::{GuestMemory, RegionSpec};
 use crate::linux::ring::Queue;
-use crate::linux::silence;
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -178,7 +178,7 @@ impl Device {
                 let only = descriptors.into_iter().next();
                 let socket = only.ok_or(VhostFault::Message { request, what: "comes without its socket" })?;
                 let socket = UnixStream::from(socket);
-                silence::prepare(&socket)?;
+                liveness::prepare(&socket)?;
                 self.interrupts = Some(socket);
             }
             request::VRING_KICK => {

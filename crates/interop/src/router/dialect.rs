@@ -13,7 +13,7 @@ pub mod tc;
 mod words;
 mod write;
 
-use goodqueue_aqm::spec::{Chosen, Given, KindSpec, Size, Unit, Value};
+use goodqueue_aqm::spec::{KindAndParams, KindSpec, ParamValues, Size, Unit, Value};
 use goodqueue_aqm::{Limit, sched};
 use goodqueue_base::units::{Bytes, Duration, Rate};
 pub use write::{Style, Write};
@@ -106,7 +106,7 @@ pub enum How {
     Only(Fixed),
     /// The target has no word for the parameter: the value follows from the other settings, and
     /// ours is the one that the target works out.
-    Derived(fn(&Given<'_>) -> Option<Value>),
+    Derived(fn(&ParamValues<'_>) -> Option<Value>),
     /// Several keys that follow from several parameters at once.
     Together(Together),
     /// Said with another parameter or with the shaper, or a matter of the simulation: nothing is
@@ -115,7 +115,7 @@ pub enum How {
 }
 
 /// Keys with their values from parameters and what their numbers refer to.
-pub type Together = fn(&Given<'_>, &Wanted<'_>) -> Result<Vec<(&'static str, String)>, Refusal>;
+pub type Together = fn(&ParamValues<'_>, &Wanted<'_>) -> Result<Vec<(&'static str, String)>, Refusal>;
 
 /// A value that a target cannot change.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -138,7 +138,7 @@ pub enum Fixed {
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
     /// Kind and parameters.
-    pub chosen: &'a Chosen,
+    pub chosen: &'a KindAndParams,
     /// Whether it marks.
     pub marks: bool,
     /// The queue's own limit, if it was given one.
@@ -242,8 +242,8 @@ impl Dialect {
         let form = self.form_of(wanted).ok_or_else(|| self.lacks(kind, wanted.chosen))?;
         let mut phrase = Phrase { word: form.word, settings: Vec::new(), notes: Vec::new() };
         self.say_limit(form, wanted, &mut phrase);
-        let given =
-            Given::new(&kind.base, &wanted.chosen.params).map_err(|error| Refusal::plain(format!("`{}`: {error}", kind.kind)))?;
+        let given = ParamValues::new(&kind.base, &wanted.chosen.params)
+            .map_err(|error| Refusal::plain(format!("`{}`: {error}", kind.kind)))?;
         for param in kind.params.iter().filter(|param| param.name != "ecn" && !param.unit.is_another()) {
             let Some(word) = form.words.iter().find(|word| word.param == param.name) else {
                 if given.is_given(param.name) {
@@ -300,7 +300,7 @@ impl Dialect {
         &self,
         form: &Form,
         word: &Word,
-        given: &Given<'_>,
+        given: &ParamValues<'_>,
         wanted: &Wanted<'_>,
         phrase: &mut Phrase,
     ) -> Result<(), Refusal> {
@@ -385,7 +385,7 @@ impl Dialect {
         candidates.iter().copied().find(|near| self.has(near))
     }
 
-    fn lacks(&self, kind: &KindSpec, chosen: &Chosen) -> Refusal {
+    fn lacks(&self, kind: &KindSpec, chosen: &KindAndParams) -> Refusal {
         let name = kind.name_over(chosen.of.as_deref());
         Refusal {
             place: String::new(),

@@ -1,11 +1,11 @@
 //! The settings that a scenario asks of a router: a rate and a queue for each direction.
 
 use crate::router::dialect::{Refusal, Wanted};
-use goodqueue_aqm::spec::{Chosen, Given, LinkFacts, ParamError, Value};
+use goodqueue_aqm::spec::{KindAndParams, LinkFacts, ParamError, ParamValues, Value};
 use goodqueue_aqm::{EcnPolicy, Limit, framing, sched};
 use goodqueue_base::line::RateSpec;
 use goodqueue_base::units::{Bytes, Cells, Framing, Rate};
-use goodqueue_lab::plan::{Direction, Heading, Link, Queue, Scenario};
+use goodqueue_lab::plan::{Direction, Link, LinkDirection, Queue, Scenario};
 
 /// Both directions of a line.
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ pub struct Side {
     /// Most bytes at once after a pause, where the scenario says so.
     pub burst: Option<Bytes>,
     /// The queue, without a shaper around it.
-    pub chosen: Chosen,
+    pub chosen: KindAndParams,
     /// Whether it marks.
     pub marks: bool,
     /// The queue's own limit, if the scenario gives it one: the buffer of a link is the modem's.
@@ -121,7 +121,7 @@ impl Setup {
             })?,
         };
         let side = |heading, key| side(link, heading, key, shaping);
-        let (down, up) = (side(Heading::Down, "queue")?, side(Heading::Up, "queue_up")?);
+        let (down, up) = (side(Direction::Down, "queue")?, side(Direction::Up, "queue_up")?);
         if down.is_none() && up.is_none() {
             return Err(Refusal::plain(format!("link.{}: has no queue to set: give it a buffer", link.name)));
         }
@@ -183,7 +183,7 @@ fn usual_link(scenario: &Scenario) -> &Link {
     shaper.or_else(|| has(|queue| queue.kind.kind != "tail-drop")).unwrap_or_else(|| scenario.main_link())
 }
 
-fn side(link: &Link, heading: Heading, key: &str, shaping: Shaping) -> Result<Option<Side>, Refusal> {
+fn side(link: &Link, heading: Direction, key: &str, shaping: Shaping) -> Result<Option<Side>, Refusal> {
     let direction = link.direction(heading);
     let Some(queue) = &direction.queue else { return Ok(None) };
     let place = format!("link.{}.{key}", link.name);
@@ -194,7 +194,7 @@ fn side(link: &Link, heading: Heading, key: &str, shaping: Shaping) -> Result<Op
         rate: None,
         has_shaper: false,
         burst: None,
-        chosen: Chosen { kind: queue.kind, params: queue.params.clone(), of: queue.of.clone().map(Box::new) },
+        chosen: KindAndParams { kind: queue.kind, params: queue.params.clone(), of: queue.of.clone().map(Box::new) },
         marks: queue.ecn == EcnPolicy::Mark,
         limit: queue.limit_is_own.then_some(queue.limit),
         held: queue.limit,
@@ -209,7 +209,7 @@ fn side(link: &Link, heading: Heading, key: &str, shaping: Shaping) -> Result<Op
 
 impl Side {
     /// Takes a shaper off the queue, a token bucket's or cake's own; gives its rate.
-    fn take_shaper(&mut self, link: &Link, direction: &Direction) -> Result<Option<Rate>, Refusal> {
+    fn take_shaper(&mut self, link: &Link, direction: &LinkDirection) -> Result<Option<Rate>, Refusal> {
         let facts = LinkFacts {
             rate: Some(self.line),
             delay: direction.delay,
@@ -234,7 +234,7 @@ impl Side {
             rate = Some(given.rate("rate").unwrap_or(self.line));
             self.chosen = match shaper.of.clone() {
                 Some(of) => *of,
-                None => Chosen::new(sched::TAIL_DROP, Vec::new()),
+                None => KindAndParams::new(sched::TAIL_DROP, Vec::new()),
             };
         }
         if self.chosen.kind.kind == "cake" {
@@ -255,8 +255,8 @@ impl Side {
         Ok(rate)
     }
 
-    fn given<'a>(&self, chosen: &'a Chosen) -> Result<Given<'a>, Refusal> {
-        Given::new(&chosen.kind.base, &chosen.params).map_err(|error| self.wrong(&error))
+    fn given<'a>(&self, chosen: &'a KindAndParams) -> Result<ParamValues<'a>, Refusal> {
+        ParamValues::new(&chosen.kind.base, &chosen.params).map_err(|error| self.wrong(&error))
     }
 
     fn wrong(&self, error: &ParamError) -> Refusal {
@@ -264,7 +264,7 @@ impl Side {
     }
 
     /// Takes the framing that a shaper counts, where the shaper is given one of its own.
-    fn take_framing(&mut self, given: &Given<'_>, facts: &LinkFacts) -> Result<(), Refusal> {
+    fn take_framing(&mut self, given: &ParamValues<'_>, facts: &LinkFacts) -> Result<(), Refusal> {
         if !["framing", "overhead", "mpu", "cells"].into_iter().any(|param| given.is_given(param)) {
             return Ok(());
         }
@@ -304,7 +304,7 @@ impl Side {
         side
     }
 
-    fn shape(&mut self, direction: &Direction, own: Option<Rate>, shaping: Shaping) {
+    fn shape(&mut self, direction: &LinkDirection, own: Option<Rate>, shaping: Shaping) {
         let is_shaper = own.is_some() || !direction.burst.is_zero();
         self.has_shaper = is_shaper;
         if !direction.burst.is_zero() {

@@ -8,7 +8,7 @@ pub mod tc;
 
 use crate::router::dialect::{Phrase, Refusal};
 use crate::router::setup::{Setup, Side};
-use goodqueue_lab::plan::Heading;
+use goodqueue_lab::plan::Direction;
 
 /// Names on the router.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub struct Place {
     /// The interface that arriving packets are sent through, so that they can wait.
     pub ifb: Interface,
     /// The direction that leaves by the interface; `None`: up where it has a queue, else down.
-    pub egress: Option<Heading>,
+    pub egress: Option<Direction>,
 }
 
 /// Name of a network interface, of the characters that need no quotes anywhere.
@@ -79,13 +79,13 @@ struct Sides<'a> {
 }
 
 impl<'a> Sides<'a> {
-    fn of(setup: &'a Setup, egress: Option<Heading>) -> Self {
+    fn of(setup: &'a Setup, egress: Option<Direction>) -> Self {
         let down = setup.down.as_ref().map(|side| ("down", side));
         let up = setup.up.as_ref().map(|side| ("up", side));
-        let heading = egress.unwrap_or(if up.is_some() { Heading::Up } else { Heading::Down });
+        let heading = egress.unwrap_or(if up.is_some() { Direction::Up } else { Direction::Down });
         match heading {
-            Heading::Down => Self { egress: down, ingress: up },
-            Heading::Up => Self { egress: up, ingress: down },
+            Direction::Down => Self { egress: down, ingress: up },
+            Direction::Up => Self { egress: up, ingress: down },
         }
     }
 }

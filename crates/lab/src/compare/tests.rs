@@ -188,7 +188,7 @@ fn two_rates_load_both_directions() {
             .traffic
             .iter()
             .filter(|group| {
-                group.parts().any(|part| part.path.forward.iter().any(|step| step.heading == crate::plan::Heading::Up))
+                group.parts().any(|part| part.path.forward.iter().any(|step| step.heading == crate::plan::Direction::Up))
             })
             .map(|group| group.name.as_str())
             .collect();

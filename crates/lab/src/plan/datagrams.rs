@@ -3,7 +3,7 @@
 use super::reader::Table;
 use crate::limits::MAX_RATE;
 use crate::schema::traffic::UdpKind;
-use goodqueue_base::spec::{Given, Value};
+use goodqueue_base::spec::{ParamValues, Value};
 use goodqueue_base::units::{Bytes, Duration, Ecn, Rate};
 use goodqueue_sim::{Content, SizeLaw, SourceSpec};
 
@@ -28,7 +28,7 @@ enum Pattern {
 impl Draft {
     /// A group of `kind` with these own keys; `None` when a required one is missing, which is
     /// reported already.
-    pub(super) fn new(kind: UdpKind, own: &Given<'_>, settings: &Given<'_>) -> Option<Self> {
+    pub(super) fn new(kind: UdpKind, own: &ParamValues<'_>, settings: &ParamValues<'_>) -> Option<Self> {
         let interval = || own.duration("interval");
         let count = |name| own.number(name).map(|number| number as u32);
         let pattern = match kind {

@@ -2,7 +2,7 @@
 
 use super::Known;
 use super::params::Keys;
-use super::path::{Heading, Path};
+use super::path::{Direction, Path};
 use super::queue::{self, Queue};
 use super::reader::{self, Field, Table};
 use super::tree::{Entry, Node, Value};
@@ -11,7 +11,7 @@ use crate::limits::{MAX, MAX_RATE};
 use crate::quantity::{self, Limits};
 use crate::schema::link::{DOWN, DirectionKeys, LINK, MAX_FRAMING, UP};
 use goodqueue_aqm::spec::{LinkFacts, Size};
-use goodqueue_base::spec::Given;
+use goodqueue_base::spec::ParamValues;
 use goodqueue_base::units::{Bytes, Cells, Duration, Framing, Instant, Packets, Rate};
 use goodqueue_sim::RateSpec;
 
@@ -33,9 +33,9 @@ pub struct Link {
     /// The framing that the link adds to each packet.
     pub framing: Framing,
     /// The direction that the file describes.
-    pub down: Direction,
+    pub down: LinkDirection,
     /// The return direction.
-    pub up: Direction,
+    pub up: LinkDirection,
 }
 
 impl Link {
@@ -47,26 +47,26 @@ impl Link {
 
     /// One of its directions.
     #[must_use]
-    pub fn direction(&self, heading: Heading) -> &Direction {
+    pub fn direction(&self, heading: Direction) -> &LinkDirection {
         match heading {
-            Heading::Down => &self.down,
-            Heading::Up => &self.up,
+            Direction::Down => &self.down,
+            Direction::Up => &self.up,
         }
     }
 
     /// The name of one of its directions in results.
     #[must_use]
-    pub fn name_of(&self, heading: Heading) -> String {
+    pub fn name_of(&self, heading: Direction) -> String {
         match heading {
-            Heading::Down => self.name.clone(),
-            Heading::Up => format!("{}.up", self.name),
+            Direction::Down => self.name.clone(),
+            Direction::Up => format!("{}.up", self.name),
         }
     }
 }
 
 /// One direction of a link.
 #[derive(Clone, Debug)]
-pub struct Direction {
+pub struct LinkDirection {
     /// Transmission rate over time.
     pub rate: RateSpec,
     /// One-way propagation delay.
@@ -82,7 +82,7 @@ pub struct Direction {
     pub flow_control: Option<goodqueue_aqm::Limit>,
 }
 
-impl Direction {
+impl LinkDirection {
     /// The rate that buffers and algorithms are sized by: the constant one, the first step, or the
     /// mean of a recording.
     #[must_use]
@@ -194,7 +194,7 @@ fn read_link<'a>(table: Table<'a>, name: &str, known: &Known) -> Option<Draft<'a
 }
 
 /// Reads the framing that the link adds to each packet; `None` when a fault was found.
-fn read_framing(table: &Table<'_>, given: &Given<'_>) -> Option<Framing> {
+fn read_framing(table: &Table<'_>, given: &ParamValues<'_>) -> Option<Framing> {
     let read = |field: Field<'_>| match &field.node.value {
         Value::String(text) if text.trim_start().starts_with(|letter: char| letter.is_ascii_alphabetic()) => {
             Framing::named(text).map_err(|unknown| reader::not_one_of(field, unknown.0, &Framing::KEYWORDS.map(|(name, _)| name)))
@@ -215,7 +215,7 @@ impl DirectionDraft {
     /// Reads the other keys of one direction; `None` when a fault was found.
     fn read(
         table: &Table<'_>,
-        given: &Given<'_>,
+        given: &ParamValues<'_>,
         keys: &DirectionKeys,
         (rate, delay): (Option<RateSpec>, Option<Duration>),
         known: &Known,
@@ -252,7 +252,7 @@ impl Demand {
         let mut demand = Self { base_rtt: Duration::ZERO, data_up: false, only };
         for (path, rtt) in paths.filter(|(path, _)| path.steps().any(|step| step.link == number)) {
             demand.base_rtt = demand.base_rtt.max(rtt);
-            demand.data_up |= path.forward.iter().any(|step| step.link == number && step.heading == Heading::Up);
+            demand.data_up |= path.forward.iter().any(|step| step.link == number && step.heading == Direction::Up);
         }
         if demand.base_rtt.is_zero() {
             demand.base_rtt = own_rtt;
@@ -263,10 +263,10 @@ impl Demand {
 
 impl Draft<'_> {
     /// One-way propagation delay.
-    pub(super) fn delay_of(&self, heading: Heading) -> Duration {
+    pub(super) fn delay_of(&self, heading: Direction) -> Duration {
         match heading {
-            Heading::Down => self.down.delay,
-            Heading::Up => self.up.delay,
+            Direction::Down => self.down.delay,
+            Direction::Up => self.up.delay,
         }
     }
 
@@ -294,7 +294,14 @@ impl Draft<'_> {
 }
 
 impl DirectionDraft {
-    fn finish(self, table: &Table<'_>, key: &str, facts: &LinkFacts, base_rtt: Duration, need: queue::Need) -> Option<Direction> {
+    fn finish(
+        self,
+        table: &Table<'_>,
+        key: &str,
+        facts: &LinkFacts,
+        base_rtt: Duration,
+        need: queue::Need,
+    ) -> Option<LinkDirection> {
         let queue = self.queue.finish(table, facts, base_rtt, need)?;
         let flow_control = self.flow_control.map(|size| queue::limit_of(quantity::Buffer::Size(size), facts, base_rtt));
         if let Some(most) = flow_control {
@@ -312,7 +319,7 @@ impl DirectionDraft {
                 return None;
             }
         }
-        Some(Direction { rate: self.rate, burst: self.burst, delay: self.delay, queue, loss: self.loss, flow_control })
+        Some(LinkDirection { rate: self.rate, burst: self.burst, delay: self.delay, queue, loss: self.loss, flow_control })
     }
 }
 

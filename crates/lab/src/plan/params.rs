@@ -7,7 +7,7 @@ use super::tree::Value as Node;
 use crate::diagnostic::Fault;
 use crate::quantity::{self, excerpt};
 pub(super) use crate::quantity::{durations, limits};
-use goodqueue_base::spec::{Given, Kind, Param, Unit, Value};
+use goodqueue_base::spec::{Kind, Param, ParamValues, Unit, Value};
 use goodqueue_base::units::{Bytes, Duration, Rate};
 use std::ops::Deref;
 
@@ -54,8 +54,8 @@ impl Keys {
     }
 
     /// The values, with the defaults of the others behind them.
-    pub(super) fn given(&self) -> Given<'_> {
-        Given::new(self.kind, &self.values).expect("each value was checked when it was read")
+    pub(super) fn given(&self) -> ParamValues<'_> {
+        ParamValues::new(self.kind, &self.values).expect("each value was checked when it was read")
     }
 }
 

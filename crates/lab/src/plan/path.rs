@@ -1,26 +1,6 @@
 //! Paths: the links that packets cross, and in which direction.
 
-use serde::{Deserialize, Serialize};
-
-/// The direction in which data crosses a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Heading {
-    /// As the link is described.
-    Down,
-    /// The return direction.
-    Up,
-}
-
-impl Heading {
-    /// The other direction.
-    #[must_use]
-    pub fn opposite(self) -> Self {
-        match self {
-            Self::Down => Self::Up,
-            Self::Up => Self::Down,
-        }
-    }
-}
+pub use goodqueue_base::units::Direction;
 
 /// One link of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +8,7 @@ pub struct Step {
     /// Index into [`super::Scenario::links`].
     pub link: usize,
     /// In which direction it is crossed.
-    pub heading: Heading,
+    pub heading: Direction,
 }
 
 /// The links that a group's flows cross between their access links.

@@ -7,8 +7,8 @@ use super::tree::{Node, Value as Tree};
 use crate::diagnostic::{Fault, Origin};
 use crate::quantity;
 use goodqueue_aqm::algo::tail_drop::Counting;
-use goodqueue_aqm::own::OwnKind;
-use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, ParamError, Size, Value};
+use goodqueue_aqm::custom::CustomKind;
+use goodqueue_aqm::spec::{KindAndParams, KindSpec, LinkFacts, ParamError, Size, Value};
 use goodqueue_aqm::{EcnPolicy, Limit, algo, sched};
 use goodqueue_base::units::{Duration, Packets, Rate};
 use goodqueue_sim::QueueSpec;
@@ -22,9 +22,9 @@ pub struct Queue {
     /// Given parameters, already checked.
     pub params: Vec<(&'static str, Value)>,
     /// The algorithm or queue that it contains, for kinds that contain one.
-    pub of: Option<Chosen>,
+    pub of: Option<KindAndParams>,
     /// Builds it, when the kind is one of the program's own.
-    pub own: Option<Arc<dyn OwnKind>>,
+    pub own: Option<Arc<dyn CustomKind>>,
     /// Mark or drop.
     pub ecn: EcnPolicy,
     /// Hard limit.
@@ -69,8 +69,8 @@ pub(super) enum Need {
 /// A queue as written, before its limit is known in packets and bytes.
 pub(super) struct Draft {
     names: Names,
-    chosen: Chosen,
-    own: Option<Arc<dyn OwnKind>>,
+    chosen: KindAndParams,
+    own: Option<Arc<dyn CustomKind>>,
     ecn: EcnPolicy,
     /// The limit, with the key it stands under and where.
     limit: Option<(quantity::Buffer, String, Origin)>,
@@ -144,7 +144,7 @@ impl Draft {
         }
         let facts = LinkFacts { limit, ..*facts };
         self.check(link, &facts, &self.chosen, self.node.as_ref(), &self.path)?;
-        let Chosen { kind, params, of } = self.chosen;
+        let KindAndParams { kind, params, of } = self.chosen;
         Some(Some(Queue {
             kind,
             params,
@@ -157,8 +157,8 @@ impl Draft {
     }
 
     /// Builds what is within first, so that a fault of its own is found where it stands.
-    fn check(&self, link: &Table<'_>, facts: &LinkFacts, chosen: &Chosen, table: Option<&Node>, path: &str) -> Option<()> {
-        let Chosen { kind, params, of } = chosen;
+    fn check(&self, link: &Table<'_>, facts: &LinkFacts, chosen: &KindAndParams, table: Option<&Node>, path: &str) -> Option<()> {
+        let KindAndParams { kind, params, of } = chosen;
         if let Some(of) = of {
             let inner = table.and_then(|node| node.entry("of")).map(|entry| &entry.node);
             self.check(link, facts, of, inner, &format!("{path}.of"))?;
@@ -185,7 +185,7 @@ impl Draft {
 
 /// A queue's settings in a file.
 struct Described {
-    chosen: Chosen,
+    chosen: KindAndParams,
     ecn: EcnPolicy,
     limit: Option<(quantity::Buffer, String, Origin)>,
     counting: Option<Counting>,
@@ -193,7 +193,7 @@ struct Described {
 
 impl Described {
     fn plain(kind: &'static KindSpec, counting: Option<Counting>) -> Self {
-        let chosen = Chosen::new(kind, Vec::new());
+        let chosen = KindAndParams::new(kind, Vec::new());
         Self { ecn: policy(None, &chosen), chosen, limit: None, counting }
     }
 }
@@ -225,12 +225,12 @@ fn read_queue(link: &Table<'_>, node: &Node, path: &str, known: &Known) -> Optio
     let of = read_inner(&table, kind);
     let params = params::read_given(&table, kind.params);
     table.finish(&format!("`{}`", kind.kind));
-    let chosen = Chosen { kind, params: params?, of: of? };
+    let chosen = KindAndParams { kind, params: params?, of: of? };
     Some(Described { ecn: policy(ecn, &chosen), chosen, limit, counting }).filter(|_| whole)
 }
 
 /// The file's setting of marking, else the kind's default.
-fn policy(ecn: Option<bool>, chosen: &Chosen) -> EcnPolicy {
+fn policy(ecn: Option<bool>, chosen: &KindAndParams) -> EcnPolicy {
     if ecn.unwrap_or_else(|| chosen.marks_unasked()) { EcnPolicy::Mark } else { EcnPolicy::Drop }
 }
 
@@ -242,7 +242,7 @@ fn name_inner(kind: &KindSpec) -> String {
 
 /// Reads the algorithm or queue that a queue contains: `of = "pie"` or `of = { kind = "pie", … }`.
 /// The outer `None` means a fault was found.
-fn read_inner(queue: &Table<'_>, outer: &'static KindSpec) -> Option<Option<Box<Chosen>>> {
+fn read_inner(queue: &Table<'_>, outer: &'static KindSpec) -> Option<Option<Box<KindAndParams>>> {
     if !outer.is_over_another() {
         return Some(None);
     }
@@ -256,7 +256,7 @@ fn read_inner(queue: &Table<'_>, outer: &'static KindSpec) -> Option<Option<Box<
     }
 }
 
-fn read_named(queue: &Table<'_>, node: &Node, outer: &'static KindSpec) -> Option<Chosen> {
+fn read_named(queue: &Table<'_>, node: &Node, outer: &'static KindSpec) -> Option<KindAndParams> {
     let find = if outer.needs_another() { find_algorithm } else { find_kind };
     let (path, faults) = (queue.path_of("of"), queue.faults());
     if let Tree::String(name) = &node.value {
@@ -265,7 +265,7 @@ fn read_named(queue: &Table<'_>, node: &Node, outer: &'static KindSpec) -> Optio
             faults.add(Fault::at(&node.origin, &format!("{path}.of"), "is missing".to_owned(), Some(name_inner(kind))));
             return None;
         }
-        return Some(Chosen::new(kind, Vec::new()));
+        return Some(KindAndParams::new(kind, Vec::new()));
     }
     if !matches!(node.value, Tree::Table(_)) {
         faults.add(Field { node, path: &path }.expected("a name like \"pie\" or a table like { kind = \"pie\" }"));
@@ -283,7 +283,7 @@ fn read_named(queue: &Table<'_>, node: &Node, outer: &'static KindSpec) -> Optio
         }
     }
     table.finish(&format!("`{}`", kind.kind));
-    Some(Chosen { kind, params: params?, of: of? })
+    Some(KindAndParams { kind, params: params?, of: of? })
 }
 
 fn with_place(field: Field<'_>) -> Result<(quantity::Buffer, String, Origin), Fault> {

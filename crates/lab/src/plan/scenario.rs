@@ -4,7 +4,7 @@
 use super::Known;
 use super::link::{self, Demand, Link};
 use super::params::Keys;
-use super::path::{Heading, Path, Step};
+use super::path::{Direction, Path, Step};
 use super::reader::{self, Faults, Table};
 use super::topology::Graph;
 use super::traffic::{self, Traffic};
@@ -13,7 +13,7 @@ use crate::diagnostic::{Fault, PlanError};
 use crate::quantity::Limits;
 use crate::schema::access::ACCESS;
 use crate::schema::scenario::SCENARIO;
-use goodqueue_base::spec::Given;
+use goodqueue_base::spec::ParamValues;
 use goodqueue_base::units::{Duration, Instant, Rate};
 
 /// The settings of one point.
@@ -149,7 +149,7 @@ fn connect(
         .iter()
         .enumerate()
         .map(|(number, link)| {
-            let own = link.delay_of(Heading::Down) + link.delay_of(Heading::Up) + hosts;
+            let own = link.delay_of(Direction::Down) + link.delay_of(Direction::Up) + hosts;
             Demand::of(number, only, own, timed.iter().copied())
         })
         .collect();
@@ -169,7 +169,7 @@ fn read_version(table: &Table<'_>) {
 fn read_access(table: &Table<'_>) -> Option<Access> {
     let access = table.get("access").and_then(|node| Table::open(node, "access", table.faults()));
     let keys = access.as_ref().map(|access| Keys::read(access, &ACCESS));
-    let given = keys.as_ref().map_or_else(|| Given::new(&ACCESS, &[]).expect("no values"), Keys::given);
+    let given = keys.as_ref().map_or_else(|| ParamValues::new(&ACCESS, &[]).expect("no values"), Keys::given);
     let settings = Access {
         rate: given.rate("rate")?,
         delay: given.duration("delay")?,

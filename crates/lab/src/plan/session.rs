@@ -8,7 +8,7 @@ use crate::diagnostic::Fault;
 use crate::limits::MAX_RATE;
 use crate::quantity::Limits;
 use crate::schema::traffic::LADDER;
-use goodqueue_base::spec::{Given, Kind};
+use goodqueue_base::spec::{Kind, ParamValues};
 use goodqueue_base::units::{Duration, Rate};
 use goodqueue_sim::{Arrivals, ConnectionUse, HttpVersion, PageSpec, SessionSpec, VideoSpec, WebSpec};
 
@@ -27,17 +27,17 @@ fn pause(table: &Table<'_>, kind: &'static Kind) -> (Duration, Duration) {
     }
 }
 
-pub(super) fn bulk_with_pauses(table: &Table<'_>, kind: &'static Kind, own: &Given<'_>) -> Option<SessionSpec> {
+pub(super) fn bulk_with_pauses(table: &Table<'_>, kind: &'static Kind, own: &ParamValues<'_>) -> Option<SessionSpec> {
     let connection = if own.switch("keep_connection")? { ConnectionUse::Kept } else { ConnectionUse::Fresh };
     Some(SessionSpec::BulkWithPauses { size: own.whole_bytes("size")?, pause: pause(table, kind), connection })
 }
 
-pub(super) fn short(own: &Given<'_>) -> Option<SessionSpec> {
+pub(super) fn short(own: &ParamValues<'_>) -> Option<SessionSpec> {
     let arrivals = if own.choice("arrivals") == Some("poisson") { Arrivals::Poisson } else { Arrivals::Periodic };
     Some(SessionSpec::Short { size: own.whole_bytes("size")?, interval: own.duration("interval")?, arrivals })
 }
 
-pub(super) fn web(table: &Table<'_>, own: &Given<'_>) -> Option<SessionSpec> {
+pub(super) fn web(table: &Table<'_>, own: &ParamValues<'_>) -> Option<SessionSpec> {
     let connections_per_s = own.number("rate")?;
     if connections_per_s == 0.0 {
         table.fault("rate", "is zero: allowed above 0 new connections per second".to_owned(), None);
@@ -50,7 +50,7 @@ pub(super) fn web(table: &Table<'_>, own: &Given<'_>) -> Option<SessionSpec> {
     }))
 }
 
-pub(super) fn page(table: &Table<'_>, kind: &'static Kind, own: &Given<'_>) -> Option<SessionSpec> {
+pub(super) fn page(table: &Table<'_>, kind: &'static Kind, own: &ParamValues<'_>) -> Option<SessionSpec> {
     Some(SessionSpec::Page(PageSpec {
         objects: own.number("objects")? as u32,
         object: own.whole_bytes("size")?,
@@ -61,7 +61,7 @@ pub(super) fn page(table: &Table<'_>, kind: &'static Kind, own: &Given<'_>) -> O
     }))
 }
 
-pub(super) fn video(table: &Table<'_>, own: &Given<'_>) -> Option<SessionSpec> {
+pub(super) fn video(table: &Table<'_>, own: &ParamValues<'_>) -> Option<SessionSpec> {
     let ladder = match table.get("ladder") {
         None => Some(LADDER.to_vec()),
         Some(_) => table.optional("ladder", read_ladder),

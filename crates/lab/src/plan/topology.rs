@@ -1,7 +1,7 @@
 //! The routes of packets: nodes joined by links, and the path of each group of flows.
 
 use super::link;
-use super::path::{Heading, Path, Step};
+use super::path::{Direction, Path, Step};
 use super::reader::{self, Field};
 use super::traffic;
 use super::tree::{Node, Value};
@@ -65,9 +65,9 @@ impl<'a, 'b> Graph<'a, 'b> {
             return false;
         }
         let (from, to) = (self.node(from), self.node(to));
-        self.neighbors[from].push((to, Step { link: number, heading: Heading::Down }));
+        self.neighbors[from].push((to, Step { link: number, heading: Direction::Down }));
         if !link.one_way {
-            self.neighbors[to].push((from, Step { link: number, heading: Heading::Up }));
+            self.neighbors[to].push((from, Step { link: number, heading: Direction::Up }));
         }
         true
     }
@@ -100,7 +100,7 @@ impl<'a, 'b> Graph<'a, 'b> {
         } else {
             let one_way = there.steps.iter().find(|step| self.links[step.link].one_way);
             if let Some(step) = one_way
-                && (group.needs_return() || group.heading == Heading::Up)
+                && (group.needs_return() || group.heading == Direction::Up)
             {
                 let name = &self.links[step.link].name;
                 let message = format!("crosses link `{name}`, which is one-way");
@@ -112,15 +112,15 @@ impl<'a, 'b> Graph<'a, 'b> {
         };
         let (there, back) = (there.steps, back.unwrap_or_default());
         Some(match group.heading {
-            Heading::Down => Path { forward: there, reverse: back },
-            Heading::Up => Path { forward: back, reverse: there },
+            Direction::Down => Path { forward: there, reverse: back },
+            Direction::Up => Path { forward: back, reverse: there },
         })
     }
 
     fn way(&self, group: &traffic::Draft<'_>, key: &'static str) -> Option<Way> {
         let given = group.table.get(key).is_some();
         if self.links.len() == 1 && !given {
-            return Some(Way { ends: None, steps: vec![Step { link: 0, heading: Heading::Down }] });
+            return Some(Way { ends: None, steps: vec![Step { link: 0, heading: Direction::Down }] });
         }
         if self.nodes.is_empty() {
             let help = "give the link both ends: from = \"a\", to = \"b\"";

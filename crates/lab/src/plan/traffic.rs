@@ -2,7 +2,7 @@
 
 use super::datagrams;
 use super::params::{self, Keys};
-use super::path::{Heading, Path};
+use super::path::{Direction, Path};
 use super::reader::{self, Field, Table};
 use super::sender;
 use super::session;
@@ -29,7 +29,7 @@ pub struct Traffic {
     /// When all stop offering new data.
     pub stop: Option<Instant>,
     /// The direction in which data goes along `path` as written.
-    pub heading: Heading,
+    pub heading: Direction,
     /// The largest packet that every link of all its paths carries.
     pub mtu: Bytes,
     /// Round-trip time in addition to that of the links.
@@ -57,7 +57,7 @@ pub struct Part {
     /// The links it crosses, data's way first.
     pub path: Path,
     /// The direction in which data goes along the path as written.
-    pub heading: Heading,
+    pub heading: Direction,
     /// The source of the traffic.
     pub source: SourceSpec,
 }
@@ -75,7 +75,7 @@ pub(super) struct Draft<'a> {
     pub(super) flows: u32,
     pub(super) start: Timing,
     pub(super) stop: Option<Instant>,
-    pub(super) heading: Heading,
+    pub(super) heading: Direction,
     pub(super) rtt_extra: Timing,
     rtt_shared_by: u32,
     both_ways: bool,
@@ -165,7 +165,7 @@ fn read_group<'a>(table: Table<'a>, others: &[Draft<'a>], files: &FileStore) -> 
         flows: count("flows") as u32,
         start,
         stop: stop.map(|stop| Instant::ZERO + stop),
-        heading: if heading == Some("up") { Heading::Up } else { Heading::Down },
+        heading: if heading == Some("up") { Direction::Up } else { Direction::Down },
         both_ways: heading == Some("both"),
         rtt_extra: params::timing(&table, &COMMON, "rtt_extra"),
         rtt_shared_by: count("rtt_shared_by") as u32,
@@ -303,7 +303,7 @@ impl Draft<'_> {
 
 impl Source {
     /// The parts of each flow with their paths; `None` when there is a fault.
-    fn parts(self, table: &Table<'_>, heading: Heading, both_ways: bool, ways: Vec<Carrier>) -> Option<Vec<Part>> {
+    fn parts(self, table: &Table<'_>, heading: Direction, both_ways: bool, ways: Vec<Carrier>) -> Option<Vec<Part>> {
         let session = |model: SessionSpec, settings: sender::Draft, mtu: Bytes| match settings.finish(table, mtu)? {
             SourceSpec::Tcp { sender, receiver, header } => Some(SourceSpec::Session { model, sender, receiver, header }),
             other => Some(other),

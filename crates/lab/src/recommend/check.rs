@@ -1,7 +1,7 @@
 //! The answer on another host: the choice and what else was tried, at the same corners with the
 //! same seeds, with senders that are not the simulator's.
 
-use crate::hosts::ScenarioHost;
+use crate::hosts::Backend;
 use crate::recommend::answer::checked::{Agreement, Better, Check, Doubt, Held};
 use crate::recommend::answer::{Recommendation, Tried, satisfying};
 use crate::recommend::candidates::Candidate;
@@ -17,7 +17,7 @@ use std::sync::atomic::AtomicBool;
 ///
 /// # Errors
 /// The key that it cannot honor, and why.
-pub fn refuse(question: &Question, host: &dyn ScenarioHost) -> Result<(), Refused> {
+pub fn refuse(question: &Question, host: &dyn Backend) -> Result<(), Refused> {
     let stop = AtomicBool::new(false);
     Search::new(question, host, &stop).refuse(&Candidate::NOTHING)
 }
@@ -30,7 +30,7 @@ pub fn refuse(question: &Question, host: &dyn ScenarioHost) -> Result<(), Refuse
 pub fn check(
     question: &Question,
     answer: &mut Recommendation,
-    host: &dyn ScenarioHost,
+    host: &dyn Backend,
     stop: &AtomicBool,
     progress: &mut dyn FnMut(f64),
 ) -> Result<(), Refused> {
@@ -177,7 +177,7 @@ mod tests {
     use crate::experience::{Activity, GroupExperience};
     use crate::hosts::{Refusal, Simulator, Task};
     use crate::mix::Mix;
-    use crate::plan::{Heading, Point};
+    use crate::plan::{Direction, Point};
     use crate::recommend::candidates::{Choice, Hardware};
     use crate::recommend::corners::{Line, Range};
     use crate::recommend::{Effort, recommend};
@@ -210,7 +210,7 @@ mod tests {
     /// The simulator under another name, which refuses one congestion control.
     struct Other(&'static str);
 
-    impl ScenarioHost for Other {
+    impl Backend for Other {
         fn name(&self) -> &'static str {
             "other"
         }
@@ -276,7 +276,7 @@ mod tests {
                 .iter()
                 .map(|metric| if metric.about.name == "rtt_s.p95" { rtt } else { Some(0.0) })
                 .collect(),
-            heading: Heading::Down,
+            heading: Direction::Down,
             is_l4s: false,
             base_rtt_s: 0.02,
             goodput_bit_s: Some(goodput),

@@ -1,6 +1,6 @@
 //! The search: candidates race in rounds, and a second race settles directions and settings.
 
-use crate::hosts::{ScenarioHost, Simulator};
+use crate::hosts::{Backend, Simulator};
 use crate::plan::{Plan, Point};
 use crate::recommend::answer::{self, Found, Recommendation, Tried};
 use crate::recommend::candidates::{Candidate, Choice, variants};
@@ -48,14 +48,14 @@ pub fn recommend(question: &Question, stop: &AtomicBool, progress: &mut dyn FnMu
 /// Candidates at the corners of a question, run on one host.
 pub(crate) struct Search<'a> {
     question: &'a Question,
-    host: &'a dyn ScenarioHost,
+    host: &'a dyn Backend,
     pub corners: Vec<Corner>,
     length: Length,
     stop: &'a AtomicBool,
 }
 
 impl<'a> Search<'a> {
-    pub fn new(question: &'a Question, host: &'a dyn ScenarioHost, stop: &'a AtomicBool) -> Self {
+    pub fn new(question: &'a Question, host: &'a dyn Backend, stop: &'a AtomicBool) -> Self {
         let (packets, longest) = question.effort.length();
         let length = Length::of(&question.line, packets, Duration::secs(longest));
         Self { question, host, corners: question.line.corners(), length, stop }

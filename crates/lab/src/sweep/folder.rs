@@ -6,7 +6,7 @@ use super::pretty::pretty;
 use super::{PointOutcome, SweepError, columns, facts, file_stem, run_point};
 use crate::compare::Labels;
 use crate::error::RecordError;
-use crate::hosts::{ScenarioHost as _, Simulator};
+use crate::hosts::{Backend as _, Simulator};
 use crate::plan::{Plan, Point};
 use crate::record::{Folder, temporary_name, write_file, write_one_of_many};
 use crate::runner::{PointResult, RunReport};

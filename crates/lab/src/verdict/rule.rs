@@ -10,7 +10,7 @@ use super::deployed::Deployment;
 use super::grade::{Bounds, Grade};
 use crate::experience::{Activity, GroupExperience, Margin, advantage};
 use crate::metrics::{Description, LINK_METRICS, Quantity};
-use crate::plan::Heading;
+use crate::plan::Direction;
 use crate::statistics::Figure;
 use std::cmp::Ordering;
 
@@ -85,7 +85,7 @@ enum Source {
     /// group counts.
     Groups { place: usize, is_l4s: bool },
     /// The goodput of the bulk groups in this direction.
-    Goodput(Heading),
+    Goodput(Direction),
     /// The queueing delay at the reported directions of the main link, added up.
     Wait,
 }
@@ -111,7 +111,7 @@ impl Key {
         let is_bulk_alone = keys.is_empty();
         let goodput = Activity::Bulk.metrics().iter().map(|metric| &metric.about).find(|about| about.name == "goodput_bit_s");
         let bulk = |heading| groups.iter().any(|group| group.activity == Activity::Bulk && group.heading == heading);
-        let heading = [Heading::Down, Heading::Up].into_iter().find(|heading| bulk(*heading));
+        let heading = [Direction::Down, Direction::Up].into_iter().find(|heading| bulk(*heading));
         keys.extend(heading.zip(goodput).map(|(heading, about)| {
             let source = Source::Goodput(heading);
             Self { activity: Activity::Bulk, about, margin: GOODPUT_MARGIN, bounds: None, enough: None, source }
@@ -142,8 +142,8 @@ impl Key {
         match self.source {
             Source::Groups { is_l4s: true, .. } if self.activity == Activity::Ping => "L4S ping",
             Source::Groups { .. } => self.activity.name(),
-            Source::Goodput(Heading::Down) => "downloads",
-            Source::Goodput(Heading::Up) => "uploads",
+            Source::Goodput(Direction::Down) => "downloads",
+            Source::Goodput(Direction::Up) => "uploads",
             Source::Wait => "packets",
         }
     }

@@ -33,7 +33,7 @@ fn group(name: &str, activity: Activity, deciding: &[f64], goodput: f64) -> Grou
     GroupExperience {
         group: name.to_owned(),
         activity,
-        heading: Heading::Down,
+        heading: Direction::Down,
         is_l4s: false,
         base_rtt_s: 0.02,
         values,

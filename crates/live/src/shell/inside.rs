@@ -1,7 +1,7 @@
 //! The first process of the PID namespace: builds everything, starts the program, and takes
 //! everything with it when it ends.
 
-use crate::shell::newcomers::Watch;
+use crate::shell::on_demand_sockets::Watch;
 use crate::shell::outside::{HANG_UP, TERMINATE};
 use crate::shell::place::{self, PORT_FAR, PORT_NEAR, Place};
 use crate::shell::{DEPTH_VARIABLE, Order, exit_code};

@@ -4,7 +4,7 @@
 //! TCP ends at the far end, whose kernel sends across the line; bytes are copied between that
 //! connection and one outside. Datagrams are copied one by one, without their codepoints.
 
-use crate::shell::newcomers::Opening;
+use crate::shell::on_demand_sockets::NewFlow;
 use crate::sys::{descriptors, udp};
 use std::collections::BTreeMap;
 use std::io;
@@ -52,11 +52,11 @@ pub fn name_server(text: &str) -> Option<Ipv4Addr> {
 pub fn serve(inside: &UnixStream, meaning: Meaning) -> io::Result<()> {
     let busy = Arc::new(AtomicUsize::new(0));
     while let Some((message, file)) = descriptors::receive(inside)? {
-        let (Some(opening), Some(file)) = (Opening::from_bytes(message), file) else { continue };
+        let (Some(opening), Some(file)) = (NewFlow::from_bytes(message), file) else { continue };
         let busy = Arc::clone(&busy);
         thread(move || match opening {
-            Opening::Tcp(_) => connections(&TcpListener::from(file), meaning, &busy),
-            Opening::Udp(port) => datagrams(file, port, meaning, &busy),
+            NewFlow::Tcp(_) => connections(&TcpListener::from(file), meaning, &busy),
+            NewFlow::Udp(port) => datagrams(file, port, meaning, &busy),
         });
     }
     Ok(())
@@ -68,16 +68,16 @@ fn thread(work: impl FnOnce() + Send + 'static) {
 }
 
 /// One of [`MAX`] places, free again when it is dropped.
-struct Seat(Arc<AtomicUsize>);
+struct Permit(Arc<AtomicUsize>);
 
-impl Seat {
+impl Permit {
     fn take(busy: &Arc<AtomicUsize>) -> Option<Self> {
         let taken = busy.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| (count < MAX).then_some(count + 1));
         taken.ok().map(|_| Self(Arc::clone(busy)))
     }
 }
 
-impl Drop for Seat {
+impl Drop for Permit {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -85,7 +85,7 @@ impl Drop for Seat {
 
 fn connections(listener: &TcpListener, meaning: Meaning, busy: &Arc<AtomicUsize>) {
     while let Ok((near, _)) = listener.accept() {
-        let Some(seat) = Seat::take(busy) else { continue };
+        let Some(seat) = Permit::take(busy) else { continue };
         thread(move || {
             // One that fails ends for the program as the connection outside has ended.
             let _ = connection(&near, meaning);
@@ -124,7 +124,7 @@ fn datagrams(socket: OwnedFd, port: u16, meaning: Meaning, busy: &Arc<AtomicUsiz
         if !exchanges.contains_key(&ends) {
             exchanges.retain(|_, (_, last)| now.duration_since(*last) < SILENT);
             let to = meaning.of(SocketAddrV4::new(ends.to, port));
-            let Some(seat) = Seat::take(busy) else { continue };
+            let Some(seat) = Permit::take(busy) else { continue };
             let Ok(far) = exchange(&socket, ends, to, seat) else { continue };
             exchanges.insert(ends, (far, now));
         }
@@ -142,7 +142,7 @@ fn now() -> Instant {
 }
 
 /// A socket outside whose answers go back to where the first datagram came from.
-fn exchange(socket: &Arc<OwnedFd>, ends: udp::Ends, to: SocketAddrV4, seat: Seat) -> io::Result<Arc<UdpSocket>> {
+fn exchange(socket: &Arc<OwnedFd>, ends: udp::Ends, to: SocketAddrV4, seat: Permit) -> io::Result<Arc<UdpSocket>> {
     let far = Arc::new(UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?);
     far.connect(to)?;
     far.set_read_timeout(Some(SILENT))?;

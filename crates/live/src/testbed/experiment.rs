@@ -35,7 +35,7 @@ pub use samples::{Columns, Samples};
 pub use waiting::Stop;
 
 /// Direction of a flow's data.
-pub use crate::forwarder::Way;
+pub use crate::forwarder::Direction;
 
 /// Source of a flow's packets.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,7 +96,7 @@ pub struct Flow {
     /// Source of the flow's packets.
     pub source: Source,
     /// Direction of the flow's data.
-    pub way: Way,
+    pub way: Direction,
     /// When it starts.
     pub start: Duration,
     /// When it stops offering data; `None`: at the end.

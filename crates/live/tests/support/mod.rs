@@ -4,7 +4,7 @@
 pub mod virtual_time;
 
 use goodqueue_aqm::sched::kind;
-use goodqueue_aqm::spec::{Chosen, LinkFacts, Value};
+use goodqueue_aqm::spec::{KindAndParams, LinkFacts, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Packet};
 use goodqueue_base::units::{Bytes, Duration, Framing, Instant, Packets, Rate, Rng};
 use goodqueue_live::forwarder::{Forwarder, Settings};
@@ -58,7 +58,7 @@ pub fn queue<P: Packet>(name: &str, rate: Rate, limit: Limit) -> AnyQdisc<P> {
         "shaper" => const { &[("rate", Value::Rate(Rate::mbit(8)))] },
         _ => &[],
     };
-    let of = spec.needs_another().then(|| Chosen::new(kind("pie").expect("a kind"), Vec::new()));
+    let of = spec.needs_another().then(|| KindAndParams::new(kind("pie").expect("a kind"), Vec::new()));
     AnyQdisc::build_over(spec, lively, of.as_ref(), &facts, EcnPolicy::Mark, Rng::new(5)).expect("a queue")
 }
 

@@ -11,7 +11,7 @@ use crate::server::lock::locked;
 use crate::server::registry::Registry;
 use crate::server::runs::Runs;
 use crate::server::token::Token;
-use crate::session::{Control, Failure, Request as SessionRequest, Scenario, Shelf, Upload, speed};
+use crate::session::{Control, Failure, RecordingStore, Request as SessionRequest, Scenario, Upload, speed};
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::rejection::QueryRejection;
@@ -29,10 +29,10 @@ use std::sync::{Arc, Mutex};
 use tokio::time::timeout;
 
 /// Everything that answers need.
-pub struct Desk {
+pub struct AppState {
     pub guard: Arc<Guard>,
     pub limits: Limits,
-    pub shelf: Mutex<Shelf>,
+    pub shelf: Mutex<RecordingStore>,
     pub registry: Arc<Registry>,
     pub hosts: Hosts,
     pub runs: Runs,
@@ -40,11 +40,11 @@ pub struct Desk {
     pub monitor: Option<Monitor>,
 }
 
-type Shared = State<Arc<Desk>>;
+type Shared = State<Arc<AppState>>;
 type Answer = Result<Response, Refused>;
 
 /// All addresses.
-pub fn router(desk: Arc<Desk>) -> Router {
+pub fn router(desk: Arc<AppState>) -> Router {
     let guard = Arc::clone(&desk.guard);
     Router::new()
         .route("/api/hello", get(hello))
@@ -108,7 +108,7 @@ async fn all_kinds() -> Response {
 const FORGOTTEN: usize = 32 << 20;
 
 /// The whole body, if it is small enough and comes in time.
-async fn read(body: Body, most: usize, desk: &Desk) -> Result<Bytes, Failure> {
+async fn read(body: Body, most: usize, desk: &AppState) -> Result<Bytes, Failure> {
     let late = |_| Failure::new(StatusCode::REQUEST_TIMEOUT, "the request did not come to its end in time");
     timeout(desk.limits.patience, collect(body, most)).await.map_err(late)?
 }
@@ -137,14 +137,14 @@ async fn collect(mut body: Body, most: usize) -> Result<Bytes, Failure> {
     if seen > most { Err(too_large()) } else { Ok(bytes.into()) }
 }
 
-async fn read_text(body: Body, most: usize, desk: &Desk) -> Result<String, Failure> {
+async fn read_text(body: Body, most: usize, desk: &AppState) -> Result<String, Failure> {
     let bytes = read(body, most, desk).await?;
     String::from_utf8(bytes.into()).map_err(|error| {
         Failure::unprocessable(format!("is not UTF-8 text: byte {} cannot be read", error.utf8_error().valid_up_to() + 1))
     })
 }
 
-async fn read_json<T: DeserializeOwned>(headers: &HeaderMap, body: Body, desk: &Desk) -> Result<T, Failure> {
+async fn read_json<T: DeserializeOwned>(headers: &HeaderMap, body: Body, desk: &AppState) -> Result<T, Failure> {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     if kind.split(';').next().unwrap_or_default().trim() != "application/json" {
         return Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Content-Type: application/json is needed"));
@@ -156,7 +156,7 @@ async fn read_json<T: DeserializeOwned>(headers: &HeaderMap, body: Body, desk: &
     })
 }
 
-/// Work that takes longer than a moment, away from the threads that answer.
+/// SessionTask that takes longer than a moment, away from the threads that answer.
 async fn apart<T: Send + 'static>(work: impl FnOnce() -> Result<T, Failure> + Send + 'static) -> Result<T, Failure> {
     let broken = |_| Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "internal error: this is a mistake in gq, please report it");
     tokio::task::spawn_blocking(work).await.map_err(broken)?
@@ -301,7 +301,7 @@ async fn gallery_figure(State(desk): Shared, Path(file): Path<String>) -> Answer
     Ok(response)
 }
 
-fn monitor(desk: &Desk) -> Result<&Monitor, Failure> {
+fn monitor(desk: &AppState) -> Result<&Monitor, Failure> {
     desk.monitor.as_ref().ok_or_else(|| Failure::not_found("there is no bridge to watch: start gq serve with --bridge SOCKET"))
 }
 

@@ -1,7 +1,7 @@
 //! Hosts beside the simulator: what this machine offers, and which of them a session asks for.
 
 use crate::session::{Failure, Scenario};
-use goodqueue_lab::hosts::{HostFailure, ScenarioHost, Simulator};
+use goodqueue_lab::hosts::{Backend, HostFailure, Simulator};
 use serde_json::{Value, json};
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ pub struct Offer {
     /// Name of the host: `linux` or `live`.
     pub name: &'static str,
     /// The host, or the reason.
-    pub host: Result<Arc<dyn ScenarioHost + Send>, HostFailure>,
+    pub host: Result<Arc<dyn Backend + Send>, HostFailure>,
 }
 
 impl fmt::Debug for Offer {
@@ -25,7 +25,7 @@ impl fmt::Debug for Offer {
 /// A host that a session runs on.
 #[derive(Clone)]
 pub struct Place {
-    pub host: Arc<dyn ScenarioHost + Send>,
+    pub host: Arc<dyn Backend + Send>,
     /// Held while a session runs: runs at the same time would take each other's processors.
     pub turn: Arc<Mutex<()>>,
 }

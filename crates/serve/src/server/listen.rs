@@ -1,6 +1,6 @@
 //! Listening, connections with patience, and a graceful end.
 
-use crate::server::api::{self, Desk};
+use crate::server::api::{self, AppState};
 use crate::server::bridge::Monitor;
 use crate::server::gallery::Gallery;
 use crate::server::guard::{Bridge, Guard};
@@ -10,7 +10,7 @@ use crate::server::patience::Patient;
 use crate::server::registry::Registry;
 use crate::server::runs::Runs;
 use crate::server::token::Token;
-use crate::session::Shelf;
+use crate::session::RecordingStore;
 use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -103,10 +103,10 @@ impl Server {
         let open = guard.open;
         let registry = Registry::new(options.limits);
         let inside = runtime.enter();
-        let desk = Arc::new(Desk {
+        let desk = Arc::new(AppState {
             guard,
             limits: options.limits,
-            shelf: Mutex::new(Shelf::new(options.limits.uploads)),
+            shelf: Mutex::new(RecordingStore::new(options.limits.uploads)),
             registry: Arc::clone(&registry),
             hosts: Hosts::new(options.hosts),
             runs: Runs(options.runs),

@@ -2,14 +2,14 @@
 //! ended.
 
 use crate::server::clock;
+use crate::server::fair_share::Turns;
 use crate::server::hosts::Place;
 use crate::server::limits::Limits;
 use crate::server::lock::locked;
-use crate::server::session::{self, Order, Work};
+use crate::server::session::{self, Order, SessionTask};
 use crate::server::stream::Publisher;
 use crate::server::token::Token;
-use crate::server::turns::Turns;
-use crate::session::{Control, Failure, Leavings, Memory, Scenario};
+use crate::session::{Control, Failure, Memory, Scenario, SessionResult};
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -28,21 +28,21 @@ pub struct Entry {
     halt: Arc<AtomicBool>,
     scenario: Arc<Mutex<Scenario>>,
     ended: AtomicBool,
-    leavings: Mutex<Option<Arc<Leavings>>>,
+    leavings: Mutex<Option<Arc<SessionResult>>>,
     created_s: u64,
 }
 
 /// A session that has no place yet.
-struct Applicant {
+struct PendingSession {
     entry: Arc<Entry>,
-    work: Work,
+    work: SessionTask,
 }
 
 #[derive(Default)]
 struct State {
     /// In the order they came.
     entries: VecDeque<Arc<Entry>>,
-    waiting: VecDeque<Applicant>,
+    waiting: VecDeque<PendingSession>,
     running: usize,
 }
 
@@ -83,7 +83,7 @@ impl Entry {
     }
 
     /// Results of the session, once it has ended.
-    pub fn leavings(&self) -> Option<Arc<Leavings>> {
+    pub fn leavings(&self) -> Option<Arc<SessionResult>> {
         locked(&self.leavings).clone()
     }
 
@@ -139,7 +139,7 @@ impl Registry {
             leavings: Mutex::default(),
             created_s: clock::unix_seconds(),
         });
-        let work = Work {
+        let work = SessionTask {
             scenario,
             place,
             speed,
@@ -158,20 +158,20 @@ impl Registry {
         if state.running < sessions {
             state.running += 1;
             drop(state);
-            self.start(Applicant { entry: Arc::clone(&entry), work })?;
+            self.start(PendingSession { entry: Arc::clone(&entry), work })?;
         } else {
-            state.waiting.push_back(Applicant { entry: Arc::clone(&entry), work });
+            state.waiting.push_back(PendingSession { entry: Arc::clone(&entry), work });
             state.tell_positions();
         }
         Ok(entry)
     }
 
     /// A thread for a session, and for those that wait behind it.
-    fn start(self: &Arc<Self>, first: Applicant) -> Result<(), Failure> {
+    fn start(self: &Arc<Self>, first: PendingSession) -> Result<(), Failure> {
         let registry = Arc::clone(self);
         let body = move || {
             let mut next = Some(first);
-            while let Some(Applicant { entry, work }) = next {
+            while let Some(PendingSession { entry, work }) = next {
                 let leavings = session::run(work);
                 *locked(&entry.leavings) = leavings.map(Arc::new);
                 entry.ended.store(true, Ordering::Release);
@@ -187,7 +187,7 @@ impl Registry {
 
     /// Takes the applicant that gets the place of a session that has ended; if there is none, the
     /// place is free.
-    fn take_next(&self) -> Option<Applicant> {
+    fn take_next(&self) -> Option<PendingSession> {
         let mut state = locked(&self.state);
         let next = state.waiting.pop_front();
         match next {

@@ -1,14 +1,14 @@
 //! A session on a thread of its own: orders and events cross between it and the server.
 
-mod elsewhere;
+mod remote_run;
 
 use crate::server::clock;
+use crate::server::fair_share::Turns;
 use crate::server::hosts::Place;
 use crate::server::limits::Limits;
 use crate::server::lock::locked;
 use crate::server::stream::Publisher;
-use crate::server::turns::Turns;
-use crate::session::{Control, Failure, Leavings, Memory, Next, Scenario, Session, Surroundings};
+use crate::session::{Control, Environment, Failure, Memory, Next, Scenario, Session, SessionResult};
 use serde_json::{Value, json};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,7 +24,7 @@ pub struct Order {
 }
 
 /// Everything a session's thread works with.
-pub struct Work {
+pub struct SessionTask {
     pub scenario: Scenario,
     /// Host that the session runs on; `None` in the simulator, watched as it goes.
     pub place: Option<Place>,
@@ -44,16 +44,16 @@ pub struct Work {
 }
 
 /// Between two looks at whether anybody watches a session on another host.
-const LOOK_AROUND: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Runs a session to its end.
-pub fn run(work: Work) -> Option<Leavings> {
+pub fn run(work: SessionTask) -> Option<SessionResult> {
     let publisher = Arc::clone(&work.publisher);
     // A panic in one world is a mistake in this program; it must not take the other sessions with
     // it.
     let go = || match work.place.clone() {
         None => simulate(work),
-        Some(place) => elsewhere::run(work, &place),
+        Some(place) => remote_run::run(work, &place),
     };
     match catch_unwind(AssertUnwindSafe(go)) {
         Ok(Ok(result)) => result,
@@ -76,8 +76,8 @@ fn failed(publisher: &Publisher, message: &str) {
 }
 
 /// Frame after frame until the end.
-fn simulate(work: Work) -> Result<Option<Leavings>, Failure> {
-    let Work { scenario, place: _, speed, paused, limits, orders, publisher, turns, memory, ending, halt, text } = work;
+fn simulate(work: SessionTask) -> Result<Option<SessionResult>, Failure> {
+    let SessionTask { scenario, place: _, speed, paused, limits, orders, publisher, turns, memory, ending, halt, text } = work;
     let thread = Thread { begun: clock::now(), publisher, turns, ending, halt, text };
     let mut session = Session::new(scenario, speed, paused, limits.each, memory.share(), thread)?;
     loop {
@@ -112,7 +112,7 @@ fn carry_out(session: &mut Session<Thread>, order: Order) {
     let _ = answer.send(session.control(control));
 }
 
-/// Surroundings of a session that runs on a thread.
+/// Environment of a session that runs on a thread.
 struct Thread {
     begun: Instant,
     publisher: Arc<Publisher>,
@@ -122,7 +122,7 @@ struct Thread {
     text: Arc<Mutex<Scenario>>,
 }
 
-impl Surroundings for Thread {
+impl Environment for Thread {
     fn now(&self) -> Duration {
         clock::since(self.begun)
     }

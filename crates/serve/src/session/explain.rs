@@ -4,13 +4,13 @@
 //! is known here; what follows from them is said and nothing else.
 
 use goodqueue_aqm::Reason;
-use goodqueue_aqm::spec::{Chosen, KindSpec, Value};
+use goodqueue_aqm::spec::{KindAndParams, KindSpec, Value};
 use goodqueue_base::units::Duration;
 use goodqueue_lab::plan::Queue;
 
 /// Action taken on the packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deed {
+pub enum Action {
     Dropped,
     Marked,
 }
@@ -18,7 +18,7 @@ pub enum Deed {
 /// One decision.
 #[derive(Clone, Copy, Debug)]
 pub struct Decision<'a> {
-    pub deed: Deed,
+    pub deed: Action,
     pub reason: Reason,
     pub sojourn: Duration,
     pub waiting_packets: u64,
@@ -50,7 +50,7 @@ impl<'a> Law<'a> {
     /// The innermost algorithm, in a queue that puts others to work.
     fn of(queue: &'a Queue) -> Self {
         let mut law = Self { kind: queue.kind, params: &queue.params };
-        let mut inner: Option<&'a Chosen> = queue.of.as_ref();
+        let mut inner: Option<&'a KindAndParams> = queue.of.as_ref();
         while let Some(chosen) = inner {
             law = Self { kind: chosen.kind, params: &chosen.params };
             inner = chosen.of.as_deref();
@@ -70,7 +70,7 @@ impl<'a> Law<'a> {
     fn words(&self, decision: &Decision<'_>) -> String {
         let gauge = |name: &str| decision.gauges.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
         let waited = format!("waited {}", millis(decision.sojourn.as_secs_f64()));
-        let deed = if decision.deed == Deed::Dropped { "drop" } else { "mark" };
+        let deed = if decision.deed == Action::Dropped { "drop" } else { "mark" };
         if let Some(target) = self.time("target")
             && decision.reason == Reason::Head
         {
@@ -136,7 +136,7 @@ mod tests {
     }
 
     fn decision<'a>(reason: Reason, gauges: &'a [(&'static str, f64)]) -> Decision<'a> {
-        Decision { deed: Deed::Dropped, reason, sojourn: Duration::us(23_400), waiting_packets: 17, gauges }
+        Decision { deed: Action::Dropped, reason, sojourn: Duration::us(23_400), waiting_packets: 17, gauges }
     }
 
     #[test]

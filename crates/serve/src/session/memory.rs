@@ -28,7 +28,7 @@ pub struct Share {
 
 /// Why a share cannot grow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Exhausted {
+pub enum OutOfMemory {
     /// The share is as large as one may be.
     #[error("it needs more memory than the {} MiB that a session may use", .0 >> 20)]
     Session(u64),
@@ -59,15 +59,15 @@ impl Share {
     ///
     /// # Errors
     /// One session or all of them would have too much.
-    pub fn resize(&mut self, bytes: u64) -> Result<(), Exhausted> {
+    pub fn resize(&mut self, bytes: u64) -> Result<(), OutOfMemory> {
         let Memory { used, most, most_of_one } = &*self.memory;
         if bytes > *most_of_one {
-            return Err(Exhausted::Session(*most_of_one));
+            return Err(OutOfMemory::Session(*most_of_one));
         }
         if bytes > self.bytes {
             let more = bytes - self.bytes;
             let grown = |used: u64| used.checked_add(more).filter(|used| used <= most);
-            used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, grown).map_err(|_| Exhausted::Server(*most))?;
+            used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, grown).map_err(|_| OutOfMemory::Server(*most))?;
         } else {
             used.fetch_sub(self.bytes - bytes, Ordering::Relaxed);
         }
@@ -91,8 +91,8 @@ mod tests {
         let memory = Memory::new(100, 60);
         let (mut one, mut other) = (memory.share(), memory.share());
         assert_eq!(one.resize(60), Ok(()));
-        assert_eq!(one.resize(61), Err(Exhausted::Session(60)));
-        assert_eq!(other.resize(41), Err(Exhausted::Server(100)));
+        assert_eq!(one.resize(61), Err(OutOfMemory::Session(60)));
+        assert_eq!(other.resize(41), Err(OutOfMemory::Server(100)));
         assert_eq!((other.resize(40), memory.used()), (Ok(()), 100));
         assert_eq!((one.resize(10), memory.used()), (Ok(()), 50));
         drop(one);

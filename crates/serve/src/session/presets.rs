@@ -24,7 +24,7 @@ mod tests {
 
     #[test]
     fn every_preset_is_a_scenario_that_lint_has_nothing_to_say_of() {
-        let recordings = crate::session::recordings::Shelf::new(1).recordings();
+        let recordings = crate::session::recordings::RecordingStore::new(1).recordings();
         for (id, _, text) in PRESETS {
             let plan =
                 Plan::parse_with_recordings(id, text, recordings.clone()).unwrap_or_else(|error| panic!("{}", error.text()));

@@ -38,7 +38,7 @@ pub struct Shown {
 
 /// All recordings.
 #[derive(Debug)]
-pub struct Shelf {
+pub struct RecordingStore {
     all: Arc<Recordings>,
     built_in: Vec<Shown>,
     /// Uploaded ones, the oldest first.
@@ -46,7 +46,7 @@ pub struct Shelf {
     most: usize,
 }
 
-impl Shelf {
+impl RecordingStore {
     /// With the built-in ones, and room for `most` uploads.
     pub fn new(most: usize) -> Self {
         let mut all = Recordings::new();
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn built_in_recordings_are_those_of_the_examples() {
-        let shelf = Shelf::new(2);
+        let shelf = RecordingStore::new(2);
         assert_eq!(shelf.built_in().len(), BUILT_IN.len());
         for (id, recording) in shelf.recordings().iter() {
             let file = Path::new("../../examples/traces").join(id.trim_start_matches("builtin:"));
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn uploads_are_read_and_the_oldest_goes() {
-        let mut shelf = Shelf::new(2);
+        let mut shelf = RecordingStore::new(2);
         let ids = ["a", "b", "c"].map(|name| shelf.add(name, Upload::read(b"1\n2\n3\n").expect("a good recording")).id);
         let all = shelf.recordings();
         assert_eq!(ids.map(|id| all.contains_key(&id)), [false, true, true]);

@@ -8,7 +8,7 @@ use goodqueue_aqm::spec as aqm;
 use goodqueue_base::units::{Bytes, Instant, Packets, Rate};
 use goodqueue_lab::files::Recordings;
 use goodqueue_lab::lint::{self, Warning};
-use goodqueue_lab::plan::{Direction, Heading, Plan, Point, Queue};
+use goodqueue_lab::plan::{Direction, LinkDirection, Plan, Point, Queue};
 use goodqueue_sim::RateSpec;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -310,7 +310,7 @@ fn check_limits(point: &Point, limits: &Limits) -> Result<(), Failure> {
         return too_much("traffic".into(), format!("{flows} flows are too many here: allowed up to {}", limits.flows));
     }
     for link in &plan.links {
-        for heading in [Heading::Down, Heading::Up] {
+        for heading in [Direction::Down, Direction::Up] {
             let direction = link.direction(heading);
             let field = format!("link.{}", link.name_of(heading));
             if let Some(queue) = &direction.queue
@@ -336,7 +336,7 @@ fn check_limits(point: &Point, limits: &Limits) -> Result<(), Failure> {
 }
 
 /// The highest rate a direction ever has; of a recording, its mean.
-fn highest_rate(direction: &Direction) -> Rate {
+fn highest_rate(direction: &LinkDirection) -> Rate {
     match &direction.rate {
         RateSpec::Steps(steps) => steps.iter().map(|step| step.1).max().unwrap_or(Rate::ZERO),
         RateSpec::Constant(_) | RateSpec::Recorded(_) => direction.nominal_rate(),
@@ -345,7 +345,7 @@ fn highest_rate(direction: &Direction) -> Rate {
 
 /// Memory that a world takes before it holds anything.
 pub fn state_bytes(point: &Point) -> u64 {
-    let queues = point.plan.links.iter().flat_map(|link| [Heading::Down, Heading::Up].map(|heading| link.direction(heading)));
+    let queues = point.plan.links.iter().flat_map(|link| [Direction::Down, Direction::Up].map(|heading| link.direction(heading)));
     WORLD_BYTES + queues.filter_map(|direction| direction.queue.as_ref()).map(queue_bytes).sum::<u64>()
 }
 

@@ -14,12 +14,12 @@ mod verdict;
 
 use crate::session::failure::Failure;
 use crate::session::limits::Limits;
-use crate::session::memory::{Exhausted, Share};
+use crate::session::memory::{OutOfMemory, Share};
 use crate::session::scenario::{Scenario, state_bytes};
 use goodqueue_base::units::{Duration, Instant};
 use goodqueue_lab::plan::{Point, Queue};
 pub use orders::speed;
-pub use result::{Ending, Leavings};
+pub use result::{Ending, SessionResult};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::time::Duration as Wall;
@@ -73,7 +73,7 @@ pub enum Control {
 }
 
 /// Environment of a session: clock, readers, turns.
-pub trait Surroundings {
+pub trait Environment {
     /// Wall time since any fixed instant.
     fn now(&self) -> Wall;
 
@@ -129,7 +129,7 @@ const MAX_SIGNALS: usize = 100;
 /// Least simulated time between two looks at the clock.
 const MIN_STRIDE_S: f64 = 1e-6;
 /// Between two looks of a paused session at whether anybody watches.
-const LOOK_AROUND: Wall = Wall::from_millis(200);
+const POLL_INTERVAL: Wall = Wall::from_millis(200);
 
 /// Worlds side by side, watched and changed while they run.
 pub struct Session<S> {
@@ -161,7 +161,7 @@ pub struct Session<S> {
     readers: usize,
 }
 
-impl<S: Surroundings> Session<S> {
+impl<S: Environment> Session<S> {
     /// Builds the worlds. `speed` as in [`Request`](crate::session::Request); `memory` is an empty
     /// share.
     ///
@@ -175,7 +175,7 @@ impl<S: Surroundings> Session<S> {
         mut memory: Share,
         surroundings: S,
     ) -> Result<Self, Failure> {
-        let exhausted = |error: Exhausted| Failure::unprocessable(error.to_string());
+        let exhausted = |error: OutOfMemory| Failure::unprocessable(error.to_string());
         memory.resize(scenario.variants.iter().map(|variant| state_bytes(&variant.point)).sum()).map_err(exhausted)?;
         let variants =
             (0..scenario.variants.len()).map(|number| Variant::new(&scenario, number)).collect::<Result<Vec<_>, _>>()?;
@@ -249,7 +249,7 @@ impl<S: Surroundings> Session<S> {
         }
         if self.paused {
             self.clock = None;
-            return Next::Wait(LOOK_AROUND);
+            return Next::Wait(POLL_INTERVAL);
         }
         let until = self.next_stop(begun);
         self.advance_for_a_frame(until, begun);

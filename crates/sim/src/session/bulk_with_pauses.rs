@@ -1,6 +1,6 @@
 //! A transfer of fixed size, a pause, and again.
 
-use super::{Action, After, Direction, Event, Measurement, ROUND_TRIPS_FRESH, ROUND_TRIPS_OPEN, SessionContext};
+use super::{Action, After, Event, Measurement, Payload, ROUND_TRIPS_FRESH, ROUND_TRIPS_OPEN, SessionContext};
 use crate::spec::ConnectionUse;
 use goodqueue_base::units::{Duration, Instant};
 
@@ -46,6 +46,6 @@ impl BulkWithPauses {
         }
         self.began = context.now;
         context.measure(Measurement::Began);
-        context.send(CHANNEL, Direction::Data, self.bytes, if fresh { After::Close } else { After::Keep });
+        context.send(CHANNEL, Payload::Data, self.bytes, if fresh { After::Close } else { After::Keep });
     }
 }

@@ -1,7 +1,7 @@
 //! Transfers from a list with start and size, each on a connection of its own.
 
 use super::channels::ChannelPool;
-use super::{Action, After, Direction, Event, Measurement, ROUND_TRIPS_FRESH, SessionContext};
+use super::{Action, After, Event, Measurement, Payload, ROUND_TRIPS_FRESH, SessionContext};
 use crate::spec::Transfer;
 use goodqueue_base::units::Instant;
 use std::sync::Arc;
@@ -66,7 +66,7 @@ impl List {
         self.begun[place] = (context.now, bytes);
         context.measure(Measurement::Began);
         context.act(Action::Connect(channel));
-        context.send(channel, Direction::Data, bytes, After::Close);
+        context.send(channel, Payload::Data, bytes, After::Close);
     }
 }
 
@@ -102,10 +102,10 @@ mod tests {
         let actions = handle(&mut list, start, Event::Start);
         assert_eq!(sent(&actions), [(0, 10)]);
         assert_eq!(actions.last(), Some(&Action::Wake(start + Duration::ms(5))));
-        handle(&mut list, start + Duration::ms(3), Event::Acknowledged(0, Direction::Data));
+        handle(&mut list, start + Duration::ms(3), Event::Acknowledged(0, Payload::Data));
         let actions = handle(&mut list, start + Duration::ms(5), Event::Alarm);
         assert_eq!(sent(&actions), [(0, 20), (1, 30)], "the channel that is free again comes first");
-        let done = handle(&mut list, start + Duration::ms(8), Event::Acknowledged(1, Direction::Data));
+        let done = handle(&mut list, start + Duration::ms(8), Event::Acknowledged(1, Payload::Data));
         let complete = Measurement::Complete { began: start + Duration::ms(5), bytes: 30, round_trips: ROUND_TRIPS_FRESH };
         assert_eq!(done, [Action::Measure(complete)]);
     }

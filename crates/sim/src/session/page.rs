@@ -4,9 +4,7 @@
 //! Each page opens new connections, as pages of different sites do, and keeps them open for
 //! all of its objects (RFC 7928 §7.2).
 
-use super::{
-    Action, After, Channel, Direction, Event, Measurement, ROUND_TRIPS_FRESH, ROUND_TRIPS_OPEN, SessionContext, round_up,
-};
+use super::{Action, After, Channel, Event, Measurement, Payload, ROUND_TRIPS_FRESH, ROUND_TRIPS_OPEN, SessionContext, round_up};
 use crate::random::normal;
 use crate::spec::PageSpec;
 use goodqueue_aqm::math::{exp, log};
@@ -56,7 +54,7 @@ impl Page {
     pub(super) fn handle(&mut self, event: Event, context: &mut SessionContext<'_>) {
         match event {
             Event::Start | Event::Alarm if !self.stopped => self.begin(context),
-            Event::Arrived(channel, Direction::Request) => {
+            Event::Arrived(channel, Payload::Request) => {
                 if self.spec.server_delay.is_zero() {
                     self.answer(channel, context);
                 } else {
@@ -65,7 +63,7 @@ impl Page {
             }
             Event::ChannelAlarm(channel) => self.answer(channel, context),
             Event::FirstByte(channel) => context.measure(Measurement::FirstByte { since: self.fetches[channel as usize].asked }),
-            Event::Arrived(channel, Direction::Data) => self.complete(channel, context),
+            Event::Arrived(channel, Payload::Data) => self.complete(channel, context),
             Event::Stop => self.stopped = true,
             _ => {}
         }
@@ -86,11 +84,11 @@ impl Page {
         let bytes = round_up(exp(self.log_median + LOG_DEVIATION * normal(context.rng)), MAX).max(MIN);
         self.fetches[channel as usize] = Fetch { asked: context.now, bytes, round_trips };
         context.measure(Measurement::Began);
-        context.send(channel, Direction::Request, self.spec.request.get(), After::Keep);
+        context.send(channel, Payload::Request, self.spec.request.get(), After::Keep);
     }
 
     fn answer(&self, channel: Channel, context: &mut SessionContext<'_>) {
-        context.send(channel, Direction::Data, self.fetches[channel as usize].bytes, After::Keep);
+        context.send(channel, Payload::Data, self.fetches[channel as usize].bytes, After::Keep);
     }
 
     fn complete(&mut self, channel: Channel, context: &mut SessionContext<'_>) {

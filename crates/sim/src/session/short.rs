@@ -2,7 +2,7 @@
 //! connection of its own.
 
 use super::channels::ChannelPool;
-use super::{Action, After, Direction, Event, Measurement, ROUND_TRIPS_FRESH, SessionContext};
+use super::{Action, After, Event, Measurement, Payload, ROUND_TRIPS_FRESH, SessionContext};
 use crate::random::exponential;
 use crate::spec::Arrivals;
 use goodqueue_base::units::{Duration, Instant};
@@ -60,6 +60,6 @@ impl Short {
         self.began[place] = context.now;
         context.measure(Measurement::Began);
         context.act(Action::Connect(channel));
-        context.send(channel, Direction::Data, self.bytes, After::Close);
+        context.send(channel, Payload::Data, self.bytes, After::Close);
     }
 }

@@ -7,7 +7,7 @@
 //! is requested as soon as it fits below the target. Playback begins with the first segment and
 //! stalls while the buffer is empty.
 
-use super::{Action, After, Direction, Event, Measurement, ROUND_TRIPS_FRESH, ROUND_TRIPS_OPEN, SessionContext};
+use super::{Action, After, Event, Measurement, Payload, ROUND_TRIPS_FRESH, ROUND_TRIPS_OPEN, SessionContext};
 use crate::spec::VideoSpec;
 use goodqueue_base::units::{Duration, Instant};
 
@@ -70,9 +70,9 @@ impl Video {
                 self.ask(context);
             }
             Event::Alarm if !self.stopped => self.ask(context),
-            Event::Arrived(_, Direction::Request) => context.send(CHANNEL, Direction::Data, self.segment_bits() / 8, After::Keep),
+            Event::Arrived(_, Payload::Request) => context.send(CHANNEL, Payload::Data, self.segment_bits() / 8, After::Keep),
             Event::FirstByte(_) => context.measure(Measurement::FirstByte { since: self.asked }),
-            Event::Arrived(_, Direction::Data) => self.receive(context),
+            Event::Arrived(_, Payload::Data) => self.receive(context),
             Event::Stop => self.stopped = true,
             _ => {}
         }
@@ -92,7 +92,7 @@ impl Video {
     fn ask(&mut self, context: &mut SessionContext<'_>) {
         self.asked = context.now;
         context.measure(Measurement::Began);
-        context.send(CHANNEL, Direction::Request, self.spec.request.get(), After::Keep);
+        context.send(CHANNEL, Payload::Request, self.spec.request.get(), After::Keep);
     }
 
     /// Time has passed up to `now`.

@@ -6,7 +6,7 @@
 
 use super::channels::ChannelPool;
 use super::packmime::{LogNormal, LogNormalLaw, WebLaws, response_bytes};
-use super::{Action, After, Channel, Direction, Event, Measurement, ROUND_TRIPS_FRESH, ROUND_TRIPS_OPEN, SessionContext};
+use super::{Action, After, Channel, Event, Measurement, Payload, ROUND_TRIPS_FRESH, ROUND_TRIPS_OPEN, SessionContext};
 use crate::random::weibull;
 use crate::spec::{HttpVersion, WebSpec};
 use goodqueue_base::units::{Duration, Instant, Rng};
@@ -89,7 +89,7 @@ impl Web {
                 self.begin(context);
                 self.wait(context);
             }
-            Event::Arrived(channel, Direction::Request) => {
+            Event::Arrived(channel, Payload::Request) => {
                 let delay = self.laws.server_delay(context.rng);
                 context.act(Action::WakeChannel(channel, context.now + delay));
             }
@@ -99,8 +99,8 @@ impl Web {
                 Stage::Over => {}
             },
             Event::FirstByte(channel) => context.measure(Measurement::FirstByte { since: self.visits[channel as usize].asked }),
-            Event::Arrived(channel, Direction::Data) => self.complete(channel, context),
-            Event::Acknowledged(channel, Direction::Data) if self.visits[channel as usize].stage == Stage::Over => {
+            Event::Arrived(channel, Payload::Data) => self.complete(channel, context),
+            Event::Acknowledged(channel, Payload::Data) if self.visits[channel as usize].stage == Stage::Over => {
                 self.pool.give_back(channel);
             }
             Event::Stop => self.stopped = true,
@@ -141,13 +141,13 @@ impl Web {
         visit.asked = context.now;
         context.measure(Measurement::Began);
         let after = if visit.is_last() { After::Close } else { After::Keep };
-        context.send(channel, Direction::Request, visit.request, after);
+        context.send(channel, Payload::Request, visit.request, after);
     }
 
     fn answer(&self, channel: Channel, context: &mut SessionContext<'_>) {
         let visit = &self.visits[channel as usize];
         let after = if visit.is_last() { After::Close } else { After::Keep };
-        context.send(channel, Direction::Data, visit.response, after);
+        context.send(channel, Payload::Data, visit.response, after);
     }
 
     fn complete(&mut self, channel: Channel, context: &mut SessionContext<'_>) {

@@ -1,6 +1,6 @@
 //! End hosts: starting and stopping flows, polling senders, delivering packets, keeping timers.
 
-mod late;
+mod deferred_receivers;
 mod prefetch;
 
 use super::outside::{Fate, OutsideFlow};
@@ -14,11 +14,11 @@ use crate::packet::{DsField, FlowLabel, SimPacket};
 use crate::session::{Action, Event};
 use crate::timers::{Target, Timers};
 use crate::traffic::UdpSource;
+use deferred_receivers::DeferredReceivers;
 use goodqueue_aqm::Packet;
 use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Rng};
 use goodqueue_tcp::hot::{self, Routine};
 use goodqueue_tcp::{Flags, Receiver, Segment, Sender};
-use late::Late;
 
 /// Packets that may wait at a UDP source's own access link; it drops the rest (Linux: txqueuelen
 /// 1000).
@@ -90,7 +90,7 @@ pub(super) struct Flow {
 pub(super) struct Hosts {
     pub(super) timers: Timers,
     /// Receivers that take their packets late, in worlds that have them.
-    late: Option<Late>,
+    late: Option<DeferredReceivers>,
     /// Whether the flows are so numerous that the state of most of them is not in the cache.
     pub(super) crowded: bool,
     pub(super) flows: IdVec<FlowId, Flow>,
@@ -221,10 +221,10 @@ impl World {
             // Deferred events are counted one by one.
             Stop::DeferredQueue => self.clock.events = self.clock.events + self.net.process_deferred(now) - 1,
             Stop::DeferredWire => {
-                self.clock.events += self.receive_late(now);
+                self.clock.events += self.receive_deferred(now);
                 self.clock.events = self.clock.events + self.net.cross_deferred_wire(now, lane) - 1;
             }
-            Stop::LateReceivers => self.clock.events = self.clock.events + self.receive_late(now) - 1,
+            Stop::LateReceivers => self.clock.events = self.clock.events + self.receive_deferred(now) - 1,
         }
     }
 

@@ -4,9 +4,9 @@
 
 pub(super) mod deferred;
 mod stops;
-mod ways;
+mod wire_path;
 
-use super::path::{Element, Heading, Hop, Route};
+use super::path::{Element, Hop, PathHalf, Route};
 use crate::agenda::Agenda;
 use crate::ids::{FlowId, HopId, Id, IdVec, LaneId, LinkId, SlotId, WireClassId, WireId};
 use crate::lane::Lane;
@@ -15,11 +15,11 @@ use crate::packet::{DsField, FlowLabel, SimPacket};
 use crate::probe::{EventRecorder, sojourn_line, wire_bytes};
 use crate::sys::{CROWD, SPACIOUS};
 use deferred::Deferred;
-use goodqueue_aqm::{AnyQdisc, Outlook, Qdisc, QueueView};
+use goodqueue_aqm::{AnyQdisc, Qdisc, QueueStatus, QueueView};
 use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Packets, Rate};
 use goodqueue_tcp::Segment;
-pub(super) use ways::Ways;
-use ways::prefetch_answers;
+pub(super) use wire_path::WirePath;
+use wire_path::prefetch_answers;
 
 /// The slots of the agenda.
 ///
@@ -83,7 +83,7 @@ impl Slots {
 #[derive(Clone, Copy, Debug)]
 struct Service {
     /// Nothing waits behind the packet.
-    leaves_empty: bool,
+    queue_empty_after: bool,
     /// No service event is pending.
     was_idle: bool,
 }
@@ -156,7 +156,7 @@ impl Network {
         let route = &self.routes[flow];
         let flow = FlowLabel::new(flow, route.mark);
         let packet = SimPacket { segment, flow, ip_len, ds: DsField::new(route.class, ecn), hop: 0 };
-        let hop = route.hop(Heading::of(packet.is_reverse()), 0);
+        let hop = route.hop(PathHalf::of(packet.is_reverse()), 0);
         if let Element::Link(link) = self.hops[hop].element() {
             self.enqueue(now, link, packet);
         } else {
@@ -164,7 +164,7 @@ impl Network {
         }
     }
 
-    /// See [`Ways::prefetch_answers`].
+    /// See [`WirePath::prefetch_answers`].
     #[inline(always)]
     pub(super) fn prefetch_answers(&self, upcoming: [Option<&SimPacket>; 3]) {
         prefetch_answers(&self.routes, &self.hops, &self.wires, upcoming);
@@ -173,9 +173,9 @@ impl Network {
     /// The lanes and wires that packets cross between hosts and links, and the routes that they
     /// take.
     #[inline(always)]
-    pub(super) fn ways_and_routes(&mut self) -> (Ways<'_>, &IdVec<FlowId, Route>) {
+    pub(super) fn wires_and_routes(&mut self) -> (WirePath<'_>, &IdVec<FlowId, Route>) {
         let Self { agenda, slots, lanes, hops, routes, classes, wires, .. } = self;
-        (Ways { agenda, slots: *slots, lanes, hops, classes, wires }, routes)
+        (WirePath { agenda, slots: *slots, lanes, hops, classes, wires }, routes)
     }
 
     /// Counts a packet that a host drops before it enters the network.
@@ -187,7 +187,7 @@ impl Network {
     /// The hop that a packet has reached by its hop count; `None` at its end.
     #[inline]
     pub(super) fn hop_of(&self, packet: &SimPacket) -> Option<HopId> {
-        let (first, count) = self.routes[packet.flow.id()].hops(Heading::of(packet.is_reverse()));
+        let (first, count) = self.routes[packet.flow.id()].hops(PathHalf::of(packet.is_reverse()));
         (packet.hop != count).then(|| HopId::new(first.get() + u32::from(packet.hop)))
     }
 
@@ -231,8 +231,8 @@ impl Network {
     }
 
     #[inline(always)]
-    fn ways(&mut self) -> Ways<'_> {
-        self.ways_and_routes().0
+    fn ways(&mut self) -> WirePath<'_> {
+        self.wires_and_routes().0
     }
 
     /// A packet leaves the transmitter of link `id` at `end`, unless the wire behind it loses it.
@@ -243,7 +243,7 @@ impl Network {
         if link.loss > 0.0 && self.loses(id, packet) {
             return;
         }
-        let hop = self.routes[packet.flow.id()].hop(Heading::of(packet.is_reverse()), packet.hop);
+        let hop = self.routes[packet.flow.id()].hop(PathHalf::of(packet.is_reverse()), packet.hop);
         self.leave_hop(packet, hop, exit);
     }
 
@@ -276,7 +276,7 @@ impl Network {
         // A queue that holds its packets back is served when its timer is due, except at the
         // opportunities of a recorded link.
         let link = &self.links[id];
-        let is_held = link.outlook.held_until > now && !link.rate.is_recorded();
+        let is_held = link.status.held_until > now && !link.rate.is_recorded();
         if !is_held && self.agenda.is_free(self.slots.service(id)) {
             self.start_service(now, id);
             if self.flow_control {
@@ -305,7 +305,7 @@ impl Network {
     /// The out-of-line twin for a packet that was not queued.
     #[inline(never)]
     fn transmit_passed(&mut self, now: Instant, id: LinkId, packet: &SimPacket) {
-        self.transmit(now, id, packet, Duration::ZERO, Service { leaves_empty: true, was_idle: true });
+        self.transmit(now, id, packet, Duration::ZERO, Service { queue_empty_after: true, was_idle: true });
     }
 
     /// Makes a link without a pending service event serve its backlog.
@@ -320,7 +320,7 @@ impl Network {
             self.agenda.set(self.slots.service(id), at);
         } else if link.busy_until <= now {
             // Else its timer will start the service, see `arm_queue_timer`.
-            if link.outlook.held_until <= now {
+            if link.status.held_until <= now {
                 self.transmit_next_cold(now, id);
             }
         } else {
@@ -399,7 +399,7 @@ impl Network {
             && let AnyQdisc::TailDrop(queue) = &self.links[id].qdisc
         {
             let Self { agenda, slots, lanes, hops, classes, wires, .. } = self;
-            let ways = Ways { agenda, slots: *slots, lanes, hops, classes, wires };
+            let ways = WirePath { agenda, slots: *slots, lanes, hops, classes, wires };
             ways.prefetch(&self.routes, [1, 2, 3].map(|place| queue.waiting(place)));
         }
         let link = &mut self.links[id];
@@ -413,15 +413,15 @@ impl Network {
             }
             return;
         };
-        let leaves_empty = !link.has_backlog();
-        self.transmit(now, id, &departure.packet, departure.sojourn(now), Service { leaves_empty, was_idle });
+        let queue_empty_after = !link.has_backlog();
+        self.transmit(now, id, &departure.packet, departure.sojourn(now), Service { queue_empty_after, was_idle });
     }
 
     /// Starts the transmission of a packet that has waited for `sojourn`. The recorder is at this
     /// time and link.
     #[inline(always)]
     fn transmit(&mut self, now: Instant, id: LinkId, packet: &SimPacket, sojourn: Duration, state: Service) {
-        let Service { leaves_empty, was_idle } = state;
+        let Service { queue_empty_after, was_idle } = state;
         let service = self.slots.service(id);
         let (link, recorder) = (&mut self.links[id], &mut self.recorder);
         let bytes = wire_bytes(packet, link.framing);
@@ -441,9 +441,9 @@ impl Network {
         // A queue with a timer must hear of idleness in order of time; others are told before their
         // next arrival. A queue that holds its packets back for longer is asked when it no longer
         // does.
-        link.idle_notice_pending = leaves_empty;
+        link.idle_notice_pending = queue_empty_after;
         let is_asked =
-            if leaves_empty { !self.agenda.is_free(self.slots.queue_timer(id)) } else { link.outlook.held_until <= end };
+            if queue_empty_after { !self.agenda.is_free(self.slots.queue_timer(id)) } else { link.status.held_until <= end };
         if is_asked || !was_idle {
             self.agenda.set(service, if is_asked { end } else { Instant::MAX });
         }
@@ -506,7 +506,7 @@ impl Network {
     #[cfg_attr(target_arch = "wasm32", inline(never))]
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(super) fn arm_queue_timer(&mut self, now: Instant, id: LinkId) {
-        let Link { qdisc, outlook: Outlook { timer, held_until, .. }, .. } = &self.links[id];
+        let Link { qdisc, status: QueueStatus { timer, held_until, .. }, .. } = &self.links[id];
         // Tail drop, which has neither, first: that is one comparison.
         if matches!(qdisc, AnyQdisc::TailDrop(_)) {
             return;
@@ -525,7 +525,7 @@ impl Network {
     /// A queue's own timer is due.
     pub(super) fn queue_timer_event(&mut self, now: Instant, id: LinkId) {
         let link = &mut self.links[id];
-        if link.outlook.timer <= now {
+        if link.status.timer <= now {
             link.handle_timer(now);
         }
         // A shaper may release packets that it held back.
@@ -560,7 +560,7 @@ impl Network {
     /// Adds a flow to, or removes it from, the flows that could lose packets at the links on its
     /// way.
     pub(super) fn count_active(&mut self, flow: FlowId, active: bool) {
-        for hop in self.routes[flow].hop_ids(Heading::Forward) {
+        for hop in self.routes[flow].hop_ids(PathHalf::Forward) {
             if let Element::Link(link) = self.hops[hop].element() {
                 let count = &mut self.recorder.losses[link].active;
                 *count = if active { *count + 1 } else { *count - 1 };

@@ -131,14 +131,14 @@ impl Host {
 
 /// The direction in which a packet travels along its flow's route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Heading {
+pub(super) enum PathHalf {
     /// The direction from source to sink.
     Forward,
     /// The direction from sink to source.
     Reverse,
 }
 
-impl Heading {
+impl PathHalf {
     pub(super) const BOTH: [Self; 2] = [Self::Forward, Self::Reverse];
 
     #[inline(always)]
@@ -168,23 +168,23 @@ const _: () = assert!(size_of::<Route>() <= 28);
 impl Route {
     /// First hop and number of hops of one direction.
     #[inline]
-    pub(super) fn hops(&self, heading: Heading) -> (HopId, u8) {
+    pub(super) fn hops(&self, heading: PathHalf) -> (HopId, u8) {
         match heading {
-            Heading::Forward => (self.hops, self.forward),
-            Heading::Reverse => (self.hop(Heading::Reverse, 0), self.reverse),
+            PathHalf::Forward => (self.hops, self.forward),
+            PathHalf::Reverse => (self.hop(PathHalf::Reverse, 0), self.reverse),
         }
     }
 
     /// All hops of one direction.
-    pub(super) fn hop_ids(&self, heading: Heading) -> impl DoubleEndedIterator<Item = HopId> + use<> {
+    pub(super) fn hop_ids(&self, heading: PathHalf) -> impl DoubleEndedIterator<Item = HopId> + use<> {
         let (first, count) = self.hops(heading);
         hop_ids(first, usize::from(count))
     }
 
     /// The hop after `behind` others in one direction.
     #[inline(always)]
-    pub(super) fn hop(&self, heading: Heading, behind: u8) -> HopId {
-        let skipped = if heading == Heading::Reverse { u32::from(self.forward) } else { 0 };
+    pub(super) fn hop(&self, heading: PathHalf, behind: u8) -> HopId {
+        let skipped = if heading == PathHalf::Reverse { u32::from(self.forward) } else { 0 };
         HopId::new(self.hops.get() + skipped + u32::from(behind))
     }
 }

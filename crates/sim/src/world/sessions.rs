@@ -15,7 +15,7 @@ use super::{Control, World, WorldError, measure::FlowReading};
 use crate::completions::Ideal;
 use crate::ids::{ChannelId, ControlId, FlowId, GroupId, LinkId, SessionId, StreamId, TcpId};
 use crate::packet::flow_hash;
-use crate::session::{Action, Channel, Direction, Event, Measurement, Session, SessionContext, VideoReading};
+use crate::session::{Action, Channel, Event, Measurement, Payload, Session, SessionContext, VideoReading};
 use crate::timers::Target;
 use goodqueue_aqm::Qdisc;
 use goodqueue_base::units::{Bytes, Instant, Rng};
@@ -136,8 +136,8 @@ impl World {
             Action::Send { channel, direction, bytes, after } => {
                 let host = &self.hosts.channels[self.hosts.sessions[session].channels[channel as usize]];
                 let (stream, opposite) = match direction {
-                    Direction::Data => (host.data, host.request),
-                    Direction::Request => (host.request.unwrap_or(host.data), Some(host.data)),
+                    Payload::Data => (host.data, host.request),
+                    Payload::Request => (host.request.unwrap_or(host.data), Some(host.data)),
                 };
                 self.send_message(stream, opposite, bytes, after);
             }
@@ -201,8 +201,8 @@ impl World {
         let channel = self.hosts.channels.next_id();
         let control = self.hosts.controls.push(Control::Channel(channel));
         let asks = self.hosts.sessions[session].model.asks();
-        let data = self.add_stream(session, channel, Direction::Data);
-        let request = asks.then(|| self.add_stream(session, channel, Direction::Request));
+        let data = self.add_stream(session, channel, Payload::Data);
+        let request = asks.then(|| self.add_stream(session, channel, Payload::Request));
         self.hosts.channels.push(ChannelHost { session, number, data, request, control });
         self.hosts.sessions[session].channels.push(channel);
     }
@@ -217,9 +217,9 @@ impl World {
     }
 
     /// Tells the queues on a stream's way the weight of its flows. Requests take the reverse route.
-    fn set_stream_weight(&mut self, session: SessionId, first_flow: FlowId, direction: Direction) {
+    fn set_stream_weight(&mut self, session: SessionId, first_flow: FlowId, direction: Payload) {
         let WeightedQueues { weight, forward, reverse } = &self.hosts.sessions[session].path.queues;
-        let requests = direction == Direction::Request;
+        let requests = direction == Payload::Request;
         for (links, is_reverse) in [(forward, requests), (reverse, !requests)] {
             for &link in links {
                 for flow in flow_numbers(first_flow) {
@@ -270,7 +270,7 @@ impl World {
         self.hosts.sessions[session].model.video(self.clock.now)
     }
 
-    fn notify_of(&mut self, stream: StreamId, event: impl FnOnce(Channel, Direction) -> Event) {
+    fn notify_of(&mut self, stream: StreamId, event: impl FnOnce(Channel, Payload) -> Event) {
         let (channel, _, direction) = self.hosts.streams[stream].origin();
         let ChannelHost { session, number, .. } = self.hosts.channels[channel];
         self.notify_session(session, event(number, direction));

@@ -4,7 +4,7 @@ use crate::evaluate::subject::{NoForm, Subject};
 use crate::evaluate::suite::{Family, Suite};
 use crate::gallery::experiment::{Experiment, Mode};
 use crate::gallery::samples::Measured;
-use goodqueue_lab::plan::{OwnKinds, Plan, PlanError};
+use goodqueue_lab::plan::{CustomKinds, Plan, PlanError};
 use std::path::Path;
 
 /// The evaluation that is asked for.
@@ -25,7 +25,7 @@ pub struct Question {
     /// Root of all randomness; `None`: the scenarios' own.
     pub seed: Option<u64>,
     /// Algorithms of the program's own that subjects may name.
-    pub own: OwnKinds,
+    pub own: CustomKinds,
 }
 
 /// A subject in one placement of one family.

@@ -5,7 +5,7 @@ use crate::evaluate::suite::{Form, Judged};
 use goodqueue_aqm::sched;
 use goodqueue_aqm::spec::{Family, KindSpec};
 use goodqueue_lab::compare::{Comparison, ComparisonError, Signal, control};
-use goodqueue_lab::plan::{OwnKinds, Plan, PlanError};
+use goodqueue_lab::plan::{CustomKinds, Plan, PlanError};
 use goodqueue_lab::quantity;
 use sha2::{Digest, Sha256};
 use std::path::Path;
@@ -72,7 +72,7 @@ pub enum NoForm {
     /// The placement needs a queue within fair queueing, and kinds of the program's own cannot
     /// stand there.
     #[error("is of the program's own kinds")]
-    OwnKind,
+    CustomKind,
     /// The placement needs a queue within fair queueing, and this one divides the line by itself.
     #[error("schedules by itself")]
     Schedules,
@@ -91,7 +91,7 @@ impl Subject {
     ///
     /// # Errors
     /// When there is no such file or kind, or a parameter is wrong.
-    pub fn read(judged: Judged, text: &str, own: &OwnKinds) -> Result<Self, SubjectError> {
+    pub fn read(judged: Judged, text: &str, own: &CustomKinds) -> Result<Self, SubjectError> {
         let text = text.trim();
         let refuse = |fault: SubjectFault| SubjectError { judged, text: quantity::excerpt(text), fault };
         let subject = if Path::new(text).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml")) {
@@ -132,7 +132,7 @@ impl Subject {
         }
     }
 
-    fn try_out(&self, own: &OwnKinds) -> Result<(), PlanError> {
+    fn try_out(&self, own: &CustomKinds) -> Result<(), PlanError> {
         let plan = Plan::parse_knowing("trial", TRIAL, Path::new(""), own.clone())?;
         plan.with_overrides(&[(self.key_of_trial().to_owned(), self.toml())]).map(|_| ())
     }
@@ -200,7 +200,7 @@ impl Subject {
             | Family::Own => false,
         };
         match kind_of(&inner) {
-            None => return Err(NoForm::OwnKind),
+            None => return Err(NoForm::CustomKind),
             Some(kind) if schedules(kind.family) => return Err(NoForm::Schedules),
             Some(_) => {}
         }

@@ -104,7 +104,7 @@ fn tasks(measured: &[Measured]) -> Vec<Task> {
 /// about in proportion to it.
 fn weight(experiment: &Experiment, point: usize) -> f64 {
     let scenario = &experiment.points[point].plan;
-    let rate = scenario.main_link().direction(goodqueue_lab::plan::Heading::Down).nominal_rate();
+    let rate = scenario.main_link().direction(goodqueue_lab::plan::Direction::Down).nominal_rate();
     rate.as_bytes_s_f64() * (scenario.warmup + scenario.duration).as_secs_f64()
 }
 

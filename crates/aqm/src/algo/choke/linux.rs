@@ -10,7 +10,7 @@
 use super::AboveMax;
 use crate::aqm::{Comparison, Env, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::{LinuxDraws, linux_has_only};
-use crate::spec::{Given, LinkFacts, ParamError, Size, Value};
+use crate::spec::{ParamValues, LinkFacts, ParamError, Size, Value};
 use alloc::collections::VecDeque;
 
 const MAX_TRIES: u32 = 3;
@@ -54,7 +54,7 @@ impl LinuxChokeParams {
     /// # Errors
     /// When a parameter is given that Linux does not have, a required one is missing, or a value
     /// has no representation in Linux.
-    pub fn build(given: &Given<'_>, _link: &LinkFacts) -> Result<Self, ParamError> {
+    pub fn build(given: &ParamValues<'_>, _link: &LinkFacts) -> Result<Self, ParamError> {
         linux_has_only(given, &["min_th", "max_th", "max_p", "w_q", "harddrop"])?;
         let packets = |param| match given.value(param) {
             Some(Value::Size(Size::Packets(packets))) if packets >= 1.0 => Ok(packets as u64),

@@ -20,7 +20,7 @@ fn instant(values: &[(&'static str, Value)]) -> Choke {
     let packets = |name, count| (name, Value::Size(Size::Packets(count)));
     let mut all: Vec<_> = values.to_vec();
     all.extend([packets("min_th", 5.0), packets("max_th", 10.0), ("w_q", Value::Number(1.0))]);
-    Choke::build(&Given::new(&Choke::KINDS[0], &all).expect("known parameters"), &facts()).expect("valid")
+    Choke::build(&ParamValues::new(&Choke::KINDS[0], &all).expect("known parameters"), &facts()).expect("valid")
 }
 
 fn packet(flow: u32, ecn: Ecn) -> PacketView {
@@ -95,7 +95,7 @@ fn an_empty_queue_holds_nobody_to_meet() {
 fn a_drop_at_an_empty_queue_leaves_it_idle() {
     let packets = |name, count| (name, Value::Size(Size::Packets(count)));
     let values = [packets("min_th", 5.0), packets("max_th", 10.0), ("w_q", Value::Number(0.002))];
-    let choke = Choke::build(&Given::new(&Choke::KINDS[0], &values).expect("known parameters"), &facts()).expect("valid");
+    let choke = Choke::build(&ParamValues::new(&Choke::KINDS[0], &values).expect("known parameters"), &facts()).expect("valid");
     let mut queue = ManagedQueue::new(choke, Limit::packets(100)).with_rng(Rng::new(8));
     let arrive = |queue: &mut ManagedQueue<SimplePacket, Choke>, ns: u64, flow: u32| {
         queue.enqueue(Instant::from_nanos(ns), SimplePacket { flow, ..SimplePacket::new(1500) }, &mut NoSink);
@@ -111,7 +111,7 @@ fn a_drop_at_an_empty_queue_leaves_it_idle() {
 fn thresholds_out_of_order_are_refused() {
     let packets = |name, count| (name, Value::Size(Size::Packets(count)));
     let values = [packets("min_th", 9.0), packets("max_th", 8.0)];
-    let refused = Choke::build(&Given::new(&Choke::KINDS[0], &values).expect("known parameters"), &facts());
+    let refused = Choke::build(&ParamValues::new(&Choke::KINDS[0], &values).expect("known parameters"), &facts());
     assert_eq!(refused.expect_err("a contradiction").to_string(), "max_th: 8 packets is below min_th: allowed from 9 packets");
 }
 
@@ -120,7 +120,7 @@ fn thresholds_out_of_order_are_refused() {
 fn share_of_a_flood(load: f64) -> f64 {
     let packets = |name, count| (name, Value::Size(Size::Packets(count)));
     let values = [packets("min_th", 20.0), packets("max_th", 60.0), ("w_q", Value::Number(0.02))];
-    let choke = Choke::build(&Given::new(&Choke::KINDS[0], &values).expect("known parameters"), &facts()).expect("valid");
+    let choke = Choke::build(&ParamValues::new(&Choke::KINDS[0], &values).expect("known parameters"), &facts()).expect("valid");
     let mut queue = ManagedQueue::new(choke, Limit::packets(300)).with_rng(Rng::new(6));
     let mut chance = Rng::new(7);
     let (mut id, mut flood, mut others, mut polite) = (0, 0, 0, 0.7);

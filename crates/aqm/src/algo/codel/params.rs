@@ -1,7 +1,7 @@
 //! CoDel's settings, and their description.
 
 use super::{Arithmetic, Reentry};
-use crate::spec::{Given, LinkFacts, Param, ParamError, Unit};
+use crate::spec::{ParamValues, LinkFacts, Param, ParamError, Unit};
 use goodqueue_base::units::{Bytes, Duration};
 
 /// CoDel's settings.
@@ -38,7 +38,7 @@ impl Default for CoDelParams {
 
 impl CoDelParams {
     /// The settings of a kind that lists all of CoDel's parameters, or some of them.
-    pub(super) fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+    pub(super) fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let reentry = given.choice("reentry").unwrap_or_default();
         let params = Self {
             ce_threshold: given.duration("ce_threshold").unwrap_or(Duration::MAX),
@@ -54,7 +54,7 @@ impl CoDelParams {
     }
 
     /// The target and interval of a kind that has no other parameters of CoDel.
-    pub(crate) fn of_target_and_interval(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+    pub(crate) fn of_target_and_interval(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let defaults = Self::default();
         let target = given.duration("target").unwrap_or(defaults.target);
         let interval = given.duration("interval").unwrap_or(defaults.interval);

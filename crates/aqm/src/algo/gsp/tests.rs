@@ -142,7 +142,7 @@ fn build(values: &[(&'static str, Value)], rate: Option<Rate>) -> Result<Gsp, Pa
         overhead: Bytes::ZERO,
         limit: crate::Limit::packets(100),
     };
-    Gsp::build(&Given::new(kind("gsp").expect("a listed kind"), values)?, &link)
+    Gsp::build(&ParamValues::new(kind("gsp").expect("a listed kind"), values)?, &link)
 }
 
 #[test]

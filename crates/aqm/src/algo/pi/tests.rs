@@ -125,7 +125,7 @@ fn facts() -> LinkFacts {
 }
 
 fn build(values: &[(&'static str, Value)], link: &LinkFacts) -> Result<Pi, ParamError> {
-    Pi::build(&Given::new(&Pi::KINDS[0], values).expect("single values in range"), link)
+    Pi::build(&ParamValues::new(&Pi::KINDS[0], values).expect("single values in range"), link)
 }
 
 #[test]

@@ -23,7 +23,7 @@
 
 use crate::aqm::{Env, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::linux_has_only;
-use crate::spec::{Decimal, Given, LinkFacts, ParamError};
+use crate::spec::{Decimal, ParamValues, LinkFacts, ParamError};
 use goodqueue_base::units::{Bytes, Duration, Instant};
 
 /// Binary logarithm of the nanoseconds in a tick.
@@ -65,7 +65,7 @@ impl LinuxPieParams {
     /// # Errors
     /// When a parameter is given that Linux does not have, or a gain that is not a whole number of
     /// sixteenths.
-    pub fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+    pub fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         linux_has_only(
             given,
             &["target", "t_update", "alpha", "beta", "flows", "quantum", "header", "memory_limit", "perturbation", "hash"],

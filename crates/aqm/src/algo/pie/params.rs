@@ -1,7 +1,7 @@
 //! Settings of PIE and the parameters they are read from.
 
 use crate::queue::Limit;
-use crate::spec::{Default as ParamDefault, Given, LinkFacts, Param, ParamError, Size, Unit, Value};
+use crate::spec::{Default as ParamDefault, ParamValues, LinkFacts, Param, ParamError, Size, Unit, Value};
 use goodqueue_base::units::{Bytes, Duration};
 
 /// Source of the queueing delay.
@@ -117,7 +117,7 @@ pub(crate) const BYTES: Param = switch("bytes", false, "scale the probability by
 
 impl PieParams {
     /// Reads the parameters that all kinds with PIE share.
-    pub(crate) fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+    pub(crate) fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let defaults = Self { mean_pktsize: link.mtu, limit: link.limit, ..Self::default() };
         let departure_rate = given.choice("estimator") == Some("departure-rate");
         Ok(Self {

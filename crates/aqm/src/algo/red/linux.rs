@@ -11,7 +11,7 @@
 
 use crate::aqm::{Env, QueueView, Reason, Verdict};
 use crate::arithmetic::linux_has_only;
-use crate::spec::{Given, LinkFacts, ParamError};
+use crate::spec::{ParamValues, LinkFacts, ParamError};
 use goodqueue_base::units::Bytes;
 
 /// Settings of RED in Linux.
@@ -49,7 +49,7 @@ impl LinuxRedParams {
     /// # Errors
     /// When a parameter is given that Linux does not have, a required one is missing, or a value
     /// has no representation in Linux.
-    pub fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+    pub fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         if given.kind() != "red" {
             let message = alloc::format!("`{}` has no Linux form here: allowed exact", given.kind());
             return Err(ParamError { param: "arithmetic", message });
@@ -72,7 +72,7 @@ impl LinuxRedParams {
 }
 
 /// Weight of a sample as an exponent of one half.
-pub(crate) fn weight_log(given: &Given<'_>) -> Result<u32, ParamError> {
+pub(crate) fn weight_log(given: &ParamValues<'_>) -> Result<u32, ParamError> {
     let weight = given.number("w_q");
     let log = (1..32).find(|&log| weight == Some(1.0 / (1u64 << log) as f64));
     log.ok_or_else(|| ParamError {

@@ -3,7 +3,7 @@
 use crate::arithmetic::ARITHMETIC;
 use crate::math::exp;
 use crate::spec::{
-    Default as ParamDefault, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit, Value,
+    Default as ParamDefault, Family, ParamValues, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit, Value,
 };
 use goodqueue_base::units::{Bytes, Duration, Rate};
 
@@ -35,7 +35,7 @@ pub enum WeightRule {
 
 impl WeightRule {
     /// Reads the rule from the parameters.
-    pub(crate) fn of(given: &Given<'_>) -> Self {
+    pub(crate) fn of(given: &ParamValues<'_>) -> Self {
         match given.choice("auto_w_q") {
             Some("second") => Self::Second,
             Some("tenth") => Self::Tenth,
@@ -196,7 +196,7 @@ impl RedParams {
     ///
     /// # Errors
     /// When an automatic setting or a time needs the link's rate, and it is unknown.
-    pub fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+    pub fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let size = |name| match given.value(name) {
             Some(Value::Size(size)) => Some(size),
             _ => None,
@@ -347,7 +347,7 @@ pub(super) const KINDS: &[KindSpec] = &[
         family: Family::Red,
         signal: SUMMARY_SIGNAL,
         marks: Marking::Possible,
-        weighs: false,
+        uses_weights: false,
     },
     KindSpec {
         base: Kind {
@@ -361,6 +361,6 @@ pub(super) const KINDS: &[KindSpec] = &[
         family: Family::Red,
         signal: SUMMARY_SIGNAL,
         marks: Marking::Possible,
-        weighs: false,
+        uses_weights: false,
     },
 ];

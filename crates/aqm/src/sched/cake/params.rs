@@ -5,7 +5,7 @@ use crate::algo::cobalt::{self, CobaltParams};
 use crate::aqm::{FlowHash, Hosts};
 use crate::arithmetic::ARITHMETIC;
 use crate::framing;
-use crate::spec::{Default as ParamDefault, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit, Value};
+use crate::spec::{Default as ParamDefault, Family, ParamValues, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit, Value};
 use alloc::vec;
 use alloc::vec::Vec;
 use goodqueue_base::units::{Bytes, Class, Framing, Rate};
@@ -175,7 +175,7 @@ impl Default for CakeParams {
     }
 }
 
-fn chosen<T: Copy + Default>(given: &Given<'_>, name: &str, words: &[(&str, T)]) -> T {
+fn chosen<T: Copy + Default>(given: &ParamValues<'_>, name: &str, words: &[(&str, T)]) -> T {
     let word = given.choice(name);
     words.iter().find(|(known, _)| Some(*known) == word).map_or_else(T::default, |(_, value)| *value)
 }
@@ -186,7 +186,7 @@ impl CakeParams {
     /// # Errors
     /// When COBALT's target is longer than its interval, or what Linux estimates or splits is asked
     /// for.
-    pub fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+    pub fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         if given.switch("autorate") == Some(true) {
             let message = "allowed false: the rate is not estimated from arrivals; give `rate`".into();
             return Err(ParamError { param: "autorate", message });
@@ -278,5 +278,5 @@ pub(super) const KIND: KindSpec = KindSpec {
     family: Family::FlowQueueing,
     signal: "sojourn time in each queue, at the head; overflows; class, hosts and flow of each packet",
     marks: Marking::Possible,
-    weighs: false,
+    uses_weights: false,
 };

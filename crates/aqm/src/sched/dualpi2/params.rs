@@ -1,6 +1,6 @@
 //! DualPI2's settings, and their description.
 
-use crate::spec::{Default as ParamDefault, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit, Value};
+use crate::spec::{Default as ParamDefault, Family, ParamValues, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit, Value};
 use goodqueue_base::units::{Bytes, Duration, Packets};
 
 /// The choice of the queue that goes next while both have packets.
@@ -104,7 +104,7 @@ impl DualPi2Params {
     ///
     /// # Errors
     /// When a parameter of the scheduler is given that the other scheduler has.
-    pub fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+    pub fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let span = |name| given.duration(name).unwrap_or_default();
         let t_update = given.duration("t_update");
         let defaults = if given.is_given("target") || given.is_given("rtt_max") {
@@ -209,5 +209,5 @@ pub(super) const KIND: KindSpec = KindSpec {
     family: Family::DualQueue,
     signal: "age of both heads, and sojourn time of L4S packets; on departure",
     marks: Marking::Possible,
-    weighs: false,
+    uses_weights: false,
 };

@@ -9,7 +9,7 @@ use crate::books::EcnPolicy;
 use crate::outline::aside;
 use crate::qdisc::Packet;
 use crate::sched::{Scheduler, Setup};
-use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit};
+use crate::spec::{Family, ParamValues, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit};
 
 pub(crate) const fn choice(
     name: &'static str,
@@ -94,14 +94,14 @@ const FQ_CODEL: KindSpec = KindSpec {
     family: Family::FlowQueueing,
     signal: "sojourn time, at each flow's head",
     marks: Marking::Possible,
-    weighs: false,
+    uses_weights: false,
 };
 
 impl Scheduler for FqCoDelKind {
     const KIND: KindSpec = FQ_CODEL;
     type Queue<P> = FairQueue<P, CoDel>;
 
-    fn build<P: Packet, R>(given: &Given<'_>, setup: Setup<'_>, keep: impl FnOnce(Self::Queue<P>) -> R) -> Result<R, ParamError> {
+    fn build<P: Packet, R>(given: &ParamValues<'_>, setup: Setup<'_>, keep: impl FnOnce(Self::Queue<P>) -> R) -> Result<R, ParamError> {
         let codel = CoDel::build(given, setup.link)?;
         let params = FairQueueParams::build(given, setup.link)?;
         let ecn = if given.switch("ecn") == Some(false) { EcnPolicy::Drop } else { setup.ecn };
@@ -129,19 +129,19 @@ const FAIR: KindSpec = KindSpec {
     family: Family::FlowQueueing,
     signal: "that of the algorithm, for each flow",
     marks: Marking::Possible,
-    weighs: false,
+    uses_weights: false,
 };
 
 impl Scheduler for FairKind {
     const KIND: KindSpec = FAIR;
     type Queue<P> = FairQueue<P, AnyAqm>;
 
-    fn build<P: Packet, R>(given: &Given<'_>, setup: Setup<'_>, keep: impl FnOnce(Self::Queue<P>) -> R) -> Result<R, ParamError> {
+    fn build<P: Packet, R>(given: &ParamValues<'_>, setup: Setup<'_>, keep: impl FnOnce(Self::Queue<P>) -> R) -> Result<R, ParamError> {
         let Some(inner) = setup.of else {
             let message = "`fair` needs the algorithm of its flows, for instance { kind = \"pie\" }".into();
             return Err(ParamError { param: "of", message });
         };
-        let aqm = AnyAqm::build_boxed(&Given::new(inner.kind, &inner.params)?, setup.link)?;
+        let aqm = AnyAqm::build_boxed(&ParamValues::new(inner.kind, &inner.params)?, setup.link)?;
         let params = FairQueueParams::build(given, setup.link)?;
         Ok(aside(|| {
             let mut queue = FairQueue::over(&*aqm, setup.link.limit, params);
@@ -157,7 +157,7 @@ impl FairQueueParams {
     ///
     /// # Errors
     /// When a size is given as a time and the link's rate is unknown.
-    pub fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+    pub fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let defaults = Self::default();
         let count = |name| given.listed(name).and_then(|name| given.number(name)).map(|n| n as u32);
         let word = |name| given.listed(name).and_then(|name| given.choice(name));

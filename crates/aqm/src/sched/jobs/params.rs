@@ -1,6 +1,6 @@
 //! The promises to each class, and the parameters of kind `jobs`.
 
-use crate::spec::{Default as ParamDefault, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit, Value};
+use crate::spec::{Default as ParamDefault, Family, ParamValues, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit, Value};
 use goodqueue_base::units::{Class, Duration};
 
 /// Most classes.
@@ -97,7 +97,7 @@ impl JobsParams {
     /// # Errors
     /// When a class is promised something that does not exist, the link's rate is unknown, or the
     /// projection is off and has parameters.
-    pub fn build(given: &Given<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
+    pub fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let classes = given.number("classes").map_or(4, |n| n as usize);
         // By reference, and not a copy of all names on the stack.
         for names in [&DELAY_SHARE, &LOSS_SHARE, &DELAY_BOUND, &LOSS_BOUND, &RATE] {
@@ -224,5 +224,5 @@ pub(super) const KIND: KindSpec = KindSpec {
     family: Family::Classes,
     signal: "age of each class's head, backlogs and losses of classes; on arrival",
     marks: Marking::Possible,
-    weighs: false,
+    uses_weights: false,
 };

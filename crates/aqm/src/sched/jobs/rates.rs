@@ -104,7 +104,7 @@ pub(super) fn redistribute(classes: &mut [Account], link: f64) {
 pub(super) struct Load {
     pub(super) link: f64,
     pub(super) mean_packet: f64,
-    /// Offered load.
+    /// OfferedPacket load.
     pub(super) utilization: f64,
     pub(super) sampling: f64,
 }

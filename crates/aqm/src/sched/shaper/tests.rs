@@ -131,7 +131,7 @@ fn refuses_what_cannot_work() {
         LinkFacts { rate: Some(Rate::mbit(10)), delay: Duration::ms(1), mtu: FULL, overhead: Bytes::new(14), limit: Limit::NONE };
     use crate::spec::{Size, Value};
     let refusal = |values: &[(&'static str, Value)], link: &LinkFacts| {
-        let error = ShaperParams::build(&Given::new(&KIND, values).expect("within range"), link).expect_err("refused");
+        let error = ShaperParams::build(&ParamValues::new(&KIND, values).expect("within range"), link).expect_err("refused");
         (error.param, error.message)
     };
     let (param, message) = refusal(&[("burst", Value::Size(Size::Bytes(1500.0)))], &link);
@@ -146,10 +146,10 @@ fn a_host_that_asks_at_the_release_need_not_call_the_timer() {
     let mut queue = shaper(params(Rate::mbit(12), 1500));
     (0..3).for_each(|_| queue.enqueue(at(0), SimplePacket::new(1500), &mut NoSink));
     for packet in 0..3 {
-        let outlook = queue.outlook();
-        assert_eq!(outlook.timer, Instant::MAX, "tail drop has none");
-        assert_eq!(outlook.held_until, at(packet * 1000));
-        assert!(queue.dequeue(outlook.held_until, &mut NoSink).is_some());
+        let status = queue.status();
+        assert_eq!(status.timer, Instant::MAX, "tail drop has none");
+        assert_eq!(status.held_until, at(packet * 1000));
+        assert!(queue.dequeue(status.held_until, &mut NoSink).is_some());
     }
-    assert_eq!(queue.outlook().held_until, Instant::ZERO, "nothing waits");
+    assert_eq!(queue.status().held_until, Instant::ZERO, "nothing waits");
 }

@@ -11,7 +11,7 @@ use goodqueue_aqm::spec::ParamError;
 use goodqueue_base::units::{Duration, Rate};
 use goodqueue_guests::hosts::live;
 use goodqueue_lab::quantity::{self, QuantityError};
-use goodqueue_live::forwarder::Way;
+use goodqueue_live::forwarder::Direction;
 use goodqueue_live::monitor::Command;
 use serde_json::{Value, json};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -126,7 +126,7 @@ fn talk(stream: &UnixStream, state: &ControlState) -> io::Result<()> {
         if input.by_ref().take(MAX_LINE).read_line(&mut line)? == 0 {
             return Ok(());
         }
-        let answer = match obey(line.trim(), state) {
+        let answer = match handle_command(line.trim(), state) {
             Ok(answer) => answer,
             Err(refusal) => json!({ "error": refusal.to_string() }),
         };
@@ -138,7 +138,7 @@ fn talk(stream: &UnixStream, state: &ControlState) -> io::Result<()> {
 fn stats(state: &ControlState) -> Value {
     let mut qdiscs = show::qdiscs(&locked(&state.shown), &locked(&state.totals));
     let settings = locked(&state.settings);
-    for (number, way) in [Way::Down, Way::Up].into_iter().enumerate() {
+    for (number, way) in [Direction::Down, Direction::Up].into_iter().enumerate() {
         qdiscs[number]["options"]["aqm"] = json!(settings.aqm_of(way));
         qdiscs[number]["options"]["policy"] = json!(settings.policy_of(way));
     }
@@ -169,19 +169,19 @@ pub enum Refusal {
 }
 
 /// Carries out one command.
-pub fn obey(line: &str, state: &ControlState) -> Result<Value, Refusal> {
+pub fn handle_command(line: &str, state: &ControlState) -> Result<Value, Refusal> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let (what, way, value) = match words[..] {
         ["stats"] => return Ok(stats(state)),
-        [what @ ("rate" | "delay" | "aqm"), "down", value] => (what, Way::Down, value.to_owned()),
-        [what @ ("rate" | "delay" | "aqm"), "up", value] => (what, Way::Up, value.to_owned()),
+        [what @ ("rate" | "delay" | "aqm"), "down", value] => (what, Direction::Down, value.to_owned()),
+        [what @ ("rate" | "delay" | "aqm"), "up", value] => (what, Direction::Up, value.to_owned()),
         // Bounds may be written with spaces.
-        ["policy", "down", ref bounds @ ..] if !bounds.is_empty() => ("policy", Way::Down, bounds.concat()),
-        ["policy", "up", ref bounds @ ..] if !bounds.is_empty() => ("policy", Way::Up, bounds.concat()),
+        ["policy", "down", ref bounds @ ..] if !bounds.is_empty() => ("policy", Direction::Down, bounds.concat()),
+        ["policy", "up", ref bounds @ ..] if !bounds.is_empty() => ("policy", Direction::Up, bounds.concat()),
         _ => return Err(Refusal::NoCommand),
     };
     let value = value.as_str();
-    let down = way == Way::Down;
+    let down = way == Direction::Down;
     let mut changed = locked(&state.settings).clone();
     let given = Some(value.to_owned());
     // The other direction keeps a value that it had only because this one had it.
@@ -251,28 +251,28 @@ mod tests {
     #[test]
     fn a_change_concerns_one_direction() {
         let (state, orders) = state();
-        let answer = obey("rate down 20mbit", &state).unwrap();
+        let answer = handle_command("rate down 20mbit", &state).unwrap();
         assert_eq!((&answer["rate"], &answer["direction"]), (&json!(20_000_000), &json!("down")));
-        assert!(matches!(orders.try_recv(), Ok(Command::Rate(Way::Down, rate)) if rate == Rate::mbit(20)));
+        assert!(matches!(orders.try_recv(), Ok(Command::Rate(Direction::Down, rate)) if rate == Rate::mbit(20)));
         assert_eq!(locked(&state.settings).rate_up.as_deref(), Some("10mbit"), "the way back stays as it was");
-        obey("aqm down codel", &state).unwrap();
-        assert!(matches!(orders.try_recv(), Ok(Command::Queue(Way::Down, _))));
+        handle_command("aqm down codel", &state).unwrap();
+        assert!(matches!(orders.try_recv(), Ok(Command::Queue(Direction::Down, _))));
         assert_eq!(live::name(&locked(&state.shown).link.up), "fq-codel", "what is there by default stays, too");
-        obey("delay down 5ms", &state).unwrap();
-        assert!(matches!(orders.try_recv(), Ok(Command::Delay(Way::Down, _))));
+        handle_command("delay down 5ms", &state).unwrap();
+        assert!(matches!(orders.try_recv(), Ok(Command::Delay(Direction::Down, _))));
         assert_eq!(locked(&state.shown).link.up.delay, Duration::ZERO);
-        obey("aqm up pie:target=20ms", &state).unwrap();
-        assert!(matches!(orders.try_recv(), Ok(Command::Queue(Way::Up, _))));
+        handle_command("aqm up pie:target=20ms", &state).unwrap();
+        assert!(matches!(orders.try_recv(), Ok(Command::Queue(Direction::Up, _))));
         assert_eq!(live::name(&locked(&state.shown).link.up), "pie");
     }
 
     #[test]
     fn a_policy_is_for_steered_queues() {
         let (state, orders) = state();
-        assert!(obey("policy down delay<=20ms", &state).is_err_and(|refusal| refusal.to_string().contains("steered")));
-        obey("aqm down gsp-as", &state).unwrap();
-        obey("policy down utilization>=0.95, delay <= 20ms", &state).unwrap();
-        let replaced = orders.try_iter().filter(|order| matches!(order, Command::Queue(Way::Down, _))).count();
+        assert!(handle_command("policy down delay<=20ms", &state).is_err_and(|refusal| refusal.to_string().contains("steered")));
+        handle_command("aqm down gsp-as", &state).unwrap();
+        handle_command("policy down utilization>=0.95, delay <= 20ms", &state).unwrap();
+        let replaced = orders.try_iter().filter(|order| matches!(order, Command::Queue(Direction::Down, _))).count();
         assert_eq!((replaced, locked(&state.settings).aqm.as_deref()), (2, Some("gsp-as:u_low=0.95:target_max=20ms")));
     }
 
@@ -290,7 +290,7 @@ mod tests {
             "delay up 5",
             "aqm up codel:target=1year",
         ] {
-            assert!(obey(line, &state).is_err(), "{line}");
+            assert!(handle_command(line, &state).is_err(), "{line}");
         }
         assert!(orders.try_recv().is_err());
         assert_eq!(locked(&state.settings).rate_up, None);
@@ -315,7 +315,7 @@ mod tests {
     #[test]
     fn statistics_are_named_as_those_of_tc() {
         let (state, _orders) = state();
-        let stats = obey("stats", &state).unwrap();
+        let stats = handle_command("stats", &state).unwrap();
         let options = &stats[0]["options"];
         assert_eq!((&options["aqm"], &options["policy"], &options["delay"]), (&json!("fq-codel"), &Value::Null, &json!(0)));
         let names = ["kind", "handle", "options", "bytes", "packets", "drops", "overlimits", "requeues", "backlog", "qlen"];

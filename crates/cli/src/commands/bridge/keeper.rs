@@ -41,12 +41,12 @@ const STANDS_STILL: Duration = Duration::secs(1);
 const LET_GO: std::time::Duration = std::time::Duration::from_secs(2);
 
 /// Handle of the process that puts things back at the end.
-pub struct Keeper {
+pub struct RestoreGuard {
     child: Option<Child>,
     heart: Option<SyncSender<()>>,
 }
 
-impl Keeper {
+impl RestoreGuard {
     /// Packets move from now on: the keeper hears whenever `beat` has changed.
     pub fn listen(&mut self, beat: Arc<AtomicU64>) -> Result<(), Failure> {
         let Some(mut pipe) = self.child.as_mut().and_then(|child| child.stdin.take()) else { return Ok(()) };
@@ -105,7 +105,7 @@ const JOINING: [Offload; 2] = [Offload::Gro, Offload::Lro];
 const FOR_GOOD: [Offload; 1] = [Offload::Lro];
 
 /// Sees to offloads as asked for, and to what happens when the bridge dies.
-pub fn settle(interfaces: [&String; 2], policy: OffloadPolicy, fail_open: bool) -> Result<Keeper, Failure> {
+pub fn settle(interfaces: [&String; 2], policy: OffloadPolicy, fail_open: bool) -> Result<RestoreGuard, Failure> {
     interfaces.into_iter().for_each(|name| ask_to_let_go(name));
     let mut on = Vec::new();
     for name in interfaces {
@@ -133,11 +133,11 @@ pub fn settle(interfaces: [&String; 2], policy: OffloadPolicy, fail_open: bool) 
         )));
     }
     if on.is_empty() && !fail_open {
-        return Ok(Keeper { child: None, heart: None });
+        return Ok(RestoreGuard { child: None, heart: None });
     }
     // First the one who puts them back, then the change: nothing can be left behind.
     let child = spawn(&on, fail_open.then_some(interfaces))?;
-    let keeper = Keeper { child: Some(child), heart: None };
+    let keeper = RestoreGuard { child: Some(child), heart: None };
     for (name, offload) in on {
         let switched = Offloads::of(name).and_then(|offloads| offloads.set(offload, Switch::Off));
         if let Err(error) = switched {

@@ -1,6 +1,6 @@
 //! The interfaces of a bridge: how each is opened, and what its kernel and driver granted.
 
-use super::{Arguments, Failure, OffloadPolicy, PortKind, Wish, refused, say};
+use super::{Arguments, Failure, OffloadPolicy, PortKind, Requirement, refused, say};
 use goodqueue_live::clock::MonotonicClock;
 use goodqueue_live::port::interface::InterfacePort;
 use goodqueue_live::port::packet::{OnJoined, PacketPort};
@@ -43,7 +43,7 @@ pub fn check(arguments: &Arguments) -> Result<(), Failure> {
             "--port af-xdp: takes no joined packets, so no --offloads split: allowed refuse, set, ignore".to_owned(),
         ));
     }
-    if arguments.port == PortKind::AfPacket && arguments.zero_copy == Wish::Require {
+    if arguments.port == PortKind::AfPacket && arguments.zero_copy == Requirement::Require {
         return Err(Failure::Input(
             "--zero-copy require: packet sockets always copy: allowed auto, off, or --port af-xdp beside it".to_owned(),
         ));
@@ -75,9 +75,9 @@ pub fn open(
         }),
     };
     let mut port = opened.map_err(|error| refused(name, &error))?;
-    if arguments.busy_poll != Wish::Off {
+    if arguments.busy_poll != Requirement::Off {
         let polling = port.busy_poll();
-        if let Some(refusal) = polling.refusal.as_ref().filter(|_| arguments.busy_poll == Wish::Require) {
+        if let Some(refusal) = polling.refusal.as_ref().filter(|_| arguments.busy_poll == Requirement::Require) {
             return Err(Failure::Run(format!("--busy-poll=require: {name}: {refusal}")));
         }
         say(&format!("{name}: polled by the bridge, {polling}"));
@@ -86,10 +86,10 @@ pub fn open(
     Ok((port, granted))
 }
 
-const fn transfer(zero_copy: Wish) -> Transfer {
+const fn transfer(zero_copy: Requirement) -> Transfer {
     match zero_copy {
-        Wish::Auto => Transfer::Either,
-        Wish::Require => Transfer::ZeroCopy,
-        Wish::Off => Transfer::Copied,
+        Requirement::Auto => Transfer::Either,
+        Requirement::Require => Transfer::ZeroCopy,
+        Requirement::Off => Transfer::Copied,
     }
 }

@@ -5,7 +5,7 @@ use goodqueue_lab::compare::{Comparison, Signal};
 use goodqueue_lab::plan::{Fault, Link, Plan};
 use goodqueue_lab::quantity;
 use goodqueue_lab::toml_text::quoted;
-use goodqueue_live::forwarder::Way;
+use goodqueue_live::forwarder::Direction;
 use serde::Deserialize;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -110,7 +110,7 @@ impl LineSettings {
     }
 
     /// Holds the queue of one direction to another policy, whatever held it before.
-    pub fn hold_to(&mut self, way: Way, policy: &str) -> Result<(), Failure> {
+    pub fn hold_to(&mut self, way: Direction, policy: &str) -> Result<(), Failure> {
         let parameters = policy_parameters(policy)?;
         let held = |aqm: &str, parameters: &str| {
             let mut kept: Vec<&str> = aqm.split(':').collect();
@@ -126,19 +126,19 @@ impl LineSettings {
             (false, "") => aqm.to_owned(),
             (false, before) => format!("{aqm}{before}"),
         };
-        self.aqm = Some(one(&down, way == Way::Down));
-        self.aqm_up = Some(one(&up, way == Way::Up));
+        self.aqm = Some(one(&down, way == Direction::Down));
+        self.aqm_up = Some(one(&up, way == Direction::Up));
         Ok(())
     }
 
     /// The queue of one direction, as options have it.
-    pub fn aqm_of(&self, way: Way) -> &str {
-        let up = self.aqm_up.as_deref().filter(|_| way == Way::Up);
+    pub fn aqm_of(&self, way: Direction) -> &str {
+        let up = self.aqm_up.as_deref().filter(|_| way == Direction::Up);
         up.or(self.aqm.as_deref()).unwrap_or(DEFAULT_AQM)
     }
 
     /// The policy that the queue of one direction is held to; `None` without one.
-    pub fn policy_of(&self, way: Way) -> Option<String> {
+    pub fn policy_of(&self, way: Direction) -> Option<String> {
         if self.policy.is_some() {
             return self.policy.clone();
         }
@@ -149,10 +149,10 @@ impl LineSettings {
     }
 
     /// Everything that concerns the queue of one direction.
-    pub fn queue_of(&self, way: Way) -> impl PartialEq + use<> {
+    pub fn queue_of(&self, way: Direction) -> impl PartialEq + use<> {
         let buffer = match way {
-            Way::Down => self.buffer.clone(),
-            Way::Up => self.buffer_up.clone().or(self.buffer.clone()),
+            Direction::Down => self.buffer.clone(),
+            Direction::Up => self.buffer_up.clone().or(self.buffer.clone()),
         };
         (self.aqm_of(way).to_owned(), buffer, self.policy.clone(), self.no_ecn, self.seed)
     }
@@ -318,17 +318,17 @@ mod tests {
     fn another_policy_takes_the_place_of_the_one_before_in_one_direction() {
         let mut steered =
             LineSettings { aqm: Some("gsp-as:interval=50ms".into()), policy: Some("delay<=10ms".into()), ..settings() };
-        steered.hold_to(Way::Down, "utilization>=0.95, delay<=40ms").unwrap();
+        steered.hold_to(Direction::Down, "utilization>=0.95, delay<=40ms").unwrap();
         assert_eq!(steered.aqm.as_deref(), Some("gsp-as:interval=50ms:u_low=0.95:target_max=40ms"));
         assert_eq!(steered.aqm_up.as_deref(), Some("gsp-as:interval=50ms:target_max=10ms"));
-        steered.hold_to(Way::Down, "delay<=20ms").unwrap();
+        steered.hold_to(Direction::Down, "delay<=20ms").unwrap();
         assert_eq!(steered.aqm.as_deref(), Some("gsp-as:interval=50ms:target_max=20ms"));
-        assert_eq!(steered.policy_of(Way::Down).as_deref(), Some("delay<=20ms"));
+        assert_eq!(steered.policy_of(Direction::Down).as_deref(), Some("delay<=20ms"));
         assert_eq!(
-            (steered.aqm_of(Way::Up), steered.policy_of(Way::Up).as_deref()),
+            (steered.aqm_of(Direction::Up), steered.policy_of(Direction::Up).as_deref()),
             ("gsp-as:interval=50ms:target_max=10ms", Some("delay<=10ms"))
         );
-        assert!(steered.hold_to(Way::Up, "speed>=1").is_err());
+        assert!(steered.hold_to(Direction::Up, "speed>=1").is_err());
     }
 
     #[test]

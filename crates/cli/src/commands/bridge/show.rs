@@ -8,7 +8,7 @@ use crate::output::{print, say};
 use goodqueue_aqm::Counters;
 use goodqueue_base::units::{Duration, Instant};
 use goodqueue_guests::hosts::live;
-use goodqueue_lab::plan::{Direction, Link};
+use goodqueue_lab::plan::{Link, LinkDirection};
 use goodqueue_live::flows::FlowTotal;
 use goodqueue_live::measure::{Quantiles, Times};
 use goodqueue_live::monitor::{HalfReport, Report};
@@ -227,7 +227,7 @@ pub fn metrics(shown: &Shown, totals: &Totals) -> String {
 }
 
 /// One direction as a queueing discipline of the interface that it sends to.
-fn qdisc(device: &str, link: &Link, direction: &Direction, half: &HalfTotals) -> Value {
+fn qdisc(device: &str, link: &Link, direction: &LinkDirection, half: &HalfTotals) -> Value {
     let HalfReport { counters, view, gauges, port, frames, rate, delay, .. } = &half.last;
     let micros = |seconds: f64| (seconds * 1e6).round() as u64;
     let times = |quantiles: Quantiles| {

@@ -5,7 +5,7 @@ use super::point;
 use crate::failure::Failure;
 use crate::result::recorded_plan;
 use flate2::{Compression, GzBuilder};
-use goodqueue_lab::plan::{Heading, Scenario};
+use goodqueue_lab::plan::{Direction, Scenario};
 use goodqueue_lab::stored::{Stored, StoredError, StoredLine};
 use serde_json::{Map, Value, json};
 use std::io::Write as _;
@@ -79,7 +79,7 @@ impl<'a> Data<'a> {
     }
 
     fn add_transfer(&mut self, group: &str, bits: &[(f64, f64)]) {
-        let up = self.scenario.traffic.iter().any(|one| one.name == group && one.heading == Heading::Up);
+        let up = self.scenario.traffic.iter().any(|one| one.name == group && one.heading == Direction::Up);
         let (place, word) = if up { (1, "upload") } else { (0, "download") };
         self.transfers[place] += 1;
         self.add(format!("TCP {word} BE::{}", self.transfers[place]), bits, 1e-6);

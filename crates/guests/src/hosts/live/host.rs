@@ -4,11 +4,11 @@
 use super::outcome::outcome;
 use super::queue;
 use super::translate::translate;
-use crate::hosts::{Process, Rest, Settings, Voids};
+use crate::hosts::{AfterRetries, ProcessOwner, Settings, VoidRunPolicy};
 use goodqueue_aqm::Rng;
 use goodqueue_base::units::Duration;
 use goodqueue_lab::build::{FlowStreams, seed_of};
-use goodqueue_lab::hosts::{Ended, HostFailure, HostRun, Lateness, Packets, Refusal, Samples, ScenarioHost, Task, Validity};
+use goodqueue_lab::hosts::{Backend, Ended, HostFailure, HostRun, Lateness, Packets, Refusal, Samples, Task, Validity};
 use goodqueue_lab::plan::Point;
 use goodqueue_lab::runner::label;
 use goodqueue_live::sys::namespace;
@@ -21,8 +21,8 @@ const MIN_SAMPLING: Duration = Duration::ms(1);
 /// Kernel senders of this machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Live {
-    process: Process,
-    voids: Voids,
+    process: ProcessOwner,
+    voids: VoidRunPolicy,
     say: fn(&str),
 }
 
@@ -56,7 +56,7 @@ impl Live {
                 return finished(task, &measured);
             };
             let is_last = attempt == self.voids.attempts;
-            if is_last && self.voids.rest == Rest::Fails {
+            if is_last && self.voids.rest == AfterRetries::Fails {
                 return failed(&format_args!("void in {attempt} attempts, at last because {why}"));
             }
             let again = if is_last { "" } else { " and runs again" };
@@ -71,7 +71,7 @@ impl Live {
     }
 }
 
-impl ScenarioHost for Live {
+impl Backend for Live {
     fn name(&self) -> &'static str {
         "live"
     }
@@ -96,12 +96,12 @@ impl ScenarioHost for Live {
                 .map_err(|error| HostFailure::Machine(format!("cannot make networks of its own: {error}")));
         }
         match self.process {
-            Process::Own => {
+            ProcessOwner::Own => {
                 let refused =
                     |error| HostFailure::Machine(format!("needs root, or a kernel that lets users make networks: {error}"));
                 namespace::become_root().map_err(refused)
             }
-            Process::Foreign => {
+            ProcessOwner::Foreign => {
                 let why = "needs root to make networks of its own; as another user start this program by `unshare -Urn`, \
                            or use gq run --on live";
                 Err(HostFailure::machine(&why))

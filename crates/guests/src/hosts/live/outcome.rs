@@ -2,7 +2,7 @@
 //! for every host.
 
 use goodqueue_base::units::{Duration, Instant, Rng};
-use goodqueue_lab::plan::{Heading, Link, Scenario, Traffic};
+use goodqueue_lab::plan::{Direction, Link, Scenario, Traffic};
 use goodqueue_live::testbed::experiment::{Columns, FlowMeasured, HalfMeasured, Measured};
 use goodqueue_sim::trace::{ProbesOutcome, TimeCounts};
 use goodqueue_sim::{FlowOutcome, GroupOutcome, LinkOutcome, Outcome, RateSpec, Series, SeriesColumn, SojournHistogram};
@@ -33,8 +33,8 @@ pub fn outcome(plan: &Scenario, measured: &Measured) -> Outcome {
 }
 
 /// Directions with a queue, which results report.
-fn halves<'a>(link: &'a Link, measured: &'a Measured) -> impl Iterator<Item = (Heading, &'a HalfMeasured)> {
-    let both = [(Heading::Down, &measured.down), (Heading::Up, &measured.up)];
+fn halves<'a>(link: &'a Link, measured: &'a Measured) -> impl Iterator<Item = (Direction, &'a HalfMeasured)> {
+    let both = [(Direction::Down, &measured.down), (Direction::Up, &measured.up)];
     both.into_iter().filter(|(heading, _)| link.direction(*heading).queue.is_some())
 }
 
@@ -48,7 +48,7 @@ fn of_groups<'a>(plan: &'a Scenario, measured: &'a Measured) -> impl Iterator<It
     })
 }
 
-fn link_outcome(link: &Link, heading: Heading, half: &HalfMeasured, span: Duration) -> LinkOutcome {
+fn link_outcome(link: &Link, heading: Direction, half: &HalfMeasured, span: Duration) -> LinkOutcome {
     let HalfMeasured { counters, times, sent_bits, lost_outside: _, handed_over: _, departed_whole_run } = half;
     let seconds = span.as_secs_f64();
     let mean = |area: u128| if span.is_zero() { 0.0 } else { area as f64 * 1e-9 / seconds };
@@ -141,8 +141,8 @@ fn series(plan: &Scenario, measured: &Measured) -> Vec<Series> {
     };
     let of_half = |(heading, _)| {
         let number = match heading {
-            Heading::Down => 0,
-            Heading::Up => 1,
+            Direction::Down => 0,
+            Direction::Up => 1,
         };
         of(format!("link:{}", link.name_of(heading)), &samples.halves[number])
     };

@@ -9,9 +9,11 @@ use super::{limit, line};
 use goodqueue_base::units::{Bytes, Class, Duration, Instant, Rate, Rng};
 use goodqueue_lab::build::FlowStreams;
 use goodqueue_lab::hosts::Refusal;
-use goodqueue_lab::plan::{Access, Direction, Heading, Link, Part, Point, Queue, Scenario, Step, Timing, Traffic, TrafficPath};
+use goodqueue_lab::plan::{
+    Access, Direction, Link, LinkDirection, Part, Point, Queue, Scenario, Step, Timing, Traffic, TrafficPath,
+};
 use goodqueue_live::Line;
-use goodqueue_live::testbed::experiment::{Arrivals, Experiment, Flow, Segments, Source, Timestamps, Way};
+use goodqueue_live::testbed::experiment::{Arrivals, Experiment, Flow, Segments, Source, Timestamps};
 use goodqueue_sim::{RateSpec, SizeLaw, SourceSpec};
 use goodqueue_tcp::{
     AckPolicy, CcConfig, Data, EcnMode, LossDetection, ReceiverConfig, SackReports, SenderConfig, SlowStartExit,
@@ -48,7 +50,7 @@ struct Group<'a> {
     flows: u32,
     start: &'a Timing,
     stop: Option<Instant>,
-    way: Way,
+    way: Direction,
     class: Class,
     source: Source,
 }
@@ -106,7 +108,7 @@ fn check_link(link: &Link) -> Result<(), Refusal> {
         return refuse("one_way", "is not possible with kernel senders");
     }
     for (direction, suffix) in [(down, ""), (up, "_up")] {
-        let Direction { rate, delay: _, queue, loss, burst, flow_control } = direction;
+        let LinkDirection { rate, delay: _, queue, loss, burst, flow_control } = direction;
         let refuse = |key: &str, why: &str| Err(Refusal::of_link(name, &format!("{key}{suffix}"), why));
         match rate {
             RateSpec::Constant(_) | RateSpec::Steps(_) | RateSpec::Recorded(_) => {}
@@ -168,9 +170,9 @@ fn group<'a>(traffic: &'a Traffic, link: &Link, common: &mut Option<Connections>
     if !rtt_extra.latest().is_zero() {
         return refuse("rtt_extra", "is not supported by the live host");
     }
-    let weighs =
-        |direction: &Direction| direction.queue.as_ref().is_some_and(|queue| queue.kind.weighs_flows_over(queue.of.as_ref()));
-    if *weight != 1.0 && (weighs(&link.down) || weighs(&link.up)) {
+    let uses_weights =
+        |direction: &LinkDirection| direction.queue.as_ref().is_some_and(|queue| queue.kind.weighs_flows_over(queue.of.as_ref()));
+    if *weight != 1.0 && (uses_weights(&link.down) || uses_weights(&link.up)) {
         return refuse("weight", "the live host's packets say nothing of the weight of their flow");
     }
     if host.is_some() {
@@ -185,11 +187,7 @@ fn group<'a>(traffic: &'a Traffic, link: &Link, common: &mut Option<Connections>
     if *forward != straight(*heading) || *reverse != straight(heading.opposite()) {
         return refuse("path", "leads elsewhere than across the link and back");
     }
-    let way = match heading {
-        Heading::Down => Way::Down,
-        Heading::Up => Way::Up,
-    };
-    Ok(Group { flows: *flows, start, stop: *stop, way, class: *class, source })
+    Ok(Group { flows: *flows, start, stop: *stop, way: *heading, class: *class, source })
 }
 
 /// Translates the source of a group's flows.

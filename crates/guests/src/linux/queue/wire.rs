@@ -2,7 +2,7 @@
 //! this machine's own order, as both sides are on it.
 
 use crate::linux::frame::ETHERNET;
-use goodqueue_aqm::elsewhere::{Happened, Offered};
+use goodqueue_aqm::external::{OfferedPacket, QueueEvents};
 use goodqueue_base::units::Ecn;
 
 /// EtherType of orders and answers.
@@ -38,7 +38,7 @@ fn begin(frame: &mut Vec<u8>, words: [u32; 4]) {
 }
 
 /// Writes the order to take in a packet: UDP over IPv4 with ports and addresses of its flow.
-pub fn offer(frame: &mut Vec<u8>, packet: &Offered) {
+pub fn offer(frame: &mut Vec<u8>, packet: &OfferedPacket) {
     let len = u16::try_from(packet.len.get()).unwrap_or(u16::MAX).max((IP + UDP) as u16);
     begin(frame, [OFFER, packet.number, packet.flow.0, u32::from(len)]);
     let flow = packet.flow.0.to_be_bytes();
@@ -64,7 +64,7 @@ pub fn take(frame: &mut Vec<u8>) {
 }
 
 /// Reads an answer and adds what happened; `None` if it is none. A guest may send anything.
-pub fn read(frame: &[u8], happened: &mut Happened) -> Option<Answer> {
+pub fn read(frame: &[u8], happened: &mut QueueEvents) -> Option<Answer> {
     let (ethernet, rest) = frame.split_at_checked(ETHERNET)?;
     if ethernet[12..] != ORDERS {
         return None;
@@ -92,7 +92,7 @@ mod tests {
     fn an_offered_packet_is_ipv4_with_a_good_checksum() {
         let mut frame = Vec::new();
         let packet =
-            Offered { number: 7, len: Bytes::new(1500), ecn: Ecn::Ect0, flow: FlowHash(0xA1B2_C3D4), class: Class::new(5) };
+            OfferedPacket { number: 7, len: Bytes::new(1500), ecn: Ecn::Ect0, flow: FlowHash(0xA1B2_C3D4), class: Class::new(5) };
         offer(&mut frame, &packet);
         let ip = &frame[ETHERNET + 16..];
         assert_eq!((ip[1] >> 5, ip[1] & 3, u16::from_be_bytes([ip[2], ip[3]])), (5, 2, 1500));
@@ -108,12 +108,12 @@ mod tests {
             let mut frame = frame.clone();
             frame[ETHERNET + 8..ETHERNET + 12].copy_from_slice(&NOTHING.to_ne_bytes());
             frame[ETHERNET + 40..ETHERNET + 44].copy_from_slice(&count.to_ne_bytes());
-            let mut happened = Happened::default();
+            let mut happened = QueueEvents::default();
             read(&frame, &mut happened).map(|_| happened)
         };
-        assert_eq!(numbers(2), Some(Happened { left: None, dropped: vec![0, 0] }));
+        assert_eq!(numbers(2), Some(QueueEvents { left: None, dropped: vec![0, 0] }));
         assert_eq!(numbers(3), None);
         assert_eq!(numbers(u32::MAX), None);
-        assert_eq!(read(&frame[..30], &mut Happened::default()), None);
+        assert_eq!(read(&frame[..30], &mut QueueEvents::default()), None);
     }
 }

@@ -10,7 +10,7 @@ use std::process::Command;
 /// While this is there, the processes of a child live; they are killed when it is dropped, or this
 /// process dies in whatever way.
 #[derive(Debug)]
-pub struct Tether {
+pub struct KillOnDrop {
     _ours: PipeWriter,
 }
 
@@ -20,7 +20,7 @@ pub struct Tether {
 ///
 /// # Errors
 /// When there are no more descriptors.
-pub fn bind(command: &mut Command, descriptors: Vec<libc::c_int>) -> io::Result<Tether> {
+pub fn bind(command: &mut Command, descriptors: Vec<libc::c_int>) -> io::Result<KillOnDrop> {
     // SAFETY: the process's number has no preconditions.
     let parent = unsafe { libc::getpid() };
     let (theirs, ours) = io::pipe()?;
@@ -47,7 +47,7 @@ pub fn bind(command: &mut Command, descriptors: Vec<libc::c_int>) -> io::Result<
             Ok(())
         });
     }
-    Ok(Tether { _ours: ours })
+    Ok(KillOnDrop { _ours: ours })
 }
 
 /// Starts a process that waits for the end of a pipe and then kills the group of the one that calls

@@ -5,7 +5,7 @@ pub(crate) mod red;
 use super::words::{ECN, key, model, only, word};
 use super::write::in_whole_units;
 use super::{Dialect, Fixed, Form, Hold, How, Marks, Style, Word, Write};
-use goodqueue_aqm::spec::{Given, Value};
+use goodqueue_aqm::spec::{ParamValues, Value};
 use goodqueue_base::units::{Bytes, Duration, Rate};
 use red::RED;
 
@@ -122,7 +122,7 @@ const SFB: &[Word] = &[
 ];
 
 /// cake works its target out from `rtt`: a twentieth of it (net/sched/sch_cake.c).
-pub(super) fn twentieth(given: &Given<'_>) -> Option<Value> {
+pub(super) fn twentieth(given: &ParamValues<'_>) -> Option<Value> {
     Some(Value::Duration(Duration::ns(given.duration("interval")?.as_nanos() / 20)))
 }
 

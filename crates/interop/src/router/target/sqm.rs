@@ -6,7 +6,7 @@ use crate::router::dialect::tc::TC;
 use crate::router::dialect::{Phrase, Refusal};
 use crate::router::setup::{Setup, Side};
 use goodqueue_base::units::Cells;
-use goodqueue_lab::plan::Heading;
+use goodqueue_lab::plan::Direction;
 use std::fmt::Write as _;
 
 /// Queues that the scripts put below their shaper.
@@ -17,7 +17,7 @@ const KINDS: [&str; 4] = ["cake", "fq_codel", "codel", "pie"];
 /// # Errors
 /// When sqm has no such queue, the directions have unlike ones, or nothing is shaped.
 pub fn section(setup: &Setup, place: &Place) -> Result<String, Refusal> {
-    let sides = Sides::of(setup, Some(place.egress.unwrap_or(Heading::Up)));
+    let sides = Sides::of(setup, Some(place.egress.unwrap_or(Direction::Up)));
     let egress = sides.egress.map(said).transpose()?;
     let arriving = sides.ingress.map(|(name, side)| (name, side.arriving()));
     let ingress = arriving.as_ref().map(|(name, side)| said((name, side))).transpose()?;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::plan::{Plan, PlanError};
-use goodqueue_base::spec::Given;
+use goodqueue_base::spec::ParamValues;
 use goodqueue_tcp::{ReceiverConfig, SenderConfig};
 
 fn read(traffic: &str) -> Result<Plan, PlanError> {
@@ -56,7 +56,7 @@ fn each_kind_finds_its_own_description() {
 #[test]
 fn defaults_are_those_of_the_tcp_crate() {
     let (sender, receiver) = (SenderConfig::default(), ReceiverConfig::default());
-    let given = Given::new(&TCP, &[]).expect("no values");
+    let given = ParamValues::new(&TCP, &[]).expect("no values");
     assert_eq!(given.number("initial_window"), Some(f64::from(sender.initial_window)));
     assert_eq!(given.duration("rto_min"), Some(sender.rto_min));
     assert_eq!(given.duration("max_ack_delay"), Some(receiver.max_ack_delay));

@@ -6,7 +6,7 @@ use super::gaps::Gaps;
 use super::prober::Prober;
 use super::shared::Shared;
 use super::waiting::{Deadline, LOOK, Stop, is_pause, locked, offered};
-use super::{Flow, Source, Way};
+use super::{Direction, Flow, Source};
 use crate::sys::tcp;
 use crate::testbed::bench::Bench;
 use goodqueue_sim::trace::{ProbesOutcome, TimeCounts};
@@ -74,8 +74,8 @@ impl Traffic {
         let mut all = Vec::new();
         for (flow, port) in flows.iter().zip(FIRST_PORT..) {
             let (from, to) = match flow.way {
-                Way::Down => ((&bench.left, Bench::LEFT_ADDRESS), (&bench.right, Bench::RIGHT_ADDRESS)),
-                Way::Up => ((&bench.right, Bench::RIGHT_ADDRESS), (&bench.left, Bench::LEFT_ADDRESS)),
+                Direction::Down => ((&bench.left, Bench::LEFT_ADDRESS), (&bench.right, Bench::RIGHT_ADDRESS)),
+                Direction::Up => ((&bench.right, Bench::RIGHT_ADDRESS), (&bench.left, Bench::LEFT_ADDRESS)),
             };
             let ends = match flow.source {
                 Source::Tcp { .. } => {
@@ -145,7 +145,7 @@ fn tcp_flow<'scope>(
     shared: &Arc<Shared>,
     stop: &'scope Stop,
 ) -> io::Result<()> {
-    let from = if flow.way == Way::Down { &bench.left } else { &bench.right };
+    let from = if flow.way == Direction::Down { &bench.left } else { &bench.right };
     let mut stream = from.within(|| TcpStream::connect_timeout(&to, CONNECT))?;
     tcp::choose_control(stream.as_fd(), control)
         .map_err(|error| io::Error::new(error.kind(), format!("congestion control `{control}`: {error}")))?;

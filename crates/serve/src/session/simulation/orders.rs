@@ -1,6 +1,6 @@
 //! Orders of a page to a session while it runs.
 
-use super::{Control, Session, Surroundings};
+use super::{Control, Environment, Session};
 use crate::session::failure::Failure;
 use goodqueue_base::units::Duration;
 use goodqueue_lab::quantity;
@@ -12,7 +12,7 @@ const MAX_STEP_S: f64 = 10.0;
 /// Highest speed that can be asked for.
 const MAX_RATE: f64 = 1e6;
 
-impl<S: Surroundings> Session<S> {
+impl<S: Environment> Session<S> {
     /// Carries out an order.
     ///
     /// # Errors

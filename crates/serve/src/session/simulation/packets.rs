@@ -1,6 +1,6 @@
 //! The packet view: which packet waits where, and why one was dropped or marked.
 
-use crate::session::explain::{self, Decision, Deed};
+use crate::session::explain::{self, Action, Decision};
 use goodqueue_base::units::Instant;
 use goodqueue_lab::plan::Queue;
 use goodqueue_sim::OpenWorld;
@@ -129,11 +129,11 @@ impl Packets {
             let (what, decision) = match event.kind {
                 PacketEventKind::Enqueued => ("arrive", None),
                 PacketEventKind::Departed { .. } => ("depart", None),
-                PacketEventKind::Dropped { reason, sojourn } => ("drop", Some((Deed::Dropped, reason, sojourn))),
+                PacketEventKind::Dropped { reason, sojourn } => ("drop", Some((Action::Dropped, reason, sojourn))),
                 PacketEventKind::Marked { reason } => {
                     let since = packet.map_or(event.at, |place| place.at);
                     let sojourn = event.at.since(since);
-                    ("mark", Some((Deed::Marked, reason, sojourn)))
+                    ("mark", Some((Action::Marked, reason, sojourn)))
                 }
             };
             let text = decision.map(|(deed, reason, sojourn)| {

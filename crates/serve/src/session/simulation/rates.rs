@@ -19,7 +19,7 @@ pub struct Rates {
 
 /// Counts of one frame; bytes of groups and flows count since the start of the run.
 #[derive(Debug)]
-pub struct Happened {
+pub struct FrameTotals {
     pub span_s: f64,
     pub sent_bits: f64,
     pub capacity_bits: f64,
@@ -29,7 +29,7 @@ pub struct Happened {
 
 /// Reckons them from frame to frame.
 #[derive(Debug, Default)]
-pub struct Reckoner {
+pub struct RateMeter {
     span_s: f64,
     sent_bits: f64,
     capacity_bits: f64,
@@ -40,9 +40,9 @@ pub struct Reckoner {
     begun: bool,
 }
 
-impl Reckoner {
+impl RateMeter {
     /// The rates after one more frame.
-    pub fn add(&mut self, frame: Happened) -> &Rates {
+    pub fn add(&mut self, frame: FrameTotals) -> &Rates {
         self.span_s += frame.span_s;
         self.sent_bits += frame.sent_bits;
         self.capacity_bits += frame.capacity_bits;
@@ -86,8 +86,8 @@ mod tests {
     use super::*;
 
     /// Builds a frame in which `packets` packets of 1250 bytes left a link of 10 Mbit/s.
-    fn frame(span_s: f64, packets: u64, delivered: u64) -> Happened {
-        Happened {
+    fn frame(span_s: f64, packets: u64, delivered: u64) -> FrameTotals {
+        FrameTotals {
             span_s,
             sent_bits: packets as f64 * 1e4,
             capacity_bits: span_s * 1e7,
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_frame_shorter_than_a_packet_shows_no_peak() {
-        let mut reckoner = Reckoner::default();
+        let mut reckoner = RateMeter::default();
         assert!(reckoner.add(frame(0.1, 100, 125_000)).throughput == 1e7);
         // One packet in every tenth frame of 0.1 ms, as fast as the link can.
         for number in 1..=2000_u64 {
@@ -111,12 +111,12 @@ mod tests {
 
     #[test]
     fn the_first_frames_show_what_there_is_and_new_flows_begin_at_nothing() {
-        let mut reckoner = Reckoner::default();
+        let mut reckoner = RateMeter::default();
         assert_eq!(reckoner.add(frame(0.01, 5, 6250)).throughput, 5e6);
         assert_eq!(reckoner.add(frame(0.01, 10, 18_750)).throughput, 7.5e6);
         reckoner.add(frame(0.05, 0, 18_750));
-        let added = Happened { flows: vec![18_750, 0], ..frame(0.01, 0, 18_750) };
+        let added = FrameTotals { flows: vec![18_750, 0], ..frame(0.01, 0, 18_750) };
         assert_eq!(reckoner.add(added).flows.len(), 2);
-        assert_eq!(Reckoner::default().add(frame(0.0, 0, 0)).throughput, 0.0);
+        assert_eq!(RateMeter::default().add(frame(0.0, 0, 0)).throughput, 0.0);
     }
 }

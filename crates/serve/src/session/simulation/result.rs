@@ -1,10 +1,10 @@
 //! The end of a session: figures, a verdict in words, and the files that `gq run` would write.
 
 use super::verdict::Findings;
-use super::{Session, Surroundings, kind_of, time};
+use super::{Environment, Session, kind_of, time};
 use crate::session::scenario::Scenario;
 use goodqueue_lab::compare::Labels;
-use goodqueue_lab::hosts::{self, ScenarioHost as _, Simulator};
+use goodqueue_lab::hosts::{self, Backend as _, Simulator};
 use goodqueue_lab::plan::Point;
 use goodqueue_lab::provenance::Provenance;
 use goodqueue_lab::report::{self, ReportInput, ReportPoint};
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 /// Results of a session that has ended.
 #[derive(Clone, Debug)]
-pub struct Leavings {
+pub struct SessionResult {
     /// `summary.json`.
     pub summary_json: String,
     /// Contents of `report.html`.
@@ -30,12 +30,12 @@ pub struct Ending {
     /// The data of the event `done`.
     pub done: Value,
     /// Files of the session; none when it was stopped before measuring began.
-    pub leavings: Option<Leavings>,
+    pub leavings: Option<SessionResult>,
 }
 
-impl<S: Surroundings> Session<S> {
+impl<S: Environment> Session<S> {
     /// Computes the results, and tells that the session is over.
-    pub fn conclude(self) -> Option<Leavings> {
+    pub fn conclude(self) -> Option<SessionResult> {
         self.tell_state(&self.why);
         let (complete, until_s) = (self.now >= self.end, time(self.now));
         let Self { scenario, changed, variants, surroundings, .. } = self;
@@ -133,7 +133,7 @@ impl Reckoning<'_> {
     }
 
     /// `None` when the scenario cannot be put together again, which no scenario that ran has shown.
-    fn leavings(&self, verdict: String, title: &str, summary_json: String, summary: &Value) -> Option<Leavings> {
+    fn leavings(&self, verdict: String, title: &str, summary_json: String, summary: &Value) -> Option<SessionResult> {
         let text = self.scenario.text(None).ok()?;
         let mut warnings = Vec::new();
         if self.changed {
@@ -163,6 +163,6 @@ impl Reckoning<'_> {
             measured_s: Some((self.warmup_s, self.until_s)),
             points: points.collect(),
         });
-        Some(Leavings { summary_json, report, verdict })
+        Some(SessionResult { summary_json, report, verdict })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::calls::Calls;
 use super::packets::{Packets, Shown, Waiting};
-use super::rates::{Happened, Rates, Reckoner};
+use super::rates::{FrameTotals, RateMeter, Rates};
 use crate::session::failure::Failure;
 use crate::session::memory::{CONNECTION_BYTES, PACKET_BYTES};
 use crate::session::scenario::{Scenario, state_bytes};
@@ -39,7 +39,7 @@ pub struct Variant {
     link: u32,
     queue: Queue,
     packets: Packets,
-    rates: Reckoner,
+    rates: RateMeter,
     calls: Calls,
     /// Packet events that no page has been sent yet.
     shown: Vec<Shown>,
@@ -66,7 +66,7 @@ impl Variant {
         let mut world = OpenWorld::new(spec).map_err(|error| Failure::unprocessable(error.to_string()))?;
         world.keep_packets(PacketLog::Keep);
         let packets = Packets::default();
-        let (rates, shown, state_bytes) = (Reckoner::default(), Vec::new(), state_bytes(point));
+        let (rates, shown, state_bytes) = (RateMeter::default(), Vec::new(), state_bytes(point));
         let calls = Calls::of(&mut world);
         Ok(Self { world, link: link as u32, queue, packets, rates, calls, shown, state_bytes })
     }
@@ -124,7 +124,7 @@ impl Variant {
     pub fn frame(&mut self) -> Value {
         let view = self.world.look(MAX_FLOWS);
         let link = &view.links[self.link as usize];
-        let rates = self.rates.add(Happened {
+        let rates = self.rates.add(FrameTotals {
             span_s: view.span.as_secs_f64(),
             sent_bits: link.interval.sent.bits() as f64,
             capacity_bits: link.capacity_bits,

@@ -3,7 +3,7 @@
 
 use crate::session::scenario::Scenario;
 use goodqueue_lab::experience::Activity;
-use goodqueue_lab::plan::{Heading, Traffic};
+use goodqueue_lab::plan::{Direction, Traffic};
 use goodqueue_lab::verdict::Headline;
 use goodqueue_lab::verdict::words::list;
 use serde_json::Value;
@@ -30,11 +30,11 @@ impl Findings<'_> {
 
     /// The groups of downloads, or else of uploads, that share the goodput.
     fn shares(&self) -> Option<String> {
-        let sharing = |heading: Heading| -> Vec<String> {
+        let sharing = |heading: Direction| -> Vec<String> {
             let bulk = |group: &&Traffic| Activity::of(group) == Activity::Bulk && group.heading == heading && group.flows > 0;
             self.traffic().iter().filter(bulk).map(|group| group.name.clone()).collect()
         };
-        let groups = [Heading::Down, Heading::Up].map(sharing).into_iter().find(|groups| groups.len() > 1)?;
+        let groups = [Direction::Down, Direction::Up].map(sharing).into_iter().find(|groups| groups.len() > 1)?;
         let each = self.each(|point| {
             let goodputs: Option<Vec<f64>> = groups.iter().map(|group| mean(&point["groups"][group]["goodput_bit_s"])).collect();
             let goodputs = goodputs?;
@@ -100,7 +100,7 @@ fn time(seconds: f64) -> String {
 mod tests {
     use super::*;
     use crate::session::limits::Limits;
-    use crate::session::recordings::Shelf;
+    use crate::session::recordings::RecordingStore;
     use crate::session::scenario::Request;
     use serde_json::json;
 
@@ -112,7 +112,7 @@ mod tests {
         let variants = [("plain", json!("tail-drop")), ("CoDel", json!({ "kind": "codel", "ecn": true }))];
         let variants: Vec<Value> = variants.into_iter().map(|(label, queue)| json!({ "label": label, "queue": queue })).collect();
         let request: Request = serde_json::from_value(json!({ "scenario_toml": text, "variants": variants })).expect("a request");
-        Scenario::new(&request, Shelf::new(1).recordings(), &Limits::default()).expect("a scenario")
+        Scenario::new(&request, RecordingStore::new(1).recordings(), &Limits::default()).expect("a scenario")
     }
 
     fn summary(marked: [f64; 2]) -> Value {

@@ -9,7 +9,7 @@ use crate::settle::SettleProbe;
 use crate::spec::{LinkSpec, QueueSpec, WorldSpec};
 use crate::world::WorldError;
 use crate::world::path::Element;
-use goodqueue_aqm::spec::{Chosen, KindSpec, LinkFacts, ParamError, Value};
+use goodqueue_aqm::spec::{KindAndParams, KindSpec, LinkFacts, ParamError, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Qdisc};
 use goodqueue_base::line::{RateCursor, RateSpec};
 use goodqueue_base::units::{Duration, Instant, Rate, Rng};
@@ -99,7 +99,7 @@ fn queued_link(spec: &WorldSpec, number: usize, link: &LinkSpec, seen: Option<u3
         probe.extras().settle = Some(SettleProbe::new(steps.iter().skip(1).map(|step| step.0).collect(), target));
     }
     Ok(Link {
-        outlook: qdisc.outlook(),
+        status: qdisc.status(),
         qdisc,
         rate: RateCursor::with_burst(&link.rate, link.burst),
         delay: link.delay,
@@ -128,7 +128,7 @@ pub(in crate::world) fn discipline(
     let queue = build(&link.queue, &facts, stream).map_err(refuse)?;
     let target = match link.queue.here() {
         QueueSpec::Discipline { kind, params, of, .. } => target(kind, params, of.as_ref()),
-        QueueSpec::Unlimited | QueueSpec::Own { .. } | QueueSpec::Elsewhere { .. } => None,
+        QueueSpec::Unlimited | QueueSpec::Own { .. } | QueueSpec::ExternalScheduler { .. } => None,
     };
     Ok((queue, target))
 }
@@ -140,7 +140,7 @@ fn build(queue: &QueueSpec, facts: &LinkFacts, stream: Rng) -> Result<AnyQdisc<S
             AnyQdisc::build_over(kind, params, of.as_ref(), facts, *ecn, stream)
         }
         QueueSpec::Own { kind, ecn, .. } => AnyQdisc::build_own(&**kind, facts, *ecn, stream),
-        QueueSpec::Elsewhere { kind, .. } => AnyQdisc::open(&**kind, facts, stream),
+        QueueSpec::ExternalScheduler { kind, .. } => AnyQdisc::open(&**kind, facts, stream),
     }
 }
 
@@ -156,7 +156,7 @@ impl QueueSpec {
 }
 
 /// The delay that the algorithm of a queue, or of the queues within it, aims at.
-fn target(kind: &KindSpec, params: &[(&'static str, Value)], of: Option<&Chosen>) -> Option<Duration> {
+fn target(kind: &KindSpec, params: &[(&'static str, Value)], of: Option<&KindAndParams>) -> Option<Duration> {
     if let Some(of) = of {
         return target(of.kind, &of.params, of.of.as_deref());
     }

@@ -14,7 +14,7 @@ use crate::world::hosts::Flow;
 use crate::world::measure::FlowReading;
 use crate::world::network::Network;
 use crate::world::outside::{Content, OutsideFlow};
-use crate::world::path::{Element, Heading, Hop, Host, Route};
+use crate::world::path::{Element, Hop, Host, PathHalf, Route};
 use crate::world::sessions::{SessionPath, WeightedQueues};
 use crate::world::{World, WorldError};
 use goodqueue_base::line::{RateCursor, RateSpec};
@@ -131,7 +131,7 @@ impl World {
             mark: data.mark.turned(),
             ..data
         };
-        for heading in [Heading::Reverse, Heading::Forward] {
+        for heading in [PathHalf::Reverse, PathHalf::Forward] {
             let (first, count) = data.hops(heading);
             self.net.hops.repeat(first, usize::from(count));
         }

@@ -14,12 +14,12 @@
 mod fifo;
 mod pass;
 
-use super::{Network, Ways};
+use super::{Network, WirePath};
 use crate::ids::{HopId, LaneId, LinkId, WireClassId, WireId};
 use crate::lane::{Arrival, Lane, Stop};
 use crate::link::Link;
 use crate::sys::{CROWD, DEFERRING};
-use crate::world::path::{Element, Heading, hop_ids};
+use crate::world::path::{Element, PathHalf, hop_ids};
 use goodqueue_base::line::RateCursor;
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 use std::collections::{BTreeMap, BTreeSet};
@@ -97,7 +97,7 @@ impl Network {
     fn shared_wires(&self) -> BTreeMap<WireId, SharedWire> {
         let mut wires = BTreeMap::<WireId, SharedWire>::new();
         let (mut users, mut hosts) = (BTreeMap::<LaneId, BTreeSet<Element>>::new(), BTreeSet::<WireClassId>::new());
-        for (first, count) in self.routes.iter().flat_map(|route| Heading::BOTH.map(|heading| route.hops(heading))) {
+        for (first, count) in self.routes.iter().flat_map(|route| PathHalf::BOTH.map(|heading| route.hops(heading))) {
             let mut before = None::<HopId>;
             let mut joined = false;
             for id in hop_ids(first, usize::from(count)) {
@@ -135,7 +135,8 @@ impl Network {
         let RateCursor::Constant { rate, .. } = link.rate else { return };
         let by = if rate > Rate::ZERO { longest(rate, link.delay) } else { Duration::ZERO };
         let starts_at_link = |(first, count): (HopId, u8)| count > 0 && self.hops[first].wire().is_none();
-        let from_hosts = self.routes.iter().any(|route| Heading::BOTH.iter().any(|&heading| starts_at_link(route.hops(heading))));
+        let from_hosts =
+            self.routes.iter().any(|route| PathHalf::BOTH.iter().any(|&heading| starts_at_link(route.hops(heading))));
         let leads_to_it = |lane: &LaneId| matches!(self.lanes[*lane].stop, Stop::Queue(_) | Stop::Varied);
         let (first, second) = {
             let mut lanes = self.lanes.ids().filter(leads_to_it);
@@ -150,7 +151,7 @@ impl Network {
         let timer_at = self.agenda.at(self.slots.queue_timer(LINK));
         let service_at = self.agenda.at(self.slots.service(LINK));
         self.schedule_deferred(Deferred { lane, by, timer_at, service_at });
-        self.work_out_departures();
+        self.enable_computed_departures();
     }
 
     /// Processes what has happened at the deferred queue by `now`. Returns the number of events.
@@ -200,7 +201,7 @@ impl Network {
         let Some(deferred) = self.deferred.filter(|_| DEFERRING) else { return 0 };
         let (deferred, events) = match self.links[LINK].fifo.take() {
             Some(mut fifo) => {
-                let events = self.pass_fifo(&mut fifo, &deferred, end);
+                let events = self.pass_computed(&mut fifo, &deferred, end);
                 self.links[LINK].fifo = Some(fifo);
                 (deferred, events)
             }
@@ -237,7 +238,7 @@ impl Network {
         let Self { agenda, slots, lanes, hops, routes, classes, wires, .. } = self;
         // No packet that leaves the wire enters the lane that leads to it.
         let mut arriving = std::mem::replace(&mut lanes[lane], Lane::absent());
-        let mut ways = Ways { agenda, slots: *slots, lanes, hops, classes, wires };
+        let mut ways = WirePath { agenda, slots: *slots, lanes, hops, classes, wires };
         let crowded = routes.len() >= CROWD;
         let mut crossed = 0;
         loop {
@@ -250,7 +251,7 @@ impl Network {
                     ways.prefetch(routes, [1, 2, 3].map(|place| arriving.peek(passed + place)));
                 }
                 passed += 1;
-                let hop = routes[packet.flow.id()].hop(Heading::of(packet.is_reverse()), packet.hop);
+                let hop = routes[packet.flow.id()].hop(PathHalf::of(packet.is_reverse()), packet.hop);
                 ways.cross_wire(packet, hop, at);
             }
             crossed += passed as u64;

@@ -3,7 +3,7 @@
 use crate::ids::HopId;
 use crate::lane::Stop;
 use crate::world::network::Network;
-use crate::world::path::{Element, Heading, hop_ids};
+use crate::world::path::{Element, PathHalf, hop_ids};
 
 impl Network {
     /// Works out the stops of all lanes. For worlds whose packets all belong to a route of their
@@ -11,7 +11,7 @@ impl Network {
     pub(super) fn note_all_stops(&mut self) {
         self.lanes.iter_mut().for_each(|lane| lane.stop = Stop::Unknown);
         for flow in self.routes.ids() {
-            for heading in Heading::BOTH {
+            for heading in PathHalf::BOTH {
                 let (first, count) = self.routes[flow].hops(heading);
                 self.note_stops(first, usize::from(count));
             }

@@ -3,7 +3,7 @@
 
 use crate::ids::{FlowId, Id};
 use crate::outcome::{FlowOutcome, Outcome};
-use crate::session::{Action, Direction, Event, MAX_OPEN, Session, SessionContext};
+use crate::session::{Action, Event, MAX_OPEN, Payload, Session, SessionContext};
 use crate::spec::{FlowSpec, SessionSpec, SourceSpec, WorldSpec};
 use crate::world::build::{fault, session_rng};
 use crate::world::{World, WorldError};
@@ -159,7 +159,7 @@ fn transfers(spec: &WorldSpec, number: u32, flow: &FlowSpec, model: &SessionSpec
         }
         for channel in over {
             model.handle(
-                Event::Acknowledged(channel, Direction::Data),
+                Event::Acknowledged(channel, Payload::Data),
                 &mut SessionContext { now, rng: &mut rng, actions: &mut actions },
             );
         }

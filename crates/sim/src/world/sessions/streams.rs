@@ -4,7 +4,7 @@ use super::{ChannelHost, World};
 use crate::ids::{ChannelId, FlowId, SessionId, StreamId, TcpId};
 use crate::losses::FlowSignals;
 use crate::packet::SimPacket;
-use crate::session::{After, Direction, Event};
+use crate::session::{After, Event, Payload};
 use crate::sys::CROWD;
 use crate::world::hosts::Hosts;
 use crate::world::measure::FlowReading;
@@ -15,7 +15,7 @@ use goodqueue_tcp::{Ending, Flags, Receiver, Sender};
 /// The state of one direction of a channel besides its sender and receiver.
 pub(in crate::world) struct Stream {
     channel: ChannelId,
-    direction: Direction,
+    direction: Payload,
     tcp: TcpId,
     /// The first of its flow numbers, and that of its present connection.
     first_flow: FlowId,
@@ -42,7 +42,7 @@ impl Stream {
     }
 
     /// The channel, the first flow number and the direction.
-    pub(super) const fn origin(&self) -> (ChannelId, FlowId, Direction) {
+    pub(super) const fn origin(&self) -> (ChannelId, FlowId, Payload) {
         (self.channel, self.first_flow, self.direction)
     }
 }
@@ -63,11 +63,11 @@ impl Hosts {
 }
 
 impl World {
-    pub(super) fn add_stream(&mut self, session: SessionId, channel: ChannelId, direction: Direction) -> StreamId {
+    pub(super) fn add_stream(&mut self, session: SessionId, channel: ChannelId, direction: Payload) -> StreamId {
         let flow = self.net.routes.next_id();
         let host = &mut self.hosts.sessions[session];
         let rng = host.next_stream();
-        let route = host.path.routes[usize::from(direction == Direction::Request)];
+        let route = host.path.routes[usize::from(direction == Payload::Request)];
         let group = host.group;
         let (sender, receiver) = (Sender::renewed(&host.sender, rng), Receiver::new(&host.receiver));
         let tcp = self.hosts.add_connection(sender, receiver, flow, group);
@@ -218,13 +218,13 @@ impl World {
         stream.awaits_first &= !first;
         stream.awaits_all &= !all;
         let handshake_took = self.clock.now.since(stream.handshake_at);
-        if first && direction == Direction::Data {
+        if first && direction == Payload::Data {
             self.notify_of(id, |channel, _| Event::FirstByte(channel));
         }
         if !all {
             return;
         }
-        if direction == Direction::Request {
+        if direction == Payload::Request {
             let ChannelHost { data, .. } = self.hosts.channels[channel];
             let (tcp, _) = self.hosts.streams[data].connection();
             let receiver = &mut self.hosts.receivers[tcp].receiver;

@@ -8,7 +8,7 @@
 use super::Probe;
 use crate::gallery::expr::Fault;
 use goodqueue_aqm::sched::{AnyQdisc, kind};
-use goodqueue_aqm::spec::{Chosen, LinkFacts, Size, Value};
+use goodqueue_aqm::spec::{KindAndParams, LinkFacts, Size, Value};
 use goodqueue_aqm::{Class, Ecn, EcnPolicy, Limit, Qdisc, Reason, SimplePacket, Sink};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate, Rng};
 
@@ -159,7 +159,7 @@ impl Program {
             overhead: Bytes::ZERO,
             limit: self.limit,
         };
-        let of = self.of.map(|of| named(of).map(|of| Chosen::new(of, Vec::new()))).transpose()?;
+        let of = self.of.map(|of| named(of).map(|of| KindAndParams::new(of, Vec::new()))).transpose()?;
         let built = AnyQdisc::build_over(named(self.kind)?, &self.values, of.as_ref(), &link, self.ecn, Rng::new(seed));
         let mut queue: AnyQdisc<SimplePacket> = built.map_err(|error| nothing(error.to_string()))?;
         let mut counts = Counts::default();

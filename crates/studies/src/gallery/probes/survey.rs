@@ -6,7 +6,7 @@ use goodqueue_aqm::algo::blue::{Blue, BlueParams};
 use goodqueue_aqm::algo::pi::PiDesign;
 use goodqueue_aqm::algo::red::{Facts, Red, RedParams};
 use goodqueue_aqm::algo::rem::{Rem, RemParams};
-use goodqueue_aqm::spec::{Given, LinkFacts, Size};
+use goodqueue_aqm::spec::{LinkFacts, ParamValues, Size};
 use goodqueue_aqm::{Aqm, Limit, ManagedQueue, NoSink, Qdisc, SimplePacket};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate, Rng};
 use goodqueue_lab::build;
@@ -86,7 +86,7 @@ fn red_violations() -> Result<f64, Fault> {
         limit: Limit::NONE,
     };
     let kind = goodqueue_aqm::sched::kind("red").ok_or_else(|| nothing("there is no red"))?;
-    let given = Given::new(kind, &[]).map_err(nothing)?;
+    let given = ParamValues::new(kind, &[]).map_err(nothing)?;
     let defaults = RedParams::build(&given, &link).map_err(nothing)?;
     let params = RedParams {
         min_th: Some(Size::Bytes(min_th)),

@@ -94,7 +94,7 @@ fn settings_that_all_connections_share_reach_the_testbed() {
     let experiment = translate(&points[0]).expect("it runs").experiment(FlowStreams::new(1), None);
     assert_eq!((experiment.timestamps, experiment.ecn, experiment.segments), (Timestamps::Off, true, Segments::Single));
     assert_eq!(experiment.flows.len(), 2);
-    assert_eq!((experiment.flows[0].way, experiment.flows[0].dscp), (Way::Up, 5 << 3));
+    assert_eq!((experiment.flows[0].way, experiment.flows[0].dscp), (Direction::Up, 5 << 3));
     assert_eq!(experiment.down.delay, Duration::us(5_200), "access links add their delay");
 }
 

@@ -4,7 +4,7 @@
 use crate::router::dialect::words::{key, model, only, word};
 use crate::router::dialect::{Fixed, How, Refusal, Wanted, Word, Write};
 use goodqueue_aqm::algo::red::{Facts, InForce, Red, RedParams, power};
-use goodqueue_aqm::spec::{Given, LinkFacts};
+use goodqueue_aqm::spec::{LinkFacts, ParamValues};
 use goodqueue_base::units::Duration;
 
 // RED in Linux has no gentle line, and spaces signals evenly (net/sched/sch_red.c,
@@ -38,7 +38,7 @@ pub(super) const RED: &[Word] = &[
 const MAX_BURST: u32 = 100_000;
 
 /// Thresholds in bytes, with the burst that gives the weight that is in force.
-fn thresholds(given: &Given<'_>, wanted: &Wanted<'_>) -> Result<Vec<(&'static str, String)>, Refusal> {
+fn thresholds(given: &ParamValues<'_>, wanted: &Wanted<'_>) -> Result<Vec<(&'static str, String)>, Refusal> {
     let facts = LinkFacts {
         rate: Some(wanted.rate),
         delay: Duration::ZERO,

@@ -1,13 +1,13 @@
-//! Arrivals at a deferred tail-drop queue, whose departures are arithmetic: see [`Fifo`].
+//! Arrivals at a deferred tail-drop queue, whose departures are arithmetic: see [`ComputedFifo`].
 
 use super::{Deferred, LINK, NEXT};
-use crate::fifo::Fifo;
+use crate::fifo::ComputedFifo;
 use crate::lane::{Arrival, Lane};
 use crate::link::Link;
 use crate::probe::{Departed, sojourn_line, wire_bytes};
 use crate::sys::CROWD;
-use crate::world::network::{Network, Ways};
-use crate::world::path::Heading;
+use crate::world::network::{Network, WirePath};
+use crate::world::path::PathHalf;
 use goodqueue_aqm::AnyQdisc;
 use goodqueue_base::units::Instant;
 
@@ -17,23 +17,23 @@ impl Network {
     ///
     /// The wires behind the queue are crossed early then. Hosts read what the wires of their class
     /// have carried, so all large packets must have one size.
-    pub(super) fn work_out_departures(&mut self) {
+    pub(super) fn enable_computed_departures(&mut self) {
         let link = &mut self.links[LINK];
         let AnyQdisc::TailDrop(queue) = &link.qdisc else { return };
         let is_plain = link.loss <= 0.0 && link.probe.is_plain() && self.recorder.log.is_none();
         if is_plain && self.large_packets_are_alike {
-            link.fifo = Some(Box::new(Fifo::new(queue.limit())));
+            link.fifo = Some(Box::new(ComputedFifo::new(queue.limit())));
         }
     }
 
     /// Processes the arrivals before `end`. Returns the number of events.
     #[inline(never)]
-    pub(super) fn pass_fifo(&mut self, fifo: &mut Fifo, deferred: &Deferred, end: Instant) -> u64 {
+    pub(super) fn pass_computed(&mut self, fifo: &mut ComputedFifo, deferred: &Deferred, end: Instant) -> u64 {
         let Self { agenda, slots, lanes, hops, routes, classes, wires, links, recorder, .. } = self;
         let Link { rate, delay, framing, busy_until, probe, .. } = &mut links[LINK];
         // No packet that leaves the link enters the lane that leads to it.
         let mut arriving = std::mem::replace(&mut lanes[deferred.lane], Lane::absent());
-        let mut ways = Ways { agenda, slots: *slots, lanes, hops, classes, wires };
+        let mut ways = WirePath { agenda, slots: *slots, lanes, hops, classes, wires };
         let recorder = recorder.at(end, LINK, probe.observed);
         let crowded = routes.len() >= CROWD;
         let mut events = 0;
@@ -71,7 +71,7 @@ impl Network {
                     wire_bytes: wire_bytes.get() as u32,
                     len: packet.ip_len,
                 });
-                ways.leave_hop(packet, route.hop(Heading::of(is_reverse), packet.hop), sent_at + *delay);
+                ways.leave_hop(packet, route.hop(PathHalf::of(is_reverse), packet.hop), sent_at + *delay);
             }
             if !arriving.advance_by(passed) {
                 break;

@@ -8,8 +8,8 @@ use crate::lane::Lane;
 use crate::link::Link;
 use crate::packet::SimPacket;
 use crate::probe::{sojourn_line, wire_bytes};
-use crate::world::network::{Network, Ways};
-use crate::world::path::Heading;
+use crate::world::network::{Network, WirePath};
+use crate::world::path::PathHalf;
 use goodqueue_aqm::{AnyAqm, AnyQdisc, ManagedQueue, NoSink, Qdisc};
 use goodqueue_base::units::{Instant, Packets};
 
@@ -59,7 +59,7 @@ impl Network {
         let Deferred { lane, by, mut timer_at, mut service_at } = deferred;
         // No packet that leaves the link enters the lane that leads to it.
         let mut arriving = std::mem::replace(&mut lanes[lane], Lane::absent());
-        let mut ways = Ways { agenda, slots: *slots, lanes, hops, classes, wires };
+        let mut ways = WirePath { agenda, slots: *slots, lanes, hops, classes, wires };
         let recorder = recorder.at(end, LINK, probe.observed);
         let mut now;
         let mut events = 0;
@@ -116,7 +116,7 @@ impl Network {
                     let bytes = wire_bytes(packet, *framing);
                     let sent_at = rate.end_of(now, bytes);
                     *busy_until = sent_at;
-                    let (route, heading) = (&routes[packet.flow.id()], Heading::of(packet.is_reverse()));
+                    let (route, heading) = (&routes[packet.flow.id()], PathHalf::of(packet.is_reverse()));
                     let line = sojourn_line(route.group.get(), packet.is_reverse());
                     probe.departed(now, line, departure.sojourn(now), bytes.get());
                     probe.transmitted(sent_at, line, bytes.get());

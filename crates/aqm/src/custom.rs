@@ -11,13 +11,13 @@ use core::fmt;
 use goodqueue_base::units::{Instant, Packets};
 
 /// An algorithm of a program's own.
-pub trait OwnAlgorithm: Aqm + fmt::Debug + Send + Sync {
+pub trait CustomAlgorithm: Aqm + fmt::Debug + Send + Sync {
     /// One more in the state that a new one has.
-    fn another(&self) -> Box<dyn OwnAlgorithm>;
+    fn clone_box(&self) -> Box<dyn CustomAlgorithm>;
 }
 
 /// A kind of algorithm of a program's own, by the name it has in scenarios.
-pub trait OwnKind: fmt::Debug + Send + Sync {
+pub trait CustomKind: fmt::Debug + Send + Sync {
     /// The kind's name, and what files may say of it.
     fn spec(&self) -> &'static KindSpec;
 
@@ -28,28 +28,28 @@ pub trait OwnKind: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// When it cannot be built for this link.
-    fn build(&self, link: &LinkFacts) -> Result<Box<dyn OwnAlgorithm>, ParamError>;
+    fn build(&self, link: &LinkFacts) -> Result<Box<dyn CustomAlgorithm>, ParamError>;
 }
 
 /// Passes every packet: the substitute for an algorithm that could not be built.
 #[derive(Clone, Copy, Debug)]
-pub struct Mute;
+pub struct NoOp;
 
-impl Aqm for Mute {}
+impl Aqm for NoOp {}
 
-impl OwnAlgorithm for Mute {
-    fn another(&self) -> Box<dyn OwnAlgorithm> {
+impl CustomAlgorithm for NoOp {
+    fn clone_box(&self) -> Box<dyn CustomAlgorithm> {
         Box::new(*self)
     }
 }
 
 /// Any algorithm of a program's own.
 #[derive(Debug)]
-pub struct Own(pub Box<dyn OwnAlgorithm>);
+pub struct Own(pub Box<dyn CustomAlgorithm>);
 
 impl Clone for Own {
     fn clone(&self) -> Self {
-        Self(self.0.another())
+        Self(self.0.clone_box())
     }
 }
 
@@ -117,11 +117,11 @@ mod tests {
         family: Family::Own,
         signal: "-",
         marks: Marking::Possible,
-        weighs: false,
+        uses_weights: false,
     };
 
-    impl OwnAlgorithm for CoDel {
-        fn another(&self) -> Box<dyn OwnAlgorithm> {
+    impl CustomAlgorithm for CoDel {
+        fn clone_box(&self) -> Box<dyn CustomAlgorithm> {
             Box::new(Self::default())
         }
     }
@@ -129,14 +129,14 @@ mod tests {
     #[derive(Debug)]
     struct Mine;
 
-    impl OwnKind for Mine {
+    impl CustomKind for Mine {
         fn spec(&self) -> &'static KindSpec {
             &MINE
         }
         fn version(&self) -> &str {
             "1"
         }
-        fn build(&self, _: &LinkFacts) -> Result<Box<dyn OwnAlgorithm>, ParamError> {
+        fn build(&self, _: &LinkFacts) -> Result<Box<dyn CustomAlgorithm>, ParamError> {
             Ok(Box::new(CoDel::default()))
         }
     }

@@ -1,7 +1,7 @@
 //! Swept values as results show them: queues and controls by their kinds' own names, whichever name
 //! the file has.
 
-use super::link::Direction;
+use super::link::LinkDirection;
 use super::scenario::Scenario;
 use super::{Known, Link};
 use goodqueue_aqm::algo::tail_drop::Counting;
@@ -10,7 +10,7 @@ use goodqueue_tcp::cc;
 use serde_json::Value;
 
 /// Gives queues and controls in `set`, the swept keys and values of `plan`, their own names.
-pub(super) fn by_own_names(set: &mut [(String, Value)], plan: &Scenario, known: &Known) {
+pub(super) fn canonicalize(set: &mut [(String, Value)], plan: &Scenario, known: &Known) {
     for (key, value) in set {
         let parts: Vec<&str> = key.split('.').collect();
         match parts.as_slice() {
@@ -27,7 +27,7 @@ pub(super) fn by_own_names(set: &mut [(String, Value)], plan: &Scenario, known: 
 
 fn limit_of(plan: &Scenario, link: &str, way: &str) -> Option<Limit> {
     let Link { down, up, .. } = plan.links.iter().find(|known| known.name == link)?;
-    let Direction { queue, .. } = if way == "queue" { down } else { up };
+    let LinkDirection { queue, .. } = if way == "queue" { down } else { up };
     queue.as_ref().map(|queue| queue.limit)
 }
 

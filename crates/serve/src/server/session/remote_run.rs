@@ -1,9 +1,9 @@
 //! A session on another host than the simulator: it cannot be changed, and shows its end.
 
-use super::{LOOK_AROUND, Order, Work};
+use super::{Order, POLL_INTERVAL, SessionTask};
 use crate::server::clock;
 use crate::server::hosts::Place;
-use crate::session::{Control, Ending, Exhausted, Failure, Leavings, about, state_bytes, time};
+use crate::session::{Control, Ending, Failure, OutOfMemory, SessionResult, about, state_bytes, time};
 use axum::http::StatusCode;
 use goodqueue_base::units::Instant;
 use goodqueue_lab::plan::Point;
@@ -16,10 +16,10 @@ use std::sync::{Arc, TryLockError};
 use std::time::Instant as Clock;
 
 /// Runs a session on `place` to its end.
-pub fn run(work: Work, place: &Place) -> Result<Option<Leavings>, Failure> {
+pub fn run(work: SessionTask, place: &Place) -> Result<Option<SessionResult>, Failure> {
     let points: Vec<Point> = work.scenario.variants.iter().map(|variant| variant.point.clone()).collect();
     let mut memory = work.memory.share();
-    let exhausted = |error: Exhausted| Failure::unprocessable(error.to_string());
+    let exhausted = |error: OutOfMemory| Failure::unprocessable(error.to_string());
     memory.resize(points.iter().map(state_bytes).sum()).map_err(exhausted)?;
     let plan = &points[0].plan;
     let end = Instant::ZERO + plan.warmup + plan.duration;
@@ -81,7 +81,7 @@ struct Watch {
     watched: Clock,
     /// Why it was stopped, where nobody asked for that.
     why: &'static str,
-    work: Work,
+    work: SessionTask,
 }
 
 impl Watch {
@@ -105,7 +105,7 @@ impl Watch {
     }
 
     fn wait_for_orders(&self) {
-        match self.work.orders.recv_timeout(LOOK_AROUND) {
+        match self.work.orders.recv_timeout(POLL_INTERVAL) {
             Ok(order) => self.answer(order),
             Err(RecvTimeoutError::Timeout) => {}
             // Nobody can ask any more: the server has let go of the session.

@@ -7,11 +7,11 @@ use crate::lane::Lane;
 use crate::link::{Wire, WireClass};
 use crate::packet::SimPacket;
 use crate::sys::prefetch;
-use crate::world::path::{Heading, Hop, Route};
+use crate::world::path::{Hop, PathHalf, Route};
 use goodqueue_base::units::Instant;
 
 /// The wires and lanes that packets cross between hosts and links.
-pub(in crate::world) struct Ways<'n> {
+pub(in crate::world) struct WirePath<'n> {
     pub(super) agenda: &'n mut Agenda,
     pub(super) slots: Slots,
     pub(super) lanes: &'n mut IdVec<LaneId, Lane>,
@@ -20,7 +20,7 @@ pub(in crate::world) struct Ways<'n> {
     pub(super) wires: &'n mut IdVec<WireId, Wire>,
 }
 
-impl Ways<'_> {
+impl WirePath<'_> {
     /// The time at which a packet that reaches `wire` at `arrival` leaves it.
     #[inline(always)]
     fn exit_time(&mut self, wire: WireId, arrival: Instant, ip_len: u16) -> Instant {
@@ -43,7 +43,7 @@ impl Ways<'_> {
     #[inline(always)]
     pub(super) fn prefetch(&self, routes: &IdVec<FlowId, Route>, upcoming: [Option<&SimPacket>; 3]) {
         let hops = |packet: &SimPacket| {
-            let hop = routes[packet.flow.id()].hop(Heading::of(packet.is_reverse()), packet.hop);
+            let hop = routes[packet.flow.id()].hop(PathHalf::of(packet.is_reverse()), packet.hop);
             self.hops.from(hop)
         };
         let [first, second, third] = upcoming;
@@ -90,7 +90,7 @@ impl Ways<'_> {
     }
 }
 
-/// See [`Ways::prefetch_answers`].
+/// See [`WirePath::prefetch_answers`].
 #[inline(always)]
 pub(super) fn prefetch_answers(
     routes: &IdVec<FlowId, Route>,
@@ -99,7 +99,7 @@ pub(super) fn prefetch_answers(
     upcoming: [Option<&SimPacket>; 3],
 ) {
     // Flows without answers have no hop there.
-    let hop = |packet: &SimPacket| hops.get(routes[packet.flow.id()].hop(Heading::of(!packet.is_reverse()), 0));
+    let hop = |packet: &SimPacket| hops.get(routes[packet.flow.id()].hop(PathHalf::of(!packet.is_reverse()), 0));
     let [first, second, third] = upcoming;
     if let Some(wire) = first.and_then(hop).and_then(|hop| hop.wire()) {
         prefetch(&wires[wire], 1);

@@ -1,7 +1,7 @@
 //! The module's functions for the page, and the page's for the module.
 
-use crate::session::{Failure, Surroundings};
-use crate::wasm::desk::{Ask, Desk, Pause};
+use crate::session::{Environment, Failure};
+use crate::wasm::api::{Api, Ask, Pause};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::time::Duration;
@@ -18,7 +18,7 @@ unsafe extern "C" {
 #[derive(Clone, Copy)]
 struct Page;
 
-impl Surroundings for Page {
+impl Environment for Page {
     fn now(&self) -> Duration {
         Duration::from_secs_f64(now().max(0.0) / 1e3)
     }
@@ -34,7 +34,7 @@ fn say(name: &str, data: &str) {
 
 thread_local! {
     static INPUT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
-    static DESK: RefCell<Desk<Page>> = RefCell::new(Desk::new(Page));
+    static DESK: RefCell<Api<Page>> = RefCell::new(Api::new(Page));
 }
 
 /// A buffer of this length, for the text of the next `ask`; valid until any other call.
@@ -69,7 +69,7 @@ pub extern "C" fn ask() {
 /// Computes a frame; gives the milliseconds until the next one, or -1 when there is none.
 #[unsafe(no_mangle)]
 pub extern "C" fn frame() -> f64 {
-    match DESK.with_borrow_mut(Desk::frame) {
+    match DESK.with_borrow_mut(Api::frame) {
         Pause::For(span) => span.as_secs_f64() * 1e3,
         Pause::Forever => -1.0,
     }

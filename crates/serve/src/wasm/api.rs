@@ -1,8 +1,8 @@
 //! Requests of a page, and the one session that answers come from.
 
 use crate::session::{
-    Control, Failure, Leavings, Limits, Memory, Next, Request, Scenario, Session, Shelf, Surroundings, Upload, check, kinds,
-    presets, speed,
+    Control, Environment, Failure, Limits, Memory, Next, RecordingStore, Request, Scenario, Session, SessionResult, Upload,
+    check, kinds, presets, speed,
 };
 use goodqueue_lab::provenance::VERSION_AND_COMMIT;
 use http::StatusCode;
@@ -67,10 +67,10 @@ pub enum Pause {
 const UPLOADS: usize = 16;
 
 /// Answers a page, and holds its session.
-pub struct Desk<S> {
+pub struct Api<S> {
     surroundings: S,
     limits: Limits,
-    shelf: Shelf,
+    shelf: RecordingStore,
     running: Option<Session<S>>,
     ended: Option<Ended>,
 }
@@ -78,13 +78,13 @@ pub struct Desk<S> {
 /// Results of a session that has ended.
 struct Ended {
     scenario: Scenario,
-    leavings: Option<Leavings>,
+    leavings: Option<SessionResult>,
 }
 
-impl<S: Surroundings + Clone> Desk<S> {
+impl<S: Environment + Clone> Api<S> {
     /// Without a session.
     pub fn new(surroundings: S) -> Self {
-        Self { surroundings, limits: Limits::default(), shelf: Shelf::new(UPLOADS), running: None, ended: None }
+        Self { surroundings, limits: Limits::default(), shelf: RecordingStore::new(UPLOADS), running: None, ended: None }
     }
 
     /// Answers.
@@ -172,7 +172,7 @@ impl<S: Surroundings + Clone> Desk<S> {
         }
     }
 
-    fn leavings(&self) -> Result<&Leavings, Failure> {
+    fn leavings(&self) -> Result<&SessionResult, Failure> {
         let not_yet = "the session has no result: it has not ended, or it was stopped before measuring began";
         let leavings = self.ended.as_ref().and_then(|ended| ended.leavings.as_ref());
         leavings.ok_or_else(|| Failure::new(StatusCode::CONFLICT, not_yet))

@@ -4,7 +4,7 @@
 
 use crate::shell::Order;
 use crate::shell::place::{FAR, PORT_FAR, Place};
-use crate::sys::{descriptors, newcomers, scheduling, udp};
+use crate::sys::{descriptors, on_demand_sockets, scheduling, udp};
 use crate::testbed::namespace::Namespace;
 use goodqueue_base::units::Duration;
 use std::collections::{BTreeSet, VecDeque};
@@ -32,14 +32,14 @@ const SENDER: std::ops::Range<usize> = 6..12;
 
 /// A protocol and a port at the far end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Opening {
+pub enum NewFlow {
     /// Connections to this port.
     Tcp(u16),
     /// Datagrams to this port.
     Udp(u16),
 }
 
-impl Opening {
+impl NewFlow {
     /// As the processes tell one another.
     pub const fn to_bytes(self) -> [u8; descriptors::MESSAGE] {
         let (kind, port) = match self {
@@ -85,7 +85,7 @@ impl Opening {
 pub struct Watch {
     frames: File,
     again: File,
-    answered: BTreeSet<Opening>,
+    answered: BTreeSet<NewFlow>,
     not_ours: [Ipv4Addr; 2],
 }
 
@@ -93,8 +93,8 @@ impl Watch {
     /// Opens it; frames wait from now on.
     pub fn open(order: &Order, place: &Place) -> io::Result<Self> {
         Ok(Self {
-            frames: place.far.within(|| newcomers::watch(FAR))?,
-            again: place.middle.within(|| newcomers::sender(PORT_FAR))?,
+            frames: place.far.within(|| on_demand_sockets::watch(FAR))?,
+            again: place.middle.within(|| on_demand_sockets::sender(PORT_FAR))?,
             answered: BTreeSet::new(),
             not_ours: [order.gateway(), order.server_address()],
         })
@@ -110,7 +110,7 @@ impl Watch {
                 Some(frame) => frame,
                 None => self.next(&mut buffer)?,
             };
-            let Some((opening, to)) = Opening::of(&frame) else { continue };
+            let Some((opening, to)) = NewFlow::of(&frame) else { continue };
             if self.not_ours.contains(&to) || self.answered.contains(&opening) || self.answered.len() >= MAX_PORTS {
                 continue;
             }
@@ -118,8 +118,8 @@ impl Watch {
             {
                 let _starting = starting.lock().unwrap_or_else(PoisonError::into_inner);
                 let (protocol, port) = match opening {
-                    Opening::Tcp(port) => ("tcp", port),
-                    Opening::Udp(port) => ("udp", port),
+                    NewFlow::Tcp(port) => ("tcp", port),
+                    NewFlow::Udp(port) => ("udp", port),
                 };
                 Place::answer_for(far, protocol, port)?;
             }
@@ -129,7 +129,7 @@ impl Watch {
             // Frames that came meanwhile had nobody to answer them, either.
             while scheduling::wait([Some(self.frames.as_fd()), None], Duration::ZERO)?.ready {
                 let mut frame = self.next(&mut buffer)?;
-                match Opening::of(&frame) {
+                match NewFlow::of(&frame) {
                     Some((known, to)) if known == opening && !self.not_ours.contains(&to) => self.repeat(&mut frame),
                     Some(_) if waiting.len() < MAX_WAITING => waiting.push_back(frame),
                     Some(_) | None => {}
@@ -153,14 +153,14 @@ impl Watch {
 }
 
 /// A socket for all addresses at one port.
-fn answer(opening: Opening) -> io::Result<OwnedFd> {
+fn answer(opening: NewFlow) -> io::Result<OwnedFd> {
     match opening {
-        Opening::Tcp(port) => {
+        NewFlow::Tcp(port) => {
             let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, port))?;
             udp::accept_for_all(listener.as_fd())?;
             Ok(listener.into())
         }
-        Opening::Udp(port) => {
+        NewFlow::Udp(port) => {
             let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, port))?;
             udp::answer_for_all(socket.as_fd())?;
             Ok(socket.into())
@@ -182,25 +182,25 @@ mod tests {
     #[test]
     fn a_frame_opens_its_port() {
         let to = Ipv4Addr::new(192, 0, 2, 7);
-        assert_eq!(Opening::of(&frame(6)), Some((Opening::Tcp(443), to)));
-        assert_eq!(Opening::of(&frame(17)), Some((Opening::Udp(443), to)));
-        assert_eq!(Opening::of(&frame(1)), None);
+        assert_eq!(NewFlow::of(&frame(6)), Some((NewFlow::Tcp(443), to)));
+        assert_eq!(NewFlow::of(&frame(17)), Some((NewFlow::Udp(443), to)));
+        assert_eq!(NewFlow::of(&frame(1)), None);
         let mut fragment = frame(17);
         fragment[21] = 8;
-        assert_eq!(Opening::of(&fragment), None);
+        assert_eq!(NewFlow::of(&fragment), None);
         let mut repeated = frame(17);
         repeated[SENDER].copy_from_slice(&REPEATED);
-        assert_eq!(Opening::of(&repeated), None, "arrives once more");
+        assert_eq!(NewFlow::of(&repeated), None, "arrives once more");
         for len in 0..frame(6).len() - 4 {
-            assert_eq!(Opening::of(&frame(6)[..len]), None, "{len}");
+            assert_eq!(NewFlow::of(&frame(6)[..len]), None, "{len}");
         }
     }
 
     #[test]
     fn processes_understand_each_other() {
-        for opening in [Opening::Tcp(80), Opening::Udp(65_535)] {
-            assert_eq!(Opening::from_bytes(opening.to_bytes()), Some(opening));
+        for opening in [NewFlow::Tcp(80), NewFlow::Udp(65_535)] {
+            assert_eq!(NewFlow::from_bytes(opening.to_bytes()), Some(opening));
         }
-        assert_eq!(Opening::from_bytes([2, 0, 0, 0]), None);
+        assert_eq!(NewFlow::from_bytes([2, 0, 0, 0]), None);
     }
 }

@@ -38,7 +38,7 @@ struct Transit {
 
 /// One direction.
 #[derive(Debug)]
-pub struct Direction<Q> {
+pub struct Lane<Q> {
     queue: Q,
     /// [`Qdisc::is_timeless`] of the queue.
     timeless: bool,
@@ -87,7 +87,7 @@ macro_rules! outlet {
     };
 }
 
-impl<Q: Qdisc<LivePacket>> Direction<Q> {
+impl<Q: Qdisc<LivePacket>> Lane<Q> {
     /// An idle line behind `queue`.
     #[must_use]
     pub fn new(line: &Line, mut queue: Q) -> Self {
@@ -150,7 +150,7 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
     #[inline(always)]
     pub fn serve(&mut self, until: Instant, pool: &mut Pool) {
         if self.next_call() <= until {
-            self.make_calls(until, pool);
+            self.run_due_events(until, pool);
         }
         self.pass(until);
     }
@@ -163,7 +163,7 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
 
     /// Makes all calls due until `until` in order.
     #[inline(never)]
-    fn make_calls(&mut self, until: Instant, pool: &mut Pool) {
+    fn run_due_events(&mut self, until: Instant, pool: &mut Pool) {
         loop {
             let timer = self.next_timer().max(self.served);
             let next = self.change.min(timer).min(self.service);
@@ -251,7 +251,7 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
         if end == Instant::MAX {
             self.transit = Some(whole);
         } else {
-            self.fly(end, whole.frame);
+            self.start_propagation(end, whole.frame);
         }
     }
 
@@ -275,7 +275,7 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
                 self.transit = Some(Transit { frame, left: left - sent });
                 break;
             }
-            self.fly(now, frame);
+            self.start_propagation(now, frame);
         }
         let waits = self.transit.is_some() || self.view().packets > Packets::ZERO;
         self.service = match self.rate.opportunities() {
@@ -298,24 +298,24 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
     }
 
     #[inline]
-    fn fly(&mut self, end: Instant, frame: Frame) {
+    fn start_propagation(&mut self, end: Instant, frame: Frame) {
         self.flight.push(end + self.delay, frame);
     }
 
     /// The first frames in flight that are due at `now`, at most `most`; they stay
-    /// until [`Direction::land`].
+    /// until [`Lane::complete_send`].
     pub(crate) fn due(&self, now: Instant, most: usize) -> &[Frame] {
         self.flight.due(now, most)
     }
 
-    /// Like [`Direction::due`], with consecutive segments of each flow side by side.
+    /// Like [`Lane::due`], with consecutive segments of each flow side by side.
     pub(crate) fn due_joined(&mut self, now: Instant, most: usize, joiner: &mut Joiner, pool: &Pool) -> &[Frame] {
         self.flight.due_joined(now, most, joiner, pool)
     }
 
     /// The first `count` frames on the way were handed over at `now`.
-    pub(crate) fn land(&mut self, count: usize, now: Instant, pool: &mut Pool) {
-        self.flight.land(count, |release, frame| {
+    pub(crate) fn complete_send(&mut self, count: usize, now: Instant, pool: &mut Pool) {
+        self.flight.complete_send(count, |release, frame| {
             self.meter.released(now.since(release));
             pool.give_back(frame.slot);
         });
@@ -417,7 +417,7 @@ impl<Q: Qdisc<LivePacket>> Direction<Q> {
     }
 }
 
-impl Direction<AnyQdisc<LivePacket>> {
+impl Lane<AnyQdisc<LivePacket>> {
     /// Replaces the queue. Packets that wait in the old one leave first, by its rules; none is
     /// lost.
     pub fn replace_queue(&mut self, mut queue: AnyQdisc<LivePacket>) {

@@ -1,6 +1,6 @@
 //! Algorithms written in Python, behind the engine's trait.
 
-use goodqueue_aqm::own::{OwnAlgorithm, OwnKind};
+use goodqueue_aqm::custom::{CustomAlgorithm, CustomKind};
 use goodqueue_aqm::spec::{Kind, KindSpec, LinkFacts, ParamError};
 use goodqueue_aqm::{Aqm, Ecn, Env, PacketView, QueueView, Reason, Rng, Verdict};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
@@ -16,12 +16,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The first exception of a plan's algorithms. From then on they pass every packet without being
 /// called, until the exception has been raised.
 #[derive(Default)]
-pub struct Trouble {
+pub struct PythonError {
     is_there: AtomicBool,
     exception: Mutex<Option<PyErr>>,
 }
 
-impl Trouble {
+impl PythonError {
     pub fn is_there(&self) -> bool {
         self.is_there.load(Ordering::Relaxed)
     }
@@ -204,11 +204,11 @@ pub struct PyKind {
     version: String,
     /// Creates an algorithm when called without arguments.
     make: Py<PyAny>,
-    trouble: Arc<Trouble>,
+    trouble: Arc<PythonError>,
 }
 
 impl PyKind {
-    pub fn new(name: &str, version: String, make: Py<PyAny>, trouble: Arc<Trouble>) -> Self {
+    pub fn new(name: &str, version: String, make: Py<PyAny>, trouble: Arc<PythonError>) -> Self {
         Self { spec: description(name), version, make, trouble }
     }
 }
@@ -219,14 +219,14 @@ impl fmt::Debug for PyKind {
     }
 }
 
-impl OwnKind for PyKind {
+impl CustomKind for PyKind {
     fn spec(&self) -> &'static KindSpec {
         self.spec
     }
     fn version(&self) -> &str {
         &self.version
     }
-    fn build(&self, _: &LinkFacts) -> Result<Box<dyn OwnAlgorithm>, ParamError> {
+    fn build(&self, _: &LinkFacts) -> Result<Box<dyn CustomAlgorithm>, ParamError> {
         match Python::attach(|py| PyAlgorithm::new(py, &self.make, &self.trouble)) {
             Ok(algorithm) => Ok(Box::new(algorithm)),
             Err(error) => {
@@ -258,7 +258,7 @@ struct PyAlgorithm {
     due: Option<Instant>,
     gauges: Vec<&'static str>,
     make: Py<PyAny>,
-    trouble: Arc<Trouble>,
+    trouble: Arc<PythonError>,
 }
 
 impl fmt::Debug for PyAlgorithm {
@@ -268,7 +268,7 @@ impl fmt::Debug for PyAlgorithm {
 }
 
 impl PyAlgorithm {
-    fn new(py: Python<'_>, make: &Py<PyAny>, trouble: &Arc<Trouble>) -> PyResult<Self> {
+    fn new(py: Python<'_>, make: &Py<PyAny>, trouble: &Arc<PythonError>) -> PyResult<Self> {
         let base = py.import("goodqueue.aqm")?.getattr("Algorithm")?;
         let object = make.bind(py).call0()?;
         if !object.is_instance(&base)? {
@@ -493,14 +493,14 @@ impl Aqm for PyAlgorithm {
     }
 }
 
-impl OwnAlgorithm for PyAlgorithm {
-    fn another(&self) -> Box<dyn OwnAlgorithm> {
+impl CustomAlgorithm for PyAlgorithm {
+    fn clone_box(&self) -> Box<dyn CustomAlgorithm> {
         match Python::attach(|py| Self::new(py, &self.make, &self.trouble)) {
             Ok(algorithm) => Box::new(algorithm),
             Err(error) => {
                 // The exception ends the run, so this verdict does not matter.
                 self.trouble.set(error);
-                Box::new(goodqueue_aqm::own::Mute)
+                Box::new(goodqueue_aqm::custom::NoOp)
             }
         }
     }

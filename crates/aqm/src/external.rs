@@ -13,7 +13,7 @@ use goodqueue_base::units::{Bytes, Class, Ecn, Instant, Packets, Rate, Rng};
 
 /// A packet as it is described to the other program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Offered {
+pub struct OfferedPacket {
     /// The packet's number while it waits; later packets reuse it.
     pub number: u32,
     /// Size without framing.
@@ -28,7 +28,7 @@ pub struct Offered {
 
 /// The events of one call: the packet that left, the packets dropped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Happened {
+pub struct QueueEvents {
     /// The number of the packet that left, and its codepoint by then.
     pub left: Option<(u32, Ecn)>,
     /// Numbers of packets that were dropped.
@@ -36,36 +36,36 @@ pub struct Happened {
 }
 
 /// The queue of another program.
-pub trait FarQueue: fmt::Debug + Send + Sync {
+pub trait ExternalQueue: fmt::Debug + Send + Sync {
     /// A packet arrives. Adds what happens to `happened`.
-    fn offer(&mut self, now: Instant, packet: Offered, happened: &mut Happened);
+    fn offer(&mut self, now: Instant, packet: OfferedPacket, happened: &mut QueueEvents);
 
     /// The link asks for a packet. Adds what happens to `happened`.
-    fn take(&mut self, now: Instant, happened: &mut Happened);
+    fn take(&mut self, now: Instant, happened: &mut QueueEvents);
 
     /// The time to ask again, after it gave no packet although some wait.
     fn next_release(&self) -> Option<Instant>;
 }
 
 /// Opens queues of another program.
-pub trait FarKind: fmt::Debug + Send + Sync {
+pub trait ExternalQueueKind: fmt::Debug + Send + Sync {
     /// A queue for a link, with random numbers of `rng`.
     ///
     /// # Errors
     /// When the other program refuses it.
-    fn open(&self, link: &LinkFacts, rng: Rng) -> Result<Box<dyn FarQueue>, ParamError>;
+    fn open(&self, link: &LinkFacts, rng: Rng) -> Result<Box<dyn ExternalQueue>, ParamError>;
 }
 
 /// A queue without packets: the other end of a copy, since a queue of another program cannot be
 /// copied.
 #[derive(Clone, Copy, Debug)]
-struct Gone;
+struct Detached;
 
-impl FarQueue for Gone {
-    fn offer(&mut self, _: Instant, packet: Offered, happened: &mut Happened) {
+impl ExternalQueue for Detached {
+    fn offer(&mut self, _: Instant, packet: OfferedPacket, happened: &mut QueueEvents) {
         happened.dropped.push(packet.number);
     }
-    fn take(&mut self, _: Instant, _: &mut Happened) {}
+    fn take(&mut self, _: Instant, _: &mut QueueEvents) {}
     fn next_release(&self) -> Option<Instant> {
         None
     }
@@ -84,28 +84,28 @@ struct Held<P> {
 /// one at an arrival because of the limit of all, and at a departure by the algorithm. A mark is
 /// counted when its packet leaves. A copy drops all that arrives.
 #[derive(Debug)]
-pub struct Elsewhere<P> {
-    far: Box<dyn FarQueue>,
+pub struct ExternalScheduler<P> {
+    far: Box<dyn ExternalQueue>,
     held: Vec<Option<Held<P>>>,
     free: Vec<u32>,
     limit: Limit,
     waiting: QueueView,
     counters: Counters,
     is_held_back: bool,
-    happened: Happened,
+    happened: QueueEvents,
 }
 
-impl<P> Clone for Elsewhere<P> {
+impl<P> Clone for ExternalScheduler<P> {
     fn clone(&self) -> Self {
-        Self::new(Box::new(Gone), self.limit)
+        Self::new(Box::new(Detached), self.limit)
     }
 }
 
-impl<P> Elsewhere<P> {
+impl<P> ExternalScheduler<P> {
     /// A queue over `far`, which states its limit itself; `limit` serves to tell drops for want of
     /// room from others.
     #[must_use]
-    pub fn new(far: Box<dyn FarQueue>, limit: Limit) -> Self {
+    pub fn new(far: Box<dyn ExternalQueue>, limit: Limit) -> Self {
         Self {
             far,
             held: Vec::new(),
@@ -114,7 +114,7 @@ impl<P> Elsewhere<P> {
             waiting: QueueView::default(),
             counters: Counters::default(),
             is_held_back: false,
-            happened: Happened::default(),
+            happened: QueueEvents::default(),
         }
     }
 
@@ -138,7 +138,7 @@ impl<P> Elsewhere<P> {
     }
 }
 
-impl<P: Packet> Elsewhere<P> {
+impl<P: Packet> ExternalScheduler<P> {
     fn report_drops(&mut self, sink: &mut dyn Sink<P>, reason: impl Fn(u32) -> Reason) {
         for at in 0..self.happened.dropped.len() {
             let number = self.happened.dropped[at];
@@ -152,7 +152,7 @@ impl<P: Packet> Elsewhere<P> {
 }
 
 // Never inlined, and behind a pointer: other queues pay nothing for it.
-impl<P: Packet> Qdisc<P> for Elsewhere<P> {
+impl<P: Packet> Qdisc<P> for ExternalScheduler<P> {
     #[inline(never)]
     fn enqueue(&mut self, now: Instant, packet: P, sink: &mut dyn Sink<P>) {
         let (len, ecn, flow, class) = (packet.len(), packet.ecn(), packet.flow(), packet.class());
@@ -161,7 +161,7 @@ impl<P: Packet> Qdisc<P> for Elsewhere<P> {
         self.waiting.packets += Packets::new(1);
         self.waiting.backlog += len;
         let number = self.hold(Held { packet, enqueued_at: now, ecn });
-        self.far.offer(now, Offered { number, len, ecn, flow, class }, &mut self.happened);
+        self.far.offer(now, OfferedPacket { number, len, ecn, flow, class }, &mut self.happened);
         self.report_drops(sink, |dropped| match (dropped == number, is_full) {
             (true, true) => Reason::Overflow,
             (true, false) => Reason::Early,
@@ -223,19 +223,19 @@ mod tests {
     /// A FIFO of two packets that marks every second one and speaks of packets that are not there.
     #[derive(Debug, Default)]
     struct Two {
-        waiting: Vec<Offered>,
+        waiting: Vec<OfferedPacket>,
         taken: u32,
     }
 
-    impl FarQueue for Two {
-        fn offer(&mut self, _: Instant, packet: Offered, happened: &mut Happened) {
+    impl ExternalQueue for Two {
+        fn offer(&mut self, _: Instant, packet: OfferedPacket, happened: &mut QueueEvents) {
             if self.waiting.len() == 2 {
                 happened.dropped.extend([packet.number, 77]);
             } else {
                 self.waiting.push(packet);
             }
         }
-        fn take(&mut self, _: Instant, happened: &mut Happened) {
+        fn take(&mut self, _: Instant, happened: &mut QueueEvents) {
             if !self.waiting.is_empty() {
                 self.taken += 1;
                 let packet = self.waiting.remove(0);
@@ -267,7 +267,7 @@ mod tests {
     fn packets_follow_what_the_other_program_says() {
         let at = |ms| Instant::ZERO + Duration::ms(ms);
         let packet = |id| SimplePacket { id, ecn: Ecn::Ect0, ..SimplePacket::new(1000) };
-        let mut queue = Elsewhere::new(Box::new(Two::default()), Limit::packets(2));
+        let mut queue = ExternalScheduler::new(Box::new(Two::default()), Limit::packets(2));
         let mut seen = Seen::default();
         for id in 1..=3 {
             queue.enqueue(at(id), packet(id), &mut seen);

@@ -15,9 +15,9 @@ pub struct KeptRun {
 
 /// Keeps in memory what runs record.
 #[derive(Default)]
-pub struct Kept(pub Vec<KeptRun>);
+pub struct InMemoryRecorder(pub Vec<KeptRun>);
 
-impl Recorder for Kept {
+impl Recorder for InMemoryRecorder {
     fn record(&mut self, run: RecordedRun<'_>) {
         let RecordedRun { point, replication, links, series, packets } = run;
         // The report of the runner already has the series of the first replication.

@@ -14,8 +14,8 @@ use crate::sys::{DEFERRING, prefetch};
 use crate::timers::{Target, Timers};
 use crate::world::World;
 use crate::world::network::deferred::longest;
-use crate::world::network::{Network, Ways};
-use crate::world::path::{Heading, Host, Route};
+use crate::world::network::{Network, WirePath};
+use crate::world::path::{Host, PathHalf, Route};
 use goodqueue_aqm::Packet;
 use goodqueue_base::line::RateCursor;
 use goodqueue_base::units::{Duration, Ecn, Instant};
@@ -23,7 +23,7 @@ use goodqueue_tcp::hot::{self, Routine};
 use goodqueue_tcp::{Receiver, Segment};
 
 /// The lane that leads to late receivers, and their timers.
-pub(super) struct Late {
+pub(super) struct DeferredReceivers {
     lane: LaneId,
     timers: Timers,
 }
@@ -31,17 +31,17 @@ pub(super) struct Late {
 impl World {
     /// Defers receivers if nobody can observe that. Call after the network's wires were deferred.
     pub(in crate::world) fn defer_receivers(&mut self) {
-        if let Some((lane, by)) = self.net.way_to_receivers() {
+        if let Some((lane, by)) = self.net.receiver_lane() {
             let place = &mut self.net.lanes[lane];
             (place.stop, place.deferral) = (Stop::LateReceivers, by);
-            self.hosts.late = Some(Late { lane, timers: Timers::new() });
+            self.hosts.late = Some(DeferredReceivers { lane, timers: Timers::new() });
         }
     }
 
     /// Delivers to late receivers the packets that have reached them by `now`, and fires their
     /// timers. Returns the number of events.
-    pub(in crate::world) fn receive_late(&mut self, now: Instant) -> u64 {
-        let Some(Late { lane, .. }) = self.hosts.late.as_ref().filter(|_| DEFERRING) else { return 0 };
+    pub(in crate::world) fn receive_deferred(&mut self, now: Instant) -> u64 {
+        let Some(DeferredReceivers { lane, .. }) = self.hosts.late.as_ref().filter(|_| DEFERRING) else { return 0 };
         let lane = *lane;
         let present = self.clock.now;
         let mut events = 0;
@@ -82,10 +82,10 @@ impl World {
     #[inline(never)]
     fn receive_segments(&mut self, now: Instant) -> u64 {
         let Hosts { late, receivers, crowded, .. } = &mut self.hosts;
-        let Some(Late { lane, timers }) = late else { return 0 };
+        let Some(DeferredReceivers { lane, timers }) = late else { return 0 };
         // No answer enters the lane that leads to receivers.
         let mut arriving = std::mem::replace(&mut self.net.lanes[*lane], Lane::absent());
-        let (mut ways, routes) = self.net.ways_and_routes();
+        let (mut ways, routes) = self.net.wires_and_routes();
         let mut end = timers.earliest().min(now + Duration::ns(1));
         let (mut taken, mut answers) = (0, 0);
         loop {
@@ -136,9 +136,10 @@ impl World {
         taken as u64
     }
 
-    /// Does the work of [`receive_late`](Self::receive_late), before a control event at `now`.
-    pub(in crate::world) fn receive_late_before(&mut self, now: Instant) -> u64 {
-        if now > Instant::ZERO { self.receive_late(now - Duration::ns(1)) } else { 0 }
+    /// Does the work of [`receive_deferred`](Self::receive_deferred), before a control event at
+    /// `now`.
+    pub(in crate::world) fn receive_deferred_before(&mut self, now: Instant) -> u64 {
+        if now > Instant::ZERO { self.receive_deferred(now - Duration::ns(1)) } else { 0 }
     }
 
     /// Sets a receiver's timer.
@@ -153,13 +154,13 @@ impl World {
     }
 }
 
-impl Ways<'_> {
+impl WirePath<'_> {
     /// Puts an acknowledgement of a flow on its way, which begins with a wire.
     #[inline(always)]
     fn answer(&mut self, now: Instant, flow: FlowLabel, route: &Route, (segment, ecn): (Segment, Ecn)) {
         let ip_len = ip_len_of(&segment, route.header);
         let ack = SimPacket { segment, flow, ip_len, ds: DsField::new(route.class, ecn), hop: 0 };
-        self.cross_wire(&ack, route.hop(Heading::Reverse, 0), now);
+        self.cross_wire(&ack, route.hop(PathHalf::Reverse, 0), now);
     }
 
     /// Hands a receiver a segment that is not routine. Returns the number of answers.
@@ -175,7 +176,7 @@ impl Ways<'_> {
 
 /// A direction of a route from one lane to the next.
 #[derive(Clone, Copy)]
-struct Stretch {
+struct RouteSegment {
     /// Begins with a wire, not a queue.
     by_wire: bool,
     /// Propagation delays of the wires up to the lane's end.
@@ -185,14 +186,14 @@ struct Stretch {
 
 impl Network {
     /// The parts of one direction of a route.
-    fn stretches(&self, route: &Route, heading: Heading) -> Vec<Stretch> {
-        let mut stretches = Vec::<Stretch>::new();
+    fn stretches(&self, route: &Route, heading: PathHalf) -> Vec<RouteSegment> {
+        let mut stretches = Vec::<RouteSegment>::new();
         let mut joined = false;
         for hop in route.hop_ids(heading).map(|hop| self.hops[hop]) {
             let delay = hop.wire().map_or(Duration::ZERO, |wire| self.class_of(&self.wires[wire]).delay);
             match stretches.last_mut().filter(|_| joined) {
                 Some(stretch) => stretch.delay += delay,
-                None => stretches.push(Stretch { by_wire: hop.wire().is_some(), delay, lane: hop.lane }),
+                None => stretches.push(RouteSegment { by_wire: hop.wire().is_some(), delay, lane: hop.lane }),
             }
             joined = hop.joined;
         }
@@ -200,14 +201,14 @@ impl Network {
     }
 
     /// The lane in which packets of a direction reach their end.
-    fn last_lane(&self, route: &Route, heading: Heading) -> Option<LaneId> {
+    fn last_lane(&self, route: &Route, heading: PathHalf) -> Option<LaneId> {
         self.stretches(route, heading).last().map(|stretch| stretch.lane)
     }
 
     /// The least time that an answer travels before anything else happens to it than waiting for a
     /// wire that is passed late.
-    fn silence_after(&self, route: &Route) -> Duration {
-        match self.stretches(route, Heading::Reverse).first() {
+    fn min_return_delay(&self, route: &Route) -> Duration {
+        match self.stretches(route, PathHalf::Reverse).first() {
             None => Duration::MAX,
             Some(stretch) if stretch.by_wire => {
                 let lane = &self.lanes[stretch.lane];
@@ -219,13 +220,13 @@ impl Network {
 
     /// The one lane in which packets reach the sinks of flows, and the time for which nobody
     /// hears of what happens there.
-    fn way_to_receivers(&self) -> Option<(LaneId, Duration)> {
+    fn receiver_lane(&self) -> Option<(LaneId, Duration)> {
         let RateCursor::Constant { rate, .. } = self.links.as_slice().first()?.rate else { return None };
-        let mut ways = self.routes.iter().map(|route| (self.last_lane(route, Heading::Forward), self.silence_after(route)));
+        let mut ways = self.routes.iter().map(|route| (self.last_lane(route, PathHalf::Forward), self.min_return_delay(route)));
         let (lane, first) = ways.next()?;
         let least = ways.try_fold(first, |least, (other, silence)| (other == lane).then(|| least.min(silence)))?;
         let senders = self.routes.iter().filter(|route| route.reverse > 0);
-        let apart = senders.map(|route| self.last_lane(route, Heading::Reverse)).all(|other| other != lane);
+        let apart = senders.map(|route| self.last_lane(route, PathHalf::Reverse)).all(|other| other != lane);
         let lane = lane.filter(|&lane| apart && self.lanes[lane].stop == Stop::End)?;
         let by = longest(rate, least);
         (!by.is_zero() && self.large_packets_are_alike && !self.flow_control).then_some((lane, by))
