@@ -21,11 +21,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Reading order: [`plan`] (a scenario as typed settings; [`schema`] describes its keys), [`build`]
-//! (a world of the simulator), [`runner`] (points times replications, on a [`hosts::Backend`]),
-//! [`metrics`] and [`experience`] (figures of a run, and those that people notice), [`results`]
-//! with [`summary`], [`record`] and [`report`] (what is written), [`verdict`] (the answer in words),
-//! [`recommend`] (the settings for a line that is known only roughly).
+//! Reading order: [`plan`] (a scenario as typed settings; [`schema`] describes its keys),
+//! [`build`] (a world of the simulator), [`runner`] (points times replications, on a
+//! [`hosts::Backend`]), [`metrics`] and [`experience`] (figures of a run, and those that people
+//! notice), [`results`] with [`summary`], [`record`] and [`report`] (what is written), [`verdict`]
+//! (the answer in words), [`recommend`] (the settings for a line that is known only roughly).
 
 pub mod build;
 pub mod columns;
