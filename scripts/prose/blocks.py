@@ -82,7 +82,12 @@ class Pages:
     def call(self, words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
         """Runs `gq`, or `gq-checks` beside it."""
         return subprocess.run(
-            [self.program(words[0]), *words[1:]], cwd=folder, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL
+            [self.program(words[0]), *words[1:]],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            stdin=subprocess.DEVNULL,
         )
 
     def program(self, name: str) -> str:
@@ -181,7 +186,9 @@ class Pages:
                 elif language == "python" and ">>>" not in body:
                     scripts.append(body)
                 else:
-                    commands = [line for line in body.splitlines() if re.match(r"(\$ |target/quick/)?gq(-checks)? [a-z-]", line)]
+                    commands = [
+                        line for line in body.splitlines() if re.match(r"(\$ |target/quick/)?gq(-checks)? [a-z-]", line)
+                    ]
                     if commands and language == "":
                         raise Fault(f"`{commands[0]}`: its block has no language: sh, text or console")
                     for line in commands:
