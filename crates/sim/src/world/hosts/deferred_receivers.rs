@@ -68,7 +68,7 @@ impl World {
             if taken == 0 {
                 events += 1;
                 let packet = self.net.take_arrived(lane);
-                self.deliver_cold(packet);
+                self.deliver(packet);
             }
         }
         self.clock.now = present;
