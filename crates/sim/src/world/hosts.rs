@@ -8,7 +8,7 @@ use super::path::Host;
 use super::sessions::{ChannelHost, SessionHost, Stream};
 use super::{Control, World, measure};
 use crate::ids::{ChannelId, ControlId, FlowId, GroupId, IdVec, LaneId, OutsideId, SessionId, StreamId, TcpId, UdpId};
-use crate::lane::Stop;
+use crate::lane::LaneExit;
 use crate::link::WireClass;
 use crate::packet::{DsField, FlowLabel, SimPacket};
 use crate::session::{Action, Event};
@@ -202,29 +202,29 @@ impl World {
     #[inline(always)]
     pub(super) fn lane_event(&mut self, lane: LaneId) {
         let now = self.clock.now;
-        match self.net.lanes[lane].stop {
-            Stop::End => {
+        match self.net.lanes[lane].exit {
+            LaneExit::End => {
                 let packet = self.net.take_arrived(lane);
                 if self.hosts.crowded {
                     self.hosts.prefetch_for(&self.net, lane);
                 }
                 self.deliver(packet);
             }
-            Stop::Queue(link) => {
+            LaneExit::Queue(link) => {
                 let packet = self.net.take_arrived(lane);
                 self.net.enqueue(now, link, packet);
             }
-            Stop::Varied | Stop::Unknown => {
+            LaneExit::PerPacket | LaneExit::Unknown => {
                 let packet = self.net.take_arrived(lane);
                 self.enter_or_deliver(&packet);
             }
             // Deferred events are counted one by one.
-            Stop::DeferredQueue => self.clock.events = self.clock.events + self.net.process_deferred(now) - 1,
-            Stop::DeferredWire => {
+            LaneExit::DeferredQueue => self.clock.events = self.clock.events + self.net.process_deferred(now) - 1,
+            LaneExit::DeferredWire => {
                 self.clock.events += self.receive_deferred(now);
                 self.clock.events = self.clock.events + self.net.cross_deferred_wire(now, lane) - 1;
             }
-            Stop::LateReceivers => self.clock.events = self.clock.events + self.receive_deferred(now) - 1,
+            LaneExit::DeferredReceivers => self.clock.events = self.clock.events + self.receive_deferred(now) - 1,
         }
     }
 

@@ -3,7 +3,7 @@
 //! Time is an argument of every function, since deferred processing works at times before now.
 
 pub(super) mod deferred;
-mod stops;
+mod lane_exits;
 mod wire_path;
 
 use super::path::{Element, Hop, PathHalf, Route};
