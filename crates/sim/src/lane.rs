@@ -39,7 +39,7 @@ const REFILL: usize = MAX_PASSED;
 
 /// The place at which all packets of a lane come out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stop {
+pub(crate) enum LaneExit {
     /// No route uses the lane yet.
     Unknown,
     /// The ends of the packets' routes.
@@ -47,19 +47,19 @@ pub(crate) enum Stop {
     /// The queue of this link.
     Queue(LinkId),
     /// Different places, or a wire: each packet's route tells.
-    Varied,
+    PerPacket,
     /// The queue whose processing is deferred.
     DeferredQueue,
     /// A wire whose processing is deferred.
     DeferredWire,
     /// Receivers that take their packets late.
-    LateReceivers,
+    DeferredReceivers,
 }
 
-impl Stop {
-    /// The common stop of two routes, or `Varied` if they differ.
+impl LaneExit {
+    /// The common exit of two routes, or `PerPacket` if they differ.
     pub(crate) fn or(self, other: Self) -> Self {
-        if self == Self::Unknown || self == other { other } else { Self::Varied }
+        if self == Self::Unknown || self == other { other } else { Self::PerPacket }
     }
 }
 
@@ -117,10 +117,10 @@ pub(crate) struct Lane {
     /// Arrival time of the last packet; [`Instant::MAX`] while packets overflow. An empty lane has
     /// that of an earlier packet, which is not later than now.
     last: Instant,
-    pub(crate) stop: Stop,
+    pub(crate) exit: LaneExit,
     /// Time from the arrival of its first packet to the lane's event.
     pub(crate) deferral: Duration,
-    /// Time of something else that is due at its stop.
+    /// Time of something else that is due at its exit.
     pub(crate) alarm: Instant,
     overflow: Option<Box<Overflow>>,
     #[cfg(test)]
@@ -139,7 +139,7 @@ impl Lane {
             first: 0,
             len: 0,
             last: Instant::ZERO,
-            stop: Stop::Unknown,
+            exit: LaneExit::Unknown,
             deferral: Duration::ZERO,
             alarm: Instant::MAX,
             overflow: None,

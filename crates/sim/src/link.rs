@@ -1,13 +1,16 @@
 //! Transmitters: wires whose exit times are arithmetic, and links with a queue discipline, a rate
 //! over time and a probe.
 
+mod step;
+
 use crate::fifo::ComputedFifo;
 use crate::ids::{LinkId, WireClassId};
 use crate::packet::SimPacket;
-use crate::probe::{EventRecorder, LinkProbe, sojourn_line, wire_bytes};
-use goodqueue_aqm::{AnyQdisc, Counters, Departure, Limit, NoSink, Qdisc, QueueStatus, QueueView};
+use crate::probe::{EventRecorder, LinkProbe};
+use goodqueue_aqm::{AnyQdisc, Counters, Departure, Limit, Qdisc, QueueStatus, QueueView};
 use goodqueue_base::line::RateCursor;
 use goodqueue_base::units::{Bytes, Duration, Framing, Instant, Packets, Rate, Rng};
+pub(crate) use step::LinkStep;
 
 /// The properties that many wires have in common.
 #[derive(Clone, Debug)]
@@ -153,32 +156,36 @@ pub(crate) struct Link {
 // Tail drop is the common case and inlines to a few instructions. All other disciplines go through
 // an out-of-line call, so that their code does not bloat the hot path.
 impl Link {
+    /// The queue, and what a step of the link needs beside it.
+    #[inline(always)]
+    pub(crate) fn step<'l>(&'l mut self, recorder: &'l mut EventRecorder) -> (&'l mut AnyQdisc<SimPacket>, LinkStep<'l>) {
+        let Self { qdisc, rate, framing, busy_until, idle_notice_pending, loss, rng, probe, .. } = self;
+        (qdisc, LinkStep { rate, framing: *framing, busy_until, idle_notice_pending, loss: *loss, rng, probe, recorder })
+    }
+
     /// A packet arrives at the queue.
     #[inline(always)]
-    pub(crate) fn enqueue(&mut self, now: Instant, packet: SimPacket, recorder: &mut EventRecorder) {
-        if let AnyQdisc::TailDrop(queue) = &mut self.qdisc {
-            self.probe.integral.advance(now, queue.view());
-            recorder.enqueued(&packet);
-            queue.enqueue(now, packet, recorder);
+    pub(crate) fn enqueue(&mut self, now: Instant, packet: &SimPacket, recorder: &mut EventRecorder) {
+        if let (AnyQdisc::TailDrop(queue), mut step) = self.step(recorder) {
+            step.arrive(now, packet, queue, Qdisc::view);
         } else {
             self.enqueue_cold(now, packet, recorder);
         }
     }
 
     #[inline(never)]
-    fn enqueue_cold(&mut self, now: Instant, packet: SimPacket, recorder: &mut EventRecorder) {
-        self.probe.integral.advance(now, self.status.waiting);
-        recorder.enqueued(&packet);
-        self.qdisc.enqueue(now, packet, recorder);
-        self.look();
+    fn enqueue_cold(&mut self, now: Instant, packet: &SimPacket, recorder: &mut EventRecorder) {
+        let waiting = self.status.waiting;
+        let (queue, mut step) = self.step(recorder);
+        step.arrive(now, packet, queue, |_| waiting);
+        self.refresh_status();
     }
 
     /// The transmitter asks for the next packet.
     #[inline(always)]
     pub(crate) fn take(&mut self, now: Instant, recorder: &mut EventRecorder) -> Option<Departure<SimPacket>> {
-        if let AnyQdisc::TailDrop(queue) = &mut self.qdisc {
-            self.probe.integral.advance(now, queue.view());
-            queue.dequeue(now, recorder)
+        if let (AnyQdisc::TailDrop(queue), mut step) = self.step(recorder) {
+            step.serve(now, queue, Qdisc::view)
         } else {
             self.take_cold(now, recorder)
         }
@@ -186,43 +193,30 @@ impl Link {
 
     #[inline(never)]
     fn take_cold(&mut self, now: Instant, recorder: &mut EventRecorder) -> Option<Departure<SimPacket>> {
-        self.probe.integral.advance(now, self.status.waiting);
-        let departure = self.qdisc.dequeue(now, recorder);
-        self.look();
+        let waiting = self.status.waiting;
+        let (queue, mut step) = self.step(recorder);
+        let departure = step.serve(now, queue, |_| waiting);
+        self.refresh_status();
         departure
-    }
-
-    /// Tells the queue, before a packet arrives, that the transmitter has found it empty.
-    #[inline(always)]
-    pub(crate) fn deliver_idle_notice(&mut self, now: Instant) {
-        if std::mem::take(&mut self.idle_notice_pending) && self.busy_until <= now {
-            self.notice_idleness();
-        }
-    }
-
-    #[inline(never)]
-    fn notice_idleness(&mut self) {
-        let none = self.qdisc.dequeue(self.busy_until, &mut NoSink);
-        debug_assert!(none.is_none(), "the queue was empty");
     }
 
     /// Asks the queue what there is to know after a call.
     // Out of line with all that is asked: an answer that is returned through memory costs a stall.
     #[inline(never)]
-    fn look(&mut self) {
+    fn refresh_status(&mut self) {
         self.status = self.qdisc.status();
     }
 
     /// Runs what is due in the queue itself.
     pub(crate) fn handle_timer(&mut self, now: Instant) {
         self.qdisc.handle_timer(now);
-        self.look();
+        self.refresh_status();
     }
 
     /// Puts another queue in the place of the queue.
     pub(crate) fn succeed(&mut self, successor: AnyQdisc<SimPacket>) {
         self.qdisc.succeed(successor);
-        self.look();
+        self.refresh_status();
     }
 
     /// The backlog of the queue.
@@ -235,31 +229,21 @@ impl Link {
         self.fifo.as_ref().map_or_else(|| self.qdisc.counters(), |fifo| fifo.counters())
     }
 
+    /// The backlog of the queue as of its last call.
+    #[inline(always)]
+    pub(crate) fn waiting(&self) -> QueueView {
+        if let AnyQdisc::TailDrop(queue) = &self.qdisc { queue.view() } else { self.status.waiting }
+    }
+
     /// Whether packets wait.
     #[inline(always)]
     pub(crate) fn has_backlog(&self) -> bool {
-        let waiting = if let AnyQdisc::TailDrop(queue) = &self.qdisc { queue.view() } else { self.status.waiting };
-        waiting.packets > Packets::ZERO
+        self.waiting().packets > Packets::ZERO
     }
 
     /// Tells the queue the link's rate.
     pub(crate) fn announce_rate(&mut self, now: Instant, rate: Rate) {
         self.qdisc.set_link_rate(now, Some(rate));
-        self.look();
-    }
-
-    /// Records a packet of `group` whose transmission starts now.
-    #[inline(always)]
-    pub(crate) fn record_start(&mut self, now: Instant, departure: &Departure<SimPacket>, group: u16) {
-        let size = wire_bytes(&departure.packet, self.framing).get();
-        let line = sojourn_line(group, departure.packet.is_reverse());
-        self.probe.departed(now, line, departure.sojourn(now), size);
-    }
-
-    /// Counts a packet of `group` whose transmission ends at `end`.
-    #[inline(always)]
-    pub(crate) fn record_end(&mut self, packet: &SimPacket, group: u16, end: Instant) {
-        let line = sojourn_line(group, packet.is_reverse());
-        self.probe.transmitted(end, line, wire_bytes(packet, self.framing).get());
+        self.refresh_status();
     }
 }

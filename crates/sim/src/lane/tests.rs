@@ -110,9 +110,9 @@ fn many_hosts_at_one_instant_cost_little_more_each_than_few() {
 
 #[test]
 fn the_common_stop_of_different_stops_is_varied() {
-    let [third, fourth] = [3, 4].map(|number| Stop::Queue(LinkId::new(number)));
-    assert_eq!(Stop::Unknown.or(Stop::End), Stop::End);
+    let [third, fourth] = [3, 4].map(|number| LaneExit::Queue(LinkId::new(number)));
+    assert_eq!(LaneExit::Unknown.or(LaneExit::End), LaneExit::End);
     assert_eq!(third.or(third), third);
-    assert_eq!(third.or(fourth), Stop::Varied);
-    assert_eq!(Stop::Varied.or(Stop::End), Stop::Varied);
+    assert_eq!(third.or(fourth), LaneExit::PerPacket);
+    assert_eq!(LaneExit::PerPacket.or(LaneExit::End), LaneExit::PerPacket);
 }

@@ -3,7 +3,7 @@
 //! Time is an argument of every function, since deferred processing works at times before now.
 
 pub(super) mod deferred;
-mod stops;
+mod lane_exits;
 mod wire_path;
 
 use super::path::{Element, Hop, PathHalf, Route};
@@ -12,7 +12,7 @@ use crate::ids::{FlowId, HopId, Id, IdVec, LaneId, LinkId, SlotId, WireClassId, 
 use crate::lane::Lane;
 use crate::link::{Link, Wire, WireClass};
 use crate::packet::{DsField, FlowLabel, SimPacket};
-use crate::probe::{EventRecorder, sojourn_line, wire_bytes};
+use crate::probe::{EventRecorder, sojourn_line};
 use crate::sys::{CROWD, SPACIOUS};
 use deferred::Deferred;
 use goodqueue_aqm::{AnyQdisc, Qdisc, QueueStatus, QueueView};
@@ -82,8 +82,8 @@ impl Slots {
 /// The state of a link whose transmitter takes a packet.
 #[derive(Clone, Copy, Debug)]
 struct Service {
-    /// Nothing waits behind the packet.
-    queue_empty_after: bool,
+    /// What waits behind the packet.
+    waiting: QueueView,
     /// No service event is pending.
     was_idle: bool,
 }
@@ -238,25 +238,14 @@ impl Network {
     /// A packet leaves the transmitter of link `id` at `end`, unless the wire behind it loses it.
     #[inline(always)]
     fn leave_link(&mut self, id: LinkId, packet: &SimPacket, end: Instant) {
-        let link = &self.links[id];
+        let link = &mut self.links[id];
         let exit = end + link.delay;
-        if link.loss > 0.0 && self.loses(id, packet) {
+        if link.step(&mut self.recorder).1.loses(packet) {
+            self.wire_losses += 1;
             return;
         }
         let hop = self.routes[packet.flow.id()].hop(PathHalf::of(packet.is_reverse()), packet.hop);
         self.leave_hop(packet, hop, exit);
-    }
-
-    /// Draws whether the wire behind link `id` loses this packet, and records the loss.
-    #[inline(never)]
-    fn loses(&mut self, id: LinkId, packet: &SimPacket) -> bool {
-        let link = &mut self.links[id];
-        let lost = link.rng.fires(link.loss);
-        if lost {
-            self.wire_losses += 1;
-            self.recorder.record_loss(packet);
-        }
-        lost
     }
 
     /// A packet arrives at a link's queue.
@@ -268,8 +257,7 @@ impl Network {
         }
         let link = &mut self.links[id];
         let recorder = self.recorder.at(now, id, link.probe.observed);
-        link.deliver_idle_notice(now);
-        link.enqueue(now, packet, recorder);
+        link.enqueue(now, &packet, recorder);
         if self.flow_control {
             self.pause_feeders(id);
         }
@@ -288,6 +276,7 @@ impl Network {
 
     /// Transmits a packet that finds a link with tail drop idle, without queueing it. Returns
     /// whether it did.
+    // Saves 3.7 % of all instructions where acknowledgements return through a tail drop.
     #[inline(always)]
     fn pass_idle(&mut self, now: Instant, id: LinkId, packet: &SimPacket) -> bool {
         let link = &mut self.links[id];
@@ -302,10 +291,10 @@ impl Network {
         true
     }
 
-    /// The out-of-line twin for a packet that was not queued.
+    /// Transmits a packet that was not queued.
     #[inline(never)]
     fn transmit_passed(&mut self, now: Instant, id: LinkId, packet: &SimPacket) {
-        self.transmit(now, id, packet, Duration::ZERO, Service { queue_empty_after: true, was_idle: true });
+        self.transmit(now, id, packet, Duration::ZERO, Service { waiting: QueueView::default(), was_idle: true });
     }
 
     /// Makes a link without a pending service event serve its backlog.
@@ -321,7 +310,7 @@ impl Network {
         } else if link.busy_until <= now {
             // Else its timer will start the service, see `arm_queue_timer`.
             if link.status.held_until <= now {
-                self.transmit_next_cold(now, id);
+                self.transmit_next(now, id, true);
             }
         } else {
             self.agenda.set(self.slots.service(id), link.busy_until);
@@ -378,16 +367,9 @@ impl Network {
         }
     }
 
-    /// The out-of-line twin for a link that was idle; saves 0.9 % of a packet's instructions.
-    #[inline(never)]
-    fn transmit_next_cold(&mut self, now: Instant, id: LinkId) {
-        self.transmit_next(now, id, true);
-    }
-
     /// Takes the next packet from the queue and starts its transmission. `was_idle` tells that no
     /// service event is pending.
-    #[cfg_attr(target_arch = "wasm32", inline(never))]
-    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
+    #[inline(never)]
     fn transmit_next(&mut self, now: Instant, id: LinkId, was_idle: bool) {
         let link = &mut self.links[id];
         if self.flow_control && link.paused_by > 0 {
@@ -404,7 +386,6 @@ impl Network {
         }
         let link = &mut self.links[id];
         let recorder = self.recorder.at(now, id, link.probe.observed);
-        link.idle_notice_pending = false;
         let departure = link.take(now, recorder);
         // By reference: the packet is moved only once, into the lane.
         let Some(departure) = &departure else {
@@ -413,39 +394,31 @@ impl Network {
             }
             return;
         };
-        let queue_empty_after = !link.has_backlog();
-        self.transmit(now, id, &departure.packet, departure.sojourn(now), Service { queue_empty_after, was_idle });
+        let waiting = link.waiting();
+        self.transmit(now, id, &departure.packet, departure.sojourn(now), Service { waiting, was_idle });
     }
 
     /// Starts the transmission of a packet that has waited for `sojourn`. The recorder is at this
     /// time and link.
     #[inline(always)]
     fn transmit(&mut self, now: Instant, id: LinkId, packet: &SimPacket, sojourn: Duration, state: Service) {
-        let Service { queue_empty_after, was_idle } = state;
+        let Service { waiting, was_idle } = state;
         let service = self.slots.service(id);
-        let (link, recorder) = (&mut self.links[id], &mut self.recorder);
-        let bytes = wire_bytes(packet, link.framing);
-        let end = link.rate.end_of(now, bytes);
-        link.busy_until = end;
         let group = self.routes[packet.flow.id()].group.get();
-        let line = sojourn_line(group, packet.is_reverse());
-        link.probe.departed(now, line, sojourn, bytes.get());
-        link.probe.transmitted(end, line, bytes.get());
-        recorder.departed(packet, sojourn);
+        let link = &mut self.links[id];
+        let held_until = link.status.held_until;
+        let (_, mut step) = link.step(&mut self.recorder);
+        let end = step.depart(now, packet, sojourn, group);
         if end == Instant::MAX {
             // The link stays down for ever: the packet is stuck in the transmitter.
             link.transit = Some((*packet, Bytes::ZERO));
             self.agenda.set(service, Instant::MAX);
             return;
         }
-        // A queue with a timer must hear of idleness in order of time; others are told before their
-        // next arrival. A queue that holds its packets back for longer is asked when it no longer
-        // does.
-        link.idle_notice_pending = queue_empty_after;
-        let is_asked =
-            if queue_empty_after { !self.agenda.is_free(self.slots.queue_timer(id)) } else { link.status.held_until <= end };
-        if is_asked || !was_idle {
-            self.agenda.set(service, if is_asked { end } else { Instant::MAX });
+        let has_timer = || !self.agenda.is_free(self.slots.queue_timer(id));
+        let service_follows = step.service_follows(waiting, has_timer, held_until);
+        if service_follows || !was_idle {
+            self.agenda.set(service, if service_follows { end } else { Instant::MAX });
         }
         self.leave_link(id, packet, end);
     }
@@ -454,13 +427,14 @@ impl Network {
     pub(super) fn restart_stuck_transmission(&mut self, now: Instant, id: LinkId) {
         let link = &mut self.links[id];
         let Some((packet, _)) = link.transit.take() else { return };
-        let end = link.rate.end_of(now, wire_bytes(&packet, link.framing));
-        link.busy_until = end;
+        let (_, mut step) = link.step(&mut self.recorder);
+        let bytes = step.wire_bytes(&packet);
+        let end = step.occupy(now, bytes);
         if end == Instant::MAX {
             link.transit = Some((packet, Bytes::ZERO));
             return;
         }
-        link.record_end(&packet, self.routes[packet.flow.id()].group.get(), end);
+        step.record_end(end, (sojourn_line(self.routes[packet.flow.id()].group.get(), packet.is_reverse()), bytes));
         self.agenda.set(self.slots.service(id), end);
         self.leave_link(id, &packet, end);
     }
@@ -473,6 +447,7 @@ impl Network {
         loop {
             let link = &mut self.links[id];
             let recorder = self.recorder.at(now, id, link.probe.observed);
+            let line = |packet: &SimPacket| sojourn_line(self.routes[packet.flow.id()].group.get(), packet.is_reverse());
             let (packet, left) = match link.transit.take() {
                 Some(partly_sent) => partly_sent,
                 None => {
@@ -481,9 +456,10 @@ impl Network {
                     }
                     let Some(departure) = link.take(now, recorder) else { break };
                     let packet = departure.packet;
-                    link.record_start(now, &departure, self.routes[packet.flow.id()].group.get());
-                    recorder.departed(&packet, departure.sojourn(now));
-                    (packet, wire_bytes(&packet, link.framing))
+                    let (_, mut step) = link.step(recorder);
+                    let bytes = step.wire_bytes(&packet);
+                    step.record_start(now, &packet, departure.sojourn(now), (line(&packet), bytes));
+                    (packet, bytes)
                 }
             };
             let sent = left.min(budget);
@@ -492,7 +468,8 @@ impl Network {
                 link.transit = Some((packet, left - sent));
                 break;
             }
-            link.record_end(&packet, self.routes[packet.flow.id()].group.get(), now);
+            let (_, mut step) = link.step(recorder);
+            step.record_end(now, (line(&packet), step.wire_bytes(&packet)));
             self.leave_link(id, &packet, now);
         }
         let link = &self.links[id];

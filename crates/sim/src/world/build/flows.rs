@@ -204,7 +204,7 @@ impl Network {
                 }
                 self.hops.push(Hop::new(element, lane));
             }
-            self.note_stops(first, route.len());
+            self.note_lane_exits(first, route.len());
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::elements::{add_wire, is_wire};
 use super::{BuildState, Control, Feeder, FlowSignals, MAX_INDEX, World, WorldError, WorldSpec, fault, note_feeders};
 use crate::ids::{FlowId, GroupId, HopId, Id, TcpId};
-use crate::lane::Stop;
+use crate::lane::LaneExit;
 use crate::spec::{FlowSpec, LinkSpec};
 use crate::world::hosts::Flow;
 use crate::world::measure::FlowReading;
@@ -71,7 +71,7 @@ impl World {
                     }
                 }
                 // Lanes that led past the wire lead to it now.
-                self.net.lanes.iter_mut().for_each(|lane| lane.stop = Stop::Varied);
+                self.net.lanes.iter_mut().for_each(|lane| lane.exit = LaneExit::PerPacket);
             }
         }
     }

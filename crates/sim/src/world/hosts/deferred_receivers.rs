@@ -8,7 +8,7 @@
 
 use super::{Hosts, ReceiverHost, ip_len_of};
 use crate::ids::LaneId;
-use crate::lane::{Arrival, Lane, Stop};
+use crate::lane::{Arrival, Lane, LaneExit};
 use crate::packet::{DsField, FlowLabel, SimPacket};
 use crate::sys::{DEFERRING, prefetch};
 use crate::timers::{Target, Timers};
@@ -33,7 +33,7 @@ impl World {
     pub(in crate::world) fn defer_receivers(&mut self) {
         if let Some((lane, by)) = self.net.receiver_lane() {
             let place = &mut self.net.lanes[lane];
-            (place.stop, place.deferral) = (Stop::LateReceivers, by);
+            (place.exit, place.deferral) = (LaneExit::DeferredReceivers, by);
             self.hosts.late = Some(DeferredReceivers { lane, timers: Timers::new() });
         }
     }
@@ -68,7 +68,7 @@ impl World {
             if taken == 0 {
                 events += 1;
                 let packet = self.net.take_arrived(lane);
-                self.deliver_cold(packet);
+                self.deliver(packet);
             }
         }
         self.clock.now = present;
@@ -212,7 +212,7 @@ impl Network {
             None => Duration::MAX,
             Some(stretch) if stretch.by_wire => {
                 let lane = &self.lanes[stretch.lane];
-                stretch.delay + if lane.stop == Stop::DeferredWire { lane.deferral } else { Duration::ZERO }
+                stretch.delay + if lane.exit == LaneExit::DeferredWire { lane.deferral } else { Duration::ZERO }
             }
             Some(_) => Duration::ZERO,
         }
@@ -227,7 +227,7 @@ impl Network {
         let least = ways.try_fold(first, |least, (other, silence)| (other == lane).then(|| least.min(silence)))?;
         let senders = self.routes.iter().filter(|route| route.reverse > 0);
         let apart = senders.map(|route| self.last_lane(route, PathHalf::Reverse)).all(|other| other != lane);
-        let lane = lane.filter(|&lane| apart && self.lanes[lane].stop == Stop::End)?;
+        let lane = lane.filter(|&lane| apart && self.lanes[lane].exit == LaneExit::End)?;
         let by = longest(rate, least);
         (!by.is_zero() && self.large_packets_are_alike && !self.flow_control).then_some((lane, by))
     }

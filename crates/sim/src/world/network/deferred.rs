@@ -16,7 +16,7 @@ mod pass;
 
 use super::{Network, WirePath};
 use crate::ids::{HopId, LaneId, LinkId, WireClassId, WireId};
-use crate::lane::{Arrival, Lane, Stop};
+use crate::lane::{Arrival, Lane, LaneExit};
 use crate::link::Link;
 use crate::sys::{CROWD, DEFERRING};
 use crate::world::path::{Element, PathHalf, hop_ids};
@@ -82,10 +82,10 @@ impl Network {
             let class = self.class_of(&self.wires[wire]);
             deferred.push((lane, longest(class.rate, class.delay)));
         }
-        self.note_all_stops();
+        self.note_all_lane_exits();
         for (lane, by) in deferred {
             let lane = &mut self.lanes[lane];
-            (lane.stop, lane.deferral) = (Stop::DeferredWire, by);
+            (lane.exit, lane.deferral) = (LaneExit::DeferredWire, by);
         }
         self.grow_agenda();
     }
@@ -137,16 +137,16 @@ impl Network {
         let starts_at_link = |(first, count): (HopId, u8)| count > 0 && self.hops[first].wire().is_none();
         let from_hosts =
             self.routes.iter().any(|route| PathHalf::BOTH.iter().any(|&heading| starts_at_link(route.hops(heading))));
-        let leads_to_it = |lane: &LaneId| matches!(self.lanes[*lane].stop, Stop::Queue(_) | Stop::Varied);
+        let leads_to_it = |lane: &LaneId| matches!(self.lanes[*lane].exit, LaneExit::Queue(_) | LaneExit::PerPacket);
         let (first, second) = {
             let mut lanes = self.lanes.ids().filter(leads_to_it);
             (lanes.next(), lanes.next())
         };
         let (Some(lane), None) = (first, second) else { return };
-        if by.is_zero() || from_hosts || self.lanes[lane].stop != Stop::Queue(LINK) {
+        if by.is_zero() || from_hosts || self.lanes[lane].exit != LaneExit::Queue(LINK) {
             return;
         }
-        self.lanes[lane].stop = Stop::DeferredQueue;
+        self.lanes[lane].exit = LaneExit::DeferredQueue;
         self.lanes[lane].deferral = by;
         let timer_at = self.agenda.at(self.slots.queue_timer(LINK));
         let service_at = self.agenda.at(self.slots.service(LINK));
@@ -189,7 +189,7 @@ impl Network {
     pub(in crate::world) fn finish_deferred_wires(&mut self, end: Instant) -> u64 {
         let mut events = 0;
         for lane in self.lanes.ids() {
-            if self.lanes[lane].stop == Stop::DeferredWire {
+            if self.lanes[lane].exit == LaneExit::DeferredWire {
                 events += self.cross_all_arrived(end, lane);
             }
         }
@@ -296,9 +296,9 @@ mod tests {
     /// Whether the queue is deferred, whether its departures are arithmetic, whether receivers are
     /// late, and the number of deferred wires.
     fn deferred(world: &World) -> (bool, bool, bool, usize) {
-        let wires = world.net.lanes.iter().filter(|lane| lane.stop == Stop::DeferredWire).count();
+        let wires = world.net.lanes.iter().filter(|lane| lane.exit == LaneExit::DeferredWire).count();
         let fifo = world.net.links.iter().any(|link| link.fifo.is_some());
-        let receivers = world.net.lanes.iter().any(|lane| lane.stop == Stop::LateReceivers);
+        let receivers = world.net.lanes.iter().any(|lane| lane.exit == LaneExit::DeferredReceivers);
         (world.net.is_queue_deferred(), fifo, receivers, wires)
     }
 

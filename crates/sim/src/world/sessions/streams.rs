@@ -124,7 +124,7 @@ impl World {
             let receiver = &mut self.hosts.receivers[tcp].receiver;
             let ecn = receiver.codepoint();
             if let Some(acknowledgement) = receiver.flush(now) {
-                self.send_segment_cold(flow, acknowledgement, ecn);
+                self.send_segment(flow, acknowledgement, ecn);
             }
         }
         let delivered = self.message_bytes(id);

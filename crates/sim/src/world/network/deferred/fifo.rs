@@ -3,8 +3,7 @@
 use super::{Deferred, LINK, NEXT};
 use crate::fifo::ComputedFifo;
 use crate::lane::{Arrival, Lane};
-use crate::link::Link;
-use crate::probe::{Departed, sojourn_line, wire_bytes};
+use crate::probe::{Departed, sojourn_line};
 use crate::sys::CROWD;
 use crate::world::network::{Network, WirePath};
 use crate::world::path::PathHalf;
@@ -30,11 +29,12 @@ impl Network {
     #[inline(never)]
     pub(super) fn pass_computed(&mut self, fifo: &mut ComputedFifo, deferred: &Deferred, end: Instant) -> u64 {
         let Self { agenda, slots, lanes, hops, routes, classes, wires, links, recorder, .. } = self;
-        let Link { rate, delay, framing, busy_until, probe, .. } = &mut links[LINK];
+        let link = &mut links[LINK];
+        let delay = link.delay;
+        let (_, mut step) = link.step(recorder.at(end, LINK, link.probe.observed));
         // No packet that leaves the link enters the lane that leads to it.
         let mut arriving = std::mem::replace(&mut lanes[deferred.lane], Lane::absent());
         let mut ways = WirePath { agenda, slots: *slots, lanes, hops, classes, wires };
-        let recorder = recorder.at(end, LINK, probe.observed);
         let crowded = routes.len() >= CROWD;
         let mut events = 0;
         loop {
@@ -51,33 +51,34 @@ impl Network {
                 events += 1 + fifo.leave_before(now + NEXT);
                 if !fifo.admits(packet) {
                     fifo.drop(now, packet);
-                    recorder.tick(now);
-                    recorder.lose(packet);
+                    step.recorder.tick(now);
+                    step.recorder.lose(packet);
                     continue;
                 }
-                let start = now.max(*busy_until);
-                let wire_bytes = wire_bytes(packet, *framing);
-                let sent_at = rate.end_of(start, wire_bytes);
-                *busy_until = sent_at;
                 let (flow, is_reverse) = (packet.flow.id(), packet.is_reverse());
                 let route = &routes[flow];
+                let line = sojourn_line(route.group.get(), is_reverse);
+                let start = now.max(step.busy_until());
+                let bytes = step.wire_bytes(packet);
+                let sent_at = step.occupy(start, bytes);
                 fifo.push(Departed {
                     arrived: now,
                     start,
                     end: sent_at,
                     number: packet.segment.number,
                     flow,
-                    line: sojourn_line(route.group.get(), is_reverse) as u32,
-                    wire_bytes: wire_bytes.get() as u32,
+                    line: line as u32,
+                    wire_bytes: bytes.get() as u32,
                     len: packet.ip_len,
                 });
-                ways.leave_hop(packet, route.hop(PathHalf::of(is_reverse), packet.hop), sent_at + *delay);
+                ways.leave_hop(packet, route.hop(PathHalf::of(is_reverse), packet.hop), sent_at + delay);
             }
             if !arriving.advance_by(passed) {
                 break;
             }
         }
         events += fifo.leave_before(end);
+        let (probe, recorder) = step.figures();
         fifo.measure_block(probe, recorder);
         ways.lanes[deferred.lane] = arriving;
         events
