@@ -1,37 +1,33 @@
 //! The choice between an algorithm's own arithmetic and Linux's.
 
-use crate::spec::{Param, ParamError, ParamValues};
+use crate::spec::{Choice, ParamError, ParamValues, TypedParam};
 use alloc::vec::Vec;
 use goodqueue_base::units::{Rng, mix};
 
 /// The arithmetic that an algorithm uses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arithmetic {
     /// That of its source: nanoseconds, and floating point where the source has real numbers.
-    #[default]
     Exact,
     /// Linux's integers and units of time, and everything else that its queue disciplines do in
     /// another way than the source.
     Linux,
 }
 
-pub(crate) const ARITHMETIC: Param = Param::choice("arithmetic", &["exact", "linux"], "exact")
+impl Choice for Arithmetic {
+    const WORDS: &'static [(&'static str, Self)] = &[("exact", Self::Exact), ("linux", Self::Linux)];
+}
+
+pub(crate) const ARITHMETIC: TypedParam<Arithmetic> = TypedParam::choice("arithmetic", "exact")
     .about("whose numbers: the source's, or Linux's integers and ticks for the very same verdicts")
     .from_source("recordings of Linux 6.12");
 
-impl Arithmetic {
-    /// The arithmetic that `given` asks for.
-    pub(crate) fn of(given: &ParamValues<'_>) -> Self {
-        if given.choice(ARITHMETIC.name) == Some("linux") { Self::Linux } else { Self::Exact }
-    }
-}
-
 /// Refuses parameters that Linux's form of an algorithm does not have; `has` names the others.
 pub(crate) fn linux_has_only(given: &ParamValues<'_>, has: &[&'static str]) -> Result<(), ParamError> {
-    match given.values().iter().map(|(name, _)| *name).find(|name| *name != ARITHMETIC.name && !has.contains(name)) {
+    match given.values().iter().map(|(name, _)| *name).find(|name| *name != ARITHMETIC.name() && !has.contains(name)) {
         None => Ok(()),
         Some(param) => {
-            let listed: Vec<&str> = has.iter().copied().filter(|name| given.listed(name).is_some()).collect();
+            let listed: Vec<&str> = has.iter().copied().filter(|name| given.lists(name)).collect();
             let message = alloc::format!("arithmetic = \"linux\" has no such setting: allowed with it are {}", listed.join(", "));
             Err(ParamError { param, message })
         }

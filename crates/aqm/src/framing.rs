@@ -1,10 +1,13 @@
 //! Parameters of kinds that count packets as they are on the wire.
 
-use crate::spec::{Default as ParamDefault, LinkFacts, Param, ParamError, ParamValues, Unit, Value};
+use crate::spec::{LinkFacts, ParamError, ParamValues, Size, TypedParam};
 use goodqueue_base::units::{Cells, Framing};
 
+/// The word for the framing of the link.
+const LINK: &str = "link";
+
 const WORDS: [&str; Framing::KEYWORDS.len() + 1] = {
-    let mut words = ["link"; Framing::KEYWORDS.len() + 1];
+    let mut words = [LINK; Framing::KEYWORDS.len() + 1];
     let mut place = 0;
     while place < Framing::KEYWORDS.len() {
         words[place + 1] = Framing::KEYWORDS[place].0;
@@ -13,18 +16,18 @@ const WORDS: [&str; Framing::KEYWORDS.len() + 1] = {
     words
 };
 
-pub(crate) const FRAMING: Param = Param::new("framing", Unit::Choice(&WORDS), ParamDefault::Value(Value::Choice("link")))
+pub(crate) const FRAMING: TypedParam<&str> = TypedParam::word("framing", &WORDS, LINK)
     .about("what each packet counts besides its own bytes: what the link adds to a full one, or a keyword of tc-cake")
     .from_source("Linux");
-pub(crate) const OVERHEAD: Param = Param::auto("overhead", Unit::Size, "that of framing")
+pub(crate) const OVERHEAD: TypedParam<Option<Size>> = TypedParam::auto("overhead", "that of framing")
     .within(0.0, 1e4)
     .about("bytes that each packet counts besides its own")
     .from_source("Linux");
-pub(crate) const MPU: Param = Param::auto("mpu", Unit::Size, "that of framing")
+pub(crate) const MPU: TypedParam<Option<Size>> = TypedParam::auto("mpu", "that of framing")
     .within(0.0, 1e4)
     .about("bytes that a packet counts at least, overhead included")
     .from_source("Linux");
-pub(crate) const CELLS: Param = Param::auto("cells", Unit::Choice(&["none", "atm", "ptm"]), "those of framing")
+pub(crate) const CELLS: TypedParam<Option<Cells>> = TypedParam::auto("cells", "those of framing")
     .about("cells that packets are sent in: 53 bytes for 48 (atm), 65 for 64 (ptm)")
     .from_source("Linux");
 
@@ -33,12 +36,13 @@ pub(crate) const CELLS: Param = Param::auto("cells", Unit::Choice(&["none", "atm
 /// # Errors
 /// When a size is given as a time and the link's rate is unknown.
 pub fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Framing, ParamError> {
-    let named = given.choice(FRAMING.name).filter(|word| *word != "link");
-    let named = named.map_or(Framing::header(link.overhead), |word| Framing::named(word).unwrap_or_default());
-    let cells = given.choice(CELLS.name).and_then(|word| Cells::WORDS.iter().find(|(name, _)| *name == word));
+    let named = match FRAMING.read(given) {
+        LINK => Framing::header(link.overhead),
+        word => Framing::named(word).unwrap_or_default(),
+    };
     Ok(Framing {
-        overhead: given.bytes(OVERHEAD.name, link.mtu, link.rate)?.unwrap_or(named.overhead),
-        mpu: given.bytes(MPU.name, link.mtu, link.rate)?.unwrap_or(named.mpu),
-        cells: cells.map_or(named.cells, |(_, cells)| *cells),
+        overhead: OVERHEAD.bytes(given, link.mtu, link.rate)?.unwrap_or(named.overhead),
+        mpu: MPU.bytes(given, link.mtu, link.rate)?.unwrap_or(named.mpu),
+        cells: CELLS.read(given).unwrap_or(named.cells),
     })
 }

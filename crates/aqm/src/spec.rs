@@ -5,7 +5,9 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Deref;
-pub use goodqueue_base::spec::{Decimal, Default, Kind, Param, ParamError, ParamValues, Role, Size, Unit, Value, contains, pick};
+pub use goodqueue_base::spec::{
+    Choice, Decimal, Default, Kind, Param, ParamError, ParamValues, Role, Size, TypedParam, Unit, Value, contains, pick,
+};
 use goodqueue_base::units::{Bytes, Duration, Rate};
 
 /// One kind of queue, as named in files.

@@ -274,37 +274,8 @@ pub struct Setup<'a> {
     pub slow_start_exit: SlowStartExit,
     /// The control's own random numbers.
     pub rng: Rng,
-    given: ParamValues<'a>,
-}
-
-impl Setup<'_> {
-    /// The number given for `name`, else its default.
-    ///
-    /// # Panics
-    /// When the control lists no such parameter: a mistake in its own file, caught by its first
-    /// test.
-    #[must_use]
-    pub fn param(&self, name: &str) -> f64 {
-        self.given.number(name).expect("a control asks for numbers it lists")
-    }
-
-    /// The time given for `name`, else its default.
-    ///
-    /// # Panics
-    /// As [`Self::param`].
-    #[must_use]
-    pub fn duration(&self, name: &str) -> Duration {
-        self.given.duration(name).expect("a control asks for times it lists")
-    }
-
-    /// Whether `name` is on.
-    ///
-    /// # Panics
-    /// As [`Self::param`].
-    #[must_use]
-    pub fn switch(&self, name: &str) -> bool {
-        self.given.switch(name).expect("a control asks for switches it lists")
-    }
+    /// The control's parameters, checked.
+    pub given: &'a ParamValues<'a>,
 }
 
 /// One congestion control, as named in files.
@@ -556,7 +527,7 @@ impl AnyCc {
         if spec.needs.start == Start::Own && slow_start_exit != SlowStartExit::Native {
             return Err(CcError::NoSlowStart { kind: spec.kind });
         }
-        Self::build(spec.kind, &Setup { mss, slow_start_exit, rng, given }).ok_or_else(unknown)
+        Self::build(spec.kind, &Setup { mss, slow_start_exit, rng, given: &given }).ok_or_else(unknown)
     }
 }
 

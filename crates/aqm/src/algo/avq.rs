@@ -26,7 +26,7 @@
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Decimal, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues};
+use crate::spec::{Decimal, Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, TypedParam};
 use goodqueue_base::units::{Bytes, Instant, Rate};
 
 /// Settings of AVQ.
@@ -139,9 +139,15 @@ impl Aqm for Avq {
 
 const NS2: &str = "ns-2.35";
 
-const fn number(name: &'static str, default: f64, range: (f64, f64), doc: &'static str) -> Param {
-    Param::number(name, default).within(range.0, range.1).about(doc).from_source(NS2)
-}
+const GAMMA: TypedParam<f64> = TypedParam::ratio("gamma", 0.98).within(0.01, 1.0).about("wanted utilization").from_source(NS2);
+const ALPHA: TypedParam<f64> =
+    TypedParam::number("alpha", 0.15).within(1e-6, 1e3).about("speed of adaptation, per second").from_source(NS2);
+const BUFLIM: TypedParam<f64> =
+    TypedParam::number("buflim", 1.0).within(0.001, 100.0).about("virtual buffer as a share of the real one").from_source(NS2);
+const ECNLIM: TypedParam<f64> = TypedParam::ratio("ecnlim", 0.8)
+    .within(0.01, 1.0)
+    .about("virtual capacity at the first packet, as a share of the link's")
+    .from_source(NS2);
 
 impl Algorithm for Avq {
     const KINDS: &'static [KindSpec] = &[KindSpec {
@@ -150,15 +156,7 @@ impl Algorithm for Avq {
             aliases: &[],
             title: "AVQ",
             summary: "Signals when a virtual queue overflows, whose capacity adapts to a wanted utilization",
-            params: &[
-                Param::ratio("gamma", 0.98).within(0.01, 1.0).about("wanted utilization").from_source(NS2),
-                number("alpha", 0.15, (1e-6, 1e3), "speed of adaptation, per second"),
-                number("buflim", 1.0, (0.001, 100.0), "virtual buffer as a share of the real one"),
-                Param::ratio("ecnlim", 0.8)
-                    .within(0.01, 1.0)
-                    .about("virtual capacity at the first packet, as a share of the link's")
-                    .from_source(NS2),
-            ],
+            params: &[GAMMA.param, ALPHA.param, BUFLIM.param, ECNLIM.param],
             source: "Kunniyur and Srikant 2001; ns-2.35",
         },
         family: Family::VirtualQueue,
@@ -180,15 +178,15 @@ impl Algorithm for Avq {
         let wire_mtu = (link.mtu + link.overhead).get() as f64;
         let held = held.get() as f64 * (wire_mtu / link.mtu.get().max(1) as f64);
         let params = AvqParams {
-            gamma: given.number("gamma").unwrap_or(0.98),
-            alpha: given.number("alpha").unwrap_or(0.15),
-            ecnlim: given.number("ecnlim").unwrap_or(0.8),
-            buffer: held * given.number("buflim").unwrap_or(1.0),
+            gamma: GAMMA.read(given),
+            alpha: ALPHA.read(given),
+            ecnlim: ECNLIM.read(given),
+            buffer: held * BUFLIM.read(given),
         };
         if params.buffer < wire_mtu {
             let message =
                 alloc::format!("{} B cannot hold one packet: allowed from {} B", Decimal(params.buffer), Decimal(wire_mtu));
-            return fault("buflim", message);
+            return fault(BUFLIM.name(), message);
         }
         let most = params.ecnlim * rate.as_bytes_s_f64() / wire_mtu;
         if params.alpha > most && !rate.is_zero() {
@@ -197,7 +195,7 @@ impl Algorithm for Avq {
                 Decimal(params.alpha),
                 Decimal(most)
             );
-            return fault("alpha", message);
+            return fault(ALPHA.name(), message);
         }
         Ok(Self::new(params, rate))
     }

@@ -24,17 +24,22 @@
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Decimal, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, Size, Unit, Value};
+use crate::spec::{Decimal, Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, Size, TypedParam};
 use goodqueue_base::units::{Bytes, Duration, Instant, Packets, Rate};
 
 /// The effect of an empty queue on the probability.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdleDecay {
     /// Lowers it once per `freeze_time` for as long as the queue is empty.
-    #[default]
     Steady,
     /// Lowers it when the queue runs empty and when a departure finds the queue empty.
     Once,
+}
+
+impl IdleDecay {
+    const fn of(decay_while_idle: bool) -> Self {
+        if decay_while_idle { Self::Steady } else { Self::Once }
+    }
 }
 
 /// Settings of BLUE.
@@ -58,11 +63,11 @@ impl Default for BlueParams {
     /// The rule of the 2002 paper with `d2` a tenth of `d1` and packets of 1500 bytes.
     fn default() -> Self {
         Self {
-            freeze_time: Duration::ms(100),
-            d1: 0.02,
-            d2: 0.002,
-            threshold: None,
-            idle_decay: IdleDecay::Steady,
+            freeze_time: FREEZE_TIME.default,
+            d1: D1.default,
+            d2: D2.default,
+            threshold: THRESHOLD.default,
+            idle_decay: IdleDecay::of(DECAY_WHILE_IDLE.default),
             mtu: Bytes::new(1500),
         }
     }
@@ -176,6 +181,26 @@ impl Aqm for Blue {
     }
 }
 
+const FENG: &str = "Feng et al. 2002";
+const FREEZE_TIME: TypedParam<Duration> = TypedParam::duration("freeze_time", Duration::ms(100))
+    .within(1e-6, 100.0)
+    .about("least time between two changes of the probability")
+    .from_source(FENG);
+const D1: TypedParam<f64> =
+    TypedParam::ratio("d1", 0.02).within(1e-9, 1.0).about("step up of the probability on congestion").from_source(FENG);
+const D2: TypedParam<f64> = TypedParam::ratio("d2", 0.002)
+    .within(1e-9, 1.0)
+    .about("step down of the probability on idleness, at most d1")
+    .from_source(FENG);
+const THRESHOLD: TypedParam<Option<Size>> = TypedParam::auto("threshold", "none: only overflow is congestion")
+    .within(0.0, 1e12)
+    .about("backlog that counts as congestion when exceeded")
+    .from_source(FENG)
+    .as_threshold();
+const DECAY_WHILE_IDLE: TypedParam<bool> = TypedParam::on("decay_while_idle")
+    .about("lower the probability every freeze_time while the queue is empty, rather than once")
+    .from_source("our reading");
+
 impl Algorithm for Blue {
     const KINDS: &'static [KindSpec] = &[KindSpec {
         base: Kind {
@@ -183,28 +208,7 @@ impl Algorithm for Blue {
             aliases: &[],
             title: "BLUE",
             summary: "Signals with one probability, raised by overflow and lowered by idleness",
-            params: &[
-                Param::duration("freeze_time", Duration::ms(100))
-                    .within(1e-6, 100.0)
-                    .about("least time between two changes of the probability")
-                    .from_source("Feng et al. 2002"),
-                Param::ratio("d1", 0.02)
-                    .within(1e-9, 1.0)
-                    .about("step up of the probability on congestion")
-                    .from_source("Feng et al. 2002"),
-                Param::ratio("d2", 0.002)
-                    .within(1e-9, 1.0)
-                    .about("step down of the probability on idleness, at most d1")
-                    .from_source("Feng et al. 2002"),
-                Param::auto("threshold", Unit::Size, "none: only overflow is congestion")
-                    .within(0.0, 1e12)
-                    .about("backlog that counts as congestion when exceeded")
-                    .from_source("Feng et al. 2002")
-                    .as_threshold(),
-                Param::on("decay_while_idle")
-                    .about("lower the probability every freeze_time while the queue is empty, rather than once")
-                    .from_source("our reading"),
-            ],
+            params: &[FREEZE_TIME.param, D1.param, D2.param, THRESHOLD.param, DECAY_WHILE_IDLE.param],
             source: "Feng, Shin, Kandlur and Saha 2002",
         },
         family: Family::Blue,
@@ -214,25 +218,19 @@ impl Algorithm for Blue {
     }];
 
     fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
-        let defaults = BlueParams::default();
         // Rejects a threshold given as a time on a link of unknown rate.
-        given.bytes("threshold", link.mtu, link.rate)?;
-        let threshold = match given.value("threshold") {
-            Some(Value::Size(size)) => Some(size),
-            _ => None,
-        };
-        let steady = given.switch("decay_while_idle") != Some(false);
+        THRESHOLD.bytes(given, link.mtu, link.rate)?;
         let params = BlueParams {
-            freeze_time: given.duration("freeze_time").unwrap_or(defaults.freeze_time),
-            d1: given.number("d1").unwrap_or(defaults.d1),
-            d2: given.number("d2").unwrap_or(defaults.d2),
-            threshold,
-            idle_decay: if steady { IdleDecay::Steady } else { IdleDecay::Once },
+            freeze_time: FREEZE_TIME.read(given),
+            d1: D1.read(given),
+            d2: D2.read(given),
+            threshold: THRESHOLD.read(given),
+            idle_decay: IdleDecay::of(DECAY_WHILE_IDLE.read(given)),
             mtu: link.mtu,
         };
         if params.d2 > params.d1 {
             let message = alloc::format!("{} is above d1: allowed up to {}", Decimal(params.d2), Decimal(params.d1));
-            return Err(ParamError { param: "d2", message });
+            return Err(ParamError { param: D2.name(), message });
         }
         Ok(Self::new(params, link.rate))
     }

@@ -34,22 +34,28 @@
 pub mod linux;
 
 use super::Algorithm;
-use super::red::{Adaptation, Facts, Red, RedParams, WeightRule, Zone};
+use super::red::params::{AUTO_W_Q, HARDDROP, LEGACY_STATIC, MAX_P, MAX_TH, MEAN_PKTSIZE, MIN_TH, TARGETDELAY, W_Q};
+use super::red::{Adaptation, Facts, Red, RedParams, Zone};
 use crate::aqm::{Aqm, Comparison, Env, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::{ARITHMETIC, Arithmetic};
-use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, Value, pick};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, TypedParam};
 use alloc::boxed::Box;
-use goodqueue_base::units::{Bytes, Duration, Instant, Packets};
+use goodqueue_base::units::{Duration, Instant, Packets};
 use linux::{LinuxChoke, LinuxChokeParams};
 
 /// The treatment of ECN-capable packets above `max_th`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AboveMax {
     /// Signaled like others.
-    #[default]
     Signal,
     /// Dropped.
     Drop,
+}
+
+impl AboveMax {
+    const fn of(harddrop: bool) -> Self {
+        if harddrop { Self::Drop } else { Self::Signal }
+    }
 }
 
 /// State of CHOKe, one per queue.
@@ -163,15 +169,11 @@ impl Aqm for Choke {
     }
 }
 
-const INHERITED: [Param; 7] =
-    pick(Red::KINDS[0].base.params, ["min_th", "max_th", "w_q", "auto_w_q", "mean_pktsize", "targetdelay", "legacy_static"]);
-
-const PARAMS: [Param; 10] = {
-    let [min_th, max_th, w_q, auto_w_q, mean_pktsize, targetdelay, legacy_static] = INHERITED;
-    let max_p = Param::ratio("max_p", 0.02).within(1e-9, 1.0).about("probability at max_th").from_source("Linux");
-    let harddrop = Param::off("harddrop").about("drop ECN-capable packets, too, above max_th").from_source("Linux");
-    [min_th, max_th, max_p, w_q, auto_w_q, mean_pktsize, targetdelay, legacy_static, harddrop, ARITHMETIC]
-};
+/// Parameters whose default or meaning is not that of RED.
+const OWN_MAX_P: TypedParam<f64> =
+    TypedParam::ratio(MAX_P.name(), 0.02).within(1e-9, 1.0).about("probability at max_th").from_source("Linux");
+const OWN_HARDDROP: TypedParam<bool> =
+    TypedParam::off(HARDDROP.name()).about("drop ECN-capable packets, too, above max_th").from_source("Linux");
 
 impl Algorithm for Choke {
     const KINDS: &'static [KindSpec] = &[KindSpec {
@@ -180,7 +182,18 @@ impl Algorithm for Choke {
             aliases: &[],
             title: "CHOKe",
             summary: "RED that drops an arriving packet together with a randomly drawn waiting one of the same flow",
-            params: &PARAMS,
+            params: &[
+                MIN_TH.param,
+                MAX_TH.param,
+                OWN_MAX_P.param,
+                W_Q.param,
+                AUTO_W_Q.param,
+                MEAN_PKTSIZE.param,
+                TARGETDELAY.param,
+                LEGACY_STATIC.param,
+                OWN_HARDDROP.param,
+                ARITHMETIC.param,
+            ],
             source: "Pan, Prabhakar and Psounis 2000; Linux sch_choke",
         },
         family: Family::Red,
@@ -190,20 +203,16 @@ impl Algorithm for Choke {
     }];
 
     fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
-        let size = |name| match given.value(name) {
-            Some(Value::Size(size)) => Some(size),
-            _ => None,
-        };
         let params = RedParams {
-            min_th: size("min_th"),
-            max_th: size("max_th"),
-            max_p: given.number("max_p").unwrap_or_default(),
-            w_q: given.number("w_q"),
-            auto_w_q: WeightRule::of(given),
+            min_th: MIN_TH.read(given),
+            max_th: MAX_TH.read(given),
+            max_p: OWN_MAX_P.read(given),
+            w_q: W_Q.read(given),
+            auto_w_q: AUTO_W_Q.read(given),
             gentle: false,
             bytes: false,
             queue_in_bytes: false,
-            mean_pktsize: given.bytes("mean_pktsize", link.mtu, link.rate)?.unwrap_or(Bytes::new(500)),
+            mean_pktsize: MEAN_PKTSIZE.bytes(given, link.mtu, link.rate)?,
             wait: false,
             use_mark_p: false,
             mark_p: 1.0,
@@ -214,14 +223,14 @@ impl Algorithm for Choke {
             interval: Duration::MAX,
             top: 1.0,
             bottom: Some(0.0),
-            targetdelay: given.duration("targetdelay").unwrap_or_default(),
-            legacy_static: given.switch("legacy_static").unwrap_or_default(),
+            targetdelay: TARGETDELAY.read(given),
+            legacy_static: LEGACY_STATIC.read(given),
         };
         params.check_rate(link)?;
         let red = Red::new(params, Facts { rate: link.rate, delay: link.delay, mtu: link.mtu });
-        let above = if given.switch("harddrop") == Some(true) { AboveMax::Drop } else { AboveMax::Signal };
+        let above = AboveMax::of(OWN_HARDDROP.read(given));
         let choke = Self::new(red, above);
-        if Arithmetic::of(given) == Arithmetic::Linux {
+        if ARITHMETIC.read(given) == Arithmetic::Linux {
             let linux = LinuxChoke::new(LinuxChokeParams::build(given, link)?);
             return Ok(Self { linux: Some(Box::new(linux)), ..choke });
         }

@@ -35,9 +35,7 @@ use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::{ARITHMETIC, Arithmetic, LinuxDraws};
 use crate::math::sqrt;
-use crate::spec::{
-    Default as ParamDefault, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, Unit, Value,
-};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, TypedParam};
 use alloc::boxed::Box;
 use goodqueue_base::units::{Bytes, Duration, Instant, Packets};
 use linux::LinuxCobalt;
@@ -63,12 +61,12 @@ impl Default for CobaltParams {
     /// 5 ms, 100 ms, 1/256, 1/4096 (Linux), 1500 bytes.
     fn default() -> Self {
         Self {
-            target: Duration::ms(5),
-            interval: Duration::ms(100),
-            p_inc: 1.0 / 256.0,
-            p_dec: 1.0 / 4096.0,
+            target: TARGET.default,
+            interval: INTERVAL.default,
+            p_inc: P_INC.default,
+            p_dec: P_DEC.default,
             mtu: Bytes::new(1500),
-            arithmetic: Arithmetic::Exact,
+            arithmetic: ARITHMETIC.default,
         }
     }
 }
@@ -330,22 +328,19 @@ impl Aqm for Cobalt {
     }
 }
 
-const fn span(name: &'static str, default: Duration, range: (f64, f64), doc: &'static str) -> Param {
-    let default = ParamDefault::Value(Value::Duration(default));
-    Param::new(name, Unit::Duration, default).within(range.0, range.1).about(doc).from_source("Linux")
-}
-
-const fn step(name: &'static str, default: f64, doc: &'static str) -> Param {
-    let default = ParamDefault::Value(Value::Number(default));
-    Param::new(name, Unit::Ratio, default).within(0.0, 1.0).about(doc).from_source("Linux")
+const fn step(name: &'static str, default: f64, doc: &'static str) -> TypedParam<f64> {
+    TypedParam::ratio(name, default).within(0.0, 1.0).about(doc).from_source("Linux")
 }
 
 /// Parameters of COBALT, shared by the disciplines that run it.
-pub(crate) const TARGET: Param = span("target", Duration::ms(5), (1e-6, 10.0), "acceptable delay");
-pub(crate) const INTERVAL: Param =
-    span("interval", Duration::ms(100), (1e-6, 100.0), "about the largest expected round-trip time");
-pub(crate) const P_INC: Param = step("p_inc", 1.0 / 256.0, "what an overflow adds to the drop probability");
-pub(crate) const P_DEC: Param = step("p_dec", 1.0 / 4096.0, "what an empty queue takes from the drop probability");
+pub(crate) const TARGET: TypedParam<Duration> =
+    TypedParam::duration("target", Duration::ms(5)).within(1e-6, 10.0).about("acceptable delay").from_source("Linux");
+pub(crate) const INTERVAL: TypedParam<Duration> = TypedParam::duration("interval", Duration::ms(100))
+    .within(1e-6, 100.0)
+    .about("about the largest expected round-trip time")
+    .from_source("Linux");
+pub(crate) const P_INC: TypedParam<f64> = step("p_inc", 1.0 / 256.0, "what an overflow adds to the drop probability");
+pub(crate) const P_DEC: TypedParam<f64> = step("p_dec", 1.0 / 4096.0, "what an empty queue takes from the drop probability");
 
 impl Algorithm for Cobalt {
     const KINDS: &'static [KindSpec] = &[KindSpec {
@@ -354,7 +349,7 @@ impl Algorithm for Cobalt {
             aliases: &["CobaltQueueDisc"],
             title: "COBALT",
             summary: "CoDel whose memory fades, with a drop probability that overflows raise and idle times lower",
-            params: &[TARGET, INTERVAL, P_INC, P_DEC, ARITHMETIC],
+            params: &[TARGET.param, INTERVAL.param, P_INC.param, P_DEC.param, ARITHMETIC.param],
             source: "Linux sch_cake; Hoeiland-Joergensen, Taht and Morton 2018",
         },
         family: Family::CoDel,
@@ -371,19 +366,18 @@ impl Algorithm for Cobalt {
 impl CobaltParams {
     /// Builds the settings of a kind that has COBALT's parameters.
     pub(crate) fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
-        let defaults = Self::default();
         let params = Self {
-            target: given.duration("target").unwrap_or(defaults.target),
-            interval: given.duration("interval").unwrap_or(defaults.interval),
-            p_inc: given.number("p_inc").unwrap_or(defaults.p_inc),
-            p_dec: given.number("p_dec").unwrap_or(defaults.p_dec),
+            target: TARGET.read(given),
+            interval: INTERVAL.read(given),
+            p_inc: P_INC.read(given),
+            p_dec: P_DEC.read(given),
             mtu: link.mtu,
-            arithmetic: Arithmetic::of(given),
+            arithmetic: ARITHMETIC.read(given),
         };
         if params.target > params.interval {
             let message =
                 alloc::format!("{} is longer than interval ({}): allowed up to interval", params.target, params.interval);
-            return Err(ParamError { param: "target", message });
+            return Err(ParamError { param: TARGET.name(), message });
         }
         Ok(params)
     }

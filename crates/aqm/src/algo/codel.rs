@@ -280,7 +280,7 @@ impl Algorithm for CoDel {
             aliases: &["CoDelQueueDisc"],
             title: "CoDel",
             summary: "Controls the minimum sojourn time over an interval",
-            params: &[TARGET, INTERVAL, CE_THRESHOLD, REENTRY, ARITHMETIC],
+            params: &[TARGET.param, INTERVAL.param, CE_THRESHOLD.param, REENTRY.param, ARITHMETIC.param],
             source: "RFC 8289 §5",
         },
         family: Family::CoDel,

@@ -19,7 +19,9 @@
 //! *Source*: Bless, Hock and Zitterbart 2018; RFC 8289 §5.
 
 use super::Algorithm;
-use super::codel::CoDel;
+use super::codel::{CoDel, INTERVAL, TARGET};
+use super::gsp::THRESHOLDS_AN_INTERVAL;
+use crate::arithmetic::ARITHMETIC;
 use crate::outline::finish;
 use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, Value};
 use crate::steering::{Policy, Steered, inner_values, steered_params};
@@ -28,7 +30,7 @@ use goodqueue_base::units::Duration;
 /// CoDel steered by a policy.
 pub type CoDelAs = Steered<CoDel>;
 
-const PARAMS: [Param; 17] = steered_params(CoDel::KINDS[0].base.params, &["target", "arithmetic"], "interval / 40");
+const PARAMS: [Param; 17] = steered_params(CoDel::KINDS[0].base.params, &[TARGET.name(), ARITHMETIC.name()], "interval / 40");
 
 impl Algorithm for CoDelAs {
     const KINDS: &'static [KindSpec] = &[KindSpec {
@@ -51,8 +53,8 @@ impl Algorithm for CoDelAs {
         let mut values = inner_values(given, spec);
         // The loop sets the target; the one CoDel starts from must only be no longer than any
         // interval.
-        values.push(("target", Value::Duration(Duration::us(1))));
-        let native = given.duration("interval").unwrap_or_default().div(super::gsp::THRESHOLDS_AN_INTERVAL);
+        values.push((TARGET.name(), Value::Duration(Duration::us(1))));
+        let native = INTERVAL.read(given).div(THRESHOLDS_AN_INTERVAL);
         let policy = Policy::build(given, link, native)?;
         finish(CoDel::build(&ParamValues::new(spec, &values)?, link), |inner| Self::new(inner, policy, link.rate, link.mtu))
     }

@@ -31,7 +31,7 @@
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Decimal, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, Size, Unit, Value};
+use crate::spec::{Choice, Decimal, Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, Size, TypedParam};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 
 /// Time that the bucket may be unable to pay before ECN-capable packets are dropped, too (our
@@ -72,6 +72,10 @@ pub enum Tokens {
     Time,
     /// Departing packets, and idle time at the link's rate.
     Departures,
+}
+
+impl Choice for Tokens {
+    const WORDS: &'static [(&'static str, Self)] = &[("time", Self::Time), ("departures", Self::Departures)];
 }
 
 /// State of CP-AQM, one per queue.
@@ -226,28 +230,55 @@ impl Aqm for CpAqm {
     }
 }
 
+const MENTH: &str = "Menth and Veith 2018 §3";
+const THRESHOLD: TypedParam<Size> = TypedParam::size("threshold", Size::Packets(5.0))
+    .within(0.0, 1e12)
+    .about("backlog from which packets cost tokens")
+    .from_source(MENTH)
+    .as_threshold();
+const CAPACITY: TypedParam<Option<Size>> = TypedParam::auto("capacity", "the queue's limit")
+    .within(0.0, 1e12)
+    .about("backlog at which a byte costs c_max and no more fits, at most the queue's limit")
+    .from_source(MENTH);
+const C_MAX: TypedParam<f64> =
+    TypedParam::number("c_max", 1.2).within(1.0, 100.0).about("tokens a byte costs when the queue is full").from_source(MENTH);
+const RATE_FACTOR: TypedParam<f64> = TypedParam::number("rate_factor", 1.0)
+    .within(0.01, 100.0)
+    .about("token rate as a multiple of the link's rate")
+    .from_source(MENTH);
+const RATE: TypedParam<Option<Rate>> =
+    TypedParam::auto("rate", "the link's rate times rate_factor").within(1.0, 1e13).about("fixed token rate").from_source(MENTH);
+const TOKENS: TypedParam<Tokens> = TypedParam::choice("tokens", "time")
+    .about("earn tokens by time at the token rate, or by departing packets, for links of unknown or changing rate")
+    .from_source("Menth and Veith 2018 §3; our extension");
+const BUCKET: TypedParam<Option<Size>> =
+    TypedParam::auto("bucket", "1.5 times the queue's capacity in wire bytes; one packet more at threshold 0")
+        .within(0.0, 1e12)
+        .about("most tokens kept, in wire bytes")
+        .from_source(MENTH);
+
 impl CpAqmParams {
     fn check(&self, rate: Option<Rate>, built: &CpAqm) -> Result<(), ParamError> {
         let fault = |param, message| Err(ParamError { param, message });
         let by_departures = self.tokens == Tokens::Departures;
         if by_departures && self.rate.is_some() {
-            return fault("rate", "has no meaning with tokens = \"departures\"".into());
+            return fault(RATE.name(), "has no meaning with tokens = \"departures\"".into());
         }
         if !by_departures && self.rate.is_none() && rate.is_none() {
             let message = "the link's rate is unknown: give the token rate, or tokens = \"departures\"";
-            return fault("rate", message.into());
+            return fault(RATE.name(), message.into());
         }
         if self.capacity.is_some_and(|size| size.bytes(self.mtu, rate).is_none()) {
-            return fault("capacity", "a time needs a link of known rate: use bytes or packets".into());
+            return fault(CAPACITY.name(), "a time needs a link of known rate: use bytes or packets".into());
         }
         if built.capacity == 0.0 {
-            return fault("capacity", "holds nothing: allowed above 0".into());
+            return fault(CAPACITY.name(), "holds nothing: allowed above 0".into());
         }
         if self.threshold.bytes(self.mtu, rate).is_none() {
-            return fault("threshold", "a time needs a link of known rate: use bytes or packets".into());
+            return fault(THRESHOLD.name(), "a time needs a link of known rate: use bytes or packets".into());
         }
         if self.bucket.is_some_and(|size| size.bytes(self.mtu, rate).is_none()) {
-            return fault("bucket", "a time needs a link of known rate: use bytes or packets".into());
+            return fault(BUCKET.name(), "a time needs a link of known rate: use bytes or packets".into());
         }
         if built.bucket < built.full_cost {
             let message = alloc::format!(
@@ -255,7 +286,7 @@ impl CpAqmParams {
                 Decimal(built.bucket),
                 Decimal(built.full_cost)
             );
-            return fault("bucket", message);
+            return fault(BUCKET.name(), message);
         }
         Ok(())
     }
@@ -268,40 +299,8 @@ impl Algorithm for CpAqm {
             aliases: &[],
             title: "CP-AQM",
             summary: "Congestion policing: tokens pay for bytes weighted by how full the queue is",
-            params: &[
-                Param::size("threshold", Size::Packets(5.0))
-                    .within(0.0, 1e12)
-                    .about("backlog from which packets cost tokens")
-                    .from_source("Menth and Veith 2018 §3")
-                    .as_threshold(),
-                Param::auto("capacity", Unit::Size, "the queue's limit")
-                    .within(0.0, 1e12)
-                    .about("backlog at which a byte costs c_max and no more fits, at most the queue's limit")
-                    .from_source("Menth and Veith 2018 §3"),
-                Param::number("c_max", 1.2)
-                    .within(1.0, 100.0)
-                    .about("tokens a byte costs when the queue is full")
-                    .from_source("Menth and Veith 2018 §3"),
-                Param::number("rate_factor", 1.0)
-                    .within(0.01, 100.0)
-                    .about("token rate as a multiple of the link's rate")
-                    .from_source("Menth and Veith 2018 §3"),
-                Param::auto("rate", Unit::Rate, "the link's rate times rate_factor")
-                    .within(1.0, 1e13)
-                    .about("fixed token rate")
-                    .from_source("Menth and Veith 2018 §3"),
-                Param::choice("tokens", &["time", "departures"], "time")
-                    .about(
-                        "earn tokens by time at the token rate, or by departing packets, for links of unknown \
-                or changing rate",
-                    )
-                    .from_source("Menth and Veith 2018 §3; our extension"),
-                Param::auto("bucket", Unit::Size, "1.5 times the queue's capacity in wire bytes; one packet more at threshold 0")
-                    .within(0.0, 1e12)
-                    .about("most tokens kept, in wire bytes")
-                    .from_source("Menth and Veith 2018 §3"),
-            ],
-            source: "Menth and Veith 2018 §3",
+            params: &[THRESHOLD.param, CAPACITY.param, C_MAX.param, RATE_FACTOR.param, RATE.param, TOKENS.param, BUCKET.param],
+            source: MENTH,
         },
         family: Family::Policing,
         signal: "backlog, on arrival",
@@ -315,19 +314,15 @@ impl Algorithm for CpAqm {
         if limit == Bytes::MAX {
             return Err(ParamError { param: "limit", message: "cp-aqm needs a queue with a limit: none is set".into() });
         }
-        let size = |name| match given.value(name) {
-            Some(Value::Size(size)) => Some(size),
-            _ => None,
-        };
         let params = CpAqmParams {
             limit,
-            capacity: size("capacity"),
-            threshold: size("threshold").unwrap_or(Size::Packets(5.0)),
-            c_max: given.number("c_max").unwrap_or(1.2),
-            rate_factor: given.number("rate_factor").unwrap_or(1.0),
-            rate: given.rate("rate"),
-            tokens: if given.choice("tokens") == Some("departures") { Tokens::Departures } else { Tokens::Time },
-            bucket: size("bucket"),
+            capacity: CAPACITY.read(given),
+            threshold: THRESHOLD.read(given),
+            c_max: C_MAX.read(given),
+            rate_factor: RATE_FACTOR.read(given),
+            rate: RATE.read(given),
+            tokens: TOKENS.read(given),
+            bucket: BUCKET.read(given),
             mtu: link.mtu,
             overhead: link.overhead,
         };

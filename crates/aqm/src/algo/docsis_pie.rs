@@ -31,9 +31,7 @@
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::queue::Limit;
-use crate::spec::{
-    Default as ParamDefault, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, Size, Unit, Value,
-};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, TypedParam};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 
 const MEAN_PACKET: f64 = 1024.0;
@@ -73,14 +71,14 @@ impl Default for DocsisPieParams {
     /// RFC 8034 appendix A, at the rate of the link, without a limit (and therefore never active).
     fn default() -> Self {
         Self {
-            target: Duration::ms(10),
-            interval: Duration::ms(16),
-            max_burst: Duration::ms(142),
-            alpha: 0.25,
-            beta: 2.5,
-            sustained_rate: None,
-            peak_rate: None,
-            burst: Bytes::ZERO,
+            target: TARGET.default,
+            interval: INTERVAL.default,
+            max_burst: MAX_BURST.default,
+            alpha: ALPHA.default,
+            beta: BETA.default,
+            sustained_rate: SUSTAINED_RATE.default,
+            peak_rate: PEAK_RATE.default,
+            burst: BURST.default,
             limit: Limit::NONE,
         }
     }
@@ -305,20 +303,32 @@ impl Aqm for DocsisPie {
     }
 }
 
-const fn span(name: &'static str, default: Duration, doc: &'static str) -> Param {
-    let default = ParamDefault::Value(Value::Duration(default));
-    Param::new(name, Unit::Duration, default).within(1e-6, 100.0).about(doc).from_source("RFC 8034 appendix A")
+const RFC: &str = "RFC 8034 appendix A";
+
+const fn span(name: &'static str, default: Duration, doc: &'static str) -> TypedParam<Duration> {
+    TypedParam::duration(name, default).within(1e-6, 100.0).about(doc).from_source(RFC)
 }
 
-const fn gain(name: &'static str, default: f64, doc: &'static str) -> Param {
-    let default = ParamDefault::Value(Value::Number(default));
-    Param::new(name, Unit::Number, default).within(0.0, 1e6).about(doc).from_source("RFC 8034 appendix A")
+const fn gain(name: &'static str, default: f64, doc: &'static str) -> TypedParam<f64> {
+    TypedParam::number(name, default).within(0.0, 1e6).about(doc).from_source(RFC)
 }
 
-const fn rate(name: &'static str, doc: &'static str) -> Param {
-    let default = ParamDefault::Auto("the link's rate");
-    Param::new(name, Unit::Rate, default).within(1.0, 1e13).about(doc).from_source("RFC 8034 §4.1")
+const fn rate(name: &'static str, doc: &'static str) -> TypedParam<Option<Rate>> {
+    TypedParam::auto(name, "the link's rate").within(1.0, 1e13).about(doc).from_source("RFC 8034 §4.1")
 }
+
+const TARGET: TypedParam<Duration> = span("target", Duration::ms(10), "delay to settle at");
+const INTERVAL: TypedParam<Duration> = span("interval", Duration::ms(16), "time between updates of the probability");
+const MAX_BURST: TypedParam<Duration> =
+    span("max_burst", Duration::ms(142), "how long the first drop holds the probability at zero");
+const ALPHA: TypedParam<f64> = gain("alpha", 0.25, "gain on the distance to the target, in 1/s");
+const BETA: TypedParam<f64> = gain("beta", 2.5, "gain on the change of the delay, in 1/s");
+const SUSTAINED_RATE: TypedParam<Option<Rate>> = rate("sustained_rate", "rate at which the shaper's tokens come");
+const PEAK_RATE: TypedParam<Option<Rate>> = rate("peak_rate", "rate at which tokens are used up");
+const BURST: TypedParam<Bytes> = TypedParam::size_in_bytes("burst", Bytes::ZERO)
+    .within(0.0, 1e9)
+    .about("most tokens of the shaper")
+    .from_source("RFC 8034 §4.1");
 
 impl Algorithm for DocsisPie {
     const KINDS: &'static [KindSpec] = &[KindSpec {
@@ -328,17 +338,14 @@ impl Algorithm for DocsisPie {
             title: "DOCSIS-PIE",
             summary: "PIE of cable modems: the delay is predicted from the rate shaper, and bursts are let through before the first drop",
             params: &[
-                span("target", Duration::ms(10), "delay to settle at"),
-                span("interval", Duration::ms(16), "time between updates of the probability"),
-                span("max_burst", Duration::ms(142), "how long the first drop holds the probability at zero"),
-                gain("alpha", 0.25, "gain on the distance to the target, in 1/s"),
-                gain("beta", 2.5, "gain on the change of the delay, in 1/s"),
-                rate("sustained_rate", "rate at which the shaper's tokens come"),
-                rate("peak_rate", "rate at which tokens are used up"),
-                Param::size("burst", Size::Bytes(0.0))
-                    .within(0.0, 1e9)
-                    .about("most tokens of the shaper")
-                    .from_source("RFC 8034 §4.1"),
+                TARGET.param,
+                INTERVAL.param,
+                MAX_BURST.param,
+                ALPHA.param,
+                BETA.param,
+                SUSTAINED_RATE.param,
+                PEAK_RATE.param,
+                BURST.param,
             ],
             source: "RFC 8034",
         },
@@ -349,26 +356,25 @@ impl Algorithm for DocsisPie {
     }];
 
     fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
-        let defaults = DocsisPieParams::default();
         let params = DocsisPieParams {
-            target: given.duration("target").unwrap_or(defaults.target),
-            interval: given.duration("interval").unwrap_or(defaults.interval),
-            max_burst: given.duration("max_burst").unwrap_or(defaults.max_burst),
-            alpha: given.number("alpha").unwrap_or(defaults.alpha),
-            beta: given.number("beta").unwrap_or(defaults.beta),
-            sustained_rate: given.rate("sustained_rate"),
-            peak_rate: given.rate("peak_rate"),
-            burst: given.bytes("burst", link.mtu, link.rate)?.unwrap_or(defaults.burst),
+            target: TARGET.read(given),
+            interval: INTERVAL.read(given),
+            max_burst: MAX_BURST.read(given),
+            alpha: ALPHA.read(given),
+            beta: BETA.read(given),
+            sustained_rate: SUSTAINED_RATE.read(given),
+            peak_rate: PEAK_RATE.read(given),
+            burst: BURST.bytes(given, link.mtu, link.rate)?,
             limit: link.limit,
         };
         let sustained = params.sustained_rate.or(link.rate);
         let Some(sustained) = sustained else {
             let message = "is needed on a link of unknown rate: write for instance \"10 Mbit/s\"".into();
-            return Err(ParamError { param: "sustained_rate", message });
+            return Err(ParamError { param: SUSTAINED_RATE.name(), message });
         };
         if let Some(peak) = params.peak_rate.filter(|peak| *peak < sustained) {
             let message = alloc::format!("{peak} is below the sustained rate: allowed {sustained} and more");
-            return Err(ParamError { param: "peak_rate", message });
+            return Err(ParamError { param: PEAK_RATE.name(), message });
         }
         Ok(Self::new(params))
     }

@@ -29,7 +29,7 @@
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, Size, Unit, Value};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, Size, TypedParam};
 use crate::steering::{Judgement, Pace, Steerable};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 
@@ -70,26 +70,22 @@ pub struct GspParams {
 impl Default for GspParams {
     /// Adaptive, on delay: threshold 2.5 ms, interval 100 ms, tau 500 ms, alpha 2, max_time 9.5 s.
     fn default() -> Self {
+        let preset_interval = PRESET_INTERVAL.default;
+        let tau = preset_interval * INTERVALS_A_TAU;
         Self {
-            threshold: Threshold::Delay(DEFAULT_INTERVAL.div(THRESHOLDS_AN_INTERVAL)),
-            preset_interval: DEFAULT_INTERVAL,
-            adaptation: Some(Adaptation {
-                tau: DEFAULT_INTERVAL * INTERVALS_A_TAU,
-                alpha: DEFAULT_ALPHA,
-                max_time: DEFAULT_INTERVAL * INTERVALS_A_TAU * MAX_TAUS,
-            }),
+            threshold: Threshold::Delay(preset_interval.div(THRESHOLDS_AN_INTERVAL)),
+            preset_interval,
+            adaptation: ADAPTIVE.default.then(|| Adaptation { tau, alpha: ALPHA.default, max_time: tau * MAX_TAUS }),
             mtu: Bytes::new(1500),
         }
     }
 }
 
-const DEFAULT_INTERVAL: Duration = Duration::ms(100);
 /// Ratio of interval to threshold: the threshold is 0.025 intervals (Bless, Hock and Zitterbart
 /// 2018 §IV).
-pub(crate) const THRESHOLDS_AN_INTERVAL: u64 = 40;
+pub(super) const THRESHOLDS_AN_INTERVAL: u64 = 40;
 const INTERVALS_A_TAU: u64 = 5;
 const MAX_TAUS: u64 = 19;
-const DEFAULT_ALPHA: f64 = 2.0;
 
 /// Whether time below the threshold counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -335,40 +331,45 @@ impl Aqm for Gsp {
     }
 }
 
-const PRESET_INTERVAL: Param = Param::duration("preset_interval", DEFAULT_INTERVAL)
+pub(super) const THRESHOLD: TypedParam<Option<Size>> = TypedParam::auto("threshold", "preset_interval / 40")
+    .within(0.0, 1e12)
+    .about("above it packets are signaled: a time, or any amount of queue with measure = \"backlog\"")
+    .from_source("steering study §IV")
+    .as_threshold();
+pub(super) const MEASURE: TypedParam<&str> = TypedParam::word("measure", &["delay", "backlog"], "delay")
+    .about("what the threshold is compared with")
+    .from_source("Lautenschlaeger and Francini 2015");
+pub(super) const PRESET_INTERVAL: TypedParam<Duration> = TypedParam::duration("preset_interval", Duration::ms(100))
     .within(1e-6, 100.0)
     .about("time without signals after a signal, at most")
     .from_source("steering study §IV");
-const TAU: Param = Param::auto("tau", Unit::Duration, "5 preset_interval")
+const TAU: TypedParam<Option<Duration>> = TypedParam::auto("tau", "5 preset_interval")
     .within(1e-6, 1e4)
     .about("surplus of time above the threshold that halves the interval")
     .from_source("Lautenschlaeger and Francini 2015");
-const ALPHA: Param = Param::number("alpha", DEFAULT_ALPHA)
+const ALPHA: TypedParam<f64> = TypedParam::number("alpha", 2.0)
     .within(0.0, 1e3)
     .about("weight of time above the threshold against time below")
     .from_source("Lautenschlaeger and Francini 2015");
-const MAX_TIME: Param = Param::auto("max_time", Unit::Duration, "19 tau: the interval shrinks to a twentieth")
+const MAX_TIME: TypedParam<Option<Duration>> = TypedParam::auto("max_time", "19 tau: the interval shrinks to a twentieth")
     .within(0.0, 1e6)
     .about("largest surplus of time above the threshold that is remembered")
     .from_source("our choice");
-const ADAPTIVE: Param = Param::on("adaptive")
+const ADAPTIVE: TypedParam<bool> = TypedParam::on("adaptive")
     .about("shorten the interval while the queue is more above the threshold than below")
     .from_source("Lautenschlaeger and Francini 2015");
 
 impl GspParams {
     /// Reads the interval and its adaptation; the threshold is a fortieth of the interval.
     fn without_threshold(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
-        let preset_interval = given.duration("preset_interval").unwrap_or(DEFAULT_INTERVAL);
-        let adaptive = given.switch("adaptive") != Some(false);
-        if let Some(param) = ["tau", "alpha", "max_time"].into_iter().find(|name| !adaptive && given.is_given(name)) {
+        let preset_interval = PRESET_INTERVAL.read(given);
+        let adaptive = ADAPTIVE.read(given);
+        let only_adaptive = [TAU.name(), ALPHA.name(), MAX_TIME.name()];
+        if let Some(param) = only_adaptive.into_iter().find(|name| !adaptive && given.is_given(name)) {
             return Err(ParamError { param, message: "has no meaning with adaptive = false".into() });
         }
-        let tau = given.duration("tau").unwrap_or(preset_interval * INTERVALS_A_TAU);
-        let adaptation = Adaptation {
-            tau,
-            alpha: given.number("alpha").unwrap_or(DEFAULT_ALPHA),
-            max_time: given.duration("max_time").unwrap_or(tau * MAX_TAUS),
-        };
+        let tau = TAU.read(given).unwrap_or(preset_interval * INTERVALS_A_TAU);
+        let adaptation = Adaptation { tau, alpha: ALPHA.read(given), max_time: MAX_TIME.read(given).unwrap_or(tau * MAX_TAUS) };
         Ok(Self {
             threshold: Threshold::Delay(preset_interval.div(THRESHOLDS_AN_INTERVAL)),
             preset_interval,
@@ -386,19 +387,13 @@ impl Algorithm for Gsp {
             title: "GSP",
             summary: "Above a threshold signals one packet, then none for an interval, so that flows are hit one at a time",
             params: &[
-                Param::auto("threshold", Unit::Size, "preset_interval / 40")
-                    .within(0.0, 1e12)
-                    .about("above it packets are signaled: a time, or any amount of queue with measure = \"backlog\"")
-                    .from_source("steering study §IV")
-                    .as_threshold(),
-                Param::choice("measure", &["delay", "backlog"], "delay")
-                    .about("what the threshold is compared with")
-                    .from_source("Lautenschlaeger and Francini 2015"),
-                PRESET_INTERVAL,
-                ADAPTIVE,
-                TAU,
-                ALPHA,
-                MAX_TIME,
+                THRESHOLD.param,
+                MEASURE.param,
+                PRESET_INTERVAL.param,
+                ADAPTIVE.param,
+                TAU.param,
+                ALPHA.param,
+                MAX_TIME.param,
             ],
             source: "Lautenschlaeger and Francini 2015",
         },
@@ -410,23 +405,20 @@ impl Algorithm for Gsp {
 
     fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let mut params = GspParams::without_threshold(given, link)?;
-        let size = match given.value("threshold") {
-            Some(Value::Size(size)) => size,
-            _ => Size::Time(params.preset_interval.div(THRESHOLDS_AN_INTERVAL)),
-        };
-        params.threshold = match (given.choice("measure"), size) {
-            (Some("backlog"), size) => Threshold::Backlog(size),
+        let automatic = Size::Time(params.preset_interval.div(THRESHOLDS_AN_INTERVAL));
+        params.threshold = match (MEASURE.read(given), THRESHOLD.read(given).unwrap_or(automatic)) {
+            ("backlog", size) => Threshold::Backlog(size),
             (_, Size::Time(delay)) => Threshold::Delay(delay),
             _ => {
                 let message = "is an amount of queue: with measure = \"delay\" it must be a time".into();
-                return Err(ParamError { param: "threshold", message });
+                return Err(ParamError { param: THRESHOLD.name(), message });
             }
         };
         if let Threshold::Backlog(Size::Time(_)) = params.threshold
             && link.rate.is_none()
         {
             let message = "a time needs a link of known rate: use bytes or packets".into();
-            return Err(ParamError { param: "threshold", message });
+            return Err(ParamError { param: THRESHOLD.name(), message });
         }
         Ok(Self::new(params, link.rate))
     }

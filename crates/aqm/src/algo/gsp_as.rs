@@ -16,14 +16,15 @@
 //! *Source*: Bless, Hock and Zitterbart 2018 §III, §IV.
 
 use super::Algorithm;
-use super::gsp::Gsp;
+use super::gsp::{Gsp, MEASURE, PRESET_INTERVAL, THRESHOLD, THRESHOLDS_AN_INTERVAL};
 use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues};
 use crate::steering::{Policy, Steered, inner_values, steered_params};
 
 /// GSP with a steered threshold.
 pub type GspAs = Steered<Gsp>;
 
-const PARAMS: [Param; 19] = steered_params(Gsp::KINDS[0].base.params, &["threshold", "measure"], "preset_interval / 40");
+const PARAMS: [Param; 19] =
+    steered_params(Gsp::KINDS[0].base.params, &[THRESHOLD.name(), MEASURE.name()], "preset_interval / 40");
 
 impl Algorithm for GspAs {
     const KINDS: &'static [KindSpec] = &[KindSpec {
@@ -45,7 +46,7 @@ impl Algorithm for GspAs {
         let spec = &Gsp::KINDS[0];
         let values = inner_values(given, spec);
         let inner = Gsp::build(&ParamValues::new(spec, &values)?, link)?;
-        let native = given.duration("preset_interval").unwrap_or_default().div(super::gsp::THRESHOLDS_AN_INTERVAL);
+        let native = PRESET_INTERVAL.read(given).div(THRESHOLDS_AN_INTERVAL);
         Ok(Self::new(inner, Policy::build(given, link, native)?, link.rate, link.mtu))
     }
 }

@@ -24,7 +24,7 @@
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, Size, Unit};
+use crate::spec::{Choice, Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, Size, TypedParam};
 use goodqueue_base::units::{Bytes, Instant, Rate};
 
 /// Bound of the phantom queue, in thresholds.
@@ -34,13 +34,16 @@ const FULL: f64 = 10.0;
 const AUTOMATIC_SECONDS: f64 = 8e-6;
 
 /// The packets that pass through the counter.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counting {
     /// Departing packets.
-    #[default]
     Departures,
     /// Arriving packets that fit.
     Arrivals,
+}
+
+impl Choice for Counting {
+    const WORDS: &'static [(&'static str, Self)] = &[("departure", Self::Departures), ("arrival", Self::Arrivals)];
 }
 
 /// Settings of the phantom queue.
@@ -143,6 +146,19 @@ impl Aqm for PhantomQueue {
     }
 }
 
+const ALIZADEH: &str = "Alizadeh et al. 2012";
+const GAMMA: TypedParam<f64> = TypedParam::ratio("gamma", 0.95)
+    .within(0.01, 1.0)
+    .about("rate of the phantom queue as a share of the link's")
+    .from_source(ALIZADEH);
+const MARK_THRESHOLD: TypedParam<Option<Size>> =
+    TypedParam::auto("mark_threshold", "1 kB for each Gbit/s, at least two full packets")
+        .within(0.0, 1e12)
+        .about("phantom backlog above which packets are marked, the packet itself and framing included")
+        .from_source("Alizadeh et al. 2012; our rule between its rates");
+const AT: TypedParam<Counting> =
+    TypedParam::choice("at", "departure").about("where packets are counted and marked").from_source(ALIZADEH);
+
 impl Algorithm for PhantomQueue {
     const KINDS: &'static [KindSpec] = &[KindSpec {
         base: Kind {
@@ -150,19 +166,7 @@ impl Algorithm for PhantomQueue {
             aliases: &[],
             title: "Phantom queue",
             summary: "Marks by the backlog a slightly slower link would have, never drops",
-            params: &[
-                Param::ratio("gamma", 0.95)
-                    .within(0.01, 1.0)
-                    .about("rate of the phantom queue as a share of the link's")
-                    .from_source("Alizadeh et al. 2012"),
-                Param::auto("mark_threshold", Unit::Size, "1 kB for each Gbit/s, at least two full packets")
-                    .within(0.0, 1e12)
-                    .about("phantom backlog above which packets are marked, the packet itself and framing included")
-                    .from_source("Alizadeh et al. 2012; our rule between its rates"),
-                Param::choice("at", &["departure", "arrival"], "departure")
-                    .about("where packets are counted and marked")
-                    .from_source("Alizadeh et al. 2012"),
-            ],
+            params: &[GAMMA.param, MARK_THRESHOLD.param, AT.param],
             source: "Alizadeh et al. 2012 (HULL)",
         },
         family: Family::VirtualQueue,
@@ -177,9 +181,9 @@ impl Algorithm for PhantomQueue {
             return Err(ParamError { param: "kind", message });
         }
         let params = PhantomQueueParams {
-            gamma: given.number("gamma").unwrap_or(0.95),
-            threshold: given.size("mark_threshold"),
-            counting: if given.choice("at") == Some("arrival") { Counting::Arrivals } else { Counting::Departures },
+            gamma: GAMMA.read(given),
+            threshold: MARK_THRESHOLD.read(given),
+            counting: AT.read(given),
             mtu: link.mtu,
             overhead: link.overhead,
         };

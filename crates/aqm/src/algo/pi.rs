@@ -31,7 +31,7 @@ mod design;
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Decimal, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, Size, Unit};
+use crate::spec::{Decimal, Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, Size, TypedParam};
 use crate::tick::Tick;
 pub use design::{Gains, PiDesign};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
@@ -70,11 +70,11 @@ impl Default for PiParams {
     /// The defaults of ns-2, for packets of at most 1500 bytes.
     fn default() -> Self {
         Self {
-            q_ref: Size::Packets(50.0),
-            w: 170.0,
+            q_ref: Q_REF.default,
+            w: W.default,
             tuning: Tuning::Fixed(Gains::NS2),
-            bytes: false,
-            queue_in_bytes: false,
+            bytes: BYTES.default,
+            queue_in_bytes: QUEUE_IN_BYTES.default,
             mean_pktsize: Bytes::new(500),
             mtu: Bytes::new(1500),
             overhead: Bytes::ZERO,
@@ -103,7 +103,7 @@ impl Pi {
         let mut this = Self {
             params,
             gains: Gains::NS2,
-            q_ref: 50.0,
+            q_ref: Q_REF_PACKETS,
             q_old: 0.0,
             p: 0.0,
             per_mean_size: 1.0 / params.mean_pktsize.get().max(1) as f64,
@@ -190,19 +190,18 @@ impl Aqm for Pi {
 impl PiParams {
     fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         // Rejects a reference given as a time on a link of unknown rate.
-        given.bytes("q_ref", link.mtu, link.rate)?;
-        let defaults = Self::default();
+        given.bytes(Q_REF.name(), link.mtu, link.rate)?;
         let tuning = tuning(given, link)?;
-        let mean_pktsize = given.bytes("mean_pktsize", link.mtu, link.rate)?.unwrap_or(match tuning {
-            Tuning::Fixed(_) => defaults.mean_pktsize,
+        let mean_pktsize = MEAN_PKTSIZE.bytes(given, link.mtu, link.rate)?.unwrap_or(match tuning {
+            Tuning::Fixed(_) => Self::default().mean_pktsize,
             Tuning::Designed(_) => link.mtu,
         });
         Ok(Self {
-            q_ref: given.size("q_ref").unwrap_or(defaults.q_ref),
-            w: given.number("w").unwrap_or(defaults.w),
+            q_ref: Q_REF.read(given),
+            w: W.read(given),
             tuning,
-            bytes: given.switch("bytes").unwrap_or(defaults.bytes),
-            queue_in_bytes: given.switch("queue_in_bytes").unwrap_or(defaults.queue_in_bytes),
+            bytes: BYTES.read(given),
+            queue_in_bytes: QUEUE_IN_BYTES.read(given),
             mean_pktsize,
             mtu: link.mtu,
             overhead: link.overhead,
@@ -213,42 +212,68 @@ impl PiParams {
 /// Reads either `a` and `b`, or `flows` and `rtt`, or falls back to the gains of ns-2.
 fn tuning(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Tuning, ParamError> {
     let fault = |param, message| Err(ParamError { param, message });
-    let (a, b) = (given.number("a"), given.number("b"));
-    let (flows, rtt, crossover) = (given.number("flows"), given.duration("rtt"), given.number("crossover"));
+    let (a, b) = (A.read(given), B.read(given));
+    let (flows, rtt, crossover) = (FLOWS.read(given), RTT.read(given), CROSSOVER.read(given));
     match (a, b, flows, rtt) {
         (None, None, None, None) if crossover.is_some() => {
-            fault("crossover", "belongs to gains worked out from flows and rtt: give both".into())
+            fault(CROSSOVER.name(), "belongs to gains worked out from flows and rtt: give both".into())
         }
         (None, None, None, None) => Ok(Tuning::Fixed(Gains::NS2)),
         (Some(a), Some(b), None, None) if crossover.is_none() => {
             if b > a {
-                return fault("b", alloc::format!("{} is above a: allowed up to {}", Decimal(b), Decimal(a)));
+                return fault(B.name(), alloc::format!("{} is above a: allowed up to {}", Decimal(b), Decimal(a)));
             }
             Ok(Tuning::Fixed(Gains { a, b }))
         }
         (None, None, Some(flows), Some(rtt)) => match link.rate {
-            None => fault("flows", "gains for a number of flows need a link of known rate: give a and b".into()),
+            None => fault(FLOWS.name(), "gains for a number of flows need a link of known rate: give a and b".into()),
             Some(_) => Ok(Tuning::Designed(PiDesign { flows, rtt, crossover })),
         },
-        (Some(_), None, None, None) => fault("b", "is missing where a is given".into()),
-        (None, Some(_), None, None) => fault("a", "is missing where b is given".into()),
-        (None, None, Some(_), None) => fault("rtt", "is missing where flows is given".into()),
-        (None, None, None, Some(_)) => fault("flows", "is missing where rtt is given".into()),
-        (Some(_), ..) => fault("a", "contradicts gains from flows, rtt and crossover: give one or the other".into()),
-        (None, Some(_), ..) => fault("b", "contradicts gains from flows, rtt and crossover: give one or the other".into()),
+        (Some(_), None, None, None) => fault(B.name(), "is missing where a is given".into()),
+        (None, Some(_), None, None) => fault(A.name(), "is missing where b is given".into()),
+        (None, None, Some(_), None) => fault(RTT.name(), "is missing where flows is given".into()),
+        (None, None, None, Some(_)) => fault(FLOWS.name(), "is missing where rtt is given".into()),
+        (Some(_), ..) => fault(A.name(), "contradicts gains from flows, rtt and crossover: give one or the other".into()),
+        (None, Some(_), ..) => fault(B.name(), "contradicts gains from flows, rtt and crossover: give one or the other".into()),
     }
 }
 
 const NS2: &str = "ns-2.35";
 const HOLLOT: &str = "Hollot et al. 2001";
 
-const fn automatic(name: &'static str, unit: Unit, rule: &'static str, range: (f64, f64), doc: &'static str) -> Param {
-    Param::auto(name, unit, rule).within(range.0, range.1).about(doc).from_source(HOLLOT)
+const fn automatic(name: &'static str, rule: &'static str, range: (f64, f64), doc: &'static str) -> TypedParam<Option<f64>> {
+    TypedParam::auto(name, rule).within(range.0, range.1).about(doc).from_source(HOLLOT)
 }
 
-const fn switch(name: &'static str, doc: &'static str) -> Param {
-    Param::off(name).about(doc).from_source(NS2)
+const fn switch(name: &'static str, doc: &'static str) -> TypedParam<bool> {
+    TypedParam::off(name).about(doc).from_source(NS2)
 }
+
+const Q_REF_PACKETS: f64 = 50.0;
+const Q_REF: TypedParam<Size> = TypedParam::size("q_ref", Size::Packets(Q_REF_PACKETS))
+    .within(0.0, 1e12)
+    .about("length to settle at")
+    .from_source(NS2)
+    .as_threshold();
+const W: TypedParam<f64> = TypedParam::number("w", 170.0).within(0.1, 1e5).about("samples per second").from_source(NS2);
+const A: TypedParam<Option<f64>> =
+    automatic("a", "1.822e-5, or from flows and rtt", (1e-15, 10.0), "gain on the present length, per packet");
+const B: TypedParam<Option<f64>> =
+    automatic("b", "1.816e-5, or from flows and rtt", (0.0, 10.0), "gain on the last length, per packet, at most a");
+const FLOWS: TypedParam<Option<f64>> =
+    automatic("flows", "none: a and b hold", (0.1, 1e7), "least number of TCP flows, to work out the gains");
+const RTT: TypedParam<Option<Duration>> = TypedParam::auto("rtt", "none: a and b hold")
+    .within(1e-6, 100.0)
+    .about("longest round trip, to work out the gains")
+    .from_source(HOLLOT);
+const CROSSOVER: TypedParam<Option<f64>> =
+    automatic("crossover", "that of TCP's slow pole, at most 0.5", (1e-6, 0.85), "speed of the loop, in radians a round trip");
+const BYTES: TypedParam<bool> = switch("bytes", "scale the probability by packet size");
+const QUEUE_IN_BYTES: TypedParam<bool> = switch("queue_in_bytes", "measure the queue in packets of mean_pktsize");
+const MEAN_PKTSIZE: TypedParam<Option<Size>> = TypedParam::auto("mean_pktsize", "500 B; one MTU where flows is given")
+    .within(1.0, 65536.0)
+    .about("size of the packets that byte modes and gains from flows are about")
+    .from_source(NS2);
 
 impl Algorithm for Pi {
     const KINDS: &'static [KindSpec] = &[KindSpec {
@@ -258,53 +283,16 @@ impl Algorithm for Pi {
             title: "PI",
             summary: "A proportional-integral controller of the queue's length",
             params: &[
-                Param::size("q_ref", Size::Packets(50.0))
-                    .within(0.0, 1e12)
-                    .about("length to settle at")
-                    .from_source(NS2)
-                    .as_threshold(),
-                Param::number("w", 170.0).within(0.1, 1e5).about("samples per second").from_source(NS2),
-                automatic(
-                    "a",
-                    Unit::Number,
-                    "1.822e-5, or from flows and rtt",
-                    (1e-15, 10.0),
-                    "gain on the present length, per packet",
-                ),
-                automatic(
-                    "b",
-                    Unit::Number,
-                    "1.816e-5, or from flows and rtt",
-                    (0.0, 10.0),
-                    "gain on the last length, per packet, at most a",
-                ),
-                automatic(
-                    "flows",
-                    Unit::Number,
-                    "none: a and b hold",
-                    (0.1, 1e7),
-                    "least number of TCP flows, to work out the gains",
-                ),
-                automatic(
-                    "rtt",
-                    Unit::Duration,
-                    "none: a and b hold",
-                    (1e-6, 100.0),
-                    "longest round trip, to work out the gains",
-                ),
-                automatic(
-                    "crossover",
-                    Unit::Number,
-                    "that of TCP's slow pole, at most 0.5",
-                    (1e-6, 0.85),
-                    "speed of the loop, in radians a round trip",
-                ),
-                switch("bytes", "scale the probability by packet size"),
-                switch("queue_in_bytes", "measure the queue in packets of mean_pktsize"),
-                Param::auto("mean_pktsize", Unit::Size, "500 B; one MTU where flows is given")
-                    .within(1.0, 65536.0)
-                    .about("size of the packets that byte modes and gains from flows are about")
-                    .from_source(NS2),
+                Q_REF.param,
+                W.param,
+                A.param,
+                B.param,
+                FLOWS.param,
+                RTT.param,
+                CROSSOVER.param,
+                BYTES.param,
+                QUEUE_IN_BYTES.param,
+                MEAN_PKTSIZE.param,
             ],
             source: "Hollot, Misra, Towsley and Gong 2001; ns-2.35",
         },

@@ -450,20 +450,20 @@ impl Algorithm for Pie {
             title: "PIE",
             summary: "Controls queueing delay by a drop probability that a proportional-integral law adapts",
             params: &[
-                params::TARGET,
-                params::T_UPDATE,
-                params::MAX_BURST,
-                params::ALPHA,
-                params::BETA,
-                params::MARK_ECNTH,
-                params::MEAN_PKTSIZE,
-                params::DQ_THRESHOLD,
-                params::ESTIMATOR,
-                params::DERANDOMIZE,
-                params::CAP_DROP,
-                params::ACTIVE_INACTIVE,
-                params::BYTES,
-                ARITHMETIC,
+                params::TARGET.param,
+                params::T_UPDATE.param,
+                params::MAX_BURST.param,
+                params::ALPHA.param,
+                params::BETA.param,
+                params::MARK_ECNTH.param,
+                params::MEAN_PKTSIZE.param,
+                params::DQ_THRESHOLD.param,
+                params::ESTIMATOR.param,
+                params::DERANDOMIZE.param,
+                params::CAP_DROP.param,
+                params::ACTIVE_INACTIVE.param,
+                params::BYTES.param,
+                ARITHMETIC.param,
             ],
             source: "RFC 8033",
         },
@@ -474,8 +474,8 @@ impl Algorithm for Pie {
     }];
 
     fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
-        if Arithmetic::of(given) == Arithmetic::Linux {
-            return LinuxPieParams::build(given, link).map(|params| Self::linux(LinuxPie::new(params)));
+        if ARITHMETIC.read(given) == Arithmetic::Linux {
+            return LinuxPieParams::build(given, link, &[]).map(|params| Self::linux(LinuxPie::new(params)));
         }
         Ok(Self::new(PieParams { dozes: true, ..PieParams::build(given, link)? }))
     }

@@ -20,6 +20,8 @@
 
 use super::Algorithm;
 use super::pie::Pie;
+use super::pie::params::{ACTIVE_INACTIVE, DQ_THRESHOLD, ESTIMATOR, TARGET};
+use crate::arithmetic::ARITHMETIC;
 use crate::outline::finish;
 use crate::spec::{Default, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, Value, contains};
 use crate::steering::{Policy, Steered, inner_values, steered_params};
@@ -39,16 +41,16 @@ const WITHIN: [Param; 14] = {
     let mut place = 0;
     while place < all.len() {
         all[place] = pie[place];
-        if contains(&[REST], pie[place].name) {
+        if contains(&[ACTIVE_INACTIVE.name()], pie[place].name) {
             all[place].default = Default::Value(Value::Switch(true));
         }
         place += 1;
     }
     all
 };
-const REST: &str = "active_inactive";
 
-const PARAMS: [Param; 24] = steered_params(&WITHIN, &["target", "estimator", "dq_threshold", "arithmetic"], "2.5 ms");
+const REPLACED: [&str; 4] = [TARGET.name(), ESTIMATOR.name(), DQ_THRESHOLD.name(), ARITHMETIC.name()];
+const PARAMS: [Param; 24] = steered_params(&WITHIN, &REPLACED, "2.5 ms");
 
 impl Algorithm for PieAs {
     const KINDS: &'static [KindSpec] = &[KindSpec {
@@ -69,8 +71,8 @@ impl Algorithm for PieAs {
     fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let spec = &Pie::KINDS[0];
         let mut values = inner_values(given, spec);
-        if !given.is_given(REST) {
-            values.push((REST, Value::Switch(true)));
+        if !ACTIVE_INACTIVE.is_given(given) {
+            values.push((ACTIVE_INACTIVE.name(), Value::Switch(true)));
         }
         let policy = Policy::build(given, link, NATIVE)?;
         let pie = Pie::build(&ParamValues::new(spec, &values)?, link);

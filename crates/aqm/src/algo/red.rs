@@ -39,17 +39,17 @@
 //! §7; ns-2.35 for the defaults and automatic settings.
 
 pub mod linux;
-mod params;
+pub(crate) mod params;
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::arithmetic::Arithmetic;
+use crate::arithmetic::{ARITHMETIC, Arithmetic};
 use crate::spec::{Decimal, KindSpec, LinkFacts, ParamError, ParamValues};
 use alloc::boxed::Box;
 use goodqueue_base::units::{Instant, Rate};
 use linux::{LinuxRed, LinuxRedParams};
 pub use params::{Adaptation, Facts, RedParams, WeightRule};
-use params::{KINDS, Settings};
+use params::{KINDS, MAX_TH, Settings};
 
 /// Position of the average relative to the thresholds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,7 +121,7 @@ impl Red {
         }
         let unit = if self.params.queue_in_bytes { "B" } else { "packets" };
         let message = alloc::format!("{} {unit} is below min_th: allowed from {} {unit}", Decimal(max_th), Decimal(min_th));
-        Err(ParamError { param: "max_th", message })
+        Err(ParamError { param: MAX_TH.name(), message })
     }
 
     /// Average queue length, in packets or bytes as configured.
@@ -340,7 +340,7 @@ impl Algorithm for Red {
     fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let params = RedParams::build(given, link)?;
         let mut red = Self::new(params, Facts { rate: link.rate, delay: link.delay, mtu: link.mtu });
-        if Arithmetic::of(given) == Arithmetic::Linux {
+        if ARITHMETIC.read(given) == Arithmetic::Linux {
             red.linux = Some(Box::new(LinuxRed::new(LinuxRedParams::build(given, link)?)));
             return Ok(red);
         }

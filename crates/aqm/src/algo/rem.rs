@@ -31,7 +31,7 @@
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::math::{self, expm1, log};
-use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, Size};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, Size, TypedParam};
 use crate::tick::Tick;
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 
@@ -39,13 +39,18 @@ use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 const MAX: f64 = 1e6;
 
 /// The treatment of Not-ECT packets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotEctFate {
     /// Dropped on arrival with the same probability.
-    #[default]
     Drop,
     /// Never dropped, as in ns-2 with marking on.
     Pass,
+}
+
+impl NotEctFate {
+    const fn of(legacy: bool) -> Self {
+        if legacy { Self::Pass } else { Self::Drop }
+    }
 }
 
 /// Settings of REM.
@@ -79,15 +84,15 @@ impl Default for RemParams {
     /// The defaults of ns-2, for packets of at most 1500 bytes.
     fn default() -> Self {
         Self {
-            gamma: 0.001,
-            phi: 1.001,
-            alpha: 0.1,
-            b_star: Size::Packets(20.0),
-            t_update: Duration::ms(2),
-            inw: 1.0,
-            mean_pktsize: Bytes::new(1000),
-            bytes: false,
-            not_ect: NotEctFate::Drop,
+            gamma: GAMMA.default,
+            phi: PHI.default,
+            alpha: ALPHA.default,
+            b_star: B_STAR.default,
+            t_update: T_UPDATE.default,
+            inw: INW.default,
+            mean_pktsize: MEAN_PKTSIZE.default,
+            bytes: BYTES.default,
+            not_ect: NotEctFate::of(LEGACY.default),
             mtu: Bytes::new(1500),
             overhead: Bytes::ZERO,
         }
@@ -123,7 +128,7 @@ impl Rem {
         let mean = params.mean_pktsize.get().max(1);
         let mut this = Self {
             params,
-            b_star: 20.0,
+            b_star: B_STAR_PACKETS,
             c: 0.0,
             ln_phi,
             highest: log(MAX) / ln_phi,
@@ -233,17 +238,34 @@ impl Aqm for Rem {
 
 const NS2: &str = "ns-2.35";
 
-const fn number(name: &'static str, default: f64, range: (f64, f64), doc: &'static str) -> Param {
-    Param::number(name, default).within(range.0, range.1).about(doc).from_source(NS2)
+const fn number(name: &'static str, default: f64, range: (f64, f64), doc: &'static str) -> TypedParam<f64> {
+    TypedParam::number(name, default).within(range.0, range.1).about(doc).from_source(NS2)
 }
 
-const fn size(name: &'static str, default: Size, range: (f64, f64), doc: &'static str) -> Param {
-    Param::size(name, default).within(range.0, range.1).about(doc).from_source(NS2)
+const fn switch(name: &'static str, doc: &'static str) -> TypedParam<bool> {
+    TypedParam::off(name).about(doc).from_source(NS2)
 }
 
-const fn switch(name: &'static str, doc: &'static str) -> Param {
-    Param::off(name).about(doc).from_source(NS2)
-}
+const GAMMA: TypedParam<f64> = number("gamma", 0.001, (1e-9, 1e3), "gain of the price");
+const PHI: TypedParam<f64> = number("phi", 1.001, (1.000_000_001, 1e3), "base of the probability 1 - phi^-price");
+const ALPHA: TypedParam<f64> = number("alpha", 0.1, (0.0, 1e3), "weight of waiting packets against arriving ones");
+const B_STAR_PACKETS: f64 = 20.0;
+const B_STAR: TypedParam<Size> = TypedParam::size("b_star", Size::Packets(B_STAR_PACKETS))
+    .within(0.0, 1e12)
+    .about("length to settle at")
+    .from_source(NS2)
+    .as_threshold();
+const T_UPDATE: TypedParam<Duration> = TypedParam::duration("t_update", Duration::ms(2))
+    .within(1e-6, 10.0)
+    .about("time between updates of the price")
+    .from_source(NS2);
+const INW: TypedParam<f64> = number("inw", 1.0, (1e-6, 1.0), "weight of a period's arrivals in their average");
+const MEAN_PKTSIZE: TypedParam<Bytes> = TypedParam::size_in_bytes("mean_pktsize", Bytes::new(1000))
+    .within(1.0, 65536.0)
+    .about("size of the packets that the link's rate is counted in")
+    .from_source(NS2);
+const BYTES: TypedParam<bool> = switch("bytes", "count in packets of mean_pktsize and scale the probability by packet size");
+const LEGACY: TypedParam<bool> = switch("legacy", "never drop: Not-ECT packets pass, as in ns-2 with marking on");
 
 impl Algorithm for Rem {
     const KINDS: &'static [KindSpec] = &[KindSpec {
@@ -253,23 +275,15 @@ impl Algorithm for Rem {
             title: "REM",
             summary: "A price of arrivals above capacity and packets above a target; signals exponential in it",
             params: &[
-                number("gamma", 0.001, (1e-9, 1e3), "gain of the price"),
-                number("phi", 1.001, (1.000_000_001, 1e3), "base of the probability 1 - phi^-price"),
-                number("alpha", 0.1, (0.0, 1e3), "weight of waiting packets against arriving ones"),
-                size("b_star", Size::Packets(20.0), (0.0, 1e12), "length to settle at").as_threshold(),
-                Param::duration("t_update", Duration::ms(2))
-                    .within(1e-6, 10.0)
-                    .about("time between updates of the price")
-                    .from_source(NS2),
-                number("inw", 1.0, (1e-6, 1.0), "weight of a period's arrivals in their average"),
-                size(
-                    "mean_pktsize",
-                    Size::Bytes(1000.0),
-                    (1.0, 65536.0),
-                    "size of the packets that the link's rate is counted in",
-                ),
-                switch("bytes", "count in packets of mean_pktsize and scale the probability by packet size"),
-                switch("legacy", "never drop: Not-ECT packets pass, as in ns-2 with marking on"),
+                GAMMA.param,
+                PHI.param,
+                ALPHA.param,
+                B_STAR.param,
+                T_UPDATE.param,
+                INW.param,
+                MEAN_PKTSIZE.param,
+                BYTES.param,
+                LEGACY.param,
             ],
             source: "Athuraliya, Li, Low and Yin 2001; ns-2.35",
         },
@@ -284,18 +298,17 @@ impl Algorithm for Rem {
             let message = "rem needs a link of known rate to know what it can send".into();
             return Err(ParamError { param: "kind", message });
         }
-        let defaults = RemParams::default();
         Ok(Self::new(
             RemParams {
-                gamma: given.number("gamma").unwrap_or(defaults.gamma),
-                phi: given.number("phi").unwrap_or(defaults.phi),
-                alpha: given.number("alpha").unwrap_or(defaults.alpha),
-                b_star: given.size("b_star").unwrap_or(defaults.b_star),
-                t_update: given.duration("t_update").unwrap_or(defaults.t_update),
-                inw: given.number("inw").unwrap_or(defaults.inw),
-                mean_pktsize: given.bytes("mean_pktsize", link.mtu, link.rate)?.unwrap_or(defaults.mean_pktsize),
-                bytes: given.switch("bytes").unwrap_or(defaults.bytes),
-                not_ect: if given.switch("legacy") == Some(true) { NotEctFate::Pass } else { NotEctFate::Drop },
+                gamma: GAMMA.read(given),
+                phi: PHI.read(given),
+                alpha: ALPHA.read(given),
+                b_star: B_STAR.read(given),
+                t_update: T_UPDATE.read(given),
+                inw: INW.read(given),
+                mean_pktsize: MEAN_PKTSIZE.bytes(given, link.mtu, link.rate)?,
+                bytes: BYTES.read(given),
+                not_ect: NotEctFate::of(LEGACY.read(given)),
                 mtu: link.mtu,
                 overhead: link.overhead,
             },

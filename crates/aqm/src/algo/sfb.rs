@@ -37,9 +37,7 @@ pub mod linux;
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, FlowHash, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::{ARITHMETIC, Arithmetic};
-use crate::spec::{
-    Default as ParamDefault, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, Unit, Value,
-};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, TypedParam};
 use alloc::boxed::Box;
 use goodqueue_base::units::{Duration, Instant, Packets};
 use linux::LinuxSfb;
@@ -73,14 +71,14 @@ impl Default for SfbParams {
     /// The defaults of Linux.
     fn default() -> Self {
         Self {
-            bin_size: 20,
-            max: 25,
-            d1: STEP_UP,
-            d2: STEP_DOWN,
-            penalty_rate: 10.0,
-            penalty_burst: 20.0,
-            rehash: Duration::secs(600),
-            warmup: Duration::secs(60),
+            bin_size: BIN_SIZE.default,
+            max: MAX.default,
+            d1: D1.default,
+            d2: D2.default,
+            penalty_rate: PENALTY_RATE.default,
+            penalty_burst: f64::from(PENALTY_BURST.default),
+            rehash: REHASH.default,
+            warmup: WARMUP.default,
         }
     }
 }
@@ -490,19 +488,30 @@ impl Aqm for Sfb {
     }
 }
 
-/// Step up that tc gives the discipline, in units of 1/65535.
-const STEP_UP: f64 = 33.0 / 65535.0;
-/// Step down that tc gives it.
-const STEP_DOWN: f64 = 3.0 / 65535.0;
-
-const fn number(name: &'static str, unit: Unit, default: f64, range: (f64, f64), doc: &'static str) -> Param {
-    Param::new(name, unit, ParamDefault::Value(Value::Number(default))).within(range.0, range.1).about(doc).from_source("Linux")
+const fn count(name: &'static str, default: u32, range: (f64, f64), doc: &'static str) -> TypedParam<u32> {
+    TypedParam::count(name, default).within(range.0, range.1).about(doc).from_source("Linux")
 }
 
-const fn span(name: &'static str, default: Duration, doc: &'static str) -> Param {
-    let default = ParamDefault::Value(Value::Duration(default));
-    Param::new(name, Unit::Duration, default).within(0.0, 1e6).about(doc).from_source("Linux")
+const fn step(name: &'static str, default: f64, doc: &'static str) -> TypedParam<f64> {
+    TypedParam::ratio(name, default).within(1e-6, 1.0).about(doc).from_source("Linux")
 }
+
+const fn span(name: &'static str, default: Duration, doc: &'static str) -> TypedParam<Duration> {
+    TypedParam::duration(name, default).within(0.0, 1e6).about(doc).from_source("Linux")
+}
+
+const BIN_SIZE: TypedParam<u32> = count("bin_size", 20, (1.0, 65535.0), "waiting packets from which a bin's probability rises");
+const MAX: TypedParam<u32> =
+    count("max", 25, (1.0, 65535.0), "waiting packets in all bins of a flow from which its packets are dropped");
+const D1: TypedParam<f64> = step("d1", 33.0 / 65535.0, "step up of a bin's probability");
+const D2: TypedParam<f64> = step("d2", 3.0 / 65535.0, "step down of a bin's probability, at an arrival that finds it empty");
+const PENALTY_RATE: TypedParam<f64> = TypedParam::number("penalty_rate", 10.0)
+    .within(0.0, 1e9)
+    .about("packets per second that pass, over all flows that do not respond")
+    .from_source("Linux");
+const PENALTY_BURST: TypedParam<u32> = count("penalty_burst", 20, (0.0, 1e9), "packets of them that may pass at once");
+const REHASH: TypedParam<Duration> = span("rehash", Duration::secs(600), "how long flows share bins by bad luck; 0: for ever");
+const WARMUP: TypedParam<Duration> = span("warmup", Duration::secs(60), "how long the next table of bins is prepared");
 
 impl Algorithm for Sfb {
     const KINDS: &'static [KindSpec] = &[KindSpec {
@@ -512,33 +521,15 @@ impl Algorithm for Sfb {
             title: "SFB",
             summary: "Finds flows that do not respond by a Bloom filter of BLUE probabilities, and holds them to a trickle",
             params: &[
-                number("bin_size", Unit::Count, 20.0, (1.0, 65535.0), "waiting packets from which a bin's probability rises"),
-                number(
-                    "max",
-                    Unit::Count,
-                    25.0,
-                    (1.0, 65535.0),
-                    "waiting packets in all bins of a flow from which its packets are dropped",
-                ),
-                number("d1", Unit::Ratio, STEP_UP, (1e-6, 1.0), "step up of a bin's probability"),
-                number(
-                    "d2",
-                    Unit::Ratio,
-                    STEP_DOWN,
-                    (1e-6, 1.0),
-                    "step down of a bin's probability, at an arrival that finds it empty",
-                ),
-                number(
-                    "penalty_rate",
-                    Unit::Number,
-                    10.0,
-                    (0.0, 1e9),
-                    "packets per second that pass, over all flows that do not respond",
-                ),
-                number("penalty_burst", Unit::Count, 20.0, (0.0, 1e9), "packets of them that may pass at once"),
-                span("rehash", Duration::secs(600), "how long flows share bins by bad luck; 0: for ever"),
-                span("warmup", Duration::secs(60), "how long the next table of bins is prepared"),
-                ARITHMETIC,
+                BIN_SIZE.param,
+                MAX.param,
+                D1.param,
+                D2.param,
+                PENALTY_RATE.param,
+                PENALTY_BURST.param,
+                REHASH.param,
+                WARMUP.param,
+                ARITHMETIC.param,
             ],
             source: "Feng, Kandlur, Saha and Shin 2001; Linux sch_sfb",
         },
@@ -549,28 +540,26 @@ impl Algorithm for Sfb {
     }];
 
     fn build(given: &ParamValues<'_>, _link: &LinkFacts) -> Result<Self, ParamError> {
-        let defaults = SfbParams::default();
-        let count = |name, default: u32| given.number(name).map_or(default, |count| count as u32);
         let params = SfbParams {
-            bin_size: count("bin_size", defaults.bin_size),
-            max: count("max", defaults.max),
-            d1: given.number("d1").unwrap_or(defaults.d1),
-            d2: given.number("d2").unwrap_or(defaults.d2),
-            penalty_rate: given.number("penalty_rate").unwrap_or(defaults.penalty_rate),
-            penalty_burst: given.number("penalty_burst").unwrap_or(defaults.penalty_burst),
-            rehash: given.duration("rehash").unwrap_or(defaults.rehash),
-            warmup: given.duration("warmup").unwrap_or(defaults.warmup),
+            bin_size: BIN_SIZE.read(given),
+            max: MAX.read(given),
+            d1: D1.read(given),
+            d2: D2.read(given),
+            penalty_rate: PENALTY_RATE.read(given),
+            penalty_burst: f64::from(PENALTY_BURST.read(given)),
+            rehash: REHASH.read(given),
+            warmup: WARMUP.read(given),
         };
         let SfbParams { bin_size, max, rehash, warmup, .. } = params;
         if max < bin_size {
             let message = alloc::format!("{max} is below bin_size: allowed from {bin_size}, or no probability ever rises");
-            return Err(ParamError { param: "max", message });
+            return Err(ParamError { param: MAX.name(), message });
         }
         if !rehash.is_zero() && warmup > rehash {
             let message = alloc::format!("{warmup} is longer than rehash: allowed up to {rehash}");
-            return Err(ParamError { param: "warmup", message });
+            return Err(ParamError { param: WARMUP.name(), message });
         }
-        if Arithmetic::of(given) == Arithmetic::Linux {
+        if ARITHMETIC.read(given) == Arithmetic::Linux {
             return Ok(Self::linux(params));
         }
         Ok(Self::new(params))

@@ -462,7 +462,7 @@ impl Scheduler for CakeKind {
         setup: Setup<'_>,
         keep: impl FnOnce(Self::Queue<P>) -> R,
     ) -> Result<R, ParamError> {
-        let ecn = if given.switch("ecn") == Some(false) { EcnPolicy::Drop } else { setup.ecn };
+        let ecn = if params::ECN.read(given) { setup.ecn } else { EcnPolicy::Drop };
         let params = CakeParams::build(given, setup.link)?;
         let mut queue = aside(|| Box::write(Box::new_uninit(), Cake::bare(params, setup.link.limit)));
         queue.set_up(Setup { ecn, ..setup });

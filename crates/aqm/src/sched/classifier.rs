@@ -5,10 +5,9 @@ use alloc::vec::Vec;
 use goodqueue_base::units::{Duration, Instant, Rng};
 
 /// The rule that maps a packet to its queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hashing {
     /// The hash of its flow is the number of the queue.
-    #[default]
     Direct,
     /// The hash of its flow names a set of eight queues, in which a flow takes a free one and keeps
     /// it while it is busy (Hoeiland-Joergensen, Taht and Morton 2018 §III). Flows share a queue

@@ -367,7 +367,7 @@ impl Scheduler for DualPi2Kind {
         setup: Setup<'_>,
         keep: impl FnOnce(Self::Queue<P>) -> R,
     ) -> Result<R, ParamError> {
-        let ecn = if given.switch("ecn") == Some(false) { EcnPolicy::Drop } else { setup.ecn };
+        let ecn = if params::ECN.read(given) { setup.ecn } else { EcnPolicy::Drop };
         let params = DualPi2Params::build(given, setup.link)?;
         let mut queue = aside(|| Box::write(Box::new_uninit(), DualPi2::new(params, setup.link.limit)));
         queue.set_up(Setup { ecn, ..setup });

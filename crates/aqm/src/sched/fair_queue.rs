@@ -82,27 +82,6 @@ pub struct FairQueueParams {
     pub shown: ShownBacklog,
 }
 
-impl Default for FairQueueParams {
-    /// 1024 flows, turns of one packet of 1500 bytes with its Ethernet header, 32 MiB, 64 packets
-    /// of the fattest flow, no renewal (RFC 8290 §5.2, Linux), the flow's own backlog.
-    fn default() -> Self {
-        Self {
-            flows: 1024,
-            share: Share::Bytes(Bytes::new(1500) + ETHERNET),
-            header: ETHERNET,
-            memory_limit: Bytes::new(32 << 20),
-            victim: Victim::Fattest { batch: 64 },
-            hashing: Hashing::Direct,
-            perturbation: None,
-            shown: ShownBacklog::Flow,
-        }
-    }
-}
-
-/// Header of an Ethernet frame, without preamble and checksum: what the length of a packet counts
-/// in Linux's queues.
-pub(crate) const ETHERNET: Bytes = Bytes::new(14);
-
 const NONE: u32 = u32::MAX;
 
 /// The list of the round that a flow is in.

@@ -31,8 +31,16 @@ use crate::arithmetic::{ARITHMETIC, Arithmetic};
 use crate::outline::aside;
 use crate::qdisc::Packet;
 use crate::sched::{Scheduler, Setup};
-use crate::spec::{Family, Kind, KindSpec, Marking, Param, ParamError, ParamValues};
+use crate::spec::{Family, Kind, KindSpec, Marking, ParamError, ParamValues, TypedParam};
 use alloc::boxed::Box;
+
+const FAT_FLOW_DROP: TypedParam<bool> = TypedParam::off("fat_flow_drop")
+    .about("without room drop from the fattest flow, as fq-codel does, in place of the arriving packet")
+    .from_source("our choice");
+
+/// Parameters of the rounds that Linux has, too.
+const LINUX_ROUNDS: [&str; 6] =
+    [FLOWS.name(), QUANTUM.name(), HEADER.name(), MEMORY_LIMIT.name(), PERTURBATION.name(), HASH.name()];
 
 const KIND: KindSpec = KindSpec {
     base: Kind {
@@ -41,28 +49,26 @@ const KIND: KindSpec = KindSpec {
         title: "FQ-PIE",
         summary: "Fair queueing by deficit round robin, PIE on each flow",
         params: &[
-            FLOWS,
-            QUANTUM,
-            HEADER,
-            MEMORY_LIMIT,
-            Param::off("fat_flow_drop")
-                .about("without room drop from the fattest flow, as fq-codel does, in place of the arriving packet")
-                .from_source("our choice"),
-            PERTURBATION,
-            HASH,
-            pie::TARGET,
-            pie::T_UPDATE,
-            pie::MAX_BURST,
-            pie::ALPHA,
-            pie::BETA,
-            pie::MARK_ECNTH,
-            pie::MEAN_PKTSIZE,
-            pie::DQ_THRESHOLD,
-            pie::ESTIMATOR,
-            pie::DERANDOMIZE,
-            pie::CAP_DROP,
-            pie::BYTES,
-            ARITHMETIC,
+            FLOWS.param,
+            QUANTUM.param,
+            HEADER.param,
+            MEMORY_LIMIT.param,
+            FAT_FLOW_DROP.param,
+            PERTURBATION.param,
+            HASH.param,
+            pie::TARGET.param,
+            pie::T_UPDATE.param,
+            pie::MAX_BURST.param,
+            pie::ALPHA.param,
+            pie::BETA.param,
+            pie::MARK_ECNTH.param,
+            pie::MEAN_PKTSIZE.param,
+            pie::DQ_THRESHOLD.param,
+            pie::ESTIMATOR.param,
+            pie::DERANDOMIZE.param,
+            pie::CAP_DROP.param,
+            pie::BYTES.param,
+            ARITHMETIC.param,
         ],
         source: "Linux sch_fq_pie; RFC 8033",
     },
@@ -86,13 +92,13 @@ impl Scheduler for FqPieKind {
         keep: impl FnOnce(Self::Queue<P>) -> R,
     ) -> Result<R, ParamError> {
         let params = FairQueueParams::build(given, setup.link)?;
-        let is_linux = Arithmetic::of(given) == Arithmetic::Linux;
+        let is_linux = ARITHMETIC.read(given) == Arithmetic::Linux;
         let pie = if is_linux {
-            Pie::linux(LinuxPie::of_flow(LinuxPieParams::build(given, setup.link)?))
+            Pie::linux(LinuxPie::of_flow(LinuxPieParams::build(given, setup.link, &LINUX_ROUNDS)?))
         } else {
             Pie::new(PieParams { dozes: true, ..PieParams::build(given, setup.link)? })
         };
-        let drops_fattest = !is_linux && given.switch("fat_flow_drop") == Some(true);
+        let drops_fattest = !is_linux && FAT_FLOW_DROP.read(given);
         let victim = if drops_fattest { params.victim } else { Victim::Arriving };
         let params = FairQueueParams { victim, ..params };
         let mut queue = aside(|| Box::write(Box::new_uninit(), FairQueue::over(&pie, setup.link.limit, params)));

@@ -31,7 +31,7 @@ use crate::outline::aside;
 use crate::qdisc::Packet;
 use crate::queue::Limit;
 use crate::sched::{Scheduler, Setup};
-use crate::spec::{Family, Kind, KindSpec, Marking, Param, ParamError, ParamValues, Unit};
+use crate::spec::{Family, Kind, KindSpec, Marking, ParamError, ParamValues, Size, TypedParam};
 use goodqueue_base::units::{Bytes, Duration, Instant, Packets};
 
 /// CoDel whose target and interval follow the flow's weight.
@@ -87,28 +87,34 @@ impl Aqm for MCoDel {
     }
 }
 
+const ADAPTIVE: TypedParam<bool> =
+    TypedParam::on("adaptive").about("let target and interval follow the weight").from_source("Kushwaha and Gupta 2018 §V-B");
+const UNIT: TypedParam<&str> = TypedParam::word("unit", &["seconds", "milliseconds"], "seconds")
+    .about("what the weight's part of the interval, 1/w, and of the target, 0.0075 w, are counted in")
+    .from_source("our reading");
+const FLOW_LIMIT: TypedParam<Option<Size>> = TypedParam::auto("flow_limit", "none")
+    .within(1.0, 1e10)
+    .about("what each flow may hold, in addition to the limit over all")
+    .from_source("our reading of Kushwaha and Gupta 2018, table 4");
+const FLOWS: TypedParam<u32> = TypedParam::count("flows", 65_536)
+    .within(1.0, 1_048_576.0)
+    .about("most queues; flows beyond that share them")
+    .from_source("our choice");
+
+impl Default for WeightedQueueParams {
+    /// 65536 queues, no limit of their own.
+    fn default() -> Self {
+        Self { flows: FLOWS.default, flow_limit: Limit::NONE }
+    }
+}
+
 const KIND: KindSpec = KindSpec {
     base: Kind {
         kind: "nfq-codel",
         aliases: &[],
         title: "nfqCoDel",
         summary: "Weighted fair queueing by time stamps, CoDel on each flow with a target and interval by weight",
-        params: &[
-            codel::TARGET,
-            codel::INTERVAL,
-            Param::on("adaptive").about("let target and interval follow the weight").from_source("Kushwaha and Gupta 2018 §V-B"),
-            Param::choice("unit", &["seconds", "milliseconds"], "seconds")
-                .about("what the weight's part of the interval, 1/w, and of the target, 0.0075 w, are counted in")
-                .from_source("our reading"),
-            Param::auto("flow_limit", Unit::Size, "none")
-                .within(1.0, 1e10)
-                .about("what each flow may hold, in addition to the limit over all")
-                .from_source("our reading of Kushwaha and Gupta 2018, table 4"),
-            Param::count("flows", 65_536.0)
-                .within(1.0, 1_048_576.0)
-                .about("most queues; flows beyond that share them")
-                .from_source("our choice"),
-        ],
+        params: &[codel::TARGET.param, codel::INTERVAL.param, ADAPTIVE.param, UNIT.param, FLOW_LIMIT.param, FLOWS.param],
         source: "Kushwaha and Gupta 2018",
     },
     family: Family::FlowQueueing,
@@ -130,19 +136,15 @@ impl Scheduler for NfqCoDelKind {
         setup: Setup<'_>,
         keep: impl FnOnce(Self::Queue<P>) -> R,
     ) -> Result<R, ParamError> {
-        let is_adaptive = given.switch("adaptive") != Some(false);
-        if !is_adaptive && given.is_given("unit") {
+        let is_adaptive = ADAPTIVE.read(given);
+        if !is_adaptive && UNIT.is_given(given) {
             let message = "has no meaning with adaptive = false".into();
-            return Err(ParamError { param: "unit", message });
+            return Err(ParamError { param: UNIT.name(), message });
         }
-        let in_millis = given.choice("unit") == Some("milliseconds");
+        let in_millis = UNIT.read(given) == "milliseconds";
         let unit = is_adaptive.then(|| if in_millis { Duration::ms(1) } else { Duration::secs(1) });
-        let flow_bytes = given.bytes("flow_limit", setup.link.mtu, setup.link.rate)?.unwrap_or(Bytes::MAX);
-        let defaults = WeightedQueueParams::default();
-        let params = WeightedQueueParams {
-            flows: given.number("flows").map_or(defaults.flows, |flows| flows as u32),
-            flow_limit: Limit { bytes: flow_bytes, ..Limit::NONE },
-        };
+        let flow_bytes = FLOW_LIMIT.bytes(given, setup.link.mtu, setup.link.rate)?.unwrap_or(Bytes::MAX);
+        let params = WeightedQueueParams { flows: FLOWS.read(given), flow_limit: Limit { bytes: flow_bytes, ..Limit::NONE } };
         let codel = MCoDel::new(CoDelParams::of_target_and_interval(given, setup.link)?, unit);
         Ok(aside(|| {
             let mut queue = WeightedQueue::new(codel, setup.link.limit, params);

@@ -27,7 +27,7 @@ use crate::counters::Counters;
 use crate::outline::aside;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::sched::{Nested, Scheduler, Setup};
-use crate::spec::{Family, Kind, KindSpec, Marking, Param, ParamError, ParamValues, Unit};
+use crate::spec::{Family, Kind, KindSpec, Marking, Param, ParamError, ParamValues, TypedParam, Unit};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use goodqueue_base::units::{Class, Instant, Rate, Rng};
@@ -134,7 +134,10 @@ impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Priority<Q> {
     }
 }
 
-const BANDS: f64 = 3.0;
+const BANDS: TypedParam<u32> = TypedParam::count("bands", 3)
+    .within(1.0, Class::COUNT as f64)
+    .about("queues; class 0 goes to the last of them, each higher class to the one before")
+    .from_source("Linux");
 
 const KIND: KindSpec = KindSpec {
     base: Kind {
@@ -146,10 +149,7 @@ const KIND: KindSpec = KindSpec {
             Param::auto("of", Unit::Queue, "tail-drop")
                 .about("the queue of each band, with its own parameters")
                 .from_source("Linux"),
-            Param::count("bands", BANDS)
-                .within(1.0, Class::COUNT as f64)
-                .about("queues; class 0 goes to the last of them, each higher class to the one before")
-                .from_source("Linux"),
+            BANDS.param,
         ],
         source: "RFC 2474 §4.2.2.2",
     },
@@ -173,7 +173,7 @@ impl Scheduler for PriorityKind {
         mut setup: Setup<'_>,
         keep: impl FnOnce(Self::Queue<P>) -> R,
     ) -> Result<R, ParamError> {
-        let bands = given.number("bands").unwrap_or(BANDS) as usize;
+        let bands = BANDS.read(given) as usize;
         let mut queue = Priority { bands: Vec::with_capacity(bands) };
         for _ in 0..bands {
             let rng = Rng::new(setup.rng.next_u64());

@@ -21,7 +21,7 @@
 //!
 //! *Source*: Nichols 2013; Nichols and Jacobson 2012.
 
-use super::fair_queue::kinds::{FLOWS, choice};
+use super::fair_queue::kinds::{self, FLOWS};
 use super::fair_queue::{FairQueue, FairQueueParams, Share, Victim};
 use super::flow_table::{MAX_BYTES, ShownBacklog};
 use super::{Scheduler, Setup};
@@ -29,8 +29,16 @@ use crate::algo::codel::{self, CoDel};
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Verdict};
 use crate::outline::aside;
 use crate::qdisc::Packet;
-use crate::spec::{Family, Kind, KindSpec, Marking, Param, ParamError, ParamValues, Size};
-use goodqueue_base::units::{Instant, Packets};
+use crate::spec::{Family, Kind, KindSpec, Marking, ParamError, ParamValues, TypedParam};
+use goodqueue_base::units::{Bytes, Instant, Packets};
+
+const ROUND: TypedParam<&str> = TypedParam::word("round", &["packets", "bytes"], "packets")
+    .about("what flows share: packets, one a turn, or bytes, `quantum` a turn")
+    .from_source("Nichols 2013");
+const QUANTUM: TypedParam<Bytes> = TypedParam::size_in_bytes(kinds::QUANTUM.name(), Bytes::new(1514))
+    .within(1.0, 1e9)
+    .about("bytes that a flow may send in its turn, framing not counted")
+    .from_source("RFC 8290 §5.2.3");
 
 const KIND: KindSpec = KindSpec {
     base: Kind {
@@ -38,22 +46,7 @@ const KIND: KindSpec = KindSpec {
         aliases: &[],
         title: "sfqCoDel",
         summary: "Round robin of packets, CoDel on each flow: the ns-2 predecessor of fq-codel",
-        params: &[
-            FLOWS,
-            choice(
-                "round",
-                &["packets", "bytes"],
-                "packets",
-                "what flows share: packets, one a turn, or bytes, `quantum` a turn",
-                "Nichols 2013",
-            ),
-            Param::size("quantum", Size::Bytes(1514.0))
-                .within(1.0, 1e9)
-                .about("bytes that a flow may send in its turn, framing not counted")
-                .from_source("RFC 8290 §5.2.3"),
-            codel::TARGET,
-            codel::INTERVAL,
-        ],
+        params: &[FLOWS.param, ROUND.param, QUANTUM.param, codel::TARGET.param, codel::INTERVAL.param],
         source: "Nichols 2013",
     },
     family: Family::FlowQueueing,
@@ -101,10 +94,10 @@ impl Scheduler for SfqCoDelKind {
         setup: Setup<'_>,
         keep: impl FnOnce(Self::Queue<P>) -> R,
     ) -> Result<R, ParamError> {
-        let by_bytes = given.choice("round") == Some("bytes");
-        if !by_bytes && given.is_given("quantum") {
+        let by_bytes = ROUND.read(given) == "bytes";
+        if !by_bytes && QUANTUM.is_given(given) {
             let message = "has no meaning in rounds of packets: allowed with round = \"bytes\"".into();
-            return Err(ParamError { param: "quantum", message });
+            return Err(ParamError { param: QUANTUM.name(), message });
         }
         let params = FairQueueParams::build(given, setup.link)?;
         let share = if by_bytes { params.share } else { Share::Packets };

@@ -30,7 +30,7 @@ use crate::outline::aside;
 use crate::qdisc::{Departure, Packet, Qdisc, QueueStatus, Sink};
 use crate::sched::priority::PriorityKind;
 use crate::sched::{Nested, Scheduler, Setup};
-use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, Unit};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, Size, TypedParam, Unit};
 use alloc::boxed::Box;
 use goodqueue_base::units::{Bytes, Duration, Framing, Instant, Rate, Rng};
 
@@ -240,6 +240,24 @@ impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Shaper<Q> {
     }
 }
 
+const RFC: &str = "RFC 2212";
+const RATE: TypedParam<Option<Rate>> = TypedParam::auto("rate", "the link's rate at the start")
+    .within(1.0, MAX_RATE)
+    .about("rate in the long run, framing included")
+    .from_source(RFC);
+const BURST: TypedParam<Option<Size>> = TypedParam::auto("burst", "one full packet with its framing")
+    .within(1.0, MAX_BURST)
+    .about("bytes that may leave at once after a pause, framing included")
+    .from_source(RFC);
+const PEAK: TypedParam<Option<Rate>> = TypedParam::auto("peak", "no bound but the link's")
+    .within(1.0, MAX_RATE)
+    .about("rate within a burst, framing included")
+    .from_source(RFC);
+const MTU: TypedParam<Option<Size>> = TypedParam::auto("mtu", "one full packet with its framing")
+    .within(1.0, MAX_BURST)
+    .about("bytes that may leave at once at the peak rate, framing included")
+    .from_source(RFC);
+
 const KIND: KindSpec = KindSpec {
     base: Kind {
         kind: "shaper",
@@ -250,28 +268,16 @@ const KIND: KindSpec = KindSpec {
             Param::auto("of", Unit::Queue, "tail-drop")
                 .about("the queue that is shaped, with its own parameters")
                 .from_source("Linux"),
-            Param::auto("rate", Unit::Rate, "the link's rate at the start")
-                .within(1.0, MAX_RATE)
-                .about("rate in the long run, framing included")
-                .from_source("RFC 2212"),
-            Param::auto("burst", Unit::Size, "one full packet with its framing")
-                .within(1.0, MAX_BURST)
-                .about("bytes that may leave at once after a pause, framing included")
-                .from_source("RFC 2212"),
-            Param::auto("peak", Unit::Rate, "no bound but the link's")
-                .within(1.0, MAX_RATE)
-                .about("rate within a burst, framing included")
-                .from_source("RFC 2212"),
-            Param::auto("mtu", Unit::Size, "one full packet with its framing")
-                .within(1.0, MAX_BURST)
-                .about("bytes that may leave at once at the peak rate, framing included")
-                .from_source("RFC 2212"),
-            framing::FRAMING,
-            framing::OVERHEAD,
-            framing::MPU,
-            framing::CELLS,
+            RATE.param,
+            BURST.param,
+            PEAK.param,
+            MTU.param,
+            framing::FRAMING.param,
+            framing::OVERHEAD.param,
+            framing::MPU.param,
+            framing::CELLS.param,
         ],
-        source: "RFC 2212",
+        source: RFC,
     },
     family: Family::Wrapper,
     signal: "bytes that left; that of the queue within",
@@ -289,21 +295,21 @@ impl ShaperParams {
         let refuse = |param, message| Err(ParamError { param, message });
         let framing = framing::build(given, link)?;
         let largest = framing.wire(link.mtu);
-        let Some(rate) = given.rate("rate").or(link.rate).filter(|rate| !rate.is_zero()) else {
-            return refuse("rate", "must be given, as the link's is unknown or zero".into());
+        let Some(rate) = RATE.read(given).or(link.rate).filter(|rate| !rate.is_zero()) else {
+            return refuse(RATE.name(), "must be given, as the link's is unknown or zero".into());
         };
-        let size = |name| -> Result<Bytes, ParamError> {
-            let bytes = given.bytes(name, link.mtu, link.rate)?.unwrap_or(largest);
+        let size = |size: &TypedParam<Option<Size>>| -> Result<Bytes, ParamError> {
+            let bytes = size.bytes(given, link.mtu, link.rate)?.unwrap_or(largest);
             if bytes < largest || bytes.get() as f64 > MAX_BURST {
                 let message = alloc::format!("{bytes} is out of range: allowed {largest}, one full packet, to 1 GB");
-                return Err(ParamError { param: name, message });
+                return Err(ParamError { param: size.name(), message });
             }
             Ok(bytes)
         };
-        let (burst, mtu) = (size("burst")?, size("mtu")?);
-        let peak = given.rate("peak");
+        let (burst, mtu) = (size(&BURST)?, size(&MTU)?);
+        let peak = PEAK.read(given);
         if let Some(peak) = peak.filter(|peak| *peak < rate) {
-            return refuse("peak", alloc::format!("{peak} is below the rate, {rate}"));
+            return refuse(PEAK.name(), alloc::format!("{peak} is below the rate, {rate}"));
         }
         Ok(Self { rate, burst, peak, mtu, largest, framing })
     }

@@ -31,13 +31,6 @@ pub struct WeightedQueueParams {
     pub flow_limit: Limit,
 }
 
-impl Default for WeightedQueueParams {
-    /// 65536 queues, no limit of their own.
-    fn default() -> Self {
-        Self { flows: 65_536, flow_limit: Limit::NONE }
-    }
-}
-
 /// A point in virtual time: bytes over weight, in units of 2^-32.
 type Stamp = u128;
 

@@ -1,6 +1,6 @@
 //! The policy that an outer loop enforces.
 
-use crate::spec::{Decimal, Default as ParamDefault, KindSpec, LinkFacts, Param, ParamError, ParamValues, Unit, Value, contains};
+use crate::spec::{Decimal, Default, KindSpec, LinkFacts, Param, ParamError, ParamValues, TypedParam, Value, contains};
 use alloc::vec::Vec;
 use goodqueue_base::units::{Duration, Rate};
 
@@ -37,29 +37,26 @@ pub struct Policy {
     pub rate: Option<Rate>,
 }
 
-const THRESH_MIN: Duration = Duration::us(200);
-const MEMORY: Duration = Duration::secs(2);
-
 impl Policy {
     /// The study's policy for an algorithm whose own setpoint would be `native`: at least 99 %
     /// used, at most 30 ms.
     #[must_use]
     pub const fn new(native: Duration) -> Self {
         Self {
-            u_low: 0.99,
-            u_target: 1.0,
-            target_max: Duration::ms(30),
-            thresh_min: THRESH_MIN,
-            alpha_up: 2.0,
+            u_low: U_LOW.default,
+            u_target: U_TARGET.default,
+            target_max: TARGET_MAX.default,
+            thresh_min: THRESH_MIN.default,
+            alpha_up: ALPHA_UP.default,
             thresh_min_up: native,
-            thresh_down_min: THRESH_MIN,
-            gamma: 2.0,
-            down_step: 0.75,
-            thresh_vq: THRESH_MIN,
-            g_vq: 0.5,
-            mem_delta: MEMORY,
-            mem_rate: MEMORY,
-            rate: None,
+            thresh_down_min: THRESH_DOWN_MIN.default,
+            gamma: GAMMA.default,
+            down_step: DOWN_STEP.default,
+            thresh_vq: THRESH_MIN.default,
+            g_vq: G_VQ.default,
+            mem_delta: MEM_DELTA.default,
+            mem_rate: MEM_RATE.default,
+            rate: RATE.default,
         }
     }
 
@@ -74,25 +71,22 @@ impl Policy {
     /// # Errors
     /// When bounds contradict each other, or a rate is needed and unknown.
     pub(crate) fn build(given: &ParamValues<'_>, link: &LinkFacts, native: Duration) -> Result<Self, ParamError> {
-        let defaults = Self::new(native);
-        let span = |name, default| given.duration(name).unwrap_or(default);
-        let number = |name, default| given.number(name).unwrap_or(default);
-        let thresh_min = span("thresh_min", defaults.thresh_min);
+        let thresh_min = THRESH_MIN.read(given);
         let policy = Self {
-            u_low: number("u_low", defaults.u_low),
-            u_target: number("u_target", defaults.u_target),
-            target_max: span("target_max", defaults.target_max),
+            u_low: U_LOW.read(given),
+            u_target: U_TARGET.read(given),
+            target_max: TARGET_MAX.read(given),
             thresh_min,
-            alpha_up: number("alpha_up", defaults.alpha_up),
-            thresh_min_up: span("thresh_min_up", defaults.thresh_min_up),
-            thresh_down_min: span("thresh_down_min", defaults.thresh_down_min),
-            gamma: number("gamma", defaults.gamma),
-            down_step: number("down_step", defaults.down_step),
-            thresh_vq: span("thresh_vq", thresh_min),
-            g_vq: number("g_vq", defaults.g_vq),
-            mem_delta: span("mem_delta", defaults.mem_delta),
-            mem_rate: span("mem_rate", defaults.mem_rate),
-            rate: given.rate("rate"),
+            alpha_up: ALPHA_UP.read(given),
+            thresh_min_up: THRESH_MIN_UP.read(given).unwrap_or(native),
+            thresh_down_min: THRESH_DOWN_MIN.read(given),
+            gamma: GAMMA.read(given),
+            down_step: DOWN_STEP.read(given),
+            thresh_vq: THRESH_VQ.read(given).unwrap_or(thresh_min),
+            g_vq: G_VQ.read(given),
+            mem_delta: MEM_DELTA.read(given),
+            mem_rate: MEM_RATE.read(given),
+            rate: RATE.read(given),
         };
         policy.check(given, link)?;
         Ok(policy)
@@ -102,40 +96,77 @@ impl Policy {
         let fault = |param, message| Err(ParamError { param, message });
         let Self { thresh_min, target_max, thresh_vq, u_low, u_target, .. } = *self;
         if target_max < thresh_min {
-            return fault("target_max", alloc::format!("{target_max} is below thresh_min: allowed from {thresh_min}"));
+            return fault(TARGET_MAX.name(), alloc::format!("{target_max} is below thresh_min: allowed from {thresh_min}"));
         }
         if u_low > u_target {
-            return fault("u_low", alloc::format!("{} is above u_target: allowed up to {}", Decimal(u_low), Decimal(u_target)));
+            return fault(
+                U_LOW.name(),
+                alloc::format!("{} is above u_target: allowed up to {}", Decimal(u_low), Decimal(u_target)),
+            );
         }
         if let Some(param) = VIRTUAL_ONLY.into_iter().find(|name| !self.has_ceiling() && given.is_given(name)) {
             return fault(param, "has no meaning without u_target below 1".into());
         }
         if self.has_ceiling() && !(thresh_min..=target_max).contains(&thresh_vq) {
-            return fault("thresh_vq", alloc::format!("{thresh_vq} is out of range: allowed {thresh_min} to {target_max}"));
+            return fault(THRESH_VQ.name(), alloc::format!("{thresh_vq} is out of range: allowed {thresh_min} to {target_max}"));
         }
         if self.rate.is_none() && link.rate.is_none() {
-            return fault("rate", "the link's rate is unknown: say what counts as full use".into());
+            return fault(RATE.name(), "the link's rate is unknown: say what counts as full use".into());
         }
         Ok(())
     }
 }
 
 /// Parameters that concern the ceiling on the use of the link.
-const VIRTUAL_ONLY: [&str; 3] = ["down_step", "thresh_vq", "g_vq"];
+const VIRTUAL_ONLY: [&str; 3] = [DOWN_STEP.name(), THRESH_VQ.name(), G_VQ.name()];
 
-const fn share(name: &'static str, default: f64, doc: &'static str) -> Param {
-    let default = ParamDefault::Value(Value::Number(default));
-    Param::new(name, Unit::Ratio, default).within(0.01, 1.0).about(doc).from_source("steering study §V")
+const SECTION_4: &str = "steering study §IV";
+const SECTION_5: &str = "steering study §V";
+const OURS: &str = "our choice";
+
+const fn share(name: &'static str, default: f64, doc: &'static str) -> TypedParam<f64> {
+    TypedParam::ratio(name, default).within(0.01, 1.0).about(doc).from_source(SECTION_5)
 }
 
-const fn span(name: &'static str, default: Duration, doc: &'static str, source: &'static str) -> Param {
-    let default = ParamDefault::Value(Value::Duration(default));
-    Param::new(name, Unit::Duration, default).within(1e-6, 1000.0).about(doc).from_source(source)
+const fn span(name: &'static str, default: Duration, doc: &'static str) -> TypedParam<Duration> {
+    TypedParam::duration(name, default).within(1e-6, 1000.0).about(doc).from_source(SECTION_4)
 }
 
-const fn number(name: &'static str, default: f64, range: (f64, f64), doc: &'static str, source: &'static str) -> Param {
-    Param::number(name, default).within(range.0, range.1).about(doc).from_source(source)
+const fn memory(name: &'static str, doc: &'static str) -> TypedParam<Duration> {
+    TypedParam::duration(name, Duration::secs(2)).within(1e-3, 1e4).about(doc).from_source(OURS)
 }
+
+const fn number(name: &'static str, default: f64, range: (f64, f64), doc: &'static str) -> TypedParam<f64> {
+    TypedParam::number(name, default).within(range.0, range.1).about(doc).from_source(SECTION_4)
+}
+
+const U_LOW: TypedParam<f64> = share("u_low", 0.99, "use at least this share of the link");
+const U_TARGET: TypedParam<f64> =
+    share("u_target", 1.0, "use at most this share of the link; 1: as much as there is, without a virtual queue");
+const TARGET_MAX: TypedParam<Duration> =
+    span("target_max", Duration::ms(30), "the setpoint is never above").from_source(SECTION_5);
+const THRESH_MIN: TypedParam<Duration> = span("thresh_min", Duration::us(200), "the setpoint is never below");
+const ALPHA_UP: TypedParam<f64> = number("alpha_up", 2.0, (1.0, 100.0), "factor of a raise");
+/// Its rule is that of the algorithm at hand.
+const THRESH_MIN_UP: TypedParam<Option<Duration>> = TypedParam::auto("thresh_min_up", "")
+    .within(1e-6, 1000.0)
+    .about("a raise goes at least here; also the first setpoint")
+    .from_source(SECTION_4);
+const THRESH_DOWN_MIN: TypedParam<Duration> = span("thresh_down_min", THRESH_MIN.default, "lowering goes in multiples of this");
+const GAMMA: TypedParam<f64> = number("gamma", 2.0, (0.0, 100.0), "margin in standard deviations of the queue's dips")
+    .from_source("our choice; the study: above 1");
+const DOWN_STEP: TypedParam<f64> =
+    number("down_step", 0.75, (0.01, 0.99), "factor on the setpoint while more than u_target is used");
+const THRESH_VQ: TypedParam<Option<Duration>> = TypedParam::auto("thresh_vq", "thresh_min")
+    .within(1e-6, 1000.0)
+    .about("setpoint at which the virtual queue takes over")
+    .from_source(OURS);
+const G_VQ: TypedParam<f64> =
+    number("g_vq", 0.5, (0.001, 1.0), "share of a utilization error that moves the virtual queue's rate").from_source(OURS);
+const MEM_DELTA: TypedParam<Duration> = memory("mem_delta", "memory of the average dip");
+const MEM_RATE: TypedParam<Duration> = memory("mem_rate", "memory of the average rate");
+const RATE: TypedParam<Option<Rate>> =
+    TypedParam::auto("rate", "the link's rate").within(1.0, 1e13).about("what counts as full use").from_source(OURS);
 
 /// Number of parameters that a policy has.
 const COUNT: usize = 14;
@@ -143,29 +174,20 @@ const COUNT: usize = 14;
 /// The parameters of a policy; `native` describes the setpoint of the algorithm alone.
 const fn policy_params(native: &'static str) -> [Param; COUNT] {
     [
-        share("u_low", 0.99, "use at least this share of the link"),
-        share("u_target", 1.0, "use at most this share of the link; 1: as much as there is, without a virtual queue"),
-        span("target_max", Duration::ms(30), "the setpoint is never above", "steering study §V"),
-        span("thresh_min", THRESH_MIN, "the setpoint is never below", "steering study §IV"),
-        number("alpha_up", 2.0, (1.0, 100.0), "factor of a raise", "steering study §IV"),
-        Param::auto("thresh_min_up", Unit::Duration, native)
-            .within(1e-6, 1000.0)
-            .about("a raise goes at least here; also the first setpoint")
-            .from_source("steering study §IV"),
-        span("thresh_down_min", THRESH_MIN, "lowering goes in multiples of this", "steering study §IV"),
-        number("gamma", 2.0, (0.0, 100.0), "margin in standard deviations of the queue's dips", "our choice; the study: above 1"),
-        number("down_step", 0.75, (0.01, 0.99), "factor on the setpoint while more than u_target is used", "steering study §IV"),
-        Param::auto("thresh_vq", Unit::Duration, "thresh_min")
-            .within(1e-6, 1000.0)
-            .about("setpoint at which the virtual queue takes over")
-            .from_source("our choice"),
-        number("g_vq", 0.5, (0.001, 1.0), "share of a utilization error that moves the virtual queue's rate", "our choice"),
-        Param { range: (1e-3, 1e4), ..span("mem_delta", MEMORY, "memory of the average dip", "our choice") },
-        Param { range: (1e-3, 1e4), ..span("mem_rate", MEMORY, "memory of the average rate", "our choice") },
-        Param::auto("rate", Unit::Rate, "the link's rate")
-            .within(1.0, 1e13)
-            .about("what counts as full use")
-            .from_source("our choice"),
+        U_LOW.param,
+        U_TARGET.param,
+        TARGET_MAX.param,
+        THRESH_MIN.param,
+        ALPHA_UP.param,
+        Param { default: Default::Auto(native), ..THRESH_MIN_UP.param },
+        THRESH_DOWN_MIN.param,
+        GAMMA.param,
+        DOWN_STEP.param,
+        THRESH_VQ.param,
+        G_VQ.param,
+        MEM_DELTA.param,
+        MEM_RATE.param,
+        RATE.param,
     ]
 }
 

@@ -11,9 +11,19 @@
 //! *Source*: this project's tutorial.
 
 use super::Algorithm;
-use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, TypedParam};
 use crate::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use goodqueue_base::units::Duration;
+
+// Ranges are in the unit of the file: seconds, bytes, bits per second.
+const TARGET: TypedParam<Duration> = TypedParam::duration("target", Duration::ms(5))
+    .within(1e-6, 10.0)
+    .about("delay up to which nothing is signaled")
+    .from_source("tutorial");
+const SLOPE: TypedParam<f64> = TypedParam::number("slope", 2.0)
+    .within(0.0, 1000.0)
+    .about("probability per second of delay above target")
+    .from_source("tutorial");
 
 /// State of ramp, one per queue.
 #[derive(Clone, Debug)]
@@ -47,17 +57,7 @@ impl Algorithm for Ramp {
             aliases: &[],
             title: "Ramp",
             summary: "Signals with a probability that rises with the delay above a target",
-            params: &[
-                // Ranges are in the unit of the file: seconds, bytes, bits per second.
-                Param::duration("target", Duration::ms(5))
-                    .within(1e-6, 10.0)
-                    .about("delay up to which nothing is signaled")
-                    .from_source("tutorial"),
-                Param::number("slope", 2.0)
-                    .within(0.0, 1000.0)
-                    .about("probability per second of delay above target")
-                    .from_source("tutorial"),
-            ],
+            params: &[TARGET.param, SLOPE.param],
             source: "tutorial",
         },
         family: Family::Threshold,
@@ -67,10 +67,6 @@ impl Algorithm for Ramp {
     }];
 
     fn build(given: &ParamValues<'_>, _: &LinkFacts) -> Result<Self, ParamError> {
-        Ok(Self {
-            target: given.duration("target").unwrap_or(Duration::ms(5)),
-            slope: given.number("slope").unwrap_or(2.0),
-            probability: 0.0,
-        })
+        Ok(Self { target: TARGET.read(given), slope: SLOPE.read(given), probability: 0.0 })
     }
 }

@@ -1,6 +1,6 @@
 //! Values that a user gave, with the defaults of the others behind them.
 
-use crate::spec::{Default, Kind, Param, Size, Value};
+use crate::spec::{Default, Kind, Param, ParamType, Size, Value};
 use crate::units::{Bytes, Duration, Rate};
 use alloc::string::String;
 use core::fmt;
@@ -59,10 +59,10 @@ impl<'a> ParamValues<'a> {
         self.values
     }
 
-    /// `name`, if the kind has such a parameter: for what several kinds have in part.
+    /// Whether the kind has a parameter `name`.
     #[must_use]
-    pub fn listed(&self, name: &'static str) -> Option<&'static str> {
-        self.params.iter().any(|param| param.name == name).then_some(name)
+    pub fn lists(&self, name: &str) -> bool {
+        self.params.iter().any(|param| param.name == name)
     }
 
     /// Whether `name` was given, rather than left to its default.
@@ -88,10 +88,7 @@ impl<'a> ParamValues<'a> {
     /// A time span.
     #[must_use]
     pub fn duration(&self, name: &str) -> Option<Duration> {
-        match self.value(name)? {
-            Value::Duration(span) => Some(span),
-            _ => None,
-        }
+        self.value(name).and_then(ParamType::from_value)
     }
 
     /// An amount of queue in bytes, on a link with this MTU and rate.
@@ -122,45 +119,30 @@ impl<'a> ParamValues<'a> {
     /// An amount of queue as it was written.
     #[must_use]
     pub fn size(&self, name: &str) -> Option<Size> {
-        match self.value(name)? {
-            Value::Size(size) => Some(size),
-            _ => None,
-        }
+        self.value(name).and_then(ParamType::from_value)
     }
 
     /// A rate.
     #[must_use]
     pub fn rate(&self, name: &str) -> Option<Rate> {
-        match self.value(name)? {
-            Value::Rate(rate) => Some(rate),
-            _ => None,
-        }
+        self.value(name).and_then(ParamType::from_value)
     }
 
     /// A number, count or ratio.
     #[must_use]
     pub fn number(&self, name: &str) -> Option<f64> {
-        match self.value(name)? {
-            Value::Number(number) => Some(number),
-            _ => None,
-        }
+        self.value(name).and_then(ParamType::from_value)
     }
 
     /// true or false.
     #[must_use]
     pub fn switch(&self, name: &str) -> Option<bool> {
-        match self.value(name)? {
-            Value::Switch(on) => Some(on),
-            _ => None,
-        }
+        self.value(name).and_then(ParamType::from_value)
     }
 
     /// One of the parameter's words.
     #[must_use]
     pub fn choice(&self, name: &str) -> Option<&'static str> {
-        match self.value(name)? {
-            Value::Choice(word) => Some(word),
-            _ => None,
-        }
+        self.value(name).and_then(ParamType::from_value)
     }
 }

@@ -38,7 +38,7 @@ mod startup;
 use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Detail, Established, Feedback, Needs};
 use super::{LostSegment, MarkResponse, ModelPhase, PathModel, RateSample, Reduction, Response, Setup, Start, State, Timeout};
 use aggregation::Aggregation;
-use goodqueue_base::spec::{Kind, Param};
+use goodqueue_base::spec::{Kind, TypedParam};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate, Rng};
 use path::Path;
 use policer::{Counted, Finding, Limits, Policer};
@@ -263,6 +263,27 @@ impl Bbr {
     }
 }
 
+const STARTUP_GAIN: TypedParam<f64> = TypedParam::ratio("startup_gain", 739.0 / 256.0)
+    .within(1.0, 4.0)
+    .about("pacing rate over bandwidth while the bandwidth still grows");
+const DRAIN_GAIN: TypedParam<f64> =
+    TypedParam::ratio("drain_gain", 88.0 / 256.0).within(0.1, 1.0).about("the same while the queue of startup drains");
+const CWND_GAIN: TypedParam<f64> =
+    TypedParam::ratio("cwnd_gain", 2.0).within(1.0, 10.0).about("window over bandwidth-delay product in steady state");
+const BANDWIDTH_WINDOW: TypedParam<f64> = TypedParam::number("bandwidth_window", 10.0)
+    .within(1.0, 1_000.0)
+    .about("round trips whose largest delivery rate is the bandwidth");
+const MIN_RTT_WINDOW: TypedParam<Duration> = TypedParam::duration("min_rtt_window", Duration::secs(10))
+    .within(0.1, 3600.0)
+    .about("age at which the smallest round-trip time is measured again");
+const PROBE_RTT_TIME: TypedParam<Duration> = TypedParam::duration("probe_rtt_time", Duration::ms(200))
+    .within(0.001, 10.0)
+    .about("how long four segments are in flight to measure it");
+const PACING_MARGIN: TypedParam<f64> =
+    TypedParam::ratio("pacing_margin", 0.01).within(0.0, 0.5).about("how far pacing stays below the bandwidth");
+const POLICER_DETECTION: TypedParam<bool> =
+    TypedParam::on("policer_detection").about("use the rate of a policer when losses show one");
+
 impl Control for Bbr {
     const SPEC: ControlSpec = ControlSpec {
         base: Kind {
@@ -271,22 +292,14 @@ impl Control for Bbr {
             title: "BBR",
             summary: "sends at the rate the path delivers, as BBR version 1 in Linux",
             params: &[
-                Param::ratio("startup_gain", 739.0 / 256.0)
-                    .within(1.0, 4.0)
-                    .about("pacing rate over bandwidth while the bandwidth still grows"),
-                Param::ratio("drain_gain", 88.0 / 256.0).within(0.1, 1.0).about("the same while the queue of startup drains"),
-                Param::ratio("cwnd_gain", 2.0).within(1.0, 10.0).about("window over bandwidth-delay product in steady state"),
-                Param::number("bandwidth_window", 10.0)
-                    .within(1.0, 1_000.0)
-                    .about("round trips whose largest delivery rate is the bandwidth"),
-                Param::duration("min_rtt_window", Duration::secs(10))
-                    .within(0.1, 3600.0)
-                    .about("age at which the smallest round-trip time is measured again"),
-                Param::duration("probe_rtt_time", Duration::ms(200))
-                    .within(0.001, 10.0)
-                    .about("how long four segments are in flight to measure it"),
-                Param::ratio("pacing_margin", 0.01).within(0.0, 0.5).about("how far pacing stays below the bandwidth"),
-                Param::on("policer_detection").about("use the rate of a policer when losses show one"),
+                STARTUP_GAIN.param,
+                DRAIN_GAIN.param,
+                CWND_GAIN.param,
+                BANDWIDTH_WINDOW.param,
+                MIN_RTT_WINDOW.param,
+                PROBE_RTT_TIME.param,
+                PACING_MARGIN.param,
+                POLICER_DETECTION.param,
             ],
             source: "Cardwell et al. 2016; Linux 6.12",
         },
@@ -302,22 +315,22 @@ impl Control for Bbr {
     };
 
     fn build(setup: &Setup<'_>) -> Self {
-        let startup_gain = setup.param("startup_gain");
+        let startup_gain = STARTUP_GAIN.read(setup.given);
         Self {
             params: Params {
                 startup_gain,
-                drain_gain: setup.param("drain_gain"),
-                cwnd_gain: setup.param("cwnd_gain"),
-                probe_rtt_time: setup.duration("probe_rtt_time"),
-                pacing_margin: setup.param("pacing_margin"),
+                drain_gain: DRAIN_GAIN.read(setup.given),
+                cwnd_gain: CWND_GAIN.read(setup.given),
+                probe_rtt_time: PROBE_RTT_TIME.read(setup.given),
+                pacing_margin: PACING_MARGIN.read(setup.given),
             },
             mss: setup.mss,
             rng: setup.rng.clone(),
             mode: Mode::Startup,
-            path: Path::new(setup.param("bandwidth_window") as u64, setup.duration("min_rtt_window")),
+            path: Path::new(BANDWIDTH_WINDOW.read(setup.given) as u64, MIN_RTT_WINDOW.read(setup.given)),
             full: FullPipe::default(),
             aggregation: Aggregation::new(Instant::ZERO),
-            policer: Policer::new(setup.switch("policer_detection")),
+            policer: Policer::new(POLICER_DETECTION.read(setup.given)),
             counted: Counted { delivered: 0, lost: 0 },
             pacing_gain: startup_gain,
             cwnd_gain: startup_gain,

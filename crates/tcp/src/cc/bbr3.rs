@@ -41,7 +41,7 @@ use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Deta
 use super::{LostSegment, MarkResponse, ModelPhase, Needs, PathModel, Reduction, Setup, Start, State, Timeout};
 use crate::windowed::{Windowed, largest};
 use bounds::{Bounds, Undo};
-use goodqueue_base::spec::{Kind, Param};
+use goodqueue_base::spec::{Kind, TypedParam};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate, Rng};
 use path::{Measured, Path};
 use probe_bw::Probing;
@@ -131,6 +131,35 @@ impl Bbr3 {
     }
 }
 
+const LOSS_THRESHOLD: TypedParam<f64> =
+    TypedParam::ratio("loss_threshold", 0.02).within(0.0, 1.0).about("share of what is in flight whose loss is too much");
+const BETA: TypedParam<f64> =
+    TypedParam::ratio("beta", 0.7).within(0.1, 1.0).about("bounds do not fall below this share of themselves at once");
+const HEADROOM: TypedParam<f64> =
+    TypedParam::ratio("headroom", 0.15).within(0.0, 0.9).about("share of the long-term bound left to others while cruising");
+const STARTUP_GAIN: TypedParam<f64> =
+    TypedParam::ratio("startup_gain", 2.77).within(1.0, 4.0).about("pacing rate over bandwidth while the bandwidth still grows");
+const DRAIN_GAIN: TypedParam<f64> =
+    TypedParam::ratio("drain_gain", 0.5).within(0.1, 1.0).about("the same while the queue of startup drains");
+const DOWN_GAIN: TypedParam<f64> = TypedParam::ratio("down_gain", 0.9).within(0.1, 1.0).about("the same after a probe");
+const UP_GAIN: TypedParam<f64> = TypedParam::ratio("up_gain", 1.25).within(1.0, 4.0).about("the same during a probe");
+const CWND_GAIN: TypedParam<f64> =
+    TypedParam::ratio("cwnd_gain", 2.0).within(1.0, 10.0).about("window over bandwidth-delay product");
+const UP_CWND_GAIN: TypedParam<f64> =
+    TypedParam::ratio("up_cwnd_gain", 2.25).within(1.0, 10.0).about("the same during a probe for bandwidth");
+const PROBE_RTT_CWND_GAIN: TypedParam<f64> =
+    TypedParam::ratio("probe_rtt_cwnd_gain", 0.5).within(0.0, 1.0).about("the same during a probe for the round-trip time");
+const PROBE_RTT_TIME: TypedParam<Duration> =
+    TypedParam::duration("probe_rtt_time", Duration::ms(200)).within(0.001, 10.0).about("how long that window is kept");
+const PROBE_RTT_INTERVAL: TypedParam<Duration> = TypedParam::duration("probe_rtt_interval", Duration::secs(5))
+    .within(0.1, 3600.0)
+    .about("age of the smallest round-trip time at which it is measured again");
+const MIN_RTT_WINDOW: TypedParam<Duration> = TypedParam::duration("min_rtt_window", Duration::secs(10))
+    .within(0.1, 3600.0)
+    .about("age at which the smallest round-trip time no longer counts");
+const PACING_MARGIN: TypedParam<f64> =
+    TypedParam::ratio("pacing_margin", 0.01).within(0.0, 0.5).about("how far pacing stays below the bandwidth");
+
 impl Control for Bbr3 {
     const SPEC: ControlSpec = ControlSpec {
         base: Kind {
@@ -139,30 +168,20 @@ impl Control for Bbr3 {
             title: "BBRv3",
             summary: "sends at the rate the path delivers, with bounds set by losses: BBR version 3",
             params: &[
-                Param::ratio("loss_threshold", 0.02).within(0.0, 1.0).about("share of what is in flight whose loss is too much"),
-                Param::ratio("beta", 0.7).within(0.1, 1.0).about("bounds do not fall below this share of themselves at once"),
-                Param::ratio("headroom", 0.15)
-                    .within(0.0, 0.9)
-                    .about("share of the long-term bound left to others while cruising"),
-                Param::ratio("startup_gain", 2.77)
-                    .within(1.0, 4.0)
-                    .about("pacing rate over bandwidth while the bandwidth still grows"),
-                Param::ratio("drain_gain", 0.5).within(0.1, 1.0).about("the same while the queue of startup drains"),
-                Param::ratio("down_gain", 0.9).within(0.1, 1.0).about("the same after a probe"),
-                Param::ratio("up_gain", 1.25).within(1.0, 4.0).about("the same during a probe"),
-                Param::ratio("cwnd_gain", 2.0).within(1.0, 10.0).about("window over bandwidth-delay product"),
-                Param::ratio("up_cwnd_gain", 2.25).within(1.0, 10.0).about("the same during a probe for bandwidth"),
-                Param::ratio("probe_rtt_cwnd_gain", 0.5)
-                    .within(0.0, 1.0)
-                    .about("the same during a probe for the round-trip time"),
-                Param::duration("probe_rtt_time", Duration::ms(200)).within(0.001, 10.0).about("how long that window is kept"),
-                Param::duration("probe_rtt_interval", Duration::secs(5))
-                    .within(0.1, 3600.0)
-                    .about("age of the smallest round-trip time at which it is measured again"),
-                Param::duration("min_rtt_window", Duration::secs(10))
-                    .within(0.1, 3600.0)
-                    .about("age at which the smallest round-trip time no longer counts"),
-                Param::ratio("pacing_margin", 0.01).within(0.0, 0.5).about("how far pacing stays below the bandwidth"),
+                LOSS_THRESHOLD.param,
+                BETA.param,
+                HEADROOM.param,
+                STARTUP_GAIN.param,
+                DRAIN_GAIN.param,
+                DOWN_GAIN.param,
+                UP_GAIN.param,
+                CWND_GAIN.param,
+                UP_CWND_GAIN.param,
+                PROBE_RTT_CWND_GAIN.param,
+                PROBE_RTT_TIME.param,
+                PROBE_RTT_INTERVAL.param,
+                MIN_RTT_WINDOW.param,
+                PACING_MARGIN.param,
             ],
             source: "draft-ietf-ccwg-bbr",
         },
@@ -180,20 +199,20 @@ impl Control for Bbr3 {
     fn build(setup: &Setup<'_>) -> Self {
         Self {
             params: Params {
-                loss_threshold: setup.param("loss_threshold").min(0.999),
-                beta: setup.param("beta"),
-                headroom: setup.param("headroom"),
-                startup_gain: setup.param("startup_gain"),
-                drain_gain: setup.param("drain_gain"),
-                down_gain: setup.param("down_gain"),
-                up_gain: setup.param("up_gain"),
-                cwnd_gain: setup.param("cwnd_gain"),
-                up_cwnd_gain: setup.param("up_cwnd_gain"),
-                probe_rtt_cwnd_gain: setup.param("probe_rtt_cwnd_gain"),
-                probe_rtt_time: setup.duration("probe_rtt_time"),
-                probe_rtt_interval: setup.duration("probe_rtt_interval"),
-                min_rtt_window: setup.duration("min_rtt_window"),
-                pacing_margin: setup.param("pacing_margin"),
+                loss_threshold: LOSS_THRESHOLD.read(setup.given).min(0.999),
+                beta: BETA.read(setup.given),
+                headroom: HEADROOM.read(setup.given),
+                startup_gain: STARTUP_GAIN.read(setup.given),
+                drain_gain: DRAIN_GAIN.read(setup.given),
+                down_gain: DOWN_GAIN.read(setup.given),
+                up_gain: UP_GAIN.read(setup.given),
+                cwnd_gain: CWND_GAIN.read(setup.given),
+                up_cwnd_gain: UP_CWND_GAIN.read(setup.given),
+                probe_rtt_cwnd_gain: PROBE_RTT_CWND_GAIN.read(setup.given),
+                probe_rtt_time: PROBE_RTT_TIME.read(setup.given),
+                probe_rtt_interval: PROBE_RTT_INTERVAL.read(setup.given),
+                min_rtt_window: MIN_RTT_WINDOW.read(setup.given),
+                pacing_margin: PACING_MARGIN.read(setup.given),
             },
             mss: setup.mss,
             rng: setup.rng.clone(),

@@ -26,7 +26,7 @@ use super::slow_start::SlowStart;
 use super::window::SegmentWindow;
 use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Established, Growth, Needs, Response};
 use super::{Sent, Setup, Timeout};
-use goodqueue_base::spec::{Kind, Param};
+use goodqueue_base::spec::{Kind, TypedParam};
 use goodqueue_base::units::{Bytes, Duration, Instant};
 
 /// Number of round-trip time samples that a round must exceed to count.
@@ -125,6 +125,19 @@ impl Compound {
     }
 }
 
+const ALPHA: TypedParam<f64> =
+    TypedParam::number("alpha", 0.125).within(0.0, 10.0).about("growth of the second window is alpha win^k a round trip");
+const BETA: TypedParam<f64> =
+    TypedParam::ratio("beta", 0.5).within(0.1, 0.9).about("share of the whole window given up on a loss");
+const K: TypedParam<f64> =
+    TypedParam::number("k", 0.75).within(0.0, 1.0).about("exponent of growth; 0.8 gives the response of HighSpeed TCP");
+const GAMMA: TypedParam<f64> = TypedParam::number("gamma", 30.0)
+    .within(1.0, 100_000.0)
+    .about("own segments in the queue from which the second window shrinks");
+const ZETA: TypedParam<f64> = TypedParam::number("zeta", 1.0)
+    .within(0.0, 100.0)
+    .about("share of its own queue that the second window gives up each round trip");
+
 impl Control for Compound {
     const SPEC: ControlSpec = ControlSpec {
         base: Kind {
@@ -132,17 +145,7 @@ impl Control for Compound {
             aliases: &[],
             title: "Compound TCP",
             summary: "Reno's window plus one that grows fast while there is no queue",
-            params: &[
-                Param::number("alpha", 0.125).within(0.0, 10.0).about("growth of the second window is alpha win^k a round trip"),
-                Param::ratio("beta", 0.5).within(0.1, 0.9).about("share of the whole window given up on a loss"),
-                Param::number("k", 0.75).within(0.0, 1.0).about("exponent of growth; 0.8 gives the response of HighSpeed TCP"),
-                Param::number("gamma", 30.0)
-                    .within(1.0, 100_000.0)
-                    .about("own segments in the queue from which the second window shrinks"),
-                Param::number("zeta", 1.0)
-                    .within(0.0, 100.0)
-                    .about("share of its own queue that the second window gives up each round trip"),
-            ],
+            params: &[ALPHA.param, BETA.param, K.param, GAMMA.param, ZETA.param],
             source: "Tan et al. 2006",
         },
         needs: Needs::PLAIN,
@@ -152,11 +155,11 @@ impl Control for Compound {
         Self {
             window: SegmentWindow::new(setup.mss),
             params: Params {
-                alpha: setup.param("alpha"),
-                beta: setup.param("beta"),
-                k: setup.param("k"),
-                gamma: setup.param("gamma"),
-                zeta: setup.param("zeta"),
+                alpha: ALPHA.read(setup.given),
+                beta: BETA.read(setup.given),
+                k: K.read(setup.given),
+                gamma: GAMMA.read(setup.given),
+                zeta: ZETA.read(setup.given),
             },
             cwnd: 1.0,
             dwnd: 0.0,

@@ -28,7 +28,7 @@ use super::hystart_plus_plus::{HystartPlusPlus, Mode};
 use super::window::SegmentWindow;
 use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Established, Growth, Needs, Sent, Setup, Timeout};
 use crate::config::SlowStartExit;
-use goodqueue_base::spec::{Kind, Param};
+use goodqueue_base::spec::{Kind, TypedParam};
 use goodqueue_base::units::{Bytes, Instant};
 
 /// Inverse of the unit of `beta`, of `C`, and of time in seconds.
@@ -245,6 +245,26 @@ impl Cubic {
     }
 }
 
+const BETA: TypedParam<f64> = TypedParam::ratio("beta", 717.0 / 1024.0)
+    .within(0.5, 0.95)
+    .about("window after a loss, relative to before; rounded to 1/1024");
+const C: TypedParam<f64> =
+    TypedParam::number("c", 0.4).within(0.01, 10.0).about("steepness of the curve, in segments/s^3; rounded to 1/1024");
+const FAST_CONVERGENCE: TypedParam<bool> =
+    TypedParam::on("fast_convergence").about("aim lower when a window was lost below the last maximum");
+const RENO_FRIENDLY: TypedParam<bool> = TypedParam::on("reno_friendly").about("never slower than Reno");
+const HYSTART: TypedParam<bool> =
+    TypedParam::on("hystart").about("hybrid slow start; off as in the CUBIC of 2008, then with beta 0.8");
+const HYSTART_LOW_WINDOW: TypedParam<f64> = TypedParam::number("hystart_low_window", 16.0)
+    .within(2.0, 1e6)
+    .about("hybrid slow start acts from this window on, in segments");
+const INITIAL_SSTHRESH: TypedParam<f64> = TypedParam::number("initial_ssthresh", 0.0)
+    .within(0.0, 1e9)
+    .about("slow start ends at this window, in segments; 0: no limit");
+const MAX_INCREMENT: TypedParam<f64> = TypedParam::number("max_increment", 0.0)
+    .within(0.0, 1e6)
+    .about("most growth each 100 ms past the last maximum, in segments; 0: no bound; 16 up to Linux 2.6.22");
+
 impl Control for Cubic {
     const SPEC: ControlSpec = ControlSpec {
         base: Kind {
@@ -253,22 +273,14 @@ impl Control for Cubic {
             title: "CUBIC",
             summary: "the window follows a cubic function of the time since the last reduction, as in Linux",
             params: &[
-                Param::ratio("beta", 717.0 / 1024.0)
-                    .within(0.5, 0.95)
-                    .about("window after a loss, relative to before; rounded to 1/1024"),
-                Param::number("c", 0.4).within(0.01, 10.0).about("steepness of the curve, in segments/s^3; rounded to 1/1024"),
-                Param::on("fast_convergence").about("aim lower when a window was lost below the last maximum"),
-                Param::on("reno_friendly").about("never slower than Reno"),
-                Param::on("hystart").about("hybrid slow start; off as in the CUBIC of 2008, then with beta 0.8"),
-                Param::number("hystart_low_window", 16.0)
-                    .within(2.0, 1e6)
-                    .about("hybrid slow start acts from this window on, in segments"),
-                Param::number("initial_ssthresh", 0.0)
-                    .within(0.0, 1e9)
-                    .about("slow start ends at this window, in segments; 0: no limit"),
-                Param::number("max_increment", 0.0)
-                    .within(0.0, 1e6)
-                    .about("most growth each 100 ms past the last maximum, in segments; 0: no bound; 16 up to Linux 2.6.22"),
+                BETA.param,
+                C.param,
+                FAST_CONVERGENCE.param,
+                RENO_FRIENDLY.param,
+                HYSTART.param,
+                HYSTART_LOW_WINDOW.param,
+                INITIAL_SSTHRESH.param,
+                MAX_INCREMENT.param,
             ],
             source: "RFC 9438; Linux 6.12",
         },
@@ -276,10 +288,10 @@ impl Control for Cubic {
     };
 
     fn build(setup: &Setup<'_>) -> Self {
-        let scaled = |name| (setup.param(name) * f64::from(SCALE) + 0.5) as u32;
-        let beta = scaled("beta");
+        let scaled = |param: &TypedParam<f64>| (param.read(setup.given) * f64::from(SCALE) + 0.5) as u32;
+        let beta = scaled(&BETA);
         let mut window = SegmentWindow::new(setup.mss);
-        let initial_ssthresh = setup.param("initial_ssthresh") as u32;
+        let initial_ssthresh = INITIAL_SSTHRESH.read(setup.given) as u32;
         if initial_ssthresh > 0 {
             window.ssthresh = initial_ssthresh;
         }
@@ -287,11 +299,11 @@ impl Control for Cubic {
             window,
             params: Params {
                 beta,
-                c: scaled("c"),
+                c: scaled(&C),
                 reno_scale: 8 * (SCALE + beta) / 3 / (SCALE - beta),
-                fast_convergence: setup.switch("fast_convergence"),
-                reno_friendly: setup.switch("reno_friendly"),
-                max_increment: setup.param("max_increment") as u32,
+                fast_convergence: FAST_CONVERGENCE.read(setup.given),
+                reno_friendly: RENO_FRIENDLY.read(setup.given),
+                max_increment: MAX_INCREMENT.read(setup.given) as u32,
             },
             epoch: None,
             last_max: 0,
@@ -300,11 +312,11 @@ impl Control for Cubic {
             last_window: 0,
             last_update: 0,
             exit: match setup.slow_start_exit {
-                SlowStartExit::Native if setup.switch("hystart") => Exit::Native(Hystart::default()),
+                SlowStartExit::Native if HYSTART.read(setup.given) => Exit::Native(Hystart::default()),
                 SlowStartExit::Native | SlowStartExit::LossOnly => Exit::LossOnly,
                 SlowStartExit::HystartPlusPlus => Exit::PlusPlus(HystartPlusPlus::default()),
             },
-            low_window: setup.param("hystart_low_window") as u32,
+            low_window: HYSTART_LOW_WINDOW.read(setup.given) as u32,
         }
     }
 }

@@ -24,7 +24,7 @@ use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Esta
 use super::{Sent, Setup, Timeout};
 use crate::config::SlowStartExit;
 use alloc::boxed::Box;
-use goodqueue_base::spec::{Kind, Param};
+use goodqueue_base::spec::{Kind, TypedParam};
 use goodqueue_base::units::{Bytes, Duration, Instant};
 
 /// Smallest threshold in segments.
@@ -132,6 +132,12 @@ impl CubicRfc {
     }
 }
 
+const BETA: TypedParam<f64> =
+    TypedParam::ratio("beta", 0.7).within(0.5, 0.95).about("window after a loss, relative to what was in flight");
+const C: TypedParam<f64> = TypedParam::number("c", 0.4).within(0.01, 10.0).about("steepness of the curve, in segments/s^3");
+const FAST_CONVERGENCE: TypedParam<bool> =
+    TypedParam::on("fast_convergence").about("aim lower when a window was lost below the last maximum");
+
 impl Control for CubicRfc {
     const SPEC: ControlSpec = ControlSpec {
         base: Kind {
@@ -139,26 +145,22 @@ impl Control for CubicRfc {
             aliases: &[],
             title: "CUBIC (RFC 9438)",
             summary: "CUBIC to the letter of RFC 9438, with HyStart++",
-            params: &[
-                Param::ratio("beta", 0.7).within(0.5, 0.95).about("window after a loss, relative to what was in flight"),
-                Param::number("c", 0.4).within(0.01, 10.0).about("steepness of the curve, in segments/s^3"),
-                Param::on("fast_convergence").about("aim lower when a window was lost below the last maximum"),
-            ],
+            params: &[BETA.param, C.param, FAST_CONVERGENCE.param],
             source: "RFC 9438 §4; RFC 9406",
         },
         needs: Needs::PLAIN,
     };
 
     fn build(setup: &Setup<'_>) -> Self {
-        let beta = setup.param("beta");
+        let beta = BETA.read(setup.given);
         let curve = Curve { cwnd: 1.0, ssthresh: f64::INFINITY, w_max: 0.0, cwnd_prior: 0.0, epoch: None, flat: false };
         Self {
             curve,
             before: Box::new(curve),
             beta,
-            c: setup.param("c"),
+            c: C.read(setup.given),
             alpha: 3.0 * (1.0 - beta) / (1.0 + beta),
-            fast_convergence: setup.switch("fast_convergence"),
+            fast_convergence: FAST_CONVERGENCE.read(setup.given),
             mss: setup.mss,
             exit: (setup.slow_start_exit != SlowStartExit::LossOnly).then(HystartPlusPlus::default),
         }

@@ -24,7 +24,7 @@ use super::slow_start::SlowStart;
 use super::window::SegmentWindow;
 use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Established, Growth, Marks, Needs, Setup, Timeout};
 use crate::config::EcnMode;
-use goodqueue_base::spec::{Kind, Param};
+use goodqueue_base::spec::{Kind, TypedParam};
 use goodqueue_base::units::{Bytes, Instant};
 
 /// The number one in the fixed point of `alpha`.
@@ -67,6 +67,12 @@ impl Dctcp {
     }
 }
 
+const G: TypedParam<f64> = TypedParam::ratio("g", 1.0 / 16.0)
+    .within(1.0 / 1024.0, 1.0)
+    .about("weight of the latest window in the share of marked packets");
+const ALPHA_INITIAL: TypedParam<f64> =
+    TypedParam::ratio("alpha_initial", 1.0).within(0.0, 1.0).about("share of marked packets assumed at the start");
+
 impl Control for Dctcp {
     const SPEC: ControlSpec = ControlSpec {
         base: Kind {
@@ -74,12 +80,7 @@ impl Control for Dctcp {
             aliases: &[],
             title: "DCTCP",
             summary: "the window falls in proportion to the share of marked packets",
-            params: &[
-                Param::ratio("g", 1.0 / 16.0)
-                    .within(1.0 / 1024.0, 1.0)
-                    .about("weight of the latest window in the share of marked packets"),
-                Param::ratio("alpha_initial", 1.0).within(0.0, 1.0).about("share of marked packets assumed at the start"),
-            ],
+            params: &[G.param, ALPHA_INITIAL.param],
             source: "RFC 8257; Linux 6.12",
         },
         needs: Needs { ecn: EcnMode::Mirror, ..Needs::PLAIN },
@@ -89,8 +90,8 @@ impl Control for Dctcp {
         Self {
             window: SegmentWindow::new(setup.mss),
             slow_start: SlowStart::new(setup.slow_start_exit),
-            alpha: (setup.param("alpha_initial") * f64::from(ONE) + 0.5) as u32,
-            g: setup.param("g"),
+            alpha: (ALPHA_INITIAL.read(setup.given) * f64::from(ONE) + 0.5) as u32,
+            g: G.read(setup.given),
             window_end: 0,
             delivered: 0,
             marked: 0,

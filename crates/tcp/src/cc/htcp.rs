@@ -32,7 +32,7 @@ use super::slow_start::SlowStart;
 use super::window::SegmentWindow;
 use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Established, Growth, Needs, Setup};
 use super::{Response, State, Timeout};
-use goodqueue_base::spec::{Kind, Param};
+use goodqueue_base::spec::{Kind, TypedParam};
 use goodqueue_base::units::{Bytes, Duration, Instant};
 
 /// The number one in the fixed point of `alpha` and `beta`.
@@ -194,6 +194,17 @@ impl Htcp {
     }
 }
 
+const RTT_SCALING: TypedParam<bool> =
+    TypedParam::on("rtt_scaling").about("grow in proportion to the round-trip time, 100 ms being one");
+const BANDWIDTH_SWITCH: TypedParam<bool> =
+    TypedParam::on("bandwidth_switch").about("halve the window when throughput has changed by more than a fifth");
+const BETA_MIN: TypedParam<f64> = TypedParam::ratio("beta_min", 0.5)
+    .within(0.1, 0.9)
+    .about("smallest window after a loss, relative to before; rounded to 1/128");
+const BETA_MAX: TypedParam<f64> = TypedParam::ratio("beta_max", 102.0 / 128.0)
+    .within(0.1, 0.95)
+    .about("largest window after a loss, relative to before; not below beta_min");
+
 impl Control for Htcp {
     const SPEC: ControlSpec = ControlSpec {
         base: Kind {
@@ -201,31 +212,22 @@ impl Control for Htcp {
             aliases: &[],
             title: "H-TCP",
             summary: "the longer since the last loss, the faster the window grows, as in Linux",
-            params: &[
-                Param::on("rtt_scaling").about("grow in proportion to the round-trip time, 100 ms being one"),
-                Param::on("bandwidth_switch").about("halve the window when throughput has changed by more than a fifth"),
-                Param::ratio("beta_min", 0.5)
-                    .within(0.1, 0.9)
-                    .about("smallest window after a loss, relative to before; rounded to 1/128"),
-                Param::ratio("beta_max", 102.0 / 128.0)
-                    .within(0.1, 0.95)
-                    .about("largest window after a loss, relative to before; not below beta_min"),
-            ],
+            params: &[RTT_SCALING.param, BANDWIDTH_SWITCH.param, BETA_MIN.param, BETA_MAX.param],
             source: "Leith and Shorten 2004; Linux 6.12",
         },
         needs: Needs::PLAIN,
     };
 
     fn build(setup: &Setup<'_>) -> Self {
-        let scaled = |name| (setup.param(name) * f64::from(ONE) + 0.5) as u32;
-        let beta_min = scaled("beta_min");
+        let scaled = |param: &TypedParam<f64>| (param.read(setup.given) * f64::from(ONE) + 0.5) as u32;
+        let beta_min = scaled(&BETA_MIN);
         Self {
             window: SegmentWindow::new(setup.mss),
             params: Params {
-                rtt_scaling: setup.switch("rtt_scaling"),
-                bandwidth_switch: setup.switch("bandwidth_switch"),
+                rtt_scaling: RTT_SCALING.read(setup.given),
+                bandwidth_switch: BANDWIDTH_SWITCH.read(setup.given),
                 beta_min,
-                beta_max: scaled("beta_max").max(beta_min),
+                beta_max: scaled(&BETA_MAX).max(beta_min),
             },
             alpha: ONE,
             beta: beta_min,

@@ -25,7 +25,7 @@ use super::slow_start::SlowStart;
 use super::window::SegmentWindow;
 use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Detail, Established, Feedback, Growth};
 use super::{Needs, Setup, State, Timeout};
-use goodqueue_base::spec::{Kind, Param};
+use goodqueue_base::spec::{Kind, TypedParam};
 use goodqueue_base::units::{Bytes, Duration, Instant};
 
 const MIN: f64 = 2.0;
@@ -129,6 +129,24 @@ impl Ledbat {
     }
 }
 
+const TARGET: TypedParam<Duration> = TypedParam::duration("target", Duration::ms(100))
+    .within(0.0001, 10.0)
+    .about("queueing delay to keep; RFC 7928 asks for 5 ms");
+const GAIN: TypedParam<f64> = TypedParam::number("gain", 1.0)
+    .within(0.01, 100.0)
+    .about("segments per round trip of growth in an empty queue; RFC 7928 asks for 10");
+const ALLOWED_INCREASE: TypedParam<f64> = TypedParam::number("allowed_increase", 1.0)
+    .within(0.0, 1_000.0)
+    .about("how far the window may exceed what is in flight, in segments");
+const BASE_HISTORY: TypedParam<f64> = TypedParam::number("base_history", 10.0)
+    .within(1.0, MAX_MINUTES as f64)
+    .about("how long the smallest delay is remembered, in minutes");
+const CURRENT_FILTER: TypedParam<f64> = TypedParam::number("current_filter", 4.0)
+    .within(1.0, MAX_SAMPLES as f64)
+    .about("the present delay is the smallest of so many, in samples");
+const SLOW_START: TypedParam<bool> =
+    TypedParam::off("slow_start").about("begin with slow start, until a loss, half the target, or what slow_start_exit says");
+
 impl Control for Ledbat {
     const SPEC: ControlSpec = ControlSpec {
         base: Kind {
@@ -137,23 +155,12 @@ impl Control for Ledbat {
             title: "LEDBAT",
             summary: "fills what others leave and keeps its queueing delay at a target",
             params: &[
-                Param::duration("target", Duration::ms(100))
-                    .within(0.0001, 10.0)
-                    .about("queueing delay to keep; RFC 7928 asks for 5 ms"),
-                Param::number("gain", 1.0)
-                    .within(0.01, 100.0)
-                    .about("segments per round trip of growth in an empty queue; RFC 7928 asks for 10"),
-                Param::number("allowed_increase", 1.0)
-                    .within(0.0, 1_000.0)
-                    .about("how far the window may exceed what is in flight, in segments"),
-                Param::number("base_history", 10.0)
-                    .within(1.0, MAX_MINUTES as f64)
-                    .about("how long the smallest delay is remembered, in minutes"),
-                Param::number("current_filter", 4.0)
-                    .within(1.0, MAX_SAMPLES as f64)
-                    .about("the present delay is the smallest of so many, in samples"),
-                Param::off("slow_start")
-                    .about("begin with slow start, until a loss, half the target, or what slow_start_exit says"),
+                TARGET.param,
+                GAIN.param,
+                ALLOWED_INCREASE.param,
+                BASE_HISTORY.param,
+                CURRENT_FILTER.param,
+                SLOW_START.param,
             ],
             source: "RFC 6817",
         },
@@ -166,15 +173,15 @@ impl Control for Ledbat {
             exact: MIN,
             before: MIN,
             params: Params {
-                target_s: setup.duration("target").as_secs_f64(),
-                gain: setup.param("gain"),
-                allowed_increase: setup.param("allowed_increase"),
+                target_s: TARGET.read(setup.given).as_secs_f64(),
+                gain: GAIN.read(setup.given),
+                allowed_increase: ALLOWED_INCREASE.read(setup.given),
             },
-            slow_start: setup.switch("slow_start").then(|| SlowStart::new(setup.slow_start_exit)),
+            slow_start: SLOW_START.read(setup.given).then(|| SlowStart::new(setup.slow_start_exit)),
             delays: Delays {
-                minutes: Ring::new(setup.param("base_history") as usize),
+                minutes: Ring::new(BASE_HISTORY.read(setup.given) as usize),
                 minute_began_at: Instant::ZERO,
-                latest: Ring::new(setup.param("current_filter") as usize),
+                latest: Ring::new(CURRENT_FILTER.read(setup.given) as usize),
             },
         }
     }

@@ -28,7 +28,7 @@ use super::window::SegmentWindow;
 use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Detail, Established, Feedback, Growth};
 use super::{Needs, Reduction, Response, Setup, Timeout};
 use crate::config::EcnMode;
-use goodqueue_base::spec::{Kind, Param};
+use goodqueue_base::spec::{Kind, TypedParam};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 
 const MIN: f64 = 2.0;
@@ -147,6 +147,18 @@ impl Prague {
     }
 }
 
+const G: TypedParam<f64> = TypedParam::ratio("g", 1.0 / 16.0)
+    .within(1.0 / 1024.0, 1.0)
+    .about("weight of the latest round in the share of marked packets");
+const RTT_TARGET: TypedParam<Duration> = TypedParam::duration("rtt_target", Duration::ms(25))
+    .within(0.001, 1.0)
+    .about("connections with shorter round trips share as if theirs were this");
+const TRANSITION: TypedParam<f64> = TypedParam::number("transition", 500.0)
+    .within(0.0, 1e9)
+    .about("rounds after slow start before round-trip times stop to matter");
+const RTT_INDEPENDENCE: TypedParam<bool> =
+    TypedParam::on("rtt_independence").about("slow growth and reductions down at short round-trip times");
+
 impl Control for Prague {
     const SPEC: ControlSpec = ControlSpec {
         base: Kind {
@@ -154,18 +166,7 @@ impl Control for Prague {
             aliases: &[],
             title: "TCP Prague",
             summary: "DCTCP for the Internet: counted marks, paced, equal at short and long round trips",
-            params: &[
-                Param::ratio("g", 1.0 / 16.0)
-                    .within(1.0 / 1024.0, 1.0)
-                    .about("weight of the latest round in the share of marked packets"),
-                Param::duration("rtt_target", Duration::ms(25))
-                    .within(0.001, 1.0)
-                    .about("connections with shorter round trips share as if theirs were this"),
-                Param::number("transition", 500.0)
-                    .within(0.0, 1e9)
-                    .about("rounds after slow start before round-trip times stop to matter"),
-                Param::on("rtt_independence").about("slow growth and reductions down at short round-trip times"),
-            ],
+            params: &[G.param, RTT_TARGET.param, TRANSITION.param, RTT_INDEPENDENCE.param],
             source: "RFC 9331; draft-briscoe-iccrg-prague-congestion-control; L4S team's Linux",
         },
         needs: Needs { feedback: Feedback::Detailed, reduction: Reduction::Own, ecn: EcnMode::L4s, ..Needs::PLAIN },
@@ -178,10 +179,10 @@ impl Control for Prague {
             before: 1.0,
             slow_start: SlowStart::new(setup.slow_start_exit),
             params: Params {
-                g: setup.param("g"),
-                rtt_target: setup.duration("rtt_target"),
-                transition: setup.param("transition") as u64,
-                rtt_independence: setup.switch("rtt_independence"),
+                g: G.read(setup.given),
+                rtt_target: RTT_TARGET.read(setup.given),
+                transition: TRANSITION.read(setup.given) as u64,
+                rtt_independence: RTT_INDEPENDENCE.read(setup.given),
             },
             alpha: 1.0,
             marks_seen: false,

@@ -18,7 +18,7 @@
 use super::slow_start::SlowStart;
 use super::window::SegmentWindow;
 use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Established, Growth, Needs, Setup, Timeout};
-use goodqueue_base::spec::{Kind, Param};
+use goodqueue_base::spec::{Kind, TypedParam};
 use goodqueue_base::units::{Bytes, Instant};
 
 /// State of Reno.
@@ -37,6 +37,13 @@ impl Reno {
     }
 }
 
+const BETA: TypedParam<f64> = TypedParam::ratio("beta", 0.5).within(0.1, 0.99).about("window after a loss, relative to before");
+const ECN_BETA: TypedParam<f64> =
+    TypedParam::ratio("ecn_beta", 0.5).within(0.1, 0.99).about("window after an ECN echo; 0.8 is alternative backoff (RFC 8511)");
+const SLOW_START_LIMIT: TypedParam<f64> = TypedParam::number("slow_start_limit", 0.0)
+    .within(0.0, 64.0)
+    .about("segments counted per acknowledgement in slow start; 0 counts all, RFC 3465 says 2");
+
 impl Control for Reno {
     const SPEC: ControlSpec = ControlSpec {
         base: Kind {
@@ -44,15 +51,7 @@ impl Control for Reno {
             aliases: &[],
             title: "Reno",
             summary: "one segment more a round trip, half the window on a loss",
-            params: &[
-                Param::ratio("beta", 0.5).within(0.1, 0.99).about("window after a loss, relative to before"),
-                Param::ratio("ecn_beta", 0.5)
-                    .within(0.1, 0.99)
-                    .about("window after an ECN echo; 0.8 is alternative backoff (RFC 8511)"),
-                Param::number("slow_start_limit", 0.0)
-                    .within(0.0, 64.0)
-                    .about("segments counted per acknowledgement in slow start; 0 counts all, RFC 3465 says 2"),
-            ],
+            params: &[BETA.param, ECN_BETA.param, SLOW_START_LIMIT.param],
             source: "RFC 5681 §3.1; RFC 3465; Linux 6.12",
         },
         needs: Needs::PLAIN,
@@ -61,9 +60,9 @@ impl Control for Reno {
     fn build(setup: &Setup<'_>) -> Self {
         Self {
             window: SegmentWindow::new(setup.mss),
-            slow_start_limit: setup.param("slow_start_limit") as u32,
-            beta: setup.param("beta"),
-            ecn_beta: setup.param("ecn_beta"),
+            slow_start_limit: SLOW_START_LIMIT.read(setup.given) as u32,
+            beta: BETA.read(setup.given),
+            ecn_beta: ECN_BETA.read(setup.given),
             slow_start: SlowStart::new(setup.slow_start_exit),
         }
     }

@@ -8,9 +8,11 @@
 //! every packet is signaled; in between the law is that of RED.
 
 use super::AboveMax;
+use crate::algo::red::linux::{HAS, weight_log};
+use crate::algo::red::params::{HARDDROP, MAX_P, MAX_TH, MIN_TH};
 use crate::aqm::{Comparison, Env, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::{LinuxDraws, linux_has_only};
-use crate::spec::{LinkFacts, ParamError, ParamValues, Size, Value};
+use crate::spec::{LinkFacts, ParamError, ParamValues, Size, TypedParam};
 use alloc::collections::VecDeque;
 
 const MAX_TRIES: u32 = 3;
@@ -55,19 +57,22 @@ impl LinuxChokeParams {
     /// When a parameter is given that Linux does not have, a required one is missing, or a value
     /// has no representation in Linux.
     pub fn build(given: &ParamValues<'_>, _link: &LinkFacts) -> Result<Self, ParamError> {
-        linux_has_only(given, &["min_th", "max_th", "max_p", "w_q", "harddrop"])?;
-        let packets = |param| match given.value(param) {
-            Some(Value::Size(Size::Packets(packets))) if packets >= 1.0 => Ok(packets as u64),
-            _ => Err(ParamError { param, message: "arithmetic = \"linux\" needs whole packets: allowed from 1 packet".into() }),
+        linux_has_only(given, &HAS)?;
+        let packets = |size: &TypedParam<Option<Size>>| match size.read(given) {
+            Some(Size::Packets(packets)) if packets >= 1.0 => Ok(packets as u64),
+            _ => Err(ParamError {
+                param: size.name(),
+                message: "arithmetic = \"linux\" needs whole packets: allowed from 1 packet".into(),
+            }),
         };
-        let (min_th, max_th) = (packets("min_th")?, packets("max_th")?);
+        let (min_th, max_th) = (packets(&MIN_TH)?, packets(&MAX_TH)?);
         if max_th <= min_th {
             let message = alloc::format!("{max_th} packets is not above min_th: allowed more than {min_th} packets");
-            return Err(ParamError { param: "max_th", message });
+            return Err(ParamError { param: MAX_TH.name(), message });
         }
-        let log = crate::algo::red::linux::weight_log(given)?;
-        let max_p = (given.number("max_p").unwrap_or_default() * (1u64 << 32) as f64) as u32;
-        let above = if given.switch("harddrop") == Some(true) { AboveMax::Drop } else { AboveMax::Signal };
+        let log = weight_log(given)?;
+        let max_p = (MAX_P.read(given) * (1u64 << 32) as f64) as u32;
+        let above = AboveMax::of(HARDDROP.read(given));
         Ok(Self { min_th, max_th, max_p, log, above })
     }
 }

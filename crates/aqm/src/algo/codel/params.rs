@@ -1,7 +1,7 @@
 //! CoDel's settings, and their description.
 
-use super::{Arithmetic, Reentry};
-use crate::spec::{LinkFacts, Param, ParamError, ParamValues, Unit};
+use super::{ARITHMETIC, Arithmetic, Reentry};
+use crate::spec::{LinkFacts, ParamError, ParamValues, TypedParam};
 use goodqueue_base::units::{Bytes, Duration};
 
 /// CoDel's settings.
@@ -26,12 +26,12 @@ impl Default for CoDelParams {
     /// 5 ms, 100 ms, 1500 bytes, no marking threshold (RFC 8289 §4.2, §4.3, §5.2).
     fn default() -> Self {
         Self {
-            target: Duration::ms(5),
-            interval: Duration::ms(100),
+            target: TARGET.default,
+            interval: INTERVAL.default,
             mtu: Bytes::new(1500),
             ce_threshold: Duration::MAX,
-            reentry: Reentry::Rfc8289,
-            arithmetic: Arithmetic::Exact,
+            reentry: REENTRY.default,
+            arithmetic: ARITHMETIC.default,
         }
     }
 }
@@ -39,43 +39,45 @@ impl Default for CoDelParams {
 impl CoDelParams {
     /// The settings of a kind that lists all of CoDel's parameters, or some of them.
     pub(super) fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
-        let reentry = given.choice("reentry").unwrap_or_default();
         let params = Self {
-            ce_threshold: given.duration("ce_threshold").unwrap_or(Duration::MAX),
-            reentry: Reentry::of(reentry),
-            arithmetic: Arithmetic::of(given),
+            ce_threshold: CE_THRESHOLD.read(given).unwrap_or(Duration::MAX),
+            reentry: REENTRY.read(given),
+            arithmetic: ARITHMETIC.read(given),
             ..Self::of_target_and_interval(given, link)?
         };
-        if params.arithmetic == Arithmetic::Linux && params.reentry != Reentry::Rfc8289 {
+        if params.arithmetic == Arithmetic::Linux
+            && params.reentry != Reentry::Rfc8289
+            && let Some(reentry) = given.choice(REENTRY.name())
+        {
             let message = alloc::format!("`{reentry}` does not go with arithmetic = \"linux\": allowed rfc8289");
-            return Err(ParamError { param: "reentry", message });
+            return Err(ParamError { param: REENTRY.name(), message });
         }
         Ok(params)
     }
 
     /// The target and interval of a kind that has no other parameters of CoDel.
     pub(crate) fn of_target_and_interval(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
-        let defaults = Self::default();
-        let target = given.duration("target").unwrap_or(defaults.target);
-        let interval = given.duration("interval").unwrap_or(defaults.interval);
+        let (target, interval) = (TARGET.read(given), INTERVAL.read(given));
         if target > interval {
             let message = alloc::format!("{target} is longer than interval ({interval}): allowed up to interval");
-            return Err(ParamError { param: "target", message });
+            return Err(ParamError { param: TARGET.name(), message });
         }
-        Ok(Self { target, interval, mtu: link.mtu, ..defaults })
+        Ok(Self { target, interval, mtu: link.mtu, ..Self::default() })
     }
 }
 
-pub(crate) const TARGET: Param =
-    Param::duration("target", Duration::ms(5)).within(1e-6, 10.0).about("acceptable standing delay").from_source("RFC 8289 §4.3");
-pub(crate) const INTERVAL: Param = Param::duration("interval", Duration::ms(100))
+pub(crate) const TARGET: TypedParam<Duration> = TypedParam::duration("target", Duration::ms(5))
+    .within(1e-6, 10.0)
+    .about("acceptable standing delay")
+    .from_source("RFC 8289 §4.3");
+pub(crate) const INTERVAL: TypedParam<Duration> = TypedParam::duration("interval", Duration::ms(100))
     .within(1e-6, 100.0)
     .about("time above target before the first signal")
     .from_source("RFC 8289 §4.2");
-pub(crate) const CE_THRESHOLD: Param = Param::auto("ce_threshold", Unit::Duration, "never")
+pub(crate) const CE_THRESHOLD: TypedParam<Option<Duration>> = TypedParam::auto("ce_threshold", "never")
     .within(0.0, 100.0)
     .about("delivered ECN-capable packets are marked above this sojourn time")
     .from_source("Linux");
-pub(crate) const REENTRY: Param = Param::choice("reentry", &["rfc8289", "acm2012", "ns2"], "rfc8289")
+pub(crate) const REENTRY: TypedParam<Reentry> = TypedParam::choice("reentry", "rfc8289")
     .about("how an episode of signals begins soon after another")
     .from_source("RFC 8289 §5.5; Nichols and Jacobson 2012; Nichols 2013");

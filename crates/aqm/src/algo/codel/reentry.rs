@@ -1,12 +1,12 @@
 //! The state that one episode of signals passes on to the next: RFC 8289, and the laws before it.
 
+use crate::spec::Choice;
 use goodqueue_base::units::{Duration, Instant};
 
 /// The start of an episode of signals that begins soon after another has ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reentry {
     /// Starts with as many signals as the last episode added, within 16 intervals (RFC 8289 §5.5).
-    #[default]
     Rfc8289,
     /// Starts with two fewer than the last episode ended with, within one interval; otherwise only
     /// after a second interval above target (Nichols and Jacobson 2012).
@@ -16,16 +16,11 @@ pub enum Reentry {
     Ns2,
 }
 
-impl Reentry {
-    /// The law that the parameter `reentry` names.
-    pub(super) fn of(name: &str) -> Self {
-        match name {
-            "acm2012" => Self::Acm2012,
-            "ns2" => Self::Ns2,
-            _ => Self::Rfc8289,
-        }
-    }
+impl Choice for Reentry {
+    const WORDS: &'static [(&'static str, Self)] = &[("rfc8289", Self::Rfc8289), ("acm2012", Self::Acm2012), ("ns2", Self::Ns2)];
+}
 
+impl Reentry {
     /// True if an episode may begin at `now`, the delay having been above target for an interval by
     /// `first_above_time`, and the last signal having been due at `drop_next`.
     pub(super) fn may_begin(self, now: Instant, drop_next: Instant, first_above_time: Instant, interval: Duration) -> bool {

@@ -21,9 +21,10 @@
 //! counters. The timer of Linux runs in jiffies and starts with the discipline; here updates are at
 //! the multiples of `t_update` on the clock of the host.
 
+use super::params::{ALPHA, BETA, T_UPDATE, TARGET};
 use crate::aqm::{Env, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::linux_has_only;
-use crate::spec::{Decimal, LinkFacts, ParamError, ParamValues};
+use crate::spec::{Decimal, LinkFacts, ParamError, ParamValues, TypedParam};
 use goodqueue_base::units::{Bytes, Duration, Instant};
 
 /// Binary logarithm of the nanoseconds in a tick.
@@ -59,32 +60,31 @@ pub struct LinuxPieParams {
     pub mtu: Bytes,
 }
 
+const HAS: [&str; 4] = [TARGET.name(), T_UPDATE.name(), ALPHA.name(), BETA.name()];
+
 impl LinuxPieParams {
-    /// Reads the settings from the parameters.
+    /// Reads the settings from the parameters, among which may also be `others`.
     ///
     /// # Errors
     /// When a parameter is given that Linux does not have, or a gain that is not a whole number of
     /// sixteenths.
-    pub fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
-        linux_has_only(
-            given,
-            &["target", "t_update", "alpha", "beta", "flows", "quantum", "header", "memory_limit", "perturbation", "hash"],
-        )?;
-        let sixteenths = |param: &'static str| {
-            let number = given.number(param).unwrap_or_default();
+    pub fn build(given: &ParamValues<'_>, link: &LinkFacts, others: &[&'static str]) -> Result<Self, ParamError> {
+        linux_has_only(given, &[&HAS, others].concat())?;
+        let sixteenths = |param: &TypedParam<f64>| {
+            let number = param.read(given);
             let whole = (number * 16.0) as u32;
             if f64::from(whole) == number * 16.0 && whole <= MAX_SIXTEENTHS {
                 return Ok(whole);
             }
             let message =
                 alloc::format!("{} does not go with arithmetic = \"linux\": allowed sixteenths from 0 to 2", Decimal(number));
-            Err(ParamError { param, message })
+            Err(ParamError { param: param.name(), message })
         };
         Ok(Self {
-            target: given.duration("target").unwrap_or(Duration::ms(15)),
-            t_update: given.duration("t_update").unwrap_or(Duration::ms(15)),
-            alpha: sixteenths("alpha")?,
-            beta: sixteenths("beta")?,
+            target: TARGET.read(given),
+            t_update: T_UPDATE.read(given),
+            alpha: sixteenths(&ALPHA)?,
+            beta: sixteenths(&BETA)?,
             mtu: link.mtu,
         })
     }

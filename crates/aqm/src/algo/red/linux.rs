@@ -9,9 +9,10 @@
 //! The average does not decay while the queue is empty. Linux has such a decay, but it starts when
 //! a departure finds the queue empty, and the usual shapers of Linux check before they ask.
 
+use super::params::{HARDDROP, MAX_P, MAX_TH, MIN_TH, W_Q};
 use crate::aqm::{Env, QueueView, Reason, Verdict};
 use crate::arithmetic::linux_has_only;
-use crate::spec::{LinkFacts, ParamError, ParamValues};
+use crate::spec::{LinkFacts, ParamError, ParamValues, Size, TypedParam};
 use goodqueue_base::units::Bytes;
 
 /// Settings of RED in Linux.
@@ -43,6 +44,9 @@ pub struct LinuxRed {
     reach: u64,
 }
 
+/// Parameters that RED and CHOKe have in Linux.
+pub(crate) const HAS: [&str; 5] = [MIN_TH.name(), MAX_TH.name(), MAX_P.name(), W_Q.name(), HARDDROP.name()];
+
 impl LinuxRedParams {
     /// Reads the settings from the parameters.
     ///
@@ -54,29 +58,31 @@ impl LinuxRedParams {
             let message = alloc::format!("`{}` has no Linux form here: allowed exact", given.kind());
             return Err(ParamError { param: "arithmetic", message });
         }
-        linux_has_only(given, &["min_th", "max_th", "max_p", "w_q", "harddrop"])?;
-        let bytes = |param| {
-            let missing =
-                || ParamError { param, message: "arithmetic = \"linux\" needs a value: it has no automatic one".into() };
-            given.bytes(param, link.mtu, link.rate)?.ok_or_else(missing)
+        linux_has_only(given, &HAS)?;
+        let bytes = |size: &TypedParam<Option<Size>>| {
+            let missing = || ParamError {
+                param: size.name(),
+                message: "arithmetic = \"linux\" needs a value: it has no automatic one".into(),
+            };
+            size.bytes(given, link.mtu, link.rate)?.ok_or_else(missing)
         };
-        let (min_th, max_th) = (bytes("min_th")?, bytes("max_th")?);
+        let (min_th, max_th) = (bytes(&MIN_TH)?, bytes(&MAX_TH)?);
         if max_th <= min_th {
             let message = alloc::format!("{max_th} is not above min_th: allowed more than {min_th}");
-            return Err(ParamError { param: "max_th", message });
+            return Err(ParamError { param: MAX_TH.name(), message });
         }
         let log = weight_log(given)?;
-        let max_p = (given.number("max_p").unwrap_or_default() * (1u64 << 32) as f64) as u32;
-        Ok(Self { min_th, max_th, max_p, log, harddrop: given.switch("harddrop").unwrap_or_default() })
+        let max_p = (MAX_P.read(given) * (1u64 << 32) as f64) as u32;
+        Ok(Self { min_th, max_th, max_p, log, harddrop: HARDDROP.read(given) })
     }
 }
 
 /// Weight of a sample as an exponent of one half.
 pub(crate) fn weight_log(given: &ParamValues<'_>) -> Result<u32, ParamError> {
-    let weight = given.number("w_q");
+    let weight = W_Q.read(given);
     let log = (1..32).find(|&log| weight == Some(1.0 / (1u64 << log) as f64));
     log.ok_or_else(|| ParamError {
-        param: "w_q",
+        param: W_Q.name(),
         message: "arithmetic = \"linux\" needs a power of one half: allowed 0.5, 0.25, 0.125 and so on to 2^-31".into(),
     })
 }

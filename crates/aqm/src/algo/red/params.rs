@@ -2,16 +2,13 @@
 
 use crate::arithmetic::ARITHMETIC;
 use crate::math::exp;
-use crate::spec::{
-    Default as ParamDefault, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, Size, Unit, Value,
-};
+use crate::spec::{Choice, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, Size, TypedParam};
 use goodqueue_base::units::{Bytes, Duration, Rate};
 
 /// Whether and how `max_p` follows the average.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Adaptation {
     /// `max_p` stays as given.
-    #[default]
     Off,
     /// Additive increase, multiplicative decrease once per interval (Floyd, Gummadi and Shenker
     /// 2001).
@@ -21,11 +18,14 @@ pub enum Adaptation {
     Feng,
 }
 
+impl Choice for Adaptation {
+    const WORDS: &'static [(&'static str, Self)] = &[("off", Self::Off), ("floyd", Self::Floyd), ("feng", Self::Feng)];
+}
+
 /// Rule for an automatic weight.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WeightRule {
     /// A tenth of a packet time per RTT of at least 100 ms (ns-2's default).
-    #[default]
     Rtt,
     /// One packet time per second (Floyd, Gummadi and Shenker 2001).
     Second,
@@ -33,15 +33,8 @@ pub enum WeightRule {
     Tenth,
 }
 
-impl WeightRule {
-    /// Reads the rule from the parameters.
-    pub(crate) fn of(given: &ParamValues<'_>) -> Self {
-        match given.choice("auto_w_q") {
-            Some("second") => Self::Second,
-            Some("tenth") => Self::Tenth,
-            _ => Self::Rtt,
-        }
-    }
+impl Choice for WeightRule {
+    const WORDS: &'static [(&'static str, Self)] = &[("rtt", Self::Rtt), ("second", Self::Second), ("tenth", Self::Tenth)];
 }
 
 /// Settings of RED. Sizes that are `None` are automatic.
@@ -197,41 +190,28 @@ impl RedParams {
     /// # Errors
     /// When an automatic setting or a time needs the link's rate, and it is unknown.
     pub fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
-        let size = |name| match given.value(name) {
-            Some(Value::Size(size)) => Some(size),
-            _ => None,
-        };
-        // Every parameter below that is not automatic has a default in the list, so these fallbacks
-        // are never used.
-        let number = |name| given.number(name).unwrap_or_default();
-        let on = |name| given.switch(name).unwrap_or_default();
-        let span = |name| given.duration(name).unwrap_or_default();
         let params = Self {
-            min_th: size("min_th"),
-            max_th: size("max_th"),
-            max_p: number("max_p"),
-            w_q: given.number("w_q"),
-            auto_w_q: WeightRule::of(given),
-            gentle: on("gentle"),
-            bytes: on("bytes"),
-            queue_in_bytes: on("queue_in_bytes"),
-            mean_pktsize: given.bytes("mean_pktsize", link.mtu, link.rate)?.unwrap_or(Bytes::new(500)),
-            wait: on("wait"),
-            use_mark_p: on("use_mark_p"),
-            mark_p: number("mark_p"),
-            harddrop: on("harddrop"),
-            adaptation: match given.choice("adaptive") {
-                Some("floyd") => Adaptation::Floyd,
-                Some("feng") => Adaptation::Feng,
-                _ => Adaptation::Off,
-            },
-            alpha: number("alpha"),
-            beta: number("beta"),
-            interval: span("interval"),
-            top: number("top"),
-            bottom: given.number("bottom"),
-            targetdelay: span("targetdelay"),
-            legacy_static: on("legacy_static"),
+            min_th: MIN_TH.read(given),
+            max_th: MAX_TH.read(given),
+            max_p: MAX_P.read(given),
+            w_q: W_Q.read(given),
+            auto_w_q: AUTO_W_Q.read(given),
+            gentle: GENTLE.read(given),
+            bytes: BYTES.read(given),
+            queue_in_bytes: QUEUE_IN_BYTES.read(given),
+            mean_pktsize: MEAN_PKTSIZE.bytes(given, link.mtu, link.rate)?,
+            wait: WAIT.read(given),
+            use_mark_p: USE_MARK_P.read(given),
+            mark_p: MARK_P.read(given),
+            harddrop: HARDDROP.read(given),
+            adaptation: ADAPTIVE.read(given),
+            alpha: ALPHA.read(given),
+            beta: BETA.read(given),
+            interval: INTERVAL.read(given),
+            top: TOP.read(given),
+            bottom: BOTTOM.read(given),
+            targetdelay: TARGETDELAY.read(given),
+            legacy_static: LEGACY_STATIC.read(given),
         };
         params.check_rate(link)?;
         Ok(params)
@@ -242,14 +222,17 @@ impl RedParams {
         if link.rate.is_some() {
             return Ok(());
         }
-        for (param, size) in [("min_th", self.min_th), ("max_th", self.max_th)] {
+        for (param, size) in [(MIN_TH.name(), self.min_th), (MAX_TH.name(), self.max_th)] {
             if matches!(size, Some(Size::Time(_))) {
                 return Err(ParamError { param, message: "a time needs a link of known rate: use bytes or packets".into() });
             }
         }
         let adaptive = self.adaptation == Adaptation::Floyd;
-        let automatic =
-            [("min_th", self.min_th.is_none()), ("w_q", self.w_q.is_none()), ("bottom", adaptive && self.bottom.is_none())];
+        let automatic = [
+            (MIN_TH.name(), self.min_th.is_none()),
+            (W_Q.name(), self.w_q.is_none()),
+            (BOTTOM.name(), adaptive && self.bottom.is_none()),
+        ];
         match automatic.into_iter().find(|(_, missing)| *missing) {
             Some((param, _)) => {
                 Err(ParamError { param, message: "the automatic setting needs a link of known rate: give a value".into() })
@@ -261,77 +244,103 @@ impl RedParams {
 
 const NS2: &str = "ns-2.35";
 
-const fn number(name: &'static str, unit: Unit, default: f64, range: (f64, f64), doc: &'static str) -> Param {
-    Param::new(name, unit, ParamDefault::Value(Value::Number(default))).within(range.0, range.1).about(doc).from_source(NS2)
+const FLOYD: &str = "Floyd and Jacobson 1993";
+
+const fn number(name: &'static str, default: f64, range: (f64, f64), doc: &'static str) -> TypedParam<f64> {
+    TypedParam::number(name, default).within(range.0, range.1).about(doc).from_source(NS2)
 }
 
-const fn automatic(name: &'static str, unit: Unit, rule: &'static str, range: (f64, f64), doc: &'static str) -> Param {
-    Param::auto(name, unit, rule).within(range.0, range.1).about(doc).from_source(NS2)
+const fn ratio(name: &'static str, default: f64, range: (f64, f64), doc: &'static str) -> TypedParam<f64> {
+    TypedParam::ratio(name, default).within(range.0, range.1).about(doc).from_source(NS2)
 }
 
-const fn switch(name: &'static str, on: bool, doc: &'static str, source: &'static str) -> Param {
-    if on { Param::on(name) } else { Param::off(name) }.about(doc).from_source(source)
+const fn size(name: &'static str, rule: &'static str, doc: &'static str) -> TypedParam<Option<Size>> {
+    TypedParam::auto(name, rule).within(0.0, 1e12).about(doc).from_source(NS2)
 }
 
-const fn choice(
-    name: &'static str,
-    words: &'static [&'static str],
-    default: &'static str,
-    doc: &'static str,
-    source: &'static str,
-) -> Param {
-    Param::choice(name, words, default).about(doc).from_source(source)
+const fn span(name: &'static str, default: Duration, range: (f64, f64), doc: &'static str) -> TypedParam<Duration> {
+    TypedParam::duration(name, default).within(range.0, range.1).about(doc).from_source(NS2)
 }
 
-const fn span(name: &'static str, default: Duration, range: (f64, f64), doc: &'static str) -> Param {
-    Param::duration(name, default).within(range.0, range.1).about(doc).from_source(NS2)
+const fn on(name: &'static str, doc: &'static str) -> TypedParam<bool> {
+    TypedParam::on(name).about(doc).from_source(NS2)
 }
 
-const fn params(adaptive: &'static str) -> [Param; 22] {
+const fn off(name: &'static str, doc: &'static str, source: &'static str) -> TypedParam<bool> {
+    TypedParam::off(name).about(doc).from_source(source)
+}
+
+pub(crate) const MIN_TH: TypedParam<Option<Size>> =
+    size("min_th", "max(5, targetdelay ptc / 2) packets", "average from which packets are signaled");
+pub(crate) const MAX_TH: TypedParam<Option<Size>> = size("max_th", "3 min_th", "average at which the probability is max_p");
+pub(crate) const MAX_P: TypedParam<f64> = ratio("max_p", 0.1, (1e-9, 1.0), "probability at max_th, at first if adaptive");
+pub(crate) const W_Q: TypedParam<Option<f64>> =
+    TypedParam::auto("w_q", "by auto_w_q").within(1e-9, 1.0).about("weight of a sample in the average").from_source(NS2);
+pub(crate) const AUTO_W_Q: TypedParam<WeightRule> =
+    TypedParam::choice("auto_w_q", "rtt").about("what an automatic w_q is about").from_source(NS2);
+const GENTLE: TypedParam<bool> = on("gentle", "rise from max_p to 1 at twice max_th, rather than at once");
+const BYTES: TypedParam<bool> = off("bytes", "scale probability and spacing by packet size", FLOYD);
+const QUEUE_IN_BYTES: TypedParam<bool> = off("queue_in_bytes", "average bytes rather than packets", FLOYD);
+pub(crate) const MEAN_PKTSIZE: TypedParam<Bytes> = TypedParam::size_in_bytes("mean_pktsize", Bytes::new(500))
+    .within(1.0, 65536.0)
+    .about("size of the packets that automatic settings and byte mode are about")
+    .from_source(NS2);
+const WAIT: TypedParam<bool> = on("wait", "keep signals at least 1 / probability apart");
+const USE_MARK_P: TypedParam<bool> = on("use_mark_p", "drop ECN-capable packets once the probability reaches mark_p");
+const MARK_P: TypedParam<f64> = ratio("mark_p", 0.1, (0.0, 1.0), "see use_mark_p");
+pub(crate) const HARDDROP: TypedParam<bool> =
+    off("harddrop", "drop ECN-capable packets once the average reaches max_th", "RFC 3168 §7");
+const ADAPTIVE: TypedParam<Adaptation> = adaptive("off");
+const ALPHA: TypedParam<f64> = number("alpha", 0.01, (0.0, 1.0), "largest step up of max_p");
+const BETA: TypedParam<f64> = number("beta", 0.9, (0.0, 1.0), "factor down of max_p");
+const INTERVAL: TypedParam<Duration> = span("interval", Duration::ms(500), (1e-3, 100.0), "time between adaptations");
+const TOP: TypedParam<f64> = ratio("top", 0.5, (0.0, 1.0), "max_p is not raised from here on");
+const BOTTOM: TypedParam<Option<f64>> = TypedParam::auto_ratio("bottom", "min(0.01, 80000 bit/s / rate)")
+    .within(0.0, 1.0)
+    .about("max_p is not lowered from here on")
+    .from_source(NS2);
+pub(crate) const TARGETDELAY: TypedParam<Duration> =
+    span("targetdelay", Duration::ms(5), (1e-6, 10.0), "delay that an automatic min_th is about");
+pub(crate) const LEGACY_STATIC: TypedParam<bool> =
+    off("legacy_static", "keep automatic settings when the link's rate changes", NS2);
+
+/// The one parameter whose default `red` and `ared` do not share.
+const fn adaptive(default: &'static str) -> TypedParam<Adaptation> {
+    TypedParam::choice("adaptive", default)
+        .about("how max_p follows the average")
+        .from_source("Floyd, Gummadi and Shenker 2001; Feng et al. 1999")
+}
+
+const fn params(adaptive: TypedParam<Adaptation>) -> [Param; 22] {
     [
-        automatic(
-            "min_th",
-            Unit::Size,
-            "max(5, targetdelay ptc / 2) packets",
-            (0.0, 1e12),
-            "average from which packets are signaled",
-        ),
-        automatic("max_th", Unit::Size, "3 min_th", (0.0, 1e12), "average at which the probability is max_p"),
-        number("max_p", Unit::Ratio, 0.1, (1e-9, 1.0), "probability at max_th, at first if adaptive"),
-        automatic("w_q", Unit::Number, "by auto_w_q", (1e-9, 1.0), "weight of a sample in the average"),
-        choice("auto_w_q", &["rtt", "second", "tenth"], "rtt", "what an automatic w_q is about", NS2),
-        switch("gentle", true, "rise from max_p to 1 at twice max_th, rather than at once", NS2),
-        switch("bytes", false, "scale probability and spacing by packet size", "Floyd and Jacobson 1993"),
-        switch("queue_in_bytes", false, "average bytes rather than packets", "Floyd and Jacobson 1993"),
-        Param::size("mean_pktsize", Size::Bytes(500.0))
-            .within(1.0, 65536.0)
-            .about("size of the packets that automatic settings and byte mode are about")
-            .from_source(NS2),
-        switch("wait", true, "keep signals at least 1 / probability apart", NS2),
-        switch("use_mark_p", true, "drop ECN-capable packets once the probability reaches mark_p", NS2),
-        number("mark_p", Unit::Ratio, 0.1, (0.0, 1.0), "see use_mark_p"),
-        switch("harddrop", false, "drop ECN-capable packets once the average reaches max_th", "RFC 3168 §7"),
-        choice(
-            "adaptive",
-            &["off", "floyd", "feng"],
-            adaptive,
-            "how max_p follows the average",
-            "Floyd, Gummadi and Shenker 2001; Feng et al. 1999",
-        ),
-        number("alpha", Unit::Number, 0.01, (0.0, 1.0), "largest step up of max_p"),
-        number("beta", Unit::Number, 0.9, (0.0, 1.0), "factor down of max_p"),
-        span("interval", Duration::ms(500), (1e-3, 100.0), "time between adaptations"),
-        number("top", Unit::Ratio, 0.5, (0.0, 1.0), "max_p is not raised from here on"),
-        automatic("bottom", Unit::Ratio, "min(0.01, 80000 bit/s / rate)", (0.0, 1.0), "max_p is not lowered from here on"),
-        span("targetdelay", Duration::ms(5), (1e-6, 10.0), "delay that an automatic min_th is about"),
-        switch("legacy_static", false, "keep automatic settings when the link's rate changes", NS2),
-        ARITHMETIC,
+        MIN_TH.param,
+        MAX_TH.param,
+        MAX_P.param,
+        W_Q.param,
+        AUTO_W_Q.param,
+        GENTLE.param,
+        BYTES.param,
+        QUEUE_IN_BYTES.param,
+        MEAN_PKTSIZE.param,
+        WAIT.param,
+        USE_MARK_P.param,
+        MARK_P.param,
+        HARDDROP.param,
+        adaptive.param,
+        ALPHA.param,
+        BETA.param,
+        INTERVAL.param,
+        TOP.param,
+        BOTTOM.param,
+        TARGETDELAY.param,
+        LEGACY_STATIC.param,
+        ARITHMETIC.param,
     ]
 }
 
 const SUMMARY_SIGNAL: &str = "averaged queue length, on arrival";
-const RED: [Param; 22] = params("off");
-const ARED: [Param; 22] = params("floyd");
+const RED: [Param; 22] = params(ADAPTIVE);
+const ARED: [Param; 22] = params(adaptive("floyd"));
 
 /// `red` and `ared` differ in one default.
 pub(super) const KINDS: &[KindSpec] = &[

@@ -5,15 +5,13 @@ use crate::algo::cobalt::{self, CobaltParams};
 use crate::aqm::{FlowHash, Hosts};
 use crate::arithmetic::ARITHMETIC;
 use crate::framing;
-use crate::spec::{
-    Default as ParamDefault, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, Unit, Value,
-};
+use crate::spec::{Choice, Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, Size, TypedParam};
 use alloc::vec;
 use alloc::vec::Vec;
 use goodqueue_base::units::{Bytes, Class, Framing, Rate};
 
 /// The entities that share the link, and those with separate queues.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Isolation {
     /// One queue.
     FlowBlind,
@@ -30,12 +28,11 @@ pub enum Isolation {
     /// A queue for each flow; destination hosts share equally.
     DualDestination,
     /// A queue for each flow; a turn is shared at the host, source or destination, that has more.
-    #[default]
     Triple,
 }
 
-impl Isolation {
-    const WORDS: [(&'static str, Self); 8] = [
+impl Choice for Isolation {
+    const WORDS: &'static [(&'static str, Self)] = &[
         ("flowblind", Self::FlowBlind),
         ("srchost", Self::Sources),
         ("dsthost", Self::Destinations),
@@ -45,7 +42,9 @@ impl Isolation {
         ("dual-dsthost", Self::DualDestination),
         ("triple-isolate", Self::Triple),
     ];
+}
 
+impl Isolation {
     /// Equal for packets of one queue.
     #[inline]
     pub(super) fn key(self, flow: FlowHash, hosts: Hosts) -> FlowHash {
@@ -70,14 +69,13 @@ impl Isolation {
 }
 
 /// The mapping of classes to tins. Tin 0 holds best effort but in `Eight` and `Precedence`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tins {
     /// One for all.
     BestEffort,
     /// One for each class, of falling weight.
     Precedence,
     /// Best effort, bulk, voice.
-    #[default]
     Three,
     /// Best effort, bulk, video, voice.
     Four,
@@ -85,15 +83,17 @@ pub enum Tins {
     Eight,
 }
 
-impl Tins {
-    const WORDS: [(&'static str, Self); 5] = [
+impl Choice for Tins {
+    const WORDS: &'static [(&'static str, Self)] = &[
         ("besteffort", Self::BestEffort),
         ("precedence", Self::Precedence),
         ("diffserv3", Self::Three),
         ("diffserv4", Self::Four),
         ("diffserv8", Self::Eight),
     ];
+}
 
+impl Tins {
     /// Bytes of each tin's turn.
     pub(super) const fn weights(self) -> &'static [i64] {
         match self {
@@ -164,22 +164,17 @@ impl Default for CakeParams {
     fn default() -> Self {
         Self {
             cobalt: CobaltParams::default(),
-            isolation: Isolation::default(),
-            tins: Tins::default(),
-            ack_filter: AckFilter::default(),
-            flows: 1024,
+            isolation: ISOLATION.default,
+            tins: TINS.default,
+            ack_filter: ACK_FILTER.default,
+            flows: FLOWS.default,
             quantum: None,
-            ingress: false,
-            rate: None,
+            ingress: INGRESS.default,
+            rate: RATE.default,
             framing: Framing::NONE,
             memlimit: Bytes::MAX,
         }
     }
-}
-
-fn chosen<T: Copy + Default>(given: &ParamValues<'_>, name: &str, words: &[(&str, T)]) -> T {
-    let word = given.choice(name);
-    words.iter().find(|(known, _)| Some(*known) == word).map_or_else(T::default, |(_, value)| *value)
 }
 
 impl CakeParams {
@@ -189,26 +184,25 @@ impl CakeParams {
     /// When COBALT's target is longer than its interval, or what Linux estimates or splits is asked
     /// for.
     pub fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
-        if given.switch("autorate") == Some(true) {
+        if AUTORATE.read(given) {
             let message = "allowed false: the rate is not estimated from arrivals; give `rate`".into();
-            return Err(ParamError { param: "autorate", message });
+            return Err(ParamError { param: AUTORATE.name(), message });
         }
-        if given.switch("split_gso") == Some(false) {
+        if !SPLIT_GSO.read(given) {
             let message = "allowed true: packets come one by one, so none stays joined".into();
-            return Err(ParamError { param: "split_gso", message });
+            return Err(ParamError { param: SPLIT_GSO.name(), message });
         }
-        let filters = [("off", AckFilter::Off), ("on", AckFilter::Normal), ("aggressive", AckFilter::Aggressive)];
         Ok(Self {
             cobalt: CobaltParams::build(given, link)?,
-            isolation: chosen(given, "isolation", &Isolation::WORDS),
-            tins: chosen(given, "tins", &Tins::WORDS),
-            ack_filter: chosen(given, "ack_filter", &filters),
-            flows: given.number("flows").map_or(1024, |flows| flows as u32),
-            quantum: given.bytes("quantum", link.mtu, link.rate)?.map(|quantum| quantum.get() as i64),
-            ingress: given.switch("ingress") == Some(true),
-            rate: given.rate("rate"),
+            isolation: ISOLATION.read(given),
+            tins: TINS.read(given),
+            ack_filter: ACK_FILTER.read(given),
+            flows: FLOWS.read(given),
+            quantum: QUANTUM.bytes(given, link.mtu, link.rate)?.map(|quantum| quantum.get() as i64),
+            ingress: INGRESS.read(given),
+            rate: RATE.read(given),
             framing: framing::build(given, link)?,
-            memlimit: given.bytes("memlimit", link.mtu, link.rate)?.unwrap_or(Bytes::MAX),
+            memlimit: MEMLIMIT.bytes(given, link.mtu, link.rate)?.unwrap_or(Bytes::MAX),
         })
     }
 
@@ -219,18 +213,39 @@ impl CakeParams {
     }
 }
 
-const fn choice(name: &'static str, words: &'static [&'static str], default: &'static str, doc: &'static str) -> Param {
-    let default = ParamDefault::Value(Value::Choice(default));
-    Param::new(name, Unit::Choice(words), default).about(doc).from_source("Linux")
+const fn choice<T: Choice>(name: &'static str, default: &'static str, doc: &'static str) -> TypedParam<T> {
+    TypedParam::choice(name, default).about(doc).from_source("Linux")
 }
 
-const fn switch(name: &'static str, default: bool, doc: &'static str) -> Param {
-    let default = ParamDefault::Value(Value::Switch(default));
-    Param::new(name, Unit::Switch, default).about(doc).from_source("Linux")
+const fn off(name: &'static str, doc: &'static str) -> TypedParam<bool> {
+    TypedParam::off(name).about(doc).from_source("Linux")
 }
 
-const ISOLATIONS: &[&str] =
-    &["flowblind", "srchost", "dsthost", "hosts", "flows", "dual-srchost", "dual-dsthost", "triple-isolate"];
+pub(super) const ECN: TypedParam<bool> = TypedParam::on("ecn").about("mark; without, signals drop").from_source("Linux");
+const ISOLATION: TypedParam<Isolation> =
+    choice("isolation", "triple-isolate", "what has a queue of its own, and which hosts share equally");
+const TINS: TypedParam<Tins> = choice("tins", "diffserv3", "how classes are put into tins of unlike weight");
+const ACK_FILTER: TypedParam<AckFilter> = choice("ack_filter", "off", "remove acknowledgements that a later one makes redundant");
+const FLOWS: TypedParam<u32> =
+    TypedParam::count("flows", 1024).within(1.0, 65_536.0).about("queues of each tin").from_source("Linux");
+const QUANTUM: TypedParam<Option<Size>> = TypedParam::auto("quantum", "1/4096 s at the link's rate, within 300 and 1514 B")
+    .within(64.0, 1e6)
+    .about("credit of a queue's turn")
+    .from_source("Linux");
+const INGRESS: TypedParam<bool> =
+    off("ingress", "charge drops to their queue, and accept the delay of two packets for each bulk queue");
+const RATE: TypedParam<Option<Rate>> = TypedParam::auto("rate", "unlimited")
+    .within(512.0, 1e13)
+    .about("rate of its own shaper, framing included (`bandwidth` of tc)")
+    .from_source("Linux");
+const AUTORATE: TypedParam<bool> = off("autorate", "estimate the rate from arrivals: not done here, so that it cannot be on");
+const MEMLIMIT: TypedParam<Option<Size>> = TypedParam::auto("memlimit", "the limit of the queue")
+    .within(1.0, 1e12)
+    .about("most packet bytes in all queues, besides the limit")
+    .from_source("Linux");
+const SPLIT_GSO: TypedParam<bool> = TypedParam::on("split_gso")
+    .about("count the packets of an offload one by one: they come so, and it cannot be off")
+    .from_source("Linux");
 
 pub(super) const KIND: KindSpec = KindSpec {
     base: Kind {
@@ -239,41 +254,27 @@ pub(super) const KIND: KindSpec = KindSpec {
         title: "CAKE",
         summary: "Fair between hosts and between their flows, COBALT on each queue, tins for classes, thinning of acknowledgements",
         params: &[
-            switch("ecn", true, "mark; without, signals drop"),
-            choice("isolation", ISOLATIONS, "triple-isolate", "what has a queue of its own, and which hosts share equally"),
-            choice(
-                "tins",
-                &["besteffort", "precedence", "diffserv3", "diffserv4", "diffserv8"],
-                "diffserv3",
-                "how classes are put into tins of unlike weight",
-            ),
-            choice("ack_filter", &["off", "on", "aggressive"], "off", "remove acknowledgements that a later one makes redundant"),
-            cobalt::TARGET,
-            cobalt::INTERVAL,
-            cobalt::P_INC,
-            cobalt::P_DEC,
-            Param::count("flows", 1024.0).within(1.0, 65_536.0).about("queues of each tin").from_source("Linux"),
-            Param::auto("quantum", Unit::Size, "1/4096 s at the link's rate, within 300 and 1514 B")
-                .within(64.0, 1e6)
-                .about("credit of a queue's turn")
-                .from_source("Linux"),
-            switch("ingress", false, "charge drops to their queue, and accept the delay of two packets for each bulk queue"),
-            Param::auto("rate", Unit::Rate, "unlimited")
-                .within(512.0, 1e13)
-                .about("rate of its own shaper, framing included (`bandwidth` of tc)")
-                .from_source("Linux"),
-            switch("autorate", false, "estimate the rate from arrivals: not done here, so that it cannot be on"),
-            framing::FRAMING,
-            framing::OVERHEAD,
-            framing::MPU,
-            framing::CELLS,
-            Param::auto("memlimit", Unit::Size, "the limit of the queue")
-                .within(1.0, 1e12)
-                .about("most packet bytes in all queues, besides the limit")
-                .from_source("Linux"),
-            switch("nat", false, "look up the hosts behind NAT: there is none here, so that it changes nothing"),
-            switch("split_gso", true, "count the packets of an offload one by one: they come so, and it cannot be off"),
-            ARITHMETIC,
+            ECN.param,
+            ISOLATION.param,
+            TINS.param,
+            ACK_FILTER.param,
+            cobalt::TARGET.param,
+            cobalt::INTERVAL.param,
+            cobalt::P_INC.param,
+            cobalt::P_DEC.param,
+            FLOWS.param,
+            QUANTUM.param,
+            INGRESS.param,
+            RATE.param,
+            AUTORATE.param,
+            framing::FRAMING.param,
+            framing::OVERHEAD.param,
+            framing::MPU.param,
+            framing::CELLS.param,
+            MEMLIMIT.param,
+            off("nat", "look up the hosts behind NAT: there is none here, so that it changes nothing").param,
+            SPLIT_GSO.param,
+            ARITHMETIC.param,
         ],
         source: "Linux sch_cake; Hoeiland-Joergensen, Taht and Morton 2018",
     },

@@ -1,8 +1,6 @@
 //! DualPI2's settings, and their description.
 
-use crate::spec::{
-    Default as ParamDefault, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, Unit, Value,
-};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, TypedParam};
 use goodqueue_base::units::{Bytes, Duration, Packets};
 
 /// The choice of the queue that goes next while both have packets.
@@ -15,6 +13,13 @@ pub enum Order {
     },
     /// The older head, L4S packets being counted as this much older than they are.
     TimeShifted(Duration),
+}
+
+impl Order {
+    /// L4S first, but for this share of the classic queue.
+    fn weighted(classic: f64) -> Self {
+        Self::WeightedRoundRobin { classic: (classic * WHOLE as f64 + 0.5) as i64 }
+    }
 }
 
 /// Weights are thousandths.
@@ -56,8 +61,8 @@ impl Default for DualPi2Params {
 }
 
 /// Gains of Linux, in 1/s: its settings are in units of 1/256.
-const ALPHA: f64 = 41.0 / 256.0;
-const BETA: f64 = 819.0 / 256.0;
+const LINUX_ALPHA: f64 = 41.0 / 256.0;
+const LINUX_BETA: f64 = 819.0 / 256.0;
 
 impl DualPi2Params {
     /// Linux's settings for its target of 15 ms; it rounds the RFC's for a round-trip time of 100
@@ -65,7 +70,7 @@ impl DualPi2Params {
     #[must_use]
     pub fn linux(t_update: Option<Duration>, mtu: Bytes) -> Self {
         let t_update = t_update.unwrap_or(Duration::ms(16));
-        Self { alpha: ALPHA, beta: BETA, ..Self::with(Duration::ms(15), Duration::ms(100), Some(t_update), mtu) }
+        Self { alpha: LINUX_ALPHA, beta: LINUX_BETA, ..Self::with(TARGET.default, RTT_MAX.default, Some(t_update), mtu) }
     }
 
     /// The RFC's gains for a target and the longest round-trip time expected.
@@ -78,11 +83,11 @@ impl DualPi2Params {
             t_update,
             alpha: 0.1 * t_update.as_secs_f64() / (rtt * rtt),
             beta: 0.3 / rtt,
-            k: 2.0,
-            min_th: Duration::ms(1),
-            range: Duration::ZERO,
-            th_len: Packets::ZERO,
-            scheduler: Order::WeightedRoundRobin { classic: WHOLE / 10 },
+            k: K.default,
+            min_th: MIN_TH.default,
+            range: RANGE.default,
+            th_len: Packets::new(TH_LEN.default.into()),
+            scheduler: Order::weighted(CLASSIC_WEIGHT.default),
             mtu,
             spared: mtu + mtu,
         }
@@ -107,32 +112,29 @@ impl DualPi2Params {
     /// # Errors
     /// When a parameter of the scheduler is given that the other scheduler has.
     pub fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
-        let span = |name| given.duration(name).unwrap_or_default();
-        let t_update = given.duration("t_update");
-        let defaults = if given.is_given("target") || given.is_given("rtt_max") {
-            Self::with(span("target"), span("rtt_max"), t_update, link.mtu)
+        let t_update = T_UPDATE.read(given);
+        let defaults = if TARGET.is_given(given) || RTT_MAX.is_given(given) {
+            Self::with(TARGET.read(given), RTT_MAX.read(given), t_update, link.mtu)
         } else {
             Self::linux(t_update, link.mtu)
         };
-        let th_len = given.number("th_len").map_or(defaults.th_len, |packets| Packets::new(packets as u64));
-        let is_shifted = given.choice("scheduler") == Some("time-shifted");
-        let unused = if is_shifted { "classic_weight" } else { "tshift" };
+        let scheduler = SCHEDULER.read(given);
+        let is_shifted = scheduler == TIME_SHIFTED;
+        let unused = if is_shifted { CLASSIC_WEIGHT.name() } else { TSHIFT.name() };
         if given.is_given(unused) {
-            let word = if is_shifted { "time-shifted" } else { "wrr" };
-            return Err(ParamError { param: unused, message: alloc::format!("has no use with scheduler `{word}`") });
+            return Err(ParamError { param: unused, message: alloc::format!("has no use with scheduler `{scheduler}`") });
         }
         Ok(Self {
-            alpha: given.number("alpha").unwrap_or(defaults.alpha),
-            beta: given.number("beta").unwrap_or(defaults.beta),
-            k: given.number("k").unwrap_or(defaults.k),
-            min_th: span("min_th"),
-            range: span("range"),
-            th_len,
+            alpha: ALPHA.read(given).unwrap_or(defaults.alpha),
+            beta: BETA.read(given).unwrap_or(defaults.beta),
+            k: K.read(given),
+            min_th: MIN_TH.read(given),
+            range: RANGE.read(given),
+            th_len: Packets::new(TH_LEN.read(given).into()),
             scheduler: if is_shifted {
-                Order::TimeShifted(span("tshift"))
+                Order::TimeShifted(TSHIFT.read(given))
             } else {
-                let share = given.number("classic_weight").unwrap_or(0.1);
-                Order::WeightedRoundRobin { classic: (share * WHOLE as f64 + 0.5) as i64 }
+                Order::weighted(CLASSIC_WEIGHT.read(given))
             },
             ..defaults
         })
@@ -142,26 +144,54 @@ impl DualPi2Params {
 const RFC: &str = "RFC 9332 appendix A.1";
 const LINUX: &str = "Linux sch_dualpi2";
 
-const fn duration(name: &'static str, default: Duration, range: (f64, f64), doc: &'static str, source: &'static str) -> Param {
-    Param::duration(name, default).within(range.0, range.1).about(doc).from_source(source)
+const fn duration(name: &'static str, default: Duration, range: (f64, f64), doc: &'static str) -> TypedParam<Duration> {
+    TypedParam::duration(name, default).within(range.0, range.1).about(doc)
 }
 
-const fn gain(name: &'static str, how: &'static str, doc: &'static str) -> Param {
-    Param::auto(name, Unit::Number, how).within(0.0, 1e6).about(doc).from_source(RFC)
+const fn gain(name: &'static str, how: &'static str, doc: &'static str) -> TypedParam<Option<f64>> {
+    TypedParam::auto(name, how).within(0.0, 1e6).about(doc).from_source(RFC)
 }
 
-const fn number(
-    name: &'static str,
-    unit: Unit,
-    default: f64,
-    range: (f64, f64),
-    doc: &'static str,
-    source: &'static str,
-) -> Param {
-    Param::new(name, unit, ParamDefault::Value(Value::Number(default))).within(range.0, range.1).about(doc).from_source(source)
-}
-
-const LONG: (f64, f64) = (1e-6, 100.0);
+pub(super) const ECN: TypedParam<bool> =
+    TypedParam::on("ecn").about("mark; without, all packets go to the classic queue").from_source(RFC);
+const TARGET: TypedParam<Duration> = duration("target", Duration::ms(15), (1e-6, 100.0), "delay to settle at").from_source(RFC);
+const RTT_MAX: TypedParam<Duration> = duration(
+    "rtt_max",
+    Duration::ms(100),
+    (1e-5, 100.0),
+    "longest round-trip time expected; it and target set the gains where one of them is given",
+)
+.from_source(RFC);
+const T_UPDATE: TypedParam<Option<Duration>> =
+    TypedParam::auto("t_update", "16 ms; with target or rtt_max given the smaller of target and rtt_max / 3")
+        .within(1e-6, 100.0)
+        .about("time between updates of the probability")
+        .from_source(LINUX);
+const ALPHA: TypedParam<Option<f64>> =
+    gain("alpha", "41/256; with target or rtt_max given 0.1 t_update / rtt_max^2", "gain on the distance to the target, in 1/s");
+const BETA: TypedParam<Option<f64>> =
+    gain("beta", "819/256; with target or rtt_max given 0.3 / rtt_max", "gain on the change of the delay, in 1/s");
+const K: TypedParam<f64> = TypedParam::number("k", 2.0)
+    .within(0.01, 100.0)
+    .about("coupling of L4S marks to the root of classic signals")
+    .from_source(RFC);
+const MIN_TH: TypedParam<Duration> =
+    duration("min_th", Duration::ms(1), (0.0, 10.0), "sojourn time up to which L4S packets are not marked for it")
+        .from_source(LINUX);
+const RANGE: TypedParam<Duration> =
+    duration("range", Duration::ZERO, (0.0, 10.0), "this much later all are; 0 is a step").from_source(LINUX);
+const TH_LEN: TypedParam<u32> =
+    TypedParam::count("th_len", 0).within(0.0, 1e6).about("but only with more packets than this behind").from_source(LINUX);
+const TIME_SHIFTED: &str = "time-shifted";
+const SCHEDULER: TypedParam<&str> = TypedParam::word("scheduler", &["wrr", TIME_SHIFTED], "wrr")
+    .about("which queue goes next: weighted round robin, or the older head with L4S packets made older")
+    .from_source("Linux; RFC 9332 appendix A.1");
+const CLASSIC_WEIGHT: TypedParam<f64> = TypedParam::ratio("classic_weight", 0.1)
+    .within(0.001, 0.999)
+    .about("the classic queue's share while both have packets")
+    .from_source("Linux");
+const TSHIFT: TypedParam<Duration> =
+    duration("tshift", Duration::ms(50), (0.0, 100.0), "how much older L4S packets count").from_source(RFC);
 
 pub(super) const KIND: KindSpec = KindSpec {
     base: Kind {
@@ -170,41 +200,19 @@ pub(super) const KIND: KindSpec = KindSpec {
         title: "DualPI2",
         summary: "Two queues with coupled signals: low delay for scalable (L4S) senders next to classic ones",
         params: &[
-            Param::on("ecn").about("mark; without, all packets go to the classic queue").from_source(RFC),
-            duration("target", Duration::ms(15), LONG, "delay to settle at", RFC),
-            duration(
-                "rtt_max",
-                Duration::ms(100),
-                (1e-5, 100.0),
-                "longest round-trip time expected; it and target set the gains where one of them is given",
-                RFC,
-            ),
-            Param::auto("t_update", Unit::Duration, "16 ms; with target or rtt_max given the smaller of target and rtt_max / 3")
-                .within(LONG.0, LONG.1)
-                .about("time between updates of the probability")
-                .from_source(LINUX),
-            gain(
-                "alpha",
-                "41/256; with target or rtt_max given 0.1 t_update / rtt_max^2",
-                "gain on the distance to the target, in 1/s",
-            ),
-            gain("beta", "819/256; with target or rtt_max given 0.3 / rtt_max", "gain on the change of the delay, in 1/s"),
-            number("k", Unit::Number, 2.0, (0.01, 100.0), "coupling of L4S marks to the root of classic signals", RFC),
-            duration("min_th", Duration::ms(1), (0.0, 10.0), "sojourn time up to which L4S packets are not marked for it", LINUX),
-            duration("range", Duration::ZERO, (0.0, 10.0), "this much later all are; 0 is a step", LINUX),
-            number("th_len", Unit::Count, 0.0, (0.0, 1e6), "but only with more packets than this behind", LINUX),
-            Param::choice("scheduler", &["wrr", "time-shifted"], "wrr")
-                .about("which queue goes next: weighted round robin, or the older head with L4S packets made older")
-                .from_source("Linux; RFC 9332 appendix A.1"),
-            number(
-                "classic_weight",
-                Unit::Ratio,
-                0.1,
-                (0.001, 0.999),
-                "the classic queue's share while both have packets",
-                "Linux",
-            ),
-            duration("tshift", Duration::ms(50), (0.0, 100.0), "how much older L4S packets count", RFC),
+            ECN.param,
+            TARGET.param,
+            RTT_MAX.param,
+            T_UPDATE.param,
+            ALPHA.param,
+            BETA.param,
+            K.param,
+            MIN_TH.param,
+            RANGE.param,
+            TH_LEN.param,
+            SCHEDULER.param,
+            CLASSIC_WEIGHT.param,
+            TSHIFT.param,
         ],
         source: "RFC 9332",
     },

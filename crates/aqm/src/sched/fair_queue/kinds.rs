@@ -1,7 +1,7 @@
 //! The kinds of fair queue that a file can name, and the scheduler's settings from their
 //! parameters.
 
-use super::{ETHERNET, FairQueue, FairQueueParams, Hashing, Share, ShownBacklog, Victim};
+use super::{FairQueue, FairQueueParams, Hashing, Share, ShownBacklog, Victim};
 use crate::algo::codel::{self, CoDel};
 use crate::algo::{Algorithm, AnyAqm};
 use crate::arithmetic::ARITHMETIC;
@@ -9,56 +9,44 @@ use crate::books::EcnPolicy;
 use crate::outline::aside;
 use crate::qdisc::Packet;
 use crate::sched::{Scheduler, Setup};
-use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, Size, Unit};
+use crate::spec::{Choice, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, Size, TypedParam, Unit};
+use goodqueue_base::units::{Bytes, Duration};
 
-pub(crate) const fn choice(
-    name: &'static str,
-    words: &'static [&'static str],
-    default: &'static str,
-    doc: &'static str,
-    source: &'static str,
-) -> Param {
-    Param::choice(name, words, default).about(doc).from_source(source)
+impl Choice for Hashing {
+    const WORDS: &'static [(&'static str, Self)] = &[("direct", Self::Direct), ("set-associative", Self::SetAssociative)];
 }
 
-pub(crate) const FLOWS: Param = Param::count("flows", 1024.0)
+pub(crate) const FLOWS: TypedParam<u32> = TypedParam::count("flows", 1024)
     .within(1.0, 65536.0)
     .about("queues that packets are hashed into")
     .from_source("RFC 8290 §5.2.4");
-pub(crate) const QUANTUM: Param = Param::auto("quantum", Unit::Size, "one MTU and the header")
+pub(crate) const QUANTUM: TypedParam<Option<Size>> = TypedParam::auto("quantum", "one MTU and the header")
     .within(1.0, 1e9)
     .about("bytes that a flow may send in its turn")
     .from_source("Linux; RFC 8290 §5.2.3");
-pub(crate) const HEADER: Param = Param::size("header", Size::Bytes(ETHERNET.get() as f64))
+pub(crate) const HEADER: TypedParam<Bytes> = TypedParam::size_in_bytes("header", Bytes::new(14))
     .within(0.0, 1e4)
     .about("what a packet counts in a turn besides its own bytes: its Ethernet header; 0 where lengths include it")
     .from_source("Linux");
-pub(crate) const MEMORY_LIMIT: Param = Param::size("memory_limit", Size::Bytes((32u32 << 20) as f64))
+pub(crate) const MEMORY_LIMIT: TypedParam<Bytes> = TypedParam::size_in_bytes("memory_limit", Bytes::new(32 << 20))
     .within(1.0, i32::MAX as f64)
     .about("bytes that all flows together may hold")
     .from_source("Linux");
-const DROP_BATCH: Param = Param::count("drop_batch", 64.0)
+const DROP_BATCH: TypedParam<u32> = TypedParam::count("drop_batch", 64)
     .within(1.0, 1e6)
     .about("most packets dropped at once from the fattest flow over the limit")
     .from_source("Linux");
-pub(crate) const PERTURBATION: Param = Param::auto("perturbation", Unit::Duration, "never")
+pub(crate) const PERTURBATION: TypedParam<Option<Duration>> = TypedParam::auto("perturbation", "never")
     .within(1e-3, 1e6)
     .about("how often the hash salt is drawn again")
     .from_source("RFC 8290 §4.1.1");
-pub(crate) const HASH: Param = choice(
-    "hash",
-    &["direct", "set-associative"],
-    "direct",
-    "how a flow finds its queue: by its hash alone, or a free one of the eight that the hash names",
-    "RFC 8290 §4.1.1; Linux sch_cake",
-);
-const GUARD: Param = choice(
-    "guard",
-    &["total", "flow"],
-    "total",
-    "whose backlog must exceed one MTU before CoDel may signal: all flows' or the flow's own",
-    "Linux; RFC 8289 §4.4 reads as the flow's own",
-);
+pub(crate) const HASH: TypedParam<Hashing> = TypedParam::choice("hash", "direct")
+    .about("how a flow finds its queue: by its hash alone, or a free one of the eight that the hash names")
+    .from_source("RFC 8290 §4.1.1; Linux sch_cake");
+const GUARD: TypedParam<&str> = TypedParam::word("guard", &["total", "flow"], "total")
+    .about("whose backlog must exceed one MTU before CoDel may signal: all flows' or the flow's own")
+    .from_source("Linux; RFC 8289 §4.4 reads as the flow's own");
+const ECN: TypedParam<bool> = TypedParam::on("ecn").about("mark; without, signals drop").from_source("Linux");
 const OF: Param = Param::auto("of", Unit::Algorithm, "none: it must be named")
     .about("the algorithm of each flow, with its own parameters")
     .from_source("RFC 8290 §4");
@@ -74,20 +62,20 @@ const FQ_CODEL: KindSpec = KindSpec {
         title: "FQ-CoDel",
         summary: "Fair queueing by deficit round robin, CoDel on each flow",
         params: &[
-            Param::on("ecn").about("mark; without, signals drop").from_source("Linux"),
-            FLOWS,
-            QUANTUM,
-            HEADER,
-            MEMORY_LIMIT,
-            DROP_BATCH,
-            PERTURBATION,
-            HASH,
-            GUARD,
-            codel::TARGET,
-            codel::INTERVAL,
-            codel::CE_THRESHOLD,
-            codel::REENTRY,
-            ARITHMETIC,
+            ECN.param,
+            FLOWS.param,
+            QUANTUM.param,
+            HEADER.param,
+            MEMORY_LIMIT.param,
+            DROP_BATCH.param,
+            PERTURBATION.param,
+            HASH.param,
+            GUARD.param,
+            codel::TARGET.param,
+            codel::INTERVAL.param,
+            codel::CE_THRESHOLD.param,
+            codel::REENTRY.param,
+            ARITHMETIC.param,
         ],
         source: "RFC 8290",
     },
@@ -108,7 +96,7 @@ impl Scheduler for FqCoDelKind {
     ) -> Result<R, ParamError> {
         let codel = CoDel::build(given, setup.link)?;
         let params = FairQueueParams::build(given, setup.link)?;
-        let ecn = if given.switch("ecn") == Some(false) { EcnPolicy::Drop } else { setup.ecn };
+        let ecn = if ECN.read(given) { setup.ecn } else { EcnPolicy::Drop };
         Ok(aside(|| {
             let mut queue = FairQueue::over(&codel, setup.link.limit, params);
             queue.set_up(Setup { ecn, ..setup });
@@ -127,7 +115,16 @@ const FAIR: KindSpec = KindSpec {
         aliases: &[],
         title: "Fair queueing",
         summary: "Fair queueing by deficit round robin over the algorithm named in `of`",
-        params: &[OF, FLOWS, QUANTUM, HEADER, MEMORY_LIMIT, DROP_BATCH, PERTURBATION, HASH],
+        params: &[
+            OF,
+            FLOWS.param,
+            QUANTUM.param,
+            HEADER.param,
+            MEMORY_LIMIT.param,
+            DROP_BATCH.param,
+            PERTURBATION.param,
+            HASH.param,
+        ],
         source: "RFC 8290 §4",
     },
     family: Family::FlowQueueing,
@@ -159,27 +156,45 @@ impl Scheduler for FairKind {
     }
 }
 
+impl Default for FairQueueParams {
+    /// 1024 flows, turns of one packet of 1500 bytes with its Ethernet header, 32 MiB, 64 packets
+    /// of the fattest flow, no renewal (RFC 8290 §5.2, Linux), the flow's own backlog.
+    fn default() -> Self {
+        Self {
+            flows: FLOWS.default,
+            share: Share::Bytes(Bytes::new(1500) + HEADER.default),
+            header: HEADER.default,
+            memory_limit: MEMORY_LIMIT.default,
+            victim: Victim::Fattest { batch: DROP_BATCH.default },
+            hashing: HASH.default,
+            perturbation: PERTURBATION.default,
+            shown: ShownBacklog::Flow,
+        }
+    }
+}
+
 impl FairQueueParams {
-    /// The scheduler's part of the parameters of a kind that has these of them: `flows`, `quantum`,
+    /// The scheduler's part of the parameters of a kind that has `flows`, `quantum`, and some of
     /// `header`, `memory_limit`, `drop_batch`, `perturbation`, `hash` and `guard`.
     ///
     /// # Errors
     /// When a size is given as a time and the link's rate is unknown.
     pub fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
-        let defaults = Self::default();
-        let count = |name| given.listed(name).and_then(|name| given.number(name)).map(|n| n as u32);
-        let word = |name| given.listed(name).and_then(|name| given.choice(name));
-        let bytes = |name| given.listed(name).map_or(Ok(None), |name| given.bytes(name, link.mtu, link.rate));
-        let header = bytes("header")?.unwrap_or_default();
+        let bytes = |size: &TypedParam<Bytes>, unlisted| {
+            if given.lists(size.name()) { size.bytes(given, link.mtu, link.rate) } else { Ok(unlisted) }
+        };
+        let header = bytes(&HEADER, Bytes::ZERO)?;
+        let is_total = given.lists(GUARD.name()) && GUARD.read(given) == "total";
+        let quantum = QUANTUM.bytes(given, link.mtu, link.rate)?;
         Ok(Self {
-            flows: count("flows").unwrap_or(defaults.flows),
-            share: Share::Bytes(bytes("quantum")?.unwrap_or(link.mtu + header)),
+            flows: FLOWS.read(given),
+            share: Share::Bytes(quantum.unwrap_or(link.mtu + header)),
             header,
-            memory_limit: bytes("memory_limit")?.unwrap_or(defaults.memory_limit),
-            victim: count("drop_batch").map_or(defaults.victim, |batch| Victim::Fattest { batch }),
-            hashing: if word("hash") == Some("set-associative") { Hashing::SetAssociative } else { Hashing::Direct },
-            perturbation: given.listed("perturbation").and_then(|name| given.duration(name)),
-            shown: if word("guard") == Some("total") { ShownBacklog::Total } else { ShownBacklog::Flow },
+            memory_limit: bytes(&MEMORY_LIMIT, MEMORY_LIMIT.default)?,
+            victim: Victim::Fattest { batch: DROP_BATCH.read_if_listed(given) },
+            hashing: HASH.read_if_listed(given),
+            perturbation: PERTURBATION.read_if_listed(given),
+            shown: if is_total { ShownBacklog::Total } else { ShownBacklog::Flow },
         })
     }
 }

@@ -1,9 +1,7 @@
 //! The promises to each class, and the parameters of kind `jobs`.
 
-use crate::spec::{
-    Default as ParamDefault, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, Unit, Value,
-};
-use goodqueue_base::units::{Class, Duration};
+use crate::spec::{Choice, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, TypedParam};
+use goodqueue_base::units::{Class, Duration, Rate};
 
 /// Most classes.
 pub(super) const MAX: usize = Class::COUNT;
@@ -39,6 +37,10 @@ pub enum DropEnd {
     Head,
 }
 
+impl Choice for DropEnd {
+    const WORDS: &'static [(&'static str, Self)] = &[("tail", Self::Tail), ("head", Self::Head)];
+}
+
 /// The projection that marks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProjectionParams {
@@ -72,26 +74,61 @@ pub struct JobsParams {
     pub projection: Option<ProjectionParams>,
 }
 
-macro_rules! names {
-    ($prefix:literal) => {
-        [
-            concat!($prefix, "_0"),
-            concat!($prefix, "_1"),
-            concat!($prefix, "_2"),
-            concat!($prefix, "_3"),
-            concat!($prefix, "_4"),
-            concat!($prefix, "_5"),
-            concat!($prefix, "_6"),
-            concat!($prefix, "_7"),
-        ]
+/// The parameters of one class's promise.
+struct ClassParams {
+    delay_share: TypedParam<Option<f64>>,
+    loss_share: TypedParam<Option<f64>>,
+    delay_bound: TypedParam<Option<Duration>>,
+    loss_bound: TypedParam<Option<f64>>,
+    rate: TypedParam<Option<Rate>>,
+}
+
+impl ClassParams {
+    const COUNT: usize = 5;
+
+    const fn list(&self) -> [&Param; Self::COUNT] {
+        [&self.delay_share.param, &self.loss_share.param, &self.delay_bound.param, &self.loss_bound.param, &self.rate.param]
+    }
+}
+
+const fn promised<T: Copy>(param: TypedParam<T>, range: (f64, f64), doc: &'static str) -> TypedParam<T> {
+    param.within(range.0, range.1).about(doc).from_source("Liebeherr and Christin 2001")
+}
+
+macro_rules! classes {
+    ($($class:literal)+) => {
+        [$(ClassParams {
+            delay_share: promised(
+                TypedParam::auto(concat!("delay_share_", $class), "not promised"),
+                (1e-6, 1e6),
+                "delay in relation to that of other classes",
+            ),
+            loss_share: promised(
+                TypedParam::auto(concat!("loss_share_", $class), "not promised"),
+                (1e-6, 1e6),
+                "loss ratio in relation to that of other classes",
+            ),
+            delay_bound: promised(
+                TypedParam::auto(concat!("delay_bound_", $class), "not promised"),
+                (1e-6, 100.0),
+                "longest delay",
+            ),
+            loss_bound: promised(
+                TypedParam::auto_ratio(concat!("loss_bound_", $class), "not promised"),
+                (0.0, 1.0),
+                "largest loss ratio in a busy period",
+            ),
+            rate: promised(
+                TypedParam::auto(concat!("rate_", $class), "not promised"),
+                (1.0, 1e13),
+                "least rate, framing included",
+            ),
+        }),+]
     };
 }
 
-const DELAY_SHARE: [&str; MAX] = names!("delay_share");
-const LOSS_SHARE: [&str; MAX] = names!("loss_share");
-const DELAY_BOUND: [&str; MAX] = names!("delay_bound");
-const LOSS_BOUND: [&str; MAX] = names!("loss_bound");
-const RATE: [&str; MAX] = names!("rate");
+/// The parameters of each class. Not a constant, of which a copy would go on the stack.
+static OF_CLASS: [ClassParams; MAX] = classes![0 1 2 3 4 5 6 7];
 
 impl JobsParams {
     /// The settings of kind `jobs`.
@@ -100,44 +137,41 @@ impl JobsParams {
     /// When a class is promised something that does not exist, the link's rate is unknown, or the
     /// projection is off and has parameters.
     pub fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
-        let classes = given.number("classes").map_or(4, |n| n as usize);
-        // By reference, and not a copy of all names on the stack.
-        for names in [&DELAY_SHARE, &LOSS_SHARE, &DELAY_BOUND, &LOSS_BOUND, &RATE] {
-            if let Some(param) = names[classes..].iter().find(|name| given.is_given(name)) {
-                let message = alloc::format!("no such class: there are {classes}, numbered from 0");
-                return Err(ParamError { param, message });
-            }
+        let classes = CLASSES.read(given) as usize;
+        let missing = OF_CLASS[classes..].iter().flat_map(|class| class.list());
+        if let Some(param) = missing.map(|param| param.name).find(|name| given.is_given(name)) {
+            let message = alloc::format!("no such class: there are {classes}, numbered from 0");
+            return Err(ParamError { param, message });
         }
         if link.rate.is_none() {
             return Err(ParamError { param: "kind", message: "jobs needs a link of known rate".into() });
         }
-        let promise = |class: usize| Promise {
-            delay_share: given.number(DELAY_SHARE[class]),
-            loss_share: given.number(LOSS_SHARE[class]),
-            delay_bound: given.duration(DELAY_BOUND[class]).map(Duration::as_secs_f64),
-            loss_bound: given.number(LOSS_BOUND[class]),
-            rate: given.rate(RATE[class]).map_or(0.0, |rate| rate.as_bytes_s_f64()),
+        let promise = |class: &ClassParams| Promise {
+            delay_share: class.delay_share.read(given),
+            loss_share: class.loss_share.read(given),
+            delay_bound: class.delay_bound.read(given).map(Duration::as_secs_f64),
+            loss_bound: class.loss_bound.read(given),
+            rate: class.rate.read(given).map_or(0.0, |rate| rate.as_bytes_s_f64()),
         };
-        let projects = given.switch("projection") == Some(true);
-        if let Some(param) =
-            ["flows", "alpha", "b_lim", "rtt", "horizon"].into_iter().find(|name| !projects && given.is_given(name))
-        {
+        let projects = PROJECTION.read(given);
+        let of_projection = [FLOWS.name(), ALPHA.name(), B_LIM.name(), RTT.name(), HORIZON.name()];
+        if let Some(param) = of_projection.into_iter().find(|name| !projects && given.is_given(name)) {
             return Err(ParamError { param, message: "has no use without projection = true".into() });
         }
-        let rtt = given.duration("rtt").unwrap_or(Duration::ms(100));
+        let rtt = RTT.read(given);
         let projection = ProjectionParams {
-            flows: given.number("flows").map_or(10, |n| n as usize),
-            alpha: given.number("alpha").unwrap_or(0.9),
-            b_lim: given.number("b_lim").unwrap_or(1.0),
-            horizon: given.duration("horizon").unwrap_or(rtt),
+            flows: FLOWS.read(given) as usize,
+            alpha: ALPHA.read(given),
+            b_lim: B_LIM.read(given),
+            horizon: HORIZON.read(given).unwrap_or(rtt),
             rtt,
         };
         Ok(Self {
-            promises: (0..classes).rev().map(promise).collect(),
-            separate: given.choice("buffers") == Some("separate"),
-            drop: if given.choice("drop") == Some("head") { DropEnd::Head } else { DropEnd::Tail },
-            sampling: given.number("sampling").map_or(1, |n| n as u32),
-            shares_pain: given.choice("delay_drops") == Some("shared"),
+            promises: OF_CLASS[..classes].iter().rev().map(promise).collect(),
+            separate: BUFFERS.read(given) == "separate",
+            drop: DROP.read(given),
+            sampling: SAMPLING.read(given),
+            shares_pain: DELAY_DROPS.read(given) == "shared",
             projection: projects.then_some(projection),
         })
     }
@@ -145,71 +179,67 @@ impl JobsParams {
 
 const NS2: &str = "ns-2.35";
 
-const fn of_class(name: &'static str, unit: Unit, range: (f64, f64), doc: &'static str) -> Param {
-    Param::auto(name, unit, "not promised").within(range.0, range.1).about(doc).from_source("Liebeherr and Christin 2001")
-}
+const KOO: &str = "Koo, Ahn and Chung §4.1";
 
-const fn choice(
-    name: &'static str,
-    words: &'static [&'static str],
-    default: &'static str,
-    doc: &'static str,
-    source: &'static str,
-) -> Param {
-    Param::choice(name, words, default).about(doc).from_source(source)
-}
-
-const fn number(
-    name: &'static str,
-    unit: Unit,
-    default: f64,
-    range: (f64, f64),
-    doc: &'static str,
-    source: &'static str,
-) -> Param {
-    Param::new(name, unit, ParamDefault::Value(Value::Number(default))).within(range.0, range.1).about(doc).from_source(source)
-}
+const CLASSES: TypedParam<u32> = TypedParam::count("classes", 4)
+    .within(1.0, MAX as f64)
+    .about("how many; packets of higher classes belong to the highest")
+    .from_source(NS2);
+const BUFFERS: TypedParam<&str> = TypedParam::word("buffers", &["shared", "separate"], "shared")
+    .about("do classes share the limit, or have equal parts of it")
+    .from_source(NS2);
+const DROP: TypedParam<DropEnd> = TypedParam::choice("drop", "tail")
+    .about("which packet leaves a class that must drop: its newest or its oldest")
+    .from_source(NS2);
+const SAMPLING: TypedParam<u32> =
+    TypedParam::count("sampling", 1).within(1.0, 1e6).about("packets between adjustments of relative delays").from_source(NS2);
+const DELAY_DROPS: TypedParam<&str> = TypedParam::word("delay_drops", &["own", "shared"], "own")
+    .about("who drops for a delay bound: its class, or all by their loss shares")
+    .from_source(NS2);
+const PROJECTION: TypedParam<bool> = TypedParam::off("projection")
+    .about("mark flows before the queue that their windows will make exceeds b_lim")
+    .from_source("Koo, Ahn and Chung §2.6; our reconstruction");
+const FLOWS: TypedParam<u32> =
+    TypedParam::count("flows", 10).within(1.0, 64.0).about("flows that the projection follows one by one").from_source(KOO);
+const ALPHA: TypedParam<f64> =
+    TypedParam::ratio("alpha", 0.9).within(0.0, 0.999).about("weight of the old estimate of a window").from_source(KOO);
+const B_LIM: TypedParam<f64> = TypedParam::ratio("b_lim", 1.0)
+    .within(0.01, 1.0)
+    .about("backlog that must not be exceeded, as a share of the limit")
+    .from_source("our choice");
+const RTT: TypedParam<Duration> = TypedParam::duration("rtt", Duration::ms(100))
+    .within(1e-4, 10.0)
+    .about("round-trip time that flows are taken to have")
+    .from_source("our choice");
+const HORIZON: TypedParam<Option<Duration>> = TypedParam::auto("horizon", "rtt")
+    .within(1e-4, 10.0)
+    .about("how far the projection looks ahead")
+    .from_source("our reconstruction");
 
 const OTHERS: [Param; 11] = [
-    number("classes", Unit::Count, 4.0, (1.0, MAX as f64), "how many; packets of higher classes belong to the highest", NS2),
-    choice("buffers", &["shared", "separate"], "shared", "do classes share the limit, or have equal parts of it", NS2),
-    choice("drop", &["tail", "head"], "tail", "which packet leaves a class that must drop: its newest or its oldest", NS2),
-    number("sampling", Unit::Count, 1.0, (1.0, 1e6), "packets between adjustments of relative delays", NS2),
-    choice("delay_drops", &["own", "shared"], "own", "who drops for a delay bound: its class, or all by their loss shares", NS2),
-    Param::off("projection")
-        .about("mark flows before the queue that their windows will make exceeds b_lim")
-        .from_source("Koo, Ahn and Chung §2.6; our reconstruction"),
-    number("flows", Unit::Count, 10.0, (1.0, 64.0), "flows that the projection follows one by one", "Koo, Ahn and Chung §4.1"),
-    number("alpha", Unit::Ratio, 0.9, (0.0, 0.999), "weight of the old estimate of a window", "Koo, Ahn and Chung §4.1"),
-    number("b_lim", Unit::Ratio, 1.0, (0.01, 1.0), "backlog that must not be exceeded, as a share of the limit", "our choice"),
-    Param::duration("rtt", Duration::ms(100))
-        .within(1e-4, 10.0)
-        .about("round-trip time that flows are taken to have")
-        .from_source("our choice"),
-    Param::auto("horizon", Unit::Duration, "rtt")
-        .within(1e-4, 10.0)
-        .about("how far the projection looks ahead")
-        .from_source("our reconstruction"),
+    CLASSES.param,
+    BUFFERS.param,
+    DROP.param,
+    SAMPLING.param,
+    DELAY_DROPS.param,
+    PROJECTION.param,
+    FLOWS.param,
+    ALPHA.param,
+    B_LIM.param,
+    RTT.param,
+    HORIZON.param,
 ];
 
-/// The others, and five for each class.
-const PARAMS: [Param; OTHERS.len() + 5 * MAX] = {
-    let mut all = [OTHERS[0]; OTHERS.len() + 5 * MAX];
-    let mut index = 0;
-    while index < OTHERS.len() {
-        all[index] = OTHERS[index];
-        index += 1;
-    }
-    let mut class = 0;
-    while class < MAX {
-        let own = index + 5 * class;
-        let share = (1e-6, 1e6);
-        all[own] = of_class(DELAY_SHARE[class], Unit::Number, share, "delay in relation to that of other classes");
-        all[own + 1] = of_class(LOSS_SHARE[class], Unit::Number, share, "loss ratio in relation to that of other classes");
-        all[own + 2] = of_class(DELAY_BOUND[class], Unit::Duration, (1e-6, 100.0), "longest delay");
-        all[own + 3] = of_class(LOSS_BOUND[class], Unit::Ratio, (0.0, 1.0), "largest loss ratio in a busy period");
-        all[own + 4] = of_class(RATE[class], Unit::Rate, (1.0, 1e13), "least rate, framing included");
-        class += 1;
+/// The others, and those of each class.
+const PARAMS: [Param; OTHERS.len() + ClassParams::COUNT * MAX] = {
+    let mut all = [OTHERS[0]; OTHERS.len() + ClassParams::COUNT * MAX];
+    let mut place = 0;
+    while place < all.len() {
+        all[place] = match place.checked_sub(OTHERS.len()) {
+            None => OTHERS[place],
+            Some(own) => *OF_CLASS[own / ClassParams::COUNT].list()[own % ClassParams::COUNT],
+        };
+        place += 1;
     }
     all
 };
