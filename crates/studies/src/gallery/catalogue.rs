@@ -26,8 +26,8 @@ const GLIMPSE: Duration = Duration::ms(2);
 const LONGER_GLIMPSE: Duration = Duration::secs(2);
 const MAX_LONGER_GLIMPSES: usize = 8;
 
-/// Checks every expression of a paper by dry runs, in which figures are placeholders, and every name
-/// in its figures and tables.
+/// Checks every expression of a paper by dry runs, in which figures are placeholders, and every
+/// name in its figures and tables.
 ///
 /// # Errors
 /// At the first that is wrong, with its place in the file.

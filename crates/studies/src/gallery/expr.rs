@@ -11,8 +11,8 @@
 //! - operators `+ - * /` and `< <= > >= == !=`, element by element on lists
 //! - functions, of which `map`, `filter`, `all` and `each_run` take a closure last
 //!
-//! Everything else is Rhai's. Loops, definitions and assignments have no use here: the first two are
-//! switched off. Work, memory, depth and sizes are bounded, since a gallery can be someone else's.
+//! Everything else is Rhai's, without loops and definitions. Work, memory, depth and sizes are
+//! bounded, since a gallery can be someone else's.
 
 mod arithmetic;
 mod array;

@@ -42,8 +42,8 @@ pub struct Expr {
     text: String,
 }
 
-/// Most levels of a tree. Parsing and evaluation recurse over it, so a deeper one could overflow the
-/// stack.
+/// Most levels of a tree. Parsing and evaluation recurse over it, so a deeper one could overflow
+/// the stack.
 const MAX_DEPTH: usize = 100;
 /// Closures within closures.
 const MAX_CALL_LEVELS: usize = 16;
@@ -58,7 +58,11 @@ const MAX_MAP_SIZE: usize = 100;
 const MAX_WORK: u64 = 200_000_000;
 
 /// More elements than any row holds at one time: a million samples of a series take four million.
-const MAX_HELD: u64 = 4_000_000;
+const MAX_HELD: u64 = 5_000_000;
+
+/// Words and signs of Rhai that are off: they define, evaluate texts, keep on after a fault, or
+/// calculate with whole numbers in a way of their own.
+const UNUSED: [&str; 11] = ["fn", "eval", "try", "throw", "+=", "-=", "*=", "/=", "%=", "**=", "%"];
 
 /// An engine without functions: Rhai as far as measures use it, with its limits.
 pub(crate) fn engine() -> Engine {
@@ -75,9 +79,10 @@ pub(crate) fn engine() -> Engine {
         .set_strict_variables(true)
         .set_fail_on_invalid_map_property(true)
         // Rhai's own arithmetic on whole numbers drops remainders.
-        .set_fast_operators(false)
-        .disable_symbol("fn")
-        .disable_symbol("eval");
+        .set_fast_operators(false);
+    for word in UNUSED {
+        engine.disable_symbol(word);
+    }
     engine
 }
 
@@ -149,7 +154,7 @@ impl Machine {
 
     fn engine(self: &Rc<Self>) -> Engine {
         let mut engine = engine();
-        // Rhai counts anew in each closure that a function calls, so operations are counted here too.
+        // Rhai counts anew in each closure that a function calls.
         let machine = Rc::clone(self);
         engine.on_progress(move |_| machine.spend(1).err().map(Dynamic::from));
         let any = TypeId::of::<Dynamic>();

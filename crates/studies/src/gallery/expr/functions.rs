@@ -31,21 +31,8 @@ pub(super) fn call(name: &str, arguments: &[Value]) -> Option<Outcome> {
 
 /// Whether a function gives one number, whatever it is given.
 pub(super) fn gives_number(name: &str) -> bool {
-    const NAMES: [&str; 12] = [
-        "min",
-        "max",
-        "mean",
-        "median",
-        "sum",
-        "stddev",
-        "quantile",
-        "spearman",
-        "slope",
-        "inversions",
-        "autocorrelation_peak",
-        "count",
-    ];
-    NAMES.contains(&name)
+    matches!(name, "min" | "max" | "mean" | "median" | "sum" | "stddev" | "count" | "inversions")
+        || matches!(name, "quantile" | "spearman" | "slope" | "autocorrelation_peak")
 }
 
 fn finite(value: f64) -> Outcome {
@@ -137,13 +124,6 @@ fn autocorrelation(arguments: &[Value]) -> Outcome {
     finite(statistics::autocorrelation_peak(&times, &values, *most)?)
 }
 
-fn items(list: &Value) -> Result<&Array, Fault> {
-    match list {
-        Value::Array(items) => Ok(items),
-        other => Err(Fault::Type(format!("is {}: expected a list", other.kind()))),
-    }
-}
-
 /// The value of a closure for its arguments.
 type Apply<'a> = &'a mut dyn FnMut(Vec<Value>) -> Result<Value, Box<EvalAltResult>>;
 
@@ -151,30 +131,36 @@ type Apply<'a> = &'a mut dyn FnMut(Vec<Value>) -> Result<Value, Box<EvalAltResul
 /// what is measured decides.
 pub(super) fn higher(name: &str, lists: &[Value], is_dry: bool, apply: Apply<'_>) -> Result<Value, Box<EvalAltResult>> {
     let named = |fault: Fault| fault.within(name);
-    if !["map", "filter", "all"].contains(&name) {
-        return Err(named(Fault::Type("takes no closure".to_owned())).into());
-    }
-    let lists: Vec<&Array> = lists.iter().map(items).collect::<Result<_, _>>().map_err(named)?;
-    let Some(first) = lists.first() else { return Err(named(Fault::Type("expected a list".to_owned())).into()) };
-    if name == "filter" && lists.len() > 1 {
-        return Err(named(Fault::Type("takes one list".to_owned())).into());
-    }
-    if lists.iter().any(|list| list.len() != first.len()) {
-        return Err(named(Fault::NoValue("the lists are not equally long".to_owned())).into());
-    }
-    let mut results = Vec::with_capacity(first.len());
-    for at in 0..first.len() {
+    let lists = equally_long(name, lists).map_err(named)?;
+    let mut results = Vec::with_capacity(lists[0].len());
+    for at in 0..lists[0].len() {
         results.push(apply(lists.iter().map(|list| list[at].clone()).collect())?);
     }
-    match name {
-        "map" => Ok(Value::array(results)),
-        "filter" => {
-            let kept: Vec<bool> = results.iter().map(truth).collect::<Result<_, _>>().map_err(named)?;
-            let kept = first.iter().zip(kept).filter(|(_, keep)| *keep || is_dry);
-            Ok(Value::array(kept.map(|(item, _)| item.clone())))
-        }
-        _ => Ok(every(&results).map_err(named)?),
+    if name == "map" {
+        return Ok(Value::array(results));
     }
+    if name == "all" {
+        return Ok(every(&results).map_err(named)?);
+    }
+    let kept: Vec<bool> = results.iter().map(truth).collect::<Result<_, _>>().map_err(named)?;
+    let kept = lists[0].iter().zip(kept).filter(|(_, keep)| *keep || is_dry);
+    Ok(Value::array(kept.map(|(item, _)| item.clone())))
+}
+
+/// The lists whose elements a closure takes; at least one.
+fn equally_long<'a>(name: &str, given: &'a [Value]) -> Result<Vec<&'a Array>, Fault> {
+    if !["map", "filter", "all"].contains(&name) {
+        return Err(Fault::Type("takes no closure".to_owned()));
+    }
+    let list = |value: &'a Value| if let Value::Array(items) = value { Some(items) } else { None };
+    let lists: Vec<&Array> = given.iter().map(list).collect::<Option<_>>().ok_or_else(|| unfit(name, given))?;
+    if lists.is_empty() || (name == "filter" && lists.len() > 1) {
+        return Err(unfit(name, given));
+    }
+    if lists.iter().any(|list| list.len() != lists[0].len()) {
+        return Err(Fault::NoValue("the lists are not equally long".to_owned()));
+    }
+    Ok(lists)
 }
 
 /// Whether all are true. Of nothing that is no answer: a filter that fits no point would make a row

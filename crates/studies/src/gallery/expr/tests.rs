@@ -115,9 +115,18 @@ fn mistakes_are_said_with_their_place() {
 
 #[test]
 fn loops_definitions_and_evaluation_of_texts_are_off() {
-    for text in
-        ["for x in [1] { }", "while true { }", "loop { }", "fn f() { 1 }", "eval(\"1\")", "import \"x\" as y; 1", "print(1)"]
-    {
+    for text in [
+        "for x in [1] { }",
+        "while true { }",
+        "loop { }",
+        "fn f() { 1 }",
+        "eval(\"1\")",
+        "import \"x\" as y; 1",
+        "print(1)",
+        "let a = 7; a /= 2; a",
+        "7 % 2",
+        "try { 1 } catch { 2 }",
+    ] {
         assert!(shown(text).starts_with("error at character "), "{text}: {}", shown(text));
     }
 }

@@ -83,13 +83,8 @@ fn form(expr: &Expr) -> Option<Form> {
     }
     for name in ["min", "max"] {
         engine.register_raw_fn(name, [any], move |_, given| {
-            formed(
-                given[0]
-                    .clone()
-                    .try_cast::<Form>()
-                    .filter(|form| form.extreme.is_none())
-                    .map(|form| Form { extreme: Some(name), ..form }),
-            )
+            let inner = given[0].clone().try_cast::<Form>().filter(|form| form.extreme.is_none());
+            formed(inner.map(|form| Form { extreme: Some(name), ..form }))
         });
     }
     for sign in ["+", "-", "*", "/"] {
@@ -116,14 +111,17 @@ fn picked(given: &[&mut Dynamic]) -> Option<Form> {
 fn scaled(sign: &str, left: &Dynamic, right: &Dynamic) -> Option<Form> {
     let form = |value: &Dynamic| value.clone().try_cast::<Form>();
     let number = |value: &Dynamic| if let Ok(Value::Number(number)) = Value::of(value) { Some(number) } else { None };
-    match (sign, form(left), number(right)) {
-        ("+", Some(form), Some(by)) => Some(Form { shift: form.shift + by, ..form }),
-        ("-", Some(form), Some(by)) => Some(Form { shift: form.shift - by, ..form }),
-        ("/", Some(form), Some(by)) => Some(Form { factor: form.factor / by, shift: form.shift / by, ..form }),
-        ("*", Some(form), Some(by)) => Some(Form { factor: form.factor * by, shift: form.shift * by, ..form }),
-        ("*", None, None) => scaled(sign, right, left).filter(|_| number(left).is_some()),
-        _ => None,
-    }
+    let (form, by) = match (form(left), number(right)) {
+        (Some(form), Some(by)) => (form, by),
+        _ if sign == "*" => (form(right)?, number(left)?),
+        _ => return None,
+    };
+    Some(match sign {
+        "+" => Form { shift: form.shift + by, ..form },
+        "-" => Form { shift: form.shift - by, ..form },
+        "/" => Form { factor: form.factor / by, shift: form.shift / by, ..form },
+        _ => Form { factor: form.factor * by, shift: form.shift * by, ..form },
+    })
 }
 
 #[cfg(test)]
@@ -144,5 +142,6 @@ mod tests {
         assert_eq!(shown(r#"one("e", "m") - one("f", "m")"#), None);
         assert_eq!(shown(r#"one("e", #{n: x}, "m")"#), None);
         assert_eq!(shown(r#"max(min(pick("e", "m")))"#), None);
+        assert_eq!(shown(r#""a" * "b""#), None);
     }
 }
