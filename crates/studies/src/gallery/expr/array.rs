@@ -19,6 +19,7 @@ pub(super) fn held() -> u64 {
 pub struct Array {
     items: Rc<Items>,
     units: u64,
+    depth: usize,
 }
 
 #[derive(Debug)]
@@ -29,14 +30,21 @@ impl Array {
     pub(super) fn units(&self) -> u64 {
         self.units
     }
+
+    /// Levels of lists within lists.
+    pub(super) fn depth(&self) -> usize {
+        self.depth
+    }
 }
 
 impl FromIterator<Value> for Array {
     fn from_iter<I: IntoIterator<Item = Value>>(items: I) -> Self {
         let items: Box<[Value]> = items.into_iter().collect();
         let units = items.iter().map(units).fold(1, u64::saturating_add);
+        let inner = |item: &Value| if let Value::Array(inner) = item { inner.depth } else { 0 };
+        let depth = 1 + items.iter().map(inner).max().unwrap_or(0);
         HELD.set(HELD.get() + items.len() as u64 + 1);
-        Self { items: Rc::new(Items(items)), units }
+        Self { items: Rc::new(Items(items)), units, depth }
     }
 }
 

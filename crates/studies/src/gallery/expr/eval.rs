@@ -51,11 +51,13 @@ const MAX_VARIABLES: usize = 100;
 /// Bytes of a text.
 const MAX_STRING_SIZE: usize = 4096;
 /// Elements of a list that is written out, with those in its elements.
-const MAX_ARRAY_SIZE: usize = 10_000;
+const MAX_ARRAY_SIZE: usize = 1000;
 const MAX_MAP_SIZE: usize = 100;
 
-/// More work than any row needs; one unit is about one operation or one element of a list.
+/// More work than any row needs, in elements of lists: about ten seconds.
 const MAX_WORK: u64 = 200_000_000;
+/// Work of one of Rhai's operations. Full runs of the gallery need up to nine million of them.
+const OPERATION: u64 = 5;
 
 /// More elements than any row holds at one time: a million samples of a series take four million.
 const MAX_HELD: u64 = 5_000_000;
@@ -71,7 +73,7 @@ pub(crate) fn engine() -> Engine {
         .set_max_expr_depths(MAX_DEPTH, MAX_DEPTH)
         .set_max_call_levels(MAX_CALL_LEVELS)
         .set_max_variables(MAX_VARIABLES)
-        .set_max_operations(MAX_WORK)
+        .set_max_operations(MAX_WORK / OPERATION)
         .set_max_string_size(MAX_STRING_SIZE)
         .set_max_array_size(MAX_ARRAY_SIZE)
         .set_max_map_size(MAX_MAP_SIZE)
@@ -116,8 +118,16 @@ pub fn dry_run(expr: &Expr, bound: &[(&str, Value)], host: Rc<dyn Host>, branche
     Machine::new(host, Some(branches)).value(expr, bound)
 }
 
+/// The value of an expression that has only a ten thousandth of the work left.
+#[cfg(test)]
+pub(super) fn evaluate_late(expr: &Expr, host: Rc<dyn Host>) -> Result<Value, ExprError> {
+    let machine = Machine::new(host, None);
+    machine.work.set(MAX_WORK - MAX_WORK / 10_000);
+    machine.value(expr, &[])
+}
+
 /// One evaluation.
-pub(super) struct Machine {
+struct Machine {
     host: RefCell<Rc<dyn Host>>,
     /// Set in a dry run.
     branches: Option<Branches>,
@@ -156,7 +166,7 @@ impl Machine {
         let mut engine = engine();
         // Rhai counts anew in each closure that a function calls.
         let machine = Rc::clone(self);
-        engine.on_progress(move |_| machine.spend(1).err().map(Dynamic::from));
+        engine.on_progress(move |_| machine.spend(OPERATION).err().map(Dynamic::from));
         let any = TypeId::of::<Dynamic>();
         for (name, _) in FUNCTIONS {
             for count in 0..=MAX_ARGUMENTS {
@@ -273,10 +283,13 @@ impl Machine {
         Ok(())
     }
 
-    /// A value that fits into memory.
+    /// A value that fits into memory, and whose destructor fits on the stack.
     fn kept(&self, value: Value) -> Result<Dynamic, Raised> {
         self.spend(0)?;
-        Ok(value.into())
+        match &value {
+            Value::Array(list) if list.depth() > MAX_DEPTH => Err(too_deep().into()),
+            _ => Ok(value.into()),
+        }
     }
 }
 
@@ -350,9 +363,7 @@ fn located(text: &str, error: &EvalAltResult) -> ExprError {
         EvalAltResult::ErrorParsing(ParseErrorType::VariableUndefined(name), _) => {
             Fault::Unknown(format!("`{name}` is not known here"))
         }
-        EvalAltResult::ErrorParsing(ParseErrorType::ExprTooDeep, _) | EvalAltResult::ErrorStackOverflow(_) => {
-            Fault::Limit(format!("is nested too deeply: allowed {MAX_DEPTH} levels, closures {MAX_CALL_LEVELS}"))
-        }
+        EvalAltResult::ErrorParsing(ParseErrorType::ExprTooDeep, _) | EvalAltResult::ErrorStackOverflow(_) => too_deep(),
         EvalAltResult::ErrorParsing(ParseErrorType::MismatchedType(needed, found), _)
         | EvalAltResult::ErrorMismatchDataType(needed, found, _) => {
             Fault::Type(format!("is {}: expected {}", kind(found), kind(needed)))
@@ -370,6 +381,10 @@ fn located(text: &str, error: &EvalAltResult) -> ExprError {
         other => Fault::Type(other.to_string()),
     };
     ExprError { at: offset(text, error.position()), fault }
+}
+
+fn too_deep() -> Fault {
+    Fault::Limit(format!("is nested too deeply: allowed {MAX_DEPTH} levels, closures {MAX_CALL_LEVELS}"))
 }
 
 /// The name of a kind of value that Rhai calls so.

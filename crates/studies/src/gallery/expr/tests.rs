@@ -144,6 +144,14 @@ fn expression_depth_is_limited() {
     deep(format!("{}1{}", "map([1], |x| ".repeat(20_000), ")".repeat(20_000)));
 }
 
+/// Assignments make values as deep as there are statements.
+#[test]
+fn depth_of_values_is_limited() {
+    is_limited(&format!("let a = [1]; {} 1", "a = concat([a]);".repeat(20_000)));
+    is_limited(&format!("let a = [1]; {} 1", "a = [a];".repeat(20_000)));
+    is_limited(&format!("let a = #{{x: 1}}; {} 1", "a = #{x: a};".repeat(20_000)));
+}
+
 fn is_limited(text: &str) {
     let result = parse(text, &[]).and_then(|expr| evaluate(&expr, &[], Rc::new(Nothing)));
     assert!(matches!(&result, Err(ExprError { fault: Fault::Limit(_), .. })), "{text:.200}: {result:?}");
@@ -156,7 +164,11 @@ fn call_depth_is_limited() {
 
 #[test]
 fn operations_are_limited() {
-    is_limited("map(range(1000), |a| sum(map(range(1000), |b| sum(map(range(1000), |c| a * b * c)))))");
+    let late = |text: &str| eval::evaluate_late(&parse(text, &[]).unwrap(), Rc::new(Nothing));
+    assert!(matches!(late("sum(map(range(10), |a| a * 2 + 1))"), Ok(Value::Number(100.0))));
+    for text in ["sum(map(range(1000), |a| a * 2 + 1))", "let a = range(5000); sum(a) + sum(a) + sum(a) + sum(a)"] {
+        assert!(matches!(late(text), Err(ExprError { fault: Fault::Limit(_), .. })), "{text}: {:?}", late(text));
+    }
     is_limited("autocorrelation_peak(zip(range(100000), range(100000)), 0, 100000, 100000)");
 }
 
