@@ -20,7 +20,8 @@ use goodqueue_studies::gallery::results::PaperResults;
 use goodqueue_studies::gallery::samples::Measured;
 use goodqueue_studies::gallery::store::Store;
 use goodqueue_studies::gallery::{catalogue, cost, markdown, run};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
 /// Folder for results unless another one is named.
@@ -61,9 +62,6 @@ pub struct Arguments {
     /// Set a key of every scenario, for instance replications=1; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Lay out the measures in expected.toml of ./gallery or --gallery DIR, and end
-    #[arg(long, conflicts_with_all = ["figure", "row", "experiment", "markdown"])]
-    format: bool,
     /// Also write all rows as a page of Markdown
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
@@ -73,9 +71,6 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    if arguments.format {
-        return lay_out(arguments);
-    }
     let stop = interrupt::stop_flag();
     if let Some(path) = &arguments.markdown {
         check_target(path).map_err(|error| Failure::Input(format!("--markdown {error}")))?;
@@ -118,25 +113,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     mistakes(&all)
 }
 
-/// Writes each `expected.toml` in the one layout of measures.
-fn lay_out(arguments: &Arguments) -> Result<(), Failure> {
-    let gallery = gallery::on_disk(arguments.gallery.as_deref())?;
-    for paper in papers(arguments, &gallery)? {
-        let (file, text) = (&paper.expected_source, paper.laid_out());
-        if text != file.text {
-            write_file(Path::new(&file.name), text.as_bytes())?;
-            say(&format!("{}: laid out", file.name));
-        }
-    }
-    Ok(())
-}
-
 /// Checks the paper's expressions against its scenarios as the files have them, before anything
 /// runs.
 fn check(paper: &Paper, mode: Mode) -> Result<(), Failure> {
     let load = |spec| Experiment::load(paper, spec, mode, &[]);
     let experiments: Vec<Experiment> = paper.experiments.iter().map(load).collect::<Result<_, _>>()?;
-    Ok(catalogue::check(paper, &experiments).map_err(GalleryError::from)?)
+    Ok(catalogue::check(paper, experiments).map_err(GalleryError::from)?)
 }
 
 /// Rows whose measure turned out to be wrong in itself. Everything that was measured is written by
@@ -233,6 +215,7 @@ fn carry_out(
 
 /// The rows that are asked for, evaluated.
 fn results(arguments: &Arguments, mut paper: Paper, measured: Vec<Measured>, mode: Mode) -> PaperResults {
+    let measured: Rc<[Measured]> = measured.into();
     let ran = |row: &Row| row.experiments.iter().any(|id| measured.iter().any(|one| one.experiment.id == *id.get_ref()));
     let everything = arguments.figure.is_none() && arguments.row.is_empty() && arguments.experiment.is_empty();
     let asked = |row: &Row| everything || arguments.row.contains(row.id.get_ref()) || (arguments.row.is_empty() && ran(row));
@@ -246,7 +229,7 @@ fn results(arguments: &Arguments, mut paper: Paper, measured: Vec<Measured>, mod
 }
 
 fn incomplete(all: &[PaperResults]) -> Failure {
-    let points = || all.iter().flat_map(|results| &results.measured).flat_map(|one| &one.points);
+    let points = || all.iter().flat_map(|results| results.measured.iter()).flat_map(|one| &one.points);
     let failure = points().flatten().flat_map(|data| &data.failures).next();
     match failure {
         Some(failure) => Failure::Run(format!("runs failed; the first: {failure}")),

@@ -6,12 +6,12 @@
 //! not after them.
 
 use crate::gallery::error::FileFault;
+use crate::gallery::evaluate::{Measure, measure};
 use crate::gallery::experiment::{Axis, AxisValue, Experiment};
-use crate::gallery::expr::types::{self, Literal, Names, Static, Type};
-use crate::gallery::expr::{self, ExprError, Fault, Value};
+use crate::gallery::expr::{self, Branches, Expr, ExprError, Fault, Value};
 use crate::gallery::files::{Expected, FigureSpec, Paper, Row, TableSpec};
 use crate::gallery::probes;
-use crate::gallery::samples::{Filter, PointData, TimedRun, near};
+use crate::gallery::samples::{Filter, PointData, PointsHost, Source, TimedRun, View, at_least_one, near};
 use goodqueue_base::units::Duration;
 use goodqueue_lab::runner;
 use std::cell::RefCell;
@@ -26,23 +26,27 @@ const GLIMPSE: Duration = Duration::ms(2);
 const LONGER_GLIMPSE: Duration = Duration::secs(2);
 const MAX_LONGER_GLIMPSES: usize = 8;
 
-/// Checks every expression of a paper, and every name in its figures and tables.
+/// Checks every expression of a paper by dry runs, in which figures are placeholders, and every
+/// name in its figures and tables.
 ///
 /// # Errors
 /// At the first that is wrong, with its place in the file.
-pub fn check(paper: &Paper, experiments: &[Experiment]) -> Result<(), FileFault> {
-    let catalogue = Catalogue { paper: &paper.id, experiments, glimpses: RefCell::default() };
+pub fn check(paper: &Paper, experiments: Vec<Experiment>) -> Result<(), FileFault> {
+    let (glimpses, known) = (RefCell::default(), RefCell::default());
+    let catalogue = Rc::new(Catalogue { paper: paper.id.clone(), experiments, glimpses, known });
     paper.rows.iter().try_for_each(|row| catalogue.row(paper, row))?;
     paper.tables.iter().try_for_each(|table| catalogue.table(paper, table))?;
     paper.figures.iter().try_for_each(|figure| catalogue.drawing(paper, figure))?;
     catalogue.labels(paper)
 }
 
-struct Catalogue<'a> {
-    paper: &'a str,
-    experiments: &'a [Experiment],
+struct Catalogue {
+    paper: String,
+    experiments: Vec<Experiment>,
     /// Names of figures and of sampled columns, by experiment and point.
     glimpses: RefCell<BTreeMap<(String, usize, Duration), Rc<Glimpse>>>,
+    /// Experiments and names that were found.
+    known: RefCell<BTreeSet<(String, String)>>,
 }
 
 #[derive(Default)]
@@ -53,50 +57,68 @@ struct Glimpse {
     is_blind: bool,
 }
 
-impl Catalogue<'_> {
-    fn experiment(&self, id: &str) -> Result<&Experiment, Fault> {
+impl Catalogue {
+    fn find(&self, id: &str) -> Result<&Experiment, Fault> {
         self.experiments.iter().find(|one| one.id == id).ok_or_else(|| {
             let ids: Vec<&str> = self.experiments.iter().map(|one| one.id.as_str()).collect();
             Fault::Unknown(format!("`{id}` is no experiment of paper.toml: allowed {}", ids.join(", ")))
         })
     }
 
-    fn row(&self, paper: &Paper, row: &Row) -> Result<(), FileFault> {
-        let field = format!("row.{}.measure", row.id.get_ref());
-        let wrong = |error: &ExprError| paper.expected_source.fault_in(&row.measure, error, &field);
-        let of = types::check(&row.expr, &[], self).map_err(|error| wrong(&error))?;
-        let is_truth = |of: &Static| of.ty == Type::Bool;
-        let is_number = |of: &Static| of.ty == Type::Number;
-        let (fits, needed) = match row.expected.get_ref() {
-            Expected::Truth(_) => (is(&of, is_truth), "true or false"),
-            Expected::Number(_) | Expected::Range(_) => (is(&of, is_number), "a number or a list of numbers"),
-        };
-        if fits {
-            return Ok(());
-        }
-        let message = format!("gives {of}: relation `{}` needs {needed}", row.relation.sign());
-        Err(wrong(&ExprError { at: 0, fault: Fault::Type(message) }))
+    fn row(self: &Rc<Self>, paper: &Paper, row: &Row) -> Result<(), FileFault> {
+        let needs_truth = matches!(row.expected.get_ref(), Expected::Truth(_));
+        let needed = if needs_truth { "true or false" } else { "a number or a list of numbers" };
+        let checked = self.dry(&row.expr, &[], |value| {
+            let fits = match measure(value.clone()) {
+                Ok(Measure::Truth(_) | Measure::Truths(_)) => needs_truth,
+                Ok(Measure::Number(_) | Measure::Numbers(_)) => !needs_truth,
+                Err(_) => false,
+            };
+            let message = || format!("gives {}: relation `{}` needs {needed}", value.kind(), row.relation.sign());
+            if fits { Ok(()) } else { Err(Fault::Type(message())) }
+        });
+        let field = || format!("row.{}.measure", row.id.get_ref());
+        checked.map_err(|error| paper.expected_source.fault_in(&row.measure, &error, &field()))
     }
 
-    fn table(&self, paper: &Paper, table: &TableSpec) -> Result<(), FileFault> {
-        let field = format!("table.{}", table.id.get_ref());
-        let mut values = Vec::new();
-        for id in table.experiment.get_ref() {
-            let of = self.axis(id, table.rows.get_ref());
-            values
-                .extend(of.map_err(|fault| paper.source.fault(&table.rows.span(), &format!("{field}.rows"), fault.to_string()))?);
+    /// Dry runs of an expression that together reach its branches. Those that end for want of
+    /// measured values show no mistake.
+    fn dry(
+        self: &Rc<Self>,
+        expr: &Expr,
+        bound: &[(&str, Value)],
+        check: impl Fn(&Value) -> Result<(), Fault>,
+    ) -> Result<(), ExprError> {
+        for branches in Branches::ALL {
+            let host = PointsHost { source: Rc::<Self>::clone(self), replications: 1, view: View::Mean };
+            let value = expr::dry_run(expr, bound, Rc::new(host), branches);
+            let checked = value.and_then(|value| check(&value).map_err(|fault| ExprError { at: 0, fault }));
+            checked.or_else(|error| if error.fault.is_mistake() { Err(error) } else { Ok(()) })?;
         }
-        // Each row by itself: a column may only make sense for the names of this axis.
-        let row = Static::one_of(values);
+        Ok(())
+    }
+
+    fn table(self: &Rc<Self>, paper: &Paper, table: &TableSpec) -> Result<(), FileFault> {
+        let field = format!("table.{}", table.id.get_ref());
+        let mut rows: Vec<&AxisValue> = Vec::new();
+        for id in table.experiment.get_ref() {
+            let axis = self.find(id).and_then(|one| one.axis(table.rows.get_ref()));
+            let axis =
+                axis.map_err(|fault| paper.source.fault(&table.rows.span(), &format!("{field}.rows"), fault.to_string()))?;
+            rows.extend(&axis.values);
+        }
+        rows.sort_by(|one, other| one.text.cmp(&other.text));
+        rows.dedup();
         for column in &table.columns {
             let field = format!("{field}.columns.{}.measure", column.label);
-            let wrong = |error: &ExprError| paper.source.fault_in(&column.measure, error, &field);
-            let of = expr::parse(column.measure.get_ref())
-                .and_then(|expr| types::check(&expr, &[("row", row.clone())], self))
-                .map_err(|error| wrong(&error))?;
-            if of.ty != Type::Number {
-                let message = format!("gives {of}: expected a number");
-                return Err(wrong(&ExprError { at: 0, fault: Fault::Type(message) }));
+            let wrong = |error: ExprError| paper.source.fault_in(&column.measure, &error, &field);
+            let expr = expr::parse(column.measure.get_ref(), &["row"]).map_err(wrong)?;
+            for row in &rows {
+                let is_number = |value: &Value| match value {
+                    Value::Number(_) => Ok(()),
+                    other => Err(Fault::Type(format!("gives {}: expected a number", other.kind()))),
+                };
+                self.dry(&expr, &[("row", row.value())], is_number).map_err(wrong)?;
             }
         }
         Ok(())
@@ -107,7 +129,7 @@ impl Catalogue<'_> {
         let wrong = |fault: Fault| paper.source.fault(&figure.id.span(), &field, fault.to_string());
         let axes = [&figure.x, &figure.curve, &figure.panel];
         for id in figure.experiment.get_ref() {
-            let experiment = self.experiment(id).map_err(wrong)?;
+            let experiment = self.find(id).map_err(wrong)?;
             for axis in axes.into_iter().flatten() {
                 let of = experiment.axis(axis.get_ref());
                 of.map_err(|fault| paper.source.fault(&axis.span(), &field, fault.to_string()))?;
@@ -115,8 +137,8 @@ impl Catalogue<'_> {
             if Filter::of_spec(&figure.filter).points(experiment).map_err(wrong)?.is_empty() {
                 return Err(wrong(Fault::Unknown(format!("no point of `{id}` fits `where`"))));
             }
-            figure.y.iter().flatten().try_for_each(|metric| self.figure(id, metric)).map_err(wrong)?;
-            figure.series.iter().flatten().try_for_each(|column| self.column(id, column)).map_err(wrong)?;
+            figure.y.iter().flatten().try_for_each(|metric| self.has_figure(id, metric)).map_err(wrong)?;
+            figure.series.iter().flatten().try_for_each(|column| self.has_column(id, column)).map_err(wrong)?;
         }
         Ok(())
     }
@@ -156,7 +178,11 @@ impl Catalogue<'_> {
 
     /// Checks that one of the points has a name.
     fn named(&self, id: &str, what: &str, name: &str, of: fn(&Glimpse) -> &BTreeSet<String>) -> Result<(), Fault> {
-        let experiment = self.experiment(id)?;
+        let experiment = self.find(id)?;
+        let key = (id.to_owned(), format!("{what} {name}"));
+        if self.known.borrow().contains(&key) {
+            return Ok(());
+        }
         let has = |point, length| {
             let glimpse = self.glimpse(experiment, point, length);
             glimpse.is_blind || of(&glimpse).contains(name)
@@ -164,67 +190,61 @@ impl Catalogue<'_> {
         let points = 0..experiment.points.len();
         let few = points.clone().step_by(points.len().div_ceil(MAX_LONGER_GLIMPSES).max(1));
         if points.clone().any(|point| has(point, GLIMPSE)) || few.clone().any(|point| has(point, LONGER_GLIMPSE)) {
+            self.known.borrow_mut().insert(key);
             return Ok(());
         }
         let first = self.glimpse(experiment, 0, GLIMPSE);
         let near = near(of(&first).iter(), name);
         Err(Fault::Unknown(format!("`{id}` has no {what} `{name}`; there are {near} …")))
     }
-}
-
-/// Whether a row's result, or each element of it, is of a kind.
-fn is(of: &Static, kind: fn(&Static) -> bool) -> bool {
-    match &of.ty {
-        Type::List(element) => kind(element),
-        _ => kind(of),
-    }
-}
-
-impl Names for Catalogue<'_> {
-    fn axis(&self, experiment: &str, axis: &str) -> Result<Vec<Literal>, Fault> {
-        let mut distinct: Vec<&AxisValue> = Vec::new();
-        for value in &self.experiment(experiment)?.axis(axis)?.values {
-            if !distinct.contains(&value) {
-                distinct.push(value);
-            }
-        }
-        let literal = |value: &AxisValue| value.number.map_or_else(|| Literal::Text(value.text.clone()), Literal::Number);
-        Ok(distinct.into_iter().map(literal).collect())
-    }
-
-    fn filter(&self, experiment: &str, filter: &[(String, Static)]) -> Result<(), Fault> {
-        let experiment = self.experiment(experiment)?;
-        let mut all = Vec::new();
-        for (axis, of) in filter {
-            experiment.axis(axis)?;
-            let Some(literals) = &of.known else { continue };
-            for literal in literals {
-                let alone = Filter::of_entries(&[(axis.clone(), literal.value())])?;
-                if alone.points(experiment)?.is_empty() {
-                    return Err(Fault::Unknown(format!("no point of `{}` has {axis} = {literal}", experiment.id)));
-                }
-            }
-            all.push((axis.clone(), Value::array(literals.iter().map(Literal::value))));
-        }
-        if Filter::of_entries(&all)?.points(experiment)?.is_empty() {
-            return Err(Fault::Unknown(format!("no point of `{}` fits the filter", experiment.id)));
-        }
-        Ok(())
-    }
-
-    fn figure(&self, experiment: &str, figure: &str) -> Result<(), Fault> {
+    fn has_figure(&self, experiment: &str, figure: &str) -> Result<(), Fault> {
         self.named(experiment, "figure", figure, |glimpse| &glimpse.figures)
     }
 
-    fn column(&self, experiment: &str, column: &str) -> Result<(), Fault> {
-        if self.experiment(experiment)?.series.is_none() {
+    fn has_column(&self, experiment: &str, column: &str) -> Result<(), Fault> {
+        if self.find(experiment)?.series.is_none() {
             return Err(Fault::Unknown(format!("`{experiment}` keeps no series: set `series = true` in paper.toml")));
         }
         self.named(experiment, "column", column, |glimpse| &glimpse.columns)
     }
+}
 
-    fn probe(&self, name: &str) -> Result<(usize, Type), Fault> {
-        let probe = probes::find(self.paper, name)?;
-        Ok((probe.arguments, if probe.gives_truth() { Type::Bool } else { Type::Number }))
+/// A figure that nobody has measured yet.
+const PLACEHOLDER: f64 = 1.0;
+
+impl Source for Catalogue {
+    fn experiment(&self, id: &str) -> Result<&Experiment, Fault> {
+        self.find(id)
+    }
+
+    fn points(&self, id: &str, filter: &[(String, Value)]) -> Result<Vec<usize>, Fault> {
+        let experiment = self.find(id)?;
+        let fitting = |filter: &[(String, Value)]| Filter::of_entries(filter)?.points(experiment);
+        for (axis, wanted) in filter {
+            let each = if let Value::Array(each) = wanted { &each[..] } else { std::slice::from_ref(wanted) };
+            for value in each {
+                if fitting(&[(axis.clone(), value.clone())])?.is_empty() {
+                    return Err(Fault::Unknown(format!("no point of `{id}` has {axis} = {value}")));
+                }
+            }
+        }
+        at_least_one(id, fitting(filter)?)
+    }
+
+    fn figure(&self, id: &str, _at: usize, name: &str, _view: View, _default: Option<f64>) -> Result<f64, Fault> {
+        self.has_figure(id, name).map(|()| PLACEHOLDER)
+    }
+
+    fn each(&self, id: &str, _at: usize, name: &str) -> Result<Vec<f64>, Fault> {
+        self.has_figure(id, name).map(|()| vec![PLACEHOLDER])
+    }
+
+    fn series(&self, id: &str, _at: usize, name: &str, _replication: usize) -> Result<Value, Fault> {
+        self.has_column(id, name).map(|()| Value::array([Value::numbers([0.0, PLACEHOLDER])]))
+    }
+
+    fn probe(&self, name: &str, given: &[Value]) -> Result<Value, Fault> {
+        let probe = probes::checked(&self.paper, name, given)?.0;
+        Ok(if probe.gives_truth() { Value::Bool(true) } else { Value::Number(PLACEHOLDER) })
     }
 }

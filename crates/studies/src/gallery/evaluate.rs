@@ -4,9 +4,10 @@
 use crate::gallery::error::FileFault;
 use crate::gallery::expr::{self, ExprError, Fault, Value};
 use crate::gallery::files::{Expected, Paper, Relation, Row, Tolerance};
-use crate::gallery::samples::{self, Measured, PointsHost, View};
+use crate::gallery::samples::{self, Measured, Points, PointsHost, View};
 use goodqueue_lab::statistics::Figure;
 use serde::Serialize;
+use std::rc::Rc;
 
 /// The verdict on a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -75,7 +76,7 @@ pub struct Evaluated {
 
 /// Evaluates a row of a paper.
 #[must_use]
-pub fn evaluate(paper: &Paper, row: &Row, measured: &[Measured]) -> Evaluated {
+pub fn evaluate(paper: &Paper, row: &Row, measured: &Rc<[Measured]>) -> Evaluated {
     let needed = || row.experiments.iter().map(|id| id.get_ref().as_str());
     for id in needed() {
         match measured.iter().find(|one| one.experiment.id == id) {
@@ -87,8 +88,12 @@ pub fn evaluate(paper: &Paper, row: &Row, measured: &[Measured]) -> Evaluated {
         }
     }
     let replications = samples::replications(measured, needed());
-    let host = |view| PointsHost { measured, paper: &paper.id, replications, view };
-    let value = match expr::evaluate(&row.expr, &host(View::Mean)).and_then(measure) {
+    let source = Rc::new(Points { measured: Rc::clone(measured), paper: paper.id.clone() });
+    let ask = |view| {
+        let host = PointsHost { source: Rc::<Points>::clone(&source), replications, view };
+        expr::evaluate(&row.expr, &[], Rc::new(host)).and_then(measure)
+    };
+    let value = match ask(View::Mean) {
         Ok(value) => value,
         Err(error) => {
             let field = format!("row.{}.measure", row.id.get_ref());
@@ -97,10 +102,7 @@ pub fn evaluate(paper: &Paper, row: &Row, measured: &[Measured]) -> Evaluated {
             return Evaluated { mistake, ..failed(row, error.to_string()) };
         }
     };
-    let each: Vec<Measure> = (0..replications)
-        .filter_map(|number| expr::evaluate(&row.expr, &host(View::Replication(number))).ok())
-        .filter_map(|value| measure(value).ok())
-        .collect();
+    let each: Vec<Measure> = (0..replications).filter_map(|number| ask(View::Replication(number)).ok()).collect();
     judged(row, value, &each)
 }
 
@@ -123,29 +125,25 @@ fn failed(row: &Row, reason: String) -> Evaluated {
 }
 
 /// Converts a value to one that a row can be judged by.
-fn measure(value: Value) -> Result<Measure, ExprError> {
-    let wrong = |message: String| ExprError { at: 0, fault: Fault::Type(message) };
+pub(super) fn measure(value: Value) -> Result<Measure, ExprError> {
+    let wrong = |value: &Value| {
+        let message = format!("gives {}: expected a number, numbers, or true or false", value.kind());
+        ExprError { at: 0, fault: Fault::Type(message) }
+    };
     match value {
         Value::Number(number) => Ok(Measure::Number(number)),
         Value::Bool(truth) => Ok(Measure::Truth(truth)),
         Value::Array(items) if items.is_empty() => {
-            Err(ExprError { at: 0, fault: Fault::NoValue("the measure gives an empty array".to_owned()) })
+            Err(ExprError { at: 0, fault: Fault::NoValue("the measure gives an empty list".to_owned()) })
         }
-        Value::Array(items) if matches!(items[0], Value::Bool(_)) => {
-            let truth = |item: &Value| match item {
-                Value::Bool(truth) => Ok(*truth),
-                other => Err(wrong(format!("the measure's array holds {}", other.kind()))),
-            };
-            Ok(Measure::Truths(items.iter().map(truth).collect::<Result<_, _>>()?))
+        Value::Array(ref items) => {
+            let truth = |item: &Value| if let Value::Bool(truth) = item { Some(*truth) } else { None };
+            let number = |item: &Value| if let Value::Number(number) = item { Some(*number) } else { None };
+            let truths = || items.iter().map(truth).collect::<Option<_>>().map(Measure::Truths);
+            let numbers = || items.iter().map(number).collect::<Option<_>>().map(Measure::Numbers);
+            truths().or_else(numbers).ok_or_else(|| wrong(&value))
         }
-        Value::Array(items) => {
-            let number = |item: &Value| match item {
-                Value::Number(number) => Ok(*number),
-                other => Err(wrong(format!("the measure's array holds {}", other.kind()))),
-            };
-            Ok(Measure::Numbers(items.iter().map(number).collect::<Result<_, _>>()?))
-        }
-        other => Err(wrong(format!("the measure gives {}: expected a number, numbers, or true or false", other.kind()))),
+        other => Err(wrong(&other)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! A paper's experiments in one mode: scenarios with that mode's settings, their points and axes.
 
 use crate::gallery::error::GalleryError;
-use crate::gallery::expr::Fault;
+use crate::gallery::expr::{Fault, Value};
 use crate::gallery::files::{ExperimentSpec, FigureKind, Paper};
 use goodqueue_base::units::Duration;
 use goodqueue_lab::plan::{Plan, Point};
@@ -72,6 +72,12 @@ pub struct AxisValue {
 }
 
 impl AxisValue {
+    /// The value in an expression: the number, where there is one.
+    #[must_use]
+    pub fn value(&self) -> Value {
+        self.number.map_or_else(|| Value::Text(self.text.clone()), Value::Number)
+    }
+
     /// Converts a value of a sweep. A table goes by its `name`, or its `kind`.
     #[must_use]
     pub fn of(value: &serde_json::Value) -> Self {

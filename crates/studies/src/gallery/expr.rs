@@ -1,35 +1,31 @@
-//! Language of `measure`: arithmetic on figures, without loops, assignment or access to anything
-//! outside.
+//! Expressions of `measure`: Rhai with arithmetic on lists, statistics, and functions that ask for
+//! what was measured.
 //!
 //! ```text
-//! let worst = min(pick('cp-1', #{load: 'cbr'}, 'links.bottleneck.utilization'));
+//! let worst = min(pick("cp-1", #{load: "cbr"}, "links.bottleneck.utilization"));
 //! worst * 100
 //! ```
 //!
-//! - values: numbers, `'text'`, arrays `[a, b]`, filters `#{axis: value}`, truth values as results
-//!   of comparisons
-//! - operators: `+ - * /` and `< <= > >= == !=`, element by element on arrays; `&&` and `||`
-//! - `let name = value;`, `if c { a } else { b }`, `a[0]`, `f(a, b)`
-//! - closures `|x| x * 2`, as the last argument of `map`, `filter`, `all` and `each_run` and
-//!   nowhere else
+//! - values: numbers, which are all floating-point once they are calculated with, `"text"`, lists
+//!   `[a, b]`, filters `#{axis: value}`, truth values as results of comparisons
+//! - operators `+ - * /` and `< <= > >= == !=`, element by element on lists
+//! - functions, of which `map`, `filter`, `all` and `each_run` take a closure last
 //!
-//! The language has what the rows of the gallery use and nothing more. [`types`] checks an
-//! expression before anything runs, `format` lays it out, and evaluation is bounded in depth,
-//! work and memory.
+//! Everything else is Rhai's, without loops and definitions. Work, memory, depth and sizes are
+//! bounded, since a gallery can be someone else's.
 
 mod arithmetic;
 mod array;
 mod eval;
-pub mod format;
 mod functions;
 mod lists;
-mod parse;
+mod signatures;
 mod statistics;
-pub mod types;
 
 pub use array::Array;
-pub use eval::{Host, evaluate, evaluate_with};
-pub use parse::{Closure, Expr, Node, Operator, parse};
+pub(crate) use eval::engine;
+pub use eval::{Branches, Expr, Host, dry_run, evaluate, parse};
+pub(crate) use signatures::unfit;
 
 use std::fmt;
 
@@ -44,7 +40,7 @@ pub enum Value {
     Text(String),
     /// A list.
     Array(Array),
-    /// Axes and what they must be, in the order they were written.
+    /// Axes and what they must be, in the order of their names.
     Filter(Vec<(String, Value)>),
 }
 
@@ -56,28 +52,46 @@ impl Value {
             Self::Number(_) => "a number",
             Self::Bool(_) => "true or false",
             Self::Text(_) => "a text",
-            Self::Array(_) => "an array",
             Self::Filter(_) => "a filter",
+            Self::Array(items) => match items.first() {
+                None => "an empty list",
+                Some(Self::Number(_)) => "a list of numbers",
+                Some(Self::Bool(_)) => "a list of truth values",
+                Some(Self::Text(_)) => "a list of texts",
+                Some(Self::Array(_)) => "a list of lists",
+                Some(Self::Filter(_)) => "a list of filters",
+            },
         }
     }
 
-    /// An array of numbers.
+    /// A list of numbers.
     #[must_use]
     pub fn numbers(values: impl IntoIterator<Item = f64>) -> Self {
         Self::array(values.into_iter().map(Self::Number))
     }
 
-    /// An array.
+    /// A list.
     #[must_use]
     pub fn array(values: impl IntoIterator<Item = Value>) -> Self {
         Self::Array(values.into_iter().collect())
     }
 }
 
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Bool(truth) => write!(f, "{truth}"),
+            Self::Text(text) => write!(f, "{text:?}"),
+            Self::Array(_) | Self::Filter(_) => f.write_str(self.kind()),
+        }
+    }
+}
+
 /// Reason why an expression has no value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// The text is not an expression of the language.
+    /// The text is not an expression.
     #[error("{0}")]
     Syntax(String),
     /// A function, name, experiment, axis, figure, column or probe that does not exist.
@@ -111,10 +125,6 @@ impl Fault {
             Self::Limit(message) => Self::Limit(more(message)),
             Self::NoValue(message) => Self::NoValue(more(message)),
         }
-    }
-
-    fn at(self, at: usize) -> ExprError {
-        ExprError { at, fault: self }
     }
 }
 

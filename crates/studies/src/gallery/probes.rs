@@ -70,38 +70,39 @@ fn of(paper: &str) -> &'static [Probe] {
     }
 }
 
-/// A paper's probe.
+/// A paper's probe, and the numbers that it is given.
 ///
 /// # Errors
-/// When there is none of this name.
-pub fn find(paper: &str, name: &str) -> Result<&'static Probe, Fault> {
+/// When there is none of this name, or it takes other values.
+pub fn checked(paper: &str, name: &str, given: &[Value]) -> Result<(&'static Probe, Vec<f64>), Fault> {
     let known = of(paper);
-    known.iter().find(|probe| probe.name == name).ok_or_else(|| {
+    let probe = known.iter().find(|probe| probe.name == name).ok_or_else(|| {
         let names: Vec<&str> = known.iter().map(|probe| probe.name).collect();
         let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
         Fault::Unknown(format!("{paper} has no probe `{name}`: allowed {names}"))
-    })
+    })?;
+    let number = |value: &Value| match value {
+        Value::Number(number) => Ok(*number),
+        other => Err(Fault::Type(format!("is given {}: expected numbers", other.kind()))),
+    };
+    let numbers: Vec<f64> = given.iter().map(number).collect::<Result<_, _>>()?;
+    if numbers.len() != probe.arguments {
+        return Err(Fault::Type(format!("`{name}` takes {} numbers, not {}", probe.arguments, numbers.len())));
+    }
+    Ok((probe, numbers))
 }
 
 /// The value of a paper's probe.
 ///
 /// # Errors
 /// When there is no such probe, its arguments are wrong, or it shows nothing.
-pub fn call(paper: &str, name: &str, arguments: &[Value]) -> Result<Value, Fault> {
-    let probe = find(paper, name)?;
-    let number = |value: &Value| match value {
-        Value::Number(number) => Ok(*number),
-        other => Err(Fault::Type(format!("is given {}: expected numbers", other.kind()))),
-    };
-    let values: Vec<f64> = arguments.iter().map(number).collect::<Result<_, _>>()?;
-    if values.len() != probe.arguments {
-        return Err(Fault::Type(format!("`{name}` takes {} numbers, not {}", probe.arguments, values.len())));
-    }
+pub fn call(paper: &str, name: &str, given: &[Value]) -> Result<Value, Fault> {
+    let (probe, numbers) = checked(paper, name, given)?;
     Ok(match probe.run {
-        Run::Number(run) => Value::Number(run(&values)),
+        Run::Number(run) => Value::Number(run(&numbers)),
         Run::Truth(run) => Value::Bool(run()),
         Run::Fallible(run) => Value::Number(run()?),
-        Run::Trial(run) => Value::Number(run(&values)?),
+        Run::Trial(run) => Value::Number(run(&numbers)?),
     })
 }
 

@@ -289,7 +289,7 @@ fn together(words: &str) -> String {
 
 fn experiments(text: &mut String, results: &PaperResults, costs: &[ExperimentCost]) {
     text.push_str("<h3>Experiments</h3>\n");
-    for measured in &results.measured {
+    for measured in results.measured.iter() {
         let Experiment { id, about, file, plan, .. } = &measured.experiment;
         let cost = costs.iter().find(|cost| cost.paper == results.paper.id && cost.id == *id);
         let took = cost.map(|cost| format!(", {:.1} s of CPU time", cost.cpu_s)).unwrap_or_default();

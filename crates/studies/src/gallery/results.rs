@@ -9,6 +9,7 @@ use crate::gallery::words;
 use goodqueue_lab::provenance::{COMMIT, VERSION};
 use serde::Serialize;
 use serde_json::Value as Json;
+use std::rc::Rc;
 
 /// Name and version of the format.
 pub const RESULTS_SCHEMA: &str = "goodqueue.gallery-results/1";
@@ -19,7 +20,7 @@ pub struct PaperResults {
     /// The paper.
     pub paper: Paper,
     /// The experiments with their points.
-    pub measured: Vec<Measured>,
+    pub measured: Rc<[Measured]>,
     /// The rows, in the order of the file; only those asked for.
     pub rows: Vec<(Row, Evaluated)>,
     /// The mode, which decides how much was run.

@@ -5,8 +5,8 @@ mod filter;
 mod host;
 
 pub use filter::Filter;
-pub(crate) use host::near;
-pub use host::{PointsHost, View};
+pub use host::{Points, PointsHost, Source, View};
+pub(crate) use host::{at_least_one, near};
 
 use crate::gallery::experiment::Experiment;
 use goodqueue_lab::hosts::HostFailure;

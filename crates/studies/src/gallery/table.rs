@@ -2,8 +2,9 @@
 
 use crate::gallery::expr::{self, ExprError, Fault, Value};
 use crate::gallery::files::TableSpec;
-use crate::gallery::samples::{self, Filter, Measured, PointsHost, View};
+use crate::gallery::samples::{self, Filter, Measured, Points, PointsHost, View};
 use goodqueue_lab::statistics::Figure;
+use std::rc::Rc;
 
 /// A filled table.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,7 +42,7 @@ pub struct Cell {
 ///
 /// # Errors
 /// When an experiment was not run or the axis is not there.
-pub fn fill(paper: &str, spec: &TableSpec, measured: &[Measured]) -> Result<Table, Fault> {
+pub fn fill(paper: &str, spec: &TableSpec, measured: &Rc<[Measured]>) -> Result<Table, Fault> {
     let mut names: Vec<(String, Value)> = Vec::new();
     for id in spec.experiment.get_ref() {
         let one = measured
@@ -52,18 +53,18 @@ pub fn fill(paper: &str, spec: &TableSpec, measured: &[Measured]) -> Result<Tabl
         for at in Filter::of_spec(&spec.filter).points(&one.experiment)? {
             let value = &axis.values[at];
             if !names.iter().any(|(known, _)| *known == value.text) {
-                let row = value.number.map_or_else(|| Value::Text(value.text.clone()), Value::Number);
-                names.push((value.text.clone(), row));
+                names.push((value.text.clone(), value.value()));
             }
         }
     }
     let replications = samples::replications(measured, spec.experiment.get_ref().iter().map(String::as_str));
+    let source = Rc::new(Points { measured: Rc::clone(measured), paper: paper.to_owned() });
     let rows = names.into_iter().map(|(name, row)| {
         let cells = spec.columns.iter().map(|column| {
             let ask = |view| {
-                let expr = expr::parse(column.measure.get_ref())?;
-                let host = PointsHost { measured, paper, replications, view };
-                match expr::evaluate_with(&expr, "row", row.clone(), &host)? {
+                let expr = expr::parse(column.measure.get_ref(), &["row"])?;
+                let host = PointsHost { source: Rc::<Points>::clone(&source), replications, view };
+                match expr::evaluate(&expr, &[("row", row.clone())], Rc::new(host))? {
                     Value::Number(number) => Ok(number),
                     other => {
                         let message = format!("the measure gives {}: expected a number", other.kind());

@@ -18,16 +18,6 @@ pub fn find(asked: Option<&Path>, out: &Path) -> Result<Gallery, Failure> {
     Ok(Gallery { root })
 }
 
-/// The folder asked for, or `./gallery`: files of the user, which may be written to.
-pub fn on_disk(asked: Option<&Path>) -> Result<Gallery, Failure> {
-    match asked {
-        Some(root) => at(root),
-        None => {
-            here().ok_or_else(|| Failure::Input("--format: there is no folder gallery here: name it with --gallery".to_owned()))
-        }
-    }
-}
-
 fn at(root: &Path) -> Result<Gallery, Failure> {
     if !root.is_dir() {
         return Err(Failure::Input(format!("--gallery {}: is not a folder", root.display())));

@@ -1,28 +1,56 @@
-//! Arrays that are shared instead of copied, and that know their size.
+//! Lists that are shared instead of copied, and that are counted while they are alive.
 
 use super::Value;
+use std::cell::Cell;
 use std::ops::Deref;
 use std::rc::Rc;
+
+thread_local! {
+    static HELD: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Elements of all lists that are alive in this thread, shared ones once.
+pub(super) fn held() -> u64 {
+    HELD.get()
+}
 
 /// Elements of a list. A clone shares them.
 #[derive(Clone, Debug)]
 pub struct Array {
-    items: Rc<[Value]>,
+    items: Rc<Items>,
     units: u64,
+    depth: usize,
 }
+
+#[derive(Debug)]
+struct Items(Box<[Value]>);
 
 impl Array {
     /// Elements with all that is in them, as if nothing were shared.
     pub(super) fn units(&self) -> u64 {
         self.units
     }
+
+    /// Levels of lists within lists.
+    pub(super) fn depth(&self) -> usize {
+        self.depth
+    }
 }
 
 impl FromIterator<Value> for Array {
     fn from_iter<I: IntoIterator<Item = Value>>(items: I) -> Self {
-        let items: Rc<[Value]> = items.into_iter().collect();
+        let items: Box<[Value]> = items.into_iter().collect();
         let units = items.iter().map(units).fold(1, u64::saturating_add);
-        Self { items, units }
+        let inner = |item: &Value| if let Value::Array(inner) = item { inner.depth } else { 0 };
+        let depth = 1 + items.iter().map(inner).max().unwrap_or(0);
+        HELD.set(HELD.get() + items.len() as u64 + 1);
+        Self { items: Rc::new(Items(items)), units, depth }
+    }
+}
+
+impl Drop for Items {
+    fn drop(&mut self) {
+        HELD.set(HELD.get() - self.0.len() as u64 - 1);
     }
 }
 
@@ -30,7 +58,7 @@ impl Deref for Array {
     type Target = [Value];
 
     fn deref(&self) -> &[Value] {
-        &self.items
+        &self.items.0
     }
 }
 

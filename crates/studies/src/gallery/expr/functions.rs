@@ -1,11 +1,12 @@
-//! Functions of the language itself.
+//! Functions of measures: their names, and those that need nothing but their arguments.
 
-use super::eval::{Bound, Machine};
+use super::signatures::unfit;
 use super::{Array, Fault, Value, lists, statistics};
+use rhai::EvalAltResult;
 
 type Outcome = Result<Value, Fault>;
 
-/// The value of a function without a closure; `None` when the language has none of this name.
+/// The value of a function without a closure; `None` when it is not one of these.
 pub(super) fn call(name: &str, arguments: &[Value]) -> Option<Outcome> {
     Some(match name {
         "min" | "max" | "mean" | "median" | "sum" | "stddev" => reduced(name, arguments),
@@ -14,50 +15,46 @@ pub(super) fn call(name: &str, arguments: &[Value]) -> Option<Outcome> {
         "round" => each(arguments, f64::round),
         "quantile" => match arguments {
             [list, Value::Number(number)] => numbers(list).and_then(|list| finite(statistics::quantile(&list, *number)?)),
-            _ => Err(Fault::Type("expected an array and a number".to_owned())),
+            _ => Err(unfit(name, arguments)),
         },
         "spearman" | "slope" => paired(name, arguments),
         "inversions" => inversions(arguments),
         "autocorrelation_peak" => autocorrelation(arguments),
         "all" => match arguments {
             [Value::Array(items)] => every(items),
-            _ => Err(Fault::Type("expected an array, and a closure or nothing after it".to_owned())),
+            _ => Err(unfit(name, arguments)),
         },
-        "map" | "filter" | "each_run" => Err(Fault::Type("expected a closure last, such as |x| x * 2".to_owned())),
+        "map" | "filter" | "each_run" => Err(unfit(name, arguments)),
         _ => return lists::call(name, arguments),
     })
 }
 
-/// The value of a function with a closure; `None` when the language has none of this name.
-pub(super) fn call_with(name: &str, arguments: &[Value], closure: &Bound<'_>, machine: &mut Machine<'_>) -> Option<Outcome> {
-    match name {
-        "map" | "filter" | "all" => Some(higher(name, arguments, closure, machine)),
-        "each_run" if arguments.is_empty() => Some(machine.each_run(closure)),
-        "each_run" => Some(Err(Fault::Type("expected a closure alone".to_owned()))),
-        _ => None,
-    }
+/// Whether a function gives one number, whatever it is given.
+pub(super) fn gives_number(name: &str) -> bool {
+    matches!(name, "min" | "max" | "mean" | "median" | "sum" | "stddev" | "count" | "inversions")
+        || matches!(name, "quantile" | "spearman" | "slope" | "autocorrelation_peak")
 }
 
 fn finite(value: f64) -> Outcome {
     if value.is_finite() { Ok(Value::Number(value)) } else { Err(Fault::NoValue("gives no finite number".to_owned())) }
 }
 
-/// The numbers of an array.
+/// The numbers of a list.
 pub(super) fn numbers(value: &Value) -> Result<Vec<f64>, Fault> {
     match value {
         Value::Number(value) => Ok(vec![*value]),
         Value::Array(items) => {
             let number = |item: &Value| match item {
                 Value::Number(value) => Ok(*value),
-                other => Err(Fault::Type(format!("the array holds {}: expected numbers", other.kind()))),
+                other => Err(Fault::Type(format!("the list holds {}: expected numbers", other.kind()))),
             };
             items.iter().map(number).collect()
         }
-        other => Err(Fault::Type(format!("is {}: expected an array of numbers", other.kind()))),
+        other => Err(Fault::Type(format!("is {}: expected a list of numbers", other.kind()))),
     }
 }
 
-/// A number's function applied to a number or to each of an array.
+/// A number's function applied to a number or to each of a list.
 fn each(arguments: &[Value], function: fn(f64) -> f64) -> Outcome {
     match arguments {
         [Value::Number(value)] => finite(function(*value)),
@@ -70,7 +67,7 @@ fn each(arguments: &[Value], function: fn(f64) -> f64) -> Outcome {
     }
 }
 
-/// A statistic of one array, or of numbers written one by one.
+/// A statistic of one list, or of numbers written one by one.
 fn reduced(name: &str, arguments: &[Value]) -> Outcome {
     let values = match arguments {
         [only] => numbers(only)?,
@@ -107,12 +104,12 @@ fn paired(name: &str, arguments: &[Value]) -> Outcome {
 /// Number of neighbors that go the wrong way by more than a slack.
 fn inversions(arguments: &[Value]) -> Outcome {
     let [list, Value::Number(slack), Value::Text(direction)] = arguments else {
-        return Err(Fault::Type("expected an array, a slack and 'up' or 'down'".to_owned()));
+        return Err(unfit("inversions", arguments));
     };
     let sign = match direction.as_str() {
         "up" => 1.0,
         "down" => -1.0,
-        other => return Err(Fault::Type(format!("`{other}` is no direction: allowed 'up', 'down'"))),
+        other => return Err(Fault::Type(format!("`{other}` is no direction: allowed `up`, `down`"))),
     };
     let values = numbers(list)?;
     let wrong = values.windows(2).filter(|pair| (pair[0] - pair[1]) * sign > *slack).count();
@@ -121,40 +118,49 @@ fn inversions(arguments: &[Value]) -> Outcome {
 
 fn autocorrelation(arguments: &[Value]) -> Outcome {
     let [series, Value::Number(from), Value::Number(to), Value::Number(most)] = arguments else {
-        return Err(Fault::Type("expected a series, two times and the longest lag".to_owned()));
+        return Err(unfit("autocorrelation_peak", arguments));
     };
     let (times, values) = lists::split(&lists::between(series, *from, *to)?)?;
     finite(statistics::autocorrelation_peak(&times, &values, *most)?)
 }
 
-fn items(list: &Value) -> Result<&Array, Fault> {
-    match list {
-        Value::Array(items) => Ok(items),
-        other => Err(Fault::Type(format!("is {}: expected an array", other.kind()))),
+/// The value of a closure for its arguments.
+type Apply<'a> = &'a mut dyn FnMut(Vec<Value>) -> Result<Value, Box<EvalAltResult>>;
+
+/// The value of `map`, `filter` or `all` with a closure. A dry run keeps all that it filters, since
+/// what is measured decides.
+pub(super) fn higher(name: &str, lists: &[Value], is_dry: bool, apply: Apply<'_>) -> Result<Value, Box<EvalAltResult>> {
+    let named = |fault: Fault| fault.within(name);
+    let lists = equally_long(name, lists).map_err(named)?;
+    let mut results = Vec::with_capacity(lists[0].len());
+    for at in 0..lists[0].len() {
+        results.push(apply(lists.iter().map(|list| list[at].clone()).collect())?);
     }
+    if name == "map" {
+        return Ok(Value::array(results));
+    }
+    if name == "all" {
+        return Ok(every(&results).map_err(named)?);
+    }
+    let kept: Vec<bool> = results.iter().map(truth).collect::<Result<_, _>>().map_err(named)?;
+    let kept = lists[0].iter().zip(kept).filter(|(_, keep)| *keep || is_dry);
+    Ok(Value::array(kept.map(|(item, _)| item.clone())))
 }
 
-fn higher(name: &str, lists: &[Value], closure: &Bound<'_>, machine: &mut Machine<'_>) -> Outcome {
-    let lists: Vec<&Array> = lists.iter().map(items).collect::<Result<_, _>>()?;
-    let Some(first) = lists.first() else { return Err(Fault::Type("expected an array".to_owned())) };
-    if name == "filter" && lists.len() > 1 {
-        return Err(Fault::Type("takes one array".to_owned()));
+/// The lists whose elements a closure takes; at least one.
+fn equally_long<'a>(name: &str, given: &'a [Value]) -> Result<Vec<&'a Array>, Fault> {
+    if !["map", "filter", "all"].contains(&name) {
+        return Err(Fault::Type("takes no closure".to_owned()));
     }
-    if lists.iter().any(|list| list.len() != first.len()) {
-        return Err(Fault::NoValue("the arrays are not equally long".to_owned()));
+    let list = |value: &'a Value| if let Value::Array(items) = value { Some(items) } else { None };
+    let lists: Vec<&Array> = given.iter().map(list).collect::<Option<_>>().ok_or_else(|| unfit(name, given))?;
+    if lists.is_empty() || (name == "filter" && lists.len() > 1) {
+        return Err(unfit(name, given));
     }
-    let mut results = Vec::with_capacity(first.len());
-    for at in 0..first.len() {
-        results.push(machine.apply(closure, lists.iter().map(|list| list[at].clone()).collect())?);
+    if lists.iter().any(|list| list.len() != lists[0].len()) {
+        return Err(Fault::NoValue("the lists are not equally long".to_owned()));
     }
-    match name {
-        "map" => Ok(Value::array(results)),
-        "filter" => {
-            let kept: Vec<bool> = results.iter().map(truth).collect::<Result<_, _>>()?;
-            Ok(Value::array(first.iter().zip(kept).filter(|(_, keep)| *keep).map(|(item, _)| item.clone())))
-        }
-        _ => every(&results),
-    }
+    Ok(lists)
 }
 
 /// Whether all are true. Of nothing that is no answer: a filter that fits no point would make a row
@@ -167,7 +173,7 @@ fn every(values: &[Value]) -> Outcome {
     Ok(Value::Bool(truths.into_iter().all(|truth| truth)))
 }
 
-/// True or false; an array is true when all in it is.
+/// True or false; a list is true when all in it is.
 fn truth(value: &Value) -> Result<bool, Fault> {
     match value {
         Value::Bool(value) => Ok(*value),

@@ -1,5 +1,6 @@
-//! Functions on arrays and on series, which are arrays of `[time_s, value]`.
+//! Functions on lists and on series, which are lists of `[time_s, value]`.
 
+use super::signatures::unfit;
 use super::{Fault, Value};
 
 type Outcome = Result<Value, Fault>;
@@ -27,9 +28,7 @@ pub(super) fn call(name: &str, arguments: &[Value]) -> Option<Outcome> {
         ("between", [series, Value::Number(from), Value::Number(to)]) => between(series, *from, *to),
         ("values", [series]) => split(series).map(|(_, values)| Value::numbers(values)),
         ("times", [series]) => split(series).map(|(times, _)| Value::numbers(times)),
-        ("count" | "first" | "last" | "range" | "zip" | "between" | "values" | "times", _) => {
-            Err(Fault::Type("does not take these values".to_owned()))
-        }
+        ("count" | "first" | "last" | "range" | "zip" | "between" | "values" | "times", _) => Err(unfit(name, arguments)),
         _ => return None,
     })
 }
@@ -53,7 +52,7 @@ fn concat(lists: &[Value]) -> Outcome {
     for list in lists {
         match list {
             Value::Array(items) => all.extend(items.iter().cloned()),
-            other => return Err(Fault::Type(format!("is {}: expected an array", other.kind()))),
+            other => return Err(Fault::Type(format!("is {}: expected a list", other.kind()))),
         }
     }
     Ok(Value::array(all))

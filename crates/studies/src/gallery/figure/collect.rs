@@ -59,7 +59,7 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn experiment(&mut self, one: &Measured, printed: &[Printed<'_>]) -> Result<(), Fault> {
+    fn experiment(&mut self, one: &Measured, printed: &[Printed]) -> Result<(), Fault> {
         let points = Filter::of_spec(&self.spec.filter).points(&one.experiment)?;
         let experiments = self.spec.experiment.get_ref().iter().count();
         match self.spec.kind {
@@ -137,7 +137,7 @@ impl Builder<'_> {
         &mut series[place].points
     }
 
-    fn point(&mut self, one: &Measured, at: usize, prefix: &str, printed: &[Printed<'_>]) -> Result<(), Fault> {
+    fn point(&mut self, one: &Measured, at: usize, prefix: &str, printed: &[Printed]) -> Result<(), Fault> {
         let Some(data) = one.points[at].as_ref().filter(|data| !data.fingerprints.is_empty()) else { return Ok(()) };
         let (Some(x), Some(metrics)) = (&self.spec.x, &self.spec.y) else { return Ok(()) };
         let x = self.position(&one.experiment.axis(x.get_ref())?.values[at]);

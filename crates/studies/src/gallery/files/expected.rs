@@ -185,7 +185,7 @@ pub(super) fn read(source: &SourceFile) -> Result<Vec<Row>, FileFault> {
 
 impl Row {
     fn of(row: RowFile, source: &SourceFile) -> Result<Self, FileFault> {
-        let expr = expr::parse(row.measure.get_ref())
+        let expr = expr::parse(row.measure.get_ref(), &[])
             .map_err(|error| source.fault_in(&row.measure, &error, &format!("row.{}.measure", row.id.get_ref())))?;
         Ok(Self {
             id: row.id,

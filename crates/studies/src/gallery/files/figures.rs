@@ -212,7 +212,7 @@ impl TableSpec {
     pub(super) fn check(&self, source: &SourceFile, field: &str) -> Result<(), FileFault> {
         for column in &self.columns {
             let field = format!("{field}.columns.{}.measure", column.label);
-            crate::gallery::expr::parse(column.measure.get_ref())
+            crate::gallery::expr::parse(column.measure.get_ref(), &["row"])
                 .map_err(|error| source.fault_in(&column.measure, &error, &field))?;
         }
         Ok(())

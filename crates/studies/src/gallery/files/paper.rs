@@ -4,7 +4,6 @@ use super::figures::{FigureSpec, OneOrMany, TableSpec};
 use super::{Row, SourceFile, expected};
 use crate::gallery::error::{FileFault, GalleryError};
 use crate::gallery::experiment::AxisValue;
-use crate::gallery::expr;
 use crate::gallery::sources::Source;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -143,10 +142,6 @@ pub(super) fn read(folder: &Path, id: &str) -> Result<Paper, GalleryError> {
     Ok(paper)
 }
 
-/// Quotes of a string of several lines. A measure has texts in single quotes, but never three of
-/// them.
-const MULTILINE: &str = "'''";
-
 fn citation(source: &SourceFile, key: &Spanned<String>) -> Result<Option<Source>, FileFault> {
     if key.get_ref().is_empty() {
         return Ok(None);
@@ -224,24 +219,7 @@ impl Paper {
         }
     }
 
-    /// The text of `expected.toml` with every measure in the one layout of
-    /// [`crate::gallery::expr::format`].
-    #[must_use]
-    pub fn laid_out(&self) -> String {
-        let mut text = self.expected_source.text.clone();
-        let mut rows: Vec<&Row> = self.rows.iter().collect();
-        // From the end, so that earlier places stay where they are.
-        rows.sort_by_key(|row| std::cmp::Reverse(row.measure.span().start));
-        for row in rows {
-            let measure = expr::format::format(&row.expr);
-            let is_short = !measure.contains('\n') && !measure.contains(['"', '\\']);
-            let string = if is_short { format!("\"{measure}\"") } else { format!("{MULTILINE}\n{measure}\n{MULTILINE}") };
-            text.replace_range(row.measure.span(), &string);
-        }
-        text
-    }
-
-    /// Returns the experiment with this id.
+    /// The place of an experiment among the paper's.
     #[must_use]
     pub fn experiment(&self, id: &str) -> Option<&ExperimentSpec> {
         self.experiments.iter().find(|experiment| experiment.id.get_ref() == id)

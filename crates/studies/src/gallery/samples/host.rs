@@ -2,9 +2,10 @@
 //! `runs`, `series`, `each_run`, `probe`.
 
 use super::{Filter, Measured, PointData};
-use crate::gallery::experiment::AxisValue;
-use crate::gallery::expr::{Fault, Host, Value};
+use crate::gallery::experiment::{AxisValue, Experiment};
+use crate::gallery::expr::{Fault, Host, Value, unfit};
 use crate::gallery::probes;
+use std::rc::Rc;
 
 /// The selection among a figure's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,155 +16,173 @@ pub enum View {
     Replication(usize),
 }
 
-/// The finished points of one paper, seen in one way.
-pub struct PointsHost<'a> {
-    /// The paper's experiments.
-    pub measured: &'a [Measured],
-    /// The paper.
-    pub paper: &'a str,
+/// Figures, samples and probes of one paper: measured, or placeholders for a dry run.
+pub trait Source {
+    /// An experiment.
+    ///
+    /// # Errors
+    /// When it is not there.
+    fn experiment(&self, id: &str) -> Result<&Experiment, Fault>;
+
+    /// Numbers of an experiment's points that fit a filter, at least one.
+    ///
+    /// # Errors
+    /// When none fits, or an axis is unknown.
+    fn points(&self, id: &str, filter: &[(String, Value)]) -> Result<Vec<usize>, Fault> {
+        at_least_one(id, Filter::of_entries(filter)?.points(self.experiment(id)?)?)
+    }
+
+    /// A figure of a point, or `default` where it has none.
+    ///
+    /// # Errors
+    /// When there is neither.
+    fn figure(&self, id: &str, at: usize, name: &str, view: View, default: Option<f64>) -> Result<f64, Fault>;
+
+    /// A figure's values in all replications of a point.
+    ///
+    /// # Errors
+    /// When the point has no such figure.
+    fn each(&self, id: &str, at: usize, name: &str) -> Result<Vec<f64>, Fault>;
+
+    /// Samples of a replication, as `[time, value]`.
+    ///
+    /// # Errors
+    /// When the point has no such column.
+    fn series(&self, id: &str, at: usize, name: &str, replication: usize) -> Result<Value, Fault>;
+
+    /// The value of a probe.
+    ///
+    /// # Errors
+    /// When there is none of this name, or it takes other values.
+    fn probe(&self, name: &str, given: &[Value]) -> Result<Value, Fault>;
+}
+
+/// The points that fit a filter, unless there are none.
+pub(crate) fn at_least_one(id: &str, points: Vec<usize>) -> Result<Vec<usize>, Fault> {
+    if points.is_empty() { Err(Fault::NoValue(format!("no point of `{id}` fits the filter"))) } else { Ok(points) }
+}
+
+/// The points of one paper, seen in one way.
+#[derive(Clone)]
+pub struct PointsHost {
+    /// Where the values come from.
+    pub source: Rc<dyn Source>,
     /// Replications that all points asked for have.
     pub replications: usize,
     /// The selection among their values.
     pub view: View,
 }
 
-type Outcome = Result<Value, Fault>;
-
-impl Host for PointsHost<'_> {
-    fn call(&self, name: &str, arguments: &[Value]) -> Option<Outcome> {
-        Some(match name {
-            "pick" => self.pick(arguments),
-            "pick_or" => self.pick_or(arguments),
-            "one" => self.one(arguments),
-            "axis" => self.axis(arguments),
-            "values_of" => self.values_of(arguments),
-            "runs" => self.runs(arguments),
-            "series" => self.series(arguments),
-            "probe" => match arguments {
-                [Value::Text(name), rest @ ..] => probes::call(self.paper, name, rest),
-                _ => Err(Fault::Type("expected a probe's name first".to_owned())),
-            },
-            _ => return None,
-        })
+impl Host for PointsHost {
+    fn call(&self, name: &str, arguments: &[Value]) -> Result<Value, Fault> {
+        if name == "probe" {
+            return match arguments {
+                [Value::Text(probe), given @ ..] => self.source.probe(probe, given),
+                _ => Err(unfit(name, arguments)),
+            };
+        }
+        let (id, filter, asked, default) = match arguments {
+            [Value::Text(id), Value::Filter(filter), Value::Text(asked)] => (id, &filter[..], asked, None),
+            [Value::Text(id), Value::Text(asked)] => (id, &[][..], asked, None),
+            [Value::Text(id), Value::Filter(filter), Value::Text(asked), Value::Number(default)] => {
+                (id, &filter[..], asked, Some(*default))
+            }
+            [Value::Text(id), Value::Text(asked), Value::Number(default)] => (id, &[][..], asked, Some(*default)),
+            _ => return Err(unfit(name, arguments)),
+        };
+        if default.is_some() != (name == "pick_or") {
+            return Err(unfit(name, arguments));
+        }
+        let points = self.source.points(id, filter)?;
+        let only = || match points[..] {
+            [at] => Ok(at),
+            _ => Err(Fault::NoValue(format!("{} points fit the filter: expected one", points.len()))),
+        };
+        let figure = |at: usize| self.source.figure(id, at, asked, self.view, default);
+        match (name, self.view) {
+            ("pick" | "pick_or", _) | ("runs", View::Replication(_)) => {
+                Ok(Value::numbers(points.iter().map(|at| figure(*at)).collect::<Result<Vec<_>, _>>()?))
+            }
+            ("one", _) => {
+                let values = points.iter().map(|at| figure(*at)).collect::<Result<Vec<_>, _>>()?;
+                only().map(|_| Value::Number(values[0]))
+            }
+            // One value for each replication of each point.
+            ("runs", View::Mean) => {
+                let each = points.iter().map(|at| self.source.each(id, *at, asked));
+                Ok(Value::numbers(each.collect::<Result<Vec<_>, _>>()?.concat()))
+            }
+            ("axis", _) => {
+                let axis = self.source.experiment(id)?.axis(asked)?;
+                Ok(Value::array(points.iter().map(|at| axis.values[*at].value())))
+            }
+            ("values_of", _) => {
+                let axis = self.source.experiment(id)?.axis(asked)?;
+                let mut distinct: Vec<&AxisValue> = Vec::new();
+                for at in &points {
+                    if !distinct.contains(&&axis.values[*at]) {
+                        distinct.push(&axis.values[*at]);
+                    }
+                }
+                Ok(Value::array(distinct.into_iter().map(AxisValue::value)))
+            }
+            ("series", View::Replication(replication)) => {
+                let samples = self.source.series(id, points[0], asked, replication)?;
+                only().map(|_| samples)
+            }
+            ("series", View::Mean) => Err(Fault::Type("samples are of single runs: ask within `each_run(|run| ...)`".to_owned())),
+            _ => Err(Fault::Unknown("is not there".to_owned())),
+        }
     }
 
-    fn single_runs(&self) -> Vec<Box<dyn Host + '_>> {
+    fn single_runs(&self) -> Vec<Rc<dyn Host>> {
         let numbers = match self.view {
             View::Mean => 0..self.replications,
             View::Replication(number) => number..number + 1,
         };
-        numbers.map(|number| Box::new(Self { view: View::Replication(number), ..*self }) as Box<dyn Host>).collect()
+        numbers.map(|number| Rc::new(Self { view: View::Replication(number), ..self.clone() }) as Rc<dyn Host>).collect()
     }
 }
 
-/// An experiment, the points of it that are meant, and what stands after them.
-struct Asked<'a> {
-    measured: &'a Measured,
-    points: Vec<usize>,
-    rest: &'a [Value],
+/// What was measured of one paper.
+pub struct Points {
+    /// Its experiments.
+    pub measured: Rc<[Measured]>,
+    /// The paper.
+    pub paper: String,
 }
 
-impl<'a> PointsHost<'a> {
-    fn experiment(&self, id: &str) -> Result<&'a Measured, Fault> {
+impl Points {
+    fn measured(&self, id: &str) -> Result<&Measured, Fault> {
         let found = self.measured.iter().find(|measured| measured.experiment.id == id);
         found.ok_or_else(|| Fault::NoValue(format!("experiment `{id}` was not run")))
     }
+}
 
-    fn asked<'b>(&self, arguments: &'b [Value]) -> Result<Asked<'b>, Fault>
-    where
-        'a: 'b,
-    {
-        let (id, filter, rest) = match arguments {
-            [Value::Text(id), Value::Filter(entries), rest @ ..] => (id, Filter::of_entries(entries)?, rest),
-            [Value::Text(id), rest @ ..] => (id, Filter::default(), rest),
-            _ => return Err(Fault::Type("expected an experiment's name first".to_owned())),
+impl Source for Points {
+    fn experiment(&self, id: &str) -> Result<&Experiment, Fault> {
+        self.measured(id).map(|measured| &measured.experiment)
+    }
+
+    fn figure(&self, id: &str, at: usize, name: &str, view: View, default: Option<f64>) -> Result<f64, Fault> {
+        let measured = self.measured(id)?;
+        let data = data(measured, at)?;
+        let value = match (data.samples.get(name), view) {
+            (None, _) => default.ok_or_else(|| unknown(measured, at, name)).map(Some)?,
+            (Some(_), View::Mean) => data.mean(name),
+            (Some(samples), View::Replication(number)) => samples.get(number).copied().flatten(),
         };
-        let measured = self.experiment(id)?;
-        let points = filter.points(&measured.experiment)?;
-        if points.is_empty() {
-            return Err(Fault::NoValue(format!("no point of `{id}` fits the filter")));
-        }
-        Ok(Asked { measured, points, rest })
+        value.or(default).ok_or_else(|| Fault::NoValue(format!("`{name}` is not defined at {}", place(measured, at))))
     }
 
-    fn pick(&self, arguments: &[Value]) -> Outcome {
-        let asked = self.asked(arguments)?;
-        let [Value::Text(metric)] = asked.rest else { return Err(Fault::Type("expected experiment, filter, metric".to_owned())) };
-        let values = asked.points.iter().map(|at| self.figure(asked.measured, *at, metric));
-        Ok(Value::numbers(values.collect::<Result<Vec<_>, _>>()?))
+    fn each(&self, id: &str, at: usize, name: &str) -> Result<Vec<f64>, Fault> {
+        let measured = self.measured(id)?;
+        let samples = data(measured, at)?.samples.get(name).ok_or_else(|| unknown(measured, at, name))?;
+        Ok(samples.iter().copied().flatten().collect())
     }
 
-    fn pick_or(&self, arguments: &[Value]) -> Outcome {
-        let asked = self.asked(arguments)?;
-        let [Value::Text(metric), Value::Number(default)] = asked.rest else {
-            return Err(Fault::Type("expected experiment, filter, metric, number".to_owned()));
-        };
-        let value = |at: &usize| -> Result<f64, Fault> {
-            data(asked.measured, *at)?;
-            Ok(self.figure(asked.measured, *at, metric).unwrap_or(*default))
-        };
-        Ok(Value::numbers(asked.points.iter().map(value).collect::<Result<Vec<_>, _>>()?))
-    }
-
-    fn one(&self, arguments: &[Value]) -> Outcome {
-        match self.pick(arguments)? {
-            Value::Array(values) => match &values[..] {
-                [only] => Ok(only.clone()),
-                several => Err(Fault::NoValue(format!("{} points fit the filter: expected one", several.len()))),
-            },
-            other => Ok(other),
-        }
-    }
-
-    fn axis(&self, arguments: &[Value]) -> Outcome {
-        let asked = self.asked(arguments)?;
-        let [Value::Text(name)] = asked.rest else { return Err(Fault::Type("expected experiment, filter, axis".to_owned())) };
-        let axis = asked.measured.experiment.axis(name)?;
-        Ok(Value::array(asked.points.iter().map(|at| shown(&axis.values[*at]))))
-    }
-
-    fn values_of(&self, arguments: &[Value]) -> Outcome {
-        let asked = self.asked(arguments)?;
-        let [Value::Text(name)] = asked.rest else { return Err(Fault::Type("expected experiment, axis".to_owned())) };
-        let axis = asked.measured.experiment.axis(name)?;
-        let mut distinct: Vec<&AxisValue> = Vec::new();
-        for at in &asked.points {
-            if !distinct.contains(&&axis.values[*at]) {
-                distinct.push(&axis.values[*at]);
-            }
-        }
-        Ok(Value::array(distinct.into_iter().map(shown)))
-    }
-
-    /// One value for each replication of each point; in the view of one replication, of that one.
-    fn runs(&self, arguments: &[Value]) -> Outcome {
-        let asked = self.asked(arguments)?;
-        let [Value::Text(metric)] = asked.rest else { return Err(Fault::Type("expected experiment, filter, metric".to_owned())) };
-        let mut values = Vec::new();
-        for at in &asked.points {
-            match self.view {
-                View::Mean => {
-                    let samples =
-                        data(asked.measured, *at)?.samples.get(metric).ok_or_else(|| unknown(asked.measured, *at, metric))?;
-                    values.extend(samples.iter().copied().flatten());
-                }
-                View::Replication(_) => values.push(self.figure(asked.measured, *at, metric)?),
-            }
-        }
-        Ok(Value::numbers(values))
-    }
-
-    /// Samples of the one run that is seen.
-    fn series(&self, arguments: &[Value]) -> Outcome {
-        let asked = self.asked(arguments)?;
-        let [Value::Text(name)] = asked.rest else { return Err(Fault::Type("expected experiment, filter, column".to_owned())) };
-        let [at] = asked.points[..] else {
-            return Err(Fault::NoValue(format!("{} points fit the filter: expected one", asked.points.len())));
-        };
-        let View::Replication(replication) = self.view else {
-            return Err(Fault::Type("samples are of single runs: ask within `each_run(|run| ...)`".to_owned()));
-        };
-        let all = data(asked.measured, at)?.series.get(replication);
+    fn series(&self, id: &str, at: usize, name: &str, replication: usize) -> Result<Value, Fault> {
+        let all = data(self.measured(id)?, at)?.series.get(replication);
         let message = || "no series were kept: set `series = true` in the experiment".to_owned();
         let all = all.ok_or_else(|| Fault::NoValue(message()))?;
         let series = all.get(name).ok_or_else(|| {
@@ -171,23 +190,12 @@ impl<'a> PointsHost<'a> {
             Fault::Unknown(format!("there is no column `{name}`: allowed {}", names.join(", ")))
         })?;
         let samples = series.times.iter().zip(&series.values);
-        let pairs = samples.filter_map(|(time, value)| Some(Value::numbers([*time, (*value)?])));
-        Ok(Value::array(pairs))
+        Ok(Value::array(samples.filter_map(|(time, value)| Some(Value::numbers([*time, (*value)?])))))
     }
 
-    fn figure(&self, measured: &Measured, at: usize, metric: &str) -> Result<f64, Fault> {
-        let data = data(measured, at)?;
-        let samples = data.samples.get(metric).ok_or_else(|| unknown(measured, at, metric))?;
-        let value = match self.view {
-            View::Mean => data.mean(metric),
-            View::Replication(number) => samples.get(number).copied().flatten(),
-        };
-        value.ok_or_else(|| Fault::NoValue(format!("`{metric}` is not defined at {}", place(measured, at))))
+    fn probe(&self, name: &str, given: &[Value]) -> Result<Value, Fault> {
+        probes::call(&self.paper, name, given)
     }
-}
-
-fn shown(value: &AxisValue) -> Value {
-    value.number.map_or_else(|| Value::Text(value.text.clone()), Value::Number)
 }
 
 fn data(measured: &Measured, at: usize) -> Result<&PointData, Fault> {

@@ -5,6 +5,7 @@ use crate::gallery::expr::{Value, evaluate, parse};
 use crate::gallery::files::Gallery;
 use crate::gallery::store::Store;
 use std::fs;
+use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
 const SCENARIO: &str = r#"
@@ -44,10 +45,12 @@ fn measured(out: &std::path::Path) -> (Vec<Measured>, usize) {
 fn points_are_picked_by_axis_and_stored_points_are_used_again() {
     let out = tempfile::tempdir().unwrap();
     let (measured, reused) = measured(out.path());
+    let measured: Rc<[Measured]> = measured.into();
     assert_eq!(reused, 0);
     let ask = |view: View, text: &str| {
-        let host = PointsHost { measured: &measured, paper: "codel", replications: 2, view };
-        match parse(text).and_then(|expr| evaluate(&expr, &host)) {
+        let source = Rc::new(Points { measured: Rc::clone(&measured), paper: "codel".to_owned() });
+        let host = Rc::new(PointsHost { source, replications: 2, view });
+        match parse(text, &[]).and_then(|expr| evaluate(&expr, &[], host)) {
             Ok(Value::Array(items)) => format!("{} values", items.len()),
             Ok(Value::Number(number)) => format!("{number:.3}"),
             Ok(Value::Bool(truth)) => truth.to_string(),
@@ -56,12 +59,12 @@ fn points_are_picked_by_axis_and_stored_points_are_used_again() {
         }
     };
     let mean = |text: &str| ask(View::Mean, text);
-    assert_eq!(mean("pick('e-1', 'links.bottleneck.utilization')"), "4 values");
-    assert_eq!(mean("one('e-1', #{load: 'udp', delay: 0.02}, 'links.bottleneck.utilization')"), "1.000");
-    assert_eq!(mean("axis('e-1', #{load: 'udp', delay: '>0.01'}, 'delay')[0]"), "0.020");
-    assert_eq!(mean("values_of('e-1', 'load')[1] == 'udp'"), "true");
-    assert_eq!(mean("runs('e-1', #{load: 'reno'}, 'links.bottleneck.utilization')"), "4 values");
-    let samples = "series('e-1', #{load: 'reno', delay: 0.02}, 'bottleneck.queue_packets')";
+    assert_eq!(mean(r#"pick("e-1", "links.bottleneck.utilization")"#), "4 values");
+    assert_eq!(mean(r#"one("e-1", #{load: "udp", delay: 0.02}, "links.bottleneck.utilization")"#), "1.000");
+    assert_eq!(mean(r#"axis("e-1", #{load: "udp", delay: ">0.01"}, "delay")[0]"#), "0.020");
+    assert_eq!(mean(r#"values_of("e-1", "load")[1] == "udp""#), "true");
+    assert_eq!(mean(r#"runs("e-1", #{load: "reno"}, "links.bottleneck.utilization")"#), "4 values");
+    let samples = r#"series("e-1", #{load: "reno", delay: 0.02}, "bottleneck.queue_packets")"#;
     assert_eq!(ask(View::Replication(1), &format!("count({samples}) > 15")), "true");
     assert_eq!(mean(samples), "character 1: series: samples are of single runs: ask within `each_run(|run| ...)`");
     let longest = format!("each_run(|run| max(values({samples})))");
@@ -70,17 +73,17 @@ fn points_are_picked_by_axis_and_stored_points_are_used_again() {
     assert_eq!([0, 1].map(|at| mean(&format!("{longest}[{at}]"))), alone);
     assert_eq!([0, 1].map(|at| ask(View::Replication(at), &format!("{longest}[0]"))), alone);
     assert_eq!(mean("each_run(|run| run)[1]"), "1.000");
-    let both = "one('e-1', #{load: 'reno', delay: 0.02}, 'links.bottleneck.queue_packets')";
+    let both = r#"one("e-1", #{load: "reno", delay: 0.02}, "links.bottleneck.queue_packets")"#;
     let each: Vec<f64> = [0, 1].map(|at| ask(View::Replication(at), both).parse().unwrap()).to_vec();
     assert!((mean(both).parse::<f64>().unwrap() - (each[0] + each[1]) / 2.0).abs() < 0.002, "{each:?}");
     assert_eq!(
-        mean("pick('e-1', #{load: 'sctp'}, 'links.bottleneck.utilization')"),
+        mean(r#"pick("e-1", #{load: "sctp"}, "links.bottleneck.utilization")"#),
         "character 1: pick: no point of `e-1` fits the filter"
     );
-    assert_eq!(mean("pick('e-1', #{rate: 1}, 'x')"), "character 1: pick: `e-1` has no axis `rate`: allowed load, delay");
-    assert_eq!(mean("pick('e-2', 'x')"), "character 1: pick: experiment `e-2` was not run");
-    assert!(mean("pick('e-1', 'links.bottleneck.use')").contains("there is no figure `links.bottleneck.use`"));
-    assert!(mean("pick('e-1', #{load: '>3'}, 'x')").contains("is no number and cannot be compared"));
+    assert_eq!(mean(r#"pick("e-1", #{rate: 1}, "x")"#), "character 1: pick: `e-1` has no axis `rate`: allowed load, delay");
+    assert_eq!(mean(r#"pick("e-2", "x")"#), "character 1: pick: experiment `e-2` was not run");
+    assert!(mean(r#"pick("e-1", "links.bottleneck.use")"#).contains("there is no figure `links.bottleneck.use`"));
+    assert!(mean(r#"pick("e-1", #{load: ">3"}, "x")"#).contains("is no number and cannot be compared"));
 
     let (again, reused) = self::measured(out.path());
     assert_eq!(reused, 4);
@@ -94,12 +97,12 @@ fn checked(measure: &str) -> String {
     fs::create_dir(&folder).unwrap();
     fs::write(folder.join("paper.toml"), PAPER).unwrap();
     let row = "id = \"T-1\"\nplace = \"p\"\ngrade = \"A\"\nexperiments = [\"e-1\"]\nclaim = \"c\"\nmetric = \"m\"\nrelation = \"=\"\nexpected = 1.0";
-    let expected = format!("goodqueue-gallery = 1\n[[row]]\nmeasure = \"{measure}\"\n{row}\n");
+    let expected = format!("goodqueue-gallery = 1\n[[row]]\nmeasure = '{measure}'\n{row}\n");
     fs::write(folder.join("expected.toml"), expected).unwrap();
     fs::write(folder.join("e-1.toml"), SCENARIO).unwrap();
     let paper = Gallery { root: dir.path().to_owned() }.read("codel").unwrap();
     let experiment = Experiment::load(&paper, &paper.experiments[0], crate::gallery::experiment::Mode::Quick, &[]).unwrap();
-    match crate::gallery::catalogue::check(&paper, &[experiment]) {
+    match crate::gallery::catalogue::check(&paper, vec![experiment]) {
         Ok(()) => "sound".to_owned(),
         Err(fault) => fault.to_string().replace(&format!("{}/expected.toml:3:", folder.display()), ""),
     }
@@ -107,21 +110,24 @@ fn checked(measure: &str) -> String {
 
 #[test]
 fn what_is_plainly_wrong_is_found_before_anything_runs() {
-    assert_eq!(checked("max(pick('e-1', #{load: ['reno', 'udp']}, 'groups.reno.goodput_bit_s'))"), "sound");
+    assert_eq!(checked(r#"max(pick("e-1", #{load: ["reno", "udp"]}, "groups.reno.goodput_bit_s"))"#), "sound");
     assert_eq!(checked("1 + foo(1)"), "16: row.T-1.measure: there is no function `foo`");
-    assert_eq!(checked("one('e-2', 'x')"), "12: row.T-1.measure: one: `e-2` is no experiment of paper.toml: allowed e-1");
-    assert_eq!(checked("one('e-1', #{rate: 1}, 'x')"), "12: row.T-1.measure: one: `e-1` has no axis `rate`: allowed load, delay");
+    assert_eq!(checked(r#"one("e-2", "x")"#), "12: row.T-1.measure: one: `e-2` is no experiment of paper.toml: allowed e-1");
     assert_eq!(
-        checked("one('e-1', #{load: ['udp', 'sctp']}, 'x')"),
-        "12: row.T-1.measure: one: no point of `e-1` has load = 'sctp'"
+        checked(r#"one("e-1", #{rate: 1}, "x")"#),
+        "12: row.T-1.measure: one: `e-1` has no axis `rate`: allowed load, delay"
     );
-    let figure = checked("max(pick('e-1', 'links.bottleneck.used'))");
+    assert_eq!(
+        checked(r#"one("e-1", #{load: ["udp", "sctp"]}, "x")"#),
+        "12: row.T-1.measure: one: no point of `e-1` has load = \"sctp\""
+    );
+    let figure = checked(r#"max(pick("e-1", "links.bottleneck.used"))"#);
     assert!(figure.starts_with("16: row.T-1.measure: pick: `e-1` has no figure `links.bottleneck.used`; there are "), "{figure}");
-    let column = checked("max(each_run(|run| max(values(series('e-1', 'bottleneck.queue')))))");
+    let column = checked(r#"max(each_run(|run| max(values(series("e-1", "bottleneck.queue")))))"#);
     assert!(column.contains("series: `e-1` has no column `bottleneck.queue`; there are "), "{column}");
     assert_eq!(
-        checked("values_of('e-1', 'load')"),
+        checked(r#"values_of("e-1", "load")"#),
         "12: row.T-1.measure: gives a list of texts: relation `=` needs a number or a list of numbers"
     );
-    assert_eq!(checked("probe('nothing')").split(':').nth(3), Some(" codel has no probe `nothing`"));
+    assert_eq!(checked(r#"probe("nothing")"#).split(':').nth(3), Some(" codel has no probe `nothing`"));
 }
