@@ -80,7 +80,7 @@ stack() {
 }
 
 plugin() {
-    gcc -O2 -Wall -Wextra -Werror -fPIC -shared -o "$out/q_goodqueue.so" kernel/tc/q_goodqueue.c
+    gcc -O2 -Wall -Wextra -Werror -fPIC -shared -Ikernel/module -o "$out/q_goodqueue.so" kernel/tc/q_goodqueue.c
 }
 
 module() {
