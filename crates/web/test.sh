@@ -10,7 +10,7 @@ fi
 npm run --silent check
 npm run --silent test
 # gq embeds the pages as committed in crates/, so these must be what the sources make.
-pages() { (cd .. && find web/assets lab/assets -type f -exec cksum {} + | sort); }
+pages() { (cd .. && find serve/assets lab/assets -type f -exec cksum {} + | sort); }
 before=$(pages)
 npm run --silent build
 if [ "$before" != "$(pages)" ]; then

@@ -1,7 +1,8 @@
 """Checks the words of the pages: words.py [--readability] [FILE...].
 
-Finds words that `words.toml` replaces, in every Markdown page of the repository unless files are
-named. Code, links and comments are not looked at. With `--readability` prints a figure per page
+Finds words that `words.toml` replaces, and lines with two sentences, in every Markdown page of the
+repository unless files are named. Code, links and comments are not looked at, and pages that
+programs write may have several sentences in a line. With `--readability` prints a figure per page
 instead: the Automated Readability Index (Smith and Senter 1967), the school grade that a text asks
 for by characters per word and words per sentence. Tables are left out of it, as they have no sentences.
 """
@@ -14,8 +15,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 RULES = Path(__file__).with_name("words.toml")
-# Records of changes are history, and the glossary lists words that are not used.
-EXEMPT = {"CHANGELOG.md", "docs/GLOSSARY.md"}
+# The glossary lists words that are not used.
+EXEMPT = {"docs/GLOSSARY.md"}
+# Pages that programs write: all of these folders, and those that say so.
+WRITTEN = ("tools/bench/", "docs/algorithms/", "gallery/")
+WRITES = re.compile(r"^(<!-- )?Made (by|from) |It is made by `|` (wrote|made) this page", re.MULTILINE)
+# The end of a sentence, and a capital behind it. Shorter words are abbreviations and initials.
+SECOND_SENTENCE = re.compile(r"\b\w{3,}[)\"]?[.!?] +(?=[(\"*\[]*[A-Z])")
 
 FENCE = re.compile(r"^\s*(```|~~~)")
 BLANKED = [
@@ -53,8 +59,12 @@ def prose(text: str) -> list[str]:
 def faults(name: str, text: str, rules: list[dict]) -> list[str]:
     """What one page has to mend, one line each."""
     found = []
+    is_written = name.startswith(WRITTEN) or WRITES.search(text) is not None
     for number, line in enumerate(prose(text), 1):
         is_row = line.startswith("|")
+        second = None if is_row or is_written else SECOND_SENTENCE.search(line)
+        if second:
+            found.append(f"{name}:{number}:{second.end() + 1}: a second sentence: begin a new line")
         for rule in rules:
             if is_row and not rule.get("tables", True):
                 continue

@@ -11,15 +11,14 @@ use crate::progress::Progress;
 use crate::settings::RunSettings;
 use crate::{host, interrupt};
 use files::Files;
-use goodqueue_lab::compare::Labels;
 use goodqueue_lab::hosts::{Backend, Refusal};
 use goodqueue_lab::lint;
 use goodqueue_lab::plan::{Plan, Point};
 use goodqueue_lab::qlog::QlogFiles;
 use goodqueue_lab::record::{Recorder, check_target, write_file};
+use goodqueue_lab::results::{MAX_DRAWN, Results};
 use goodqueue_lab::runner::{self, RunOptions, RunReport};
-use goodqueue_lab::summary::Summary;
-use goodqueue_lab::verdict::{Criteria, Headline};
+use goodqueue_lab::verdict::Criteria;
 pub use place::RESULTS;
 #[cfg(target_os = "linux")]
 pub use place::{file_name, without};
@@ -41,23 +40,15 @@ pub struct Job<'a> {
     pub host: &'a dyn Backend,
 }
 
-/// Largest number of points whose series and distributions are kept in memory for the report.
-const MAX_DRAWN: usize = 24;
 /// A page with more points could not be read.
 const MAX_REPORTED: usize = 500;
 
 /// Everything a result is written and printed from.
 pub struct Finished<'a> {
     job: &'a Job<'a>,
-    points: &'a [Point],
-    report: &'a RunReport,
-    summary: &'a Summary,
+    results: Results,
     /// The text of `summary.json`.
     json: String,
-    labels: Labels,
-    main_link: &'a str,
-    headline: Headline,
-    warnings: Vec<String>,
     wall_s: f64,
 }
 
@@ -73,8 +64,7 @@ pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
     // Before there are files, so that no interrupt leaves half of them.
     let stop = interrupt::stop_flag();
     let mut files = Files::create(job)?;
-    let mut warnings = warnings(&points);
-    for warning in &warnings {
+    for warning in lint::warnings_of_points(&points) {
         say(&format!("warning: {warning}"));
     }
     let bar = Progress::new(points.len() * options.replications as usize);
@@ -90,27 +80,9 @@ pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
         }
     };
     let wall_s = bar.finish();
-    if !report.complete {
-        warnings.push(missing_runs(&report, points.len() * options.replications as usize));
-    }
-
-    let labels = Labels::of_points(&points);
-    let main_link = points.first().map_or("", |point| point.plan.main_link().name.as_str());
-    let headline = Headline::of(&points, &report.points, &labels, &criteria);
-    let summary = Summary { headline: Some(headline.clone()), ..report.summary(job.plan) };
-    let json = summary.to_json();
-    let finished = Finished {
-        job,
-        points: &points,
-        report: &report,
-        summary: &summary,
-        json,
-        labels,
-        main_link,
-        headline,
-        warnings,
-        wall_s,
-    };
+    let runs = points.len() * options.replications as usize;
+    let results = Results::new(job.plan, points, report, &criteria);
+    let finished = Finished { job, json: results.summary.to_json(), results, wall_s };
 
     // The table first: whatever happens to the files, nothing finished is lost.
     let printed = show(&finished);
@@ -135,7 +107,7 @@ pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
         opening.show(&folder);
     }
     conclude()?;
-    verdict(&report, points.len() * options.replications as usize)
+    verdict(&finished.results.report, runs)
 }
 
 /// Refuses what the host cannot run or record, then gets it ready.
@@ -165,23 +137,6 @@ fn options(job: &Job<'_>, points: &[Point]) -> Result<RunOptions, Failure> {
     })
 }
 
-/// Returns lint's warnings, each once, with the number of points where it is not true of all.
-pub fn warnings(points: &[Point]) -> Vec<String> {
-    let mut found: Vec<(String, usize)> = Vec::new();
-    for point in points {
-        for warning in lint::warnings(point) {
-            let text = warning.to_string();
-            match found.iter_mut().find(|(known, _)| *known == text) {
-                Some((_, count)) => *count += 1,
-                None => found.push((text, 1)),
-            }
-        }
-    }
-    let all = points.len();
-    let line = |(text, count)| if count == all { text } else { format!("{text} (at {count} of {all} points)") };
-    found.into_iter().map(line).collect()
-}
-
 /// The table or the JSON on standard output, and the JSON file.
 fn show(finished: &Finished<'_>) -> Result<(), Failure> {
     let settings = finished.job.settings;
@@ -193,11 +148,6 @@ fn show(finished: &Finished<'_>) -> Result<(), Failure> {
         write_file(path, finished.json.as_bytes())?;
     }
     Ok(printed?)
-}
-
-/// Returns the report page's note on a result that lacks runs.
-fn missing_runs(report: &RunReport, total: usize) -> String {
-    format!("This result is incomplete: {} of {total} runs finished.", report.fingerprints.len())
 }
 
 /// Fails unless every run finished.

@@ -27,6 +27,25 @@ impl fmt::Display for Warning {
     }
 }
 
+/// The remarks on a sweep's points, each once, with the number of points where it is not true of
+/// all.
+#[must_use]
+pub fn warnings_of_points(points: &[Point]) -> Vec<String> {
+    let mut found: Vec<(String, usize)> = Vec::new();
+    for point in points {
+        for warning in warnings(point) {
+            let text = warning.to_string();
+            match found.iter_mut().find(|(known, _)| *known == text) {
+                Some((_, count)) => *count += 1,
+                None => found.push((text, 1)),
+            }
+        }
+    }
+    let all = points.len();
+    let line = |(text, count)| if count == all { text } else { format!("{text} (at {count} of {all} points)") };
+    found.into_iter().map(line).collect()
+}
+
 /// Everything that is probably not meant at this point.
 #[must_use]
 pub fn warnings(point: &Point) -> Vec<Warning> {

@@ -3,22 +3,16 @@
 use crate::endpoint::{Ends, FlowFacts};
 use crate::error::NetError;
 use crate::network::{Make, Network};
-use goodqueue_lab::compare::Labels;
 use goodqueue_lab::hosts::{Backend, HostFailure, HostRun, Refusal, Task};
-use goodqueue_lab::lint;
-use goodqueue_lab::plan::{Plan, Point, Queue};
+use goodqueue_lab::plan::{Plan, Point};
 use goodqueue_lab::qlog::{Form, QlogFiles};
 use goodqueue_lab::record::{Folder, NoRecorder, Recorder, TableKinds, Tables};
-use goodqueue_lab::report::{self, ReportInput, ReportPoint};
+use goodqueue_lab::results::{MAX_DRAWN, Results};
 use goodqueue_lab::runner::{self, Recorded, RunOptions, RunReport};
-use goodqueue_lab::summary::Summary;
-use goodqueue_lab::verdict::{Criteria, Headline};
+use goodqueue_lab::verdict::Criteria;
 use goodqueue_sim::{Continue, Outcome, Progress, WorldSpec};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-
-/// Points whose series and distributions a report draws.
-const MAX_DRAWN: usize = 24;
 
 /// A scenario, and the groups of its flows whose ends are the program's.
 pub struct Experiment<'a> {
@@ -100,14 +94,10 @@ impl<'a> Experiment<'a> {
         let facts = [("scenario_sha256", self.plan.sha256()), ("seed", self.plan.seed().to_string())];
         let mut tables = Tables::create(&folder, TableKinds::Series, &facts)?;
         let report = self.carry_out(&points, Recorded::First, &mut tables)?;
-        let labels = Labels::of_points(&points);
-        let headline = Headline::of(&points, &report.points, &labels, &Criteria::default());
-        let summary = Summary { headline: Some(headline), ..report.summary(self.plan) };
-        folder.write("summary.json", summary.to_json().as_bytes())?;
-        folder.write("scenario.toml", self.plan.source_text().as_bytes())?;
+        let results = Results::new(self.plan, points, report, &Criteria::default());
+        results.write_into(&folder, self.plan.source_text())?;
         tables.finish(&folder)?;
-        self.write_report(&folder, (&points, &labels), &report, &summary)?;
-        Ok(report)
+        Ok(results.report)
     }
 
     fn carry_out(&self, points: &[Point], recorded: Recorded, recorder: &mut dyn Recorder) -> Result<RunReport, NetError> {
@@ -137,43 +127,6 @@ impl<'a> Experiment<'a> {
             Some(failure) => Err(NetError::Run(failure.clone())),
             None => Ok(report),
         }
-    }
-
-    fn write_report(
-        &self,
-        folder: &Folder,
-        (points, labels): (&[Point], &Labels),
-        report: &RunReport,
-        summary: &Summary,
-    ) -> Result<(), NetError> {
-        let main_link = points.first().map_or("", |point| point.plan.main_link().name.as_str());
-        let warnings: Vec<String> = points
-            .first()
-            .map_or_else(Vec::new, |point| lint::warnings(point).into_iter().map(|warning| warning.to_string()).collect());
-        let results = report.points.iter().zip(points).zip(&labels.names);
-        let drawn = results.map(|((result, point), label)| ReportPoint {
-            label: label.clone(),
-            kind: point.plan.main_link().down.queue.as_ref().map_or_else(String::new, Queue::name),
-            cdfs: result.cdfs.clone(),
-            rtt_cdfs: result.rtt_cdfs.clone(),
-            series: &result.series,
-        });
-        let sentence = summary.headline.as_ref().map_or("", |headline| headline.text.as_str());
-        let summary = summary.to_value();
-        let plan = points.first().map(|point| &point.plan);
-        let input = ReportInput {
-            title: self.plan.name(),
-            sentence,
-            warnings: &warnings,
-            scenario_toml: self.plan.source_text(),
-            command_line: None,
-            summary: &summary,
-            provenance: &[],
-            main_link,
-            measured_s: plan.map(|plan| (plan.warmup.as_secs_f64(), (plan.warmup + plan.duration).as_secs_f64())),
-            points: drawn.collect(),
-        };
-        Ok(report::write(&folder.path().join("report.html"), &input)?)
     }
 }
 

@@ -8,9 +8,10 @@ use arrow_schema::{ArrowError, SchemaRef};
 use goodqueue_figure::plot::{Line, PlotError, Source, Subject};
 use goodqueue_lab::compare::Labels;
 use goodqueue_lab::plan::{Plan, Point};
+use goodqueue_lab::results::Results;
 use goodqueue_lab::runner::{PointResult, RunReport};
-use goodqueue_lab::summary::{PointSummary, Summary};
-use goodqueue_lab::verdict::{Criteria, Headline};
+use goodqueue_lab::summary::PointSummary;
+use goodqueue_lab::verdict::Criteria;
 use goodqueue_sim::Series;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
@@ -18,47 +19,41 @@ use pyo3::prelude::*;
 /// Result of running a plan.
 #[pyclass(frozen, module = "goodqueue._core")]
 pub struct Report {
-    summary: Summary,
-    labels: Labels,
-    points: Vec<Point>,
-    report: RunReport,
+    results: Results,
     kept: Vec<KeptRun>,
 }
 
 impl Report {
     /// Aggregates the results of `plan`.
     pub fn new(plan: &Plan, points: Vec<Point>, mut report: RunReport, kept: InMemoryRecorder) -> Self {
-        let labels = Labels::of_points(&points);
-        let headline = Headline::of(&points, &report.points, &labels, &Criteria::default());
-        let summary = Summary { headline: Some(headline), ..report.summary(plan) };
         let mut kept = kept.0;
         for run in kept.iter_mut().filter(|run| run.replication == 0) {
             if let Some(point) = report.points.get_mut(run.point) {
                 run.series = std::mem::take(&mut point.series);
             }
         }
-        Self { summary, labels, points, report, kept }
+        Self { results: Results::new(plan, points, report, &Criteria::default()), kept }
     }
 
     /// Points with a finished run, and their numbers; others have no summary.
     fn finished(&self) -> impl Iterator<Item = (usize, &PointResult)> {
-        self.report.points.iter().enumerate().filter(|(_, point)| point.summary.is_some())
+        self.results.report.points.iter().enumerate().filter(|(_, point)| point.summary.is_some())
     }
 
     fn batches(&self, name: &str) -> Option<Result<(SchemaRef, Vec<RecordBatch>), ArrowError>> {
         let one = |batch: Result<RecordBatch, ArrowError>| batch.map(|batch| (batch.schema(), vec![batch]));
-        let sets: Vec<_> = self.points.iter().map(|point| point.set.as_slice()).collect();
-        let summaries: Vec<_> = self.finished().map(|(number, _)| number as u32).zip(&self.summary.points).collect();
+        let sets: Vec<_> = self.results.points.iter().map(|point| point.set.as_slice()).collect();
+        let summaries: Vec<_> = self.finished().map(|(number, _)| number as u32).zip(&self.results.summary.points).collect();
         Some(match name {
-            "points" => one(tables::points(&sets, &self.labels.names)),
-            "links" => one(tables::links(&summaries, &self.labels.names)),
-            "groups" => one(tables::groups(&summaries, &self.labels.names)),
-            "flows" => one(tables::flows(&summaries, &self.labels.names)),
-            "fairness" => one(tables::fairness(&summaries, &self.labels.names)),
-            "cdf" => one(tables::cdf(&self.report.points, &self.labels.names)),
-            "series" => tables::series(&self.kept, &self.labels.names),
-            "validity" => one(tables::validity(&self.report.attempts, &self.points, &self.labels.names)),
-            "packets" => tables::packets(&self.kept, &self.labels.names),
+            "points" => one(tables::points(&sets, &self.results.labels.names)),
+            "links" => one(tables::links(&summaries, &self.results.labels.names)),
+            "groups" => one(tables::groups(&summaries, &self.results.labels.names)),
+            "flows" => one(tables::flows(&summaries, &self.results.labels.names)),
+            "fairness" => one(tables::fairness(&summaries, &self.results.labels.names)),
+            "cdf" => one(tables::cdf(&self.results.report.points, &self.results.labels.names)),
+            "series" => tables::series(&self.kept, &self.results.labels.names),
+            "validity" => one(tables::validity(&self.results.report.attempts, &self.results.points, &self.results.labels.names)),
+            "packets" => tables::packets(&self.kept, &self.results.labels.names),
             _ => return None,
         })
     }
@@ -66,11 +61,11 @@ impl Report {
 
 impl Source for Report {
     fn points(&self) -> &[PointSummary] {
-        &self.summary.points
+        &self.results.summary.points
     }
 
     fn labels(&self) -> &Labels {
-        &self.labels
+        &self.results.labels
     }
 
     fn distributions(&self, subject: &Subject) -> Result<Vec<Option<Line>>, PlotError> {
@@ -111,31 +106,31 @@ impl Report {
     /// Contents of `summary.json`.
     #[getter]
     fn summary_json(&self) -> String {
-        self.summary.to_json()
+        self.results.summary.to_json()
     }
 
     /// The host of the runs.
     #[getter]
     fn host(&self) -> &'static str {
-        self.report.host
+        self.results.report.host
     }
 
     /// Whether every run finished.
     #[getter]
     fn complete(&self) -> bool {
-        self.report.complete
+        self.results.report.complete
     }
 
     /// Point, replication and message of each failed run.
     #[getter]
     fn failures(&self) -> Vec<(String, u32, String)> {
-        self.report.failures.iter().map(|f| (f.place.clone(), f.replication, f.message.clone())).collect()
+        self.results.report.failures.iter().map(|f| (f.place.clone(), f.replication, f.message.clone())).collect()
     }
 
     /// Events handled by all runs.
     #[getter]
     fn events(&self) -> u64 {
-        self.report.events
+        self.results.report.events
     }
 
     /// Returns one of the tables by name.

@@ -22,7 +22,7 @@
 //! | it reaches its end | `World::deliver`, then `deliver_to_receiver` and others |
 //!
 //! The suffix `_cold` names the out-of-line twin of a function that exists twice for speed, for
-//! rare callers or rare cases. `docs/simulator.md` has the measured gain of each.
+//! rare callers or rare cases. `docs/evidence/2026-11-simulator-speed.md` has the gain of each.
 
 mod build;
 mod hosts;

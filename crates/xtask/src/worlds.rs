@@ -22,7 +22,7 @@ const WARMUP_S: f64 = 1.0;
 /// Bits of the packets that most worlds consist of.
 const PACKET_BITS: f64 = 12_000.0;
 
-/// Builds the programs that [`count`] runs.
+/// Builds the programs that [`World::count`] runs.
 pub fn build() -> Result {
     tool::run("cargo", &["build", "--quiet", "--release", "-p", "goodqueue-sim", "--example", "peer_worlds"], &[])?;
     tool::run("cargo", &["build", "--quiet", "--release", "-p", "goodqueue-cli", "--bin", "gq"], &[])

@@ -26,7 +26,7 @@
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Decimal, Family, ParamValues, Kind, KindSpec, LinkFacts, Marking, Param, ParamError};
+use crate::spec::{Decimal, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues};
 use goodqueue_base::units::{Bytes, Instant, Rate};
 
 /// Settings of AVQ.

@@ -37,7 +37,7 @@ use super::Algorithm;
 use super::red::{Adaptation, Facts, Red, RedParams, WeightRule, Zone};
 use crate::aqm::{Aqm, Comparison, Env, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::{ARITHMETIC, Arithmetic};
-use crate::spec::{Family, ParamValues, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Value, pick};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, Value, pick};
 use alloc::boxed::Box;
 use goodqueue_base::units::{Bytes, Duration, Instant, Packets};
 use linux::{LinuxChoke, LinuxChokeParams};

@@ -38,7 +38,7 @@ use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::{ARITHMETIC, Arithmetic};
 use crate::math::sqrt;
-use crate::spec::{Family, ParamValues, Kind, KindSpec, LinkFacts, Marking, ParamError};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues};
 use crate::steering::{Judgement, Pace, Steerable};
 use goodqueue_base::units::{Duration, Instant, Packets, Rate};
 use linux::InverseRoot;

@@ -21,7 +21,7 @@
 use super::Algorithm;
 use super::codel::CoDel;
 use crate::outline::finish;
-use crate::spec::{Family, ParamValues, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Value};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, Value};
 use crate::steering::{Policy, Steered, inner_values, steered_params};
 use goodqueue_base::units::Duration;
 

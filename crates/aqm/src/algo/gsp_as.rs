@@ -17,7 +17,7 @@
 
 use super::Algorithm;
 use super::gsp::Gsp;
-use crate::spec::{Family, ParamValues, Kind, KindSpec, LinkFacts, Marking, Param, ParamError};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues};
 use crate::steering::{Policy, Steered, inner_values, steered_params};
 
 /// GSP with a steered threshold.

@@ -41,7 +41,7 @@ use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::{ARITHMETIC, Arithmetic};
 use crate::queue::Limit;
-use crate::spec::{Family, ParamValues, Kind, KindSpec, LinkFacts, Marking, ParamError};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues};
 use crate::steering::{Judgement, Pace, Steerable};
 use alloc::boxed::Box;
 use goodqueue_base::units::{Bytes, Duration, Instant, Packets};

@@ -21,7 +21,7 @@
 use super::Algorithm;
 use super::pie::Pie;
 use crate::outline::finish;
-use crate::spec::{Default, Family, ParamValues, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Value, contains};
+use crate::spec::{Default, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, Value, contains};
 use crate::steering::{Policy, Steered, inner_values, steered_params};
 use goodqueue_base::units::Duration;
 

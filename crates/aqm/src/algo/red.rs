@@ -44,7 +44,7 @@ mod params;
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::Arithmetic;
-use crate::spec::{Decimal, ParamValues, KindSpec, LinkFacts, ParamError};
+use crate::spec::{Decimal, KindSpec, LinkFacts, ParamError, ParamValues};
 use alloc::boxed::Box;
 use goodqueue_base::units::{Instant, Rate};
 use linux::{LinuxRed, LinuxRedParams};

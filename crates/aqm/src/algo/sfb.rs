@@ -37,7 +37,9 @@ pub mod linux;
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, FlowHash, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::{ARITHMETIC, Arithmetic};
-use crate::spec::{Default as ParamDefault, Family, ParamValues, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit, Value};
+use crate::spec::{
+    Default as ParamDefault, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, Unit, Value,
+};
 use alloc::boxed::Box;
 use goodqueue_base::units::{Duration, Instant, Packets};
 use linux::LinuxSfb;

@@ -13,7 +13,7 @@ use super::Algorithm;
 use crate::aqm::Aqm;
 use crate::qdisc::Packet;
 use crate::queue::{Limit, ManagedQueue};
-use crate::spec::{Family, ParamValues, Kind, KindSpec, LinkFacts, Marking, ParamError};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues};
 use goodqueue_base::spec::is_same_name;
 use goodqueue_base::units::{Bytes, Packets};
 

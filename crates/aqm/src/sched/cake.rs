@@ -54,7 +54,7 @@ use crate::qdisc::{Departure, Dropped, Packet, Qdisc, Sink};
 use crate::queue::Limit;
 use crate::sched::flow_table::{self, DropFrom, FlowTable, MAX_BYTES, ShownBacklog};
 use crate::sched::{Scheduler, Setup};
-use crate::spec::{ParamValues, KindSpec, ParamError};
+use crate::spec::{KindSpec, ParamError, ParamValues};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use goodqueue_base::units::{Framing, Instant, Packets, Rate, Rng};
@@ -457,7 +457,11 @@ impl Scheduler for CakeKind {
     const KIND: KindSpec = KIND;
     type Queue<P> = Box<Cake<P>>;
 
-    fn build<P: Packet, R>(given: &ParamValues<'_>, setup: Setup<'_>, keep: impl FnOnce(Self::Queue<P>) -> R) -> Result<R, ParamError> {
+    fn build<P: Packet, R>(
+        given: &ParamValues<'_>,
+        setup: Setup<'_>,
+        keep: impl FnOnce(Self::Queue<P>) -> R,
+    ) -> Result<R, ParamError> {
         let ecn = if given.switch("ecn") == Some(false) { EcnPolicy::Drop } else { setup.ecn };
         let params = CakeParams::build(given, setup.link)?;
         let mut queue = aside(|| Box::write(Box::new_uninit(), Cake::bare(params, setup.link.limit)));

@@ -40,7 +40,7 @@ use crate::outline::aside;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::queue::{Limit, Line};
 use crate::sched::{Scheduler, Setup};
-use crate::spec::{ParamValues, KindSpec, ParamError};
+use crate::spec::{KindSpec, ParamError, ParamValues};
 use alloc::boxed::Box;
 use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Packets, Rate};
 
@@ -362,7 +362,11 @@ impl Scheduler for DualPi2Kind {
     const KIND: KindSpec = KIND;
     type Queue<P> = Box<DualPi2<P>>;
 
-    fn build<P: Packet, R>(given: &ParamValues<'_>, setup: Setup<'_>, keep: impl FnOnce(Self::Queue<P>) -> R) -> Result<R, ParamError> {
+    fn build<P: Packet, R>(
+        given: &ParamValues<'_>,
+        setup: Setup<'_>,
+        keep: impl FnOnce(Self::Queue<P>) -> R,
+    ) -> Result<R, ParamError> {
         let ecn = if given.switch("ecn") == Some(false) { EcnPolicy::Drop } else { setup.ecn };
         let params = DualPi2Params::build(given, setup.link)?;
         let mut queue = aside(|| Box::write(Box::new_uninit(), DualPi2::new(params, setup.link.limit)));

@@ -31,7 +31,7 @@ use crate::arithmetic::{ARITHMETIC, Arithmetic};
 use crate::outline::aside;
 use crate::qdisc::Packet;
 use crate::sched::{Scheduler, Setup};
-use crate::spec::{Family, ParamValues, Kind, KindSpec, Marking, Param, ParamError};
+use crate::spec::{Family, Kind, KindSpec, Marking, Param, ParamError, ParamValues};
 use alloc::boxed::Box;
 
 const KIND: KindSpec = KindSpec {
@@ -80,7 +80,11 @@ impl Scheduler for FqPieKind {
     const KIND: KindSpec = KIND;
     type Queue<P> = Box<FairQueue<P, Pie>>;
 
-    fn build<P: Packet, R>(given: &ParamValues<'_>, setup: Setup<'_>, keep: impl FnOnce(Self::Queue<P>) -> R) -> Result<R, ParamError> {
+    fn build<P: Packet, R>(
+        given: &ParamValues<'_>,
+        setup: Setup<'_>,
+        keep: impl FnOnce(Self::Queue<P>) -> R,
+    ) -> Result<R, ParamError> {
         let params = FairQueueParams::build(given, setup.link)?;
         let is_linux = Arithmetic::of(given) == Arithmetic::Linux;
         let pie = if is_linux {

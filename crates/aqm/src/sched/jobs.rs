@@ -49,7 +49,7 @@ use crate::outline::aside;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::queue::{Limit, Line};
 use crate::sched::{Scheduler, Setup};
-use crate::spec::{ParamValues, KindSpec, ParamError};
+use crate::spec::{KindSpec, ParamError, ParamValues};
 use alloc::boxed::Box;
 use goodqueue_base::units::{Bytes, Duration, Instant, Packets, Rate};
 pub use params::{DropEnd, JobsParams, ProjectionParams, Promise};
@@ -471,7 +471,11 @@ impl Scheduler for JobsKind {
     const KIND: KindSpec = KIND;
     type Queue<P> = Box<Jobs<P>>;
 
-    fn build<P: Packet, R>(given: &ParamValues<'_>, setup: Setup<'_>, keep: impl FnOnce(Self::Queue<P>) -> R) -> Result<R, ParamError> {
+    fn build<P: Packet, R>(
+        given: &ParamValues<'_>,
+        setup: Setup<'_>,
+        keep: impl FnOnce(Self::Queue<P>) -> R,
+    ) -> Result<R, ParamError> {
         let params = JobsParams::build(given, setup.link)?;
         let mut queue = aside(|| Box::write(Box::new_uninit(), Jobs::bare(params, setup.link.limit, setup.link.mtu)));
         queue.set_up(setup);

@@ -31,7 +31,7 @@ use crate::outline::aside;
 use crate::qdisc::Packet;
 use crate::queue::Limit;
 use crate::sched::{Scheduler, Setup};
-use crate::spec::{Family, ParamValues, Kind, KindSpec, Marking, Param, ParamError, Unit};
+use crate::spec::{Family, Kind, KindSpec, Marking, Param, ParamError, ParamValues, Unit};
 use goodqueue_base::units::{Bytes, Duration, Instant, Packets};
 
 /// CoDel whose target and interval follow the flow's weight.
@@ -125,7 +125,11 @@ impl Scheduler for NfqCoDelKind {
     const KIND: KindSpec = KIND;
     type Queue<P> = WeightedQueue<P, MCoDel>;
 
-    fn build<P: Packet, R>(given: &ParamValues<'_>, setup: Setup<'_>, keep: impl FnOnce(Self::Queue<P>) -> R) -> Result<R, ParamError> {
+    fn build<P: Packet, R>(
+        given: &ParamValues<'_>,
+        setup: Setup<'_>,
+        keep: impl FnOnce(Self::Queue<P>) -> R,
+    ) -> Result<R, ParamError> {
         let is_adaptive = given.switch("adaptive") != Some(false);
         if !is_adaptive && given.is_given("unit") {
             let message = "has no meaning with adaptive = false".into();

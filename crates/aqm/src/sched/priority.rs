@@ -27,7 +27,7 @@ use crate::counters::Counters;
 use crate::outline::aside;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::sched::{Nested, Scheduler, Setup};
-use crate::spec::{Family, ParamValues, Kind, KindSpec, Marking, Param, ParamError, Unit};
+use crate::spec::{Family, Kind, KindSpec, Marking, Param, ParamError, ParamValues, Unit};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use goodqueue_base::units::{Class, Instant, Rate, Rng};

@@ -29,7 +29,7 @@ use crate::algo::codel::{self, CoDel};
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Verdict};
 use crate::outline::aside;
 use crate::qdisc::Packet;
-use crate::spec::{Family, ParamValues, Kind, KindSpec, Marking, Param, ParamError, Size};
+use crate::spec::{Family, Kind, KindSpec, Marking, Param, ParamError, ParamValues, Size};
 use goodqueue_base::units::{Instant, Packets};
 
 const KIND: KindSpec = KindSpec {
@@ -96,7 +96,11 @@ impl Scheduler for SfqCoDelKind {
     const KIND: KindSpec = KIND;
     type Queue<P> = FairQueue<P, Ns2CoDel>;
 
-    fn build<P: Packet, R>(given: &ParamValues<'_>, setup: Setup<'_>, keep: impl FnOnce(Self::Queue<P>) -> R) -> Result<R, ParamError> {
+    fn build<P: Packet, R>(
+        given: &ParamValues<'_>,
+        setup: Setup<'_>,
+        keep: impl FnOnce(Self::Queue<P>) -> R,
+    ) -> Result<R, ParamError> {
         let by_bytes = given.choice("round") == Some("bytes");
         if !by_bytes && given.is_given("quantum") {
             let message = "has no meaning in rounds of packets: allowed with round = \"bytes\"".into();

@@ -27,10 +27,10 @@ use crate::aqm::{FlowHash, QueueView};
 use crate::counters::Counters;
 use crate::framing;
 use crate::outline::aside;
-use crate::qdisc::{Departure, QueueStatus, Packet, Qdisc, Sink};
+use crate::qdisc::{Departure, Packet, Qdisc, QueueStatus, Sink};
 use crate::sched::priority::PriorityKind;
 use crate::sched::{Nested, Scheduler, Setup};
-use crate::spec::{Family, ParamValues, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, Unit};
 use alloc::boxed::Box;
 use goodqueue_base::units::{Bytes, Duration, Framing, Instant, Rate, Rng};
 
@@ -335,7 +335,11 @@ impl Scheduler for ShaperKind {
     const KIND: KindSpec = KIND;
     type Queue<P> = Box<Shaper<Shaped<P>>>;
 
-    fn build<P: Packet, R>(given: &ParamValues<'_>, setup: Setup<'_>, keep: impl FnOnce(Self::Queue<P>) -> R) -> Result<R, ParamError> {
+    fn build<P: Packet, R>(
+        given: &ParamValues<'_>,
+        setup: Setup<'_>,
+        keep: impl FnOnce(Self::Queue<P>) -> R,
+    ) -> Result<R, ParamError> {
         let params = aside(|| ShaperParams::build(given, setup.link))?;
         let link = params.facts_within(setup.link);
         let within = Setup { link: &link, ..setup };

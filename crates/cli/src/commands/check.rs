@@ -4,9 +4,9 @@ use crate::commands::run::Overrides;
 use crate::failure::Failure;
 use crate::host;
 use crate::output::print;
-use crate::result::warnings;
 use clap::Args;
 use goodqueue_base::units::Duration;
+use goodqueue_lab::lint;
 use goodqueue_lab::plan::Plan;
 use goodqueue_lab::runner;
 use std::fmt::Write as _;
@@ -46,7 +46,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         counted(replications, "replication"),
         counted(runs, "run")
     );
-    for warning in warnings(&points) {
+    for warning in lint::warnings_of_points(&points) {
         let _ = writeln!(text, "warning: {warning}");
     }
     Ok(print(&text)?)

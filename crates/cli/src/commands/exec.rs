@@ -5,11 +5,12 @@ use crate::commands::run::Overrides;
 use crate::failure::Failure;
 use crate::output::{itself, print, say};
 use crate::progress::Progress;
-use crate::{host, interrupt, result};
+use crate::{host, interrupt};
 use clap::Args;
 use goodqueue_guests::hosts::linux::Linux;
 use goodqueue_guests::linux::{ProgramSaid, Programs};
 use goodqueue_lab::build;
+use goodqueue_lab::lint;
 use goodqueue_lab::plan::Plan;
 use goodqueue_sim::{Continue, Outcome, WorldSpec};
 use std::io::Write as _;
@@ -90,7 +91,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let known = linux.controls().join(", ");
         return Err(Failure::Input(format!("--cc {}: is not in the guest kernel, which has {known}", arguments.cc)));
     }
-    for warning in result::warnings(&points) {
+    for warning in lint::warnings_of_points(&points) {
         say(&format!("warning: {warning}"));
     }
     let folder = std::env::current_dir().map_err(|error| Failure::Run(format!("the current folder: {error}")))?;

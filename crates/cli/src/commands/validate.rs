@@ -12,6 +12,7 @@ use crate::{host, interrupt, result};
 use clap::{Args, ValueEnum};
 use goodqueue_guests::hosts::{AfterRetries, HostName, VoidRunPolicy};
 use goodqueue_lab::hosts::Backend;
+use goodqueue_lab::lint;
 use goodqueue_lab::plan::Plan;
 use goodqueue_lab::record::{Folder, NoRecorder, check_target, write_file};
 use goodqueue_lab::runner::{self, Recorded, RunOptions, RunReport};
@@ -116,7 +117,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let against = arguments.against.open(voids)?;
     host::check(AGAINST, &*against, &points)?;
     against.prepare().map_err(|why| Failure::Run(format!("{AGAINST} {}: {why}", against.name())))?;
-    let warnings = result::warnings(&points);
+    let warnings = lint::warnings_of_points(&points);
     for warning in &warnings {
         say(&format!("warning: {warning}"));
     }

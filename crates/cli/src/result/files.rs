@@ -6,12 +6,10 @@ use crate::failure::Failure;
 use crate::output::{command_line, say};
 use goodqueue_lab::error::RecordError;
 use goodqueue_lab::hosts::Validity;
-use goodqueue_lab::plan::Queue;
 use goodqueue_lab::provenance::{COMMIT, VERSION};
 use goodqueue_lab::record::{
     DISTRIBUTIONS_FILE, DistributedPoint, Earlier, Folder, NoRecorder, Recorder, Settled, TableKinds, Tables, write_distributions,
 };
-use goodqueue_lab::report::{self, ReportInput, ReportPoint};
 use goodqueue_lab::runner::{PointResult, Recorded};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -79,18 +77,18 @@ impl Files {
     pub fn finish(&mut self, finished: &Finished<'_>) -> Result<PathBuf, Failure> {
         let here = self.folder.path().to_owned();
         let earlier = match &self.earlier {
-            Earlier::Result(earlier) if !finished.report.complete && !earlier.is_empty() => Some(earlier),
+            Earlier::Result(earlier) if !finished.results.report.complete && !earlier.is_empty() => Some(earlier),
             _ => None,
         };
         let Some(earlier) = earlier else {
             self.write(finished, &self.folder.clone())?;
-            if finished.report.complete {
+            if finished.results.report.complete {
                 remove_incomplete(&here)?;
             }
             return Ok(here);
         };
         let kind = if earlier.is_complete() { "complete" } else { "earlier" };
-        if finished.summary.points.is_empty() {
+        if finished.results.summary.points.is_empty() {
             self.tables = None;
             say(&format!("no run finished: the {kind} result in {} stays", here.display()));
             return Ok(here);
@@ -180,7 +178,7 @@ fn facts(job: &Job<'_>) -> [(&'static str, String); 4] {
 
 fn finish_distributions(finished: &Finished<'_>, folder: &Folder, settled: Settled) -> Result<(), RecordError> {
     folder.remove(DISTRIBUTIONS_FILE)?;
-    let points = finished.report.points.iter().zip(&finished.labels.names).enumerate();
+    let points = finished.results.report.points.iter().zip(&finished.results.labels.names).enumerate();
     let points: Vec<DistributedPoint<'_>> = points
         .map(|(number, (point, label))| {
             let PointResult { cdfs: sojourn, rtt_cdfs: round_trips, .. } = point;
@@ -194,7 +192,7 @@ fn finish_distributions(finished: &Finished<'_>, folder: &Folder, settled: Settl
 }
 
 fn finish_report(finished: &Finished<'_>, folder: &Folder, settled: Settled) -> Result<(), RecordError> {
-    let reported = finished.summary.points.len();
+    let reported = finished.results.summary.points.len();
     folder.remove("report.html")?;
     if finished.job.settings.no_report {
         return Ok(());
@@ -203,38 +201,12 @@ fn finish_report(finished: &Finished<'_>, folder: &Folder, settled: Settled) -> 
         say(&format!("no report.html: {reported} points are more than the {MAX_REPORTED} that a page shows"));
         return Ok(());
     }
-    folder.write_by("report.html", settled, &mut |out| write_page(finished, out)).map(drop)
-}
-
-fn write_page(finished: &Finished<'_>, out: &mut dyn io::Write) -> io::Result<()> {
-    let summary = finished.summary.to_value();
-    let results = finished.report.points.iter().zip(finished.points).zip(&finished.labels.names);
-    let points = results
-        .filter(|((result, _), _)| result.summary.is_some())
-        .map(|((result, point), label)| ReportPoint {
-            label: label.clone(),
-            kind: point.plan.main_link().down.queue.as_ref().map_or_else(String::new, Queue::name),
-            cdfs: result.cdfs.clone(),
-            rtt_cdfs: result.rtt_cdfs.clone(),
-            series: &result.series,
+    folder
+        .write_by("report.html", settled, &mut |out| {
+            let command_line = command_line().join(" ");
+            finished.results.write_page(finished.job.scenario_text, Some(&command_line), out)
         })
-        .collect();
-    let plan = finished.points.first().map(|point| &point.plan);
-    let measured = plan.map(|plan| (plan.warmup.as_secs_f64(), (plan.warmup + plan.duration).as_secs_f64()));
-    let command_line = command_line().join(" ");
-    let input = ReportInput {
-        title: finished.job.plan.name(),
-        sentence: &finished.headline.text,
-        warnings: &finished.warnings,
-        scenario_toml: finished.job.scenario_text,
-        command_line: Some(&command_line),
-        summary: &summary,
-        provenance: &[],
-        main_link: finished.main_link,
-        measured_s: measured,
-        points,
-    };
-    report::write_to(out, &input)
+        .map(drop)
 }
 
 fn run_file(finished: &Finished<'_>) -> String {
@@ -244,10 +216,10 @@ fn run_file(finished: &Finished<'_>) -> String {
         set: finished.job.overrides.iter().map(|(key, value)| [key.as_str(), value.as_str()]).collect(),
         jobs: finished.job.settings.jobs(),
         wall_s: finished.wall_s,
-        events: finished.report.events,
-        failures: finished.report.failures.iter().map(ToString::to_string).collect(),
+        events: finished.results.report.events,
+        failures: finished.results.report.failures.iter().map(ToString::to_string).collect(),
         guest_kernel: finished.job.host.notes(),
-        validity: &finished.report.attempts,
+        validity: &finished.results.report.attempts,
     };
     let mut text = serde_json::to_string_pretty(&file).unwrap_or_default();
     text.push('\n');

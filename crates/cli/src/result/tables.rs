@@ -48,19 +48,19 @@ pub fn text(finished: &Finished<'_>, width: usize) -> Text {
 
 /// The verdict, the last thing on the terminal.
 pub fn verdict(finished: &Finished<'_>, width: usize) -> Text {
-    Text { plain: format!("\n{}\n", table::wrapped(&finished.headline.text, width)), bold: Vec::new() }
+    Text { plain: format!("\n{}\n", table::wrapped(&finished.results.headline.text, width)), bold: Vec::new() }
 }
 
 /// Finished points, those of one setting together.
 fn rows<'a>(finished: &'a Finished<'_>) -> Vec<Row<'a>> {
-    let labels = &finished.labels;
+    let labels = &finished.results.labels;
     let mut settings: Vec<&str> = Vec::new();
     for split in &labels.splits {
         if !settings.contains(&split.setting.as_str()) {
             settings.push(&split.setting);
         }
     }
-    let named = labels.names.iter().zip(&labels.splits).zip(&finished.report.points);
+    let named = labels.names.iter().zip(&labels.splits).zip(&finished.results.report.points);
     let mut rows: Vec<(usize, Row<'_>)> = named
         .filter_map(|((name, split), point)| {
             let place = settings.iter().position(|setting| *setting == split.setting)?;
@@ -74,7 +74,7 @@ fn rows<'a>(finished: &'a Finished<'_>) -> Vec<Row<'a>> {
 fn heading(finished: &Finished<'_>) -> String {
     let plan = finished.job.plan;
     let replications = plan.replications();
-    let times = finished.points.first().map_or_else(String::new, |point| {
+    let times = finished.results.points.first().map_or_else(String::new, |point| {
         let warmup = point.plan.warmup;
         let after = if warmup.is_zero() { String::new() } else { format!(" after {warmup} of warm-up") };
         format!(" of {}{after}", point.plan.duration)
@@ -82,11 +82,11 @@ fn heading(finished: &Finished<'_>) -> String {
     let runs = if replications == 1 { "1 run".to_owned() } else { format!("{replications} runs") };
     let interval = if replications == 1 { "" } else { "; mean±half-width of the 95 % confidence interval" };
     let heading = format!("{}: {runs}{times} each, seed {}{interval}\n", plan.name(), plan.seed());
-    if finished.report.complete {
+    if finished.results.report.complete {
         return heading;
     }
-    let total = finished.points.len() * replications as usize;
-    format!("{heading}INCOMPLETE: {} of {total} runs finished\n", finished.report.fingerprints.len())
+    let total = finished.results.points.len() * replications as usize;
+    format!("{heading}INCOMPLETE: {} of {total} runs finished\n", finished.results.report.fingerprints.len())
 }
 
 fn links(rows: &[Row<'_>]) -> Vec<String> {
@@ -172,7 +172,7 @@ struct Printer<'a> {
 
 impl Printer<'_> {
     fn link(&mut self, link: &str, rows: &[Row<'_>]) {
-        let main = link == self.finished.main_link;
+        let main = link == self.finished.results.main_link();
         let of_link = |metric: &str| -> Vec<Figure> {
             rows.iter().map(|(_, summary, _)| summary.link(link).map_or_else(Figure::default, |f| f.figure(metric))).collect()
         };
@@ -217,7 +217,7 @@ impl Printer<'_> {
     }
 
     fn table(&mut self, heading: &str, rows: &[Row<'_>], columns: &[Column]) {
-        let headline = &self.finished.headline;
+        let headline = &self.finished.results.headline;
         // Over several settings the headline names queues, each of which has a row in every
         // setting.
         let is_called =

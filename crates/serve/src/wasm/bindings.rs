@@ -1,5 +1,7 @@
 //! The module's functions for the page, and the page's for the module.
 
+#![allow(unsafe_code, reason = "exported functions have names that nothing mangles, and the page's functions are foreign")]
+
 use crate::session::{Environment, Failure};
 use crate::wasm::api::{Api, Ask, Pause};
 use serde_json::{Value, json};

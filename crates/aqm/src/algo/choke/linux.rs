@@ -10,7 +10,7 @@
 use super::AboveMax;
 use crate::aqm::{Comparison, Env, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::{LinuxDraws, linux_has_only};
-use crate::spec::{ParamValues, LinkFacts, ParamError, Size, Value};
+use crate::spec::{LinkFacts, ParamError, ParamValues, Size, Value};
 use alloc::collections::VecDeque;
 
 const MAX_TRIES: u32 = 3;

@@ -1,7 +1,7 @@
 //! CoDel's settings, and their description.
 
 use super::{Arithmetic, Reentry};
-use crate::spec::{ParamValues, LinkFacts, Param, ParamError, Unit};
+use crate::spec::{LinkFacts, Param, ParamError, ParamValues, Unit};
 use goodqueue_base::units::{Bytes, Duration};
 
 /// CoDel's settings.

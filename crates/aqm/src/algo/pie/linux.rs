@@ -23,7 +23,7 @@
 
 use crate::aqm::{Env, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::linux_has_only;
-use crate::spec::{Decimal, ParamValues, LinkFacts, ParamError};
+use crate::spec::{Decimal, LinkFacts, ParamError, ParamValues};
 use goodqueue_base::units::{Bytes, Duration, Instant};
 
 /// Binary logarithm of the nanoseconds in a tick.

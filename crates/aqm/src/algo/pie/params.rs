@@ -1,7 +1,7 @@
 //! Settings of PIE and the parameters they are read from.
 
 use crate::queue::Limit;
-use crate::spec::{Default as ParamDefault, ParamValues, LinkFacts, Param, ParamError, Size, Unit, Value};
+use crate::spec::{Default as ParamDefault, LinkFacts, Param, ParamError, ParamValues, Size, Unit, Value};
 use goodqueue_base::units::{Bytes, Duration};
 
 /// Source of the queueing delay.

@@ -11,7 +11,7 @@
 
 use crate::aqm::{Env, QueueView, Reason, Verdict};
 use crate::arithmetic::linux_has_only;
-use crate::spec::{ParamValues, LinkFacts, ParamError};
+use crate::spec::{LinkFacts, ParamError, ParamValues};
 use goodqueue_base::units::Bytes;
 
 /// Settings of RED in Linux.

@@ -3,7 +3,7 @@
 use crate::arithmetic::ARITHMETIC;
 use crate::math::exp;
 use crate::spec::{
-    Default as ParamDefault, Family, ParamValues, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Size, Unit, Value,
+    Default as ParamDefault, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, Size, Unit, Value,
 };
 use goodqueue_base::units::{Bytes, Duration, Rate};
 

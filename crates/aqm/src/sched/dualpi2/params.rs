@@ -1,6 +1,8 @@
 //! DualPI2's settings, and their description.
 
-use crate::spec::{Default as ParamDefault, Family, ParamValues, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit, Value};
+use crate::spec::{
+    Default as ParamDefault, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, Unit, Value,
+};
 use goodqueue_base::units::{Bytes, Duration, Packets};
 
 /// The choice of the queue that goes next while both have packets.

@@ -192,7 +192,7 @@ fn updates_stop_when_nothing_is_left_to_forget() {
 
 #[test]
 fn refuses_settings_of_the_other_scheduler() {
-    use crate::spec::{ParamValues, LinkFacts, Value};
+    use crate::spec::{LinkFacts, ParamValues, Value};
     let link = LinkFacts { rate: None, delay: Duration::ZERO, mtu: Bytes::new(1500), overhead: Bytes::ZERO, limit: Limit::NONE };
     let build = |values: &[_]| DualPi2Params::build(&ParamValues::new(&KIND, values).expect("within range"), &link);
     let error = build(&[("tshift", Value::Duration(Duration::ms(30)))]).expect_err("wrr has no tshift");

@@ -1,6 +1,8 @@
 //! The promises to each class, and the parameters of kind `jobs`.
 
-use crate::spec::{Default as ParamDefault, Family, ParamValues, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, Unit, Value};
+use crate::spec::{
+    Default as ParamDefault, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, Unit, Value,
+};
 use goodqueue_base::units::{Class, Duration};
 
 /// Most classes.
