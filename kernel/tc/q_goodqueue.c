@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../goodqueue_netlink.h"
+#include "goodqueue_netlink.h"
 
 #define MOST_BYTES 16384
 

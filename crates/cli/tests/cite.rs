@@ -37,7 +37,7 @@ fn the_program_is_cited_as_it_was_built() {
 fn the_file_of_the_repository_is_what_a_release_prints() {
     let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../CITATION.cff");
     let (_, out, _) = gq(Path::new("."), "cite --release --format cff");
-    assert!(fs::read_to_string(&ours).unwrap() == out, "CITATION.cff: is out of date; scripts/docs.sh rewrites it");
+    assert!(fs::read_to_string(&ours).unwrap() == out, "CITATION.cff: is out of date; tools/docs.sh rewrites it");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Colours, dashes and marks. The colours are those of `web/src/theme.css`, which is the one place
-//! that has them.
+//! Colours, dashes and marks. The colours are those of `crates/web/src/theme.css`, which is the one
+//! place that has them.
 
 const THEME: &str = include_str!("../data/theme.css");
 

@@ -1,6 +1,6 @@
 //! `report.html`: a self-contained page that shows a result, with nothing to install or fetch.
 //!
-//! The page itself is written in TypeScript under `web/` and built into a template, stored in
+//! The page itself is written in TypeScript in `crates/web` and built into a template, stored in
 //! `assets/report.html` so that `cargo build` needs no Node (`make web` rebuilds it). This module
 //! inserts the data of one result into the template: `data` decides what is embedded, `json`
 //! encodes it, this file writes it.

@@ -141,7 +141,7 @@ fn made() -> [(PathBuf, String); 4] {
         (on_results, results(written)),
         (on_answers, answers),
         (mixes_page, with_tables(on_mixes, &[("mixes", mixes())])),
-        (root().join("web/test/metrics.json"), json),
+        (root().join("crates/web/test/metrics.json"), json),
     ]
 }
 
@@ -154,7 +154,7 @@ fn tables_are_what_the_lists_say() {
 }
 
 #[test]
-#[ignore = "writes docs/results.md, docs/answers.md, docs/mixes.md and web/test/metrics.json"]
+#[ignore = "writes docs/results.md, docs/answers.md, docs/mixes.md and crates/web/test/metrics.json"]
 fn write() {
     for (path, made) in made() {
         fs::write(&path, made).expect("a writable file");

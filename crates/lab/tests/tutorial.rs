@@ -1,6 +1,7 @@
 //! The algorithm of the tutorial `docs/own-algorithm.md`, in Rust as on that page, which
 //! `crates/aqm/tests/tutorial.rs` checks.
-//! `python/tests/test_tutorial.py` runs the page's class in Python: both have the same events.
+//! `crates/python/tests/test_tutorial.py` runs the page's class in Python: both have the same
+//! events.
 
 // The names that the file finds around it in the place that the tutorial gives it.
 use goodqueue_aqm::algo::Algorithm;

@@ -1,5 +1,5 @@
 //! goodqueue for Python: the extension module `goodqueue._core`. It is glue code, one file per
-//! domain, without decisions of its own; users see the package in `python/goodqueue`.
+//! domain, without decisions of its own; users see the package in `crates/python/goodqueue`.
 
 mod compare;
 mod custom;

@@ -5,8 +5,8 @@
 //! through a buffer, answers and events come out through a function of the page. One instance holds
 //! one session; a page has a worker with an instance for each.
 //!
-//! `scripts/site.sh` builds the module. For other targets this crate is `Api` alone, so that its
-//! tests run anywhere.
+//! `crates/web/playground.sh` builds the module. For other targets this crate is `Api` alone, so
+//! that its tests run anywhere.
 
 mod api;
 #[cfg(target_arch = "wasm32")]

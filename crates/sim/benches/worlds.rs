@@ -1,5 +1,5 @@
-//! Whole worlds: bottleneck packets per second for the cases of `bench/peers`, and growth with the
-//! number of flows.
+//! Whole worlds: bottleneck packets per second for the cases of `tools/bench/peers`, and growth
+//! with the number of flows.
 //!
 //! `cargo bench -p goodqueue-sim`. The counter is packets that left the bottleneck, warm-up
 //! included.

@@ -1,10 +1,10 @@
-//! The worlds of `bench/peers`, and two large ones, without a scenario's reading and a result's
-//! writing, for profilers.
+//! The worlds of `tools/bench/peers`, and two large ones, without a scenario's reading and a
+//! result's writing, for profilers.
 //!
 //! `cargo run --release --example peer_worlds -- s1|s2|s2c|s3|s3-codel|s4|web|flows [SECONDS]`
 //!
-//! `web` is `web-10000` of `bench/cost`: 20 flows of 500 connections per second. `flows` is 10,000
-//! CUBIC flows whose acknowledgements return through a queue.
+//! `web` is `web-10000` of `tools/bench/cost`: 20 flows of 500 connections per second. `flows` is
+//! 10,000 CUBIC flows whose acknowledgements return through a queue.
 
 #[path = "../tests/support/mod.rs"]
 mod support;

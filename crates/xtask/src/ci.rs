@@ -29,6 +29,7 @@ const STEPS: &[Named] = &[
     },
     Named { name: "errors", what: "errors are types, not strings", run: || errors::check().map(|()| Step::Done) },
     Named { name: "files", what: "long files are named", run: || sources::files().map(|()| Step::Done) },
+    Named { name: "generated", what: "traces and vectors are what their generators make", run: generated },
     Named { name: "no-std", what: "base, aqm and tcp build without std", run: no_std },
     Named { name: "clippy", what: "lints, warnings are errors", run: clippy },
     Named { name: "doc", what: "documentation, warnings are errors", run: doc },
@@ -99,6 +100,15 @@ fn fmt() -> Result<Step> {
     tool::run("rustfmt", &args, &[]).map(|()| Step::Done).map_err(|_| help.into())
 }
 
+/// Compares traces and conformance vectors with what their generators, in Python, make.
+fn generated() -> Result<Step> {
+    if !tool::exists("python3", &["--version"]) {
+        return Ok(Step::Skipped("python3 is not installed".to_owned()));
+    }
+    tool::run("python3", &["-B", "examples/traces/generate.py", "--check"], &[])?;
+    tool_step("crates/aqm/vectors/check.sh", &[])
+}
+
 /// Builds the crates without std for a target that has none. Where the target is missing, builds
 /// them for this machine, after a check that they are declared `no_std`.
 fn no_std() -> Result<Step> {
@@ -165,7 +175,7 @@ fn kernel() -> Result<Step> {
             "there is no {SOURCE} (Debian: rustc-web and rust-web-src; `make kernel` installs them)"
         )));
     }
-    tool_step("scripts/kernel.sh", &["stack"])
+    tool_step("kernel/build.sh", &["stack"])
 }
 
 fn package() -> Result<Step> {

@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(inspect("crates/a/src/b.rs", &text).wide, ["crates/a/src/b.rs:1", "crates/a/src/b.rs:3"]);
         let example = format!("/// ```\n/// {words}\n/// ```\n/// {words}\n");
         assert_eq!(inspect("crates/a/src/b.rs", &example).wide, ["crates/a/src/b.rs:4"]);
-        assert_eq!(inspect("scripts/a.sh", &format!("# {words}\n// {words}\n")).wide, ["scripts/a.sh:1"]);
+        assert_eq!(inspect("tools/a.sh", &format!("# {words}\n// {words}\n")).wide, ["tools/a.sh:1"]);
     }
 
     #[test]

@@ -173,7 +173,7 @@ fn page(rows: &[Row]) -> String {
     page.push_str(
         "\n## Whole simulations\n\n\
          Instructions for each 1500 bytes that the bottleneck carries: senders, acknowledgements, queue, link and measuring.\n\
-         `s1` to `s4` are the dumbbells of `bench/peers`; `readme` is the first command of the README.\n\n\
+         `s1` to `s4` are the dumbbells of `tools/bench/peers`; `readme` is the first command of the README.\n\n\
          | simulation | flows | instructions | ns |\n|---|---|---|---|\n",
     );
     rows.iter().filter(|row| row.flows == WORLD).for_each(|row| add(&mut page, row));

@@ -1,5 +1,5 @@
-//! The requirements of the registry for crates that are published. `scripts/dist.sh crates` builds
-//! them as packages.
+//! The requirements of the registry for crates that are published. `tools/packaging/dist.sh crates`
+//! builds them as packages.
 
 use crate::{Result, sources, tool};
 use serde_json::Value;

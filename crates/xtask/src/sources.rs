@@ -46,7 +46,7 @@ pub fn size() -> Result {
 /// Checks that SOURCES.bib has every RFC that code and documents name: `RFC 8289` is the key
 /// `rfc8289`.
 pub fn cite() -> Result {
-    let path = tool::root().join("SOURCES.bib");
+    let path = tool::root().join("docs/SOURCES.bib");
     let bib = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
     let known = bib_keys(&bib)?;
     let mut cited = BTreeSet::new();

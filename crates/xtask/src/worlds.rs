@@ -1,5 +1,5 @@
-//! Instructions that whole simulations take per packet: four dumbbells of `bench/peers`, and the
-//! first command of the README with its call, ping, downloads and upload.
+//! Instructions that whole simulations take per packet: four dumbbells of `tools/bench/peers`, and
+//! the first command of the README with its call, ping, downloads and upload.
 
 use crate::{Result, tool};
 

@@ -78,7 +78,7 @@ pub struct GqkCall {
     pub device: GqkDevice,
 }
 
-// The module's part, in `kernel/sch_goodqueue.c`.
+// The module's part, in `kernel/module/sch_goodqueue.c`.
 unsafe extern "C" {
     /// The packet belongs to the module again.
     fn gqk_dropped(host: *mut c_void, packet: *mut GqkFacts);

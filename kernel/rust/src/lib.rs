@@ -2,7 +2,7 @@
 //!
 //! The module is C: it talks to netlink and to the network stack, and owns packets, time, locks and
 //! memory. Everything that decides is here and in `goodqueue-aqm`, the same code as in the
-//! simulator. `kernel/gqk.h` is made from this crate.
+//! simulator. `kernel/module/gqk.h` is made from this crate.
 //!
 //! One function, [`gqk_work`], is all that the module calls, so that there is one place where a
 //! panic is caught: the panic handler leaves the library for good and the module continues as a

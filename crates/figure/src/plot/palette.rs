@@ -1,5 +1,5 @@
-//! Looks of queues: the same color, dash and mark as on pages (`web/src/palette.ts`, whose rule
-//! this is; both are tested with `web/test/looks.json`).
+//! Looks of queues: the same color, dash and mark as on pages (`crates/web/src/palette.ts`, whose
+//! rule this is; both are tested with `crates/web/test/looks.json`).
 
 use crate::{Hue, Look, palette};
 use goodqueue_aqm::spec::Family;
@@ -112,8 +112,8 @@ mod tests {
     use super::*;
     use serde_json::Value;
 
-    /// The looks that `web/test/palette.test.ts` compares with, too.
-    const CASES: &str = include_str!("../../../../web/test/looks.json");
+    /// The looks that `crates/web/test/palette.test.ts` compares with, too.
+    const CASES: &str = include_str!("../../../web/test/looks.json");
 
     #[test]
     fn looks_are_those_of_the_pages() {

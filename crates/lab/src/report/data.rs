@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::io;
 
-/// The version of the embedded data; `web/src/report/data.ts` reads it.
+/// The version of the embedded data; `crates/web/src/report/data.ts` reads it.
 const SCHEMA: &str = "goodqueue.report/1";
 /// Most points of one line of a link.
 const LINK_LINE_POINTS: usize = 1_600;

@@ -1,4 +1,4 @@
-//! The pages, built from `web/` and part of the program.
+//! The pages, built from `crates/web` and part of the program.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -47,7 +47,7 @@ mod tests {
     }
 
     /// Report and app are built together; a test beside the report holds what it was built from
-    /// against `web/` (`make web`).
+    /// against `crates/web` (`make web`).
     #[test]
     fn the_page_is_of_the_same_build_as_the_report() {
         let template = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab/assets/report.html");

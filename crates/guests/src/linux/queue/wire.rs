@@ -1,5 +1,5 @@
-//! Orders to the device `port0` of a guest (`kernel/guest/port.c`), and its answers. Numbers are in
-//! this machine's own order, as both sides are on it.
+//! Orders to the device `port0` of a guest (`kernel/guest/queue/port.c`), and its answers.
+//! Numbers are in this machine's own order, as both sides are on it.
 
 use crate::linux::frame::ETHERNET;
 use goodqueue_aqm::external::{OfferedPacket, QueueEvents};

@@ -1,0 +1,179 @@
+"""Writes the classes of traffic, links and access links in crates/python/goodqueue from the output of `gq list`: classes.py GQ [--check].
+
+The keys of `Scenario`, which has methods of its own, are only compared.
+"""
+
+from __future__ import annotations
+
+import json
+import keyword
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parents[1] / "goodqueue"
+
+HEAD = '''"""Groups of flows: one class for each kind of traffic, with the keys of scenario files.
+
+Made by crates/python/generate/classes.py from the descriptions that `gq list traffic` prints; do not edit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from goodqueue._part import Part
+from goodqueue._toml import Value
+
+'''
+
+
+LINK = '''"""A link: one class with the keys of scenario files.
+
+Made by crates/python/generate/classes.py from the descriptions that `gq list link` prints; do not edit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from goodqueue._part import Part
+from goodqueue._toml import Value
+
+if TYPE_CHECKING:
+    from goodqueue.scenario import Queue
+
+__all__ = ["Link"]
+
+'''
+
+ACCESS = '''"""The links of the hosts: one class with the keys of scenario files.
+
+Made by crates/python/generate/classes.py from the descriptions that `gq list access` prints; do not edit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from goodqueue._part import Part
+from goodqueue._toml import Value
+
+__all__ = ["Access"]
+
+'''
+
+
+def class_name(kind: str) -> str:
+    return "".join(part.capitalize() for part in kind.split("-"))
+
+
+def field_name(key: str) -> str:
+    return f"{key}_" if keyword.iskeyword(key) else key
+
+
+def quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("`", "``")
+
+
+def parameter(described: dict[str, str]) -> str:
+    example = described.get("example", "")
+    words = f"{described['doc']}; for instance ``{example}``" if example else described["doc"]
+    default = described["default"].removeprefix("automatic: ")
+    words += ". Required." if default == "required" else f". Default: {default}."
+    lines = textwrap.wrap(words[0].upper() + words[1:], 110)
+    body = "\n".join(f"        {line}" for line in lines)
+    return f"    {field_name(described['name'])}\n{body}\n"
+
+
+def fields(parameters: list[dict[str, str]]) -> str:
+    lines = []
+    for described in sorted(parameters, key=lambda each: each["default"] != "required"):
+        default = "" if described["default"] == "required" else " | None = None"
+        kind = "Value | Queue" if described["name"].startswith("queue") else "Value"
+        lines.append(f"    {field_name(described['name'])}: {kind}{default}\n")
+    return "".join(lines)
+
+
+def one_class(name: str, base: str, kind: str | None, summary: str, parameters: list[dict[str, str]]) -> str:
+    doc = f'    """{summary[0].upper()}{summary[1:]}.\n\n    Parameters\n    ----------\n'
+    doc += "".join(parameter(each) for each in parameters) + '    """\n\n'
+    constant = "" if kind is None else f'    kind: ClassVar[str] = "{kind}"\n\n'
+    text = f"\n@dataclass(frozen=True, kw_only=True, repr=False)\nclass {name}({base}):\n{doc}{constant}"
+    return text + fields(parameters) + "\n    __hash__ = Part.__hash__\n"
+
+
+def render(items: list[dict]) -> str:
+    kinds = items
+    common = [each for each in kinds[0]["parameters"] if all(each in item["parameters"] for item in kinds)]
+    names = [class_name(item["name"]) for item in kinds]
+    text = HEAD + "__all__ = [" + ", ".join(f'"{name}"' for name in ["KINDS", *sorted([*names, "Traffic"])]) + "]\n\n"
+    text += one_class("Traffic", "Part", "", "A group of flows; use one of the classes below", common)
+    text += '''
+    def to_dict(self) -> dict[str, Value]:
+        """Keys and values as in a scenario file, ``kind`` first."""
+        return {"kind": self.kind, **super().to_dict()}
+
+    @classmethod
+    def of(cls, table: Mapping[str, Value]) -> Traffic | Mapping[str, Value]:
+        """Make the group that a table describes; a kind without a class stays a table."""
+        kind = KINDS.get(str(table.get("kind")))
+        if kind is None:
+            return table
+        return kind.from_dict({name: value for name, value in table.items() if name != "kind"})
+
+'''
+    for name, item in zip(names, kinds, strict=True):
+        own = [each for each in item["parameters"] if each not in common]
+        text += one_class(name, "Traffic", item["name"], item["summary"], own) + "\n"
+    text += "\nKINDS: Mapping[str, type[Traffic]] = {\n"
+    text += "".join(f'    "{item["name"]}": {name},\n' for name, item in zip(names, kinds, strict=True)) + "}\n"
+    return text + '"""Each kind\'s class."""\n'
+
+
+def table(head: str, item: dict) -> str:
+    """The module of a table that has one kind."""
+    return head + one_class(class_name(item["name"]), "Part", None, item["summary"], item["parameters"])
+
+
+def scenario_lacks(item: dict) -> list[str]:
+    """Keys of a scenario file that the class `Scenario` does not have."""
+    text = (PACKAGE / "scenario.py").read_text()
+    names = [each["name"] for each in item["parameters"] if each["name"] != "goodqueue"]
+    return [name for name in names if f"\n    {name}: " not in text]
+
+
+def main() -> int:
+    def listed(what: str) -> list[dict]:
+        out = subprocess.run([sys.argv[1], "list", what, "--json"], check=True, capture_output=True, text=True)
+        return json.loads(out.stdout)
+
+    made = {
+        "traffic.py": render(listed("traffic")),
+        "link.py": table(LINK, listed("link")[0]),
+        "access.py": table(ACCESS, listed("access")[0]),
+    }
+    lacking = scenario_lacks(listed("scenario")[0])
+    if lacking:
+        print(f"{PACKAGE / 'scenario.py'}: Scenario lacks {', '.join(lacking)}", file=sys.stderr)
+        return 1
+    if "--check" not in sys.argv:
+        for name, text in made.items():
+            (PACKAGE / name).write_text(text)
+        return 0
+    stale = [
+        name for name, text in made.items() if not (PACKAGE / name).exists() or (PACKAGE / name).read_text() != text
+    ]
+    for name in stale:
+        print(f"{PACKAGE / name}: is not what `gq list` says: run make docs", file=sys.stderr)
+    if not stale:
+        print("crates/python/goodqueue/{traffic,link,access}.py: as generated")
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

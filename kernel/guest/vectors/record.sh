@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# Records the queue disciplines of the guest kernel (`make linux`) packet by packet and converts the
+# recordings to crates/aqm/vectors/linux. record.sh [NAME…] makes only these recordings, each
+# twice, and compares the two; it writes no vectors. KEEP=FOLDER keeps the recordings.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+kernel="${XDG_CACHE_HOME:-$HOME/.cache}/goodqueue/linux/vmlinux"
+[ -x "$kernel" ] || { echo "linux-vectors: the guest kernel is missing: make linux" >&2; exit 2; }
+for tool in gcc python3 ip tc setarch; do
+    command -v "$tool" >/dev/null || { echo "linux-vectors: $tool is missing" >&2; exit 2; }
+done
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+gcc -O2 -Wall -Wextra -Werror -o "$work/drive" drive.c
+mkdir "$work/recordings"
+
+# Name, codepoint (0: not ECN-capable, 2: ECT(0)), flows, discipline.
+eight=0,1,2,3,4,5,6,7
+red='limit 400000 min 15000 max 45000 avpkt 1000 burst 20 bandwidth 10mbit probability 0.1'
+choke='limit 4000 min 30 max 90 burst 40 avpkt 1000 bandwidth 10mbit probability 0.02'
+list="
+codel-drops      0 0      codel limit 1000
+codel-marks      2 0      codel limit 1000 ecn
+fq-codel-1-flow  0 0      fq_codel flows 1
+fq-codel-8-flows 0 $eight fq_codel
+pie-drops        0 0      pie
+pie-marks        2 0      pie ecn
+fq-pie-1-flow    0 0      fq_pie flows 1
+fq-pie-8-flows   0 0x6,$eight fq_pie
+fq-pie-marks     2 0x6,$eight fq_pie ecn
+red-drops        0 0      red $red
+red-marks        2 0      red $red ecn
+choke-drops      0 0x6,$eight choke $choke
+choke-marks      2 0x6,$eight choke $choke ecn
+sfb-drops        0 0x6,$eight sfb limit 1000
+sfb-marks        2 0x6,$eight sfb limit 1000
+sfb-rehash       0 0x3,1  sfb limit 1000 rehash 5000 db 2000
+cake-flows       0 0x6,$eight cake unlimited besteffort flows
+cake-hosts       0 0x4,8x2,16x2,64,72,128,136,0,64,16 cake unlimited besteffort triple-isolate
+cake-tins        0 0x4,8x2,17x2,68,77,133,140,1,67,20 cake unlimited diffserv3 triple-isolate
+cake-marks       2 0x4,8x2,17x2,68,77,133,140,1,67,20 cake unlimited diffserv4 dual-srchost
+cake-rate        0 0x4,8x2,17x2,68,77,133,140,1,67,20 cake bandwidth 20mbit besteffort triple-isolate
+cake-shaped      0 0x4,8x2,17x2,68,77,133,140,1,67,20 cake bandwidth 8mbit diffserv4 triple-isolate
+cake-framing     0 0x4,8x2,17x2,68,77,133,140,1,67,20 cake bandwidth 8mbit besteffort triple-isolate pppoe-ptm
+cake-ingress     0 0x4,8x2,17x2,68,77,133,140,1,67,20 cake bandwidth 8mbit besteffort triple-isolate ingress
+cake-limit       0 0/1000 cake unlimited besteffort flowblind memlimit 345600b
+cake-acks        0 acks   cake unlimited besteffort flows ack-filter
+cake-acks-aggressive 0 acks cake unlimited besteffort flows ack-filter-aggressive
+tail-drop        0 0      pfifo limit 100
+"
+
+record() {
+    local folder="$work/$1.$5"
+    mkdir "$folder"
+    cp "$work/drive" "$folder/"
+    python3 -B schedule.py "$2" "$3" >"$folder/schedule"
+    echo "$4" >"$folder/discipline"
+    ../boot.sh "$kernel" 256M 600 "$PWD/init.sh" gq_draws=1 folder="$folder" quiet >"$folder/console" 2>&1 || true
+    if [ ! -s "$folder/recording" ]; then
+        cat "$folder/log" "$folder/console" >&2
+        echo "linux-vectors: no recording of $1" >&2
+        exit 1
+    fi
+}
+
+while read -r name codepoint flows discipline; do
+    [ -n "$name" ] || continue
+    [ $# -eq 0 ] || [[ " $* " == *" $name "* ]] || continue
+    record "$name" "$codepoint" "$flows" "$discipline" a
+    if [ $# -gt 0 ]; then
+        record "$name" "$codepoint" "$flows" "$discipline" b
+        cmp "$work/$name.a/recording" "$work/$name.b/recording" && echo "$name: both the same"
+    fi
+    cp "$work/$name.a/recording" "$work/recordings/$name.rec"
+    [ -z "${KEEP:-}" ] || cp "$work/$name.a/recording" "$KEEP/$name.rec"
+    echo "$name: $(awk '{ n[$1]++ } END { print n["+"] + 0, "packets,", n["-"] + 0, "dropped,", n["!"] + 0, "marked" }' "$work/recordings/$name.rec")"
+    grep ' 3: ' "$work/$name.a/log" | head -1
+done <<<"$list"
+[ $# -gt 0 ] || python3 -B ../../../crates/aqm/vectors/linux/convert.py "$work/recordings"

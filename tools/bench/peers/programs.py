@@ -1,0 +1,225 @@
+"""The compared programs: installation, invocation, output."""
+
+import argparse
+import functools
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+sys.path.insert(0, str(HERE.parent))
+
+from process import finish  # noqa: E402
+NS3_VERSION = "3.44"
+NS3_WHEEL = f"ns3=={NS3_VERSION}.post0"
+NS3_MODULES = ["core", "network", "internet", "point-to-point", "point-to-point-layout", "traffic-control", "applications"]
+UNITS = {
+    "time": {"us": 1e-6, "ms": 1e-3, "s": 1.0},
+    "rate": {"Mbit/s": 1e6, "Gbit/s": 1e9},
+    "size": {"B": 1.0, "kB": 1e3},
+}
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One run of one program on a dumbbell. Loss is of arrived, retransmissions are of sent data packets."""
+
+    packets: float
+    cpu_s: float
+    utilization: float
+    queue_packets: float
+    loss: float
+    retransmitted: float
+
+
+def quantity(text, units):
+    """A number with one of these units, in the unit whose factor is one."""
+    number, unit = text.split()
+    if unit not in units:
+        raise SystemExit(f"{Path(sys.argv[0]).name}: unit `{unit}` in `{text}` is not one of {', '.join(units)}")
+    return float(number) * units[unit]
+
+
+@functools.cache
+def digest(file):
+    """Hash of a file's content; for an ns-2 script together with the procedures that all scripts load."""
+    file = Path(file)
+    held = file.read_bytes()
+    if file.suffix == ".tcl":
+        held += (HERE / "common.tcl").read_bytes()
+    return f"{file.name} {hashlib.sha256(held).hexdigest()[:16]}"
+
+
+class Kept:
+    """Cache of finished runs with their times, so that an interrupted comparison resumes."""
+
+    folder = None
+
+    @classmethod
+    def lookup(cls, command, run):
+        """Output and CPU seconds of the command, from the cache if present."""
+        if cls.folder is None:
+            return run()
+        # Files are identified by content, as the folder of the results differs each time.
+        words = [digest(word) if Path(word).is_file() else word for word in command if not Path(word).is_dir()]
+        file = cls.folder / f"{hashlib.sha256(json.dumps(words).encode()).hexdigest()[:24]}.json"
+        if not file.is_file():
+            text, cpu_s = run()
+            cls.folder.mkdir(parents=True, exist_ok=True)
+            file.write_text(json.dumps({"command": words, "text": text, "cpu_s": cpu_s}))
+        kept = json.loads(file.read_text())
+        return kept["text"], kept["cpu_s"]
+
+
+def run_measured(command):
+    """Runs a command to its end; returns what it printed and its CPU seconds, those of its own children included."""
+
+    def run():
+        done = finish(command, ROOT)
+        return done.out, done.cpu_s
+
+    return Kept.lookup(command, run)
+
+
+class GoodQueue:
+    name = "goodqueue"
+
+    def __init__(self, binary):
+        self.binary = binary
+
+    def available(self):
+        return self.binary.is_file()
+
+    def install(self):
+        subprocess.run(["cargo", "build", "--release", "--bin", "gq"], cwd=ROOT, check=True)
+
+    def version(self):
+        return subprocess.run([str(self.binary), "--version"], capture_output=True, text=True, check=True).stdout.strip()
+
+    def points(self, file, seed, settings, *, on=()):
+        """All points of a scenario with one seed, and the CPU seconds."""
+        with tempfile.TemporaryDirectory() as folder:
+            command = [str(self.binary), "run", *on, str(file), "--seed", str(seed), "--replications", "1", "--jobs", "1"]
+            for key, value in settings.items():
+                command += ["--set", f"{key}={value}"]
+            command += ["--no-report", "--record", "nothing", "--out", folder, "--json", "-"]
+            text, cpu_s = run_measured(command)
+        return json.loads(text)["points"], cpu_s
+
+
+class Peer:
+    """A simulator whose program here prints one line of JSON."""
+
+    def figures(self, arguments):
+        """What the program printed, and its CPU seconds."""
+        text, cpu_s = run_measured(self.command(arguments))
+        return json.loads(next(line for line in text.splitlines() if line.startswith("{"))), cpu_s
+
+    def run(self, arguments):
+        figures, cpu_s = self.figures(arguments)
+        return Sample(cpu_s=cpu_s, **figures)
+
+
+class Ns2(Peer):
+    name = "ns-2.35"
+
+    def __init__(self, program):
+        self.program = HERE / f"{program}.tcl"
+
+    def available(self):
+        return shutil.which("ns") is not None
+
+    def install(self):
+        if os.geteuid() != 0:
+            print("ns-2 is missing; install it with: apt-get install ns2", file=sys.stderr)
+            return
+        subprocess.run(["apt-get", "install", "-y", "-qq", "ns2"], check=True, stdout=subprocess.DEVNULL)
+
+    def version(self):
+        return "ns-2.35, Debian's package"
+
+    def command(self, arguments):
+        return ["ns", str(self.program), *[f"{key}={value}" for key, value in arguments.items()]]
+
+
+class Ns3(Peer):
+    name = f"ns-{NS3_VERSION}"
+
+    def __init__(self, program):
+        cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "goodqueue" / "peers"
+        self.venv = cache / f"ns3-{NS3_VERSION}"
+        self.sources = [HERE / f"{program}.cc", HERE / "watch.h"]
+        self.binary = cache / f"ns3-{program}"
+
+    def available(self):
+        return self.binary.is_file() and self.binary.stat().st_mtime >= max(source.stat().st_mtime for source in self.sources)
+
+    def install(self):
+        if not list(self.venv.glob("lib/python*/site-packages/ns3")):
+            subprocess.run([sys.executable, "-m", "venv", str(self.venv)], check=True)
+            subprocess.run([str(self.venv / "bin/pip"), "install", "-q", NS3_WHEEL], check=True)
+        (package,) = self.venv.glob("lib/python*/site-packages/ns3")
+        # The wheel was built with logs and asserts, and its headers must be read with the same
+        # switches.
+        switches = ["-std=c++23", "-O2", "-DNS3_LOG_ENABLE", "-DNS3_ASSERT_ENABLE", "-DNS3_BUILD_PROFILE_RELEASE"]
+        libraries = [f"-L{package}/lib64", "-Wl,--no-as-needed", f"-Wl,-rpath,{package}/lib64"]
+        libraries += [f"-lns{NS3_VERSION}-{module}" for module in NS3_MODULES]
+        subprocess.run(["g++", *switches, f"-I{package}/include", str(self.sources[0]), "-o", str(self.binary), *libraries], check=True)
+
+    def version(self):
+        return f"ns-{NS3_VERSION}, the Python wheel (built with logs and asserts)"
+
+    def command(self, arguments):
+        return [str(self.binary), *[f"--{key}={value}" for key, value in arguments.items()]]
+
+
+def prepare(programs, options):
+    """The available programs, after installing them if requested, without the excluded ones."""
+    Kept.folder = options.keep
+    left_out = [word for word in options.without.split(",") if word]
+    programs = [program for program in programs if not any(program.name.startswith(word) for word in left_out)]
+    for program in programs:
+        if options.install and not program.available():
+            print(f"installing {program.name}", file=sys.stderr, flush=True)
+            program.install()
+        if not program.available():
+            print(f"skipped: {program.name} is not installed ({Path(sys.argv[0]).name} --install)", file=sys.stderr)
+    return [program for program in programs if program.available()]
+
+
+def add_common_options(parser, *, seeds, out):
+    """Options of every script here."""
+    parser.add_argument("--install", action="store_true", help="build goodqueue and install the peers first, where missing")
+    parser.add_argument("--quick", action="store_true", help=f"one seed and short runs; does not write {out}")
+    parser.add_argument("--seeds", type=int, default=seeds, metavar="N", help=f"runs of each program in each case (default {seeds})")
+    parser.add_argument("--gq", type=Path, default=ROOT / "target/release/gq", metavar="FILE", help="the gq program")
+    parser.add_argument("--without", default="", metavar="LIST", help="leave out: of ns-2,ns-3")
+    parser.add_argument("--out", type=Path, default=HERE / out, metavar="FILE")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep runs there, and take those that are there already")
+
+
+def read_common_options(description, *, seeds, out):
+    """Parses the options of a script without options of its own."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_common_options(parser, seeds=seeds, out=out)
+    options = parser.parse_args()
+    if options.seeds < 1:
+        parser.error("--seeds is at least 1")
+    if options.quick:
+        options.seeds = 1
+    return options
+
+
+def publish(shown, options, document):
+    """Prints a table, and writes the document of the whole run unless it was a quick one."""
+    print(shown)
+    if not options.quick:
+        options.out.write_text(document())
+        print(f"\nwritten to {options.out}", file=sys.stderr)
