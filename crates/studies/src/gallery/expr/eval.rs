@@ -260,7 +260,7 @@ impl Machine {
         Ok(found.cloned().ok_or_else(|| Fault::NoValue(message()))?.into())
     }
 
-    /// What two numbers or a statistic give: in a dry run, a placeholder of the same kind.
+    /// The result of two numbers or a statistic: in a dry run, a placeholder of the same kind.
     fn seen(&self, outcome: Result<Value, Fault>) -> Result<Value, Fault> {
         match (self.branches, outcome) {
             (Some(Branches(answers)), Ok(Value::Bool(_))) => {

@@ -144,7 +144,7 @@ impl Host for PointsHost {
     }
 }
 
-/// What was measured of one paper.
+/// The measured points of one paper.
 pub struct Points {
     /// Its experiments.
     pub measured: Rc<[Measured]>,
