@@ -46,8 +46,9 @@ use measure::Figures;
 use network::{Network, Slot};
 use std::fmt;
 
+pub use crate::ids::Ticket;
 pub use open::{Change, FlowView, GroupView, Held, LinkView, OpenWorld, PacketLog, View};
-pub use outside::{Fate, OutsideDatagram, OutsidePacket, OutsideWorld, Reported, Ticket};
+pub use outside::{Fate, OutsideDatagram, OutsidePacket, OutsideWorld, Reported};
 
 /// A specification that cannot be simulated.
 #[derive(Clone, Debug, PartialEq)]
