@@ -82,7 +82,7 @@ impl Slots {
 /// The state of a link whose transmitter takes a packet.
 #[derive(Clone, Copy, Debug)]
 struct Service {
-    /// What waits behind the packet.
+    /// The backlog behind the packet.
     waiting: QueueView,
     /// No service event is pending.
     was_idle: bool,
