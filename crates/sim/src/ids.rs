@@ -1,6 +1,7 @@
 //! Typed numbers of what a world is made of, and vectors that are indexed by them.
 
 use std::marker::PhantomData;
+use std::num::NonZeroU32;
 use std::ops::{Index, IndexMut};
 
 /// A number of one kind of thing.
@@ -76,6 +77,11 @@ ids! {
     /// A control event.
     ControlId(u32);
 }
+
+/// The number by which a packet's owner identifies it, from one up. The owner gives each number to
+/// one packet at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ticket(pub NonZeroU32);
 
 /// A vector indexed by one kind of number.
 #[derive(Clone, Debug)]

@@ -1,8 +1,7 @@
 //! Packets: 56 bytes of metadata, no payload.
 
-use crate::ids::FlowId;
+use crate::ids::{FlowId, Ticket};
 use crate::spec::{HostNumber, SharedHost};
-use crate::world::Ticket;
 use goodqueue_aqm::{FlowHash, HostHash, Hosts, Packet, PureAck, SackRange};
 use goodqueue_base::units::{Bytes, Class, Ecn, Instant};
 use goodqueue_tcp::{Flags, SackBlock, Segment};

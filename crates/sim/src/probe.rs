@@ -1,13 +1,12 @@
 //! Measurement of one link: time averages, sojourn times, sent bits, fingerprints, packet events.
 
-use crate::ids::{FlowId, IdVec, LinkId};
+use crate::ids::{FlowId, IdVec, LinkId, Ticket};
 use crate::losses::{FlowSignals, LossEvents};
 use crate::outcome::SojournHistogram;
 use crate::packet::SimPacket;
 use crate::settle::SettleProbe;
 use crate::trace::{PacketEvent, PacketEventKind, TimeCounts};
 use crate::watch::Watch;
-use crate::world::Ticket;
 use goodqueue_aqm::{Counters, Dropped, Packet, QueueView, Reason, Sink};
 use goodqueue_base::units::{Bytes, Duration, Framing, Instant};
 

@@ -5,21 +5,27 @@
 //! flows and their timers), a clock, and [`Figures`] (what is measured of hosts). The network knows
 //! nothing of hosts; a packet that has reached its end comes back to the world, which delivers it.
 //!
-//! The stages of a packet, in order:
+//! The stages of a packet, in order, and the function that takes its place where the stage is
+//! deferred, which is to say processed late and for many packets in one loop:
 //!
-//! | stage | functions |
-//! |---|---|
-//! | a sender is asked for segments | `poll_sender`, and `source_timer` for UDP |
-//! | a segment becomes a packet | `send_segment` |
-//! | the packet enters the network at its first hop | `Network::inject`, `Network::enter` |
-//! | it crosses a wire | `Network::cross_wire`, `Wire::exit_time` |
-//! | it leaves a hop, across fused wires, into a lane | `Network::leave_hop`, `Lane::push` |
-//! | it reaches the lane's end | `World::lane_event`, `Network::take_arrived` |
-//! | it arrives at a queue | `Network::enqueue`, `Link::enqueue` |
-//! | the transmitter becomes free | `Network::start_service`, `Network::service_event` |
-//! | the transmitter takes it | `Network::transmit_next` or `use_opportunity`, `Link::take` |
-//! | it leaves the transmitter, unless it is lost | `Network::leave_link`, then `leave_hop` |
-//! | it reaches its end | `World::deliver`, then `deliver_to_receiver` and others |
+//! | stage | plain | deferred |
+//! |---|---|---|
+//! | a sender is asked for segments | `poll_sender`, and `source_timer` for UDP | the same |
+//! | a segment becomes a packet | `send_segment` | the same; answers: `WirePath::answer` |
+//! | the packet enters the network at its first hop | `Network::inject`, `Network::enter` | the same; answers: `WirePath::cross_wire` |
+//! | it crosses a wire | `Network::cross_wire`, `Wire::exit_time` | `Network::cross_deferred_wire` if others share it |
+//! | it leaves a hop, across fused wires, into a lane | `Network::leave_hop`, `Lane::push` | the same |
+//! | it reaches the lane's end | `World::lane_event`, `Network::take_arrived` | `lane_event`, then the loop of the row below |
+//! | it arrives at a queue | `Network::enqueue`, `LinkStep::arrive` | `Network::process_deferred`: `pass_deferred`, or `pass_computed` for tail drop |
+//! | the transmitter becomes free | `Network::start_service`, `Network::service_event` | the same loop |
+//! | the transmitter takes it | `Network::transmit_next` or `use_opportunity`, `LinkStep::serve` | the same loop |
+//! | it leaves the transmitter, unless it is lost | `LinkStep::depart`, `Network::leave_link`, then `leave_hop` | the same loop |
+//! | it reaches its end | `World::deliver`, then `deliver_to_receiver` and others | `World::receive_segments` at receivers |
+//!
+//! Worlds with one queue of constant rate that one lane leads to, without sessions, transfers that
+//! end and hosts outside, and that nobody looks into while they run, take the deferred path; all
+//! others take the plain one, except that shared wires, and receivers with long ways back, may be
+//! deferred beside several queues.
 //!
 //! The suffix `_cold` names the out-of-line twin of a function that exists twice for speed, for
 //! rare callers or rare cases. `docs/evidence/2026-11-simulator-speed.md` has the gain of each.
@@ -46,8 +52,9 @@ use measure::Figures;
 use network::{Network, Slot};
 use std::fmt;
 
+pub use crate::ids::Ticket;
 pub use open::{Change, FlowView, GroupView, Held, LinkView, OpenWorld, PacketLog, View};
-pub use outside::{Fate, OutsideDatagram, OutsidePacket, OutsideWorld, Reported, Ticket};
+pub use outside::{Fate, OutsideDatagram, OutsidePacket, OutsideWorld, Reported};
 
 /// A specification that cannot be simulated.
 #[derive(Clone, Debug, PartialEq)]

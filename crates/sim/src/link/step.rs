@@ -104,12 +104,11 @@ impl LinkStep<'_> {
         self.probe.transmitted(end, line, bytes.get());
     }
 
-    /// Whether the transmitter asks for a packet when it becomes free, given what waits behind the
+    /// Whether the transmitter asks for a packet when it becomes free, given the backlog behind the
     /// departing one, whether the queue has a timer, and until when the queue holds its packets.
     ///
     /// A queue with a timer must hear of idleness in order of time; others are told before their
-    /// next arrival. A queue that holds its packets back for longer is asked when it no longer
-    /// does.
+    /// next arrival. A queue that holds its packets for longer is asked when it no longer does.
     #[inline(always)]
     pub(crate) fn service_follows(&mut self, waiting: QueueView, has_timer: impl FnOnce() -> bool, held_until: Instant) -> bool {
         let ran_empty = waiting.packets == Packets::ZERO;

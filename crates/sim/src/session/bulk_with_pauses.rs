@@ -1,6 +1,6 @@
 //! A transfer of fixed size, a pause, and again.
 
-use super::{Action, After, Event, Measurement, Payload, ROUND_TRIPS_FRESH, ROUND_TRIPS_OPEN, SessionContext};
+use super::events::{Action, After, Event, Measurement, Payload, ROUND_TRIPS_FRESH, ROUND_TRIPS_OPEN, SessionContext};
 use crate::spec::ConnectionUse;
 use goodqueue_base::units::{Duration, Instant};
 

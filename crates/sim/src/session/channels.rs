@@ -1,6 +1,6 @@
 //! The pool of a session's channels, for models that open as many as they need.
 
-use super::Channel;
+use super::events::Channel;
 
 /// Channels are numbered as they are first needed, and used again, the latest one first.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Transfers from a list with start and size, each on a connection of its own.
 
 use super::channels::ChannelPool;
-use super::{Action, After, Event, Measurement, Payload, ROUND_TRIPS_FRESH, SessionContext};
+use super::events::{Action, After, Event, Measurement, Payload, ROUND_TRIPS_FRESH, SessionContext};
 use crate::spec::Transfer;
 use goodqueue_base::units::Instant;
 use std::sync::Arc;

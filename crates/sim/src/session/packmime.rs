@@ -8,7 +8,7 @@
 //! as an inverse scale in seconds, since as a scale it would mean seven minutes; responses end at
 //! 64 MiB, where ns-2 extrapolates without bound.
 
-use super::round_up;
+use super::events::round_up;
 use crate::random::{gamma, normal, weibull, weibull_quantile};
 use goodqueue_aqm::math::{erfc, exp2, log2, sqrt, tgamma};
 use goodqueue_base::units::{Duration, Rng};

@@ -4,7 +4,9 @@
 //! Each page opens new connections, as pages of different sites do, and keeps them open for
 //! all of its objects (RFC 7928 §7.2).
 
-use super::{Action, After, Channel, Event, Measurement, Payload, ROUND_TRIPS_FRESH, ROUND_TRIPS_OPEN, SessionContext, round_up};
+use super::events::{
+    Action, After, Channel, Event, Measurement, Payload, ROUND_TRIPS_FRESH, ROUND_TRIPS_OPEN, SessionContext, round_up,
+};
 use crate::random::normal;
 use crate::spec::PageSpec;
 use goodqueue_aqm::math::{exp, log};

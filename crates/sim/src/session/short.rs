@@ -2,7 +2,7 @@
 //! connection of its own.
 
 use super::channels::ChannelPool;
-use super::{Action, After, Event, Measurement, Payload, ROUND_TRIPS_FRESH, SessionContext};
+use super::events::{Action, After, Event, Measurement, Payload, ROUND_TRIPS_FRESH, SessionContext};
 use crate::random::exponential;
 use crate::spec::Arrivals;
 use goodqueue_base::units::{Duration, Instant};

@@ -7,7 +7,7 @@
 //! is requested as soon as it fits below the target. Playback begins with the first segment and
 //! stalls while the buffer is empty.
 
-use super::{Action, After, Event, Measurement, Payload, ROUND_TRIPS_FRESH, ROUND_TRIPS_OPEN, SessionContext};
+use super::events::{Action, After, Event, Measurement, Payload, ROUND_TRIPS_FRESH, ROUND_TRIPS_OPEN, SessionContext};
 use crate::spec::VideoSpec;
 use goodqueue_base::units::{Duration, Instant};
 

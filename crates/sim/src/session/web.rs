@@ -5,8 +5,8 @@
 //! persists for several pages of several objects, with gaps in between.
 
 use super::channels::ChannelPool;
+use super::events::{Action, After, Channel, Event, Measurement, Payload, ROUND_TRIPS_FRESH, ROUND_TRIPS_OPEN, SessionContext};
 use super::packmime::{LogNormal, LogNormalLaw, WebLaws, response_bytes};
-use super::{Action, After, Channel, Event, Measurement, Payload, ROUND_TRIPS_FRESH, ROUND_TRIPS_OPEN, SessionContext};
 use crate::random::weibull;
 use crate::spec::{HttpVersion, WebSpec};
 use goodqueue_base::units::{Duration, Instant, Rng};

@@ -12,7 +12,7 @@ mod transfers;
 use self::transfers::Unfolded;
 use super::path::Host;
 use super::{Continue, Progress, World, WorldError, build, measure};
-use crate::ids::{FlowId, OutsideId};
+use crate::ids::{FlowId, OutsideId, Ticket};
 use crate::losses::Numbering;
 use crate::outcome::Outcome;
 use crate::packet::{DsField, FlowLabel, SimPacket};
@@ -21,11 +21,6 @@ use goodqueue_aqm::Packet;
 use goodqueue_base::units::{Duration, Ecn, Instant};
 use goodqueue_tcp::{Flags, Segment};
 use std::collections::VecDeque;
-
-/// The number by which a packet's owner identifies it, from one up. The owner gives each number to
-/// one packet at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Ticket(pub std::num::NonZeroU32);
 
 /// A packet of a host outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Flows whose ends outside exchange datagrams, beside flows whose ends are simulated.
 
+use super::OutsideWorld;
 use super::transfers::Unfolded;
-use super::{OutsideWorld, Ticket};
-use crate::ids::{FlowId, OutsideId};
+use crate::ids::{FlowId, OutsideId, Ticket};
 use crate::packet::{DsField, FlowLabel, SimPacket};
 use crate::spec::{SourceSpec, WorldSpec};
 use crate::world::path::Host;
