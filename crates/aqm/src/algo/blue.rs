@@ -239,6 +239,7 @@ impl Algorithm for Blue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spec::Value;
     use goodqueue_base::units::Rng;
 
     const EMPTY: QueueView = QueueView { backlog: Bytes::ZERO, packets: Packets::ZERO };

@@ -1,7 +1,7 @@
 use super::*;
-use crate::spec::Size;
+use crate::spec::{Size, Value};
 use crate::{FlowHash, Limit, ManagedQueue, NoSink, Qdisc, SimplePacket};
-use goodqueue_base::units::{Ecn, Packets, Rate, Rng};
+use goodqueue_base::units::{Bytes, Ecn, Packets, Rate, Rng};
 use std::string::ToString;
 use std::vec::Vec;
 

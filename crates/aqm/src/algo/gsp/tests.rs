@@ -1,6 +1,7 @@
 use super::*;
 use crate::FlowHash;
 use crate::sched::kind;
+use crate::spec::Value;
 use goodqueue_base::units::{Ecn, Packets, Rng};
 use std::string::ToString;
 use std::vec::Vec;

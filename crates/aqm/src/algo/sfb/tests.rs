@@ -1,5 +1,6 @@
 use super::*;
 use crate::Limit;
+use crate::spec::Value;
 use goodqueue_base::units::{Bytes, Ecn, Rate, Rng};
 use std::string::ToString;
 use std::vec::Vec;
