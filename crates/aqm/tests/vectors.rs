@@ -34,9 +34,10 @@ macro_rules! vectors {
         #[test]
         fn every_folder_of_vectors_is_replayed() {
             let folders = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("vectors")).expect("vectors");
+            let folders = folders.map(|entry| entry.expect("a readable folder").path()).filter(|path| path.is_dir());
             for folder in folders {
-                let name = folder.expect("a readable folder").file_name();
-                let known = [$($folder,)+ "reference", "README.md", "vector.schema.json"];
+                let name = folder.file_name().unwrap_or_default().to_owned();
+                let known = [$($folder,)+ "reference"];
                 assert!(known.iter().any(|known| name == *known), "{name:?} is not replayed");
             }
         }

@@ -18,7 +18,8 @@ use core::marker::PhantomData;
 /// const INTERVAL: TypedParam<Option<Duration>> = TypedParam::auto("interval", "20 target");
 /// const KIND: Kind = Kind { kind: "codel", params: &[TARGET.param, INTERVAL.param], ..Kind::PLAIN };
 ///
-/// let given = ParamValues::new(&KIND, &[("interval", Value::Duration(Duration::ms(200)))])?;
+/// let values = [("interval", Value::Duration(Duration::ms(200)))];
+/// let given = ParamValues::new(&KIND, &values)?;
 /// assert_eq!(TARGET.read(&given), Duration::ms(5));
 /// assert_eq!(INTERVAL.read(&given), Some(Duration::ms(200)));
 /// # Ok::<(), goodqueue_base::spec::ParamError>(())
