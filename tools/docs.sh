@@ -7,7 +7,7 @@ cargo test --quiet -p goodqueue-lab --test bad_input --test results_page --test 
 cargo test --quiet -p goodqueue-figure --test algorithm_pages --test families --test front_picture -- --ignored
 cargo test --quiet -p goodqueue-cli --lib reference -- --ignored
 cargo test --quiet -p goodqueue-checks --test page -- --ignored
-cargo test --quiet -p goodqueue-tcp --test bbr -- --ignored
+cargo test --quiet -p goodqueue-tcp --test bbr_draft -- --ignored
 cargo test --quiet -p goodqueue-capi --test header -- --ignored
 cargo test --quiet -p goodqueue-kernel --test header -- --ignored
 cargo build --quiet --release --bin gq
