@@ -6,3 +6,5 @@
 pub mod hosts;
 #[cfg(target_os = "linux")]
 pub mod linux;
+#[cfg(target_os = "linux")]
+mod receiver;

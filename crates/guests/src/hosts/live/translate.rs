@@ -6,6 +6,7 @@
 //! what the live host makes of it.
 
 use super::{limit, line};
+use crate::receiver;
 use goodqueue_base::units::{Bytes, Class, Duration, Instant, Rate, Rng};
 use goodqueue_lab::build::FlowStreams;
 use goodqueue_lab::hosts::Refusal;
@@ -15,9 +16,7 @@ use goodqueue_lab::plan::{
 use goodqueue_live::Line;
 use goodqueue_live::testbed::experiment::{Arrivals, Experiment, Flow, Segments, Source, Timestamps};
 use goodqueue_sim::{RateSpec, SizeLaw, SourceSpec};
-use goodqueue_tcp::{
-    AckPolicy, CcConfig, Data, EcnMode, LossDetection, ReceiverConfig, SackReports, SenderConfig, SlowStartExit,
-};
+use goodqueue_tcp::{CcConfig, Data, EcnMode, LossDetection, SenderConfig, SlowStartExit};
 
 /// Packets of the testbed's interfaces.
 const MTU: Bytes = Bytes::new(1500);
@@ -199,7 +198,9 @@ fn translate_source(group: &str, source: &SourceSpec, common: &mut Option<Connec
     match source {
         SourceSpec::Tcp { sender, receiver, header } => {
             let source = Source::Tcp { control: check_sender(group, sender, *header)?.to_owned() };
-            check_receiver(group, receiver, sender.mss)?;
+            if let Some((key, why)) = receiver::refused(receiver, sender.mss) {
+                return refuse(key, why);
+            }
             let timestamps = if *header == HEADERS { Timestamps::Off } else { Timestamps::On };
             let own = Connections { ecn: sender.ecn_mode() != EcnMode::Off, timestamps };
             let first = common.get_or_insert(own);
@@ -293,27 +294,6 @@ fn check_sender<'a>(group: &str, sender: &'a SenderConfig, header: Bytes) -> Res
         return refuse("gso", "follows from the rate of the link on the live host: on above 1 Gbit/s");
     }
     Ok(kind)
-}
-
-/// Refuses what a kernel's receiver does not do.
-fn check_receiver(group: &str, receiver: &ReceiverConfig, sender_mss: Bytes) -> Result<(), Refusal> {
-    let ReceiverConfig { ack_policy, max_ack_delay, sack, mss } = receiver;
-    let refuse = |key: &str, why: &str| Err(Refusal::of_traffic(group, key, why));
-    match ack_policy {
-        AckPolicy::Delayed => {}
-        AckPolicy::EveryPacket | AckPolicy::EveryWindow { .. } => return refuse("ack", "is the kernel's, delayed"),
-    }
-    if *max_ack_delay != ReceiverConfig::default().max_ack_delay {
-        return refuse("max_ack_delay", "is the kernel's, 40 ms");
-    }
-    match sack {
-        SackReports::Compressed => {}
-        SackReports::Plain | SackReports::Off => return refuse("sack", "is the kernel's, compressed"),
-    }
-    if *mss != sender_mss {
-        return refuse("mss", "must be the same at both ends");
-    }
-    Ok(())
 }
 
 impl Translated<'_> {

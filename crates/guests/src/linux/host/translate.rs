@@ -6,11 +6,10 @@ use crate::linux::frame::Connection;
 use crate::linux::job::{FlowJob, Job, MAX_FLOWS, Role};
 use crate::linux::kernel::Kernel;
 use crate::linux::report::{ConnectionState, Line};
+use crate::receiver;
 use goodqueue_base::units::{Bytes, Duration, Instant};
 use goodqueue_sim::{FlowSpec, Outcome, OutsideWorld, Series, SeriesColumn, SourceSpec, WorldSpec};
-use goodqueue_tcp::{
-    AckPolicy, CcConfig, Data, EcnMode, LossDetection, ReceiverConfig, SackReports, SenderConfig, SlowStartExit,
-};
+use goodqueue_tcp::{CcConfig, Data, EcnMode, LossDetection, ReceiverConfig, SenderConfig, SlowStartExit};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -57,8 +56,11 @@ pub fn check(spec: &WorldSpec, kernel: &Kernel) -> Result<(), Unsupported> {
             );
         }
         let (sender, receiver, header) = tcp;
-        if let Some((key, why)) = of_sender(sender, header, kernel).or_else(|| of_receiver(receiver, sender.mss)) {
+        if let Some((key, why)) = of_sender(sender, header, kernel) {
             return refuse(key, &why);
+        }
+        if let Some((key, why)) = receiver::refused(receiver, sender.mss) {
+            return refuse(key, why);
         }
         let (one, _, header_of_one) = *first.get_or_insert(tcp);
         if header_of_one != header {
@@ -140,28 +142,6 @@ fn of_sender(sender: &SenderConfig, header: Bytes, kernel: &Kernel) -> Option<(&
     }
     if *max_window != defaults.max_window && max_window.get() > u64::from(u32::MAX >> 2) {
         return refuse("max_window", "is at most 1 GB");
-    }
-    None
-}
-
-/// The first key of a receiver that a kernel's cannot have, and why. The sender has segments of
-/// `sender_mss`.
-fn of_receiver(receiver: &ReceiverConfig, sender_mss: Bytes) -> Option<(&'static str, String)> {
-    let ReceiverConfig { ack_policy, max_ack_delay, sack, mss } = receiver;
-    let refuse = |key: &'static str, why: &str| Some((key, why.to_owned()));
-    match ack_policy {
-        AckPolicy::Delayed => {}
-        AckPolicy::EveryPacket | AckPolicy::EveryWindow { .. } => return refuse("ack", "is the kernel's, delayed"),
-    }
-    if *max_ack_delay != ReceiverConfig::default().max_ack_delay {
-        return refuse("max_ack_delay", "is the kernel's, 40 ms");
-    }
-    match sack {
-        SackReports::Compressed => {}
-        SackReports::Plain | SackReports::Off => return refuse("sack", "is the kernel's, compressed"),
-    }
-    if *mss != sender_mss {
-        return refuse("mss", "must be the same at both ends");
     }
     None
 }
