@@ -7,6 +7,7 @@
 //! when it is only a default of ours.
 
 pub mod libreqos;
+mod linux;
 pub mod networkd;
 pub mod routeros;
 pub mod tc;
@@ -40,7 +41,8 @@ pub struct Form {
     pub limit: Hold,
     /// The target's setting for marking.
     pub marks: Marks,
-    /// The target's settings for each parameter.
+    /// The target's settings for each parameter that it can set; of the others it has Linux's
+    /// values.
     pub words: &'static [Word],
 }
 
@@ -245,7 +247,7 @@ impl Dialect {
         let given = ParamValues::new(&kind.base, &wanted.chosen.params)
             .map_err(|error| Refusal::plain(format!("`{}`: {error}", kind.kind)))?;
         for param in kind.params.iter().filter(|param| param.name != "ecn" && !param.unit.is_another()) {
-            let Some(word) = form.words.iter().find(|word| word.param == param.name) else {
+            let Some(word) = form.rows().find(|word| word.param == param.name) else {
                 if given.is_given(param.name) {
                     return Err(self.wordless(kind, param.name));
                 }
@@ -397,6 +399,15 @@ impl Dialect {
     fn wordless(&self, kind: &KindSpec, param: &str) -> Refusal {
         let what = format!("`{param}` of {} has no counterpart in {}", kind.kind, self.title);
         Refusal { place: String::new(), what, nearest: Some(format!("{} without it", kind.kind)) }
+    }
+}
+
+impl Form {
+    /// The target's settings, then Linux's value of each parameter that it cannot set.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &'static Word> {
+        let own = self.words;
+        let others = linux::rows(self.kind).filter(move |row| own.iter().all(|word| word.param != row.param));
+        own.iter().chain(others)
     }
 }
 

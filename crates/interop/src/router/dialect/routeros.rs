@@ -1,9 +1,9 @@
 //! The dialect of RouterOS 7 in `/queue type`.
 
-use super::tc::twentieth;
-use super::words::{key, model, only, word};
+use super::linux::{ISOLATIONS, TINS};
+use super::words::{key, word};
 use super::write::in_whole_units;
-use super::{Dialect, Fixed, Form, Hold, How, Marks, Style, Word, Write};
+use super::{Dialect, Form, Hold, How, Marks, Style, Word, Write};
 use goodqueue_base::units::{Bytes, Rate};
 
 /// Kinds and properties of queue types.
@@ -35,72 +35,21 @@ const CODEL: &[Word] = &[
     key("target", "codel-target", Write::Time),
     key("interval", "codel-interval", Write::Time),
     key("ce_threshold", "codel-ce-threshold", Write::Time),
-    only("reentry", Fixed::Choice("rfc8289")),
-    model("arithmetic"),
 ];
 
 const FQ_CODEL: &[Word] = &[
     key("flows", "fq-codel-flows", Write::Number),
     key("quantum", "fq-codel-quantum", Write::Bytes),
-    only("header", Fixed::Bytes(14)),
     key("memory_limit", "fq-codel-memlimit", Write::Bytes),
-    only("drop_batch", Fixed::Number(64.0)),
-    only("perturbation", Fixed::Automatic),
-    only("hash", Fixed::Choice("direct")),
-    only("guard", Fixed::Choice("total")),
     key("target", "fq-codel-target", Write::Time),
     key("interval", "fq-codel-interval", Write::Time),
     key("ce_threshold", "fq-codel-ce-threshold", Write::Time),
-    only("reentry", Fixed::Choice("rfc8289")),
-    model("arithmetic"),
 ];
 
 const CAKE: &[Word] = &[
-    word(
-        "isolation",
-        How::Choice(
-            "cake-flowmode",
-            &[
-                ("triple-isolate", "triple-isolate"),
-                ("flowblind", "flowblind"),
-                ("srchost", "srchost"),
-                ("dsthost", "dsthost"),
-                ("hosts", "hosts"),
-                ("flows", "flows"),
-                ("dual-srchost", "dual-srchost"),
-                ("dual-dsthost", "dual-dsthost"),
-            ],
-        ),
-    ),
-    word(
-        "tins",
-        How::Choice(
-            "cake-diffserv",
-            &[
-                ("diffserv3", "diffserv3"),
-                ("besteffort", "besteffort"),
-                ("precedence", "precedence"),
-                ("diffserv4", "diffserv4"),
-                ("diffserv8", "diffserv8"),
-            ],
-        ),
-    ),
+    word("isolation", How::Choice("cake-flowmode", ISOLATIONS)),
+    word("tins", How::Choice("cake-diffserv", TINS)),
     word("ack_filter", How::Choice("cake-ack-filter", &[("off", "none"), ("on", "filter"), ("aggressive", "aggressive")])),
-    word("target", How::Derived(twentieth)),
     key("interval", "cake-rtt", Write::Time),
-    only("p_inc", Fixed::Number(1.0 / 256.0)),
-    only("p_dec", Fixed::Number(1.0 / 4096.0)),
-    only("flows", Fixed::Number(1024.0)),
-    only("quantum", Fixed::Automatic),
-    only("ingress", Fixed::Switch(false)),
-    model("rate"),
-    only("autorate", Fixed::Switch(false)),
-    model("framing"),
-    model("overhead"),
-    model("mpu"),
-    model("cells"),
-    model("memlimit"),
     key("nat", "cake-nat", Write::Switch),
-    only("split_gso", Fixed::Switch(true)),
-    model("arithmetic"),
 ];

@@ -2,7 +2,8 @@
 
 pub(crate) mod red;
 
-use super::words::{ECN, key, model, only, word};
+use super::linux::{ISOLATIONS, TINS};
+use super::words::{ECN, key, only, word};
 use super::write::in_whole_units;
 use super::{Dialect, Fixed, Form, Hold, How, Marks, Style, Word, Write};
 use goodqueue_aqm::spec::{ParamValues, Value};
@@ -37,29 +38,20 @@ const FORMS: &[Form] = &[
 /// Disciplines that mark when they are not told.
 pub(crate) const MARK_UNTOLD: &[&str] = &["fq_codel", "cake", "sfb", "dualpi2"];
 
-// Linux's CoDel begins an episode as RFC 8289 §5.5 does.
 const CODEL: &[Word] = &[
     key("target", "target", Write::Time),
     key("interval", "interval", Write::Time),
     key("ce_threshold", "ce_threshold", Write::Time),
-    only("reentry", Fixed::Choice("rfc8289")),
-    model("arithmetic"),
 ];
 
 const FQ_CODEL: &[Word] = &[
     key("flows", "flows", Write::Number),
     key("quantum", "quantum", Write::Bytes),
-    only("header", Fixed::Bytes(14)),
     key("memory_limit", "memory_limit", Write::Bytes),
     key("drop_batch", "drop_batch", Write::Number),
-    only("perturbation", Fixed::Automatic),
-    only("hash", Fixed::Choice("direct")),
-    only("guard", Fixed::Choice("total")),
     key("target", "target", Write::Time),
     key("interval", "interval", Write::Time),
     key("ce_threshold", "ce_threshold", Write::Time),
-    only("reentry", Fixed::Choice("rfc8289")),
-    model("arithmetic"),
 ];
 
 /// `alpha` and `beta` count sixteenths of a hertz (net/sched/sch_pie.c).
@@ -67,46 +59,26 @@ const SIXTEENTHS: Write = Write::Whole(16.0);
 
 const DEPARTURE_RATE: How = How::Flags(&[("timestamp", "no_dq_rate_estimator"), ("departure-rate", "dq_rate_estimator")]);
 
-// Words that the kernel has no options for are constants of net/sched/sch_pie.c and
-// include/net/pie.h.
 const PIE: &[Word] = &[
     key("target", "target", Write::Time),
     key("t_update", "tupdate", Write::Time),
-    only("max_burst", Fixed::Micros(150_000)),
     key("alpha", "alpha", SIXTEENTHS),
     key("beta", "beta", SIXTEENTHS),
-    only("mark_ecnth", Fixed::Number(0.1)),
-    only("mean_pktsize", Fixed::Automatic),
-    only("dq_threshold", Fixed::Bytes(16_384)),
     word("estimator", DEPARTURE_RATE),
-    only("derandomize", Fixed::Switch(true)),
-    only("cap_drop", Fixed::Switch(true)),
-    only("active_inactive", Fixed::Switch(false)),
     word("bytes", How::Switch { on: "bytemode", off: "nobytemode" }),
-    model("arithmetic"),
 ];
 
 const FQ_PIE: &[Word] = &[
     key("flows", "flows", Write::Number),
     key("quantum", "quantum", Write::Bytes),
-    only("header", Fixed::Bytes(14)),
     key("memory_limit", "memory_limit", Write::Bytes),
-    only("fat_flow_drop", Fixed::Switch(false)),
-    only("perturbation", Fixed::Automatic),
-    only("hash", Fixed::Choice("direct")),
     key("target", "target", Write::Time),
     key("t_update", "tupdate", Write::Time),
-    only("max_burst", Fixed::Micros(150_000)),
     key("alpha", "alpha", SIXTEENTHS),
     key("beta", "beta", SIXTEENTHS),
     key("mark_ecnth", "ecn_prob", Write::Whole(100.0)),
-    only("mean_pktsize", Fixed::Automatic),
-    only("dq_threshold", Fixed::Bytes(16_384)),
     word("estimator", DEPARTURE_RATE),
-    only("derandomize", Fixed::Switch(true)),
-    only("cap_drop", Fixed::Switch(true)),
     word("bytes", How::Switch { on: "bytemode", off: "nobytemode" }),
-    model("arithmetic"),
 ];
 
 const SFB: &[Word] = &[
@@ -118,7 +90,6 @@ const SFB: &[Word] = &[
     key("penalty_burst", "penalty_burst", Write::Number),
     key("rehash", "rehash", Write::Millis),
     key("warmup", "db", Write::Millis),
-    model("arithmetic"),
 ];
 
 /// cake works its target out from `rtt`: a twentieth of it (net/sched/sch_cake.c).
@@ -127,47 +98,12 @@ pub(super) fn twentieth(given: &ParamValues<'_>) -> Option<Value> {
 }
 
 const CAKE: &[Word] = &[
-    word(
-        "isolation",
-        How::Flags(&[
-            ("triple-isolate", "triple-isolate"),
-            ("flowblind", "flowblind"),
-            ("srchost", "srchost"),
-            ("dsthost", "dsthost"),
-            ("hosts", "hosts"),
-            ("flows", "flows"),
-            ("dual-srchost", "dual-srchost"),
-            ("dual-dsthost", "dual-dsthost"),
-        ]),
-    ),
-    word(
-        "tins",
-        How::Flags(&[
-            ("diffserv3", "diffserv3"),
-            ("besteffort", "besteffort"),
-            ("precedence", "precedence"),
-            ("diffserv4", "diffserv4"),
-            ("diffserv8", "diffserv8"),
-        ]),
-    ),
+    word("isolation", How::Flags(ISOLATIONS)),
+    word("tins", How::Flags(TINS)),
     word("ack_filter", How::Flags(&[("off", "no-ack-filter"), ("on", "ack-filter"), ("aggressive", "ack-filter-aggressive")])),
-    word("target", How::Derived(twentieth)),
     key("interval", "rtt", Write::Time),
-    only("p_inc", Fixed::Number(1.0 / 256.0)),
-    only("p_dec", Fixed::Number(1.0 / 4096.0)),
-    only("flows", Fixed::Number(1024.0)),
-    only("quantum", Fixed::Automatic),
     word("ingress", How::Switch { on: "ingress", off: "egress" }),
-    model("rate"),
-    only("autorate", Fixed::Switch(false)),
-    model("framing"),
-    model("overhead"),
-    model("mpu"),
-    model("cells"),
-    model("memlimit"),
     word("nat", How::Switch { on: "nat", off: "" }),
-    only("split_gso", Fixed::Switch(true)),
-    model("arithmetic"),
 ];
 
 // Linux's dualpi2 marks L4S packets from a step; options of the patch that is in Linux since 6.17.

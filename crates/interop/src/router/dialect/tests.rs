@@ -9,7 +9,7 @@ fn the_tables_name_what_exists() {
     for dialect in DIALECTS {
         for form in dialect.forms {
             let kind = sched::kind(form.kind).unwrap_or_else(|| panic!("{}: no kind `{}`", dialect.title, form.kind));
-            for word in form.words {
+            for word in form.rows() {
                 // Kinds gain and lose parameters; one that is gone must leave the tables, too.
                 let known = kind.param(word.param).is_some();
                 assert!(known, "{}: `{}` has no parameter `{}`", dialect.title, form.kind, word.param);
@@ -27,7 +27,7 @@ fn each_parameter_of_a_kind_in_a_table_has_its_row() {
                 .iter()
                 .filter(|param| param.name != "ecn" && !param.unit.is_another())
                 .map(|param| param.name)
-                .filter(|name| form.words.iter().all(|word| word.param != *name))
+                .filter(|name| form.rows().all(|word| word.param != *name))
                 .collect();
             assert!(missing.is_empty(), "{}: {} has no row for {missing:?}", dialect.title, form.kind);
         }
