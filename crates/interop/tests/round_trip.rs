@@ -6,7 +6,7 @@ use goodqueue_base::units::{Bytes, Cells, Framing};
 use goodqueue_interop::import::{Input, tc};
 use goodqueue_interop::router::dialect::Refusal;
 use goodqueue_interop::router::setup::{Setup, Shaping};
-use goodqueue_interop::router::target::{self, Interface, Place};
+use goodqueue_interop::router::syntax::{self, Interface, Place};
 use goodqueue_lab::plan::{Plan, Scenario};
 
 fn scenario(queue: &str, buffer: &str, overhead: &str) -> Scenario {
@@ -35,7 +35,7 @@ fn place() -> Place {
 }
 
 fn exported(scenario: &Scenario) -> Result<String, Refusal> {
-    target::tc::script(&Setup::new(scenario, None, Shaping::Percent(100.0))?, &place())
+    syntax::tc::script(&Setup::new(scenario, None, Shaping::Percent(100.0))?, &place())
 }
 
 fn imported(text: &str) -> (Scenario, String) {
@@ -105,7 +105,7 @@ fn every_kind_that_tc_has_comes_back() {
             assert_eq!(first.main_link().framing, second.main_link().framing, "{script}\n{text}");
             // A configuration that came from a router goes back to it unchanged: a shaper keeps its
             // rate.
-            let again = target::tc::script(&Setup::new(&second, None, Shaping::Percent(95.0)).unwrap(), &place()).unwrap();
+            let again = syntax::tc::script(&Setup::new(&second, None, Shaping::Percent(95.0)).unwrap(), &place()).unwrap();
             let commands = |script: &str| -> Vec<String> {
                 script.lines().filter(|line| line.starts_with("tc ") && line.contains("eth0")).map(str::to_owned).collect()
             };

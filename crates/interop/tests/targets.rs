@@ -2,7 +2,7 @@
 
 use goodqueue_interop::router::dialect::Refusal;
 use goodqueue_interop::router::setup::{Setup, Shaping};
-use goodqueue_interop::router::target::{self, Interface, Place};
+use goodqueue_interop::router::syntax::{self, Interface, Place};
 use goodqueue_lab::plan::Plan;
 use std::collections::BTreeSet;
 
@@ -39,7 +39,7 @@ fn usual() -> Shaping {
 
 #[test]
 fn tc_lines_of_cake_and_fq_codel_are_as_expected() {
-    let script = target::tc::script(&setup(&queue("cake"), "22 B", usual()), &place("eth0")).unwrap();
+    let script = syntax::tc::script(&setup(&queue("cake"), "22 B", usual()), &place("eth0")).unwrap();
     for line in [
         "# a b, by gq export tc.",
         "# up, leaves by eth0: 10 Mbit/s line, shaped to 9.5 Mbit/s (95 %)",
@@ -53,7 +53,7 @@ fn tc_lines_of_cake_and_fq_codel_are_as_expected() {
     assert!(script.contains("tc qdisc add dev ifb4eth0 root handle 1: cake bandwidth 47500kbit "), "{script}");
     assert!(script.contains(" overhead 22\n"), "{script}");
 
-    let script = target::tc::script(&setup(&queue("fq-codel"), "22 B", usual()), &place("eth0")).unwrap();
+    let script = syntax::tc::script(&setup(&queue("fq-codel"), "22 B", usual()), &place("eth0")).unwrap();
     // Linux counts the 14 bytes of Ethernet's header already.
     assert!(script.contains("root handle 1: stab overhead 8 linklayer ethernet htb default 1\n"), "{script}");
     assert!(script.contains("htb rate 9500kbit ceil 9500kbit burst 1600 cburst 1600 quantum 1514\n"), "{script}");
@@ -62,16 +62,16 @@ fn tc_lines_of_cake_and_fq_codel_are_as_expected() {
         ("pppoe-llcsnap", "stab overhead 26 linklayer atm htb"),
         ("docsis", "stab mtu 2047 tsize 2048 mpu 64 overhead 4 linklayer ethernet htb"),
     ] {
-        let script = target::tc::script(&setup(&queue("fq-codel"), framing, usual()), &place("eth0")).unwrap();
+        let script = syntax::tc::script(&setup(&queue("fq-codel"), framing, usual()), &place("eth0")).unwrap();
         assert!(script.contains(words), "{script}");
     }
     for (framing, words) in
         [("pppoe-ptm", " overhead 30 ptm\n"), ("docsis", " overhead 18 mpu 64\n"), ("conservative", " overhead 48 atm\n")]
     {
-        let script = target::tc::script(&setup(&queue("cake"), framing, usual()), &place("eth0")).unwrap();
+        let script = syntax::tc::script(&setup(&queue("cake"), framing, usual()), &place("eth0")).unwrap();
         assert!(script.contains(words), "{script}");
     }
-    let plain = target::tc::script(&setup(&queue("fq-codel"), "0 B", Shaping::None), &place("eth0")).unwrap();
+    let plain = syntax::tc::script(&setup(&queue("fq-codel"), "0 B", Shaping::None), &place("eth0")).unwrap();
     assert!(plain.contains("tc qdisc add dev eth0 root handle 1: fq_codel flows 1024 "), "{plain}");
 }
 
@@ -109,7 +109,7 @@ fn tc_takes_its_lines() {
             if *overhead == "pppoe-ptm" && *kind != "cake" {
                 continue;
             }
-            let script = target::tc::script(&setup(&queue(kind), overhead, *shaping), &place("v0")).unwrap();
+            let script = syntax::tc::script(&setup(&queue(kind), overhead, *shaping), &place("v0")).unwrap();
             for line in script.lines().filter(|line| line.starts_with("tc ") || line.starts_with("ip ")) {
                 let (good, why) = run(&format!("ip netns exec {space} sh -c '{line}'"));
                 // tc has read the line when the kernel says that it lacks the discipline.
@@ -218,7 +218,7 @@ fn networkd_reads(key: &str, value: &str) -> bool {
 fn files_of_networkd_have_its_sections_and_keys() {
     for kind in KINDS.iter().filter(|kind| !["dualpi2", "red", "ared"].contains(*kind)) {
         for (overhead, shaping) in FRAMINGS {
-            let files = target::networkd::files(&setup(&queue(kind), overhead, *shaping), &place("eth0"));
+            let files = syntax::networkd::files(&setup(&queue(kind), overhead, *shaping), &place("eth0"));
             if *kind != "cake" && !overhead.ends_with(" B") {
                 let refusal = files.unwrap_err().to_string();
                 assert!(refusal.ends_with("has no counterpart in networkd; the nearest is cake"), "{refusal}");
@@ -240,11 +240,11 @@ fn files_of_networkd_have_its_sections_and_keys() {
             }
         }
     }
-    let dsl = target::networkd::files(&setup(&queue("cake"), "pppoe-ptm", usual()), &place("eth0")).unwrap();
+    let dsl = syntax::networkd::files(&setup(&queue("cake"), "pppoe-ptm", usual()), &place("eth0")).unwrap();
     assert!(dsl.contains("\nOverheadBytes=30\nCompensationMode=ptm\n"), "{dsl}");
-    let cable = target::networkd::files(&setup(&queue("cake"), "docsis", usual()), &place("eth0")).unwrap();
+    let cable = syntax::networkd::files(&setup(&queue("cake"), "docsis", usual()), &place("eth0")).unwrap();
     assert!(cable.contains("\nOverheadBytes=18\nMPUBytes=64\nCompensationMode=none\n"), "{cable}");
-    let low = target::networkd::files(&setup(&queue("codel"), "4 B", usual()), &place("eth0")).unwrap_err();
+    let low = syntax::networkd::files(&setup(&queue("codel"), "4 B", usual()), &place("eth0")).unwrap_err();
     assert_eq!(
         low.to_string(),
         "link.dsl.queue_up: framing of 4 B, less than Ethernet's 14 B, has no counterpart in networkd; the nearest is cake"
@@ -278,7 +278,7 @@ fn sqm(queue: &str) -> Result<String, Refusal> {
 }
 
 fn sqm_over(queue: &str, framing: &str) -> Result<String, Refusal> {
-    target::sqm::section(&setup(queue, framing, usual()), &place("eth0"))
+    syntax::sqm::section(&setup(queue, framing, usual()), &place("eth0"))
 }
 
 #[test]
@@ -334,7 +334,7 @@ fn sqm_refuses_what_its_scripts_do_not_set() {
                 queue = \"cake\"\nqueue_up = \"fq-codel\"\n[[traffic]]\nkind = \"bulk\"\n";
     let plan = Plan::parse_without_files("test", text).unwrap();
     let setup = Setup::new(&plan.point(0).unwrap().plan, None, usual()).unwrap();
-    let refusal = target::sqm::section(&setup, &place("eth0")).unwrap_err();
+    let refusal = syntax::sqm::section(&setup, &place("eth0")).unwrap_err();
     assert_eq!(
         refusal.to_string(),
         "cake down and fq_codel up have no counterpart in sqm: it has one queue for both; the nearest is cake for both"
@@ -346,7 +346,7 @@ fn queues_that_see_one_host_behind_a_router_are_told_or_mentioned() {
     let script = |queue: &str, act: fn(&mut Setup)| {
         let mut setup = setup(queue, "22 B", usual());
         act(&mut setup);
-        target::tc::script(&setup, &place("eth0")).unwrap()
+        syntax::tc::script(&setup, &place("eth0")).unwrap()
     };
     let note = "--nat lets it tell the hosts behind it apart";
     let open = script("{ kind = \"cake\" }", Setup::mention_nat);
@@ -362,11 +362,11 @@ fn queues_that_see_one_host_behind_a_router_are_told_or_mentioned() {
 fn each_target(setup: &Setup) -> [(&'static str, Result<String, Refusal>); 5] {
     let place = place("eth0");
     [
-        ("tc", target::tc::script(setup, &place)),
-        ("sqm", target::sqm::section(setup, &place)),
-        ("networkd", target::networkd::files(setup, &place)),
-        ("routeros", target::routeros::commands(setup, &place)),
-        ("libreqos", target::libreqos::row(setup, &[]).map(|circuits| circuits.csv + &circuits.notes.join("\n"))),
+        ("tc", syntax::tc::script(setup, &place)),
+        ("sqm", syntax::sqm::section(setup, &place)),
+        ("networkd", syntax::networkd::files(setup, &place)),
+        ("routeros", syntax::routeros::commands(setup, &place)),
+        ("libreqos", syntax::libreqos::row(setup, &[]).map(|circuits| circuits.csv + &circuits.notes.join("\n"))),
     ]
 }
 
@@ -381,7 +381,7 @@ fn the_buffer_of_a_line_is_no_limit_of_a_queue() {
             assert!(!limits.iter().any(|limit| text.contains(limit)), "{target}: {text}");
         }
     }
-    let own = |table: &str| target::tc::script(&setup(table, "0 B", usual()), &place("eth0")).unwrap();
+    let own = |table: &str| syntax::tc::script(&setup(table, "0 B", usual()), &place("eth0")).unwrap();
     let limited = own("{ kind = \"fq-codel\", limit = \"700 packets\" }");
     assert_eq!(limited.matches(" fq_codel limit 700 flows ").count(), 2, "{limited}");
     for table in ["{ kind = \"cake\", limit = \"3 MB\" }", "{ kind = \"cake\", memlimit = \"3 MB\" }"] {
@@ -396,7 +396,7 @@ fn the_buffer_of_a_line_is_no_limit_of_a_queue() {
 
 #[test]
 fn cake_counts_drops_of_packets_that_arrive() {
-    let script = |queue: &str| target::tc::script(&setup(queue, "0 B", usual()), &place("eth0")).unwrap();
+    let script = |queue: &str| syntax::tc::script(&setup(queue, "0 B", usual()), &place("eth0")).unwrap();
     let lines = |script: &str| -> [String; 2] {
         ["dev eth0 root handle 1: cake", "dev ifb4eth0 root handle 1: cake"]
             .map(|start| script.lines().find(|line| line.contains(start)).unwrap().to_owned())
@@ -428,7 +428,7 @@ fn a_plain_queue_is_refused_with_what_to_set() {
     assert_eq!(refusal("queue = \"cake\"\n"), format!("link.line.queue_up: {why} --set link.line.queue_up=cake"));
     // A router that is a shaper in the scenario has the queue that it was given.
     let shaper = setup(&queue("tail-drop"), "0 B", usual());
-    assert!(target::tc::script(&shaper, &place("eth0")).unwrap().contains(" pfifo\n"));
+    assert!(syntax::tc::script(&shaper, &place("eth0")).unwrap().contains(" pfifo\n"));
 }
 
 /// Properties of `/queue type` for each kind.
@@ -474,7 +474,7 @@ const ROUTEROS: &[(&str, &[&str])] = &[
 fn commands_of_routeros_have_its_properties() {
     let each = |kind| ["22 B", "docsis", "pppoe-ptm"].map(|framing| (kind, framing));
     for (kind, framing) in ["codel", "fq-codel", "cake"].map(each).as_flattened() {
-        let text = target::routeros::commands(&setup(&queue(kind), framing, usual()), &place("ether1")).unwrap();
+        let text = syntax::routeros::commands(&setup(&queue(kind), framing, usual()), &place("ether1")).unwrap();
         let types: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("/queue type add ")).collect();
         assert_eq!(types.len(), 2, "{text}");
         for line in types {
@@ -487,9 +487,9 @@ fn commands_of_routeros_have_its_properties() {
         }
         assert!(text.contains("target=ether1 max-limit=47500k/9500k queue=gq-down/gq-up\n"), "{text}");
     }
-    let dsl = target::routeros::commands(&setup(&queue("cake"), "pppoe-ptm", usual()), &place("ether1")).unwrap();
+    let dsl = syntax::routeros::commands(&setup(&queue("cake"), "pppoe-ptm", usual()), &place("ether1")).unwrap();
     assert!(dsl.contains(" cake-bandwidth=9500k cake-overhead=30 cake-atm=ptm\n"), "{dsl}");
-    let refusal = target::routeros::commands(&setup(&queue("pie"), "0 B", usual()), &place("ether1")).unwrap_err();
+    let refusal = syntax::routeros::commands(&setup(&queue("pie"), "0 B", usual()), &place("ether1")).unwrap_err();
     assert_eq!(refusal.to_string(), "link.dsl.queue: `pie` has no counterpart in RouterOS; the nearest is codel");
 }
 
@@ -497,7 +497,7 @@ fn commands_of_routeros_have_its_properties() {
 fn a_circuit_of_libreqos_has_its_columns() {
     let addresses = ["100.64.0.2", "fdd7:b724::/56"].map(|text| text.parse().unwrap());
     let setup = setup(r#"{ kind = "fq-codel", ecn = true, limit = "700 packets" }"#, "0 B", usual());
-    let circuits = target::libreqos::row(&setup, &addresses).unwrap();
+    let circuits = syntax::libreqos::row(&setup, &addresses).unwrap();
     let mut lines = circuits.csv.lines();
     assert_eq!(
         lines.next().unwrap(),
@@ -507,7 +507,7 @@ fn a_circuit_of_libreqos_has_its_columns() {
     assert_eq!(lines.next().unwrap(), "gq-1,a b,gq-1,a b,,,100.64.0.2,fdd7:b724::/56,1,1,47.5,9.5,gq export libreqos,fq_codel");
     assert_eq!(circuits.notes.len(), 1, "{:?}", circuits.notes);
     for wrong in ["", "100.64.0.2/33", "1.2.3", "host"] {
-        assert!(wrong.parse::<target::libreqos::Address>().is_err(), "{wrong}");
+        assert!(wrong.parse::<syntax::libreqos::Address>().is_err(), "{wrong}");
     }
 }
 

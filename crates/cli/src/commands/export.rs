@@ -11,8 +11,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use goodqueue_interop::router::dialect::Refusal;
 use goodqueue_interop::router::setup::{Setup, Shaping};
-use goodqueue_interop::router::target::libreqos::Address;
-use goodqueue_interop::router::target::{self, Interface, Place};
+use goodqueue_interop::router::syntax::libreqos::Address;
+use goodqueue_interop::router::syntax::{self, Interface, Place};
 use goodqueue_lab::compare::Labels;
 use goodqueue_lab::plan::{Direction, Plan, Scenario};
 use goodqueue_lab::recommend::candidates::Hardware;
@@ -99,12 +99,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     refuse_idle_options(arguments)?;
     let refuse = |refusal| refused(arguments, &refusal);
     let text = match arguments.target {
-        Target::Tc => target::tc::script(&setup(arguments)?, &place(arguments)?).map_err(refuse)?,
-        Target::Sqm => target::sqm::section(&setup(arguments)?, &place(arguments)?).map_err(refuse)?,
-        Target::Networkd => target::networkd::files(&setup(arguments)?, &place(arguments)?).map_err(refuse)?,
-        Target::Routeros => target::routeros::commands(&setup(arguments)?, &place(arguments)?).map_err(refuse)?,
+        Target::Tc => syntax::tc::script(&setup(arguments)?, &place(arguments)?).map_err(refuse)?,
+        Target::Sqm => syntax::sqm::section(&setup(arguments)?, &place(arguments)?).map_err(refuse)?,
+        Target::Networkd => syntax::networkd::files(&setup(arguments)?, &place(arguments)?).map_err(refuse)?,
+        Target::Routeros => syntax::routeros::commands(&setup(arguments)?, &place(arguments)?).map_err(refuse)?,
         Target::Libreqos => {
-            let circuits = target::libreqos::row(&setup(arguments)?, &arguments.address).map_err(refuse)?;
+            let circuits = syntax::libreqos::row(&setup(arguments)?, &arguments.address).map_err(refuse)?;
             for note in &circuits.notes {
                 say(&format!("note: {note}"));
             }

@@ -247,7 +247,7 @@ fn arriving(facts: &Facts) -> Option<Diagnosis> {
     if redirections.iter().any(|redirection| redirection.to == **ifb) {
         return None;
     }
-    let mend = crate::router::target::redirect_commands(dev, ifb);
+    let mend = crate::router::syntax::redirect_commands(dev, ifb);
     let text = format!("{ifb} has a queue for packets that arrive at {dev}, and nothing sends them there.");
     found("arriving packets", Weight::Problem, text, mend)
 }
@@ -307,7 +307,7 @@ fn arriving_protocols(facts: &Facts) -> Option<Diagnosis> {
         return None;
     };
     let text = format!("Packets of {missing} that arrive at {} pass the queue by.", facts.dev);
-    found("arriving protocols", Weight::Problem, text, crate::router::target::redirect_commands(&facts.dev, &redirections[0].to))
+    found("arriving protocols", Weight::Problem, text, crate::router::syntax::redirect_commands(&facts.dev, &redirections[0].to))
 }
 
 /// Checks the queue that new interfaces get.

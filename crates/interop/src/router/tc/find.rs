@@ -283,7 +283,7 @@ fn recognize(dev: &str, found: &Discipline) -> Result<Finding, TcError> {
         source: format!("{} {} at {dev}", found.kind, found.handle),
         notes: Vec::new(),
     };
-    for word in form.words {
+    for word in form.rows() {
         if let How::Only(fixed) = word.how
             && let Some(value) = fixed.value(ours, word.param)
         {
@@ -377,7 +377,7 @@ impl Finding {
             self.marks = key == on;
             return Ok(true);
         }
-        for word in form.words {
+        for word in form.rows() {
             if let Some(value) = word.read(self.kind, key, setting).map_err(|()| wrong())? {
                 self.put(word.param, value);
                 return Ok(true);
