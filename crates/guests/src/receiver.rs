@@ -3,8 +3,8 @@
 use goodqueue_base::units::Bytes;
 use goodqueue_tcp::{AckPolicy, ReceiverConfig, SackReports};
 
-/// Returns the first key of a receiver that a kernel's cannot have, and why. The sender has segments
-/// of `sender_mss`.
+/// Returns the first key of a receiver that a kernel's cannot have, and why. The sender has
+/// segments of `sender_mss`.
 pub fn refused(receiver: &ReceiverConfig, sender_mss: Bytes) -> Option<(&'static str, &'static str)> {
     let ReceiverConfig { ack_policy, max_ack_delay, sack, mss } = receiver;
     match ack_policy {

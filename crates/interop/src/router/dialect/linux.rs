@@ -1,9 +1,10 @@
 //! Values of Linux's disciplines for parameters that a dialect has no word for, and the names of
 //! cake that dialects share.
 
-use super::tc::twentieth;
 use super::words::{model, only, word};
 use super::{Fixed, How, Word};
+use goodqueue_aqm::spec::{ParamValues, Value};
+use goodqueue_base::units::Duration;
 
 /// Rows of the kinds that several dialects have.
 const KINDS: &[(&str, &[&[Word]])] = &[
@@ -69,6 +70,11 @@ const SFB: &[Word] = &[
     only("warmup", Fixed::Micros(60_000_000)),
     model("arithmetic"),
 ];
+
+/// cake works its target out from `rtt`: a twentieth of it (net/sched/sch_cake.c).
+fn twentieth(given: &ParamValues<'_>) -> Option<Value> {
+    Some(Value::Duration(Duration::ns(given.duration("interval")?.as_nanos() / 20)))
+}
 
 const CAKE: &[Word] = &[
     only("isolation", Fixed::Choice("triple-isolate")),

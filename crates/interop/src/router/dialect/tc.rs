@@ -6,8 +6,7 @@ use super::linux::{ISOLATIONS, TINS};
 use super::words::{ECN, key, only, word};
 use super::write::in_whole_units;
 use super::{Dialect, Fixed, Form, Hold, How, Marks, Style, Word, Write};
-use goodqueue_aqm::spec::{ParamValues, Value};
-use goodqueue_base::units::{Bytes, Duration, Rate};
+use goodqueue_base::units::{Bytes, Rate};
 use red::RED;
 
 /// The words of `tc qdisc`.
@@ -91,11 +90,6 @@ const SFB: &[Word] = &[
     key("rehash", "rehash", Write::Millis),
     key("warmup", "db", Write::Millis),
 ];
-
-/// cake works its target out from `rtt`: a twentieth of it (net/sched/sch_cake.c).
-pub(super) fn twentieth(given: &ParamValues<'_>) -> Option<Value> {
-    Some(Value::Duration(Duration::ns(given.duration("interval")?.as_nanos() / 20)))
-}
 
 const CAKE: &[Word] = &[
     word("isolation", How::Flags(ISOLATIONS)),
