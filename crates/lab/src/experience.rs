@@ -421,8 +421,7 @@ mod by_name {
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Direction, D::Error> {
         let name = String::deserialize(deserializer)?;
-        let known = Direction::ALL.into_iter().find(|direction| direction.name() == name);
-        known.ok_or_else(|| D::Error::custom(format!("`{name}` is no direction: allowed down, up")))
+        Direction::named(&name).ok_or_else(|| D::Error::custom(format!("`{name}` is no direction: allowed down, up")))
     }
 }
 

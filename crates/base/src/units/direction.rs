@@ -22,6 +22,12 @@ impl Direction {
         }
     }
 
+    /// The direction with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|direction| direction.name() == name)
+    }
+
     /// The word for it, `down` or `up`.
     #[must_use]
     pub const fn name(self) -> &'static str {

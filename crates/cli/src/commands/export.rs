@@ -90,8 +90,8 @@ enum Target {
 
 /// A reader of directions.
 fn direction() -> impl TypedValueParser<Value = Direction> {
-    let [down, up] = Direction::ALL.map(Direction::name);
-    PossibleValuesParser::new([down, up]).map(move |name| if name == down { Direction::Down } else { Direction::Up })
+    let names = PossibleValuesParser::new(Direction::ALL.map(Direction::name));
+    names.map(|name| Direction::named(&name).expect("the parser takes names of directions only"))
 }
 
 /// Runs the command.
@@ -209,8 +209,7 @@ fn place(arguments: &Arguments) -> Result<Place, Failure> {
     };
     let dev = Interface::new(dev).map_err(option("--dev"))?;
     let ifb = arguments.ifb.as_deref().map_or_else(|| Ok(dev.ifb()), Interface::new).map_err(option("--ifb"))?;
-    let egress = arguments.egress;
-    Ok(Place { dev, ifb, egress })
+    Ok(Place { dev, ifb, egress: arguments.egress })
 }
 
 /// One point of the sweep.

@@ -226,7 +226,7 @@ pub fn handle_command(line: &str, state: &ControlState) -> Result<Value, Refusal
     let (rate, delay): (Rate, Duration) = (direction.nominal_rate(), direction.delay);
     let answer = json!({
         "aqm": live::name(direction), "rate": rate.as_bit_s(), "delay_us": delay.as_nanos() / 1000,
-        "direction": if down { "down" } else { "up" },
+        "direction": way.name(),
     });
     state.commands.send(command).map_err(|_| Refusal::Ended)?;
     locked(&state.shown).link = link;
