@@ -249,8 +249,18 @@ pub struct PointFile {
     pub summary: String,
     /// Fingerprints of its runs.
     pub fingerprints: Vec<u64>,
-    /// Figures of each run that decide between queues.
-    pub runs: Vec<Replication>,
+    /// Figures of each run that decide between queues, as JSON.
+    runs: String,
+}
+
+impl PointFile {
+    /// The figures of each run that decide between queues.
+    ///
+    /// # Errors
+    /// When they are no list of runs.
+    pub fn runs(&self) -> serde_json::Result<Vec<Replication>> {
+        serde_json::from_str(&self.runs)
+    }
 }
 
 /// Reads a file back; `None` when it is not the file of this point of this sweep by this version,
@@ -282,9 +292,5 @@ pub fn read_bytes(bytes: Vec<u8>, sha256: &str, number: usize) -> Option<PointFi
         return None;
     }
     let fingerprints = fact("fingerprints")?.split(' ').map(|print| u64::from_str_radix(print, 16)).collect::<Result<_, _>>();
-    Some(PointFile {
-        summary: fact("summary")?.to_owned(),
-        fingerprints: fingerprints.ok()?,
-        runs: serde_json::from_str(fact("runs")?).ok()?,
-    })
+    Some(PointFile { summary: fact("summary")?.to_owned(), fingerprints: fingerprints.ok()?, runs: fact("runs")?.to_owned() })
 }

@@ -205,11 +205,11 @@ pub fn write_summary(plan: &Plan, read: &mut dyn FnMut(usize) -> Option<PointFil
     let mut points: Vec<(Point, PointResult)> = Vec::new();
     for number in 0..plan.point_count() {
         let Some(file) = read(number) else { continue };
-        fingerprints.extend(file.fingerprints);
         there += 1;
         if let (true, Ok(point)) = (is_judged, plan.point(number)) {
-            points.push((point, PointResult { runs: file.runs, ..PointResult::default() }));
+            points.push((point, PointResult { runs: file.runs()?, ..PointResult::default() }));
         }
+        fingerprints.extend(file.fingerprints);
     }
     let (points, results): (Vec<Point>, Vec<PointResult>) = points.into_iter().unzip();
     let headline = match is_judged {

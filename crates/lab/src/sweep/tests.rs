@@ -1,8 +1,7 @@
 use super::*;
-use crate::compare::Labels;
+use crate::results::Results;
 use crate::runner::RunOptions;
-use crate::summary::Summary;
-use crate::verdict::{Criteria, Headline};
+use crate::verdict::Criteria;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -41,9 +40,7 @@ fn at_once(plan: &Plan) -> String {
     };
     let points = plan.points().unwrap();
     let report = runner::run(&points, &options, &AtomicBool::new(false), &mut |_| {}, &mut NoRecorder);
-    let labels = Labels::of_points(&points);
-    let headline = Headline::of(&points, &report.points, &labels, &Criteria::default());
-    Summary { headline: Some(headline), ..report.summary(plan) }.to_json()
+    Results::new(plan, points, report, &Criteria::default()).summary.to_json()
 }
 
 /// Every file below a folder with its bytes.
