@@ -3,9 +3,9 @@
 use crate::compare::Labels;
 use crate::error::{RecordError, RunFailure};
 use crate::lint;
-use crate::plan::{Plan, PlanError, Point, Queue};
+use crate::plan::{Plan, PlanError, Point, Scenario};
 use crate::record::{Folder, NoRecorder, Settled};
-use crate::report::{self, ReportInput, ReportPoint};
+use crate::report::{self, ReportInput};
 use crate::runner::{self, Recorded, RunOptions, RunReport};
 use crate::summary::Summary;
 use crate::verdict::{Criteria, Headline};
@@ -28,8 +28,6 @@ pub struct Results {
     pub headline: Headline,
     /// The content of `summary.json`.
     pub summary: Summary,
-    /// Remarks on the scenario, and on runs that are missing.
-    pub warnings: Vec<String>,
 }
 
 /// A plan that cannot be run, or a run that failed.
@@ -74,12 +72,17 @@ impl Results {
         let labels = Labels::of_points(&points);
         let headline = Headline::of(&points, &report.points, &labels, criteria);
         let summary = Summary { headline: Some(headline.clone()), ..report.summary(plan) };
-        let mut warnings = lint::warnings_of_points(&points);
-        if !report.complete {
-            let all = points.len() * plan.replications() as usize;
-            warnings.push(format!("This result is incomplete: {} of {all} runs finished.", report.fingerprints.len()));
+        Self { points, report, labels, headline, summary }
+    }
+
+    /// Remarks on the scenario, and on runs that are missing.
+    fn warnings(&self) -> Vec<String> {
+        let mut warnings = lint::warnings_of_points(&self.points);
+        if !self.report.complete {
+            let (finished, all) = (self.report.fingerprints.len(), self.points.len() * self.summary.replications as usize);
+            warnings.push(format!("This result is incomplete: {finished} of {all} runs finished."));
         }
-        Self { points, report, labels, headline, summary, warnings }
+        warnings
     }
 
     /// The name of the link that is reported first.
@@ -97,25 +100,19 @@ impl Results {
         let results = self.report.points.iter().zip(&self.points).zip(&self.labels.names);
         let points = results
             .filter(|((result, _), _)| result.summary.is_some())
-            .map(|((result, point), label)| ReportPoint {
-                label: label.clone(),
-                kind: point.plan.main_link().down.queue.as_ref().map_or_else(String::new, Queue::name),
-                cdfs: result.cdfs.clone(),
-                rtt_cdfs: result.rtt_cdfs.clone(),
-                series: &result.series,
-            })
+            .map(|((result, point), label)| result.drawn(label.clone(), point.plan.main_queue()))
             .collect();
         let plan = self.points.first().map(|point| &point.plan);
         let input = ReportInput {
             title: &self.summary.scenario,
             sentence: &self.headline.text,
-            warnings: &self.warnings,
+            warnings: &self.warnings(),
             scenario_toml,
             command_line,
             summary: &self.summary.to_value(),
             provenance: &[],
             main_link: self.main_link(),
-            measured_s: plan.map(|plan| (plan.warmup.as_secs_f64(), (plan.warmup + plan.duration).as_secs_f64())),
+            measured_s: plan.map(Scenario::measured_s),
             points,
         };
         report::write_to(out, &input)

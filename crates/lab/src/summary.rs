@@ -5,7 +5,7 @@ mod read;
 
 use crate::experience::{Activity, GroupExperience};
 use crate::metrics::{Description, GROUP_METRICS, JAIN_METRICS, LINK_METRICS, Metric, Presence, RunFigures};
-use crate::plan::{Point, Queue};
+use crate::plan::Point;
 use crate::provenance::Provenance;
 use crate::statistics::Figure;
 use crate::verdict::Headline;
@@ -192,9 +192,12 @@ impl PointSummary {
         };
         let experience = each.first()?.iter().enumerate().map(group).collect();
         let plan = &point.plan;
-        let queue = plan.main_link().down.queue.as_ref().map_or_else(String::new, Queue::name);
-        let measured_s = Some((plan.warmup.as_secs_f64(), (plan.warmup + plan.duration).as_secs_f64()));
-        Some(Self { experience, queue, measured_s, ..Self::of(point.set.clone(), runs)? })
+        Some(Self {
+            experience,
+            queue: plan.main_queue(),
+            measured_s: Some(plan.measured_s()),
+            ..Self::of(point.set.clone(), runs)?
+        })
     }
 
     /// The figures of a link.

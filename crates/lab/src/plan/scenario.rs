@@ -5,6 +5,7 @@ use super::Known;
 use super::link::{self, Demand, Link};
 use super::params::Keys;
 use super::path::{Direction, Path, Step};
+use super::queue::Queue;
 use super::reader::{self, Faults, Table};
 use super::topology::Graph;
 use super::traffic::{self, Traffic};
@@ -190,6 +191,19 @@ impl Scenario {
     #[must_use]
     pub fn main_link(&self) -> &Link {
         &self.links[0]
+    }
+
+    /// The kind of queue at the link that results show first, followed by a colon and the algorithm
+    /// that it contains; empty without a queue.
+    #[must_use]
+    pub fn main_queue(&self) -> String {
+        self.main_link().down.queue.as_ref().map_or_else(String::new, Queue::name)
+    }
+
+    /// Start and end of the measured part, s.
+    #[must_use]
+    pub fn measured_s(&self) -> (f64, f64) {
+        (self.warmup.as_secs_f64(), (self.warmup + self.duration).as_secs_f64())
     }
 
     /// The round-trip time of a group's flows without queueing or transmission, the largest of

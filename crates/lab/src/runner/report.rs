@@ -7,7 +7,7 @@ use crate::hosts::Validity;
 use crate::metrics::{GroupFigures, LinkFigures, RunFigures};
 use crate::plan::{Plan, Point};
 use crate::provenance::Provenance;
-use crate::report::Cdf;
+use crate::report::{Cdf, ReportPoint};
 use crate::summary::{PointSummary, SCHEMA, Summary};
 use goodqueue_base::units::Duration;
 use goodqueue_sim::trace::PacketEvent;
@@ -82,6 +82,12 @@ pub struct PointResult {
 }
 
 impl PointResult {
+    /// The part that a report draws, under a name and with a kind of queue.
+    #[must_use]
+    pub fn drawn(&self, label: String, kind: String) -> ReportPoint<'_> {
+        ReportPoint { label, kind, cdfs: self.cdfs.clone(), rtt_cdfs: self.rtt_cdfs.clone(), series: &self.series }
+    }
+
     /// Builds the results from one run of `point` that something else carried out, as its
     /// replication 0. `measured` is the length of its measured part.
     #[must_use]

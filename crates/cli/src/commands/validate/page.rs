@@ -5,7 +5,7 @@ use crate::output::command_line;
 use goodqueue_lab::compare::Labels;
 use goodqueue_lab::error::RecordError;
 use goodqueue_lab::hosts::{self, Validity};
-use goodqueue_lab::plan::{Plan, Point, Queue};
+use goodqueue_lab::plan::{Plan, Point, Scenario};
 use goodqueue_lab::provenance::Provenance;
 use goodqueue_lab::record::Folder;
 use goodqueue_lab::report::{self, ReportInput, ReportPoint};
@@ -51,7 +51,7 @@ impl Page<'_> {
             summary: &summary,
             provenance: &self.rows(),
             main_link: plan.map_or("", |plan| plan.main_link().name.as_str()),
-            measured_s: plan.map(|plan| (plan.warmup.as_secs_f64(), (plan.warmup + plan.duration).as_secs_f64())),
+            measured_s: plan.map(Scenario::measured_s),
             points,
         };
         report::write(&folder.path().join("report.html"), &input)
@@ -104,11 +104,6 @@ impl Page<'_> {
 }
 
 fn drawn<'a>(point: &Point, label: &str, host: &str, result: &'a PointResult) -> ReportPoint<'a> {
-    ReportPoint {
-        label: if label.is_empty() { host.to_owned() } else { format!("{label}, {host}") },
-        kind: point.plan.main_link().down.queue.as_ref().map_or_else(String::new, Queue::name),
-        cdfs: result.cdfs.clone(),
-        rtt_cdfs: result.rtt_cdfs.clone(),
-        series: &result.series,
-    }
+    let label = if label.is_empty() { host.to_owned() } else { format!("{label}, {host}") };
+    result.drawn(label, point.plan.main_queue())
 }

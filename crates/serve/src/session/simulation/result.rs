@@ -7,7 +7,7 @@ use goodqueue_lab::compare::Labels;
 use goodqueue_lab::hosts::{self, Backend as _, Simulator};
 use goodqueue_lab::plan::Point;
 use goodqueue_lab::provenance::Provenance;
-use goodqueue_lab::report::{self, ReportInput, ReportPoint};
+use goodqueue_lab::report::{self, ReportInput};
 use goodqueue_lab::runner::{PointResult, RunReport};
 use goodqueue_lab::summary::Summary;
 use goodqueue_lab::verdict::{Criteria, Headline};
@@ -144,13 +144,12 @@ impl Reckoning<'_> {
         if !self.report.complete {
             warnings.push("This run was stopped before its end.".to_owned());
         }
-        let points = self.report.points.iter().zip(&self.scenario.variants).map(|(result, variant)| ReportPoint {
-            label: variant.label.clone(),
-            kind: kind_of(&variant.point, &self.scenario.link),
-            cdfs: result.cdfs.clone(),
-            rtt_cdfs: result.rtt_cdfs.clone(),
-            series: &result.series,
-        });
+        let points = self
+            .report
+            .points
+            .iter()
+            .zip(&self.scenario.variants)
+            .map(|(result, variant)| result.drawn(variant.label.clone(), kind_of(&variant.point, &self.scenario.link)));
         let report = report::Contents::new(&ReportInput {
             title,
             sentence: &verdict,
