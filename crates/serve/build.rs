@@ -38,7 +38,7 @@ fn pack_recordings(out: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The built pages in `assets/app` as they are when this runs: they may be built anew while the
+/// The built pages in `assets/app` as they are when this runs: they may be built again while the
 /// compiler is at work.
 fn copy_pages(out: &Path) -> io::Result<()> {
     let app = Path::new("assets/app");

@@ -23,8 +23,8 @@ impl Column {
         Self::figures_from(None, head, unit, rank, scale, figures)
     }
 
-    /// Builds a column like [`Column::figures`], of figures that cannot be told from zero below
-    /// `floor`, as they are before scaling.
+    /// Builds a column like [`Column::figures`], of figures that count as zero below `floor`, as
+    /// they are before scaling.
     pub fn figures_from(
         floor: Option<f64>,
         head: &str,

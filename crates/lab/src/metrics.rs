@@ -147,7 +147,7 @@ fn finite(value: Option<f64>) -> Option<f64> {
     value.filter(|value| value.is_finite())
 }
 
-/// Percentiles of times below this are not told from zero, in seconds.
+/// Percentiles of times below this count as zero, in seconds.
 pub const MIN_TIME_S: f64 = 1e-6;
 
 /// The `q` quantile by nearest rank, in seconds; zero within the histogram's first bucket, which

@@ -1,5 +1,5 @@
 //! The messages of goodqueue for wrong input. The page `docs/bad-input.md` is made from this table,
-//! and holds the exact messages; after a change that is meant, write it anew with
+//! and holds the exact messages; after a change that is meant, write it again with
 //! `cargo test -p goodqueue-lab --test bad_input -- --ignored`.
 
 use goodqueue_lab::plan::Plan;

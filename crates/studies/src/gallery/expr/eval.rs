@@ -54,7 +54,7 @@ const MAX_STRING_SIZE: usize = 4096;
 const MAX_ARRAY_SIZE: usize = 1000;
 const MAX_MAP_SIZE: usize = 100;
 
-/// More work than any row needs, in elements of lists: about ten seconds.
+/// More work than any row needs, in elements of lists: a few seconds.
 const MAX_WORK: u64 = 200_000_000;
 /// Work of one of Rhai's operations. Full runs of the gallery need up to nine million of them.
 const OPERATION: u64 = 5;
@@ -164,7 +164,7 @@ impl Machine {
 
     fn engine(self: &Rc<Self>) -> Engine {
         let mut engine = engine();
-        // Rhai counts anew in each closure that a function calls.
+        // Rhai counts from zero in each closure that a function calls.
         let machine = Rc::clone(self);
         engine.on_progress(move |_| machine.spend(OPERATION).err().map(Dynamic::from));
         let any = TypeId::of::<Dynamic>();
