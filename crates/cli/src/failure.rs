@@ -4,8 +4,8 @@ mod excerpt;
 
 use crate::output::{is_styled, say, say_styled};
 use excerpt::Style;
-use goodqueue_lab::error::RecordError;
-use goodqueue_lab::plan::PlanError;
+use goodqueue_lab::results::error::RecordError;
+use goodqueue_lab::scenario::plan::PlanError;
 use std::io::{self, IsTerminal};
 
 /// Why a command did not succeed.
@@ -99,7 +99,7 @@ fn show(error: &PlanError) {
     say_styled(&error.faults().map(|fault| excerpt::render(fault, style, width)).collect::<Vec<_>>().join("\n\n"));
 }
 
-fn line(fault: &goodqueue_lab::plan::Fault) -> String {
+fn line(fault: &goodqueue_lab::scenario::plan::Fault) -> String {
     match fault.suggestion() {
         Some(help) => format!("error: {fault}; {help}"),
         None => format!("error: {fault}"),

@@ -3,9 +3,9 @@
 use crate::failure::Failure;
 use crate::output::{itself, say};
 use goodqueue_guests::hosts::{HostName, ProcessOwner, Settings, VoidRunPolicy};
-use goodqueue_lab::hosts::Backend;
-use goodqueue_lab::plan::Point;
-use goodqueue_lab::runner::label;
+use goodqueue_lab::run::hosts::Backend;
+use goodqueue_lab::run::runner::label;
+use goodqueue_lab::scenario::plan::Point;
 
 /// The host of this name as part of this command. `option` names it in messages.
 pub fn open(option: &str, name: HostName, voids: VoidRunPolicy) -> Result<Box<dyn Backend + Send>, Failure> {

@@ -23,7 +23,7 @@ mod table;
 
 use clap::{Args as _, CommandFactory, FromArgMatches, Parser, Subcommand};
 use failure::Failure;
-use goodqueue_lab::provenance::VERSION_AND_COMMIT;
+use goodqueue_lab::results::provenance::VERSION_AND_COMMIT;
 use std::ffi::OsString;
 use std::panic::UnwindSafe;
 

@@ -4,10 +4,10 @@ use crate::failure::Failure;
 use crate::opening::Opening;
 use clap::{Args, ValueEnum};
 use goodqueue_base::units::Duration;
-use goodqueue_lab::plan::Scenario;
-use goodqueue_lab::qlog::Form;
 use goodqueue_lab::quantity::{self, Limits};
-use goodqueue_lab::runner::{Recorded, shortest_sampling_period};
+use goodqueue_lab::results::qlog::Form;
+use goodqueue_lab::run::runner::{Recorded, shortest_sampling_period};
+use goodqueue_lab::scenario::plan::Scenario;
 use goodqueue_lab::verdict::{Policy, Unit};
 use std::path::PathBuf;
 

@@ -1,6 +1,6 @@
 //! Tables for people: figures with their intervals, in columns that fit the terminal.
 
-use goodqueue_lab::statistics::Figure;
+use goodqueue_lab::results::statistics::Figure;
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr;
 

@@ -307,7 +307,7 @@ fn a_recommendation_goes_to_every_target() {
 #[test]
 fn each_kind_that_is_searched_for_a_router_can_be_exported_to_it() {
     use goodqueue_interop::router::dialect::{self, Dialect};
-    use goodqueue_lab::recommend::candidates::Hardware;
+    use goodqueue_lab::run::recommend::candidates::Hardware;
     let dialects: [(Hardware, &Dialect); 4] = [
         (Hardware::Linux, &dialect::tc::TC),
         (Hardware::OpenWrt, &dialect::tc::TC),

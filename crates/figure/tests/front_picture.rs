@@ -5,10 +5,10 @@
 //! (`make picture`).
 
 use goodqueue_figure::{Axis, Curve, Figure, Font, Hue, Look, Panel, Point, Series, Shape, Size, Theme};
-use goodqueue_lab::build;
-use goodqueue_lab::experience::GroupExperience;
-use goodqueue_lab::metrics::RunFigures;
-use goodqueue_lab::plan::Plan;
+use goodqueue_lab::results::experience::GroupExperience;
+use goodqueue_lab::results::metrics::RunFigures;
+use goodqueue_lab::scenario::build;
+use goodqueue_lab::scenario::plan::Plan;
 use goodqueue_sim::trace::PacketEventKind;
 use goodqueue_sim::{Continue, Outcome, Recording, World};
 use std::fs;

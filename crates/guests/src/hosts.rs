@@ -6,7 +6,7 @@ pub mod linux;
 #[cfg(target_os = "linux")]
 pub mod live;
 
-use goodqueue_lab::hosts::{Backend, Simulator};
+use goodqueue_lab::run::hosts::{Backend, Simulator};
 use std::ffi::OsString;
 use std::fmt;
 

@@ -7,7 +7,7 @@ use goodqueue_interop::import::{Input, tc};
 use goodqueue_interop::router::dialect::Refusal;
 use goodqueue_interop::router::setup::{Setup, Shaping};
 use goodqueue_interop::router::syntax::{self, Interface, Place};
-use goodqueue_lab::plan::{Plan, Scenario};
+use goodqueue_lab::scenario::plan::{Plan, Scenario};
 
 fn scenario(queue: &str, buffer: &str, overhead: &str) -> Scenario {
     // The queue's own limit goes to the router; a plain queue does where the link is a shaper.
@@ -93,7 +93,7 @@ fn every_kind_that_tc_has_comes_back() {
             }
             let script = exported(&first).unwrap_or_else(|refusal| panic!("{queue}: {refusal}"));
             let (second, text) = imported(&script);
-            for heading in [goodqueue_lab::plan::Direction::Down, goodqueue_lab::plan::Direction::Up] {
+            for heading in [goodqueue_lab::scenario::plan::Direction::Down, goodqueue_lab::scenario::plan::Direction::Up] {
                 let [a, b] = [&first, &second].map(|scenario| scenario.main_link().direction(heading));
                 let [qa, qb] = [a, b].map(|direction| direction.queue.as_ref().unwrap());
                 assert_eq!(qa.kind.kind, qb.kind.kind, "{script}\n{text}");
@@ -249,7 +249,7 @@ fn what_a_kernel_has_been_told_comes_back() {
         assert!(script.contains(&format!(" {kind} ")), "{script}");
         let (second, text) = imported(&printed(kind, options));
         assert_eq!(first.main_link().framing, second.main_link().framing, "{text}");
-        for heading in [goodqueue_lab::plan::Direction::Down, goodqueue_lab::plan::Direction::Up] {
+        for heading in [goodqueue_lab::scenario::plan::Direction::Down, goodqueue_lab::scenario::plan::Direction::Up] {
             let [a, b] = [&first, &second].map(|scenario| scenario.main_link().direction(heading));
             assert_eq!(a.nominal_rate(), b.nominal_rate(), "{text}");
             let [qa, qb] = [a, b].map(|direction| direction.queue.as_ref().unwrap());
@@ -272,7 +272,7 @@ fn what_a_kernel_has_been_told_comes_back() {
     assert_eq!(first.main_link().framing, second.main_link().framing, "{text}");
     let [a, b] = [&first.main_link().up, &second.main_link().down];
     assert_eq!(a.nominal_rate(), b.nominal_rate());
-    let set = |direction: &goodqueue_lab::plan::LinkDirection| {
+    let set = |direction: &goodqueue_lab::scenario::plan::LinkDirection| {
         let queue = direction.queue.as_ref().unwrap();
         let shaped = ["rate"];
         let all = values(&KindAndParams::new(queue.kind, queue.params.clone()));
@@ -326,7 +326,7 @@ fn what_this_kernel_has_been_told_comes_back() {
                     continue;
                 }
             };
-            for heading in [goodqueue_lab::plan::Direction::Down, goodqueue_lab::plan::Direction::Up] {
+            for heading in [goodqueue_lab::scenario::plan::Direction::Down, goodqueue_lab::scenario::plan::Direction::Up] {
                 let state = |scenario: &Scenario| {
                     let direction = scenario.main_link().direction(heading);
                     let queue = direction.queue.as_ref().unwrap();

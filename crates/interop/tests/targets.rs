@@ -3,7 +3,7 @@
 use goodqueue_interop::router::dialect::Refusal;
 use goodqueue_interop::router::setup::{Setup, Shaping};
 use goodqueue_interop::router::syntax::{self, Interface, Place};
-use goodqueue_lab::plan::Plan;
+use goodqueue_lab::scenario::plan::Plan;
 use std::collections::BTreeSet;
 
 const KINDS: &[&str] = &["tail-drop", "codel", "fq-codel", "pie", "fq-pie", "red", "ared", "sfb", "cake", "dualpi2"];

@@ -1,7 +1,7 @@
 //! Scenarios from file to answer.
 //!
 //! ```
-//! use goodqueue_lab::plan::Plan;
+//! use goodqueue_lab::Plan;
 //! use std::path::Path;
 //!
 //! let scenario = r#"
@@ -21,43 +21,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Reading order: [`plan`] (a scenario as typed settings; [`schema`] describes its keys),
-//! [`build`] (a world of the simulator), [`runner`] (points times replications, on a
-//! [`hosts::Backend`]), [`metrics`] and [`experience`] (figures of a run, and those that people
-//! notice), [`results`] with [`summary`], [`record`] and [`report`] (what is written), [`verdict`]
-//! (the answer in words), [`recommend`] (the settings for a line that is known only roughly).
+//! Reading order: [`scenario`] (a file as typed settings, and as a world of the simulator),
+//! [`results`] (the figures of a run, and the files that hold them), [`verdict`] (the answer in
+//! words), [`run`] (points times replications on a [`Backend`], and the [`Results`] of a [`Plan`]).
+//! Each knows only those before it.
 
-pub mod build;
-pub mod columns;
-pub mod compare;
-pub mod diagnostic;
-pub mod distributions;
-pub mod error;
-pub mod experience;
-pub mod files;
-pub mod flow_file;
-pub mod gate;
-pub mod hosts;
-pub mod input;
-mod limits;
-pub mod lint;
-pub mod metrics;
-pub mod mix;
-pub mod plan;
-pub mod provenance;
-pub mod qlog;
-pub mod recommend;
-pub mod record;
-pub mod report;
 pub mod results;
-pub mod runner;
-pub mod schema;
-pub mod statistics;
-pub mod stored;
-pub mod summary;
-pub mod sweep;
-pub mod toml_text;
-pub mod trace_file;
+pub mod run;
+pub mod scenario;
 pub mod verdict;
 
 pub use goodqueue_base::spec::quantity;
+pub use run::{Backend, Results};
+pub use scenario::Plan;

@@ -4,6 +4,7 @@
 //! [`rule`] ranks the queues, `sentences` puts the outcome into words.
 
 mod deployed;
+pub mod gate;
 mod grade;
 mod policy;
 pub mod rule;
@@ -17,10 +18,10 @@ pub use policy::{POLICY_KEYS, Policy, PolicyError};
 pub use sentences::{by_who, cannot_carry, effect};
 pub use units::Unit;
 
-use crate::compare::{Labels, Split};
-use crate::metrics::LinkFigures;
-use crate::plan::{Direction, Point};
-use crate::runner::{PointResult, Replication};
+use crate::results::labels::{Labels, Split};
+use crate::results::metrics::LinkFigures;
+use crate::run::runner::{PointResult, Replication};
+use crate::scenario::plan::{Direction, Point};
 use rule::{Candidate, Key, LinkUse, Role, Sample};
 use serde::Serialize;
 

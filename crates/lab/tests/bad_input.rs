@@ -2,7 +2,7 @@
 //! and holds the exact messages; after a change that is meant, write it again with
 //! `cargo test -p goodqueue-lab --test bad_input -- --ignored`.
 
-use goodqueue_lab::plan::Plan;
+use goodqueue_lab::scenario::plan::Plan;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -515,10 +515,10 @@ fn a_recording_of_one_endless_line_is_refused_without_reading_it() {
     let file = folder.join("link.down");
     // 100 MB of digits in one line, as a file without blocks.
     fs::File::create(&file).and_then(|file| file.set_len(100_000_000)).expect("a sparse file");
-    let error = goodqueue_lab::trace_file::load(&file).expect_err("no recording");
-    assert_eq!(error.place(), goodqueue_lab::input::Place::Line(1));
+    let error = goodqueue_lab::scenario::trace_file::load(&file).expect_err("no recording");
+    assert_eq!(error.place(), goodqueue_lab::scenario::input::Place::Line(1));
     fs::File::create(&file).and_then(|file| file.set_len(300 << 20)).expect("a sparse file");
-    let error = goodqueue_lab::trace_file::load(&file).expect_err("too large");
+    let error = goodqueue_lab::scenario::trace_file::load(&file).expect_err("too large");
     assert!(error.to_string().ends_with("has 314572800 bytes: allowed up to 268435456"), "{error}");
     fs::remove_dir_all(&folder).expect("the folder");
 }

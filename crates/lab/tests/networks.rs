@@ -1,9 +1,9 @@
 //! Networks of several links, from the text of a scenario to figures.
 
 use goodqueue_base::units::Duration;
-use goodqueue_lab::metrics::RunFigures;
-use goodqueue_lab::plan::{Direction, Plan, Point};
-use goodqueue_lab::{build, lint};
+use goodqueue_lab::results::metrics::RunFigures;
+use goodqueue_lab::scenario::plan::{Direction, Plan, Point};
+use goodqueue_lab::scenario::{build, lint};
 use goodqueue_sim::{Continue, World};
 use std::fs;
 use std::path::Path;
@@ -27,7 +27,7 @@ fn goodput(figures: &RunFigures, group: &str) -> f64 {
 /// `from-to` for each link of a group's way, backwards ones in parentheses.
 fn way(point: &Point, group: usize) -> String {
     let path = &point.plan.traffic[group].main.path;
-    let shown = |steps: &[goodqueue_lab::plan::Step]| {
+    let shown = |steps: &[goodqueue_lab::scenario::plan::Step]| {
         let names: Vec<String> = steps
             .iter()
             .map(|step| {

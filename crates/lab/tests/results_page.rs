@@ -3,10 +3,12 @@
 //! lists of metrics. This test holds them to the lists; `make docs` rewrites them:
 //! `cargo test -p goodqueue-lab --test results_page -- --ignored`.
 
-use goodqueue_lab::columns::descriptions;
-use goodqueue_lab::experience::{Activity, Margin};
-use goodqueue_lab::metrics::{Better, Description, FLOW_METRICS, GROUP_METRICS, JAIN_METRICS, LINK_METRICS, Presence, Quantity};
-use goodqueue_lab::mix::MIXES;
+use goodqueue_lab::results::columns::descriptions;
+use goodqueue_lab::results::experience::{Activity, Margin};
+use goodqueue_lab::results::metrics::{
+    Better, Description, FLOW_METRICS, GROUP_METRICS, JAIN_METRICS, LINK_METRICS, Presence, Quantity,
+};
+use goodqueue_lab::scenario::mix::MIXES;
 use goodqueue_lab::verdict::{DEPLOYED, POLICY_KEYS};
 use std::fmt::Write as _;
 use std::fs;

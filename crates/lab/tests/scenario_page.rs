@@ -1,10 +1,10 @@
 //! The tables of keys in docs/scenario.md, made from the descriptions that files are read with.
 
 use goodqueue_base::spec::{Default, Kind, Param, Value};
-use goodqueue_lab::schema::access::ACCESS;
-use goodqueue_lab::schema::link::LINK;
-use goodqueue_lab::schema::scenario::SCENARIO;
-use goodqueue_lab::schema::traffic::{COMMON, KINDS, TCP, TrafficSpec, UDP};
+use goodqueue_lab::scenario::schema::access::ACCESS;
+use goodqueue_lab::scenario::schema::link::LINK;
+use goodqueue_lab::scenario::schema::scenario::SCENARIO;
+use goodqueue_lab::scenario::schema::traffic::{COMMON, KINDS, TCP, TrafficSpec, UDP};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;

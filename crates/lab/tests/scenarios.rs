@@ -1,7 +1,7 @@
 //! Scenarios that ship with the project, and the page that describes the format.
 
-use goodqueue_lab::plan::Plan;
-use goodqueue_lab::{build, lint};
+use goodqueue_lab::scenario::plan::Plan;
+use goodqueue_lab::scenario::{build, lint};
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -12,9 +12,9 @@ mod ramp;
 
 use goodqueue_aqm::custom::{CustomAlgorithm, CustomKind};
 use goodqueue_aqm::spec::{KindSpec, LinkFacts, ParamError, ParamValues};
-use goodqueue_lab::build;
-use goodqueue_lab::plan::Plan;
-use goodqueue_lab::provenance::Provenance;
+use goodqueue_lab::results::provenance::Provenance;
+use goodqueue_lab::scenario::build;
+use goodqueue_lab::scenario::plan::Plan;
 use goodqueue_sim::{Continue, World};
 use ramp::Ramp;
 use std::path::Path;

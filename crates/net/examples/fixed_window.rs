@@ -3,7 +3,7 @@
 //!
 //! `cargo run -p goodqueue-net --example fixed_window`
 
-use goodqueue_lab::plan::Plan;
+use goodqueue_lab::scenario::plan::Plan;
 use goodqueue_net::{Datagram, Endpoint, Ends, Experiment, Instant, Transmit};
 
 const SCENARIO: &str = r#"

@@ -3,12 +3,12 @@
 use crate::endpoint::{Ends, FlowFacts};
 use crate::error::NetError;
 use crate::network::{Make, Network};
-use goodqueue_lab::hosts::{Backend, HostFailure, HostRun, Refusal, Task};
-use goodqueue_lab::plan::{Plan, Point};
-use goodqueue_lab::qlog::{Form, QlogFiles};
-use goodqueue_lab::record::{Folder, NoRecorder, Recorder, TableKinds, Tables};
-use goodqueue_lab::results::{MAX_DRAWN, Results};
-use goodqueue_lab::runner::{self, Recorded, RunOptions, RunReport};
+use goodqueue_lab::results::qlog::{Form, QlogFiles};
+use goodqueue_lab::results::record::{Folder, NoRecorder, Recorder, TableKinds, Tables};
+use goodqueue_lab::run::hosts::{Backend, HostFailure, HostRun, Refusal, Task};
+use goodqueue_lab::run::plan_results::{MAX_DRAWN, Results};
+use goodqueue_lab::run::runner::{self, Recorded, RunOptions, RunReport};
+use goodqueue_lab::scenario::plan::{Plan, Point};
 use goodqueue_lab::verdict::Criteria;
 use goodqueue_sim::{Continue, Outcome, Progress, WorldSpec};
 use std::path::{Path, PathBuf};

@@ -10,7 +10,7 @@
 //! that, the same file runs with our TCP, which gives a reference.
 //!
 //! ```
-//! use goodqueue_lab::plan::Plan;
+//! use goodqueue_lab::scenario::plan::Plan;
 //! use goodqueue_net::{Datagram, Endpoint, Ends, Experiment, Instant, Transmit};
 //!
 //! /// Sends a datagram of a kilobyte for each one that arrives, and a first one.

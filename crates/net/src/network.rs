@@ -20,7 +20,7 @@ pub struct Network<'a> {
 }
 
 impl<'a> Network<'a> {
-    /// The network of a specification, see [`goodqueue_lab::build::world`]. All ends are ours so
+    /// The network of a specification, see [`goodqueue_lab::scenario::build::world`]. All ends are ours so
     /// far.
     #[must_use]
     pub const fn new(spec: &'a WorldSpec) -> Self {

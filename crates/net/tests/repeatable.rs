@@ -1,6 +1,6 @@
 //! Equal seeds give equal bytes, whatever the number of workers; another seed gives another run.
 
-use goodqueue_lab::plan::Plan;
+use goodqueue_lab::scenario::plan::Plan;
 use goodqueue_net::{Datagram, Duration, Endpoint, Ends, Experiment, FlowFacts, Instant, Transmit};
 use goodqueue_sim::Continue;
 
@@ -129,7 +129,7 @@ fn endpoints_and_our_senders_have_qlog_files() {
 fn a_run_that_is_stopped_says_so() {
     let plan = plan(1);
     let point = plan.point(0).expect("a point");
-    let spec = goodqueue_lab::build::world(&point, 0);
+    let spec = goodqueue_lab::scenario::build::world(&point, 0);
     let experiment = Experiment::new(&plan).attach("mine", |flow| Ok(ends(flow)));
     let stopped = experiment.simulate(&spec, &mut |_| Continue::Stop).expect("a run");
     assert!(!stopped.complete);

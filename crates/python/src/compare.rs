@@ -2,8 +2,8 @@
 
 use crate::error::{FaultFacts, with_faults};
 use crate::plan::Plan;
-use goodqueue_lab::compare::{Comparison, Line, Load, Signal};
-use goodqueue_lab::plan::{self, Fault};
+use goodqueue_lab::scenario::compare::{Comparison, Line, Load, Signal};
+use goodqueue_lab::scenario::plan::{self, Fault};
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use std::ffi::CString;

@@ -1,8 +1,8 @@
 //! Errors of Rust as exceptions of `goodqueue.exceptions`.
 
 use goodqueue_figure::plot::PlotError;
-use goodqueue_lab::plan::{Fault, PlanError};
-use goodqueue_lab::sweep::SweepError;
+use goodqueue_lab::run::sweep::SweepError;
+use goodqueue_lab::scenario::plan::{Fault, PlanError};
 use pyo3::BoundObject;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;

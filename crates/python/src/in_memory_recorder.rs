@@ -1,6 +1,6 @@
 //! The recorded data of runs, kept in memory.
 
-use goodqueue_lab::record::{RecordedRun, Recorder};
+use goodqueue_lab::results::record::{RecordedRun, Recorder};
 use goodqueue_sim::Series;
 use goodqueue_sim::trace::PacketEvent;
 

@@ -58,7 +58,7 @@ mod _core {
 /// Version and commit of this build.
 #[pyfunction]
 fn version() -> (&'static str, &'static str) {
-    (goodqueue_lab::provenance::VERSION, goodqueue_lab::provenance::COMMIT)
+    (goodqueue_lab::results::provenance::VERSION, goodqueue_lab::results::provenance::COMMIT)
 }
 
 /// Names of the available queues.

@@ -3,8 +3,8 @@
 use crate::custom::{PyKind, PythonError};
 use crate::error::scenario_error;
 use goodqueue_aqm::custom::CustomKind;
-use goodqueue_lab::plan::{CustomKinds, PlanError};
-use goodqueue_lab::{lint, plan};
+use goodqueue_lab::scenario::plan::{CustomKinds, PlanError};
+use goodqueue_lab::scenario::{lint, plan};
 use pyo3::prelude::*;
 use std::collections::BTreeSet;
 use std::path::PathBuf;

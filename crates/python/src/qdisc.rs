@@ -5,7 +5,7 @@ use crate::plan::Plan;
 use goodqueue_aqm::spec::LinkFacts;
 use goodqueue_aqm::{AnyQdisc, Class, Counters, Dropped, Ecn, EcnPolicy, FlowHash, Packet, Qdisc, Reason, Rng, Sink, Tally};
 use goodqueue_base::units::{Bytes, Duration, Framing, Instant, Rate};
-use goodqueue_lab::plan::Direction;
+use goodqueue_lab::scenario::plan::Direction;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

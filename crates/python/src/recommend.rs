@@ -3,8 +3,8 @@
 use crate::error::{host_error, run_error, with_faults};
 use crate::run::Watch;
 use goodqueue_guests::hosts::{HostName, ProcessOwner, Settings, VoidRunPolicy};
-use goodqueue_lab::hosts::Backend;
-use goodqueue_lab::recommend::{Asked, Effort, Question, Refused, check, recommend as search};
+use goodqueue_lab::run::hosts::Backend;
+use goodqueue_lab::run::recommend::{Asked, Effort, Question, Refused, check, recommend as search};
 use pyo3::prelude::*;
 use std::ffi::OsString;
 use std::fmt;

@@ -3,8 +3,8 @@
 use crate::error::result_error;
 use crate::table::Table;
 use crate::tables;
-use goodqueue_lab::stored::Stored;
-use goodqueue_lab::summary::PointSummary;
+use goodqueue_lab::results::stored::Stored;
+use goodqueue_lab::results::summary::PointSummary;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use std::path::PathBuf;

@@ -4,8 +4,8 @@
 use crate::error::{sweep_error, with_faults};
 use crate::plan::Plan;
 use crate::run::Watch;
-use goodqueue_lab::sweep as lab;
-use goodqueue_lab::sweep::{PointOutcome, Sweep};
+use goodqueue_lab::run::sweep as lab;
+use goodqueue_lab::run::sweep::{PointOutcome, Sweep};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::{Path, PathBuf};

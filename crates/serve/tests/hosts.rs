@@ -2,8 +2,8 @@
 
 mod support;
 
-use goodqueue_lab::hosts::{Backend, Ended, HostFailure, HostRun, Refusal, Simulator, Task};
-use goodqueue_lab::plan::Point;
+use goodqueue_lab::run::hosts::{Backend, Ended, HostFailure, HostRun, Refusal, Simulator, Task};
+use goodqueue_lab::scenario::plan::Point;
 use goodqueue_serve::server::{Limits, Offer, Options, Server};
 use serde_json::{Value, json};
 use std::sync::Arc;

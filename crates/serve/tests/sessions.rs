@@ -2,8 +2,8 @@
 
 mod support;
 
-use goodqueue_lab::plan::Plan;
-use goodqueue_lab::provenance::Provenance;
+use goodqueue_lab::results::provenance::Provenance;
+use goodqueue_lab::scenario::plan::Plan;
 use goodqueue_serve::server::{Limits, Server, SessionLimits};
 use serde_json::{Value, json};
 use support::{Events, get, post, server};
@@ -61,7 +61,7 @@ fn control(server: &Server, id: &str, order: &Value) {
 fn run_plainly(text: &str) -> String {
     let plan = Plan::parse_without_files("scenario.toml", text).unwrap_or_else(|error| panic!("{}", error.text()));
     let fingerprints = plan.points().expect("points").into_iter().map(|point| {
-        let world = goodqueue_sim::World::new(&goodqueue_lab::build::world(&point, 0)).expect("a world");
+        let world = goodqueue_sim::World::new(&goodqueue_lab::scenario::build::world(&point, 0)).expect("a world");
         world.run(&mut |_| goodqueue_sim::Continue::Yes).fingerprint
     });
     Provenance::new(String::new(), fingerprints).fingerprint

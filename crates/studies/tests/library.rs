@@ -3,7 +3,7 @@
 use goodqueue_aqm::custom::{CustomAlgorithm, CustomKind};
 use goodqueue_aqm::spec::{Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError};
 use goodqueue_aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use goodqueue_lab::plan::CustomKinds;
+use goodqueue_lab::scenario::plan::CustomKinds;
 use goodqueue_studies::evaluate::evaluation::Standing;
 use goodqueue_studies::evaluate::{Question, Subject, rfc7928};
 use goodqueue_studies::gallery::experiment::Mode;

@@ -19,7 +19,7 @@ mod speed;
 mod stack;
 mod work;
 
-use goodqueue_lab::qlog::Form;
+use goodqueue_lab::results::qlog::Form;
 use kernel::Guests;
 use matrix::{Place, Queue};
 use measure::Bench;

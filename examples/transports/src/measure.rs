@@ -4,9 +4,9 @@ use crate::keys::Keys;
 use crate::matrix::{self, Place};
 use crate::stack::{Stack, Tested};
 use crate::work::{Flow, Work};
-use goodqueue_lab::plan::Plan;
-use goodqueue_lab::qlog::Form;
-use goodqueue_lab::runner::{PointResult, RunReport};
+use goodqueue_lab::results::qlog::Form;
+use goodqueue_lab::run::runner::{PointResult, RunReport};
+use goodqueue_lab::scenario::plan::Plan;
 use goodqueue_net::{Duration, Ends, Experiment, FlowFacts};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -233,7 +233,7 @@ fn group(point: &PointResult, metric: &str) -> Values {
 
 /// The share of `tested` in the goodput of both.
 fn share(point: &PointResult) -> Values {
-    let of = |run: &goodqueue_lab::runner::Replication| {
+    let of = |run: &goodqueue_lab::run::runner::Replication| {
         let goodput = |name| run.groups.iter().find(|group| group.name == name)?.value("goodput_bit_s");
         let (tested, reference) = (goodput("tested")?, goodput("reference")?);
         (tested + reference > 0.0).then(|| tested / (tested + reference))

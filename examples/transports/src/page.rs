@@ -5,7 +5,7 @@ use crate::matrix::{Place, Queue};
 use crate::measure::{Measured, Values};
 use crate::speed::Speed;
 use crate::stack::{Stack, Tested};
-use goodqueue_lab::statistics::Figure;
+use goodqueue_lab::results::statistics::Figure;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

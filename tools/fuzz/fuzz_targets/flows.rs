@@ -1,7 +1,7 @@
 //! Any bytes are a list of flows that keeps its promises, or get a message that names the line.
 #![no_main]
 
-use goodqueue_lab::flow_file;
+use goodqueue_lab::scenario::flow_file;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

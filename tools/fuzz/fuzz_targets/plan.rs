@@ -1,8 +1,8 @@
 //! Any text is a plan with points and worlds, or gets messages that say where.
 #![no_main]
 
-use goodqueue_lab::plan::Plan;
-use goodqueue_lab::{build, lint};
+use goodqueue_lab::scenario::plan::Plan;
+use goodqueue_lab::scenario::{build, lint};
 use libfuzzer_sys::fuzz_target;
 
 /// Worlds of more flows take memory for good reasons.

@@ -1,7 +1,7 @@
 //! Any bytes are a recording that keeps its promises, or get a message that names the line.
 #![no_main]
 
-use goodqueue_lab::trace_file;
+use goodqueue_lab::scenario::trace_file;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

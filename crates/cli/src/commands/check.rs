@@ -6,9 +6,9 @@ use crate::host;
 use crate::output::print;
 use clap::Args;
 use goodqueue_base::units::Duration;
-use goodqueue_lab::lint;
-use goodqueue_lab::plan::Plan;
-use goodqueue_lab::runner;
+use goodqueue_lab::run::runner;
+use goodqueue_lab::scenario::lint;
+use goodqueue_lab::scenario::plan::Plan;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 

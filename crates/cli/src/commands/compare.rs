@@ -5,10 +5,10 @@ use crate::output::say;
 use crate::result::{self, Job};
 use crate::settings::RunSettings;
 use clap::{ArgGroup, Args};
-use goodqueue_lab::compare::{Comparison, Line, Load, Signal};
-use goodqueue_lab::hosts::Simulator;
-use goodqueue_lab::mix::{self, Mix};
-use goodqueue_lab::plan::{Fault, Plan, PlanError};
+use goodqueue_lab::run::hosts::Simulator;
+use goodqueue_lab::scenario::compare::{Comparison, Line, Load, Signal};
+use goodqueue_lab::scenario::mix::{self, Mix};
+use goodqueue_lab::scenario::plan::{Fault, Plan, PlanError};
 use std::fs;
 use std::path::Path;
 

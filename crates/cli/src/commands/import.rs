@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::output::print;
 use clap::{Args, ValueEnum};
 use goodqueue_interop::import::{Draft, ImportError, Input, controller, flent, pcap, qlog, recording, speedtest, tc};
-use goodqueue_lab::plan::Plan;
+use goodqueue_lab::scenario::plan::Plan;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `gq import`.

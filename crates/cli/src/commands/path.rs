@@ -3,8 +3,8 @@
 use crate::commands::bridge::LineSettings;
 use crate::failure::Failure;
 use goodqueue_base::units::Duration;
-use goodqueue_lab::compare::two_rates;
 use goodqueue_lab::quantity;
+use goodqueue_lab::scenario::compare::two_rates;
 
 /// The path between a program and the other end; *down* is toward the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args)]

@@ -4,8 +4,8 @@ use crate::failure::Failure;
 use crate::output::say;
 use clap::Args;
 use goodqueue_figure::plot::{Format, Kind, PlotError, Request, Scale, Sheet};
-use goodqueue_lab::record::{check_target, write_file};
-use goodqueue_lab::stored::Stored;
+use goodqueue_lab::results::record::{check_target, write_file};
+use goodqueue_lab::results::stored::Stored;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 

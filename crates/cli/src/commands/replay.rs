@@ -6,7 +6,7 @@ use clap::Args;
 use goodqueue_aqm::Rng;
 use goodqueue_base::units::Instant;
 use goodqueue_guests::hosts::live;
-use goodqueue_lab::plan::Plan;
+use goodqueue_lab::scenario::plan::Plan;
 use goodqueue_live::record::{Event, EventKind, Reader};
 use goodqueue_live::replay::{ReplayLine, first_difference};
 use serde::Deserialize;

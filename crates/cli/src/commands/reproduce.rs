@@ -11,7 +11,7 @@ use crate::opening::Opening;
 use crate::output::{print, say};
 use crate::progress::Progress;
 use clap::Args;
-use goodqueue_lab::record::{Folder, check_target, write_file};
+use goodqueue_lab::results::record::{Folder, check_target, write_file};
 use goodqueue_studies::gallery::error::GalleryError;
 use goodqueue_studies::gallery::evaluate;
 use goodqueue_studies::gallery::experiment::{Experiment, Mode};

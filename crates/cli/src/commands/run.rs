@@ -6,8 +6,8 @@ use crate::result::{self, Job};
 use crate::settings::{self, RunSettings};
 use clap::Args;
 use goodqueue_guests::hosts::{HostName, VoidRunPolicy};
-use goodqueue_lab::hosts::Backend;
-use goodqueue_lab::plan::Plan;
+use goodqueue_lab::run::hosts::Backend;
+use goodqueue_lab::scenario::plan::Plan;
 use std::path::PathBuf;
 
 /// Arguments of `gq run`.

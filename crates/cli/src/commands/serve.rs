@@ -8,7 +8,7 @@ use crate::output::{itself, say};
 use crate::result;
 use clap::Args;
 use goodqueue_guests::hosts::{HostName, ProcessOwner, Settings, VoidRunPolicy};
-use goodqueue_lab::hosts::HostFailure;
+use goodqueue_lab::run::hosts::HostFailure;
 use goodqueue_serve::server::{Limits, Offer, Options, Server};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::output::{itself, say};
 use clap::Args;
 use goodqueue_guests::hosts::live;
-use goodqueue_lab::plan::Link;
+use goodqueue_lab::scenario::plan::Link;
 use goodqueue_live::shell::inside::{self, Said};
 use goodqueue_live::shell::{DEPTH_VARIABLE, MAX_DEPTH, Order, outside};
 use report::Samples;
@@ -182,7 +182,7 @@ fn stage(name: &str, order: &Order) -> Command {
 
 /// The line in words.
 fn words(link: &Link) -> String {
-    let way = |direction: &goodqueue_lab::plan::LinkDirection| {
+    let way = |direction: &goodqueue_lab::scenario::plan::LinkDirection| {
         format!("{} at {} with {} of delay", live::name(direction), direction.nominal_rate(), direction.delay)
     };
     format!("{}, and back {}", way(&link.down), way(&link.up))

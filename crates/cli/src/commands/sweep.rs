@@ -7,8 +7,8 @@ use crate::output::{self, print, say};
 use crate::progress::Progress;
 use crate::table;
 use clap::Args;
-use goodqueue_lab::plan::Plan;
-use goodqueue_lab::sweep::{Sweep, SweepEnd, SweepError};
+use goodqueue_lab::run::sweep::{Sweep, SweepEnd, SweepError};
+use goodqueue_lab::scenario::plan::Plan;
 use std::path::PathBuf;
 
 /// Arguments of `gq sweep`.

@@ -11,11 +11,11 @@ use crate::progress::Progress;
 use crate::{host, interrupt, result};
 use clap::{Args, ValueEnum};
 use goodqueue_guests::hosts::{AfterRetries, HostName, VoidRunPolicy};
-use goodqueue_lab::hosts::Backend;
-use goodqueue_lab::lint;
-use goodqueue_lab::plan::Plan;
-use goodqueue_lab::record::{Folder, NoRecorder, check_target, write_file};
-use goodqueue_lab::runner::{self, Recorded, RunOptions, RunReport};
+use goodqueue_lab::results::record::{Folder, NoRecorder, check_target, write_file};
+use goodqueue_lab::run::hosts::Backend;
+use goodqueue_lab::run::runner::{self, Recorded, RunOptions, RunReport};
+use goodqueue_lab::scenario::lint;
+use goodqueue_lab::scenario::plan::Plan;
 use std::path::PathBuf;
 use verdict::Comparison;
 

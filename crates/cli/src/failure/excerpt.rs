@@ -1,7 +1,7 @@
 //! A fault of a scenario with the line it is in, for terminals.
 
-use goodqueue_lab::diagnostic::Excerpt;
-use goodqueue_lab::plan::Fault;
+use goodqueue_lab::scenario::diagnostic::Excerpt;
+use goodqueue_lab::scenario::plan::Fault;
 use std::fmt::Write as _;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -114,7 +114,7 @@ fn within(text: &str, columns: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use goodqueue_lab::plan::Plan;
+    use goodqueue_lab::scenario::plan::Plan;
     use std::path::Path;
 
     fn faults(text: &str) -> Vec<String> {

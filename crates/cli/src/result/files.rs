@@ -4,13 +4,13 @@ use super::place::{self, NAMES};
 use super::{Finished, Job, MAX_REPORTED};
 use crate::failure::Failure;
 use crate::output::{command_line, say};
-use goodqueue_lab::error::RecordError;
-use goodqueue_lab::hosts::Validity;
-use goodqueue_lab::provenance::{COMMIT, VERSION};
-use goodqueue_lab::record::{
+use goodqueue_lab::results::error::RecordError;
+use goodqueue_lab::results::provenance::{COMMIT, VERSION};
+use goodqueue_lab::results::record::{
     DISTRIBUTIONS_FILE, DistributedPoint, Earlier, Folder, NoRecorder, Recorder, Settled, TableKinds, Tables, write_distributions,
 };
-use goodqueue_lab::runner::{PointResult, Recorded};
+use goodqueue_lab::run::hosts::Validity;
+use goodqueue_lab::run::runner::{PointResult, Recorded};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs;

@@ -3,8 +3,8 @@
 use super::Job;
 use crate::failure::Failure;
 use crate::output::say;
-use goodqueue_lab::error::RecordError;
-use goodqueue_lab::record::{DISTRIBUTIONS_FILE, Earlier, EarlierResult, Folder};
+use goodqueue_lab::results::error::RecordError;
+use goodqueue_lab::results::record::{DISTRIBUTIONS_FILE, Earlier, EarlierResult, Folder};
 use std::path::{Path, PathBuf};
 
 /// Everything that a result may consist of.

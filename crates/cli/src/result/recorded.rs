@@ -1,7 +1,7 @@
 //! The plan of a result that was written before.
 
 use crate::failure::Failure;
-use goodqueue_lab::plan::Plan;
+use goodqueue_lab::scenario::plan::Plan;
 use serde::Deserialize;
 use std::path::Path;
 

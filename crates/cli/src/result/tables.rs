@@ -4,13 +4,13 @@
 
 use super::Finished;
 use crate::table::{self, Column, Text};
-use goodqueue_lab::experience::Activity;
-use goodqueue_lab::metrics::{
+use goodqueue_lab::results::experience::Activity;
+use goodqueue_lab::results::metrics::{
     Description, GROUP_METRICS, LINK_METRICS, MIN_TIME_S, Printed, PrintedUnit, Quantity, When, unit_that_suits,
 };
-use goodqueue_lab::runner::PointResult;
-use goodqueue_lab::statistics::Figure;
-use goodqueue_lab::summary::PointSummary;
+use goodqueue_lab::results::statistics::Figure;
+use goodqueue_lab::results::summary::PointSummary;
+use goodqueue_lab::run::runner::PointResult;
 use std::fmt::Write as _;
 
 /// A finished point and its name.

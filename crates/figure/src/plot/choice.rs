@@ -4,10 +4,10 @@ use crate::Curve;
 use crate::plot::setting::Setting;
 use crate::plot::source::Subject;
 use crate::plot::{PlotError, Shown, Source, palette};
-use goodqueue_lab::experience::Activity;
-use goodqueue_lab::metrics::{Description, GROUP_METRICS, LINK_METRICS, Quantity};
-use goodqueue_lab::statistics::Figure;
-use goodqueue_lab::summary::PointSummary;
+use goodqueue_lab::results::experience::Activity;
+use goodqueue_lab::results::metrics::{Description, GROUP_METRICS, LINK_METRICS, Quantity};
+use goodqueue_lab::results::statistics::Figure;
+use goodqueue_lab::results::summary::PointSummary;
 use std::collections::BTreeSet;
 
 /// Kinds of figures.
@@ -260,7 +260,7 @@ impl Metric {
 }
 
 fn known_names(source: &dyn Source, subject: &Subject) -> Vec<&'static str> {
-    let defined = |figures: &goodqueue_lab::summary::Figures| -> Vec<&'static str> {
+    let defined = |figures: &goodqueue_lab::results::summary::Figures| -> Vec<&'static str> {
         figures.iter().filter(|(_, value)| value.mean.is_some()).map(|(about, _)| about.name).collect()
     };
     let Some(point) = source.points().first() else { return Vec::new() };

@@ -4,8 +4,8 @@ use crate::plot::choice::{Request, Scale};
 use crate::plot::source::{Line, Subject};
 use crate::plot::{PlotError, Shown, Source, empty_panel};
 use crate::{Axis, Curve, Panel, Point, Series, Shape};
-use goodqueue_lab::metrics::{Quantity, unit_that_suits};
-use goodqueue_lab::statistics::Figure;
+use goodqueue_lab::results::metrics::{Quantity, unit_that_suits};
+use goodqueue_lab::results::statistics::Figure;
 
 /// Points of a curve: more than a column of a paper can show.
 const MAX_POINTS: usize = 400;

@@ -1,9 +1,9 @@
 //! Swept settings that are no queues, with their values as numbers where they are some.
 
 use crate::plot::Source;
-use goodqueue_lab::metrics::{Quantity, unit_that_suits};
 use goodqueue_lab::quantity;
-use goodqueue_lab::statistics::Figure;
+use goodqueue_lab::results::metrics::{Quantity, unit_that_suits};
+use goodqueue_lab::results::statistics::Figure;
 use serde_json::Value;
 
 /// A swept setting and its value at each point of the result.

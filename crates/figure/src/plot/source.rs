@@ -1,9 +1,9 @@
 //! Sources of results: a folder, or a run that is still in memory.
 
 use crate::plot::PlotError;
-use goodqueue_lab::compare::Labels;
-use goodqueue_lab::stored::{Stored, StoredError};
-use goodqueue_lab::summary::PointSummary;
+use goodqueue_lab::results::labels::Labels;
+use goodqueue_lab::results::stored::{Stored, StoredError};
+use goodqueue_lab::results::summary::PointSummary;
 
 /// The owner of a distribution or series that is drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use crate::plot::setting::{Setting, is_queue, last};
 use crate::plot::trade_off::{SPREAD, axis, is_log};
 use crate::plot::{PlotError, Shown, Source, empty_panel, palette};
 use crate::{Axis, Curve, Panel, Point, Series, Shape};
-use goodqueue_lab::compare::Split;
+use goodqueue_lab::results::labels::Split;
 
 pub(crate) fn draw(source: &dyn Source, request: &Request, shown: &[Shown]) -> Result<(Panel, Vec<Curve>), PlotError> {
     let none = "sweep: the result has no swept setting with two values but its queues: bars compare them";
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
     use crate::plot::Kind;
     use crate::{Hue, Look};
-    use goodqueue_lab::stored::Stored;
+    use goodqueue_lab::results::stored::Stored;
     use serde_json::{Value, json};
 
     /// A result of these points: what is swept, and the opinion score of a call.

@@ -4,8 +4,8 @@ use crate::plot::choice::{Request, Scale, unknown};
 use crate::plot::source::{Line, Subject};
 use crate::plot::{PlotError, Shown, Source, empty_panel};
 use crate::{Axis, Curve, Panel, Point, Series, Shape};
-use goodqueue_lab::metrics::{Quantity, unit_that_suits};
-use goodqueue_lab::statistics::Figure;
+use goodqueue_lab::results::metrics::{Quantity, unit_that_suits};
+use goodqueue_lab::results::statistics::Figure;
 
 /// Spans that the time is divided into.
 const SPANS: usize = 200;

@@ -3,8 +3,8 @@
 use crate::plot::choice::{Metric, Request, Scale, title};
 use crate::plot::{PlotError, Shown, Source, empty_panel};
 use crate::{Axis, Curve, Panel, Point, Series, Shape};
-use goodqueue_lab::metrics::{Quantity, unit_that_suits};
-use goodqueue_lab::statistics::Figure;
+use goodqueue_lab::results::metrics::{Quantity, unit_that_suits};
+use goodqueue_lab::results::statistics::Figure;
 
 /// A delay that varies by more than this over the points is drawn on a logarithmic axis.
 pub(crate) const SPREAD: f64 = 6.0;

@@ -1,11 +1,11 @@
 //! For tests of hosts: every key that scenarios describe, given with its example.
 
 use goodqueue_base::spec::Param;
-use goodqueue_lab::hosts::Refusal;
-use goodqueue_lab::plan::{Plan, Point};
-use goodqueue_lab::schema::access::ACCESS;
-use goodqueue_lab::schema::link::LINK;
-use goodqueue_lab::schema::traffic::KINDS;
+use goodqueue_lab::run::hosts::Refusal;
+use goodqueue_lab::scenario::plan::{Plan, Point};
+use goodqueue_lab::scenario::schema::access::ACCESS;
+use goodqueue_lab::scenario::schema::link::LINK;
+use goodqueue_lab::scenario::schema::traffic::KINDS;
 use std::path::Path;
 
 pub const HEAD: &str = "goodqueue = 1\nduration = \"1 s\"\n";

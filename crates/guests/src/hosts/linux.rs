@@ -2,9 +2,9 @@
 //! queues; and the host `kernel`, where the queues are a kernel's too.
 
 use crate::linux::{Hosts, Kernel, KernelQueues, LinuxError, MAX_PACKET, NoKernel, Programs};
-use goodqueue_lab::build;
-use goodqueue_lab::hosts::{Backend, HostFailure, HostRun, Refusal, Task};
-use goodqueue_lab::plan::Point;
+use goodqueue_lab::run::hosts::{Backend, HostFailure, HostRun, Refusal, Task};
+use goodqueue_lab::scenario::build;
+use goodqueue_lab::scenario::plan::Point;
 use goodqueue_sim::{Continue, Outcome, Progress, QueueSpec, RateSpec, WorldSpec};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -139,8 +139,8 @@ fn too_long(point: &Point, world: &WorldSpec) -> Option<Refusal> {
 mod tests {
     use super::*;
     use crate::hosts::described::{self, of_traffic};
-    use goodqueue_lab::plan::Plan;
-    use goodqueue_lab::schema::traffic::KINDS;
+    use goodqueue_lab::scenario::plan::Plan;
+    use goodqueue_lab::scenario::schema::traffic::KINDS;
     use std::path::{Path, PathBuf};
 
     /// The host with a kernel that is only a record: it checks, and runs nothing.

@@ -7,7 +7,7 @@ mod translate;
 use goodqueue_aqm::spec::{LinkFacts, ParamError};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Packet, sched};
 use goodqueue_base::units::{Instant, Rng};
-use goodqueue_lab::plan::{Link, LinkDirection, Queue};
+use goodqueue_lab::scenario::plan::{Link, LinkDirection, Queue};
 use goodqueue_live::Line;
 
 /// One direction of a link. Steps of its rate count from `start`.

@@ -1,5 +1,5 @@
 use super::*;
-use goodqueue_lab::plan::Plan;
+use goodqueue_lab::scenario::plan::Plan;
 use std::path::Path;
 
 fn settings(process: ProcessOwner) -> Settings {
@@ -38,7 +38,7 @@ fn elsewhere_than_on_linux_the_simulator_is_alone() {
 #[test]
 fn runs_in_real_time_go_one_by_one_and_record_no_packets() {
     use goodqueue_base::units::Duration;
-    use goodqueue_lab::hosts::{Packets, Samples};
+    use goodqueue_lab::run::hosts::{Packets, Samples};
 
     let host = HostName::Live.open(&settings(ProcessOwner::Foreign)).expect("it is there on Linux");
     assert!(host.jobs(8) == 1 && !host.is_reproducible());

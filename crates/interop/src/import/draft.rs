@@ -1,7 +1,7 @@
 //! A scenario in the making: figures with their origins, and the file written from them.
 
 use goodqueue_base::units::{Cells, Duration, Framing, Rate};
-use goodqueue_lab::toml_text::quoted;
+use goodqueue_lab::scenario::toml_text::quoted;
 use std::fmt::{self, Write as _};
 
 /// The origin of a figure.

@@ -135,7 +135,7 @@ fn way(rate: Rate, name: &str, idle: f64, loaded: Option<f64>, both: bool) -> Wa
 #[cfg(test)]
 mod tests {
     use super::*;
-    use goodqueue_lab::plan::Plan;
+    use goodqueue_lab::scenario::plan::Plan;
 
     const FILE: &str = r#"{"version":4,"metadata":{"NAME":"rrul_be","TITLE":"my \u001bline"},"x_values":[0,1,2,3],
       "results":{"TCP download BE":[null,20.0,24.0,24.0],"TCP download BE2":[null,24.0,24.0,24.0],"TCP download sum":[null,44,48,48],

@@ -9,7 +9,7 @@ use crate::import::steps::median;
 use crate::import::{Cited, Draft, ImportError, Input, Origin, Way};
 use flows::Flows;
 use goodqueue_base::units::{Duration, Rate};
-use goodqueue_lab::toml_text::quoted;
+use goodqueue_lab::scenario::toml_text::quoted;
 use std::fmt::Write as _;
 
 /// A line and its transfers.

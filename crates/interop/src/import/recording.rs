@@ -3,8 +3,8 @@
 use crate::import::draft::halves;
 use crate::import::{Cited, Draft, ImportError, Input, Origin, Way};
 use goodqueue_base::units::{Duration, Rate};
-use goodqueue_lab::toml_text::quoted;
-use goodqueue_lab::trace_file;
+use goodqueue_lab::scenario::toml_text::quoted;
+use goodqueue_lab::scenario::trace_file;
 
 /// A line of which the recording is one direction, and another recording the other.
 ///

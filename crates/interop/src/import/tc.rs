@@ -5,7 +5,7 @@ use crate::import::{Cited, Draft, ImportError, Input, Origin, Way};
 use crate::router::tc::{self, Finding, Held};
 use goodqueue_aqm::spec::{Size, Value};
 use goodqueue_base::units::{Duration, Rate};
-use goodqueue_lab::toml_text::quoted;
+use goodqueue_lab::scenario::toml_text::quoted;
 
 /// The rate of an interface that nothing shapes, which `tc` does not know.
 const UNSHAPED: Rate = Rate::gbit(1);

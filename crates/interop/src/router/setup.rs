@@ -5,7 +5,7 @@ use goodqueue_aqm::spec::{KindAndParams, LinkFacts, ParamError, ParamValues, Val
 use goodqueue_aqm::{EcnPolicy, Limit, framing, sched};
 use goodqueue_base::line::RateSpec;
 use goodqueue_base::units::{Bytes, Cells, Framing, Rate};
-use goodqueue_lab::plan::{Direction, Link, LinkDirection, Queue, Scenario};
+use goodqueue_lab::scenario::plan::{Direction, Link, LinkDirection, Queue, Scenario};
 
 /// Both directions of a line.
 #[derive(Clone, Debug)]

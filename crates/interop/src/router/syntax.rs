@@ -8,7 +8,7 @@ pub mod tc;
 
 use crate::router::dialect::{Phrase, Refusal};
 use crate::router::setup::{Setup, Side};
-use goodqueue_lab::plan::Direction;
+use goodqueue_lab::scenario::plan::Direction;
 
 /// Names on the router.
 #[derive(Clone, Debug)]

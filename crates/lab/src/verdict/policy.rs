@@ -2,9 +2,9 @@
 
 use super::rule::{Candidate, Sample, pairs};
 use super::words::{figure, percent, time};
-use crate::limits::MAX;
 use crate::quantity::{self, Limits, QuantityError};
-use crate::statistics::Figure;
+use crate::results::statistics::Figure;
+use crate::scenario::limits::MAX;
 use goodqueue_base::units::Duration;
 use std::fmt;
 
@@ -123,7 +123,7 @@ impl Policy {
         }
         let share = self.starved?;
         let groups = one.settings.first()?.first()?.groups.iter().map(|group| group.group.as_str());
-        let about = crate::metrics::FLOW_METRICS.first().map(|metric| &metric.about)?;
+        let about = crate::results::metrics::FLOW_METRICS.first().map(|metric| &metric.about)?;
         let said = |bits: f64| figure(about, Figure { mean: Some(bits), ci95: None, n: 1 });
         groups.into_iter().find_map(|name| {
             let goodput = |sample: &Sample<'_>| sample.groups.iter().find(|group| group.group == name)?.goodput_bit_s;

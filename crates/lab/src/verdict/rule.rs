@@ -8,10 +8,10 @@
 
 use super::deployed::Deployment;
 use super::grade::{Bounds, Grade};
-use crate::experience::{Activity, GroupExperience, Margin, advantage};
-use crate::metrics::{Description, LINK_METRICS, Quantity};
-use crate::plan::Direction;
-use crate::statistics::Figure;
+use crate::results::experience::{Activity, GroupExperience, Margin, advantage};
+use crate::results::metrics::{Description, LINK_METRICS, Quantity};
+use crate::results::statistics::Figure;
+use crate::scenario::plan::Direction;
 use std::cmp::Ordering;
 
 /// Intervals count from this number of replications on; of two, the interval is thirteen times as

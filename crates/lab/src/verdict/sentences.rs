@@ -5,9 +5,9 @@ use super::policy::{BUSY, Policy};
 use super::rule::{Candidate, Key, MIN_REPLICATIONS, Outcome, Role, Standing, pairs, rank};
 use super::words::{capital, figure, heading, list, list_up_to, percent, short};
 use super::{Comparison, Graded, Headline};
-use crate::experience::{Activity, advantage};
-use crate::metrics::Better;
-use crate::statistics::Figure;
+use crate::results::experience::{Activity, advantage};
+use crate::results::metrics::Better;
+use crate::results::statistics::Figure;
 
 /// More names make a sentence hard to read.
 const MAX_NAMES: usize = 3;

@@ -1,7 +1,7 @@
 use super::*;
-use crate::experience::{Activity, GroupExperience};
-use crate::metrics::{LINK_METRICS, LinkFigures};
-use crate::plan::Plan;
+use crate::results::experience::{Activity, GroupExperience};
+use crate::results::metrics::{LINK_METRICS, LinkFigures};
+use crate::scenario::plan::Plan;
 use serde_json::{Value, json};
 use std::path::Path;
 

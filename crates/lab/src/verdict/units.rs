@@ -2,7 +2,7 @@
 
 use super::rule::Candidate;
 use super::words::capital;
-use crate::experience::Activity;
+use crate::results::experience::Activity;
 use std::fmt;
 use std::str::FromStr;
 

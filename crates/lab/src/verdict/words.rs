@@ -1,7 +1,7 @@
 //! Figures and lists in words.
 
-use crate::metrics::{Description, MIN_TIME_S, Quantity};
-use crate::statistics::Figure;
+use crate::results::metrics::{Description, MIN_TIME_S, Quantity};
+use crate::results::statistics::Figure;
 
 /// `12.3 ms`, in three digits.
 pub fn time(seconds: f64) -> String {

@@ -1,10 +1,10 @@
 //! From a scenario's text to figures of each of its points, and to a table of some.
 
 use goodqueue_base::units::{Duration, Instant};
-use goodqueue_lab::build;
-use goodqueue_lab::metrics::RunFigures;
-use goodqueue_lab::plan::{Plan, Point};
-use goodqueue_lab::statistics::jain;
+use goodqueue_lab::results::metrics::RunFigures;
+use goodqueue_lab::results::statistics::jain;
+use goodqueue_lab::scenario::build;
+use goodqueue_lab::scenario::plan::{Plan, Point};
 use goodqueue_sim::{Continue, Recording, Series, World};
 use std::ops::Range;
 use std::path::Path;

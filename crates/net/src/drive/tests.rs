@@ -1,8 +1,8 @@
 use super::*;
 use crate::{Endpoint, Network, Transmit};
 use goodqueue_base::units::Ecn;
-use goodqueue_lab::build;
-use goodqueue_lab::plan::Plan;
+use goodqueue_lab::scenario::build;
+use goodqueue_lab::scenario::plan::Plan;
 use std::cell::RefCell;
 use std::path::Path;
 use std::rc::Rc;

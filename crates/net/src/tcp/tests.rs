@@ -1,8 +1,8 @@
 use super::*;
 use crate::Network;
 use goodqueue_base::units::Duration;
-use goodqueue_lab::build;
-use goodqueue_lab::plan::Plan;
+use goodqueue_lab::scenario::build;
+use goodqueue_lab::scenario::plan::Plan;
 use goodqueue_sim::{Continue, Outcome, WorldSpec};
 use goodqueue_tcp::{Flags, SackBlock};
 use std::path::Path;

@@ -20,7 +20,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
-use goodqueue_lab::provenance::VERSION_AND_COMMIT;
+use goodqueue_lab::results::provenance::VERSION_AND_COMMIT;
 use http_body_util::BodyExt;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -96,7 +96,7 @@ async fn hello(State(desk): Shared) -> Response {
 }
 
 async fn all_metrics() -> Response {
-    axum::Json(goodqueue_lab::columns::descriptions()).into_response()
+    axum::Json(goodqueue_lab::results::columns::descriptions()).into_response()
 }
 
 async fn all_kinds() -> Response {

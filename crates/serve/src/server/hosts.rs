@@ -1,7 +1,7 @@
 //! Hosts beside the simulator: what this machine offers, and which of them a session asks for.
 
 use crate::session::{Failure, Scenario};
-use goodqueue_lab::hosts::{Backend, HostFailure, Simulator};
+use goodqueue_lab::run::hosts::{Backend, HostFailure, Simulator};
 use serde_json::{Value, json};
 use std::fmt;
 use std::sync::{Arc, Mutex};

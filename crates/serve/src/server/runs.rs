@@ -5,7 +5,7 @@
 
 use crate::session::Failure;
 use axum::http::StatusCode;
-use goodqueue_lab::compare::Labels;
+use goodqueue_lab::results::labels::Labels;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Read;

@@ -6,7 +6,7 @@
 use goodqueue_aqm::Reason;
 use goodqueue_aqm::spec::{KindAndParams, KindSpec, Value};
 use goodqueue_base::units::Duration;
-use goodqueue_lab::plan::Queue;
+use goodqueue_lab::scenario::plan::Queue;
 
 /// Action taken on the packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Faults of a request, in the form in which the page gets them.
 
-use goodqueue_lab::plan::PlanError;
+use goodqueue_lab::scenario::plan::PlanError;
 use http::StatusCode;
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use goodqueue_aqm::sched;
 use goodqueue_base::spec::{Kind, Param, Value as ParamValue};
-use goodqueue_lab::schema::traffic::KINDS;
+use goodqueue_lab::scenario::schema::traffic::KINDS;
 use goodqueue_tcp::cc;
 use serde_json::{Value, json};
 
@@ -54,7 +54,7 @@ fn example(param: &Param) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use goodqueue_lab::plan::Plan;
+    use goodqueue_lab::scenario::plan::Plan;
 
     #[test]
     fn every_kind_is_listed_with_its_parameters() {

@@ -20,7 +20,7 @@ pub fn all() -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use goodqueue_lab::plan::Plan;
+    use goodqueue_lab::scenario::plan::Plan;
 
     #[test]
     fn every_preset_is_a_scenario_that_lint_has_nothing_to_say_of() {

@@ -1,9 +1,9 @@
 //! Recorded links that scenarios may name: those built in, and uploaded ones.
 
 use crate::session::failure::Failure;
-use goodqueue_lab::files::Recordings;
-use goodqueue_lab::input::Place;
-use goodqueue_lab::trace_file;
+use goodqueue_lab::scenario::files::Recordings;
+use goodqueue_lab::scenario::input::Place;
+use goodqueue_lab::scenario::trace_file;
 use goodqueue_sim::Opportunities;
 use serde::Serialize;
 use std::collections::VecDeque;

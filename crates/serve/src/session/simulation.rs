@@ -17,7 +17,7 @@ use crate::session::limits::Limits;
 use crate::session::memory::{OutOfMemory, Share};
 use crate::session::scenario::{Scenario, state_bytes};
 use goodqueue_base::units::{Duration, Instant};
-use goodqueue_lab::plan::{Point, Queue};
+use goodqueue_lab::scenario::plan::{Point, Queue};
 pub use orders::speed;
 pub use result::{Ending, SessionResult};
 use serde::Deserialize;

@@ -4,7 +4,7 @@ use crate::session::{
     Control, Environment, Failure, Limits, Memory, Next, RecordingStore, Request, Scenario, Session, SessionResult, Upload,
     check, kinds, presets, speed,
 };
-use goodqueue_lab::provenance::VERSION_AND_COMMIT;
+use goodqueue_lab::results::provenance::VERSION_AND_COMMIT;
 use http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -4,9 +4,9 @@ use crate::evaluate::measure::{Aspect, Measure, Scale};
 use crate::evaluate::question::{Question, Slot};
 use crate::evaluate::suite::{Family, Suite};
 use crate::gallery::report::command;
-use goodqueue_lab::metrics::Better;
-use goodqueue_lab::provenance::{Provenance, SOURCES};
-use goodqueue_lab::statistics::Figure;
+use goodqueue_lab::results::metrics::Better;
+use goodqueue_lab::results::provenance::{Provenance, SOURCES};
+use goodqueue_lab::results::statistics::Figure;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 

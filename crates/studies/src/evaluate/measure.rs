@@ -1,7 +1,7 @@
 //! Measures: the values read from a run, and their form in tables.
 
 use crate::gallery::samples::{PointData, SampledSeries};
-use goodqueue_lab::metrics::{Better, Description, GROUP_METRICS, JAIN_METRICS, LINK_METRICS, Quantity};
+use goodqueue_lab::results::metrics::{Better, Description, GROUP_METRICS, JAIN_METRICS, LINK_METRICS, Quantity};
 
 /// A column of a family's table.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,7 @@ use crate::evaluate::subject::{NoForm, Subject};
 use crate::evaluate::suite::{Family, Suite};
 use crate::gallery::experiment::{Experiment, Mode};
 use crate::gallery::samples::Measured;
-use goodqueue_lab::plan::{CustomKinds, Plan, PlanError};
+use goodqueue_lab::scenario::plan::{CustomKinds, Plan, PlanError};
 use std::path::Path;
 
 /// The evaluation that is asked for.

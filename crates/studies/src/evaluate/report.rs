@@ -25,7 +25,7 @@ pub fn html(evaluation: &Evaluation, command: &str) -> String {
          <h1>{0}</h1>\n",
         escape(&title),
         palette::variables(),
-        goodqueue_lab::report::font_face()
+        goodqueue_lab::results::report::font_face()
     );
     front(&mut text, evaluation, command);
     for family in &evaluation.families {

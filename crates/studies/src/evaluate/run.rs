@@ -5,7 +5,7 @@ use crate::evaluate::question::{Planned, Question, Slot};
 use crate::gallery::error::GalleryError;
 use crate::gallery::run::{self, RunProgress};
 use crate::gallery::store::Store;
-use goodqueue_lab::plan::PlanError;
+use goodqueue_lab::scenario::plan::PlanError;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 

@@ -4,9 +4,9 @@
 use crate::evaluate::suite::{Form, Judged};
 use goodqueue_aqm::sched;
 use goodqueue_aqm::spec::{Family, KindSpec};
-use goodqueue_lab::compare::{Comparison, ComparisonError, Signal, control};
-use goodqueue_lab::plan::{CustomKinds, Plan, PlanError};
 use goodqueue_lab::quantity;
+use goodqueue_lab::scenario::compare::{Comparison, ComparisonError, Signal, control};
+use goodqueue_lab::scenario::plan::{CustomKinds, Plan, PlanError};
 use sha2::{Digest, Sha256};
 use std::path::Path;
 use toml::{Table, Value};

@@ -13,7 +13,7 @@ use crate::gallery::files::{Expected, FigureSpec, Paper, Row, TableSpec};
 use crate::gallery::probes;
 use crate::gallery::samples::{Filter, PointData, PointsHost, Source, TimedRun, View, at_least_one, near};
 use goodqueue_base::units::Duration;
-use goodqueue_lab::runner;
+use goodqueue_lab::run::runner;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;

@@ -1,7 +1,7 @@
 //! The cost of runs: processor time of each experiment, and the point that dominates it.
 
 use crate::gallery::samples::Measured;
-use goodqueue_lab::runner::label;
+use goodqueue_lab::run::runner::label;
 use serde::Serialize;
 
 /// Name and version of the format of `cost.json`.

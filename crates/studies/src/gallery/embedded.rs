@@ -1,6 +1,6 @@
 //! The gallery as it was when this was built, for a `gq` without its repository.
 
-use goodqueue_lab::error::RecordError;
+use goodqueue_lab::results::error::RecordError;
 use include_dir::{Dir, include_dir};
 use std::path::Path;
 

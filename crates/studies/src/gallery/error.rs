@@ -1,7 +1,7 @@
 //! Errors in the files of a gallery, and errors in reading or writing its results.
 
-use goodqueue_lab::error::RecordError;
-use goodqueue_lab::plan::PlanError;
+use goodqueue_lab::results::error::RecordError;
+use goodqueue_lab::scenario::plan::PlanError;
 use std::fmt;
 use std::ops::Range;
 

@@ -5,7 +5,7 @@ use crate::gallery::error::FileFault;
 use crate::gallery::expr::{self, ExprError, Fault, Value};
 use crate::gallery::files::{Expected, Paper, Relation, Row, Tolerance};
 use crate::gallery::samples::{self, Measured, Points, PointsHost, View};
-use goodqueue_lab::statistics::Figure;
+use goodqueue_lab::results::statistics::Figure;
 use serde::Serialize;
 use std::rc::Rc;
 

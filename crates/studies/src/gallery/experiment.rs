@@ -4,8 +4,8 @@ use crate::gallery::error::GalleryError;
 use crate::gallery::expr::{Fault, Value};
 use crate::gallery::files::{ExperimentSpec, FigureKind, Paper};
 use goodqueue_base::units::Duration;
-use goodqueue_lab::plan::{Plan, Point};
 use goodqueue_lab::quantity;
+use goodqueue_lab::scenario::plan::{Plan, Point};
 use std::collections::BTreeSet;
 
 /// The extent of runs.

@@ -4,7 +4,7 @@ use crate::gallery::cost::{ExperimentCost, of_paper};
 use crate::gallery::evaluate::Verdict;
 use crate::gallery::results::PaperResults;
 use crate::gallery::words;
-use goodqueue_lab::provenance::VERSION_AND_COMMIT;
+use goodqueue_lab::results::provenance::VERSION_AND_COMMIT;
 use std::fmt::Write;
 
 /// The page. `when` is the day it was made.

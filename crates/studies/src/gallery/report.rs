@@ -12,8 +12,8 @@ use crate::gallery::table::Table;
 use crate::gallery::words;
 use goodqueue_figure::escape;
 use goodqueue_figure::palette;
-use goodqueue_lab::provenance::VERSION_AND_COMMIT;
-use goodqueue_lab::report::font_face;
+use goodqueue_lab::results::provenance::VERSION_AND_COMMIT;
+use goodqueue_lab::results::report::font_face;
 use std::fmt::Write;
 use toml::Spanned;
 

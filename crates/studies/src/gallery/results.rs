@@ -6,7 +6,7 @@ use crate::gallery::experiment::{Experiment, Mode};
 use crate::gallery::files::{Expected, Grade, Paper, Relation, Row, Tolerance};
 use crate::gallery::samples::Measured;
 use crate::gallery::words;
-use goodqueue_lab::provenance::{COMMIT, VERSION};
+use goodqueue_lab::results::provenance::{COMMIT, VERSION};
 use serde::Serialize;
 use serde_json::Value as Json;
 use std::rc::Rc;

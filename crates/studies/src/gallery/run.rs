@@ -6,7 +6,7 @@ use crate::gallery::experiment::Experiment;
 use crate::gallery::samples::{Measured, PointData, TimedRun};
 use crate::gallery::store::Store;
 use cpu_time::ThreadTime;
-use goodqueue_lab::runner;
+use goodqueue_lab::run::runner;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -104,7 +104,7 @@ fn tasks(measured: &[Measured]) -> Vec<Task> {
 /// about in proportion to it.
 fn weight(experiment: &Experiment, point: usize) -> f64 {
     let scenario = &experiment.points[point].plan;
-    let rate = scenario.main_link().direction(goodqueue_lab::plan::Direction::Down).nominal_rate();
+    let rate = scenario.main_link().direction(goodqueue_lab::scenario::plan::Direction::Down).nominal_rate();
     rate.as_bytes_s_f64() * (scenario.warmup + scenario.duration).as_secs_f64()
 }
 

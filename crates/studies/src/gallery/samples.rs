@@ -9,10 +9,10 @@ pub use host::{Points, PointsHost, Source, View};
 pub(crate) use host::{at_least_one, near};
 
 use crate::gallery::experiment::Experiment;
-use goodqueue_lab::hosts::HostFailure;
-use goodqueue_lab::metrics::RunFigures;
-use goodqueue_lab::runner::SingleRun;
-use goodqueue_lab::summary::PointSummary;
+use goodqueue_lab::results::metrics::RunFigures;
+use goodqueue_lab::results::summary::PointSummary;
+use goodqueue_lab::run::hosts::HostFailure;
+use goodqueue_lab::run::runner::SingleRun;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;

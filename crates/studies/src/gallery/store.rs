@@ -3,9 +3,9 @@
 use crate::gallery::error::GalleryError;
 use crate::gallery::experiment::{Experiment, Mode};
 use crate::gallery::samples::PointData;
-use goodqueue_lab::error::RecordError;
-use goodqueue_lab::provenance::{COMMIT, SOURCES, VERSION};
-use goodqueue_lab::record::write_file;
+use goodqueue_lab::results::error::RecordError;
+use goodqueue_lab::results::provenance::{COMMIT, SOURCES, VERSION};
+use goodqueue_lab::results::record::write_file;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 

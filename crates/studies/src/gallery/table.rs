@@ -3,7 +3,7 @@
 use crate::gallery::expr::{self, ExprError, Fault, Value};
 use crate::gallery::files::TableSpec;
 use crate::gallery::samples::{self, Filter, Measured, Points, PointsHost, View};
-use goodqueue_lab::statistics::Figure;
+use goodqueue_lab::results::statistics::Figure;
 use std::rc::Rc;
 
 /// A filled table.

@@ -6,7 +6,7 @@ mod packetdrill;
 
 use clap::{Parser, Subcommand};
 use goodqueue_cli::{carry_out, output};
-use goodqueue_lab::provenance::VERSION_AND_COMMIT;
+use goodqueue_lab::results::provenance::VERSION_AND_COMMIT;
 use std::process::ExitCode;
 
 /// Checks of queues and TCP senders, goodqueue's own and those of other programs.

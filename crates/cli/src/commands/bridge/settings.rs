@@ -1,10 +1,10 @@
 //! Settings of a bridge, from the command line or a file, and the plan made of them.
 
 use crate::failure::Failure;
-use goodqueue_lab::compare::{Comparison, Signal};
-use goodqueue_lab::plan::{Fault, Link, Plan};
 use goodqueue_lab::quantity;
-use goodqueue_lab::toml_text::quoted;
+use goodqueue_lab::scenario::compare::{Comparison, Signal};
+use goodqueue_lab::scenario::plan::{Fault, Link, Plan};
+use goodqueue_lab::scenario::toml_text::quoted;
 use goodqueue_live::forwarder::Direction;
 use serde::Deserialize;
 use std::fmt::Write as _;

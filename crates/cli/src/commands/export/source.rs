@@ -3,9 +3,9 @@
 use crate::failure::Failure;
 use crate::result::recorded_plan;
 use goodqueue_interop::import::Input;
-use goodqueue_lab::plan::Plan;
-use goodqueue_lab::recommend::answer;
-use goodqueue_lab::recommend::candidates::Hardware;
+use goodqueue_lab::run::recommend::answer;
+use goodqueue_lab::run::recommend::candidates::Hardware;
+use goodqueue_lab::scenario::plan::Plan;
 use serde_json::Value;
 use std::io::Read;
 use std::path::Path;

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::output::say;
 use goodqueue_figure::file::Fonts;
 use goodqueue_figure::{Font, Theme};
-use goodqueue_lab::record::Folder;
+use goodqueue_lab::results::record::Folder;
 use goodqueue_studies::gallery::cost::ExperimentCost;
 use goodqueue_studies::gallery::expr::Fault;
 use goodqueue_studies::gallery::figure;

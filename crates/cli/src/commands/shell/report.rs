@@ -1,7 +1,7 @@
 //! The page of `gq shell --report`: what the line did over time.
 
 use goodqueue_figure::{Axis, Curve, Figure, Font, Hue, Look, Panel, Point, Series, Shape, Size, Theme, escape, palette};
-use goodqueue_lab::provenance::VERSION_AND_COMMIT;
+use goodqueue_lab::results::provenance::VERSION_AND_COMMIT;
 use goodqueue_studies::gallery::report::{SCRIPT, STYLE};
 use serde_json::Value;
 use std::fmt::Write as _;

@@ -2,15 +2,15 @@
 
 use super::verdict::{Comparison, Verdict};
 use crate::output::command_line;
-use goodqueue_lab::compare::Labels;
-use goodqueue_lab::error::RecordError;
-use goodqueue_lab::hosts::{self, Validity};
-use goodqueue_lab::plan::{Plan, Point, Scenario};
-use goodqueue_lab::provenance::Provenance;
-use goodqueue_lab::record::Folder;
-use goodqueue_lab::report::{self, ReportInput, ReportPoint};
-use goodqueue_lab::runner::{PointResult, RunReport};
-use goodqueue_lab::summary::Summary;
+use goodqueue_lab::results::error::RecordError;
+use goodqueue_lab::results::labels::Labels;
+use goodqueue_lab::results::provenance::Provenance;
+use goodqueue_lab::results::record::Folder;
+use goodqueue_lab::results::report::{self, ReportInput, ReportPoint};
+use goodqueue_lab::results::summary::Summary;
+use goodqueue_lab::run::hosts::{self, Validity};
+use goodqueue_lab::run::runner::{PointResult, RunReport};
+use goodqueue_lab::scenario::plan::{Plan, Point, Scenario};
 
 /// Data that the page is made from.
 pub struct Page<'a> {

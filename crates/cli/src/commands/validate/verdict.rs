@@ -1,10 +1,10 @@
 //! Comparison of figures: which ones, how close they must be, and the outcome.
 
-use goodqueue_lab::hosts::{self, Validity};
-use goodqueue_lab::plan::{Point, Scenario, Traffic};
-use goodqueue_lab::runner::{PointResult, RunReport, label};
-use goodqueue_lab::statistics::Figure;
-use goodqueue_lab::summary::PointSummary;
+use goodqueue_lab::results::statistics::Figure;
+use goodqueue_lab::results::summary::PointSummary;
+use goodqueue_lab::run::hosts::{self, Validity};
+use goodqueue_lab::run::runner::{PointResult, RunReport, label};
+use goodqueue_lab::scenario::plan::{Point, Scenario, Traffic};
 use goodqueue_sim::SourceSpec;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -287,7 +287,7 @@ fn shown(figure: Figure, scale: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use goodqueue_lab::plan::Plan;
+    use goodqueue_lab::scenario::plan::Plan;
 
     fn verdict(metric: &str, sim: &[f64], real: &[f64]) -> Verdict {
         let of = |values: &[f64]| Figure::of(values.iter().copied().map(Some));

@@ -2,7 +2,7 @@
 //! for every host.
 
 use goodqueue_base::units::{Duration, Instant, Rng};
-use goodqueue_lab::plan::{Direction, Link, Scenario, Traffic};
+use goodqueue_lab::scenario::plan::{Direction, Link, Scenario, Traffic};
 use goodqueue_live::testbed::experiment::{Columns, FlowMeasured, HalfMeasured, Measured};
 use goodqueue_sim::trace::{ProbesOutcome, TimeCounts};
 use goodqueue_sim::{FlowOutcome, GroupOutcome, LinkOutcome, Outcome, RateSpec, Series, SeriesColumn, SojournHistogram};

@@ -8,9 +8,9 @@
 use super::{limit, line};
 use crate::receiver;
 use goodqueue_base::units::{Bytes, Class, Duration, Instant, Rate, Rng};
-use goodqueue_lab::build::FlowStreams;
-use goodqueue_lab::hosts::Refusal;
-use goodqueue_lab::plan::{
+use goodqueue_lab::run::hosts::Refusal;
+use goodqueue_lab::scenario::build::FlowStreams;
+use goodqueue_lab::scenario::plan::{
     Access, Direction, Link, LinkDirection, Part, Point, Queue, Scenario, Step, Timing, Traffic, TrafficPath,
 };
 use goodqueue_live::Line;

@@ -1,6 +1,6 @@
 use super::*;
 use goodqueue_base::units::Rate;
-use goodqueue_lab::plan::{Plan, Scenario};
+use goodqueue_lab::scenario::plan::{Plan, Scenario};
 
 const STORMGUARD: &str = "schema_version;timestamp_unix_ms;site;direction;queue_mbps;active_ping_rtt_ms;baseline_rtt_ms
 1;1000;\"Tower;1\";download;100;22.5;20.0

@@ -1,5 +1,5 @@
 use super::*;
-use goodqueue_lab::plan::Plan;
+use goodqueue_lab::scenario::plan::Plan;
 use std::fs;
 
 /// A segment of IPv4 and TCP on Ethernet. `flags` as in TCP: 2 opens, 16 acknowledges.

@@ -69,7 +69,7 @@ fn times_may_count_from_the_event_before() {
 #[test]
 fn a_connection_becomes_a_scenario() {
     let text = import(&input(&sequence("\u{1e}"))).unwrap().text();
-    goodqueue_lab::plan::Plan::parse("draft", &text, std::path::Path::new("")).expect("it can be run");
+    goodqueue_lab::scenario::plan::Plan::parse("draft", &text, std::path::Path::new("")).expect("it can be run");
     assert!(text.contains("size = \"1250000 B\""), "{text}");
     assert!(text.contains("# measured: half of 20.0 ms, the least smoothed round-trip time"), "{text}");
 }

@@ -1,5 +1,5 @@
 use super::*;
-use goodqueue_lab::plan::Plan;
+use goodqueue_lab::scenario::plan::Plan;
 
 /// As Ookla's CLI writes it; figures of our own.
 const OOKLA: &str = r#"{"type":"result","timestamp":"2026-03-01T10:00:00Z",
@@ -16,7 +16,7 @@ fn refusal(text: &str) -> String {
     import(&Input::read("test.json", text.as_bytes()).unwrap()).unwrap_err().to_string()
 }
 
-fn plan(text: &str) -> goodqueue_lab::plan::Scenario {
+fn plan(text: &str) -> goodqueue_lab::scenario::plan::Scenario {
     let plan = Plan::parse_without_files("imported", text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     plan.point(0).unwrap().plan
 }

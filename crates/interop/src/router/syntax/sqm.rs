@@ -6,7 +6,7 @@ use crate::router::dialect::tc::TC;
 use crate::router::dialect::{Phrase, Refusal};
 use crate::router::setup::{Setup, Side};
 use goodqueue_base::units::Cells;
-use goodqueue_lab::plan::Direction;
+use goodqueue_lab::scenario::plan::Direction;
 use std::fmt::Write as _;
 
 /// Queues that the scripts put below their shaper.

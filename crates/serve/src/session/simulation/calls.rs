@@ -1,7 +1,7 @@
 //! Quality of calls and games while a world runs.
 
 use goodqueue_base::units::{Duration, Instant};
-use goodqueue_lab::metrics::opinion_score;
+use goodqueue_lab::results::metrics::opinion_score;
 use goodqueue_sim::{CallOutcome, Content, OpenWorld};
 use serde_json::{Value, json};
 

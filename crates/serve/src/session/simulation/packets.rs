@@ -2,7 +2,7 @@
 
 use crate::session::explain::{self, Action, Decision};
 use goodqueue_base::units::Instant;
-use goodqueue_lab::plan::Queue;
+use goodqueue_lab::scenario::plan::Queue;
 use goodqueue_sim::OpenWorld;
 use goodqueue_sim::trace::{PacketEvent, PacketEventKind};
 use serde::Serialize;

@@ -3,13 +3,13 @@
 use super::verdict::Findings;
 use super::{Environment, Session, kind_of, time};
 use crate::session::scenario::Scenario;
-use goodqueue_lab::compare::Labels;
-use goodqueue_lab::hosts::{self, Backend as _, Simulator};
-use goodqueue_lab::plan::Point;
-use goodqueue_lab::provenance::Provenance;
-use goodqueue_lab::report::{self, ReportInput};
-use goodqueue_lab::runner::{PointResult, RunReport};
-use goodqueue_lab::summary::Summary;
+use goodqueue_lab::results::labels::Labels;
+use goodqueue_lab::results::provenance::Provenance;
+use goodqueue_lab::results::report::{self, ReportInput};
+use goodqueue_lab::results::summary::Summary;
+use goodqueue_lab::run::hosts::{self, Backend as _, Simulator};
+use goodqueue_lab::run::runner::{PointResult, RunReport};
+use goodqueue_lab::scenario::plan::Point;
 use goodqueue_lab::verdict::{Criteria, Headline};
 use serde_json::{Value, json};
 

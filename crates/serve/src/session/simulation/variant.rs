@@ -7,10 +7,10 @@ use crate::session::failure::Failure;
 use crate::session::memory::{CONNECTION_BYTES, PACKET_BYTES};
 use crate::session::scenario::{Scenario, state_bytes};
 use goodqueue_base::units::{Duration, Instant};
-use goodqueue_lab::build;
-use goodqueue_lab::hosts::sampling_period;
-use goodqueue_lab::plan::{Point, Queue};
-use goodqueue_lab::runner::PointResult;
+use goodqueue_lab::run::hosts::sampling_period;
+use goodqueue_lab::run::runner::PointResult;
+use goodqueue_lab::scenario::build;
+use goodqueue_lab::scenario::plan::{Point, Queue};
 use goodqueue_sim::{Change, FlowView, LinkView, OpenWorld, Outcome, PacketLog, Recording, WorldError};
 use serde_json::{Map, Value, json};
 

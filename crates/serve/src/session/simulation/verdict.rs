@@ -2,8 +2,8 @@
 //! groups share it, how many packets are marked instead of dropped, or else how long packets wait.
 
 use crate::session::scenario::Scenario;
-use goodqueue_lab::experience::Activity;
-use goodqueue_lab::plan::{Direction, Traffic};
+use goodqueue_lab::results::experience::Activity;
+use goodqueue_lab::scenario::plan::{Direction, Traffic};
 use goodqueue_lab::verdict::Headline;
 use goodqueue_lab::verdict::words::list;
 use serde_json::Value;

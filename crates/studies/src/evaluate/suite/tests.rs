@@ -1,7 +1,7 @@
 use super::*;
 use crate::evaluate::measure::{Of, description};
 use crate::evaluate::{rfc7928, rfc9743};
-use goodqueue_lab::plan::Plan;
+use goodqueue_lab::scenario::plan::Plan;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -77,7 +77,13 @@ fn names_are_unlike_and_those_that_count_have_a_better_end() {
         let heads: BTreeSet<&str> = family.measures.iter().map(|measure| measure.head).collect();
         assert_eq!(heads.len(), family.measures.len(), "{}", family.id);
         for measure in family.measures.iter().filter(|measure| measure.aspect.is_some()) {
-            assert_ne!(measure.scale().better, goodqueue_lab::metrics::Better::Neither, "{}: {}", family.id, measure.head);
+            assert_ne!(
+                measure.scale().better,
+                goodqueue_lab::results::metrics::Better::Neither,
+                "{}: {}",
+                family.id,
+                measure.head
+            );
         }
     });
 }

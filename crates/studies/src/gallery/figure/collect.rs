@@ -7,7 +7,7 @@ use crate::gallery::expr::Fault;
 use crate::gallery::files::{FigureKind, FigureSpec, Paper, Row};
 use crate::gallery::samples::{Filter, Measured};
 use goodqueue_figure::{Axis, Curve, Figure, Look, Panel, Point, Reference, Series, Shape, Size, short};
-use goodqueue_lab::statistics::Figure as Statistic;
+use goodqueue_lab::results::statistics::Figure as Statistic;
 use std::collections::BTreeMap;
 
 /// Width of a panel, and height of its plot, in pixels.

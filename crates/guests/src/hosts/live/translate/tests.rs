@@ -1,6 +1,6 @@
 use super::*;
 use crate::hosts::described::{self, HEAD, LINK_TABLE, of_link, of_traffic};
-use goodqueue_lab::plan::Plan;
+use goodqueue_lab::scenario::plan::Plan;
 use std::path::Path;
 
 fn refused(scenario: &str) -> Option<String> {

@@ -1,0 +1,52 @@
+//! Distributions of times over replications, for drawing.
+
+use crate::results::report::Cdf;
+use goodqueue_sim::{Outcome, SojournHistogram};
+
+/// Times of one run, or of several added up.
+#[derive(Clone, Debug, Default)]
+pub struct Distributions {
+    /// In the queue, by link.
+    pub sojourn: Vec<(String, SojournHistogram)>,
+    /// Round trips of probes, by group: those of echoes, where they are what is asked for.
+    pub round_trips: Vec<(String, SojournHistogram)>,
+}
+
+impl Distributions {
+    /// Collects the distributions of one run.
+    #[must_use]
+    pub fn of(outcome: Outcome) -> Self {
+        let is_probed = |group: usize| outcome.flows.iter().any(|flow| flow.is_probe && flow.group as usize == group);
+        let round_trips = outcome.groups.into_iter().enumerate().filter(|(number, _)| is_probed(*number));
+        Self {
+            sojourn: outcome.links.into_iter().map(|link| (link.name, link.sojourn)).collect(),
+            round_trips: round_trips.map(|(_, group)| (group.name, group.rtt)).collect(),
+        }
+    }
+
+    /// Adds those of another replication of the same point.
+    pub fn add(&mut self, other: Self) {
+        add(&mut self.sojourn, other.sojourn);
+        add(&mut self.round_trips, other.round_trips);
+    }
+
+    /// To be drawn: of times in the queue, and of round trips.
+    #[must_use]
+    pub fn cdfs(&self) -> [Vec<Cdf>; 2] {
+        [&self.sojourn, &self.round_trips]
+            .map(|all| all.iter().map(|(name, histogram)| Cdf::new(name.as_str(), histogram)).collect())
+    }
+}
+
+/// Adds `others` to `sums`: both have the same subjects in the same order, unless nothing has been
+/// added yet.
+fn add(sums: &mut Vec<(String, SojournHistogram)>, others: Vec<(String, SojournHistogram)>) {
+    if sums.is_empty() {
+        *sums = others;
+        return;
+    }
+    for ((_, sum), (_, histogram)) in sums.iter_mut().zip(others) {
+        // Both have the same precision, and the sum grows as needed, so adding cannot fail.
+        let _ = sum.add(histogram);
+    }
+}

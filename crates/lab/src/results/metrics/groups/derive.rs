@@ -1,0 +1,182 @@
+//! The derivation of a group's figures from the outcomes of its flows.
+
+use super::super::{quantile_s, ratio};
+use super::{Group, voice};
+use crate::results::statistics::jain;
+use goodqueue_base::units::Duration;
+use goodqueue_sim::trace::nearest_rank;
+use goodqueue_sim::{CallOutcome, Content, FlowOutcome, GroupOutcome, SojournHistogram, TransferOutcome, VideoOutcome};
+
+/// A probe is late from this time above the base round-trip time on. Our choice: half of what a
+/// conversation tolerates in one direction (ITU-T G.114: 150 to 200 ms with devices).
+const LATE: Duration = Duration::ms(100);
+
+/// Jain's index of the goodputs of two flows or more.
+pub(super) fn jain_among(flows: &[&FlowOutcome]) -> Option<f64> {
+    let goodputs = || flows.iter().filter(|flow| !flow.is_probe).map(|flow| flow.delivered_bytes as f64);
+    (goodputs().count() > 1).then(|| jain(goodputs()))?
+}
+
+pub(super) fn mean_s(times: &SojournHistogram) -> Option<f64> {
+    (!times.is_empty()).then(|| times.mean() / 1e9)
+}
+
+pub(super) fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+impl<'a> Group<'a> {
+    /// The group of these flows over a measured part of this length, on a path of this base
+    /// round-trip time.
+    pub(in crate::results::metrics) fn new(
+        outcome: &'a GroupOutcome,
+        flows: Vec<&'a FlowOutcome>,
+        span: Duration,
+        base_rtt: Option<Duration>,
+    ) -> Self {
+        let mut completions: Vec<Duration> = flows.iter().filter_map(|flow| flow.completion).collect();
+        completions.sort_unstable();
+        let calls: Vec<&CallOutcome> = outcome.calls.iter().filter(|call| call.received > 0).collect();
+        let speech = calls.iter().filter(|call| call.content == Content::Voice);
+        let ratings = speech.map(|call| voice::r_factor(call)).collect();
+        Self { outcome, flows, span, base_rtt, completions, calls, ratings }
+    }
+
+    /// The share of round trips of probes, or of one-way delays of games, above this.
+    pub(super) fn above(&self, limit: Duration) -> Option<f64> {
+        let is_game = self.outcome.calls.iter().any(|call| call.content == Content::Game);
+        let times = match self.flows.iter().any(|flow| flow.is_probe) {
+            true => &self.outcome.rtt,
+            false if is_game => &self.outcome.one_way_delay,
+            false => return None,
+        };
+        ratio(times.len() - times.count_between(0, limit.as_nanos()), times.len())
+    }
+
+    /// The share of probes that were lost or answered late.
+    pub(super) fn late_probes(&self) -> Option<f64> {
+        let limit = self.base_rtt.filter(|_| self.flows.iter().any(|flow| flow.is_probe))? + LATE;
+        let times = &self.outcome.rtt;
+        let late = times.len() - times.count_between(0, limit.as_nanos());
+        let lost = self.dropped()?.min(self.sent());
+        ratio(late + lost, times.len() + lost)
+    }
+
+    pub(super) fn round_trips_per_minute(&self) -> Option<f64> {
+        let times = &self.outcome.rtt;
+        let kept = (times.len() as f64 * 0.95).ceil() as u64;
+        self.flows.iter().find(|flow| flow.is_probe)?;
+        let (mut left, mut sum) = (kept, 0.0);
+        for bucket in times.iter_recorded() {
+            let count = bucket.count_at_value().min(left);
+            sum += count as f64 * times.median_equivalent(bucket.value_iterated_to()) as f64 / 1e9;
+            left -= count;
+        }
+        (kept > 0 && sum > 0.0).then(|| 60.0 * kept as f64 / sum)
+    }
+
+    pub(super) fn per_second(&self, amount: f64) -> Option<f64> {
+        (!self.span.is_zero()).then(|| amount / self.span.as_secs_f64())
+    }
+
+    pub(super) fn sum(&self, count: fn(&FlowOutcome) -> u64) -> u64 {
+        self.flows.iter().map(|flow| count(flow)).sum()
+    }
+
+    /// The sum of what is known of every flow; `None` where it is not.
+    pub(super) fn sum_known(&self, count: fn(&FlowOutcome) -> Option<u64>) -> Option<u64> {
+        self.flows.iter().map(|flow| count(flow)).sum()
+    }
+
+    pub(super) fn sent(&self) -> u64 {
+        self.sum(|flow| flow.sent_packets)
+    }
+
+    pub(super) fn dropped(&self) -> Option<u64> {
+        self.sum_known(|flow| flow.dropped_packets)
+    }
+
+    pub(super) fn loss_runs(&self) -> u64 {
+        self.sum(|flow| flow.loss_runs)
+    }
+
+    pub(super) fn longest_loss_run(&self) -> Option<f64> {
+        let longest = self.flows.iter().map(|flow| flow.longest_loss_run).max().unwrap_or(0);
+        (self.loss_runs() > 0).then_some(longest as f64)
+    }
+
+    pub(super) fn transfers(&self) -> Option<&TransferOutcome> {
+        self.outcome.transfers.as_ref()
+    }
+
+    /// Transfers whose times stand for those of the flows, which do not end.
+    pub(super) fn transfers_for_flows(&self) -> Option<&TransferOutcome> {
+        self.transfers().filter(|_| self.completions.is_empty())
+    }
+
+    pub(super) fn completed(&self) -> u64 {
+        self.transfers_for_flows().map_or(self.completions.len() as u64, |transfers| transfers.complete)
+    }
+
+    pub(super) fn completion(&self, percent: usize) -> Option<f64> {
+        match self.transfers_for_flows() {
+            Some(transfers) => quantile_s(&transfers.completion, percent as f64 / 100.0),
+            None => nearest_rank(&self.completions, percent).map(Duration::as_secs_f64),
+        }
+    }
+
+    /// The quantile of the completion times of one size class.
+    pub(super) fn by_size(&self, class: usize, q: f64) -> Option<f64> {
+        quantile_s(self.transfers()?.by_size.get(class)?, q)
+    }
+
+    pub(super) fn slowdown(&self, q: f64) -> Option<f64> {
+        let slowdown = &self.transfers()?.slowdown_millionths;
+        (!slowdown.is_empty()).then(|| slowdown.value_at_quantile(q) as f64 / 1e6)
+    }
+
+    pub(super) fn mean_slowdown(&self) -> Option<f64> {
+        let slowdown = &self.transfers()?.slowdown_millionths;
+        (!slowdown.is_empty()).then(|| slowdown.mean() / 1e6)
+    }
+
+    /// Transfers of sessions, where there were any.
+    pub(super) fn sessions(&self) -> Option<&TransferOutcome> {
+        self.transfers().filter(|transfers| transfers.begun + transfers.refused > 0)
+    }
+
+    pub(super) fn video_seconds(&self, span: fn(&VideoOutcome) -> Duration) -> f64 {
+        self.outcome.videos.iter().map(|video| span(video).as_secs_f64()).sum()
+    }
+
+    pub(super) fn video_bitrate(&self) -> Option<f64> {
+        let media = self.video_seconds(|video| video.media);
+        let bits: f64 = self.outcome.videos.iter().map(|video| video.media_bits as f64).sum();
+        (media > 0.0).then(|| bits / media)
+    }
+
+    pub(super) fn rebuffering(&self) -> Option<f64> {
+        let (played, stalled) = (self.video_seconds(|video| video.played), self.video_seconds(|video| video.stalled));
+        (played + stalled > 0.0).then(|| stalled / (played + stalled))
+    }
+
+    pub(super) fn per_video(&self, count: fn(&VideoOutcome) -> u64) -> Option<f64> {
+        let videos = &self.outcome.videos;
+        let sum: f64 = videos.iter().map(|video| count(video) as f64).sum();
+        (!videos.is_empty()).then(|| sum / videos.len() as f64)
+    }
+
+    pub(super) fn sum_calls(&self, count: fn(&CallOutcome) -> u64) -> u64 {
+        self.calls.iter().map(|call| count(call)).sum()
+    }
+
+    /// A delay above the least one, mean over calls.
+    pub(super) fn jitter(&self, delay: fn(&CallOutcome) -> Duration) -> Option<f64> {
+        let above = |call: &&CallOutcome| delay(call).saturating_sub(call.delay_min).as_secs_f64();
+        mean(&self.calls.iter().map(above).collect::<Vec<_>>())
+    }
+
+    pub(super) fn scores(&self) -> Vec<f64> {
+        self.ratings.iter().map(|r| voice::mos(*r)).collect()
+    }
+}

@@ -1,0 +1,427 @@
+//! The answer: the choice, what people get under it, and how sure it is.
+
+pub mod checked;
+pub mod words;
+
+use self::checked::Check;
+use crate::results::experience::{Activity, advantage};
+use crate::results::statistics::Figure;
+use crate::run::recommend::Question;
+use crate::run::recommend::candidates::{Candidate, Choice};
+use crate::run::recommend::corners::{Corner, Factor, Line};
+use crate::run::recommend::race::{Block, Order, behind, contender, figure, standing};
+use crate::verdict::rule::{Key, Standing};
+use crate::verdict::{Policy, words as plain};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+/// Name and version of the form of [`Recommendation`] as JSON.
+pub const SCHEMA: &str = "goodqueue.recommendation/1";
+
+/// A candidate and what it gave so far.
+#[derive(Clone, Debug)]
+pub struct Tried {
+    /// The candidate that was tried.
+    pub candidate: Candidate,
+    /// One entry for each corner and round, in the order in which they were run.
+    pub blocks: Vec<Block>,
+    /// The round after which it was significantly worse; `None` while it is not.
+    pub dropped: Option<u32>,
+}
+
+impl Tried {
+    /// A candidate that has not been run.
+    #[must_use]
+    pub const fn new(candidate: Candidate) -> Self {
+        Self { candidate, blocks: Vec::new(), dropped: None }
+    }
+
+    /// Whether it still runs and lacks the blocks of this round.
+    #[must_use]
+    pub fn wants(&self, round: u32, corners: usize) -> bool {
+        self.dropped.is_none() && self.blocks.len() <= round as usize * corners
+    }
+
+    fn utilization(&self, direction: usize) -> Figure {
+        Figure::of(self.blocks.iter().map(|block| block.links[direction].utilization))
+    }
+
+    /// The candidate as the rule sees it.
+    #[must_use]
+    pub fn contender(&self) -> crate::verdict::rule::Candidate<'_> {
+        contender(&self.candidate, &self.blocks)
+    }
+}
+
+/// Tells for each candidate whether it satisfies the policy, compared with the best queue among
+/// them. The line as it is takes part without setting the bound: its utilization is bought with its
+/// delay.
+#[must_use]
+pub fn satisfying(policy: &Policy, all: &[&Tried]) -> Vec<bool> {
+    let queues: Vec<_> = all.iter().filter(|one| one.candidate.shaped.is_some()).map(|one| one.contender()).collect();
+    let links = ["down", "up"];
+    all.iter().map(|one| policy.refuses(&one.contender(), &queues, &links).is_none()).collect()
+}
+
+/// A candidate in an answer.
+#[derive(Clone, Debug, Serialize)]
+pub struct Setup {
+    /// The label of the candidate.
+    pub label: String,
+    /// The queue toward the user, as a scenario's.
+    pub down: Value,
+    /// The queue from the user, as a scenario's.
+    pub up: Value,
+    /// The shaped rate in per cent of the measured one; `None` where nothing is shaped.
+    pub shape_percent: Option<f64>,
+    /// The shaped rate toward the user in bit/s.
+    pub rate_down_bit_s: Option<u64>,
+    /// The shaped rate from the user in bit/s.
+    pub rate_up_bit_s: Option<u64>,
+    /// The figures that people get: activity, figure, mean with interval over corners and seeds.
+    pub experience: Map<String, Value>,
+    /// Utilization of the line in each direction.
+    pub utilization: [Figure; 2],
+    /// The candidate that was tried.
+    #[serde(skip)]
+    pub candidate: Candidate,
+    /// The results at each corner with each seed.
+    #[serde(skip)]
+    pub blocks: Vec<Block>,
+}
+
+/// A figure by which candidates were compared.
+#[derive(Clone, Debug, Serialize)]
+pub struct Deciding {
+    /// Whose figure it is.
+    pub activity: &'static str,
+    /// The figure.
+    pub metric: &'static str,
+    /// The name of the figure in sentences.
+    pub words: String,
+    /// The quantity that it measures: `time`, `rate`, `ratio`, `number`.
+    pub quantity: &'static str,
+}
+
+/// The worst corner of the choice by one figure.
+#[derive(Clone, Debug, Serialize)]
+pub struct Regret {
+    /// Whose figure it is.
+    pub activity: &'static str,
+    /// The figure.
+    pub metric: &'static str,
+    /// The corner in words.
+    pub corner: String,
+    /// The choice's mean there.
+    pub choice: f64,
+    /// The best candidate's mean there.
+    pub best: f64,
+    /// The best candidate there.
+    pub best_is: String,
+    /// Whether the difference is more than the margin with 95 % confidence.
+    pub significant: bool,
+    /// The figure as people read it.
+    #[serde(skip)]
+    pub words: String,
+    /// The choice's mean as people read it.
+    #[serde(skip)]
+    pub choice_said: String,
+    /// The best candidate's mean as people read it.
+    #[serde(skip)]
+    pub best_said: String,
+}
+
+/// A candidate that may be better or worse.
+#[derive(Clone, Debug, Serialize)]
+pub struct Open {
+    /// The candidate with its figures.
+    #[serde(flatten)]
+    pub setup: Setup,
+    /// The figure in which it seems worse.
+    pub metric: String,
+    /// By how much, with the interval that does not settle it.
+    pub behind: Figure,
+}
+
+/// A measurement that would change the choice.
+#[derive(Clone, Debug, Serialize)]
+pub struct Measurement {
+    /// The factor that is not known.
+    pub factor: Factor,
+    /// The measurement to make.
+    pub measure: &'static str,
+    /// The low value of the factor.
+    pub low: String,
+    /// The high value of the factor.
+    pub high: String,
+    /// The choice if the quantity is at its low value.
+    pub if_low: String,
+    /// The choice if it is at its high value.
+    pub if_high: String,
+}
+
+/// An answer.
+#[derive(Clone, Debug, Serialize)]
+pub struct Recommendation {
+    /// Name and version of this form.
+    pub schema: &'static str,
+    /// Version of the program.
+    pub version: &'static str,
+    /// The answer in words.
+    pub text: String,
+    /// The candidate to set up.
+    pub choice: Setup,
+    /// The choice's shaped rate in per cent of the measured one.
+    pub shape_percent: Option<f64>,
+    /// The figures that people get under the choice.
+    pub experience: Map<String, Value>,
+    /// The figures by which candidates were compared, in their order.
+    pub deciding: Vec<Deciding>,
+    /// The line with nothing set up.
+    pub without: Setup,
+    /// Candidates that are as good for everybody on the line.
+    pub alternatives: Vec<Setup>,
+    /// Candidates of which the runs do not say whether they are worse.
+    pub undetermined: Vec<Open>,
+    /// The corners at which the choice does worst, by each figure that decides.
+    pub regret: Vec<Regret>,
+    /// The measurement that would change the choice; `None` if none would.
+    pub measure_next: Option<Measurement>,
+    /// The policy in words.
+    pub policy: String,
+    /// The question.
+    pub line: Value,
+    /// Groups of the mix that would take too much of the line, and by how much.
+    pub left_out: Vec<String>,
+    /// Corners that were tried.
+    pub corners: Vec<String>,
+    /// Candidates that were tried.
+    pub candidates: usize,
+    /// Runs that were made.
+    pub runs: usize,
+    /// Root of all randomness.
+    pub seed: u64,
+    /// The line with the choice at its first corner, as a scenario file.
+    pub scenario: String,
+    /// The answer on another host; `None` unless it was asked for.
+    pub check: Option<Check>,
+    /// All candidates with what they gave, in the order of the search.
+    #[serde(skip)]
+    pub tried: Vec<Tried>,
+    /// The figures that decided, in their order.
+    #[serde(skip)]
+    pub keys: Vec<Key>,
+}
+
+/// The result of a search.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// Nothing set up, on the same line.
+    pub nothing: Tried,
+    /// The candidates of the last race.
+    pub all: Vec<Tried>,
+    /// Those that did not come so far.
+    pub dropped: Vec<Tried>,
+    /// The order of `all`.
+    pub order: Order,
+    /// The figures that decided.
+    pub keys: Vec<Key>,
+    /// The line with the choice, as a scenario file.
+    pub scenario: String,
+    /// Groups of the mix that are left out, in words.
+    pub left_out: Vec<String>,
+}
+
+/// Puts an answer together.
+#[must_use]
+pub(crate) fn answer(question: &Question, corners: &[Corner], found: Found) -> Recommendation {
+    let Found { nothing, all, dropped, order, keys, scenario, left_out } = found;
+    let best = &all[order.best];
+    let runs = all.iter().chain(&dropped).map(|one| one.blocks.len()).sum();
+    let choice = setup(question, best);
+    let alternatives: Vec<Setup> = order.as_good.iter().map(|place| setup(question, &all[*place])).collect();
+    let undetermined: Vec<Open> = order.open.iter().filter_map(|place| open(question, &keys, &all[*place], best)).collect();
+    let everybody: Vec<&Tried> = all.iter().chain(&dropped).collect();
+    let regret = regret(&keys, corners, best, &everybody);
+    let measure_next = measurement(&question.line, &keys, corners, best, &all);
+    let mut recommendation = Recommendation {
+        schema: SCHEMA,
+        version: env!("CARGO_PKG_VERSION"),
+        text: String::new(),
+        shape_percent: choice.shape_percent,
+        experience: choice.experience.clone(),
+        choice,
+        deciding: keys.iter().map(deciding).collect(),
+        without: setup(question, &nothing),
+        alternatives,
+        undetermined,
+        regret,
+        measure_next,
+        policy: question.policy.to_string(),
+        line: line(question),
+        left_out,
+        corners: corners.iter().map(ToString::to_string).collect(),
+        candidates: all.len() + dropped.len(),
+        runs,
+        seed: question.seed,
+        scenario,
+        check: None,
+        tried: everybody.into_iter().cloned().collect(),
+        keys: keys.clone(),
+    };
+    recommendation.text = words::text(&recommendation, question, best, &nothing);
+    recommendation
+}
+
+fn setup(question: &Question, tried: &Tried) -> Setup {
+    let Candidate { down, up, .. } = &tried.candidate;
+    let rate = |measured| tried.candidate.shaped_rate(measured).map(goodqueue_base::units::Rate::as_bit_s);
+    Setup {
+        label: tried.candidate.to_string(),
+        down: queue(down),
+        up: queue(up),
+        shape_percent: tried.candidate.percent(),
+        rate_down_bit_s: rate(question.line.down),
+        rate_up_bit_s: rate(question.line.up),
+        experience: experience(&tried.blocks),
+        utilization: [0, 1].map(|direction| tried.utilization(direction)),
+        candidate: tried.candidate.clone(),
+        blocks: tried.blocks.clone(),
+    }
+}
+
+fn deciding(key: &Key) -> Deciding {
+    let Key { activity, about, .. } = key;
+    Deciding { activity: activity.name(), metric: about.name, words: plain::heading(about), quantity: about.quantity.name() }
+}
+
+fn queue(choice: &Choice) -> Value {
+    let mut table = Map::from_iter([("kind".to_owned(), json!(choice.kind))]);
+    for (name, time) in &choice.parameters {
+        table.insert((*name).to_owned(), json!(time.to_string()));
+    }
+    Value::Object(table)
+}
+
+/// Every figure of every activity over the blocks; of several groups of one activity the worst.
+fn experience(blocks: &[Block]) -> Map<String, Value> {
+    let groups = || blocks.iter().flat_map(|block| &block.groups);
+    let of = |activity: &Activity| groups().any(|group| group.activity == *activity);
+    let figures = |activity: Activity| {
+        let figure = |(place, metric): (usize, &crate::results::experience::ExperienceMetric)| {
+            let value = |block: &Block| {
+                let own = block.groups.iter().filter(|group| group.activity == activity);
+                own.filter_map(|group| group.values[place]).min_by(|a, b| advantage(&metric.about, *a, *b).total_cmp(&0.0))
+            };
+            let figure = Figure::of(blocks.iter().map(value));
+            figure.mean.map(|_| (metric.about.name.to_owned(), json!(figure)))
+        };
+        activity.metrics().iter().enumerate().filter_map(figure).collect::<Map<_, _>>()
+    };
+    Activity::ALL.into_iter().filter(of).map(|activity| (activity.name().to_owned(), Value::Object(figures(activity)))).collect()
+}
+
+/// The first figure by which a candidate seems worse than the best.
+fn open(question: &Question, keys: &[Key], one: &Tried, best: &Tried) -> Option<Open> {
+    let key = keys.iter().find(|key| standing(key, &one.blocks, &best.blocks) == Standing::Open)?;
+    Some(Open {
+        setup: setup(question, one),
+        metric: format!("{} {}", key.activity.name(), plain::heading(key.about)),
+        behind: behind(key, &one.blocks, &best.blocks),
+    })
+}
+
+fn at(blocks: &[Block], corner: usize) -> Vec<Block> {
+    blocks.iter().filter(|block| block.corner == corner).cloned().collect()
+}
+
+/// The blocks of a corner, as many as the other candidate has there: with the same seeds.
+fn shared(blocks: &[Block], others: &[Block], corner: usize) -> Vec<Block> {
+    let mut own = at(blocks, corner);
+    own.truncate(at(others, corner).len());
+    own
+}
+
+/// For each figure that decides, the corner at which another candidate is better by most of its
+/// margins; corners where none is better by a margin are left out.
+fn regret(keys: &[Key], corners: &[Corner], best: &Tried, all: &[&Tried]) -> Vec<Regret> {
+    let worst = |key: &Key| {
+        let at_corner = |corner: usize| {
+            // Candidates that were dropped early have fewer seeds; the choice is held against them
+            // with the same ones.
+            let margins = |one: &Tried| {
+                let (theirs, own) = (at(&one.blocks, corner), at(&best.blocks, corner));
+                let margin = key.margin.around(figure(key, &theirs).mean?).max(f64::MIN_POSITIVE);
+                Some(behind(key, &own, &theirs).mean? / margin)
+            };
+            let leads = all.iter().filter_map(|one| Some((margins(one)?, *one)));
+            let (margins, who) = leads.max_by(|a, b| a.0.total_cmp(&b.0))?;
+            let own = figure(key, &shared(&best.blocks, &who.blocks, corner)).mean?;
+            Some((margins, corner, own, figure(key, &at(&who.blocks, corner)).mean?, who))
+        };
+        let (margins, corner, choice, top, who) = (0..corners.len()).filter_map(at_corner).max_by(|a, b| a.0.total_cmp(&b.0))?;
+        (margins > 1.0).then(|| Regret {
+            activity: key.activity.name(),
+            metric: key.about.name,
+            corner: corners[corner].to_string(),
+            choice,
+            best: top,
+            best_is: who.candidate.to_string(),
+            significant: standing(key, &at(&best.blocks, corner), &at(&who.blocks, corner)) == Standing::Worse,
+            words: plain::heading(key.about),
+            choice_said: plain::figure(key.about, figure(key, &shared(&best.blocks, &who.blocks, corner))),
+            best_said: plain::figure(key.about, figure(key, &at(&who.blocks, corner))),
+        })
+    };
+    keys.iter().filter_map(worst).collect()
+}
+
+/// The unknown quantity whose value would change the choice by most: for each of its values the
+/// candidates are ranked at the corners that have it.
+fn measurement(line: &Line, keys: &[Key], corners: &[Corner], best: &Tried, all: &[Tried]) -> Option<Measurement> {
+    let gain = |factor: Factor| {
+        let side = |high: bool| {
+            let keep = |one: &Tried| -> Vec<Block> {
+                one.blocks.iter().filter(|block| corners[block.corner].is_high(factor) == high).cloned().collect()
+            };
+            let lists: Vec<Vec<Block>> = all.iter().map(keep).collect();
+            let contenders: Vec<_> = all.iter().zip(&lists).map(|(one, blocks)| (&one.candidate, blocks.as_slice())).collect();
+            let order = Order::of(keys, &contenders)?;
+            let own = keep(best);
+            // Margins by which the best of this side leads the choice, in the first figure in which
+            // it does.
+            let lead = keys.iter().map(|key| {
+                let behind = behind(key, &own, &lists[order.best]);
+                let margin = key.margin.around(figure(key, &lists[order.best]).mean.unwrap_or(0.0));
+                let clear = behind.mean.unwrap_or(0.0) - behind.ci95.unwrap_or(f64::INFINITY);
+                if clear > 0.0 { clear / margin.max(f64::MIN_POSITIVE) } else { 0.0 }
+            });
+            Some((lead.fold(0.0, f64::max), all[order.best].candidate.to_string()))
+        };
+        let ((low, if_low), (high, if_high)) = (side(false)?, side(true)?);
+        let gain = low.max(high);
+        if gain <= 1.0 || if_low == if_high {
+            return None;
+        }
+        let value = |high: bool| corners.iter().find(|corner| corner.is_high(factor) == high).map(|corner| corner.value(factor));
+        let (low, high) = (value(false)?, value(true)?);
+        Some((gain, Measurement { factor, measure: factor.measurement(), low, high, if_low, if_high }))
+    };
+    let gains = line.unknown().into_iter().filter_map(gain);
+    gains.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, measurement)| measurement)
+}
+
+fn line(question: &Question) -> Value {
+    let Line { down, up, varies, rtt, buffer, flows, control } = &question.line;
+    json!({
+        "down_bit_s": down.as_bit_s(),
+        "up_bit_s": up.as_bit_s(),
+        "varies": varies,
+        "rtt_s": [rtt.low.as_secs_f64(), rtt.high.as_secs_f64()],
+        "buffer_s": [buffer.low.as_secs_f64(), buffer.high.as_secs_f64()],
+        "flows": [flows.low, flows.high],
+        "control": [control.low, control.high],
+        "mix": question.mix.name,
+        "hardware": question.hardware.name(),
+    })
+}

@@ -1,0 +1,120 @@
+//! The answer in words.
+
+use crate::results::statistics::Figure;
+use crate::run::recommend::Question;
+use crate::run::recommend::answer::{Recommendation, Tried};
+use crate::run::recommend::candidates::Hardware;
+use crate::run::recommend::race::{self, Block};
+use crate::verdict::rule::Key;
+use crate::verdict::words::{capital, figure, heading, list_up_to};
+use crate::verdict::{by_who, cannot_carry, effect};
+use goodqueue_base::units::Rate;
+
+/// More names make a line hard to read.
+const MAX_NAMES: usize = 6;
+
+/// Two sentences, a blank line, and details in a line each.
+pub fn text(answer: &Recommendation, question: &Question, best: &Tried, nothing: &Tried) -> String {
+    let keys = &answer.keys;
+    let (before, after) = (nothing.contender(), best.contender());
+    let mut first = match rates(best, question) {
+        Some(rates) => rates,
+        None => "Leave it as it is: nothing that was tried does noticeably better".to_owned(),
+    };
+    if let Some(cannot) = cannot_carry(keys, &after) {
+        first = format!("This line cannot {cannot}; no queue can change that, and the least bad is this: {first}");
+    }
+    let mut details = vec![format!("With it: {}.", got(keys, &best.blocks))];
+    if best.candidate.shaped.is_some() {
+        details.push(format!("With nothing set up: {}.", got(keys, &nothing.blocks)));
+    }
+    details.extend(question.unit.under_load([("with it", &after), ("with nothing set up", &before)].into_iter()));
+    if answer.corners.len() > 1 {
+        details.push(format!("Averages over {} extreme cases; in parentheses the best to the worst case.", answer.corners.len()));
+    }
+    let named = |names: Vec<String>| (!names.is_empty()).then(|| list_up_to(names, MAX_NAMES));
+    let alternatives = named(answer.alternatives.iter().map(|one| one.label.clone()).collect());
+    details.extend(alternatives.map(|names| format!("As good: {names}; choose whichever is easier to set.")));
+    let open = named(answer.undetermined.iter().map(|one| one.setup.label.clone()).collect());
+    details.extend(open.map(|names| format!("Perhaps as good: {names}; the difference is too small for us to tell.")));
+    for worst in answer.regret.iter().filter(|worst| worst.significant && worst.activity != "bulk") {
+        details.push(format!(
+            "At {}, {} does better: {} {} {} instead of {}.",
+            worst.corner, worst.best_is, worst.activity, worst.words, worst.best_said, worst.choice_said
+        ));
+    }
+    details.extend(answer.measure_next.as_ref().map(|next| {
+        format!("If {} is {}, choose {}; if it is {}, {}.", next.measure, next.low, next.if_low, next.high, next.if_high)
+    }));
+    details.extend(answer.left_out.iter().map(|left| format!("{}.", capital(left))));
+    let effect = effect(keys, ("nothing set up", &before), ("it", &after));
+    format!("{first}. {effect}\n\n{}", details.join("\n"))
+}
+
+/// The results that people get, figure by figure.
+fn got(keys: &[Key], blocks: &[Block]) -> String {
+    by_who(keys, |key| format!("{} {}", heading(key.about), value(key, blocks)))
+}
+
+/// The settings to apply, in the words of the device; `None` where nothing is shaped.
+fn rates(best: &Tried, question: &Question) -> Option<String> {
+    let shaped = |measured: Rate| best.candidate.shaped_rate(measured);
+    let (down, up) = (shaped(question.line.down)?, shaped(question.line.up)?);
+    let candidate = &best.candidate;
+    let queues = match candidate.down == candidate.up {
+        true => candidate.down.to_string(),
+        false => format!("{} down and {} up", candidate.down, candidate.up),
+    };
+    Some(match question.hardware {
+        Hardware::OpenWrt => {
+            format!(
+                "Set SQM ({queues}) to {} kbit/s down and {} up",
+                thousands(down.as_bit_s() / 1000),
+                thousands(up.as_bit_s() / 1000)
+            )
+        }
+        _ => format!("Set up {queues} and shape to {down} down and {up} up"),
+    })
+}
+
+/// `45,000`.
+fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// The mean, with its interval on a line that is known and with its range over the corners on any
+/// other.
+#[must_use]
+pub fn value(key: &Key, blocks: &[Block]) -> String {
+    let plain = |mean: f64| figure(key.about, Figure { mean: Some(mean), ci95: None, n: 1 });
+    match (range(key, blocks), race::figure(key, blocks).mean) {
+        (Some([low, high]), Some(mean)) if plain(low) != plain(high) => {
+            format!("{} ({} to {})", plain(mean), plain(low), plain(high))
+        }
+        _ => figure(key.about, race::figure(key, blocks)),
+    }
+}
+
+/// The least and the most of the corners' means; `None` with one corner.
+#[must_use]
+pub fn range(key: &Key, blocks: &[Block]) -> Option<[f64; 2]> {
+    let corners = blocks.iter().map(|block| block.corner).max().unwrap_or(0) + 1;
+    let mean = |corner: usize| {
+        let own: Vec<Block> = blocks.iter().filter(|block| block.corner == corner).cloned().collect();
+        race::figure(key, &own).mean
+    };
+    let means: Vec<f64> = (0..corners).filter_map(mean).collect();
+    let of = |pick: fn(f64, f64) -> f64| means.iter().copied().reduce(pick);
+    if corners < 2 {
+        return None;
+    }
+    Some([of(f64::min)?, of(f64::max)?])
+}

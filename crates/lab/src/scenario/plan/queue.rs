@@ -1,0 +1,340 @@
+//! A queue: its algorithm with parameters, marking or dropping, and its limit.
+
+use super::Known;
+use super::params;
+use super::reader::{self, Field, Table};
+use super::tree::{Node, Value as Tree};
+use crate::quantity;
+use crate::scenario::diagnostic::{Fault, Origin};
+use goodqueue_aqm::algo::tail_drop::Counting;
+use goodqueue_aqm::custom::CustomKind;
+use goodqueue_aqm::spec::{KindAndParams, KindSpec, LinkFacts, ParamError, Size, Value};
+use goodqueue_aqm::{EcnPolicy, Limit, algo, sched};
+use goodqueue_base::units::{Duration, Packets, Rate};
+use goodqueue_sim::QueueSpec;
+use std::sync::Arc;
+
+/// The queue in front of a transmitter.
+#[derive(Clone, Debug)]
+pub struct Queue {
+    /// The kind of queue.
+    pub kind: &'static KindSpec,
+    /// Given parameters, already checked.
+    pub params: Vec<(&'static str, Value)>,
+    /// The algorithm or queue that it contains, for kinds that contain one.
+    pub of: Option<KindAndParams>,
+    /// Builds it, when the kind is one of the program's own.
+    pub own: Option<Arc<dyn CustomKind>>,
+    /// Mark or drop.
+    pub ecn: EcnPolicy,
+    /// Hard limit.
+    pub limit: Limit,
+    /// Whether the limit is the queue's own setting, as against the link's buffer.
+    pub limit_is_own: bool,
+}
+
+impl Queue {
+    /// The kind, followed by a colon and the algorithm or queue that it contains: `codel`,
+    /// `fair:pie`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.kind.name_over(self.of.as_ref())
+    }
+
+    /// Whether the queue can mark.
+    #[must_use]
+    pub fn marks(&self) -> bool {
+        self.kind.marks_over(self.of.as_ref())
+    }
+}
+
+/// Under which keys of the link a queue is described.
+#[derive(Clone, Copy)]
+pub(super) struct Names {
+    pub(super) queue: &'static str,
+    pub(super) buffer: &'static str,
+}
+
+/// When a direction needs a queue with a limit.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Need {
+    /// In any case.
+    Always,
+    /// Because traffic goes that way.
+    ForTraffic,
+    /// Only when the file describes one.
+    IfGiven,
+}
+
+/// A queue as written, before its limit is known in packets and bytes.
+pub(super) struct Draft {
+    names: Names,
+    chosen: KindAndParams,
+    own: Option<Arc<dyn CustomKind>>,
+    ecn: EcnPolicy,
+    /// The limit, with the key it stands under and where.
+    limit: Option<(quantity::Buffer, String, Origin)>,
+    limit_is_own: bool,
+    /// The unit that the limit counts, where the name of the kind says so.
+    counting: Option<Counting>,
+    /// Whether the file gives a `queue` or a `buffer`.
+    given: bool,
+    node: Option<Node>,
+    path: String,
+}
+
+/// There are too many to name them in a message.
+const SEE_LIST: &str = "`gq list aqm` names those there are";
+
+/// More would not fit in memory.
+const MAX_PACKETS: u64 = 10_000_000;
+const MAX_BYTES: u64 = 16_000_000_000;
+
+impl Draft {
+    /// Reads `queue` and `buffer` (or `queue_up` and `buffer_up`) of a link.
+    pub(super) fn read(link: &Table<'_>, names: Names, known: &Known) -> Option<Self> {
+        let path = link.path_of(names.queue);
+        let node = link.get(names.queue).cloned();
+        let buffer_given = link.get(names.buffer).is_some();
+        let buffer = link.optional(names.buffer, with_place);
+        let Described { chosen, ecn, limit, counting } = match &node {
+            None => Described::plain(sched::TAIL_DROP, None),
+            Some(node) => read_queue(link, node, &path, known)?,
+        };
+        if buffer_given && buffer.is_none() {
+            return None;
+        }
+        let given = node.is_some() || buffer_given;
+        let own = known.own(chosen.kind.kind).cloned();
+        let limit_is_own = limit.is_some();
+        Some(Self { names, chosen, own, ecn, limit: limit.or(buffer), limit_is_own, counting, given, node, path })
+    }
+
+    /// Works out the limit and lets the algorithm check its parameters against the link.
+    ///
+    /// The outer `None` means a fault was found.
+    pub(super) fn finish(self, link: &Table<'_>, facts: &LinkFacts, base_rtt: Duration, need: Need) -> Option<Option<Queue>> {
+        if !self.given && need == Need::IfGiven {
+            return Some(None);
+        }
+        let Some((buffer, limit_path, limit_origin)) = &self.limit else {
+            let message = match need {
+                Need::ForTraffic => "is missing: traffic with direction = \"up\" needs a buffer in that direction",
+                _ => "is missing",
+            };
+            let help = format!("write for instance {} = \"1 bdp\", \"30 packets\", \"45 kB\" or \"50 ms\"", self.names.buffer);
+            link.fault(self.names.buffer, message.to_owned(), Some(help));
+            return None;
+        };
+        let limit = limit_of(*buffer, facts, base_rtt);
+        let limit = self.counting.map_or(limit, |counting| counting.count(limit, facts.mtu));
+        let too_small = limit.packets < Packets::new(1) || limit.bytes < facts.mtu;
+        let unlimited = (Limit::NONE.packets, Limit::NONE.bytes);
+        let too_large = (limit.packets != unlimited.0 && limit.packets.get() > MAX_PACKETS)
+            || (limit.bytes != unlimited.1 && limit.bytes.get() > MAX_BYTES);
+        if too_small || too_large {
+            let held = if limit.bytes == unlimited.1 { limit.packets.to_string() } else { limit.bytes.to_string() };
+            let message = format!(
+                "holds {held}: allowed 1 packet ({}) to {MAX_PACKETS} packets or {} GB",
+                facts.mtu,
+                MAX_BYTES / 1_000_000_000
+            );
+            link.faults().add(Fault::at(limit_origin, limit_path, message, None));
+            return None;
+        }
+        let facts = LinkFacts { limit, ..*facts };
+        self.check(link, &facts, &self.chosen, self.node.as_ref(), &self.path)?;
+        let KindAndParams { kind, params, of } = self.chosen;
+        Some(Some(Queue {
+            kind,
+            params,
+            of: of.map(|of| *of),
+            own: self.own,
+            ecn: self.ecn,
+            limit,
+            limit_is_own: self.limit_is_own,
+        }))
+    }
+
+    /// Builds what is within first, so that a fault of its own is found where it stands.
+    fn check(&self, link: &Table<'_>, facts: &LinkFacts, chosen: &KindAndParams, table: Option<&Node>, path: &str) -> Option<()> {
+        let KindAndParams { kind, params, of } = chosen;
+        if let Some(of) = of {
+            let inner = table.and_then(|node| node.entry("of")).map(|entry| &entry.node);
+            self.check(link, facts, of, inner, &format!("{path}.of"))?;
+        }
+        let (ecn, limit) = (self.ecn, facts.limit);
+        let queue = match &self.own {
+            Some(own) => QueueSpec::Own { kind: own.clone(), ecn, limit },
+            None => QueueSpec::Discipline { kind, params: params.clone(), of: of.as_deref().cloned(), ecn, limit },
+        };
+        queue.check(facts).map_err(|error| self.refuse(link, table, path, error)).ok()
+    }
+
+    /// A fault at the parameter in `table`, which stands at `path`, or at the table where the
+    /// parameter has its default.
+    fn refuse(&self, link: &Table<'_>, table: Option<&Node>, path: &str, error: ParamError) {
+        let Some(node) = table else {
+            link.fault(self.names.queue, error.message, None);
+            return;
+        };
+        let origin = node.entry(error.param).map_or(&node.origin, |entry| &entry.node.origin);
+        link.faults().add(Fault::at(origin, &format!("{path}.{}", error.param), error.message, None));
+    }
+}
+
+/// A queue's settings in a file.
+struct Described {
+    chosen: KindAndParams,
+    ecn: EcnPolicy,
+    limit: Option<(quantity::Buffer, String, Origin)>,
+    counting: Option<Counting>,
+}
+
+impl Described {
+    fn plain(kind: &'static KindSpec, counting: Option<Counting>) -> Self {
+        let chosen = KindAndParams::new(kind, Vec::new());
+        Self { ecn: policy(None, &chosen), chosen, limit: None, counting }
+    }
+}
+
+/// Reads `"codel"` or `{ kind = "codel", … }`.
+fn read_queue(link: &Table<'_>, node: &Node, path: &str, known: &Known) -> Option<Described> {
+    let faults = link.faults();
+    if let Tree::String(name) = &node.value {
+        let field = Field { node, path };
+        let kind = find_first(field, name, known).map_err(|fault| faults.add(fault)).ok()?;
+        if kind.needs_another() {
+            faults.add(Fault::at(&node.origin, &format!("{path}.of"), "is missing".to_owned(), Some(name_inner(kind))));
+            return None;
+        }
+        return Some(Described::plain(kind, Counting::of(name)));
+    }
+    if !matches!(node.value, Tree::Table(_)) {
+        faults.add(Field { node, path }.expected("a name like \"codel\" or a table like { kind = \"codel\" }"));
+        return None;
+    }
+    let table = Table::open(node, path, faults)?;
+    let (kind, counting) = table.required("kind", NAME_IT, |field| {
+        let name = reader::text(field)?;
+        find_first(field, name, known).map(|kind| (kind, Counting::of(name)))
+    })?;
+    let ecn = table.optional("ecn", reader::switch);
+    let limit = table.optional("limit", |field| read_limit(field, counting));
+    let whole = limit.is_some() == node.entry("limit").is_some() && ecn.is_some() == node.entry("ecn").is_some();
+    let of = read_inner(&table, kind);
+    let params = params::read_given(&table, kind.params);
+    table.finish(&format!("`{}`", kind.kind));
+    let chosen = KindAndParams { kind, params: params?, of: of? };
+    Some(Described { ecn: policy(ecn, &chosen), chosen, limit, counting }).filter(|_| whole)
+}
+
+/// The file's setting of marking, else the kind's default.
+fn policy(ecn: Option<bool>, chosen: &KindAndParams) -> EcnPolicy {
+    if ecn.unwrap_or_else(|| chosen.marks_unasked()) { EcnPolicy::Mark } else { EcnPolicy::Drop }
+}
+
+const NAME_IT: &str = "name the algorithm, for instance { kind = \"codel\" }";
+
+fn name_inner(kind: &KindSpec) -> String {
+    format!("name the algorithm it is over, for instance {{ kind = \"{}\", of = {{ kind = \"pie\" }} }}", kind.kind)
+}
+
+/// Reads the algorithm or queue that a queue contains: `of = "pie"` or `of = { kind = "pie", … }`.
+/// The outer `None` means a fault was found.
+fn read_inner(queue: &Table<'_>, outer: &'static KindSpec) -> Option<Option<Box<KindAndParams>>> {
+    if !outer.is_over_another() {
+        return Some(None);
+    }
+    match queue.get("of") {
+        Some(node) => read_named(queue, node, outer).map(|chosen| Some(Box::new(chosen))),
+        None if outer.needs_another() => {
+            queue.fault("of", "is missing".to_owned(), Some(name_inner(outer)));
+            None
+        }
+        None => Some(None),
+    }
+}
+
+fn read_named(queue: &Table<'_>, node: &Node, outer: &'static KindSpec) -> Option<KindAndParams> {
+    let find = if outer.needs_another() { find_algorithm } else { find_kind };
+    let (path, faults) = (queue.path_of("of"), queue.faults());
+    if let Tree::String(name) = &node.value {
+        let kind = find(Field { node, path: &path }, name).map_err(|fault| faults.add(fault)).ok()?;
+        if kind.needs_another() {
+            faults.add(Fault::at(&node.origin, &format!("{path}.of"), "is missing".to_owned(), Some(name_inner(kind))));
+            return None;
+        }
+        return Some(KindAndParams::new(kind, Vec::new()));
+    }
+    if !matches!(node.value, Tree::Table(_)) {
+        faults.add(Field { node, path: &path }.expected("a name like \"pie\" or a table like { kind = \"pie\" }"));
+        return None;
+    }
+    let table = Table::open(node, &path, faults)?;
+    let kind = table.required("kind", NAME_IT, |field| find(field, reader::text(field)?))?;
+    let of = read_inner(&table, kind);
+    let params = params::read_given(&table, kind.params);
+    for outside in ["ecn", "limit"] {
+        if node.entry(outside).is_some() {
+            let help = format!("write it next to the outermost `of`, not in it: all of `{}` shares it", outer.kind);
+            table.get(outside);
+            table.fault(outside, "belongs to the queue".to_owned(), Some(help));
+        }
+    }
+    table.finish(&format!("`{}`", kind.kind));
+    Some(KindAndParams { kind, params: params?, of: of? })
+}
+
+fn with_place(field: Field<'_>) -> Result<(quantity::Buffer, String, Origin), Fault> {
+    Ok((reader::buffer(field)?, field.path.to_owned(), field.node.origin.clone()))
+}
+
+/// A limit; by a name that says what it counts, as tc's do, it may be a bare number.
+fn read_limit(field: Field<'_>, counting: Option<Counting>) -> Result<(quantity::Buffer, String, Origin), Fault> {
+    let (Some(counting), Tree::Integer(number @ 1..)) = (counting, &field.node.value) else {
+        return with_place(field);
+    };
+    let size = match counting {
+        Counting::Packets => Size::Packets(*number as f64),
+        Counting::Bytes => Size::Bytes(*number as f64),
+    };
+    Ok((quantity::Buffer::Size(size), field.path.to_owned(), field.node.origin.clone()))
+}
+
+/// The outermost kind may be one of the program's own.
+fn find_first(field: Field<'_>, name: &str, known: &Known) -> Result<&'static KindSpec, Fault> {
+    known.own(name).map_or_else(|| find_kind(field, name), |own| Ok(own.spec()))
+}
+
+fn find_kind(field: Field<'_>, name: &str) -> Result<&'static KindSpec, Fault> {
+    sched::find(name).map_err(|unknown| field.fault(unknown.message(), Some(unknown.help())))
+}
+
+/// A kind that judges the packets of one queue, as against one of several queues.
+fn find_algorithm(field: Field<'_>, name: &str) -> Result<&'static KindSpec, Fault> {
+    let known = algo::KINDS.iter().flat_map(|kinds| kinds.iter());
+    if sched::kind(name).is_some() && known.clone().all(|spec| !spec.is_called(name)) {
+        let message = format!("`{name}` is a discipline of several queues, not the algorithm of one");
+        return Err(field.fault(message, Some(SEE_LIST.to_owned())));
+    }
+    params::find(field, name, known, "queue algorithm", SEE_LIST)
+}
+
+/// The nearest whole number. One that is too large stays below the largest, which stands for no
+/// limit.
+fn whole(amount: f64) -> u64 {
+    // `as` saturates.
+    ((amount + 0.5) as u64).min(u64::MAX - 1)
+}
+
+/// The limit that `buffer` sets on this link.
+pub(super) fn limit_of(buffer: quantity::Buffer, facts: &LinkFacts, base_rtt: Duration) -> Limit {
+    let rate = facts.rate.unwrap_or(Rate::ZERO);
+    match buffer {
+        quantity::Buffer::Bdp(multiple) => Limit::bytes(whole(rate.as_bytes_s_f64() * base_rtt.as_secs_f64() * multiple)),
+        quantity::Buffer::Size(Size::Packets(packets)) => Limit::packets(whole(packets)),
+        quantity::Buffer::Size(Size::Bytes(bytes)) => Limit::bytes(whole(bytes)),
+        quantity::Buffer::Size(Size::Time(span)) => Limit::bytes(rate.bytes_in(span).get().min(u64::MAX - 1)),
+    }
+}
