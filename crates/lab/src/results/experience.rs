@@ -5,10 +5,10 @@
 //! [`Activity::metrics`] is the only list: `summary.json`, tables, documents and the ranking of
 //! queues are made from it.
 
+use crate::results::grade::Bounds;
 use crate::results::metrics::{Better, Description, GROUP_METRICS, Metric, Quantity, RunFigures, When};
 use crate::results::metrics::{Printed, PrintedUnit};
 use crate::scenario::plan::{Direction, Point, Traffic};
-use crate::verdict::Bounds;
 use goodqueue_base::units::Ecn;
 use goodqueue_sim::{Content, SessionSpec, SourceSpec};
 use goodqueue_tcp::Data;

@@ -1,6 +1,5 @@
 //! Short names for the points of a sweep.
 
-use crate::run::runner::shown;
 use crate::scenario::plan::{Point, Queue};
 use serde_json::Value;
 
@@ -52,6 +51,24 @@ impl Labels {
             })
             .collect();
         Self { names, splits }
+    }
+}
+
+/// A name for a point: its swept values, or the scenario's name when nothing is swept.
+#[must_use]
+pub fn label(set: &[(String, serde_json::Value)]) -> String {
+    if set.is_empty() {
+        return "scenario".to_owned();
+    }
+    set.iter().map(|(key, value)| format!("{key} = {}", shown(value))).collect::<Vec<_>>().join(", ")
+}
+
+/// A value as a person writes it.
+#[must_use]
+pub fn shown(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::String(text) => text.clone(),
+        other => other.to_string(),
     }
 }
 

@@ -4,11 +4,11 @@
 mod read;
 
 use crate::results::experience::{Activity, GroupExperience};
+use crate::results::headline::Headline;
 use crate::results::metrics::{Description, GROUP_METRICS, JAIN_METRICS, LINK_METRICS, Metric, Presence, RunFigures};
 use crate::results::provenance::Provenance;
 use crate::results::statistics::Figure;
 use crate::scenario::plan::Point;
-use crate::verdict::Headline;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 

@@ -1,7 +1,5 @@
 //! The hosts of scenarios: the trait that every host implements, and the simulator as one of them.
 
-mod validity;
-
 use crate::scenario::build;
 use crate::scenario::plan::Point;
 use goodqueue_base::units::{Duration, Instant};
@@ -10,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub use validity::{Lateness, Validity, sentence};
+pub use crate::results::validity::{Lateness, Validity, sentence};
 
 /// A host of scenarios: it takes one point and one replication at a time and measures what the
 /// simulator measures.

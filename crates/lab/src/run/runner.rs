@@ -5,19 +5,19 @@
 //! points and replications, reduces its outcome to figures, and hands them to one collector, which
 //! puts them back into that order.
 
-mod report;
-
-pub use report::{PointResult, Replication, RunReport};
+pub use crate::results::labels::{label, shown};
+pub use crate::results::runs::{PointResult, Replication, RunReport};
 
 use crate::results::error::RunFailure;
 use crate::results::metrics::RunFigures;
 use crate::results::record::{RecordedRun, Recorder};
-use crate::run::hosts::{Backend, Ended, HostFailure, HostRun, Packets, Samples, Simulator, Task, Validity};
+use crate::results::runs::{Finished, PointRuns};
+use crate::results::validity::Validity;
+use crate::run::hosts::{Backend, Ended, HostFailure, HostRun, Packets, Samples, Simulator, Task};
 use crate::scenario::build;
 use crate::scenario::plan::{Direction, Point, Scenario};
 use goodqueue_base::units::Duration;
 use goodqueue_sim::{Series, World};
-use report::{Finished, PointRuns};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -159,24 +159,6 @@ pub fn try_build(point: &Point) -> Result<(), RunFailure> {
     match World::new(&build::world(point, 0)) {
         Ok(_) => Ok(()),
         Err(error) => Err(RunFailure { place: label(&point.set), replication: 0, message: error.to_string() }),
-    }
-}
-
-/// A name for a point: its swept values, or the scenario's name when nothing is swept.
-#[must_use]
-pub fn label(set: &[(String, serde_json::Value)]) -> String {
-    if set.is_empty() {
-        return "scenario".to_owned();
-    }
-    set.iter().map(|(key, value)| format!("{key} = {}", shown(value))).collect::<Vec<_>>().join(", ")
-}
-
-/// A value as a person writes it.
-#[must_use]
-pub fn shown(value: &serde_json::Value) -> String {
-    match value {
-        serde_json::Value::String(text) => text.clone(),
-        other => other.to_string(),
     }
 }
 

@@ -9,8 +9,8 @@ mod baseline;
 pub use baseline::{Baseline, BaselineError, SCHEMA};
 
 use crate::results::metrics::{Better, Description, GROUP_METRICS, JAIN_METRICS, LINK_METRICS, Shown};
+use crate::results::runs::{PointResult, Replication};
 use crate::results::statistics::{Figure, mean_and_interval};
-use crate::run::runner::{PointResult, Replication};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

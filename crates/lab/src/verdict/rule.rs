@@ -7,8 +7,8 @@
 //! significant and larger than the margin of its figure.
 
 use super::deployed::Deployment;
-use super::grade::{Bounds, Grade};
 use crate::results::experience::{Activity, GroupExperience, Margin, advantage};
+use crate::results::grade::{Bounds, Grade};
 use crate::results::metrics::{Description, LINK_METRICS, Quantity};
 use crate::results::statistics::Figure;
 use crate::scenario::plan::Direction;

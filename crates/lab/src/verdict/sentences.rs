@@ -1,11 +1,12 @@
 //! The outcome in words: two sentences for everybody, then the figures.
 
-use super::grade::Grade;
+use super::Comparison;
 use super::policy::{BUSY, Policy};
 use super::rule::{Candidate, Key, MIN_REPLICATIONS, Outcome, Role, Standing, pairs, rank};
 use super::words::{capital, figure, heading, list, list_up_to, percent, short};
-use super::{Comparison, Graded, Headline};
 use crate::results::experience::{Activity, advantage};
+use crate::results::grade::Grade;
+use crate::results::headline::{Graded, Headline};
 use crate::results::metrics::Better;
 use crate::results::statistics::Figure;
 

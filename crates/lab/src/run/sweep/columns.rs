@@ -2,10 +2,11 @@
 //! of `summary.json`, the fingerprints of its runs and the figures of each run that decide between
 //! queues. A digest of all bytes shows whether it was damaged.
 
+use crate::results::labels::shown;
 use crate::results::provenance::{COMMIT, VERSION};
+use crate::results::runs::Replication;
 use crate::results::statistics::Figure;
 use crate::results::summary::{Figures, PointSummary};
-use crate::run::runner::{Replication, shown};
 use crate::scenario::plan::Plan;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int32Type};

@@ -7,7 +7,7 @@ use crate::results::metrics::{GroupFigures, LinkFigures, RunFigures};
 use crate::results::provenance::Provenance;
 use crate::results::report::{Cdf, ReportPoint};
 use crate::results::summary::{PointSummary, SCHEMA, Summary};
-use crate::run::hosts::Validity;
+use crate::results::validity::Validity;
 use crate::scenario::plan::{Plan, Point};
 use goodqueue_base::units::Duration;
 use goodqueue_sim::trace::PacketEvent;
@@ -118,15 +118,15 @@ pub struct Replication {
 }
 
 /// The data kept of one run until its point is reduced.
-pub(super) struct Finished {
-    pub(super) figures: RunFigures,
-    pub(super) series: Vec<Series>,
-    pub(super) packets: Vec<PacketEvent>,
-    pub(super) times: Distributions,
+pub(crate) struct Finished {
+    pub(crate) figures: RunFigures,
+    pub(crate) series: Vec<Series>,
+    pub(crate) packets: Vec<PacketEvent>,
+    pub(crate) times: Distributions,
 }
 
 impl Finished {
-    pub(super) fn of(point: &Point, mut outcome: Outcome, duration: Duration, drawn: bool) -> Self {
+    pub(crate) fn of(point: &Point, mut outcome: Outcome, duration: Duration, drawn: bool) -> Self {
         let figures = RunFigures::of(&outcome, duration, &point.plan.base_rtts());
         let (series, packets) = (std::mem::take(&mut outcome.series), std::mem::take(&mut outcome.packets));
         let times = if drawn { Distributions::of(outcome) } else { Distributions::default() };
@@ -136,15 +136,15 @@ impl Finished {
 
 /// Results of the point being collected.
 #[derive(Default)]
-pub(super) struct PointRuns {
-    pub(super) figures: Vec<RunFigures>,
-    pub(super) replications: Vec<u32>,
-    pub(super) times: Distributions,
-    pub(super) series: Vec<Series>,
+pub(crate) struct PointRuns {
+    pub(crate) figures: Vec<RunFigures>,
+    pub(crate) replications: Vec<u32>,
+    pub(crate) times: Distributions,
+    pub(crate) series: Vec<Series>,
 }
 
 impl PointRuns {
-    pub(super) fn reduce(self, point: &Point) -> PointResult {
+    pub(crate) fn reduce(self, point: &Point) -> PointResult {
         let [cdfs, rtt_cdfs] = self.times.cdfs();
         PointResult {
             summary: PointSummary::of_point(point, &self.figures),
