@@ -1,7 +1,30 @@
 //! Distributions of times over replications, for drawing.
 
-use crate::results::report::Cdf;
 use goodqueue_sim::{Outcome, SojournHistogram};
+
+/// A distribution of times: in the queue at one link, or round trips of one group.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cdf {
+    /// The link's or the group's name.
+    pub subject: String,
+    /// (time in seconds, share of the packets in [0, 1] that took at most this long), both rising.
+    pub points: Vec<(f64, f64)>,
+}
+
+impl Cdf {
+    /// From the packets counted in `histogram`; no points when it is empty.
+    #[must_use]
+    pub fn new(subject: impl Into<String>, histogram: &SojournHistogram) -> Self {
+        let total = histogram.len();
+        let mut points = Vec::new();
+        let mut below = 0;
+        for step in histogram.iter_recorded() {
+            below += step.count_since_last_iteration();
+            points.push((step.value_iterated_to() as f64 * 1e-9, below as f64 / total as f64));
+        }
+        Self { subject: subject.into(), points }
+    }
+}
 
 /// Times of one run, or of several added up.
 #[derive(Clone, Debug, Default)]

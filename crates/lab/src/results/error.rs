@@ -40,6 +40,16 @@ pub enum RecordError {
     },
 }
 
+/// A result that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {message}", path.display())]
+pub struct StoredError {
+    /// The folder, or the file in it.
+    pub path: PathBuf,
+    /// Why.
+    pub message: String,
+}
+
 /// A run that did not deliver figures.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}, replication {replication}: {message}")]

@@ -412,7 +412,7 @@ pub struct GroupExperience {
 
 /// Directions by their names.
 mod by_name {
-    use super::Direction;
+    use crate::scenario::plan::Direction;
     use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
 
     pub fn serialize<S: Serializer>(direction: &Direction, serializer: S) -> Result<S::Ok, S::Error> {

@@ -6,10 +6,10 @@ mod fairness;
 mod groups;
 mod links;
 mod unit;
+mod values;
 
-use goodqueue_aqm::Tally;
 use goodqueue_base::units::Duration;
-use goodqueue_sim::{FlowOutcome, LinkOutcome, Outcome, SojournHistogram};
+use goodqueue_sim::{FlowOutcome, LinkOutcome, Outcome};
 use serde::{Deserialize, Serialize};
 
 pub use describe::{Better, ColumnData, Description, Metric, Presence, Printed, PrintedUnit, Quantity, Shown, When};
@@ -17,6 +17,9 @@ pub use fairness::{FLOW_METRICS, FairnessMetric, FlowMetric, JAIN_METRICS};
 pub use groups::{GROUP_METRICS, Group, GroupMetric, opinion_score};
 pub use links::{LINK_METRICS, LinkMetric};
 pub use unit::unit_that_suits;
+pub use values::MIN_TIME_S;
+
+use values::finite;
 
 /// The figures of one run: small, whatever the run's length. `None` where a figure is not defined.
 #[derive(Clone, Debug, PartialEq)]
@@ -131,30 +134,6 @@ impl FlowFigures {
         let goodput_bit_s = (fairness::FLOW_GOODPUT.of)(flow, span);
         Self { group: flow.group, index: flow.index, goodput_bit_s }
     }
-}
-
-/// `part` of `whole`; `None` when there is no whole.
-fn ratio(part: u64, whole: u64) -> Option<f64> {
-    (whole > 0).then(|| part as f64 / whole as f64)
-}
-
-fn packets(tally: Tally) -> u64 {
-    tally.packets.get()
-}
-
-/// A value that JSON and people can read.
-fn finite(value: Option<f64>) -> Option<f64> {
-    value.filter(|value| value.is_finite())
-}
-
-/// Percentiles of times below this count as zero, in seconds.
-pub const MIN_TIME_S: f64 = 1e-6;
-
-/// The `q` quantile by nearest rank, in seconds; zero within the histogram's first bucket, which
-/// holds all that is shorter than half a microsecond; `None` for an empty histogram.
-fn quantile_s(histogram: &SojournHistogram, q: f64) -> Option<f64> {
-    let value = |nanos: u64| if histogram.lowest_equivalent(nanos) == 0 { 0.0 } else { nanos as f64 / 1e9 };
-    (!histogram.is_empty()).then(|| value(histogram.value_at_quantile(q)))
 }
 
 #[cfg(test)]

@@ -6,18 +6,20 @@
 //! encodes it, this file writes it.
 
 mod data;
+mod input;
 mod json;
 mod thin;
 
 #[cfg(test)]
 mod tests;
 
+pub use crate::results::distributions::Cdf;
+pub use input::{ReportInput, ReportPoint};
+
 use crate::results::error::RecordError;
 use crate::results::record::write_file_by;
 use crate::results::report::data::ReportData;
 use crate::results::report::json::Script;
-use goodqueue_sim::{Series, SojournHistogram};
-use serde_json::Value;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -27,71 +29,6 @@ const TEMPLATE: &str = include_str!("../../assets/report.html");
 const TITLE_SLOT: &str = "{{goodqueue:title}}";
 /// The place of the data in [`TEMPLATE`].
 const DATA_SLOT: &str = "{{goodqueue:data}}";
-
-/// The contents of a report.
-#[derive(Clone, Debug)]
-pub struct ReportInput<'a> {
-    /// The heading, for instance the scenario's name.
-    pub title: &'a str,
-    /// The meaning of the result, in one or two sentences.
-    pub sentence: &'a str,
-    /// Caveats, shown above the results.
-    pub warnings: &'a [String],
-    /// The scenario as text, so that the run can be repeated.
-    pub scenario_toml: &'a str,
-    /// The command that made the result.
-    pub command_line: Option<&'a str>,
-    /// `summary.json`, schema `goodqueue.summary/1`, with its provenance.
-    pub summary: &'a Value,
-    /// More lines for the provenance table: (name, value), for instance ("processor", "…").
-    pub provenance: &'a [(String, String)],
-    /// The link shown first; one of the names in the summary.
-    pub main_link: &'a str,
-    /// Start and end of the measured part in seconds; what is before the start is drawn as warm-up.
-    pub measured_s: Option<(f64, f64)>,
-    /// One entry per point of the summary, in the same order.
-    pub points: Vec<ReportPoint<'a>>,
-}
-
-/// Data of one point that the summary does not contain.
-#[derive(Clone, Debug)]
-pub struct ReportPoint<'a> {
-    /// Name in legends and tables: short and unique.
-    pub label: String,
-    /// The kind of queue at the main link, followed by a colon and the algorithm it contains;
-    /// decides the colour.
-    pub kind: String,
-    /// Distribution of the sojourn times at each observed link, over all replications.
-    pub cdfs: Vec<Cdf>,
-    /// Distribution of the round trips of each group of probes, over all replications.
-    pub rtt_cdfs: Vec<Cdf>,
-    /// Sampled series of the first replication; empty when nothing was sampled.
-    pub series: &'a [Series],
-}
-
-/// A distribution of times: in the queue at one link, or round trips of one group.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Cdf {
-    /// The link's or the group's name.
-    pub subject: String,
-    /// (time in seconds, share of the packets in [0, 1] that took at most this long), both rising.
-    pub points: Vec<(f64, f64)>,
-}
-
-impl Cdf {
-    /// From the packets counted in `histogram`; no points when it is empty.
-    #[must_use]
-    pub fn new(subject: impl Into<String>, histogram: &SojournHistogram) -> Self {
-        let total = histogram.len();
-        let mut points = Vec::new();
-        let mut below = 0;
-        for step in histogram.iter_recorded() {
-            below += step.count_since_last_iteration();
-            points.push((step.value_iterated_to() as f64 * 1e-9, below as f64 / total as f64));
-        }
-        Self { subject: subject.into(), points }
-    }
-}
 
 /// The title and the data of a report, as they stand in the page.
 #[derive(Clone, Debug)]

@@ -1,11 +1,11 @@
 //! The results of runs, and the reduction of the runs of a point to its figures.
 
-use crate::results::distributions::Distributions;
+use crate::results::distributions::{Cdf, Distributions};
 use crate::results::error::RunFailure;
 use crate::results::experience::GroupExperience;
 use crate::results::metrics::{GroupFigures, LinkFigures, RunFigures};
 use crate::results::provenance::Provenance;
-use crate::results::report::{Cdf, ReportPoint};
+use crate::results::report::ReportPoint;
 use crate::results::summary::{PointSummary, SCHEMA, Summary};
 use crate::results::validity::Validity;
 use crate::scenario::plan::{Plan, Point};

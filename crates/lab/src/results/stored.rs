@@ -4,6 +4,9 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
+pub use crate::results::error::StoredError;
+pub use tables::{StoredDistribution, StoredLine};
+
 use crate::results::labels::Labels;
 use crate::results::summary::{self, PointSummary};
 use std::fs;
@@ -14,16 +17,6 @@ use std::path::{Path, PathBuf};
 /// points.
 const MAX_BYTES: u64 = 1 << 30;
 
-/// A result that cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}: {message}", path.display())]
-pub struct StoredError {
-    /// The folder, or the file in it.
-    pub path: PathBuf,
-    /// Why.
-    pub message: String,
-}
-
 /// A result on disk. Its figures are in memory; series and distributions are read when they are
 /// asked for.
 #[derive(Clone, Debug)]
@@ -32,28 +25,6 @@ pub struct Stored {
     text: String,
     summary: summary::Read,
     labels: Labels,
-}
-
-/// A distribution of times.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StoredDistribution {
-    /// Name of the point.
-    pub label: String,
-    /// `link:NAME` or `group:NAME`.
-    pub subject: String,
-    /// (time in seconds, share of the packets in [0, 1] that took at most this long).
-    pub points: Vec<(f64, f64)>,
-}
-
-/// A value sampled over time, in the first replication of its point that was recorded.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StoredLine {
-    /// Number of the point in the order of the sweep, from zero.
-    pub point: usize,
-    /// `link:NAME`, `flow:GROUP:NUMBER` or `probe:GROUP:NUMBER`.
-    pub subject: String,
-    /// (time in seconds, value); NaN where there was nothing to measure.
-    pub points: Vec<(f64, f64)>,
 }
 
 impl Stored {

@@ -6,6 +6,7 @@
 
 mod canonical_names;
 mod datagrams;
+mod known;
 mod link;
 mod params;
 mod path;
@@ -21,6 +22,7 @@ mod traffic;
 mod tree;
 
 pub use crate::scenario::diagnostic::{Fault, PlanError};
+pub use known::CustomKinds;
 pub use link::{Link, LinkDirection};
 pub use path::{Direction, Path as TrafficPath, Step};
 pub use queue::Queue;
@@ -30,7 +32,7 @@ pub use traffic::{Part, Traffic};
 
 use crate::scenario::diagnostic::{Origin, Source};
 use crate::scenario::files::{FileStore, Recordings, Shelf};
-use goodqueue_aqm::custom::CustomKind;
+use known::Known;
 use sha2::{Digest, Sha256};
 use std::io::Read;
 use std::path::Path;
@@ -52,23 +54,6 @@ pub struct Plan {
     known: Arc<Known>,
     first: Scenario,
 }
-
-/// The files and kinds of queues that a scenario can name but does not contain.
-#[derive(Debug)]
-struct Known {
-    files: FileStore,
-    own: CustomKinds,
-}
-
-impl Known {
-    /// The program's own kind of this name.
-    fn own(&self, name: &str) -> Option<&Arc<dyn CustomKind>> {
-        self.own.iter().find(|kind| kind.spec().kind == name)
-    }
-}
-
-/// Kinds of algorithms of the program's own; their names are unlike those of listed ones.
-pub type CustomKinds = Vec<Arc<dyn CustomKind>>;
 
 /// One combination of the sweep's values.
 #[derive(Clone, Debug)]

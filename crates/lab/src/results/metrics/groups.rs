@@ -4,10 +4,12 @@ mod derive;
 mod voice;
 
 use super::describe::{Metric, Quantity};
-use super::{quantile_s, ratio};
+use super::values::{quantile_s, ratio};
+pub use derive::Group;
+
 use derive::{jain_among, mean, mean_s};
 use goodqueue_base::units::Duration;
-use goodqueue_sim::{CallOutcome, FlowOutcome, GroupOutcome};
+use goodqueue_sim::CallOutcome;
 
 /// Mean opinion score of a call of which something arrived, from 1 to 4.5: the E-model of ITU-T
 /// G.107.
@@ -18,22 +20,6 @@ pub fn opinion_score(call: &CallOutcome) -> f64 {
 
 /// A figure of a group of flows.
 pub type GroupMetric = Metric<fn(&Group<'_>) -> Option<f64>>;
-
-/// A group of flows in one run, which its figures are computed from.
-#[derive(Clone, Debug)]
-pub struct Group<'a> {
-    outcome: &'a GroupOutcome,
-    flows: Vec<&'a FlowOutcome>,
-    /// Length of the measured part.
-    span: Duration,
-    /// Round-trip time of the empty path, where it is known.
-    base_rtt: Option<Duration>,
-    /// Completion times of flows that end once, shortest first: few enough for exact values.
-    completions: Vec<Duration>,
-    /// Calls of which something arrived, and the ratings of those that carry speech.
-    calls: Vec<&'a CallOutcome>,
-    ratings: Vec<f64>,
-}
 
 const fn metric(
     name: &'static str,

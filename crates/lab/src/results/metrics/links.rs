@@ -1,7 +1,7 @@
 //! Figures of a link.
 
 use super::describe::{Metric, Quantity};
-use super::{packets, quantile_s, ratio};
+use super::values::{packets, quantile_s, ratio};
 use goodqueue_base::units::Duration;
 use goodqueue_sim::LinkOutcome;
 

@@ -1,6 +1,6 @@
 //! Units in which people read figures.
 
-use super::Quantity;
+use super::describe::Quantity;
 use crate::results::statistics::Figure;
 
 /// From the largest unit to the smallest.

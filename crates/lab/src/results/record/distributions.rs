@@ -1,10 +1,10 @@
 //! `distributions.parquet`: distributions of times over all replications, as the report draws them.
 
-use super::tables::Table;
+use super::folder::{Folder, Settled};
 use super::tables::columns::ColumnRows;
-use super::{Folder, Settled};
+use super::tables::table::Table;
+use crate::results::distributions::Cdf;
 use crate::results::error::RecordError;
-use crate::results::report::Cdf;
 use parquet::data_type::ByteArray;
 
 /// Name and version of the format of `distributions.parquet`.

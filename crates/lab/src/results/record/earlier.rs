@@ -1,6 +1,6 @@
 //! The contents of a results folder before something is written to it.
 
-use super::Folder;
+use super::folder::Folder;
 use crate::results::provenance::{COMMIT, VERSION};
 use crate::scenario::plan::Plan;
 use serde::Deserialize;

@@ -1,10 +1,11 @@
 //! The data embedded in a report: the result, reduced to what a screen can show and an e-mail can
 //! carry.
 
+use super::input::{ReportInput, ReportPoint};
 use super::json::Script;
 use super::thin::{Buckets, thin_cdf};
-use super::{Cdf, ReportInput};
 use crate::results::columns::{self, Descriptions};
+use crate::results::distributions::Cdf;
 use goodqueue_base::units::Instant;
 use goodqueue_sim::Series;
 use serde::Serialize;
@@ -225,7 +226,7 @@ struct FlowLines {
 
 impl FlowLines {
     fn new(input: &ReportInput<'_>) -> Self {
-        let flows = |point: &super::ReportPoint<'_>| point.series.iter().filter(|series| is_flow(series)).count();
+        let flows = |point: &ReportPoint<'_>| point.series.iter().filter(|series| is_flow(series)).count();
         let largest = input.points.iter().map(flows).max().unwrap_or(0);
         let columns = input
             .points

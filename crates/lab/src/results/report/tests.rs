@@ -2,6 +2,8 @@ use super::thin::{Buckets, thin_cdf};
 use super::*;
 use goodqueue_base::units::{Duration, Instant};
 use goodqueue_sim::SeriesColumn;
+use goodqueue_sim::{Series, SojournHistogram};
+use serde_json::Value;
 use serde_json::json;
 use std::fs;
 use std::path::PathBuf;

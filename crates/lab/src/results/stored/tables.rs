@@ -1,7 +1,7 @@
 //! Parquet files of a result, column by column and a batch of rows at a time, so that a wrong count
 //! in a file cannot ask for memory.
 
-use super::{StoredDistribution, StoredError, StoredLine};
+use crate::results::error::StoredError;
 use crate::results::record::DISTRIBUTIONS_FILE;
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::ByteArray;
@@ -14,6 +14,28 @@ use std::path::Path;
 
 /// Rows that are read at a time.
 const BATCH: usize = 1 << 14;
+
+/// A distribution of times.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredDistribution {
+    /// Name of the point.
+    pub label: String,
+    /// `link:NAME` or `group:NAME`.
+    pub subject: String,
+    /// (time in seconds, share of the packets in [0, 1] that took at most this long).
+    pub points: Vec<(f64, f64)>,
+}
+
+/// A value sampled over time, in the first replication of its point that was recorded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredLine {
+    /// Number of the point in the order of the sweep, from zero.
+    pub point: usize,
+    /// `link:NAME`, `flow:GROUP:NUMBER` or `probe:GROUP:NUMBER`.
+    pub subject: String,
+    /// (time in seconds, value); NaN where there was nothing to measure.
+    pub points: Vec<(f64, f64)>,
+}
 
 /// Distributions in the order of the file.
 pub(super) fn distributions(folder: &Path) -> Result<Vec<StoredDistribution>, StoredError> {

@@ -1,8 +1,8 @@
 //! Tests that results are read back as they were written.
 
 use super::*;
+use crate::results::distributions::Cdf;
 use crate::results::record::{DistributedPoint, Folder, RecordedRun, Recorder, Settled, TableKinds, Tables, write_distributions};
-use crate::results::report::Cdf;
 use goodqueue_base::units::Instant;
 use goodqueue_sim::{Series, SeriesColumn};
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 use crate::quantity::{self, Limits, excerpt};
 use crate::run::recommend::candidates::Hardware;
 use crate::run::recommend::corners::{Line, Range};
-use crate::run::recommend::{Effort, Question};
+use crate::run::recommend::question::{Effort, Question};
 use crate::scenario::mix::{MIXES, Mix};
 use crate::verdict::{Policy, Unit};
 use goodqueue_base::units::{Duration, Rate};

@@ -1,9 +1,9 @@
 //! Swept values as results show them: queues and controls by their kinds' own names, whichever name
 //! the file has.
 
-use super::link::LinkDirection;
+use super::known::Known;
+use super::link::{Link, LinkDirection};
 use super::scenario::Scenario;
-use super::{Known, Link};
 use goodqueue_aqm::algo::tail_drop::Counting;
 use goodqueue_aqm::{Limit, sched};
 use goodqueue_tcp::cc;

@@ -1,6 +1,6 @@
 //! Links: rates, delays, buffers and queues of both directions.
 
-use super::Known;
+use super::known::Known;
 use super::params::Keys;
 use super::path::{Direction, Path};
 use super::queue::{self, Queue};

@@ -1,6 +1,6 @@
 //! A queue: its algorithm with parameters, marking or dropping, and its limit.
 
-use super::Known;
+use super::known::Known;
 use super::params;
 use super::reader::{self, Field, Table};
 use super::tree::{Node, Value as Tree};

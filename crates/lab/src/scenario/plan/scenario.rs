@@ -1,7 +1,7 @@
 //! One point of a plan: typed settings with every default filled in, and how they are read from the
 //! tree.
 
-use super::Known;
+use super::known::Known;
 use super::link::{self, Demand, Link};
 use super::params::Keys;
 use super::path::{Direction, Path, Step};

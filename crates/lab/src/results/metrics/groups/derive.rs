@@ -1,7 +1,7 @@
 //! The derivation of a group's figures from the outcomes of its flows.
 
-use super::super::{quantile_s, ratio};
-use super::{Group, voice};
+use super::voice;
+use crate::results::metrics::values::{quantile_s, ratio};
 use crate::results::statistics::jain;
 use goodqueue_base::units::Duration;
 use goodqueue_sim::trace::nearest_rank;
@@ -10,6 +10,22 @@ use goodqueue_sim::{CallOutcome, Content, FlowOutcome, GroupOutcome, SojournHist
 /// A probe is late from this time above the base round-trip time on. Our choice: half of what a
 /// conversation tolerates in one direction (ITU-T G.114: 150 to 200 ms with devices).
 const LATE: Duration = Duration::ms(100);
+
+/// A group of flows in one run, which its figures are computed from.
+#[derive(Clone, Debug)]
+pub struct Group<'a> {
+    pub(super) outcome: &'a GroupOutcome,
+    pub(super) flows: Vec<&'a FlowOutcome>,
+    /// Length of the measured part.
+    span: Duration,
+    /// Round-trip time of the empty path, where it is known.
+    base_rtt: Option<Duration>,
+    /// Completion times of flows that end once, shortest first: few enough for exact values.
+    completions: Vec<Duration>,
+    /// Calls of which something arrived, and the ratings of those that carry speech.
+    calls: Vec<&'a CallOutcome>,
+    pub(super) ratings: Vec<f64>,
+}
 
 /// Jain's index of the goodputs of two flows or more.
 pub(super) fn jain_among(flows: &[&FlowOutcome]) -> Option<f64> {
@@ -28,7 +44,7 @@ pub(super) fn mean(values: &[f64]) -> Option<f64> {
 impl<'a> Group<'a> {
     /// The group of these flows over a measured part of this length, on a path of this base
     /// round-trip time.
-    pub(in crate::results::metrics) fn new(
+    pub(crate) fn new(
         outcome: &'a GroupOutcome,
         flows: Vec<&'a FlowOutcome>,
         span: Duration,

@@ -1,6 +1,6 @@
 //! Rows as columns of values, encoded by the library.
 
-use super::Rows;
+use super::table::Rows;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::Result as ParquetResult;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
@@ -8,19 +8,19 @@ use parquet::schema::types::{Type, TypePtr};
 use std::fs::File;
 
 /// Rows that wait for their row group, column by column.
-pub(in crate::results::record) struct ColumnRows {
+pub(crate) struct ColumnRows {
     columns: Vec<Column>,
     rows: usize,
 }
 
 impl ColumnRows {
     /// Columns for the fields of a table's message.
-    pub(in crate::results::record) fn new(message: &TypePtr) -> Self {
+    pub(crate) fn new(message: &TypePtr) -> Self {
         Self { columns: message.get_fields().iter().map(|field| new_column(field)).collect(), rows: 0 }
     }
 
     /// Adds `count` rows by `add`, which pushes as many values to every column.
-    pub(in crate::results::record) fn add(&mut self, count: usize, add: impl FnOnce(&mut [Column])) {
+    pub(crate) fn add(&mut self, count: usize, add: impl FnOnce(&mut [Column])) {
         add(&mut self.columns);
         self.rows += count;
     }
@@ -47,7 +47,7 @@ impl Rows for ColumnRows {
 
 /// Values of one column of the row group being collected. Optional columns have one level for each
 /// row: 1 where there is a value.
-pub(in crate::results::record) enum Column {
+pub(crate) enum Column {
     Int32(Vec<i32>),
     Int64(Vec<i64>),
     Text(Vec<ByteArray>, Option<Vec<i16>>),
@@ -56,29 +56,29 @@ pub(in crate::results::record) enum Column {
 
 impl Column {
     // The file's integers are declared unsigned: the bits are what counts, not the sign.
-    pub(in crate::results::record) fn int32(&mut self, value: u32) {
+    pub(crate) fn int32(&mut self, value: u32) {
         let Self::Int32(values) = self else { unreachable!("the message of the table declares an int32") };
         values.push(value as i32);
     }
 
-    pub(in crate::results::record) fn int64(&mut self, value: u64) {
+    pub(crate) fn int64(&mut self, value: u64) {
         let Self::Int64(values) = self else { unreachable!("the message of the table declares an int64") };
         values.push(value as i64);
     }
 
-    pub(in crate::results::record) fn text(&mut self, value: &ByteArray) {
+    pub(crate) fn text(&mut self, value: &ByteArray) {
         let Self::Text(values, None) = self else { unreachable!("the message of the table declares a required text") };
         values.push(value.clone());
     }
 
-    pub(in crate::results::record) fn optional_text(&mut self, value: Option<ByteArray>) {
+    pub(crate) fn optional_text(&mut self, value: Option<ByteArray>) {
         let Self::Text(values, Some(levels)) = self else { unreachable!("the message of the table declares an optional text") };
         levels.push(i16::from(value.is_some()));
         values.extend(value);
     }
 
     /// A value that is not finite is not there.
-    pub(in crate::results::record) fn double(&mut self, value: Option<f64>) {
+    pub(crate) fn double(&mut self, value: Option<f64>) {
         let Self::Double(values, levels) = self else { unreachable!("the message of the table declares a double") };
         let value = value.filter(|value| value.is_finite());
         match levels {

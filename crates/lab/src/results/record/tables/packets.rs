@@ -1,7 +1,7 @@
 //! The rows of `packets.parquet`.
 
 use super::columns::{Column, ColumnRows};
-use crate::results::record::RecordedRun;
+use crate::results::record::recorder::RecordedRun;
 use goodqueue_base::units::Duration;
 use goodqueue_sim::trace::{PacketEvent, PacketEventKind};
 use parquet::data_type::ByteArray;

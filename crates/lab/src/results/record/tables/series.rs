@@ -5,8 +5,8 @@
 //! encoded from that, a run or a block at a time, where a general encoder looks up each cell in a
 //! hash table.
 
-use super::Rows;
-use crate::results::record::RecordedRun;
+use super::table::{RowGroup, Rows};
+use crate::results::record::recorder::RecordedRun;
 use bytes::Bytes;
 use goodqueue_base::units::Instant;
 use goodqueue_sim::Series;
@@ -343,7 +343,7 @@ impl Chunk {
         pages.finish(descr, statistics)
     }
 
-    fn append(self, group: &mut super::RowGroup<'_>, rows: u64) -> ParquetResult<()> {
+    fn append(self, group: &mut RowGroup<'_>, rows: u64) -> ParquetResult<()> {
         let close = ColumnCloseResult {
             bytes_written: self.bytes.len() as u64,
             rows_written: rows,

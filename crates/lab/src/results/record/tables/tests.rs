@@ -6,6 +6,7 @@ use goodqueue_sim::trace::{PacketEvent, PacketEventKind};
 use goodqueue_sim::{Series, SeriesColumn};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
+use std::fs::{self, File};
 use std::sync::Arc;
 
 fn packet(kind: PacketEventKind) -> PacketEvent {

@@ -1,9 +1,9 @@
 //! The answer in words.
 
 use crate::results::statistics::Figure;
-use crate::run::recommend::Question;
 use crate::run::recommend::answer::{Recommendation, Tried};
 use crate::run::recommend::candidates::Hardware;
+use crate::run::recommend::question::Question;
 use crate::run::recommend::race::{self, Block};
 use crate::verdict::rule::Key;
 use crate::verdict::words::{capital, figure, heading, list_up_to};

@@ -1,0 +1,28 @@
+//! Ratios, counts and percentiles as values of figures.
+
+use goodqueue_aqm::Tally;
+use goodqueue_sim::SojournHistogram;
+
+/// `part` of `whole`; `None` when there is no whole.
+pub(super) fn ratio(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+pub(super) fn packets(tally: Tally) -> u64 {
+    tally.packets.get()
+}
+
+/// A value that JSON and people can read.
+pub(super) fn finite(value: Option<f64>) -> Option<f64> {
+    value.filter(|value| value.is_finite())
+}
+
+/// Percentiles of times below this count as zero, in seconds.
+pub const MIN_TIME_S: f64 = 1e-6;
+
+/// The `q` quantile by nearest rank, in seconds; zero within the histogram's first bucket, which
+/// holds all that is shorter than half a microsecond; `None` for an empty histogram.
+pub(super) fn quantile_s(histogram: &SojournHistogram, q: f64) -> Option<f64> {
+    let value = |nanos: u64| if histogram.lowest_equivalent(nanos) == 0 { 0.0 } else { nanos as f64 / 1e9 };
+    (!histogram.is_empty()).then(|| value(histogram.value_at_quantile(q)))
+}
