@@ -1,7 +1,7 @@
-//! Lists that are shared instead of copied, and that are counted while they are alive.
+//! Values of expressions. Lists are shared instead of copied, and counted while they are alive.
 
-use super::Value;
 use std::cell::Cell;
+use std::fmt;
 use std::ops::Deref;
 use std::rc::Rc;
 
@@ -69,5 +69,64 @@ pub(super) fn units(value: &Value) -> u64 {
         Value::Text(text) => 1 + text.len() as u64 / 32,
         Value::Array(array) => array.units(),
         Value::Filter(entries) => entries.iter().map(|(_, value)| units(value)).fold(1, u64::saturating_add),
+    }
+}
+
+/// Result of an expression.
+#[derive(Clone, Debug)]
+pub enum Value {
+    /// A number, never NaN.
+    Number(f64),
+    /// True or false.
+    Bool(bool),
+    /// A text.
+    Text(String),
+    /// A list.
+    Array(Array),
+    /// Axes and what they must be, in the order of their names.
+    Filter(Vec<(String, Value)>),
+}
+
+impl Value {
+    /// Name of the kind of value, for messages.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Number(_) => "a number",
+            Self::Bool(_) => "true or false",
+            Self::Text(_) => "a text",
+            Self::Filter(_) => "a filter",
+            Self::Array(items) => match items.first() {
+                None => "an empty list",
+                Some(Self::Number(_)) => "a list of numbers",
+                Some(Self::Bool(_)) => "a list of truth values",
+                Some(Self::Text(_)) => "a list of texts",
+                Some(Self::Array(_)) => "a list of lists",
+                Some(Self::Filter(_)) => "a list of filters",
+            },
+        }
+    }
+
+    /// A list of numbers.
+    #[must_use]
+    pub fn numbers(values: impl IntoIterator<Item = f64>) -> Self {
+        Self::array(values.into_iter().map(Self::Number))
+    }
+
+    /// A list.
+    #[must_use]
+    pub fn array(values: impl IntoIterator<Item = Value>) -> Self {
+        Self::Array(values.into_iter().collect())
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Bool(truth) => write!(f, "{truth}"),
+            Self::Text(text) => write!(f, "{text:?}"),
+            Self::Array(_) | Self::Filter(_) => f.write_str(self.kind()),
+        }
     }
 }
