@@ -322,7 +322,8 @@ mod tests {
 
     #[test]
     fn a_file_and_its_folder_make_a_circle() {
-        for parent in ["use b::B;", "use self::b::C;", "fn f() { b::f() }", "fn f() { assert!(g(b::f())) }", "pub use b::B as C;"] {
+        for parent in ["use b::B;", "use self::b::C;", "fn f() { b::f() }", "fn f() { assert!(g(b::f())) }", "pub use b::B as C;"]
+        {
             assert_eq!(found(&[("a", parent), ("a::b", "use super::A;")]), [["a", "a::b"]], "{parent}");
             assert!(found(&[("a", parent), ("a::b", "pub(in crate::a) fn f() {}")]).is_empty());
         }
@@ -338,7 +339,8 @@ mod tests {
 
     #[test]
     fn comments_and_tests_make_no_circle() {
-        for text in ["// crate::a", "#[cfg(test)] mod t { use crate::a::A; }", "#[cfg(test)] use crate::a::A;", "use std::a::A;"] {
+        for text in ["// crate::a", "#[cfg(test)] mod t { use crate::a::A; }", "#[cfg(test)] use crate::a::A;", "use std::a::A;"]
+        {
             assert!(found(&[("a", "use crate::b::B;"), ("b", text)]).is_empty(), "{text}");
         }
     }
