@@ -1,23 +1,13 @@
 //! The list of algorithms. Adding one is one file and one line here.
 
+mod algorithm;
+
 use crate::aqm::{Aqm, Comparison, Env, PacketView, QueueView, Verdict};
 use crate::outline::{aside, finish};
 use crate::spec::{KindSpec, LinkFacts, ParamError, ParamValues};
+pub use algorithm::Algorithm;
 use alloc::boxed::Box;
 use goodqueue_base::units::{Instant, Packets};
-
-/// The part of an algorithm's file besides [`Aqm`]: its kinds, and how to build it from parameters.
-pub trait Algorithm: Aqm + Sized {
-    /// The kinds this file implements, usually one.
-    const KINDS: &'static [KindSpec];
-
-    /// Builds the algorithm for a link.
-    ///
-    /// # Errors
-    /// When parameters contradict each other or the link; single values are already checked against
-    /// their ranges.
-    fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError>;
-}
 
 /// Asks an algorithm for its verdict, out of line, so that it saves no registers for others that
 /// need more. A browser loads every byte, so that there the compiler decides.

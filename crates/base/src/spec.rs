@@ -23,19 +23,22 @@
 //! ```
 
 mod decimal;
+mod excerpt;
 mod given;
 mod kind;
 mod names;
 mod param;
+mod param_type;
 pub mod quantity;
 mod read;
 mod typed;
 mod value;
 
 pub use decimal::Decimal;
-pub use given::{ParamError, ParamValues};
-pub use kind::Kind;
-pub use names::{find, is_same_name, nearest};
-pub use param::{Default, Param, Role, contains, pick};
-pub use typed::{Choice, ParamType, TypedParam};
+pub use given::ParamValues;
+pub use kind::{Kind, find};
+pub use names::{is_same_name, nearest};
+pub use param::{Default, Param, ParamError, Role, contains, pick};
+pub use param_type::{Choice, ParamType};
+pub use typed::TypedParam;
 pub use value::{Size, Unit, Value};

@@ -16,10 +16,7 @@ mod packed;
 mod replay;
 mod vector;
 
-pub use fault::Fault;
+pub use fault::{Fault, VERSION};
 pub use operation::{Event, Operation, Step, What};
 pub use replay::{Difference, Outcome, replay};
 pub use vector::{Generator, Vector, VectorError};
-
-/// Version of the file format that this crate reads.
-pub const VERSION: u32 = 1;

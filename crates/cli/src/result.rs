@@ -1,6 +1,7 @@
 //! Steps that `run` and `compare` share: run a plan, write its folder, print its table.
 
 mod files;
+mod job;
 mod place;
 mod recorded;
 pub mod tables;
@@ -8,7 +9,6 @@ pub mod tables;
 use crate::failure::Failure;
 use crate::output::{print, print_text, say};
 use crate::progress::Progress;
-use crate::settings::RunSettings;
 use crate::{host, interrupt};
 use files::Files;
 use goodqueue_lab::results::qlog::QlogFiles;
@@ -17,40 +17,13 @@ use goodqueue_lab::run::hosts::{Backend, Refusal};
 use goodqueue_lab::run::plan_results::{MAX_DRAWN, Results};
 use goodqueue_lab::run::runner::{self, RunOptions, RunReport};
 use goodqueue_lab::scenario::lint;
-use goodqueue_lab::scenario::plan::{Plan, Point};
+use goodqueue_lab::scenario::plan::Point;
 use goodqueue_lab::verdict::Criteria;
+pub use job::{Finished, Job};
 pub use place::RESULTS;
 #[cfg(target_os = "linux")]
 pub use place::{file_name, without};
 pub use recorded::recorded_plan;
-
-/// A plan to be run, and the text of its scenario for the folder.
-pub struct Job<'a> {
-    /// Plan to run.
-    pub plan: &'a Plan,
-    /// The scenario as it was given or made.
-    pub scenario_text: &'a str,
-    /// `KEY=VALUE`s on top of it.
-    pub overrides: &'a [(String, String)],
-    /// Name of the folder of results where no other is asked for.
-    pub folder: &'a str,
-    /// Settings of the run and of its output.
-    pub settings: &'a RunSettings,
-    /// Host that the plan runs on.
-    pub host: &'a dyn Backend,
-}
-
-/// A page with more points could not be read.
-const MAX_REPORTED: usize = 500;
-
-/// Everything a result is written and printed from.
-pub struct Finished<'a> {
-    job: &'a Job<'a>,
-    results: Results,
-    /// The text of `summary.json`.
-    json: String,
-    wall_s: f64,
-}
 
 /// Runs all of it.
 pub fn produce(job: &Job<'_>) -> Result<(), Failure> {

@@ -7,9 +7,11 @@
 mod bars;
 mod choice;
 mod distribution;
+mod error;
 pub mod palette;
 mod setting;
 mod sheet;
+mod shown;
 mod source;
 mod sweep;
 mod time;
@@ -19,23 +21,9 @@ pub use choice::{Kind, Request, Scale};
 pub use sheet::{Format, Length, Sheet};
 pub use source::{Line, Source, Subject};
 
-use crate::{Curve, Figure, Panel};
-
-/// A figure that cannot be drawn.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{field}: {message}")]
-pub struct PlotError {
-    /// The setting that is wrong; `result` where it is none of them.
-    pub field: &'static str,
-    /// The fault: the value and what is allowed.
-    pub message: String,
-}
-
-impl PlotError {
-    pub(crate) fn new(field: &'static str, message: impl Into<String>) -> Self {
-        Self { field, message: message.into() }
-    }
-}
+use crate::{Figure, Panel};
+pub use error::PlotError;
+pub(crate) use shown::{Shown, empty_panel};
 
 /// Draws what is asked for.
 ///
@@ -62,26 +50,4 @@ pub fn draw(source: &dyn Source, request: &Request) -> Result<Figure, PlotError>
         panels: vec![Panel { title, ..panel }],
         curves,
     })
-}
-
-/// A point of the result with its look.
-#[derive(Clone, Debug)]
-pub(crate) struct Shown {
-    /// The place of the point in the result.
-    pub(crate) place: usize,
-    pub(crate) curve: Curve,
-}
-
-/// A coordinate system without series; its height is that of a figure of width 1.
-pub(crate) fn empty_panel() -> Panel {
-    use crate::Axis;
-    Panel {
-        title: String::new(),
-        height: 0.0,
-        x: Axis::default(),
-        y: Axis::default(),
-        shaded: Vec::new(),
-        series: Vec::new(),
-        references: Vec::new(),
-    }
 }

@@ -7,6 +7,7 @@
 //! replication), [`evaluate`] (verdicts), [`results`] (`results.json`), [`figure`] and [`table`],
 //! [`report`] (one page for all), [`markdown`] (`RESULTS.md`).
 
+mod axis_value;
 pub mod catalogue;
 pub mod citation;
 pub mod cost;

@@ -24,6 +24,7 @@ mod instruments;
 mod messages;
 mod pieces;
 mod recovery;
+mod state;
 mod timers;
 mod transmit;
 mod writer;
@@ -37,18 +38,13 @@ use crate::scoreboard::Scoreboard;
 use crate::segment::{Flags, Segment};
 use crate::segmentation::Segmentation;
 use alloc::boxed::Box;
-use duplicates::Duplicates;
-use echo::Echo;
 use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Rate, Rng};
-use instruments::Instruments;
-pub use messages::Ending;
-use pieces::Pieces;
-use recovery::{Repair, Undo};
-use timers::Timer;
+pub use state::Ending;
+use state::{
+    AckFacts, Duplicates, Echo, Instruments, NEVER, NO_SEGMENT, Phase, Pieces, ProbeContent, RecoveryStep, Repair, Stream, Timer,
+    Undo, Urgent,
+};
 use writer::Writer;
-
-/// No segment has this number.
-const NO_SEGMENT: u64 = u64::MAX;
 
 /// A segment to put on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,29 +55,6 @@ pub struct Transmit {
     pub ecn: Ecn,
     /// Whether this data was sent before.
     pub retransmission: bool,
-}
-
-/// Properties of an acknowledgement beyond the segments it delivers.
-#[derive(Clone, Copy, Debug)]
-struct AckFacts {
-    /// Whether it moves the cumulative acknowledgement.
-    advanced: bool,
-    /// Whether it newly reports segments selectively.
-    sacked: bool,
-    /// Whether it neither advances nor reports a duplicate.
-    duplicate: bool,
-    /// Whether it echoes congestion.
-    ece: bool,
-    /// Segments that it reports as delivered with a mark.
-    marked: u32,
-    /// Whether it delivers a segment that was sent once, from below the recovery point.
-    original: bool,
-    /// The timestamp that it echoes.
-    echoed: u64,
-    /// First segment not acknowledged before it.
-    prior_una: u64,
-    /// Segments in flight before it.
-    prior_in_flight: u32,
 }
 
 /// Counters of a sender.
@@ -123,69 +96,6 @@ pub struct Tally {
     pub retransmitted: u32,
     /// Segments delivered since the beginning.
     pub delivered: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    Closed,
-    SynSent,
-    Established,
-}
-
-/// The form of the stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stream {
-    /// Data without end, or data whose rest will not be sent: no segment carries FIN.
-    Endless,
-    /// A number of bytes: the last segment carries FIN and may be short.
-    Bytes,
-    /// Messages, see [`Sender::write`]: the last segment of each may be short on the wire, and that
-    /// of the last one carries FIN.
-    Messages(Ending),
-}
-
-impl Stream {
-    /// Whether the last segment carries FIN.
-    const fn ends(self) -> bool {
-        matches!(self, Self::Bytes | Self::Messages(Ending::Fin))
-    }
-
-    /// Gives up the rest of the stream.
-    const fn abandon(&mut self) {
-        *self = match self {
-            Self::Endless | Self::Bytes => Self::Endless,
-            Self::Messages(_) => Self::Messages(Ending::More),
-        };
-    }
-}
-
-/// The segment that the latest loss probe has sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ProbeContent {
-    NewData,
-    /// The last segment again.
-    Repeat,
-}
-
-/// The step reached in the present recovery, or after the present timeout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum RecoveryStep {
-    Ordinary,
-    /// F-RTO looks, after a timeout, for signs that it was spurious (RFC 5682).
-    ForwardRto,
-    /// The rescue retransmission of a recovery was sent (RFC 6675 §4, rule 4).
-    Rescued,
-}
-
-/// A segment to send whatever the window allows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Urgent {
-    Nothing,
-    Syn,
-    /// The third segment of the handshake.
-    Ack,
-    ProbeWithNewData,
-    ProbeWithLastSegment,
 }
 
 /// The sending end of a connection; see the [crate] for how a host drives it.
@@ -342,7 +252,7 @@ impl Sender {
             rtt: Rtt::new(config.rto_min),
             rack: Rack::new(),
             timer: Timer::OFF,
-            wake: timers::NEVER,
+            wake: NEVER,
             statistics: SenderStatistics::default(),
             delivered: 0,
             last_sent_at: 0,
@@ -453,7 +363,7 @@ impl Sender {
     #[inline]
     #[must_use]
     pub const fn next_timeout(&self) -> Option<Instant> {
-        if self.wake == timers::NEVER { None } else { Some(Instant::from_nanos(self.wake)) }
+        if self.wake == NEVER { None } else { Some(Instant::from_nanos(self.wake)) }
     }
 
     /// The counters so far.

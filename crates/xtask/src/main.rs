@@ -7,15 +7,13 @@ mod cycles;
 mod deps;
 mod errors;
 mod packages;
+mod result;
 mod sources;
 mod tool;
 mod worlds;
 
-use std::error::Error;
+use result::Result;
 use std::process::ExitCode;
-
-/// The result of a command; the error is shown to the developer as it is.
-type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND

@@ -8,44 +8,21 @@ use alloc::vec::Vec;
 use goodqueue_aqm::sched::kinds;
 use goodqueue_aqm::spec::{KindAndParams, KindSpec, LinkFacts, Param, Size, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Qdisc, Rng};
+use goodqueue_base::spec::Default;
 use goodqueue_base::spec::quantity::{self, Limits, QuantityError, excerpt};
-use goodqueue_base::spec::{Default, Unit};
 use goodqueue_base::units::{Bytes, Duration, Packets, Rate};
+use params::MAX_BYTES;
+pub(crate) use params::{host, settable};
 pub(crate) use refusal::Refusal;
+use refusal::{MAX, MAX_TEXT};
 
+mod params;
 mod refusal;
-
-/// Most bytes of settings in one request.
-const MAX_TEXT: usize = 4096;
-/// Most settings of a queue, those that earlier requests gave included.
-const MAX: usize = 64;
 
 /// Most packets of a queue: their memory is taken when the queue is made.
 const MAX_PACKETS: u64 = 1_000_000;
-/// Most bytes of a queue.
-const MAX_BYTES: u64 = 1_000_000_000;
 /// Bytes of the smallest packet that a limit in bytes is prepared for; of smaller ones fewer fit.
 const MIN_PACKET: u64 = 64;
-
-/// The settings that every queue has besides the parameters of its kind.
-pub(crate) const HOST: [Param; 7] = [
-    Param::new("kind", Unit::Text, Default::Required)
-        .about("the kind of queue, with what it puts to work behind a colon")
-        .for_instance("shaper:fair:pie"),
-    Param::size("limit", Size::Packets(1000.0)).within(1.0, MAX_BYTES as f64).about("the most that waits"),
-    Param::auto("ecn", Unit::Switch, "as the kind does").about("mark ECN-capable packets instead of dropping them"),
-    Param::auto("link", Unit::Rate, "unknown").within(1_000.0, 1e12).about("rate of the line, which some kinds must know"),
-    Param::duration("delay", Duration::ZERO).within(0.0, 10.0).about("one-way delay of the line, for automatic settings"),
-    Param::auto("link_overhead", Unit::Bytes, "that of the device")
-        .within(0.0, 10_000.0)
-        .about("framing of each packet on the line"),
-    Param::auto("seed", Unit::Count, "random").within(0.0, 9_007_199_254_740_992.0).about("of the queue's random numbers"),
-];
-
-/// The setting of every queue that has this name.
-pub(crate) fn host(name: &str) -> Option<&'static Param> {
-    HOST.iter().find(|param| param.name == name)
-}
 
 /// The settings that were given, in the order in which they were.
 #[derive(Clone, Debug, core::default::Default)]
@@ -175,11 +152,6 @@ impl Settings {
         };
         Ok(KindAndParams { kind: outermost, params: own, of: inner })
     }
-}
-
-/// The parameters of a kind that are not another algorithm.
-pub(crate) fn settable(spec: &'static KindSpec) -> impl Iterator<Item = &'static Param> {
-    spec.params.iter().filter(|param| !param.unit.is_another())
 }
 
 /// Whether a value asks for what the module cannot do: read acknowledgements.

@@ -1,9 +1,7 @@
 //! Values that a user gave, with the defaults of the others behind them.
 
-use crate::spec::{Default, Kind, Param, ParamType, Size, Value};
+use crate::spec::{Default, Kind, Param, ParamError, ParamType, Size, Value};
 use crate::units::{Bytes, Duration, Rate};
-use alloc::string::String;
-use core::fmt;
 
 /// The parameters given for a kind, with the kind's defaults behind them.
 #[derive(Clone, Copy, Debug)]
@@ -12,25 +10,6 @@ pub struct ParamValues<'a> {
     params: &'static [Param],
     values: &'a [(&'static str, Value)],
 }
-
-/// A parameter that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ParamError {
-    /// The parameter's name, or `kind`.
-    pub param: &'static str,
-    /// The fault: value and allowed range.
-    pub message: String,
-}
-
-impl fmt::Display for ParamError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.param)?;
-        f.write_str(": ")?;
-        f.write_str(&self.message)
-    }
-}
-
-impl core::error::Error for ParamError {}
 
 impl<'a> ParamValues<'a> {
     /// Checks every value against the kind's parameters: known name, right unit, within range.

@@ -1,6 +1,7 @@
 //! Named things with parameters.
 
-use crate::spec::{Param, is_same_name};
+use crate::spec::{Param, is_same_name, nearest};
+use core::ops::Deref;
 
 /// One thing that files name, with its parameters.
 #[derive(Clone, Copy, Debug)]
@@ -35,4 +36,19 @@ impl Kind {
     pub fn is_called(&self, name: &str) -> bool {
         is_same_name(self.kind, name) || self.aliases.iter().any(|alias| is_same_name(alias, name))
     }
+}
+
+/// The kind called `name`.
+///
+/// # Errors
+/// When no kind is called so: the name of the nearest one, if one is near.
+pub fn find<K: Deref<Target = Kind>>(
+    name: &str,
+    known: impl Iterator<Item = &'static K> + Clone,
+) -> Result<&'static K, Option<&'static str>> {
+    if let Some(kind) = known.clone().find(|kind| kind.is_called(name)) {
+        return Ok(kind);
+    }
+    let near = nearest(name, known.clone().flat_map(|kind| core::iter::once(kind.kind).chain(kind.aliases.iter().copied())));
+    Err(near.and_then(|near| known.clone().find(|kind| kind.is_called(near))).map(|kind| kind.kind))
 }

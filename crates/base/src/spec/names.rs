@@ -1,9 +1,7 @@
 //! Names of kinds as users write them, and the nearest of the known ones ("did you mean").
 
-use crate::spec::Kind;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::ops::Deref;
 
 /// Whether two names differ at most in upper and lower case, hyphens and underscores: `fq_codel`,
 /// `FQ-CoDel` and `fqcodel`.
@@ -13,21 +11,6 @@ pub fn is_same_name(one: &str, other: &str) -> bool {
         name.bytes().filter(|byte| !matches!(byte, b'-' | b'_')).map(|byte| byte.to_ascii_lowercase()).collect::<Vec<u8>>()
     };
     one == other || (one.len().abs_diff(other.len()) <= 8 && letters(one) == letters(other))
-}
-
-/// The kind called `name`.
-///
-/// # Errors
-/// When no kind is called so: the name of the nearest one, if one is near.
-pub fn find<K: Deref<Target = Kind>>(
-    name: &str,
-    known: impl Iterator<Item = &'static K> + Clone,
-) -> Result<&'static K, Option<&'static str>> {
-    if let Some(kind) = known.clone().find(|kind| kind.is_called(name)) {
-        return Ok(kind);
-    }
-    let near = nearest(name, known.clone().flat_map(|kind| core::iter::once(kind.kind).chain(kind.aliases.iter().copied())));
-    Err(near.and_then(|near| known.clone().find(|kind| kind.is_called(near))).map(|kind| kind.kind))
 }
 
 /// The known name nearest to `word`, if one is near enough to be what was meant.

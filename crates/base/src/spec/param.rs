@@ -1,9 +1,10 @@
 //! One parameter: its description, and the check of a value against it.
 
-use crate::spec::quantity::excerpt;
-use crate::spec::{Decimal, ParamError, Size, Unit, Value};
+use crate::spec::excerpt::excerpt;
+use crate::spec::{Decimal, Size, Unit, Value};
 use crate::units::{Bytes, Duration, Rate};
 use alloc::string::String;
+use core::fmt;
 
 /// One parameter.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +47,25 @@ pub enum Role {
     /// An amount that the queue must reach before the algorithm acts.
     Threshold,
 }
+
+/// A parameter that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParamError {
+    /// The parameter's name, or `kind`.
+    pub param: &'static str,
+    /// The fault: value and allowed range.
+    pub message: String,
+}
+
+impl fmt::Display for ParamError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.param)?;
+        f.write_str(": ")?;
+        f.write_str(&self.message)
+    }
+}
+
+impl core::error::Error for ParamError {}
 
 impl Param {
     /// A parameter that takes any value of its unit.

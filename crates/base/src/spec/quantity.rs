@@ -12,6 +12,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
 
+pub use crate::spec::excerpt::excerpt;
+
 /// A string that is not a valid quantity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuantityError {
@@ -346,19 +348,6 @@ fn number_length(text: &str) -> usize {
 fn is_not_finite(text: &str) -> bool {
     let word = text.trim_start_matches(['+', '-']).to_ascii_lowercase();
     word.starts_with("nan") || word.starts_with("inf")
-}
-
-/// `text`, truncated if it is too long for a message.
-#[must_use]
-pub fn excerpt(text: &str) -> String {
-    const MAX: usize = 40;
-    let clean = |c: char| if c.is_control() { '\u{fffd}' } else { c };
-    if text.chars().count() <= MAX {
-        return text.chars().map(clean).collect();
-    }
-    let mut short: String = text.chars().take(MAX).map(clean).collect();
-    short.push('…');
-    short
 }
 
 #[cfg(test)]

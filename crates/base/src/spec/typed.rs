@@ -1,8 +1,8 @@
 //! Parameters that know the type of their values.
 
-use crate::spec::{Param, ParamError, ParamValues, Size, Unit, Value, contains};
-use crate::units::{Bytes, Cells, Duration, Rate};
-use core::marker::PhantomData;
+use crate::spec::param_type::Words;
+use crate::spec::{Choice, Param, ParamError, ParamType, ParamValues, Size, Unit, contains};
+use crate::units::{Bytes, Duration, Rate};
 
 /// A parameter whose values have the type `T`; an [`Option`] where the default follows from other
 /// settings.
@@ -31,86 +31,6 @@ pub struct TypedParam<T> {
     pub param: Param,
     /// The value when none is given.
     pub default: T,
-}
-
-/// A type that values of parameters have.
-pub trait ParamType: Copy + 'static {
-    /// The unit of values of this type.
-    const UNIT: Unit;
-
-    /// Returns `value` as this type, if it is of this type.
-    fn from_value(value: Value) -> Option<Self>;
-}
-
-/// A type whose values files write as words.
-pub trait Choice: Copy + 'static {
-    /// Each word, and its meaning.
-    const WORDS: &'static [(&'static str, Self)];
-}
-
-/// Most words of a [`Choice`].
-const MAX_WORDS: usize = 16;
-
-/// The words of a [`Choice`] without their meanings.
-struct Words<T>(PhantomData<T>);
-
-impl<T: Choice> Words<T> {
-    const PADDED: [&'static str; MAX_WORDS] = {
-        let mut words = [""; MAX_WORDS];
-        let mut place = 0;
-        while place < T::WORDS.len() {
-            words[place] = T::WORDS[place].0;
-            place += 1;
-        }
-        words
-    };
-    const ALL: &'static [&'static str] = Self::PADDED.split_at(T::WORDS.len()).0;
-}
-
-macro_rules! param_types {
-    ($($Type:ty, $unit:ident: $value:pat => $read:expr;)+) => {
-        $(impl ParamType for $Type {
-            const UNIT: Unit = Unit::$unit;
-
-            fn from_value(value: Value) -> Option<Self> {
-                match value {
-                    $value => Some($read),
-                    _ => None,
-                }
-            }
-        })+
-    };
-}
-
-param_types! {
-    Duration, Duration: Value::Duration(span) => span;
-    Size, Size: Value::Size(size) => size;
-    Rate, Rate: Value::Rate(rate) => rate;
-    f64, Number: Value::Number(number) => number;
-    u32, Count: Value::Number(number) => number as Self;
-    bool, Switch: Value::Switch(on) => on;
-    &'static str, Text: Value::Choice(word) => word;
-}
-
-impl<T: Choice> ParamType for T {
-    const UNIT: Unit = Unit::Choice(Words::<T>::ALL);
-
-    fn from_value(value: Value) -> Option<Self> {
-        let Value::Choice(word) = value else { return None };
-        T::WORDS.iter().find(|(known, _)| *known == word).map(|(_, meaning)| *meaning)
-    }
-}
-
-impl<T: ParamType> ParamType for Option<T> {
-    const UNIT: Unit = T::UNIT;
-
-    fn from_value(value: Value) -> Option<Self> {
-        T::from_value(value).map(Some)
-    }
-}
-
-impl Choice for Cells {
-    const WORDS: &'static [(&'static str, Self)] = &Self::WORDS;
 }
 
 impl TypedParam<Duration> {
@@ -278,7 +198,8 @@ impl<T: ParamType> TypedParam<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::Kind;
+    use crate::spec::{Kind, Value};
+    use crate::units::Cells;
 
     const TARGET: TypedParam<Duration> = TypedParam::duration("target", Duration::ms(5)).within(1e-3, 1.0);
     const TAU: TypedParam<Option<Duration>> = TypedParam::auto("tau", "5 target");

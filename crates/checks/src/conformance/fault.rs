@@ -1,10 +1,12 @@
 //! Faults of vectors and of the answers of programs.
 
-use crate::conformance::VERSION;
 use goodqueue_aqm::sched::UnknownKind;
 use goodqueue_aqm::spec::ParamError;
 use std::time::Duration;
 use thiserror::Error;
+
+/// Version of the file format that this crate reads.
+pub const VERSION: u32 = 1;
 
 /// A fault of a vector or an answer, with its place.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

@@ -1,5 +1,6 @@
 //! `gq bridge`: two network interfaces, and a shaped line with a queue between them, both ways.
 
+mod arguments;
 mod config;
 mod control;
 mod keeper;
@@ -12,13 +13,11 @@ pub use settings::LineSettings;
 
 use crate::failure::Failure;
 use crate::output::say;
-use clap::{Args, ValueEnum};
-use config::Config;
+pub use arguments::{Arguments, OffloadPolicy, PortKind, RealTime, Requirement};
 use control::{ControlState, locked};
 use goodqueue_aqm::Rng;
 use goodqueue_base::units::{Duration, Instant};
 use goodqueue_guests::hosts::live;
-use goodqueue_lab::quantity;
 use goodqueue_lab::scenario::plan::{Link, LinkDirection};
 use goodqueue_live::clock::MonotonicClock;
 use goodqueue_live::drive::{self, Bridge, Drive, Idle};
@@ -31,167 +30,22 @@ use goodqueue_live::record::Recorder;
 use goodqueue_live::segments;
 use goodqueue_live::spool::{Overrun, Spool};
 use goodqueue_live::sys::signals::{Signal, Signals};
-use goodqueue_live::sys::{ethtool, privileges, scheduling};
-use ports::Granted;
+use goodqueue_live::sys::{privileges, scheduling};
+use ports::{Granted, SENDER_REMEDY};
 use show::{Shown, Totals};
 use std::fs::File;
 use std::io::{self, BufWriter};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-
-/// Arguments of `gq bridge`.
-#[derive(Args)]
-#[command(after_help = "Example: gq bridge --in eth0 --out eth1 --rate 100mbit --rate-up 20mbit --aqm fq-codel --stats 1s")]
-pub struct Arguments {
-    /// Interface on the side of the senders
-    #[arg(long = "in", value_name = "INTERFACE")]
-    inside: Option<String>,
-    /// Interface on the other side
-    #[arg(long = "out", value_name = "INTERFACE")]
-    outside: Option<String>,
-    /// File with settings, read again on SIGHUP; options come first
-    #[arg(long, value_name = "FILE.toml")]
-    config: Option<PathBuf>,
-    #[command(flatten)]
-    line: LineSettings,
-    /// End after this time [default: on SIGINT or SIGTERM]
-    #[arg(long, value_name = "TIME")]
-    duration: Option<String>,
-    /// Print what happens this often
-    #[arg(long, value_name = "TIME")]
-    stats: Option<String>,
-    /// Print it as JSON with the names of tc -s -j qdisc, one array per line
-    #[arg(long)]
-    json: bool,
-    /// Write every frame sent to a pcapng file
-    #[arg(long, value_name = "FILE")]
-    pcap: Option<PathBuf>,
-    /// Write every event of the queue from IN to OUT to a file that can be replayed
-    #[arg(long, value_name = "FILE")]
-    record: Option<PathBuf>,
-    /// Take commands on a Unix socket that only this user may open
-    #[arg(long, value_name = "SOCKET")]
-    control: Option<PathBuf>,
-    /// Serve metrics for Prometheus, for instance on 127.0.0.1:9100
-    #[arg(long, value_name = "ADDRESS:PORT")]
-    metrics: Option<String>,
-    /// Sockets that take frames from the interfaces and give them to them
-    #[arg(long, value_enum, default_value_t = PortKind::AfPacket)]
-    port: PortKind,
-    /// Treatment of offloads that make results wrong [default: split between packet sockets
-    /// where an interface is one end of a veth pair, refuse elsewhere]
-    #[arg(long, value_enum)]
-    offloads: Option<OffloadPolicy>,
-    /// Real-time scheduling of the thread that moves packets
-    #[arg(long, value_enum, default_value_t = RealTime::Auto)]
-    real_time: RealTime,
-    /// Join the interfaces without a queue when the bridge dies or stands still for a second
-    #[arg(long)]
-    fail_open: bool,
-    /// Busy-wait for the last part of each pause; more punctual, more processor time
-    #[arg(long, value_name = "TIME", conflicts_with = "busy_poll")]
-    spin: Option<String>,
-    /// Look for packets all the time instead of waiting for them, which keeps one processor busy,
-    /// and have the kernel look for them, too [--busy-poll alone: auto]
-    #[arg(long, value_enum, value_name = "WISH", num_args = 0..=1, require_equals = true)]
-    #[arg(default_value_t = Requirement::Off, default_missing_value = "auto")]
-    busy_poll: Requirement,
-    /// Whether AF_XDP shares its memory with the network card
-    #[arg(long, value_enum, value_name = "WISH", default_value_t = Requirement::Auto)]
-    zero_copy: Requirement,
-}
-
-/// Degree to which a feature of the kernel is demanded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Requirement {
-    /// As far as the kernel grants it
-    Auto,
-    /// Do not start without it
-    Require,
-    /// Not at all
-    Off,
-}
-
-/// Sockets by which frames are received and sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum PortKind {
-    /// Packet sockets, with the kernel's time stamps
-    AfPacket,
-    /// AF_XDP sockets: less processor time per frame, no time stamps
-    AfXdp,
-}
-
-/// Treatment of offloads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum OffloadPolicy {
-    /// Do not start; end when a joined packet arrives
-    Refuse,
-    /// Switch them off, and restore them when the bridge ends or is killed; end when a joined
-    /// packet arrives all the same
-    Set,
-    /// Split joined packets before the queue, and join those again that leave together
-    Split,
-    /// Start anyway, and drop joined packets
-    Ignore,
-}
-
-impl OffloadPolicy {
-    /// Returns the policy that works between these interfaces when none is given: the kernel of a
-    /// sender behind a veth pair joins packets, and no switch of this side prevents that.
-    fn for_port(port: PortKind, interfaces: [&String; 2]) -> Result<Self, Failure> {
-        for name in interfaces {
-            let driver = ethtool::driver(name).map_err(|error| refused(name, &error))?;
-            if driver == "veth" && port == PortKind::AfPacket {
-                return Ok(Self::Split);
-            }
-        }
-        Ok(Self::Refuse)
-    }
-}
-
-/// Real-time scheduling.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum RealTime {
-    /// Use it if the kernel allows
-    Auto,
-    /// Do not start without it
-    Require,
-    /// Never
-    Off,
-}
 
 /// Priority among real-time threads.
 const PRIORITY: i32 = 10;
 /// Reports of the data thread without `--stats`.
 const REPORT_EVERY: Duration = Duration::secs(1);
 const MAX_SPIN: Duration = Duration::us(100);
-
-impl Arguments {
-    /// The line and interfaces; options take precedence over the file.
-    fn resolve(&self) -> Result<(LineSettings, String, String), Failure> {
-        let file = self.config.as_deref().map(Config::read).transpose()?.unwrap_or_default();
-        let Config { interfaces, line } = file;
-        let missing = |option| Failure::Input(format!("{option}: say which interface, for instance {option} eth0"));
-        let inside = self.inside.clone().or(interfaces.inside).ok_or_else(|| missing("--in"))?;
-        let outside = self.outside.clone().or(interfaces.outside).ok_or_else(|| missing("--out"))?;
-        if inside == outside {
-            return Err(Failure::Input(format!("--out {outside}: is the same interface as --in")));
-        }
-        Ok((self.line.clone().over(line), inside, outside))
-    }
-
-    fn time(option: &str, text: Option<&String>, least: Duration) -> Result<Option<Duration>, Failure> {
-        let Some(text) = text else { return Ok(None) };
-        let span = quantity::duration(text).map_err(|error| Failure::Input(format!("{option}: {}", error.message)))?;
-        if span < least || span > Duration::secs(10_000_000) {
-            return Err(Failure::Input(format!("{option}: `{text}` is out of range: allowed {least} to 10000000 s")));
-        }
-        Ok(Some(span))
-    }
-}
 
 /// Everything of a bridge that runs.
 struct Running {
@@ -297,7 +151,7 @@ fn start(
     let longest = port_a.longest_frame().max(port_b.longest_frame());
     let mut bridge = build(link, settings, (port_a, port_b), longest)?;
     if let Some(file) = record {
-        let about = serde_json::json!({ "scenario": settings.scenario()?, "seed": queue_seed(settings, Direction::Down) });
+        let about = serde_json::json!({ "scenario": settings.scenario()?, "seed": settings.queue_seed(Direction::Down) });
         bridge.direction_mut(Direction::Down).record(Recorder::new(spool(file)?, &about.to_string()));
     }
     let (reporter, monitor) = monitor::connection();
@@ -353,14 +207,9 @@ fn spool(file: File) -> Result<Spool, Failure> {
     Spool::new(BufWriter::new(file), Overrun::Lose).map_err(|error| Failure::Run(format!("no thread can be started: {error}")))
 }
 
-/// The seed of one queue's random stream.
-fn queue_seed(settings: &LineSettings, way: Direction) -> u64 {
-    Rng::stream(settings.seed.unwrap_or(1), u64::from(way == Direction::Up)).next_u64()
-}
-
 fn build(link: &Link, settings: &LineSettings, ports: (InterfacePort, InterfacePort), longest: u32) -> Result<Bridge, Failure> {
     let queue = |direction: &LinkDirection, way| {
-        let made = live::queue(link, direction, Rng::new(queue_seed(settings, way)));
+        let made = live::queue(link, direction, Rng::new(settings.queue_seed(way)));
         made.map_err(|error| Failure::Input(error.to_string()))
     };
     let down = live::line(link, &link.down, Instant::ZERO);
@@ -376,20 +225,6 @@ fn build(link: &Link, settings: &LineSettings, ports: (InterfacePort, InterfaceP
     let settings = Settings { down, up, buffers, buffer_size, flow_key };
     Ok(Forwarder::new(&settings, ports, (queue(&link.down, Direction::Down)?, queue(&link.up, Direction::Up)?)))
 }
-
-/// Why an interface could not be opened, and what to do.
-fn refused(name: &str, error: &io::Error) -> Failure {
-    match error.kind() {
-        io::ErrorKind::PermissionDenied => Failure::Run(format!(
-            "{name}: not permitted: run as root, or once `setcap cap_net_raw,cap_net_admin,cap_sys_resource+ep` on the gq program (AF_XDP needs cap_bpf, too)"
-        )),
-        _ if error.raw_os_error() == Some(19) => Failure::Input(format!("{name}: there is no such interface")),
-        _ => Failure::Input(format!("{name}: {error}")),
-    }
-}
-
-/// Command that makes a sender on the same machine cut its packets itself.
-pub const SENDER_REMEDY: &str = "ethtool -K DEV tso off gso off tx-udp-segmentation off";
 
 /// Why a bridge ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -468,7 +303,7 @@ fn reload(arguments: &Arguments, state: &ControlState) {
             }
             // A queue that stays as it was keeps its state.
             if settings.queue_of(way) != before.queue_of(way) {
-                let queue = live::queue(&link, direction, Rng::new(queue_seed(&settings, way)));
+                let queue = live::queue(&link, direction, Rng::new(settings.queue_seed(way)));
                 let queue = queue.map_err(|error| Failure::Input(error.to_string()))?;
                 orders.push(monitor::Command::Queue(way, Box::new(queue)));
             }

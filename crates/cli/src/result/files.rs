@@ -1,7 +1,7 @@
 //! The files of a result.
 
 use super::place::{self, NAMES};
-use super::{Finished, Job, MAX_REPORTED};
+use super::{Finished, Job};
 use crate::failure::Failure;
 use crate::output::{command_line, say};
 use goodqueue_lab::results::error::RecordError;
@@ -16,6 +16,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// A page with more points could not be read.
+const MAX_REPORTED: usize = 500;
 
 /// Folder within that of a result, for one that lacks runs and must not replace it.
 const INCOMPLETE: &str = "incomplete";

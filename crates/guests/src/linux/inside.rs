@@ -6,39 +6,21 @@
 
 mod program;
 mod queue;
+mod reports;
 mod sink;
 mod source;
+mod stations;
 
 use crate::linux::job::{Job, MAX_FLOWS, Role};
 use crate::linux::report::Line;
-use crate::linux::sys::network::{self, Station};
+use crate::linux::sys::network;
+use reports::{Reports, named};
+use stations::LOOPBACK;
+pub use stations::{SINK, SOURCE};
 use std::fs::File;
-use std::io::{self, Write as _};
-use std::net::Ipv4Addr;
+use std::io;
 use std::os::fd::AsFd;
 use std::path::Path;
-
-/// Addresses of the source.
-pub const SOURCE: Station = Station { hardware: [2, 0, 0, 0, 0, 1], address: Ipv4Addr::new(10, 77, 0, 1) };
-/// Addresses of the sink.
-pub const SINK: Station = Station { hardware: [2, 0, 0, 0, 0, 2], address: Ipv4Addr::new(10, 77, 0, 2) };
-const LOOPBACK: Station = Station { hardware: [0; 6], address: Ipv4Addr::LOCALHOST };
-
-/// The channel for reports.
-struct Reports {
-    terminal: File,
-}
-
-impl Reports {
-    fn say(&mut self, lines: &[Line]) -> io::Result<()> {
-        let mut text = String::new();
-        for line in lines {
-            text.push_str(&line.to_string());
-            text.push('\n');
-        }
-        self.terminal.write_all(text.as_bytes())
-    }
-}
 
 /// Does the job in the file at `path` and never returns: the host ends the guest.
 ///
@@ -82,8 +64,4 @@ fn work(path: &Path, reports: &mut Reports) -> io::Result<()> {
         Role::Sink => sink::run(&job, reports),
         Role::Queue => job.program.as_ref().map_or(Ok(()), |program| queue::run(program, reports)),
     }
-}
-
-fn named(what: &str, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{what}: {error}"))
 }

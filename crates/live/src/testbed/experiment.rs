@@ -2,6 +2,7 @@
 
 mod datagrams;
 mod echo;
+mod flow;
 mod flows;
 mod gaps;
 mod prober;
@@ -23,7 +24,7 @@ use crate::testbed::bench::Bench;
 pub use crate::testbed::bench::Segments;
 use crate::{Line, LivePacket};
 use goodqueue_aqm::{AnyQdisc, Counters, Tally};
-use goodqueue_base::units::{Duration, Ecn, Instant, Rate, Rng};
+use goodqueue_base::units::{Duration, Instant};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -36,74 +37,8 @@ pub use waiting::Stop;
 
 /// Direction of a flow's data.
 pub use crate::forwarder::Direction;
-
-/// Source of a flow's packets.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Source {
-    /// As much as this kernel's TCP can, under the control of this name.
-    Tcp {
-        /// The kernel's name of the congestion control.
-        control: String,
-    },
-    /// UDP packets.
-    Udp {
-        /// In IP bits; of bursts, within one.
-        rate: Rate,
-        /// Distribution of the gaps between packets.
-        arrivals: Arrivals,
-        /// For what is drawn of that.
-        rng: Rng,
-        /// IP length.
-        packet_size: u32,
-        /// Codepoint they carry.
-        ecn: Ecn,
-    },
-    /// UDP packets that the far end sends back.
-    Echo {
-        /// Time from one to the next.
-        interval: Duration,
-        /// IP length, both ways; with room for a number and a time, 44 at least.
-        packet_size: u32,
-        /// Codepoint they carry, both ways.
-        ecn: Ecn,
-    },
-}
-
-impl Source {
-    /// Returns this source with the gaps between its packets drawn from `rng`.
-    #[must_use]
-    pub fn drawing_from(self, rng: Rng) -> Self {
-        match self {
-            Self::Udp { rate, arrivals, rng: _, packet_size, ecn } => Self::Udp { rate, arrivals, rng, packet_size, ecn },
-            Self::Tcp { .. } | Self::Echo { .. } => self,
-        }
-    }
-}
-
-/// Whether TCP segments carry timestamps (RFC 7323).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Timestamps {
-    /// 12 bytes of options in each segment.
-    #[default]
-    On,
-    /// No options in data segments.
-    Off,
-}
-
-/// A flow.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Flow {
-    /// Source of the flow's packets.
-    pub source: Source,
-    /// Direction of the flow's data.
-    pub way: Direction,
-    /// When it starts.
-    pub start: Duration,
-    /// When it stops offering data; `None`: at the end.
-    pub stop: Option<Duration>,
-    /// The upper six bits of the traffic class.
-    pub dscp: u8,
-}
+use flow::REPORT_EVERY;
+pub use flow::{Flow, Source, Timestamps};
 
 /// A run.
 #[derive(Clone, Debug)]
@@ -173,8 +108,6 @@ pub struct Measured {
 /// time.
 const STALL_PART: f64 = 0.05;
 const VOID_QUANTILE: f64 = 0.999;
-/// Time between two reports, and between two samples of senders.
-const REPORT_EVERY: Duration = Duration::ms(20);
 const PRIORITY: i32 = 10;
 
 impl Measured {

@@ -23,7 +23,7 @@ pub use result::{Ending, SessionResult};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::time::Duration as Wall;
-use variant::{Pace, Variant};
+use variant::{MAX_SHOWN, Pace, Variant};
 
 /// Orders of a page to a session.
 #[derive(Clone, Debug, Deserialize)]
@@ -122,8 +122,6 @@ const MIN_FRAMES: f64 = 300.0;
 const MAX_BEHIND: Wall = Wall::from_millis(250);
 /// From this speed down packets are shown one by one.
 const PACKET_VIEW: f64 = 0.05;
-/// Packets of one frame and variant that are shown one by one.
-const MAX_SHOWN: usize = 2000;
 /// Largest number of drops and marks of a variant that are shown in a frame with too many packets.
 const MAX_SIGNALS: usize = 100;
 /// Least simulated time between two looks at the clock.

@@ -4,12 +4,13 @@ mod elements;
 mod flows;
 mod growth;
 
-use super::hosts::Hosts;
-use super::measure::Figures;
+use super::error::{WorldError, fault};
+use super::figures::Figures;
+use super::hosts::{Control, Hosts};
 use super::network::Network;
-use super::outside::Content;
+use super::outside_flow::Content;
 use super::path::Element;
-use super::{Control, World, WorldError};
+use super::state::{Clock, World};
 use crate::ids::{IdVec, LaneId, LinkId, WireClassId};
 use crate::link::SMALL;
 use crate::losses::{FlowSignals, LossEvents};
@@ -32,10 +33,6 @@ const QUEUE_STREAM: u64 = 1 << 32;
 const LOSS_STREAM: u64 = 2 << 32;
 const SOURCE_STREAM: u64 = 3 << 32;
 const JITTER_STREAM: u64 = 4 << 32;
-
-pub(super) fn fault<T>(subject: impl Into<String>, message: impl Into<String>) -> Result<T, WorldError> {
-    Err(WorldError { subject: subject.into(), message: message.into() })
-}
 
 /// The location of the ends of TCP connections.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,7 +88,7 @@ pub(super) fn world(spec: &WorldSpec, ends: TcpEnds) -> Result<(World, BuildStat
     let mut recorder = EventRecorder::new(losses, spec.recording.packets.then(Vec::new));
     recorder.flows.resize(spec.flows.len(), FlowSignals::default());
     let mut world = World {
-        clock: super::Clock { now: Instant::ZERO, end, warmup: spec.warmup, events: 0 },
+        clock: Clock { now: Instant::ZERO, end, warmup: spec.warmup, events: 0 },
         net: Network::new(links, wires, classes, recorder),
         hosts: Hosts::new(spec.flows.len() >= CROWD),
         figures: Figures::new(&spec.groups, spec.recording),

@@ -1,126 +1,21 @@
 //! Figures: the start of the measured part, sampling, and the outcome at the end.
 
-use super::World;
+use super::figures::{FlowReading, SampledFlow};
 use super::hosts::Flow;
 use super::path::Host;
-use crate::completions::{Completions, Ideal};
-use crate::ids::{ControlId, FlowId, GroupId, IdVec, UdpId};
+use super::state::World;
+use crate::ids::{ControlId, FlowId, GroupId, IdVec};
 use crate::losses::{FlowSignals, LossEvents};
 use crate::outcome::{CallOutcome, FlowOutcome, GroupOutcome, LinkOutcome, Outcome, Series, SeriesColumn, VideoOutcome};
-use crate::spec::Recording;
 use crate::timers::Target;
 use crate::trace::{PacketEvent, ProbesOutcome, TimeCounts};
 use goodqueue_aqm::Qdisc;
 use goodqueue_base::units::{Duration, Instant};
-use goodqueue_tcp::SenderStatistics;
 use std::sync::Arc;
 
 /// Largest number of sampled flows, and of sampled probes: a report of more lines could not be
 /// read.
 const MAX_SAMPLED_FLOWS: usize = 64;
-
-/// Measurements of hosts and groups. Those of links are in their probes.
-pub(super) struct Figures {
-    pub(super) measuring: bool,
-    pub(super) recording: Recording,
-    /// Sampled values, whose times follow at the end.
-    series: Vec<Series>,
-    sampled_at: Vec<Instant>,
-    sampled: Vec<SampledFlow>,
-    /// Echo flows that are sampled.
-    probed: Vec<UdpId>,
-    pub(super) completions: IdVec<GroupId, Completions>,
-    /// Plain flows of limited data, and the least times of their paths.
-    pub(super) limited: Vec<(FlowId, Ideal)>,
-    pub(super) group_names: IdVec<GroupId, String>,
-    pub(super) group_rtt: IdVec<GroupId, TimeCounts>,
-    /// One-way delays of each group's UDP packets, once there are any.
-    group_delay: IdVec<GroupId, TimeCounts>,
-}
-
-impl Figures {
-    pub(super) fn new(groups: &[String], recording: Recording) -> Self {
-        Self {
-            measuring: false,
-            recording,
-            series: Vec::new(),
-            sampled_at: Vec::new(),
-            sampled: Vec::new(),
-            probed: Vec::new(),
-            completions: groups.iter().map(|_| Completions::default()).collect(),
-            limited: Vec::new(),
-            group_names: groups.iter().cloned().collect(),
-            group_rtt: groups.iter().map(|_| TimeCounts::new()).collect(),
-            group_delay: groups.iter().map(|_| TimeCounts::new()).collect(),
-        }
-    }
-
-    #[inline]
-    pub(super) fn add_one_way_delay(&mut self, group: GroupId, delay: Duration) {
-        self.group_delay[group].add(delay);
-    }
-}
-
-/// A sampled flow, and the bytes it had delivered at the last sample.
-struct SampledFlow {
-    flow: FlowId,
-    delivered: u64,
-}
-
-/// Cumulative counters of a flow at one instant.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct FlowReading {
-    pub(super) delivered_bytes: u64,
-    sent: u64,
-    retransmitted: u64,
-    dropped: u64,
-    marked: u64,
-    timeouts: u64,
-    loss_runs: u64,
-    longest_loss_run: u64,
-}
-
-impl FlowReading {
-    pub(super) const fn add_delivered(&mut self, bytes: u64) {
-        self.delivered_bytes += bytes;
-    }
-
-    /// The sum of this and the counts of a connection with `delivered` bytes.
-    pub(super) const fn and(&self, delivered: u64, statistics: &SenderStatistics) -> Self {
-        Self {
-            delivered_bytes: self.delivered_bytes + delivered,
-            sent: self.sent + statistics.sent_segments,
-            retransmitted: self.retransmitted + statistics.retransmitted_segments,
-            timeouts: self.timeouts + statistics.timeouts,
-            ..*self
-        }
-    }
-
-    pub(super) const fn with_signals(self, signals: FlowSignals) -> Self {
-        Self {
-            dropped: signals.dropped,
-            marked: signals.marked,
-            loss_runs: signals.loss_runs,
-            longest_loss_run: signals.longest_run,
-            ..self
-        }
-    }
-
-    pub(super) const fn without_delivered(self) -> Self {
-        Self { delivered_bytes: 0, ..self }
-    }
-
-    pub(super) fn add(&mut self, other: &Self) {
-        self.delivered_bytes += other.delivered_bytes;
-        self.sent += other.sent;
-        self.retransmitted += other.retransmitted;
-        self.dropped += other.dropped;
-        self.marked += other.marked;
-        self.timeouts += other.timeouts;
-        self.loss_runs += other.loss_runs;
-        self.longest_loss_run = self.longest_loss_run.max(other.longest_loss_run);
-    }
-}
 
 impl World {
     pub(super) fn read_flow(&self, flow: FlowId) -> FlowReading {

@@ -2,7 +2,8 @@
 
 use super::build::{self, BuildState};
 use super::path::Host;
-use super::{World, WorldError, measure};
+use super::state::World;
+use super::{error::WorldError, measure};
 use crate::ids::{Id, LinkId};
 use crate::outcome::{CallOutcome, Outcome};
 use crate::spec::{FlowSpec, LinkSpec, QueueSpec, WorldSpec};

@@ -9,18 +9,20 @@
 mod datagrams;
 mod transfers;
 
-use self::transfers::Unfolded;
+use super::error::WorldError;
+use super::outside_flow::{Fate, OutsideFlow};
 use super::path::Host;
-use super::{Continue, Progress, World, WorldError, build, measure};
-use crate::ids::{FlowId, OutsideId, Ticket};
-use crate::losses::Numbering;
+use super::state::{Continue, Progress, World};
+use super::{build, measure};
+use crate::ids::{FlowId, Ticket};
 use crate::outcome::Outcome;
 use crate::packet::{DsField, FlowLabel, SimPacket};
 use crate::spec::{SessionSpec, WorldSpec};
-use goodqueue_aqm::Packet;
-use goodqueue_base::units::{Duration, Ecn, Instant};
-use goodqueue_tcp::{Flags, Segment};
-use std::collections::VecDeque;
+use goodqueue_base::units::{Ecn, Instant};
+use goodqueue_tcp::Segment;
+use transfers::Unfolded;
+
+pub use datagrams::{OutsideDatagram, Reported};
 
 /// A packet of a host outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,118 +38,6 @@ pub struct OutsidePacket {
     pub ecn: Ecn,
     /// The owner's number for the packet.
     pub ticket: Ticket,
-}
-
-/// The fate of a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// The packet has reached the other end, with this codepoint.
-    Arrived {
-        /// The packet.
-        ticket: Ticket,
-        /// Whether it travels from sink to source.
-        is_reverse: bool,
-        /// The packet's codepoint on arrival.
-        ecn: Ecn,
-    },
-    /// A queue has dropped it, or a wire lost it.
-    Lost {
-        /// The packet.
-        ticket: Ticket,
-    },
-}
-
-/// Data under way, from which a flow's round-trip times are taken.
-#[derive(Clone, Copy, Debug)]
-struct Timed {
-    end: u64,
-    sent_at: Instant,
-    /// Sent more than once: an acknowledgement does not tell which copy it is for.
-    ambiguous: bool,
-}
-
-pub use datagrams::{OutsideDatagram, Reported};
-
-/// The network's knowledge of the packets of a flow whose ends are outside.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Content {
-    /// TCP segments, of which it takes goodput, round-trip times and retransmissions.
-    Segments,
-    /// Datagrams, of which it knows the size only.
-    Datagrams,
-}
-
-impl Content {
-    pub(super) const fn numbering(self) -> Numbering {
-        match self {
-            Self::Segments => Numbering::Bytes,
-            Self::Datagrams => Numbering::Packets,
-        }
-    }
-}
-
-/// The network's view of one flow.
-#[derive(Clone, Debug)]
-pub(super) struct OutsideFlow {
-    content: Content,
-    /// One above the last byte sent.
-    highest: u64,
-    /// Bytes that the sink has acknowledged.
-    pub(super) delivered_bytes: u64,
-    pub(super) sent: u64,
-    pub(super) retransmitted: u64,
-    /// Size of a limited transfer.
-    size: Option<u64>,
-    under_way: VecDeque<Timed>,
-    /// Numbers of datagrams, by direction.
-    datagrams: [u64; 2],
-    /// Whether its owner reports the bytes it has delivered, so that bytes of datagrams do not
-    /// count.
-    is_reported: bool,
-}
-
-impl OutsideFlow {
-    pub(super) const fn new(content: Content, size: Option<u64>) -> Self {
-        Self {
-            content,
-            highest: 0,
-            delivered_bytes: 0,
-            sent: 0,
-            retransmitted: 0,
-            size,
-            under_way: VecDeque::new(),
-            datagrams: [0; 2],
-            is_reported: false,
-        }
-    }
-
-    fn sent_segment(&mut self, now: Instant, segment: &Segment) {
-        if segment.data_len() == 0 {
-            return;
-        }
-        let end = segment.number + u64::from(segment.payload);
-        self.sent += 1;
-        if segment.number >= self.highest {
-            self.under_way.push_back(Timed { end, sent_at: now, ambiguous: false });
-            self.highest = end;
-            return;
-        }
-        self.retransmitted += 1;
-        self.highest = self.highest.max(end);
-        let again = self.under_way.partition_point(|data| data.end <= segment.number);
-        self.under_way.range_mut(again..).take_while(|data| data.end <= end).for_each(|data| data.ambiguous = true);
-    }
-
-    /// Everything below `number` has been acknowledged. Returns the round-trip time that the sender
-    /// can measure.
-    fn acknowledged(&mut self, now: Instant, number: u64) -> Option<Duration> {
-        let mut last = None;
-        while let Some(data) = self.under_way.front().filter(|data| data.end <= number) {
-            last = Some(*data);
-            self.under_way.pop_front();
-        }
-        last.filter(|data| !data.ambiguous).map(|data| now.since(data.sent_at))
-    }
 }
 
 /// A world whose TCP hosts are outside.
@@ -222,10 +112,37 @@ impl OutsideWorld {
 
     /// Injects a packet at `now`, which is neither before the last event nor after the next one.
     pub fn put(&mut self, now: Instant, packet: OutsidePacket) {
+        let OutsidePacket { flow, segment, ip_len, ecn, ticket } = packet;
+        self.inject(now, flow, (ip_len, ecn, ticket), |ends| {
+            ends.take(now, &segment);
+            segment
+        });
+    }
+
+    /// Puts a packet of a host outside on the first hop of its way, at `now`.
+    fn inject(
+        &mut self,
+        now: Instant,
+        flow: u32,
+        (ip_len, ecn, ticket): (u16, Ecn, Ticket),
+        segment: impl FnOnce(&mut OutsideFlow) -> Segment,
+    ) {
         let world = &mut self.world;
         debug_assert!(now >= world.clock.now && now <= world.net.agenda.next().0, "between the last event and the next");
         world.clock.now = now;
-        world.inject_outside(packet);
+        let flow = FlowId::new(flow);
+        let Some(route) = world.net.routes.get(flow) else {
+            debug_assert!(false, "a flow of the specification");
+            return;
+        };
+        let Host::Outside(outside) = route.host else {
+            debug_assert!(false, "a flow with ends outside");
+            return;
+        };
+        world.net.entered += 1;
+        let segment = SimPacket::ticketed(segment(&mut world.hosts.outside[outside]), ticket);
+        let (flow, ds) = (FlowLabel::new(flow, route.mark), DsField::new(route.class, ecn));
+        world.enter_or_deliver(&SimPacket { segment, flow, ip_len, ds, hop: 0 });
     }
 
     /// Appends the fates of packets since the last call.
@@ -253,58 +170,6 @@ impl OutsideWorld {
         world.clock.now = world.clock.end;
         self.unfolded.count(&mut world);
         self.unfolded.fold(measure::outcome(world, complete))
-    }
-}
-
-impl World {
-    /// Puts a packet of a host outside on the first hop of its way.
-    fn inject_outside(&mut self, packet: OutsidePacket) {
-        let OutsidePacket { flow, segment, ip_len, ecn, ticket } = packet;
-        let flow = FlowId::new(flow);
-        let Some(route) = self.net.routes.get(flow) else {
-            debug_assert!(false, "a flow of the specification");
-            return;
-        };
-        let Host::Outside(outside) = route.host else {
-            debug_assert!(false, "a flow with ends outside");
-            return;
-        };
-        let ends = &mut self.hosts.outside[outside];
-        if segment.flags.has(Flags::ACK) {
-            ends.delivered_bytes = ends.delivered_bytes.max(segment.number.min(ends.highest));
-        } else {
-            ends.sent_segment(self.clock.now, &segment);
-        }
-        self.net.entered += 1;
-        let segment = SimPacket::ticketed(segment, ticket);
-        let (flow, ds) = (FlowLabel::new(flow, route.mark), DsField::new(route.class, ecn));
-        self.enter_or_deliver(&SimPacket { segment, flow, ip_len, ds, hop: 0 });
-    }
-
-    /// A packet has reached an end that is outside.
-    #[cold]
-    pub(super) fn deliver_outside(&mut self, outside: OutsideId, packet: &SimPacket) {
-        let flow = packet.flow.id();
-        if self.hosts.outside[outside].content == Content::Datagrams {
-            self.count_datagram(outside, packet);
-        } else if packet.is_reverse() {
-            let number = packet.segment.number;
-            let ends = &mut self.hosts.outside[outside];
-            let complete = ends.size.is_some_and(|size| number >= size);
-            let facts = &mut self.hosts.flows[flow];
-            if let Some(rtt) = ends.acknowledged(self.clock.now, number)
-                && self.figures.measuring
-            {
-                self.figures.group_rtt[facts.group].add(rtt);
-            }
-            if complete && facts.completed_at.is_none() {
-                facts.completed_at = Some(self.clock.now);
-                self.set_flow_active(flow, false);
-            }
-        }
-        if let Some(ticket) = packet.ticket() {
-            self.hosts.arrived.push(Fate::Arrived { ticket, is_reverse: packet.is_reverse(), ecn: packet.ecn() });
-        }
     }
 }
 

@@ -10,71 +10,19 @@
 
 mod streams;
 
-use super::path::{Host, Route};
-use super::{Control, World, WorldError, measure::FlowReading};
-use crate::completions::Ideal;
-use crate::ids::{ChannelId, ControlId, FlowId, GroupId, LinkId, SessionId, StreamId, TcpId};
+use super::error::WorldError;
+use super::figures::FlowReading;
+use super::hosts::Control;
+use super::path::Host;
+use super::session_hosts::{ChannelHost, SessionHost, SessionPath, WeightedQueues, flow_numbers};
+use super::state::World;
+use crate::ids::{ChannelId, ControlId, FlowId, SessionId, StreamId, TcpId};
 use crate::packet::flow_hash;
 use crate::session::{Action, Channel, Event, Measurement, Payload, Session, SessionContext, VideoReading};
 use crate::timers::Target;
 use goodqueue_aqm::Qdisc;
-use goodqueue_base::units::{Bytes, Instant, Rng};
+use goodqueue_base::units::{Instant, Rng};
 use goodqueue_tcp::{Data, Receiver, ReceiverConfig, Sender, SenderConfig};
-
-pub(super) use streams::Stream;
-use streams::flow_numbers;
-
-/// One session and its resources.
-pub(super) struct SessionHost {
-    model: Session,
-    rng: Rng,
-    /// Root of the random streams of its connections, and the number of connections so far.
-    seed: u64,
-    connections: u64,
-    flow: FlowId,
-    pub(super) group: GroupId,
-    /// Event of its own timer.
-    control: ControlId,
-    channels: Vec<ChannelId>,
-    /// Initial state of each connection's sender.
-    sender: Sender,
-    receiver: ReceiverConfig,
-    mss: Bytes,
-    path: SessionPath,
-    pub(super) video_at_warmup: VideoReading,
-}
-
-impl SessionHost {
-    /// The random stream of the next connection.
-    fn next_stream(&mut self) -> Rng {
-        self.connections += 1;
-        Rng::stream(self.seed, self.connections)
-    }
-}
-
-/// The path of a session's packets.
-pub(super) struct SessionPath {
-    /// Routes of data and of requests; each stream sets the host.
-    pub(super) routes: [Route; 2],
-    pub(super) queues: WeightedQueues,
-    pub(super) ideal: Ideal,
-}
-
-/// The queues on the route of a flow with a weight other than 1, forward and reverse.
-pub(super) struct WeightedQueues {
-    pub(super) weight: f64,
-    pub(super) forward: Vec<LinkId>,
-    pub(super) reverse: Vec<LinkId>,
-}
-
-/// One channel: its streams, and the event of its timer.
-pub(super) struct ChannelHost {
-    session: SessionId,
-    number: Channel,
-    data: StreamId,
-    request: Option<StreamId>,
-    control: ControlId,
-}
 
 impl World {
     /// Adds the session whose data flow is `flow`; its channels come as it needs them.

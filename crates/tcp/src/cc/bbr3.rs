@@ -31,6 +31,8 @@
 
 mod bounds;
 mod drain;
+mod full_pipe;
+mod losses;
 mod path;
 mod probe_bw;
 mod probe_rtt;
@@ -40,12 +42,12 @@ mod window;
 use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Detail, Established, Feedback};
 use super::{LostSegment, MarkResponse, ModelPhase, Needs, PathModel, Reduction, Setup, Start, State, Timeout};
 use crate::windowed::{Windowed, largest};
-use bounds::{Bounds, Undo};
+use bounds::Bounds;
+use full_pipe::{FullPipe, LostRanges};
 use goodqueue_base::spec::{Kind, TypedParam};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate, Rng};
 use path::{Measured, Path};
 use probe_bw::Probing;
-use startup::{FullPipe, LostRanges};
 
 /// Fewest segments in flight.
 const MIN: u32 = 4;
@@ -113,6 +115,20 @@ enum Phase {
     Refill,
     Up,
     ProbeRtt(probe_rtt::Probe),
+}
+
+/// State to restore after a spurious recovery.
+#[derive(Clone, Copy, Debug)]
+struct Undo {
+    /// The phase that the losses ended.
+    left: Option<Phase>,
+    bw_short: f64,
+    inflight_short: f64,
+    inflight_long: f64,
+}
+
+impl Undo {
+    const NOTHING: Self = Self { left: None, bw_short: 0.0, inflight_short: 0.0, inflight_long: 0.0 };
 }
 
 impl Bbr3 {

@@ -1,6 +1,6 @@
 //! Processing of acknowledgements: what they deliver, measure and change.
 
-use super::timers::Use;
+use super::state::Use;
 use super::{AckFacts, NO_SEGMENT, Phase, ProbeContent, Sender};
 use crate::cc::{AckSample, CongestionControl, Growth, Marks, State};
 use crate::prr::Ack;

@@ -10,22 +10,13 @@
 //! *Source*: RFC 6582 §3.2, §4.
 
 use super::Sender;
+use super::state::Duplicates;
 use crate::cc::State;
 use crate::config::LossDetection;
 use crate::scoreboard::{Delivery, Verdict};
 
 /// Number of duplicates that indicates a loss.
 const THRESHOLD: u32 = 3;
-
-/// The state of New Reno.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Duplicates {
-    /// `recover`: one above the last segment sent when the latest repair began. Duplicates that do
-    /// not reach beyond it may come from the repair itself.
-    recover: u64,
-    /// An acknowledgement has advanced within this recovery.
-    partial: bool,
-}
 
 impl Duplicates {
     /// Begins the repair of the outstanding segments.

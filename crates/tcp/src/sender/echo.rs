@@ -1,22 +1,10 @@
 //! Feedback of congestion marks: once per window, per packet, or as a count.
 
 use super::Sender;
+use super::state::Echo;
 use crate::config::EcnMode;
 use crate::segment::{Flags, Segment};
 use goodqueue_base::units::Ecn;
-
-/// The kind of feedback, as settled by the handshake.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Echo {
-    /// No feedback: packets are Not-ECT.
-    Nothing,
-    /// The presence of marks, until the sender has reduced its window (RFC 3168).
-    Classic,
-    /// The mark of each packet (RFC 8257).
-    Mirrored,
-    /// The number of marked packets (RFC 9768).
-    Counted,
-}
 
 impl Sender {
     /// The flags of a SYN, which asks for ECN. A repeated SYN does not ask, since a path may drop

@@ -3,18 +3,10 @@
 use super::AckFacts;
 use super::Sender;
 use crate::cc::{AckSample, CongestionControl, Detail, LostSegment};
-use crate::pacing::Pacer;
-use crate::sample::{RateSample, Sampler, Totals};
+use crate::sample::{RateSample, Totals};
 use crate::scoreboard::Delivery;
 use crate::segment::Segment;
 use goodqueue_base::units::{Duration, Instant};
-
-/// The instruments of one sender.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Instruments {
-    pub(super) sampler: Sampler,
-    pub(super) pacer: Pacer,
-}
 
 impl Sender {
     fn totals(&self) -> Totals {

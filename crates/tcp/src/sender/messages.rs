@@ -1,18 +1,10 @@
 //! Connections that carry messages, and the passive end of a connection.
 
+use super::state::Ending;
 use super::{Phase, Sender, Stream, Urgent};
 use crate::receiver::Receiver;
 use crate::segment::{Flags, Segment};
 use goodqueue_base::units::{Bytes, Duration, Instant};
-
-/// The continuation of a stream after a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// Another message may follow.
-    More,
-    /// FIN.
-    Fin,
-}
 
 impl Sender {
     /// Appends a message to the stream of a sender made with

@@ -10,14 +10,14 @@
 //! modeled: retransmissions in pieces.
 
 use super::Sender;
+use super::state::Pieces;
+use super::writer::MAX_BYTES;
 use crate::cc::{CongestionControl, State};
 use crate::segment::Flags;
 
 /// Longest wait in nanoseconds, and the longest time since the last transmission after which
 /// segments wait at all.
 const SHORTLY: u64 = 1_000_000;
-/// Most bytes of a piece, and of a buffer of the application's data (64 KiB less room for headers).
-pub(super) const MAX_BYTES: u64 = 65_215;
 /// Least number of segments of the largest piece.
 const MIN: u32 = 2;
 /// Least round-trip time in nanoseconds that does not make pieces larger.
@@ -26,18 +26,6 @@ const NEAR: u64 = 17 * 512_000;
 const TENTH_NS: u64 = 100_000_000;
 /// Tenths of the window's rate for which pieces are sized, in slow start and later.
 const RATE_TENTHS: (u64, u64) = (20, 12);
-
-/// The piece that is leaving.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Pieces {
-    /// Segments of the piece that is leaving: in all, and those that have left. One in all without
-    /// offload.
-    size: u32,
-    left: u32,
-    enabled: bool,
-    /// Segments wait for the next acknowledgement.
-    waiting: bool,
-}
 
 impl Pieces {
     pub(super) const fn new(enabled: bool) -> Self {

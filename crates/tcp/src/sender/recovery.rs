@@ -1,37 +1,14 @@
 //! Reactions to losses: entering and leaving reductions, deciding about each acknowledgement,
 //! undoing mistakes.
 
-use super::echo::Echo;
+use super::state::Echo;
+use super::state::{Repair, Undo};
 use super::{AckFacts, NO_SEGMENT, ProbeContent, RecoveryStep, Sender};
 use crate::cc::{Congestion, CongestionControl, State};
 use crate::config::LossDetection;
 use crate::prr::Prr;
 use crate::scoreboard::Verdict;
 use goodqueue_base::units::Instant;
-
-/// The segments that may be sent besides new data after the latest event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Repair {
-    Nothing,
-    /// Lost segments before new segments.
-    Lost,
-    /// New segments first, to learn whether a timeout was spurious (F-RTO); lost segments only if
-    /// there are no new ones.
-    NewFirst,
-}
-
-/// The facts needed to notice that a reduction was a mistake.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Undo {
-    /// The cumulative acknowledgement when the reduction began.
-    marker: Option<u64>,
-    /// Retransmissions not yet reported as duplicates; `None` if there was none.
-    repeats: Option<u32>,
-    /// Time of the first retransmission.
-    pub(super) first_repeat_at: Option<u64>,
-    /// Whether the control may restore its window.
-    restorable: bool,
-}
 
 impl Undo {
     pub(super) fn on_repeat(&mut self, now: u64) {

@@ -5,40 +5,21 @@
 //! the next turn (`calc_wheel_index`). All wheels turn together, as those of flows on one machine
 //! do.
 
-use super::echo::Echo;
-use super::recovery::Repair;
+use super::state::Echo;
+use super::state::Repair;
+use super::state::{NEVER, Timer, Use};
 use super::{NO_SEGMENT, Phase, ProbeContent, RecoveryStep, Sender, Urgent};
 use crate::cc::{CongestionControl, Response, State, Timeout};
 use crate::config::LossDetection;
 use crate::prr::Ack;
 use goodqueue_base::units::Instant;
 
-/// Later than all times.
-pub(super) const NEVER: u64 = u64::MAX;
 const SECOND: u64 = 1_000_000_000;
 /// Least wait of probe and reordering timers (two clock ticks of Linux).
 const MIN_WAIT: u64 = 2_000_000;
 /// Number of repeated handshakes after which the wait doubles each time (Linux's
 /// `tcp_syn_linear_timeouts`).
 const LINEAR_HANDSHAKES: u32 = 4;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Use {
-    Off,
-    Handshake,
-    Retransmit,
-    Probe,
-    Reordering,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Timer {
-    pub(super) usage: Use,
-    /// Time at which it is due. It then waits for the next turn of its row.
-    pub(super) at: u64,
-    /// Time at which it was set; [`NEVER`] once `at` is a turn of the wheel.
-    set_at: u64,
-}
 
 impl Timer {
     pub(super) const OFF: Self = Self { usage: Use::Off, at: NEVER, set_at: NEVER };

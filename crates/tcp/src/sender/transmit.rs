@@ -1,7 +1,7 @@
 //! Transmission: handshake, probes, repairs, new data, in this order and as the window allows.
 
-use super::recovery::Repair;
-use super::timers::Use;
+use super::state::Repair;
+use super::state::Use;
 use super::writer::Standing;
 use super::{Phase, RecoveryStep, Sender, Stream, Transmit, Urgent};
 use crate::cc::{CongestionControl, Sent, State};

@@ -17,8 +17,10 @@
 //! the same to the segment.
 
 use super::NO_SEGMENT;
-use super::pieces::MAX_BYTES;
 use goodqueue_base::units::Bytes;
+
+/// Most bytes of a piece, and of a buffer of the application's data (64 KiB less room for headers).
+pub(super) const MAX_BYTES: u64 = 65_215;
 
 /// Bytes of a send buffer per segment of a window: the truesize that 64-bit Linux assumes for a
 /// segment.

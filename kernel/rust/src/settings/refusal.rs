@@ -1,11 +1,16 @@
 //! Settings from which no queue can be made, and what is wrong with them.
 
-use super::{MAX, MAX_TEXT, settable};
+use super::params::settable;
 use alloc::string::String;
 use core::fmt;
 use goodqueue_aqm::sched::kinds;
 use goodqueue_aqm::spec::{KindSpec, ParamError};
 use goodqueue_base::spec::quantity::QuantityError;
+
+/// Most bytes of settings in one request.
+pub(super) const MAX_TEXT: usize = 4096;
+/// Most settings of a queue, those that earlier requests gave included.
+pub(super) const MAX: usize = 64;
 
 /// The reason that no queue can be made. It is put into words where it is reported, when the stack
 /// is not deep.

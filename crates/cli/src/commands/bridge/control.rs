@@ -5,7 +5,7 @@
 //! `policy down utilization>=0.99, delay<=30ms`. Changes lose no packet that waits.
 
 use super::settings::{DEFAULT_AQM, DEFAULT_DELAY, LineSettings};
-use super::{Failure, Shown, Totals, queue_seed, show};
+use super::{Failure, Shown, Totals, show};
 use goodqueue_aqm::Rng;
 use goodqueue_aqm::spec::ParamError;
 use goodqueue_base::units::{Duration, Rate};
@@ -219,7 +219,7 @@ pub fn handle_command(line: &str, state: &ControlState) -> Result<Value, Refusal
         "rate" => Command::Rate(way, direction.nominal_rate()),
         "delay" => Command::Delay(way, direction.delay),
         _ => {
-            let queue = live::queue(&link, direction, Rng::new(queue_seed(&changed, way)));
+            let queue = live::queue(&link, direction, Rng::new(changed.queue_seed(way)));
             Command::Queue(way, Box::new(queue.map_err(Refusal::Queue)?))
         }
     };

@@ -1,12 +1,14 @@
 //! The interfaces of a bridge: how each is opened, and what its kernel and driver granted.
 
-use super::{Arguments, Failure, OffloadPolicy, PortKind, Requirement, refused, say};
+use super::{Arguments, Failure, OffloadPolicy, PortKind, Requirement, say};
 use goodqueue_live::clock::MonotonicClock;
 use goodqueue_live::port::interface::InterfacePort;
 use goodqueue_live::port::packet::{OnJoined, PacketPort};
 use goodqueue_live::port::xdp::{Transfer, XdpPort};
 use goodqueue_live::sys::busy::BusyPolling;
+use goodqueue_live::sys::ethtool;
 use serde_json::{Value, json};
+use std::io;
 
 /// Features granted for an interface.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -91,5 +93,33 @@ const fn transfer(zero_copy: Requirement) -> Transfer {
         Requirement::Auto => Transfer::Either,
         Requirement::Require => Transfer::ZeroCopy,
         Requirement::Off => Transfer::Copied,
+    }
+}
+
+/// Command that makes a sender on the same machine cut its packets itself.
+pub(super) const SENDER_REMEDY: &str = "ethtool -K DEV tso off gso off tx-udp-segmentation off";
+
+/// Why an interface could not be opened, and what to do.
+pub(super) fn refused(name: &str, error: &io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => Failure::Run(format!(
+            "{name}: not permitted: run as root, or once `setcap cap_net_raw,cap_net_admin,cap_sys_resource+ep` on the gq program (AF_XDP needs cap_bpf, too)"
+        )),
+        _ if error.raw_os_error() == Some(19) => Failure::Input(format!("{name}: there is no such interface")),
+        _ => Failure::Input(format!("{name}: {error}")),
+    }
+}
+
+impl OffloadPolicy {
+    /// Returns the policy that works between these interfaces when none is given: the kernel of a
+    /// sender behind a veth pair joins packets, and no switch of this side prevents that.
+    pub(super) fn for_port(port: PortKind, interfaces: [&String; 2]) -> Result<Self, Failure> {
+        for name in interfaces {
+            let driver = ethtool::driver(name).map_err(|error| refused(name, &error))?;
+            if driver == "veth" && port == PortKind::AfPacket {
+                return Ok(Self::Split);
+            }
+        }
+        Ok(Self::Refuse)
     }
 }

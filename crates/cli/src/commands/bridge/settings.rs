@@ -1,6 +1,7 @@
 //! Settings of a bridge, from the command line or a file, and the plan made of them.
 
 use crate::failure::Failure;
+use goodqueue_aqm::Rng;
 use goodqueue_lab::quantity;
 use goodqueue_lab::scenario::compare::{Comparison, Signal};
 use goodqueue_lab::scenario::plan::{Fault, Link, Plan};
@@ -67,6 +68,11 @@ pub const DEFAULT_DELAY: &str = "0 s";
 const LINK: &str = "line";
 
 impl LineSettings {
+    /// The seed of one queue's random stream.
+    pub fn queue_seed(&self, way: Direction) -> u64 {
+        Rng::stream(self.seed.unwrap_or(1), u64::from(way == Direction::Up)).next_u64()
+    }
+
     /// Returns these settings; those that are not given are as in `behind`.
     pub fn over(self, behind: Self) -> Self {
         Self {

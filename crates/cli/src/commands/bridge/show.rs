@@ -1,8 +1,8 @@
 //! Output of a running bridge: a table line by line, or JSON with the names that `tc -s -j qdisc`
 //! uses.
 
-use super::SENDER_REMEDY;
 use super::ports::Granted;
+use super::ports::SENDER_REMEDY;
 use crate::failure::Failure;
 use crate::output::{print, say};
 use goodqueue_aqm::Counters;

@@ -1,7 +1,9 @@
 //! Errors in the output and command lines of `tc`.
 
-use super::lines::MAX;
 use thiserror::Error;
+
+/// More lines than this are not a host's.
+pub(super) const MAX: usize = 10_000;
 
 /// Why words of `tc` cannot be taken over.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

@@ -1,11 +1,9 @@
 //! JSON, text and command lines of `tc`.
 
+use super::error::MAX;
 use super::{Discipline, Role, Setting, TcError};
 use goodqueue_base::units::Framing;
 use serde_json::Value;
-
-/// More lines than this are not a host's.
-pub(super) const MAX: usize = 10_000;
 
 /// Options that stand alone, over all kinds, besides the keywords of framing; every other word of a
 /// line is followed by a value.

@@ -20,8 +20,10 @@ const MAX_FLOWS: usize = 64;
 const EVENTS_PER_TURN: u64 = 100_000;
 /// Events of one turn where each event is looked at.
 const SLOW_EVENTS_PER_TURN: u64 = 5_000;
+/// Packets of one frame and variant that are shown one by one.
+pub(super) const MAX_SHOWN: usize = 2000;
 /// Packet events kept for one frame.
-const MAX_KEPT: usize = 10 * super::MAX_SHOWN;
+const MAX_KEPT: usize = 10 * MAX_SHOWN;
 
 /// Level of detail at which a world is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

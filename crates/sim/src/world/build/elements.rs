@@ -1,13 +1,13 @@
 //! Links of a specification: wires, and links with queues.
 
-use super::{JITTER_STREAM, LOSS_STREAM, QUEUE_STREAM, fault};
+use super::{JITTER_STREAM, LOSS_STREAM, QUEUE_STREAM};
 use crate::ids::{Id, IdVec, LinkId, WireClassId, WireId};
 use crate::link::{FlowControl, Link, Wire, WireClass};
 use crate::packet::SimPacket;
 use crate::probe::LinkProbe;
 use crate::settle::SettleProbe;
 use crate::spec::{LinkSpec, QueueSpec, WorldSpec};
-use crate::world::WorldError;
+use crate::world::error::{WorldError, fault};
 use crate::world::path::Element;
 use goodqueue_aqm::spec::{KindAndParams, KindSpec, LinkFacts, ParamError, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Qdisc};

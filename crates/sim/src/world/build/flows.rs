@@ -1,6 +1,6 @@
 //! Flows of a specification: their hosts, routes, lanes, weights and sessions.
 
-use super::{BuildState, Feeder, LaneKey, LaneOrigin, SOURCE_STREAM, fault};
+use super::{BuildState, Feeder, LaneKey, LaneOrigin, SOURCE_STREAM};
 use crate::call::Listener;
 use crate::completions::{Ideal, Narrow};
 use crate::ids::{FlowId, GroupId, Id};
@@ -10,13 +10,14 @@ use crate::packet::HostMark;
 use crate::session::Session;
 use crate::spec::{FlowSpec, LinkId as SpecLink, SourceSpec, WorldSpec};
 use crate::traffic::{MIN_PACKET, UdpSource};
+use crate::world::error::{WorldError, fault};
+use crate::world::figures::FlowReading;
 use crate::world::hosts::Flow;
-use crate::world::measure::FlowReading;
 use crate::world::network::Network;
-use crate::world::outside::{Content, OutsideFlow};
+use crate::world::outside_flow::{Content, OutsideFlow};
 use crate::world::path::{Element, Hop, Host, PathHalf, Route};
-use crate::world::sessions::{SessionPath, WeightedQueues};
-use crate::world::{World, WorldError};
+use crate::world::session_hosts::{SessionPath, WeightedQueues};
+use crate::world::state::World;
 use goodqueue_base::line::{RateCursor, RateSpec};
 use goodqueue_base::units::{Bytes, Duration, Rate, Rng};
 use goodqueue_tcp::{Data, Receiver, Sender};

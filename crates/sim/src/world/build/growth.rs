@@ -1,14 +1,18 @@
 //! Addition of flows to a running world.
 
 use super::elements::{add_wire, is_wire};
-use super::{BuildState, Control, Feeder, FlowSignals, MAX_INDEX, World, WorldError, WorldSpec, fault, note_feeders};
+use super::{BuildState, Feeder, note_feeders};
 use crate::ids::{FlowId, GroupId, HopId, Id, TcpId};
 use crate::lane::LaneExit;
-use crate::spec::{FlowSpec, LinkSpec};
-use crate::world::hosts::Flow;
-use crate::world::measure::FlowReading;
+use crate::losses::FlowSignals;
+use crate::spec::{FlowSpec, LinkSpec, WorldSpec};
+use crate::timers::MAX_INDEX;
+use crate::world::error::{WorldError, fault};
+use crate::world::figures::FlowReading;
+use crate::world::hosts::{Control, Flow};
 use crate::world::path::{Element, Host};
-use crate::world::sessions::WeightedQueues;
+use crate::world::session_hosts::WeightedQueues;
+use crate::world::state::World;
 use goodqueue_base::units::Instant;
 
 impl World {

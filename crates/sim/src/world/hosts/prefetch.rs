@@ -24,7 +24,7 @@ impl Hosts {
     /// Prefetches what the next packets of a lane need of their hosts: the host of the second
     /// packet, and of the first packet, whose host was prefetched before, what that host points to.
     #[inline(always)]
-    pub(super) fn prefetch_for(&self, net: &Network, lane: LaneId) {
+    pub(in crate::world) fn prefetch_for(&self, net: &Network, lane: LaneId) {
         let lane = &net.lanes[lane];
         lane.prefetch_packet(0);
         if let Some(packet) = lane.peek(0)

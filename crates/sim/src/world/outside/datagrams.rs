@@ -2,13 +2,12 @@
 
 use super::OutsideWorld;
 use super::transfers::Unfolded;
-use crate::ids::{FlowId, OutsideId, Ticket};
-use crate::packet::{DsField, FlowLabel, SimPacket};
+use crate::ids::{FlowId, Ticket};
 use crate::spec::{SourceSpec, WorldSpec};
+use crate::world::build;
+use crate::world::error::{WorldError, fault};
 use crate::world::path::Host;
-use crate::world::{World, WorldError, build};
 use goodqueue_base::units::{Duration, Ecn, Instant};
-use goodqueue_tcp::{Flags, Segment};
 
 /// A datagram of a host outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +47,7 @@ impl OutsideWorld {
         for flow in spec.flows.iter().filter(|flow| groups.contains(&flow.group)) {
             if !matches!(flow.source, SourceSpec::Tcp { .. }) {
                 let name = spec.groups.get(flow.group as usize).map_or("?", String::as_str);
-                return build::fault(format!("{name}[{}]", flow.index), "only plain TCP flows can have their ends outside");
+                return fault(format!("{name}[{}]", flow.index), "only plain TCP flows can have their ends outside");
             }
         }
         let (mut world, _) = build::world(spec, build::TcpEnds::Foreign(groups.to_vec()))?;
@@ -58,10 +57,8 @@ impl OutsideWorld {
 
     /// Injects a datagram at `now`, which is neither before the last event nor after the next one.
     pub fn put_datagram(&mut self, now: Instant, datagram: OutsideDatagram) {
-        let world = &mut self.world;
-        debug_assert!(now >= world.clock.now && now <= world.net.agenda.next().0, "between the last event and the next");
-        world.clock.now = now;
-        world.inject_datagram(datagram);
+        let OutsideDatagram { flow, is_reverse, ip_len, ecn, ticket } = datagram;
+        self.inject(now, flow, (ip_len, ecn, ticket), |ends| ends.datagram(now, is_reverse));
     }
 
     /// Takes what the ends of a flow say, at `now`: goodput and completion follow from it.
@@ -94,51 +91,5 @@ impl OutsideWorld {
     /// The log of packet events since the last call; empty unless the specification asks for one.
     pub fn take_packets(&mut self) -> Vec<crate::trace::PacketEvent> {
         self.world.take_packets()
-    }
-}
-
-impl World {
-    fn inject_datagram(&mut self, datagram: OutsideDatagram) {
-        let OutsideDatagram { flow, is_reverse, ip_len, ecn, ticket } = datagram;
-        let flow = FlowId::new(flow);
-        let Some(route) = self.net.routes.get(flow) else {
-            debug_assert!(false, "a flow of the specification");
-            return;
-        };
-        let Host::Outside(outside) = route.host else {
-            debug_assert!(false, "a flow with ends outside");
-            return;
-        };
-        let ends = &mut self.hosts.outside[outside];
-        let number = &mut ends.datagrams[usize::from(is_reverse)];
-        let segment = Segment {
-            number: *number,
-            timestamp: self.clock.now,
-            // With FIN no queue takes a datagram on the way back for an acknowledgement that the
-            // next one makes superfluous.
-            flags: if is_reverse { Flags::ACK.with(Flags::FIN) } else { Flags::default() },
-            ..Segment::default()
-        };
-        *number += 1;
-        ends.sent += u64::from(!is_reverse);
-        self.net.entered += 1;
-        let segment = SimPacket::ticketed(segment, ticket);
-        let (flow, ds) = (FlowLabel::new(flow, route.mark), DsField::new(route.class, ecn));
-        self.enter_or_deliver(&SimPacket { segment, flow, ip_len, ds, hop: 0 });
-    }
-
-    /// A datagram has reached an end that is outside.
-    pub(super) fn count_datagram(&mut self, outside: OutsideId, packet: &SimPacket) {
-        if packet.is_reverse() {
-            return;
-        }
-        let ends = &mut self.hosts.outside[outside];
-        if !ends.is_reported {
-            ends.delivered_bytes += u64::from(packet.ip_len);
-        }
-        if self.figures.measuring {
-            let group = self.net.routes[packet.flow.id()].group;
-            self.figures.add_one_way_delay(group, self.clock.now.since(packet.segment.timestamp));
-        }
     }
 }

@@ -1,8 +1,9 @@
 use super::*;
 use crate::spec::{FlowSpec, LinkSpec, QueueSpec, SourceSpec};
+use crate::world::outside_flow::Content;
 use goodqueue_aqm::Limit;
-use goodqueue_base::units::{Bytes, Rate};
-use goodqueue_tcp::{ReceiverConfig, SenderConfig};
+use goodqueue_base::units::{Bytes, Duration, Rate};
+use goodqueue_tcp::{Flags, ReceiverConfig, SenderConfig};
 
 /// 12 Mbit/s, so that 1500 bytes take a millisecond, 5 ms each way, and room for three packets.
 fn spec() -> WorldSpec {
@@ -91,7 +92,7 @@ fn acknowledgements_of_what_was_sent_twice_say_no_time() {
     let mut ends = OutsideFlow::new(Content::Segments, None);
     let at = |ms| Instant::ZERO + Duration::ms(ms);
     for (ms, number) in [(0, 0), (1, 1000), (2, 2000), (9, 1000)] {
-        ends.sent_segment(at(ms), &Segment { number, payload: 1000, ..Segment::default() });
+        ends.take(at(ms), &Segment { number, payload: 1000, ..Segment::default() });
     }
     assert_eq!(ends.acknowledged(at(10), 1000), Some(Duration::ms(10)));
     assert_eq!(ends.acknowledged(at(11), 2000), None, "which of the two?");

@@ -5,8 +5,9 @@ use crate::ids::{FlowId, Id};
 use crate::outcome::{FlowOutcome, Outcome};
 use crate::session::{Action, Event, MAX_OPEN, Payload, Session, SessionContext};
 use crate::spec::{FlowSpec, SessionSpec, SourceSpec, WorldSpec};
-use crate::world::build::{fault, session_rng};
-use crate::world::{World, WorldError};
+use crate::world::build::session_rng;
+use crate::world::error::{WorldError, fault};
+use crate::world::state::World;
 use goodqueue_base::units::{Bytes, Instant};
 use goodqueue_tcp::{Data, SenderConfig};
 

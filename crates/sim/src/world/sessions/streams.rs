@@ -1,66 +1,16 @@
 //! Streams: one direction of a channel, and the connections that carry it one after another.
 
-use super::{ChannelHost, World};
-use crate::ids::{ChannelId, FlowId, SessionId, StreamId, TcpId};
+use crate::ids::{ChannelId, SessionId, StreamId, TcpId};
 use crate::losses::FlowSignals;
 use crate::packet::SimPacket;
 use crate::session::{After, Event, Payload};
 use crate::sys::CROWD;
-use crate::world::hosts::Hosts;
-use crate::world::measure::FlowReading;
+use crate::world::figures::FlowReading;
 use crate::world::path::{Host, Route, flow_after};
+use crate::world::session_hosts::{ChannelHost, GENERATIONS, Stream, flow_numbers};
+use crate::world::state::World;
 use goodqueue_base::units::{Bytes, Instant};
 use goodqueue_tcp::{Ending, Flags, Receiver, Sender};
-
-/// The state of one direction of a channel besides its sender and receiver.
-pub(in crate::world) struct Stream {
-    channel: ChannelId,
-    direction: Payload,
-    tcp: TcpId,
-    /// The first of its flow numbers, and that of its present connection.
-    first_flow: FlowId,
-    flow: FlowId,
-    used: bool,
-    /// Stream offsets at which the present message begins and ends, and its bytes.
-    begin: u64,
-    end: u64,
-    bytes: u64,
-    /// Events of the message that the session has not been notified of.
-    awaits_first: bool,
-    awaits_all: bool,
-    /// Something is not yet acknowledged.
-    active: bool,
-    handshake_at: Instant,
-    /// The sum over earlier messages and connections.
-    past: FlowReading,
-}
-
-impl Stream {
-    /// The present connection and its flow number.
-    pub(super) const fn connection(&self) -> (TcpId, FlowId) {
-        (self.tcp, self.flow)
-    }
-
-    /// The channel, the first flow number and the direction.
-    pub(super) const fn origin(&self) -> (ChannelId, FlowId, Payload) {
-        (self.channel, self.first_flow, self.direction)
-    }
-}
-
-/// Flow numbers that a stream's connections use in turn.
-const GENERATIONS: u32 = 4;
-
-/// The flow numbers of a stream whose first one is `first`.
-pub(super) fn flow_numbers(first: FlowId) -> impl Iterator<Item = FlowId> {
-    (0..GENERATIONS).map(move |number| flow_after(first, number))
-}
-
-impl Hosts {
-    /// The stream of a connection that belongs to a session.
-    pub(super) fn stream_of(&self, tcp: TcpId) -> StreamId {
-        self.stream_of_tcp[tcp].expect("a route of a stream leads to a connection with a stream")
-    }
-}
 
 impl World {
     pub(super) fn add_stream(&mut self, session: SessionId, channel: ChannelId, direction: Payload) -> StreamId {

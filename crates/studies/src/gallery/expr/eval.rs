@@ -1,8 +1,8 @@
 //! Rhai's engine with its limits, and how it calls operators and functions of measures.
 
 use super::arithmetic::{self, OPERATORS};
-use super::array::{held, units};
 use super::signatures::{FUNCTIONS, MAX_ARGUMENTS, unknown_function};
+use super::value::{held, units};
 use super::{Array, ExprError, Fault, Value, functions};
 use rhai::{
     AST, Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, Map, NativeCallContext, ParseErrorType, Position, Scope,

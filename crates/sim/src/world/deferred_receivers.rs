@@ -6,16 +6,17 @@
 //! event-queue lookup per packet. The receivers' timers wait beside the lane. Everything due is
 //! taken before answers cross a wire that is passed late itself, and before control events.
 
-use super::{Hosts, ReceiverHost, ip_len_of};
+use super::hosts::{DeferredReceivers, Hosts, ReceiverHost};
+use super::network::deferred::longest;
+use super::network::{Network, WirePath};
+use super::path::{Host, PathHalf, Route};
+use super::sending::ip_len_of;
+use super::state::World;
 use crate::ids::LaneId;
 use crate::lane::{Arrival, Lane, LaneExit};
 use crate::packet::{DsField, FlowLabel, SimPacket};
 use crate::sys::{DEFERRING, prefetch};
 use crate::timers::{Target, Timers};
-use crate::world::World;
-use crate::world::network::deferred::longest;
-use crate::world::network::{Network, WirePath};
-use crate::world::path::{Host, PathHalf, Route};
 use goodqueue_aqm::Packet;
 use goodqueue_base::line::RateCursor;
 use goodqueue_base::units::{Bytes, Duration, Ecn, Instant};
@@ -26,15 +27,9 @@ use goodqueue_tcp::{Receiver, Segment};
 /// With fewer, most packets are taken alone, which costs 8 % in dumbbells with a queue each way.
 const MIN_BATCH: Bytes = Bytes::new(4_500);
 
-/// The lane that leads to late receivers, and their timers.
-pub(super) struct DeferredReceivers {
-    lane: LaneId,
-    timers: Timers,
-}
-
 impl World {
     /// Defers receivers if nobody can observe that. Call after the network's wires were deferred.
-    pub(in crate::world) fn defer_receivers(&mut self) {
+    pub(super) fn defer_receivers(&mut self) {
         if let Some((lane, by)) = self.net.receiver_lane() {
             let place = &mut self.net.lanes[lane];
             (place.exit, place.deferral) = (LaneExit::DeferredReceivers, by);
@@ -44,7 +39,7 @@ impl World {
 
     /// Delivers to late receivers the packets that have reached them by `now`, and fires their
     /// timers. Returns the number of events.
-    pub(in crate::world) fn receive_deferred(&mut self, now: Instant) -> u64 {
+    pub(super) fn receive_deferred(&mut self, now: Instant) -> u64 {
         let Some(DeferredReceivers { lane, .. }) = self.hosts.late.as_ref().filter(|_| DEFERRING) else { return 0 };
         let lane = *lane;
         let present = self.clock.now;
@@ -142,19 +137,8 @@ impl World {
 
     /// Does the work of [`receive_deferred`](Self::receive_deferred), before a control event at
     /// `now`.
-    pub(in crate::world) fn receive_deferred_before(&mut self, now: Instant) -> u64 {
+    pub(super) fn receive_deferred_before(&mut self, now: Instant) -> u64 {
         if now > Instant::ZERO { self.receive_deferred(now - Duration::ns(1)) } else { 0 }
-    }
-
-    /// Sets a receiver's timer.
-    pub(super) fn set_receiver_timer(&mut self, at: Instant, target: Target) {
-        match &mut self.hosts.late {
-            // Its lane is scheduled when all that is due is taken.
-            Some(late) => {
-                let _ = late.timers.set(at.max(self.clock.now), target);
-            }
-            None => self.set_timer(at, target),
-        }
     }
 }
 

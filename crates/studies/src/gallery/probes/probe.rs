@@ -1,0 +1,46 @@
+//! The description of a probe.
+
+use crate::gallery::expr::Fault;
+
+/// One program.
+pub struct Probe {
+    /// The name of the program.
+    pub name: &'static str,
+    /// The number of numeric arguments.
+    pub arguments: usize,
+    pub(super) run: Run,
+}
+
+/// A program and what it gives.
+pub(super) enum Run {
+    Number(fn(&[f64]) -> f64),
+    Truth(fn() -> bool),
+    /// A number, or the reason why the program shows nothing.
+    Fallible(fn() -> Result<f64, Fault>),
+    /// A number for the arguments, or the reason why the program shows nothing.
+    Trial(fn(&[f64]) -> Result<f64, Fault>),
+}
+
+impl Probe {
+    pub(super) const fn number(name: &'static str, arguments: usize, run: fn(&[f64]) -> f64) -> Self {
+        Self { name, arguments, run: Run::Number(run) }
+    }
+
+    pub(super) const fn truth(name: &'static str, run: fn() -> bool) -> Self {
+        Self { name, arguments: 0, run: Run::Truth(run) }
+    }
+
+    pub(super) const fn fallible(name: &'static str, run: fn() -> Result<f64, Fault>) -> Self {
+        Self { name, arguments: 0, run: Run::Fallible(run) }
+    }
+
+    pub(super) const fn trial(name: &'static str, arguments: usize, run: fn(&[f64]) -> Result<f64, Fault>) -> Self {
+        Self { name, arguments, run: Run::Trial(run) }
+    }
+
+    /// Whether it gives true or false instead of a number.
+    #[must_use]
+    pub const fn gives_truth(&self) -> bool {
+        matches!(self.run, Run::Truth(_))
+    }
+}
