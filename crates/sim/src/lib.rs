@@ -39,6 +39,7 @@ mod session;
 mod settle;
 mod spec;
 mod sys;
+mod thinning;
 mod timers;
 pub mod trace;
 mod traffic;

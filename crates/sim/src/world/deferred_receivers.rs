@@ -33,7 +33,7 @@ impl World {
         if let Some((lane, by)) = self.net.receiver_lane() {
             let place = &mut self.net.lanes[lane];
             (place.exit, place.deferral) = (LaneExit::DeferredReceivers, by);
-            self.hosts.late = Some(DeferredReceivers { lane, timers: Timers::new() });
+            self.hosts.late = Some(DeferredReceivers { lane, timers: Timers::default() });
         }
     }
 
