@@ -154,7 +154,6 @@ struct File {
     paths: Vec<(Parts, Parts)>,
     /// Imports by the name that they have here.
     imports: BTreeMap<String, (Parts, Parts)>,
-    macros: BTreeSet<String>,
 }
 
 impl File {
@@ -239,11 +238,6 @@ impl Visit<'_> for File {
         self.add_imports(&item.tree, &Parts::new());
     }
 
-    fn visit_item_macro(&mut self, item: &ItemMacro) {
-        self.macros.extend(item.ident.as_ref().map(ToString::to_string));
-        visit::visit_item_macro(self, item);
-    }
-
     fn visit_macro(&mut self, item: &Macro) {
         self.add_tokens(item.tokens.clone());
         visit::visit_macro(self, item);
@@ -321,9 +315,7 @@ impl<'a> Tree<'a> {
             whole.extend_from_slice(&path[length + 1..]);
             return self.definer(&whole, steps.checked_sub(1)?);
         }
-        // Exported macros belong to the root.
-        let exporter = self.files.values().find(|other| length == 0 && other.macros.contains(item));
-        Some(&exporter.unwrap_or(&file).module)
+        Some(&file.module)
     }
 }
 
