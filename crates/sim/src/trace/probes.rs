@@ -105,7 +105,7 @@ impl Probes {
     }
 
     /// Mean round-trip time of the answers since the last call; `None` without any.
-    pub fn take_recent(&mut self) -> Option<Duration> {
+    pub(crate) fn take_recent(&mut self) -> Option<Duration> {
         let (sum, count) = std::mem::take(&mut self.recent);
         sum.as_nanos().checked_div(count).map(Duration::ns)
     }

@@ -110,7 +110,7 @@ impl World {
     /// The more links and lanes there are, the shorter is the time that the agenda can tell apart.
     /// Deferred wires will add lanes, at most as many as there are.
     fn check_end(&self) -> Result<(), WorldError> {
-        let latest = self.net.agenda.horizon();
+        let latest = self.net.path.agenda.horizon();
         if self.clock.end > latest {
             return fault(
                 "world",

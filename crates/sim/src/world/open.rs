@@ -184,7 +184,7 @@ impl OpenWorld {
     #[must_use]
     pub fn held(&self) -> Held {
         let waiting = self.world.net.links.iter().map(|link| link.view().packets.get()).sum::<u64>();
-        let under_way = self.world.net.lanes.iter().map(|lane| lane.len() as u64).sum::<u64>();
+        let under_way = self.world.net.path.lanes.iter().map(|lane| lane.len() as u64).sum::<u64>();
         Held { packets: waiting + under_way, connections: self.world.hosts.senders.len() as u64 }
     }
 

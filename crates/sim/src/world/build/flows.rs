@@ -37,7 +37,7 @@ impl World {
             return fault(spec.name_of(flow), "a route needs 1 to 255 links");
         };
         self.net.routes.push(Route {
-            hops: self.net.hops.next_id(),
+            hops: self.net.path.hops.next_id(),
             host,
             header,
             class: flow.class,
@@ -116,7 +116,7 @@ impl World {
         }
         let data = self.net.routes[number];
         let request = Route {
-            hops: self.net.hops.next_id(),
+            hops: self.net.path.hops.next_id(),
             forward: data.reverse,
             reverse: data.forward,
             mark: data.mark.turned(),
@@ -124,7 +124,7 @@ impl World {
         };
         for heading in [PathHalf::Reverse, PathHalf::Forward] {
             let (first, count) = data.hops(heading);
-            self.net.hops.repeat(first, usize::from(count));
+            self.net.path.hops.repeat(first, usize::from(count));
         }
         // A flow with settings of TCP has a path with a rate.
         let Some(ideal) = ideal(spec, flow) else { return Ok(()) };
@@ -167,7 +167,7 @@ impl Network {
     fn add_hops(&mut self, spec: &WorldSpec, flow: &FlowSpec, state: &mut BuildState) {
         let delay = |link: SpecLink| spec.links[link as usize].delay;
         for route in [&flow.forward, &flow.reverse] {
-            let first = self.hops.next_id();
+            let first = self.path.hops.next_id();
             for (place, &link) in route.iter().enumerate() {
                 let element = match state.elements[link as usize] {
                     Element::Wire(wire) if place > 0 && state.feeders[link as usize] == Feeder::One(route[place - 1]) => {
@@ -182,13 +182,13 @@ impl Network {
                 let delay = delay(link) + chain.fold(Duration::ZERO, |sum, &link| sum + delay(link));
                 let origin = match element {
                     Element::Link(link) => LaneOrigin::Link(link),
-                    Element::Wire(wire) | Element::FusedWire(wire) => LaneOrigin::Wires(self.wires[wire].class),
+                    Element::Wire(wire) | Element::FusedWire(wire) => LaneOrigin::Wires(self.path.wires[wire].class),
                 };
-                let lane = *state.lanes.entry(LaneKey { origin, delay }).or_insert_with(|| self.lanes.push(Lane::new()));
-                if let (Element::FusedWire(_), Some(before)) = (element, self.hops.last_mut()) {
+                let lane = *state.lanes.entry(LaneKey { origin, delay }).or_insert_with(|| self.path.lanes.push(Lane::new()));
+                if let (Element::FusedWire(_), Some(before)) = (element, self.path.hops.last_mut()) {
                     before.joined = true;
                 }
-                self.hops.push(Hop::new(element, lane));
+                self.path.hops.push(Hop::new(element, lane));
             }
             self.note_lane_exits(first, route.len());
         }

@@ -28,7 +28,7 @@ impl World {
     ) -> Result<(), WorldError> {
         self.check_growth(spec, &links, &flows)?;
         for link in links {
-            let wire = add_wire(&mut self.net.classes, &mut self.net.wires, &mut state.salt, &link)?;
+            let wire = add_wire(&mut self.net.path.classes, &mut self.net.path.wires, &mut state.salt, &link)?;
             state.elements.push(Element::Wire(wire));
             state.feeders.push(Feeder::Nothing);
             spec.links.push(link);
@@ -67,14 +67,14 @@ impl World {
         for &link in flow.forward.iter().chain(&flow.reverse) {
             let Some(wire) = state.elements[link as usize].wire() else { continue };
             if state.feeders[link as usize] == Feeder::Several {
-                for place in 1..self.net.hops.len() {
-                    if self.net.hops[HopId::at(place)].element() == Element::FusedWire(wire) {
-                        self.net.hops[HopId::at(place)].set_element(Element::Wire(wire));
-                        self.net.hops[HopId::at(place - 1)].joined = false;
+                for place in 1..self.net.path.hops.len() {
+                    if self.net.path.hops[HopId::at(place)].element() == Element::FusedWire(wire) {
+                        self.net.path.hops[HopId::at(place)].set_element(Element::Wire(wire));
+                        self.net.path.hops[HopId::at(place - 1)].joined = false;
                     }
                 }
                 // Lanes that led past the wire lead to it now.
-                self.net.lanes.iter_mut().for_each(|lane| lane.exit = LaneExit::PerPacket);
+                self.net.path.lanes.iter_mut().for_each(|lane| lane.exit = LaneExit::PerPacket);
             }
         }
     }
