@@ -1,23 +1,28 @@
-//! Two CUBIC flows share a 10 Mbit/s link under CoDel: from specification to figures.
+//! Two CUBIC flows share a 10 Mbit/s link under tail drop and under CoDel: from specification to
+//! figures.
 
-#[path = "../tests/support/mod.rs"]
-mod support;
-
-use goodqueue_aqm::Limit;
-use goodqueue_base::units::{Duration, Rate};
-use support::{bottleneck, bulk, dumbbell, queue, run, utilization};
+use goodqueue_aqm::{Limit, sched};
+use goodqueue_base::units::{Duration, Instant, Rate};
+use goodqueue_sim::{Continue, FlowSpec, LinkSpec, QueueSpec, SourceSpec, World, WorldSpec};
 
 fn main() {
     for kind in ["tail-drop", "codel"] {
-        let link = bottleneck(Rate::mbit(10), Duration::ms(10), queue(kind, Limit::packets(100)));
-        let flows = vec![bulk("cubic"), bulk("cubic")];
-        let mut spec = dumbbell(link, flows, Duration::ms(500), Duration::secs(5), Duration::secs(60));
+        let queue = QueueSpec::plain(sched::kind(kind).expect("a known kind"), Limit::packets(100));
+        let link = LinkSpec::wire("bottleneck", Rate::mbit(10), Duration::ms(10)).behind(queue);
+        // Data crosses the bottleneck, acknowledgements the wire that `line` puts beside it.
+        let flow = |index: u32| FlowSpec {
+            index,
+            start: Instant::ZERO + Duration::ms(250) * u64::from(index),
+            ..FlowSpec::new(vec![0], vec![1], SourceSpec::bulk("cubic"))
+        };
+        let mut spec = WorldSpec::line(link, vec![flow(0), flow(1)]);
+        (spec.warmup, spec.duration) = (Duration::secs(5), Duration::secs(60));
         spec.recording.sample_every = Some(Duration::ms(100));
-        let outcome = run(&spec);
+        let outcome = World::new(&spec).expect("a valid world").run(&mut |_| Continue::Yes);
         let link = &outcome.links[0];
         println!(
             "{kind:>9}: utilization {:.1} %, sojourn p50 {:.1} ms, p95 {:.1} ms, {} drops",
-            100.0 * utilization(&outcome),
+            100.0 * link.sent_bits / link.capacity_bits,
             link.sojourn.value_at_quantile(0.5) as f64 * 1e-6,
             link.sojourn.value_at_quantile(0.95) as f64 * 1e-6,
             link.counters.dropped_total().packets.get(),

@@ -1,17 +1,19 @@
-//! The worlds of `tools/bench/peers`, and two large ones, without a scenario's reading and a
-//! result's writing, for profilers.
+//! The worlds of `tools/bench/peers`, and three others, without a scenario's reading and a result's
+//! writing, for profilers.
 //!
-//! `cargo run --release --example peer_worlds -- s1|s2|s2c|s3|s3-codel|s4|web|flows [SECONDS]`
+//! `cargo run --release --example peer_worlds -- s1|s2|s2c|s3|s3-codel|s4|web|flows|poisson
+//! [SECONDS]`
 //!
 //! `web` is `web-10000` of `tools/bench/cost`: 20 flows of 500 connections per second. `flows` is
-//! 10,000 CUBIC flows whose acknowledgements return through a queue.
+//! 10,000 CUBIC flows whose acknowledgements return through a queue. `poisson` has no TCP: the cost
+//! of the engine alone.
 
 #[path = "../tests/support/mod.rs"]
 mod support;
 
 use goodqueue_aqm::Limit;
-use goodqueue_base::units::{Bytes, Duration, Rate};
-use goodqueue_sim::{HttpVersion, LinkSpec, SessionSpec, SourceSpec, WebSpec, WorldSpec};
+use goodqueue_base::units::{Bytes, Duration, Ecn, Rate};
+use goodqueue_sim::{HttpVersion, LinkSpec, SessionSpec, SizeLaw, SourceSpec, WebSpec, WorldSpec};
 use goodqueue_tcp::{ReceiverConfig, SenderConfig};
 use support::{bottleneck, bulk, dumbbell, loss, queue, run, utilization};
 
@@ -22,6 +24,7 @@ fn main() {
     let spec = match case {
         "web" => web(seconds.unwrap_or(25)),
         "flows" => flows(seconds.unwrap_or(12)),
+        "poisson" => poisson(seconds.unwrap_or(60)),
         _ => peer(case, seconds),
     };
     let outcome = run(&spec);
@@ -44,7 +47,7 @@ fn peer(case: &str, seconds: Option<u64>) -> WorldSpec {
         "s3" => (16, "cubic", 100, 50_000, "ared", 833, 110),
         "s3-codel" => (16, "cubic", 100, 50_000, "codel", 833, 110),
         "s4" => (36, "cubic", 1_000, 24_800, "tail-drop", 208, 20),
-        other => panic!("{other} is no case: allowed s1, s2, s2c, s3, s3-codel, s4, web, flows"),
+        other => panic!("{other} is no case: allowed s1, s2, s2c, s3, s3-codel, s4, web, flows, poisson"),
     };
     let measured = seconds.unwrap_or(usual).checked_sub(10).expect("the warm-up alone has 10 seconds");
     let link = bottleneck(Rate::mbit(rate), Duration::us(delay_us), queue(kind, Limit::packets(packets)));
@@ -90,4 +93,12 @@ fn flows(seconds: u64) -> WorldSpec {
     let link = bottleneck(rate, Duration::ms(25), queue("tail-drop", Limit::packets(41_666)));
     let measured = seconds.checked_sub(10).expect("the warm-up alone has 10 seconds");
     dumbbell(link, vec![bulk("cubic"); FLOWS], Duration::secs(5), Duration::secs(10), Duration::secs(measured))
+}
+
+fn poisson(seconds: u64) -> WorldSpec {
+    const SOURCES: usize = 16;
+    let rate = Rate::bit_s(1_100_000_000 / SOURCES as u64);
+    let source = SourceSpec::Poisson { rate, packet_size: Bytes::new(1500), sizes: SizeLaw::Fixed, ecn: Ecn::NotEct };
+    let link = bottleneck(Rate::gbit(1), Duration::ms(10), queue("tail-drop", Limit::packets(1000)));
+    dumbbell(link, vec![source; SOURCES], Duration::ZERO, Duration::secs(1), Duration::secs(seconds))
 }

@@ -1,6 +1,7 @@
 //! Listeners of calls: delays, late packets, and losses in a row, of one flow of small packets at
 //! constant gaps.
 
+use crate::losses::LossRuns;
 use crate::outcome::{CallOutcome, Content};
 use goodqueue_base::units::{Duration, Instant};
 
@@ -15,9 +16,7 @@ pub(crate) struct Listener {
     /// Number of the packet that should come next.
     expected: u64,
     received: u64,
-    lost: u64,
-    loss_runs: u64,
-    longest_loss_run: u64,
+    losses: LossRuns,
     late: u64,
     least: Duration,
     counts: Box<[u32]>,
@@ -54,9 +53,7 @@ impl Listener {
             base,
             expected: 0,
             received: 0,
-            lost: 0,
-            loss_runs: 0,
-            longest_loss_run: 0,
+            losses: LossRuns::default(),
             late: 0,
             least: Duration::ns(u64::MAX),
             counts: vec![0; BUCKETS].into_boxed_slice(),
@@ -68,12 +65,7 @@ impl Listener {
         if number < self.expected {
             return;
         }
-        let missing = number - self.expected;
-        if missing > 0 {
-            self.lost += missing;
-            self.loss_runs += 1;
-            self.longest_loss_run = self.longest_loss_run.max(missing);
-        }
+        self.losses.add(number - self.expected);
         self.expected = number + 1;
         self.received += 1;
         let delay = now.since(sent);
@@ -100,7 +92,7 @@ impl Listener {
     pub(crate) fn take(&mut self) -> CallOutcome {
         let outcome = self.outcome();
         self.counts.fill(0);
-        (self.received, self.lost, self.loss_runs, self.longest_loss_run, self.late) = (0, 0, 0, 0, 0);
+        (self.received, self.losses, self.late) = (0, LossRuns::default(), 0);
         self.least = Duration::ns(u64::MAX);
         outcome
     }
@@ -121,9 +113,9 @@ impl Listener {
             content: self.content,
             interval: self.interval,
             received: self.received,
-            lost: self.lost,
-            loss_runs: self.loss_runs,
-            longest_loss_run: self.longest_loss_run,
+            lost: self.losses.lost,
+            loss_runs: self.losses.runs,
+            longest_loss_run: self.losses.longest,
             late: self.late,
             delay_min: if self.received > 0 { self.least } else { Duration::ZERO },
             delay_p50: self.delay_at(50),

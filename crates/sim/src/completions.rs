@@ -67,9 +67,9 @@ pub(crate) struct Completions {
     all: TimeCounts,
     by_size: [TimeCounts; SIZE_CLASSES.len() + 1],
     slowdown: TimeCounts,
-    first_byte: TimeCounts,
-    pages: TimeCounts,
-    playing: TimeCounts,
+    pub(crate) first_byte: TimeCounts,
+    pub(crate) pages: TimeCounts,
+    pub(crate) playing: TimeCounts,
 }
 
 impl Completions {
@@ -81,18 +81,6 @@ impl Completions {
         self.by_size[class].add(span);
         let slowdown = span.as_secs_f64() / ideal.as_secs_f64().max(1e-9);
         self.slowdown.add(Duration::ns((slowdown * ONE_NANOS) as u64));
-    }
-
-    pub(crate) fn add_first_byte(&mut self, span: Duration) {
-        self.first_byte.add(span);
-    }
-
-    pub(crate) fn add_page(&mut self, span: Duration) {
-        self.pages.add(span);
-    }
-
-    pub(crate) fn add_playing(&mut self, span: Duration) {
-        self.playing.add(span);
     }
 
     /// The figures; `None` when there was never a transfer.

@@ -3,6 +3,24 @@
 //! A [`World`] is built from a [`WorldSpec`] and run once; it owns all its state, so that thousands
 //! run side by side. The loop takes the earliest event and handles it; every result is a function
 //! of the specification and its seed. An [`OpenWorld`] can be observed and changed while it runs.
+//!
+//! ```
+//! use goodqueue_aqm::{Limit, sched};
+//! use goodqueue_base::units::{Duration, Rate};
+//! use goodqueue_sim::{Continue, FlowSpec, LinkSpec, QueueSpec, SourceSpec, World, WorldSpec};
+//!
+//! let queue = QueueSpec::plain(sched::kind("codel").expect("a known kind"), Limit::packets(100));
+//! let link = LinkSpec::wire("bottleneck", Rate::mbit(10), Duration::ms(10)).behind(queue);
+//! // Data crosses link 0, the bottleneck; acknowledgements cross link 1, the wire back.
+//! let flow = FlowSpec::new(vec![0], vec![1], SourceSpec::bulk("cubic"));
+//! let spec = WorldSpec { duration: Duration::secs(10), ..WorldSpec::line(link, vec![flow]) };
+//!
+//! let outcome = World::new(&spec)?.run(&mut |_| Continue::Yes);
+//! let link = &outcome.links[0];
+//! assert!(link.sent_bits > 0.9 * link.capacity_bits);
+//! assert!(link.sojourn.value_at_quantile(0.5) < 10_000_000, "nanoseconds");
+//! # Ok::<(), goodqueue_sim::WorldError>(())
+//! ```
 #![deny(unsafe_code)]
 
 mod agenda;
@@ -21,6 +39,7 @@ mod session;
 mod settle;
 mod spec;
 mod sys;
+mod thinning;
 mod timers;
 pub mod trace;
 mod traffic;

@@ -14,6 +14,23 @@ pub(crate) enum Numbering {
     Packets,
 }
 
+/// Counts of losses that come in runs, one after another.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LossRuns {
+    pub(crate) lost: u64,
+    pub(crate) runs: u64,
+    pub(crate) longest: u64,
+}
+
+impl LossRuns {
+    /// Counts a run of `lost` losses, if there are any.
+    pub(crate) fn add(&mut self, lost: u64) {
+        self.lost += lost;
+        self.runs += u64::from(lost > 0);
+        self.longest = self.longest.max(lost);
+    }
+}
+
 /// Drops and marks of one flow's data packets.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FlowSignals {

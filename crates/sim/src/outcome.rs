@@ -184,7 +184,7 @@ pub struct TransferOutcome {
 }
 
 /// One adaptive video.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct VideoOutcome {
     /// Bits of the segments received, and the media time they hold.
     pub media_bits: u64,
@@ -198,6 +198,20 @@ pub struct VideoOutcome {
     pub stalls: u64,
     /// Changes of quality.
     pub switches: u64,
+}
+
+impl VideoOutcome {
+    /// The part of it after an `earlier` time.
+    pub(crate) fn since(&self, earlier: &Self) -> Self {
+        Self {
+            media_bits: self.media_bits - earlier.media_bits,
+            media: self.media.saturating_sub(earlier.media),
+            played: self.played.saturating_sub(earlier.played),
+            stalled: self.stalled.saturating_sub(earlier.stalled),
+            stalls: self.stalls - earlier.stalls,
+            switches: self.switches - earlier.switches,
+        }
+    }
 }
 
 /// Sampled values of one thing over time.

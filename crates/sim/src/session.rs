@@ -18,6 +18,7 @@ mod short;
 mod video;
 mod web;
 
+use crate::outcome::VideoOutcome;
 use crate::spec::SessionSpec;
 use bulk_with_pauses::BulkWithPauses;
 use goodqueue_base::units::Instant;
@@ -28,7 +29,6 @@ use video::Video;
 use web::Web;
 
 pub(crate) use events::{Action, After, Channel, Event, Measurement, Payload, SessionContext};
-pub(crate) use video::VideoReading;
 
 /// Connections that a session may have open at once, however few sessions there are. Transfers
 /// beyond are refused and counted.
@@ -93,7 +93,7 @@ impl Session {
     }
 
     /// The playback of a video so far; `None` for other models.
-    pub(crate) fn video(&mut self, now: Instant) -> Option<VideoReading> {
+    pub(crate) fn video(&mut self, now: Instant) -> Option<VideoOutcome> {
         match self {
             Self::Video(model) => Some(model.reading(now)),
             _ => None,

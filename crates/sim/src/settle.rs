@@ -7,6 +7,7 @@
 //! of the steady state's. A phase that ends before it has settled counts with its length, and as
 //! censored.
 
+use crate::thinning::Thinning;
 use crate::trace::nearest_rank;
 use goodqueue_base::units::{Duration, Instant};
 
@@ -36,10 +37,8 @@ pub(crate) struct SettleProbe {
     changes: Vec<Instant>,
     target: Option<Duration>,
     bins: Vec<Bin>,
-    /// Current bin: departures counted so far, and the sampling stride (every n-th sojourn time is
-    /// kept).
-    seen: u32,
-    stride: u32,
+    /// That of the current bin.
+    thinning: Thinning,
 }
 
 /// The response to a link's rate changes, over all phases that begin with a change in the measured
@@ -66,7 +65,7 @@ impl SettleProbe {
     /// `changes` are the times of the rate changes, in order; `target` is the delay that the
     /// algorithm aims at.
     pub(crate) fn new(changes: Vec<Instant>, target: Option<Duration>) -> Self {
-        Self { changes, target, bins: Vec::new(), seen: 0, stride: 1 }
+        Self { changes, target, bins: Vec::new(), thinning: Thinning::default() }
     }
 
     /// A packet left now after `sojourn`.
@@ -74,27 +73,13 @@ impl SettleProbe {
         let number = (now.as_nanos() / BIN.as_nanos()) as usize;
         if number >= self.bins.len() {
             self.bins.resize_with(number + 1, Bin::default);
-            (self.seen, self.stride) = (0, 1);
+            self.thinning = Thinning::default();
         }
         let bin = &mut self.bins[number];
         let micros = u32::try_from(sojourn.as_nanos() / 1000).unwrap_or(u32::MAX);
         bin.sent_bytes += wire_bytes;
         bin.longest_us = bin.longest_us.max(micros);
-        if self.seen.is_multiple_of(self.stride) {
-            if bin.samples.len() == MAX_SAMPLES {
-                // Every other one goes, and from here on only half as many come.
-                let mut place = 0;
-                bin.samples.retain(|_| {
-                    place += 1;
-                    place % 2 == 1
-                });
-                self.stride *= 2;
-            }
-            if self.seen.is_multiple_of(self.stride) {
-                bin.samples.push(micros);
-            }
-        }
-        self.seen += 1;
+        self.thinning.add::<MAX_SAMPLES, _>(&mut bin.samples, micros);
     }
 
     /// The result over phases that begin at or after `from`; the last one ends at `end`. `None`

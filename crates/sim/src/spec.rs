@@ -49,6 +49,16 @@ impl WorldSpec {
             recording: Recording::default(),
         }
     }
+
+    /// Propagation delay of a route.
+    pub(crate) fn delay(&self, route: &[LinkId]) -> Duration {
+        route.iter().fold(Duration::ZERO, |sum, link| sum + self.links[*link as usize].delay)
+    }
+
+    /// The name of a flow in messages.
+    pub(crate) fn name_of(&self, flow: &FlowSpec) -> String {
+        format!("{}[{}]", self.groups.get(flow.group as usize).map_or("?", String::as_str), flow.index)
+    }
 }
 
 /// One direction of a link: a queue, a transmitter and a pipe.

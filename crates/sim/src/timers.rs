@@ -114,8 +114,8 @@ pub(crate) struct Timers {
     shifted: usize,
 }
 
-impl Timers {
-    pub(crate) fn new() -> Self {
+impl Default for Timers {
+    fn default() -> Self {
         Self {
             near: Vec::new(),
             open: 0,
@@ -130,7 +130,9 @@ impl Timers {
             shifted: 0,
         }
     }
+}
 
+impl Timers {
     /// The earliest time; [`Instant::MAX`] when nothing is pending.
     #[inline]
     pub(crate) fn earliest(&self) -> Instant {
@@ -294,7 +296,7 @@ mod tests {
     #[test]
     fn timers_come_in_order_of_time_then_of_setting() {
         let mut rng = Rng::new(1);
-        let mut timers = Timers::new();
+        let mut timers = Timers::default();
         let mut plain: Vec<(u64, u32)> = Vec::new();
         let (mut now, mut number) = (0, 0);
         for round in 0..200_000_u32 {
@@ -325,7 +327,7 @@ mod tests {
     #[test]
     fn crowded_instants_keep_the_order_of_setting() {
         let mut rng = Rng::new(2);
-        let mut timers = Timers::new();
+        let mut timers = Timers::default();
         let mut plain: Vec<(u64, u32)> = Vec::new();
         let mut now = 0;
         for number in 0..20_000_u32 {
@@ -350,7 +352,7 @@ mod tests {
     #[test]
     fn a_hundred_thousand_timers_at_one_instant_shift_few_each() {
         const COUNT: u32 = 100_000;
-        let mut timers = Timers::new();
+        let mut timers = Timers::default();
         for number in 0..COUNT {
             let _ = timers.set(Instant::ZERO, sender(number));
         }

@@ -2,7 +2,7 @@
 
 use crate::call::Listener;
 use crate::random::exponential;
-use crate::spec::{SizeLaw, SourceSpec};
+use crate::spec::{Datagrams, SizeLaw, SourceSpec};
 use crate::trace::Probes;
 use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Rate, Rng};
 
@@ -66,36 +66,32 @@ impl UdpSource {
     /// The source a specification describes; `None` for TCP.
     pub(crate) fn new(spec: &SourceSpec, rng: Rng) -> Option<Self> {
         let sizes = if let SourceSpec::Poisson { sizes, .. } = *spec { sizes } else { SizeLaw::Fixed };
-        let (packet_size, ecn, pattern) = match *spec {
+        let Datagrams { packet_size, ecn, .. } = spec.datagrams()?;
+        let pattern = match *spec {
             SourceSpec::Tcp { .. } | SourceSpec::Session { .. } => return None,
-            SourceSpec::Cbr { rate, packet_size, ecn } => (packet_size, ecn, Pattern::Constant(Gap::new(packet_size, rate))),
-            SourceSpec::Call { interval, packet_size, ecn, .. } | SourceSpec::Echo { interval, packet_size, ecn } => {
-                (packet_size, ecn, Pattern::Constant(Gap { whole: interval.as_nanos(), remainder: 0, divisor: 1, carried: 0 }))
+            SourceSpec::Cbr { rate, .. } => Pattern::Constant(Gap::new(packet_size, rate)),
+            SourceSpec::Call { interval, .. } | SourceSpec::Echo { interval, .. } => {
+                Pattern::Constant(Gap { whole: interval.as_nanos(), remainder: 0, divisor: 1, carried: 0 })
             }
-            SourceSpec::Frames { rate, interval, group, ratio, packet_size, ecn } => {
+            SourceSpec::Frames { rate, interval, group, ratio, .. } => {
                 let mean = rate.as_bytes_s_f64() * interval.as_secs_f64();
                 let small = mean * f64::from(group) / (f64::from(group - 1) + ratio);
-                let pattern = Pattern::Frames { interval, group, large: small * ratio, small, number: 0, carry: 0.0, left: 0 };
-                (packet_size, ecn, pattern)
+                Pattern::Frames { interval, group, large: small * ratio, small, number: 0, carry: 0.0, left: 0 }
             }
-            SourceSpec::Poisson { rate, packet_size, sizes: _, ecn } => {
-                let mean_gap_s = packet_size.bits() as f64 / rate.as_bit_s().max(1) as f64;
-                (packet_size, ecn, Pattern::Poisson { mean_gap_s })
+            SourceSpec::Poisson { rate, .. } => {
+                Pattern::Poisson { mean_gap_s: packet_size.bits() as f64 / rate.as_bit_s().max(1) as f64 }
             }
-            SourceSpec::Train { length, gap, interval, packet_size, ecn } => {
+            SourceSpec::Train { length, gap, interval, .. } => {
                 let rest = interval.saturating_sub(gap * u64::from(length - 1));
-                (packet_size, ecn, Pattern::Train { length, gap, rest, left: length - 1 })
+                Pattern::Train { length, gap, rest, left: length - 1 }
             }
-            SourceSpec::OnOff { peak, mean_on, mean_off, packet_size, ecn } => {
-                let pattern = Pattern::OnOff {
-                    gap: Gap::new(packet_size, peak),
-                    mean_on_s: mean_on.as_secs_f64(),
-                    mean_off_s: mean_off.as_secs_f64(),
-                    left: 0,
-                    carry_s: 0.0,
-                };
-                (packet_size, ecn, pattern)
-            }
+            SourceSpec::OnOff { peak, mean_on, mean_off, .. } => Pattern::OnOff {
+                gap: Gap::new(packet_size, peak),
+                mean_on_s: mean_on.as_secs_f64(),
+                mean_off_s: mean_off.as_secs_f64(),
+                left: 0,
+                carry_s: 0.0,
+            },
         };
         let probes = if let SourceSpec::Echo { interval, .. } = *spec { Some(Box::new(Probes::new(interval))) } else { None };
         let mean_ip_len = packet_size.get().min(u64::from(u16::MAX)) as u16;

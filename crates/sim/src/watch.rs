@@ -1,5 +1,7 @@
 //! Departures from a link between two observations.
 
+use crate::thinning::Thinning;
+use crate::trace::nearest_rank;
 use goodqueue_base::units::{Bytes, Duration};
 
 /// Most sojourn times kept between two observations, evenly spread.
@@ -10,8 +12,7 @@ const MAX_SAMPLES: usize = 1024;
 pub(crate) struct Watch {
     samples: Vec<Duration>,
     departed: u64,
-    /// One of how many is kept is two to this power.
-    thinned: u32,
+    thinning: Thinning,
     sum_nanos: u64,
     longest: Duration,
     sent_bytes: u64,
@@ -34,20 +35,7 @@ pub struct Interval {
 
 impl Watch {
     pub(crate) fn departed(&mut self, sojourn: Duration, wire_bytes: u64) {
-        if self.departed.is_multiple_of(1 << self.thinned) {
-            if self.samples.len() == MAX_SAMPLES {
-                // Every other one goes, and from here on only half as many come.
-                let mut place = 0;
-                self.samples.retain(|_| {
-                    place += 1;
-                    place % 2 == 1
-                });
-                self.thinned += 1;
-            }
-            if self.departed.is_multiple_of(1 << self.thinned) {
-                self.samples.push(sojourn);
-            }
-        }
+        self.thinning.add::<MAX_SAMPLES, _>(&mut self.samples, sojourn);
         self.departed += 1;
         self.sum_nanos = self.sum_nanos.saturating_add(sojourn.as_nanos());
         self.longest = self.longest.max(sojourn);
@@ -57,12 +45,11 @@ impl Watch {
     /// Takes the departures since the last call.
     pub(crate) fn take(&mut self) -> Interval {
         self.samples.sort_unstable();
-        let rank = (self.samples.len() * 95).div_ceil(100).max(1);
         let interval = Interval {
             departed: self.departed,
             sent: Bytes::new(self.sent_bytes),
             sojourn_mean: Duration::ns(self.sum_nanos / self.departed.max(1)),
-            sojourn_p95: self.samples.get(rank - 1).copied().unwrap_or_default(),
+            sojourn_p95: nearest_rank(&self.samples, 95).unwrap_or_default(),
             sojourn_max: self.longest,
         };
         self.samples.clear();

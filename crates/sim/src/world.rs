@@ -17,8 +17,8 @@
 //! | a sender is asked for segments | `poll_sender`, and `source_timer` for UDP | the same |
 //! | a segment becomes a packet | `send_segment` | the same; answers: `WirePath::answer` |
 //! | the packet enters the network at its first hop | `Network::inject`, `Network::enter` | the same; answers: `WirePath::cross_wire` |
-//! | it crosses a wire | `Network::cross_wire`, `Wire::exit_time` | `Network::cross_deferred_wire` if others share it |
-//! | it leaves a hop, across fused wires, into a lane | `Network::leave_hop`, `Lane::push` | the same |
+//! | it crosses a wire | `WirePath::cross_wire`, `Wire::exit_time` | `Network::cross_deferred_wire` if others share it |
+//! | it leaves a hop, across fused wires, into a lane | `WirePath::leave_hop`, `Lane::push` | the same |
 //! | it reaches the lane's end | `World::lane_event`, `Network::take_arrived` | `lane_event`, then the loop of the row below |
 //! | it arrives at a queue | `Network::enqueue`, `LinkStep::arrive` | `Network::process_deferred`: `pass_deferred`, or `pass_computed` for tail drop |
 //! | the transmitter becomes free | `Network::start_service`, `Network::service_event` | the same loop |

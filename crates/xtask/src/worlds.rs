@@ -19,6 +19,9 @@ pub const WORLDS: [World; 5] = [
 ];
 const README: &str = "readme";
 const WARMUP_S: f64 = 1.0;
+/// That command, without a report and for a length that follows.
+const COMPARE: &str = "compare --rate 50/10mbit --rtt 30ms --aqm tail-drop,codel,pie,fq-codel,cake --warmup 1s --replications 1 \
+                       --jobs 1 --no-report --record nothing --force --out target/worlds --json -";
 /// Bits of the packets that most worlds consist of.
 const PACKET_BITS: f64 = 12_000.0;
 
@@ -39,35 +42,11 @@ impl World {
     /// Packets and instructions of one run.
     fn run(&self, seconds: u32) -> Result<(f64, f64)> {
         let program = tool::built(if self.name == README { "gq" } else { "examples/peer_worlds" })?;
-        let seconds_word = format!("{seconds}s");
-        let plain = seconds.to_string();
-        let arguments = match self.name {
-            README => vec![
-                "compare",
-                "--rate",
-                "50/10mbit",
-                "--rtt",
-                "30ms",
-                "--aqm",
-                "tail-drop,codel,pie,fq-codel,cake",
-                "--duration",
-                &seconds_word,
-                "--warmup",
-                "1s",
-                "--replications",
-                "1",
-                "--jobs",
-                "1",
-                "--no-report",
-                "--record",
-                "nothing",
-                "--force",
-                "--out",
-                "target/worlds",
-                "--json",
-                "-",
-            ],
-            name => vec![name, &plain],
+        let seconds_word = seconds.to_string();
+        let duration = format!("{seconds}s");
+        let arguments: Vec<&str> = match self.name {
+            README => COMPARE.split(' ').chain(["--duration", &duration]).collect(),
+            name => vec![name, &seconds_word],
         };
         let said = tool::output(&program, &arguments)?;
         let packets = match self.name {

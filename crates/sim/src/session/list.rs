@@ -1,27 +1,25 @@
 //! Transfers from a list with start and size, each on a connection of its own.
 
-use super::channels::ChannelPool;
-use super::events::{Action, After, Event, Measurement, Payload, ROUND_TRIPS_FRESH, SessionContext};
+use super::channels::Transfers;
+use super::events::{Action, Event, SessionContext};
 use crate::spec::Transfer;
 use goodqueue_base::units::Instant;
 use std::sync::Arc;
 
 #[derive(Clone, Debug)]
 pub(crate) struct List {
-    transfers: Arc<[Transfer]>,
+    list: Arc<[Transfer]>,
     /// The first that has not begun.
     next: usize,
     /// Time from which the list's times count.
     origin: Instant,
-    pool: ChannelPool,
-    /// The transfer on each channel: its start and its bytes.
-    begun: Vec<(Instant, u64)>,
+    transfers: Transfers,
     stopped: bool,
 }
 
 impl List {
-    pub(super) fn new(transfers: Arc<[Transfer]>, most_open: u32) -> Self {
-        Self { transfers, next: 0, origin: Instant::ZERO, pool: ChannelPool::new(most_open), begun: Vec::new(), stopped: false }
+    pub(super) fn new(list: Arc<[Transfer]>, most_open: u32) -> Self {
+        Self { list, next: 0, origin: Instant::ZERO, transfers: Transfers::new(most_open), stopped: false }
     }
 
     pub(super) fn handle(&mut self, event: Event, context: &mut SessionContext<'_>) {
@@ -31,11 +29,7 @@ impl List {
                 self.begin_due(context);
             }
             Event::Alarm => self.begin_due(context),
-            Event::Acknowledged(channel, _) => {
-                let (began, bytes) = self.begun[channel as usize];
-                context.measure(Measurement::Complete { began, bytes, round_trips: ROUND_TRIPS_FRESH });
-                self.pool.give_back(channel);
-            }
+            Event::Acknowledged(channel, _) => self.transfers.complete(channel, context),
             Event::Stop => self.stopped = true,
             _ => {}
         }
@@ -43,36 +37,22 @@ impl List {
 
     /// Begins all transfers that are due, and requests an alarm for the next one.
     fn begin_due(&mut self, context: &mut SessionContext<'_>) {
-        while let Some(&Transfer { at, size }) = self.transfers.get(self.next).filter(|_| !self.stopped) {
+        while let Some(&Transfer { at, size }) = self.list.get(self.next).filter(|_| !self.stopped) {
             let due = self.origin + at;
             if due > context.now {
                 context.act(Action::Wake(due));
                 return;
             }
             self.next += 1;
-            self.begin(size.get().max(1), context);
+            self.transfers.begin(size.get().max(1), context);
         }
-    }
-
-    fn begin(&mut self, bytes: u64, context: &mut SessionContext<'_>) {
-        let Some(channel) = self.pool.take() else {
-            context.measure(Measurement::Refused);
-            return;
-        };
-        let place = channel as usize;
-        if place == self.begun.len() {
-            self.begun.push((context.now, bytes));
-        }
-        self.begun[place] = (context.now, bytes);
-        context.measure(Measurement::Began);
-        context.act(Action::Connect(channel));
-        context.send(channel, Payload::Data, bytes, After::Close);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::events::{After, Measurement, Payload, ROUND_TRIPS_FRESH};
     use goodqueue_base::units::{Bytes, Duration, Rng};
 
     /// The actions of the model at `now`.

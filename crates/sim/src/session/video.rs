@@ -8,6 +8,7 @@
 //! stalls while the buffer is empty.
 
 use super::events::{Action, After, Event, Measurement, Payload, ROUND_TRIPS_FRESH, ROUND_TRIPS_OPEN, SessionContext};
+use crate::outcome::VideoOutcome;
 use crate::spec::VideoSpec;
 use goodqueue_base::units::{Duration, Instant};
 
@@ -29,21 +30,7 @@ pub(crate) struct Video {
     seen: Instant,
     started: bool,
     stopped: bool,
-    so_far: VideoReading,
-}
-
-/// The playback so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct VideoReading {
-    /// Bits of all segments received, and the media time they hold.
-    pub(crate) media_bits: u64,
-    pub(crate) media: Duration,
-    pub(crate) played: Duration,
-    /// Time stalled since playing began.
-    pub(crate) stalled: Duration,
-    pub(crate) stalls: u64,
-    /// Changes of quality from one segment to the next.
-    pub(crate) switches: u64,
+    so_far: VideoOutcome,
 }
 
 impl Video {
@@ -58,7 +45,7 @@ impl Video {
             seen: Instant::ZERO,
             started: false,
             stopped: false,
-            so_far: VideoReading::default(),
+            so_far: VideoOutcome::default(),
         }
     }
 
@@ -79,7 +66,7 @@ impl Video {
     }
 
     /// The playback up to `now`.
-    pub(super) fn reading(&mut self, now: Instant) -> VideoReading {
+    pub(super) fn reading(&mut self, now: Instant) -> VideoOutcome {
         self.play(now);
         self.so_far
     }

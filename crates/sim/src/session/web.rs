@@ -33,8 +33,7 @@ const MAX_GAP_S: f64 = 3_600.0;
 pub(crate) struct Web {
     laws: WebLaws,
     version: HttpVersion,
-    pool: ChannelPool,
-    visits: Vec<Visit>,
+    visits: ChannelPool<Visit>,
     stopped: bool,
 }
 
@@ -76,8 +75,7 @@ impl Web {
         Self {
             laws: WebLaws::new(spec.connections_per_s, spec.server_delay_scale),
             version: spec.version,
-            pool: ChannelPool::new(most_open),
-            visits: Vec::new(),
+            visits: ChannelPool::new(most_open),
             stopped: false,
         }
     }
@@ -93,15 +91,15 @@ impl Web {
                 let delay = self.laws.server_delay(context.rng);
                 context.act(Action::WakeChannel(channel, context.now + delay));
             }
-            Event::ChannelAlarm(channel) => match self.visits[channel as usize].stage {
+            Event::ChannelAlarm(channel) => match self.visits[channel].stage {
                 Stage::Pause => self.ask(channel, context),
                 Stage::Exchange => self.answer(channel, context),
                 Stage::Over => {}
             },
-            Event::FirstByte(channel) => context.measure(Measurement::FirstByte { since: self.visits[channel as usize].asked }),
+            Event::FirstByte(channel) => context.measure(Measurement::FirstByte { since: self.visits[channel].asked }),
             Event::Arrived(channel, Payload::Data) => self.complete(channel, context),
-            Event::Acknowledged(channel, Payload::Data) if self.visits[channel as usize].stage == Stage::Over => {
-                self.pool.give_back(channel);
+            Event::Acknowledged(channel, Payload::Data) if self.visits[channel].stage == Stage::Over => {
+                self.visits.give_back(channel);
             }
             Event::Stop => self.stopped = true,
             _ => {}
@@ -120,23 +118,17 @@ impl Web {
             HttpVersion::Http10 => None,
             HttpVersion::Http11 => plan(context.rng, response),
         };
-        let Some(channel) = self.pool.take() else {
+        let visit = Visit { stage: Stage::Exchange, asked: context.now, round_trips: ROUND_TRIPS_FRESH, request, response, kept };
+        let Some(channel) = self.visits.take(visit) else {
             context.measure(Measurement::Refused);
             return;
         };
-        let visit = Visit { stage: Stage::Exchange, asked: context.now, round_trips: ROUND_TRIPS_FRESH, request, response, kept };
-        let place = channel as usize;
-        if place == self.visits.len() {
-            self.visits.push(visit);
-        } else {
-            self.visits[place] = visit;
-        }
         context.act(Action::Connect(channel));
         self.ask(channel, context);
     }
 
     fn ask(&mut self, channel: Channel, context: &mut SessionContext<'_>) {
-        let visit = &mut self.visits[channel as usize];
+        let visit = &mut self.visits[channel];
         visit.stage = Stage::Exchange;
         visit.asked = context.now;
         context.measure(Measurement::Began);
@@ -145,13 +137,13 @@ impl Web {
     }
 
     fn answer(&self, channel: Channel, context: &mut SessionContext<'_>) {
-        let visit = &self.visits[channel as usize];
+        let visit = &self.visits[channel];
         let after = if visit.is_last() { After::Close } else { After::Keep };
         context.send(channel, Payload::Data, visit.response, after);
     }
 
     fn complete(&mut self, channel: Channel, context: &mut SessionContext<'_>) {
-        let visit = &mut self.visits[channel as usize];
+        let visit = &mut self.visits[channel];
         context.measure(Measurement::Complete { began: visit.asked, bytes: visit.response, round_trips: visit.round_trips });
         visit.round_trips = ROUND_TRIPS_OPEN;
         match visit.next_gap(context.rng) {

@@ -1,5 +1,6 @@
 //! Probes that the far end echoes: round-trip times and losses.
 
+use crate::losses::LossRuns;
 use crate::trace::TimeCounts;
 use goodqueue_base::units::{Duration, Instant};
 
@@ -18,29 +19,14 @@ pub struct Probes {
     from: u64,
     /// One above the highest number answered so far, at least `from`.
     next: u64,
-    tally: Tally,
+    answered: u64,
+    losses: LossRuns,
     rtt: TimeCounts,
     /// Latest and longest round trip so far, including probes that do not count.
     last: Option<Duration>,
     longest: Option<Duration>,
     /// Sum and number of the round trips since [`Self::take_recent`].
     recent: (Duration, u64),
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Tally {
-    answered: u64,
-    lost: u64,
-    loss_runs: u64,
-    longest_loss_run: u64,
-}
-
-impl Tally {
-    fn lose(&mut self, run: u64) {
-        self.lost += run;
-        self.loss_runs += u64::from(run > 0);
-        self.longest_loss_run = self.longest_loss_run.max(run);
-    }
 }
 
 /// The counts for probes of the measured part.
@@ -73,7 +59,8 @@ impl Probes {
             last_sent: Instant::ZERO,
             from: 0,
             next: 0,
-            tally: Tally::default(),
+            answered: 0,
+            losses: LossRuns::default(),
             rtt: TimeCounts::new(),
             last: None,
             longest: None,
@@ -98,16 +85,16 @@ impl Probes {
         if number < self.next || number >= self.sent {
             return;
         }
-        self.tally.lose(number - self.next);
+        self.losses.add(number - self.next);
         self.next = number + 1;
-        self.tally.answered += 1;
+        self.answered += 1;
         self.rtt.add(rtt);
     }
 
     /// Starts the measured part: only probes that leave from now on count.
     pub fn begin(&mut self) {
         (self.from, self.next) = (self.sent, self.sent);
-        self.tally = Tally::default();
+        (self.answered, self.losses) = (0, LossRuns::default());
         self.rtt.clear();
     }
 
@@ -118,7 +105,7 @@ impl Probes {
     }
 
     /// Mean round-trip time of the answers since the last call; `None` without any.
-    pub fn take_recent(&mut self) -> Option<Duration> {
+    pub(crate) fn take_recent(&mut self) -> Option<Duration> {
         let (sum, count) = std::mem::take(&mut self.recent);
         sum.as_nanos().checked_div(count).map(Duration::ns)
     }
@@ -134,11 +121,17 @@ impl Probes {
     /// Counts of the probes that belong to the measured part, as of `now`.
     #[must_use]
     pub fn outcome(&self, now: Instant) -> ProbesOutcome {
-        let mut tally = self.tally;
+        let mut losses = self.losses;
         let open = self.sent - self.next;
-        tally.lose(open - open.min(self.may_still_come(now)));
-        let Tally { answered, lost, loss_runs, longest_loss_run } = tally;
-        ProbesOutcome { sent: self.sent - self.from, answered, lost, loss_runs, longest_loss_run, rtt: self.rtt.clone() }
+        losses.add(open - open.min(self.may_still_come(now)));
+        ProbesOutcome {
+            sent: self.sent - self.from,
+            answered: self.answered,
+            lost: losses.lost,
+            loss_runs: losses.runs,
+            longest_loss_run: losses.longest,
+            rtt: self.rtt.clone(),
+        }
     }
 
     /// Number of probes sent so recently that they may still be answered.

@@ -110,7 +110,7 @@ impl World {
     /// The more links and lanes there are, the shorter is the time that the agenda can tell apart.
     /// Deferred wires will add lanes, at most as many as there are.
     fn check_end(&self) -> Result<(), WorldError> {
-        let latest = self.net.agenda.horizon();
+        let latest = self.net.path.agenda.horizon();
         if self.clock.end > latest {
             return fault(
                 "world",
@@ -125,13 +125,8 @@ impl World {
 fn large_packets_are_alike(spec: &WorldSpec) -> bool {
     let mut sizes = spec.flows.iter().map(|flow| match flow.source {
         SourceSpec::Tcp { ref sender, header, .. } => Some(sender.mss + header),
-        SourceSpec::Cbr { packet_size, .. }
-        | SourceSpec::Call { packet_size, .. }
-        | SourceSpec::Echo { packet_size, .. }
-        | SourceSpec::Train { packet_size, .. }
-        | SourceSpec::OnOff { packet_size, .. }
-        | SourceSpec::Poisson { packet_size, sizes: SizeLaw::Fixed, .. } => Some(packet_size),
-        SourceSpec::Poisson { .. } | SourceSpec::Frames { .. } | SourceSpec::Session { .. } => None,
+        SourceSpec::Poisson { sizes: SizeLaw::Exponential, .. } | SourceSpec::Frames { .. } | SourceSpec::Session { .. } => None,
+        ref udp => udp.datagrams().map(|datagrams| datagrams.packet_size),
     });
     let mut large = None;
     sizes.all(|size| size.is_some_and(|size| size.get() < u64::from(SMALL) || *large.get_or_insert(size) == size))
@@ -142,8 +137,7 @@ fn large_packets_are_alike(spec: &WorldSpec) -> bool {
 fn shortest_round_trips(spec: &WorldSpec, elements: &[Element], links: usize) -> IdVec<LinkId, Duration> {
     let mut shortest = IdVec::filled(Duration::MAX, links);
     for flow in &spec.flows {
-        let route = || flow.forward.iter().chain(&flow.reverse);
-        let delay = route().fold(Duration::ZERO, |sum, &link| sum + spec.links[link as usize].delay);
+        let delay = spec.delay(&flow.forward) + spec.delay(&flow.reverse);
         for link in flow.forward.iter().filter_map(|&link| elements[link as usize].link()) {
             shortest[link] = shortest[link].min(delay);
         }

@@ -31,9 +31,9 @@ impl World {
     /// Defers receivers if nobody can observe that. Call after the network's wires were deferred.
     pub(super) fn defer_receivers(&mut self) {
         if let Some((lane, by)) = self.net.receiver_lane() {
-            let place = &mut self.net.lanes[lane];
+            let place = &mut self.net.path.lanes[lane];
             (place.exit, place.deferral) = (LaneExit::DeferredReceivers, by);
-            self.hosts.late = Some(DeferredReceivers { lane, timers: Timers::new() });
+            self.hosts.late = Some(DeferredReceivers { lane, timers: Timers::default() });
         }
     }
 
@@ -45,7 +45,7 @@ impl World {
         let present = self.clock.now;
         let mut events = 0;
         while let Some(late) = &mut self.hosts.late {
-            let (timer, arrival) = (late.timers.earliest(), self.net.lanes[lane].first_at());
+            let (timer, arrival) = (late.timers.earliest(), self.net.path.lanes[lane].first_at());
             let at = timer.min(arrival);
             if at > now || at == Instant::MAX {
                 if events > 0 {
@@ -83,8 +83,8 @@ impl World {
         let Hosts { late, receivers, crowded, .. } = &mut self.hosts;
         let Some(DeferredReceivers { lane, timers }) = late else { return 0 };
         // No answer enters the lane that leads to receivers.
-        let mut arriving = std::mem::replace(&mut self.net.lanes[*lane], Lane::absent());
-        let (mut ways, routes) = self.net.wires_and_routes();
+        let mut arriving = std::mem::replace(&mut self.net.path.lanes[*lane], Lane::absent());
+        let Network { path, routes, .. } = &mut self.net;
         let mut end = timers.earliest().min(now + Duration::ns(1));
         let (mut taken, mut answers) = (0, 0);
         loop {
@@ -97,7 +97,7 @@ impl World {
                 }
                 if *crowded {
                     arriving.prefetch_packet(passed);
-                    ways.prefetch_answers(routes, [1, 2, 3].map(|place| arriving.peek(passed + place)));
+                    path.prefetch_answers(routes, [1, 2, 3].map(|place| arriving.peek(passed + place)));
                     if let Some(packet) = arriving.peek(passed + 2)
                         && let Host::Tcp(tcp) = routes[packet.flow.id()].host
                     {
@@ -110,11 +110,11 @@ impl World {
                 if let Routine::Acknowledged(segment) = routine {
                     // No timer runs after an acknowledgement.
                     answers += 1;
-                    ways.answer(at, packet.flow, route, (segment, host.receiver.codepoint()));
+                    path.answer(at, packet.flow, route, (segment, host.receiver.codepoint()));
                     continue;
                 }
                 if routine == Routine::Unusual {
-                    answers += ways.answer_unusual(at, packet, route, &mut host.receiver);
+                    answers += path.answer_unusual(at, packet, route, &mut host.receiver);
                 }
                 if let Some(due) = host.receiver.next_timeout()
                     && due < host.timer_at
@@ -131,7 +131,7 @@ impl World {
         }
         self.net.delivered += taken as u64;
         self.net.entered += answers;
-        self.net.lanes[*lane] = arriving;
+        self.net.path.lanes[*lane] = arriving;
         taken as u64
     }
 
@@ -142,7 +142,7 @@ impl World {
     }
 }
 
-impl WirePath<'_> {
+impl WirePath {
     /// Puts an acknowledgement of a flow on its way, which begins with a wire.
     #[inline(always)]
     fn answer(&mut self, now: Instant, flow: FlowLabel, route: &Route, (segment, ecn): (Segment, Ecn)) {
@@ -177,8 +177,8 @@ impl Network {
     fn stretches(&self, route: &Route, heading: PathHalf) -> Vec<RouteSegment> {
         let mut stretches = Vec::<RouteSegment>::new();
         let mut joined = false;
-        for hop in route.hop_ids(heading).map(|hop| self.hops[hop]) {
-            let delay = hop.wire().map_or(Duration::ZERO, |wire| self.class_of(&self.wires[wire]).delay);
+        for hop in route.hop_ids(heading).map(|hop| self.path.hops[hop]) {
+            let delay = hop.wire().map_or(Duration::ZERO, |wire| self.class_of(&self.path.wires[wire]).delay);
             match stretches.last_mut().filter(|_| joined) {
                 Some(stretch) => stretch.delay += delay,
                 None => stretches.push(RouteSegment { by_wire: hop.wire().is_some(), delay, lane: hop.lane }),
@@ -199,7 +199,7 @@ impl Network {
         match self.stretches(route, PathHalf::Reverse).first() {
             None => Duration::MAX,
             Some(stretch) if stretch.by_wire => {
-                let lane = &self.lanes[stretch.lane];
+                let lane = &self.path.lanes[stretch.lane];
                 stretch.delay + if lane.exit == LaneExit::DeferredWire { lane.deferral } else { Duration::ZERO }
             }
             Some(_) => Duration::ZERO,
@@ -215,7 +215,7 @@ impl Network {
         let least = ways.try_fold(first, |least, (other, silence)| (other == lane).then(|| least.min(silence)))?;
         let senders = self.routes.iter().filter(|route| route.reverse > 0);
         let apart = senders.map(|route| self.last_lane(route, PathHalf::Reverse)).all(|other| other != lane);
-        let lane = lane.filter(|&lane| apart && self.lanes[lane].exit == LaneExit::End)?;
+        let lane = lane.filter(|&lane| apart && self.path.lanes[lane].exit == LaneExit::End)?;
         let by = longest(rate, least);
         let pays = self.is_queue_deferred() || by >= rate.transmission_time(MIN_BATCH);
         (pays && !by.is_zero() && self.large_packets_are_alike && !self.flow_control).then_some((lane, by))

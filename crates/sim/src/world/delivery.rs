@@ -16,7 +16,7 @@ impl World {
     #[inline(always)]
     pub(super) fn lane_event(&mut self, lane: LaneId) {
         let now = self.clock.now;
-        match self.net.lanes[lane].exit {
+        match self.net.path.lanes[lane].exit {
             LaneExit::End => {
                 let packet = self.net.take_arrived(lane);
                 if self.hosts.crowded {

@@ -15,7 +15,7 @@ impl World {
     /// `until` was reached.
     #[inline]
     pub(super) fn run_events(&mut self, target: u64, until: Instant) -> bool {
-        let until = self.net.agenda.until(until);
+        let until = self.net.path.agenda.until(until);
         while self.clock.events < target {
             if !self.event(until) {
                 return true;
@@ -27,11 +27,11 @@ impl World {
     /// Handles the next event. Returns false when there is none up to `until`.
     #[inline(always)]
     pub(super) fn event(&mut self, until: Until) -> bool {
-        let Some((at, slot)) = self.net.agenda.next_until(until) else { return false };
+        let Some((at, slot)) = self.net.path.agenda.next_until(until) else { return false };
         debug_assert!(at >= self.clock.now, "time must not run backwards");
         self.clock.now = at;
         self.clock.events += 1;
-        match self.net.slots.get(slot) {
+        match self.net.path.slots.get(slot) {
             Slot::Lane(lane) => self.lane_event(lane),
             Slot::Timers => self.timer_event(),
             Slot::Service(_) | Slot::QueueTimer(_) if self.net.is_queue_deferred() => {

@@ -63,11 +63,8 @@ pub(super) struct FlowReading {
     pub(super) delivered_bytes: u64,
     pub(super) sent: u64,
     pub(super) retransmitted: u64,
-    pub(super) dropped: u64,
-    pub(super) marked: u64,
     pub(super) timeouts: u64,
-    pub(super) loss_runs: u64,
-    pub(super) longest_loss_run: u64,
+    pub(super) signals: FlowSignals,
 }
 
 impl FlowReading {
@@ -87,13 +84,7 @@ impl FlowReading {
     }
 
     pub(super) const fn with_signals(self, signals: FlowSignals) -> Self {
-        Self {
-            dropped: signals.dropped,
-            marked: signals.marked,
-            loss_runs: signals.loss_runs,
-            longest_loss_run: signals.longest_run,
-            ..self
-        }
+        Self { signals, ..self }
     }
 
     pub(super) const fn without_delivered(self) -> Self {
@@ -104,10 +95,7 @@ impl FlowReading {
         self.delivered_bytes += other.delivered_bytes;
         self.sent += other.sent;
         self.retransmitted += other.retransmitted;
-        self.dropped += other.dropped;
-        self.marked += other.marked;
         self.timeouts += other.timeouts;
-        self.loss_runs += other.loss_runs;
-        self.longest_loss_run = self.longest_loss_run.max(other.longest_loss_run);
+        self.signals = self.signals.and(other.signals);
     }
 }

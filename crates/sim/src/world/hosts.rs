@@ -75,6 +75,13 @@ pub(super) struct Flow {
     pub(super) at_warmup: FlowReading,
 }
 
+impl Flow {
+    pub(super) fn new(group: GroupId, index: u32, host: Host, start: Instant, weight: f64) -> Self {
+        let at_warmup = FlowReading::default();
+        Self { group, index, host, start, weight, completed_at: None, active: false, at_warmup }
+    }
+}
+
 /// Control events: rare events that belong to no packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Control {
@@ -96,6 +103,7 @@ pub(super) struct DeferredReceivers {
 }
 
 /// The ends of all flows, and their timers.
+#[derive(Default)]
 pub(super) struct Hosts {
     pub(super) timers: Timers,
     /// Receivers that take their packets late, in worlds that have them.
@@ -124,26 +132,7 @@ pub(super) struct Hosts {
 
 impl Hosts {
     pub(super) fn new(crowded: bool) -> Self {
-        Self {
-            timers: Timers::new(),
-            late: None,
-            crowded,
-            flows: IdVec::new(),
-            senders: IdVec::new(),
-            receivers: IdVec::new(),
-            flow_of_tcp: IdVec::new(),
-            group_of_tcp: IdVec::new(),
-            sources: IdVec::new(),
-            flow_of_source: IdVec::new(),
-            outside: IdVec::new(),
-            arrived: Vec::new(),
-            sessions: IdVec::new(),
-            channels: IdVec::new(),
-            streams: IdVec::new(),
-            stream_of_tcp: IdVec::new(),
-            actions: Vec::new(),
-            controls: IdVec::new(),
-        }
+        Self { crowded, ..Self::default() }
     }
 
     /// Adds the two ends of a connection.

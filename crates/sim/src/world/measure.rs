@@ -6,7 +6,7 @@ use super::path::Host;
 use super::state::World;
 use crate::ids::{ControlId, FlowId, GroupId, IdVec};
 use crate::losses::{FlowSignals, LossEvents};
-use crate::outcome::{CallOutcome, FlowOutcome, GroupOutcome, LinkOutcome, Outcome, Series, SeriesColumn, VideoOutcome};
+use crate::outcome::{FlowOutcome, GroupOutcome, LinkOutcome, Outcome, Series, SeriesColumn};
 use crate::timers::Target;
 use crate::trace::{PacketEvent, ProbesOutcome, TimeCounts};
 use goodqueue_aqm::Qdisc;
@@ -153,12 +153,12 @@ impl World {
             delivered_bytes: end.delivered_bytes - start.delivered_bytes,
             sent_packets: end.sent - start.sent,
             retransmitted_packets: end.retransmitted - start.retransmitted,
-            dropped_packets: Some(end.dropped - start.dropped),
-            marked_packets: Some(end.marked - start.marked),
+            dropped_packets: Some(end.signals.dropped - start.signals.dropped),
+            marked_packets: Some(end.signals.marked - start.signals.marked),
             completion: facts.completed_at.map(|at| at.since(facts.start)),
             timeouts: Some(end.timeouts - start.timeouts),
-            loss_runs: end.loss_runs - start.loss_runs,
-            longest_loss_run: end.longest_loss_run,
+            loss_runs: end.signals.loss_runs - start.signals.loss_runs,
+            longest_loss_run: end.signals.longest_run,
             is_probe: matches!(facts.host, Host::Echo(_)),
         };
         match self.probes(facts) {
@@ -194,36 +194,36 @@ impl World {
         }
     }
 
-    /// The playback of each group's videos in the measured part.
-    fn videos(&mut self) -> IdVec<GroupId, Vec<VideoOutcome>> {
-        let mut videos = IdVec::filled(Vec::new(), self.figures.completions.len());
+    /// The outcomes of groups.
+    fn group_outcomes(&mut self) -> IdVec<GroupId, GroupOutcome> {
+        let outcome = |(group, name): (GroupId, &String)| {
+            let mut sojourn = TimeCounts::new();
+            self.net.links.iter().for_each(|link| link.probe.sojourn.add_group(group.get(), &mut sojourn));
+            GroupOutcome {
+                name: name.clone(),
+                rtt: self.figures.group_rtt[group].histogram(),
+                sojourn: sojourn.histogram(),
+                transfers: self.figures.completions[group].outcome(),
+                videos: Vec::new(),
+                one_way_delay: self.figures.group_delay[group].histogram(),
+                calls: Vec::new(),
+            }
+        };
+        let mut groups: IdVec<GroupId, GroupOutcome> = self.figures.group_names.pairs().map(outcome).collect();
         for session in self.hosts.sessions.ids() {
-            let Some(end) = self.read_video(session) else { continue };
-            let host = &self.hosts.sessions[session];
-            let start = host.video_at_warmup;
-            videos[host.group].push(VideoOutcome {
-                media_bits: end.media_bits - start.media_bits,
-                media: end.media.saturating_sub(start.media),
-                played: end.played.saturating_sub(start.played),
-                stalled: end.stalled.saturating_sub(start.stalled),
-                stalls: end.stalls - start.stalls,
-                switches: end.switches - start.switches,
-            });
+            if let Some(end) = self.read_video(session) {
+                let host = &self.hosts.sessions[session];
+                groups[host.group].videos.push(end.since(&host.video_at_warmup));
+            }
         }
-        videos
-    }
-
-    /// The outcomes of each group's listeners.
-    fn calls(&self) -> IdVec<GroupId, Vec<CallOutcome>> {
-        let mut calls = IdVec::filled(Vec::new(), self.figures.group_names.len());
         for facts in self.hosts.flows.iter() {
             if let Host::Udp(udp) = facts.host
                 && let Some(listener) = &self.hosts.sources[udp].listener
             {
-                calls[facts.group].push(listener.outcome());
+                groups[facts.group].calls.push(listener.outcome());
             }
         }
-        calls
+        groups
     }
 
     /// The log of packet events, with the flows of the specification.
@@ -267,26 +267,11 @@ pub(super) fn outcome(mut world: World, complete: bool) -> Outcome {
     world.net.check_conservation();
     let from = Instant::ZERO + world.clock.warmup;
     world.count_plain_transfers();
-    let mut videos = world.videos();
-    let mut calls = world.calls();
     world.add_round_trips_of_probes();
+    let groups = world.group_outcomes().into_iter().collect();
     let packets = world.take_packets();
     let listed = world.hosts.flows.pairs().filter(|(_, facts)| facts.host.is_listed());
     let flows = listed.map(|(flow, _)| world.flow_outcome(flow)).collect();
-    let mut groups = Vec::new();
-    for (group, name) in world.figures.group_names.pairs() {
-        let mut sojourn = TimeCounts::new();
-        world.net.links.iter().for_each(|link| link.probe.sojourn.add_group(group.get(), &mut sojourn));
-        groups.push(GroupOutcome {
-            name: name.clone(),
-            rtt: world.figures.group_rtt[group].histogram(),
-            sojourn: sojourn.histogram(),
-            transfers: world.figures.completions[group].outcome(),
-            videos: std::mem::take(&mut videos[group]),
-            one_way_delay: world.figures.group_delay[group].histogram(),
-            calls: std::mem::take(&mut calls[group]),
-        });
-    }
     let sampled_at = Arc::new(std::mem::take(&mut world.figures.sampled_at));
     for series in &mut world.figures.series {
         series.times = Arc::clone(&sampled_at);

@@ -4,12 +4,12 @@
 
 pub(super) mod deferred;
 mod lane_exits;
+mod slots;
 mod wire_path;
 
-use super::path::{Element, Hop, PathHalf, Route};
+use super::path::{Element, PathHalf, Route};
 use crate::agenda::Agenda;
-use crate::ids::{FlowId, HopId, Id, IdVec, LaneId, LinkId, SlotId, WireClassId, WireId};
-use crate::lane::Lane;
+use crate::ids::{FlowId, HopId, IdVec, LaneId, LinkId, WireClassId, WireId};
 use crate::link::{Link, Wire, WireClass};
 use crate::packet::{DsField, FlowLabel, SimPacket};
 use crate::probe::{EventRecorder, sojourn_line};
@@ -18,66 +18,9 @@ use deferred::Deferred;
 use goodqueue_aqm::{AnyQdisc, Qdisc, QueueStatus, QueueView};
 use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Packets, Rate};
 use goodqueue_tcp::Segment;
+pub(super) use slots::Slot;
+use slots::Slots;
 pub(super) use wire_path::WirePath;
-use wire_path::prefetch_answers;
-
-/// The slots of the agenda.
-///
-/// Their order decides what comes first at one instant: timers of hosts and control events, queues'
-/// own timers, transmitters that become free, and packets that arrive.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Slots {
-    services: usize,
-    lanes: usize,
-}
-
-/// The purpose of a slot of the agenda.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Slot {
-    /// The earliest timer of a host or control event.
-    Timers,
-    QueueTimer(LinkId),
-    Service(LinkId),
-    Lane(LaneId),
-}
-
-impl Slots {
-    const TIMERS: SlotId = SlotId::new(0);
-    const QUEUE_TIMERS: usize = 1;
-
-    pub(super) const fn new(links: usize) -> Self {
-        Self { services: Self::QUEUE_TIMERS + links, lanes: Self::QUEUE_TIMERS + 2 * links }
-    }
-
-    #[inline]
-    const fn queue_timer(self, link: LinkId) -> SlotId {
-        SlotId::new(Self::QUEUE_TIMERS + link.get() as usize)
-    }
-
-    #[inline]
-    const fn service(self, link: LinkId) -> SlotId {
-        SlotId::new(self.services + link.get() as usize)
-    }
-
-    #[inline]
-    pub(super) const fn lane(self, lane: LaneId) -> SlotId {
-        SlotId::new(self.lanes + lane.get() as usize)
-    }
-
-    #[inline(always)]
-    pub(super) fn get(self, slot: SlotId) -> Slot {
-        let number = slot.get();
-        if number >= self.lanes {
-            Slot::Lane(LaneId::at(number - self.lanes))
-        } else if slot == Self::TIMERS {
-            Slot::Timers
-        } else if number >= self.services {
-            Slot::Service(LinkId::at(number - self.services))
-        } else {
-            Slot::QueueTimer(LinkId::at(number - Self::QUEUE_TIMERS))
-        }
-    }
-}
 
 /// The state of a link whose transmitter takes a packet.
 #[derive(Clone, Copy, Debug)]
@@ -90,13 +33,8 @@ struct Service {
 
 /// Lanes, wires, links and the events of all of them.
 pub(super) struct Network {
-    pub(super) agenda: Agenda,
-    pub(super) slots: Slots,
-    pub(super) lanes: IdVec<LaneId, Lane>,
-    pub(super) hops: IdVec<HopId, Hop>,
+    pub(super) path: WirePath,
     pub(super) routes: IdVec<FlowId, Route>,
-    pub(super) classes: IdVec<WireClassId, WireClass>,
-    pub(super) wires: IdVec<WireId, Wire>,
     pub(super) links: IdVec<LinkId, Link>,
     pub(super) recorder: EventRecorder,
     /// The link whose queue is processed with delay, if there is one.
@@ -120,13 +58,15 @@ impl Network {
         recorder: EventRecorder,
     ) -> Self {
         Self {
-            agenda: Agenda::new(0),
-            slots: Slots::new(links.len()),
-            lanes: IdVec::new(),
-            hops: IdVec::new(),
+            path: WirePath {
+                agenda: Agenda::new(0),
+                slots: Slots::new(links.len()),
+                lanes: IdVec::new(),
+                hops: IdVec::new(),
+                classes,
+                wires,
+            },
             routes: IdVec::new(),
-            classes,
-            wires,
             flow_control: links.iter().any(|link| link.flow_control.is_some()),
             links,
             recorder,
@@ -140,13 +80,13 @@ impl Network {
 
     /// Gives the agenda room for all lanes.
     pub(super) fn grow_agenda(&mut self) {
-        self.agenda = self.agenda.grown(self.slots.lane(self.lanes.next_id()).get());
+        self.path.agenda = self.path.agenda.grown(self.path.slots.lane(self.path.lanes.next_id()).get());
     }
 
     /// Sets the time of the earliest timer of hosts.
     #[inline(always)]
     pub(super) fn set_host_timers(&mut self, earliest: Instant) {
-        self.agenda.set(Slots::TIMERS, earliest);
+        self.path.agenda.set(Slots::TIMERS, earliest);
     }
 
     /// Puts a packet of `flow` on the first hop of its way.
@@ -157,25 +97,11 @@ impl Network {
         let flow = FlowLabel::new(flow, route.mark);
         let packet = SimPacket { segment, flow, ip_len, ds: DsField::new(route.class, ecn), hop: 0 };
         let hop = route.hop(PathHalf::of(packet.is_reverse()), 0);
-        if let Element::Link(link) = self.hops[hop].element() {
+        if let Element::Link(link) = self.path.hops[hop].element() {
             self.enqueue(now, link, packet);
         } else {
-            self.cross_wire(&packet, hop, now);
+            self.path.cross_wire(&packet, hop, now);
         }
-    }
-
-    /// See [`WirePath::prefetch_answers`].
-    #[inline(always)]
-    pub(super) fn prefetch_answers(&self, upcoming: [Option<&SimPacket>; 3]) {
-        prefetch_answers(&self.routes, &self.hops, &self.wires, upcoming);
-    }
-
-    /// The lanes and wires that packets cross between hosts and links, and the routes that they
-    /// take.
-    #[inline(always)]
-    pub(super) fn wires_and_routes(&mut self) -> (WirePath<'_>, &IdVec<FlowId, Route>) {
-        let Self { agenda, slots, lanes, hops, routes, classes, wires, .. } = self;
-        (WirePath { agenda, slots: *slots, lanes, hops, classes, wires }, routes)
     }
 
     /// Counts a packet that a host drops before it enters the network.
@@ -194,45 +120,28 @@ impl Network {
     /// Passes a packet to the hop it has reached: a link, or a wire that several elements feed.
     #[inline]
     pub(super) fn enter(&mut self, now: Instant, packet: &SimPacket, hop: HopId) {
-        if let Element::Link(link) = self.hops[hop].element() {
+        if let Element::Link(link) = self.path.hops[hop].element() {
             self.enqueue(now, link, *packet);
         } else {
-            self.cross_wire(packet, hop, now);
+            self.path.cross_wire(packet, hop, now);
         }
     }
 
     /// Sets the time at which something other than packets is due at the end of a lane.
     pub(super) fn set_alarm(&mut self, lane: LaneId, alarm: Instant) {
-        let place = &mut self.lanes[lane];
+        let place = &mut self.path.lanes[lane];
         place.alarm = alarm;
-        self.agenda.set(self.slots.lane(lane), place.due(place.first_at()));
+        self.path.agenda.set(self.path.slots.lane(lane), place.due(place.first_at()));
     }
 
     /// Takes the first packet of a lane, which has reached the lane's end.
     #[inline(always)]
     pub(super) fn take_arrived(&mut self, lane: LaneId) -> SimPacket {
-        let lane_slot = self.slots.lane(lane);
-        let lane = &mut self.lanes[lane];
+        let lane_slot = self.path.slots.lane(lane);
+        let lane = &mut self.path.lanes[lane];
         let packet = *lane.first();
-        self.agenda.set(lane_slot, lane.advance());
+        self.path.agenda.set(lane_slot, lane.advance());
         packet
-    }
-
-    /// Moves a packet that reaches the wire at `hop` at `arrival` across it and into the next lane.
-    #[inline(always)]
-    pub(super) fn cross_wire(&mut self, packet: &SimPacket, hop: HopId, arrival: Instant) {
-        self.ways().cross_wire(packet, hop, arrival);
-    }
-
-    /// A packet reaches the far end of `hop` at `exit`.
-    #[inline(always)]
-    fn leave_hop(&mut self, packet: &SimPacket, hop: HopId, exit: Instant) {
-        self.ways().leave_hop(packet, hop, exit);
-    }
-
-    #[inline(always)]
-    fn ways(&mut self) -> WirePath<'_> {
-        self.wires_and_routes().0
     }
 
     /// A packet leaves the transmitter of link `id` at `end`, unless the wire behind it loses it.
@@ -245,7 +154,7 @@ impl Network {
             return;
         }
         let hop = self.routes[packet.flow.id()].hop(PathHalf::of(packet.is_reverse()), packet.hop);
-        self.leave_hop(packet, hop, exit);
+        self.path.leave_hop(packet, hop, exit);
     }
 
     /// A packet arrives at a link's queue.
@@ -265,7 +174,7 @@ impl Network {
         // opportunities of a recorded link.
         let link = &self.links[id];
         let is_held = link.status.held_until > now && !link.rate.is_recorded();
-        if !is_held && self.agenda.is_free(self.slots.service(id)) {
+        if !is_held && self.path.agenda.is_free(self.path.slots.service(id)) {
             self.start_service(now, id);
             if self.flow_control {
                 self.resume_feeders(now, id);
@@ -281,7 +190,7 @@ impl Network {
     fn pass_idle(&mut self, now: Instant, id: LinkId, packet: &SimPacket) -> bool {
         let link = &mut self.links[id];
         let AnyQdisc::TailDrop(queue) = &mut link.qdisc else { return false };
-        let is_idle = link.busy_until <= now && self.agenda.is_free(self.slots.service(id));
+        let is_idle = link.busy_until <= now && self.path.agenda.is_free(self.path.slots.service(id));
         if !is_idle || self.flow_control || link.rate.is_recorded() || !queue.pass(packet) {
             return false;
         }
@@ -306,14 +215,14 @@ impl Network {
         }
         if let Some(opportunities) = link.rate.opportunities() {
             let at = opportunities.next_after(now).0;
-            self.agenda.set(self.slots.service(id), at);
+            self.path.agenda.set(self.path.slots.service(id), at);
         } else if link.busy_until <= now {
             // Else its timer will start the service, see `arm_queue_timer`.
             if link.status.held_until <= now {
                 self.transmit_next(now, id, true);
             }
         } else {
-            self.agenda.set(self.slots.service(id), link.busy_until);
+            self.path.agenda.set(self.path.slots.service(id), link.busy_until);
         }
     }
 
@@ -321,7 +230,7 @@ impl Network {
     #[inline(always)]
     pub(super) fn service_event(&mut self, now: Instant, id: LinkId) {
         if self.links[id].rate.is_recorded() {
-            self.agenda.set(self.slots.service(id), Instant::MAX);
+            self.path.agenda.set(self.path.slots.service(id), Instant::MAX);
             self.use_opportunity(now, id);
         } else {
             self.transmit_next(now, id, false);
@@ -359,7 +268,7 @@ impl Network {
             let paused = &mut self.links[feeder];
             paused.paused_by -= 1;
             let resumes = paused.paused_by == 0 && paused.has_backlog();
-            if resumes && self.agenda.is_free(self.slots.service(feeder)) {
+            if resumes && self.path.agenda.is_free(self.path.slots.service(feeder)) {
                 self.start_service(now, feeder);
                 self.arm_queue_timer(now, feeder);
                 self.resume_feeders(now, feeder);
@@ -373,16 +282,14 @@ impl Network {
     fn transmit_next(&mut self, now: Instant, id: LinkId, was_idle: bool) {
         let link = &mut self.links[id];
         if self.flow_control && link.paused_by > 0 {
-            self.agenda.set(self.slots.service(id), Instant::MAX);
+            self.path.agenda.set(self.path.slots.service(id), Instant::MAX);
             return;
         }
-        let service = self.slots.service(id);
+        let service = self.path.slots.service(id);
         if self.routes.len() >= CROWD
             && let AnyQdisc::TailDrop(queue) = &self.links[id].qdisc
         {
-            let Self { agenda, slots, lanes, hops, classes, wires, .. } = self;
-            let ways = WirePath { agenda, slots: *slots, lanes, hops, classes, wires };
-            ways.prefetch(&self.routes, [1, 2, 3].map(|place| queue.waiting(place)));
+            self.path.prefetch(&self.routes, [1, 2, 3].map(|place| queue.waiting(place)));
         }
         let link = &mut self.links[id];
         let recorder = self.recorder.at(now, id, link.probe.observed);
@@ -390,7 +297,7 @@ impl Network {
         // By reference: the packet is moved only once, into the lane.
         let Some(departure) = &departure else {
             if !was_idle {
-                self.agenda.set(service, Instant::MAX);
+                self.path.agenda.set(service, Instant::MAX);
             }
             return;
         };
@@ -403,7 +310,7 @@ impl Network {
     #[inline(always)]
     fn transmit(&mut self, now: Instant, id: LinkId, packet: &SimPacket, sojourn: Duration, state: Service) {
         let Service { waiting, was_idle } = state;
-        let service = self.slots.service(id);
+        let service = self.path.slots.service(id);
         let group = self.routes[packet.flow.id()].group.get();
         let link = &mut self.links[id];
         let held_until = link.status.held_until;
@@ -412,13 +319,13 @@ impl Network {
         if end == Instant::MAX {
             // The link stays down for ever: the packet is stuck in the transmitter.
             link.transit = Some((*packet, Bytes::ZERO));
-            self.agenda.set(service, Instant::MAX);
+            self.path.agenda.set(service, Instant::MAX);
             return;
         }
-        let has_timer = || !self.agenda.is_free(self.slots.queue_timer(id));
+        let has_timer = || !self.path.agenda.is_free(self.path.slots.queue_timer(id));
         let service_follows = step.service_follows(waiting, has_timer, held_until);
         if service_follows || !was_idle {
-            self.agenda.set(service, if service_follows { end } else { Instant::MAX });
+            self.path.agenda.set(service, if service_follows { end } else { Instant::MAX });
         }
         self.leave_link(id, packet, end);
     }
@@ -435,7 +342,7 @@ impl Network {
             return;
         }
         step.record_end(end, (sojourn_line(self.routes[packet.flow.id()].group.get(), packet.is_reverse()), bytes));
-        self.agenda.set(self.slots.service(id), end);
+        self.path.agenda.set(self.path.slots.service(id), end);
         self.leave_link(id, &packet, end);
     }
 
@@ -488,14 +395,14 @@ impl Network {
         if matches!(qdisc, AnyQdisc::TailDrop(_)) {
             return;
         }
-        let slot = self.slots.queue_timer(id);
+        let slot = self.path.slots.queue_timer(id);
         let (mut due, held_until) = (*timer, *held_until);
-        if held_until > now && self.agenda.is_free(self.slots.service(id)) {
+        if held_until > now && self.path.agenda.is_free(self.path.slots.service(id)) {
             due = due.min(held_until);
         }
         let due = due.max(now);
-        if self.agenda.at(slot) != due {
-            self.agenda.set(slot, due);
+        if self.path.agenda.at(slot) != due {
+            self.path.agenda.set(slot, due);
         }
     }
 
@@ -506,7 +413,7 @@ impl Network {
             link.handle_timer(now);
         }
         // A shaper may release packets that it held back.
-        if self.agenda.is_free(self.slots.service(id)) && link.has_backlog() {
+        if self.path.agenda.is_free(self.path.slots.service(id)) && link.has_backlog() {
             self.start_service(now, id);
         }
         self.arm_queue_timer(now, id);
@@ -524,21 +431,21 @@ impl Network {
     /// The wire that takes a flow's packets first, if it is one.
     #[inline]
     pub(super) fn first_wire(&self, flow: FlowId) -> Option<&Wire> {
-        let wire = self.hops[self.routes[flow].hops].wire()?;
-        Some(&self.wires[wire])
+        let wire = self.path.hops[self.routes[flow].hops].wire()?;
+        Some(&self.path.wires[wire])
     }
 
     /// The class of a wire.
     #[inline]
     pub(super) fn class_of(&self, wire: &Wire) -> &WireClass {
-        &self.classes[wire.class]
+        &self.path.classes[wire.class]
     }
 
     /// Adds a flow to, or removes it from, the flows that could lose packets at the links on its
     /// way.
     pub(super) fn count_active(&mut self, flow: FlowId, active: bool) {
         for hop in self.routes[flow].hop_ids(PathHalf::Forward) {
-            if let Element::Link(link) = self.hops[hop].element() {
+            if let Element::Link(link) = self.path.hops[hop].element() {
                 let count = &mut self.recorder.losses[link].active;
                 *count = if active { *count + 1 } else { *count - 1 };
             }
@@ -559,7 +466,7 @@ impl Network {
             let here = if link.fifo.is_some() { Packets::ZERO } else { waiting.packets };
             elsewhere += counters.dropped_total().packets.get() + here.get() + u64::from(link.transit.is_some());
         }
-        elsewhere += self.lanes.iter().map(|lane| lane.len() as u64).sum::<u64>();
+        elsewhere += self.path.lanes.iter().map(|lane| lane.len() as u64).sum::<u64>();
         assert_eq!(self.entered, elsewhere, "every packet sent must have arrived, be lost, or be under way");
     }
 }

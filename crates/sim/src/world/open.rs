@@ -1,9 +1,10 @@
 //! A world that can be observed and changed while it runs.
 
 use super::build::{self, BuildState};
+use super::error::{WorldError, fault};
+use super::measure;
 use super::path::Host;
 use super::state::World;
-use super::{error::WorldError, measure};
 use crate::ids::{Id, LinkId};
 use crate::outcome::{CallOutcome, Outcome};
 use crate::spec::{FlowSpec, LinkSpec, QueueSpec, WorldSpec};
@@ -183,7 +184,7 @@ impl OpenWorld {
     #[must_use]
     pub fn held(&self) -> Held {
         let waiting = self.world.net.links.iter().map(|link| link.view().packets.get()).sum::<u64>();
-        let under_way = self.world.net.lanes.iter().map(|lane| lane.len() as u64).sum::<u64>();
+        let under_way = self.world.net.path.lanes.iter().map(|lane| lane.len() as u64).sum::<u64>();
         Held { packets: waiting + under_way, connections: self.world.hosts.senders.len() as u64 }
     }
 
@@ -306,12 +307,11 @@ impl OpenWorld {
 
     /// The number of a link with a queue in the specification, and in the world.
     fn queued_link(&self, name: &str) -> Result<(usize, LinkId), WorldError> {
-        let wrong = |message: &str| Err(WorldError { subject: name.to_owned(), message: message.to_owned() });
         let Some(number) = self.spec.links.iter().position(|link| link.name == name) else {
-            return wrong("there is no such link");
+            return fault(name, "there is no such link");
         };
         match self.state.elements[number].link() {
-            None => wrong("has no queue: only a link with a queue can be changed"),
+            None => fault(name, "has no queue: only a link with a queue can be changed"),
             Some(link) => Ok((number, link)),
         }
     }
@@ -322,7 +322,7 @@ impl OpenWorld {
         let link = &mut net.links[id];
         if !link.rate.change(now, rate) {
             let what = if matches!(link.rate, RateCursor::Recorded(_)) { "a recording" } else { "that of a token bucket" };
-            return Err(WorldError { subject: name.to_owned(), message: format!("its rate is {what} and cannot be set") });
+            return fault(name, format!("its rate is {what} and cannot be set"));
         }
         net.announce_rate(now, id, rate);
         net.restart_stuck_transmission(now, id);
@@ -332,7 +332,7 @@ impl OpenWorld {
     fn change_queue(&mut self, name: &str, queue: QueueSpec) -> Result<(), WorldError> {
         let (number, id) = self.queued_link(name)?;
         if matches!(queue, QueueSpec::Unlimited) {
-            return Err(WorldError { subject: name.to_owned(), message: "needs a queue discipline".to_owned() });
+            return fault(name, "needs a queue discipline");
         }
         let now = self.world.clock.now;
         let rate = self.world.net.links[id].rate.known_rate(now);

@@ -90,7 +90,7 @@ impl OutsideWorld {
     /// Time of the next event; [`Instant::MAX`] for never.
     #[must_use]
     pub fn next(&self) -> Instant {
-        self.world.net.agenda.next().0
+        self.world.net.path.agenda.next().0
     }
 
     /// Simulated time.
@@ -107,7 +107,7 @@ impl OutsideWorld {
 
     /// Handles the next event. Returns false when there is none by the end.
     pub fn step(&mut self) -> bool {
-        self.world.event(self.world.net.agenda.until(self.world.clock.end))
+        self.world.event(self.world.net.path.agenda.until(self.world.clock.end))
     }
 
     /// Injects a packet at `now`, which is neither before the last event nor after the next one.
@@ -128,7 +128,7 @@ impl OutsideWorld {
         segment: impl FnOnce(&mut OutsideFlow) -> Segment,
     ) {
         let world = &mut self.world;
-        debug_assert!(now >= world.clock.now && now <= world.net.agenda.next().0, "between the last event and the next");
+        debug_assert!(now >= world.clock.now && now <= world.net.path.agenda.next().0, "between the last event and the next");
         world.clock.now = now;
         let flow = FlowId::new(flow);
         let Some(route) = world.net.routes.get(flow) else {

@@ -82,11 +82,11 @@ impl World {
         let net = &mut self.net;
         let sender = &mut self.hosts.senders[tcp].sender;
         let route = &net.routes[flow];
-        let hop = net.hops[route.hops];
+        let hop = net.path.hops[route.hops];
         let Some(wire) = hop.wire().filter(|_| !hop.joined) else { return };
-        let wire = &mut net.wires[wire];
-        let class = &mut net.classes[wire.class];
-        let lane = &mut net.lanes[hop.lane];
+        let wire = &mut net.path.wires[wire];
+        let class = &mut net.path.classes[wire.class];
+        let lane = &mut net.path.lanes[hop.lane];
         let flow = FlowLabel::new(flow, route.mark);
         // A backlog above two packets needs the exact limit, once for all that leaves together.
         let (mut allowed, mut exact) = (class.two_packets, false);
@@ -97,7 +97,7 @@ impl World {
             let at = wire.exit_time(class, now, ip_len);
             net.entered += 1;
             if lane.push(at, 1, || SimPacket { segment: out.segment, flow, ip_len, ds, hop: 0 }) {
-                net.agenda.set(net.slots.lane(hop.lane), lane.due(at));
+                net.path.agenda.set(net.path.slots.lane(hop.lane), lane.due(at));
             }
             let backlog = wire.busy_until.since(now);
             if backlog > allowed && !std::mem::replace(&mut exact, true) {

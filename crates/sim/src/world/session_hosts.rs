@@ -1,10 +1,14 @@
 //! The ends of sessions, their channels and their streams.
 
 use super::figures::FlowReading;
-use super::path::{Route, flow_after};
+use super::path::{PathHalf, Route, flow_after};
 use crate::completions::Ideal;
-use crate::ids::{ChannelId, ControlId, FlowId, GroupId, LinkId, SessionId, StreamId, TcpId};
-use crate::session::{Channel, Payload, Session, VideoReading};
+use crate::ids::{ChannelId, ControlId, FlowId, GroupId, IdVec, LinkId, SessionId, StreamId, TcpId};
+use crate::link::Link;
+use crate::outcome::VideoOutcome;
+use crate::packet::flow_hash;
+use crate::session::{Channel, Payload, Session};
+use goodqueue_aqm::Qdisc;
 use goodqueue_base::units::{Bytes, Instant, Rng};
 use goodqueue_tcp::{ReceiverConfig, Sender};
 
@@ -25,7 +29,7 @@ pub(super) struct SessionHost {
     pub(super) receiver: ReceiverConfig,
     pub(super) mss: Bytes,
     pub(super) path: SessionPath,
-    pub(super) video_at_warmup: VideoReading,
+    pub(super) video_at_warmup: VideoOutcome,
 }
 
 impl SessionHost {
@@ -49,6 +53,17 @@ pub(super) struct WeightedQueues {
     pub(super) weight: f64,
     pub(super) forward: Vec<LinkId>,
     pub(super) reverse: Vec<LinkId>,
+}
+
+impl WeightedQueues {
+    /// Tells the queues the weight of a flow whose data travels this way along the route.
+    pub(super) fn announce(&self, links: &mut IdVec<LinkId, Link>, flow: FlowId, heading: PathHalf) {
+        for (numbers, half) in [(&self.forward, PathHalf::Forward), (&self.reverse, PathHalf::Reverse)] {
+            for &link in numbers {
+                links[link].qdisc.set_weight(flow_hash(flow, half != heading), self.weight);
+            }
+        }
+    }
 }
 
 /// One channel: its streams, and the event of its timer.

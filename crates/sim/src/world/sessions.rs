@@ -13,14 +13,13 @@ mod streams;
 use super::error::WorldError;
 use super::figures::FlowReading;
 use super::hosts::Control;
-use super::path::Host;
-use super::session_hosts::{ChannelHost, SessionHost, SessionPath, WeightedQueues, flow_numbers};
+use super::path::{Host, PathHalf};
+use super::session_hosts::{ChannelHost, SessionHost, SessionPath, flow_numbers};
 use super::state::World;
 use crate::ids::{ChannelId, ControlId, FlowId, SessionId, StreamId, TcpId};
-use crate::packet::flow_hash;
-use crate::session::{Action, Channel, Event, Measurement, Payload, Session, SessionContext, VideoReading};
+use crate::outcome::VideoOutcome;
+use crate::session::{Action, Channel, Event, Measurement, Payload, Session, SessionContext};
 use crate::timers::Target;
-use goodqueue_aqm::Qdisc;
 use goodqueue_base::units::{Instant, Rng};
 use goodqueue_tcp::{Data, Receiver, ReceiverConfig, Sender, SenderConfig};
 
@@ -56,7 +55,7 @@ impl World {
             receiver: settings.1.clone(),
             mss,
             path,
-            video_at_warmup: VideoReading::default(),
+            video_at_warmup: VideoOutcome::default(),
         });
         Ok(())
     }
@@ -119,10 +118,10 @@ impl World {
             Measurement::Complete { began, bytes, round_trips } if measuring && began >= begin => {
                 completions.add(bytes, now.since(began), ideal.time(began, bytes, round_trips));
             }
-            Measurement::FirstByte { since } if measuring && since >= begin => completions.add_first_byte(now.since(since)),
-            Measurement::Page { began } if measuring && began >= begin => completions.add_page(now.since(began)),
+            Measurement::FirstByte { since } if measuring && since >= begin => completions.first_byte.add(now.since(since)),
+            Measurement::Page { began } if measuring && began >= begin => completions.pages.add(now.since(began)),
             // A video begins to play once, which also counts before the measured part.
-            Measurement::Playing { since } => completions.add_playing(now.since(since)),
+            Measurement::Playing { since } => completions.playing.add(now.since(since)),
             Measurement::Complete { .. } | Measurement::FirstByte { .. } | Measurement::Page { .. } => {}
         }
     }
@@ -155,25 +154,11 @@ impl World {
         self.hosts.sessions[session].channels.push(channel);
     }
 
-    /// Tells the queues on a flow's way its weight, if it is not 1.
-    pub(super) fn set_flow_weight(&mut self, flow: FlowId, queues: &WeightedQueues) {
-        for (links, is_reverse) in [(&queues.forward, false), (&queues.reverse, true)] {
-            for &link in links {
-                self.net.links[link].qdisc.set_weight(flow_hash(flow, is_reverse), queues.weight);
-            }
-        }
-    }
-
     /// Tells the queues on a stream's way the weight of its flows. Requests take the reverse route.
     fn set_stream_weight(&mut self, session: SessionId, first_flow: FlowId, direction: Payload) {
-        let WeightedQueues { weight, forward, reverse } = &self.hosts.sessions[session].path.queues;
-        let requests = direction == Payload::Request;
-        for (links, is_reverse) in [(forward, requests), (reverse, !requests)] {
-            for &link in links {
-                for flow in flow_numbers(first_flow) {
-                    self.net.links[link].qdisc.set_weight(flow_hash(flow, is_reverse), *weight);
-                }
-            }
+        let heading = if direction == Payload::Request { PathHalf::Reverse } else { PathHalf::Forward };
+        for flow in flow_numbers(first_flow) {
+            self.hosts.sessions[session].path.queues.announce(&mut self.net.links, flow, heading);
         }
     }
 
@@ -214,7 +199,7 @@ impl World {
     }
 
     /// The playback of a session's video so far; `None` when it is not a video.
-    pub(super) fn read_video(&mut self, session: SessionId) -> Option<VideoReading> {
+    pub(super) fn read_video(&mut self, session: SessionId) -> Option<VideoOutcome> {
         self.hosts.sessions[session].model.video(self.clock.now)
     }
 

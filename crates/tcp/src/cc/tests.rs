@@ -5,7 +5,7 @@ use super::*;
 use alloc::vec;
 use alloc::vec::Vec;
 use goodqueue_base::spec::{Unit, Value};
-use goodqueue_base::units::Rng;
+use goodqueue_base::units::{Duration, Rng};
 use proptest::prelude::*;
 use std::string::ToString;
 

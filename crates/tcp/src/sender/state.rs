@@ -43,8 +43,8 @@ pub(super) enum Stream {
     Endless,
     /// A number of bytes: the last segment carries FIN and may be short.
     Bytes,
-    /// Messages, see [`Sender::write`](super::Sender::write): the last segment of each may be short on the wire, and that
-    /// of the last one carries FIN.
+    /// Messages, see [`Sender::write`](super::Sender::write): the last segment of each may be short
+    /// on the wire, and that of the last one carries FIN.
     Messages(Ending),
 }
 

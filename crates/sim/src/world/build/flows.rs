@@ -11,7 +11,6 @@ use crate::session::Session;
 use crate::spec::{FlowSpec, LinkId as SpecLink, SourceSpec, WorldSpec};
 use crate::traffic::{MIN_PACKET, UdpSource};
 use crate::world::error::{WorldError, fault};
-use crate::world::figures::FlowReading;
 use crate::world::hosts::Flow;
 use crate::world::network::Network;
 use crate::world::outside_flow::{Content, OutsideFlow};
@@ -32,22 +31,13 @@ impl World {
         check(spec, flow)?;
         let (host, header) = self.add_host(spec, number, flow, state.ends.of(flow.group))?;
         let group = GroupId::at(flow.group as usize);
-        self.hosts.flows.push(Flow {
-            group,
-            index: flow.index,
-            host,
-            start: flow.start,
-            weight: flow.weight,
-            completed_at: None,
-            active: false,
-            at_warmup: FlowReading::default(),
-        });
+        self.hosts.flows.push(Flow::new(group, flow.index, host, flow.start, flow.weight));
         let (forward, reverse) = (u8::try_from(flow.forward.len()), u8::try_from(flow.reverse.len()));
         let (Ok(forward @ 1..), Ok(reverse)) = (forward, reverse) else {
-            return fault(name(spec, flow), "a route needs 1 to 255 links");
+            return fault(spec.name_of(flow), "a route needs 1 to 255 links");
         };
         self.net.routes.push(Route {
-            hops: self.net.hops.next_id(),
+            hops: self.net.path.hops.next_id(),
             host,
             header,
             class: flow.class,
@@ -58,7 +48,7 @@ impl World {
         });
         self.net.add_hops(spec, flow, state);
         let queues = WeightedQueues::of(flow, &state.elements);
-        self.set_flow_weight(number, &queues);
+        queues.announce(&mut self.net.links, number, PathHalf::Forward);
         self.add_session_of(spec, number, flow, queues, state.most_open)?;
         if is_limited(&flow.source)
             && let Some(ideal) = ideal(spec, flow)
@@ -81,7 +71,7 @@ impl World {
         let rng = Rng::stream(spec.seed, SOURCE_STREAM + u64::from(number.get()));
         if let (Some(content), Some((sender, _, header))) = (outside, flow.source.tcp()) {
             let size = match (&flow.source, sender.data) {
-                (SourceSpec::Session { .. }, _) => return fault(name(spec, flow), "the ends of sessions cannot be outside"),
+                (SourceSpec::Session { .. }, _) => return fault(spec.name_of(flow), "the ends of sessions cannot be outside"),
                 (_, Data::Bytes(size)) => Some(size.get()),
                 _ => None,
             };
@@ -92,7 +82,7 @@ impl World {
             SourceSpec::Session { header, .. } => (Host::Session(hosts.sessions.next_id()), header.get() as u16),
             SourceSpec::Tcp { sender, receiver, header } => {
                 let sender =
-                    Sender::new(sender, rng).map_err(|e| WorldError { subject: name(spec, flow), message: e.to_string() })?;
+                    Sender::new(sender, rng).map_err(|e| WorldError { subject: spec.name_of(flow), message: e.to_string() })?;
                 let group = GroupId::at(flow.group as usize);
                 let tcp = hosts.add_connection(sender, Receiver::new(receiver), number, group);
                 (Host::Tcp(tcp), header.get() as u16)
@@ -126,7 +116,7 @@ impl World {
         }
         let data = self.net.routes[number];
         let request = Route {
-            hops: self.net.hops.next_id(),
+            hops: self.net.path.hops.next_id(),
             forward: data.reverse,
             reverse: data.forward,
             mark: data.mark.turned(),
@@ -134,7 +124,7 @@ impl World {
         };
         for heading in [PathHalf::Reverse, PathHalf::Forward] {
             let (first, count) = data.hops(heading);
-            self.net.hops.repeat(first, usize::from(count));
+            self.net.path.hops.repeat(first, usize::from(count));
         }
         // A flow with settings of TCP has a path with a rate.
         let Some(ideal) = ideal(spec, flow) else { return Ok(()) };
@@ -148,13 +138,8 @@ impl World {
     }
 }
 
-/// The name of a flow in messages.
-fn name(spec: &WorldSpec, flow: &FlowSpec) -> String {
-    format!("{}[{}]", spec.groups.get(flow.group as usize).map_or("?", String::as_str), flow.index)
-}
-
 fn check(spec: &WorldSpec, flow: &FlowSpec) -> Result<(), WorldError> {
-    let name = || name(spec, flow);
+    let name = || spec.name_of(flow);
     if flow.group as usize >= spec.groups.len() {
         return fault(name(), "its group does not exist");
     }
@@ -182,7 +167,7 @@ impl Network {
     fn add_hops(&mut self, spec: &WorldSpec, flow: &FlowSpec, state: &mut BuildState) {
         let delay = |link: SpecLink| spec.links[link as usize].delay;
         for route in [&flow.forward, &flow.reverse] {
-            let first = self.hops.next_id();
+            let first = self.path.hops.next_id();
             for (place, &link) in route.iter().enumerate() {
                 let element = match state.elements[link as usize] {
                     Element::Wire(wire) if place > 0 && state.feeders[link as usize] == Feeder::One(route[place - 1]) => {
@@ -197,13 +182,13 @@ impl Network {
                 let delay = delay(link) + chain.fold(Duration::ZERO, |sum, &link| sum + delay(link));
                 let origin = match element {
                     Element::Link(link) => LaneOrigin::Link(link),
-                    Element::Wire(wire) | Element::FusedWire(wire) => LaneOrigin::Wires(self.wires[wire].class),
+                    Element::Wire(wire) | Element::FusedWire(wire) => LaneOrigin::Wires(self.path.wires[wire].class),
                 };
-                let lane = *state.lanes.entry(LaneKey { origin, delay }).or_insert_with(|| self.lanes.push(Lane::new()));
-                if let (Element::FusedWire(_), Some(before)) = (element, self.hops.last_mut()) {
+                let lane = *state.lanes.entry(LaneKey { origin, delay }).or_insert_with(|| self.path.lanes.push(Lane::new()));
+                if let (Element::FusedWire(_), Some(before)) = (element, self.path.hops.last_mut()) {
                     before.joined = true;
                 }
-                self.hops.push(Hop::new(element, lane));
+                self.path.hops.push(Hop::new(element, lane));
             }
             self.note_lane_exits(first, route.len());
         }
@@ -231,8 +216,7 @@ impl WeightedQueues {
 /// The listener of a call.
 fn listener(spec: &WorldSpec, flow: &FlowSpec) -> Option<Box<Listener>> {
     let SourceSpec::Call { content, interval, .. } = flow.source else { return None };
-    let base = flow.forward.iter().fold(Duration::ZERO, |sum, link| sum + spec.links[*link as usize].delay);
-    Some(Box::new(Listener::new(content, interval, base)))
+    Some(Box::new(Listener::new(content, interval, spec.delay(&flow.forward))))
 }
 
 /// Whether a source ends by itself, so that it has a completion time.
@@ -245,18 +229,20 @@ fn is_limited(source: &SourceSpec) -> bool {
 /// Rates that somebody changes while the world runs are not known to it.
 fn ideal(spec: &WorldSpec, flow: &FlowSpec) -> Option<Ideal> {
     let (sender, _, header) = flow.source.tcp()?;
-    let delay = |links: &[SpecLink]| links.iter().fold(Duration::ZERO, |sum, link| sum + spec.links[*link as usize].delay);
-    let base_rtt = delay(&flow.forward) + delay(&flow.reverse);
+    let base_rtt = spec.delay(&flow.forward) + spec.delay(&flow.reverse);
     // Data that somebody asks for leaves when the request has arrived.
     let asked = matches!(&flow.source, SourceSpec::Session { model, .. } if Session::is_asked(model));
-    let first = if asked { delay(&flow.reverse) } else { Duration::ZERO };
+    let first = if asked { spec.delay(&flow.reverse) } else { Duration::ZERO };
     let (mut narrow, mut steady) = (Vec::new(), None::<(Rate, Narrow)>);
     for (place, number) in flow.forward.iter().enumerate() {
         let link = &spec.links[*number as usize];
         let rate = RateCursor::with_burst(&link.rate, link.burst);
         let known = link.rate.nominal();
-        let here =
-            Narrow { rate, extra: (header + link.framing.added(link.mtu)).get(), lead: first + delay(&flow.forward[..place]) };
+        let here = Narrow {
+            rate,
+            extra: (header + link.framing.added(link.mtu)).get(),
+            lead: first + spec.delay(&flow.forward[..place]),
+        };
         if matches!(link.rate, RateSpec::Steps(_)) {
             narrow.push(here);
         } else if steady.as_ref().is_none_or(|(least, _)| known < *least) {

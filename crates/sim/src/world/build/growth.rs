@@ -8,9 +8,8 @@ use crate::losses::FlowSignals;
 use crate::spec::{FlowSpec, LinkSpec, WorldSpec};
 use crate::timers::MAX_INDEX;
 use crate::world::error::{WorldError, fault};
-use crate::world::figures::FlowReading;
 use crate::world::hosts::{Control, Flow};
-use crate::world::path::{Element, Host};
+use crate::world::path::{Element, Host, PathHalf};
 use crate::world::session_hosts::WeightedQueues;
 use crate::world::state::World;
 use goodqueue_base::units::Instant;
@@ -29,7 +28,7 @@ impl World {
     ) -> Result<(), WorldError> {
         self.check_growth(spec, &links, &flows)?;
         for link in links {
-            let wire = add_wire(&mut self.net.classes, &mut self.net.wires, &mut state.salt, &link)?;
+            let wire = add_wire(&mut self.net.path.classes, &mut self.net.path.wires, &mut state.salt, &link)?;
             state.elements.push(Element::Wire(wire));
             state.feeders.push(Feeder::Nothing);
             spec.links.push(link);
@@ -68,14 +67,14 @@ impl World {
         for &link in flow.forward.iter().chain(&flow.reverse) {
             let Some(wire) = state.elements[link as usize].wire() else { continue };
             if state.feeders[link as usize] == Feeder::Several {
-                for place in 1..self.net.hops.len() {
-                    if self.net.hops[HopId::at(place)].element() == Element::FusedWire(wire) {
-                        self.net.hops[HopId::at(place)].set_element(Element::Wire(wire));
-                        self.net.hops[HopId::at(place - 1)].joined = false;
+                for place in 1..self.net.path.hops.len() {
+                    if self.net.path.hops[HopId::at(place)].element() == Element::FusedWire(wire) {
+                        self.net.path.hops[HopId::at(place)].set_element(Element::Wire(wire));
+                        self.net.path.hops[HopId::at(place - 1)].joined = false;
                     }
                 }
                 // Lanes that led past the wire lead to it now.
-                self.net.lanes.iter_mut().for_each(|lane| lane.exit = LaneExit::PerPacket);
+                self.net.path.lanes.iter_mut().for_each(|lane| lane.exit = LaneExit::PerPacket);
             }
         }
     }
@@ -83,16 +82,7 @@ impl World {
     /// Fills the list of flows up to `number`: sessions' connections have taken the numbers
     /// between, and are not listed.
     fn pad_flows(&mut self, number: FlowId) {
-        let unlisted = Flow {
-            group: GroupId::new(0),
-            index: 0,
-            host: Host::Stream(TcpId::new(0)),
-            start: Instant::ZERO,
-            weight: 1.0,
-            completed_at: None,
-            active: false,
-            at_warmup: FlowReading::default(),
-        };
+        let unlisted = Flow::new(GroupId::new(0), 0, Host::Stream(TcpId::new(0)), Instant::ZERO, 1.0);
         self.hosts.flows.resize(number.index(), unlisted);
     }
 
@@ -116,7 +106,7 @@ impl World {
         let listed: Vec<FlowId> =
             self.hosts.flows.pairs().filter(|(_, flow)| flow.host.is_listed()).map(|(number, _)| number).collect();
         for (number, flow) in listed.into_iter().zip(&spec.flows) {
-            self.set_flow_weight(number, &WeightedQueues::of(flow, &state.elements));
+            WeightedQueues::of(flow, &state.elements).announce(&mut self.net.links, number, PathHalf::Forward);
         }
         self.set_stream_weights();
     }

@@ -25,7 +25,7 @@ impl Hosts {
     /// packet, and of the first packet, whose host was prefetched before, what that host points to.
     #[inline(always)]
     pub(in crate::world) fn prefetch_for(&self, net: &Network, lane: LaneId) {
-        let lane = &net.lanes[lane];
+        let lane = &net.path.lanes[lane];
         lane.prefetch_packet(0);
         if let Some(packet) = lane.peek(0)
             && packet.is_reverse()
@@ -42,7 +42,7 @@ impl Hosts {
                 prefetch(&self.receivers[tcp], ReceiverHost::TOUCHED);
             }
         }
-        net.prefetch_answers([0, 1, 2].map(|place| lane.peek(place)));
+        net.path.prefetch_answers(&net.routes, [0, 1, 2].map(|place| lane.peek(place)));
         if !self.streams.is_empty() {
             self.prefetch_streams(net, lane);
         }

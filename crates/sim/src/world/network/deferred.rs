@@ -14,7 +14,7 @@
 mod fifo;
 mod pass;
 
-use super::{Network, WirePath};
+use super::Network;
 use crate::ids::{HopId, LaneId, LinkId, WireClassId, WireId};
 use crate::lane::{Arrival, Lane, LaneExit};
 use crate::link::Link;
@@ -77,14 +77,14 @@ impl Network {
     fn defer_wires(&mut self) {
         let mut deferred = Vec::new();
         for (wire, shared) in self.shared_wires() {
-            let lane = self.lanes.push(Lane::new());
-            shared.before.iter().for_each(|&hop| self.hops[hop].lane = lane);
-            let class = self.class_of(&self.wires[wire]);
+            let lane = self.path.lanes.push(Lane::new());
+            shared.before.iter().for_each(|&hop| self.path.hops[hop].lane = lane);
+            let class = self.class_of(&self.path.wires[wire]);
             deferred.push((lane, longest(class.rate, class.delay)));
         }
         self.note_all_lane_exits();
         for (lane, by) in deferred {
-            let lane = &mut self.lanes[lane];
+            let lane = &mut self.path.lanes[lane];
             (lane.exit, lane.deferral) = (LaneExit::DeferredWire, by);
         }
         self.grow_agenda();
@@ -101,14 +101,14 @@ impl Network {
             let mut before = None::<HopId>;
             let mut joined = false;
             for id in hop_ids(first, usize::from(count)) {
-                let hop = self.hops[id];
+                let hop = self.path.hops[id];
                 if std::mem::replace(&mut joined, hop.joined) {
                     continue;
                 }
                 users.entry(hop.lane).or_default().insert(hop.element());
                 match (before.replace(id), hop.wire()) {
                     (None, Some(wire)) => {
-                        hosts.insert(self.wires[wire].class);
+                        hosts.insert(self.path.wires[wire].class);
                     }
                     (Some(before), Some(wire)) => {
                         let shared = wires.entry(wire).or_default();
@@ -120,11 +120,11 @@ impl Network {
             }
         }
         wires.retain(|&wire, shared| {
-            let lane = self.hops[shared.before[0]].lane;
-            let is_fed = |hop: &HopId| self.hops[*hop].lane == lane && self.hops[*hop].wire().is_some();
+            let lane = self.path.hops[shared.before[0]].lane;
+            let is_fed = |hop: &HopId| self.path.hops[*hop].lane == lane && self.path.hops[*hop].wire().is_some();
             let from_one = shared.before.iter().all(is_fed);
-            let to_own = shared.own.iter().all(|&hop| users[&self.hops[hop].lane].len() == 1);
-            let wire = &self.wires[wire];
+            let to_own = shared.own.iter().all(|&hop| users[&self.path.hops[hop].lane].len() == 1);
+            let wire = &self.path.wires[wire];
             from_one && to_own && !hosts.contains(&wire.class) && !self.class_of(wire).delay.is_zero()
         });
         wires
@@ -134,22 +134,22 @@ impl Network {
         let [link] = self.links.as_slice() else { return };
         let RateCursor::Constant { rate, .. } = link.rate else { return };
         let by = if rate > Rate::ZERO { longest(rate, link.delay) } else { Duration::ZERO };
-        let starts_at_link = |(first, count): (HopId, u8)| count > 0 && self.hops[first].wire().is_none();
+        let starts_at_link = |(first, count): (HopId, u8)| count > 0 && self.path.hops[first].wire().is_none();
         let from_hosts =
             self.routes.iter().any(|route| PathHalf::BOTH.iter().any(|&heading| starts_at_link(route.hops(heading))));
-        let leads_to_it = |lane: &LaneId| matches!(self.lanes[*lane].exit, LaneExit::Queue(_) | LaneExit::PerPacket);
+        let leads_to_it = |lane: &LaneId| matches!(self.path.lanes[*lane].exit, LaneExit::Queue(_) | LaneExit::PerPacket);
         let (first, second) = {
-            let mut lanes = self.lanes.ids().filter(leads_to_it);
+            let mut lanes = self.path.lanes.ids().filter(leads_to_it);
             (lanes.next(), lanes.next())
         };
         let (Some(lane), None) = (first, second) else { return };
-        if by.is_zero() || from_hosts || self.lanes[lane].exit != LaneExit::Queue(LINK) {
+        if by.is_zero() || from_hosts || self.path.lanes[lane].exit != LaneExit::Queue(LINK) {
             return;
         }
-        self.lanes[lane].exit = LaneExit::DeferredQueue;
-        self.lanes[lane].deferral = by;
-        let timer_at = self.agenda.at(self.slots.queue_timer(LINK));
-        let service_at = self.agenda.at(self.slots.service(LINK));
+        self.path.lanes[lane].exit = LaneExit::DeferredQueue;
+        self.path.lanes[lane].deferral = by;
+        let timer_at = self.path.agenda.at(self.path.slots.queue_timer(LINK));
+        let service_at = self.path.agenda.at(self.path.slots.service(LINK));
         self.schedule_deferred(Deferred { lane, by, timer_at, service_at });
         self.enable_computed_departures();
     }
@@ -188,8 +188,8 @@ impl Network {
     /// Processes the deferred wires at the end of the world. Returns the number of events.
     pub(in crate::world) fn finish_deferred_wires(&mut self, end: Instant) -> u64 {
         let mut events = 0;
-        for lane in self.lanes.ids() {
-            if self.lanes[lane].exit == LaneExit::DeferredWire {
+        for lane in self.path.lanes.ids() {
+            if self.path.lanes[lane].exit == LaneExit::DeferredWire {
                 events += self.cross_all_arrived(end, lane);
             }
         }
@@ -214,9 +214,9 @@ impl Network {
     /// Sets the events of the deferred queue as late as they may be.
     #[inline(always)]
     fn schedule_deferred(&mut self, deferred: Deferred) {
-        self.agenda.set(self.slots.queue_timer(LINK), deferred.timer_at + deferred.by);
-        self.agenda.set(self.slots.service(LINK), deferred.service_at + deferred.by);
-        self.agenda.set(self.slots.lane(deferred.lane), self.lanes[deferred.lane].first_at() + deferred.by);
+        self.path.agenda.set(self.path.slots.queue_timer(LINK), deferred.timer_at + deferred.by);
+        self.path.agenda.set(self.path.slots.service(LINK), deferred.service_at + deferred.by);
+        self.path.agenda.set(self.path.slots.lane(deferred.lane), self.path.lanes[deferred.lane].first_at() + deferred.by);
         self.deferred = Some(deferred);
     }
 
@@ -224,9 +224,9 @@ impl Network {
     #[inline(never)]
     pub(in crate::world) fn cross_deferred_wire(&mut self, now: Instant, lane: LaneId) -> u64 {
         let crossed = self.cross_all_arrived(now, lane);
-        let next = &self.lanes[lane];
+        let next = &self.path.lanes[lane];
         let at = next.first_at() + next.deferral;
-        self.agenda.set(self.slots.lane(lane), at);
+        self.path.agenda.set(self.path.slots.lane(lane), at);
         crossed
     }
 
@@ -235,10 +235,9 @@ impl Network {
         if !DEFERRING {
             return 0;
         }
-        let Self { agenda, slots, lanes, hops, routes, classes, wires, .. } = self;
+        let Self { path, routes, .. } = self;
         // No packet that leaves the wire enters the lane that leads to it.
-        let mut arriving = std::mem::replace(&mut lanes[lane], Lane::absent());
-        let mut ways = WirePath { agenda, slots: *slots, lanes, hops, classes, wires };
+        let mut arriving = std::mem::replace(&mut path.lanes[lane], Lane::absent());
         let crowded = routes.len() >= CROWD;
         let mut crossed = 0;
         loop {
@@ -248,18 +247,18 @@ impl Network {
                     break;
                 }
                 if crowded {
-                    ways.prefetch(routes, [1, 2, 3].map(|place| arriving.peek(passed + place)));
+                    path.prefetch(routes, [1, 2, 3].map(|place| arriving.peek(passed + place)));
                 }
                 passed += 1;
                 let hop = routes[packet.flow.id()].hop(PathHalf::of(packet.is_reverse()), packet.hop);
-                ways.cross_wire(packet, hop, at);
+                path.cross_wire(packet, hop, at);
             }
             crossed += passed as u64;
             if !arriving.advance_by(passed) {
                 break;
             }
         }
-        ways.lanes[lane] = arriving;
+        path.lanes[lane] = arriving;
         crossed
     }
 }
@@ -296,9 +295,9 @@ mod tests {
     /// Whether the queue is deferred, whether its departures are arithmetic, whether receivers are
     /// late, and the number of deferred wires.
     fn deferred(world: &World) -> (bool, bool, bool, usize) {
-        let wires = world.net.lanes.iter().filter(|lane| lane.exit == LaneExit::DeferredWire).count();
+        let wires = world.net.path.lanes.iter().filter(|lane| lane.exit == LaneExit::DeferredWire).count();
         let fifo = world.net.links.iter().any(|link| link.fifo.is_some());
-        let receivers = world.net.lanes.iter().any(|lane| lane.exit == LaneExit::DeferredReceivers);
+        let receivers = world.net.path.lanes.iter().any(|lane| lane.exit == LaneExit::DeferredReceivers);
         (world.net.is_queue_deferred(), fifo, receivers, wires)
     }
 

@@ -9,7 +9,7 @@ impl Network {
     /// Works out the exits of all lanes. For worlds whose packets all belong to a route of their
     /// own.
     pub(super) fn note_all_lane_exits(&mut self) {
-        self.lanes.iter_mut().for_each(|lane| lane.exit = LaneExit::Unknown);
+        self.path.lanes.iter_mut().for_each(|lane| lane.exit = LaneExit::Unknown);
         for flow in self.routes.ids() {
             for heading in PathHalf::BOTH {
                 let (first, count) = self.routes[flow].hops(heading);
@@ -23,14 +23,14 @@ impl Network {
     pub(in crate::world) fn note_lane_exits(&mut self, first: HopId, count: usize) {
         let mut exit = LaneExit::End;
         for hop in hop_ids(first, count).rev() {
-            let hop = self.hops[hop];
+            let hop = self.path.hops[hop];
             let next = match hop.element() {
                 // Packets do not stop at a fused wire, and it puts nothing into its lane.
                 Element::FusedWire(_) => continue,
                 Element::Wire(_) => LaneExit::PerPacket,
                 Element::Link(link) => LaneExit::Queue(link),
             };
-            let lane = &mut self.lanes[hop.lane];
+            let lane = &mut self.path.lanes[hop.lane];
             lane.exit = lane.exit.or(exit);
             exit = next;
         }

@@ -46,8 +46,7 @@ impl OutsideWorld {
     pub fn with_datagrams(spec: &WorldSpec, groups: &[u32]) -> Result<Self, WorldError> {
         for flow in spec.flows.iter().filter(|flow| groups.contains(&flow.group)) {
             if !matches!(flow.source, SourceSpec::Tcp { .. }) {
-                let name = spec.groups.get(flow.group as usize).map_or("?", String::as_str);
-                return fault(format!("{name}[{}]", flow.index), "only plain TCP flows can have their ends outside");
+                return fault(spec.name_of(flow), "only plain TCP flows can have their ends outside");
             }
         }
         let (mut world, _) = build::world(spec, build::TcpEnds::Foreign(groups.to_vec()))?;

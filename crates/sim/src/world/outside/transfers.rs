@@ -40,11 +40,7 @@ impl Unfolded {
                 continue;
             };
             if !is_open_loop(model) {
-                let name = spec.groups.get(flow.group as usize).map_or("?", String::as_str);
-                return fault(
-                    format!("{name}[{}]", flow.index),
-                    "the ends of a session that waits for answers cannot be outside",
-                );
+                return fault(spec.name_of(flow), "the ends of a session that waits for answers cannot be outside");
             }
             for (start, size) in transfers(spec, number, flow, model, end) {
                 let sender = SenderConfig { data: Data::Bytes(Bytes::new(size)), ..sender.clone() };

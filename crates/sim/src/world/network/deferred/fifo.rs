@@ -5,7 +5,7 @@ use crate::fifo::ComputedFifo;
 use crate::lane::{Arrival, Lane};
 use crate::probe::{Departed, sojourn_line};
 use crate::sys::CROWD;
-use crate::world::network::{Network, WirePath};
+use crate::world::network::Network;
 use crate::world::path::PathHalf;
 use goodqueue_aqm::AnyQdisc;
 use goodqueue_base::units::Instant;
@@ -28,13 +28,12 @@ impl Network {
     /// Processes the arrivals before `end`. Returns the number of events.
     #[inline(never)]
     pub(super) fn pass_computed(&mut self, fifo: &mut ComputedFifo, deferred: &Deferred, end: Instant) -> u64 {
-        let Self { agenda, slots, lanes, hops, routes, classes, wires, links, recorder, .. } = self;
+        let Self { path, routes, links, recorder, .. } = self;
         let link = &mut links[LINK];
         let delay = link.delay;
         let (_, mut step) = link.step(recorder.at(end, LINK, link.probe.observed));
         // No packet that leaves the link enters the lane that leads to it.
-        let mut arriving = std::mem::replace(&mut lanes[deferred.lane], Lane::absent());
-        let mut ways = WirePath { agenda, slots: *slots, lanes, hops, classes, wires };
+        let mut arriving = std::mem::replace(&mut path.lanes[deferred.lane], Lane::absent());
         let crowded = routes.len() >= CROWD;
         let mut events = 0;
         loop {
@@ -44,7 +43,7 @@ impl Network {
                     break;
                 }
                 if crowded {
-                    ways.prefetch(routes, [1, 2, 3].map(|place| arriving.peek(passed + place)));
+                    path.prefetch(routes, [1, 2, 3].map(|place| arriving.peek(passed + place)));
                 }
                 passed += 1;
                 // At one instant a packet leaves before another arrives.
@@ -71,7 +70,7 @@ impl Network {
                     wire_bytes: bytes.get() as u32,
                     len: packet.ip_len,
                 });
-                ways.leave_hop(packet, route.hop(PathHalf::of(is_reverse), packet.hop), sent_at + delay);
+                path.leave_hop(packet, route.hop(PathHalf::of(is_reverse), packet.hop), sent_at + delay);
             }
             if !arriving.advance_by(passed) {
                 break;
@@ -80,7 +79,7 @@ impl Network {
         events += fifo.leave_before(end);
         let (probe, recorder) = step.figures();
         fifo.measure_block(probe, recorder);
-        ways.lanes[deferred.lane] = arriving;
+        path.lanes[deferred.lane] = arriving;
         events
     }
 }

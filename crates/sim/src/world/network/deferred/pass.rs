@@ -6,7 +6,7 @@
 use super::{Deferred, LINK};
 use crate::lane::Lane;
 use crate::packet::SimPacket;
-use crate::world::network::{Network, WirePath};
+use crate::world::network::Network;
 use crate::world::path::PathHalf;
 use goodqueue_aqm::{AnyAqm, AnyQdisc, ManagedQueue, Qdisc};
 use goodqueue_base::units::{Instant, Packets};
@@ -60,7 +60,7 @@ impl Network {
 
     #[inline(never)]
     fn pass<K: Kind>(&mut self, deferred: Deferred, end: Instant) -> (Deferred, u64) {
-        let Self { agenda, slots, lanes, hops, routes, classes, wires, links, recorder, wire_losses, .. } = self;
+        let Self { path, routes, links, recorder, wire_losses, .. } = self;
         let link = &mut links[LINK];
         let delay = link.delay;
         let recorder = recorder.at(end, LINK, link.probe.observed);
@@ -69,8 +69,7 @@ impl Network {
         let has_timer = !queue.is_timeless();
         let Deferred { lane, by, mut timer_at, mut service_at } = deferred;
         // No packet that leaves the link enters the lane that leads to it.
-        let mut arriving = std::mem::replace(&mut lanes[lane], Lane::absent());
-        let mut ways = WirePath { agenda, slots: *slots, lanes, hops, classes, wires };
+        let mut arriving = std::mem::replace(&mut path.lanes[lane], Lane::absent());
         let mut events = 0;
         loop {
             // At one instant the timer comes first, and a packet leaves before another arrives.
@@ -112,7 +111,7 @@ impl Network {
                     if step.loses(packet) {
                         *wire_losses += 1;
                     } else {
-                        ways.leave_hop(packet, route.hop(heading, packet.hop), sent_at + delay);
+                        path.leave_hop(packet, route.hop(heading, packet.hop), sent_at + delay);
                     }
                 }
             }
@@ -120,7 +119,7 @@ impl Network {
                 timer_at = queue.next_timer().map_or(Instant::MAX, |due| due.max(now));
             }
         }
-        ways.lanes[lane] = arriving;
+        path.lanes[lane] = arriving;
         (Deferred { lane, by, timer_at, service_at }, events)
     }
 }
