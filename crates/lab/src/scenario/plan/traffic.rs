@@ -12,7 +12,7 @@ use crate::scenario::diagnostic::Fault;
 use crate::scenario::files::FileStore;
 use crate::scenario::flow_file::{FlowList, ListedPath};
 use crate::scenario::limits::MAX_FLOWS;
-use crate::scenario::schema::traffic::{COMMON, KINDS, TrafficKind, UdpKind, Ways};
+use crate::scenario::schema::traffic::{COMMON, KINDS, TrafficKind, Ways};
 use goodqueue_base::units::{Bytes, Class, Instant};
 use goodqueue_sim::{HostNumber, SessionSpec, SourceSpec, Transfer};
 use std::sync::Arc;
@@ -186,10 +186,6 @@ fn read_source(table: &Table<'_>, kind: TrafficKind, files: &FileStore) -> Optio
         let settings = sender::Draft::read(table);
         Some(Source::Session(model?, Box::new(settings?)))
     };
-    let datagrams = |kind: UdpKind| {
-        let settings = Keys::read(table, spec.of.transport_keys());
-        datagrams::Draft::new(kind, &own, &settings.given()).map(Source::Udp)
-    };
     match kind {
         TrafficKind::Bulk => Some(Source::Tcp(Box::new(sender::Draft::read(table)?.with_size(own.whole_bytes("size"))))),
         TrafficKind::FlowList => {
@@ -204,7 +200,10 @@ fn read_source(table: &Table<'_>, kind: TrafficKind, files: &FileStore) -> Optio
         TrafficKind::Web => session(session::web(table, &own)),
         TrafficKind::Page => session(session::page(table, &spec.base, &own)),
         TrafficKind::Video => session(session::video(table, &own)),
-        TrafficKind::Udp(kind) => datagrams(kind),
+        TrafficKind::Udp(udp) => {
+            let settings = Keys::read(table, kind.transport_keys());
+            Some(Source::Udp(datagrams::Draft::new(udp, keys, &settings.given())))
+        }
     }
 }
 
