@@ -15,4 +15,5 @@ pub use earlier::{Earlier, EarlierResult};
 pub(crate) use folder::temporary_name;
 pub use folder::{Fill, Folder, Settled, check_target, write_file, write_file_by, write_one_of_many};
 pub use recorder::{NoRecorder, RecordedRun, Recorder};
+pub(crate) use tables::columns::{Column, ColumnRows};
 pub use tables::{PACKETS_SCHEMA, SERIES_SCHEMA, TableKinds, Tables};
