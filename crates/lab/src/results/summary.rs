@@ -9,18 +9,18 @@ use crate::results::metrics::{Description, GROUP_METRICS, JAIN_METRICS, LINK_MET
 use crate::results::provenance::Provenance;
 use crate::results::statistics::Figure;
 use crate::scenario::plan::Point;
-use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
+use serde::{Deserialize, Serialize};
 
 pub use read::Read;
-pub(crate) use read::read;
+pub(crate) use read::{read, read_point};
 
 /// Name and version of the format.
 pub const SCHEMA: &str = "goodqueue.summary/1";
 
 /// Everything `summary.json` holds.
 #[derive(Clone, Debug, Serialize)]
-pub struct Summary {
+pub struct Summary<P = Vec<PointSummary>> {
     /// Always [`SCHEMA`].
     pub schema: &'static str,
     /// The name of the scenario.
@@ -40,7 +40,7 @@ pub struct Summary {
     /// The provenance of this result.
     pub provenance: Provenance,
     /// The points of the sweep in its order, those without a single finished run left out.
-    pub points: Vec<PointSummary>,
+    pub points: P,
 }
 
 impl Summary {
@@ -114,7 +114,7 @@ pub struct ExperienceSummary {
 }
 
 /// One flow.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FlowSummary {
     /// Name of its group.
     pub group: String,

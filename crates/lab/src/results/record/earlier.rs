@@ -107,7 +107,7 @@ impl fmt::Display for EarlierResult {
 mod tests {
     use super::*;
     use crate::results::record::NoRecorder;
-    use crate::run::runner::{self, Recorded, RunOptions};
+    use crate::run::runner::{self, RunOptions};
     use std::sync::atomic::AtomicBool;
 
     const SCENARIO: &str = "goodqueue = 1\nduration = \"1 s\"\n[link.a]\nrate = \"1 Mbit/s\"\ndelay = \"5 ms\"\n\
@@ -119,14 +119,7 @@ mod tests {
     }
 
     fn summary(plan: &Plan, stop: bool) -> String {
-        let options = RunOptions {
-            jobs: 1,
-            replications: 1,
-            recorded: Recorded::Nothing,
-            sample_every: None,
-            packets: false,
-            drawn_points: 0,
-        };
+        let options = RunOptions::unrecorded(1, 1);
         let points = plan.points().unwrap();
         let report = runner::run(&points, &options, &AtomicBool::new(stop), &mut |_| {}, &mut NoRecorder);
         report.summary(plan).to_json()

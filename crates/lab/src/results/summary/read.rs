@@ -47,6 +47,11 @@ pub fn read(text: &str) -> Result<Read, ReadError> {
     Ok(Read { scenario, host, complete, points: points.into_iter().map(PointFile::point).collect() })
 }
 
+/// The point that a text contains, in the form that a summary gives it.
+pub fn read_point(text: &str) -> serde_json::Result<PointSummary> {
+    serde_json::from_str(text).map(PointFile::point)
+}
+
 #[derive(Deserialize)]
 struct File {
     schema: String,
@@ -67,15 +72,8 @@ struct PointFile {
     groups: Pairs<Value>,
     #[serde(default)]
     experience: Pairs<Value>,
-    flows: Vec<FlowFile>,
+    flows: Vec<FlowSummary>,
     jain: Value,
-}
-
-#[derive(Deserialize)]
-struct FlowFile {
-    group: String,
-    index: u32,
-    goodput_bit_s: Figure,
 }
 
 impl PointFile {
@@ -99,7 +97,6 @@ impl PointFile {
             let figures = figures(value, activity.metrics().iter().map(|metric| &metric.about));
             Some((name.clone(), ExperienceSummary { activity, figures }))
         };
-        let flow = |flow: FlowFile| FlowSummary { group: flow.group, index: flow.index, goodput_bit_s: flow.goodput_bit_s };
         PointSummary {
             set: self.set.0,
             queue: self.queue,
@@ -107,7 +104,7 @@ impl PointFile {
             links,
             groups: groups.iter().map(group).collect(),
             experience: self.experience.0.iter().filter_map(got).collect(),
-            flows: self.flows.into_iter().map(flow).collect(),
+            flows: self.flows,
             jain: figures(&self.jain, JAIN_METRICS.iter().map(|metric| &metric.about)),
         }
     }

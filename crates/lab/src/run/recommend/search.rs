@@ -8,7 +8,7 @@ use crate::run::recommend::corners::Corner;
 use crate::run::recommend::question::{Question, Refused};
 use crate::run::recommend::race::{Block, Order};
 use crate::run::recommend::scenario::{self, LINE, Length, ROUTER};
-use crate::run::runner::{self, Recorded, Replication, RunOptions};
+use crate::run::runner::{self, Replication, RunOptions};
 use crate::scenario::plan::{Plan, Point};
 use crate::verdict::rule::{Key, LinkUse};
 use goodqueue_base::units::Duration;
@@ -134,14 +134,7 @@ impl<'a> Search<'a> {
             .iter()
             .flat_map(|place| self.corners.iter().map(|corner| self.point(&all[*place].candidate, corner, round)))
             .collect::<Result<_, _>>()?;
-        let options = RunOptions {
-            jobs: self.question.jobs.max(1),
-            replications: 1,
-            recorded: Recorded::Nothing,
-            sample_every: None,
-            packets: false,
-            drawn_points: 0,
-        };
+        let options = RunOptions::unrecorded(self.question.jobs.max(1), 1);
         let report = runner::run_on(self.host, &points, &options, self.stop, progress, &mut NoRecorder);
         if let Some(failure) = report.failures.first() {
             return Err(Refused::Scenario(failure.message.clone()));
