@@ -77,11 +77,8 @@ pub(super) struct Draft<'a> {
     pub(super) stop: Option<Instant>,
     pub(super) heading: Direction,
     pub(super) rtt_extra: Timing,
-    rtt_shared_by: u32,
     both_ways: bool,
-    class: Class,
-    weight: f64,
-    host: Option<HostNumber>,
+    common: Keys,
     source: Source,
     pub(super) table: Table<'a>,
 }
@@ -159,19 +156,15 @@ fn read_group<'a>(table: Table<'a>, others: &[Draft<'a>], files: &FileStore) -> 
     };
     let heading = table.optional("direction", reader::choice(headings));
     let source = read_source(&table, kind, files).unwrap_or(Source::Wrong);
-    let count = |name| given.number(name).unwrap_or_default();
     Some(Draft {
         name,
-        flows: count("flows") as u32,
+        flows: given.number("flows").unwrap_or_default() as u32,
         start,
         stop: stop.map(|stop| Instant::ZERO + stop),
         heading: if heading == Some("up") { Direction::Up } else { Direction::Down },
         both_ways: heading == Some("both"),
         rtt_extra: params::timing(&table, &COMMON, "rtt_extra"),
-        rtt_shared_by: count("rtt_shared_by") as u32,
-        class: Class::new(count("class") as u8),
-        weight: count("weight"),
-        host: given.number("host").and_then(|number| HostNumber::new(number as u16)),
+        common: keys,
         source,
         table,
     })
@@ -282,6 +275,8 @@ impl Draft<'_> {
         self.table.finish(&format!("traffic of kind `{kind}`"));
         let mut parts = parts?.into_iter();
         let main = parts.next()?;
+        let given = self.common.given();
+        let count = |name| given.number(name).unwrap_or_default();
         Some(Traffic {
             name: self.name,
             flows: self.flows,
@@ -290,10 +285,10 @@ impl Draft<'_> {
             heading: self.heading,
             mtu: mtu?,
             rtt_extra: self.rtt_extra,
-            rtt_shared_by: self.rtt_shared_by,
-            class: self.class,
-            weight: self.weight,
-            host: self.host,
+            rtt_shared_by: count("rtt_shared_by") as u32,
+            class: Class::new(count("class") as u8),
+            weight: count("weight"),
+            host: given.number("host").and_then(|number| HostNumber::new(number as u16)),
             main,
             others: parts.collect(),
         })
