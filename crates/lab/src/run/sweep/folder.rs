@@ -5,7 +5,7 @@ use super::columns::PointFile;
 use super::{PointOutcome, SweepError, columns, facts, file_stem, run_point};
 use crate::results::error::RecordError;
 use crate::results::labels::Labels;
-use crate::results::record::{Folder, temporary_name, write_file, write_one_of_many};
+use crate::results::record::{Folder, remove_file, temporary_name, write_file, write_one_of_many};
 use crate::results::runs::{PointResult, RunReport};
 use crate::results::summary::{Summary, read_point};
 use crate::run::hosts::{Backend as _, Simulator};
@@ -109,7 +109,7 @@ impl Sweep {
         match outcome {
             PointOutcome::Finished(bytes) => {
                 write_one_of_many(&self.point_path(number), bytes)?;
-                remove(&self.failed_path(number))
+                remove_file(&self.failed_path(number))
             }
             PointOutcome::Failed(bytes) => write_file(&self.failed_path(number), bytes),
             PointOutcome::Stopped => Ok(()),
@@ -298,15 +298,8 @@ fn remove_unfinished(folder: &Path) -> Result<(), RecordError> {
     for entry in fs::read_dir(folder).map_err(unusable)? {
         let path = entry.map_err(unusable)?.path();
         if path.extension().is_some_and(|ending| ending == "tmp") {
-            remove(&path)?;
+            remove_file(&path)?;
         }
     }
     Ok(())
-}
-
-fn remove(path: &Path) -> Result<(), RecordError> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(RecordError::Write { path: path.to_owned(), source: error }),
-        _ => Ok(()),
-    }
 }
