@@ -96,20 +96,23 @@ pub struct Figures {
 }
 
 /// One group of flows.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct GroupSummary {
     /// The number of flows.
     pub flows: u32,
     /// Their figures.
+    #[serde(flatten)]
     pub figures: Figures,
 }
 
 /// The experience of one group.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct ExperienceSummary {
     /// The activity of the group.
+    #[serde(serialize_with = "as_name")]
     pub activity: Activity,
     /// The figures of this activity.
+    #[serde(flatten)]
     pub figures: Figures,
 }
 
@@ -212,6 +215,10 @@ fn as_map<S: Serializer, V: Serialize>(pairs: &[(String, V)], serializer: S) -> 
     serializer.collect_map(pairs.iter().map(|(key, value)| (key, value)))
 }
 
+fn as_name<S: Serializer>(activity: &Activity, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(activity.name())
+}
+
 impl Figures {
     /// All figures there are, by their names in full: those of some kinds of traffic only where
     /// their section has one.
@@ -225,14 +232,6 @@ impl Figures {
         }
         let shown = |about: &Description| about.presence == Presence::Always || defined.contains(&section(about));
         self.figures.iter().filter(|(about, _)| shown(about)).map(|(about, figure)| (about.name, *figure)).collect()
-    }
-
-    fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-        write_nested(map, &self.present())?;
-        if !self.group_share.is_empty() {
-            map.serialize_entry("group_share", &Shares(&self.group_share))?;
-        }
-        Ok(())
     }
 }
 
@@ -275,25 +274,10 @@ impl Serialize for Shares<'_> {
 impl Serialize for Figures {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        self.write(&mut map)?;
-        map.end()
-    }
-}
-
-impl Serialize for GroupSummary {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("flows", &self.flows)?;
-        self.figures.write(&mut map)?;
-        map.end()
-    }
-}
-
-impl Serialize for ExperienceSummary {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("activity", self.activity.name())?;
-        self.figures.write(&mut map)?;
+        write_nested(&mut map, &self.present())?;
+        if !self.group_share.is_empty() {
+            map.serialize_entry("group_share", &Shares(&self.group_share))?;
+        }
         map.end()
     }
 }

@@ -3,7 +3,7 @@
 
 use super::{ExperienceSummary, Figures, FlowSummary, GroupSummary, PointSummary};
 use crate::results::experience::Activity;
-use crate::results::metrics::{Description, GROUP_METRICS, JAIN_METRICS, LINK_METRICS};
+use crate::results::metrics::{Description, GROUP_METRICS, JAIN_METRICS, LINK_METRICS, descriptions};
 use crate::results::statistics::Figure;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
@@ -80,7 +80,7 @@ impl PointFile {
     fn point(self) -> PointSummary {
         let groups = &self.groups.0;
         let link = |(name, value): (String, Value)| {
-            let mut figures = figures(&value, LINK_METRICS.iter().map(|metric| &metric.about));
+            let mut figures = figures(&value, descriptions(LINK_METRICS));
             let share = |group: &String| Some((group.clone(), figure(value.get("group_share")?.get(group)?)));
             figures.group_share = groups.iter().filter_map(|(group, _)| share(group)).collect();
             (name, figures)
@@ -88,7 +88,7 @@ impl PointFile {
         let links = self.links.0.into_iter().map(link).collect();
         let group = |(name, value): &(String, Value)| {
             let flows = value.get("flows").and_then(Value::as_u64).map_or(0, |flows| u32::try_from(flows).unwrap_or(u32::MAX));
-            let figures = figures(value, GROUP_METRICS.iter().map(|metric| &metric.about));
+            let figures = figures(value, descriptions(GROUP_METRICS));
             (name.clone(), GroupSummary { flows, figures })
         };
         let got = |(name, value): &(String, Value)| {
@@ -105,7 +105,7 @@ impl PointFile {
             groups: groups.iter().map(group).collect(),
             experience: self.experience.0.iter().filter_map(got).collect(),
             flows: self.flows,
-            jain: figures(&self.jain, JAIN_METRICS.iter().map(|metric| &metric.about)),
+            jain: figures(&self.jain, descriptions(JAIN_METRICS)),
         }
     }
 }
