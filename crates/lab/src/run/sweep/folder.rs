@@ -238,7 +238,7 @@ impl Serialize for Points<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut points = serializer.serialize_seq(None)?;
         let mut read = self.read.borrow_mut();
-        for file in (0..self.count).filter_map(|number| read(number)) {
+        for file in (0..self.count).filter_map(&mut **read) {
             points.serialize_element(&read_point(&file.summary).map_err(S::Error::custom)?)?;
         }
         points.end()
