@@ -20,8 +20,8 @@ pub struct Network<'a> {
 }
 
 impl<'a> Network<'a> {
-    /// The network of a specification, see [`goodqueue_lab::scenario::build::world`]. All ends are ours so
-    /// far.
+    /// The network of a specification, see [`goodqueue_lab::scenario::build::world`]. All ends are
+    /// ours so far.
     #[must_use]
     pub const fn new(spec: &'a WorldSpec) -> Self {
         Self { spec, attached: Vec::new() }

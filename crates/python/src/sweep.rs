@@ -72,7 +72,7 @@ pub fn run_point<'py>(py: Python<'py>, plan: &Plan, sha256: &str, number: usize)
 /// The file of a point that was given up because its workers failed.
 #[pyfunction]
 pub fn failed_point<'py>(py: Python<'py>, plan: &Plan, sha256: &str, number: usize, error: String) -> Bound<'py, PyBytes> {
-    PyBytes::new(py, &lab::given_up(&plan.plan, sha256, number, error))
+    PyBytes::new(py, &lab::failed(&plan.plan, sha256, number, vec![error]))
 }
 
 /// Whether these bytes are a complete file of this point, of this sweep and this version.

@@ -1,5 +1,5 @@
 // A hash of everything that the report template and the app are built from. It is stored in both,
-// and Rust tests compute it again (crates/lab/src/results/report/tests.rs), so that a change here cannot be
+// and Rust tests compute it again (crates/lab/src/report/tests.rs), so that a change here cannot be
 // forgotten there.
 
 import { readdirSync, readFileSync, statSync } from "node:fs";

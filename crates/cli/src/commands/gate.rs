@@ -11,7 +11,7 @@ use goodqueue_lab::results::labels::Labels;
 use goodqueue_lab::results::metrics::unit_that_suits;
 use goodqueue_lab::results::record::{NoRecorder, check_target, write_file};
 use goodqueue_lab::results::statistics::Figure;
-use goodqueue_lab::run::runner::{self, Recorded, RunOptions};
+use goodqueue_lab::run::runner::{self, RunOptions};
 use goodqueue_lab::scenario::plan::{Plan, Point};
 use goodqueue_lab::verdict::gate::{self, Baseline, BaselineError, Choice, Comparison, Measured, Row, Verdict};
 use serde::Serialize;
@@ -104,14 +104,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 fn measure(plan: &Plan, points: &[Point], choice: &Choice, jobs: Option<u32>) -> Result<Vec<Measured>, Failure> {
     let processors = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let options = RunOptions {
-        jobs: jobs.map_or_else(processors, |jobs| jobs as usize),
-        replications: plan.replications(),
-        recorded: Recorded::Nothing,
-        sample_every: None,
-        packets: false,
-        drawn_points: 0,
-    };
+    let options = RunOptions::unrecorded(jobs.map_or_else(processors, |jobs| jobs as usize), plan.replications());
     let total = points.len() * options.replications as usize;
     let stop = interrupt::stop_flag();
     let bar = Progress::new(total);

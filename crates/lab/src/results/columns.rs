@@ -2,7 +2,7 @@
 //! activities.
 
 use crate::results::experience::Activity;
-use crate::results::metrics::{ColumnData, GROUP_METRICS, JAIN_METRICS, LINK_METRICS};
+use crate::results::metrics::{self, ColumnData, GROUP_METRICS, JAIN_METRICS, LINK_METRICS};
 use serde::Serialize;
 
 /// The columns of the report's tables, in their order: of links, of groups and of fairness.
@@ -28,9 +28,9 @@ struct ActivityData {
 #[must_use]
 pub fn descriptions() -> Descriptions {
     Descriptions {
-        links: LINK_METRICS.iter().map(|metric| ColumnData::from(&metric.about)).collect(),
-        groups: GROUP_METRICS.iter().map(|metric| ColumnData::from(&metric.about)).collect(),
-        jain: JAIN_METRICS.iter().map(|metric| ColumnData::from(&metric.about)).collect(),
+        links: metrics::descriptions(LINK_METRICS).map(ColumnData::from).collect(),
+        groups: metrics::descriptions(GROUP_METRICS).map(ColumnData::from).collect(),
+        jain: metrics::descriptions(JAIN_METRICS).map(ColumnData::from).collect(),
         experience: Activity::ALL.into_iter().map(ActivityData::from).collect(),
     }
 }

@@ -1,4 +1,5 @@
-//! Failures of running and recording. A fault in a scenario is a [`crate::scenario::plan::PlanError`].
+//! Failures of running and recording. A fault in a scenario is a
+//! [`crate::scenario::plan::PlanError`].
 
 use std::io;
 use std::path::PathBuf;

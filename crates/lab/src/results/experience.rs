@@ -346,21 +346,6 @@ impl Activity {
         }
     }
 
-    /// The plural of the name.
-    #[must_use]
-    pub const fn plural(self) -> &'static str {
-        match self {
-            Self::Call => "calls",
-            Self::Game => "games",
-            Self::Ping => "pings",
-            Self::Page => "pages",
-            Self::Video => "videos",
-            Self::Transfer => "transfers",
-            Self::Bulk => "bulk flows",
-            Self::Stream => "streams",
-        }
-    }
-
     /// The figures of the activity, in the order of the file.
     #[must_use]
     pub const fn metrics(self) -> &'static [ExperienceMetric] {

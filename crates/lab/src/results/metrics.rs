@@ -12,7 +12,9 @@ use goodqueue_base::units::Duration;
 use goodqueue_sim::{FlowOutcome, LinkOutcome, Outcome};
 use serde::{Deserialize, Serialize};
 
-pub use describe::{Better, ColumnData, Description, Metric, Presence, Printed, PrintedUnit, Quantity, Shown, When};
+pub use describe::{
+    Better, ColumnData, Description, Metric, Presence, Printed, PrintedUnit, Quantity, Shown, When, descriptions,
+};
 pub use fairness::{FLOW_METRICS, FairnessMetric, FlowMetric, JAIN_METRICS};
 pub use groups::{GROUP_METRICS, Group, GroupMetric, opinion_score};
 pub use links::{LINK_METRICS, LinkMetric};

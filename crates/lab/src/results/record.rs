@@ -12,7 +12,8 @@ mod tables;
 
 pub use distributions::{DISTRIBUTIONS_FILE, DISTRIBUTIONS_SCHEMA, DistributedPoint, write_distributions};
 pub use earlier::{Earlier, EarlierResult};
-pub(crate) use folder::temporary_name;
-pub use folder::{Fill, Folder, Settled, check_target, write_file, write_file_by, write_one_of_many};
+pub use folder::{Fill, Folder, Settled, check_target, write_file, write_one_of_many};
+pub(crate) use folder::{remove_file, temporary_name};
 pub use recorder::{NoRecorder, RecordedRun, Recorder};
+pub(crate) use tables::columns::{Column, ColumnRows};
 pub use tables::{PACKETS_SCHEMA, SERIES_SCHEMA, TableKinds, Tables};

@@ -16,12 +16,9 @@ mod tests;
 pub use crate::results::distributions::Cdf;
 pub use input::{ReportInput, ReportPoint};
 
-use crate::results::error::RecordError;
-use crate::results::record::write_file_by;
 use crate::results::report::data::ReportData;
 use crate::results::report::json::Script;
 use std::io::{self, Write};
-use std::path::Path;
 
 /// The page without its data.
 const TEMPLATE: &str = include_str!("../../assets/report.html");
@@ -59,13 +56,6 @@ impl Contents {
     }
 }
 
-/// The complete page.
-#[must_use]
-pub fn render(input: &ReportInput<'_>) -> String {
-    let page = in_memory(|script| write_page(script, input));
-    String::from_utf8(page).expect("the template, the title and JSON are text")
-}
-
 /// Writes the complete page to `out`, piece by piece.
 ///
 /// # Errors
@@ -81,15 +71,6 @@ pub fn write_to(out: &mut dyn Write, input: &ReportInput<'_>) -> io::Result<()> 
 pub fn font_face() -> &'static str {
     let rest = TEMPLATE.find("@font-face{").map_or("", |begin| &TEMPLATE[begin..]);
     rest.find('}').map_or("", |end| &rest[..=end])
-}
-
-/// Writes the page to `path`: first under a temporary name in the same folder, then renamed, so
-/// that `path` never contains an incomplete page.
-///
-/// # Errors
-/// When the file cannot be written or renamed; the temporary file is removed.
-pub fn write(path: &Path, input: &ReportInput<'_>) -> Result<(), RecordError> {
-    write_file_by(path, &mut |out| write_to(out, input))
 }
 
 fn write_page(script: &mut Script<'_>, input: &ReportInput<'_>) -> io::Result<()> {

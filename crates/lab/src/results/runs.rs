@@ -15,7 +15,7 @@ use goodqueue_sim::{Outcome, Series};
 use serde::{Deserialize, Serialize};
 
 /// The results of all runs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct RunReport {
     /// The host of the runs: `sim`, `linux` or `live`.
     pub host: &'static str,
@@ -37,16 +37,8 @@ pub struct RunReport {
 impl RunReport {
     /// The report of a host on which no run has ended yet.
     #[must_use]
-    pub const fn begun(host: &'static str) -> Self {
-        Self {
-            host,
-            points: Vec::new(),
-            failures: Vec::new(),
-            complete: true,
-            fingerprints: Vec::new(),
-            events: 0,
-            attempts: Vec::new(),
-        }
+    pub fn begun(host: &'static str) -> Self {
+        Self { host, complete: true, ..Self::default() }
     }
 
     /// The summary of all points of `plan`, which these runs are of.

@@ -9,18 +9,18 @@ use crate::results::metrics::{Description, GROUP_METRICS, JAIN_METRICS, LINK_MET
 use crate::results::provenance::Provenance;
 use crate::results::statistics::Figure;
 use crate::scenario::plan::Point;
-use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
+use serde::{Deserialize, Serialize};
 
 pub use read::Read;
-pub(crate) use read::read;
+pub(crate) use read::{read, read_point};
 
 /// Name and version of the format.
 pub const SCHEMA: &str = "goodqueue.summary/1";
 
 /// Everything `summary.json` holds.
 #[derive(Clone, Debug, Serialize)]
-pub struct Summary {
+pub struct Summary<P = Vec<PointSummary>> {
     /// Always [`SCHEMA`].
     pub schema: &'static str,
     /// The name of the scenario.
@@ -40,7 +40,7 @@ pub struct Summary {
     /// The provenance of this result.
     pub provenance: Provenance,
     /// The points of the sweep in its order, those without a single finished run left out.
-    pub points: Vec<PointSummary>,
+    pub points: P,
 }
 
 impl Summary {
@@ -96,25 +96,28 @@ pub struct Figures {
 }
 
 /// One group of flows.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct GroupSummary {
     /// The number of flows.
     pub flows: u32,
     /// Their figures.
+    #[serde(flatten)]
     pub figures: Figures,
 }
 
 /// The experience of one group.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct ExperienceSummary {
     /// The activity of the group.
+    #[serde(serialize_with = "as_name")]
     pub activity: Activity,
     /// The figures of this activity.
+    #[serde(flatten)]
     pub figures: Figures,
 }
 
 /// One flow.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FlowSummary {
     /// Name of its group.
     pub group: String,
@@ -212,6 +215,10 @@ fn as_map<S: Serializer, V: Serialize>(pairs: &[(String, V)], serializer: S) -> 
     serializer.collect_map(pairs.iter().map(|(key, value)| (key, value)))
 }
 
+fn as_name<S: Serializer>(activity: &Activity, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(activity.name())
+}
+
 impl Figures {
     /// All figures there are, by their names in full: those of some kinds of traffic only where
     /// their section has one.
@@ -225,14 +232,6 @@ impl Figures {
         }
         let shown = |about: &Description| about.presence == Presence::Always || defined.contains(&section(about));
         self.figures.iter().filter(|(about, _)| shown(about)).map(|(about, figure)| (about.name, *figure)).collect()
-    }
-
-    fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-        write_nested(map, &self.present())?;
-        if !self.group_share.is_empty() {
-            map.serialize_entry("group_share", &Shares(&self.group_share))?;
-        }
-        Ok(())
     }
 }
 
@@ -275,25 +274,10 @@ impl Serialize for Shares<'_> {
 impl Serialize for Figures {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        self.write(&mut map)?;
-        map.end()
-    }
-}
-
-impl Serialize for GroupSummary {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("flows", &self.flows)?;
-        self.figures.write(&mut map)?;
-        map.end()
-    }
-}
-
-impl Serialize for ExperienceSummary {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("activity", self.activity.name())?;
-        self.figures.write(&mut map)?;
+        write_nested(&mut map, &self.present())?;
+        if !self.group_share.is_empty() {
+            map.serialize_entry("group_share", &Shares(&self.group_share))?;
+        }
         map.end()
     }
 }

@@ -67,6 +67,12 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
+    /// Runs of which only the figures are kept.
+    #[must_use]
+    pub const fn unrecorded(jobs: usize, replications: u32) -> Self {
+        Self { jobs, replications, recorded: Recorded::Nothing, sample_every: None, packets: false, drawn_points: 0 }
+    }
+
     /// The values over time that this replication of a point records.
     #[must_use]
     pub fn samples(&self, replication: u32) -> Samples {

@@ -8,7 +8,6 @@
 
 mod columns;
 mod folder;
-mod pretty;
 
 pub use columns::{POINT_SCHEMA, PointFile, read_bytes};
 pub use folder::{Sweep, SweepEnd, differs, write_summary};
@@ -17,7 +16,7 @@ use crate::results::error::{RecordError, RunFailure};
 use crate::results::provenance::{COMMIT, VERSION};
 use crate::results::record::NoRecorder;
 use crate::results::summary::PointSummary;
-use crate::run::runner::{self, Recorded, RunOptions, RunReport};
+use crate::run::runner::{self, RunOptions, RunReport};
 use crate::scenario::plan::Plan;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -91,29 +90,21 @@ struct Facts<'a> {
     set: Vec<[&'a str; 2]>,
 }
 
-impl Facts<'_> {
-    fn of(plan: &Plan) -> Facts<'_> {
-        Facts {
-            schema: SWEEP_SCHEMA,
-            scenario: plan.name(),
-            points: plan.point_count(),
-            replications: plan.replications(),
-            seed: plan.seed(),
-            scenario_sha256: plan.sha256(),
-            version: VERSION,
-            commit: COMMIT,
-            swept: plan.swept().map(|(key, _)| key).collect(),
-            set: plan.overrides().iter().map(|(key, value)| [key.as_str(), value.as_str()]).collect(),
-        }
-    }
-}
-
 /// The text of `sweep.json` for a plan.
 #[must_use]
 pub fn facts(plan: &Plan) -> String {
-    let mut text = serde_json::to_string_pretty(&Facts::of(plan)).expect("plain values with string keys always serialise");
-    text.push('\n');
-    text
+    json(&Facts {
+        schema: SWEEP_SCHEMA,
+        scenario: plan.name(),
+        points: plan.point_count(),
+        replications: plan.replications(),
+        seed: plan.seed(),
+        scenario_sha256: plan.sha256(),
+        version: VERSION,
+        commit: COMMIT,
+        swept: plan.swept().map(|(key, _)| key).collect(),
+        set: plan.overrides().iter().map(|(key, value)| [key.as_str(), value.as_str()]).collect(),
+    })
 }
 
 /// The name of a point's file, without its ending.
@@ -126,30 +117,24 @@ pub fn file_stem(number: usize) -> String {
 /// function of plan and number alone, whoever calls it.
 #[must_use]
 pub fn run_point(plan: &Plan, sha256: &str, number: usize, stop: &AtomicBool) -> PointOutcome {
+    let fail = |errors: Vec<String>| PointOutcome::Failed(failed(plan, sha256, number, errors));
     let point = match plan.point(number) {
         Ok(point) => point,
-        Err(error) => return failed(plan, sha256, number, error.faults().map(ToString::to_string).collect()),
+        Err(error) => return fail(error.faults().map(ToString::to_string).collect()),
     };
-    let options = RunOptions {
-        jobs: 1,
-        replications: plan.replications(),
-        recorded: Recorded::Nothing,
-        sample_every: None,
-        packets: false,
-        drawn_points: 0,
-    };
+    let options = RunOptions::unrecorded(1, plan.replications());
     let report = runner::run(std::slice::from_ref(&point), &options, stop, &mut |_| {}, &mut NoRecorder);
     if let Some(summary) = complete(&report) {
         return match columns::file(plan, sha256, number, summary, &report.points[0].runs, &report.fingerprints) {
             Ok(bytes) => PointOutcome::Finished(bytes),
-            Err(error) => failed(plan, sha256, number, vec![format!("its file cannot be made: {error}")]),
+            Err(error) => fail(vec![format!("its file cannot be made: {error}")]),
         };
     }
     if report.failures.is_empty() && stop.load(Ordering::Relaxed) {
         return PointOutcome::Stopped;
     }
     let line = |failure: &RunFailure| format!("replication {}: {}", failure.replication, failure.message);
-    failed(plan, sha256, number, report.failures.iter().map(line).collect())
+    fail(report.failures.iter().map(line).collect())
 }
 
 fn complete(report: &RunReport) -> Option<&PointSummary> {
@@ -168,16 +153,9 @@ struct Failed<'a> {
     commit: &'static str,
 }
 
-/// The bytes of the file of a point that was given up for what happened around it.
+/// The bytes of the file of a point that failed, or was given up for what happened around it.
 #[must_use]
-pub fn given_up(plan: &Plan, sha256: &str, number: usize, error: String) -> Vec<u8> {
-    match failed(plan, sha256, number, vec![error]) {
-        PointOutcome::Finished(bytes) | PointOutcome::Failed(bytes) => bytes,
-        PointOutcome::Stopped => Vec::new(),
-    }
-}
-
-fn failed(plan: &Plan, sha256: &str, number: usize, errors: Vec<String>) -> PointOutcome {
+pub fn failed(plan: &Plan, sha256: &str, number: usize, errors: Vec<String>) -> Vec<u8> {
     let file = Failed {
         schema: FAILED_SCHEMA,
         point: number,
@@ -188,9 +166,11 @@ fn failed(plan: &Plan, sha256: &str, number: usize, errors: Vec<String>) -> Poin
         version: VERSION,
         commit: COMMIT,
     };
-    let mut text = serde_json::to_string_pretty(&file).expect("plain values with string keys always serialise");
-    text.push('\n');
-    PointOutcome::Failed(text.into_bytes())
+    json(&file).into_bytes()
+}
+
+fn json(content: &impl Serialize) -> String {
+    serde_json::to_string_pretty(content).expect("plain values with string keys always serialise") + "\n"
 }
 
 #[cfg(test)]

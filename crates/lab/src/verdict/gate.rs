@@ -8,9 +8,10 @@ mod baseline;
 
 pub use baseline::{Baseline, BaselineError, SCHEMA};
 
-use crate::results::metrics::{Better, Description, GROUP_METRICS, JAIN_METRICS, LINK_METRICS, Shown};
+use crate::results::metrics::{Better, Description, GROUP_METRICS, JAIN_METRICS, LINK_METRICS, Shown, descriptions};
 use crate::results::runs::{PointResult, Replication};
 use crate::results::statistics::{Figure, mean_and_interval};
+use crate::verdict::words::count;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -23,28 +24,19 @@ const ROUNDING: f64 = 1e-9;
 
 /// The figures that a gate can judge: those of which one direction is better.
 pub fn gated() -> impl Iterator<Item = &'static Description> {
-    of_links().chain(of_groups()).chain(of_all_flows()).filter(|about| about.better != Better::Neither)
-}
-
-fn of_links() -> impl Iterator<Item = &'static Description> {
-    LINK_METRICS.iter().map(|metric| &metric.about)
-}
-
-fn of_groups() -> impl Iterator<Item = &'static Description> {
-    GROUP_METRICS.iter().map(|metric| &metric.about)
-}
-
-fn of_all_flows() -> impl Iterator<Item = &'static Description> {
-    JAIN_METRICS.iter().map(|metric| &metric.about)
+    descriptions(LINK_METRICS)
+        .chain(descriptions(GROUP_METRICS))
+        .chain(descriptions(JAIN_METRICS))
+        .filter(|about| about.better != Better::Neither)
 }
 
 /// The description of a figure of `link NAME`, `group NAME` or `all flows`, if a gate can judge it.
 fn description(of: &str, name: &str) -> Option<&'static Description> {
     let is_it = |about: &&'static Description| about.name == name && about.better != Better::Neither;
     match of.split(' ').next() {
-        Some("link") => of_links().find(is_it),
-        Some("group") => of_groups().find(is_it),
-        _ => of_all_flows().find(is_it),
+        Some("link") => descriptions(LINK_METRICS).find(is_it),
+        Some("group") => descriptions(GROUP_METRICS).find(is_it),
+        _ => descriptions(JAIN_METRICS).find(is_it),
     }
 }
 
@@ -120,13 +112,13 @@ pub fn measured(points: &[PointResult], names: &[String], choice: &Choice) -> Ve
         let Some(first) = point.runs.first() else { continue };
         for (at, link) in first.links.iter().enumerate() {
             let of = format!("link {}", link.name);
-            collect(&mut found, (point, name, &of), choice, of_links(), |run| &run.links[at].values);
+            collect(&mut found, (point, name, &of), choice, descriptions(LINK_METRICS), |run| &run.links[at].values);
         }
         for (at, group) in first.groups.iter().enumerate() {
             let of = format!("group {}", group.name);
-            collect(&mut found, (point, name, &of), choice, of_groups(), |run| &run.groups[at].values);
+            collect(&mut found, (point, name, &of), choice, descriptions(GROUP_METRICS), |run| &run.groups[at].values);
         }
-        collect(&mut found, (point, name, "all flows"), choice, of_all_flows(), |run| &run.jain);
+        collect(&mut found, (point, name, "all flows"), choice, descriptions(JAIN_METRICS), |run| &run.jain);
     }
     found
 }
@@ -251,7 +243,7 @@ impl Comparison {
     #[must_use]
     pub fn sentence(&self) -> String {
         let total = self.rows.len();
-        let compared = format!("{} over {} replications", counted(total, "figure"), self.replications);
+        let compared = format!("{} over {} replications", count(total, "figure"), self.replications);
         if self.count(Verdict::Same) == total {
             return format!("No regression: {compared} have the same values.");
         }
@@ -280,10 +272,6 @@ impl Comparison {
         }
         sentence
     }
-}
-
-fn counted(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 fn chosen<'a>(baseline: &'a Baseline, choice: &Choice) -> Result<Vec<&'a Measured>, BaselineError> {

@@ -1,4 +1,4 @@
-// The data inside a report (schema `goodqueue.report/1`, written by crates/lab/src/results/report), made
+// The data inside a report (schema `goodqueue.report/1`, written by crates/lab/src/report), made
 // ready for the page.
 
 import { type Look, looksFor } from "../palette.ts";

@@ -5,7 +5,7 @@ use crate::output::command_line;
 use goodqueue_lab::results::error::RecordError;
 use goodqueue_lab::results::labels::Labels;
 use goodqueue_lab::results::provenance::Provenance;
-use goodqueue_lab::results::record::Folder;
+use goodqueue_lab::results::record::{Folder, Settled};
 use goodqueue_lab::results::report::{self, ReportInput, ReportPoint};
 use goodqueue_lab::results::summary::Summary;
 use goodqueue_lab::run::hosts::{self, Validity};
@@ -54,7 +54,7 @@ impl Page<'_> {
             measured_s: plan.map(Scenario::measured_s),
             points,
         };
-        report::write(&folder.path().join("report.html"), &input)
+        folder.write_by("report.html", Settled::OnDisk, &mut |out| report::write_to(out, &input)).map(|_| ())
     }
 
     /// Both sides' figures as one result, point by point.

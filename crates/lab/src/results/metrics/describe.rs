@@ -192,6 +192,11 @@ impl From<&'static Description> for ColumnData {
     }
 }
 
+/// The descriptions of each of these figures.
+pub fn descriptions<F>(metrics: &'static [Metric<F>]) -> impl Iterator<Item = &'static Description> {
+    metrics.iter().map(|metric| &metric.about)
+}
+
 impl<F: Copy> Metric<F> {
     /// A figure that results always have, shown in the report when all columns are.
     pub(crate) const fn new(name: &'static str, quantity: Quantity, label: &'static str, doc: &'static str, of: F) -> Self {

@@ -66,7 +66,7 @@ pub fn write_distributions(
                     for &(value, share) in &cdf.points {
                         columns[0].int32(point.number as u32);
                         for (column, text) in columns[1..4].iter_mut().zip(&texts) {
-                            column.text(text);
+                            column.text(text.clone());
                         }
                         columns[4].double(Some(value));
                         columns[5].double(Some(share));

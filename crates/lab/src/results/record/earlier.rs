@@ -11,7 +11,7 @@ use std::io;
 use std::path::Path;
 
 /// The contents found in a folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Earlier {
     /// No result.
     Nothing,
@@ -24,7 +24,7 @@ pub enum Earlier {
 }
 
 /// The result that a folder holds.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct EarlierResult {
     scenario: String,
     host: String,
@@ -32,7 +32,8 @@ pub struct EarlierResult {
     replications: u32,
     complete: bool,
     provenance: EarlierProvenance,
-    points: Vec<Ignored>,
+    /// Points, of which only the presence counts.
+    points: Vec<IgnoredAny>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -40,16 +41,6 @@ struct EarlierProvenance {
     version: String,
     commit: String,
     scenario_sha256: String,
-}
-
-/// A point, of which only the presence counts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Ignored;
-
-impl<'de> Deserialize<'de> for Ignored {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        IgnoredAny::deserialize(deserializer).map(|_| Self)
-    }
 }
 
 impl Earlier {
@@ -107,7 +98,7 @@ impl fmt::Display for EarlierResult {
 mod tests {
     use super::*;
     use crate::results::record::NoRecorder;
-    use crate::run::runner::{self, Recorded, RunOptions};
+    use crate::run::runner::{self, RunOptions};
     use std::sync::atomic::AtomicBool;
 
     const SCENARIO: &str = "goodqueue = 1\nduration = \"1 s\"\n[link.a]\nrate = \"1 Mbit/s\"\ndelay = \"5 ms\"\n\
@@ -119,14 +110,7 @@ mod tests {
     }
 
     fn summary(plan: &Plan, stop: bool) -> String {
-        let options = RunOptions {
-            jobs: 1,
-            replications: 1,
-            recorded: Recorded::Nothing,
-            sample_every: None,
-            packets: false,
-            drawn_points: 0,
-        };
+        let options = RunOptions::unrecorded(1, 1);
         let points = plan.points().unwrap();
         let report = runner::run(&points, &options, &AtomicBool::new(stop), &mut |_| {}, &mut NoRecorder);
         report.summary(plan).to_json()

@@ -98,11 +98,15 @@ impl Folder {
     /// # Errors
     /// When it is there and cannot be removed.
     pub fn remove(&self, name: &str) -> Result<(), RecordError> {
-        let path = self.path.join(name);
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(RecordError::Write { path, source: error }),
-            _ => Ok(()),
-        }
+        remove_file(&self.path.join(name))
+    }
+}
+
+/// Removes a file that may be there.
+pub(crate) fn remove_file(path: &Path) -> Result<(), RecordError> {
+    match fs::remove_file(path) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(RecordError::Write { path: path.to_owned(), source }),
+        _ => Ok(()),
     }
 }
 
@@ -112,15 +116,7 @@ impl Folder {
 /// # Errors
 /// When it cannot be written; the temporary file is removed.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
-    write_file_by(path, &mut |out| out.write_all(bytes))
-}
-
-/// Writes a whole file as [`write_file`] does, with content that `fill` writes piece by piece.
-///
-/// # Errors
-/// As [`write_file`], and those of `fill`.
-pub fn write_file_by(path: &Path, fill: Fill<'_>) -> Result<(), RecordError> {
-    put_file(path, fill, Settled::OnDisk)
+    put_file(path, &mut |out| out.write_all(bytes), Settled::OnDisk)
 }
 
 /// Writes a whole file without waiting for the disk, one of many files whose reader notices a

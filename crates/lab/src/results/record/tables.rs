@@ -1,7 +1,7 @@
 //! `series.parquet` and `packets.parquet`: long tables, one row for each sampled value or packet
 //! event.
 
-pub(super) mod columns;
+pub(crate) mod columns;
 mod packets;
 mod series;
 pub(super) mod table;

@@ -1,12 +1,13 @@
 use super::thin::{Buckets, thin_cdf};
 use super::*;
+use crate::results::record::{Folder, Settled};
 use goodqueue_base::units::{Duration, Instant};
 use goodqueue_sim::SeriesColumn;
 use goodqueue_sim::{Series, SojournHistogram};
 use serde_json::Value;
 use serde_json::json;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 const HOSTILE: &str =
@@ -63,6 +64,12 @@ fn point(number: usize, series: &[Series]) -> ReportPoint<'_> {
 }
 
 /// The data of a page, parsed as a browser does: up to the first `</script`, then as JSON.
+fn render(input: &ReportInput<'_>) -> String {
+    let mut page = Vec::new();
+    write_to(&mut page, input).unwrap();
+    String::from_utf8(page).unwrap()
+}
+
 fn embedded(page: &str) -> Value {
     let start = page.find("id=\"goodqueue-data\"").expect("the data element is there");
     let text = &page[start..];
@@ -299,18 +306,18 @@ fn round_trips_of_probes_are_there_where_there_are_probes() {
 
 #[test]
 fn file_appears_whole_or_not_at_all() {
-    let folder = tempfile::tempdir().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let folder = Folder::create(dir.path()).unwrap();
     let summary = summary(1, 1);
     let report = input(&summary, "t", vec![point(0, &[])]);
-    let path = folder.path().join("report.html");
-    write(&path, &report).unwrap();
-    assert_eq!(fs::read_to_string(&path).unwrap(), render(&report));
+    let write = |name: &str| folder.write_by(name, Settled::OnDisk, &mut |out| write_to(out, &report));
+    assert_eq!(fs::read_to_string(write("report.html").unwrap()).unwrap(), render(&report));
     // A folder of that name cannot be replaced by a file.
-    let blocked = folder.path().join("blocked.html");
-    fs::create_dir(&blocked).unwrap();
-    assert!(write(&blocked, &report).is_err());
+    fs::create_dir(dir.path().join("blocked.html")).unwrap();
+    assert!(write("blocked.html").is_err());
+    drop(folder);
     let mut names: Vec<String> =
-        fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     assert_eq!(names, ["blocked.html", "report.html"]);
 }

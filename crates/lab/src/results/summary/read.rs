@@ -3,7 +3,7 @@
 
 use super::{ExperienceSummary, Figures, FlowSummary, GroupSummary, PointSummary};
 use crate::results::experience::Activity;
-use crate::results::metrics::{Description, GROUP_METRICS, JAIN_METRICS, LINK_METRICS};
+use crate::results::metrics::{Description, GROUP_METRICS, JAIN_METRICS, LINK_METRICS, descriptions};
 use crate::results::statistics::Figure;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
@@ -47,6 +47,11 @@ pub fn read(text: &str) -> Result<Read, ReadError> {
     Ok(Read { scenario, host, complete, points: points.into_iter().map(PointFile::point).collect() })
 }
 
+/// The point that a text contains, in the form that a summary gives it.
+pub fn read_point(text: &str) -> serde_json::Result<PointSummary> {
+    serde_json::from_str(text).map(PointFile::point)
+}
+
 #[derive(Deserialize)]
 struct File {
     schema: String,
@@ -67,22 +72,15 @@ struct PointFile {
     groups: Pairs<Value>,
     #[serde(default)]
     experience: Pairs<Value>,
-    flows: Vec<FlowFile>,
+    flows: Vec<FlowSummary>,
     jain: Value,
-}
-
-#[derive(Deserialize)]
-struct FlowFile {
-    group: String,
-    index: u32,
-    goodput_bit_s: Figure,
 }
 
 impl PointFile {
     fn point(self) -> PointSummary {
         let groups = &self.groups.0;
         let link = |(name, value): (String, Value)| {
-            let mut figures = figures(&value, LINK_METRICS.iter().map(|metric| &metric.about));
+            let mut figures = figures(&value, descriptions(LINK_METRICS));
             let share = |group: &String| Some((group.clone(), figure(value.get("group_share")?.get(group)?)));
             figures.group_share = groups.iter().filter_map(|(group, _)| share(group)).collect();
             (name, figures)
@@ -90,7 +88,7 @@ impl PointFile {
         let links = self.links.0.into_iter().map(link).collect();
         let group = |(name, value): &(String, Value)| {
             let flows = value.get("flows").and_then(Value::as_u64).map_or(0, |flows| u32::try_from(flows).unwrap_or(u32::MAX));
-            let figures = figures(value, GROUP_METRICS.iter().map(|metric| &metric.about));
+            let figures = figures(value, descriptions(GROUP_METRICS));
             (name.clone(), GroupSummary { flows, figures })
         };
         let got = |(name, value): &(String, Value)| {
@@ -99,7 +97,6 @@ impl PointFile {
             let figures = figures(value, activity.metrics().iter().map(|metric| &metric.about));
             Some((name.clone(), ExperienceSummary { activity, figures }))
         };
-        let flow = |flow: FlowFile| FlowSummary { group: flow.group, index: flow.index, goodput_bit_s: flow.goodput_bit_s };
         PointSummary {
             set: self.set.0,
             queue: self.queue,
@@ -107,8 +104,8 @@ impl PointFile {
             links,
             groups: groups.iter().map(group).collect(),
             experience: self.experience.0.iter().filter_map(got).collect(),
-            flows: self.flows.into_iter().map(flow).collect(),
-            jain: figures(&self.jain, JAIN_METRICS.iter().map(|metric| &metric.about)),
+            flows: self.flows,
+            jain: figures(&self.jain, descriptions(JAIN_METRICS)),
         }
     }
 }

@@ -9,8 +9,8 @@ use crate::results::statistics::Figure;
 use crate::run::recommend::candidates::{Candidate, Choice};
 use crate::run::recommend::corners::{Corner, Factor, Line};
 use crate::run::recommend::question::Question;
-use crate::run::recommend::race::{Block, Order, behind, contender, figure, standing};
-use crate::verdict::rule::{Key, Standing};
+use crate::run::recommend::race::{self, Block, behind, contender, figure, standing};
+use crate::verdict::rule::{Key, Outcome, Standing};
 use crate::verdict::{Policy, words as plain};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -223,7 +223,7 @@ pub(crate) struct Found {
     /// Those that did not come so far.
     pub dropped: Vec<Tried>,
     /// The order of `all`.
-    pub order: Order,
+    pub order: Outcome,
     /// The figures that decided.
     pub keys: Vec<Key>,
     /// The line with the choice, as a scenario file.
@@ -386,7 +386,7 @@ fn measurement(line: &Line, keys: &[Key], corners: &[Corner], best: &Tried, all:
             };
             let lists: Vec<Vec<Block>> = all.iter().map(keep).collect();
             let contenders: Vec<_> = all.iter().zip(&lists).map(|(one, blocks)| (&one.candidate, blocks.as_slice())).collect();
-            let order = Order::of(keys, &contenders)?;
+            let order = race::order(keys, &contenders)?;
             let own = keep(best);
             // Margins by which the best of this side leads the choice, in the first figure in which
             // it does.

@@ -142,7 +142,7 @@ fn range<T: PartialOrd + Copy>(
 ) -> Result<Range<T>, Misread> {
     let Some((low, high)) = text.split_once("..") else {
         let value = read(text.trim())?;
-        return Ok(Range { low: value, high: value });
+        return Ok(Range::exactly(value));
     };
     let (low, high) = (read(low.trim())?, read(high.trim())?);
     if low > high {
@@ -166,7 +166,7 @@ fn controls(text: &str) -> Result<Range<&'static str>, Misread> {
     let known = || goodqueue_tcp::kinds().iter().map(|spec| spec.kind);
     let find = |name: &str| known().find(|kind| *kind == name).ok_or_else(|| unknown("cc", name, known()));
     match names.as_slice() {
-        [one] => find(one).map(|one| Range { low: one, high: one }),
+        [one] => find(one).map(Range::exactly),
         [one, other] => Ok(Range { low: find(one)?, high: find(other)? }),
         _ => {
             Err(Misread { option: "cc", why: format!("`{}` names {} controls: allowed one or two", excerpt(text), names.len()) })

@@ -5,7 +5,7 @@ use crate::results::experience::GroupExperience;
 use crate::results::statistics::Figure;
 use crate::run::recommend::candidates::Candidate;
 use crate::verdict::Deployment;
-use crate::verdict::rule::{self, Key, LinkUse, Role, Sample, Standing};
+use crate::verdict::rule::{self, Key, LinkUse, Outcome, Role, Sample, Standing};
 
 /// The number of blocks before which no candidate is dropped: fewer have no interval that counts.
 const MIN_BLOCKS: usize = rule::MIN_REPLICATIONS as usize;
@@ -55,32 +55,14 @@ pub fn standing(key: &Key, blocks: &[Block], best: &[Block]) -> Standing {
     if blocks.len() < MIN_BLOCKS { Standing::Open } else { key.standing(&of(blocks), &of(best)) }
 }
 
-/// The outcome of a comparison.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Order {
-    /// The best, as a place in the list.
-    pub best: usize,
-    /// Those that are as good for everybody on the line.
-    pub as_good: Vec<usize>,
-    /// Those that may be worse.
-    pub open: Vec<usize>,
-}
-
-impl Order {
-    /// Ranks candidates by their blocks; `None` without any.
-    #[must_use]
-    pub fn of(keys: &[Key], all: &[(&Candidate, &[Block])]) -> Option<Self> {
-        let contenders: Vec<_> = all.iter().map(|(candidate, blocks)| contender(candidate, blocks)).collect();
-        let rule::Outcome { best, as_good, mut open, .. } = rule::rank(keys, &contenders)?;
-        if all.iter().all(|(_, blocks)| blocks.len() < MIN_BLOCKS) {
-            open = (0..all.len()).filter(|one| *one != best && !as_good.contains(one)).collect();
-        }
-        Some(Self { best, as_good, open })
+/// Ranks candidates by their blocks; `None` without any.
+#[must_use]
+pub fn order(keys: &[Key], all: &[(&Candidate, &[Block])]) -> Option<Outcome> {
+    let contenders: Vec<_> = all.iter().map(|(candidate, blocks)| contender(candidate, blocks)).collect();
+    let mut outcome = rule::rank(keys, &contenders)?;
+    if all.iter().all(|(_, blocks)| blocks.len() < MIN_BLOCKS) {
+        let is_sure = |one: &usize| *one == outcome.best || outcome.as_good.contains(one);
+        outcome.open = (0..all.len()).filter(|one| !is_sure(one)).collect();
     }
-
-    /// Whether this one is not ruled out.
-    #[must_use]
-    pub fn stays(&self, place: usize) -> bool {
-        place == self.best || self.as_good.contains(&place) || self.open.contains(&place)
-    }
+    Some(outcome)
 }

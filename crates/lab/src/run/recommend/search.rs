@@ -6,11 +6,11 @@ use crate::run::recommend::answer::{self, Found, Recommendation, Tried};
 use crate::run::recommend::candidates::{Candidate, Choice, variants};
 use crate::run::recommend::corners::Corner;
 use crate::run::recommend::question::{Question, Refused};
-use crate::run::recommend::race::{Block, Order};
+use crate::run::recommend::race::{self, Block};
 use crate::run::recommend::scenario::{self, LINE, Length, ROUTER};
-use crate::run::runner::{self, Recorded, Replication, RunOptions};
+use crate::run::runner::{self, Replication, RunOptions};
 use crate::scenario::plan::{Plan, Point};
-use crate::verdict::rule::{Key, LinkUse};
+use crate::verdict::rule::{Key, LinkUse, Outcome};
 use goodqueue_base::units::Duration;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -115,7 +115,7 @@ impl<'a> Search<'a> {
             }
             let Some(order) = self.order(all) else { continue };
             for (place, tried) in all.iter_mut().enumerate() {
-                if tried.dropped.is_none() && !order.stays(place) {
+                if tried.dropped.is_none() && !order.keeps(place) {
                     tried.dropped = Some(round + 1);
                 }
             }
@@ -134,14 +134,7 @@ impl<'a> Search<'a> {
             .iter()
             .flat_map(|place| self.corners.iter().map(|corner| self.point(&all[*place].candidate, corner, round)))
             .collect::<Result<_, _>>()?;
-        let options = RunOptions {
-            jobs: self.question.jobs.max(1),
-            replications: 1,
-            recorded: Recorded::Nothing,
-            sample_every: None,
-            packets: false,
-            drawn_points: 0,
-        };
+        let options = RunOptions::unrecorded(self.question.jobs.max(1), 1);
         let report = runner::run_on(self.host, &points, &options, self.stop, progress, &mut NoRecorder);
         if let Some(failure) = report.failures.first() {
             return Err(Refused::Scenario(failure.message.clone()));
@@ -174,7 +167,7 @@ impl<'a> Search<'a> {
 
     /// The order of those that are left and satisfy the policy; places in `all`. Where none
     /// satisfies it, all are ranked.
-    fn order(&self, all: &[Tried]) -> Option<Order> {
+    fn order(&self, all: &[Tried]) -> Option<Outcome> {
         let left: Vec<usize> =
             (0..all.len()).filter(|place| all[*place].dropped.is_none() && !all[*place].blocks.is_empty()).collect();
         let satisfying: Vec<usize> = {
@@ -183,12 +176,13 @@ impl<'a> Search<'a> {
         };
         let ranked = if satisfying.is_empty() { left } else { satisfying };
         let contenders: Vec<_> = ranked.iter().map(|place| (&all[*place].candidate, all[*place].blocks.as_slice())).collect();
-        let order = Order::of(&self.keys(all), &contenders)?;
+        let order = race::order(&self.keys(all), &contenders)?;
         let place = |index: usize| ranked[index];
-        Some(Order {
+        Some(Outcome {
             best: place(order.best),
             as_good: order.as_good.into_iter().map(place).collect(),
             open: order.open.into_iter().map(place).collect(),
+            grades: Vec::new(),
         })
     }
 }

@@ -4,17 +4,18 @@
 
 use crate::results::labels::shown;
 use crate::results::provenance::{COMMIT, VERSION};
+use crate::results::record::{Column, ColumnRows};
 use crate::results::runs::Replication;
 use crate::results::statistics::Figure;
 use crate::results::summary::{Figures, PointSummary};
 use crate::scenario::plan::Plan;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
-use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int32Type};
+use parquet::data_type::ByteArray;
 use parquet::errors::Result as ParquetResult;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{Type, TypePtr};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -114,10 +115,11 @@ pub fn file(
         .set_created_by(format!("goodqueue {VERSION}"))
         .set_key_value_metadata(Some(facts))
         .build();
-    let mut writer = SerializedFileWriter::new(Vec::new(), message(&swept)?, Arc::new(properties))?;
-    let mut group = writer.next_row_group()?;
-    write(&mut group, number, &summary.set, &swept, &rows)?;
-    group.close()?;
+    let message = message(&swept)?;
+    let mut columns = ColumnRows::new(&message);
+    columns.add(rows.len(), |columns| write(columns, number, &summary.set, &swept, &rows));
+    let mut writer = SerializedFileWriter::new(Vec::new(), message, Arc::new(properties))?;
+    columns.write_to(&mut writer)?;
     writer.into_inner().map(sealed)
 }
 
@@ -180,68 +182,28 @@ fn message(swept: &[(String, Kind)]) -> ParquetResult<TypePtr> {
     Type::group_type_builder("point").with_fields(fields).build().map(Arc::new)
 }
 
-type Group<'a> = SerializedRowGroupWriter<'a, Vec<u8>>;
-
 /// Columns in the order of [`message`].
-fn write(
-    group: &mut Group<'_>,
-    number: usize,
-    set: &[(String, Value)],
-    swept: &[(String, Kind)],
-    rows: &[Row<'_>],
-) -> ParquetResult<()> {
-    let count = rows.len();
-    whole(group, rows.iter().map(|_| Some(number as u32)), Repetition::REQUIRED)?;
-    for ((_, value), (_, kind)) in set.iter().zip(swept) {
-        match kind {
-            Kind::Switch => {
-                let mut column = group.next_column()?.expect("a column for each field");
-                let values = vec![value.as_bool().unwrap_or_default(); count];
-                column.typed::<BoolType>().write_batch(&values, None, None)?;
-                column.close()?;
+fn write(columns: &mut [Column], number: usize, set: &[(String, Value)], swept: &[(String, Kind)], rows: &[Row<'_>]) {
+    for row in rows {
+        let mut columns = columns.iter_mut();
+        let mut next = || columns.next().expect("a column for each field");
+        next().int32(number as u32);
+        for ((_, value), (_, kind)) in set.iter().zip(swept) {
+            match kind {
+                Kind::Switch => next().switch(value.as_bool().unwrap_or_default()),
+                Kind::Number => next().double(value.as_f64()),
+                Kind::Text => next().text(ByteArray::from(shown(value).as_str())),
             }
-            Kind::Number => real(group, rows.iter().map(|_| value.as_f64()), Repetition::REQUIRED)?,
-            Kind::Text => text(group, std::iter::repeat_n(shown(value).as_str(), count))?,
         }
+        next().text(ByteArray::from(row.part));
+        next().text(ByteArray::from(row.subject));
+        next().int32(row.index);
+        next().text(ByteArray::from(row.metric));
+        next().text(ByteArray::from(row.unit));
+        next().double(row.figure.mean);
+        next().double(row.figure.ci95);
+        next().int32(row.figure.n);
     }
-    text(group, rows.iter().map(|row| row.part))?;
-    text(group, rows.iter().map(|row| row.subject))?;
-    whole(group, rows.iter().map(|row| row.index), Repetition::OPTIONAL)?;
-    text(group, rows.iter().map(|row| row.metric))?;
-    text(group, rows.iter().map(|row| row.unit))?;
-    real(group, rows.iter().map(|row| row.figure.mean), Repetition::OPTIONAL)?;
-    real(group, rows.iter().map(|row| row.figure.ci95), Repetition::OPTIONAL)?;
-    whole(group, rows.iter().map(|row| Some(row.figure.n)), Repetition::REQUIRED)
-}
-
-/// Levels that say where a value is, for columns that may lack some.
-fn levels<T>(values: &[Option<T>], repetition: Repetition) -> Option<Vec<i16>> {
-    (repetition == Repetition::OPTIONAL).then(|| values.iter().map(|value| i16::from(value.is_some())).collect())
-}
-
-fn whole(group: &mut Group<'_>, values: impl Iterator<Item = Option<u32>>, repetition: Repetition) -> ParquetResult<()> {
-    let values: Vec<Option<u32>> = values.collect();
-    let levels = levels(&values, repetition);
-    let values: Vec<i32> = values.into_iter().flatten().map(|value| value as i32).collect();
-    let mut column = group.next_column()?.expect("a column for each field");
-    column.typed::<Int32Type>().write_batch(&values, levels.as_deref(), None)?;
-    column.close()
-}
-
-fn real(group: &mut Group<'_>, values: impl Iterator<Item = Option<f64>>, repetition: Repetition) -> ParquetResult<()> {
-    let values: Vec<Option<f64>> = values.collect();
-    let levels = levels(&values, repetition);
-    let values: Vec<f64> = values.into_iter().flatten().collect();
-    let mut column = group.next_column()?.expect("a column for each field");
-    column.typed::<DoubleType>().write_batch(&values, levels.as_deref(), None)?;
-    column.close()
-}
-
-fn text<'a>(group: &mut Group<'_>, values: impl Iterator<Item = &'a str>) -> ParquetResult<()> {
-    let values: Vec<ByteArray> = values.map(ByteArray::from).collect();
-    let mut column = group.next_column()?.expect("a column for each field");
-    column.typed::<ByteArrayType>().write_batch(&values, None, None)?;
-    column.close()
 }
 
 /// The records of a finished point's file about itself.

@@ -2,16 +2,18 @@
 //! end.
 
 use super::columns::PointFile;
-use super::pretty::pretty;
 use super::{PointOutcome, SweepError, columns, facts, file_stem, run_point};
 use crate::results::error::RecordError;
 use crate::results::labels::Labels;
-use crate::results::record::{Folder, temporary_name, write_file, write_one_of_many};
+use crate::results::record::{Folder, remove_file, temporary_name, write_file, write_one_of_many};
 use crate::results::runs::{PointResult, RunReport};
+use crate::results::summary::{Summary, read_point};
 use crate::run::hosts::{Backend as _, Simulator};
 use crate::scenario::plan::{Plan, Point};
 use crate::verdict::{Criteria, Headline};
+use serde::ser::{Error as _, Serialize, SerializeSeq as _, Serializer};
 use serde_json::Value;
+use std::cell::RefCell;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -107,7 +109,7 @@ impl Sweep {
         match outcome {
             PointOutcome::Finished(bytes) => {
                 write_one_of_many(&self.point_path(number), bytes)?;
-                remove(&self.failed_path(number))
+                remove_file(&self.failed_path(number))
             }
             PointOutcome::Failed(bytes) => write_file(&self.failed_path(number), bytes),
             PointOutcome::Stopped => Ok(()),
@@ -216,24 +218,31 @@ pub fn write_summary(plan: &Plan, read: &mut dyn FnMut(usize) -> Option<PointFil
         true => Headline::of(&points, &results, &Labels::of_points(&points), &Criteria::default()),
         false => Headline { text: format!("More than {MAX_JUDGED} points are not compared."), ..Headline::default() },
     };
-    let mut summary = RunReport { fingerprints, ..RunReport::begun(Simulator.name()) }.summary(plan);
-    summary.complete = there == plan.point_count();
-    summary.headline = Some(headline.clone());
-    // The summary without points: they go into its empty list.
-    let frame = summary.to_json();
-    let (before, after) = frame.rsplit_once("[]").filter(|_| there > 0).unwrap_or((&frame, ""));
-    out.write_all(before.as_bytes())?;
-    let mut separator = "[\n    ";
-    for file in (0..plan.point_count()).filter_map(read) {
-        out.write_all(separator.as_bytes())?;
-        out.write_all(pretty(&file.summary, 2).as_bytes())?;
-        separator = ",\n    ";
+    let Summary { schema, scenario, host, seed, replications, provenance, .. } =
+        RunReport { fingerprints, ..RunReport::begun(Simulator.name()) }.summary(plan);
+    let points = Points { count: plan.point_count(), read: RefCell::new(read) };
+    let (complete, headline) = (there == plan.point_count(), Some(headline));
+    let summary = Summary { schema, scenario, host, seed, replications, complete, headline, provenance, points };
+    serde_json::to_writer_pretty(&mut *out, &summary)?;
+    out.write_all(b"\n")?;
+    Ok(summary.headline.unwrap_or_default())
+}
+
+/// The points of a sweep as a list, read one by one while it is written.
+struct Points<'a> {
+    count: usize,
+    read: RefCell<&'a mut dyn FnMut(usize) -> Option<PointFile>>,
+}
+
+impl Serialize for Points<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut points = serializer.serialize_seq(None)?;
+        let mut read = self.read.borrow_mut();
+        for file in (0..self.count).filter_map(&mut **read) {
+            points.serialize_element(&read_point(&file.summary).map_err(S::Error::custom)?)?;
+        }
+        points.end()
     }
-    if there > 0 {
-        out.write_all(b"\n  ]")?;
-    }
-    out.write_all(after.as_bytes())?;
-    Ok(headline)
 }
 
 /// Why `ours` cannot resume in a place whose `sweep.json` is `theirs`.
@@ -289,15 +298,8 @@ fn remove_unfinished(folder: &Path) -> Result<(), RecordError> {
     for entry in fs::read_dir(folder).map_err(unusable)? {
         let path = entry.map_err(unusable)?.path();
         if path.extension().is_some_and(|ending| ending == "tmp") {
-            remove(&path)?;
+            remove_file(&path)?;
         }
     }
     Ok(())
-}
-
-fn remove(path: &Path) -> Result<(), RecordError> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(RecordError::Write { path: path.to_owned(), source: error }),
-        _ => Ok(()),
-    }
 }

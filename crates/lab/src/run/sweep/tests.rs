@@ -30,14 +30,7 @@ fn plan(sweep: &str) -> Plan {
 }
 
 fn at_once(plan: &Plan) -> String {
-    let options = RunOptions {
-        jobs: 2,
-        replications: plan.replications(),
-        recorded: Recorded::Nothing,
-        sample_every: None,
-        packets: false,
-        drawn_points: 0,
-    };
+    let options = RunOptions::unrecorded(2, plan.replications());
     let points = plan.points().unwrap();
     let report = runner::run(&points, &options, &AtomicBool::new(false), &mut |_| {}, &mut NoRecorder);
     Results::new(plan, points, report, &Criteria::default()).summary.to_json()

@@ -2,7 +2,7 @@
 
 use super::known::Known;
 use super::params;
-use super::reader::{self, Field, Table};
+use super::reader::{self, Faults, Field, Table};
 use super::tree::{Node, Value as Tree};
 use crate::quantity;
 use crate::scenario::diagnostic::{Fault, Origin};
@@ -98,7 +98,10 @@ impl Draft {
         let buffer_given = link.get(names.buffer).is_some();
         let buffer = link.optional(names.buffer, with_place);
         let Described { chosen, ecn, limit, counting } = match &node {
-            None => Described::plain(sched::TAIL_DROP, None),
+            None => {
+                let chosen = KindAndParams::new(sched::TAIL_DROP, Vec::new());
+                Described { ecn: policy(None, &chosen), chosen, limit: None, counting: None }
+            }
             Some(node) => read_queue(link, node, &path, known)?,
         };
         if buffer_given && buffer.is_none() {
@@ -191,42 +194,52 @@ struct Described {
     counting: Option<Counting>,
 }
 
-impl Described {
-    fn plain(kind: &'static KindSpec, counting: Option<Counting>) -> Self {
-        let chosen = KindAndParams::new(kind, Vec::new());
-        Self { ecn: policy(None, &chosen), chosen, limit: None, counting }
-    }
-}
-
 /// Reads `"codel"` or `{ kind = "codel", … }`.
 fn read_queue(link: &Table<'_>, node: &Node, path: &str, known: &Known) -> Option<Described> {
-    let faults = link.faults();
-    if let Tree::String(name) = &node.value {
-        let field = Field { node, path };
-        let kind = find_first(field, name, known).map_err(|fault| faults.add(fault)).ok()?;
-        if kind.needs_another() {
-            faults.add(Fault::at(&node.origin, &format!("{path}.of"), "is missing".to_owned(), Some(name_inner(kind))));
-            return None;
-        }
-        return Some(Described::plain(kind, Counting::of(name)));
-    }
-    if !matches!(node.value, Tree::Table(_)) {
-        faults.add(Field { node, path }.expected("a name like \"codel\" or a table like { kind = \"codel\" }"));
-        return None;
-    }
-    let table = Table::open(node, path, faults)?;
-    let (kind, counting) = table.required("kind", NAME_IT, |field| {
-        let name = reader::text(field)?;
-        find_first(field, name, known).map(|kind| (kind, Counting::of(name)))
+    let find = |field: Field<'_>, name: &str| known.own(name).map_or_else(|| find_kind(field, name), |own| Ok(own.spec()));
+    let (mut ecn, mut limit) = (None, None);
+    let (chosen, name) = read_named(link.faults(), Field { node, path }, "codel", &find, &mut |table, name| {
+        ecn = table.optional("ecn", reader::switch);
+        limit = table.optional("limit", |field| read_limit(field, Counting::of(name)));
     })?;
-    let ecn = table.optional("ecn", reader::switch);
-    let limit = table.optional("limit", |field| read_limit(field, counting));
     let whole = limit.is_some() == node.entry("limit").is_some() && ecn.is_some() == node.entry("ecn").is_some();
-    let of = read_inner(&table, kind);
-    let params = params::read_given(&table, kind.params);
-    table.finish(&format!("`{}`", kind.kind));
-    let chosen = KindAndParams { kind, params: params?, of: of? };
-    Some(Described { ecn: policy(ecn, &chosen), chosen, limit, counting }).filter(|_| whole)
+    whole.then(|| Described { ecn: policy(ecn, &chosen), chosen, limit, counting: Counting::of(name) })
+}
+
+/// Reads a queue or an algorithm by its name or by a table, and returns the name in the file.
+/// `more` reads keys of the table that are no parameters.
+fn read_named<'a>(
+    faults: &'a Faults,
+    field: Field<'a>,
+    example: &str,
+    find: &dyn Fn(Field<'_>, &str) -> Result<&'static KindSpec, Fault>,
+    more: &mut dyn FnMut(&Table<'_>, &str),
+) -> Option<(KindAndParams, &'a str)> {
+    let Field { node, path } = field;
+    match &node.value {
+        Tree::String(name) => {
+            let kind = find(field, name).map_err(|fault| faults.add(fault)).ok()?;
+            if kind.needs_another() {
+                faults.add(Fault::at(&node.origin, &format!("{path}.of"), "is missing".to_owned(), Some(name_inner(kind))));
+                return None;
+            }
+            Some((KindAndParams::new(kind, Vec::new()), name))
+        }
+        Tree::Table(_) => {
+            let table = Table::open(node, path, faults)?;
+            let kind = table.required("kind", NAME_IT, |field| find(field, reader::text(field)?))?;
+            let name = reader::text(Field { node: table.get("kind")?, path }).ok()?;
+            more(&table, name);
+            let of = read_inner(&table, kind);
+            let params = params::read_given(&table, kind.params);
+            table.finish(&format!("`{}`", kind.kind));
+            Some((KindAndParams { kind, params: params?, of: of? }, name))
+        }
+        _ => {
+            faults.add(field.expected(&format!("a name like \"{example}\" or a table like {{ kind = \"{example}\" }}")));
+            None
+        }
+    }
 }
 
 /// The file's setting of marking, else the kind's default.
@@ -247,7 +260,12 @@ fn read_inner(queue: &Table<'_>, outer: &'static KindSpec) -> Option<Option<Box<
         return Some(None);
     }
     match queue.get("of") {
-        Some(node) => read_named(queue, node, outer).map(|chosen| Some(Box::new(chosen))),
+        Some(node) => {
+            let find = if outer.needs_another() { find_algorithm } else { find_kind };
+            let field = Field { node, path: &queue.path_of("of") };
+            let (chosen, _) = read_named(queue.faults(), field, "pie", &find, &mut |table, _| refuse_outside(table, outer))?;
+            Some(Some(Box::new(chosen)))
+        }
         None if outer.needs_another() => {
             queue.fault("of", "is missing".to_owned(), Some(name_inner(outer)));
             None
@@ -256,34 +274,14 @@ fn read_inner(queue: &Table<'_>, outer: &'static KindSpec) -> Option<Option<Box<
     }
 }
 
-fn read_named(queue: &Table<'_>, node: &Node, outer: &'static KindSpec) -> Option<KindAndParams> {
-    let find = if outer.needs_another() { find_algorithm } else { find_kind };
-    let (path, faults) = (queue.path_of("of"), queue.faults());
-    if let Tree::String(name) = &node.value {
-        let kind = find(Field { node, path: &path }, name).map_err(|fault| faults.add(fault)).ok()?;
-        if kind.needs_another() {
-            faults.add(Fault::at(&node.origin, &format!("{path}.of"), "is missing".to_owned(), Some(name_inner(kind))));
-            return None;
-        }
-        return Some(KindAndParams::new(kind, Vec::new()));
-    }
-    if !matches!(node.value, Tree::Table(_)) {
-        faults.add(Field { node, path: &path }.expected("a name like \"pie\" or a table like { kind = \"pie\" }"));
-        return None;
-    }
-    let table = Table::open(node, &path, faults)?;
-    let kind = table.required("kind", NAME_IT, |field| find(field, reader::text(field)?))?;
-    let of = read_inner(&table, kind);
-    let params = params::read_given(&table, kind.params);
+/// Refuses keys of the whole queue in a table of what it contains.
+fn refuse_outside(table: &Table<'_>, outer: &'static KindSpec) {
     for outside in ["ecn", "limit"] {
-        if node.entry(outside).is_some() {
+        if table.get(outside).is_some() {
             let help = format!("write it next to the outermost `of`, not in it: all of `{}` shares it", outer.kind);
-            table.get(outside);
             table.fault(outside, "belongs to the queue".to_owned(), Some(help));
         }
     }
-    table.finish(&format!("`{}`", kind.kind));
-    Some(KindAndParams { kind, params: params?, of: of? })
 }
 
 fn with_place(field: Field<'_>) -> Result<(quantity::Buffer, String, Origin), Fault> {
@@ -300,11 +298,6 @@ fn read_limit(field: Field<'_>, counting: Option<Counting>) -> Result<(quantity:
         Counting::Bytes => Size::Bytes(*number as f64),
     };
     Ok((quantity::Buffer::Size(size), field.path.to_owned(), field.node.origin.clone()))
-}
-
-/// The outermost kind may be one of the program's own.
-fn find_first(field: Field<'_>, name: &str, known: &Known) -> Result<&'static KindSpec, Fault> {
-    known.own(name).map_or_else(|| find_kind(field, name), |own| Ok(own.spec()))
 }
 
 fn find_kind(field: Field<'_>, name: &str) -> Result<&'static KindSpec, Fault> {

@@ -12,7 +12,7 @@ use crate::scenario::diagnostic::Fault;
 use crate::scenario::files::FileStore;
 use crate::scenario::flow_file::{FlowList, ListedPath};
 use crate::scenario::limits::MAX_FLOWS;
-use crate::scenario::schema::traffic::{COMMON, KINDS, TrafficKind, UdpKind, Ways};
+use crate::scenario::schema::traffic::{COMMON, KINDS, TrafficKind, Ways};
 use goodqueue_base::units::{Bytes, Class, Instant};
 use goodqueue_sim::{HostNumber, SessionSpec, SourceSpec, Transfer};
 use std::sync::Arc;
@@ -77,11 +77,8 @@ pub(super) struct Draft<'a> {
     pub(super) stop: Option<Instant>,
     pub(super) heading: Direction,
     pub(super) rtt_extra: Timing,
-    rtt_shared_by: u32,
     both_ways: bool,
-    class: Class,
-    weight: f64,
-    host: Option<HostNumber>,
+    common: Keys,
     source: Source,
     pub(super) table: Table<'a>,
 }
@@ -159,19 +156,15 @@ fn read_group<'a>(table: Table<'a>, others: &[Draft<'a>], files: &FileStore) -> 
     };
     let heading = table.optional("direction", reader::choice(headings));
     let source = read_source(&table, kind, files).unwrap_or(Source::Wrong);
-    let count = |name| given.number(name).unwrap_or_default();
     Some(Draft {
         name,
-        flows: count("flows") as u32,
+        flows: given.number("flows").unwrap_or_default() as u32,
         start,
         stop: stop.map(|stop| Instant::ZERO + stop),
         heading: if heading == Some("up") { Direction::Up } else { Direction::Down },
         both_ways: heading == Some("both"),
         rtt_extra: params::timing(&table, &COMMON, "rtt_extra"),
-        rtt_shared_by: count("rtt_shared_by") as u32,
-        class: Class::new(count("class") as u8),
-        weight: count("weight"),
-        host: given.number("host").and_then(|number| HostNumber::new(number as u16)),
+        common: keys,
         source,
         table,
     })
@@ -185,10 +178,6 @@ fn read_source(table: &Table<'_>, kind: TrafficKind, files: &FileStore) -> Optio
     let session = |model: Option<SessionSpec>| {
         let settings = sender::Draft::read(table);
         Some(Source::Session(model?, Box::new(settings?)))
-    };
-    let datagrams = |kind: UdpKind| {
-        let settings = Keys::read(table, spec.of.transport_keys());
-        datagrams::Draft::new(kind, &own, &settings.given()).map(Source::Udp)
     };
     match kind {
         TrafficKind::Bulk => Some(Source::Tcp(Box::new(sender::Draft::read(table)?.with_size(own.whole_bytes("size"))))),
@@ -204,7 +193,10 @@ fn read_source(table: &Table<'_>, kind: TrafficKind, files: &FileStore) -> Optio
         TrafficKind::Web => session(session::web(table, &own)),
         TrafficKind::Page => session(session::page(table, &spec.base, &own)),
         TrafficKind::Video => session(session::video(table, &own)),
-        TrafficKind::Udp(kind) => datagrams(kind),
+        TrafficKind::Udp(udp) => {
+            let settings = Keys::read(table, kind.transport_keys());
+            Some(Source::Udp(datagrams::Draft::new(udp, keys, &settings.given())))
+        }
     }
 }
 
@@ -283,6 +275,8 @@ impl Draft<'_> {
         self.table.finish(&format!("traffic of kind `{kind}`"));
         let mut parts = parts?.into_iter();
         let main = parts.next()?;
+        let given = self.common.given();
+        let count = |name| given.number(name).unwrap_or_default();
         Some(Traffic {
             name: self.name,
             flows: self.flows,
@@ -291,10 +285,10 @@ impl Draft<'_> {
             heading: self.heading,
             mtu: mtu?,
             rtt_extra: self.rtt_extra,
-            rtt_shared_by: self.rtt_shared_by,
-            class: self.class,
-            weight: self.weight,
-            host: self.host,
+            rtt_shared_by: count("rtt_shared_by") as u32,
+            class: Class::new(count("class") as u8),
+            weight: count("weight"),
+            host: given.number("host").and_then(|number| HostNumber::new(number as u16)),
             main,
             others: parts.collect(),
         })

@@ -24,12 +24,12 @@ fn add_packets(columns: &mut [Column], run: &RecordedRun<'_>, packets: &[PacketE
         columns[0].int32(run.point as u32);
         columns[1].int32(run.replication);
         columns[2].int64(packet.at.as_nanos());
-        columns[3].text(&links[packet.link as usize]);
+        columns[3].text(links[packet.link as usize].clone());
         columns[4].int32(packet.flow);
         columns[5].int64(packet.number);
         columns[6].int32(packet.len);
-        columns[7].text(&ByteArray::from(event));
-        columns[8].optional_text(reason.map(|reason| ByteArray::from(reason.name())));
+        columns[7].text(ByteArray::from(event));
+        columns[8].text(reason.map(|reason| ByteArray::from(reason.name())));
         columns[9].double(sojourn);
     }
 }
