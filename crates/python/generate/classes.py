@@ -103,15 +103,25 @@ def one_class(name: str, base: str, kind: str | None, summary: str, parameters: 
     doc = f'    """{summary[0].upper()}{summary[1:]}.\n\n    Parameters\n    ----------\n'
     doc += "".join(parameter(each) for each in parameters) + '    """\n\n'
     constant = "" if kind is None else f'    kind: ClassVar[str] = "{kind}"\n\n'
-    text = f"\n@dataclass(frozen=True, kw_only=True, repr=False)\nclass {name}({base}):\n{doc}{constant}"
-    return text + fields(parameters) + "\n    __hash__ = Part.__hash__\n"
+    text = f"\n@dataclass(frozen=True, kw_only=True, repr=False, eq=False)\nclass {name}({base}):\n{doc}{constant}"
+    return text + fields(parameters)
 
 
-def render(items: list[dict]) -> str:
-    kinds = items
-    common = [each for each in kinds[0]["parameters"] if all(each in item["parameters"] for item in kinds)]
+def shared(items: list[dict]) -> list[dict[str, str]]:
+    """The parameters that all of these kinds have."""
+    return [each for each in items[0]["parameters"] if all(each in item["parameters"] for item in items)]
+
+
+def is_over_tcp(item: dict) -> bool:
+    return any(each["name"] == "cc" for each in item["parameters"])
+
+
+def render(kinds: list[dict]) -> str:
+    common = shared(kinds)
+    tcp = [each for each in shared([item for item in kinds if is_over_tcp(item)]) if each not in common]
     names = [class_name(item["name"]) for item in kinds]
-    text = HEAD + "__all__ = [" + ", ".join(f'"{name}"' for name in ["KINDS", *sorted([*names, "Traffic"])]) + "]\n\n"
+    exported = ["KINDS", *sorted([*names, "TcpTraffic", "Traffic"])]
+    text = HEAD + "__all__ = [" + ", ".join(f'"{name}"' for name in exported) + "]\n\n"
     text += one_class("Traffic", "Part", "", "A group of flows; use one of the classes below", common)
     text += '''
     def to_dict(self) -> dict[str, Value]:
@@ -127,9 +137,11 @@ def render(items: list[dict]) -> str:
         return kind.from_dict({name: value for name, value in table.items() if name != "kind"})
 
 '''
+    text += one_class("TcpTraffic", "Traffic", None, "A group of flows over TCP; use one of the classes below", tcp) + "\n"
     for name, item in zip(names, kinds, strict=True):
-        own = [each for each in item["parameters"] if each not in common]
-        text += one_class(name, "Traffic", item["name"], item["summary"], own) + "\n"
+        base, inherited = ("TcpTraffic", common + tcp) if is_over_tcp(item) else ("Traffic", common)
+        own = [each for each in item["parameters"] if each not in inherited]
+        text += one_class(name, base, item["name"], item["summary"], own) + "\n"
     text += "\nKINDS: Mapping[str, type[Traffic]] = {\n"
     text += "".join(f'    "{item["name"]}": {name},\n' for name, item in zip(names, kinds, strict=True)) + "}\n"
     return text + '"""Each kind\'s class."""\n'
