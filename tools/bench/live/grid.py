@@ -20,6 +20,7 @@ import sys
 import threading
 import time
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 
 HERE = pathlib.Path(__file__).parent
 # What is swept, and settings that make it shorter than where it is run in virtual time.
@@ -82,51 +83,42 @@ class Runner:
         self.until = time.monotonic() + options.seconds
         self.lock = threading.Lock()
         self.stopped = False
-        waiting = [cell for cell in sorted(cells(), key=rank) if options.only in cell.name and not self.path(cell).exists()]
-        self.lanes = {fast: [cell for cell in waiting if cell.fast == fast] for fast in (False, True)}
-        self.total = len(waiting)
+        self.waiting = [cell for cell in sorted(cells(), key=rank) if options.only in cell.name and not self.path(cell).exists()]
         self.done = 0
 
     def path(self, cell):
         return validated(self.folder, cell, self.host)
 
-    def next(self, fast):
+    def work(self, cell):
+        if self.stopped or time.monotonic() > self.until:
+            return
+        place = self.path(cell).parent
+        part = place.with_name(f".{place.name}")
+        part.mkdir(parents=True, exist_ok=True)
+        settings = [*SCENARIOS[cell.sweep][1], *(f"{key}={inline(value)}" for key, value in cell.settings.items())]
+        command = [self.options.gq, "validate", str(cell.scenario), "--against", self.host, "--no-report", "--force", "--out", str(part)]
+        if self.host == "live":
+            command += ["--keep-void", "--attempts", str(self.options.attempts)]
+        command += [word for setting in settings for word in ("--set", setting)]
+        with (part / "said.txt").open("w") as said:
+            code = subprocess.run(command, stdout=said, stderr=said, check=False).returncode
         with self.lock:
-            if self.stopped or time.monotonic() > self.until or not self.lanes[fast]:
-                return None
-            return self.lanes[fast].pop(0)
-
-    def work(self, fast):
-        while cell := self.next(fast):
-            place = self.path(cell).parent
-            part = place.with_name(f".{place.name}")
-            part.mkdir(parents=True, exist_ok=True)
-            settings = [*SCENARIOS[cell.sweep][1], *(f"{key}={inline(value)}" for key, value in cell.settings.items())]
-            command = [self.options.gq, "validate", str(cell.scenario), "--against", self.host, "--no-report", "--force", "--out", str(part)]
-            if self.host == "live":
-                command += ["--keep-void", "--attempts", str(self.options.attempts)]
-            command += [word for setting in settings for word in ("--set", setting)]
-            with (part / "said.txt").open("w") as said:
-                code = subprocess.run(command, stdout=said, stderr=said, check=False).returncode
-            with self.lock:
-                # A difference is a result, too; only complete files count.
-                whole = (part / "validate.json").exists() and not self.stopped
-                if whole:
-                    os.replace(part, place)
-                self.done += whole
-                print(f"{time.strftime('%H:%M:%S')} {self.done}/{self.total} {cell.name} {'done' if whole else 'not finished'} ({code})", flush=True)
+            # A difference is a result, too; only complete files count.
+            whole = (part / "validate.json").exists() and not self.stopped
+            if whole:
+                os.replace(part, place)
+            self.done += whole
+            print(f"{time.strftime('%H:%M:%S')} {self.done}/{len(self.waiting)} {cell.name} {'done' if whole else 'not finished'} ({code})", flush=True)
 
     def run(self):
         self.folder.mkdir(parents=True, exist_ok=True)
         # In virtual time a run of gq uses exactly one processor.
-        side_by_side = {False: 1, True: 1} if self.host == "linux" else {False: self.options.slow, True: self.options.fast}
-        threads = [threading.Thread(target=self.work, args=(fast,)) for fast in self.lanes for _ in range(side_by_side[fast])]
-        for thread in threads:
-            thread.start()
+        slow, fast = (1, 1) if self.host == "linux" else (self.options.slow, self.options.fast)
+        lanes = {False: ThreadPoolExecutor(slow), True: ThreadPoolExecutor(fast)}
+        runs = [lanes[cell.fast].submit(self.work, cell) for cell in self.waiting]
         try:
-            for thread in threads:
-                while thread.is_alive():
-                    thread.join(0.5)
+            for run in runs:
+                run.result()
         except KeyboardInterrupt:
             # The programs received the signal, too.
             self.stopped = True
