@@ -23,6 +23,11 @@ import tomllib
 from concurrent.futures import ThreadPoolExecutor
 
 HERE = pathlib.Path(__file__).parent
+sys.path[:0] = [str(HERE.parent), str(HERE.parent / "fidelity")]
+
+from printed import PRINTED  # noqa: E402
+from tables import show  # noqa: E402
+
 # What is swept, and settings that make it shorter than where it is run in virtual time.
 SCENARIOS = {
     "grid": (HERE / "grid.toml", []),
@@ -145,14 +150,6 @@ NAMES = {"utilization": "utilization %", "sojourn_s.p50": "median in the queue, 
 SCALE = {"utilization": 100, "sojourn_s.p50": 1e3, "drop_ratio": 100, "queue_packets": 1}
 
 
-def line(cells):
-    return f"| {' | '.join(map(str, cells))} |"
-
-
-def heading(names):
-    return line(names) + "\n|" + "---|" * len(names)
-
-
 class Result:
     """Result of a cell on one host: `live`, the kernel in real time, or `linux`, in virtual time. `virtual` is the latter, next to the former."""
 
@@ -215,10 +212,8 @@ def told(results):
 
 def split(results, title, keys):
     """A table of verdicts by one coordinate of the cells."""
-    print(heading([title, "cells", "within", "unclear", "beyond", "no run"]))
-    for name, choose in keys:
-        print(line([name, *tally([result for result in results if choose(result.cell)])]))
-    print()
+    rows = [[name, *tally([result for result in results if choose(result.cell)])] for name, choose in keys]
+    show([title, "cells", "within", "unclear", "beyond", "no run"], rows)
 
 
 def by(part, values):
@@ -249,30 +244,28 @@ def summary(results, total):
     if virtual:
         print(f"The same cells with the kernel in virtual time, {len(virtual)} of them run: {told(virtual)}.\n")
     print(f"Cells without a void run among those that count: {len(trusted)}, of them {told(trusted)}.\n")
-    print(heading(["figure", "agrees", "unclear", "differs"]))
+    words, rows = ("agrees", "unclear", "differs"), []
     for metric, name in METRICS.items():
         said = [result.figures[metric]["verdict"] for result in there if metric in result.figures]
-        print(line([name, *(said.count(word) for word in ("agrees", "unclear", "differs"))]))
-    print()
+        rows.append([name, *(said.count(word) for word in words)])
+    show(["figure", *words], rows)
     missing = [result.cell.name.removeprefix("grid-") for result in results if not result.there]
     if missing:
         print(f"Not run: {', '.join(missing)}.\n")
 
 
 def table(results, columns, metrics, extra=None):
-    print(heading([*columns, *(["printed"] if extra else []), *(NAMES[metric] for metric in metrics), "runs", "verdict"]))
+    heads = [*columns, *(["printed"] if extra else []), *(NAMES[metric] for metric in metrics), "runs", "verdict"]
+    rows = []
     for result in results:
         parts = [result.cell.parts[part] for part in columns.values()]
         printed = [extra(result.cell)] if extra else []
-        print(line([*parts, *printed, *(result.figure(metric) for metric in metrics), result.trust(), result.verdict()]))
-    print()
+        rows.append([*parts, *printed, *(result.figure(metric) for metric in metrics), result.trust(), result.verdict()])
+    show(heads, rows)
 
 
 def printed(cell):
     """The printed value of this point."""
-    sys.path.insert(0, str(HERE.parent / "fidelity"))
-    from printed import PRINTED
-
     queue = f"cp-aqm {cell.parts['c_max']}" if cell.sweep == "cp-8" else "tail-drop"
     one_way_ms = int(cell.parts["delay"].removesuffix("ms"))
     return PRINTED.get((queue, cell.parts["cc"], int(cell.parts["flows"]), 2 * one_way_ms), "")
