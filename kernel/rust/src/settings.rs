@@ -1,6 +1,5 @@
 //! Settings as words: read, merged with earlier ones, and made into a queue.
 
-use crate::entry::GqkDevice;
 use crate::packet::Waiting;
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -45,6 +44,18 @@ pub(crate) const HOST: [Param; 7] = [
 /// The setting of every queue that has this name.
 pub(crate) fn host(name: &str) -> Option<&'static Param> {
     HOST.iter().find(|param| param.name == name)
+}
+
+/// The facts of the device that are known when a queue is made.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct GqkDevice {
+    /// Largest packet without framing, in bytes.
+    pub mtu: u32,
+    /// Framing bytes of a packet, unless the settings say otherwise.
+    pub overhead: u32,
+    /// Seed of the random numbers, unless the settings say otherwise.
+    pub seed: u64,
 }
 
 /// The settings that were given, in the order in which they were.
