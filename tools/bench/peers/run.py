@@ -45,17 +45,8 @@ class Case:
     duration: float
 
     def peer_arguments(self, seed, warmup, duration):
-        return {
-            "rate": self.rate,
-            "delay": self.delay,
-            "limit": self.limit,
-            "queue": self.queue,
-            "cc": self.cc,
-            "flows": self.flows,
-            "warmup": warmup,
-            "duration": duration,
-            "seed": seed,
-        }
+        own = {key: getattr(self, key) for key in ("rate", "delay", "limit", "queue", "cc", "flows")}
+        return own | {"warmup": warmup, "duration": duration, "seed": seed}
 
 
 def read_case(name):
@@ -88,18 +79,13 @@ def read_case(name):
     )
 
 
-def simulate(program, case, seed, warmup, duration):
-    """goodqueue's figures at the bottleneck and its CPU seconds."""
-    settings = {"warmup": f"{warmup} s", "duration": f"{duration} s"}
-    (point,), cpu_s = program.points(case.file, seed, settings)
-    return point, cpu_s
-
-
 def run_goodqueue(program, case, seed, warmup, duration):
-    sample = Sample.of_point(*simulate(program, case, seed, warmup, duration))
+    def sample(warmup, duration):
+        (point,), cpu_s = program.points(case.file, seed, {"warmup": f"{warmup} s", "duration": f"{duration} s"})
+        return Sample.of_point(point, cpu_s)
+
     # Departures are counted after the warm-up; the same run without a warm-up counts all of them.
-    everything = Sample.of_point(*simulate(program, case, seed, 0, warmup + duration))
-    return replace(sample, packets=everything.packets)
+    return replace(sample(warmup, duration), packets=sample(0, warmup + duration).packets)
 
 
 def measure(case, programs, options):
