@@ -55,19 +55,8 @@ setup_python() {
         echo "setup: Python 3.11 or later is missing, so the Python package will be skipped" >&2
         return 0
     fi
-    # The copy of the list is written when everything in it is there.
-    cmp -s crates/python/requirements.txt .venv/.goodqueue-requirements && return 0
-    if ! python3 -c 'import ensurepip' 2>/dev/null && ! system_package python3-venv; then
-        echo "setup: Python cannot make a venv, so the Python package will be skipped (Debian's package: python3-venv)" >&2
-        return 0
-    fi
-    echo "setup: making .venv and installing the Python package's tools"
-    if python3 -m venv .venv && .venv/bin/python -m pip install --quiet --disable-pip-version-check -r crates/python/requirements.txt; then
-        cp crates/python/requirements.txt .venv/.goodqueue-requirements
-    else
-        rm -f .venv/.goodqueue-requirements
+    venv .venv crates/python/requirements.txt "the Python package is" ||
         echo "setup: the Python package's tools cannot be installed, so its tests will be skipped" >&2
-    fi
 }
 
 node_packages() {
@@ -167,6 +156,7 @@ venv() { # FOLDER LIST WHAT: a venv with the packages of a list
     need python3 python3
     # The copy of the list is written when everything in it is there.
     cmp -s "$2" "$1/.goodqueue-requirements" && return 0
+    rm -f "$1/.goodqueue-requirements"
     python3 -c 'import ensurepip' 2>/dev/null || system_package python3-venv || true
     echo "setup: installing what $3 built with"
     python3 -m venv "$1" && "$1/bin/python" -m pip install --quiet --disable-pip-version-check -r "$2" && cp "$2" "$1/.goodqueue-requirements"

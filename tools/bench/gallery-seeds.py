@@ -6,6 +6,8 @@ import json
 import sys
 from pathlib import Path
 
+from tables import table
+
 ROOT = Path(__file__).resolve().parents[2]
 TARGET = ROOT / "gallery/SEEDS.md"
 STUDIES = ("cp-aqm", "steering", "codel", "survey", "nfq-codel")
@@ -45,22 +47,18 @@ Made by `tools/bench/gallery-seeds.py` from {first["mode"]} runs of goodqueue {f
 
 Cells are rows that hold / fail / are only reported or could not be compared, of all five studies together.
 
-| seed | {" | ".join(GRADES)} |
-|---|{"---|" * len(GRADES)}
 """
-    for seed, results in zip(seeds, runs, strict=True):
-        text += f"| {seed} | {' | '.join(verdicts(results, grade) for grade in GRADES)} |\n"
-    flips = ""
+    text += table(["seed", *GRADES], [[seed, *(verdicts(results, grade) for grade in GRADES)] for seed, results in zip(seeds, runs, strict=True)])
+    flips = []
     for study in zip(*(results for results in runs), strict=True):
         for rows in zip(*(result["rows"] for result in study), strict=True):
             if len({row["verdict"] for row in rows}) > 1:
                 cells = [f"{row['text']['measured']}: {row['verdict']}" for row in rows]
-                one = rows[0]
-                flips += f"| {one['id']} | {one['grade']} | {one['metric']} | {one['text']['expected']} | {' | '.join(cells)} |\n"
+                flips.append([*(rows[0][key] for key in ("id", "grade", "metric")), rows[0]["text"]["expected"], *cells])
     if not flips:
-        return text + "\nNo verdict differs.\n"
-    heads = " | ".join(f"seed {seed}" for seed in seeds)
-    return f"{text}\nRows whose verdict differs:\n\n| row | grade | measure | expected | {heads} |\n|---|---|---|---|{'---|' * len(seeds)}\n{flips}"
+        return text + "\n\nNo verdict differs.\n"
+    shown = table(["row", "grade", "measure", "expected", *(f"seed {seed}" for seed in seeds)], flips)
+    return f"{text}\n\nRows whose verdict differs:\n\n{shown}\n"
 
 
 if __name__ == "__main__":

@@ -14,61 +14,43 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
+
+from tables import table
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/recommendations.md"
 KEPT = ROOT / "out/recommendations"
 
-# Name, what it is, options of the line, why the check is of another line, and the options of that
-# line.
+@dataclass(frozen=True)
+class Line:
+    """A line; where its check is of another, that one's options and the reason."""
+
+    name: str
+    title: str
+    options: str
+    reason: str = ""
+    instead: str = ""
+
+
 LINES = [
-    ("dsl", "DSL 16/1", "--down 16mbit --up 1mbit --rtt 30ms --buffer 300ms --flows 1..4", None, None),
-    ("vdsl", "VDSL 50/10", "--down 50mbit --up 10mbit --rtt 20ms..60ms --buffer 200ms --flows 4", None, None),
-    (
-        "cable",
-        "cable 500/50",
-        "--down 500mbit --up 50mbit --rtt 20ms --buffer 150ms --flows 2..8 --cc cubic",
-        None,
-        None,
-    ),
-    (
-        "lte",
-        "LTE 40/10, ±40 %",
-        "--down 40mbit --up 10mbit --varies 40% --rtt 50ms --buffer 500ms --flows 2",
-        None,
-        None,
-    ),
-    (
-        "leo",
-        "LEO satellites 150/15, ±30 %",
-        "--down 150mbit --up 15mbit --varies 30% --rtt 40ms --buffer 200ms --flows 4",
-        None,
-        None,
-    ),
-    (
-        "geo",
-        "GEO satellite 50/3",
-        "--down 50mbit --up 3mbit --rtt 600ms --buffer 500ms --flows 1..4 --cc cubic",
-        None,
-        None,
-    ),
-    ("slow", "64 kbit/s uplink", "--down 1mbit --up 64kbit --rtt 100ms --buffer 1s --flows 1..2", None, None),
-    (
+    Line("dsl", "DSL 16/1", "--down 16mbit --up 1mbit --rtt 30ms --buffer 300ms --flows 1..4"),
+    Line("vdsl", "VDSL 50/10", "--down 50mbit --up 10mbit --rtt 20ms..60ms --buffer 200ms --flows 4"),
+    Line("cable", "cable 500/50", "--down 500mbit --up 50mbit --rtt 20ms --buffer 150ms --flows 2..8 --cc cubic"),
+    Line("lte", "LTE 40/10, ±40 %", "--down 40mbit --up 10mbit --varies 40% --rtt 50ms --buffer 500ms --flows 2"),
+    Line("leo", "LEO satellites 150/15, ±30 %", "--down 150mbit --up 15mbit --varies 30% --rtt 40ms --buffer 200ms --flows 4"),
+    Line("geo", "GEO satellite 50/3", "--down 50mbit --up 3mbit --rtt 600ms --buffer 500ms --flows 1..4 --cc cubic"),
+    Line("slow", "64 kbit/s uplink", "--down 1mbit --up 64kbit --rtt 100ms --buffer 1s --flows 1..2"),
+    Line(
         "fibre",
         "fiber 1 Gbit/s",
         "--down 1gbit --up 1gbit --rtt 10ms..40ms --buffer 50ms --flows 8 --cc cubic",
         "at a tenth of the rate: at 1 Gbit/s guest kernels would take about a minute per run",
         "--down 100mbit --up 100mbit --rtt 10ms..40ms --buffer 50ms --flows 8 --cc cubic",
     ),
-    (
-        "wifi",
-        "Wi-Fi bridge 200 Mbit/s, ±50 %",
-        "--down 200mbit --up 200mbit --varies 50% --rtt 20ms --buffer 200ms --flows 4 --cc cubic",
-        None,
-        None,
-    ),
-    (
+    Line("wifi", "Wi-Fi bridge 200 Mbit/s, ±50 %", "--down 200mbit --up 200mbit --varies 50% --rtt 20ms --buffer 200ms --flows 4 --cc cubic"),
+    Line(
         "isp",
         "ISP access 10 Gbit/s",
         "--down 10gbit --up 10gbit --rtt 30ms --buffer 50ms --flows 32 --cc cubic --mix isp-access --hardware libreqos",
@@ -143,104 +125,108 @@ def said(about):
     return f"{about['activity']} {about['words']}"
 
 
-def row(*cells):
-    return "| " + " | ".join(cells) + " |"
-
-
-def page(answers, checks):
-    out = [HEAD, "## The answers", "", "`gq recommend` with these options; the mix is `home` where none is named."]
-    out += ["Time is wall time on two cores. The machine had other work at times, so it is an upper bound.", ""]
-    out += [row("line", "options", "choice", "as good", "undetermined", "runs", "time"), "|---" * 7 + "|"]
-    for name, title, options, *_ in LINES:
-        answer = answers.get(name)
+def answered(answers):
+    """The table of answers."""
+    heads = ["line", "options", "choice", "as good", "undetermined", "runs", "time"]
+    rows = []
+    for line in LINES:
+        answer, asked = answers.get(line.name), f"`{line.options}`"
         if answer is None:
-            out.append(row(title, f"`{options}`", "not run", NONE, NONE, NONE, NONE))
+            rows.append([line.title, asked, "not run", NONE, NONE, NONE, NONE])
             continue
         others = [", ".join(one["label"] for one in answer[key]) or NONE for key in ("alternatives", "undetermined")]
-        out.append(
-            row(
-                title,
-                f"`{options}`",
-                answer["choice"]["label"],
-                *others,
-                str(answer["runs"]),
-                f"{number(answer['took_s'])} s",
-            )
-        )
-    out += [
-        "",
-        "What people get under the choice, and with nothing set up. Means over the corners with 95 % intervals.",
-        "",
-    ]
-    out += [row("line", "figure", "under the choice", "with nothing set up"), "|---" * 4 + "|"]
-    for name, title, *_ in LINES:
-        answer = answers.get(name)
+        rows.append([line.title, asked, answer["choice"]["label"], *others, answer["runs"], f"{number(answer['took_s'])} s"])
+    return table(heads, rows)
+
+
+def experienced(answers):
+    """The table of what people get under the choice, and with nothing set up."""
+    rows = []
+    for line in LINES:
+        answer = answers.get(line.name)
         if answer is None:
             continue
         setups = (answer["choice"], answer["without"])
         for place, about in enumerate(one for one in answer["deciding"] if one["activity"] != "bulk"):
             both = [setup["experience"].get(about["activity"], {}).get(about["metric"]) for setup in setups]
-            cells = [figure(about, of) if of else NONE for of in both]
-            out.append(row("" if place else title, said(about), *cells))
+            rows.append(["" if place else line.title, said(about), *(figure(about, of) if of else NONE for of in both)])
         for place, direction in enumerate(("down", "up")):
             cells = [figure({"quantity": "ratio"}, setup["utilization"][place]) for setup in setups]
-            out.append(row("", f"utilization {direction}", *cells))
-    out += ["", "## Checked with kernel senders", ""]
-    out += [
-        "Kernel senders have no sessions (pages, video), so these are recommendations for the mix `call-and-ping` on the same lines:",
-        "`gq recommend OPTIONS --mix call-and-ping --hardware openwrt --check linux`. The choice, its queues at the other shaped rates,",
-        "the best of every other kind of queue, and the bare line run with TCP of guest kernels at the same corners with the same seeds.",
-        "*interval*: the figure lies in the interval of the answer. *margin*: outside, but the difference is too small to count for",
-        "anybody (recommend.md has the margins). **differs**: by more than that. A line whose check was not made, or did not end, is",
-        "called not checked. Intervals are over corners and seeds together, so they are wide where corners differ much. In the last",
-        "column, a candidate in bold is significantly better in a figure that decides and seems worse in no earlier one; one that is not",
-        "bold has more of a later figure, but seems worse in an earlier one by more than the margin, which the runs do not settle.",
-        "",
-        row("line", "choice", "figure", "simulated", "kernel senders", "agreement", "better with kernel senders"),
-        "|---" * 7 + "|",
-    ]
-    for name, title, _, reason, _ in LINES:
-        answer = checks.get(name)
+            rows.append(["", f"utilization {direction}", *cells])
+    return table(["line", "figure", "under the choice", "with nothing set up"], rows)
+
+
+def better(check, abouts):
+    """What is better than the choice with kernel senders, in words."""
+    beaten = []
+    for one in check["better"]:
+        about = abouts[one["activity"], one["metric"]]
+        gain = f"{said(about)} {figure(about, one['other'])} instead of {figure(about, one['choice'])}"
+        if but := one["but"]:
+            doubt = abouts[but["activity"], but["metric"]]
+            beaten.append(f"{one['label']}: {gain}, but {said(doubt)} seems worse by {figure(doubt, but['behind'])}")
+        else:
+            beaten.append(f"**{one['label']}**: {gain}")
+    text = "; ".join(beaten) or f"none of {len(check['candidates']) - 1}"
+    return text if check["satisfies_policy"] else f"{text}; **the choice does not satisfy the policy**"
+
+
+def checked(checks):
+    """The table of checks."""
+    rows = []
+    for line in LINES:
+        answer = checks.get(line.name)
         if answer is None:
-            out.append(row(title, NONE, NONE, NONE, NONE, "not checked", NONE))
+            rows.append([line.title, NONE, NONE, NONE, NONE, "not checked", NONE])
             continue
-        title = f"{title} ({reason})" if reason else title
+        title = f"{line.title} ({line.reason})" if line.reason else line.title
         check = answer["check"]
         abouts = {(one["activity"], one["metric"]): one for one in answer["deciding"]}
-        beaten = []
-        for one in check["better"]:
-            about = abouts[one["activity"], one["metric"]]
-            other, own = figure(about, one["other"]), figure(about, one["choice"])
-            if but := one["but"]:
-                doubt = abouts[but["activity"], but["metric"]]
-                tail = f", but {said(doubt)} seems worse by {figure(doubt, but['behind'])}"
-                beaten.append(f"{one['label']}: {said(about)} {other} instead of {own}{tail}")
-            else:
-                beaten.append(f"**{one['label']}**: {said(about)} {other} instead of {own}")
-        better = "; ".join(beaten) or f"none of {len(check['candidates']) - 1}"
-        if not check["satisfies_policy"]:
-            better += "; **the choice does not satisfy the policy**"
         for place, held in enumerate(check["figures"]):
             about = abouts[held["activity"], held["metric"]]
             agreement = f"**{held['agreement']}**" if held["agreement"] == "differs" else held["agreement"]
             cells = [said(about), *(figure(about, held[of]) for of in ("simulated", "checked")), agreement]
-            named = ["", "", *cells, ""] if place else [title, answer["choice"]["label"], *cells, better]
-            out.append(row(*named))
-    return "\n".join(out) + "\n"
+            rows.append(["", "", *cells, ""] if place else [title, answer["choice"]["label"], *cells, better(check, abouts)])
+    return table(["line", "choice", "figure", "simulated", "kernel senders", "agreement", "better with kernel senders"], rows)
+
+
+def page(answers, checks):
+    return f"""{HEAD}
+## The answers
+
+`gq recommend` with these options; the mix is `home` where none is named.
+Time is wall time on two cores. The machine had other work at times, so it is an upper bound.
+
+{answered(answers)}
+
+What people get under the choice, and with nothing set up. Means over the corners with 95 % intervals.
+
+{experienced(answers)}
+
+## Checked with kernel senders
+
+Kernel senders have no sessions (pages, video), so these are recommendations for the mix `call-and-ping` on the same lines:
+`gq recommend OPTIONS --mix call-and-ping --hardware openwrt --check linux`. The choice, its queues at the other shaped rates,
+the best of every other kind of queue, and the bare line run with TCP of guest kernels at the same corners with the same seeds.
+*interval*: the figure lies in the interval of the answer. *margin*: outside, but the difference is too small to count for
+anybody (recommend.md has the margins). **differs**: by more than that. A line whose check was not made, or did not end, is
+called not checked. Intervals are over corners and seeds together, so they are wide where corners differ much. In the last
+column, a candidate in bold is significantly better in a figure that decides and seems worse in no earlier one; one that is not
+bold has more of a later figure, but seems worse in an earlier one by more than the margin, which the runs do not settle.
+
+{checked(checks)}
+"""
 
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument(
-        "gq", nargs="?", default=str(Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/gq")
-    )
-    arguments.add_argument(
-        "--only", metavar="NAME,...", help="these lines alone; the page has what is kept of the others"
-    )
+    built = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/gq"
+    arguments.add_argument("gq", nargs="?", default=str(built))
+    arguments.add_argument("--only", metavar="NAME,...", help="these lines alone; the page has what is kept of the others")
     arguments.add_argument("--again", action="store_true", help="makes all answers anew")
     arguments.add_argument("--minutes", type=float, default=120, metavar="N", help="most time for one command")
     chosen = arguments.parse_args()
-    names = [name for name, *_ in LINES]
+    names = [line.name for line in LINES]
     wanted = chosen.only.split(",") if chosen.only else names
     if unknown := [name for name in wanted if name not in names]:
         arguments.error(f"--only: `{unknown[0]}` is not known: allowed {', '.join(names)}")
@@ -249,18 +235,18 @@ def main():
             if kept.stem.removesuffix(".check") in wanted:
                 kept.unlink()
     answers, checks, absent = {}, {}, []
-    for name, _, options, _, instead in LINES:
-        check = f"{instead or options} --mix call-and-ping --hardware openwrt --check linux"
-        asked = {name: (answers, options), f"{name}.check": (checks, check)}
+    for line in LINES:
+        check = f"{line.instead or line.options} --mix call-and-ping --hardware openwrt --check linux"
+        asked = {line.name: (answers, line.options), f"{line.name}.check": (checks, check)}
         for file, (found, words) in asked.items():
             kept = KEPT / f"{file}.json"
-            if name in wanted:
+            if line.name in wanted:
                 answer = run(chosen.gq, file, words, chosen.minutes)
             else:
                 answer = json.loads(kept.read_text()) if kept.exists() else None
                 absent += [file] if answer is None else []
             if answer is not None:
-                found[name] = answer
+                found[line.name] = answer
     if absent:
         print(f"{PAGE} is left as it is: no answers are kept of {', '.join(absent)}", file=sys.stderr)
         return

@@ -6,7 +6,7 @@
 try_gq='
 gq --version
 gq list aqm | wc -l
-cd /tmp
+cd "$(mktemp -d)"
 gq compare --rate 5mbit --rtt 20ms --warmup 1s --duration 2s --replications 2 --aqm tail-drop,codel,fq-codel
 test -s results/compare/report.html
 gq-checks conformance >/dev/null
@@ -139,8 +139,8 @@ smoke_crates() { # FOLDER
         patches+=(--config "patch.crates-io.${crate%-"$version"}.path=\"$place/$crate\"")
     done
     (cd "$place" && cargo install --quiet --debug --path "$place/goodqueue-cli-$version" --root "$place/root" "${patches[@]}")
-    tried "cargo install goodqueue-cli from the packages" env PATH="$place/root/bin:$PATH" bash -euc "$try_gq"
-    rm -r "$place" /tmp/results
+    tried "cargo install goodqueue-cli from the packages" env PATH="$place/root/bin:$PATH" TMPDIR="$place" bash -euc "$try_gq"
+    rm -r "$place"
 }
 
 smoke_container() { # IMAGE

@@ -14,56 +14,27 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1] / "goodqueue"
 
-HEAD = '''"""Groups of flows: one class for each kind of traffic, with the keys of scenario files.
-
-Made by crates/python/generate/classes.py from the descriptions that `gq list traffic` prints; do not edit.
-"""
-
-from __future__ import annotations
-
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar
-
-from goodqueue._part import Part
-from goodqueue._toml import Value
-
-'''
-
-
-LINK = '''"""A link: one class with the keys of scenario files.
-
-Made by crates/python/generate/classes.py from the descriptions that `gq list link` prints; do not edit.
-"""
-
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-from goodqueue._part import Part
-from goodqueue._toml import Value
-
+NEEDS_QUEUE = """
 if TYPE_CHECKING:
     from goodqueue.scenario import Queue
+"""
 
-__all__ = ["Link"]
 
-'''
+def head(about: str, what: str, exported: list[str], *, before: str = "", behind: str = "", last: str = "") -> str:
+    """The beginning of a module: imports stand before and behind that of dataclasses, and last."""
+    return f'''"""{about}
 
-ACCESS = '''"""The links of the hosts: one class with the keys of scenario files.
-
-Made by crates/python/generate/classes.py from the descriptions that `gq list access` prints; do not edit.
+Made by crates/python/generate/classes.py from the descriptions that `gq list {what}` prints; do not edit.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+{before}from dataclasses import dataclass
+{behind}
 from goodqueue._part import Part
 from goodqueue._toml import Value
-
-__all__ = ["Access"]
+{last}
+__all__ = [{", ".join(f'"{name}"' for name in exported)}]
 
 '''
 
@@ -103,15 +74,26 @@ def one_class(name: str, base: str, kind: str | None, summary: str, parameters: 
     doc = f'    """{summary[0].upper()}{summary[1:]}.\n\n    Parameters\n    ----------\n'
     doc += "".join(parameter(each) for each in parameters) + '    """\n\n'
     constant = "" if kind is None else f'    kind: ClassVar[str] = "{kind}"\n\n'
-    text = f"\n@dataclass(frozen=True, kw_only=True, repr=False)\nclass {name}({base}):\n{doc}{constant}"
-    return text + fields(parameters) + "\n    __hash__ = Part.__hash__\n"
+    text = f"\n@dataclass(frozen=True, kw_only=True, repr=False, eq=False)\nclass {name}({base}):\n{doc}{constant}"
+    return text + fields(parameters)
 
 
-def render(items: list[dict]) -> str:
-    kinds = items
-    common = [each for each in kinds[0]["parameters"] if all(each in item["parameters"] for item in kinds)]
+def shared(items: list[dict]) -> list[dict[str, str]]:
+    """The parameters that all of these kinds have."""
+    return [each for each in items[0]["parameters"] if all(each in item["parameters"] for item in items)]
+
+
+def is_over_tcp(item: dict) -> bool:
+    return any(each["name"] == "cc" for each in item["parameters"])
+
+
+def render(kinds: list[dict]) -> str:
+    common = shared(kinds)
+    tcp = [each for each in shared([item for item in kinds if is_over_tcp(item)]) if each not in common]
     names = [class_name(item["name"]) for item in kinds]
-    text = HEAD + "__all__ = [" + ", ".join(f'"{name}"' for name in ["KINDS", *sorted([*names, "Traffic"])]) + "]\n\n"
+    about = "Groups of flows: one class for each kind of traffic, with the keys of scenario files."
+    before, behind = "from collections.abc import Mapping\n", "from typing import ClassVar\n"
+    text = head(about, "traffic", ["KINDS", *sorted([*names, "TcpTraffic", "Traffic"])], before=before, behind=behind)
     text += one_class("Traffic", "Part", "", "A group of flows; use one of the classes below", common)
     text += '''
     def to_dict(self) -> dict[str, Value]:
@@ -127,17 +109,23 @@ def render(items: list[dict]) -> str:
         return kind.from_dict({name: value for name, value in table.items() if name != "kind"})
 
 '''
+    summary = "A group of flows over TCP; use one of the classes below"
+    text += one_class("TcpTraffic", "Traffic", None, summary, tcp) + "\n"
     for name, item in zip(names, kinds, strict=True):
-        own = [each for each in item["parameters"] if each not in common]
-        text += one_class(name, "Traffic", item["name"], item["summary"], own) + "\n"
+        base, inherited = ("TcpTraffic", common + tcp) if is_over_tcp(item) else ("Traffic", common)
+        own = [each for each in item["parameters"] if each not in inherited]
+        text += one_class(name, base, item["name"], item["summary"], own) + "\n"
     text += "\nKINDS: Mapping[str, type[Traffic]] = {\n"
     text += "".join(f'    "{item["name"]}": {name},\n' for name, item in zip(names, kinds, strict=True)) + "}\n"
     return text + '"""Each kind\'s class."""\n'
 
 
-def table(head: str, item: dict) -> str:
+def table(about: str, item: dict, **imports: str) -> str:
     """The module of a table that has one kind."""
-    return head + one_class(class_name(item["name"]), "Part", None, item["summary"], item["parameters"])
+    name = class_name(item["name"])
+    about = f"{about}: one class with the keys of scenario files."
+    text = head(about, item["name"], [name], **imports)
+    return text + one_class(name, "Part", None, item["summary"], item["parameters"])
 
 
 def scenario_lacks(item: dict) -> list[str]:
@@ -154,8 +142,8 @@ def main() -> int:
 
     made = {
         "traffic.py": render(listed("traffic")),
-        "link.py": table(LINK, listed("link")[0]),
-        "access.py": table(ACCESS, listed("access")[0]),
+        "link.py": table("A link", listed("link")[0], behind="from typing import TYPE_CHECKING\n", last=NEEDS_QUEUE),
+        "access.py": table("The links of the hosts", listed("access")[0]),
     }
     lacking = scenario_lacks(listed("scenario")[0])
     if lacking:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 from goodqueue._toml import Value
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Part:
     """A table of a scenario file.
 
@@ -47,6 +47,9 @@ class Part:
         given = ((each.name, getattr(self, each.name)) for each in fields(self))
         shown = ", ".join(f"{name}={value!r}" for name, value in given if value is not None and value != {})
         return f"{type(self).__name__}({shown})"
+
+    def __eq__(self, other: object) -> bool:
+        return vars(self) == vars(other) if type(other) is type(self) else NotImplemented
 
     def __hash__(self) -> int:
         return hash(repr(self))

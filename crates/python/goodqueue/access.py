@@ -13,7 +13,7 @@ from goodqueue._toml import Value
 __all__ = ["Access"]
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Access(Part):
     """The links of the hosts; each flow has its own, and they never drop.
 
@@ -36,5 +36,3 @@ class Access(Part):
     delay: Value | None = None
     jitter: Value | None = None
     ends: Value | None = None
-
-    __hash__ = Part.__hash__

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Link"]
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Link(Part):
     """A link between two nodes; alone it is the bottleneck of a dumbbell.
 
@@ -93,5 +93,3 @@ class Link(Part):
     one_way: Value | None = None
     flow_control: Value | None = None
     flow_control_up: Value | None = None
-
-    __hash__ = Part.__hash__

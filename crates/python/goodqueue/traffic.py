@@ -12,10 +12,10 @@ from typing import ClassVar
 from goodqueue._part import Part
 from goodqueue._toml import Value
 
-__all__ = ["KINDS", "Bulk", "BulkWithPauses", "Cbr", "Echo", "FlowList", "Gaming", "OnOff", "Page", "Poisson", "Short", "Traffic", "Train", "Video", "VideoFrames", "Voip", "Web"]
+__all__ = ["KINDS", "Bulk", "BulkWithPauses", "Cbr", "Echo", "FlowList", "Gaming", "OnOff", "Page", "Poisson", "Short", "TcpTraffic", "Traffic", "Train", "Video", "VideoFrames", "Voip", "Web"]
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Traffic(Part):
     """A group of flows; use one of the classes below.
 
@@ -69,8 +69,6 @@ class Traffic(Part):
     weight: Value | None = None
     host: Value | None = None
 
-    __hash__ = Part.__hash__
-
     def to_dict(self) -> dict[str, Value]:
         """Keys and values as in a scenario file, ``kind`` first."""
         return {"kind": self.kind, **super().to_dict()}
@@ -84,14 +82,12 @@ class Traffic(Part):
         return kind.from_dict({name: value for name, value in table.items() if name != "kind"})
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class Bulk(Traffic):
-    """TCP connections that send without end, or `size` bytes each.
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class TcpTraffic(Traffic):
+    """A group of flows over TCP; use one of the classes below.
 
     Parameters
     ----------
-    size
-        Bytes that each flow has to send; for instance ``"1 MB"``. Default: no end.
     cc
         Congestion control, see gq list cc; for instance ``"reno"``. Default: cubic.
     ecn
@@ -127,9 +123,6 @@ class Bulk(Traffic):
         Longest delay of an acknowledgement; for instance ``"200 ms"``. Default: 40 ms.
     """
 
-    kind: ClassVar[str] = "bulk"
-
-    size: Value | None = None
     cc: Value | None = None
     ecn: Value | None = None
     mss: Value | None = None
@@ -145,11 +138,24 @@ class Bulk(Traffic):
     ack: Value | None = None
     max_ack_delay: Value | None = None
 
-    __hash__ = Part.__hash__
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Bulk(TcpTraffic):
+    """TCP connections that send without end, or `size` bytes each.
+
+    Parameters
+    ----------
+    size
+        Bytes that each flow has to send; for instance ``"1 MB"``. Default: no end.
+    """
+
+    kind: ClassVar[str] = "bulk"
+
+    size: Value | None = None
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class BulkWithPauses(Traffic):
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class BulkWithPauses(TcpTraffic):
     """A transfer over TCP, a pause, and again.
 
     Parameters
@@ -161,39 +167,6 @@ class BulkWithPauses(Traffic):
         Default: uniform 5 s .. 15 s.
     keep_connection
         One connection for all transfers instead of a new one each; for instance ``true``. Default: false.
-    cc
-        Congestion control, see gq list cc; for instance ``"reno"``. Default: cubic.
-    ecn
-        True, false, or the feedback: "classic", "mirror", "accurate", "l4s"; for instance ``true``. Default: the
-        control's habit.
-    mss
-        Largest payload of a segment; for instance ``"1000 B"``. Default: fills the link's mtu.
-    timestamps
-        The timestamps option, 12 bytes per segment; for instance ``false``. Default: true.
-    header
-        IP and TCP headers of a segment; instead of timestamps; for instance ``"60 B"``. Default: 52 B, 40 B without
-        timestamps.
-    sack
-        Selective acknowledgements: compressed (as Linux since 4.18), plain (each gap is reported at once), or false
-        (NewReno); for instance ``"plain"``. Default: compressed.
-    loss_detection
-        How losses are detected: by time (rack) or by counting (rfc6675); for instance ``"rfc6675"``. Default: rack.
-    slow_start_exit
-        How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: native.
-    gso
-        Segmentation offload as in Linux; false sends segments one by one; for instance ``false``. Default: the
-        control's habit.
-    initial_window
-        Initial window in segments; for instance ``3``. Default: 10.
-    rto_min
-        Smallest retransmission timeout; for instance ``"1 s"``. Default: 200 ms.
-    max_window
-        Constant window that the receiver offers; for instance ``"64 kB"``. Default: grows as in Linux.
-    ack
-        When to acknowledge: delayed, every-packet, or { every = N } segments; for instance ``{ every = 20 }``.
-        Default: delayed.
-    max_ack_delay
-        Longest delay of an acknowledgement; for instance ``"200 ms"``. Default: 40 ms.
     """
 
     kind: ClassVar[str] = "bulk-with-pauses"
@@ -201,26 +174,10 @@ class BulkWithPauses(Traffic):
     size: Value | None = None
     pause: Value | None = None
     keep_connection: Value | None = None
-    cc: Value | None = None
-    ecn: Value | None = None
-    mss: Value | None = None
-    timestamps: Value | None = None
-    header: Value | None = None
-    sack: Value | None = None
-    loss_detection: Value | None = None
-    slow_start_exit: Value | None = None
-    gso: Value | None = None
-    initial_window: Value | None = None
-    rto_min: Value | None = None
-    max_window: Value | None = None
-    ack: Value | None = None
-    max_ack_delay: Value | None = None
-
-    __hash__ = Part.__hash__
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class Short(Traffic):
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Short(TcpTraffic):
     """Transfers over TCP that begin at their own times, each on a new connection.
 
     Parameters
@@ -231,39 +188,6 @@ class Short(Traffic):
         Mean time from the beginning of one transfer to the next; for instance ``"2 s"``. Required.
     arrivals
         How these times are distributed: periodic, poisson; for instance ``"poisson"``. Default: periodic.
-    cc
-        Congestion control, see gq list cc; for instance ``"reno"``. Default: cubic.
-    ecn
-        True, false, or the feedback: "classic", "mirror", "accurate", "l4s"; for instance ``true``. Default: the
-        control's habit.
-    mss
-        Largest payload of a segment; for instance ``"1000 B"``. Default: fills the link's mtu.
-    timestamps
-        The timestamps option, 12 bytes per segment; for instance ``false``. Default: true.
-    header
-        IP and TCP headers of a segment; instead of timestamps; for instance ``"60 B"``. Default: 52 B, 40 B without
-        timestamps.
-    sack
-        Selective acknowledgements: compressed (as Linux since 4.18), plain (each gap is reported at once), or false
-        (NewReno); for instance ``"plain"``. Default: compressed.
-    loss_detection
-        How losses are detected: by time (rack) or by counting (rfc6675); for instance ``"rfc6675"``. Default: rack.
-    slow_start_exit
-        How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: native.
-    gso
-        Segmentation offload as in Linux; false sends segments one by one; for instance ``false``. Default: the
-        control's habit.
-    initial_window
-        Initial window in segments; for instance ``3``. Default: 10.
-    rto_min
-        Smallest retransmission timeout; for instance ``"1 s"``. Default: 200 ms.
-    max_window
-        Constant window that the receiver offers; for instance ``"64 kB"``. Default: grows as in Linux.
-    ack
-        When to acknowledge: delayed, every-packet, or { every = N } segments; for instance ``{ every = 20 }``.
-        Default: delayed.
-    max_ack_delay
-        Longest delay of an acknowledgement; for instance ``"200 ms"``. Default: 40 ms.
     """
 
     kind: ClassVar[str] = "short"
@@ -271,90 +195,25 @@ class Short(Traffic):
     size: Value
     interval: Value
     arrivals: Value | None = None
-    cc: Value | None = None
-    ecn: Value | None = None
-    mss: Value | None = None
-    timestamps: Value | None = None
-    header: Value | None = None
-    sack: Value | None = None
-    loss_detection: Value | None = None
-    slow_start_exit: Value | None = None
-    gso: Value | None = None
-    initial_window: Value | None = None
-    rto_min: Value | None = None
-    max_window: Value | None = None
-    ack: Value | None = None
-    max_ack_delay: Value | None = None
-
-    __hash__ = Part.__hash__
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class FlowList(Traffic):
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class FlowList(TcpTraffic):
     """Transfers over TCP listed in a file: when each begins, its bytes, and perhaps its control and path.
 
     Parameters
     ----------
     file
         File of comma-separated values, one transfer per line; for instance ``"flows.csv"``. Required.
-    cc
-        Congestion control, see gq list cc; for instance ``"reno"``. Default: cubic.
-    ecn
-        True, false, or the feedback: "classic", "mirror", "accurate", "l4s"; for instance ``true``. Default: the
-        control's habit.
-    mss
-        Largest payload of a segment; for instance ``"1000 B"``. Default: fills the link's mtu.
-    timestamps
-        The timestamps option, 12 bytes per segment; for instance ``false``. Default: true.
-    header
-        IP and TCP headers of a segment; instead of timestamps; for instance ``"60 B"``. Default: 52 B, 40 B without
-        timestamps.
-    sack
-        Selective acknowledgements: compressed (as Linux since 4.18), plain (each gap is reported at once), or false
-        (NewReno); for instance ``"plain"``. Default: compressed.
-    loss_detection
-        How losses are detected: by time (rack) or by counting (rfc6675); for instance ``"rfc6675"``. Default: rack.
-    slow_start_exit
-        How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: native.
-    gso
-        Segmentation offload as in Linux; false sends segments one by one; for instance ``false``. Default: the
-        control's habit.
-    initial_window
-        Initial window in segments; for instance ``3``. Default: 10.
-    rto_min
-        Smallest retransmission timeout; for instance ``"1 s"``. Default: 200 ms.
-    max_window
-        Constant window that the receiver offers; for instance ``"64 kB"``. Default: grows as in Linux.
-    ack
-        When to acknowledge: delayed, every-packet, or { every = N } segments; for instance ``{ every = 20 }``.
-        Default: delayed.
-    max_ack_delay
-        Longest delay of an acknowledgement; for instance ``"200 ms"``. Default: 40 ms.
     """
 
     kind: ClassVar[str] = "flow-list"
 
     file: Value
-    cc: Value | None = None
-    ecn: Value | None = None
-    mss: Value | None = None
-    timestamps: Value | None = None
-    header: Value | None = None
-    sack: Value | None = None
-    loss_detection: Value | None = None
-    slow_start_exit: Value | None = None
-    gso: Value | None = None
-    initial_window: Value | None = None
-    rto_min: Value | None = None
-    max_window: Value | None = None
-    ack: Value | None = None
-    max_ack_delay: Value | None = None
-
-    __hash__ = Part.__hash__
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class Web(Traffic):
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Web(TcpTraffic):
     """Web connections at a given rate, each with requests, thinking servers and responses (PackMime-HTTP).
 
     Parameters
@@ -367,39 +226,6 @@ class Web(Traffic):
     server_delay_scale
         Scale of the Weibull distribution (shape 0.63) of the processing time of the server; for instance ``"0 ms"``.
         Default: 3.278689 ms.
-    cc
-        Congestion control, see gq list cc; for instance ``"reno"``. Default: cubic.
-    ecn
-        True, false, or the feedback: "classic", "mirror", "accurate", "l4s"; for instance ``true``. Default: the
-        control's habit.
-    mss
-        Largest payload of a segment; for instance ``"1000 B"``. Default: fills the link's mtu.
-    timestamps
-        The timestamps option, 12 bytes per segment; for instance ``false``. Default: true.
-    header
-        IP and TCP headers of a segment; instead of timestamps; for instance ``"60 B"``. Default: 52 B, 40 B without
-        timestamps.
-    sack
-        Selective acknowledgements: compressed (as Linux since 4.18), plain (each gap is reported at once), or false
-        (NewReno); for instance ``"plain"``. Default: compressed.
-    loss_detection
-        How losses are detected: by time (rack) or by counting (rfc6675); for instance ``"rfc6675"``. Default: rack.
-    slow_start_exit
-        How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: native.
-    gso
-        Segmentation offload as in Linux; false sends segments one by one; for instance ``false``. Default: the
-        control's habit.
-    initial_window
-        Initial window in segments; for instance ``3``. Default: 10.
-    rto_min
-        Smallest retransmission timeout; for instance ``"1 s"``. Default: 200 ms.
-    max_window
-        Constant window that the receiver offers; for instance ``"64 kB"``. Default: grows as in Linux.
-    ack
-        When to acknowledge: delayed, every-packet, or { every = N } segments; for instance ``{ every = 20 }``.
-        Default: delayed.
-    max_ack_delay
-        Longest delay of an acknowledgement; for instance ``"200 ms"``. Default: 40 ms.
     """
 
     kind: ClassVar[str] = "web"
@@ -407,26 +233,10 @@ class Web(Traffic):
     rate: Value
     http: Value | None = None
     server_delay_scale: Value | None = None
-    cc: Value | None = None
-    ecn: Value | None = None
-    mss: Value | None = None
-    timestamps: Value | None = None
-    header: Value | None = None
-    sack: Value | None = None
-    loss_detection: Value | None = None
-    slow_start_exit: Value | None = None
-    gso: Value | None = None
-    initial_window: Value | None = None
-    rto_min: Value | None = None
-    max_window: Value | None = None
-    ack: Value | None = None
-    max_ack_delay: Value | None = None
-
-    __hash__ = Part.__hash__
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class Page(Traffic):
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Page(TcpTraffic):
     """Web pages one after another, each of many objects over a few parallel connections.
 
     Parameters
@@ -444,39 +254,6 @@ class Page(Traffic):
     pause
         Time from the end of a page to the next, drawn each time where a range is given; for instance ``"uniform 5 s
         .. 15 s"``. Default: 0 s.
-    cc
-        Congestion control, see gq list cc; for instance ``"reno"``. Default: cubic.
-    ecn
-        True, false, or the feedback: "classic", "mirror", "accurate", "l4s"; for instance ``true``. Default: the
-        control's habit.
-    mss
-        Largest payload of a segment; for instance ``"1000 B"``. Default: fills the link's mtu.
-    timestamps
-        The timestamps option, 12 bytes per segment; for instance ``false``. Default: true.
-    header
-        IP and TCP headers of a segment; instead of timestamps; for instance ``"60 B"``. Default: 52 B, 40 B without
-        timestamps.
-    sack
-        Selective acknowledgements: compressed (as Linux since 4.18), plain (each gap is reported at once), or false
-        (NewReno); for instance ``"plain"``. Default: compressed.
-    loss_detection
-        How losses are detected: by time (rack) or by counting (rfc6675); for instance ``"rfc6675"``. Default: rack.
-    slow_start_exit
-        How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: native.
-    gso
-        Segmentation offload as in Linux; false sends segments one by one; for instance ``false``. Default: the
-        control's habit.
-    initial_window
-        Initial window in segments; for instance ``3``. Default: 10.
-    rto_min
-        Smallest retransmission timeout; for instance ``"1 s"``. Default: 200 ms.
-    max_window
-        Constant window that the receiver offers; for instance ``"64 kB"``. Default: grows as in Linux.
-    ack
-        When to acknowledge: delayed, every-packet, or { every = N } segments; for instance ``{ every = 20 }``.
-        Default: delayed.
-    max_ack_delay
-        Longest delay of an acknowledgement; for instance ``"200 ms"``. Default: 40 ms.
     """
 
     kind: ClassVar[str] = "page"
@@ -487,26 +264,10 @@ class Page(Traffic):
     request_size: Value | None = None
     server_delay: Value | None = None
     pause: Value | None = None
-    cc: Value | None = None
-    ecn: Value | None = None
-    mss: Value | None = None
-    timestamps: Value | None = None
-    header: Value | None = None
-    sack: Value | None = None
-    loss_detection: Value | None = None
-    slow_start_exit: Value | None = None
-    gso: Value | None = None
-    initial_window: Value | None = None
-    rto_min: Value | None = None
-    max_window: Value | None = None
-    ack: Value | None = None
-    max_ack_delay: Value | None = None
-
-    __hash__ = Part.__hash__
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class Video(Traffic):
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Video(TcpTraffic):
     """Adaptive video over TCP: segments of the best bitrate that the throughput so far allows.
 
     Parameters
@@ -520,39 +281,6 @@ class Video(Traffic):
         Most media kept ahead, one segment at least; for instance ``"30 s"``. Default: 10 s.
     request_size
         Bytes of a request; for instance ``"500 B"``. Default: 300 B.
-    cc
-        Congestion control, see gq list cc; for instance ``"reno"``. Default: cubic.
-    ecn
-        True, false, or the feedback: "classic", "mirror", "accurate", "l4s"; for instance ``true``. Default: the
-        control's habit.
-    mss
-        Largest payload of a segment; for instance ``"1000 B"``. Default: fills the link's mtu.
-    timestamps
-        The timestamps option, 12 bytes per segment; for instance ``false``. Default: true.
-    header
-        IP and TCP headers of a segment; instead of timestamps; for instance ``"60 B"``. Default: 52 B, 40 B without
-        timestamps.
-    sack
-        Selective acknowledgements: compressed (as Linux since 4.18), plain (each gap is reported at once), or false
-        (NewReno); for instance ``"plain"``. Default: compressed.
-    loss_detection
-        How losses are detected: by time (rack) or by counting (rfc6675); for instance ``"rfc6675"``. Default: rack.
-    slow_start_exit
-        How slow start may end: native, loss-only, hystart++; for instance ``"hystart++"``. Default: native.
-    gso
-        Segmentation offload as in Linux; false sends segments one by one; for instance ``false``. Default: the
-        control's habit.
-    initial_window
-        Initial window in segments; for instance ``3``. Default: 10.
-    rto_min
-        Smallest retransmission timeout; for instance ``"1 s"``. Default: 200 ms.
-    max_window
-        Constant window that the receiver offers; for instance ``"64 kB"``. Default: grows as in Linux.
-    ack
-        When to acknowledge: delayed, every-packet, or { every = N } segments; for instance ``{ every = 20 }``.
-        Default: delayed.
-    max_ack_delay
-        Longest delay of an acknowledgement; for instance ``"200 ms"``. Default: 40 ms.
     """
 
     kind: ClassVar[str] = "video"
@@ -561,25 +289,9 @@ class Video(Traffic):
     segment: Value | None = None
     buffer: Value | None = None
     request_size: Value | None = None
-    cc: Value | None = None
-    ecn: Value | None = None
-    mss: Value | None = None
-    timestamps: Value | None = None
-    header: Value | None = None
-    sack: Value | None = None
-    loss_detection: Value | None = None
-    slow_start_exit: Value | None = None
-    gso: Value | None = None
-    initial_window: Value | None = None
-    rto_min: Value | None = None
-    max_window: Value | None = None
-    ack: Value | None = None
-    max_ack_delay: Value | None = None
-
-    __hash__ = Part.__hash__
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Voip(Traffic):
     """Calls: small UDP packets at constant gaps, judged by what the listener would hear.
 
@@ -599,10 +311,8 @@ class Voip(Traffic):
     packet_size: Value | None = None
     ecn: Value | None = None
 
-    __hash__ = Part.__hash__
 
-
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Gaming(Traffic):
     """Games: small UDP packets at every tick, smaller ones from the player.
 
@@ -625,10 +335,8 @@ class Gaming(Traffic):
     packet_size_up: Value | None = None
     ecn: Value | None = None
 
-    __hash__ = Part.__hash__
 
-
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class VideoFrames(Traffic):
     """Video over UDP that does not respond: bursts of packets at constant gaps, one of several a large one.
 
@@ -657,10 +365,8 @@ class VideoFrames(Traffic):
     packet_size: Value | None = None
     ecn: Value | None = None
 
-    __hash__ = Part.__hash__
 
-
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Cbr(Traffic):
     """UDP packets at constant gaps.
 
@@ -680,10 +386,8 @@ class Cbr(Traffic):
     packet_size: Value | None = None
     ecn: Value | None = None
 
-    __hash__ = Part.__hash__
 
-
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Poisson(Traffic):
     """UDP packets at exponentially distributed gaps.
 
@@ -706,10 +410,8 @@ class Poisson(Traffic):
     sizes: Value | None = None
     ecn: Value | None = None
 
-    __hash__ = Part.__hash__
 
-
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Train(Traffic):
     """Trains of UDP packets, as tools send that measure a path by how its packets spread.
 
@@ -735,10 +437,8 @@ class Train(Traffic):
     packet_size: Value | None = None
     ecn: Value | None = None
 
-    __hash__ = Part.__hash__
 
-
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class OnOff(Traffic):
     """UDP packets at constant gaps during exponentially distributed bursts.
 
@@ -764,10 +464,8 @@ class OnOff(Traffic):
     packet_size: Value | None = None
     ecn: Value | None = None
 
-    __hash__ = Part.__hash__
 
-
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Echo(Traffic):
     """Probes: small UDP packets that the far end sends back at once, for round-trip times and losses as ping shows them.
 
@@ -786,8 +484,6 @@ class Echo(Traffic):
     interval: Value | None = None
     packet_size: Value | None = None
     ecn: Value | None = None
-
-    __hash__ = Part.__hash__
 
 
 KINDS: Mapping[str, type[Traffic]] = {

@@ -1,6 +1,6 @@
 //! The scenario of a comparison of queues on one line.
 
-use crate::error::{FaultFacts, with_faults};
+use crate::error::{FaultFacts, argument_error, with_faults};
 use crate::plan::Plan;
 use goodqueue_lab::scenario::compare::{Comparison, Line, Load, Signal};
 use goodqueue_lab::scenario::plan::{self, Fault};
@@ -40,10 +40,7 @@ pub fn comparison(
     replications: u32,
     seed: u64,
 ) -> PyResult<Plan> {
-    let refuse = |field: &str, message: &str| {
-        let fault = (WHERE.to_owned(), None, None, field.to_owned(), message.to_owned(), None);
-        with_faults(py, &format!("{WHERE}: {field}: {message}"), vec![fault])
-    };
+    let refuse = |field: &str, message: &str| argument_error(py, WHERE, field, message);
     let line = match (rate, trace, trace_up) {
         (Some(rate), None, None) => {
             Line::rates(&rate, rate_up.as_deref()).map_err(|error| refuse(&argument(error.option), &error.message))?

@@ -238,17 +238,58 @@ impl CustomKind for PyKind {
     }
 }
 
+/// A hook of an algorithm.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Hook {
+    Arrival,
+    Departure,
+    Overflow,
+    Idle,
+    RateChange,
+    NextUpdate,
+    Update,
+    Gauges,
+}
+
+impl Hook {
+    /// In the order of declaration, by which [`Hooks`] are found.
+    const ALL: [Self; 8] = [
+        Self::Arrival,
+        Self::Departure,
+        Self::Overflow,
+        Self::Idle,
+        Self::RateChange,
+        Self::NextUpdate,
+        Self::Update,
+        Self::Gauges,
+    ];
+
+    const fn decides(self) -> bool {
+        matches!(self, Self::Arrival | Self::Departure)
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Arrival => "on_arrival",
+            Self::Departure => "on_departure",
+            Self::Overflow => "on_overflow",
+            Self::Idle => "on_idle",
+            Self::RateChange => "on_rate_change",
+            Self::NextUpdate => "next_update",
+            Self::Update => "on_update",
+            Self::Gauges => "gauges",
+        }
+    }
+}
+
 /// The hooks that a class overrides; others are not called.
 #[derive(Default)]
-struct Hooks {
-    arrival: Option<Py<PyAny>>,
-    departure: Option<Py<PyAny>>,
-    overflow: Option<Py<PyAny>>,
-    idle: Option<Py<PyAny>>,
-    rate_change: Option<Py<PyAny>>,
-    next_update: Option<Py<PyAny>>,
-    update: Option<Py<PyAny>>,
-    gauges: Option<Py<PyAny>>,
+struct Hooks([Option<Py<PyAny>>; Hook::ALL.len()]);
+
+impl Hooks {
+    fn get(&self, hook: Hook) -> Option<&Py<PyAny>> {
+        self.0[hook as usize].as_ref()
+    }
 }
 
 /// An algorithm written in Python.
@@ -275,20 +316,13 @@ impl PyAlgorithm {
             let name = object.get_type().name()?;
             return Err(PyTypeError::new_err(format!("a {name} is not a goodqueue.aqm.Algorithm")));
         }
-        let hook = |name: &str| -> PyResult<Option<Py<PyAny>>> {
-            let own = !object.get_type().getattr(name)?.is(&base.getattr(name)?);
-            own.then(|| object.getattr(name).map(Bound::unbind)).transpose()
-        };
-        let hooks = Hooks {
-            arrival: hook("on_arrival")?,
-            departure: hook("on_departure")?,
-            overflow: hook("on_overflow")?,
-            idle: hook("on_idle")?,
-            rate_change: hook("on_rate_change")?,
-            next_update: hook("next_update")?,
-            update: hook("on_update")?,
-            gauges: hook("gauges")?,
-        };
+        let mut hooks = Hooks::default();
+        for hook in Hook::ALL {
+            let name = hook.name();
+            if !object.get_type().getattr(name)?.is(&base.getattr(name)?) {
+                hooks.0[hook as usize] = Some(object.getattr(name)?.unbind());
+            }
+        }
         let state =
             QueueState { now: Instant::ZERO, queue: QueueView::default(), rate: None, overhead: Bytes::ZERO, rng: Rng::new(0) };
         let mut algorithm = Self {
@@ -307,20 +341,20 @@ impl PyAlgorithm {
     }
 
     fn read_gauges(&self, py: Python<'_>) -> PyResult<Vec<(String, f64)>> {
-        let Some(hook) = &self.hooks.gauges else { return Ok(Vec::new()) };
+        let Some(hook) = self.hooks.get(Hook::Gauges) else { return Ok(Vec::new()) };
         let given = hook.bind(py).call0()?;
         given.cast::<PyDict>()?.iter().map(|(name, value)| Ok((name.extract()?, value.extract()?))).collect()
     }
 
     fn ask_when(&self, py: Python<'_>) -> PyResult<Option<Instant>> {
-        let Some(hook) = &self.hooks.next_update else { return Ok(None) };
+        let Some(hook) = self.hooks.get(Hook::NextUpdate) else { return Ok(None) };
         let Some(seconds) = hook.bind(py).call0()?.extract::<Option<f64>>()? else { return Ok(None) };
         moment(seconds).map(Some).map_err(|why| PyValueError::new_err(format!("next_update() gave {seconds}: {why}")))
     }
 
     /// Calls a hook with the packet, if any, and the queue.
-    fn call(&mut self, env: &mut Env<'_>, hook: Which, packet: Option<PacketView>, queue: QueueView) -> Option<Decision> {
-        if self.trouble.is_there() {
+    fn call(&mut self, env: &mut Env<'_>, hook: Hook, packet: Option<PacketView>, queue: QueueView) -> Option<Decision> {
+        if self.hooks.get(hook).is_none() || self.trouble.is_there() {
             return None;
         }
         match Python::attach(|py| self.call_attached(py, env, hook, packet, queue)) {
@@ -336,11 +370,11 @@ impl PyAlgorithm {
         &mut self,
         py: Python<'_>,
         env: &mut Env<'_>,
-        which: Which,
+        which: Hook,
         packet: Option<PacketView>,
         queue: QueueView,
     ) -> PyResult<Option<Decision>> {
-        let Some(hook) = which.of(&self.hooks) else { return Ok(None) };
+        let Some(hook) = self.hooks.get(which) else { return Ok(None) };
         {
             let mut state = self.queue.try_borrow_mut(py)?;
             state.now = env.now;
@@ -354,9 +388,9 @@ impl PyAlgorithm {
             None => hook.call1(py, (self.queue.bind(py),)),
         }?;
         *env.rng = self.queue.try_borrow(py)?.rng.clone();
-        if self.hooks.next_update.is_some() {
+        if self.hooks.get(Hook::NextUpdate).is_some() {
             self.due = self.ask_when(py)?;
-            if which == Which::Update && self.due.is_some_and(|due| due <= env.now) {
+            if which == Hook::Update && self.due.is_some_and(|due| due <= env.now) {
                 let message = format!("after on_update at {} s, next_update() does not name a later time", env.now.as_secs_f64());
                 return Err(PyValueError::new_err(message));
             }
@@ -369,42 +403,6 @@ impl PyAlgorithm {
             PyTypeError::new_err(words)
         })?;
         Ok(Some(*decision.get()))
-    }
-}
-
-/// A hook of an algorithm.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Which {
-    Arrival,
-    Departure,
-    Overflow,
-    RateChange,
-    Update,
-}
-
-impl Which {
-    fn of(self, hooks: &Hooks) -> Option<&Py<PyAny>> {
-        match self {
-            Self::Arrival => hooks.arrival.as_ref(),
-            Self::Departure => hooks.departure.as_ref(),
-            Self::Overflow => hooks.overflow.as_ref(),
-            Self::RateChange => hooks.rate_change.as_ref(),
-            Self::Update => hooks.update.as_ref(),
-        }
-    }
-
-    const fn decides(self) -> bool {
-        matches!(self, Self::Arrival | Self::Departure)
-    }
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Arrival => "on_arrival",
-            Self::Departure => "on_departure",
-            Self::Overflow => "on_overflow",
-            Self::RateChange => "on_rate_change",
-            Self::Update => "on_update",
-        }
     }
 }
 
@@ -433,24 +431,16 @@ pub fn moment(seconds: f64) -> Result<Instant, NoMoment> {
 
 impl Aqm for PyAlgorithm {
     fn on_arrival(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) -> Verdict {
-        if self.hooks.arrival.is_none() {
-            return Verdict::Pass;
-        }
-        self.call(env, Which::Arrival, Some(packet), queue).map_or(Verdict::Pass, |decision| decision.verdict(Reason::Early))
+        self.call(env, Hook::Arrival, Some(packet), queue).map_or(Verdict::Pass, |decision| decision.verdict(Reason::Early))
     }
     fn on_overflow(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) {
-        if self.hooks.overflow.is_some() {
-            self.call(env, Which::Overflow, Some(packet), queue);
-        }
+        self.call(env, Hook::Overflow, Some(packet), queue);
     }
     fn on_departure(&mut self, env: &mut Env<'_>, head: PacketView, queue: QueueView) -> Verdict {
-        if self.hooks.departure.is_none() {
-            return Verdict::Pass;
-        }
-        self.call(env, Which::Departure, Some(head), queue).map_or(Verdict::Pass, |decision| decision.verdict(Reason::Head))
+        self.call(env, Hook::Departure, Some(head), queue).map_or(Verdict::Pass, |decision| decision.verdict(Reason::Head))
     }
     fn on_idle(&mut self, now: Instant) {
-        let Some(hook) = self.hooks.idle.as_ref().filter(|_| !self.trouble.is_there()) else { return };
+        let Some(hook) = self.hooks.get(Hook::Idle).filter(|_| !self.trouble.is_there()) else { return };
         let told = Python::attach(|py| {
             hook.call1(py, (now.as_secs_f64(),))?;
             self.ask_when(py)
@@ -461,16 +451,14 @@ impl Aqm for PyAlgorithm {
         }
     }
     fn on_rate_change(&mut self, env: &mut Env<'_>) {
-        if self.hooks.rate_change.is_some() {
-            self.call(env, Which::RateChange, None, QueueView::default());
-        }
+        self.call(env, Hook::RateChange, None, QueueView::default());
     }
     fn next_update(&self) -> Option<Instant> {
         self.due.filter(|_| !self.trouble.is_there())
     }
     fn on_update(&mut self, env: &mut Env<'_>, _: Option<PacketView>, queue: QueueView) {
-        self.call(env, Which::Update, None, queue);
-        if self.hooks.update.is_none() {
+        self.call(env, Hook::Update, None, queue);
+        if self.hooks.get(Hook::Update).is_none() {
             // The due time is not reported, and must not fire again.
             self.due = None;
         }

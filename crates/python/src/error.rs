@@ -26,6 +26,12 @@ pub fn with_faults(py: Python<'_>, text: &str, faults: Vec<FaultFacts>) -> PyErr
     raise(py, "ScenarioError", (text, faults))
 }
 
+/// `goodqueue.ScenarioError` for one argument of a function.
+pub fn argument_error(py: Python<'_>, function: &str, argument: &str, message: &str) -> PyErr {
+    let fault = (function.to_owned(), None, None, argument.to_owned(), message.to_owned(), None);
+    with_faults(py, &format!("{function}: {argument}: {message}"), vec![fault])
+}
+
 /// `goodqueue.HostError`.
 pub fn host_error(py: Python<'_>, text: &str) -> PyErr {
     raise(py, "HostError", (text,))

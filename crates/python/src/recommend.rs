@@ -1,6 +1,6 @@
 //! Recommendations for a line, as `gq recommend` makes them.
 
-use crate::error::{host_error, run_error, with_faults};
+use crate::error::{argument_error, host_error, run_error};
 use crate::run::Watch;
 use goodqueue_guests::hosts::{HostName, ProcessOwner, Settings, VoidRunPolicy};
 use goodqueue_lab::run::hosts::Backend;
@@ -78,6 +78,5 @@ fn checker(py: Python<'_>, name: &str, itself: Vec<OsString>, question: &Questio
 
 /// Error for an argument that is wrong.
 fn refuse(py: Python<'_>, argument: &str, message: &str) -> PyErr {
-    let fault = (WHERE.to_owned(), None, None, argument.to_owned(), message.to_owned(), None);
-    with_faults(py, &format!("{WHERE}: {argument}: {message}"), vec![fault])
+    argument_error(py, WHERE, argument, message)
 }

@@ -41,20 +41,16 @@ impl Report {
     }
 
     fn batches(&self, name: &str) -> Option<Result<(SchemaRef, Vec<RecordBatch>), ArrowError>> {
-        let one = |batch: Result<RecordBatch, ArrowError>| batch.map(|batch| (batch.schema(), vec![batch]));
+        let labels = &self.results.labels.names;
+        let one = |batch: tables::Made| batch.map(|batch| (batch.schema(), vec![batch]));
         let sets: Vec<_> = self.results.points.iter().map(|point| point.set.as_slice()).collect();
         let summaries: Vec<_> = self.finished().map(|(number, _)| number as u32).zip(&self.results.summary.points).collect();
         Some(match name {
-            "points" => one(tables::points(&sets, &self.results.labels.names)),
-            "links" => one(tables::links(&summaries, &self.results.labels.names)),
-            "groups" => one(tables::groups(&summaries, &self.results.labels.names)),
-            "flows" => one(tables::flows(&summaries, &self.results.labels.names)),
-            "fairness" => one(tables::fairness(&summaries, &self.results.labels.names)),
-            "cdf" => one(tables::cdf(&self.results.report.points, &self.results.labels.names)),
-            "series" => tables::series(&self.kept, &self.results.labels.names),
-            "validity" => one(tables::validity(&self.results.report.attempts, &self.results.points, &self.results.labels.names)),
-            "packets" => tables::packets(&self.kept, &self.results.labels.names),
-            _ => return None,
+            "cdf" => one(tables::cdf(&self.results.report.points, labels)),
+            "series" => tables::series(&self.kept, labels),
+            "validity" => one(tables::validity(&self.results.report.attempts, &self.results.points, labels)),
+            "packets" => tables::packets(&self.kept, labels),
+            _ => one(tables::of_figures(name, &sets, &summaries, labels)?),
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Runs a plan without the interpreter's lock; signals of the interpreter stop it.
 
-use crate::error::{host_error, scenario_error, with_faults};
+use crate::error::{argument_error, host_error, scenario_error, with_faults};
 use crate::in_memory_recorder::InMemoryRecorder;
 use crate::plan::Plan;
 use crate::report::Report;
@@ -178,16 +178,12 @@ fn now() -> Instant {
 
 /// Error for an invalid argument of the function `run`.
 fn refuse(py: Python<'_>, argument: &str, message: &str) -> PyErr {
-    let fault = ("run()".to_owned(), None, None, argument.to_owned(), message.to_owned(), None);
-    with_faults(py, &format!("run(): {argument}: {message}"), vec![fault])
+    argument_error(py, "run()", argument, message)
 }
 
 /// Time between two samples, checked against the longest run.
 fn sampling(py: Python<'_>, points: &[Point], text: &str) -> PyResult<Duration> {
     let span = points.iter().map(|point| point.plan.warmup + point.plan.duration).max().unwrap_or_default();
     let least = points.iter().map(|point| shortest_sampling_period(&point.plan)).max().unwrap_or_default();
-    quantity::duration_within(text, Limits::new(least, span)).map_err(|error| {
-        let help = error.help.map_or_else(String::new, |help| format!("; {help}"));
-        refuse(py, "sample", &format!("{}{help}", error.message))
-    })
+    quantity::duration_within(text, Limits::new(least, span)).map_err(|error| refuse(py, "sample", &error.to_string()))
 }

@@ -54,15 +54,11 @@ impl StoredResult {
         let points: Vec<(u32, &PointSummary)> = (0..).zip(self.stored.points()).collect();
         let sets: Vec<_> = points.iter().map(|(_, point)| point.set.as_slice()).collect();
         let made = py.detach(|| {
-            Some(match name {
-                "points" => tables::points(&sets, labels),
-                "links" => tables::links(&points, labels),
-                "groups" => tables::groups(&points, labels),
-                "flows" => tables::flows(&points, labels),
-                "fairness" => tables::fairness(&points, labels),
-                "validity" => tables::validity(&[], &[], labels),
-                _ => return None,
-            })
+            if name == "validity" {
+                Some(tables::validity(&[], &[], labels))
+            } else {
+                tables::of_figures(name, &sets, &points, labels)
+            }
         });
         let made = made.ok_or_else(|| PyKeyError::new_err(format!("{name}: there is no such table")))?;
         let batch = made.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;

@@ -1,7 +1,7 @@
 //! Sweeps: one file per point; interrupted sweeps resume. Points can be run one by one, for
 //! schedulers that distribute them.
 
-use crate::error::{sweep_error, with_faults};
+use crate::error::{argument_error, sweep_error};
 use crate::plan::Plan;
 use crate::run::Watch;
 use goodqueue_lab::run::sweep as lab;
@@ -39,8 +39,7 @@ fn refuse_own(py: Python<'_>, plan: &Plan) -> PyResult<()> {
         return Ok(());
     }
     let why = "a sweep's points may run anywhere and later, so it takes no algorithms of the program's own";
-    let fault = ("sweep()".to_owned(), None, None, "algorithms".to_owned(), why.to_owned(), None);
-    Err(with_faults(py, &format!("sweep(): algorithms: {why}"), vec![fault]))
+    Err(argument_error(py, "sweep()", "algorithms", why))
 }
 
 /// Contents of `sweep.json` for a plan.

@@ -2,19 +2,20 @@
 //! zero and `label` is the short name of the point.
 
 use crate::in_memory_recorder::KeptRun;
-use arrow_array::builder::{Float64Builder, StringBuilder, UInt32Builder, UInt64Builder};
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt32Array, UInt64Array};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use goodqueue_aqm::Reason;
+use goodqueue_base::units::Duration;
 use goodqueue_lab::results::statistics::Figure;
 use goodqueue_lab::results::summary::{Figures, PointSummary};
 use goodqueue_lab::run::hosts::{Lateness, Validity};
 use goodqueue_lab::run::runner::{PointResult, label, shown};
 use goodqueue_lab::scenario::plan::Point;
-use goodqueue_sim::trace::PacketEventKind;
+use goodqueue_sim::trace::{PacketEvent, PacketEventKind};
 use serde_json::Value;
 use std::sync::Arc;
 
-type Made = Result<RecordBatch, ArrowError>;
+pub type Made = Result<RecordBatch, ArrowError>;
 type Points<'a> = [(u32, &'a PointSummary)];
 type Columns = Vec<(String, ArrayRef, bool)>;
 
@@ -35,8 +36,20 @@ fn keys(points: &[u32], labels: &[String]) -> Columns {
     ]
 }
 
+/// A table of figures by its name; `None` where it has another.
+pub fn of_figures(name: &str, sets: &[&[(String, Value)]], points: &Points<'_>, labels: &[String]) -> Option<Made> {
+    Some(match name {
+        "points" => self::points(sets, labels),
+        "links" => links(points, labels),
+        "groups" => groups(points, labels),
+        "flows" => flows(points, labels),
+        "fairness" => fairness(points, labels),
+        _ => return None,
+    })
+}
+
 /// Swept values: one column per key, of the common type of its values.
-pub fn points(sets: &[&[(String, Value)]], labels: &[String]) -> Made {
+fn points(sets: &[&[(String, Value)]], labels: &[String]) -> Made {
     let numbers: Vec<u32> = (0..sets.len() as u32).collect();
     let mut columns = keys(&numbers, labels);
     let names = sets.first().map_or(&[][..], |set| set);
@@ -71,7 +84,7 @@ fn figures(columns: &mut Columns, all: &[&Figures]) {
 }
 
 /// One row per point and link.
-pub fn links(points: &Points<'_>, labels: &[String]) -> Made {
+fn links(points: &Points<'_>, labels: &[String]) -> Made {
     let rows: Vec<(u32, &str, &Figures)> = points
         .iter()
         .flat_map(|(number, point)| point.links.iter().map(|(name, figures)| (*number, name.as_str(), figures)))
@@ -84,7 +97,7 @@ pub fn links(points: &Points<'_>, labels: &[String]) -> Made {
 }
 
 /// One row per point and group of flows.
-pub fn groups(points: &Points<'_>, labels: &[String]) -> Made {
+fn groups(points: &Points<'_>, labels: &[String]) -> Made {
     let rows: Vec<(u32, &str, u32, &Figures)> = points
         .iter()
         .flat_map(|(number, point)| {
@@ -100,7 +113,7 @@ pub fn groups(points: &Points<'_>, labels: &[String]) -> Made {
 }
 
 /// One row per point and flow.
-pub fn flows(points: &Points<'_>, labels: &[String]) -> Made {
+fn flows(points: &Points<'_>, labels: &[String]) -> Made {
     let rows: Vec<_> = points.iter().flat_map(|(number, point)| point.flows.iter().map(|flow| (*number, flow))).collect();
     let numbers: Vec<u32> = rows.iter().map(|row| row.0).collect();
     let mut columns = keys(&numbers, labels);
@@ -155,7 +168,7 @@ pub fn validity(attempts: &[Validity], points: &[Point], labels: &[String]) -> M
 }
 
 /// Jain's indices of each point.
-pub fn fairness(points: &Points<'_>, labels: &[String]) -> Made {
+fn fairness(points: &Points<'_>, labels: &[String]) -> Made {
     let numbers: Vec<u32> = points.iter().map(|point| point.0).collect();
     let mut columns = keys(&numbers, labels);
     figures(&mut columns, &points.iter().map(|point| &point.1.jain).collect::<Vec<_>>());
@@ -164,23 +177,16 @@ pub fn fairness(points: &Points<'_>, labels: &[String]) -> Made {
 
 /// Distributions of sojourn times over all replications.
 pub fn cdf(results: &[PointResult], labels: &[String]) -> Made {
-    let (mut numbers, mut links) = (Vec::new(), StringBuilder::new());
-    let (mut sojourn, mut share) = (Float64Builder::new(), Float64Builder::new());
-    for (number, result) in (0..).zip(results) {
-        for cdf in &result.cdfs {
-            for &(seconds, part) in &cdf.points {
-                numbers.push(number);
-                links.append_value(&cdf.subject);
-                sojourn.append_value(seconds);
-                share.append_value(part);
-            }
-        }
-    }
+    let cdfs = (0..).zip(results).flat_map(|(number, result)| result.cdfs.iter().map(move |cdf| (number, cdf)));
+    let rows: Vec<(u32, &str, f64, f64)> = cdfs
+        .flat_map(|(number, cdf)| cdf.points.iter().map(move |&(seconds, part)| (number, cdf.subject.as_str(), seconds, part)))
+        .collect();
+    let numbers: Vec<u32> = rows.iter().map(|row| row.0).collect();
     let mut columns = keys(&numbers, labels);
     columns.extend([
-        column("link", links.finish(), false),
-        column("sojourn_s", sojourn.finish(), false),
-        column("share", share.finish(), false),
+        column("link", StringArray::from_iter_values(rows.iter().map(|row| row.1)), false),
+        column("sojourn_s", Float64Array::from_iter_values(rows.iter().map(|row| row.2)), false),
+        column("share", Float64Array::from_iter_values(rows.iter().map(|row| row.3)), false),
     ]);
     batch(columns)
 }
@@ -230,6 +236,16 @@ pub fn series(runs: &[KeptRun], labels: &[String]) -> Result<(SchemaRef, Vec<Rec
     Ok((schema, batches))
 }
 
+/// Name, reason and time in the queue of a packet's event.
+fn facts(event: &PacketEvent) -> (&'static str, Option<Reason>, Option<Duration>) {
+    match event.kind {
+        PacketEventKind::Enqueued => ("enqueued", None, None),
+        PacketEventKind::Departed { sojourn } => ("departed", None, Some(sojourn)),
+        PacketEventKind::Dropped { reason, sojourn } => ("dropped", Some(reason), Some(sojourn)),
+        PacketEventKind::Marked { reason } => ("marked", Some(reason), None),
+    }
+}
+
 /// Packet events: one batch per run.
 pub fn packets(runs: &[KeptRun], labels: &[String]) -> Result<(SchemaRef, Vec<RecordBatch>), ArrowError> {
     let mut fields = run_fields();
@@ -246,36 +262,19 @@ pub fn packets(runs: &[KeptRun], labels: &[String]) -> Result<(SchemaRef, Vec<Re
     let schema = Arc::new(Schema::new(fields));
     let mut batches = Vec::new();
     for run in runs.iter().filter(|run| !run.packets.is_empty()) {
-        let (mut times, mut numbers) = (UInt64Builder::new(), UInt64Builder::new());
-        let (mut flows, mut lengths) = (UInt32Builder::new(), UInt32Builder::new());
-        let (mut links, mut events, mut reasons) = (StringBuilder::new(), StringBuilder::new(), StringBuilder::new());
-        let mut sojourns = Float64Builder::new();
-        for packet in &run.packets {
-            let (event, reason, sojourn) = match packet.kind {
-                PacketEventKind::Enqueued => ("enqueued", None, None),
-                PacketEventKind::Departed { sojourn } => ("departed", None, Some(sojourn)),
-                PacketEventKind::Dropped { reason, sojourn } => ("dropped", Some(reason), Some(sojourn)),
-                PacketEventKind::Marked { reason } => ("marked", Some(reason), None),
-            };
-            times.append_value(packet.at.as_nanos());
-            links.append_value(run.links.get(packet.link as usize).map_or("", String::as_str));
-            flows.append_value(packet.flow);
-            numbers.append_value(packet.number);
-            lengths.append_value(packet.len);
-            events.append_value(event);
-            reasons.append_option(reason.map(|reason| reason.name()));
-            sojourns.append_option(sojourn.map(|span| span.as_secs_f64()));
-        }
+        let events = || run.packets.iter();
+        let link = |event: &PacketEvent| run.links.get(event.link as usize).map_or("", String::as_str);
+        let sojourn = |event: &PacketEvent| facts(event).2.map(Duration::as_secs_f64);
         let mut columns = run_keys(run, labels, run.packets.len());
         let own: [ArrayRef; 8] = [
-            Arc::new(times.finish()),
-            Arc::new(links.finish()),
-            Arc::new(flows.finish()),
-            Arc::new(numbers.finish()),
-            Arc::new(lengths.finish()),
-            Arc::new(events.finish()),
-            Arc::new(reasons.finish()),
-            Arc::new(sojourns.finish()),
+            Arc::new(UInt64Array::from_iter_values(events().map(|event| event.at.as_nanos()))),
+            Arc::new(StringArray::from_iter_values(events().map(link))),
+            Arc::new(UInt32Array::from_iter_values(events().map(|event| event.flow))),
+            Arc::new(UInt64Array::from_iter_values(events().map(|event| event.number))),
+            Arc::new(UInt32Array::from_iter_values(events().map(|event| event.len))),
+            Arc::new(StringArray::from_iter_values(events().map(|event| facts(event).0))),
+            Arc::new(events().map(|event| facts(event).1.map(Reason::name)).collect::<StringArray>()),
+            Arc::new(events().map(sojourn).collect::<Float64Array>()),
         ];
         columns.extend(own);
         batches.push(RecordBatch::try_new(schema.clone(), columns)?);

@@ -17,38 +17,8 @@ use syn::{Attribute, Item, ItemFn, ItemMacro, ItemMod, ItemUse, Macro, Meta, Pat
 const MAX_FILES: usize = 3;
 
 /// Circles that stay: the crate, its files as modules, and the reason.
-const ALLOWED: &[(&str, &[&str], &str)] = &[
-    ("kernel", &["entry", "settings", "show"], "the header for C is made from one file"),
-    (
-        "lab",
-        &["compare::labels", "runner", "runner::report", "summary", "summary::read", "verdict", "verdict::sentences"],
-        "being dissolved",
-    ),
-    ("lab", &["metrics", "metrics::groups", "metrics::groups::derive", "metrics::links"], "being dissolved"),
-    (
-        "lab",
-        &["plan", "plan::canonical_names", "plan::link", "plan::queue", "plan::scenario", "plan::topology"],
-        "being dissolved",
-    ),
-    (
-        "lab",
-        &["recommend", "recommend::answer", "recommend::answer::words", "recommend::ask", "recommend::search"],
-        "being dissolved",
-    ),
-    (
-        "lab",
-        &[
-            "record",
-            "record::distributions",
-            "record::tables",
-            "record::tables::columns",
-            "record::tables::packets",
-            "record::tables::series",
-        ],
-        "being dissolved",
-    ),
-    ("live", &["pool", "segments"], "buffers know the joined frames that are cut from them"),
-];
+const ALLOWED: &[(&str, &[&str], &str)] =
+    &[("live", &["pool", "segments"], "buffers know the joined frames that are cut from them")];
 
 type Files<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 

@@ -60,9 +60,7 @@ struct Arrow {
 
 /// Reads `cargo metadata` and compares it with the tables and with the page.
 pub fn run() -> Result {
-    let text = tool::output("cargo", &["metadata", "--format-version", "1", "--no-deps", "--offline"])
-        .or_else(|_| tool::output("cargo", &["metadata", "--format-version", "1", "--no-deps"]))?;
-    let metadata: Value = serde_json::from_str(&text).map_err(|e| format!("cargo metadata printed bad JSON: {e}"))?;
+    let metadata = tool::metadata()?;
     let (crates, arrows) = read(&metadata)?;
     let mut faults = faults(MAY_DEPEND_ON, &crates, &arrows);
     faults.extend(unused(MAY_DEPEND_ON, NO_STD, &crates, &arrows));

@@ -11,17 +11,40 @@ const FILES: [&str; 3] = ["README.md", "LICENSE-MIT", "LICENSE-APACHE"];
 /// Macros that take a file into a crate.
 const INCLUDES: [&str; 3] = ["include_str!(\"", "include_bytes!(\"", "include_dir!(\"$CARGO_MANIFEST_DIR/"];
 
+/// Descriptions of the crates that are published, by `cargo metadata`.
+fn public() -> Result<Vec<Value>> {
+    let mut metadata = tool::metadata()?;
+    let Value::Array(mut packages) = metadata["packages"].take() else { return Err("cargo metadata has no packages".into()) };
+    // `publish = false` is an empty list of registries.
+    packages.retain(|package| package["publish"].as_array().is_none_or(|to| !to.is_empty()));
+    Ok(packages)
+}
+
+fn names(packages: &[Value]) -> Vec<&str> {
+    packages.iter().filter_map(|package| package["name"].as_str()).collect()
+}
+
+/// Packs all public crates, and builds base and aqm from their packages.
+pub fn package() -> Result {
+    forget()?;
+    let public = public()?;
+    let pack = |crates: &[&str], more: &[&str]| {
+        let mut args = vec!["package", "--quiet", "--allow-dirty", "--target-dir", BUILT];
+        args.extend_from_slice(more);
+        args.extend(crates.iter().flat_map(|name| ["-p", name]));
+        tool::run("cargo", &args, &[])
+    };
+    pack(&names(&public), &["--no-verify"])?;
+    pack(&["goodqueue-base", "goodqueue-aqm"], &[])
+}
+
 /// Checks that public crates are described, and hold all that they are built from.
 pub fn check() -> Result {
-    let text = tool::output("cargo", &["metadata", "--format-version", "1", "--no-deps", "--offline"])?;
-    let metadata: Value = serde_json::from_str(&text).map_err(|e| format!("cargo metadata printed bad JSON: {e}"))?;
-    let packages = metadata["packages"].as_array().ok_or("cargo metadata has no packages")?;
-    // `publish = false` is an empty list of registries.
-    let public = || packages.iter().filter(|package| package["publish"].as_array().is_none_or(|to| !to.is_empty()));
-    let names: Vec<&str> = public().filter_map(|package| package["name"].as_str()).collect();
+    let public = public()?;
+    let names = names(&public);
     let mut faults = Vec::new();
     let mut folders = Vec::new();
-    for package in public() {
+    for package in &public {
         let folder = Path::new(package["manifest_path"].as_str().unwrap_or_default()).parent().unwrap_or(Path::new(""));
         let has = |file: &str| folder.join(file).is_file();
         faults.extend(undescribed(package, &names, has));
@@ -40,11 +63,11 @@ pub fn check() -> Result {
 }
 
 /// The folder in which packages are built, relative to the workspace's root.
-pub const BUILT: &str = "target/packages";
+const BUILT: &str = "target/packages";
 
 /// Removes what cargo has unpacked and built of our packages. It keeps them by version, without a
 /// look at the contents, and would build a changed crate against the earlier state of another.
-pub fn forget() -> Result {
+fn forget() -> Result {
     let built = tool::root().join(BUILT);
     if built.exists() {
         std::fs::remove_dir_all(&built).map_err(|e| format!("{}: {e}", built.display()))?;

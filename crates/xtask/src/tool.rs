@@ -11,10 +11,16 @@ pub fn root() -> PathBuf {
     here.ancestors().nth(2).unwrap_or(here).to_path_buf()
 }
 
+/// Description of the workspace by cargo.
+pub fn metadata() -> Result<serde_json::Value> {
+    let args = ["metadata", "--format-version", "1", "--no-deps"];
+    let text = output("cargo", &[&args[..], &["--offline"]].concat()).or_else(|_| output("cargo", &args))?;
+    Ok(serde_json::from_str(&text).map_err(|error| format!("cargo metadata printed bad JSON: {error}"))?)
+}
+
 /// The path of a program that cargo has built for release, below its folder.
 pub fn built(name: &str) -> Result<String> {
-    let text = output("cargo", &["metadata", "--format-version", "1", "--no-deps", "--offline"])?;
-    let metadata: serde_json::Value = serde_json::from_str(&text).map_err(|error| format!("cargo metadata: {error}"))?;
+    let metadata = metadata()?;
     let target = metadata["target_directory"].as_str().ok_or("cargo metadata names no target directory")?;
     Ok(Path::new(target).join("release").join(name).display().to_string())
 }

@@ -6,7 +6,7 @@ use core::ffi::c_void;
 use core::fmt::{self, Write};
 use core::panic::PanicInfo;
 
-// The module's part, in `kernel/module/sch_goodqueue.c`.
+// The module's part, in `kernel/module/shim.c`.
 unsafe extern "C" {
     /// The arena of the call that runs on this processor; null when none does.
     fn gqk_current_arena() -> *mut c_void;

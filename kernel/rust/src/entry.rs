@@ -2,7 +2,7 @@
 
 use crate::arena::Arena;
 use crate::packet::{GqkFacts, Waiting};
-use crate::settings::{Plan, Refusal, Settings};
+use crate::settings::{GqkDevice, Plan, Refusal, Settings};
 use crate::show::{self, Words};
 use alloc::boxed::Box;
 use alloc::string::ToString;
@@ -33,18 +33,6 @@ pub const GQK_REFUSED: u32 = 1;
 
 /// No such time.
 pub const GQK_NEVER: u64 = u64::MAX;
-
-/// The facts of the device that are known when a queue is made.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct GqkDevice {
-    /// Largest packet without framing, in bytes.
-    pub mtu: u32,
-    /// Framing bytes of a packet, unless the settings say otherwise.
-    pub overhead: u32,
-    /// Seed of the random numbers, unless the settings say otherwise.
-    pub seed: u64,
-}
 
 /// A call of the library: what to do, with what, and what came out.
 #[repr(C)]
@@ -78,7 +66,7 @@ pub struct GqkCall {
     pub device: GqkDevice,
 }
 
-// The module's part, in `kernel/module/sch_goodqueue.c`.
+// The module's part, in `kernel/module/shim.c`.
 unsafe extern "C" {
     /// The packet belongs to the module again.
     fn gqk_dropped(host: *mut c_void, packet: *mut GqkFacts);

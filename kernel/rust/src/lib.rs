@@ -28,7 +28,8 @@ mod show;
 
 pub use arena::Arena;
 pub use entry::{
-    GQK_DEQUEUE, GQK_DONE, GQK_ENQUEUE, GQK_MAKE, GQK_NEVER, GQK_REFUSED, GQK_SETTINGS, GQK_STATISTICS, GqkCall, GqkDevice,
-    Queue, gqk_arena_new, gqk_arena_used, gqk_work,
+    GQK_DEQUEUE, GQK_DONE, GQK_ENQUEUE, GQK_MAKE, GQK_NEVER, GQK_REFUSED, GQK_SETTINGS, GQK_STATISTICS, GqkCall, Queue,
+    gqk_arena_new, gqk_arena_used, gqk_work,
 };
 pub use packet::GqkFacts;
+pub use settings::GqkDevice;

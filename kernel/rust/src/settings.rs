@@ -1,6 +1,5 @@
 //! Settings as words: read, merged with earlier ones, and made into a queue.
 
-use crate::entry::GqkDevice;
 use crate::packet::Waiting;
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -23,6 +22,18 @@ mod refusal;
 const MAX_PACKETS: u64 = 1_000_000;
 /// Bytes of the smallest packet that a limit in bytes is prepared for; of smaller ones fewer fit.
 const MIN_PACKET: u64 = 64;
+
+/// The facts of the device that are known when a queue is made.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct GqkDevice {
+    /// Largest packet without framing, in bytes.
+    pub mtu: u32,
+    /// Framing bytes of a packet, unless the settings say otherwise.
+    pub overhead: u32,
+    /// Seed of the random numbers, unless the settings say otherwise.
+    pub seed: u64,
+}
 
 /// The settings that were given, in the order in which they were.
 #[derive(Clone, Debug, core::default::Default)]

@@ -175,8 +175,7 @@ impl Words<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entry::GqkDevice;
-    use crate::settings::Settings;
+    use crate::settings::{GqkDevice, Settings};
     use std::boxed::Box;
     use std::string::String;
     use std::vec::Vec;

@@ -24,6 +24,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 sys.path.insert(0, str(HERE.parent))
 
+from tables import table  # noqa: E402
 from process import finish, machine  # noqa: E402
 
 LINE = """
@@ -174,15 +175,14 @@ def measure(case, options):
 
 def rows(results, *, first):
     counted = any(result.instructions for result in results)
-    more = " instructions per packet |" if counted else ""
-    lines = [f"| {first} | what | packets | CPU seconds | million packets per CPU-second | memory, MB |{more}", "|---|---|--:|--:|--:|--:|" + ("--:|" if counted else "")]
+    heads = [first, "what", "packets:", "CPU seconds:", "million packets per CPU-second:", "memory, MB:", *["instructions per packet:"] * counted]
+    lines = []
     for result in results:
         speed = result.packets / result.cpu_s / 1e6
-        line = f"| `{result.case.name}` | {result.case.about} | {result.packets:,.0f} | {result.cpu_s:.2f} | {speed:.1f} | {result.memory_mb:.0f} |"
-        if counted:
-            line += f" {result.instructions / result.packets:,.0f} |" if result.instructions else " |"
-        lines.append(line)
-    return "\n".join(lines)
+        each = f"{result.instructions / result.packets:,.0f}" if result.instructions else ""
+        cells = [f"`{result.case.name}`", result.case.about, f"{result.packets:,.0f}", f"{result.cpu_s:.2f}", f"{speed:.1f}", f"{result.memory_mb:.0f}"]
+        lines.append(cells + [each] * counted)
+    return table(heads, lines)
 
 
 def document(results, options):

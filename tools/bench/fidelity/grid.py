@@ -15,6 +15,10 @@ import sys
 from cells import CONTROLS, HERE, KERNEL, QUEUES, TIMES, cp_1, cp_8, middle, stored, wide
 from printed import PRINTED
 
+sys.path.insert(0, str(HERE.parent))
+
+from tables import show  # noqa: E402
+
 HEAD = """# The simulator's senders compared with a real kernel's
 
 This page compares the TCP senders of the simulator with those of Linux, behind the same queues in virtual time.
@@ -97,14 +101,6 @@ def pair(figure, digits=2):
     return f"{sim:.{digits}f} / {linux:.{digits}f}{spread}"
 
 
-def table(heads, rows):
-    print("| " + " | ".join(heads) + " |")
-    print("|" + "---|" * len(heads))
-    for row in rows:
-        print("| " + " | ".join(str(word) for word in row) + " |")
-    print()
-
-
 def share(cells, name=None):
     held = sum(one.within(name) for one in cells)
     return f"{held} of {len(cells)} ({100 * held / len(cells):.0f} %)"
@@ -128,7 +124,7 @@ def parts_of(cells):
 def summary(cells):
     """How many cells are within the bounds, by each of their coordinates."""
     heads = ["cells", "within all bounds", "utilization", "queue", "drops", "beyond, but unclear"]
-    table(heads, [
+    show(heads, [
         [name, share(part), share(part, "utilization"), share(part, "queue"), share(part, "drops"), sum(one.unclear() for one in part)]
         for name, part in parts_of(cells)
         if part
@@ -153,7 +149,7 @@ def leanings(cells):
         "(a queue of half a packet and drops of 0.05 % more on both sides, so that nothing is divided by nothing).\n"
     )
     heads = ["cells", "utilization, points", "mean queue, %", "drops, %"]
-    table(heads, [[name, *(mean(part, way) for way in ways)] for name, part in parts_of(cells) if len(part) > 1])
+    show(heads, [[name, *(mean(part, way) for way in ways)] for name, part in parts_of(cells) if len(part) > 1])
 
 
 def yardstick(sim, linux):
@@ -169,7 +165,7 @@ def yardstick(sim, linux):
         return share(picked) if picked else "none"
 
     print("What the bounds ask for, against what chance does: cells in which two runs, or the means of three, are within all bounds of each other.\n")
-    table(["", "one run", "means of three runs"], [
+    show(["", "one run", "means of three runs"], [
         [name, alike(a, [1], b, [2]), alike(a, [1, 2, 3], b, [4, 5, 6])]
         for name, a, b in (("kernel and kernel", linux, linux), ("simulator and kernel", sim, linux), ("simulator and simulator", sim, sim))
     ])
@@ -199,7 +195,7 @@ def study(title, text, cells):
         print("Not run with this version.\n")
         return
     heads = ["queue", "control", "flows", "RTT ms", "printed", "runs", "utilization %", "mean queue, packets", "dropped %", "beyond the bounds"]
-    table(heads, [
+    show(heads, [
         [
             *(place := (one.cell.queue, one.cell.cc, one.cell.flows, one.cell.rtt_ms)), PRINTED.get(place, ""), one.runs,
             pair(one.figure("utilization_pct")), pair(one.figure("queue_packets")), pair(one.figure("dropped_pct")), one.beyond() or "none",
@@ -236,7 +232,7 @@ def main():
         here = [one for one in cells if one.cell.mbit == mbit]
         if here:
             print(f"## All cells of {mbit} Mbit/s\n")
-            table(HEADS, [row(one) for one in here])
+            show(HEADS, [row(one) for one in here])
 
 
 if __name__ == "__main__":

@@ -19,6 +19,10 @@ OTHERS = ["l4s-tests", "dualpi2", "ns3", "ns2"]
 CONTROLS = "reno,bbr,bbr3,prague"
 VERDICTS = ["passes", "fails", "does-not-apply", "unreadable"]
 BASE = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(BASE / "tools/bench"))
+
+from tables import table  # noqa: E402
+
 DATA = tomllib.loads((BASE / "tools/bench/judged/suites.toml").read_text())
 
 
@@ -45,9 +49,8 @@ def oracle(root: Path, begin: Path, files: list[Path], out: Path) -> dict[Path, 
 
 def version(folder: Path, known: str) -> str:
     """The commit of a clone, or the one that is known where it is no clone."""
-    done = subprocess.run(
-        ["git", "-C", str(folder), "rev-parse", "--short=7", "HEAD"], capture_output=True, text=True, check=False
-    )
+    command = ["git", "-C", str(folder), "rev-parse", "--short=7", "HEAD"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     is_clone = (folder / ".git").exists() and done.returncode == 0
     return done.stdout.strip() if is_clone else known
 
@@ -57,7 +60,7 @@ def linux_says(verdicts: dict[Path, str], file: Path) -> str:
     return "not asked" if file not in verdicts else "fails" if verdicts[file] else "passes"
 
 
-def suites(gq: str, root: Path, out: Path) -> tuple[list[str], list[str], list[str]]:
+def suites(gq: str, root: Path, out: Path) -> tuple[list[list], list[list], list[str]]:
     """Rows of the table, rows of failures, and names of suites that are not there."""
     rows, failures, missing = [], [], []
     for suite in DATA["suite"]:
@@ -73,58 +76,36 @@ def suites(gq: str, root: Path, out: Path) -> tuple[list[str], list[str], list[s
         asked = [Path(one["script"]) for one in found if one["verdict"] in VERDICTS[:2]] if suite["linux"] else []
         linux = oracle(root, folder, asked, out / suite["folder"]) if asked else {}
         passes = list(linux.values()).count("")
-        cells = [name, version(folder, suite["version"]), suite["licence"], len(found), *counts]
-        cells.append(f"{passes} of {len(linux)}" if linux else "not asked")
-        rows.append("| " + " | ".join(str(cell) for cell in cells) + " |")
+        says = f"{passes} of {len(linux)}" if linux else "not asked"
+        rows.append([name, version(folder, suite["version"]), suite["licence"], len(found), *counts, says])
         for one in (one for one in found if one["verdict"] == "fails"):
             script = Path(one["script"])
             mechanism = DATA["mechanism"].get(script.stem, "not established")
             difference = f"line {one['line']}: `{one['got']}` instead of `{one['expected']}`".replace("|", "\\|")
             says = linux_says(linux, script)
-            failures.append(
-                f"| {suite['name'].split('/')[0]} | `{script.stem}` | {difference} | {says} | {mechanism} |"
-            )
+            failures.append([suite["name"].split("/")[0], f"`{script.stem}`", difference, says, mechanism])
     return rows, failures, missing
 
 
-def own_scripts(gq: str, root: Path, out: Path) -> list[str]:
+def own_scripts(gq: str, root: Path, out: Path) -> str:
     """Verdicts of the scripts of this project, here and of Linux."""
     files = sorted((BASE / "crates/checks/scripts").glob("*.pkt"))
     verdicts = [one["verdict"] for one in results(gq, files)]
     names = ", ".join(f"`{file.stem}`" for file in files)
     passed = verdicts.count("passes")
     found = oracle(root, files[0].parent, files, out) if (root / "packetdrill").is_dir() else {}
-    linux = [
-        f"Linux 6.12, judged by packetdrill itself, passes {list(found.values()).count('')} of {len(found)}."
-        if found
-        else "Linux was not asked."
-    ]
+    linux = f"Linux 6.12, judged by packetdrill itself, passes {list(found.values()).count('')} of {len(found)}." if found else "Linux was not asked."
     for file in (file for file in files if found.get(file)):
         said = found[file].replace("|", "\\|")
-        linux += ["", f"- `{file.stem}`: Linux fails, `{said}`. {DATA['linux'].get(file.stem, 'Not established.')}"]
-    return [
-        "## Own scripts",
-        "",
-        f"For RACK, loss probes, F-RTO, PRR and HyStart++ there are no public scripts. Of the {len(files)} here {passed} pass: {names}.",
-        "They follow the RFCs.",
-        *linux,
-        "",
-    ]
+        linux += f"\n\n- `{file.stem}`: Linux fails, `{said}`. {DATA['linux'].get(file.stem, 'Not established.')}"
+    return f"""For RACK, loss probes, F-RTO, PRR and HyStart++ there are no public scripts. Of the {len(files)} here {passed} pass: {names}.
+They follow the RFCs.
+{linux}"""
 
 
 def evaluate(gq: str, out: Path, option: str, subjects: str, page: str) -> dict:
     """Runs `gq evaluate` over many subjects, at low priority, and writes its page."""
-    command = [
-        "evaluate",
-        option,
-        subjects,
-        "--against",
-        ",",
-        "--out",
-        str(out),
-        "--markdown",
-        str(BASE / "docs" / page),
-    ]
+    command = ["evaluate", option, subjects, "--against", ",", "--out", str(out), "--markdown", str(BASE / "docs" / page)]
     subprocess.run(["nice", "-n", "5", gq, *command], stdout=subprocess.DEVNULL, check=True)
     text = (BASE / "docs" / page).read_text()
     # Where the results lie says nothing about them.
@@ -140,7 +121,7 @@ def queues(gq: str) -> str:
     return ",".join(name for name in names if name not in WITHOUT_SCORE | {"tail-drop"})
 
 
-def gallery(gq: str, out: Path) -> tuple[list[str], list[str]]:
+def gallery(gq: str, out: Path) -> tuple[list[list], list[list]]:
     """Rows of the table of others' results in the gallery, and of what fails there."""
     rows, failures = [], []
     for paper in OTHERS:
@@ -150,21 +131,17 @@ def gallery(gq: str, out: Path) -> tuple[list[str], list[str]]:
         title = found["title"].removeprefix("Others' results: ")
         verdicts = [row["verdict"] for row in found["rows"]]
         counts = [verdicts.count(verdict) for verdict in ["holds", "fails", "not comparable"]]
-        cells = [f"[{title}](../gallery/{paper}/README.md)", len(verdicts), *counts]
-        rows.append("| " + " | ".join(str(cell) for cell in cells) + " |")
+        rows.append([f"[{title}](../gallery/{paper}/README.md)", len(verdicts), *counts])
         for row in (row for row in found["rows"] if row["verdict"] == "fails"):
-            failures.append(
-                f"| `{row['id']}` | {row['claim']} | {row.get('why') or 'not established'} |".replace("\n", " ")
-            )
+            words = (row["claim"], row.get("why") or "not established")
+            failures.append([f"`{row['id']}`", *(text.replace("\n", " ") for text in words)])
     return rows, failures
 
 
-def guideline(found: dict, page: str) -> str:
+def guideline(found: dict, page: str) -> list:
     families, subjects = len(found["families"]), len(found["subjects"])
-    return (
-        f"| [{found['document']}]({page}) | {families} | {subjects} | {found['runs']} | {found['cpu_s']:.0f} s "
-        f"| {found['cpu_s'] / subjects:.0f} s |"
-    )
+    times = [f"{found['cpu_s']:.0f} s", f"{found['cpu_s'] / subjects:.0f} s"]
+    return [f"[{found['document']}]({page})", families, subjects, found["runs"], *times]
 
 
 def main() -> None:
@@ -172,67 +149,51 @@ def main() -> None:
     rows, failures, missing = suites(gq, root, out / "linux")
     judged = evaluate(gq, out / "aqm", "--aqm", queues(gq), "scorecard.md")
     controls = evaluate(gq, out / "cc", "--cc", CONTROLS, "scorecard-cc.md")
-    lines = [
-        "# Judged by others",
-        "",
-        "This page shows how goodqueue does in test suites and guidelines that other projects wrote.\n\n"
-        f"Made by `make judged` of goodqueue {judged['version']} ({judged['commit']}) on {os.cpu_count()} processors "
-        f"({platform.machine()}). Do not edit.",
-        "",
-        "## Suites",
-        "",
-        "Scripts of packetdrill against goodqueue's sender and receiver ([packetdrill.md](packetdrill.md)). What needs something that is not modeled",
-        "does not apply; it is never a pass. The last column has scripts that pass or fail here, and how many of them Linux 6.12 passes: the original",
-        "packetdrill runs them in a guest kernel in virtual time (`tools/bench/judged/oracle.sh`).",
-        "",
-        "| suite | version | license | run | pass | fail | do not apply | cannot be read | Linux passes |",
-        "|---|---|---|---|---|---|---|---|---|",
-        *rows,
-        "",
-    ]
-    if missing:
-        lines += [f"Not run here: {', '.join(missing)}.", ""]
+    absent = f"Not run here: {', '.join(missing)}.\n\n" if missing else ""
+    why = ""
     if failures:
-        lines += [
-            "## What fails, and why",
-            "",
-            "| suite | script | first difference | Linux 6.12 | mechanism |",
-            "|---|---|---|---|---|",
-            *failures,
-            "",
-        ]
-    lines += own_scripts(gq, root, out / "linux/own")
-    lines += [
-        "## The BBR draft's test cases",
-        "",
-        "[The BBR draft's test cases](bbr-draft.md) has the verdicts on both versions: the 22 example test cases of draft-ietf-ccwg-bbr (4ce5e87).",
-        "",
-    ]
-    table, failing = gallery(gq, out / "gallery")
-    lines += [
-        "## Others' results",
-        "",
-        "Chapters of the gallery ([reproducing.md](reproducing.md)): what others measured or assert about queues and senders, row by row. `gq reproduce NAME` runs one.",
-        "",
-        "| chapter | rows | hold | fail | only reported |",
-        "|---|---|---|---|---|",
-        *table,
-        "",
-        "| row that fails | what it says | mechanism |",
-        "|---|---|---|",
-        *failing,
-        "",
-        "## Guidelines",
-        "",
-        "`gq evaluate` ([evaluate.md](evaluate.md)) in quick mode. Guidelines name tests and no thresholds: nothing passes or fails.",
-        "",
-        "| guideline | families | subjects | runs | processor time | each subject |",
-        "|---|---|---|---|---|---|",
-        guideline(judged, "scorecard.md"),
-        guideline(controls, "scorecard-cc.md"),
-        "",
-    ]
-    (BASE / "docs/judged.md").write_text("\n".join(lines))
+        shown = table(["suite", "script", "first difference", "Linux 6.12", "mechanism"], failures)
+        why = f"## What fails, and why\n\n{shown}\n\n"
+    chapters, failing = gallery(gq, out / "gallery")
+    heads = ["suite", "version", "license", "run", "pass", "fail", "do not apply", "cannot be read", "Linux passes"]
+    guidelines = [guideline(judged, "scorecard.md"), guideline(controls, "scorecard-cc.md")]
+    page = f"""# Judged by others
+
+This page shows how goodqueue does in test suites and guidelines that other projects wrote.
+
+Made by `make judged` of goodqueue {judged["version"]} ({judged["commit"]}) on {os.cpu_count()} processors ({platform.machine()}). Do not edit.
+
+## Suites
+
+Scripts of packetdrill against goodqueue's sender and receiver ([packetdrill.md](packetdrill.md)). What needs something that is not modeled
+does not apply; it is never a pass. The last column has scripts that pass or fail here, and how many of them Linux 6.12 passes: the original
+packetdrill runs them in a guest kernel in virtual time (`tools/bench/judged/oracle.sh`).
+
+{table(heads, rows)}
+
+{absent}{why}## Own scripts
+
+{own_scripts(gq, root, out / "linux/own")}
+
+## The BBR draft's test cases
+
+[The BBR draft's test cases](bbr-draft.md) has the verdicts on both versions: the 22 example test cases of draft-ietf-ccwg-bbr (4ce5e87).
+
+## Others' results
+
+Chapters of the gallery ([reproducing.md](reproducing.md)): what others measured or assert about queues and senders, row by row. `gq reproduce NAME` runs one.
+
+{table(["chapter", "rows", "hold", "fail", "only reported"], chapters)}
+
+{table(["row that fails", "what it says", "mechanism"], failing)}
+
+## Guidelines
+
+`gq evaluate` ([evaluate.md](evaluate.md)) in quick mode. Guidelines name tests and no thresholds: nothing passes or fails.
+
+{table(["guideline", "families", "subjects", "runs", "processor time", "each subject"], guidelines)}
+"""
+    (BASE / "docs/judged.md").write_text(page)
 
 
 if __name__ == "__main__":

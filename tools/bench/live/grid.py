@@ -20,8 +20,14 @@ import sys
 import threading
 import time
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 
 HERE = pathlib.Path(__file__).parent
+sys.path[:0] = [str(HERE.parent), str(HERE.parent / "fidelity")]
+
+from printed import PRINTED  # noqa: E402
+from tables import show  # noqa: E402
+
 # What is swept, and settings that make it shorter than where it is run in virtual time.
 SCENARIOS = {
     "grid": (HERE / "grid.toml", []),
@@ -82,51 +88,42 @@ class Runner:
         self.until = time.monotonic() + options.seconds
         self.lock = threading.Lock()
         self.stopped = False
-        waiting = [cell for cell in sorted(cells(), key=rank) if options.only in cell.name and not self.path(cell).exists()]
-        self.lanes = {fast: [cell for cell in waiting if cell.fast == fast] for fast in (False, True)}
-        self.total = len(waiting)
+        self.waiting = [cell for cell in sorted(cells(), key=rank) if options.only in cell.name and not self.path(cell).exists()]
         self.done = 0
 
     def path(self, cell):
         return validated(self.folder, cell, self.host)
 
-    def next(self, fast):
+    def work(self, cell):
+        if self.stopped or time.monotonic() > self.until:
+            return
+        place = self.path(cell).parent
+        part = place.with_name(f".{place.name}")
+        part.mkdir(parents=True, exist_ok=True)
+        settings = [*SCENARIOS[cell.sweep][1], *(f"{key}={inline(value)}" for key, value in cell.settings.items())]
+        command = [self.options.gq, "validate", str(cell.scenario), "--against", self.host, "--no-report", "--force", "--out", str(part)]
+        if self.host == "live":
+            command += ["--keep-void", "--attempts", str(self.options.attempts)]
+        command += [word for setting in settings for word in ("--set", setting)]
+        with (part / "said.txt").open("w") as said:
+            code = subprocess.run(command, stdout=said, stderr=said, check=False).returncode
         with self.lock:
-            if self.stopped or time.monotonic() > self.until or not self.lanes[fast]:
-                return None
-            return self.lanes[fast].pop(0)
-
-    def work(self, fast):
-        while cell := self.next(fast):
-            place = self.path(cell).parent
-            part = place.with_name(f".{place.name}")
-            part.mkdir(parents=True, exist_ok=True)
-            settings = [*SCENARIOS[cell.sweep][1], *(f"{key}={inline(value)}" for key, value in cell.settings.items())]
-            command = [self.options.gq, "validate", str(cell.scenario), "--against", self.host, "--no-report", "--force", "--out", str(part)]
-            if self.host == "live":
-                command += ["--keep-void", "--attempts", str(self.options.attempts)]
-            command += [word for setting in settings for word in ("--set", setting)]
-            with (part / "said.txt").open("w") as said:
-                code = subprocess.run(command, stdout=said, stderr=said, check=False).returncode
-            with self.lock:
-                # A difference is a result, too; only complete files count.
-                whole = (part / "validate.json").exists() and not self.stopped
-                if whole:
-                    os.replace(part, place)
-                self.done += whole
-                print(f"{time.strftime('%H:%M:%S')} {self.done}/{self.total} {cell.name} {'done' if whole else 'not finished'} ({code})", flush=True)
+            # A difference is a result, too; only complete files count.
+            whole = (part / "validate.json").exists() and not self.stopped
+            if whole:
+                os.replace(part, place)
+            self.done += whole
+            print(f"{time.strftime('%H:%M:%S')} {self.done}/{len(self.waiting)} {cell.name} {'done' if whole else 'not finished'} ({code})", flush=True)
 
     def run(self):
         self.folder.mkdir(parents=True, exist_ok=True)
         # In virtual time a run of gq uses exactly one processor.
-        side_by_side = {False: 1, True: 1} if self.host == "linux" else {False: self.options.slow, True: self.options.fast}
-        threads = [threading.Thread(target=self.work, args=(fast,)) for fast in self.lanes for _ in range(side_by_side[fast])]
-        for thread in threads:
-            thread.start()
+        slow, fast = (1, 1) if self.host == "linux" else (self.options.slow, self.options.fast)
+        lanes = {False: ThreadPoolExecutor(slow), True: ThreadPoolExecutor(fast)}
+        runs = [lanes[cell.fast].submit(self.work, cell) for cell in self.waiting]
         try:
-            for thread in threads:
-                while thread.is_alive():
-                    thread.join(0.5)
+            for run in runs:
+                run.result()
         except KeyboardInterrupt:
             # The programs received the signal, too.
             self.stopped = True
@@ -151,14 +148,6 @@ More of the kernel's senders in virtual time: [fidelity-grid.md](fidelity-grid.m
 METRICS = {"utilization": "utilization", "sojourn_s.p50": "median", "drop_ratio": "drops"}
 NAMES = {"utilization": "utilization %", "sojourn_s.p50": "median in the queue, ms", "queue_packets": "mean queue, packets", "drop_ratio": "dropped %"}
 SCALE = {"utilization": 100, "sojourn_s.p50": 1e3, "drop_ratio": 100, "queue_packets": 1}
-
-
-def line(cells):
-    return f"| {' | '.join(map(str, cells))} |"
-
-
-def heading(names):
-    return line(names) + "\n|" + "---|" * len(names)
 
 
 class Result:
@@ -223,10 +212,8 @@ def told(results):
 
 def split(results, title, keys):
     """A table of verdicts by one coordinate of the cells."""
-    print(heading([title, "cells", "within", "unclear", "beyond", "no run"]))
-    for name, choose in keys:
-        print(line([name, *tally([result for result in results if choose(result.cell)])]))
-    print()
+    rows = [[name, *tally([result for result in results if choose(result.cell)])] for name, choose in keys]
+    show([title, "cells", "within", "unclear", "beyond", "no run"], rows)
 
 
 def by(part, values):
@@ -257,30 +244,28 @@ def summary(results, total):
     if virtual:
         print(f"The same cells with the kernel in virtual time, {len(virtual)} of them run: {told(virtual)}.\n")
     print(f"Cells without a void run among those that count: {len(trusted)}, of them {told(trusted)}.\n")
-    print(heading(["figure", "agrees", "unclear", "differs"]))
+    words, rows = ("agrees", "unclear", "differs"), []
     for metric, name in METRICS.items():
         said = [result.figures[metric]["verdict"] for result in there if metric in result.figures]
-        print(line([name, *(said.count(word) for word in ("agrees", "unclear", "differs"))]))
-    print()
+        rows.append([name, *(said.count(word) for word in words)])
+    show(["figure", *words], rows)
     missing = [result.cell.name.removeprefix("grid-") for result in results if not result.there]
     if missing:
         print(f"Not run: {', '.join(missing)}.\n")
 
 
 def table(results, columns, metrics, extra=None):
-    print(heading([*columns, *(["printed"] if extra else []), *(NAMES[metric] for metric in metrics), "runs", "verdict"]))
+    heads = [*columns, *(["printed"] if extra else []), *(NAMES[metric] for metric in metrics), "runs", "verdict"]
+    rows = []
     for result in results:
         parts = [result.cell.parts[part] for part in columns.values()]
         printed = [extra(result.cell)] if extra else []
-        print(line([*parts, *printed, *(result.figure(metric) for metric in metrics), result.trust(), result.verdict()]))
-    print()
+        rows.append([*parts, *printed, *(result.figure(metric) for metric in metrics), result.trust(), result.verdict()])
+    show(heads, rows)
 
 
 def printed(cell):
     """The printed value of this point."""
-    sys.path.insert(0, str(HERE.parent / "fidelity"))
-    from printed import PRINTED
-
     queue = f"cp-aqm {cell.parts['c_max']}" if cell.sweep == "cp-8" else "tail-drop"
     one_way_ms = int(cell.parts["delay"].removesuffix("ms"))
     return PRINTED.get((queue, cell.parts["cc"], int(cell.parts["flows"]), 2 * one_way_ms), "")

@@ -19,11 +19,11 @@ import sys
 import tomllib
 from dataclasses import dataclass
 
-from programs import HERE, UNITS, GoodQueue, Ns2, Ns3, Sample, add_common_options, prepare, publish, quantity
+from programs import ACCESS_DELAY_S, HERE, PACKET_BYTES, UNITS, GoodQueue, Ns2, Ns3, Sample, add_common_options, prepare, publish, quantity, versions
+
+from tables import table  # noqa: E402 (programs put it in reach)
 
 FILES = ["controls.toml", "controls-dctcp.toml"]
-ACCESS_DELAY_S = 0.0001  # each of the four access links; goodqueue's default, and the peers' programs'
-PACKET_BYTES = 1500
 # Defaults of goodqueue, passed to the peers.
 DEFAULTS = {"initial_window": 10, "ack_delay": 0.04}
 
@@ -127,19 +127,6 @@ def read_point(name, plan, settings):
     )
 
 
-def sample_of(point, cpu_s):
-    """Figures of goodqueue for one point."""
-    link, (group,) = point["links"]["bottleneck"], point["groups"].values()
-    return Sample(
-        packets=link["departed_packets"]["mean"],
-        cpu_s=cpu_s,
-        utilization=link["utilization"]["mean"],
-        queue_packets=link["queue_packets"]["mean"],
-        loss=link["drop_ratio"]["mean"],
-        retransmitted=group["retransmitted_ratio"]["mean"],
-    )
-
-
 def run_goodqueue(program, name, points, seed, times, *, on=()):
     """All points of a file in one run; or, for the kernel, those of the controls it has."""
     settings = {"warmup": f"{times[0]} s", "duration": f"{times[1]} s"}
@@ -152,7 +139,7 @@ def run_goodqueue(program, name, points, seed, times, *, on=()):
         results, cpu_s = program.points(HERE / name, seed, settings | more, on=on)
         if len(results) != len(wanted):
             raise SystemExit(f"controls.py: {name}: {len(results)} points came back for {len(wanted)}")
-        found |= {point: sample_of(result, cpu_s / len(results)) for point, result in zip(wanted, results, strict=True)}
+        found |= {point: Sample.of_point(result, cpu_s / len(results)) for point, result in zip(wanted, results, strict=True)}
     return found
 
 
@@ -213,10 +200,9 @@ def outside(ours, others):
 
 def rows(samples):
     """Markdown rows: programs below one another, for each control and line."""
-    lines = [
-        "| control | RTT | buffer (packets) | program | utilization % | mean queue, packets | loss % | retransmitted % | ours outside the peers' span | outside the kernel's |",
-        "|---|--:|--:|---|--:|--:|--:|--:|---|---|",
-    ]
+    figures = ["utilization %:", "mean queue, packets:", "loss %:", "retransmitted %:"]
+    heads = ["control", "RTT:", "buffer (packets):", "program", *figures, "ours outside the peers' span", "outside the kernel's"]
+    lines = []
     for point, by_program in samples.items():
         ours = by_program.get(GoodQueue.name)
         for name, runs in by_program.items():
@@ -224,13 +210,11 @@ def rows(samples):
             if name == GoodQueue.name:
                 peers = [sample for peer in (Ns2.name, Ns3.name) for sample in by_program.get(peer, [])]
                 verdicts = [outside(ours, peers) if peers else "no peer", outside(ours, by_program[KERNEL]) if KERNEL in by_program else "not run"]
-            cells = " | ".join(cell(runs, figure) for figure in FIGURES)
-            lines.append(f"| {point.cc} | {' | '.join(point.place)} | {name} | {cells} | {verdicts[0]} | {verdicts[1]} |")
-    return "\n".join(lines)
+            lines.append([point.cc, *point.place, name, *(cell(runs, figure) for figure in FIGURES), *verdicts])
+    return table(heads, lines)
 
 
 def document(results, programs, options):
-    versions = "\n".join(f"- {program.version()}" for program in programs)
     kernel = f"; ns-3: {options.ns3_seeds}" + (f"; kernel senders: {options.kernel_seeds}" if options.kernel_seeds else "")
     return f"""# One flow of each control in goodqueue, ns-2, ns-3 and Linux
 
@@ -245,7 +229,7 @@ recovery* is not among them. What the differences come from is in `docs/peers.md
 
 Programs:
 
-{versions}
+{versions(programs)}
 - {KERNEL}: senders and receivers of that kernel behind goodqueue's queues, `gq run --on linux`
 """
 
@@ -280,8 +264,6 @@ def kernel_is_built(gq):
 def main():
     options = parse_arguments()
     programs = prepare([GoodQueue(options.gq), Ns2("dumbbell"), Ns3("dumbbell"), Ns3Classic("dumbbell")], options)
-    if not programs:
-        raise SystemExit("controls.py: nothing to run")
     results = {}
     for name in FILES:
         results |= measure(name, programs, options)

@@ -59,34 +59,13 @@ proc connect_flow {source destination} {
     $sender set packetSize_ [expr {$option(packet) - $header}]
     $sender set tcpip_base_hdr_size_ 40
     if {$header > 40} { $sender set ts_option_size_ [expr {$header - 40}] }
-    $sim attach-agent $source $sender
-    $sim attach-agent $destination $receiver
-    $sim connect $sender $receiver
-    set application [new Application/FTP]
-    $application attach-agent $sender
+    connect_agents $source $sender $destination $receiver
+    start_application [new Application/FTP] $sender
     lappend senders $sender
-    return $application
 }
 
-set left [$sim node]
-set right [$sim node]
-set kind [queue_kind $option(queue)]
-$sim simplex-link $left $right $option(rate) $option(delay) $kind
-$sim simplex-link $right $left $option(rate) $option(delay) DropTail
-# DropTail refuses the packet that would make its length equal to the limit, so it holds one fewer than it is told.
-$sim queue-limit $left $right [expr {$kind eq "DropTail" ? $option(limit) + 1 : $option(limit)}]
-$sim queue-limit $right $left 1000000
-
-for {set i 0} {$i < $option(flows)} {incr i} {
-    set source [$sim node]
-    set destination [$sim node]
-    foreach {outer inner} [list $source $left $destination $right] {
-        $sim duplex-link $outer $inner $option(access_rate) $option(access_delay) DropTail
-        $sim queue-limit $outer $inner 1000000
-        $sim queue-limit $inner $outer 1000000
-    }
-    $sim at [$start_times uniform 0 $option(latest_start)] "[connect_flow $source $destination] start"
-}
+connect_core [queue_kind $option(queue)]
+for {set i 0} {$i < $option(flows)} {incr i} { connect_flow [host $left] [host $right] }
 
 set monitor [$sim monitor-queue $left $right ""]
 set waiting [$monitor get-pkts-integrator]

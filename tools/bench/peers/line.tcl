@@ -22,53 +22,30 @@ Agent/TCP set window_ 1000000
 Agent/TCP set windowInit_ $option(initial_window)
 Agent/TCP set packetSize_ [expr {$option(packet) - 40}]
 
-set left [$sim node]
-set right [$sim node]
-$sim simplex-link $left $right $option(rate) $option(delay) [dict get $queues $option(queue)]
-$sim simplex-link $right $left $option(rate) $option(delay) DropTail
-# Tail drop here holds one packet fewer than its limit.
-$sim queue-limit $left $right [expr {$option(limit) + ($option(queue) eq "tail-drop")}]
-$sim queue-limit $right $left 1000000
+connect_core [dict get $queues $option(queue)]
 set wire [[$sim link $left $right] link]
 foreach step [split $option(steps) ,] {
     lassign [split $step :] at rate
     $sim at $at "$wire set bandwidth_ $rate"
 }
 
-proc host {core} {
-    global sim option
-    set node [$sim node]
-    $sim duplex-link $node $core $option(access_rate) $option(access_delay) DropTail
-    $sim queue-limit $node $core 1000000
-    $sim queue-limit $core $node 1000000
-    return $node
-}
-
 set senders {}
 for {set i 0} {$i < $option(flows)} {incr i} {
     set sender [new Agent/TCP/Linux]
-    set receiver [new Agent/TCPSink/Sack1]
-    $sim attach-agent [host $left] $sender
-    $sim attach-agent [host $right] $receiver
-    $sim connect $sender $receiver
+    connect_agents [host $left] $sender [host $right] [new Agent/TCPSink/Sack1]
     $sim at 0 "$sender select_ca $option(cc)"
-    set application [new Application/FTP]
-    $application attach-agent $sender
-    $sim at [$start_times uniform 0 $option(latest_start)] "$application start"
+    start_application [new Application/FTP] $sender
     lappend senders $sender
 }
 set counter [new Agent/LossMonitor]
 if {$option(udp_rate) > 0} {
     set load [new Agent/UDP]
     $load set packetSize_ $option(packet)
-    $sim attach-agent [host $left] $load
-    $sim attach-agent [host $right] $counter
-    $sim connect $load $counter
+    connect_agents [host $left] $load [host $right] $counter
     set application [new Application/Traffic/CBR]
     $application set packetSize_ $option(packet)
     $application set rate_ $option(udp_rate)
-    $application attach-agent $load
-    $sim at [$start_times uniform 0 $option(latest_start)] "$application start"
+    start_application $application $load
 }
 
 set monitor [$sim monitor-queue $left $right ""]

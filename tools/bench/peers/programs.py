@@ -17,6 +17,9 @@ ROOT = HERE.parents[2]
 sys.path.insert(0, str(HERE.parent))
 
 from process import finish  # noqa: E402
+
+ACCESS_DELAY_S = 0.0001  # each of the four access links; goodqueue's default, and the peers' programs'
+PACKET_BYTES = 1500
 NS3_VERSION = "3.44"
 NS3_WHEEL = f"ns3=={NS3_VERSION}.post0"
 NS3_MODULES = ["core", "network", "internet", "point-to-point", "point-to-point-layout", "traffic-control", "applications"]
@@ -37,6 +40,19 @@ class Sample:
     queue_packets: float
     loss: float
     retransmitted: float
+
+    @classmethod
+    def of_point(cls, point, cpu_s):
+        """goodqueue's figures at the bottleneck of one point."""
+        link, (group,) = point["links"]["bottleneck"], point["groups"].values()
+        return cls(
+            packets=link["departed_packets"]["mean"],
+            cpu_s=cpu_s,
+            utilization=link["utilization"]["mean"],
+            queue_packets=link["queue_packets"]["mean"],
+            loss=link["drop_ratio"]["mean"],
+            retransmitted=group["retransmitted_ratio"]["mean"],
+        )
 
 
 def quantity(text, units):
@@ -191,7 +207,15 @@ def prepare(programs, options):
             program.install()
         if not program.available():
             print(f"skipped: {program.name} is not installed ({Path(sys.argv[0]).name} --install)", file=sys.stderr)
-    return [program for program in programs if program.available()]
+    programs = [program for program in programs if program.available()]
+    if not programs:
+        raise SystemExit(f"{Path(sys.argv[0]).name}: nothing to run")
+    return programs
+
+
+def versions(programs):
+    """A list of the programs."""
+    return "\n".join(f"- {program.version()}" for program in programs)
 
 
 def add_common_options(parser, *, seeds, out):

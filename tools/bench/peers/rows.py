@@ -18,6 +18,7 @@ import sys
 from dataclasses import dataclass
 
 from programs import ROOT, Ns2, prepare, publish, read_common_options
+from tables import table  # noqa: E402 (programs put it in reach)
 from survey import delay_arguments, draw_delays, queue_arguments, read_plan
 
 NODES = 50
@@ -112,11 +113,11 @@ def measure(options):
             values.append(row.figure(seed))
         spread = f" ± {statistics.stdev(values):.{row.digits}f}" if len(values) > 1 else ""
         measured, expected = known.get(row.id, ("", ""))
-        lines.append(f"| {row.id} | {row.what} | {expected} | {measured} | {statistics.mean(values):.{row.digits}f}{spread} |")
-    return "\n".join(["| row | figure | the study | goodqueue | ns-2.35 |", "|---|---|--:|--:|--:|", *lines])
+        lines.append([row.id, row.what, expected, measured, f"{statistics.mean(values):.{row.digits}f}{spread}"])
+    return table(["row", "figure", "the study:", "goodqueue:", "ns-2.35:"], lines)
 
 
-def document(table, options):
+def document(shown, options):
     return f"""# Rows of the gallery that fail, in ns-2 itself
 
 Made by `tools/bench/peers/rows.py`. Mean and standard deviation over {options.seeds} seeds. *the study* and *goodqueue* are from `gallery/RESULTS.md`; ns-2.35 (Debian's package)
@@ -124,14 +125,13 @@ ran the same set-ups with its own senders (New Reno in T-KO, Linux's CUBIC and R
 with four classes of equal shares. T-KO-01, which holds, is there to show the load. The first slow start of its senders ends at a loss; in the gallery's T-NF it ends at
 1000 packets (up to a loss: `nf-1-start`). The consequences are explained at each row in the gallery's report.
 
-{table}
+{shown}
 """
 
 
 def main():
     options = read_common_options(__doc__, seeds=3, out="rows.md")
-    if not prepare([Ns2("line")], options):
-        raise SystemExit("rows.py: it takes ns-2")
+    prepare([Ns2("line")], options)
     shown = measure(options)
     publish(shown, options, lambda: document(shown, options))
 

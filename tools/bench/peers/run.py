@@ -15,16 +15,15 @@ import os
 import statistics
 import sys
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from programs import HERE, UNITS, GoodQueue, Ns2, Ns3, Sample, add_common_options, prepare, publish, quantity
+from programs import ACCESS_DELAY_S, HERE, PACKET_BYTES, UNITS, GoodQueue, Ns2, Ns3, Sample, add_common_options, prepare, publish, quantity, versions
 
+import tables
 from process import machine  # noqa: E402 (programs put it in reach)
 
 CASES = ["s1", "s2", "s2b", "s2c", "s3", "s3-codel", "s4"]
-ACCESS_DELAY_S = 0.0001  # each of the four access links; goodqueue's default, and the peers' programs'
-PACKET_BYTES = 1500
 # Queues available in each peer.
 QUEUES = {Ns2.name: ("tail-drop", "ared"), Ns3.name: ("tail-drop", "codel")}
 
@@ -46,31 +45,8 @@ class Case:
     duration: float
 
     def peer_arguments(self, seed, warmup, duration):
-        return {
-            "rate": self.rate,
-            "delay": self.delay,
-            "limit": self.limit,
-            "queue": self.queue,
-            "cc": self.cc,
-            "flows": self.flows,
-            "warmup": warmup,
-            "duration": duration,
-            "seed": seed,
-        }
-
-
-@dataclass(frozen=True)
-class Row:
-    """One program's medians in one case."""
-
-    program: str
-    measured_s: float
-    packets: float
-    cpu_s: float
-    speed: float
-    utilization: float
-    queue_packets: float
-    loss: float
+        own = {key: getattr(self, key) for key in ("rate", "delay", "limit", "queue", "cc", "flows")}
+        return own | {"warmup": warmup, "duration": duration, "seed": seed}
 
 
 def read_case(name):
@@ -103,39 +79,21 @@ def read_case(name):
     )
 
 
-def simulate(program, case, seed, warmup, duration):
-    """goodqueue's figures at the bottleneck and its CPU seconds."""
-    settings = {"warmup": f"{warmup} s", "duration": f"{duration} s"}
-    (point,), cpu_s = program.points(case.file, seed, settings)
-    return point, cpu_s
-
-
 def run_goodqueue(program, case, seed, warmup, duration):
-    point, cpu_s = simulate(program, case, seed, warmup, duration)
-    link, (group,) = point["links"]["bottleneck"], point["groups"].values()
+    def sample(warmup, duration):
+        (point,), cpu_s = program.points(case.file, seed, {"warmup": f"{warmup} s", "duration": f"{duration} s"})
+        return Sample.of_point(point, cpu_s)
+
     # Departures are counted after the warm-up; the same run without a warm-up counts all of them.
-    everything, _ = simulate(program, case, seed, 0, warmup + duration)
-    return Sample(
-        packets=everything["links"]["bottleneck"]["departed_packets"]["mean"],
-        cpu_s=cpu_s,
-        utilization=link["utilization"]["mean"],
-        queue_packets=link["queue_packets"]["mean"],
-        loss=link["drop_ratio"]["mean"],
-        retransmitted=group["retransmitted_ratio"]["mean"],
-    )
-
-
-def can_run(program, case):
-    return case.queue in QUEUES.get(program.name, (case.queue,))
+    return replace(sample(warmup, duration), packets=sample(0, warmup + duration).packets)
 
 
 def measure(case, programs, options):
-    """All programs that can run the case, in turn, seed by seed; one row a program."""
-    samples, measured = {p.name: [] for p in programs}, {}
+    """All programs that can run the case, in turn, seed by seed: of each the measured seconds, and its samples."""
+    able = [program for program in programs if case.queue in QUEUES.get(program.name, (case.queue,))]
+    samples, measured = {program.name: [] for program in able}, {}
     for seed in range(1, options.seeds + 1):
-        for program in programs:
-            if not can_run(program, case):
-                continue
+        for program in able:
             warmup, duration = (6.0, 4.0) if options.quick else (case.warmup, case.duration)
             if isinstance(program, Ns3) and not options.quick:
                 duration = min(duration, max(5.0, options.ns3_share * duration))
@@ -146,49 +104,35 @@ def measure(case, programs, options):
             else:
                 sample = program.run(case.peer_arguments(seed, warmup, duration))
             samples[program.name].append(sample)
-    rows = []
-    for name, runs in samples.items():
-        if runs:
+    return {name: (measured[name], runs) for name, runs in samples.items()}
 
-            def median(field, runs=runs):
-                return statistics.median(field(run) for run in runs)
 
-            rows.append(
-                Row(
-                    program=name,
-                    measured_s=measured[name],
-                    packets=median(lambda s: s.packets),
-                    cpu_s=median(lambda s: s.cpu_s),
-                    speed=median(lambda s: s.packets / s.cpu_s),
-                    utilization=median(lambda s: s.utilization),
-                    queue_packets=median(lambda s: s.queue_packets),
-                    loss=median(lambda s: s.loss),
-                )
-            )
-    return rows
+def median(runs, figure):
+    return statistics.median(figure(run) for run in runs)
+
+
+def speed(run):
+    return run.packets / run.cpu_s
 
 
 def table(results):
-    """The results as a Markdown table."""
-    lines = [
-        "| case | program | measured s | packets | CPU s | packets per CPU-s | goodqueue is | utilization % | queue, packets | loss % |",
-        "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|",
-    ]
-    for case, rows in results:
-        ours = next((row.speed for row in rows if row.program == GoodQueue.name), None)
-        for row in rows:
-            is_peer = row.program != GoodQueue.name
-            ratio = f"{ours / row.speed:.0f} × faster" if is_peer and ours else ""
-            lines.append(
-                f"| {case.name} | {row.program} | {row.measured_s:g} | {row.packets:.0f} | {row.cpu_s:.3f} | {row.speed:,.0f} "
-                f"| {ratio} | {100 * row.utilization:.2f} | {row.queue_packets:.1f} | {100 * row.loss:.3f} |"
-            )
-    return "\n".join(lines)
+    """The medians as a Markdown table."""
+    numbers = ["measured s", "packets", "CPU s", "packets per CPU-s", "goodqueue is", "utilization %", "queue, packets", "loss %"]
+    rows = []
+    for case, by_program in results:
+        for name, (measured_s, runs) in by_program.items():
+            is_compared = name != GoodQueue.name and GoodQueue.name in by_program
+            ratio = median(by_program[GoodQueue.name][1], speed) / median(runs, speed) if is_compared else None
+            rows.append([
+                case.name, name, f"{measured_s:g}", f"{median(runs, lambda run: run.packets):.0f}", f"{median(runs, lambda run: run.cpu_s):.3f}",
+                f"{median(runs, speed):,.0f}", f"{ratio:.0f} × faster" if ratio else "", f"{100 * median(runs, lambda run: run.utilization):.2f}",
+                f"{median(runs, lambda run: run.queue_packets):.1f}", f"{100 * median(runs, lambda run: run.loss):.3f}",
+            ])
+    return tables.table(["case", "program", *(f"{number}:" for number in numbers)], rows)
 
 
 def document(results, programs, options):
     cases = "\n".join(f"- {case.title}" for case, _ in results)
-    versions = "\n".join(f"- {program.version()}" for program in programs)
     seeds = "one seed" if options.quick or options.seeds == 1 else f"median of {options.seeds} seeds"
     command = "tools/bench/peers/run.py" + (" --quick" if options.quick else "")
     return f"""# The same work in goodqueue, ns-2 and ns-3
@@ -205,7 +149,7 @@ Cases (1500-byte packets, access links of 1 Gbit/s and 0.1 ms, flows start withi
 
 Programs:
 
-{versions}
+{versions(programs)}
 
 Reading it: the simulators have different TCPs, so results agree in kind and not in digits. ns-3 measures a shorter part where
 the column gives one; speed hardly depends on that. ns-3 counts two bytes of framing per packet as utilization.
@@ -230,8 +174,6 @@ def main():
     options = parse_arguments()
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})  # inherited by every program below
     programs = prepare([GoodQueue(options.gq), Ns2("dumbbell"), Ns3("dumbbell")], options)
-    if not programs:
-        raise SystemExit("run.py: nothing to run")
     results = [(case, measure(case, programs, options)) for case in map(read_case, options.cases.split(","))]
     publish(table(results), options, lambda: document(results, programs, options))
 

@@ -15,7 +15,9 @@ import statistics
 import sys
 import tomllib
 
-from programs import HERE, UNITS, GoodQueue, Ns2, Ns3, prepare, publish, quantity, read_common_options
+from programs import HERE, UNITS, GoodQueue, Ns2, Ns3, prepare, publish, quantity, read_common_options, versions
+
+import tables  # noqa: E402 (programs put it in reach)
 
 FILE = HERE / "survey.toml"
 EDGES = [1, 2, 3, 4]
@@ -169,16 +171,13 @@ def cell(runs, figure):
 
 
 def table(results):
-    titles = " | ".join(title for title, _, _ in FIGURES.values())
-    lines = [f"| queue | program | {titles} |", "|---|---|" + "--:|" * len(FIGURES)]
-    for queue, by_program in results.items():
-        for name, runs in by_program.items():
-            lines.append(f"| {queue} | {name} | " + " | ".join(cell(runs, figure) for figure in FIGURES) + " |")
-    return "\n".join(lines)
+    rows = [
+        [queue, name, *(cell(runs, figure) for figure in FIGURES)] for queue, by_program in results.items() for name, runs in by_program.items()
+    ]
+    return tables.table(["queue", "program", *(f"{title}:" for title, _, _ in FIGURES.values())], rows)
 
 
 def document(results, programs, options):
-    versions = "\n".join(f"- {program.version()}" for program in programs)
     return f"""# A survey's set-up with four edge nodes in goodqueue, ns-2 and ns-3
 
 Made by `tools/bench/peers/survey.py`; the scenario is `tools/bench/peers/survey.toml`. Mean and standard deviation over {options.seeds} seeds; 20 s from the start, without
@@ -188,15 +187,13 @@ warm-up. Figures are the core link's: *delay* is waiting time of packets that le
 
 Programs:
 
-{versions}
+{versions(programs)}
 """
 
 
 def main():
     options = read_common_options(__doc__, seeds=10, out="survey.md")
     programs = prepare([GoodQueue(options.gq), Ns2("survey"), Ns2Sack("survey"), Ns3("survey")], options)
-    if not programs:
-        raise SystemExit("survey.py: nothing to run")
     results = measure(programs, options)
     publish(table(results), options, lambda: document(results, programs, options))
 

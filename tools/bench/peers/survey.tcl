@@ -116,29 +116,21 @@ proc connect_edge {node core delay class} {
 }
 
 proc start_tcp {source destination} {
-    global sim start_times option
+    global option
     set sender [new Agent/TCP/[expr {$option(sack) ? "Sack1" : "Newreno"}]]
     set receiver [new Agent/TCPSink[expr {$option(sack) ? "/Sack1" : ""}]]
-    $sim attach-agent $source $sender
-    $sim attach-agent $destination $receiver
-    $sim connect $sender $receiver
-    set application [new Application/FTP]
-    $application attach-agent $sender
-    $sim at [$start_times uniform 0 $option(latest_start)] "$application start"
+    connect_agents $source $sender $destination $receiver
+    start_application [new Application/FTP] $sender
 }
 
 proc start_udp {source destination} {
-    global sim start_times option
+    global option
     set sender [new Agent/UDP]
     $sender set packetSize_ $option(small)
-    set receiver [new Agent/Null]
-    $sim attach-agent $source $sender
-    $sim attach-agent $destination $receiver
-    $sim connect $sender $receiver
+    connect_agents $source $sender $destination [new Agent/Null]
     set application [new Application/Traffic/Exponential]
     settings $application [list packetSize_ $option(small) burst_time_ $option(mean_on) idle_time_ $option(mean_off) rate_ $option(peak)]
-    $application attach-agent $sender
-    $sim at [$start_times uniform 0 $option(latest_start)] "$application start"
+    start_application $application $sender
 }
 
 set left [$sim node]
