@@ -4,20 +4,18 @@ import { h, segmented } from "../dom.ts";
 import type { Gallery, GalleryFigure, GalleryRow, Paper } from "../serve/protocol.ts";
 import type { Context, Page } from "./page.ts";
 
-type Filter = "all" | "holds" | "fails" | "not comparable";
-
-const FILTERS: readonly { value: Filter; label: string }[] = [
+const FILTERS = [
   { value: "all", label: "All" },
   { value: "holds", label: "Holds" },
   { value: "fails", label: "Fails" },
   { value: "not comparable", label: "Not comparable" },
-];
+] as const;
 
 export class GalleryPage implements Page {
   readonly element: HTMLElement;
   readonly #context: Context;
   readonly #place: HTMLElement;
-  #filter: Filter = "all";
+  #filter: (typeof FILTERS)[number]["value"] = "all";
   #gallery: Gallery = { papers: [] };
 
   constructor(context: Context) {
@@ -54,8 +52,8 @@ export class GalleryPage implements Page {
     const tabs = h("nav", { class: "tabs", "aria-label": "Papers" }, ...papers.map((one) => h("a", { href: `#/gallery/${encodeURIComponent(one.id)}`, ...(one === paper ? { "aria-current": "page" } : {}) }, one.id, h("span", { class: "tally" }, tally(one)))));
     const rows = h("div");
     const fill = (): void => rows.replaceChildren(rowTable(paper.rows.filter((row) => this.#filter === "all" || row.verdict === this.#filter)));
-    const filter = segmented("Which statements", FILTERS, this.#filter, (value) => {
-      this.#filter = FILTERS.find((one) => one.value === value)?.value ?? "all";
+    const filter = segmented("Which statements", FILTERS, this.#filter, ({ value }) => {
+      this.#filter = value;
       fill();
     });
     fill();

@@ -91,7 +91,6 @@ export class MonitorPage implements Page {
     return new Frame({
       title,
       hint,
-      controls: [],
       make: () => {
         const chart = new LiveChart({
           name: title,

@@ -5,7 +5,7 @@ import { h } from "../dom.ts";
 import { looksFor } from "../palette.ts";
 import { type GroupColumn, groupColumns, linkColumns } from "../report/columns.ts";
 import { type Json, type Metrics, type Point, readResult, type Result } from "../report/data.ts";
-import { tradeoffChart } from "../report/tradeoff.ts";
+import { isSpreadOut, tradeoffChart } from "../report/tradeoff.ts";
 import { columnsWorthShowing, figureTable, type TableRow } from "../report/tables.ts";
 
 /** A run read from its summary. */
@@ -81,18 +81,14 @@ function tradeoffFrame(all: readonly Row[], link: string, isPair: boolean): Fram
   // Dots have only their name, so the name includes the run where both have the link.
   const isShared = isPair && new Set(here.map(({ run }) => run)).size > 1;
   const points = here.map(({ point, run }): Point => (isShared ? { ...point, label: `${point.label} · ${run}` } : point));
-  const delays = points.map((point) => point.figure("links", link, "sojourn_s", "p95")?.mean ?? 0);
-  const isSpreadOut = Math.min(...delays) > 0 && Math.max(...delays) > 6 * Math.min(...delays);
-  const frame: Frame = new Frame({
+  return new Frame({
     title: `Utilization against delay, ${link}`,
     hint: "The delay is the 95th percentile of the sojourn times. Up and to the left is better.",
-    controls: [],
-    make: (onZoom) => (points.length > 0 ? tradeoffChart(points, link, "p95", isSpreadOut ? "log" : "linear", onZoom) : undefined),
+    make: (onZoom) => (points.length > 0 ? tradeoffChart(points, link, "p95", isSpreadOut(points, link) ? "log" : "linear", onZoom) : undefined),
     legend: () => points.map(({ label, look }) => ({ label, look })),
     empty: "These runs have no results for this link.",
     isWide: () => true,
   });
-  return frame;
 }
 
 function trafficTable(all: readonly Row[], groups: readonly string[], isPair: boolean, metrics: Metrics): HTMLElement {

@@ -10,7 +10,8 @@ export interface FrameOptions {
   readonly title: string;
   /** What to see here, in a sentence. */
   readonly hint: string;
-  readonly controls: readonly HTMLElement[];
+  /** Makes what stands above the chart, given the function that recreates the chart. */
+  readonly controls?: (update: () => void) => readonly HTMLElement[];
   /** Creates the chart from the present selection; nothing if there is nothing to show. */
   readonly make: (onZoom: () => void) => Chart | undefined;
   /** Lines of the legend of an exported picture. */
@@ -51,7 +52,7 @@ export class Frame {
     ]);
     this.#actions = h("div", { class: "chart-actions" }, this.#reset, save);
     this.#controls = h("div", { class: "chart-controls" });
-    this.setControls(options.controls);
+    this.setControls(options.controls?.(() => this.update()) ?? []);
     const head = h("div", { class: "chart-head" }, h("div", {}, h("h3", {}, options.title), h("p", { class: "hint" }, options.hint)), this.#actions);
     this.element = h("section", { class: "chart-card" }, head, this.#controls, this.#place, this.#print, this.#details);
   }

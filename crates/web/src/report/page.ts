@@ -2,7 +2,7 @@
 
 import { csv, download, fileName } from "../charts/export.ts";
 import { sign } from "../charts/sign.ts";
-import { h, menu, segmented, selectField } from "../dom.ts";
+import { h, menu, optionsNamed, segmented, selectField } from "../dom.ts";
 import { themeButton } from "../theme.ts";
 import { type Charts, makeCharts } from "./charts.ts";
 import { activityColumns, decidingColumns, groupColumns, type LinkColumn, linkColumns } from "./columns.ts";
@@ -110,7 +110,7 @@ function resultsSection(result: Result, state: State, source: string): Updated {
       compareAll: true,
     };
   };
-  const link = result.links.length > 1 && selectField("Link", result.links.map((name) => ({ value: name, label: name })), state.link, (name) => state.chooseLink(name));
+  const link = result.links.length > 1 && selectField("Link", optionsNamed(result.links), state.link, ({ value }) => state.chooseLink(value));
   const save = menu("Save", "Save: results", [
     { label: "This link, CSV", run: () => download(`${fileName(result.title)}.csv`, "text/csv", csv(figureRows(options(false)))) },
     { label: "Everything, JSON", run: () => download(`${fileName(result.title)}.json`, "application/json", source) },
@@ -157,7 +157,7 @@ function tableSection(title: string, options: (isMainOnly: boolean) => TableOpti
     { value: "main", label: "Main columns" },
     { value: "all", label: "All" },
   ];
-  const columns = segmented(`${title}: columns`, choices, "main", (value) => {
+  const columns = segmented(`${title}: columns`, choices, "main", ({ value }) => {
     isMainOnly = value === "main";
     update();
   });
@@ -228,7 +228,7 @@ function timeSection(result: Result, state: State, charts: Charts): HTMLElement[
       { value: "together", label: "Overlaid" },
     ],
     state.arrangement,
-    (value) => state.arrange(value === "apart" ? "apart" : "together"),
+    ({ value }) => state.arrange(value),
   );
   state.watch(() => (scales.hidden = state.arrangement === "together"));
   const scales = segmented(
@@ -238,7 +238,7 @@ function timeSection(result: Result, state: State, charts: Charts): HTMLElement[
       { value: "own", label: "Free scale" },
     ],
     state.panelAxes,
-    (value) => state.choosePanelAxes(value === "own" ? "own" : "equal"),
+    ({ value }) => state.choosePanelAxes(value),
   );
   scales.hidden = state.arrangement === "together";
   const pair = Math.max(1, ...result.points.flatMap((point) => point.series.filter((one) => one.subject.startsWith("link:")).map((one) => one.samplesAPair)));

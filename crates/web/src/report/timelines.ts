@@ -10,7 +10,7 @@ import { stackSvg } from "../charts/stack.ts";
 import { h } from "../dom.ts";
 import type { Ink } from "../palette.ts";
 import type { Quantity } from "../units.ts";
-import type { Result, Series } from "./data.ts";
+import type { Result } from "./data.ts";
 import type { Arrangement, PanelAxes } from "./state.ts";
 
 /** What a chart over time shows. */
@@ -115,10 +115,4 @@ class Panels implements Chart {
       element.textContent = one.chart.formatY(one.chart.valuesAt(x)[0] ?? null);
     }
   }
-}
-
-/** The column `name` of `subject`, if it was sampled and holds any value. */
-export function columnOf(series: readonly Series[], subject: string, name: string): Pick<LineData, "x" | "y" | "means"> | undefined {
-  const column = series.find((one) => one.subject === subject)?.columns.find((one) => one.name === name);
-  return column && column.values.some((value) => value !== null) ? { x: column.times, y: column.values, ...(column.means ? { means: column.means } : {}) } : undefined;
 }

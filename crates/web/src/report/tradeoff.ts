@@ -58,6 +58,12 @@ export function tradeoffChart(points: readonly Point[], link: string, delay: Del
   });
 }
 
+/** Whether the delays differ so much that a linear axis would squeeze most points into a corner. */
+export function isSpreadOut(points: readonly Point[], link: string): boolean {
+  const delays = points.flatMap((point) => point.figure("links", link, "sojourn_s", "p95")?.mean ?? []);
+  return Math.min(...delays) > 0 && Math.max(...delays) > 6 * Math.min(...delays);
+}
+
 function delayRange(dots: readonly Dot[], scale: "linear" | "log"): Range {
   const values = dots.flatMap(({ delay }) => [delay.mean - (delay.ci95 ?? 0), delay.mean + (delay.ci95 ?? 0)]);
   if (scale === "linear") return { min: 0, max: Math.max(1e-6, extent(values).max) * 1.12 };

@@ -1,6 +1,6 @@
 // Changes during a run, for all compared queues at once: the rate, more flows, a parameter.
 
-import { h, selectField } from "../../dom.ts";
+import { h, optionsNamed, selectField } from "../../dom.ts";
 import type { About, Control, Frame, Kinds, Parameter } from "../../serve/protocol.ts";
 import { formatNumber, formatQuantity, unitFor } from "../../units.ts";
 import { valueOf } from "./model.ts";
@@ -89,7 +89,7 @@ export class Changes {
     };
     key.addEventListener("change", hint);
     fill();
-    const queue = withAny.length > 1 && selectField("of", withAny.map((one) => ({ value: one, label: one })), kind, (chosen) => ((kind = chosen), fill()));
+    const queue = withAny.length > 1 && selectField("of", optionsNamed(withAny), kind, ({ value: chosen }) => ((kind = chosen), fill()));
     const apply = (): void => {
       if (value.value.trim() === "") return;
       const touched = about.variants.map((variant, at) => ({ variant, at })).filter(({ variant }) => variant.kind === kind);

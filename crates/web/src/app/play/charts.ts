@@ -1,7 +1,7 @@
 // The charts of a running session.
 
 import type { Chart, Heading } from "../../charts/chart.ts";
-import { Frame } from "../../charts/frame.ts";
+import { Frame, type FrameOptions } from "../../charts/frame.ts";
 import { LiveChart, type LiveLine, type LiveOptions } from "../../charts/live.ts";
 import type { Range } from "../../charts/ticks.ts";
 import { SharedWindow } from "../../charts/window.ts";
@@ -81,7 +81,7 @@ export class PlayCharts {
     this.#session = session;
     this.#labels = labels;
     this.looks = looksFor(kinds);
-    this.#gaugeFrame = this.#frame("Gauges", "Internal state of the algorithms.", () => this.#gaugeChart(), [], "These queues have no state to show.", true);
+    this.#gaugeFrame = this.#frame("Gauges", "Internal state of the algorithms.", () => this.#gaugeChart(), () => [], "These queues have no state to show.", true);
     this.frames = [
       this.#linkFrame("Sojourn time", "Sojourn time of packets leaving now.", SOJOURN),
       this.#linkFrame("Queue length", "Packets waiting now.", QUEUE),
@@ -185,17 +185,13 @@ export class PlayCharts {
   }
 
   /** A frame whose chart gets new data while it is visible. */
-  #frame(title: string, hint: string, make: () => Updatable | undefined, controls: readonly HTMLElement[], empty: string, isWide: boolean): Frame {
+  #frame(title: string, hint: string, make: () => Updatable | undefined, controls: NonNullable<FrameOptions["controls"]>, empty: string, isWide: boolean): Frame {
     const place = this.#charts.push(undefined) - 1;
     return new Frame({
       title,
       hint,
       controls,
-      make: () => {
-        const chart = make();
-        this.#charts[place] = chart;
-        return chart;
-      },
+      make: () => (this.#charts[place] = make()),
       legend: () => this.#legend(),
       empty,
       isWide: () => isWide,
@@ -213,12 +209,7 @@ export class PlayCharts {
       };
       return choice && this.#shown().length > 0 ? new LiveChart({ ...this.#options(title, choice), lines: stable(lines) }) : undefined;
     };
-    const control = segmented(title, choices, choices[0]?.value ?? "", (value) => {
-      choice = choices.find((one) => one.value === value);
-      frame.update();
-    });
-    const frame: Frame = this.#frame(title, hint, make, [control], "Every queue is switched off.", isWide);
-    return frame;
+    return this.#frame(title, hint, make, (update) => [segmented(title, choices, choices[0]?.value ?? "", (chosen) => ((choice = chosen), update()))], "Every queue is switched off.", isWide);
   }
 
   #flowFrame(): Frame {
@@ -230,12 +221,9 @@ export class PlayCharts {
       const panels = this.#shown().map((at): Panel => ({ label: this.#labels[at] ?? "", look: this.#look(at), lines: stable(() => this.#flowLines(at, value)) }));
       return new LivePanels({ ...this.#options(`${title}, ${choice.label}`, choice), height: 172 }, panels);
     };
-    const control = segmented("Of each flow", FLOWS, "goodput", (value) => {
-      choice = FLOWS.find((one) => one.value === value);
-      frame.update();
-    });
+    const control = segmented("Of each flow", FLOWS, "goodput", (chosen) => ((choice = chosen), frame.update()));
     const hint = `One line per flow, the first ${MOST_FLOWS} of them; same scale. ${GOODPUT_ABOVE_RATE}`;
-    const frame: Frame = this.#frame(title, hint, make, [control], "Every queue is switched off.", true);
+    const frame: Frame = this.#frame(title, hint, make, () => [control], "Every queue is switched off.", true);
     this.#nameFlows = () => frame.setControls([control, flowLegend((this.#session.frame?.variants[0]?.flows ?? []).map(flowName), MOST_FLOWS)]);
     return frame;
   }
@@ -260,7 +248,7 @@ export class PlayCharts {
 
   #gaugeControls(): HTMLElement[] {
     const options = [...this.#session.gauges].map((name) => ({ value: name, label: gaugeName(name) }));
-    return options.length === 0 ? [] : [selectField("Gauge", options, this.#gauge, (value) => ((this.#gauge = value), this.#gaugeFrame.update()))];
+    return options.length === 0 ? [] : [selectField("Gauge", options, this.#gauge, ({ value }) => ((this.#gauge = value), this.#gaugeFrame.update()))];
   }
 }
 

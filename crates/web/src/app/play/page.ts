@@ -272,9 +272,9 @@ export class PlayPage implements Page, Watcher {
       return;
     }
     const isPackets = this.#view === "packets";
-    const view = segmented("Charts", [{ value: "charts", label: "Charts" }, { value: "packets", label: "Packets" }], this.#view, (value) => this.#chooseView(value === "packets" ? "packets" : "charts"));
-    const span = segmented("Time span", SPANS, SPANS.find((one) => one.span === this.#span)?.value ?? "all", (value) => {
-      this.#span = SPANS.find((one) => one.value === value)?.span ?? null;
+    const view = segmented("Charts", [{ value: "charts", label: "Charts" }, { value: "packets", label: "Packets" }], this.#view, ({ value }) => this.#chooseView(value));
+    const span = segmented("Time span", SPANS, SPANS.find((one) => one.span === this.#span)?.value ?? "all", (chosen) => {
+      this.#span = chosen.span;
       this.#charts?.follow(this.#span);
     });
     this.#viewTools.hidden = false;
