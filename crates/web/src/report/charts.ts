@@ -9,7 +9,7 @@ import { quantityOf } from "../units.ts";
 import { activityOf, decidingColumns, linkColumns, noticedColumns } from "./columns.ts";
 import type { Cdf, Point, Result } from "./data.ts";
 import { type Distributed, distributionChart, ROUND_TRIPS, SOJOURN } from "./distribution.ts";
-import { experienceChart, titleOf } from "./experience.ts";
+import { ExperienceChart, titleOf } from "./experience.ts";
 import { fairnessChart } from "./fairness.ts";
 import { Frame, type FrameOptions } from "../charts/frame.ts";
 import { sweptSettings } from "./settings.ts";
@@ -72,7 +72,7 @@ function experienceFrame(shared: Shared): Frame | undefined {
     // Names stand at the axes.
     legend: () => [],
     isWide: () => true,
-    make: (onZoom) => (visible().length > 0 ? experienceChart(visible(), columns, onZoom) : undefined),
+    make: (onZoom) => (visible().length > 0 ? new ExperienceChart(visible(), columns, onZoom) : undefined),
   });
 }
 

@@ -1,14 +1,12 @@
 // What people on the line get under each queue: a panel for each figure, with a dot and its
 // interval for each queue.
 
-import type { Chart, Heading } from "../charts/chart.ts";
 import type { Rows } from "../charts/export.ts";
 import { type Box, MarksChart, type Target } from "../charts/marks.ts";
-import { stackSvg } from "../charts/stack.ts";
+import { type Panel, Panels } from "../charts/panels.ts";
 import type { Plot, Shape } from "../charts/svg.ts";
 import { extent, type Range } from "../charts/ticks.ts";
 import { h } from "../dom.ts";
-import type { Ink } from "../palette.ts";
 import { formatDecimals, formatNumber, type Unit, unitFor, withUnitLabel } from "../units.ts";
 import type { LinkColumn } from "./columns.ts";
 import type { Figure, Point } from "./data.ts";
@@ -51,70 +49,41 @@ export function toldBy(column: LinkColumn, { mean, ci95 }: Figure, unit: Unit): 
   return ci95 === null ? number(mean) : `${number(mean)} ± ${number(ci95)}`;
 }
 
-/** The picture of these figures for the points that are switched on. */
-export function experienceChart(points: readonly Point[], columns: readonly LinkColumn[], onZoom: () => void): Chart {
-  return new Panels(points, columns, onZoom);
-}
-
 const direction = ({ better }: LinkColumn): string => (better ? `${better} is better` : "");
 
-interface Panel {
-  readonly title: string;
+interface FigurePanel extends Panel<MarksChart> {
   readonly column: LinkColumn;
   readonly unit: Unit;
-  readonly chart: MarksChart;
 }
 
-class Panels implements Chart {
-  readonly element: HTMLElement;
+/** The picture of these figures for the points that are switched on. */
+export class ExperienceChart extends Panels<MarksChart, FigurePanel> {
   readonly #points: readonly Point[];
-  readonly #panels: readonly Panel[];
 
   constructor(points: readonly Point[], columns: readonly LinkColumn[], onZoom: () => void) {
+    super(columns.map((column) => panelOf(points, column, onZoom)), "panels few");
     this.#points = points;
-    this.#panels = columns.map((column) => panelOf(points, column, onZoom));
-    const elements = this.#panels.map(({ title, column, chart }) =>
-      h("div", { class: "panel" }, h("div", { class: "panel-head" }, h("span", { class: "panel-name", title: column.meaning }, title), h("span", { class: "panel-value" }, direction(column))), chart.element),
-    );
-    this.element = h("div", { class: "panels few", "data-count": elements.length }, ...elements);
   }
 
-  zoomed(): boolean {
-    return this.#panels.some(({ chart }) => chart.zoomed());
-  }
-
-  resetZoom(): void {
-    for (const { chart } of this.#panels) if (chart.zoomed()) chart.resetZoom();
-  }
-
-  redraw(): void {
-    for (const { chart } of this.#panels) chart.redraw();
-  }
-
-  destroy(): void {
-    for (const { chart } of this.#panels) chart.destroy();
+  protected inRow(width: number): number {
+    return Math.min(this.panels.length, Math.max(1, Math.floor(width / NARROWEST)));
   }
 
   data(): Rows {
     const cells = (figure: Figure | undefined): (number | null)[] => [figure?.mean ?? null, figure?.ci95 ?? null];
-    return [["point", ...this.#panels.flatMap(({ column }) => [column.key, `${column.key}_ci95`])], ...this.#points.map((point) => [point.label, ...this.#panels.flatMap(({ column }) => cells(column.figure(point, "")))])];
+    return [["point", ...this.panels.flatMap(({ column }) => [column.key, `${column.key}_ci95`])], ...this.#points.map((point) => [point.label, ...this.panels.flatMap(({ column }) => cells(column.figure(point, "")))])];
   }
 
   digest(): Rows {
-    const told = ({ column, unit }: Panel, point: Point): string => {
+    const told = ({ column, unit }: FigurePanel, point: Point): string => {
       const figure = column.figure(point, "");
       return figure ? toldBy(column, figure, unit) : "–";
     };
-    return [["Queue", ...this.#panels.map(({ title }) => title)], ...this.#points.map((point) => [point.label, ...this.#panels.map((panel) => told(panel, point))])];
-  }
-
-  svg(ink: Ink, width: number, heading: Heading | undefined): string {
-    const inRow = Math.min(this.#panels.length, Math.max(1, Math.floor(width / NARROWEST)));
-    return stackSvg(this.#panels.map(({ title, chart }) => chart.svg(ink, width / inRow, { title, legend: [] })), width, inRow, heading?.title, ink);
+    return [["Queue", ...this.panels.map(({ label }) => label)], ...this.#points.map((point) => [point.label, ...this.panels.map((panel) => told(panel, point))])];
   }
 }
 
-function panelOf(points: readonly Point[], column: LinkColumn, onZoom: () => void): Panel {
+function panelOf(points: readonly Point[], column: LinkColumn, onZoom: () => void): FigurePanel {
   const rows = points.map((point) => ({ point, figure: column.figure(point, "") }));
   const figures = rows.flatMap(({ figure }) => figure ?? []);
   const { range: values, scale } = axisOf(column, figures);
@@ -136,7 +105,7 @@ function panelOf(points: readonly Point[], column: LinkColumn, onZoom: () => voi
     };
   };
   const chart = new MarksChart({ name: `${title} under each queue; ${direction(column)}`, build, targets, zoom: "x", data: [], digest: [], onZoom });
-  return { title, column, unit, chart };
+  return { label: title, meaning: column.meaning, aside: h("span", { class: "panel-value" }, direction(column)), column, unit, chart };
 }
 
 function shapesOf({ look }: Point, { mean, ci95 }: Figure, row: number, end: number, told: string): Shape[] {

@@ -10,7 +10,7 @@ import { type Look, looksFor } from "../../palette.ts";
 import type { About } from "../../serve/protocol.ts";
 import { type Quantity, quantityOf } from "../../units.ts";
 import { flowLegend, flowLook, flowName } from "./flow-legend.ts";
-import { LivePanels, type Panel } from "./live-panels.ts";
+import { type LivePanel, LivePanels } from "./live-panels.ts";
 import { keyOf, MOST_FLOWS, type Session } from "./session.ts";
 
 /** A chart that accepts new data. */
@@ -218,7 +218,7 @@ export class PlayCharts {
     const make = (): Updatable | undefined => {
       if (!choice || this.#shown().length === 0) return undefined;
       const { value } = choice;
-      const panels = this.#shown().map((at): Panel => ({ label: this.#labels[at] ?? "", look: this.#look(at), lines: stable(() => this.#flowLines(at, value)) }));
+      const panels = this.#shown().map((at): LivePanel => ({ label: this.#labels[at] ?? "", look: this.#look(at), lines: stable(() => this.#flowLines(at, value)) }));
       return new LivePanels({ ...this.#options(`${title}, ${choice.label}`, choice), height: 172 }, panels);
     };
     const control = segmented("Of each flow", FLOWS, "goodput", (chosen) => ((choice = chosen), frame.update()));
