@@ -3,10 +3,10 @@
 import { Frame } from "../charts/frame.ts";
 import { h } from "../dom.ts";
 import { looksFor } from "../palette.ts";
-import { type GroupColumn, groupColumns, linkColumns } from "../report/columns.ts";
+import { type FigureColumn, groupColumns, linkColumns } from "../report/columns.ts";
 import { type Json, type Metrics, type Point, readResult, type Result } from "../report/data.ts";
 import { isSpreadOut, tradeoffChart } from "../report/tradeoff.ts";
-import { columnsWorthShowing, figureTable, type TableRow } from "../report/tables.ts";
+import { figureTable, type TableRow } from "../report/tables.ts";
 
 /** A run read from its summary. */
 export interface Summary {
@@ -55,11 +55,12 @@ export class Compared {
     const links = [...new Set(summaries.flatMap(({ result }) => result.links))];
     const groups = [...new Set(summaries.flatMap(({ result }) => result.groups))];
     this.#frames = links.map((link) => tradeoffFrame(all, link, isPair));
+    const naming = { nameLabels: isPair ? ["Queue", "Run"] : ["Queue"], compareAll: true };
     const tables = links.map((link) => {
-      const columns = columnsWorthShowing(linkColumns(metrics), true, (column) => all.map(({ point }) => column.figure(point, link)));
+      const columns = linkColumns(metrics);
       // A run without this link has no rows.
-      const rows = all.filter(({ point }) => columns.some((column) => column.figure(point, link) !== undefined && !column.key.startsWith("jain."))).map(({ point, run }): TableRow => ({ point: point.number, look: point.look, names: isPair ? [point.label, run] : [point.label], figures: columns.map((column) => column.figure(point, link)) }));
-      return h("section", {}, h("h2", {}, `Link ${link}`), figureTable({ caption: `Figures of the link ${link}`, nameLabels: isPair ? ["Queue", "Run"] : ["Queue"], columns, rows, compareAll: true }));
+      const rows = all.map(({ point, run }): TableRow => ({ point, subject: link, names: isPair ? [point.label, run] : [point.label] })).filter((row) => hasFigures(row, columns.filter(({ key }) => !key.startsWith("jain."))));
+      return h("section", {}, h("h2", {}, `Link ${link}`), figureTable({ ...naming, caption: `Figures of the link ${link}`, columns, rows }, "main"));
     });
     this.element = h("div", {}, h("div", { class: "chart-grid" }, ...this.#frames.map((frame) => frame.element)), ...tables, ...(groups.length > 0 ? [trafficTable(all, groups, isPair, metrics)] : []));
     for (const frame of this.#frames) frame.update();
@@ -92,11 +93,15 @@ function tradeoffFrame(all: readonly Row[], link: string, isPair: boolean): Fram
 }
 
 function trafficTable(all: readonly Row[], groups: readonly string[], isPair: boolean, metrics: Metrics): HTMLElement {
-  const columns = columnsWorthShowing<GroupColumn>(groupColumns(metrics), true, (column) => all.flatMap(({ point }) => groups.map((group) => column.figure(point, group))));
-  const rows = groups.flatMap((group) => all.map(({ point, run }): TableRow => ({ point: point.number, look: point.look, names: [point.label, ...(isPair ? [run] : []), group], figures: columns.map((column) => column.figure(point, group)) })));
+  const columns = groupColumns(metrics);
+  const rows = groups.flatMap((group) => all.map(({ point, run }): TableRow => ({ point, subject: group, names: [point.label, ...(isPair ? [run] : []), group] })));
   // A run without this traffic has no row.
-  const told = rows.filter((row) => row.figures.some((figure) => figure !== undefined));
-  return h("section", {}, h("h2", {}, "What the traffic experienced"), figureTable({ caption: "What the traffic experienced", nameLabels: ["Queue", ...(isPair ? ["Run"] : []), "Traffic"], columns, rows: told, compareAll: false }));
+  const told = rows.filter((row) => hasFigures(row, columns));
+  return h("section", {}, h("h2", {}, "What the traffic experienced"), figureTable({ caption: "What the traffic experienced", nameLabels: ["Queue", ...(isPair ? ["Run"] : []), "Traffic"], columns, rows: told, compareAll: false }, "main"));
+}
+
+function hasFigures({ point, subject }: TableRow, columns: readonly FigureColumn[]): boolean {
+  return columns.some((column) => column.figure(point, subject) !== undefined);
 }
 
 /** The points of all runs, looking different from each other. */

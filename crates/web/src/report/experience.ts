@@ -8,7 +8,7 @@ import type { Plot, Shape } from "../charts/svg.ts";
 import { extent, type Range } from "../charts/ticks.ts";
 import { h } from "../dom.ts";
 import { formatDecimals, formatNumber, type Unit, unitFor, withUnitLabel } from "../units.ts";
-import type { LinkColumn } from "./columns.ts";
+import type { FigureColumn } from "./columns.ts";
 import type { Figure, Point } from "./data.ts";
 import { shortened } from "./shorten.ts";
 
@@ -24,7 +24,7 @@ const NAMES = 0.45;
 const NARROWEST = 270;
 
 /** The axis of a figure of these values: times that spread are told apart on a logarithmic one. */
-export function axisOf(column: LinkColumn, figures: readonly Figure[]): { range: Range; scale: "linear" | "log" } {
+export function axisOf(column: FigureColumn, figures: readonly Figure[]): { range: Range; scale: "linear" | "log" } {
   const means = figures.map(({ mean }) => mean);
   const ends = figures.map(({ mean, ci95 }) => mean + (ci95 ?? 0));
   if (column.key.endsWith(".mos")) return { range: SCORES, scale: "linear" };
@@ -37,22 +37,22 @@ export function axisOf(column: LinkColumn, figures: readonly Figure[]): { range:
 }
 
 /** A figure's name, capitalized, without that of its group where it begins with it. */
-export function titleOf({ label }: LinkColumn): string {
+export function titleOf({ label }: FigureColumn): string {
   const [group = "", name = label] = label.split(": ");
   const whole = name.toLowerCase().startsWith(group.toLowerCase()) ? name : label;
   return whole.charAt(0).toUpperCase() + whole.slice(1);
 }
 
 /** A value in the unit of its axis, with its interval. */
-export function toldBy(column: LinkColumn, { mean, ci95 }: Figure, unit: Unit): string {
+export function toldBy(column: FigureColumn, { mean, ci95 }: Figure, unit: Unit): string {
   const number = (value: number): string => (column.decimals === undefined ? formatNumber(value * unit.factor) : formatDecimals(value * unit.factor, column.decimals));
   return ci95 === null ? number(mean) : `${number(mean)} ± ${number(ci95)}`;
 }
 
-const direction = ({ better }: LinkColumn): string => (better ? `${better} is better` : "");
+const direction = ({ better }: FigureColumn): string => (better ? `${better} is better` : "");
 
 interface FigurePanel extends Panel<MarksChart> {
-  readonly column: LinkColumn;
+  readonly column: FigureColumn;
   readonly unit: Unit;
 }
 
@@ -60,7 +60,7 @@ interface FigurePanel extends Panel<MarksChart> {
 export class ExperienceChart extends Panels<MarksChart, FigurePanel> {
   readonly #points: readonly Point[];
 
-  constructor(points: readonly Point[], columns: readonly LinkColumn[], onZoom: () => void) {
+  constructor(points: readonly Point[], columns: readonly FigureColumn[], onZoom: () => void) {
     super(columns.map((column) => panelOf(points, column, onZoom)), "panels few");
     this.#points = points;
   }
@@ -83,7 +83,7 @@ export class ExperienceChart extends Panels<MarksChart, FigurePanel> {
   }
 }
 
-function panelOf(points: readonly Point[], column: LinkColumn, onZoom: () => void): FigurePanel {
+function panelOf(points: readonly Point[], column: FigureColumn, onZoom: () => void): FigurePanel {
   const rows = points.map((point) => ({ point, figure: column.figure(point, "") }));
   const figures = rows.flatMap(({ figure }) => figure ?? []);
   const { range: values, scale } = axisOf(column, figures);

@@ -5,12 +5,12 @@ import { sign } from "../charts/sign.ts";
 import { h, menu, optionsNamed, segmented, selectField } from "../dom.ts";
 import { themeButton } from "../theme.ts";
 import { type Charts, makeCharts } from "./charts.ts";
-import { activityColumns, decidingColumns, groupColumns, type LinkColumn, linkColumns } from "./columns.ts";
+import { activityColumns, decidingColumns, type FigureColumn, groupColumns, linkColumns } from "./columns.ts";
 import type { Point, Result } from "./data.ts";
 import type { Frame } from "../charts/frame.ts";
 import { GLOSSARY } from "./glossary.ts";
 import { MOST_AT_START, State } from "./state.ts";
-import { columnsWorthShowing, figureRows, figureTable, type TableOptions, type TableRow } from "./tables.ts";
+import { type Extent, figureRows, figureTable, type TableOptions, type TableRow } from "./tables.ts";
 
 /** Fills `root` with the report of `result`; `source` is the text it was read from, for the
  *  download. */
@@ -98,21 +98,15 @@ interface Updated {
 }
 
 function resultsSection(result: Result, state: State, source: string): Updated {
-  const options = (isMainOnly: boolean): TableOptions => {
-    const link = state.link;
-    const all = [...decidingColumns(result), ...delayFirst(linkColumns(result.metrics))];
-    const columns = columnsWorthShowing(all, isMainOnly, (column) => result.points.map((point) => column.figure(point, link)));
-    return {
-      caption: `Results at the link ${link}`,
-      nameLabels: ["Queue"],
-      columns,
-      rows: result.points.map((point): TableRow => ({ ...rowOf(result, point), names: [point.label], figures: columns.map((column) => column.figure(point, link)) })),
-      compareAll: true,
-    };
-  };
+  const options = (): TableOptions => ({
+    ...tableOf(result),
+    caption: `Results at the link ${state.link}`,
+    columns: [...decidingColumns(result), ...delayFirst(linkColumns(result.metrics))],
+    rows: result.points.map((point) => ({ point, subject: state.link, names: [point.label] })),
+  });
   const link = result.links.length > 1 && selectField("Link", optionsNamed(result.links), state.link, ({ value }) => state.chooseLink(value));
   const save = menu("Save", "Save: results", [
-    { label: "This link, CSV", run: () => download(`${fileName(result.title)}.csv`, "text/csv", csv(figureRows(options(false)))) },
+    { label: "This link, CSV", run: () => download(`${fileName(result.title)}.csv`, "text/csv", csv(figureRows(options()))) },
     { label: "Everything, JSON", run: () => download(`${fileName(result.title)}.json`, "application/json", source) },
   ]);
   const title = result.links.length > 1 ? "Results" : `Results at the ${state.link === "" ? "link" : state.link}`;
@@ -121,14 +115,14 @@ function resultsSection(result: Result, state: State, source: string): Updated {
   return section;
 }
 
-/** What a row has of its point, besides names and figures. */
-function rowOf({ headline }: Result, point: Point): Pick<TableRow, "point" | "look" | "isOutside"> {
-  return { point: point.number, look: point.look, isOutside: headline?.outside.includes(point.label) === true };
+/** What most tables of a result have in common. */
+function tableOf({ headline }: Result): Pick<TableOptions, "nameLabels" | "compareAll" | "outside"> {
+  return { nameLabels: ["Queue"], compareAll: true, outside: headline?.outside ?? [] };
 }
 
 /** The columns with the one that the charts show in front. */
-function delayFirst(columns: readonly LinkColumn[]): readonly LinkColumn[] {
-  const isDelay = ({ key }: LinkColumn): boolean => key === "sojourn_s.p95";
+function delayFirst(columns: readonly FigureColumn[]): readonly FigureColumn[] {
+  const isDelay = ({ key }: FigureColumn): boolean => key === "sojourn_s.p95";
   // In front it has no mean beside it that says what it is a percentile of.
   return [...columns.filter(isDelay).map((column) => ({ ...column, label: "Sojourn p95" })), ...columns.filter((column) => !isDelay(column))];
 }
@@ -138,29 +132,25 @@ function experienceSections(result: Result): HTMLElement[] {
   const activities = result.metrics.experience.flatMap((activity) => result.groups.filter((group) => result.points.some((point) => point.activity(group) === activity.activity)).map((group) => ({ activity, group })));
   if (activities.length === 0) return [];
   const tables = activities.map(({ activity, group }) => {
-    const columns = columnsWorthShowing(activityColumns(activity), false, (column) => result.points.map((point) => column.figure(point, group)));
     const name = group.startsWith(activity.activity) ? group : `${group}: ${activity.activity}`;
-    const rows = result.points.map((point): TableRow => ({ ...rowOf(result, point), names: [point.label], figures: columns.map((column) => column.figure(point, group)) }));
-    const options: TableOptions = { caption: `What ${group} got`, nameLabels: ["Queue"], columns, rows, compareAll: true };
+    const rows = result.points.map((point): TableRow => ({ point, subject: group, names: [point.label] }));
+    const options: TableOptions = { ...tableOf(result), caption: `What ${group} got`, columns: activityColumns(activity), rows };
     const save = menu("Save", `Save: ${group}`, [{ label: "Numbers, CSV", run: () => download(`${fileName(result.title)}-${fileName(group)}.csv`, "text/csv", csv(figureRows(options))) }]);
-    return h("div", { class: "experience" }, h("div", { class: "section-head" }, h("h3", {}, name), save), figureTable(options));
+    return h("div", { class: "experience" }, h("div", { class: "section-head" }, h("h3", {}, name), save), figureTable(options, "all"));
   });
   return [h("section", { class: "results" }, h("h2", {}, "What people on the line got"), ...tables)];
 }
 
 /** A heading, tools and a table that shows its main columns or all of them. */
-function tableSection(title: string, options: (isMainOnly: boolean) => TableOptions, tools: readonly HTMLElement[], save: HTMLElement): Updated {
-  let isMainOnly = true;
+function tableSection(title: string, options: () => TableOptions, tools: readonly HTMLElement[], save: HTMLElement): Updated {
+  let extent: Extent = "main";
   const place = h("div");
-  const update = (): void => place.replaceChildren(figureTable(options(isMainOnly)));
+  const update = (): void => place.replaceChildren(figureTable(options(), extent));
   const choices = [
     { value: "main", label: "Main columns" },
     { value: "all", label: "All" },
-  ];
-  const columns = segmented(`${title}: columns`, choices, "main", ({ value }) => {
-    isMainOnly = value === "main";
-    update();
-  });
+  ] as const;
+  const columns = segmented(`${title}: columns`, choices, extent, ({ value }) => ((extent = value), update()));
   update();
   const head = h("div", { class: "section-head" }, h("h2", {}, title), h("div", { class: "section-tools" }, ...tools, columns, save));
   return { element: h("section", { class: "results" }, head, place), update };
@@ -252,14 +242,9 @@ function timeSection(result: Result, state: State, charts: Charts): HTMLElement[
 
 function trafficSection(result: Result): HTMLElement | "" {
   if (result.groups.length === 0) return "";
-  const options = (isMainOnly: boolean): TableOptions => {
-    const columns = columnsWorthShowing(groupColumns(result.metrics), isMainOnly, (column) => result.points.flatMap((point) => result.groups.map((group) => column.figure(point, group))));
-    const rows = result.groups.flatMap((group) =>
-      result.points.map((point): TableRow => ({ ...rowOf(result, point), names: [point.label, group], figures: columns.map((column) => column.figure(point, group)) })),
-    );
-    return { caption: "What the traffic experienced", nameLabels: ["Queue", "Traffic"], columns, rows, compareAll: false };
-  };
-  const save = menu("Save", "Save: what the traffic experienced", [{ label: "Numbers, CSV", run: () => download(`${fileName(result.title)}-traffic.csv`, "text/csv", csv(figureRows(options(false)))) }]);
+  const rows = result.groups.flatMap((group) => result.points.map((point): TableRow => ({ point, subject: group, names: [point.label, group] })));
+  const options = (): TableOptions => ({ ...tableOf(result), caption: "What the traffic experienced", nameLabels: ["Queue", "Traffic"], columns: groupColumns(result.metrics), rows, compareAll: false });
+  const save = menu("Save", "Save: what the traffic experienced", [{ label: "Numbers, CSV", run: () => download(`${fileName(result.title)}-traffic.csv`, "text/csv", csv(figureRows(options()))) }]);
   return tableSection("What the traffic experienced", options, [], save).element;
 }
 
