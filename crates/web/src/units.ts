@@ -37,11 +37,6 @@ const LADDERS: Record<Quantity, readonly [Unit, ...Unit[]]> = {
   number: [{ symbol: "", factor: 1 }],
 };
 
-/** The quantity of this name; a plain number where there is none. */
-export function quantityNamed(name: string): Quantity {
-  return (Object.keys(LADDERS) as Quantity[]).find((known) => known === name) ?? "number";
-}
-
 /** The quantity that a name such as `sojourn_s` or `gauge:drop_probability` stands for, by its
  *  ending. */
 export function quantityOf(name: string): Quantity {

@@ -4,31 +4,23 @@ import { Frame } from "../charts/frame.ts";
 import { h } from "../dom.ts";
 import { looksFor } from "../palette.ts";
 import { type FigureColumn, groupColumns, linkColumns } from "../report/columns.ts";
-import { type Json, type Metrics, type Point, readResult, type Result } from "../report/data.ts";
+import { type Json, type Metrics, type Point, readResult, type Result, type Summary } from "../report/data.ts";
 import { isSpreadOut, tradeoffChart } from "../report/tradeoff.ts";
 import { figureTable, type TableRow } from "../report/tables.ts";
-
-/** A run read from its summary. */
-export interface Summary {
-  readonly title: string;
-  readonly result: Result;
-}
 
 type Table = Readonly<Record<string, Json>>;
 
 /** Reads what `summary.json` says; `labels` name its points where the summary does not. */
-export function readSummary(summary: Table, labels: readonly string[]): Summary {
-  if (summary["schema"] !== "goodqueue.summary/1") throw new Error(`this page reads goodqueue.summary/1, and the file is ${String(summary["schema"])}`);
-  const points = (Array.isArray(summary["points"]) ? summary["points"] : []) as readonly Table[];
-  const named = points.map((point, at) => {
+export function readSummary(json: Table, labels: readonly string[]): Result {
+  if (json["schema"] !== "goodqueue.summary/1") throw new Error(`this page reads goodqueue.summary/1, and the file is ${String(json["schema"])}`);
+  const summary = json as unknown as Summary;
+  const points = summary.points.map((point, at) => {
     const { label, kind } = nameOf((point["set"] ?? {}) as Table, labels[at]);
     // Summaries of older versions do not tell the kind of queue.
     return { label, kind: typeof point["queue"] === "string" ? point["queue"] : kind };
   });
-  const title = String(summary["scenario"] ?? "run");
-  const links = Object.keys((points[0]?.["links"] ?? {}) as Table);
-  const report = { schema: "goodqueue.report/1", title, summary, seed: String(summary["seed"] ?? ""), main_link: links[0] ?? "", points: named };
-  return { title, result: readResult(report) };
+  const [link = ""] = Object.keys((summary.points[0]?.["links"] ?? {}) as Table);
+  return readResult({ schema: "goodqueue.report/1", title: summary.scenario, summary, seed: String(summary.seed ?? ""), main_link: link, points });
 }
 
 /** What a point is called: its swept values, or the given label. */
@@ -49,11 +41,11 @@ export class Compared {
   readonly element: HTMLElement;
   readonly #frames: readonly Frame[];
 
-  constructor(summaries: readonly Summary[], metrics: Metrics) {
-    const all = rowsOf(summaries);
-    const isPair = summaries.length > 1;
-    const links = [...new Set(summaries.flatMap(({ result }) => result.links))];
-    const groups = [...new Set(summaries.flatMap(({ result }) => result.groups))];
+  constructor(results: readonly Result[], metrics: Metrics) {
+    const all = rowsOf(results);
+    const isPair = results.length > 1;
+    const links = [...new Set(results.flatMap(({ links }) => links))];
+    const groups = [...new Set(results.flatMap(({ groups }) => groups))];
     this.#frames = links.map((link) => tradeoffFrame(all, link, isPair));
     const naming = { nameLabels: isPair ? ["Queue", "Run"] : ["Queue"], compareAll: true };
     const tables = links.map((link) => {
@@ -105,9 +97,9 @@ function hasFigures({ point, subject }: TableRow, columns: readonly FigureColumn
 }
 
 /** The points of all runs, looking different from each other. */
-function rowsOf(summaries: readonly Summary[]): Row[] {
-  const titles = summaries.map(({ title }, at) => (summaries.findIndex((other) => other.title === title) === at ? title : `${title} (${at + 1})`));
-  const all = summaries.flatMap(({ result }, at) => result.points.map((point): Row => ({ point, run: titles[at] ?? "" })));
+function rowsOf(results: readonly Result[]): Row[] {
+  const titles = results.map(({ title }, at) => (results.findIndex((other) => other.title === title) === at ? title : `${title} (${at + 1})`));
+  const all = results.flatMap(({ points }, at) => points.map((point): Row => ({ point, run: titles[at] ?? "" })));
   const looks = looksFor(all.map(({ point }) => point.kind));
   return all.map(({ point, run }, at) => ({ point: { ...point, number: at, look: looks[at] ?? point.look }, run }));
 }

@@ -81,7 +81,7 @@ function sweepFrames(shared: Shared): Frame[] {
   const { result, state } = shared;
   const settings = sweptSettings(result.points).map((setting) => ({ setting, value: setting.key, label: setting.label }));
   const deciding = decidingColumns(result);
-  const others = [...noticedColumns(result).filter(({ key }) => deciding.every((column) => column.key !== key)), ...linkColumns(result.metrics).filter(({ isMain }) => isMain)];
+  const others = [...noticedColumns(result).filter(({ key }) => deciding.every((column) => column.key !== key)), ...linkColumns(result.metrics).filter(({ main }) => main)];
   const figures = [...deciding, ...others].map((column) => ({ column, value: column.key, label: titleOf(column), group: deciding.includes(column) ? "Deciding figures" : "Others" }));
   let [over] = settings;
   // Losses are zero in most results.

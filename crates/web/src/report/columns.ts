@@ -32,7 +32,7 @@ function columnsOf(part: string, metrics: readonly Metric[]): FigureColumn[] {
 
 /** The column of one group in a table of links. */
 function ofGroup(column: FigureColumn, group: string): FigureColumn {
-  return { ...column, isMain: true, key: `${group}.${column.key}`, label: `${group}: ${column.label}`, figure: (point) => column.figure(point, group) };
+  return { ...column, main: true, key: `${group}.${column.key}`, label: `${group}: ${column.label}`, figure: (point) => column.figure(point, group) };
 }
 
 function path(metric: Metric): string[] {
@@ -41,7 +41,7 @@ function path(metric: Metric): string[] {
 
 /** What decides between queues, for each group that somebody waits for: the columns in front of those of the link. */
 export function decidingColumns(result: Result): FigureColumn[] {
-  return experienceColumns(result, ({ isInteractive }, { name }) => isInteractive && FIRST_FIGURES.test(name));
+  return experienceColumns(result, ({ interactive }, { name }) => interactive && FIRST_FIGURES.test(name));
 }
 
 /** What people notice of each queue, and what is left for those who only wait for data: the figures of the first picture. */

@@ -117,7 +117,7 @@ function resultsSection(result: Result, state: State, source: string): Updated {
 
 /** What most tables of a result have in common. */
 function tableOf({ headline }: Result): Pick<TableOptions, "nameLabels" | "compareAll" | "outside"> {
-  return { nameLabels: ["Queue"], compareAll: true, outside: headline?.outside ?? [] };
+  return { nameLabels: ["Queue"], compareAll: true, outside: headline?.outside_policy ?? [] };
 }
 
 /** The columns with the one that the charts show in front. */
@@ -159,7 +159,7 @@ function tableSection(title: string, options: () => TableOptions, tools: readonl
 /** Explanation of the intervals and of bold figures. */
 function intervalNote(result: Result): string {
   const { headline } = result;
-  const outside = headline && headline.outside.length > 0 ? ` † does not satisfy the policy (${headline.policy}) and is not compared.` : "";
+  const outside = headline && headline.outside_policy.length > 0 ? ` † does not satisfy the policy (${headline.policy}) and is not compared.` : "";
   const bold = result.points.length > 1 ? ` Bold: the best of a column, and all that do not differ from it significantly.${outside}` : "";
   if (result.replications === 1) return `One replication, so there are no confidence intervals: repeat with more before trusting a difference.${bold}`;
   return `Mean ± half the 95 % confidence interval over ${result.replications ?? "all"} replications. A click on a heading sorts.${bold}`;

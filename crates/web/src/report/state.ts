@@ -105,9 +105,9 @@ export function bestFirst({ points, headline, links, mainLink }: Result): number
   const isOf = (queue: string, label: string): boolean => label === queue || label.startsWith(`${queue}, `);
   const classOf = (label: string): number => {
     if (!headline) return 0;
-    if (headline.outside.includes(label)) return 3;
+    if (headline.outside_policy.includes(label)) return 3;
     if (headline.best !== null && isOf(headline.best, label)) return 0;
-    return headline.equals.some((queue) => isOf(queue, label)) ? 1 : 2;
+    return headline.not_significantly_different.some((queue) => isOf(queue, label)) ? 1 : 2;
   };
   const delay = ({ figure }: Result["points"][number]): number => figure("links", link, "sojourn_s", "p95")?.mean ?? Infinity;
   return [...points].sort((a, b) => classOf(a.label) - classOf(b.label) || (delay(a) === delay(b) ? 0 : delay(a) - delay(b))).map(({ number }) => number);

@@ -87,7 +87,7 @@ export function figureRows(options: TableOptions): Rows {
 function filled({ columns: all, rows, outside = [] }: TableOptions, extent: Extent): { columns: readonly FigureColumn[]; rows: readonly FilledRow[] } {
   const columns = all.filter((column) => {
     const figures = rows.flatMap(({ point, subject }) => column.figure(point, subject) ?? []);
-    return extent === "main" ? column.isMain && figures.some(({ mean }) => mean !== 0) : figures.length > 0;
+    return extent === "main" ? column.main && figures.some(({ mean }) => mean !== 0) : figures.length > 0;
   });
   return { columns, rows: rows.map((row) => ({ ...row, figures: columns.map((column) => column.figure(row.point, row.subject)), isOutside: outside.includes(row.point.label) })) };
 }

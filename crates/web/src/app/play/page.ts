@@ -377,7 +377,7 @@ export class PlayPage implements Page, Watcher {
     this.#charts?.update();
     const link = this.#session?.about?.link;
     if (!done.summary || !done.measured_s || link === undefined) return;
-    const { result } = readSummary(done.summary, this.#labels);
+    const result = readSummary(done.summary, this.#labels);
     this.#now?.setResult(result, link, ...done.measured_s);
     this.#calls?.setResult(result);
   }
