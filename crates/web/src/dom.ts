@@ -16,6 +16,11 @@ export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Att
   return element;
 }
 
+/** Sets a text that is new, so that nobody is told the same twice. */
+export function setText(element: HTMLElement, text: string): void {
+  if (element.textContent !== text) element.textContent = text;
+}
+
 /** Something to choose, by its `value`. */
 export interface Option {
   readonly value: string;

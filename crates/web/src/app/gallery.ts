@@ -14,13 +14,12 @@ const FILTERS = [
 export class GalleryPage implements Page {
   readonly element: HTMLElement;
   readonly #context: Context;
-  readonly #place: HTMLElement;
+  readonly #place = h("div");
   #filter: (typeof FILTERS)[number]["value"] = "all";
   #gallery: Gallery = { papers: [] };
 
   constructor(context: Context) {
     this.#context = context;
-    this.#place = h("div", {});
     this.element = h("div", { class: "page" }, h("h1", {}, "Gallery"), h("p", { class: "lead" }, "Published studies of these algorithms, rerun: their figures as reproduced here, and each statement with the printed value, ours, and the verdict."), this.#place);
   }
 

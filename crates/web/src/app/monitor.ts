@@ -6,7 +6,7 @@ import { History } from "../charts/history.ts";
 import { LiveChart, type LiveLine } from "../charts/live.ts";
 import { sign } from "../charts/sign.ts";
 import { SharedWindow } from "../charts/window.ts";
-import { h } from "../dom.ts";
+import { h, setText } from "../dom.ts";
 import { HUES, type Look } from "../palette.ts";
 import type { BridgeStats, Direction } from "../serve/protocol.ts";
 import { listen } from "../serve/stream.ts";
@@ -32,13 +32,13 @@ const SPAN = 300;
 export class MonitorPage implements Page {
   readonly element: HTMLElement;
   readonly #context: Context;
-  readonly #status: HTMLElement;
-  readonly #directions: HTMLElement;
+  readonly #status = h("p", { class: "lead", role: "status" }, "Waiting for the bridge…");
+  readonly #directions = h("div", { class: "directions" });
   readonly #history = new History(900, 512);
   readonly #window = new SharedWindow("monitor");
-  readonly #frames: readonly Frame[];
   readonly #charts: (LiveChart | undefined)[] = [];
-  readonly #control: HTMLElement;
+  readonly #frames: readonly Frame[] = CHARTS.map((chart, at) => this.#frame(chart, at));
+  readonly #control = h("section", { class: "bridge-control", hidden: true });
   #names: readonly string[] = [];
   #lines = new Map<string, readonly LiveLine[]>();
   #stream: { close(): void } | undefined;
@@ -48,10 +48,6 @@ export class MonitorPage implements Page {
 
   constructor(context: Context) {
     this.#context = context;
-    this.#status = h("p", { class: "lead", role: "status" }, "Waiting for the bridge…");
-    this.#directions = h("div", { class: "directions" });
-    this.#control = h("section", { class: "bridge-control", hidden: true });
-    this.#frames = CHARTS.map((chart, at) => this.#frame(chart, at));
     const grid = h("div", { class: "chart-grid" }, ...this.#frames.map((frame) => frame.element));
     this.element = h("div", { class: "page wide" }, h("h1", {}, "Monitor"), this.#status, context.hello.bridge === true ? h("div", {}, this.#control, grid, this.#directions) : noBridge());
     if (context.hello.bridge !== true) this.#status.hidden = true;
@@ -84,15 +80,15 @@ export class MonitorPage implements Page {
     this.#status.classList.toggle("problem", isTrouble);
     this.#status.classList.toggle("lead", !isTrouble);
     this.#directions.classList.toggle("stale", isTrouble);
-    if (this.#status.textContent !== text) this.#status.textContent = text;
+    setText(this.#status, text);
   }
 
   #frame({ title, hint, what, quantity }: (typeof CHARTS)[number], at: number): Frame {
     return new Frame({
       title,
       hint,
-      make: () => {
-        const chart = new LiveChart({
+      make: () =>
+        (this.#charts[at] = new LiveChart({
           name: title,
           label: title,
           quantity,
@@ -104,10 +100,7 @@ export class MonitorPage implements Page {
           follow: () => this.#range(),
           window: this.#window,
           moments: () => [],
-        });
-        this.#charts[at] = chart;
-        return chart;
-      },
+        })),
       legend: () => [],
       empty: "",
       isWide: () => false,

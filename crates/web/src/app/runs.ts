@@ -9,19 +9,16 @@ import { Compared, readSummary } from "./summary.ts";
 import type { Context, Page } from "./page.ts";
 
 export class RunsPage implements Page {
-  readonly element: HTMLElement;
   readonly #context: Context;
-  readonly #list: HTMLElement;
-  readonly #compared: HTMLElement;
+  readonly #list = h("div", { class: "run-list" });
+  readonly #compared = h("section", { class: "compared", "aria-label": "Results of the selected runs" });
+  readonly element = h("div", { class: "page wide" }, h("h1", {}, "Runs"), h("p", { class: "lead" }, "Select one run to see its results, two to compare them."), this.#list, this.#compared);
   readonly #chosen: string[] = [];
   #shown: Compared | undefined;
   #runs: Runs = { runs: [] };
 
   constructor(context: Context) {
     this.#context = context;
-    this.#list = h("div", { class: "run-list" });
-    this.#compared = h("section", { class: "compared", "aria-label": "Results of the selected runs" });
-    this.element = h("div", { class: "page wide" }, h("h1", {}, "Runs"), h("p", { class: "lead" }, "Select one run to see its results, two to compare them."), this.#list, this.#compared);
   }
 
   show(): void {

@@ -29,19 +29,17 @@ const PICTURE_WIDTH = 840;
 export class Frame {
   readonly element: HTMLElement;
   readonly #options: FrameOptions;
-  readonly #place: HTMLElement;
-  readonly #print: HTMLElement;
+  readonly #place = h("div", { class: "chart-place" });
+  readonly #print = h("div", { class: "chart-print", "aria-hidden": "true" });
   readonly #table: HTMLElement;
   readonly #details: HTMLDetailsElement;
   readonly #reset: HTMLButtonElement;
   readonly #actions: HTMLElement;
-  readonly #controls: HTMLElement;
+  readonly #controls = h("div", { class: "chart-controls" });
   #chart: Chart | undefined;
 
   constructor(options: FrameOptions) {
     this.#options = options;
-    this.#place = h("div", { class: "chart-place" });
-    this.#print = h("div", { class: "chart-print", "aria-hidden": "true" });
     this.#table = h("div", { class: "table-scroll", tabindex: 0, role: "region", "aria-label": `${options.title}, as a table` });
     this.#details = h("details", { class: "numbers", ontoggle: () => this.fillTable() }, h("summary", {}, "As a table"), this.#table);
     this.#reset = h("button", { type: "button", class: "button", disabled: true, onclick: () => this.#chart?.resetZoom() }, options.resetLabel ?? "Show all");
@@ -51,7 +49,6 @@ export class Frame {
       { label: "Numbers, CSV", run: () => this.#saveCsv() },
     ]);
     this.#actions = h("div", { class: "chart-actions" }, this.#reset, save);
-    this.#controls = h("div", { class: "chart-controls" });
     this.setControls(options.controls?.(() => this.update()) ?? []);
     const head = h("div", { class: "chart-head" }, h("div", {}, h("h3", {}, options.title), h("p", { class: "hint" }, options.hint)), this.#actions);
     this.element = h("section", { class: "chart-card" }, head, this.#controls, this.#place, this.#print, this.#details);

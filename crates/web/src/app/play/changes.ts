@@ -6,20 +6,17 @@ import { formatNumber, formatQuantity, unitFor } from "../../units.ts";
 import { valueOf } from "./model.ts";
 
 export class Changes {
-  readonly element: HTMLElement;
   readonly #kinds: Kinds;
   readonly #send: (control: Control) => void;
   #about: About | undefined;
   #rate = 0;
-  readonly #now: HTMLElement;
-  readonly #place: HTMLElement;
+  readonly #now = h("span", { class: "hint" });
+  readonly #place = h("div", { class: "changes-body" });
+  readonly element = h("section", { class: "changes", "aria-label": "Change while it runs", hidden: true }, h("div", { class: "changes-title" }, h("h2", {}, "Change while it runs"), this.#now), this.#place);
 
   constructor(kinds: Kinds, send: (control: Control) => void) {
     this.#kinds = kinds;
     this.#send = send;
-    this.#now = h("span", { class: "hint" });
-    this.#place = h("div", { class: "changes-body" });
-    this.element = h("section", { class: "changes", "aria-label": "Change while it runs", hidden: true }, h("div", { class: "changes-title" }, h("h2", {}, "Change while it runs"), this.#now), this.#place);
   }
 
   /** Called when the description of a session arrives. */

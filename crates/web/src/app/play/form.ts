@@ -35,13 +35,12 @@ const HOSTS: Readonly<Record<string, string>> = { [SIM]: "the simulator", linux:
 type Fields = Extract<Scenario, { form: "fields" }>;
 
 export class Form {
-  readonly element: HTMLElement;
+  readonly element = h("form", { class: "setup", "aria-label": "What to simulate", onsubmit: (event) => event.preventDefault() });
   readonly #options: FormOptions;
   #warnings: readonly Warning[] = [];
 
   constructor(options: FormOptions) {
     this.#options = options;
-    this.element = h("form", { class: "setup", "aria-label": "What to simulate", onsubmit: (event) => event.preventDefault() });
     this.render();
   }
 

@@ -43,13 +43,13 @@ export class PlayPage implements Page, Watcher {
   readonly #form: Form;
   readonly #transport: Transport;
   readonly #changes: Changes;
-  readonly #problem: HTMLElement;
-  readonly #cautions: HTMLElement;
-  readonly #verdict: HTMLElement;
-  readonly #nowPlace: HTMLElement;
+  readonly #problem = h("div", { class: "problem", role: "alert", hidden: true });
+  readonly #cautions = h("div", { class: "cautions", role: "note", hidden: true });
+  readonly #verdict = h("section", { class: "verdict", "aria-label": "Verdict", hidden: true });
+  readonly #nowPlace = h("div");
   readonly #callPlace = h("div", { class: "call-place" });
-  readonly #stage: HTMLElement;
-  readonly #viewTools: HTMLElement;
+  readonly #stage = h("div", { class: "stage" }, welcome((experiment) => this.#try(experiment)));
+  readonly #viewTools = h("div", { class: "view-tools", hidden: true });
   readonly #uploads: Trace[] = [];
   #play: Play = START;
   #session: Session | undefined;
@@ -77,12 +77,6 @@ export class PlayPage implements Page, Watcher {
     this.#form = new Form({ kinds, hosts: hello.hosts ?? [], presets: hello.presets, traces: () => [...(hello.traces ?? []), ...this.#uploads], get: () => this.#play, set: (play) => this.#set(play), adopt: (play) => this.#adopt(play), load: (toml, name) => this.#load(toml, name) });
     this.#transport = new Transport({ speed: this.#play.speed, onRun: () => void this.#run(), onPlay: (isPlaying) => this.#control({ do: isPlaying ? "play" : "pause" }), onStop: () => this.#control({ do: "stop" }), onStep: (seconds) => this.#control({ do: "step", seconds }), onSpeed: (speed) => this.#setSpeed(speed) });
     this.#changes = new Changes(kinds, (control) => this.#control(control));
-    this.#problem = h("div", { class: "problem", role: "alert", hidden: true });
-    this.#cautions = h("div", { class: "cautions", role: "note", hidden: true });
-    this.#verdict = h("section", { class: "verdict", "aria-label": "Verdict", hidden: true });
-    this.#nowPlace = h("div");
-    this.#stage = h("div", { class: "stage" }, welcome((experiment) => this.#try(experiment)));
-    this.#viewTools = h("div", { class: "view-tools", hidden: true });
     const files = h("div", { class: "setup-files" }, fileButton("Open a file…", (file) => void this.#open(file)), this.#saveMenu());
     const side = h("details", { class: "side", open: true }, h("summary", {}, "Settings"), this.#form.element, this.#cautions, files);
     // On a phone the form would push everything else below the fold.
