@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { defineConfig } from "vite";
 import { appFolder } from "./build/app-folder.ts";
-import { sourcesHash } from "./build/sources.ts";
+import { statesSources } from "./build/sources.ts";
 
 const root = import.meta.dirname;
 const out = resolve(root, "dist/app");
@@ -11,10 +11,7 @@ const out = resolve(root, "dist/app");
 export default defineConfig({
   root,
   base: "./",
-  plugins: [
-    { name: "goodqueue-sources", apply: "build", transformIndexHtml: (html: string) => html.replace("{{goodqueue:sources}}", sourcesHash(root)) },
-    appFolder(out, resolve(root, "../serve/assets/app")),
-  ],
+  plugins: [statesSources(root), appFolder(out, resolve(root, "../serve/assets/app"))],
   build: {
     target: "es2022",
     outDir: out,

@@ -2,7 +2,7 @@ import { copyFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { defineConfig } from "vitest/config";
 import { singleFile } from "./build/single-file.ts";
-import { sourcesHash } from "./build/sources.ts";
+import { statesSources } from "./build/sources.ts";
 
 const root = import.meta.dirname;
 /** Where `cargo build` takes the report's template from. */
@@ -11,15 +11,7 @@ const template = resolve(root, "../lab/assets/report.html");
 export default defineConfig({
   root,
   base: "./",
-  plugins: [
-    singleFile(),
-    {
-      name: "goodqueue-template",
-      transformIndexHtml: (html: string) => html.replace("{{goodqueue:sources}}", sourcesHash(root)),
-      closeBundle: () => copyFileSync(resolve(root, "dist/report.html"), template),
-      apply: "build",
-    },
-  ],
+  plugins: [singleFile("report"), statesSources(root), { name: "goodqueue-template", apply: "build", closeBundle: () => copyFileSync(resolve(root, "dist/report.html"), template) }],
   build: {
     target: "es2022",
     // The page is read from a file, where nothing can be fetched: fonts go into the style sheet,

@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 import { compress } from "lzma1";
 import type { Plugin } from "vite";
 import { ELEMENT, PARTS, type PartName } from "../src/local/parts.ts";
-import { neverEnding } from "./single-file.ts";
+import { emptied } from "./single-file.ts";
 
 /** Size limit of the page in bytes, compressed as a static host sends it. */
 const MOST_BYTES = 700_000;
@@ -22,18 +22,10 @@ export function packedPage(files: { readonly module: string; readonly report: st
     name: "goodqueue-packed-page",
     enforce: "post",
     generateBundle(_options, bundle) {
-      const chunks = Object.values(bundle).filter((file) => file.type === "chunk");
-      const code = (name: string): string => {
-        const chunk = chunks.find((one) => one.isEntry && one.name === name);
-        if (!chunk || chunk.imports.length > 0) throw new Error(`the script ${name} is missing, or not whole`);
-        return chunk.code;
-      };
-      const style = Object.values(bundle).find((file) => file.type === "asset" && file.fileName.endsWith(".css"));
-      const page = Object.values(bundle).find((file) => file.type === "asset" && file.fileName.endsWith(".html"));
-      if (style?.type !== "asset" || page?.type !== "asset") throw new Error("the page or its style is missing");
+      const { page, html, style, script } = emptied(bundle);
       const parts: Record<PartName, Buffer> = {
-        style: Buffer.from(withoutFonts(String(style.source))),
-        script: Buffer.from(code("main")),
+        style: Buffer.from(withoutFonts(style)),
+        script: Buffer.from(script("main")),
         report: Buffer.from(withoutFonts(readFileSync(files.report, "utf8"))),
         module: readFileSync(files.module),
       };
@@ -41,9 +33,7 @@ export function packedPage(files: { readonly module: string; readonly report: st
       const packed = Buffer.from(compress(Buffer.concat(all), LEVEL));
       const lengths = all.map(({ length }) => length).join(" ");
       const element = `<script id="${ELEMENT}" type="text/plain" data-lengths="${lengths}">${packed.toString("base64")}</script>`;
-      const html = String(page.source).replace(/<(script|link) [^>]*(src|href)="\.[^>]*>(<\/script>)?/g, "");
-      page.source = html.replace("</body>", () => `${element}<script type="module">${neverEnding(code("boot"))}</script></body>`);
-      for (const [name, file] of Object.entries(bundle)) if (file !== page) delete bundle[name];
+      page.source = html.replace("</body>", () => `${element}<script type="module">${script("boot")}</script></body>`);
       const bytes = gzipSync(page.source, { level: 9 }).length;
       if (bytes > MOST_BYTES) throw new Error(`the playground has ${bytes} bytes compressed, more than ${MOST_BYTES}`);
       process.stdout.write(`playground: ${bytes} of ${MOST_BYTES} bytes, compressed\n`);
