@@ -16,6 +16,16 @@ export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Att
   return element;
 }
 
+/** What an error says. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** What an error says, where its reader looks. */
+export function trouble(error: unknown): HTMLElement {
+  return h("p", { class: "problem", role: "alert" }, messageOf(error));
+}
+
 /** Sets a text that is new, so that nobody is told the same twice. */
 export function setText(element: HTMLElement, text: string): void {
   if (element.textContent !== text) element.textContent = text;

@@ -107,25 +107,22 @@ export interface Ink {
   readonly hues: Readonly<Record<Hue, string>>;
 }
 
+/** Ink whose colours are those of theme.css, each as `resolve` gives it by its name there. */
+export function inkFrom(resolve: (name: string) => string): Ink {
+  const hues = Object.fromEntries(HUES.map((hue) => [hue, resolve(`series-${hue}`)])) as Ink["hues"];
+  return { surface: resolve("surface"), ink: resolve("ink"), muted: resolve("muted"), grid: resolve("grid"), line: resolve("line-strong"), shade: resolve("shade"), hues };
+}
+
 /** Reads the colours of theme.css as they are in `scheme`; `page`: as the page shows them now. */
 export function inkOf(scheme: "light" | "dark" | "page"): Ink {
   const probe = document.createElement("span");
   probe.hidden = true;
   if (scheme !== "page") probe.style.colorScheme = scheme;
   document.body.append(probe);
-  const resolve = (name: string): string => {
+  const ink = inkFrom((name) => {
     probe.style.color = `var(--${name})`;
     return getComputedStyle(probe).color;
-  };
-  const ink = {
-    surface: resolve("surface"),
-    ink: resolve("ink"),
-    muted: resolve("muted"),
-    grid: resolve("grid"),
-    line: resolve("line-strong"),
-    shade: resolve("shade"),
-    hues: Object.fromEntries(HUES.map((hue) => [hue, resolve(`series-${hue}`)])) as Record<Hue, string>,
-  };
+  });
   probe.remove();
   return ink;
 }

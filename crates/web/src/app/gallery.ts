@@ -1,6 +1,6 @@
 // The gallery: figures of papers as reproduced here, and statements with their verdicts.
 
-import { h, segmented } from "../dom.ts";
+import { h, segmented, trouble } from "../dom.ts";
 import type { Gallery, GalleryFigure, GalleryRow, Paper } from "../serve/protocol.ts";
 import type { Context, Page } from "./page.ts";
 
@@ -36,7 +36,7 @@ export class GalleryPage implements Page {
       this.#gallery = await this.#context.api.gallery();
       this.#draw(chosen);
     } catch (error) {
-      this.#place.replaceChildren(h("p", { class: "problem", role: "alert" }, error instanceof Error ? error.message : String(error)));
+      this.#place.replaceChildren(trouble(error));
     }
   }
 

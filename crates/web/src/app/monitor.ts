@@ -6,7 +6,7 @@ import { History } from "../charts/history.ts";
 import { LiveChart, type LiveLine } from "../charts/live.ts";
 import { sign } from "../charts/sign.ts";
 import { SharedWindow } from "../charts/window.ts";
-import { h, setText } from "../dom.ts";
+import { h, messageOf, setText } from "../dom.ts";
 import { HUES, type Look } from "../palette.ts";
 import type { BridgeStats, Direction } from "../serve/protocol.ts";
 import { listen } from "../serve/stream.ts";
@@ -217,7 +217,7 @@ export class MonitorPage implements Page {
         said.textContent = "Done.";
         announce(`Done: ${command}`);
       } catch (error) {
-        said.textContent = error instanceof Error ? error.message : String(error);
+        said.textContent = messageOf(error);
       }
       rest();
     };

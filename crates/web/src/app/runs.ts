@@ -1,6 +1,6 @@
 // Finished runs: results in a table; any two can be compared.
 
-import { h } from "../dom.ts";
+import { h, trouble } from "../dom.ts";
 import { announce } from "./announce.ts";
 import type { Runs } from "../serve/protocol.ts";
 import type { Metrics, Result } from "../report/data.ts";
@@ -42,7 +42,7 @@ export class RunsPage implements Page {
       this.#runs = await this.#context.api.runs();
       this.#showList();
     } catch (error) {
-      this.#list.replaceChildren(h("p", { class: "problem", role: "alert" }, String(error instanceof Error ? error.message : error)));
+      this.#list.replaceChildren(trouble(error));
     }
   }
 
@@ -78,7 +78,7 @@ export class RunsPage implements Page {
       const metrics = await this.#context.api.metrics();
       if (chosen.join() === this.#chosen.join()) this.#show(results, metrics);
     } catch (error) {
-      this.#compared.replaceChildren(h("p", { class: "problem", role: "alert" }, String(error instanceof Error ? error.message : error)));
+      this.#compared.replaceChildren(trouble(error));
     }
   }
 

@@ -6,7 +6,7 @@ import "../charts/card.css";
 import "../report/tables.css";
 import "./app.css";
 import "./play/play.css";
-import { h } from "../dom.ts";
+import { h, messageOf } from "../dom.ts";
 import { themeButton } from "../theme.ts";
 import { liveRegion } from "./announce.ts";
 import type { Page } from "./page.ts";
@@ -29,7 +29,7 @@ export function startApp(failure: string, make: () => Promise<App>): void {
   const root = document.getElementById("app");
   if (!root) return;
   start(root, make).catch((error: unknown) => {
-    root.replaceChildren(h("main", { class: "page" }, h("h1", {}, failure), h("p", { role: "alert" }, error instanceof Error ? error.message : String(error))));
+    root.replaceChildren(h("main", { class: "page" }, h("h1", {}, failure), h("p", { role: "alert" }, messageOf(error))));
   });
 }
 

@@ -49,11 +49,14 @@ export function minMax(line: Line, from: number, to: number, pixels: number): { 
 
 /** Index of the first value that is at least `value`; the length when there is none. */
 export function lowerBound(sorted: readonly number[], value: number): number {
-  let low = 0;
-  let high = sorted.length;
+  return lowerBoundIn(0, sorted.length, value, (at) => sorted[at] ?? 0);
+}
+
+/** The first index from `low` on whose value is at least `value`; `high` when there is none. */
+export function lowerBoundIn(low: number, high: number, value: number, at: (index: number) => number): number {
   while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((sorted[middle] ?? 0) < value) low = middle + 1;
+    const middle = Math.floor((low + high) / 2);
+    if (at(middle) < value) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -98,7 +98,7 @@ function sweepFrames(shared: Shared): Frame[] {
       selectField("Figure", figures, column, (chosen) => ((figure = chosen), update())),
       ...(settings.length > 1 ? [selectField("Over", settings, setting, (chosen) => ((over = chosen), update()))] : []),
     ],
-    make: (onZoom) => (over && figure && lines().length > 0 ? sweepChart(lines(), over.setting, figure.column, state.link, onZoom) : undefined),
+    make: (onZoom) => (over && figure && lines().length > 0 ? sweepChart(lines(), over.setting, figure.column, state.choices.link, onZoom) : undefined),
     isWide: () => true,
   });
   return [frame];
@@ -107,8 +107,8 @@ function sweepFrames(shared: Shared): Frame[] {
 function tradeoffFrame(shared: Shared): Frame {
   const { result, state, visible } = shared;
   let delay: Delay = "p95";
-  let scale: Scale = isSpreadOut(visible(), state.link) ? "log" : "linear";
-  const level = levelUtilization(result.points, state.link);
+  let scale: Scale = isSpreadOut(visible(), state.choices.link) ? "log" : "linear";
+  const level = levelUtilization(result.points, state.choices.link);
   const chart = level === undefined ? tradeoffChart : delayChart;
   return new Frame({
     ...shared,
@@ -118,7 +118,7 @@ function tradeoffFrame(shared: Shared): Frame {
       selectField("Sojourn time", optionsNamed(DELAYS), delay, ({ value }) => ((delay = value), update())),
       segmented("Delay axis", SCALES, scale, ({ value }) => ((scale = value), update())),
     ],
-    make: (onZoom) => (visible().length > 0 ? chart(visible(), state.link, delay, scale, onZoom) : undefined),
+    make: (onZoom) => (visible().length > 0 ? chart(visible(), state.choices.link, delay, scale, onZoom) : undefined),
   });
 }
 
@@ -128,7 +128,7 @@ function sojournFrame(shared: Shared): Frame {
     ...shared,
     title: "Sojourn time of the packets",
     hint: `Share of packets that waited at most this long. Further left is better.${result.points.some(({ kind }) => FAMILY_OF[kind] === "flow-queueing") ? " With a queue per flow, packets of light flows pass those of heavy ones: the curve rises in steps." : ""}`,
-    of: (point) => point.cdf(state.link),
+    of: (point) => point.cdf(state.choices.link),
   });
 }
 
@@ -203,12 +203,12 @@ type MakeTimeline = (column: string, lines: readonly LineData[], options?: { rea
 function timeFrames(shared: Shared): Frame[] {
   const { result, state, visible } = shared;
   const window = new SharedWindow("time");
-  const timed = { ...shared, isWide: () => state.arrangement === "apart" && visible().length > 1, empty: "This was not sampled for the queues that are switched on." };
-  const timeline: MakeTimeline = (column, lines, { title: name = readable(column), arrangement = state.arrangement } = {}) => {
+  const timed = { ...shared, isWide: () => state.choices.arrangement === "apart" && visible().length > 1, empty: "This was not sampled for the queues that are switched on." };
+  const timeline: MakeTimeline = (column, lines, { title: name = readable(column), arrangement = state.choices.arrangement } = {}) => {
     const quantity = quantityOf(column);
-    return lines.length > 0 ? timelineChart({ name, quantity, lines, steps: STEP_NAMES.test(column), coarse: quantity === "rate", arrangement: lines.length > 1 ? arrangement : "together", panelAxes: state.panelAxes, result, window }) : undefined;
+    return lines.length > 0 ? timelineChart({ name, quantity, lines, steps: STEP_NAMES.test(column), coarse: quantity === "rate", arrangement: lines.length > 1 ? arrangement : "together", panelAxes: state.choices.panelAxes, result, window }) : undefined;
   };
-  const linkLines = (column: string): LineData[] => visible().flatMap((point) => linesOf(point, `link:${state.link}`, column, point.label));
+  const linkLines = (column: string): LineData[] => visible().flatMap((point) => linesOf(point, `link:${state.choices.link}`, column, point.label));
   const frames = LINK_TIMELINES.map(({ column, title, hint }) => new Frame({ ...timed, title, hint, make: () => timeline(column, linkLines(column), { title }) }));
   const inner = innerFrame(timed, (name) => timeline(name, linkLines(name)));
   const all = [...frames.slice(0, 2), ...inner, ...sendersFrame(timed, timeline), ...frames.slice(2)];

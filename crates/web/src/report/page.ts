@@ -100,16 +100,16 @@ interface Updated {
 function resultsSection(result: Result, state: State, source: string): Updated {
   const options = (): TableOptions => ({
     ...tableOf(result),
-    caption: `Results at the link ${state.link}`,
+    caption: `Results at the link ${state.choices.link}`,
     columns: [...decidingColumns(result), ...delayFirst(linkColumns(result.metrics))],
-    rows: result.points.map((point) => ({ point, subject: state.link, names: [point.label] })),
+    rows: result.points.map((point) => ({ point, subject: state.choices.link, names: [point.label] })),
   });
-  const link = result.links.length > 1 && selectField("Link", optionsNamed(result.links), state.link, ({ value }) => state.chooseLink(value));
+  const link = result.links.length > 1 && selectField("Link", optionsNamed(result.links), state.choices.link, ({ value }) => state.choose({ link: value }));
   const save = menu("Save", "Save: results", [
     { label: "This link, CSV", run: () => download(`${fileName(result.title)}.csv`, "text/csv", csv(figureRows(options()))) },
     { label: "Everything, JSON", run: () => download(`${fileName(result.title)}.json`, "application/json", source) },
   ]);
-  const title = result.links.length > 1 ? "Results" : `Results at the ${state.link === "" ? "link" : state.link}`;
+  const title = result.links.length > 1 ? "Results" : `Results at the ${state.choices.link === "" ? "link" : state.choices.link}`;
   const section = tableSection(title, options, link ? [link] : [], save);
   section.element.append(h("p", { class: "hint" }, intervalNote(result)));
   return section;
@@ -217,20 +217,20 @@ function timeSection(result: Result, state: State, charts: Charts): HTMLElement[
       { value: "apart", label: "Separate" },
       { value: "together", label: "Overlaid" },
     ],
-    state.arrangement,
-    ({ value }) => state.arrange(value),
+    state.choices.arrangement,
+    ({ value }) => state.choose({ arrangement: value }),
   );
-  state.watch(() => (scales.hidden = state.arrangement === "together"));
+  state.watch(() => (scales.hidden = state.choices.arrangement === "together"));
   const scales = segmented(
     "Vertical axes of the panels",
     [
       { value: "equal", label: "Same scale" },
       { value: "own", label: "Free scale" },
     ],
-    state.panelAxes,
-    ({ value }) => state.choosePanelAxes(value),
+    state.choices.panelAxes,
+    ({ value }) => state.choose({ panelAxes: value }),
   );
-  scales.hidden = state.arrangement === "together";
+  scales.hidden = state.choices.arrangement === "together";
   const pair = Math.max(1, ...result.points.flatMap((point) => point.series.filter((one) => one.subject.startsWith("link:")).map((one) => one.samplesAPair)));
   const thinned = pair > 1 ? ` Thin lines show the lowest and the highest of every ${pair} samples.` : "";
   const replication = result.replications !== undefined && result.replications > 1 ? "The first replication. " : "";

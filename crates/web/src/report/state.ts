@@ -1,5 +1,6 @@
 // Selection of the reader: points and link.
 
+import { Watched } from "../charts/window.ts";
 import { FAMILY_OF } from "../families.ts";
 import type { Point, Result } from "./data.ts";
 import { queueOf, settingOf } from "./settings.ts";
@@ -15,29 +16,30 @@ export const MOST_AT_START = 10;
 /** With more lines than this, each gets a panel of its own at first. */
 const MOST_TOGETHER = 3;
 
-export class State {
-  readonly #listeners = new Set<() => void>();
+/** What charts and tables are about, besides the points. */
+interface Choices {
+  readonly link: string;
+  readonly arrangement: Arrangement;
+  readonly panelAxes: PanelAxes;
+}
+
+export class State extends Watched {
   readonly #visible: Set<number>;
-  #link: string;
-  #arrangement: Arrangement;
-  #panelAxes: PanelAxes = "equal";
+  #choices: Choices;
 
   constructor(result: Result) {
+    super();
     this.#visible = new Set(shownAtStart(result));
-    this.#link = result.links.includes(result.mainLink) ? result.mainLink : (result.links[0] ?? result.mainLink);
-    this.#arrangement = result.points.length > MOST_TOGETHER ? "apart" : "together";
+    this.#choices = { link: linkOf(result), arrangement: result.points.length > MOST_TOGETHER ? "apart" : "together", panelAxes: "equal" };
   }
 
-  get link(): string {
-    return this.#link;
+  get choices(): Choices {
+    return this.#choices;
   }
 
-  get arrangement(): Arrangement {
-    return this.#arrangement;
-  }
-
-  get panelAxes(): PanelAxes {
-    return this.#panelAxes;
+  choose(change: Partial<Choices>): void {
+    this.#choices = { ...this.#choices, ...change };
+    this.changed();
   }
 
   isVisible(point: number): boolean {
@@ -49,32 +51,13 @@ export class State {
       if (visible) this.#visible.add(point);
       else this.#visible.delete(point);
     }
-    this.#changed();
+    this.changed();
   }
+}
 
-  chooseLink(link: string): void {
-    this.#link = link;
-    this.#changed();
-  }
-
-  arrange(arrangement: Arrangement): void {
-    this.#arrangement = arrangement;
-    this.#changed();
-  }
-
-  choosePanelAxes(axes: PanelAxes): void {
-    this.#panelAxes = axes;
-    this.#changed();
-  }
-
-  /** Calls `listener` after each change. */
-  watch(listener: () => void): void {
-    this.#listeners.add(listener);
-  }
-
-  #changed(): void {
-    for (const listener of this.#listeners) listener();
-  }
+/** The link that a report is about at first. */
+function linkOf({ links, mainLink }: Result): string {
+  return links.includes(mainLink) ? mainLink : (links[0] ?? mainLink);
 }
 
 /** Numbers of the points that are switched on at first: all while they are few; otherwise the best queues and the baseline, at
@@ -99,8 +82,9 @@ function spread(items: readonly string[], count: number): string[] {
 }
 
 /** Numbers of the points, the best first: those that the headline names, then those within its policy, each by their delay. */
-export function bestFirst({ points, headline, links, mainLink }: Result): number[] {
-  const link = links.includes(mainLink) ? mainLink : (links[0] ?? mainLink);
+export function bestFirst(result: Result): number[] {
+  const { points, headline } = result;
+  const link = linkOf(result);
   // Over several settings the headline names queues, each of which has a point in every setting.
   const isOf = (queue: string, label: string): boolean => label === queue || label.startsWith(`${queue}, `);
   const classOf = (label: string): number => {

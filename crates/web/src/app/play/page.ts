@@ -1,7 +1,7 @@
 // The playground: a form on the left and the run on the right.
 
 import { download, fileName } from "../../charts/export.ts";
-import { h, menu, segmented } from "../../dom.ts";
+import { h, menu, messageOf, segmented } from "../../dom.ts";
 import { looksFor } from "../../palette.ts";
 import { Refused } from "../../serve/backend.ts";
 import type { About, Control, Done, Frame, Note, Packets, SessionState, Trace } from "../../serve/protocol.ts";
@@ -183,7 +183,7 @@ export class PlayPage implements Page, Watcher {
       this.#complain("");
       announce(`${file.name} is now the rate of the line.`);
     } catch (error) {
-      this.#complain(`${file.name}: ${inWords(error)}`);
+      this.#complain(`${file.name}: ${messageOf(error)}`);
     }
   }
 
@@ -220,7 +220,7 @@ export class PlayPage implements Page, Watcher {
       const session = await Session.start(this.#context.api, sessionOf(play), this);
       this.#begin(session, play, labelsOf(play.variants));
     } catch (error) {
-      this.#complain(inWords(error));
+      this.#complain(messageOf(error));
       this.#transport.setState(undefined, false);
     } finally {
       this.#isStarting = false;
@@ -308,7 +308,7 @@ export class PlayPage implements Page, Watcher {
   #control(control: Control): void {
     this.#session?.control(control).then(
       () => this.#complain(""),
-      (error: unknown) => this.#complain(inWords(error)),
+      (error: unknown) => this.#complain(messageOf(error)),
     );
   }
 
@@ -408,7 +408,7 @@ export class PlayPage implements Page, Watcher {
       const text = session ? await this.#context.api.sessionText(session.id, "scenario.toml", this.#labels.length === 1 ? 0 : undefined) : fileToml(this.#play);
       download("playground.toml", "application/toml", text);
     } catch (error) {
-      this.#complain(inWords(error));
+      this.#complain(messageOf(error));
     }
   }
 
@@ -421,7 +421,7 @@ export class PlayPage implements Page, Watcher {
     try {
       download(`${fileName("playground")}.json`, "application/json", await this.#context.api.sessionText(session.id, "summary.json"));
     } catch (error) {
-      this.#complain(inWords(error));
+      this.#complain(messageOf(error));
     }
   }
 
@@ -468,8 +468,4 @@ function welcome(onChoose: (experiment: Experiment) => void): HTMLElement {
     h("h2", {}, "Or start with an experiment"),
     experimentCards(onChoose),
   );
-}
-
-function inWords(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
