@@ -12,7 +12,7 @@ export interface Unit {
   readonly factor: number;
 }
 
-const LADDERS: Record<Quantity, readonly [Unit, ...Unit[]]> = {
+export const LADDERS: Record<Quantity, readonly [Unit, ...Unit[]]> = {
   time: [
     { symbol: "µs", factor: 1e6 },
     { symbol: "ms", factor: 1e3 },

@@ -173,7 +173,7 @@ export class MonitorPage implements Page {
       latest = stats;
       const now = stats.directions.find(({ name }) => name === direction.value);
       for (const [what, input] of Object.entries(fields)) {
-        const value = now ? settingOf(now, what as keyof typeof fields) : "";
+        const value = now ? SETTINGS[what as keyof typeof fields](now) : "";
         const isTyped = input.value !== (shown.get(input) ?? "");
         if (isTyped || document.activeElement === input || value === shown.get(input)) continue;
         input.value = value;
@@ -248,19 +248,13 @@ function line(key: string, label: string, number: number): LiveLine {
   return { key, label, look };
 }
 
-/** A present setting in the words that change it. */
-function settingOf({ rate_bit_s, settings, aqm }: Direction, what: "aqm" | "rate" | "delay" | "policy"): string {
-  switch (what) {
-    case "aqm":
-      return settings?.aqm ?? aqm;
-    case "rate":
-      return exactly(rate_bit_s, "rate");
-    case "delay":
-      return exactly(settings?.delay_s ?? 0, "time");
-    case "policy":
-      return settings?.policy ?? "";
-  }
-}
+/** Present settings in the words that change them. */
+const SETTINGS = {
+  aqm: ({ settings, aqm }: Direction): string => settings?.aqm ?? aqm,
+  rate: ({ rate_bit_s }: Direction): string => exactly(rate_bit_s, "rate"),
+  delay: ({ settings }: Direction): string => exactly(settings?.delay_s ?? 0, "time"),
+  policy: ({ settings }: Direction): string => settings?.policy ?? "",
+};
 
 /** A quantity with every digit, as options take it. */
 function exactly(value: number, quantity: Quantity): string {

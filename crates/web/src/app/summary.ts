@@ -6,6 +6,7 @@ import { looksFor } from "../palette.ts";
 import { type FigureColumn, groupColumns, linkColumns } from "../report/columns.ts";
 import { type Json, type Metrics, type Point, readResult, type Result, type Summary } from "../report/data.ts";
 import { isSpreadOut, tradeoffChart } from "../report/tradeoff.ts";
+import { inWords } from "./play/model.ts";
 import { figureTable, type TableRow } from "../report/tables.ts";
 
 type Table = Readonly<Record<string, Json>>;
@@ -28,12 +29,8 @@ function nameOf(set: Table, label: string | undefined): { label: string; kind: s
   const values = Object.entries(set);
   const queue = values.find(([key]) => key.endsWith(".queue"))?.[1];
   const kind = typeof queue === "string" ? queue : String((queue as Table | undefined)?.["kind"] ?? label?.split(",")[0] ?? "tail-drop");
-  const told = values.map(([key, value]) => (key.endsWith(".queue") ? words(value) : `${key.split(".").pop() ?? key} ${words(value)}`)).join(", ");
+  const told = values.map(([key, value]) => (key.endsWith(".queue") ? inWords(value) : `${key.split(".").pop() ?? key} ${inWords(value)}`)).join(", ");
   return { label: label ?? (told === "" ? kind : told), kind };
-}
-
-function words(value: Json): string {
-  return typeof value === "object" && value !== null ? Object.values(value).map(words).join(" ") : String(value);
 }
 
 /** One or two runs as a reader sees them. */

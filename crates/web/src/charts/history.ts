@@ -34,16 +34,6 @@ export class History {
     this.#ends = new Float64Array(stretches);
   }
 
-  /** Names of all lines so far, in order of appearance. */
-  get names(): string[] {
-    return [...this.#lines.keys()];
-  }
-
-  /** Number of lines so far. */
-  get size(): number {
-    return this.#lines.size;
-  }
-
   /** The first and the last time; `undefined` before the first frame. */
   get span(): { readonly from: number; readonly to: number } | undefined {
     if (this.#count === 0) return undefined;
@@ -85,12 +75,6 @@ export class History {
     // Comparisons with NaN are false, so the first value replaces it.
     if (!((line.low[at] ?? NaN) <= value)) line.low[at] = value;
     if (!((line.high[at] ?? NaN) >= value)) line.high[at] = value;
-  }
-
-  /** The last value of a line, if it had one in the last frame. */
-  last(name: string): number | null {
-    const value = this.#count === 0 ? NaN : (this.#lines.get(name)?.recent[(this.#count - 1) % this.#recent] ?? NaN);
-    return Number.isNaN(value) ? null : value;
   }
 
   /** The lines between `from` and `to` with about two points for each of `pixels` columns. */

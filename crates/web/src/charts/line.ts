@@ -1,22 +1,17 @@
 // Line charts of whole series, with a calm line over what is too noisy to be read.
 
 import uPlot from "uplot";
-import type { Look } from "../palette.ts";
 import { withUnit } from "../units.ts";
 import type { LineAxis } from "./axis.ts";
-import { lowerBound, minMax } from "./downsample.ts";
+import { lowerBound, minMax, type Points } from "./downsample.ts";
 import { cursorLeft } from "./gestures.ts";
-import { type Picture, PlotChart, type PlotOptions, type Points } from "./plot.ts";
+import { type Picture, PlotChart, type PlotLine, type PlotOptions } from "./plot.ts";
 import type { Shape } from "./svg.ts";
 import { calmWidth, movingMean, type Sums, sumsOf } from "./smooth.ts";
 import { extent, type Range } from "./ticks.ts";
 
 /** One line; `x` rises. */
-export interface LineData {
-  readonly label: string;
-  readonly look: Look;
-  readonly x: readonly number[];
-  readonly y: readonly (number | null)[];
+export interface LineData extends PlotLine, Points {
   /** What to average for a calm line, where `y` holds extremes; `y` itself when it holds every
    *  sample. */
   readonly means?: readonly (number | null)[];

@@ -4,9 +4,10 @@
 import uPlot from "uplot";
 import { type Quantity, unitFor, withUnit } from "../units.ts";
 import { axisTitle, verticalRoom } from "./axis.ts";
+import type { Points } from "./downsample.ts";
 import type { History, View } from "./history.ts";
 import { repaint, repaintWhenIdle } from "./painter.ts";
-import { type Picture, PlotChart, type PlotLine, type PlotOptions, type Points } from "./plot.ts";
+import { type Picture, PlotChart, type PlotLine, type PlotOptions } from "./plot.ts";
 import type { Shape } from "./svg.ts";
 import { extent, type Range } from "./ticks.ts";
 
@@ -182,7 +183,7 @@ export class LiveChart extends PlotChart<LiveOptions, LiveLine> {
 }
 
 function sameLines(a: readonly LiveLine[], b: readonly LiveLine[]): boolean {
-  return a.length === b.length && a.every((line, at) => line.key === b[at]?.key && line.label === b[at]?.label && line.look === b[at]?.look);
+  return a.length === b.length && a.every((line, at) => line.key === b[at]?.key && line.label === b[at]?.label && line.look.hue === b[at]?.look.hue);
 }
 
 /** The value at `index`, or the last one before it. */

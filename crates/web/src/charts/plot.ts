@@ -8,6 +8,7 @@ import { type Ink, inkOf, type Look } from "../palette.ts";
 import { columnName, formatNumber, type Unit, unitFor, withUnit, withUnitLabel } from "../units.ts";
 import { type LineAxis, plotAxis } from "./axis.ts";
 import type { Chart, Heading } from "./chart.ts";
+import type { Points } from "./downsample.ts";
 import type { Rows } from "./export.ts";
 import { chooseSelected, cursorOf, isChord, spread, steer } from "./gestures.ts";
 import { forget, repaint } from "./painter.ts";
@@ -33,12 +34,6 @@ export interface PlotLine {
 interface Axes {
   readonly x: LineAxis;
   readonly y: LineAxis;
-}
-
-/** Coordinates of one line, as they go into a file. */
-export interface Points {
-  readonly x: readonly number[];
-  readonly y: readonly (number | null)[];
 }
 
 /** A drawing of the lines and the vertical axis that it needs. */

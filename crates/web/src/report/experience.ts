@@ -5,12 +5,13 @@ import type { Rows } from "../charts/export.ts";
 import { type Box, MarksChart, type Target } from "../charts/marks.ts";
 import { type Panel, Panels } from "../charts/panels.ts";
 import type { Plot, Shape } from "../charts/svg.ts";
-import { extent, type Range } from "../charts/ticks.ts";
+import type { Range } from "../charts/ticks.ts";
 import { h } from "../dom.ts";
 import { formatDecimals, formatNumber, type Unit, unitFor, withUnitLabel } from "../units.ts";
 import type { FigureColumn } from "./columns.ts";
 import type { Figure, Point } from "./data.ts";
-import { shortened } from "./shorten.ts";
+import { rangeOf, withInterval } from "./intervals.ts";
+import { namesAxis } from "./names.ts";
 
 /** Opinion scores: the worst, and the best that is reached. */
 const SCORES: Range = { min: 1, max: 4.5 };
@@ -25,15 +26,9 @@ const NARROWEST = 270;
 
 /** The axis of a figure of these values: times that spread are told apart on a logarithmic one. */
 export function axisOf(column: FigureColumn, figures: readonly Figure[]): { range: Range; scale: "linear" | "log" } {
-  const means = figures.map(({ mean }) => mean);
-  const ends = figures.map(({ mean, ci95 }) => mean + (ci95 ?? 0));
   if (column.key.endsWith(".mos")) return { range: SCORES, scale: "linear" };
-  if (column.quantity === "time" && means.length > 0 && means.every((mean) => mean > 0)) {
-    // Intervals may reach beyond the axis: a wide one must not squeeze everything else.
-    const { min, max } = extent(means);
-    return { range: { min: min / 1.6, max: max * 1.6 }, scale: "log" };
-  }
-  return { range: { min: 0, max: Math.max(column.quantity === "ratio" ? LEAST_PART : 1e-9, ...ends) * 1.08 }, scale: "linear" };
+  if (column.quantity === "time" && figures.length > 0 && figures.every(({ mean }) => mean > 0)) return { range: rangeOf(figures, "log", { linear: 1.08, log: [1.6, 1.6] }), scale: "log" };
+  return { range: rangeOf(figures, "linear", { linear: 1.08, log: [1, 1] }, column.quantity === "ratio" ? LEAST_PART : 1e-9), scale: "linear" };
 }
 
 /** A figure's name, capitalized, without that of its group where it begins with it. */
@@ -44,9 +39,9 @@ export function titleOf({ label }: FigureColumn): string {
 }
 
 /** A value in the unit of its axis, with its interval. */
-export function toldBy(column: FigureColumn, { mean, ci95 }: Figure, unit: Unit): string {
+export function toldBy(column: FigureColumn, figure: Figure, unit: Unit): string {
   const number = (value: number): string => (column.decimals === undefined ? formatNumber(value * unit.factor) : formatDecimals(value * unit.factor, column.decimals));
-  return ci95 === null ? number(mean) : `${number(mean)} ± ${number(ci95)}`;
+  return withInterval(figure, number);
 }
 
 const direction = ({ better }: FigureColumn): string => (better ? `${better} is better` : "");
@@ -100,7 +95,7 @@ function panelOf(points: readonly Point[], column: FigureColumn, onZoom: () => v
       // The means stand in a column of their own.
       right: 56,
       x: { label: "", range: shown, scale, unit, ...(range === SCORES ? { ticks: [1, 2, 3, 4] } : {}) },
-      y: { label: "", range: { min: -0.6, max: rows.length - 0.4 }, scale: "linear", unit: { symbol: "", factor: 1 }, categories: points.map(({ label }) => shortened(label, width, NAMES)) },
+      y: namesAxis(points, width, NAMES),
       shapes: rows.flatMap(({ point, figure }, row) => (figure ? shapesOf(point, figure, row, shown.max, toldBy(column, { ...figure, ci95: null }, unit)) : [])),
     };
   };

@@ -5,7 +5,8 @@ import type { Plot, Shape } from "../charts/svg.ts";
 import { extent, type Range } from "../charts/ticks.ts";
 import { formatDecimals, formatNumber, unitFor, withUnit } from "../units.ts";
 import type { FlowGoodput, Point } from "./data.ts";
-import { shortened } from "./shorten.ts";
+import { withInterval } from "./intervals.ts";
+import { namesAxis } from "./names.ts";
 
 /** Dots of one row; of more flows, evenly chosen ones are drawn, the smallest and the largest
  *  among them. */
@@ -26,7 +27,7 @@ export function fairnessChart(points: readonly Point[], group: string, onZoom: (
         y: row,
         look: point.look,
         heading: point.label,
-        rows: [{ label: `Flow ${flow.group} ${flow.index}`, value: flow.ci95 === null ? withUnit(flow.goodput, unit) : `${withUnit(flow.goodput, unit)} ± ${withUnit(flow.ci95, unit)}` }],
+        rows: [{ label: `Flow ${flow.group} ${flow.index}`, value: withInterval({ mean: flow.goodput, ci95: flow.ci95 }, (value) => withUnit(value, unit)) }],
       }),
     ),
   );
@@ -35,7 +36,7 @@ export function fairnessChart(points: readonly Point[], group: string, onZoom: (
     height: Math.max(150, 62 + rows.length * 34),
     right: 84,
     x: { label: "Goodput of a flow", range: box.x ?? all, scale: "linear", unit },
-    y: { label: "", range: { min: -0.6, max: Math.max(0.6, rows.length - 0.4) }, scale: "linear", unit: { symbol: "", factor: 1 }, categories: rows.map(({ point }) => shortened(point.label, width)) },
+    y: namesAxis(points, width),
     shapes: rows.flatMap(({ point, flows, mean }, row) => rowShapes(point, flows, mean, row, box.x ?? all, jainOf(point, group))),
   });
   return new MarksChart({

@@ -2,7 +2,7 @@
 
 import { h, optionsNamed, selectField } from "../../dom.ts";
 import type { About, Control, Frame, Kinds, Parameter } from "../../serve/protocol.ts";
-import { formatNumber, formatQuantity, unitFor } from "../../units.ts";
+import { formatQuantity, unitFor } from "../../units.ts";
 import { valueOf } from "./model.ts";
 
 export class Changes {
@@ -97,9 +97,4 @@ export class Changes {
     const form = h("form", { class: "joined", onsubmit: (event) => (event.preventDefault(), apply()) }, key, value, h("button", { type: "submit", class: "button" }, "Set"));
     return h("div", { class: "change-group" }, h("span", { class: "hint" }, "Parameter"), form, queue);
   }
-}
-
-/** A number of flows in words. */
-export function flowsInWords(count: number): string {
-  return count === 1 ? "1 flow" : `${formatNumber(count)} flows`;
 }

@@ -157,6 +157,10 @@ export class PlayCharts {
     return this.looks[variant] ?? { hue: "slate", dash: [], mark: "circle" };
   }
 
+  #linesOf(variants: readonly number[], what: string): LiveLine[] {
+    return variants.map((at) => ({ key: keyOf(at, what), label: this.#labels[at] ?? "", look: this.#look(at) }));
+  }
+
   #legend(): Heading["legend"] {
     return this.#shown().map((at) => ({ label: this.#labels[at] ?? "", look: this.#look(at) }));
   }
@@ -205,9 +209,9 @@ export class PlayCharts {
       const { value } = choice ?? { value: "" };
       const lines = (): LiveLine[] => {
         const rate: LiveLine[] = value === "throughput" ? [{ key: keyOf(0, "rate"), label: "rate", look: { hue: "slate", dash: [2, 3], mark: "circle" }, isQuiet: true }] : [];
-        return [...rate, ...this.#shown().map((at) => ({ key: keyOf(at, value), label: this.#labels[at] ?? "", look: this.#look(at) }))];
+        return [...rate, ...this.#linesOf(this.#shown(), value)];
       };
-      return choice && this.#shown().length > 0 ? new LiveChart({ ...this.#options(title, choice), lines: stable(lines) }) : undefined;
+      return choice && this.#shown().length > 0 ? new LiveChart({ ...this.#options(title, choice), lines }) : undefined;
     };
     return this.#frame(title, hint, make, (update) => [segmented(title, choices, choices[0]?.value ?? "", (chosen) => ((choice = chosen), update()))], "Every queue is switched off.", isWide);
   }
@@ -218,7 +222,7 @@ export class PlayCharts {
     const make = (): Updatable | undefined => {
       if (!choice || this.#shown().length === 0) return undefined;
       const { value } = choice;
-      const panels = this.#shown().map((at): LivePanel => ({ label: this.#labels[at] ?? "", look: this.#look(at), lines: stable(() => this.#flowLines(at, value)) }));
+      const panels = this.#shown().map((at): LivePanel => ({ label: this.#labels[at] ?? "", look: this.#look(at), lines: () => this.#flowLines(at, value) }));
       return new LivePanels({ ...this.#options(`${title}, ${choice.label}`, choice), height: 172 }, panels);
     };
     const control = segmented("Of each flow", FLOWS, "goodput", (chosen) => ((choice = chosen), frame.update()));
@@ -239,11 +243,8 @@ export class PlayCharts {
     if (this.#gauge === "" || this.#shown().length === 0) return undefined;
     const gauge = this.#gauge;
     const choice = { value: gauge, label: gaugeName(gauge), title: gaugeName(gauge), quantity: quantityOf(gauge) };
-    const lines = (): LiveLine[] =>
-      this.#shown()
-        .filter((at) => gauge in (this.#session.frame?.variants[at]?.gauges ?? {}))
-        .map((at) => ({ key: keyOf(at, `gauge.${gauge}`), label: this.#labels[at] ?? "", look: this.#look(at) }));
-    return new LiveChart({ ...this.#options(gaugeName(gauge), choice), lines: stable(lines), steps: true });
+    const lines = (): LiveLine[] => this.#linesOf(this.#shown().filter((at) => gauge in (this.#session.frame?.variants[at]?.gauges ?? {})), `gauge.${gauge}`);
+    return new LiveChart({ ...this.#options(gaugeName(gauge), choice), lines, steps: true });
   }
 
   #gaugeControls(): HTMLElement[] {
@@ -255,16 +256,4 @@ export class PlayCharts {
 /** Name of a gauge without the unit of its values. */
 export function gaugeName(name: string): string {
   return name.replace(/_(s|bit_s|bytes|packets)$/, "").replaceAll("_", " ");
-}
-
-/** Returns the same list while its content is unchanged, so that charts detect changes by
- *  identity. */
-function stable(lines: () => LiveLine[]): () => readonly LiveLine[] {
-  let before: readonly LiveLine[] = [];
-  return () => {
-    const now = lines();
-    const isSame = now.length === before.length && now.every((line, at) => line.key === before[at]?.key && line.label === before[at]?.label);
-    if (!isSame) before = now;
-    return before;
-  };
 }

@@ -1,6 +1,6 @@
 // The playground: a form on the left and the run on the right.
 
-import { download, fileName } from "../../charts/export.ts";
+import { download } from "../../charts/export.ts";
 import { h, menu, messageOf, segmented } from "../../dom.ts";
 import { looksFor } from "../../palette.ts";
 import { Refused } from "../../serve/backend.ts";
@@ -394,9 +394,10 @@ export class PlayPage implements Page, Watcher {
   // Exports.
 
   #saveMenu(): HTMLElement {
+    const complain = (error: unknown): void => this.#complain(messageOf(error));
     return menu("Save", "Save: scenario, results, link", [
-      { label: "Scenario, TOML", run: () => void this.#saveScenario() },
-      { label: "Results, JSON", run: () => void this.#saveSummary() },
+      { label: "Scenario, TOML", run: () => this.#saveScenario().catch(complain) },
+      { label: "Results, JSON", run: () => this.#saveSummary().catch(complain) },
       { label: "Copy the link", run: () => void this.#copyLink() },
     ]);
   }
@@ -404,25 +405,14 @@ export class PlayPage implements Page, Watcher {
   /** The scenario of the run, or of the form before the first one. */
   async #saveScenario(): Promise<void> {
     const session = this.#session;
-    try {
-      const text = session ? await this.#context.api.sessionText(session.id, "scenario.toml", this.#labels.length === 1 ? 0 : undefined) : fileToml(this.#play);
-      download("playground.toml", "application/toml", text);
-    } catch (error) {
-      this.#complain(messageOf(error));
-    }
+    const text = session ? await this.#context.api.sessionText(session.id, "scenario.toml", this.#labels.length === 1 ? 0 : undefined) : fileToml(this.#play);
+    download("playground.toml", "application/toml", text);
   }
 
   async #saveSummary(): Promise<void> {
     const session = this.#session;
-    if (!session?.done) {
-      this.#complain("Results are available when a run is done.");
-      return;
-    }
-    try {
-      download(`${fileName("playground")}.json`, "application/json", await this.#context.api.sessionText(session.id, "summary.json"));
-    } catch (error) {
-      this.#complain(messageOf(error));
-    }
+    if (!session?.done) throw new Error("Results are available when a run is done.");
+    download("playground.json", "application/json", await this.#context.api.sessionText(session.id, "summary.json"));
   }
 
   async #copyLink(): Promise<void> {

@@ -1,5 +1,7 @@
 // Names beside the rows of a chart.
 
+import type { Axis } from "../charts/svg.ts";
+
 /** Width of an average character of a chart's text, in pixels. */
 const CHARACTER = 6.7;
 /** What part of a chart its names may take. */
@@ -9,8 +11,13 @@ const CUT = 0.45;
 const LEAST = 14;
 
 /** A name that takes no more than a part of a chart of `width` pixels. */
-export function shortened(name: string, width: number, part = PART): string {
+function shortened(name: string, width: number, part: number): string {
   const most = Math.max(LEAST, Math.floor((width * part) / CHARACTER));
   const first = Math.floor(most * CUT);
   return name.length > most ? `${name.slice(0, first)}…${name.slice(first + 1 - most)}` : name;
+}
+
+/** An axis with a row for each point, called as it is. */
+export function namesAxis(points: readonly { readonly label: string }[], width: number, part = PART): Axis {
+  return { label: "", range: { min: -0.6, max: Math.max(0.6, points.length - 0.4) }, scale: "linear", unit: { symbol: "", factor: 1 }, categories: points.map(({ label }) => shortened(label, width, part)) };
 }
