@@ -38,15 +38,10 @@ function placed(hue: Hue, place: number): Look {
 
 /** Each known algorithm's own look: its family's hue, and dash and mark by its place in the list. */
 const LOOK_OF: ReadonlyMap<string, Look> = new Map(
-  ((): [string, Look][] => {
-    const users = new Map<Hue, number>();
-    return Object.entries(FAMILY_OF).map(([kind, family]) => {
-      const hue = hueOf(family);
-      const member = users.get(hue) ?? 0;
-      users.set(hue, member + 1);
-      return [kind, look(hue, member)];
-    });
-  })(),
+  Object.entries(FAMILY_OF).map(([kind, family], at, all) => {
+    const before = all.slice(0, at).filter(([, other]) => hueOf(other) === hueOf(family));
+    return [kind, look(hueOf(family), before.length)];
+  }),
 );
 
 const looksOf = (hue: Hue): Look[] => Array.from({ length: MEMBERS }, (_, member) => look(hue, member));

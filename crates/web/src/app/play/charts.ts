@@ -29,28 +29,28 @@ interface Choice {
 }
 
 const SOJOURN: readonly Choice[] = [
-  { value: "sojourn.mean", label: "mean", title: "Sojourn time, mean", quantity: "time" },
-  { value: "sojourn.p95", label: "p95", title: "Sojourn time, p95", quantity: "time" },
-  { value: "sojourn.max", label: "max", title: "Sojourn time, max", quantity: "time" },
+  { value: "link.sojourn_s.mean", label: "mean", title: "Sojourn time, mean", quantity: "time" },
+  { value: "link.sojourn_s.p95", label: "p95", title: "Sojourn time, p95", quantity: "time" },
+  { value: "link.sojourn_s.max", label: "max", title: "Sojourn time, max", quantity: "time" },
 ];
 const QUEUE: readonly Choice[] = [
-  { value: "queue_packets", label: "packets", title: "Queue length", quantity: "packets" },
-  { value: "queue_bytes", label: "bytes", title: "Queue length", quantity: "bytes" },
+  { value: "link.queue_packets", label: "packets", title: "Queue length", quantity: "packets" },
+  { value: "link.queue_bytes", label: "bytes", title: "Queue length", quantity: "bytes" },
 ];
 const SIGNALS: readonly Choice[] = [
-  { value: "drops", label: "drops", title: "Packets dropped", quantity: "number" },
-  { value: "drops.early", label: "by the algorithm", title: "Packets dropped early", quantity: "number" },
-  { value: "drops.overflow", label: "overflow", title: "Packets that overflowed", quantity: "number" },
-  { value: "marks", label: "marks", title: "Packets marked", quantity: "number" },
+  { value: "link.drops", label: "drops", title: "Packets dropped", quantity: "number" },
+  { value: "link.drops.early", label: "by the algorithm", title: "Packets dropped early", quantity: "number" },
+  { value: "link.drops.overflow", label: "overflow", title: "Packets that overflowed", quantity: "number" },
+  { value: "link.marks", label: "marks", title: "Packets marked", quantity: "number" },
 ];
 const LOAD: readonly Choice[] = [
-  { value: "throughput", label: "throughput", title: "Throughput", quantity: "rate" },
-  { value: "utilization", label: "utilization", title: "Utilization", quantity: "ratio" },
+  { value: "link.throughput_bit_s", label: "throughput", title: "Throughput", quantity: "rate" },
+  { value: "link.utilization", label: "utilization", title: "Utilization", quantity: "ratio" },
 ];
 const FLOWS: readonly Choice[] = [
-  { value: "goodput", label: "goodput", title: "Goodput", quantity: "rate" },
-  { value: "cwnd", label: "window", title: "Window", quantity: "packets" },
-  { value: "rtt", label: "round trip", title: "Round trip", quantity: "time" },
+  { value: "goodput_bit_s", label: "goodput", title: "Goodput", quantity: "rate" },
+  { value: "cwnd_packets", label: "window", title: "Window", quantity: "packets" },
+  { value: "rtt_s", label: "round trip", title: "Round trip", quantity: "time" },
 ];
 
 /** Why a flow may seem to be faster than its line. */
@@ -100,7 +100,7 @@ export class PlayCharts {
   addCalls({ name, kind }: About["groups"][number]): void {
     const of = (value: string, label: string, title: string, quantity: Quantity): Choice => ({ value: `call.${name}.${value}`, label, title, quantity });
     const scores = kind === "voip" ? [of("mos", "MOS", "MOS", "number")] : [];
-    const choices = [of("delay.p95", "delay p95", "One-way delay, p95", "time"), of("delay.p50", "delay p50", "One-way delay, p50", "time"), ...scores, of("lost", "lost", "Lost", "ratio")];
+    const choices = [of("delay_s.p95", "delay p95", "One-way delay, p95", "time"), of("delay_s.p50", "delay p50", "One-way delay, p50", "time"), ...scores, of("lost_ratio", "lost", "Lost", "ratio")];
     const hint = `One-way delay${kind === "voip" ? ", opinion score" : ""} and losses, over the latest second.`;
     const frame = this.#linkFrame(kind === "voip" ? "Call" : "Game", hint, choices, true);
     this.frames = [frame, ...this.frames];
@@ -183,8 +183,8 @@ export class PlayCharts {
       follow: () => this.#range(),
       window: this.#window,
       moments: () => this.#session.notes,
-      ...(choice.value.startsWith("drops") || choice.value === "marks" ? { steps: true } : {}),
-      ...(choice.value === "utilization" ? { least: 1 } : choice.value.endsWith(".mos") ? { least: 4.5 } : {}),
+      ...(/^link\.(drops|marks)/.test(choice.value) ? { steps: true } : {}),
+      ...(choice.value === "link.utilization" ? { least: 1 } : choice.value.endsWith(".mos") ? { least: 4.5 } : {}),
     };
   }
 
@@ -208,7 +208,7 @@ export class PlayCharts {
     const make = (): Updatable | undefined => {
       const { value } = choice ?? { value: "" };
       const lines = (): LiveLine[] => {
-        const rate: LiveLine[] = value === "throughput" ? [{ key: keyOf(0, "rate"), label: "rate", look: { hue: "slate", dash: [2, 3], mark: "circle" }, isQuiet: true }] : [];
+        const rate: LiveLine[] = value === "link.throughput_bit_s" ? [{ key: keyOf(0, "link.rate_bit_s"), label: "rate", look: { hue: "slate", dash: [2, 3], mark: "circle" }, isQuiet: true }] : [];
         return [...rate, ...this.#linesOf(this.#shown(), value)];
       };
       return choice && this.#shown().length > 0 ? new LiveChart({ ...this.#options(title, choice), lines }) : undefined;
@@ -225,7 +225,7 @@ export class PlayCharts {
       const panels = this.#shown().map((at): LivePanel => ({ label: this.#labels[at] ?? "", look: this.#look(at), lines: () => this.#flowLines(at, value) }));
       return new LivePanels({ ...this.#options(`${title}, ${choice.label}`, choice), height: 172 }, panels);
     };
-    const control = segmented("Of each flow", FLOWS, "goodput", (chosen) => ((choice = chosen), frame.update()));
+    const control = segmented("Of each flow", FLOWS, "goodput_bit_s", (chosen) => ((choice = chosen), frame.update()));
     const hint = `One line per flow, the first ${MOST_FLOWS} of them; same scale. ${GOODPUT_ABOVE_RATE}`;
     const frame: Frame = this.#frame(title, hint, make, () => [control], "Every queue is switched off.", true);
     this.#nameFlows = () => frame.setControls([control, flowLegend((this.#session.frame?.variants[0]?.flows ?? []).map(flowName), MOST_FLOWS)]);
@@ -234,7 +234,7 @@ export class PlayCharts {
 
   #flowLines(variant: number, what: string): LiveLine[] {
     const flows = (this.#session.frame?.variants[variant]?.flows ?? []).slice(0, MOST_FLOWS);
-    return flows.map((flow, at) => ({ key: keyOf(variant, `${what}.${at}`), label: flowName(flow), look: flowLook(at) }));
+    return flows.map((flow, at) => ({ key: keyOf(variant, `flow.${at}.${what}`), label: flowName(flow), look: flowLook(at) }));
   }
 
   #gaugeChart(): Updatable | undefined {
