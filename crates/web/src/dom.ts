@@ -82,7 +82,7 @@ export function menu(label: string, name: string, items: readonly { label: strin
 
 /** A row of buttons of which one is pressed. */
 export function segmented<const O extends Option>(label: string, options: readonly O[], value: string, onChange: (chosen: O) => void): HTMLElement {
-  const buttons = options.map((option) => h("button", { type: "button", "aria-pressed": String(option.value === value), "data-value": option.value, onclick: () => choose(option) }, option.label));
+  const buttons = options.map((option) => h("button", { type: "button", "aria-pressed": String(option.value === value), onclick: () => choose(option) }, option.label));
   const choose = (chosen: O): void => {
     buttons.forEach((button, at) => button.setAttribute("aria-pressed", String(options[at] === chosen)));
     onChange(chosen);

@@ -27,10 +27,6 @@ export class GalleryPage implements Page {
     void this.#fill(rest);
   }
 
-  hide(): void {}
-
-  redraw(): void {}
-
   async #fill(chosen: string): Promise<void> {
     try {
       this.#gallery = await this.#context.api.gallery();

@@ -25,8 +25,6 @@ export class RunsPage implements Page {
     void this.#fill();
   }
 
-  hide(): void {}
-
   redraw(): void {
     this.#shown?.redraw();
   }

@@ -43,10 +43,11 @@ export class Frame {
     this.#table = h("div", { class: "table-scroll", tabindex: 0, role: "region", "aria-label": `${options.title}, as a table` });
     this.#details = h("details", { class: "numbers", ontoggle: () => this.fillTable() }, h("summary", {}, "As a table"), this.#table);
     this.#reset = h("button", { type: "button", class: "button", disabled: true, onclick: () => this.#chart?.resetZoom() }, options.resetLabel ?? "Show all");
+    const name = fileName(options.title);
     const save = menu("Save", `Save: ${options.title}`, [
-      { label: "Picture, SVG", run: () => this.#saveSvg() },
-      { label: "Picture, PNG", run: () => void this.#savePng() },
-      { label: "Numbers, CSV", run: () => this.#saveCsv() },
+      { label: "Picture, SVG", run: () => download(`${name}.svg`, "image/svg+xml", this.#picture()) },
+      { label: "Picture, PNG", run: () => void svgToPng(this.#picture(), 2).then((png) => download(`${name}.png`, "image/png", png)) },
+      { label: "Numbers, CSV", run: () => download(`${name}.csv`, "text/csv", csv(this.#chart?.data() ?? [])) },
     ]);
     this.#actions = h("div", { class: "chart-actions" }, this.#reset, save);
     this.setControls(options.controls?.(() => this.update()) ?? []);
@@ -95,18 +96,6 @@ export class Frame {
 
   #picture(): string {
     return this.#chart?.svg(inkOf("light"), PICTURE_WIDTH, { title: this.#options.title, legend: this.#options.legend() }) ?? "";
-  }
-
-  #saveSvg(): void {
-    download(`${fileName(this.#options.title)}.svg`, "image/svg+xml", this.#picture());
-  }
-
-  async #savePng(): Promise<void> {
-    download(`${fileName(this.#options.title)}.png`, "image/png", await svgToPng(this.#picture(), 2));
-  }
-
-  #saveCsv(): void {
-    download(`${fileName(this.#options.title)}.csv`, "text/csv", csv(this.#chart?.data() ?? []));
   }
 }
 

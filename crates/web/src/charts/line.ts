@@ -5,7 +5,7 @@ import { withUnit } from "../units.ts";
 import type { LineAxis } from "./axis.ts";
 import { lowerBound, minMax, type Points } from "./downsample.ts";
 import { cursorLeft } from "./gestures.ts";
-import { type Picture, PlotChart, type PlotLine, type PlotOptions } from "./plot.ts";
+import { type Picture, PlotChart, type PlotLine, type PlotOptions, valueBefore } from "./plot.ts";
 import type { Shape } from "./svg.ts";
 import { calmWidth, movingMean, type Sums, sumsOf } from "./smooth.ts";
 import { extent, type Range } from "./ticks.ts";
@@ -153,9 +153,10 @@ export class LineChart extends PlotChart<LineOptions, LineData> {
   #uplotOptions(width: number): uPlot.Options {
     const { x, y, lines, steps } = this.options;
     const isCalm = this.#calm !== undefined;
+    const tuple = ({ min, max }: Range): [number, number] => [min, max];
     const scales: uPlot.Scales = {
       x: { time: false, distr: x.scale === "log" ? 3 : 1, range: (_plot, min, max) => [min, max], min: this.shown().min, max: this.shown().max },
-      y: { range: (_plot, min, max) => (y.range ? [y.range.min, y.range.max] : rangeTuple(this.#yRange({ min: min ?? 0, max: max ?? 0 }))) },
+      y: { range: (_plot, min, max) => tuple(y.range ?? this.#yRange({ min: min ?? 0, max: max ?? 0 })) },
     };
     const samples = lines.map((line): uPlot.Series => (isCalm ? { ...this.seriesOf(line, 1, steps), dash: [], alpha: this.#faint } : this.seriesOf(line, 1.5, steps)));
     const series = [...samples, ...(isCalm ? lines.map((line) => this.seriesOf(line, 2)) : [])];
@@ -218,11 +219,6 @@ function valueAt(line: LineData, x: number, steps: boolean): number | null {
   const isExact = line.x[after] === x;
   let at = isExact ? after : after - 1;
   if (!steps && !isExact && after < line.x.length && (at < 0 || (line.x[after] ?? 0) - x < x - (line.x[at] ?? 0))) at = after;
-  // A gap: the nearest value before it, which is what the line seems to show.
-  while (at > 0 && (line.y[at] ?? null) === null) at -= 1;
-  return line.y[at] ?? null;
-}
-
-function rangeTuple({ min, max }: Range): [number, number] {
-  return [min, max];
+  // In a gap, the line seems to show the nearest value before it.
+  return valueBefore(line.y, at);
 }

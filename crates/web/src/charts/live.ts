@@ -7,7 +7,7 @@ import { axisTitle, verticalRoom } from "./axis.ts";
 import type { Points } from "./downsample.ts";
 import type { History, View } from "./history.ts";
 import { repaint, repaintWhenIdle } from "./painter.ts";
-import { type Picture, PlotChart, type PlotLine, type PlotOptions } from "./plot.ts";
+import { type Picture, PlotChart, type PlotLine, type PlotOptions, valueBefore } from "./plot.ts";
 import type { Shape } from "./svg.ts";
 import { extent, type Range } from "./ticks.ts";
 
@@ -184,15 +184,6 @@ export class LiveChart extends PlotChart<LiveOptions, LiveLine> {
 
 function sameLines(a: readonly LiveLine[], b: readonly LiveLine[]): boolean {
   return a.length === b.length && a.every((line, at) => line.key === b[at]?.key && line.label === b[at]?.label && line.look.hue === b[at]?.look.hue);
-}
-
-/** The value at `index`, or the last one before it. */
-function valueBefore(values: uPlot.TypedArray | readonly (number | null | undefined)[] | undefined, index: number): number | null {
-  for (let at = index; at >= 0; at -= 1) {
-    const value = values?.[at];
-    if (value !== null && value !== undefined) return value;
-  }
-  return null;
 }
 
 /** Where an axis ends that ended at `before` and has to reach `needed`: it grows at once and shrinks only when most of it is empty, so that it

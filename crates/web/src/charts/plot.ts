@@ -205,3 +205,12 @@ export abstract class PlotChart<Options extends PlotOptions, Line extends PlotLi
     return steer(plot, event, () => this.resetZoom());
   }
 }
+
+/** The value at `index`, or the last one before it. */
+export function valueBefore(values: uPlot.TypedArray | readonly (number | null | undefined)[] | undefined, index: number): number | null {
+  for (let at = index; at >= 0; at -= 1) {
+    const value = values?.[at];
+    if (value !== null && value !== undefined) return value;
+  }
+  return null;
+}

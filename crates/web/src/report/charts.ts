@@ -206,7 +206,7 @@ function timeFrames(shared: Shared): Frame[] {
   const timed = { ...shared, isWide: () => state.choices.arrangement === "apart" && visible().length > 1, empty: "This was not sampled for the queues that are switched on." };
   const timeline: MakeTimeline = (column, lines, { title: name = readable(column), arrangement = state.choices.arrangement } = {}) => {
     const quantity = quantityOf(column);
-    return lines.length > 0 ? timelineChart({ name, quantity, lines, steps: STEP_NAMES.test(column), coarse: quantity === "rate", arrangement: lines.length > 1 ? arrangement : "together", panelAxes: state.choices.panelAxes, result, window }) : undefined;
+    return lines.length > 0 ? timelineChart({ name, quantity, lines, steps: STEP_NAMES.test(column), arrangement: lines.length > 1 ? arrangement : "together", panelAxes: state.choices.panelAxes, result, window }) : undefined;
   };
   const linkLines = (column: string): LineData[] => visible().flatMap((point) => linesOf(point, `link:${state.choices.link}`, column, point.label));
   const frames = LINK_TIMELINES.map(({ column, title, hint }) => new Frame({ ...timed, title, hint, make: () => timeline(column, linkLines(column), { title }) }));

@@ -3,6 +3,7 @@
 import { MarksChart, type Box, type Target } from "../charts/marks.ts";
 import type { Plot, Shape } from "../charts/svg.ts";
 import { extent, type Range } from "../charts/ticks.ts";
+import { evenly } from "../lists.ts";
 import { formatDecimals, formatNumber, unitFor, withUnit } from "../units.ts";
 import type { FlowGoodput, Point } from "./data.ts";
 import { withInterval } from "./intervals.ts";
@@ -21,7 +22,7 @@ export function fairnessChart(points: readonly Point[], group: string, onZoom: (
   const all: Range = { min: 0, max: Math.max(1, extent(rows.flatMap(({ flows }) => flows.map((flow) => flow.goodput))).max) * 1.06 };
   const unit = unitFor("rate", all.max);
   const targets = rows.flatMap(({ point, flows }, row) =>
-    chosen(flows).map(
+    evenly(flows, MOST_DOTS).map(
       (flow): Target => ({
         x: flow.goodput,
         y: row,
@@ -57,7 +58,7 @@ function rowShapes(point: Point, flows: readonly FlowGoodput[], mean: number, ro
   const [smallest, largest] = [flows[0]?.goodput, flows[flows.length - 1]?.goodput];
   const shapes: Shape[] = [];
   if (smallest === undefined || largest === undefined) return shapes;
-  const drawn = chosen(flows);
+  const drawn = evenly(flows, MOST_DOTS);
   const opacity = drawn.length > 60 ? 0.35 : drawn.length > 20 ? 0.55 : 0.8;
   shapes.push({ type: "segment", from: [smallest, row], to: [largest, row], look: point.look, width: 1, opacity: 0.5 });
   shapes.push({ type: "segment", from: [mean, row - 0.3], to: [mean, row + 0.3], look: point.look, width: 2, opacity: 1 });
@@ -70,11 +71,4 @@ function rowShapes(point: Point, flows: readonly FlowGoodput[], mean: number, ro
 function jainOf(point: Point, group: string): string | undefined {
   const jain = point.figure("groups", group, "goodput_jain");
   return jain && formatDecimals(jain.mean, 3);
-}
-
-/** At most `MOST_DOTS` of the flows, which are sorted. */
-function chosen(flows: readonly FlowGoodput[]): readonly FlowGoodput[] {
-  if (flows.length <= MOST_DOTS) return flows;
-  const last = flows.length - 1;
-  return Array.from({ length: MOST_DOTS }, (_, at) => flows[Math.round((at * last) / (MOST_DOTS - 1))]).filter((flow) => flow !== undefined);
 }

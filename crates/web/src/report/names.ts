@@ -1,9 +1,7 @@
 // Names beside the rows of a chart.
 
-import type { Axis } from "../charts/svg.ts";
+import { type Axis, CHARACTER } from "../charts/svg.ts";
 
-/** Width of an average character of a chart's text, in pixels. */
-const CHARACTER = 6.7;
 /** What part of a chart its names may take. */
 const PART = 0.3;
 /** Where a shortened name is cut: it ends in its settings, which tell it from others. */

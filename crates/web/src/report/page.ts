@@ -3,6 +3,7 @@
 import { csv, download, fileName } from "../charts/export.ts";
 import { sign } from "../charts/sign.ts";
 import { h, menu, optionsNamed, segmented, selectField } from "../dom.ts";
+import { equalPlaces } from "../lists.ts";
 import { themeButton } from "../theme.ts";
 import { type Charts, makeCharts } from "./charts.ts";
 import { activityColumns, decidingColumns, type FigureColumn, groupColumns, linkColumns } from "./columns.ts";
@@ -191,13 +192,8 @@ function legendBar(result: Result, state: State): Updated {
 function identical({ points, links, groups, metrics }: Result): string[][] {
   const ofLinks = linkColumns(metrics);
   const ofGroups = groupColumns(metrics);
-  const same = new Map<string, string[]>();
-  for (const point of points) {
-    const figures = [...links.flatMap((link) => ofLinks.map((column) => column.figure(point, link)?.mean)), ...groups.flatMap((group) => ofGroups.map((column) => column.figure(point, group)?.mean))];
-    const key = JSON.stringify(figures);
-    same.set(key, [...(same.get(key) ?? []), point.label]);
-  }
-  return [...same.values()].filter((labels) => labels.length > 1);
+  const texts = points.map((point) => JSON.stringify([...links.flatMap((link) => ofLinks.map((column) => column.figure(point, link)?.mean)), ...groups.flatMap((group) => ofGroups.map((column) => column.figure(point, group)?.mean))]));
+  return equalPlaces(texts).map((places) => places.flatMap((at) => points[at]?.label ?? []));
 }
 
 function chartSection(title: string, hint: readonly (string | Node)[], frames: readonly Frame[], tools: readonly HTMLElement[]): HTMLElement {

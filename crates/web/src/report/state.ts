@@ -2,6 +2,7 @@
 
 import { Watched } from "../charts/window.ts";
 import { FAMILY_OF } from "../families.ts";
+import { evenly } from "../lists.ts";
 import type { Point, Result } from "./data.ts";
 import { queueOf, settingOf } from "./settings.ts";
 
@@ -68,18 +69,12 @@ export function shownAtStart(result: Result): number[] {
   if (!best || order.length <= MOST_AT_START) return order.map(({ number }) => number);
   const baselines = order.filter(({ kind }) => FAMILY_OF[kind] === "tail-drop");
   const queues = [...new Set([best, ...baselines, ...order].map(queueOf))].slice(0, MOST_AT_START);
-  const settings = spread([...new Set(result.points.map(({ set }) => settingOf(set)))], Math.max(1, Math.floor(MOST_AT_START / queues.length)));
+  const settings = evenly([...new Set(result.points.map(({ set }) => settingOf(set)))], Math.max(1, Math.floor(MOST_AT_START / queues.length)));
   const chosen = order.filter((point) => point !== best && queues.includes(queueOf(point)) && settings.includes(settingOf(point.set)));
   return [best, ...baselines.filter((point) => chosen.includes(point)), ...chosen].filter(isFirst).slice(0, MOST_AT_START).map(({ number }) => number);
 }
 
 const isFirst = (point: Point, at: number, all: readonly Point[]): boolean => all.indexOf(point) === at;
-
-/** At most `count` of the items, evenly spread from the first to the last. */
-function spread(items: readonly string[], count: number): string[] {
-  if (items.length <= count) return [...items];
-  return Array.from({ length: count }, (_, at) => items[Math.round((at * (items.length - 1)) / Math.max(1, count - 1))] ?? "");
-}
 
 /** Numbers of the points, the best first: those that the headline names, then those within its policy, each by their delay. */
 export function bestFirst(result: Result): number[] {

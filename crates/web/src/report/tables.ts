@@ -141,12 +141,8 @@ function halfWidth(value: number, decimals: number): string {
 function sorted(rows: readonly FilledRow[], order: Order | undefined): readonly FilledRow[] {
   if (!order) return rows;
   const sign = order.direction === "ascending" ? 1 : -1;
-  const value = (row: FilledRow): number | undefined => row.figures[order.column]?.mean;
-  return [...rows].sort((a, b) => {
-    const [left, right] = [value(a), value(b)];
-    if (left === undefined || right === undefined) return Number(left === undefined) - Number(right === undefined);
-    return sign * (left - right);
-  });
+  const place = (row: FilledRow): number => sign * (row.figures[order.column]?.mean ?? sign * Infinity);
+  return [...rows].sort((a, b) => (place(a) === place(b) ? 0 : place(a) - place(b)));
 }
 
 /** The best rows of a column: the best one and all that do not differ from it significantly. */

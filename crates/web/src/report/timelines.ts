@@ -17,8 +17,6 @@ export interface TimelineOptions {
   readonly quantity: Quantity;
   readonly lines: readonly LineData[];
   readonly steps: boolean;
-  /** Single samples tell nothing. */
-  readonly coarse: boolean;
   readonly arrangement: Arrangement;
   readonly panelAxes: PanelAxes;
   readonly result: Result;
@@ -34,7 +32,8 @@ export function timelineChart(options: TimelineOptions): Chart {
     x: { label: "Time", quantity: "seconds" as const, range },
     steps: options.steps,
     calm: !options.steps,
-    coarse: options.coarse,
+    // Single samples of a rate tell nothing.
+    coarse: options.quantity === "rate",
     window: options.window,
     ...(result.measured && result.measured.from > 0 ? { band: { to: result.measured.from, text: "warm-up" } } : {}),
   };

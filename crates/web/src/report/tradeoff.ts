@@ -99,12 +99,7 @@ const LABEL_PLACES: readonly (readonly [dx: number, dy: number, anchor: "start" 
 /** A name at each dot that has room for one; the others are told by the legend and the pointer. */
 function labelsOf(dots: readonly Dot[], plot: Plot, ink: Ink): Shape[] {
   const { toX, toY, box } = draw(plot, ink);
-  interface Place {
-    left: number;
-    top: number;
-    right: number;
-    bottom: number;
-  }
+  type Place = Record<"left" | "top" | "right" | "bottom", number>;
   const hits = (a: Place, b: Place): boolean => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
   const inside = dots.filter(({ delay, use }) => {
     const [x, y] = [toX(delay.mean), toY(use.mean)];

@@ -5,11 +5,11 @@ import { Frame, type FrameOptions } from "../../charts/frame.ts";
 import { LiveChart, type LiveLine, type LiveOptions } from "../../charts/live.ts";
 import type { Range } from "../../charts/ticks.ts";
 import { SharedWindow } from "../../charts/window.ts";
-import { segmented, selectField } from "../../dom.ts";
+import { type Option, segmented, selectField } from "../../dom.ts";
 import { type Look, looksFor } from "../../palette.ts";
 import type { About } from "../../serve/protocol.ts";
 import { type Quantity, quantityOf } from "../../units.ts";
-import { flowLegend, flowLook, flowName } from "./flow-legend.ts";
+import { FlowLegend, flowLook, flowName } from "./flow-legend.ts";
 import { type LivePanel, LivePanels } from "./live-panels.ts";
 import { keyOf, MOST_FLOWS, type Session } from "./session.ts";
 
@@ -20,9 +20,7 @@ type Updatable = Chart & { update(): void };
 export type Span = number | null;
 
 /** A quantity of the link with one line per queue. */
-interface Choice {
-  readonly value: string;
-  readonly label: string;
+interface Choice extends Option {
   /** The title of its axis. */
   readonly title: string;
   readonly quantity: Quantity;
@@ -70,9 +68,7 @@ export class PlayCharts {
   readonly #hidden = new Set<number>();
   #span: Span = null;
   #gaugesSeen = 0;
-  #flowsNamed = 0;
-  /** Fills in which colour is which flow. */
-  #nameFlows: () => void = () => undefined;
+  readonly #flowLegend = new FlowLegend(MOST_FLOWS);
   #tabled = 0;
   #gauge = "";
   readonly #gaugeFrame: Frame;
@@ -114,11 +110,7 @@ export class PlayCharts {
       this.#gaugeFrame.update();
       this.#gaugeFrame.setControls(this.#gaugeControls());
     }
-    const flows = this.#session.frame?.variants[0]?.flows.length ?? 0;
-    if (flows !== this.#flowsNamed) {
-      this.#flowsNamed = flows;
-      this.#nameFlows();
-    }
+    this.#flowLegend.update(this.#session.frame?.variants[0]?.flows ?? []);
     for (const chart of this.#charts) chart?.update();
     const now = performance.now();
     if (now - this.#tabled < TABLES) return;
@@ -225,11 +217,9 @@ export class PlayCharts {
       const panels = this.#shown().map((at): LivePanel => ({ label: this.#labels[at] ?? "", look: this.#look(at), lines: () => this.#flowLines(at, value) }));
       return new LivePanels({ ...this.#options(`${title}, ${choice.label}`, choice), height: 172 }, panels);
     };
-    const control = segmented("Of each flow", FLOWS, "goodput_bit_s", (chosen) => ((choice = chosen), frame.update()));
     const hint = `One line per flow, the first ${MOST_FLOWS} of them; same scale. ${GOODPUT_ABOVE_RATE}`;
-    const frame: Frame = this.#frame(title, hint, make, () => [control], "Every queue is switched off.", true);
-    this.#nameFlows = () => frame.setControls([control, flowLegend((this.#session.frame?.variants[0]?.flows ?? []).map(flowName), MOST_FLOWS)]);
-    return frame;
+    const controls = (update: () => void): HTMLElement[] => [segmented("Of each flow", FLOWS, "goodput_bit_s", (chosen) => ((choice = chosen), update())), this.#flowLegend.element];
+    return this.#frame(title, hint, make, controls, "Every queue is switched off.", true);
   }
 
   #flowLines(variant: number, what: string): LiveLine[] {

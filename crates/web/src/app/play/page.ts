@@ -2,6 +2,7 @@
 
 import { download } from "../../charts/export.ts";
 import { h, menu, messageOf, segmented } from "../../dom.ts";
+import { equalPlaces } from "../../lists.ts";
 import { looksFor } from "../../palette.ts";
 import { Refused } from "../../serve/backend.ts";
 import type { About, Control, Done, Frame, Note, Packets, SessionState, Trace } from "../../serve/protocol.ts";
@@ -15,7 +16,7 @@ import { Changes } from "./changes.ts";
 import { PlayCharts, type Span } from "./charts.ts";
 import { acceptDrops, fileButton, kindOf } from "./files.ts";
 import { type Experiment, experimentCards } from "./experiments.ts";
-import { flowLegend, flowName } from "./flow-legend.ts";
+import { FlowLegend, flowName } from "./flow-legend.ts";
 import { Form } from "./form.ts";
 import { canonical, labelsOf, type Play, SIM, START } from "./model.ts";
 import { Now } from "./now.ts";
@@ -58,8 +59,7 @@ export class PlayPage implements Page, Watcher {
   #packets: PacketView[] = [];
   #now: Now | undefined;
   #calls: CallBoard | undefined;
-  readonly #legend = h("div");
-  #legendFlows = -1;
+  #legend = new FlowLegend(MOST_FLOWS);
   #view: View = "charts";
   #span: Span = null;
   /** Whether the speed was lowered so that packets can be shown. */
@@ -266,6 +266,8 @@ export class PlayPage implements Page, Watcher {
       return;
     }
     const isPackets = this.#view === "packets";
+    this.#legend = new FlowLegend(MOST_FLOWS);
+    this.#legend.update(this.#session?.frame?.variants[0]?.flows ?? []);
     const view = segmented("Charts", [{ value: "charts", label: "Charts" }, { value: "packets", label: "Packets" }], this.#view, ({ value }) => this.#chooseView(value));
     const span = segmented("Time span", SPANS, SPANS.find((one) => one.span === this.#span)?.value ?? "all", (chosen) => {
       this.#span = chosen.span;
@@ -276,17 +278,7 @@ export class PlayPage implements Page, Watcher {
     const speed = this.#isSlowed ? `The speed was lowered to ${speedInWords(SLOWED)}: packets are shown at ${shown}.` : `Shown at ${shown}.`;
     this.#viewTools.replaceChildren(view, isPackets ? h("p", { class: "hint" }, `Each square is a packet, each color a flow, and low squares are small packets. The next packet to leave is at the right of the lowest row; rows continue upward, back and forth. Pause and step to follow single packets. ${speed}`) : span);
     const charts = h("div", { class: "chart-grid" }, ...(this.#charts?.frames ?? []).map((frame) => frame.element));
-    this.#legendFlows = -1;
-    this.#showLegend();
-    this.#stage.replaceChildren(isPackets ? h("div", { class: "packet-grid" }, this.#legend, ...this.#packets.map((one) => one.element)) : charts);
-  }
-
-  /** Which colour is which flow; flows may be added while it runs. */
-  #showLegend(): void {
-    const flows = this.#session?.frame?.variants[0]?.flows ?? [];
-    if (this.#view !== "packets" || flows.length === this.#legendFlows) return;
-    this.#legendFlows = flows.length;
-    this.#legend.replaceChildren(flowLegend(flows.map(flowName), MOST_FLOWS));
+    this.#stage.replaceChildren(isPackets ? h("div", { class: "packet-grid" }, h("div", {}, this.#legend.element), ...this.#packets.map((one) => one.element)) : charts);
   }
 
   #chooseView(view: View): void {
@@ -331,7 +323,7 @@ export class PlayPage implements Page, Watcher {
     this.#now?.setFrame(frame);
     this.#calls?.setFrame(frame);
     if (this.#view === "packets") {
-      this.#showLegend();
+      this.#legend.update(frame.variants[0]?.flows ?? []);
       frame.variants.forEach(({ gauges }, at) => this.#packets[at]?.setState(frame.t, gauges));
     } else {
       this.#charts?.update();
@@ -365,7 +357,7 @@ export class PlayPage implements Page, Watcher {
     const remark = isRepeatable ? `One run. The same scenario and seed give the same packets anywhere: fingerprint ${done.fingerprint}.` : "One run.";
     const report = h("p", { class: "verdict-links" });
     if (this.#session) void this.#linkReport(this.#session, report);
-    const twins = equalsIn(done.fingerprints ?? []).map((group) => h("p", { class: "hint" }, `The same packets under ${group.map((at) => this.#labels[at] ?? "").join(" and ")}: their curves coincide.`));
+    const twins = equalPlaces(done.fingerprints ?? []).map((group) => h("p", { class: "hint" }, `The same packets under ${group.map((at) => this.#labels[at] ?? "").join(" and ")}: their curves coincide.`));
     this.#verdict.replaceChildren(h("p", { class: "sentence" }, done.verdict), ...twins, h("p", { class: "hint" }, remark), report);
     this.#verdict.hidden = false;
     this.#charts?.update();
@@ -433,12 +425,6 @@ function withoutOldName(play: Play, before: Play): Play {
   if (isSame || play.scenario.form === "text") return play;
   const { name: _name, ...scenario } = play.scenario;
   return { ...play, scenario };
-}
-
-/** Places of equal texts, of those that are there more than once. */
-function equalsIn(texts: readonly string[]): number[][] {
-  const groups = [...new Set(texts)].map((text) => texts.flatMap((other, at) => (other === text ? [at] : [])));
-  return groups.filter((group) => group.length > 1);
 }
 
 /** Warning for a state, if any. */
