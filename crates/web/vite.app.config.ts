@@ -5,7 +5,7 @@ import { appFolder } from "./build/app-folder.ts";
 import { statesSources } from "./build/sources.ts";
 
 const root = import.meta.dirname;
-/** Where `cargo build` takes the app from; a crate's folder without its manifest would break the workspace. */
+/** The crate that embeds the app. Its folder without its manifest would break the workspace. */
 const serve = resolve(root, "../serve");
 const out = existsSync(resolve(serve, "Cargo.toml")) ? resolve(serve, "assets/app") : resolve(root, "dist/app");
 

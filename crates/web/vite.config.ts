@@ -11,7 +11,11 @@ const template = resolve(root, "../lab/assets/report.html");
 export default defineConfig({
   root,
   base: "./",
-  plugins: [singleFile("report"), statesSources(root), { name: "goodqueue-template", apply: "build", closeBundle: () => copyFileSync(resolve(root, "dist/report.html"), template) }],
+  plugins: [
+    singleFile("report"),
+    statesSources(root),
+    { name: "goodqueue-template", apply: "build", closeBundle: () => copyFileSync(resolve(root, "dist/report.html"), template) },
+  ],
   build: {
     target: "es2022",
     // The page is read from a file, where nothing can be fetched: fonts go into the style sheet,

@@ -14,9 +14,13 @@ export function appFolder(): Plugin {
     generateBundle(_options, bundle) {
       const page = bundle["app.html"];
       if (page) page.fileName = "index.html";
-      const sizes = Object.values(bundle).map((file) => ({ name: file.fileName, bytes: gzipSync(file.type === "chunk" ? file.code : file.source, { level: 9 }).length }));
+      const sizes = Object.values(bundle).map((file) => {
+        const text = file.type === "chunk" ? file.code : file.source;
+        return { name: file.fileName, bytes: gzipSync(text, { level: 9 }).length };
+      });
       const all = sizes.reduce((sum, { bytes }) => sum + bytes, 0);
-      if (all > MOST_BYTES) throw new Error(`the app has ${all} bytes compressed, more than ${MOST_BYTES}: ${sizes.map(({ name, bytes }) => `${name} ${bytes}`).join(", ")}`);
+      const each = sizes.map(({ name, bytes }) => `${name} ${bytes}`).join(", ");
+      if (all > MOST_BYTES) throw new Error(`the app has ${all} bytes compressed, more than ${MOST_BYTES}: ${each}`);
       process.stdout.write(`app: ${all} of ${MOST_BYTES} bytes, compressed\n`);
     },
   };

@@ -16,12 +16,12 @@ export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Att
   return element;
 }
 
-/** What an error says. */
+/** The message of an error. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** What an error says, where its reader looks. */
+/** The message of an error as an alert. */
 export function trouble(error: unknown): HTMLElement {
   return h("p", { class: "problem", role: "alert" }, messageOf(error));
 }

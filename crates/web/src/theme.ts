@@ -31,7 +31,8 @@ export function themeButton(onChange: () => void): HTMLElement {
   return button;
 }
 
-/** What `work` gives. Pages opened from a file may have no storage; then a choice lasts as long as the page. */
+/** The result of `work`. Pages opened from a file may have no storage; then a choice lasts as long
+ *  as the page. */
 function stored<T>(work: (storage: Storage) => T): T | undefined {
   try {
     return work(localStorage);

@@ -36,7 +36,8 @@ export function repaintWhenIdle(paintable: Paintable): void {
   setTimeout(() => ("requestIdleCallback" in globalThis ? requestIdleCallback(drawAll) : drawAll()), PAUSE_MS);
 }
 
-/** Asks for `paintable` to be drawn after `pause` milliseconds; requests until then are one with this. */
+/** Asks for `paintable` to be drawn after `pause` milliseconds; requests until then are one with
+ *  this. */
 export function repaintAfter(paintable: Paintable, pause: number): void {
   if (paced.has(paintable)) return;
   const draw = (): void => {

@@ -7,7 +7,7 @@ import type { Rows } from "./export.ts";
 import { sign } from "./sign.ts";
 import { stackSvg } from "./stack.ts";
 
-/** One of the charts, and what stands above it. */
+/** One of the charts, with its heading. */
 export interface Panel<C extends Chart> {
   readonly chart: C;
   readonly label: string;
@@ -24,13 +24,14 @@ export abstract class Panels<C extends Chart, P extends Panel<C>> implements Cha
 
   constructor(panels: readonly P[], className = "panels") {
     this.panels = panels;
-    const elements = panels.map(({ chart, label, look, meaning, aside }) =>
-      h("div", { class: "panel" }, h("div", { class: "panel-head" }, look && sign(look), h("span", { class: "panel-name", title: meaning }, label), aside), chart.element),
-    );
+    const elements = panels.map(({ chart, label, look, meaning, aside }) => {
+      const name = h("span", { class: "panel-name", title: meaning }, label);
+      return h("div", { class: "panel" }, h("div", { class: "panel-head" }, look && sign(look), name, aside), chart.element);
+    });
     this.element = h("div", { class: className, "data-count": elements.length }, ...elements);
   }
 
-  /** How many charts stand in a row of a picture of `width` pixels. */
+  /** Number of charts in a row of a picture of `width` pixels. */
   protected abstract inRow(width: number): number;
   abstract data(): Rows;
   abstract digest(): Rows;
@@ -53,7 +54,10 @@ export abstract class Panels<C extends Chart, P extends Panel<C>> implements Cha
 
   svg(ink: Ink, width: number, heading: Heading | undefined): string {
     const inRow = this.inRow(width);
-    const titled = ({ label, look }: P): Heading => (look ? { title: "", legend: [{ label, look }] } : { title: label, legend: [] });
-    return stackSvg(this.panels.map((panel) => panel.chart.svg(ink, width / inRow, titled(panel))), width, inRow, heading?.title, ink);
+    const pieces = this.panels.map(({ chart, label, look }) => {
+      const own = look ? { title: "", legend: [{ label, look }] } : { title: label, legend: [] };
+      return chart.svg(ink, width / inRow, own);
+    });
+    return stackSvg(pieces, width, inRow, heading?.title, ink);
   }
 }

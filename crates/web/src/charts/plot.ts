@@ -25,7 +25,7 @@ export interface PlotOptions {
   readonly window: SharedWindow;
 }
 
-/** How a line is called and looks. */
+/** Name and look of a line. */
 export interface PlotLine {
   readonly label: string;
   readonly look: Look;
@@ -59,15 +59,18 @@ export abstract class PlotChart<Options extends PlotOptions, Line extends PlotLi
   readonly #resized = new ResizeObserver(() => this.fit());
   readonly #unwatch: () => void;
 
-  /** `sizes` are the largest values, which decide the units; `keys` tells keys beside the arrows. */
+  /** The largest values, `sizes`, decide the units; `keys` tells keys beside the arrows. */
   constructor(options: Options, axes: Axes, sizes: { readonly x: number; readonly y: number }, keys: string) {
     this.options = options;
     this.#axes = axes;
     this.units = { x: unitFor(axes.x.quantity, sizes.x), y: unitFor(axes.y.quantity, sizes.y) };
     this.host.style.height = `${options.height}px`;
-    this.element = h("div", { class: "plot-frame", tabindex: 0, role: "group", "aria-roledescription": "chart", "aria-label": `${options.name}. Arrow keys read values, ${keys}.` }, this.host);
+    const label = `${options.name}. Arrow keys read values, ${keys}.`;
+    this.element = h("div", { class: "plot-frame", tabindex: 0, role: "group", "aria-roledescription": "chart", "aria-label": label }, this.host);
     this.#tooltip = new Tooltip(this.element);
-    this.element.addEventListener("keydown", (event) => this.plot && !isChord(event) && this.onKey(this.plot, event) && event.preventDefault());
+    this.element.addEventListener("keydown", (event) => {
+      if (this.plot && !isChord(event) && this.onKey(this.plot, event)) event.preventDefault();
+    });
     this.element.addEventListener("pointerenter", () => (this.isHovered = true));
     // A lifted finger also fires `leave`, but the tapped value stays selected until the next tap.
     this.element.addEventListener("pointerleave", (event) => (this.isHovered &&= event.pointerType === "touch"));
@@ -95,7 +98,7 @@ export abstract class PlotChart<Options extends PlotOptions, Line extends PlotLi
   protected abstract drawBehind(plot: uPlot): void;
   /** Heading of the tooltip at `x`. */
   protected abstract headingAt(x: number, plot: uPlot): string;
-  /** What each line shows at `x`, in the order of the lines; nothing where there are none. */
+  /** Values that the lines show at `x`, in their order; nothing where there are none. */
   abstract valuesAt(x: number): readonly (number | null)[] | undefined;
   abstract paint(): void;
 
@@ -144,7 +147,8 @@ export abstract class PlotChart<Options extends PlotOptions, Line extends PlotLi
     const { x, y } = this.#axes;
     const header = ["line", columnName(x.label, x.quantity), columnName(y.label, y.quantity)];
     const points = this.points();
-    return [header, ...this.lines.flatMap(({ label }, at) => (points[at]?.x ?? []).map((x, index) => [label, x, points[at]?.y[index] ?? null]))];
+    const rows = this.lines.flatMap(({ label }, at) => points[at]?.x.map((x, index) => [label, x, points[at]?.y[index] ?? null]) ?? []);
+    return [header, ...rows];
   }
 
   digest(): Rows {
@@ -152,16 +156,25 @@ export abstract class PlotChart<Options extends PlotOptions, Line extends PlotLi
     const { x, y } = this.units;
     const edge = (at: number): number => min + ((max - min) * at) / SLICES;
     const told = (at: number): string => formatNumber(edge(at) * x.factor);
-    const header = [withUnitLabel(this.#axes.x.label, x), ...this.lines.map((line) => `${line.label}, lowest to highest (${y.symbol || "number"})`)];
-    return [header, ...Array.from({ length: SLICES }, (_, at) => [`${told(at)} to ${told(at + 1)}`, ...this.valuesBetween(edge(at), edge(at + 1)).map((values) => spread(values, y))])];
+    const names = this.lines.map((line) => `${line.label}, lowest to highest (${y.symbol || "number"})`);
+    const rows = Array.from({ length: SLICES }, (_, at) => {
+      const cells = this.valuesBetween(edge(at), edge(at + 1)).map((values) => spread(values, y));
+      return [`${told(at)} to ${told(at + 1)}`, ...cells];
+    });
+    return [[withUnitLabel(this.#axes.x.label, x), ...names], ...rows];
   }
 
   protected shown(): Range {
     return this.options.window.range ?? this.whole();
   }
 
-  /** What uPlot has to know of this chart; `points` are those at the cursor. */
-  protected plotOptions(width: number, scales: uPlot.Scales, series: readonly uPlot.Series[], points: uPlot.Cursor.Points = { show: false }): uPlot.Options {
+  /** Options of uPlot for this chart; `points` are those at the cursor. */
+  protected plotOptions(
+    width: number,
+    scales: uPlot.Scales,
+    series: readonly uPlot.Series[],
+    points: uPlot.Cursor.Points = { show: false },
+  ): uPlot.Options {
     const { window, height } = this.options;
     const { x, y } = this.#axes;
     return {
@@ -181,10 +194,11 @@ export abstract class PlotChart<Options extends PlotOptions, Line extends PlotLi
     };
   }
 
-  /** How uPlot draws a line. */
+  /** A line as uPlot draws it. */
   protected seriesOf({ label, look }: PlotLine, width: number, steps = false): uPlot.Series {
     const stepped = steps ? uPlot.paths.stepped?.({ align: 1 }) : undefined;
-    return { label, stroke: this.ink.hues[look.hue], dash: [...look.dash], width, points: { show: false }, spanGaps: true, ...(stepped ? { paths: stepped } : {}) };
+    const plain = { label, stroke: this.ink.hues[look.hue], dash: [...look.dash], width, points: { show: false }, spanGaps: true };
+    return stepped ? { ...plain, paths: stepped } : plain;
   }
 
   protected onCursor(plot: uPlot): void {
@@ -200,14 +214,14 @@ export abstract class PlotChart<Options extends PlotOptions, Line extends PlotLi
     this.#tooltip.show(left + plot.over.offsetLeft, Math.max(0, Math.min(top, 60)), this.headingAt(at, plot), rows);
   }
 
-  /** Does what a key asks for; says whether it asked for anything. */
+  /** Follows a key; says whether it asked for anything. */
   protected onKey(plot: uPlot, event: KeyboardEvent): boolean {
     return steer(plot, event, () => this.resetZoom());
   }
 }
 
 /** The value at `index`, or the last one before it. */
-export function valueBefore(values: uPlot.TypedArray | readonly (number | null | undefined)[] | undefined, index: number): number | null {
+export function valueBefore(values: ArrayLike<number | null | undefined> | undefined, index: number): number | null {
   for (let at = index; at >= 0; at -= 1) {
     const value = values?.[at];
     if (value !== null && value !== undefined) return value;

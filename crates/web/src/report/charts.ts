@@ -52,7 +52,7 @@ export function makeCharts(result: Result, state: State): Charts {
   return { experience: experienceFrame(shared), overview, overTime: hasSeries ? timeFrames(shared) : [] };
 }
 
-/** What all charts are made from, and the options that most frames have. */
+/** Sources of all charts, and options of most frames. */
 interface Shared extends Pick<FrameOptions, "legend" | "isWide" | "empty"> {
   readonly result: Result;
   readonly state: State;

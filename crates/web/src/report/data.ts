@@ -73,7 +73,7 @@ export interface Metric {
   readonly quantity: Quantity;
   readonly better?: "higher" | "lower";
   readonly decimals?: number;
-  /** Whether it is shown at once, or only with all columns. */
+  /** Shown at once; others only with all columns. */
   readonly main: boolean;
 }
 
@@ -111,7 +111,7 @@ export interface Headline {
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 type Fields = { readonly [key: string]: Json };
 
-/** What `summary.json` says, as far as it is not asked by a path. */
+/** Parts of `summary.json` that are not asked for by a path. */
 export interface Summary {
   readonly schema: string;
   readonly scenario: string;
@@ -124,7 +124,8 @@ export interface Summary {
   readonly points: readonly Fields[];
 }
 
-/** The data as they are written. Of a result that is known by its summary alone, the optional parts are missing. */
+/** The data as they are written. Results that are known by their summary alone lack the optional
+ *  parts. */
 export interface Report {
   readonly schema: string;
   readonly title: string;
@@ -149,10 +150,21 @@ interface ReportPoint {
   readonly label: string;
   readonly kind: string;
   /** Goodput of the flows as columns. */
-  readonly flows?: { readonly groups: readonly string[]; readonly group: readonly number[]; readonly index: readonly number[]; readonly goodput_bit_s: readonly (number | null)[]; readonly ci95: readonly (number | null)[] };
+  readonly flows?: {
+    readonly groups: readonly string[];
+    readonly group: readonly number[];
+    readonly index: readonly number[];
+    readonly goodput_bit_s: readonly (number | null)[];
+    readonly ci95: readonly (number | null)[];
+  };
   readonly cdfs?: readonly { readonly link: string; readonly sojourn_s: readonly number[]; readonly quantile: readonly number[] }[];
   readonly rtt_cdfs?: readonly { readonly group: string; readonly rtt_s: readonly number[]; readonly quantile: readonly number[] }[];
-  readonly series?: readonly { readonly subject: string; readonly axis: number; readonly samples_a_pair: number; readonly columns: readonly Pick<Column, "name" | "values" | "means">[] }[];
+  readonly series?: readonly {
+    readonly subject: string;
+    readonly axis: number;
+    readonly samples_a_pair: number;
+    readonly columns: readonly Omit<Column, "times">[];
+  }[];
 }
 
 /** A whole result. */
@@ -227,7 +239,7 @@ function readPoint(number: number, raw: ReportPoint, summary: Fields, axes: read
   };
 }
 
-function readColumn({ name, values, means = [] }: Pick<Column, "name" | "values" | "means">, times: readonly number[]): Column {
+function readColumn({ name, values, means = [] }: Omit<Column, "times">, times: readonly number[]): Column {
   // One mean for each pair of extremes.
   return { name, times, values, ...(means.length > 0 ? { means: values.map((_, at) => means[at >> 1] ?? null) } : {}) };
 }

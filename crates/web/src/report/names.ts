@@ -17,5 +17,6 @@ function shortened(name: string, width: number, part: number): string {
 
 /** An axis with a row for each point, called as it is. */
 export function namesAxis(points: readonly { readonly label: string }[], width: number, part = PART): Axis {
-  return { label: "", range: { min: -0.6, max: Math.max(0.6, points.length - 0.4) }, scale: "linear", unit: { symbol: "", factor: 1 }, categories: points.map(({ label }) => shortened(label, width, part)) };
+  const categories = points.map(({ label }) => shortened(label, width, part));
+  return { label: "", range: { min: -0.6, max: Math.max(0.6, points.length - 0.4) }, scale: "linear", unit: { symbol: "", factor: 1 }, categories };
 }

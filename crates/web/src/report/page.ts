@@ -116,7 +116,7 @@ function resultsSection(result: Result, state: State, source: string): Updated {
   return section;
 }
 
-/** What most tables of a result have in common. */
+/** Options of most tables of a result. */
 function tableOf({ headline }: Result): Pick<TableOptions, "nameLabels" | "compareAll" | "outside"> {
   return { nameLabels: ["Queue"], compareAll: true, outside: headline?.outside_policy ?? [] };
 }

@@ -17,7 +17,7 @@ export const MOST_AT_START = 10;
 /** With more lines than this, each gets a panel of its own at first. */
 const MOST_TOGETHER = 3;
 
-/** What charts and tables are about, besides the points. */
+/** Choices of the reader besides the points. */
 interface Choices {
   readonly link: string;
   readonly arrangement: Arrangement;

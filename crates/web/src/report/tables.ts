@@ -7,7 +7,7 @@ import { columnDecimals, formatDecimals, type Unit, unitFor } from "../units.ts"
 import type { FigureColumn } from "./columns.ts";
 import type { Figure, Point } from "./data.ts";
 
-/** One row: its names, and whose figures follow. */
+/** One row: its names, and the owner of its figures. */
 export interface TableRow {
   readonly names: readonly string[];
   readonly point: Point;
@@ -27,7 +27,7 @@ export interface TableOptions {
   readonly outside?: readonly string[];
 }
 
-/** Which columns of a table to show. */
+/** Columns of a table that are shown. */
 export type Extent = "main" | "all";
 
 /** A row with the figures of the columns that are shown. */
@@ -82,8 +82,8 @@ export function figureRows(options: TableOptions): Rows {
   return [header, ...rows.map((row) => [...row.names, ...row.figures.flatMap(cells)])];
 }
 
-/** The columns that hold any figure, and the figures of each row. A main column of nothing but zeros (marks, when nobody uses
- *  ECN) is for those who ask for everything. */
+/** The columns that hold any figure, and the figures of each row. A main column of nothing but
+ *  zeros (marks, when nobody uses ECN) is for those who ask for everything. */
 function filled({ columns: all, rows, outside = [] }: TableOptions, extent: Extent): { columns: readonly FigureColumn[]; rows: readonly FilledRow[] } {
   const columns = all.filter((column) => {
     const figures = rows.flatMap(({ point, subject }) => column.figure(point, subject) ?? []);

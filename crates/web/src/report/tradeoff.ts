@@ -59,7 +59,7 @@ export function tradeoffChart(points: readonly Point[], link: string, delay: Del
   });
 }
 
-/** Whether the delays differ so much that a linear axis would squeeze most points into a corner. */
+/** Says whether a linear axis would squeeze most points into a corner. */
 export function isSpreadOut(points: readonly Point[], link: string): boolean {
   const delays = points.flatMap((point) => point.figure("links", link, "sojourn_s", "p95")?.mean ?? []);
   return Math.min(...delays) > 0 && Math.max(...delays) > 6 * Math.min(...delays);

@@ -22,7 +22,8 @@ export const MOST_FLOWS = 16;
 /** Number of changes whose times are kept. */
 const MOST_NOTES = 200;
 
-/** Key in the history for a quantity of one variant: its path in a frame, such as `link.sojourn_s.mean`. */
+/** Key in the history for a quantity of one variant: its path in a frame, such as
+ *  `link.sojourn_s.mean`. */
 export function keyOf(variant: number, what: string): string {
   return `${variant}.${what}`;
 }
