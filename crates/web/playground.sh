@@ -10,7 +10,7 @@ cargo rustc --quiet -p goodqueue-serve --no-default-features --lib --crate-type 
 built="$target/wasm32-unknown-unknown/wasm/goodqueue_serve.wasm"
 export GQ_MODULE="$target/wasm32-unknown-unknown/wasm/optimized.wasm"
 # With what the module is built with (.cargo/config.toml): the page has a limit of size.
-crates/web/node_modules/.bin/wasm-opt -Oz --enable-bulk-memory --enable-multivalue --enable-mutable-globals --enable-nontrapping-float-to-int \
+crates/web/node_modules/.bin/wasm-opt -Oz --strip-producers --strip-target-features --enable-bulk-memory --enable-multivalue --enable-mutable-globals --enable-nontrapping-float-to-int \
     --enable-reference-types --enable-sign-ext --enable-simd "$built" -o "$GQ_MODULE"
 npm --prefix crates/web run --silent playground
 case "${1:-}" in

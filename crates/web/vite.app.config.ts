@@ -1,20 +1,20 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { defineConfig } from "vite";
 import { appFolder } from "./build/app-folder.ts";
-import { sourcesHash } from "./build/sources.ts";
+import { statesSources } from "./build/sources.ts";
 
 const root = import.meta.dirname;
-const out = resolve(root, "dist/app");
+/** The crate that embeds the app. Its folder without its manifest would break the workspace. */
+const serve = resolve(root, "../serve");
+const out = existsSync(resolve(serve, "Cargo.toml")) ? resolve(serve, "assets/app") : resolve(root, "dist/app");
 
 // The app of `gq serve`: files of their own under hashed names, since a server is there to give
 // them.
 export default defineConfig({
   root,
   base: "./",
-  plugins: [
-    { name: "goodqueue-sources", apply: "build", transformIndexHtml: (html: string) => html.replace("{{goodqueue:sources}}", sourcesHash(root)) },
-    appFolder(out, resolve(root, "../serve/assets/app")),
-  ],
+  plugins: [statesSources(root), appFolder()],
   build: {
     target: "es2022",
     outDir: out,

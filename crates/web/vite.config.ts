@@ -2,7 +2,7 @@ import { copyFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { defineConfig } from "vitest/config";
 import { singleFile } from "./build/single-file.ts";
-import { sourcesHash } from "./build/sources.ts";
+import { statesSources } from "./build/sources.ts";
 
 const root = import.meta.dirname;
 /** Where `cargo build` takes the report's template from. */
@@ -12,13 +12,9 @@ export default defineConfig({
   root,
   base: "./",
   plugins: [
-    singleFile(),
-    {
-      name: "goodqueue-template",
-      transformIndexHtml: (html: string) => html.replace("{{goodqueue:sources}}", sourcesHash(root)),
-      closeBundle: () => copyFileSync(resolve(root, "dist/report.html"), template),
-      apply: "build",
-    },
+    singleFile("report"),
+    statesSources(root),
+    { name: "goodqueue-template", apply: "build", closeBundle: () => copyFileSync(resolve(root, "dist/report.html"), template) },
   ],
   build: {
     target: "es2022",

@@ -1,21 +1,19 @@
 // Packs the page without a server into one file: LZMA, which has a third fewer bytes than the gzip
 // that browsers unpack by themselves, and base64; bounds its size.
 
-import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
+import { compress } from "lzma1";
 import type { Plugin } from "vite";
 import { ELEMENT, PARTS, type PartName } from "../src/local/parts.ts";
-import { neverEnding } from "./single-file.ts";
+import { emptied } from "./single-file.ts";
 
 /** Size limit of the page in bytes, compressed as a static host sends it. */
 const MOST_BYTES = 700_000;
 
-/** Literals in the context of three bits of the byte before, nothing aligned: least for WebAssembly
- *  and scripts together. Node packs no LZMA; Python does. */
-const PACK = `import lzma, sys
-filters = [{"id": lzma.FILTER_LZMA1, "preset": 9 | lzma.PRESET_EXTREME, "lc": 3, "lp": 0, "pb": 0, "dict_size": 1 << 23}]
-sys.stdout.buffer.write(lzma.compress(sys.stdin.buffer.read(), format=lzma.FORMAT_ALONE, filters=filters))`;
+/** The level of LZMA with the smallest dictionary, 8 MiB, that holds all parts for years: a page
+ *  sets that much aside to unpack itself. */
+const LEVEL = 7;
 
 /** Puts `boot` into the page as a script, and everything else packed into an element: the script
  *  `main`, its style, the report's template and the module from their files. */
@@ -24,28 +22,18 @@ export function packedPage(files: { readonly module: string; readonly report: st
     name: "goodqueue-packed-page",
     enforce: "post",
     generateBundle(_options, bundle) {
-      const chunks = Object.values(bundle).filter((file) => file.type === "chunk");
-      const code = (name: string): string => {
-        const chunk = chunks.find((one) => one.isEntry && one.name === name);
-        if (!chunk || chunk.imports.length > 0) throw new Error(`the script ${name} is missing, or not whole`);
-        return chunk.code;
-      };
-      const style = Object.values(bundle).find((file) => file.type === "asset" && file.fileName.endsWith(".css"));
-      const page = Object.values(bundle).find((file) => file.type === "asset" && file.fileName.endsWith(".html"));
-      if (style?.type !== "asset" || page?.type !== "asset") throw new Error("the page or its style is missing");
+      const { page, html, style, script } = emptied(bundle);
       const parts: Record<PartName, Buffer> = {
-        style: Buffer.from(withoutFonts(String(style.source))),
-        script: Buffer.from(code("main")),
+        style: Buffer.from(withoutFonts(style)),
+        script: Buffer.from(script("main")),
         report: Buffer.from(withoutFonts(readFileSync(files.report, "utf8"))),
-        module: withoutCustomSections(readFileSync(files.module)),
+        module: readFileSync(files.module),
       };
       const all = PARTS.map((name) => parts[name]);
-      const packed = execFileSync("python3", ["-c", PACK], { input: Buffer.concat(all), maxBuffer: 64_000_000 });
+      const packed = Buffer.from(compress(Buffer.concat(all), LEVEL));
       const lengths = all.map(({ length }) => length).join(" ");
       const element = `<script id="${ELEMENT}" type="text/plain" data-lengths="${lengths}">${packed.toString("base64")}</script>`;
-      const html = String(page.source).replace(/<(script|link) [^>]*(src|href)="\.[^>]*>(<\/script>)?/g, "");
-      page.source = html.replace("</body>", () => `${element}<script type="module">${neverEnding(code("boot"))}</script></body>`);
-      for (const [name, file] of Object.entries(bundle)) if (file !== page) delete bundle[name];
+      page.source = html.replace("</body>", () => `${element}<script type="module">${script("boot")}</script></body>`);
       const bytes = gzipSync(page.source, { level: 9 }).length;
       if (bytes > MOST_BYTES) throw new Error(`the playground has ${bytes} bytes compressed, more than ${MOST_BYTES}`);
       process.stdout.write(`playground: ${bytes} of ${MOST_BYTES} bytes, compressed\n`);
@@ -57,22 +45,4 @@ export function packedPage(files: { readonly module: string; readonly report: st
  *  the page. */
 function withoutFonts(text: string): string {
   return text.replace(/@font-face\{[^}]*\}/g, "");
-}
-
-/** A module without names and other sections that nothing executes. */
-function withoutCustomSections(module: Buffer): Buffer {
-  const kept = [module.subarray(0, 8)];
-  for (let at = 8; at < module.length; ) {
-    const begin = at;
-    const id = module.readUInt8(at);
-    let [length, shift] = [0, 0];
-    for (let byte = 0x80; byte >= 0x80; shift += 7) {
-      at += 1;
-      byte = module.readUInt8(at);
-      length += (byte & 0x7f) * 2 ** shift;
-    }
-    at += 1 + length;
-    if (id !== 0) kept.push(module.subarray(begin, at));
-  }
-  return Buffer.concat(kept);
 }

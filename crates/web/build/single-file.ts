@@ -1,52 +1,43 @@
 // Puts the built script and style into the page itself, so that the page is one file that fetches
 // nothing.
 
-import type { Plugin } from "vite";
+import type { Plugin, Rollup } from "vite";
 
-export function singleFile(): Plugin {
+/** A page out of a bundle, without what it loads, which is to be put into it. */
+export interface Emptied {
+  readonly page: Rollup.OutputAsset;
+  readonly html: string;
+  readonly style: string;
+  /** The script of this entry, which nothing in it ends. */
+  readonly script: (entry: string) => string;
+}
+
+/** Leaves only the page in the bundle. */
+export function emptied(bundle: Rollup.OutputBundle): Emptied {
+  const files = Object.values(bundle);
+  const asset = (ending: string): Rollup.OutputAsset => {
+    const found = files.find((file) => file.fileName.endsWith(ending));
+    if (found?.type !== "asset") throw new Error(`the build made no file that ends in ${ending}`);
+    return found;
+  };
+  const script = (entry: string): string => {
+    const chunk = files.find((file) => file.type === "chunk" && file.isEntry && file.name === entry);
+    if (chunk?.type !== "chunk" || chunk.imports.length > 0) throw new Error(`the script ${entry} is missing, or not whole`);
+    return chunk.code.replaceAll("</script", "<\\/script").trim();
+  };
+  const [page, style] = [asset(".html"), asset(".css")];
+  for (const [name, file] of Object.entries(bundle)) if (file !== page) delete bundle[name];
+  const html = String(page.source).replace(/<(script|link) [^>]*(src|href)="\.[^>]*>(<\/script>)?/g, "");
+  return { page, html, style: String(style.source), script };
+}
+
+export function singleFile(entry: string): Plugin {
   return {
     name: "goodqueue-single-file",
     enforce: "post",
     generateBundle(_options, bundle) {
-      const pages = Object.values(bundle).filter((file) => file.type === "asset" && file.fileName.endsWith(".html"));
-      for (const page of pages) {
-        if (page.type !== "asset") continue;
-        let html = String(page.source);
-        for (const [name, file] of Object.entries(bundle)) {
-          if (file.type === "chunk") {
-            html = replaceTag(html, scriptTag(name), () => `<script type="module">${neverEnding(file.code)}</script>`);
-          } else if (name.endsWith(".css")) {
-            html = replaceTag(html, styleTag(name), () => `<style>${String(file.source)}</style>`);
-          } else {
-            continue;
-          }
-          delete bundle[name];
-        }
-        page.source = html;
-      }
+      const { page, html, style, script } = emptied(bundle);
+      page.source = html.replace("</head>", () => `<style>${style}</style><script type="module">${script(entry)}</script></head>`);
     },
   };
-}
-
-/** Script text in which nothing looks like the end of its element. */
-export function neverEnding(code: string): string {
-  return code.replaceAll("</script", "<\\/script").trim();
-}
-
-function scriptTag(name: string): RegExp {
-  return new RegExp(`<script type="module"[^>]*src="[^"]*${quoted(name)}"[^>]*></script>`);
-}
-
-function styleTag(name: string): RegExp {
-  return new RegExp(`<link rel="stylesheet"[^>]*href="[^"]*${quoted(name)}"[^>]*>`);
-}
-
-function quoted(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-}
-
-/** A function as replacement keeps `$` in the code from being read as a group. */
-function replaceTag(html: string, tag: RegExp, replacement: () => string): string {
-  if (!tag.test(html)) throw new Error(`the page does not load what ${String(tag)} describes`);
-  return html.replace(tag, replacement);
 }

@@ -4,16 +4,22 @@
 
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative, sep } from "node:path";
+import type { Plugin } from "vite";
 
 /** Files and folders below `web/` that decide what the template is. */
-export const SOURCES = ["app.html", "build", "package-lock.json", "package.json", "report.html", "src", "tsconfig.json", "vite.app.config.ts", "vite.config.ts"];
+const SOURCES = ["app.html", "build", "package-lock.json", "package.json", "report.html", "src", "tsconfig.json", "vite.app.config.ts", "vite.config.ts"];
 
 const OFFSET = 0xcbf29ce484222325n;
 const PRIME = 0x100000001b3n;
 const MASK = (1n << 64n) - 1n;
 
+/** Writes the hash into a page. */
+export function statesSources(root: string): Plugin {
+  return { name: "goodqueue-sources", apply: "build", transformIndexHtml: (html) => html.replace("{{goodqueue:sources}}", sourcesHash(root)) };
+}
+
 /** 64-bit FNV-1a, in hexadecimal, of each file's path and bytes, in the order of the paths. */
-export function sourcesHash(root: string): string {
+function sourcesHash(root: string): string {
   let hash = OFFSET;
   const feed = (bytes: Uint8Array): void => {
     for (const byte of bytes) hash = ((hash ^ BigInt(byte)) * PRIME) & MASK;

@@ -16,28 +16,46 @@ export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Att
   return element;
 }
 
+/** The message of an error. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The message of an error as an alert. */
+export function trouble(error: unknown): HTMLElement {
+  return h("p", { class: "problem", role: "alert" }, messageOf(error));
+}
+
+/** Sets a text that is new, so that nobody is told the same twice. */
+export function setText(element: HTMLElement, text: string): void {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/** Something to choose, by its `value`. */
+export interface Option {
+  readonly value: string;
+  readonly label: string;
+  /** Heading under which a drop-down lists it. */
+  readonly group?: string;
+}
+
+/** Options that are called as they are. */
+export function optionsNamed<const Name extends string>(names: readonly Name[]): { value: Name; label: Name }[] {
+  return names.map((value) => ({ value, label: value }));
+}
+
 /** A drop-down with a visible label. */
-export function selectField(
-  label: string,
-  options: readonly { value: string; label: string; group?: string }[],
-  value: string,
-  onChange: (value: string) => void,
-): HTMLElement {
-  const select = h("select", { class: "select", onchange: () => onChange(select.value) });
-  const groups = new Map<string, HTMLElement>();
-  for (const option of options) {
-    const element = h("option", { value: option.value, selected: option.value === value }, option.label);
-    if (option.group === undefined) {
+export function selectField<const O extends Option>(label: string, options: readonly O[], value: string, onChange: (chosen: O) => void): HTMLElement {
+  const select = h("select", { class: "select", onchange: () => choose() });
+  const choose = (): void => options.filter((option) => option.value === select.value).forEach(onChange);
+  const groups = new Map<string | undefined, HTMLElement>([[undefined, select]]);
+  for (const { value: name, label: text, group } of options) {
+    if (!groups.has(group)) {
+      const element = h("optgroup", { label: group });
+      groups.set(group, element);
       select.append(element);
-      continue;
     }
-    let group = groups.get(option.group);
-    if (!group) {
-      group = h("optgroup", { label: option.group });
-      groups.set(option.group, group);
-      select.append(group);
-    }
-    group.append(element);
+    groups.get(group)?.append(h("option", { value: name, selected: name === value }, text));
   }
   return h("label", { class: "field" }, label, select);
 }
@@ -63,12 +81,10 @@ export function menu(label: string, name: string, items: readonly { label: strin
 }
 
 /** A row of buttons of which one is pressed. */
-export function segmented(label: string, options: readonly { value: string; label: string }[], value: string, onChange: (value: string) => void): HTMLElement {
-  const buttons = options.map((option) =>
-    h("button", { type: "button", "aria-pressed": String(option.value === value), "data-value": option.value, onclick: () => choose(option.value) }, option.label),
-  );
-  const choose = (chosen: string): void => {
-    for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset["value"] === chosen));
+export function segmented<const O extends Option>(label: string, options: readonly O[], value: string, onChange: (chosen: O) => void): HTMLElement {
+  const buttons = options.map((option) => h("button", { type: "button", "aria-pressed": String(option.value === value), onclick: () => choose(option) }, option.label));
+  const choose = (chosen: O): void => {
+    buttons.forEach((button, at) => button.setAttribute("aria-pressed", String(options[at] === chosen)));
     onChange(chosen);
   };
   return h("div", { class: "segmented", role: "group", "aria-label": label }, ...buttons);

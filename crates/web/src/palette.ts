@@ -38,15 +38,10 @@ function placed(hue: Hue, place: number): Look {
 
 /** Each known algorithm's own look: its family's hue, and dash and mark by its place in the list. */
 const LOOK_OF: ReadonlyMap<string, Look> = new Map(
-  ((): [string, Look][] => {
-    const users = new Map<Hue, number>();
-    return Object.entries(FAMILY_OF).map(([kind, family]) => {
-      const hue = hueOf(family);
-      const member = users.get(hue) ?? 0;
-      users.set(hue, member + 1);
-      return [kind, look(hue, member)];
-    });
-  })(),
+  Object.entries(FAMILY_OF).map(([kind, family], at, all) => {
+    const before = all.slice(0, at).filter(([, other]) => hueOf(other) === hueOf(family));
+    return [kind, look(hueOf(family), before.length)];
+  }),
 );
 
 const looksOf = (hue: Hue): Look[] => Array.from({ length: MEMBERS }, (_, member) => look(hue, member));
@@ -107,25 +102,22 @@ export interface Ink {
   readonly hues: Readonly<Record<Hue, string>>;
 }
 
+/** Ink whose colours are those of theme.css, each as `resolve` gives it by its name there. */
+export function inkFrom(resolve: (name: string) => string): Ink {
+  const hues = Object.fromEntries(HUES.map((hue) => [hue, resolve(`series-${hue}`)])) as Ink["hues"];
+  return { surface: resolve("surface"), ink: resolve("ink"), muted: resolve("muted"), grid: resolve("grid"), line: resolve("line-strong"), shade: resolve("shade"), hues };
+}
+
 /** Reads the colours of theme.css as they are in `scheme`; `page`: as the page shows them now. */
 export function inkOf(scheme: "light" | "dark" | "page"): Ink {
   const probe = document.createElement("span");
   probe.hidden = true;
   if (scheme !== "page") probe.style.colorScheme = scheme;
   document.body.append(probe);
-  const resolve = (name: string): string => {
+  const ink = inkFrom((name) => {
     probe.style.color = `var(--${name})`;
     return getComputedStyle(probe).color;
-  };
-  const ink = {
-    surface: resolve("surface"),
-    ink: resolve("ink"),
-    muted: resolve("muted"),
-    grid: resolve("grid"),
-    line: resolve("line-strong"),
-    shade: resolve("shade"),
-    hues: Object.fromEntries(HUES.map((hue) => [hue, resolve(`series-${hue}`)])) as Record<Hue, string>,
-  };
+  });
   probe.remove();
   return ink;
 }

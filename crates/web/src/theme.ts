@@ -17,7 +17,7 @@ export function themeButton(onChange: () => void): HTMLElement {
   };
   const choose = (theme: string): void => {
     document.documentElement.dataset["theme"] = theme;
-    remember(theme);
+    stored((storage) => storage.setItem(KEY, theme));
     label();
     onChange();
   };
@@ -25,25 +25,18 @@ export function themeButton(onChange: () => void): HTMLElement {
     label();
     onChange();
   });
-  const before = remembered();
+  const before = stored((storage) => storage.getItem(KEY));
   if (before === "light" || before === "dark") document.documentElement.dataset["theme"] = before;
   label();
   return button;
 }
 
-/** Pages opened from a file may have no storage; then the choice lasts as long as the page. */
-function remember(theme: string): void {
+/** The result of `work`. Pages opened from a file may have no storage; then a choice lasts as long
+ *  as the page. */
+function stored<T>(work: (storage: Storage) => T): T | undefined {
   try {
-    localStorage.setItem(KEY, theme);
+    return work(localStorage);
   } catch {
-    // The theme is already applied; it is just not stored.
-  }
-}
-
-function remembered(): string | null {
-  try {
-    return localStorage.getItem(KEY);
-  } catch {
-    return null;
+    return undefined;
   }
 }

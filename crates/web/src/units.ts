@@ -12,7 +12,7 @@ export interface Unit {
   readonly factor: number;
 }
 
-const LADDERS: Record<Quantity, readonly [Unit, ...Unit[]]> = {
+export const LADDERS: Record<Quantity, readonly [Unit, ...Unit[]]> = {
   time: [
     { symbol: "µs", factor: 1e6 },
     { symbol: "ms", factor: 1e3 },
@@ -36,11 +36,6 @@ const LADDERS: Record<Quantity, readonly [Unit, ...Unit[]]> = {
   ratio: [{ symbol: "%", factor: 100 }],
   number: [{ symbol: "", factor: 1 }],
 };
-
-/** The quantity of this name; a plain number where there is none. */
-export function quantityNamed(name: string): Quantity {
-  return (Object.keys(LADDERS) as Quantity[]).find((known) => known === name) ?? "number";
-}
 
 /** The quantity that a name such as `sojourn_s` or `gauge:drop_probability` stands for, by its
  *  ending. */

@@ -28,9 +28,9 @@ describe("parseResult", () => {
     expect(probed?.rttCdf("bulk")).toBeUndefined();
   });
   it("reads the answer and what groups are to people", () => {
-    expect(result.headline).toMatchObject({ best: "fq-codel", equals: ["cp-aqm"], outside: ["tail-drop"] });
+    expect(result.headline).toMatchObject({ best: "fq-codel", not_significantly_different: ["cp-aqm"], outside_policy: ["tail-drop"] });
     expect(["bulk", "call", "none"].map((group) => result.points[0]?.activity(group))).toEqual(["bulk", "call", undefined]);
-    expect(result.metrics.experience.find(({ activity }) => activity === "call")).toMatchObject({ isInteractive: true });
+    expect(result.metrics.experience.find(({ activity }) => activity === "call")).toMatchObject({ interactive: true });
     const older = fixture() as { summary: { headline?: object } };
     delete older.summary.headline;
     expect(parseResult(JSON.stringify(older)).headline).toBeUndefined();

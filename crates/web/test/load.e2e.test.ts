@@ -45,7 +45,7 @@ describe.skipIf(SECONDS === 0)("a long run", () => {
     if (PAGE !== undefined) {
       url = `file://${PAGE}`;
     } else if (GQ === undefined) {
-      mock = await startMock(resolve(import.meta.dirname, "../dist/app"));
+      mock = await startMock(resolve(import.meta.dirname, "../../serve/assets/app"));
       url = mock.url;
     } else {
       server = spawn(GQ, ["serve", "--no-open", "--listen", "127.0.0.1:0"], { stdio: ["ignore", "ignore", "pipe"] });

@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { readFileSync } from "node:fs";
 import { extname, resolve, sep } from "node:path";
 import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { metricsFixture } from "./fixture.ts";
 import type { BridgeStats, Frame, Gallery, Kinds, NewSession, PacketEvent, VariantFrame } from "../src/serve/protocol.ts";
 
@@ -90,7 +91,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, folder
   const refuse = (status: number, message: string): void => json(status, { error: { message } });
   if (!pathname.startsWith("/api/")) return file(response, folder, pathname);
   if (request.method !== "GET" && request.headers["x-goodqueue-token"] !== "mock") return refuse(403, "the token is missing or wrong");
-  const body = request.method === "GET" ? "" : await read(request);
+  const body = request.method === "GET" ? "" : await text(request);
   const [, , , id = "", what = ""] = pathname.split("/");
   const session = sessions.get(id);
   if (pathname === "/api/hello") return json(200, { version: "0.0.0", token: "mock", limits: { upload_bytes: 1_000_000 }, presets: [], traces: [{ id: "builtin:cellular.down", name: "cellular", mean_rate_bit_s: 1e7, seconds: 120 }], bridge: true, hosts: [{ name: "sim", missing: null }, { name: "linux", missing: "there is no guest kernel" }, { name: "live", missing: null }] });
@@ -125,12 +126,6 @@ function file(response: ServerResponse, folder: string, pathname: string): void 
   } catch {
     response.writeHead(404).end();
   }
-}
-
-async function read(request: IncomingMessage): Promise<string> {
-  const pieces: Buffer[] = [];
-  for await (const piece of request) pieces.push(piece as Buffer);
-  return Buffer.concat(pieces).toString();
 }
 
 function events(response: ServerResponse): (event: string, data: unknown) => void {

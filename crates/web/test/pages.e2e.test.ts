@@ -19,7 +19,7 @@ let mock: Awaited<ReturnType<typeof startMock>>;
 beforeAll(async () => {
   mkdirSync(OUT, { recursive: true });
   browser = await launch();
-  mock = await startMock(resolve(import.meta.dirname, "../dist/app"));
+  mock = await startMock(resolve(import.meta.dirname, "../../serve/assets/app"));
 });
 afterAll(async () => {
   await browser.close();

@@ -1,28 +1,25 @@
 // The gallery: figures of papers as reproduced here, and statements with their verdicts.
 
-import { h, segmented } from "../dom.ts";
+import { h, segmented, trouble } from "../dom.ts";
 import type { Gallery, GalleryFigure, GalleryRow, Paper } from "../serve/protocol.ts";
 import type { Context, Page } from "./page.ts";
 
-type Filter = "all" | "holds" | "fails" | "not comparable";
-
-const FILTERS: readonly { value: Filter; label: string }[] = [
+const FILTERS = [
   { value: "all", label: "All" },
   { value: "holds", label: "Holds" },
   { value: "fails", label: "Fails" },
   { value: "not comparable", label: "Not comparable" },
-];
+] as const;
 
 export class GalleryPage implements Page {
   readonly element: HTMLElement;
   readonly #context: Context;
-  readonly #place: HTMLElement;
-  #filter: Filter = "all";
+  readonly #place = h("div");
+  #filter: (typeof FILTERS)[number]["value"] = "all";
   #gallery: Gallery = { papers: [] };
 
   constructor(context: Context) {
     this.#context = context;
-    this.#place = h("div", {});
     this.element = h("div", { class: "page" }, h("h1", {}, "Gallery"), h("p", { class: "lead" }, "Published studies of these algorithms, rerun: their figures as reproduced here, and each statement with the printed value, ours, and the verdict."), this.#place);
   }
 
@@ -30,16 +27,12 @@ export class GalleryPage implements Page {
     void this.#fill(rest);
   }
 
-  hide(): void {}
-
-  redraw(): void {}
-
   async #fill(chosen: string): Promise<void> {
     try {
       this.#gallery = await this.#context.api.gallery();
       this.#draw(chosen);
     } catch (error) {
-      this.#place.replaceChildren(h("p", { class: "problem", role: "alert" }, error instanceof Error ? error.message : String(error)));
+      this.#place.replaceChildren(trouble(error));
     }
   }
 
@@ -54,8 +47,8 @@ export class GalleryPage implements Page {
     const tabs = h("nav", { class: "tabs", "aria-label": "Papers" }, ...papers.map((one) => h("a", { href: `#/gallery/${encodeURIComponent(one.id)}`, ...(one === paper ? { "aria-current": "page" } : {}) }, one.id, h("span", { class: "tally" }, tally(one)))));
     const rows = h("div");
     const fill = (): void => rows.replaceChildren(rowTable(paper.rows.filter((row) => this.#filter === "all" || row.verdict === this.#filter)));
-    const filter = segmented("Which statements", FILTERS, this.#filter, (value) => {
-      this.#filter = FILTERS.find((one) => one.value === value)?.value ?? "all";
+    const filter = segmented("Which statements", FILTERS, this.#filter, ({ value }) => {
+      this.#filter = value;
       fill();
     });
     fill();

@@ -6,7 +6,7 @@ import { History } from "../charts/history.ts";
 import { LiveChart, type LiveLine } from "../charts/live.ts";
 import { sign } from "../charts/sign.ts";
 import { SharedWindow } from "../charts/window.ts";
-import { h } from "../dom.ts";
+import { h, messageOf, setText } from "../dom.ts";
 import { HUES, type Look } from "../palette.ts";
 import type { BridgeStats, Direction } from "../serve/protocol.ts";
 import { listen } from "../serve/stream.ts";
@@ -32,13 +32,13 @@ const SPAN = 300;
 export class MonitorPage implements Page {
   readonly element: HTMLElement;
   readonly #context: Context;
-  readonly #status: HTMLElement;
-  readonly #directions: HTMLElement;
+  readonly #status = h("p", { class: "lead", role: "status" }, "Waiting for the bridge…");
+  readonly #directions = h("div", { class: "directions" });
   readonly #history = new History(900, 512);
   readonly #window = new SharedWindow("monitor");
-  readonly #frames: readonly Frame[];
   readonly #charts: (LiveChart | undefined)[] = [];
-  readonly #control: HTMLElement;
+  readonly #frames: readonly Frame[] = CHARTS.map((chart, at) => this.#frame(chart, at));
+  readonly #control = h("section", { class: "bridge-control", hidden: true });
   #names: readonly string[] = [];
   #lines = new Map<string, readonly LiveLine[]>();
   #stream: { close(): void } | undefined;
@@ -48,10 +48,6 @@ export class MonitorPage implements Page {
 
   constructor(context: Context) {
     this.#context = context;
-    this.#status = h("p", { class: "lead", role: "status" }, "Waiting for the bridge…");
-    this.#directions = h("div", { class: "directions" });
-    this.#control = h("section", { class: "bridge-control", hidden: true });
-    this.#frames = CHARTS.map((chart, at) => this.#frame(chart, at));
     const grid = h("div", { class: "chart-grid" }, ...this.#frames.map((frame) => frame.element));
     this.element = h("div", { class: "page wide" }, h("h1", {}, "Monitor"), this.#status, context.hello.bridge === true ? h("div", {}, this.#control, grid, this.#directions) : noBridge());
     if (context.hello.bridge !== true) this.#status.hidden = true;
@@ -84,16 +80,15 @@ export class MonitorPage implements Page {
     this.#status.classList.toggle("problem", isTrouble);
     this.#status.classList.toggle("lead", !isTrouble);
     this.#directions.classList.toggle("stale", isTrouble);
-    if (this.#status.textContent !== text) this.#status.textContent = text;
+    setText(this.#status, text);
   }
 
   #frame({ title, hint, what, quantity }: (typeof CHARTS)[number], at: number): Frame {
     return new Frame({
       title,
       hint,
-      controls: [],
-      make: () => {
-        const chart = new LiveChart({
+      make: () =>
+        (this.#charts[at] = new LiveChart({
           name: title,
           label: title,
           quantity,
@@ -105,10 +100,7 @@ export class MonitorPage implements Page {
           follow: () => this.#range(),
           window: this.#window,
           moments: () => [],
-        });
-        this.#charts[at] = chart;
-        return chart;
-      },
+        })),
       legend: () => [],
       empty: "",
       isWide: () => false,
@@ -181,7 +173,7 @@ export class MonitorPage implements Page {
       latest = stats;
       const now = stats.directions.find(({ name }) => name === direction.value);
       for (const [what, input] of Object.entries(fields)) {
-        const value = now ? settingOf(now, what as keyof typeof fields) : "";
+        const value = now ? SETTINGS[what as keyof typeof fields](now) : "";
         const isTyped = input.value !== (shown.get(input) ?? "");
         if (isTyped || document.activeElement === input || value === shown.get(input)) continue;
         input.value = value;
@@ -225,7 +217,7 @@ export class MonitorPage implements Page {
         said.textContent = "Done.";
         announce(`Done: ${command}`);
       } catch (error) {
-        said.textContent = error instanceof Error ? error.message : String(error);
+        said.textContent = messageOf(error);
       }
       rest();
     };
@@ -256,19 +248,13 @@ function line(key: string, label: string, number: number): LiveLine {
   return { key, label, look };
 }
 
-/** A present setting in the words that change it. */
-function settingOf({ rate_bit_s, settings, aqm }: Direction, what: "aqm" | "rate" | "delay" | "policy"): string {
-  switch (what) {
-    case "aqm":
-      return settings?.aqm ?? aqm;
-    case "rate":
-      return exactly(rate_bit_s, "rate");
-    case "delay":
-      return exactly(settings?.delay_s ?? 0, "time");
-    case "policy":
-      return settings?.policy ?? "";
-  }
-}
+/** Present settings in the words that change them. */
+const SETTINGS = {
+  aqm: ({ settings, aqm }: Direction): string => settings?.aqm ?? aqm,
+  rate: ({ rate_bit_s }: Direction): string => exactly(rate_bit_s, "rate"),
+  delay: ({ settings }: Direction): string => exactly(settings?.delay_s ?? 0, "time"),
+  policy: ({ settings }: Direction): string => settings?.policy ?? "",
+};
 
 /** A quantity with every digit, as options take it. */
 function exactly(value: number, quantity: Quantity): string {

@@ -22,7 +22,7 @@ export interface Page {
   /** Called when the page is shown, with the part of the address after its name. */
   show(rest: string, query: URLSearchParams): void;
   /** Called when another page is shown. */
-  hide(): void;
+  hide?(): void;
   /** Called when the theme changes. */
-  redraw(): void;
+  redraw?(): void;
 }

@@ -1,43 +1,38 @@
 // Finished runs: results in a table; any two can be compared.
 
-import { h } from "../dom.ts";
+import { h, trouble } from "../dom.ts";
 import { announce } from "./announce.ts";
 import type { Runs } from "../serve/protocol.ts";
-import type { Metrics } from "../report/data.ts";
+import type { Metrics, Result } from "../report/data.ts";
 import { firstSentence, localTime } from "./run-words.ts";
-import { Compared, readSummary, type Summary } from "./summary.ts";
+import { Compared, readSummary } from "./summary.ts";
 import type { Context, Page } from "./page.ts";
 
 export class RunsPage implements Page {
-  readonly element: HTMLElement;
   readonly #context: Context;
-  readonly #list: HTMLElement;
-  readonly #compared: HTMLElement;
+  readonly #list = h("div", { class: "run-list" });
+  readonly #compared = h("section", { class: "compared", "aria-label": "Results of the selected runs" });
+  readonly element = h("div", { class: "page wide" }, h("h1", {}, "Runs"), h("p", { class: "lead" }, "Select one run to see its results, two to compare them."), this.#list, this.#compared);
   readonly #chosen: string[] = [];
   #shown: Compared | undefined;
   #runs: Runs = { runs: [] };
 
   constructor(context: Context) {
     this.#context = context;
-    this.#list = h("div", { class: "run-list" });
-    this.#compared = h("section", { class: "compared", "aria-label": "Results of the selected runs" });
-    this.element = h("div", { class: "page wide" }, h("h1", {}, "Runs"), h("p", { class: "lead" }, "Select one run to see its results, two to compare them."), this.#list, this.#compared);
   }
 
   show(): void {
     void this.#fill();
   }
 
-  hide(): void {}
-
   redraw(): void {
     this.#shown?.redraw();
   }
 
-  #show(summaries: readonly Summary[], metrics: Metrics): void {
-    this.#shown = summaries.length === 0 ? undefined : new Compared(summaries, metrics);
+  #show(results: readonly Result[], metrics: Metrics): void {
+    this.#shown = results.length === 0 ? undefined : new Compared(results, metrics);
     this.#compared.replaceChildren(this.#shown?.element ?? "");
-    announce(summaries.length === 0 ? "No run is selected." : `Figures of ${summaries.map(({ title }) => title).join(" and ")} are below.`);
+    announce(results.length === 0 ? "No run is selected." : `Figures of ${results.map(({ title }) => title).join(" and ")} are below.`);
   }
 
   async #fill(): Promise<void> {
@@ -45,7 +40,7 @@ export class RunsPage implements Page {
       this.#runs = await this.#context.api.runs();
       this.#showList();
     } catch (error) {
-      this.#list.replaceChildren(h("p", { class: "problem", role: "alert" }, String(error instanceof Error ? error.message : error)));
+      this.#list.replaceChildren(trouble(error));
     }
   }
 
@@ -77,18 +72,18 @@ export class RunsPage implements Page {
     }
     const chosen = [...this.#chosen];
     try {
-      const summaries = await Promise.all(chosen.map((one) => this.#read(one)));
+      const results = await Promise.all(chosen.map((one) => this.#read(one)));
       const metrics = await this.#context.api.metrics();
-      if (chosen.join() === this.#chosen.join()) this.#show(summaries, metrics);
+      if (chosen.join() === this.#chosen.join()) this.#show(results, metrics);
     } catch (error) {
-      this.#compared.replaceChildren(h("p", { class: "problem", role: "alert" }, String(error instanceof Error ? error.message : error)));
+      this.#compared.replaceChildren(trouble(error));
     }
   }
 
-  async #read(id: string): Promise<Summary> {
+  async #read(id: string): Promise<Result> {
     const run = this.#runs.runs.find((one) => one.id === id);
-    const summary = readSummary(JSON.parse(await this.#context.api.text(`api/runs/${encodeURIComponent(id)}/summary.json`)), run?.points ?? []);
-    return run ? { ...summary, title: run.folder ?? run.title } : summary;
+    const result = readSummary(JSON.parse(await this.#context.api.text(`api/runs/${encodeURIComponent(id)}/summary.json`)), run?.points ?? []);
+    return run ? { ...result, title: run.folder ?? run.title } : result;
   }
 }
 

@@ -19,18 +19,12 @@ const MOST_BYTES = 1_000_000;
 
 async function through(bytes: Uint8Array<ArrayBuffer>, transform: CompressionStream | DecompressionStream): Promise<Uint8Array> {
   const reader = new Blob([bytes]).stream().pipeThrough(transform).getReader();
-  const pieces: Uint8Array[] = [];
+  const pieces: BlobPart[] = [];
   let length = 0;
   for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
     pieces.push(piece.value);
     length += piece.value.length;
     if (length > MOST_BYTES) throw new Error("the address holds more than a playground can be");
   }
-  const all = new Uint8Array(length);
-  let at = 0;
-  for (const piece of pieces) {
-    all.set(piece, at);
-    at += piece.length;
-  }
-  return all;
+  return new Uint8Array(await new Blob(pieces).arrayBuffer());
 }

@@ -6,7 +6,7 @@ import "../charts/card.css";
 import "../report/tables.css";
 import "./app.css";
 import "./play/play.css";
-import { h } from "../dom.ts";
+import { h, messageOf } from "../dom.ts";
 import { themeButton } from "../theme.ts";
 import { liveRegion } from "./announce.ts";
 import type { Page } from "./page.ts";
@@ -29,7 +29,7 @@ export function startApp(failure: string, make: () => Promise<App>): void {
   const root = document.getElementById("app");
   if (!root) return;
   start(root, make).catch((error: unknown) => {
-    root.replaceChildren(h("main", { class: "page" }, h("h1", {}, failure), h("p", { role: "alert" }, error instanceof Error ? error.message : String(error))));
+    root.replaceChildren(h("main", { class: "page" }, h("h1", {}, failure), h("p", { role: "alert" }, messageOf(error))));
   });
 }
 
@@ -42,7 +42,7 @@ async function start(root: HTMLElement, make: () => Promise<App>): Promise<void>
   const site = home === undefined ? [] : [h("a", { href: home }, "Documentation")];
   const main = h("main", { id: "main", tabindex: -1 });
   let shown: Page | undefined;
-  const theme = themeButton(() => shown?.redraw());
+  const theme = themeButton(() => shown?.redraw?.());
   const go = (isFirst: boolean): void => {
     const { name, rest, query } = route(location.hash);
     const entry = app.pages.find((page) => page.name === name) ?? app.pages[0];
@@ -55,14 +55,14 @@ async function start(root: HTMLElement, make: () => Promise<App>): Promise<void>
     }
     document.title = `${entry.title} · goodqueue`;
     if (shown !== page) {
-      shown?.hide();
+      shown?.hide?.();
       main.replaceChildren(page.element);
       shown = page;
       // Keyboard focus moves to the new page instead of staying at the end of the old one.
       if (!isFirst) main.focus({ preventScroll: true });
     }
     page.show(rest, query);
-    page.redraw();
+    page.redraw?.();
   };
   root.replaceChildren(
     h("a", { class: "skip", href: "#main", onclick: (event) => (event.preventDefault(), main.focus()) }, "Skip to the page"),

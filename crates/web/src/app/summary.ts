@@ -3,32 +3,25 @@
 import { Frame } from "../charts/frame.ts";
 import { h } from "../dom.ts";
 import { looksFor } from "../palette.ts";
-import { type GroupColumn, groupColumns, linkColumns } from "../report/columns.ts";
-import { type Json, type Metrics, type Point, readResult, type Result } from "../report/data.ts";
-import { tradeoffChart } from "../report/tradeoff.ts";
-import { columnsWorthShowing, figureTable, type TableRow } from "../report/tables.ts";
-
-/** A run read from its summary. */
-export interface Summary {
-  readonly title: string;
-  readonly result: Result;
-}
+import { type FigureColumn, groupColumns, linkColumns } from "../report/columns.ts";
+import { type Json, type Metrics, type Point, readResult, type Result, type Summary } from "../report/data.ts";
+import { isSpreadOut, tradeoffChart } from "../report/tradeoff.ts";
+import { inWords } from "./play/model.ts";
+import { figureTable, type TableRow } from "../report/tables.ts";
 
 type Table = Readonly<Record<string, Json>>;
 
 /** Reads what `summary.json` says; `labels` name its points where the summary does not. */
-export function readSummary(summary: Table, labels: readonly string[]): Summary {
-  if (summary["schema"] !== "goodqueue.summary/1") throw new Error(`this page reads goodqueue.summary/1, and the file is ${String(summary["schema"])}`);
-  const points = (Array.isArray(summary["points"]) ? summary["points"] : []) as readonly Table[];
-  const named = points.map((point, at) => {
+export function readSummary(json: Table, labels: readonly string[]): Result {
+  if (json["schema"] !== "goodqueue.summary/1") throw new Error(`this page reads goodqueue.summary/1, and the file is ${String(json["schema"])}`);
+  const summary = json as unknown as Summary;
+  const points = summary.points.map((point, at) => {
     const { label, kind } = nameOf((point["set"] ?? {}) as Table, labels[at]);
     // Summaries of older versions do not tell the kind of queue.
     return { label, kind: typeof point["queue"] === "string" ? point["queue"] : kind };
   });
-  const title = String(summary["scenario"] ?? "run");
-  const links = Object.keys((points[0]?.["links"] ?? {}) as Table);
-  const report = { schema: "goodqueue.report/1", title, summary, seed: String(summary["seed"] ?? ""), main_link: links[0] ?? "", points: named };
-  return { title, result: readResult(report) };
+  const [link = ""] = Object.keys((summary.points[0]?.["links"] ?? {}) as Table);
+  return readResult({ schema: "goodqueue.report/1", title: summary.scenario, summary, seed: String(summary.seed ?? ""), main_link: link, points });
 }
 
 /** What a point is called: its swept values, or the given label. */
@@ -36,12 +29,8 @@ function nameOf(set: Table, label: string | undefined): { label: string; kind: s
   const values = Object.entries(set);
   const queue = values.find(([key]) => key.endsWith(".queue"))?.[1];
   const kind = typeof queue === "string" ? queue : String((queue as Table | undefined)?.["kind"] ?? label?.split(",")[0] ?? "tail-drop");
-  const told = values.map(([key, value]) => (key.endsWith(".queue") ? words(value) : `${key.split(".").pop() ?? key} ${words(value)}`)).join(", ");
+  const told = values.map(([key, value]) => (key.endsWith(".queue") ? inWords(value) : `${key.split(".").pop() ?? key} ${inWords(value)}`)).join(", ");
   return { label: label ?? (told === "" ? kind : told), kind };
-}
-
-function words(value: Json): string {
-  return typeof value === "object" && value !== null ? Object.values(value).map(words).join(" ") : String(value);
 }
 
 /** One or two runs as a reader sees them. */
@@ -49,17 +38,18 @@ export class Compared {
   readonly element: HTMLElement;
   readonly #frames: readonly Frame[];
 
-  constructor(summaries: readonly Summary[], metrics: Metrics) {
-    const all = rowsOf(summaries);
-    const isPair = summaries.length > 1;
-    const links = [...new Set(summaries.flatMap(({ result }) => result.links))];
-    const groups = [...new Set(summaries.flatMap(({ result }) => result.groups))];
+  constructor(results: readonly Result[], metrics: Metrics) {
+    const all = rowsOf(results);
+    const isPair = results.length > 1;
+    const links = [...new Set(results.flatMap(({ links }) => links))];
+    const groups = [...new Set(results.flatMap(({ groups }) => groups))];
     this.#frames = links.map((link) => tradeoffFrame(all, link, isPair));
+    const naming = { nameLabels: isPair ? ["Queue", "Run"] : ["Queue"], compareAll: true };
     const tables = links.map((link) => {
-      const columns = columnsWorthShowing(linkColumns(metrics), true, (column) => all.map(({ point }) => column.figure(point, link)));
+      const columns = linkColumns(metrics);
       // A run without this link has no rows.
-      const rows = all.filter(({ point }) => columns.some((column) => column.figure(point, link) !== undefined && !column.key.startsWith("jain."))).map(({ point, run }): TableRow => ({ point: point.number, look: point.look, names: isPair ? [point.label, run] : [point.label], figures: columns.map((column) => column.figure(point, link)) }));
-      return h("section", {}, h("h2", {}, `Link ${link}`), figureTable({ caption: `Figures of the link ${link}`, nameLabels: isPair ? ["Queue", "Run"] : ["Queue"], columns, rows, compareAll: true }));
+      const rows = all.map(({ point, run }): TableRow => ({ point, subject: link, names: isPair ? [point.label, run] : [point.label] })).filter((row) => hasFigures(row, columns.filter(({ key }) => !key.startsWith("jain."))));
+      return h("section", {}, h("h2", {}, `Link ${link}`), figureTable({ ...naming, caption: `Figures of the link ${link}`, columns, rows }, "main"));
     });
     this.element = h("div", {}, h("div", { class: "chart-grid" }, ...this.#frames.map((frame) => frame.element)), ...tables, ...(groups.length > 0 ? [trafficTable(all, groups, isPair, metrics)] : []));
     for (const frame of this.#frames) frame.update();
@@ -81,32 +71,32 @@ function tradeoffFrame(all: readonly Row[], link: string, isPair: boolean): Fram
   // Dots have only their name, so the name includes the run where both have the link.
   const isShared = isPair && new Set(here.map(({ run }) => run)).size > 1;
   const points = here.map(({ point, run }): Point => (isShared ? { ...point, label: `${point.label} · ${run}` } : point));
-  const delays = points.map((point) => point.figure("links", link, "sojourn_s", "p95")?.mean ?? 0);
-  const isSpreadOut = Math.min(...delays) > 0 && Math.max(...delays) > 6 * Math.min(...delays);
-  const frame: Frame = new Frame({
+  return new Frame({
     title: `Utilization against delay, ${link}`,
     hint: "The delay is the 95th percentile of the sojourn times. Up and to the left is better.",
-    controls: [],
-    make: (onZoom) => (points.length > 0 ? tradeoffChart(points, link, "p95", isSpreadOut ? "log" : "linear", onZoom) : undefined),
+    make: (onZoom) => (points.length > 0 ? tradeoffChart(points, link, "p95", isSpreadOut(points, link) ? "log" : "linear", onZoom) : undefined),
     legend: () => points.map(({ label, look }) => ({ label, look })),
     empty: "These runs have no results for this link.",
     isWide: () => true,
   });
-  return frame;
 }
 
 function trafficTable(all: readonly Row[], groups: readonly string[], isPair: boolean, metrics: Metrics): HTMLElement {
-  const columns = columnsWorthShowing<GroupColumn>(groupColumns(metrics), true, (column) => all.flatMap(({ point }) => groups.map((group) => column.figure(point, group))));
-  const rows = groups.flatMap((group) => all.map(({ point, run }): TableRow => ({ point: point.number, look: point.look, names: [point.label, ...(isPair ? [run] : []), group], figures: columns.map((column) => column.figure(point, group)) })));
+  const columns = groupColumns(metrics);
+  const rows = groups.flatMap((group) => all.map(({ point, run }): TableRow => ({ point, subject: group, names: [point.label, ...(isPair ? [run] : []), group] })));
   // A run without this traffic has no row.
-  const told = rows.filter((row) => row.figures.some((figure) => figure !== undefined));
-  return h("section", {}, h("h2", {}, "What the traffic experienced"), figureTable({ caption: "What the traffic experienced", nameLabels: ["Queue", ...(isPair ? ["Run"] : []), "Traffic"], columns, rows: told, compareAll: false }));
+  const told = rows.filter((row) => hasFigures(row, columns));
+  return h("section", {}, h("h2", {}, "What the traffic experienced"), figureTable({ caption: "What the traffic experienced", nameLabels: ["Queue", ...(isPair ? ["Run"] : []), "Traffic"], columns, rows: told, compareAll: false }, "main"));
+}
+
+function hasFigures({ point, subject }: TableRow, columns: readonly FigureColumn[]): boolean {
+  return columns.some((column) => column.figure(point, subject) !== undefined);
 }
 
 /** The points of all runs, looking different from each other. */
-function rowsOf(summaries: readonly Summary[]): Row[] {
-  const titles = summaries.map(({ title }, at) => (summaries.findIndex((other) => other.title === title) === at ? title : `${title} (${at + 1})`));
-  const all = summaries.flatMap(({ result }, at) => result.points.map((point): Row => ({ point, run: titles[at] ?? "" })));
+function rowsOf(results: readonly Result[]): Row[] {
+  const titles = results.map(({ title }, at) => (results.findIndex((other) => other.title === title) === at ? title : `${title} (${at + 1})`));
+  const all = results.flatMap(({ points }, at) => points.map((point): Row => ({ point, run: titles[at] ?? "" })));
   const looks = looksFor(all.map(({ point }) => point.kind));
   return all.map(({ point, run }, at) => ({ point: { ...point, number: at, look: looks[at] ?? point.look }, run }));
 }

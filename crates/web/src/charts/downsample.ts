@@ -1,7 +1,7 @@
 // Fewer points, same picture: each pixel keeps its lowest and its highest value.
 
 /** Coordinates of one line; `null` is a gap. */
-export interface Line {
+export interface Points {
   readonly x: readonly number[];
   readonly y: readonly (number | null)[];
 }
@@ -9,7 +9,7 @@ export interface Line {
 /** `line` with at most about two points for each of `pixels` columns between `from` and `to`. The first and the last point of
  *  a column are kept through its extremes only, so peaks survive and no point is invented. Points outside are left out,
  *  but for one neighbour at each side so that lines run to the edge. `x` must rise. */
-export function minMax(line: Line, from: number, to: number, pixels: number): { x: number[]; y: (number | null)[] } {
+export function minMax(line: Points, from: number, to: number, pixels: number): { x: number[]; y: (number | null)[] } {
   const { x, y } = line;
   const start = Math.max(0, lowerBound(x, from) - 1);
   const end = Math.min(x.length, lowerBound(x, to) + 1);
@@ -49,11 +49,14 @@ export function minMax(line: Line, from: number, to: number, pixels: number): { 
 
 /** Index of the first value that is at least `value`; the length when there is none. */
 export function lowerBound(sorted: readonly number[], value: number): number {
-  let low = 0;
-  let high = sorted.length;
+  return lowerBoundIn(0, sorted.length, value, (at) => sorted[at] ?? 0);
+}
+
+/** The first index from `low` on whose value is at least `value`; `high` when there is none. */
+export function lowerBoundIn(low: number, high: number, value: number, at: (index: number) => number): number {
   while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((sorted[middle] ?? 0) < value) low = middle + 1;
+    const middle = Math.floor((low + high) / 2);
+    if (at(middle) < value) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -10,7 +10,8 @@ export interface FrameOptions {
   readonly title: string;
   /** What to see here, in a sentence. */
   readonly hint: string;
-  readonly controls: readonly HTMLElement[];
+  /** Makes what stands above the chart, given the function that recreates the chart. */
+  readonly controls?: (update: () => void) => readonly HTMLElement[];
   /** Creates the chart from the present selection; nothing if there is nothing to show. */
   readonly make: (onZoom: () => void) => Chart | undefined;
   /** Lines of the legend of an exported picture. */
@@ -28,30 +29,28 @@ const PICTURE_WIDTH = 840;
 export class Frame {
   readonly element: HTMLElement;
   readonly #options: FrameOptions;
-  readonly #place: HTMLElement;
-  readonly #print: HTMLElement;
+  readonly #place = h("div", { class: "chart-place" });
+  readonly #print = h("div", { class: "chart-print", "aria-hidden": "true" });
   readonly #table: HTMLElement;
   readonly #details: HTMLDetailsElement;
   readonly #reset: HTMLButtonElement;
   readonly #actions: HTMLElement;
-  readonly #controls: HTMLElement;
+  readonly #controls = h("div", { class: "chart-controls" });
   #chart: Chart | undefined;
 
   constructor(options: FrameOptions) {
     this.#options = options;
-    this.#place = h("div", { class: "chart-place" });
-    this.#print = h("div", { class: "chart-print", "aria-hidden": "true" });
     this.#table = h("div", { class: "table-scroll", tabindex: 0, role: "region", "aria-label": `${options.title}, as a table` });
     this.#details = h("details", { class: "numbers", ontoggle: () => this.fillTable() }, h("summary", {}, "As a table"), this.#table);
     this.#reset = h("button", { type: "button", class: "button", disabled: true, onclick: () => this.#chart?.resetZoom() }, options.resetLabel ?? "Show all");
+    const name = fileName(options.title);
     const save = menu("Save", `Save: ${options.title}`, [
-      { label: "Picture, SVG", run: () => this.#saveSvg() },
-      { label: "Picture, PNG", run: () => void this.#savePng() },
-      { label: "Numbers, CSV", run: () => this.#saveCsv() },
+      { label: "Picture, SVG", run: () => download(`${name}.svg`, "image/svg+xml", this.#picture()) },
+      { label: "Picture, PNG", run: () => void svgToPng(this.#picture(), 2).then((png) => download(`${name}.png`, "image/png", png)) },
+      { label: "Numbers, CSV", run: () => download(`${name}.csv`, "text/csv", csv(this.#chart?.data() ?? [])) },
     ]);
     this.#actions = h("div", { class: "chart-actions" }, this.#reset, save);
-    this.#controls = h("div", { class: "chart-controls" });
-    this.setControls(options.controls);
+    this.setControls(options.controls?.(() => this.update()) ?? []);
     const head = h("div", { class: "chart-head" }, h("div", {}, h("h3", {}, options.title), h("p", { class: "hint" }, options.hint)), this.#actions);
     this.element = h("section", { class: "chart-card" }, head, this.#controls, this.#place, this.#print, this.#details);
   }
@@ -97,18 +96,6 @@ export class Frame {
 
   #picture(): string {
     return this.#chart?.svg(inkOf("light"), PICTURE_WIDTH, { title: this.#options.title, legend: this.#options.legend() }) ?? "";
-  }
-
-  #saveSvg(): void {
-    download(`${fileName(this.#options.title)}.svg`, "image/svg+xml", this.#picture());
-  }
-
-  async #savePng(): Promise<void> {
-    download(`${fileName(this.#options.title)}.png`, "image/png", await svgToPng(this.#picture(), 2));
-  }
-
-  #saveCsv(): void {
-    download(`${fileName(this.#options.title)}.csv`, "text/csv", csv(this.#chart?.data() ?? []));
   }
 }
 

@@ -1,6 +1,8 @@
 // History of a live chart: the latest frames individually, and the whole run in a bounded number of
 // intervals.
 
+import { lowerBoundIn } from "./downsample.ts";
+
 /** A piece of history ready to be drawn: rising x, and for each asked line its values, `null`
  *  being a gap. */
 export interface View {
@@ -30,16 +32,6 @@ export class History {
     this.#times = new Float64Array(recent);
     this.#starts = new Float64Array(stretches);
     this.#ends = new Float64Array(stretches);
-  }
-
-  /** Names of all lines so far, in order of appearance. */
-  get names(): string[] {
-    return [...this.#lines.keys()];
-  }
-
-  /** Number of lines so far. */
-  get size(): number {
-    return this.#lines.size;
   }
 
   /** The first and the last time; `undefined` before the first frame. */
@@ -85,12 +77,6 @@ export class History {
     if (!((line.high[at] ?? NaN) >= value)) line.high[at] = value;
   }
 
-  /** The last value of a line, if it had one in the last frame. */
-  last(name: string): number | null {
-    const value = this.#count === 0 ? NaN : (this.#lines.get(name)?.recent[(this.#count - 1) % this.#recent] ?? NaN);
-    return Number.isNaN(value) ? null : value;
-  }
-
   /** The lines between `from` and `to` with about two points for each of `pixels` columns. */
   view(names: readonly string[], from: number, to: number, pixels: number): View {
     const first = Math.max(0, this.#count - this.#recent);
@@ -100,8 +86,8 @@ export class History {
 
   #viewFrames(names: readonly string[], first: number, from: number, to: number, pixels: number): View {
     const time = (frame: number): number => this.#times[frame % this.#recent] ?? 0;
-    const start = Math.max(first, lowerBound(first, this.#count, from, time) - 1);
-    const end = Math.min(this.#count, lowerBound(first, this.#count, to, time) + 1);
+    const start = Math.max(first, lowerBoundIn(first, this.#count, from, time) - 1);
+    const end = Math.min(this.#count, lowerBoundIn(first, this.#count, to, time) + 1);
     const pieces = new Pieces(names.length, from, to, pixels, end - start);
     const lines = names.map((name) => this.#lines.get(name)?.recent);
     for (let frame = start; frame < end; frame += 1) {
@@ -115,8 +101,8 @@ export class History {
   }
 
   #viewStretches(names: readonly string[], from: number, to: number, pixels: number): View {
-    const start = Math.max(0, lowerBound(0, this.#used, from, (at) => this.#ends[at] ?? 0) - 1);
-    const end = Math.min(this.#used, lowerBound(0, this.#used, to, (at) => this.#starts[at] ?? 0) + 1);
+    const start = Math.max(0, lowerBoundIn(0, this.#used, from, (at) => this.#ends[at] ?? 0) - 1);
+    const end = Math.min(this.#used, lowerBoundIn(0, this.#used, to, (at) => this.#starts[at] ?? 0) + 1);
     const pieces = new Pieces(names.length, from, to, pixels, Infinity);
     const lines = names.map((name) => this.#lines.get(name));
     for (let at = start; at < end; at += 1) {
@@ -225,14 +211,4 @@ class Pieces {
 /** The smaller of two numbers, of which either may be missing. */
 function least(a: number, b: number): number {
   return Number.isNaN(a) ? b : a <= b || Number.isNaN(b) ? a : b;
-}
-
-/** The first index from `low` on whose value is at least `value`; `high` when there is none. */
-function lowerBound(low: number, high: number, value: number, at: (index: number) => number): number {
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    if (at(middle) < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

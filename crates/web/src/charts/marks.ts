@@ -5,6 +5,7 @@ import { h } from "../dom.ts";
 import { type Ink, inkOf, type Look } from "../palette.ts";
 import type { Chart, Heading } from "./chart.ts";
 import type { Rows } from "./export.ts";
+import { isChord } from "./gestures.ts";
 import { draw, type Drawn, type Plot } from "./svg.ts";
 import type { Range } from "./ticks.ts";
 import { Tooltip, type TooltipRow } from "./tooltip.ts";
@@ -43,23 +44,19 @@ const REACH = 28;
 export class MarksChart implements Chart {
   readonly element: HTMLElement;
   readonly #options: MarksOptions;
-  readonly #host: HTMLElement;
-  readonly #selection: HTMLElement;
-  readonly #ring: HTMLElement;
+  readonly #host = h("div", { class: "plot" });
+  readonly #selection = h("div", { class: "plot-selection", hidden: true });
+  readonly #ring = h("div", { class: "plot-ring", hidden: true });
   readonly #tooltip: Tooltip;
-  readonly #observer: ResizeObserver;
+  readonly #observer = new ResizeObserver(() => this.#draw());
   #box: Box = { x: null, y: null };
   #drawn: Drawn | undefined;
-  #ink: Ink;
+  #ink = inkOf("page");
   #chosen = -1;
   #start: { x: number; y: number } | undefined;
 
   constructor(options: MarksOptions) {
     this.#options = options;
-    this.#ink = inkOf("page");
-    this.#host = h("div", { class: "plot" });
-    this.#selection = h("div", { class: "plot-selection", hidden: true });
-    this.#ring = h("div", { class: "plot-ring", hidden: true });
     this.element = h("div", { class: "plot-frame", tabindex: 0, role: "group", "aria-roledescription": "chart", "aria-label": `${options.name}. Arrow keys read one value after the other, 0 shows everything.` }, this.#host, this.#selection, this.#ring);
     this.#tooltip = new Tooltip(this.element);
     this.element.addEventListener("pointermove", (event) => this.#onMove(event));
@@ -71,7 +68,6 @@ export class MarksChart implements Chart {
     this.element.addEventListener("dblclick", () => this.resetZoom());
     this.element.addEventListener("keydown", (event) => this.#onKey(event));
     this.element.addEventListener("blur", () => this.#choose(-1));
-    this.#observer = new ResizeObserver(() => this.#draw());
     this.#observer.observe(this.#host);
   }
 
@@ -191,7 +187,7 @@ export class MarksChart implements Chart {
   }
 
   #onKey(event: KeyboardEvent): void {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (isChord(event)) return;
     const count = this.#options.targets.length;
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     if (step !== undefined && count > 0) this.#choose((Math.max(this.#chosen, step < 0 ? 0 : -1) + step + count) % count);

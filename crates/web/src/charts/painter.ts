@@ -13,6 +13,7 @@ const BUDGET = 9;
 const PAUSE_MS = 500;
 
 const waiting = new Set<Paintable>();
+const paced = new Map<Paintable, ReturnType<typeof setTimeout>>();
 const idle = new Set<Paintable>();
 let isAsked = false;
 
@@ -35,10 +36,23 @@ export function repaintWhenIdle(paintable: Paintable): void {
   setTimeout(() => ("requestIdleCallback" in globalThis ? requestIdleCallback(drawAll) : drawAll()), PAUSE_MS);
 }
 
+/** Asks for `paintable` to be drawn after `pause` milliseconds; requests until then are one with
+ *  this. */
+export function repaintAfter(paintable: Paintable, pause: number): void {
+  if (paced.has(paintable)) return;
+  const draw = (): void => {
+    paced.delete(paintable);
+    repaint(paintable);
+  };
+  paced.set(paintable, setTimeout(draw, pause));
+}
+
 /** Cancels a request. */
 export function forget(paintable: Paintable): void {
   waiting.delete(paintable);
   idle.delete(paintable);
+  clearTimeout(paced.get(paintable));
+  paced.delete(paintable);
 }
 
 function ask(): void {

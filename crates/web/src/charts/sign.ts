@@ -1,19 +1,11 @@
 // The sample of a look next to a name: in legends, tables and tooltips.
 
 import { h } from "../dom.ts";
-import { HUES, type Ink, type Look } from "../palette.ts";
+import { inkFrom, type Look } from "../palette.ts";
 import { swatch } from "./svg.ts";
 
 /** Colours by name instead of by value, so that signs follow the theme and print styles. */
-const NAMED: Ink = {
-  surface: "var(--surface)",
-  ink: "var(--ink)",
-  muted: "var(--muted)",
-  grid: "var(--grid)",
-  line: "var(--line-strong)",
-  shade: "var(--shade)",
-  hues: Object.fromEntries(HUES.map((hue) => [hue, `var(--series-${hue})`])) as Ink["hues"],
-};
+const NAMED = inkFrom((name) => `var(--${name})`);
 
 /** A piece of line with its mark. */
 export function sign(look: Look): HTMLElement {

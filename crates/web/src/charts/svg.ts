@@ -52,7 +52,7 @@ export interface Drawn {
 
 const FONT = `Inter, ui-sans-serif, system-ui, "Segoe UI", "Helvetica Neue", sans-serif`;
 /** Width of an average character of the 12-pixel text. */
-const CHARACTER = 6.7;
+export const CHARACTER = 6.7;
 
 /** Draws `plot`. */
 export function draw(plot: Plot, ink: Ink): Drawn {

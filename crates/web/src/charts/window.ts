@@ -2,13 +2,28 @@
 
 import type { Range } from "./ticks.ts";
 
-/** A range that several charts follow; `null`: everything. */
-export class SharedWindow {
-  readonly key: string;
-  #range: Range | null = null;
+/** Something that tells its listeners of changes. */
+export class Watched {
   readonly #listeners = new Set<() => void>();
 
+  /** Calls `listener` after each change, until the returned function is called. */
+  watch(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  protected changed(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+/** A range that several charts follow; `null`: everything. */
+export class SharedWindow extends Watched {
+  readonly key: string;
+  #range: Range | null = null;
+
   constructor(key: string) {
+    super();
     this.key = key;
   }
 
@@ -18,12 +33,6 @@ export class SharedWindow {
 
   set(range: Range | null): void {
     this.#range = range;
-    for (const listener of this.#listeners) listener();
-  }
-
-  /** Calls `listener` after each change, until the returned function is called. */
-  watch(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    this.changed();
   }
 }

@@ -1,10 +1,7 @@
 // The page's first script: it unpacks the page and starts it.
 
-import { unpackLzma } from "./lzma.ts";
+import { decompress } from "lzma1";
 import { ELEMENT, PARTS, type PartName, type WithUnpacked } from "./parts.ts";
-
-/** More than the parts have. */
-const MOST_BYTES = 64_000_000;
 
 function boot(): void {
   const element = document.getElementById(ELEMENT);
@@ -12,7 +9,7 @@ function boot(): void {
   const packed = Uint8Array.from(atob(element.textContent.trim()), (letter) => letter.charCodeAt(0));
   const lengths = (element.dataset["lengths"] ?? "").split(" ").map(Number);
   element.remove();
-  const all = unpackLzma(packed, MOST_BYTES);
+  const all = decompress(packed);
   let at = 0;
   const parts = Object.fromEntries(PARTS.map((name, number) => [name, all.subarray(at, (at += lengths[number] ?? 0))])) as Record<PartName, Uint8Array<ArrayBuffer>>;
   const text = (name: PartName): string => new TextDecoder().decode(parts[name]);

@@ -2,7 +2,7 @@
 // ready for the page.
 
 import { type Look, looksFor } from "../palette.ts";
-import { type Quantity, quantityNamed } from "../units.ts";
+import type { Quantity } from "../units.ts";
 import { settingOf } from "./settings.ts";
 
 /** A figure over replications; `ci95` is the half-width of the 95 % interval, absent with one
@@ -52,7 +52,6 @@ export interface Point {
   readonly set: Readonly<Record<string, Json>>;
   readonly look: Look;
   readonly flows: readonly FlowGoodput[];
-  readonly flowsInAll: number;
   readonly series: readonly Series[];
   /** What a group is to the people who use it; nothing where that is not known. */
   activity(group: string): string | undefined;
@@ -74,8 +73,8 @@ export interface Metric {
   readonly quantity: Quantity;
   readonly better?: "higher" | "lower";
   readonly decimals?: number;
-  /** Shown at once, or only with all columns. */
-  readonly isMain: boolean;
+  /** Shown at once; others only with all columns. */
+  readonly main: boolean;
 }
 
 /** What all figures are, in the order of columns. */
@@ -91,7 +90,7 @@ export interface Metrics {
 export interface ActivityMetrics {
   readonly activity: string;
   /** Whether its figures decide between queues. */
-  readonly isInteractive: boolean;
+  readonly interactive: boolean;
   readonly figures: readonly Metric[];
 }
 
@@ -101,26 +100,78 @@ export interface Headline {
   /** The label of the best point, if any is ranked. */
   readonly best: string | null;
   /** Labels of those that are not significantly worse for anybody. */
-  readonly equals: readonly string[];
+  readonly not_significantly_different: readonly string[];
   /** The bounds that a point must satisfy to be ranked, in words. */
   readonly policy: string;
   /** Labels of points that do not satisfy them. */
-  readonly outside: readonly string[];
+  readonly outside_policy: readonly string[];
+}
+
+/** Any JSON value. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+type Fields = { readonly [key: string]: Json };
+
+/** Parts of `summary.json` that are not asked for by a path. */
+export interface Summary {
+  readonly schema: string;
+  readonly scenario: string;
+  readonly host?: string;
+  readonly seed?: number;
+  readonly replications?: number;
+  /** Results of older versions have none. */
+  readonly headline?: Headline | null;
+  readonly provenance?: Fields;
+  readonly points: readonly Fields[];
+}
+
+/** The data as they are written. Results that are known by their summary alone lack the optional
+ *  parts. */
+export interface Report {
+  readonly schema: string;
+  readonly title: string;
+  readonly sentence?: string;
+  readonly warnings?: readonly string[];
+  readonly notes?: readonly string[];
+  readonly scenario_toml?: string;
+  readonly command_line?: string | null;
+  readonly provenance?: readonly (readonly [string, string])[];
+  readonly seed: string;
+  readonly kinds?: readonly { readonly kind: string; readonly summary: string; readonly source: string }[];
+  readonly metrics?: Metrics;
+  readonly main_link: string;
+  readonly measured_s?: readonly [number, number] | null;
+  readonly summary: Summary;
+  /** Sampling times, shared by the series. */
+  readonly axes?: readonly (readonly number[])[];
+  readonly points: readonly ReportPoint[];
+}
+
+interface ReportPoint {
+  readonly label: string;
+  readonly kind: string;
+  /** Goodput of the flows as columns. */
+  readonly flows?: {
+    readonly groups: readonly string[];
+    readonly group: readonly number[];
+    readonly index: readonly number[];
+    readonly goodput_bit_s: readonly (number | null)[];
+    readonly ci95: readonly (number | null)[];
+  };
+  readonly cdfs?: readonly { readonly link: string; readonly sojourn_s: readonly number[]; readonly quantile: readonly number[] }[];
+  readonly rtt_cdfs?: readonly { readonly group: string; readonly rtt_s: readonly number[]; readonly quantile: readonly number[] }[];
+  readonly series?: readonly {
+    readonly subject: string;
+    readonly axis: number;
+    readonly samples_a_pair: number;
+    readonly columns: readonly Omit<Column, "times">[];
+  }[];
 }
 
 /** A whole result. */
-export interface Result {
-  readonly metrics: Metrics;
-  /** Results of older versions have none. */
+export interface Result extends Required<Pick<Report, "title" | "sentence" | "warnings" | "notes" | "kinds" | "metrics" | "provenance">> {
   readonly headline: Headline | undefined;
-  readonly title: string;
-  readonly sentence: string;
-  readonly warnings: readonly string[];
-  readonly notes: readonly string[];
   readonly scenario: string;
   readonly commandLine: string | null;
-  readonly provenance: readonly (readonly [string, string])[];
-  readonly kinds: readonly { readonly kind: string; readonly summary: string; readonly source: string }[];
   readonly mainLink: string;
   readonly links: readonly string[];
   readonly groups: readonly string[];
@@ -131,126 +182,66 @@ export interface Result {
   readonly points: readonly Point[];
 }
 
-/** Any JSON value. */
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
-type Fields = { readonly [key: string]: Json };
-
 /** Reads the text of the data element. */
 export function parseResult(text: string): Result {
-  return readResult(JSON.parse(text) as Json);
+  return readResult(JSON.parse(text) as Report);
 }
 
 /** The same, of what the text says. */
-export function readResult(data: Json): Result {
-  const root = fields(data);
-  if (root["schema"] !== "goodqueue.report/1") throw new Error(`this page reads goodqueue.report/1, and the data says ${String(root["schema"])}`);
-  const summary = fields(root["summary"]);
-  const summaryPoints = list(summary["points"]).map(fields);
-  const axes = list(root["axes"]).map(numbers);
-  const raws = list(root["points"]).map(fields);
+export function readResult(report: Report): Result {
+  if (report.schema !== "goodqueue.report/1") throw new Error(`this page reads goodqueue.report/1, and the data says ${report.schema}`);
+  const { title, summary, seed, sentence = "", warnings = [], notes = [], kinds = [], metrics = { links: [], groups: [], jain: [], experience: [] } } = report;
   const looks = looksFor(
-    raws.map((point) => string(point["kind"])),
-    summaryPoints.map((point) => settingOf(fields(point["set"]))),
+    report.points.map(({ kind }) => kind),
+    summary.points.map(({ set }) => settingOf(fields(set))),
   );
-  const points = raws.map((point, number): Point => readPoint(number, point, summaryPoints[number] ?? {}, axes, looks[number]));
-  const measured = Array.isArray(root["measured_s"]) ? numbers(root["measured_s"]) : [];
+  const [from, to] = report.measured_s ?? [];
   return {
-    title: string(root["title"]),
-    sentence: string(root["sentence"]),
-    warnings: list(root["warnings"]).map(string),
-    notes: list(root["notes"]).map(string),
-    scenario: string(root["scenario_toml"]),
-    commandLine: root["command_line"] === null || root["command_line"] === undefined ? null : string(root["command_line"]),
-    provenance: [...provenance(fields(summary["provenance"])), ...list(root["provenance"]).map((pair) => [string(list(pair)[0]), string(list(pair)[1])] as const)],
-    kinds: list(root["kinds"]).map(fields).map((kind) => ({ kind: string(kind["kind"]), summary: string(kind["summary"]), source: string(kind["source"]) })),
-    metrics: readMetrics(root["metrics"]),
-    headline: readHeadline(summary["headline"]),
-    mainLink: string(root["main_link"]),
-    links: names(summaryPoints, "links"),
-    groups: names(summaryPoints, "groups"),
-    measured: measured.length === 2 ? { from: measured[0] ?? 0, to: measured[1] ?? 0 } : undefined,
-    host: string(summary["host"]),
-    seed: string(root["seed"]),
-    replications: typeof summary["replications"] === "number" ? summary["replications"] : undefined,
-    points,
+    title,
+    sentence,
+    warnings,
+    notes,
+    kinds,
+    metrics,
+    seed,
+    scenario: report.scenario_toml ?? "",
+    commandLine: report.command_line ?? null,
+    provenance: [...provenance(summary.provenance ?? {}), ...(report.provenance ?? [])],
+    headline: summary.headline ?? undefined,
+    mainLink: report.main_link,
+    links: names(summary.points, "links"),
+    groups: names(summary.points, "groups"),
+    measured: from === undefined || to === undefined ? undefined : { from, to },
+    host: summary.host ?? "",
+    replications: summary.replications,
+    points: report.points.map((point, number) => readPoint(number, point, summary.points[number] ?? {}, report.axes ?? [], looks[number])),
   };
 }
 
-/** Reads the descriptions of figures. */
-export function readMetrics(raw: Json | undefined): Metrics {
-  const part = (name: string): Metric[] => list(fields(raw)[name]).map(fields).map(readMetric);
-  const experience = list(fields(raw)["experience"])
-    .map(fields)
-    .map((one): ActivityMetrics => ({ activity: string(one["activity"]), isInteractive: one["interactive"] === true, figures: list(one["figures"]).map(fields).map(readMetric) }));
-  return { links: part("links"), groups: part("groups"), jain: part("jain"), experience };
-}
-
-function readHeadline(raw: Json | undefined): Headline | undefined {
-  const { text, best, not_significantly_different: equals, policy, outside_policy: outside } = fields(raw);
-  if (typeof text !== "string") return undefined;
-  return { text, best: typeof best === "string" ? best : null, equals: list(equals).map(string), policy: string(policy), outside: list(outside).map(string) };
-}
-
-function readMetric(raw: Fields): Metric {
-  const { better, decimals } = raw;
-  return {
-    name: string(raw["name"]),
-    label: string(raw["label"]),
-    meaning: string(raw["meaning"]),
-    quantity: quantityNamed(string(raw["quantity"])),
-    isMain: raw["main"] === true,
-    ...(better === "higher" || better === "lower" ? { better } : {}),
-    ...(typeof decimals === "number" ? { decimals } : {}),
-  };
-}
-
-function readPoint(number: number, raw: Fields, summary: Fields, axes: readonly number[][], look: Look | undefined): Point {
-  const flows = fields(raw["flows"]);
-  const groups = list(flows["groups"]).map(string);
-  const goodputs = gappy(flows["goodput_bit_s"]);
-  const intervals = gappy(flows["ci95"]);
-  const indexes = numbers(flows["index"]);
-  const cdfs = readCdfs(raw["cdfs"], "link", "sojourn_s");
-  const rttCdfs = readCdfs(raw["rtt_cdfs"], "group", "rtt_s");
+function readPoint(number: number, raw: ReportPoint, summary: Fields, axes: readonly (readonly number[])[], look: Look | undefined): Point {
+  const { label, kind, flows, cdfs = [], rtt_cdfs: rttCdfs = [], series = [] } = raw;
   return {
     number,
-    label: string(raw["label"]),
-    kind: string(raw["kind"]),
+    label,
+    kind,
     set: fields(summary["set"]),
     look: look ?? { hue: "slate", dash: [], mark: "circle" },
-    flows: numbers(flows["group"]).map((group, at) => ({ group: groups[group] ?? "", index: indexes[at] ?? at, goodput: goodputs[at] ?? 0, ci95: intervals[at] ?? null })),
-    flowsInAll: Number(flows["total"] ?? 0),
-    series: list(raw["series"]).map(fields).map((series) => readSeries(series, axes)),
+    flows: (flows?.group ?? []).map((group, at) => ({ group: flows?.groups[group] ?? "", index: flows?.index[at] ?? at, goodput: flows?.goodput_bit_s[at] ?? 0, ci95: flows?.ci95[at] ?? null })),
+    series: series.map(({ subject, axis, samples_a_pair: samplesAPair, columns }) => ({ subject, samplesAPair, columns: columns.map((column) => readColumn(column, axes[axis] ?? [])) })),
     activity: (group) => {
       const named = fields(fields(summary["experience"])[group])["activity"];
       return typeof named === "string" ? named : undefined;
     },
-    cdf: (link) => cdfs.get(link),
-    probes: [...rttCdfs.keys()],
-    rttCdf: (group) => rttCdfs.get(group),
+    cdf: (link) => cdfs.filter((one) => one.link === link).map(({ sojourn_s: times, quantile }) => ({ times, quantile }))[0],
+    probes: rttCdfs.map(({ group }) => group),
+    rttCdf: (group) => rttCdfs.filter((one) => one.group === group).map(({ rtt_s: times, quantile }) => ({ times, quantile }))[0],
     figure: (...path) => figure(path.reduce<Json | undefined>((at, key) => fields(at)[key], summary)),
   };
 }
 
-/** Distributions by the name under `subject`. */
-function readCdfs(raw: Json | undefined, subject: string, times: string): Map<string, Cdf> {
-  return new Map(list(raw).map(fields).map((cdf) => [string(cdf[subject]), { times: numbers(cdf[times]), quantile: numbers(cdf["quantile"]) }]));
-}
-
-function readSeries(raw: Fields, axes: readonly number[][]): Series {
-  const times = axes[Number(raw["axis"])] ?? [];
-  return {
-    subject: string(raw["subject"]),
-    samplesAPair: Number(raw["samples_a_pair"] ?? 1),
-    columns: list(raw["columns"]).map(fields).map((column) => readColumn(column, times)),
-  };
-}
-
-function readColumn(raw: Fields, times: readonly number[]): Column {
-  const values = gappy(raw["values"]);
-  const means = gappy(raw["means"]);
+function readColumn({ name, values, means = [] }: Omit<Column, "times">, times: readonly number[]): Column {
   // One mean for each pair of extremes.
-  return { name: string(raw["name"]), times, values, ...(means.length > 0 ? { means: values.map((_, at) => means[at >> 1] ?? null) } : {}) };
+  return { name, times, values, ...(means.length > 0 ? { means: values.map((_, at) => means[at >> 1] ?? null) } : {}) };
 }
 
 function figure(raw: Json | undefined): Figure | undefined {
@@ -270,20 +261,4 @@ function provenance(raw: Fields): (readonly [string, string])[] {
 
 function fields(raw: Json | undefined): Fields {
   return typeof raw === "object" && raw !== null && !Array.isArray(raw) ? (raw as Fields) : {};
-}
-
-function list(raw: Json | undefined): readonly Json[] {
-  return Array.isArray(raw) ? raw : [];
-}
-
-function string(raw: Json | undefined): string {
-  return raw === null || raw === undefined ? "" : typeof raw === "string" ? raw : String(raw);
-}
-
-function gappy(raw: Json | undefined): (number | null)[] {
-  return list(raw).map((value) => (typeof value === "number" ? value : null));
-}
-
-function numbers(raw: Json | undefined): number[] {
-  return list(raw).map((value) => (typeof value === "number" ? value : 0));
 }

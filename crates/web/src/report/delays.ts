@@ -2,10 +2,11 @@
 
 import { type Box, MarksChart, type Target } from "../charts/marks.ts";
 import type { Plot, Shape } from "../charts/svg.ts";
-import { extent, type Range } from "../charts/ticks.ts";
+import { extent } from "../charts/ticks.ts";
 import { formatDecimals, formatNumber, unitFor, withUnit } from "../units.ts";
 import type { Figure, Point } from "./data.ts";
-import { shortened } from "./shorten.ts";
+import { rangeOf, withInterval } from "./intervals.ts";
+import { namesAxis } from "./names.ts";
 import type { Delay } from "./tradeoff.ts";
 
 /** Utilizations that differ by less than this are level. */
@@ -26,17 +27,16 @@ export function delayChart(points: readonly Point[], link: string, delay: Delay,
     const figure = point.figure("links", link, "sojourn_s", delay);
     return figure ? [{ point, figure }] : [];
   });
-  const all = rangeOf(bars.map(({ figure }) => figure), scale);
+  const all = rangeOf(bars.map(({ figure }) => figure), scale, { linear: 1.08, log: [2, 1.6] });
   const unit = unitFor("time", all.max);
-  const told = ({ mean, ci95 }: Figure): string => (ci95 === null ? withUnit(mean, unit) : `${withUnit(mean, unit)} ± ${withUnit(ci95, unit)}`);
-  const targets = bars.map(({ point, figure }, row): Target => ({ x: figure.mean, y: row, look: point.look, heading: point.label, rows: [{ label: `Sojourn ${delay}`, value: told(figure) }] }));
+  const targets = bars.map(({ point, figure }, row): Target => ({ x: figure.mean, y: row, look: point.look, heading: point.label, rows: [{ label: `Sojourn ${delay}`, value: withInterval(figure, (value) => withUnit(value, unit)) }] }));
   const build = (width: number, box: Box): Plot => {
     const x = box.x ?? all;
     return {
       width,
       height: Math.max(180, 62 + bars.length * 30),
       x: { label: `Sojourn time, ${delay}`, range: x, scale, unit },
-      y: { label: "", range: { min: -0.6, max: Math.max(0.6, bars.length - 0.4) }, scale: "linear", unit: { symbol: "", factor: 1 }, categories: bars.map(({ point }) => shortened(point.label, width)) },
+      y: namesAxis(bars.map(({ point }) => point), width),
       shapes: bars.flatMap(({ point, figure }, row) => shapesOf(point, figure, row, x.min, scale)),
     };
   };
@@ -46,7 +46,7 @@ export function delayChart(points: readonly Point[], link: string, delay: Delay,
     targets,
     zoom: "x",
     data: [["point", `sojourn_${delay}_s`, "ci95_s"], ...bars.map(({ point, figure }) => [point.label, figure.mean, figure.ci95])],
-    digest: [["Queue", `Sojourn ${delay} (${unit.symbol})`], ...bars.map(({ point, figure: { mean, ci95 } }) => [point.label, ci95 === null ? formatNumber(mean * unit.factor) : `${formatNumber(mean * unit.factor)} ± ${formatNumber(ci95 * unit.factor)}`])],
+    digest: [["Queue", `Sojourn ${delay} (${unit.symbol})`], ...bars.map(({ point, figure }) => [point.label, withInterval(figure, (value) => formatNumber(value * unit.factor))])],
     onZoom,
   });
 }
@@ -58,12 +58,4 @@ function shapesOf(point: Point, { mean, ci95 }: Figure, row: number, start: numb
   const dot: Shape = { type: "point", x: mean, y: row, look, size: 5, opacity: 1 };
   const whisker: Shape[] = ci95 === null ? [] : [{ type: "segment", from: [mean - ci95, row], to: [mean + ci95, row], look, width: 1.5, opacity: 0.9 }];
   return [bar, ...whisker, dot];
-}
-
-function rangeOf(figures: readonly Figure[], scale: "linear" | "log"): Range {
-  const means = figures.map(({ mean }) => mean);
-  if (scale === "linear") return { min: 0, max: Math.max(1e-6, ...figures.map(({ mean, ci95 }) => mean + (ci95 ?? 0))) * 1.08 };
-  // Intervals may reach beyond the axis: a wide one must not squeeze everything else.
-  const { min, max } = extent(means.filter((mean) => mean > 0));
-  return { min: min / 2, max: max * 1.6 };
 }

@@ -55,19 +55,9 @@ function stepsOf({ times, quantile }: Cdf, scale: "linear" | "log"): { x: number
 /** The line from the start of the axis (nothing waited less) to its end (everything waited
  *  less). */
 function extended(line: LineData, range: { min: number; max: number }): LineData {
-  const [first = range.min] = line.x;
-  const last = line.x[line.x.length - 1] ?? range.max;
-  const x = [...line.x];
-  const y = [...line.y];
-  if (first > range.min) {
-    x.unshift(range.min);
-    y.unshift(0);
-  }
-  if (last < range.max) {
-    x.push(range.max);
-    y.push(1);
-  }
-  return { ...line, x, y };
+  const begins = (line.x[0] ?? range.min) > range.min ? [range.min] : [];
+  const ends = (line.x[line.x.length - 1] ?? range.max) < range.max ? [range.max] : [];
+  return { ...line, x: [...begins, ...line.x, ...ends], y: [...begins.map(() => 0), ...line.y, ...ends.map(() => 1)] };
 }
 
 /** Where the axis may start: what one in fifty took less than is no news. */

@@ -1,18 +1,17 @@
 // What people on the line get under each queue: a panel for each figure, with a dot and its
 // interval for each queue.
 
-import type { Chart, Heading } from "../charts/chart.ts";
 import type { Rows } from "../charts/export.ts";
 import { type Box, MarksChart, type Target } from "../charts/marks.ts";
-import { stackSvg } from "../charts/stack.ts";
+import { type Panel, Panels } from "../charts/panels.ts";
 import type { Plot, Shape } from "../charts/svg.ts";
-import { extent, type Range } from "../charts/ticks.ts";
+import type { Range } from "../charts/ticks.ts";
 import { h } from "../dom.ts";
-import type { Ink } from "../palette.ts";
 import { formatDecimals, formatNumber, type Unit, unitFor, withUnitLabel } from "../units.ts";
-import type { LinkColumn } from "./columns.ts";
+import type { FigureColumn } from "./columns.ts";
 import type { Figure, Point } from "./data.ts";
-import { shortened } from "./shorten.ts";
+import { rangeOf, withInterval } from "./intervals.ts";
+import { namesAxis } from "./names.ts";
 
 /** Opinion scores: the worst, and the best that is reached. */
 const SCORES: Range = { min: 1, max: 4.5 };
@@ -26,95 +25,60 @@ const NAMES = 0.45;
 const NARROWEST = 270;
 
 /** The axis of a figure of these values: times that spread are told apart on a logarithmic one. */
-export function axisOf(column: LinkColumn, figures: readonly Figure[]): { range: Range; scale: "linear" | "log" } {
-  const means = figures.map(({ mean }) => mean);
-  const ends = figures.map(({ mean, ci95 }) => mean + (ci95 ?? 0));
+export function axisOf(column: FigureColumn, figures: readonly Figure[]): { range: Range; scale: "linear" | "log" } {
   if (column.key.endsWith(".mos")) return { range: SCORES, scale: "linear" };
-  if (column.quantity === "time" && means.length > 0 && means.every((mean) => mean > 0)) {
-    // Intervals may reach beyond the axis: a wide one must not squeeze everything else.
-    const { min, max } = extent(means);
-    return { range: { min: min / 1.6, max: max * 1.6 }, scale: "log" };
-  }
-  return { range: { min: 0, max: Math.max(column.quantity === "ratio" ? LEAST_PART : 1e-9, ...ends) * 1.08 }, scale: "linear" };
+  if (column.quantity === "time" && figures.length > 0 && figures.every(({ mean }) => mean > 0)) return { range: rangeOf(figures, "log", { linear: 1.08, log: [1.6, 1.6] }), scale: "log" };
+  return { range: rangeOf(figures, "linear", { linear: 1.08, log: [1, 1] }, column.quantity === "ratio" ? LEAST_PART : 1e-9), scale: "linear" };
 }
 
 /** A figure's name, capitalized, without that of its group where it begins with it. */
-export function titleOf({ label }: LinkColumn): string {
+export function titleOf({ label }: FigureColumn): string {
   const [group = "", name = label] = label.split(": ");
   const whole = name.toLowerCase().startsWith(group.toLowerCase()) ? name : label;
   return whole.charAt(0).toUpperCase() + whole.slice(1);
 }
 
 /** A value in the unit of its axis, with its interval. */
-export function toldBy(column: LinkColumn, { mean, ci95 }: Figure, unit: Unit): string {
+export function toldBy(column: FigureColumn, figure: Figure, unit: Unit): string {
   const number = (value: number): string => (column.decimals === undefined ? formatNumber(value * unit.factor) : formatDecimals(value * unit.factor, column.decimals));
-  return ci95 === null ? number(mean) : `${number(mean)} ± ${number(ci95)}`;
+  return withInterval(figure, number);
+}
+
+const direction = ({ better }: FigureColumn): string => (better ? `${better} is better` : "");
+
+interface FigurePanel extends Panel<MarksChart> {
+  readonly column: FigureColumn;
+  readonly unit: Unit;
 }
 
 /** The picture of these figures for the points that are switched on. */
-export function experienceChart(points: readonly Point[], columns: readonly LinkColumn[], onZoom: () => void): Chart {
-  return new Panels(points, columns, onZoom);
-}
-
-const direction = ({ better }: LinkColumn): string => (better ? `${better} is better` : "");
-
-interface Panel {
-  readonly title: string;
-  readonly column: LinkColumn;
-  readonly unit: Unit;
-  readonly chart: MarksChart;
-}
-
-class Panels implements Chart {
-  readonly element: HTMLElement;
+export class ExperienceChart extends Panels<MarksChart, FigurePanel> {
   readonly #points: readonly Point[];
-  readonly #panels: readonly Panel[];
 
-  constructor(points: readonly Point[], columns: readonly LinkColumn[], onZoom: () => void) {
+  constructor(points: readonly Point[], columns: readonly FigureColumn[], onZoom: () => void) {
+    super(columns.map((column) => panelOf(points, column, onZoom)), "panels few");
     this.#points = points;
-    this.#panels = columns.map((column) => panelOf(points, column, onZoom));
-    const elements = this.#panels.map(({ title, column, chart }) =>
-      h("div", { class: "panel" }, h("div", { class: "panel-head" }, h("span", { class: "panel-name", title: column.meaning }, title), h("span", { class: "panel-value" }, direction(column))), chart.element),
-    );
-    this.element = h("div", { class: "panels few", "data-count": elements.length }, ...elements);
   }
 
-  zoomed(): boolean {
-    return this.#panels.some(({ chart }) => chart.zoomed());
-  }
-
-  resetZoom(): void {
-    for (const { chart } of this.#panels) if (chart.zoomed()) chart.resetZoom();
-  }
-
-  redraw(): void {
-    for (const { chart } of this.#panels) chart.redraw();
-  }
-
-  destroy(): void {
-    for (const { chart } of this.#panels) chart.destroy();
+  protected inRow(width: number): number {
+    return Math.min(this.panels.length, Math.max(1, Math.floor(width / NARROWEST)));
   }
 
   data(): Rows {
     const cells = (figure: Figure | undefined): (number | null)[] => [figure?.mean ?? null, figure?.ci95 ?? null];
-    return [["point", ...this.#panels.flatMap(({ column }) => [column.key, `${column.key}_ci95`])], ...this.#points.map((point) => [point.label, ...this.#panels.flatMap(({ column }) => cells(column.figure(point, "")))])];
+    return [["point", ...this.panels.flatMap(({ column }) => [column.key, `${column.key}_ci95`])], ...this.#points.map((point) => [point.label, ...this.panels.flatMap(({ column }) => cells(column.figure(point, "")))])];
   }
 
   digest(): Rows {
-    const told = ({ column, unit }: Panel, point: Point): string => {
+    const told = ({ column, unit }: FigurePanel, point: Point): string => {
       const figure = column.figure(point, "");
       return figure ? toldBy(column, figure, unit) : "–";
     };
-    return [["Queue", ...this.#panels.map(({ title }) => title)], ...this.#points.map((point) => [point.label, ...this.#panels.map((panel) => told(panel, point))])];
-  }
-
-  svg(ink: Ink, width: number, heading: Heading | undefined): string {
-    const inRow = Math.min(this.#panels.length, Math.max(1, Math.floor(width / NARROWEST)));
-    return stackSvg(this.#panels.map(({ title, chart }) => chart.svg(ink, width / inRow, { title, legend: [] })), width, inRow, heading?.title, ink);
+    return [["Queue", ...this.panels.map(({ label }) => label)], ...this.#points.map((point) => [point.label, ...this.panels.map((panel) => told(panel, point))])];
   }
 }
 
-function panelOf(points: readonly Point[], column: LinkColumn, onZoom: () => void): Panel {
+function panelOf(points: readonly Point[], column: FigureColumn, onZoom: () => void): FigurePanel {
   const rows = points.map((point) => ({ point, figure: column.figure(point, "") }));
   const figures = rows.flatMap(({ figure }) => figure ?? []);
   const { range: values, scale } = axisOf(column, figures);
@@ -131,12 +95,12 @@ function panelOf(points: readonly Point[], column: LinkColumn, onZoom: () => voi
       // The means stand in a column of their own.
       right: 56,
       x: { label: "", range: shown, scale, unit, ...(range === SCORES ? { ticks: [1, 2, 3, 4] } : {}) },
-      y: { label: "", range: { min: -0.6, max: rows.length - 0.4 }, scale: "linear", unit: { symbol: "", factor: 1 }, categories: points.map(({ label }) => shortened(label, width, NAMES)) },
+      y: namesAxis(points, width, NAMES),
       shapes: rows.flatMap(({ point, figure }, row) => (figure ? shapesOf(point, figure, row, shown.max, toldBy(column, { ...figure, ci95: null }, unit)) : [])),
     };
   };
   const chart = new MarksChart({ name: `${title} under each queue; ${direction(column)}`, build, targets, zoom: "x", data: [], digest: [], onZoom });
-  return { title, column, unit, chart };
+  return { label: title, meaning: column.meaning, aside: h("span", { class: "panel-value" }, direction(column)), column, unit, chart };
 }
 
 function shapesOf({ look }: Point, { mean, ci95 }: Figure, row: number, end: number, told: string): Shape[] {

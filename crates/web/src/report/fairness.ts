@@ -3,9 +3,11 @@
 import { MarksChart, type Box, type Target } from "../charts/marks.ts";
 import type { Plot, Shape } from "../charts/svg.ts";
 import { extent, type Range } from "../charts/ticks.ts";
+import { evenly } from "../lists.ts";
 import { formatDecimals, formatNumber, unitFor, withUnit } from "../units.ts";
 import type { FlowGoodput, Point } from "./data.ts";
-import { shortened } from "./shorten.ts";
+import { withInterval } from "./intervals.ts";
+import { namesAxis } from "./names.ts";
 
 /** Dots of one row; of more flows, evenly chosen ones are drawn, the smallest and the largest
  *  among them. */
@@ -20,13 +22,13 @@ export function fairnessChart(points: readonly Point[], group: string, onZoom: (
   const all: Range = { min: 0, max: Math.max(1, extent(rows.flatMap(({ flows }) => flows.map((flow) => flow.goodput))).max) * 1.06 };
   const unit = unitFor("rate", all.max);
   const targets = rows.flatMap(({ point, flows }, row) =>
-    chosen(flows).map(
+    evenly(flows, MOST_DOTS).map(
       (flow): Target => ({
         x: flow.goodput,
         y: row,
         look: point.look,
         heading: point.label,
-        rows: [{ label: `Flow ${flow.group} ${flow.index}`, value: flow.ci95 === null ? withUnit(flow.goodput, unit) : `${withUnit(flow.goodput, unit)} ± ${withUnit(flow.ci95, unit)}` }],
+        rows: [{ label: `Flow ${flow.group} ${flow.index}`, value: withInterval({ mean: flow.goodput, ci95: flow.ci95 }, (value) => withUnit(value, unit)) }],
       }),
     ),
   );
@@ -35,7 +37,7 @@ export function fairnessChart(points: readonly Point[], group: string, onZoom: (
     height: Math.max(150, 62 + rows.length * 34),
     right: 84,
     x: { label: "Goodput of a flow", range: box.x ?? all, scale: "linear", unit },
-    y: { label: "", range: { min: -0.6, max: Math.max(0.6, rows.length - 0.4) }, scale: "linear", unit: { symbol: "", factor: 1 }, categories: rows.map(({ point }) => shortened(point.label, width)) },
+    y: namesAxis(points, width),
     shapes: rows.flatMap(({ point, flows, mean }, row) => rowShapes(point, flows, mean, row, box.x ?? all, jainOf(point, group))),
   });
   return new MarksChart({
@@ -56,7 +58,7 @@ function rowShapes(point: Point, flows: readonly FlowGoodput[], mean: number, ro
   const [smallest, largest] = [flows[0]?.goodput, flows[flows.length - 1]?.goodput];
   const shapes: Shape[] = [];
   if (smallest === undefined || largest === undefined) return shapes;
-  const drawn = chosen(flows);
+  const drawn = evenly(flows, MOST_DOTS);
   const opacity = drawn.length > 60 ? 0.35 : drawn.length > 20 ? 0.55 : 0.8;
   shapes.push({ type: "segment", from: [smallest, row], to: [largest, row], look: point.look, width: 1, opacity: 0.5 });
   shapes.push({ type: "segment", from: [mean, row - 0.3], to: [mean, row + 0.3], look: point.look, width: 2, opacity: 1 });
@@ -69,11 +71,4 @@ function rowShapes(point: Point, flows: readonly FlowGoodput[], mean: number, ro
 function jainOf(point: Point, group: string): string | undefined {
   const jain = point.figure("groups", group, "goodput_jain");
   return jain && formatDecimals(jain.mean, 3);
-}
-
-/** At most `MOST_DOTS` of the flows, which are sorted. */
-function chosen(flows: readonly FlowGoodput[]): readonly FlowGoodput[] {
-  if (flows.length <= MOST_DOTS) return flows;
-  const last = flows.length - 1;
-  return Array.from({ length: MOST_DOTS }, (_, at) => flows[Math.round((at * last) / (MOST_DOTS - 1))]).filter((flow) => flow !== undefined);
 }

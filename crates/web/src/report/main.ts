@@ -6,7 +6,7 @@ import "../charts/card.css";
 import "./tables.css";
 import "./report.css";
 import "./print.css";
-import { h } from "../dom.ts";
+import { h, messageOf } from "../dom.ts";
 import { parseResult } from "./data.ts";
 import { showReport } from "./page.ts";
 
@@ -19,7 +19,7 @@ async function start(): Promise<void> {
   try {
     showReport(root, parseResult(source), source);
   } catch (error) {
-    root.replaceChildren(h("h1", {}, "This report cannot be shown"), h("p", {}, error instanceof Error ? error.message : String(error)));
+    root.replaceChildren(h("h1", {}, "This report cannot be shown"), h("p", {}, messageOf(error)));
     throw error;
   }
 }

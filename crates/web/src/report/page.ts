@@ -2,15 +2,16 @@
 
 import { csv, download, fileName } from "../charts/export.ts";
 import { sign } from "../charts/sign.ts";
-import { h, menu, segmented, selectField } from "../dom.ts";
+import { h, menu, optionsNamed, segmented, selectField } from "../dom.ts";
+import { equalPlaces } from "../lists.ts";
 import { themeButton } from "../theme.ts";
 import { type Charts, makeCharts } from "./charts.ts";
-import { activityColumns, decidingColumns, groupColumns, type LinkColumn, linkColumns } from "./columns.ts";
+import { activityColumns, decidingColumns, type FigureColumn, groupColumns, linkColumns } from "./columns.ts";
 import type { Point, Result } from "./data.ts";
 import type { Frame } from "../charts/frame.ts";
 import { GLOSSARY } from "./glossary.ts";
 import { MOST_AT_START, State } from "./state.ts";
-import { columnsWorthShowing, figureRows, figureTable, type TableOptions, type TableRow } from "./tables.ts";
+import { type Extent, figureRows, figureTable, type TableOptions, type TableRow } from "./tables.ts";
 
 /** Fills `root` with the report of `result`; `source` is the text it was read from, for the
  *  download. */
@@ -98,37 +99,31 @@ interface Updated {
 }
 
 function resultsSection(result: Result, state: State, source: string): Updated {
-  const options = (isMainOnly: boolean): TableOptions => {
-    const link = state.link;
-    const all = [...decidingColumns(result), ...delayFirst(linkColumns(result.metrics))];
-    const columns = columnsWorthShowing(all, isMainOnly, (column) => result.points.map((point) => column.figure(point, link)));
-    return {
-      caption: `Results at the link ${link}`,
-      nameLabels: ["Queue"],
-      columns,
-      rows: result.points.map((point): TableRow => ({ ...rowOf(result, point), names: [point.label], figures: columns.map((column) => column.figure(point, link)) })),
-      compareAll: true,
-    };
-  };
-  const link = result.links.length > 1 && selectField("Link", result.links.map((name) => ({ value: name, label: name })), state.link, (name) => state.chooseLink(name));
+  const options = (): TableOptions => ({
+    ...tableOf(result),
+    caption: `Results at the link ${state.choices.link}`,
+    columns: [...decidingColumns(result), ...delayFirst(linkColumns(result.metrics))],
+    rows: result.points.map((point) => ({ point, subject: state.choices.link, names: [point.label] })),
+  });
+  const link = result.links.length > 1 && selectField("Link", optionsNamed(result.links), state.choices.link, ({ value }) => state.choose({ link: value }));
   const save = menu("Save", "Save: results", [
-    { label: "This link, CSV", run: () => download(`${fileName(result.title)}.csv`, "text/csv", csv(figureRows(options(false)))) },
+    { label: "This link, CSV", run: () => download(`${fileName(result.title)}.csv`, "text/csv", csv(figureRows(options()))) },
     { label: "Everything, JSON", run: () => download(`${fileName(result.title)}.json`, "application/json", source) },
   ]);
-  const title = result.links.length > 1 ? "Results" : `Results at the ${state.link === "" ? "link" : state.link}`;
+  const title = result.links.length > 1 ? "Results" : `Results at the ${state.choices.link === "" ? "link" : state.choices.link}`;
   const section = tableSection(title, options, link ? [link] : [], save);
   section.element.append(h("p", { class: "hint" }, intervalNote(result)));
   return section;
 }
 
-/** What a row has of its point, besides names and figures. */
-function rowOf({ headline }: Result, point: Point): Pick<TableRow, "point" | "look" | "isOutside"> {
-  return { point: point.number, look: point.look, isOutside: headline?.outside.includes(point.label) === true };
+/** Options of most tables of a result. */
+function tableOf({ headline }: Result): Pick<TableOptions, "nameLabels" | "compareAll" | "outside"> {
+  return { nameLabels: ["Queue"], compareAll: true, outside: headline?.outside_policy ?? [] };
 }
 
 /** The columns with the one that the charts show in front. */
-function delayFirst(columns: readonly LinkColumn[]): readonly LinkColumn[] {
-  const isDelay = ({ key }: LinkColumn): boolean => key === "sojourn_s.p95";
+function delayFirst(columns: readonly FigureColumn[]): readonly FigureColumn[] {
+  const isDelay = ({ key }: FigureColumn): boolean => key === "sojourn_s.p95";
   // In front it has no mean beside it that says what it is a percentile of.
   return [...columns.filter(isDelay).map((column) => ({ ...column, label: "Sojourn p95" })), ...columns.filter((column) => !isDelay(column))];
 }
@@ -138,29 +133,25 @@ function experienceSections(result: Result): HTMLElement[] {
   const activities = result.metrics.experience.flatMap((activity) => result.groups.filter((group) => result.points.some((point) => point.activity(group) === activity.activity)).map((group) => ({ activity, group })));
   if (activities.length === 0) return [];
   const tables = activities.map(({ activity, group }) => {
-    const columns = columnsWorthShowing(activityColumns(activity), false, (column) => result.points.map((point) => column.figure(point, group)));
     const name = group.startsWith(activity.activity) ? group : `${group}: ${activity.activity}`;
-    const rows = result.points.map((point): TableRow => ({ ...rowOf(result, point), names: [point.label], figures: columns.map((column) => column.figure(point, group)) }));
-    const options: TableOptions = { caption: `What ${group} got`, nameLabels: ["Queue"], columns, rows, compareAll: true };
+    const rows = result.points.map((point): TableRow => ({ point, subject: group, names: [point.label] }));
+    const options: TableOptions = { ...tableOf(result), caption: `What ${group} got`, columns: activityColumns(activity), rows };
     const save = menu("Save", `Save: ${group}`, [{ label: "Numbers, CSV", run: () => download(`${fileName(result.title)}-${fileName(group)}.csv`, "text/csv", csv(figureRows(options))) }]);
-    return h("div", { class: "experience" }, h("div", { class: "section-head" }, h("h3", {}, name), save), figureTable(options));
+    return h("div", { class: "experience" }, h("div", { class: "section-head" }, h("h3", {}, name), save), figureTable(options, "all"));
   });
   return [h("section", { class: "results" }, h("h2", {}, "What people on the line got"), ...tables)];
 }
 
 /** A heading, tools and a table that shows its main columns or all of them. */
-function tableSection(title: string, options: (isMainOnly: boolean) => TableOptions, tools: readonly HTMLElement[], save: HTMLElement): Updated {
-  let isMainOnly = true;
+function tableSection(title: string, options: () => TableOptions, tools: readonly HTMLElement[], save: HTMLElement): Updated {
+  let extent: Extent = "main";
   const place = h("div");
-  const update = (): void => place.replaceChildren(figureTable(options(isMainOnly)));
+  const update = (): void => place.replaceChildren(figureTable(options(), extent));
   const choices = [
     { value: "main", label: "Main columns" },
     { value: "all", label: "All" },
-  ];
-  const columns = segmented(`${title}: columns`, choices, "main", (value) => {
-    isMainOnly = value === "main";
-    update();
-  });
+  ] as const;
+  const columns = segmented(`${title}: columns`, choices, extent, ({ value }) => ((extent = value), update()));
   update();
   const head = h("div", { class: "section-head" }, h("h2", {}, title), h("div", { class: "section-tools" }, ...tools, columns, save));
   return { element: h("section", { class: "results" }, head, place), update };
@@ -169,7 +160,7 @@ function tableSection(title: string, options: (isMainOnly: boolean) => TableOpti
 /** Explanation of the intervals and of bold figures. */
 function intervalNote(result: Result): string {
   const { headline } = result;
-  const outside = headline && headline.outside.length > 0 ? ` † does not satisfy the policy (${headline.policy}) and is not compared.` : "";
+  const outside = headline && headline.outside_policy.length > 0 ? ` † does not satisfy the policy (${headline.policy}) and is not compared.` : "";
   const bold = result.points.length > 1 ? ` Bold: the best of a column, and all that do not differ from it significantly.${outside}` : "";
   if (result.replications === 1) return `One replication, so there are no confidence intervals: repeat with more before trusting a difference.${bold}`;
   return `Mean ± half the 95 % confidence interval over ${result.replications ?? "all"} replications. A click on a heading sorts.${bold}`;
@@ -201,13 +192,8 @@ function legendBar(result: Result, state: State): Updated {
 function identical({ points, links, groups, metrics }: Result): string[][] {
   const ofLinks = linkColumns(metrics);
   const ofGroups = groupColumns(metrics);
-  const same = new Map<string, string[]>();
-  for (const point of points) {
-    const figures = [...links.flatMap((link) => ofLinks.map((column) => column.figure(point, link)?.mean)), ...groups.flatMap((group) => ofGroups.map((column) => column.figure(point, group)?.mean))];
-    const key = JSON.stringify(figures);
-    same.set(key, [...(same.get(key) ?? []), point.label]);
-  }
-  return [...same.values()].filter((labels) => labels.length > 1);
+  const texts = points.map((point) => JSON.stringify([...links.flatMap((link) => ofLinks.map((column) => column.figure(point, link)?.mean)), ...groups.flatMap((group) => ofGroups.map((column) => column.figure(point, group)?.mean))]));
+  return equalPlaces(texts).map((places) => places.flatMap((at) => points[at]?.label ?? []));
 }
 
 function chartSection(title: string, hint: readonly (string | Node)[], frames: readonly Frame[], tools: readonly HTMLElement[]): HTMLElement {
@@ -227,20 +213,20 @@ function timeSection(result: Result, state: State, charts: Charts): HTMLElement[
       { value: "apart", label: "Separate" },
       { value: "together", label: "Overlaid" },
     ],
-    state.arrangement,
-    (value) => state.arrange(value === "apart" ? "apart" : "together"),
+    state.choices.arrangement,
+    ({ value }) => state.choose({ arrangement: value }),
   );
-  state.watch(() => (scales.hidden = state.arrangement === "together"));
+  state.watch(() => (scales.hidden = state.choices.arrangement === "together"));
   const scales = segmented(
     "Vertical axes of the panels",
     [
       { value: "equal", label: "Same scale" },
       { value: "own", label: "Free scale" },
     ],
-    state.panelAxes,
-    (value) => state.choosePanelAxes(value === "own" ? "own" : "equal"),
+    state.choices.panelAxes,
+    ({ value }) => state.choose({ panelAxes: value }),
   );
-  scales.hidden = state.arrangement === "together";
+  scales.hidden = state.choices.arrangement === "together";
   const pair = Math.max(1, ...result.points.flatMap((point) => point.series.filter((one) => one.subject.startsWith("link:")).map((one) => one.samplesAPair)));
   const thinned = pair > 1 ? ` Thin lines show the lowest and the highest of every ${pair} samples.` : "";
   const replication = result.replications !== undefined && result.replications > 1 ? "The first replication. " : "";
@@ -252,14 +238,9 @@ function timeSection(result: Result, state: State, charts: Charts): HTMLElement[
 
 function trafficSection(result: Result): HTMLElement | "" {
   if (result.groups.length === 0) return "";
-  const options = (isMainOnly: boolean): TableOptions => {
-    const columns = columnsWorthShowing(groupColumns(result.metrics), isMainOnly, (column) => result.points.flatMap((point) => result.groups.map((group) => column.figure(point, group))));
-    const rows = result.groups.flatMap((group) =>
-      result.points.map((point): TableRow => ({ ...rowOf(result, point), names: [point.label, group], figures: columns.map((column) => column.figure(point, group)) })),
-    );
-    return { caption: "What the traffic experienced", nameLabels: ["Queue", "Traffic"], columns, rows, compareAll: false };
-  };
-  const save = menu("Save", "Save: what the traffic experienced", [{ label: "Numbers, CSV", run: () => download(`${fileName(result.title)}-traffic.csv`, "text/csv", csv(figureRows(options(false)))) }]);
+  const rows = result.groups.flatMap((group) => result.points.map((point): TableRow => ({ point, subject: group, names: [point.label, group] })));
+  const options = (): TableOptions => ({ ...tableOf(result), caption: "What the traffic experienced", nameLabels: ["Queue", "Traffic"], columns: groupColumns(result.metrics), rows, compareAll: false });
+  const save = menu("Save", "Save: what the traffic experienced", [{ label: "Numbers, CSV", run: () => download(`${fileName(result.title)}-traffic.csv`, "text/csv", csv(figureRows(options()))) }]);
   return tableSection("What the traffic experienced", options, [], save).element;
 }
 

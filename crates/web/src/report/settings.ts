@@ -1,6 +1,6 @@
 // What a sweep varies: queues, and other settings with their values as numbers where they are some.
 
-import { type Quantity, type Unit, unitFor } from "../units.ts";
+import { LADDERS, type Quantity, type Unit, unitFor } from "../units.ts";
 import type { Json, Point } from "./data.ts";
 
 /** A swept setting that is no queue. */
@@ -79,20 +79,12 @@ interface Magnitude {
   readonly symbol: string;
 }
 
+/** The units of scenarios: those that quantities are shown in, and a few more. */
 const UNITS: Readonly<Record<string, readonly [Quantity, number]>> = {
-  ns: ["time", 1e-9],
-  us: ["time", 1e-6],
-  "µs": ["time", 1e-6],
-  ms: ["time", 1e-3],
-  s: ["time", 1],
-  min: ["time", 60],
-  "bit/s": ["rate", 1],
-  "kbit/s": ["rate", 1e3],
-  "Mbit/s": ["rate", 1e6],
-  "Gbit/s": ["rate", 1e9],
-  B: ["bytes", 1],
-  kB: ["bytes", 1e3],
-  MB: ["bytes", 1e6],
+  ...Object.fromEntries((["time", "rate", "bytes"] as const).flatMap((quantity) => LADDERS[quantity].map(({ symbol, factor }) => [symbol, [quantity, factor] as const]))),
+  ns: ["time", 1e9],
+  us: ["time", 1e6],
+  min: ["time", 1 / 60],
 };
 
 /** A number, or one with its unit as scenarios have them. */
@@ -101,5 +93,5 @@ function magnitude(value: Json | undefined): Magnitude | undefined {
   const [, digits, symbol = ""] = typeof value === "string" ? (/^(\d+(?:\.\d+)?)\s*([^\d\s]\S*)?$/.exec(value) ?? []) : [];
   if (digits === undefined) return undefined;
   const [quantity, factor] = UNITS[symbol] ?? [undefined, 1];
-  return { value: Number(digits) * factor, quantity, symbol: quantity === undefined ? symbol : "" };
+  return { value: Number(digits) / factor, quantity, symbol: quantity === undefined ? symbol : "" };
 }

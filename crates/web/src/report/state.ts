@@ -1,6 +1,8 @@
 // Selection of the reader: points and link.
 
+import { Watched } from "../charts/window.ts";
 import { FAMILY_OF } from "../families.ts";
+import { evenly } from "../lists.ts";
 import type { Point, Result } from "./data.ts";
 import { queueOf, settingOf } from "./settings.ts";
 
@@ -15,29 +17,30 @@ export const MOST_AT_START = 10;
 /** With more lines than this, each gets a panel of its own at first. */
 const MOST_TOGETHER = 3;
 
-export class State {
-  readonly #listeners = new Set<() => void>();
+/** Choices of the reader besides the points. */
+interface Choices {
+  readonly link: string;
+  readonly arrangement: Arrangement;
+  readonly panelAxes: PanelAxes;
+}
+
+export class State extends Watched {
   readonly #visible: Set<number>;
-  #link: string;
-  #arrangement: Arrangement;
-  #panelAxes: PanelAxes = "equal";
+  #choices: Choices;
 
   constructor(result: Result) {
+    super();
     this.#visible = new Set(shownAtStart(result));
-    this.#link = result.links.includes(result.mainLink) ? result.mainLink : (result.links[0] ?? result.mainLink);
-    this.#arrangement = result.points.length > MOST_TOGETHER ? "apart" : "together";
+    this.#choices = { link: linkOf(result), arrangement: result.points.length > MOST_TOGETHER ? "apart" : "together", panelAxes: "equal" };
   }
 
-  get link(): string {
-    return this.#link;
+  get choices(): Choices {
+    return this.#choices;
   }
 
-  get arrangement(): Arrangement {
-    return this.#arrangement;
-  }
-
-  get panelAxes(): PanelAxes {
-    return this.#panelAxes;
+  choose(change: Partial<Choices>): void {
+    this.#choices = { ...this.#choices, ...change };
+    this.changed();
   }
 
   isVisible(point: number): boolean {
@@ -49,32 +52,13 @@ export class State {
       if (visible) this.#visible.add(point);
       else this.#visible.delete(point);
     }
-    this.#changed();
+    this.changed();
   }
+}
 
-  chooseLink(link: string): void {
-    this.#link = link;
-    this.#changed();
-  }
-
-  arrange(arrangement: Arrangement): void {
-    this.#arrangement = arrangement;
-    this.#changed();
-  }
-
-  choosePanelAxes(axes: PanelAxes): void {
-    this.#panelAxes = axes;
-    this.#changed();
-  }
-
-  /** Calls `listener` after each change. */
-  watch(listener: () => void): void {
-    this.#listeners.add(listener);
-  }
-
-  #changed(): void {
-    for (const listener of this.#listeners) listener();
-  }
+/** The link that a report is about at first. */
+function linkOf({ links, mainLink }: Result): string {
+  return links.includes(mainLink) ? mainLink : (links[0] ?? mainLink);
 }
 
 /** Numbers of the points that are switched on at first: all while they are few; otherwise the best queues and the baseline, at
@@ -85,29 +69,24 @@ export function shownAtStart(result: Result): number[] {
   if (!best || order.length <= MOST_AT_START) return order.map(({ number }) => number);
   const baselines = order.filter(({ kind }) => FAMILY_OF[kind] === "tail-drop");
   const queues = [...new Set([best, ...baselines, ...order].map(queueOf))].slice(0, MOST_AT_START);
-  const settings = spread([...new Set(result.points.map(({ set }) => settingOf(set)))], Math.max(1, Math.floor(MOST_AT_START / queues.length)));
+  const settings = evenly([...new Set(result.points.map(({ set }) => settingOf(set)))], Math.max(1, Math.floor(MOST_AT_START / queues.length)));
   const chosen = order.filter((point) => point !== best && queues.includes(queueOf(point)) && settings.includes(settingOf(point.set)));
   return [best, ...baselines.filter((point) => chosen.includes(point)), ...chosen].filter(isFirst).slice(0, MOST_AT_START).map(({ number }) => number);
 }
 
 const isFirst = (point: Point, at: number, all: readonly Point[]): boolean => all.indexOf(point) === at;
 
-/** At most `count` of the items, evenly spread from the first to the last. */
-function spread(items: readonly string[], count: number): string[] {
-  if (items.length <= count) return [...items];
-  return Array.from({ length: count }, (_, at) => items[Math.round((at * (items.length - 1)) / Math.max(1, count - 1))] ?? "");
-}
-
 /** Numbers of the points, the best first: those that the headline names, then those within its policy, each by their delay. */
-export function bestFirst({ points, headline, links, mainLink }: Result): number[] {
-  const link = links.includes(mainLink) ? mainLink : (links[0] ?? mainLink);
+export function bestFirst(result: Result): number[] {
+  const { points, headline } = result;
+  const link = linkOf(result);
   // Over several settings the headline names queues, each of which has a point in every setting.
   const isOf = (queue: string, label: string): boolean => label === queue || label.startsWith(`${queue}, `);
   const classOf = (label: string): number => {
     if (!headline) return 0;
-    if (headline.outside.includes(label)) return 3;
+    if (headline.outside_policy.includes(label)) return 3;
     if (headline.best !== null && isOf(headline.best, label)) return 0;
-    return headline.equals.some((queue) => isOf(queue, label)) ? 1 : 2;
+    return headline.not_significantly_different.some((queue) => isOf(queue, label)) ? 1 : 2;
   };
   const delay = ({ figure }: Result["points"][number]): number => figure("links", link, "sojourn_s", "p95")?.mean ?? Infinity;
   return [...points].sort((a, b) => classOf(a.label) - classOf(b.label) || (delay(a) === delay(b) ? 0 : delay(a) - delay(b))).map(({ number }) => number);

@@ -5,7 +5,7 @@ import { type Axis, legendHeight, type Plot, type Shape } from "../charts/svg.ts
 import { extent, padded, type Range } from "../charts/ticks.ts";
 import { type Look, looksFor } from "../palette.ts";
 import { unitFor, withUnitLabel } from "../units.ts";
-import type { LinkColumn } from "./columns.ts";
+import type { FigureColumn } from "./columns.ts";
 import type { Figure, Point } from "./data.ts";
 import { axisOf, titleOf, toldBy } from "./experience.ts";
 import { nameWithout, queueOf, type Setting, settingOf } from "./settings.ts";
@@ -44,7 +44,7 @@ interface Place {
 }
 
 /** The chart of a figure at `link` over `setting`. */
-export function sweepChart(lines: readonly SweepLine[], setting: Setting, column: LinkColumn, link: string, onZoom: () => void): MarksChart {
+export function sweepChart(lines: readonly SweepLine[], setting: Setting, column: FigureColumn, link: string, onZoom: () => void): MarksChart {
   const drawn = lines.map((line) => {
     const places = line.points.flatMap((point): Place[] => {
       const [x, figure] = [setting.valueOf(point), column.figure(point, link)];

@@ -3,20 +3,16 @@
 import type { Rows } from "../charts/export.ts";
 import { sign } from "../charts/sign.ts";
 import { h } from "../dom.ts";
-import type { Look } from "../palette.ts";
 import { columnDecimals, formatDecimals, type Unit, unitFor } from "../units.ts";
 import type { FigureColumn } from "./columns.ts";
-import type { Figure } from "./data.ts";
+import type { Figure, Point } from "./data.ts";
 
-/** One row: its names, then its figures. */
+/** One row: its names, and the owner of its figures. */
 export interface TableRow {
-  /** Which point it belongs to. */
-  readonly point: number;
-  readonly look: Look;
   readonly names: readonly string[];
-  readonly figures: readonly (Figure | undefined)[];
-  /** It does not satisfy the policy, so that nothing in it is best. */
-  readonly isOutside?: boolean;
+  readonly point: Point;
+  /** The link or the group that the columns are asked of. */
+  readonly subject: string;
 }
 
 /** A table of figures. */
@@ -27,6 +23,17 @@ export interface TableOptions {
   readonly rows: readonly TableRow[];
   /** Are rows compared within the whole table? Else only those with an equal last name are. */
   readonly compareAll: boolean;
+  /** Labels of points that do not satisfy the policy, so that nothing of theirs is best. */
+  readonly outside?: readonly string[];
+}
+
+/** Columns of a table that are shown. */
+export type Extent = "main" | "all";
+
+/** A row with the figures of the columns that are shown. */
+interface FilledRow extends TableRow {
+  readonly figures: readonly (Figure | undefined)[];
+  readonly isOutside: boolean;
 }
 
 /** Figures that differ by less than this part are equal to a reader. */
@@ -35,8 +42,9 @@ const NEGLIGIBLE = 0.01;
 type Order = { readonly column: number; readonly direction: "ascending" | "descending" };
 
 /** A sortable table in a box that scrolls sideways. */
-export function figureTable(options: TableOptions): HTMLElement {
-  const { caption, nameLabels, columns, rows, compareAll } = options;
+export function figureTable(options: TableOptions, extent: Extent): HTMLElement {
+  const { caption, nameLabels, compareAll } = options;
+  const { columns, rows } = filled(options, extent);
   const scales = columns.map((column, at) => scaleOf(column, rows.map((row) => row.figures[at])));
   const best = columns.map((column, at) => bestRows(column, rows, at, compareAll));
   let order: Order | undefined;
@@ -66,20 +74,22 @@ export function figureTable(options: TableOptions): HTMLElement {
   return h("div", { class: "table-scroll", tabindex: 0, role: "region", "aria-label": caption }, h("table", { class: "figures" }, h("caption", { class: "visually-hidden" }, caption), head, body));
 }
 
-/** The same as plain rows, in SI units, for a CSV file. */
+/** All of it as plain rows, in SI units, for a CSV file. */
 export function figureRows(options: TableOptions): Rows {
-  const header = [...options.nameLabels, ...options.columns.flatMap((column) => [column.key, `${column.key}_ci95`, `${column.key}_n`])];
+  const { columns, rows } = filled(options, "all");
+  const header = [...options.nameLabels, ...columns.flatMap(({ key }) => [key, `${key}_ci95`, `${key}_n`])];
   const cells = (figure: Figure | undefined): (number | null)[] => (figure ? [figure.mean, figure.ci95, figure.n] : [null, null, null]);
-  return [header, ...options.rows.map((row) => [...row.names, ...row.figures.flatMap(cells)])];
+  return [header, ...rows.map((row) => [...row.names, ...row.figures.flatMap(cells)])];
 }
 
-/** The columns that hold any figure; a main column of nothing but zeros (marks, when nobody uses ECN) is for those who ask
- *  for everything. */
-export function columnsWorthShowing<C extends FigureColumn>(all: readonly C[], isMainOnly: boolean, figures: (column: C) => readonly (Figure | undefined)[]): C[] {
-  return all.filter((column) => {
-    const present = figures(column).filter((figure) => figure !== undefined);
-    return isMainOnly ? column.isMain && present.some((figure) => figure.mean !== 0) : present.length > 0;
+/** The columns that hold any figure, and the figures of each row. A main column of nothing but
+ *  zeros (marks, when nobody uses ECN) is for those who ask for everything. */
+function filled({ columns: all, rows, outside = [] }: TableOptions, extent: Extent): { columns: readonly FigureColumn[]; rows: readonly FilledRow[] } {
+  const columns = all.filter((column) => {
+    const figures = rows.flatMap(({ point, subject }) => column.figure(point, subject) ?? []);
+    return extent === "main" ? column.main && figures.some(({ mean }) => mean !== 0) : figures.length > 0;
   });
+  return { columns, rows: rows.map((row) => ({ ...row, figures: columns.map((column) => column.figure(row.point, row.subject)), isOutside: outside.includes(row.point.label) })) };
 }
 
 interface Scale {
@@ -104,13 +114,13 @@ function scaleOf(column: FigureColumn, figures: readonly (Figure | undefined)[])
   };
 }
 
-function tableRow(row: TableRow, number: number, scales: readonly Scale[], best: readonly ReadonlySet<number>[]): HTMLElement {
+function tableRow(row: FilledRow, number: number, scales: readonly Scale[], best: readonly ReadonlySet<number>[]): HTMLElement {
   const names = row.names.map((name, at) => {
     if (at > 0) return h("td", { class: "name" }, name);
-    return h("th", { scope: "row", class: "name" }, h("span", { class: "name-line" }, sign(row.look), name, row.isOutside === true && h("span", { class: "outside", title: "Outside the policy" }, "†")));
+    return h("th", { scope: "row", class: "name" }, h("span", { class: "name-line" }, sign(row.point.look), name, row.isOutside && h("span", { class: "outside", title: "Outside the policy" }, "†")));
   });
   const cells = row.figures.map((figure, at) => figureCell(figure, scales[at], best[at]?.has(number) === true));
-  return h("tr", { "data-point": row.point }, ...names, ...cells);
+  return h("tr", { "data-point": row.point.number }, ...names, ...cells);
 }
 
 function figureCell(figure: Figure | undefined, scale: Scale | undefined, isBest: boolean): HTMLElement {
@@ -128,27 +138,23 @@ function halfWidth(value: number, decimals: number): string {
 }
 
 /** Rows by a column; without an order, as they were given; missing figures last. */
-function sorted(rows: readonly TableRow[], order: Order | undefined): readonly TableRow[] {
+function sorted(rows: readonly FilledRow[], order: Order | undefined): readonly FilledRow[] {
   if (!order) return rows;
   const sign = order.direction === "ascending" ? 1 : -1;
-  const value = (row: TableRow): number | undefined => row.figures[order.column]?.mean;
-  return [...rows].sort((a, b) => {
-    const [left, right] = [value(a), value(b)];
-    if (left === undefined || right === undefined) return Number(left === undefined) - Number(right === undefined);
-    return sign * (left - right);
-  });
+  const place = (row: FilledRow): number => sign * (row.figures[order.column]?.mean ?? sign * Infinity);
+  return [...rows].sort((a, b) => (place(a) === place(b) ? 0 : place(a) - place(b)));
 }
 
 /** The best rows of a column: the best one and all that do not differ from it significantly. */
-function bestRows(column: FigureColumn, rows: readonly TableRow[], at: number, compareAll: boolean): Set<number> {
+function bestRows(column: FigureColumn, rows: readonly FilledRow[], at: number, compareAll: boolean): Set<number> {
   const best = new Set<number>();
   if (column.better === undefined) return best;
   const sign = column.better === "lower" ? 1 : -1;
-  const group = (row: TableRow): string => (compareAll ? "" : (row.names[row.names.length - 1] ?? ""));
+  const group = (row: FilledRow): string => (compareAll ? "" : (row.names[row.names.length - 1] ?? ""));
   for (const name of new Set(rows.map(group))) {
     const members = rows.flatMap((row, number) => {
       const figure = row.figures[at];
-      return group(row) === name && figure && row.isOutside !== true ? [{ number, figure }] : [];
+      return group(row) === name && figure && !row.isOutside ? [{ number, figure }] : [];
     });
     const first = members.reduce<(typeof members)[number] | undefined>((winner, one) => (winner === undefined || sign * (one.figure.mean - winner.figure.mean) < 0 ? one : winner), undefined);
     if (!first || members.length < 2) continue;

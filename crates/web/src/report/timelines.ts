@@ -1,16 +1,14 @@
 // Series over time: all points in one plot, or one panel for each with equal axes.
 
-import type { Chart, Heading } from "../charts/chart.ts";
+import type { Chart } from "../charts/chart.ts";
 import type { Rows } from "../charts/export.ts";
 import { LineChart, type LineData, type LineOptions } from "../charts/line.ts";
+import { type Panel, Panels } from "../charts/panels.ts";
 import { extent, type Range } from "../charts/ticks.ts";
 import type { SharedWindow } from "../charts/window.ts";
-import { sign } from "../charts/sign.ts";
-import { stackSvg } from "../charts/stack.ts";
 import { h } from "../dom.ts";
-import type { Ink } from "../palette.ts";
 import type { Quantity } from "../units.ts";
-import type { Result, Series } from "./data.ts";
+import type { Result } from "./data.ts";
 import type { Arrangement, PanelAxes } from "./state.ts";
 
 /** What a chart over time shows. */
@@ -19,8 +17,6 @@ export interface TimelineOptions {
   readonly quantity: Quantity;
   readonly lines: readonly LineData[];
   readonly steps: boolean;
-  /** Single samples tell nothing. */
-  readonly coarse: boolean;
   readonly arrangement: Arrangement;
   readonly panelAxes: PanelAxes;
   readonly result: Result;
@@ -36,7 +32,8 @@ export function timelineChart(options: TimelineOptions): Chart {
     x: { label: "Time", quantity: "seconds" as const, range },
     steps: options.steps,
     calm: !options.steps,
-    coarse: options.coarse,
+    // Single samples of a rate tell nothing.
+    coarse: options.quantity === "rate",
     window: options.window,
     ...(result.measured && result.measured.from > 0 ? { band: { to: result.measured.from, text: "warm-up" } } : {}),
   };
@@ -46,79 +43,49 @@ export function timelineChart(options: TimelineOptions): Chart {
   const values = extent(lines.flatMap((line) => line.y.filter((value) => value !== null)));
   const equal = { range: { min: Math.min(0, values.min), max: values.max > 0 ? values.max * 1.06 : 1 } };
   const y = { label: options.name, quantity: options.quantity, ...(options.panelAxes === "equal" ? equal : {}) };
-  return new Panels(lines.map((line) => ({ ...base, name: `${options.name}, ${line.label}`, y, lines: [line], height: 152 })));
+  return new TimePanels(lines, (line) => ({ ...base, name: `${options.name}, ${line.label}`, y, lines: [line], height: 152 }));
+}
+
+interface TimePanel extends Panel<LineChart> {
+  readonly line: LineData;
+  /** The highest value; while there is a cursor, the value there. */
+  readonly aside: HTMLElement;
 }
 
 /** Several line charts with equal axes, looked at as one. */
-class Panels implements Chart {
-  readonly element: HTMLElement;
-  readonly #charts: { readonly chart: LineChart; readonly options: LineOptions }[];
-
-  constructor(options: readonly LineOptions[]) {
-    const readouts: HTMLElement[] = [];
-    this.#charts = options.map((one, at) => ({ chart: new LineChart({ ...one, onCursor: (x) => this.#readOut(readouts[at], at, x) }), options: one }));
-    const panels = this.#charts.map(({ chart, options: { lines } }, at) => {
-      const [line] = lines;
-      const readout = h("span", { class: "panel-value" });
-      readouts[at] = readout;
-      return h("div", { class: "panel" }, h("div", { class: "panel-head" }, line && sign(line.look), h("span", { class: "panel-name", title: line?.label ?? "" }, line?.label ?? ""), readout), chart.element);
+class TimePanels extends Panels<LineChart, TimePanel> {
+  constructor(lines: readonly LineData[], optionsOf: (line: LineData) => LineOptions) {
+    const panels = lines.map((line): TimePanel => {
+      const panel: TimePanel = {
+        line,
+        label: line.label,
+        look: line.look,
+        meaning: line.label,
+        aside: h("span", { class: "panel-value" }),
+        chart: new LineChart({ ...optionsOf(line), onCursor: (x) => readOut(panel, x) }),
+      };
+      return panel;
     });
-    this.element = h("div", { class: "panels", "data-count": panels.length }, ...panels);
-    this.#charts.forEach((_, at) => this.#readOut(readouts[at], at, null));
+    super(panels);
+    for (const panel of panels) readOut(panel, null);
   }
 
-  zoomed(): boolean {
-    return this.#charts.some(({ chart }) => chart.zoomed());
-  }
-
-  resetZoom(): void {
-    // They share one window.
-    this.#charts[0]?.chart.resetZoom();
-  }
-
-  redraw(): void {
-    for (const { chart } of this.#charts) chart.redraw();
-  }
-
-  destroy(): void {
-    for (const { chart } of this.#charts) chart.destroy();
+  protected inRow(): number {
+    return this.panels.length > 3 ? 2 : 1;
   }
 
   data(): Rows {
-    const all = this.#charts.map(({ chart }) => chart.data());
+    const all = this.panels.map(({ chart }) => chart.data());
     return [...(all[0]?.slice(0, 1) ?? []), ...all.flatMap((rows) => rows.slice(1))];
   }
 
   digest(): Rows {
-    const all = this.#charts.map(({ chart }) => chart.digest());
+    const all = this.panels.map(({ chart }) => chart.digest());
     return (all[0] ?? []).map((row, at) => [row[0] ?? "", ...all.map((rows) => rows[at]?.[1] ?? "")]);
-  }
-
-  svg(ink: Ink, width: number, heading: Heading | undefined): string {
-    const inRow = this.#charts.length > 3 ? 2 : 1;
-    const pieces = this.#charts.map(({ chart, options }) => {
-      const legend = options.lines.map(({ label, look }) => ({ label, look }));
-      return chart.svg(ink, width / inRow, { title: "", legend });
-    });
-    return stackSvg(pieces, width, inRow, heading?.title, ink);
-  }
-
-  /** Without a cursor, the highest value; with one, the value there. */
-  #readOut(element: HTMLElement | undefined, at: number, x: number | null): void {
-    const one = this.#charts[at];
-    if (!element || !one) return;
-    const line = one.options.lines[0];
-    if (x === null) {
-      const { max } = extent((line?.y ?? []).filter((value) => value !== null));
-      element.textContent = `max ${one.chart.formatY(line && line.y.length > 0 ? max : null)}`;
-    } else {
-      element.textContent = one.chart.formatY(one.chart.valuesAt(x)[0] ?? null);
-    }
   }
 }
 
-/** The column `name` of `subject`, if it was sampled and holds any value. */
-export function columnOf(series: readonly Series[], subject: string, name: string): Pick<LineData, "x" | "y" | "means"> | undefined {
-  const column = series.find((one) => one.subject === subject)?.columns.find((one) => one.name === name);
-  return column && column.values.some((value) => value !== null) ? { x: column.times, y: column.values, ...(column.means ? { means: column.means } : {}) } : undefined;
+function readOut({ aside, chart, line }: TimePanel, x: number | null): void {
+  const highest = line.y.length > 0 ? extent(line.y.filter((value) => value !== null)).max : null;
+  aside.textContent = x === null ? `max ${chart.formatY(highest)}` : chart.formatY(chart.valuesAt(x)[0] ?? null);
 }

@@ -7,6 +7,7 @@ import { extent, padded, type Range } from "../charts/ticks.ts";
 import type { Ink } from "../palette.ts";
 import { formatDecimals, formatNumber, unitFor, withUnit } from "../units.ts";
 import type { Figure, Point } from "./data.ts";
+import { rangeOf, withInterval } from "./intervals.ts";
 
 /** Which sojourn figure is on the horizontal axis. */
 export const DELAYS = ["mean", "p50", "p95", "p99"] as const;
@@ -25,7 +26,7 @@ export function tradeoffChart(points: readonly Point[], link: string, delay: Del
     const y = point.figure("links", link, "utilization");
     return x && y ? [{ point, delay: x, use: y }] : [];
   });
-  const all = { x: delayRange(dots, scale), y: useRange(dots) };
+  const all = { x: rangeOf(dots.map(({ delay: figure }) => figure), scale, { linear: 1.12, log: [2, 1.9] }), y: useRange(dots) };
   const unit = unitFor("time", all.x.max);
   const percent = unitFor("ratio", 1);
   const targets = dots.map(
@@ -58,13 +59,10 @@ export function tradeoffChart(points: readonly Point[], link: string, delay: Del
   });
 }
 
-function delayRange(dots: readonly Dot[], scale: "linear" | "log"): Range {
-  const values = dots.flatMap(({ delay }) => [delay.mean - (delay.ci95 ?? 0), delay.mean + (delay.ci95 ?? 0)]);
-  if (scale === "linear") return { min: 0, max: Math.max(1e-6, extent(values).max) * 1.12 };
-  // A wide interval that nearly reaches zero must not squeeze everything else: it is cut at the
-  // axis.
-  const { min, max } = extent(dots.map(({ delay }) => delay.mean).filter((mean) => mean > 0));
-  return { min: min / 2, max: max * 1.9 };
+/** Says whether a linear axis would squeeze most points into a corner. */
+export function isSpreadOut(points: readonly Point[], link: string): boolean {
+  const delays = points.flatMap((point) => point.figure("links", link, "sojourn_s", "p95")?.mean ?? []);
+  return Math.min(...delays) > 0 && Math.max(...delays) > 6 * Math.min(...delays);
 }
 
 /** A link cannot carry more than 100 %, so the axis ends shortly above. */
@@ -101,12 +99,7 @@ const LABEL_PLACES: readonly (readonly [dx: number, dy: number, anchor: "start" 
 /** A name at each dot that has room for one; the others are told by the legend and the pointer. */
 function labelsOf(dots: readonly Dot[], plot: Plot, ink: Ink): Shape[] {
   const { toX, toY, box } = draw(plot, ink);
-  interface Place {
-    left: number;
-    top: number;
-    right: number;
-    bottom: number;
-  }
+  type Place = Record<"left" | "top" | "right" | "bottom", number>;
   const hits = (a: Place, b: Place): boolean => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
   const inside = dots.filter(({ delay, use }) => {
     const [x, y] = [toX(delay.mean), toY(use.mean)];
@@ -140,10 +133,6 @@ function labelsOf(dots: readonly Dot[], plot: Plot, ink: Ink): Shape[] {
     }
     return [];
   });
-}
-
-function withInterval(figure: Figure, format: (value: number) => string): string {
-  return figure.ci95 === null ? format(figure.mean) : `${format(figure.mean)} ± ${format(figure.ci95)}`;
 }
 
 function digestOf(dots: readonly Dot[], delay: Delay, factor: number, symbol: string): Rows {

@@ -1,6 +1,6 @@
 // Requests to the server that the page came from, and to no other.
 
-import { type Json, type Metrics, readMetrics } from "../report/data.ts";
+import type { Metrics } from "../report/data.ts";
 import { type Backend, type OnBreak, Refused, type SessionEvents } from "./backend.ts";
 import type { Checked, Control, Gallery, Hello, Kinds, NewSession, Refusal, Runs, Trace } from "./protocol.ts";
 import { type Handlers, listen } from "./stream.ts";
@@ -20,8 +20,8 @@ export class Api implements Backend {
   }
 
   /** What the figures of summaries are. */
-  async metrics(): Promise<Metrics> {
-    return readMetrics(await this.#json<Json>("GET", "api/metrics"));
+  metrics(): Promise<Metrics> {
+    return this.#json("GET", "api/metrics");
   }
 
   kinds(): Promise<Kinds> {

@@ -1,6 +1,6 @@
 // What calls and games get under each queue, in large figures: live, then over the measured time.
 
-import { forget, repaint } from "../../charts/painter.ts";
+import { forget, repaintAfter } from "../../charts/painter.ts";
 import { sign } from "../../charts/sign.ts";
 import { h } from "../../dom.ts";
 import type { Look } from "../../palette.ts";
@@ -38,7 +38,6 @@ export class CallBoard {
   readonly #places: readonly HTMLElement[];
   readonly #when = h("p", { class: "hint" });
   #frame: Frame | undefined;
-  #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor({ name, kind }: About["groups"][number], labels: readonly string[], looks: readonly Look[]) {
     this.#group = name;
@@ -52,10 +51,7 @@ export class CallBoard {
 
   setFrame(frame: Frame): void {
     this.#frame = frame;
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      repaint(this);
-    }, PACE);
+    repaintAfter(this, PACE);
   }
 
   paint(): void {
@@ -76,7 +72,6 @@ export class CallBoard {
   }
 
   destroy(): void {
-    clearTimeout(this.#timer);
     forget(this);
   }
 

@@ -1,25 +1,22 @@
 // Changes during a run, for all compared queues at once: the rate, more flows, a parameter.
 
-import { h, selectField } from "../../dom.ts";
+import { h, optionsNamed, selectField } from "../../dom.ts";
 import type { About, Control, Frame, Kinds, Parameter } from "../../serve/protocol.ts";
-import { formatNumber, formatQuantity, unitFor } from "../../units.ts";
+import { formatQuantity, unitFor } from "../../units.ts";
 import { valueOf } from "./model.ts";
 
 export class Changes {
-  readonly element: HTMLElement;
   readonly #kinds: Kinds;
   readonly #send: (control: Control) => void;
   #about: About | undefined;
   #rate = 0;
-  readonly #now: HTMLElement;
-  readonly #place: HTMLElement;
+  readonly #now = h("span", { class: "hint" });
+  readonly #place = h("div", { class: "changes-body" });
+  readonly element = h("section", { class: "changes", "aria-label": "Change while it runs", hidden: true }, h("div", { class: "changes-title" }, h("h2", {}, "Change while it runs"), this.#now), this.#place);
 
   constructor(kinds: Kinds, send: (control: Control) => void) {
     this.#kinds = kinds;
     this.#send = send;
-    this.#now = h("span", { class: "hint" });
-    this.#place = h("div", { class: "changes-body" });
-    this.element = h("section", { class: "changes", "aria-label": "Change while it runs", hidden: true }, h("div", { class: "changes-title" }, h("h2", {}, "Change while it runs"), this.#now), this.#place);
   }
 
   /** Called when the description of a session arrives. */
@@ -89,7 +86,7 @@ export class Changes {
     };
     key.addEventListener("change", hint);
     fill();
-    const queue = withAny.length > 1 && selectField("of", withAny.map((one) => ({ value: one, label: one })), kind, (chosen) => ((kind = chosen), fill()));
+    const queue = withAny.length > 1 && selectField("of", optionsNamed(withAny), kind, ({ value: chosen }) => ((kind = chosen), fill()));
     const apply = (): void => {
       if (value.value.trim() === "") return;
       const touched = about.variants.map((variant, at) => ({ variant, at })).filter(({ variant }) => variant.kind === kind);
@@ -100,9 +97,4 @@ export class Changes {
     const form = h("form", { class: "joined", onsubmit: (event) => (event.preventDefault(), apply()) }, key, value, h("button", { type: "submit", class: "button" }, "Set"));
     return h("div", { class: "change-group" }, h("span", { class: "hint" }, "Parameter"), form, queue);
   }
-}
-
-/** A number of flows in words. */
-export function flowsInWords(count: number): string {
-  return count === 1 ? "1 flow" : `${formatNumber(count)} flows`;
 }

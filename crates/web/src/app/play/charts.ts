@@ -1,16 +1,16 @@
 // The charts of a running session.
 
 import type { Chart, Heading } from "../../charts/chart.ts";
-import { Frame } from "../../charts/frame.ts";
+import { Frame, type FrameOptions } from "../../charts/frame.ts";
 import { LiveChart, type LiveLine, type LiveOptions } from "../../charts/live.ts";
 import type { Range } from "../../charts/ticks.ts";
 import { SharedWindow } from "../../charts/window.ts";
-import { segmented, selectField } from "../../dom.ts";
+import { type Option, segmented, selectField } from "../../dom.ts";
 import { type Look, looksFor } from "../../palette.ts";
 import type { About } from "../../serve/protocol.ts";
 import { type Quantity, quantityOf } from "../../units.ts";
-import { flowLegend, flowLook, flowName } from "./flow-legend.ts";
-import { LivePanels, type Panel } from "./live-panels.ts";
+import { FlowLegend, flowLook, flowName } from "./flow-legend.ts";
+import { type LivePanel, LivePanels } from "./live-panels.ts";
 import { keyOf, MOST_FLOWS, type Session } from "./session.ts";
 
 /** A chart that accepts new data. */
@@ -20,37 +20,35 @@ type Updatable = Chart & { update(): void };
 export type Span = number | null;
 
 /** A quantity of the link with one line per queue. */
-interface Choice {
-  readonly value: string;
-  readonly label: string;
+interface Choice extends Option {
   /** The title of its axis. */
   readonly title: string;
   readonly quantity: Quantity;
 }
 
 const SOJOURN: readonly Choice[] = [
-  { value: "sojourn.mean", label: "mean", title: "Sojourn time, mean", quantity: "time" },
-  { value: "sojourn.p95", label: "p95", title: "Sojourn time, p95", quantity: "time" },
-  { value: "sojourn.max", label: "max", title: "Sojourn time, max", quantity: "time" },
+  { value: "link.sojourn_s.mean", label: "mean", title: "Sojourn time, mean", quantity: "time" },
+  { value: "link.sojourn_s.p95", label: "p95", title: "Sojourn time, p95", quantity: "time" },
+  { value: "link.sojourn_s.max", label: "max", title: "Sojourn time, max", quantity: "time" },
 ];
 const QUEUE: readonly Choice[] = [
-  { value: "queue_packets", label: "packets", title: "Queue length", quantity: "packets" },
-  { value: "queue_bytes", label: "bytes", title: "Queue length", quantity: "bytes" },
+  { value: "link.queue_packets", label: "packets", title: "Queue length", quantity: "packets" },
+  { value: "link.queue_bytes", label: "bytes", title: "Queue length", quantity: "bytes" },
 ];
 const SIGNALS: readonly Choice[] = [
-  { value: "drops", label: "drops", title: "Packets dropped", quantity: "number" },
-  { value: "drops.early", label: "by the algorithm", title: "Packets dropped early", quantity: "number" },
-  { value: "drops.overflow", label: "overflow", title: "Packets that overflowed", quantity: "number" },
-  { value: "marks", label: "marks", title: "Packets marked", quantity: "number" },
+  { value: "link.drops", label: "drops", title: "Packets dropped", quantity: "number" },
+  { value: "link.drops.early", label: "by the algorithm", title: "Packets dropped early", quantity: "number" },
+  { value: "link.drops.overflow", label: "overflow", title: "Packets that overflowed", quantity: "number" },
+  { value: "link.marks", label: "marks", title: "Packets marked", quantity: "number" },
 ];
 const LOAD: readonly Choice[] = [
-  { value: "throughput", label: "throughput", title: "Throughput", quantity: "rate" },
-  { value: "utilization", label: "utilization", title: "Utilization", quantity: "ratio" },
+  { value: "link.throughput_bit_s", label: "throughput", title: "Throughput", quantity: "rate" },
+  { value: "link.utilization", label: "utilization", title: "Utilization", quantity: "ratio" },
 ];
 const FLOWS: readonly Choice[] = [
-  { value: "goodput", label: "goodput", title: "Goodput", quantity: "rate" },
-  { value: "cwnd", label: "window", title: "Window", quantity: "packets" },
-  { value: "rtt", label: "round trip", title: "Round trip", quantity: "time" },
+  { value: "goodput_bit_s", label: "goodput", title: "Goodput", quantity: "rate" },
+  { value: "cwnd_packets", label: "window", title: "Window", quantity: "packets" },
+  { value: "rtt_s", label: "round trip", title: "Round trip", quantity: "time" },
 ];
 
 /** Why a flow may seem to be faster than its line. */
@@ -70,9 +68,7 @@ export class PlayCharts {
   readonly #hidden = new Set<number>();
   #span: Span = null;
   #gaugesSeen = 0;
-  #flowsNamed = 0;
-  /** Fills in which colour is which flow. */
-  #nameFlows: () => void = () => undefined;
+  readonly #flowLegend = new FlowLegend(MOST_FLOWS);
   #tabled = 0;
   #gauge = "";
   readonly #gaugeFrame: Frame;
@@ -81,7 +77,7 @@ export class PlayCharts {
     this.#session = session;
     this.#labels = labels;
     this.looks = looksFor(kinds);
-    this.#gaugeFrame = this.#frame("Gauges", "Internal state of the algorithms.", () => this.#gaugeChart(), [], "These queues have no state to show.", true);
+    this.#gaugeFrame = this.#frame("Gauges", "Internal state of the algorithms.", () => this.#gaugeChart(), () => [], "These queues have no state to show.", true);
     this.frames = [
       this.#linkFrame("Sojourn time", "Sojourn time of packets leaving now.", SOJOURN),
       this.#linkFrame("Queue length", "Packets waiting now.", QUEUE),
@@ -100,7 +96,7 @@ export class PlayCharts {
   addCalls({ name, kind }: About["groups"][number]): void {
     const of = (value: string, label: string, title: string, quantity: Quantity): Choice => ({ value: `call.${name}.${value}`, label, title, quantity });
     const scores = kind === "voip" ? [of("mos", "MOS", "MOS", "number")] : [];
-    const choices = [of("delay.p95", "delay p95", "One-way delay, p95", "time"), of("delay.p50", "delay p50", "One-way delay, p50", "time"), ...scores, of("lost", "lost", "Lost", "ratio")];
+    const choices = [of("delay_s.p95", "delay p95", "One-way delay, p95", "time"), of("delay_s.p50", "delay p50", "One-way delay, p50", "time"), ...scores, of("lost_ratio", "lost", "Lost", "ratio")];
     const hint = `One-way delay${kind === "voip" ? ", opinion score" : ""} and losses, over the latest second.`;
     const frame = this.#linkFrame(kind === "voip" ? "Call" : "Game", hint, choices, true);
     this.frames = [frame, ...this.frames];
@@ -114,11 +110,7 @@ export class PlayCharts {
       this.#gaugeFrame.update();
       this.#gaugeFrame.setControls(this.#gaugeControls());
     }
-    const flows = this.#session.frame?.variants[0]?.flows.length ?? 0;
-    if (flows !== this.#flowsNamed) {
-      this.#flowsNamed = flows;
-      this.#nameFlows();
-    }
+    this.#flowLegend.update(this.#session.frame?.variants[0]?.flows ?? []);
     for (const chart of this.#charts) chart?.update();
     const now = performance.now();
     if (now - this.#tabled < TABLES) return;
@@ -157,6 +149,10 @@ export class PlayCharts {
     return this.looks[variant] ?? { hue: "slate", dash: [], mark: "circle" };
   }
 
+  #linesOf(variants: readonly number[], what: string): LiveLine[] {
+    return variants.map((at) => ({ key: keyOf(at, what), label: this.#labels[at] ?? "", look: this.#look(at) }));
+  }
+
   #legend(): Heading["legend"] {
     return this.#shown().map((at) => ({ label: this.#labels[at] ?? "", look: this.#look(at) }));
   }
@@ -179,23 +175,19 @@ export class PlayCharts {
       follow: () => this.#range(),
       window: this.#window,
       moments: () => this.#session.notes,
-      ...(choice.value.startsWith("drops") || choice.value === "marks" ? { steps: true } : {}),
-      ...(choice.value === "utilization" ? { least: 1 } : choice.value.endsWith(".mos") ? { least: 4.5 } : {}),
+      ...(/^link\.(drops|marks)/.test(choice.value) ? { steps: true } : {}),
+      ...(choice.value === "link.utilization" ? { least: 1 } : choice.value.endsWith(".mos") ? { least: 4.5 } : {}),
     };
   }
 
   /** A frame whose chart gets new data while it is visible. */
-  #frame(title: string, hint: string, make: () => Updatable | undefined, controls: readonly HTMLElement[], empty: string, isWide: boolean): Frame {
+  #frame(title: string, hint: string, make: () => Updatable | undefined, controls: NonNullable<FrameOptions["controls"]>, empty: string, isWide: boolean): Frame {
     const place = this.#charts.push(undefined) - 1;
     return new Frame({
       title,
       hint,
       controls,
-      make: () => {
-        const chart = make();
-        this.#charts[place] = chart;
-        return chart;
-      },
+      make: () => (this.#charts[place] = make()),
       legend: () => this.#legend(),
       empty,
       isWide: () => isWide,
@@ -208,17 +200,12 @@ export class PlayCharts {
     const make = (): Updatable | undefined => {
       const { value } = choice ?? { value: "" };
       const lines = (): LiveLine[] => {
-        const rate: LiveLine[] = value === "throughput" ? [{ key: keyOf(0, "rate"), label: "rate", look: { hue: "slate", dash: [2, 3], mark: "circle" }, isQuiet: true }] : [];
-        return [...rate, ...this.#shown().map((at) => ({ key: keyOf(at, value), label: this.#labels[at] ?? "", look: this.#look(at) }))];
+        const rate: LiveLine[] = value === "link.throughput_bit_s" ? [{ key: keyOf(0, "link.rate_bit_s"), label: "rate", look: { hue: "slate", dash: [2, 3], mark: "circle" }, isQuiet: true }] : [];
+        return [...rate, ...this.#linesOf(this.#shown(), value)];
       };
-      return choice && this.#shown().length > 0 ? new LiveChart({ ...this.#options(title, choice), lines: stable(lines) }) : undefined;
+      return choice && this.#shown().length > 0 ? new LiveChart({ ...this.#options(title, choice), lines }) : undefined;
     };
-    const control = segmented(title, choices, choices[0]?.value ?? "", (value) => {
-      choice = choices.find((one) => one.value === value);
-      frame.update();
-    });
-    const frame: Frame = this.#frame(title, hint, make, [control], "Every queue is switched off.", isWide);
-    return frame;
+    return this.#frame(title, hint, make, (update) => [segmented(title, choices, choices[0]?.value ?? "", (chosen) => ((choice = chosen), update()))], "Every queue is switched off.", isWide);
   }
 
   #flowFrame(): Frame {
@@ -227,22 +214,17 @@ export class PlayCharts {
     const make = (): Updatable | undefined => {
       if (!choice || this.#shown().length === 0) return undefined;
       const { value } = choice;
-      const panels = this.#shown().map((at): Panel => ({ label: this.#labels[at] ?? "", look: this.#look(at), lines: stable(() => this.#flowLines(at, value)) }));
+      const panels = this.#shown().map((at): LivePanel => ({ label: this.#labels[at] ?? "", look: this.#look(at), lines: () => this.#flowLines(at, value) }));
       return new LivePanels({ ...this.#options(`${title}, ${choice.label}`, choice), height: 172 }, panels);
     };
-    const control = segmented("Of each flow", FLOWS, "goodput", (value) => {
-      choice = FLOWS.find((one) => one.value === value);
-      frame.update();
-    });
     const hint = `One line per flow, the first ${MOST_FLOWS} of them; same scale. ${GOODPUT_ABOVE_RATE}`;
-    const frame: Frame = this.#frame(title, hint, make, [control], "Every queue is switched off.", true);
-    this.#nameFlows = () => frame.setControls([control, flowLegend((this.#session.frame?.variants[0]?.flows ?? []).map(flowName), MOST_FLOWS)]);
-    return frame;
+    const controls = (update: () => void): HTMLElement[] => [segmented("Of each flow", FLOWS, "goodput_bit_s", (chosen) => ((choice = chosen), update())), this.#flowLegend.element];
+    return this.#frame(title, hint, make, controls, "Every queue is switched off.", true);
   }
 
   #flowLines(variant: number, what: string): LiveLine[] {
     const flows = (this.#session.frame?.variants[variant]?.flows ?? []).slice(0, MOST_FLOWS);
-    return flows.map((flow, at) => ({ key: keyOf(variant, `${what}.${at}`), label: flowName(flow), look: flowLook(at) }));
+    return flows.map((flow, at) => ({ key: keyOf(variant, `flow.${at}.${what}`), label: flowName(flow), look: flowLook(at) }));
   }
 
   #gaugeChart(): Updatable | undefined {
@@ -251,32 +233,17 @@ export class PlayCharts {
     if (this.#gauge === "" || this.#shown().length === 0) return undefined;
     const gauge = this.#gauge;
     const choice = { value: gauge, label: gaugeName(gauge), title: gaugeName(gauge), quantity: quantityOf(gauge) };
-    const lines = (): LiveLine[] =>
-      this.#shown()
-        .filter((at) => gauge in (this.#session.frame?.variants[at]?.gauges ?? {}))
-        .map((at) => ({ key: keyOf(at, `gauge.${gauge}`), label: this.#labels[at] ?? "", look: this.#look(at) }));
-    return new LiveChart({ ...this.#options(gaugeName(gauge), choice), lines: stable(lines), steps: true });
+    const lines = (): LiveLine[] => this.#linesOf(this.#shown().filter((at) => gauge in (this.#session.frame?.variants[at]?.gauges ?? {})), `gauge.${gauge}`);
+    return new LiveChart({ ...this.#options(gaugeName(gauge), choice), lines, steps: true });
   }
 
   #gaugeControls(): HTMLElement[] {
     const options = [...this.#session.gauges].map((name) => ({ value: name, label: gaugeName(name) }));
-    return options.length === 0 ? [] : [selectField("Gauge", options, this.#gauge, (value) => ((this.#gauge = value), this.#gaugeFrame.update()))];
+    return options.length === 0 ? [] : [selectField("Gauge", options, this.#gauge, ({ value }) => ((this.#gauge = value), this.#gaugeFrame.update()))];
   }
 }
 
 /** Name of a gauge without the unit of its values. */
 export function gaugeName(name: string): string {
   return name.replace(/_(s|bit_s|bytes|packets)$/, "").replaceAll("_", " ");
-}
-
-/** Returns the same list while its content is unchanged, so that charts detect changes by
- *  identity. */
-function stable(lines: () => LiveLine[]): () => readonly LiveLine[] {
-  let before: readonly LiveLine[] = [];
-  return () => {
-    const now = lines();
-    const isSame = now.length === before.length && now.every((line, at) => line.key === before[at]?.key && line.label === before[at]?.label);
-    if (!isSame) before = now;
-    return before;
-  };
 }

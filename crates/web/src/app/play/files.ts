@@ -2,11 +2,8 @@
 
 import { h } from "../../dom.ts";
 
-/** Detected type of a file. */
-export type FileKind = "scenario" | "trace";
-
 /** A recording consists of lines of whole numbers; everything else is treated as a scenario. */
-export function kindOf(name: string, text: string): FileKind {
+export function kindOf(name: string, text: string): "scenario" | "trace" {
   if (/\.toml$/i.test(name)) return "scenario";
   const lines = text.slice(0, 2000).split("\n").slice(0, 20).map((line) => line.trim()).filter((line) => line !== "" && !line.startsWith("#"));
   return lines.length > 0 && lines.slice(0, -1).every((line) => /^\d+$/.test(line)) && /^\d+$/.test(lines[0] ?? "") ? "trace" : "scenario";

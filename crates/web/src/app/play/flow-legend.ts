@@ -2,6 +2,7 @@
 
 import { h } from "../../dom.ts";
 import { HUES, type Look } from "../../palette.ts";
+import type { VariantFrame } from "../../serve/protocol.ts";
 
 /** Look of the flow with this number, independent of its group. */
 export function flowLook(number: number): Look {
@@ -9,19 +10,32 @@ export function flowLook(number: number): Look {
   return { hue, dash: number < HUES.length ? [] : [4, 3], mark: "circle" };
 }
 
-export function flowName({ group, index }: { readonly group: string; readonly index: number }): string {
+type Flow = Pick<VariantFrame["flows"][number], "group" | "index">;
+
+export function flowName({ group, index }: Flow): string {
   return `${group} ${index}`;
 }
 
+/** Legend of the colours of the first `most` flows; flows may be added while it is shown. */
+export class FlowLegend {
+  readonly element = h("ul", { class: "flow-legend", "aria-label": "Colours of the flows" });
+  readonly #most: number;
+  #count = 0;
 
-/** Legend of the colours of the first `most` flows. */
-export function flowLegend(names: readonly string[], most: number): HTMLElement {
-  const rest = names.length - most;
-  const items = names.slice(0, most).map((name, flow) => {
-    const swatch = h("span", { class: `flow-swatch${flow >= 8 ? " barred" : ""}`, "aria-hidden": "true" });
-    // The content security policy rejects inline styles.
-    swatch.style.setProperty("--flow", `var(--series-${flowLook(flow).hue})`);
-    return h("li", {}, swatch, name);
-  });
-  return h("ul", { class: "flow-legend", "aria-label": "Colours of the flows" }, ...items, rest > 0 && h("li", { class: "hint" }, `and ${rest} more`));
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  update(flows: readonly Flow[]): void {
+    if (flows.length === this.#count) return;
+    this.#count = flows.length;
+    const rest = flows.length - this.#most;
+    const items = flows.slice(0, this.#most).map((flow, number) => {
+      const swatch = h("span", { class: `flow-swatch${number >= 8 ? " barred" : ""}`, "aria-hidden": "true" });
+      // The content security policy rejects inline styles.
+      swatch.style.setProperty("--flow", `var(--series-${flowLook(number).hue})`);
+      return h("li", {}, swatch, flowName(flow));
+    });
+    this.element.replaceChildren(...items, rest > 0 ? h("li", { class: "hint" }, `and ${rest} more`) : "");
+  }
 }

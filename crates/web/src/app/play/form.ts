@@ -35,13 +35,12 @@ const HOSTS: Readonly<Record<string, string>> = { [SIM]: "the simulator", linux:
 type Fields = Extract<Scenario, { form: "fields" }>;
 
 export class Form {
-  readonly element: HTMLElement;
+  readonly element = h("form", { class: "setup", "aria-label": "What to simulate", onsubmit: (event) => event.preventDefault() });
   readonly #options: FormOptions;
   #warnings: readonly Warning[] = [];
 
   constructor(options: FormOptions) {
     this.#options = options;
-    this.element = h("form", { class: "setup", "aria-label": "What to simulate", onsubmit: (event) => event.preventDefault() });
     this.render();
   }
 
@@ -193,11 +192,9 @@ export class Form {
     const { kinds } = this.#options;
     const id = `traffic-${at}`;
     const now = (): TrafficSettings => this.#fields().traffic[at] ?? group;
-    const kind = kindSelect(id, kinds.traffic, usual(kinds.traffic), group.kind, (value) => this.#changeTraffic((groups) => groups.map((one, index) => (index === at ? newTraffic(kinds, value, one.flows) : one))));
-    kind.setAttribute("aria-label", `Traffic ${at + 1}: kind`);
+    const kind = kindSelect(id, `Traffic ${at + 1}: kind`, kinds.traffic, usual(kinds.traffic), group.kind, (value) => this.#changeTraffic((groups) => groups.map((one, index) => (index === at ? newTraffic(kinds, value, one.flows) : one))));
     const flows = h("input", { id: `${id}-flows`, class: "input count", type: "number", min: 1, max: 1000, step: 1, value: group.flows, "aria-label": `Traffic ${at + 1}: flows`, onchange: () => change({ ...now(), flows: Math.max(1, Math.round(Number(flows.value) || 1)) }) });
-    const cc = isTcp(kinds, group.kind) && kindSelect(`${id}-cc`, kinds.cc, kinds.cc.map(({ kind: name }) => name), String(group.settings["cc"] ?? "cubic"), (value) => change({ ...now(), settings: withSetting(now().settings, "cc", value) }));
-    if (cc) cc.setAttribute("aria-label", `Traffic ${at + 1}: congestion control`);
+    const cc = isTcp(kinds, group.kind) && kindSelect(`${id}-cc`, `Traffic ${at + 1}: congestion control`, kinds.cc, kinds.cc.map(({ kind: name }) => name), String(group.settings["cc"] ?? "cubic"), (value) => change({ ...now(), settings: withSetting(now().settings, "cc", value) }));
     const remove = count > 1 && h("button", { type: "button", class: "button quiet remove", "aria-label": `Remove traffic ${at + 1}, ${group.kind}`, onclick: () => this.#changeTraffic((groups) => groups.filter((_one, index) => index !== at)) }, "×");
     const parameters = (kinds.traffic.find((one) => one.kind === group.kind)?.parameters ?? []).filter((parameter) => !OWN_KEYS.includes(parameter.key));
     const main = mainKeys(kinds, group.kind);
@@ -228,8 +225,7 @@ export class Form {
     const replace = (to: Variant | undefined): void => this.#rebuild((play) => ({ ...play, variants: play.variants.flatMap((one, index) => (index === at ? (to ?? []) : [one])) }));
     const now = (): Variant => get().variants[at] ?? variant;
     const set = (key: string, value: Parameters<typeof withSetting>[2]): void => this.#set((play) => ({ ...play, variants: play.variants.map((one, index) => (index === at ? { ...one, settings: withSetting(one.settings, key, value) } : one)) }));
-    const kind = kindSelect(id, kinds.aqm, USUAL_QUEUES, variant.kind, (value) => replace({ kind: value, settings: {} }));
-    kind.setAttribute("aria-label", `Queue ${at + 1}: algorithm`);
+    const kind = kindSelect(id, `Queue ${at + 1}: algorithm`, kinds.aqm, USUAL_QUEUES, variant.kind, (value) => replace({ kind: value, settings: {} }));
     const about = kinds.aqm.find((one) => one.kind === variant.kind);
     const parameters = (about?.parameters ?? []).filter((parameter) => parameter.key !== "ecn");
     const usually = about?.parameters?.find(({ key }) => key === "ecn")?.default === true;
@@ -315,8 +311,8 @@ function group(label: string, options: readonly { value: string; label: string }
 }
 
 /** A list of kinds, the usual ones first. */
-function kindSelect(id: string, kinds: readonly Kind[], first: readonly string[], value: string, onChange: (value: string) => void): HTMLSelectElement {
-  const select = h("select", { id, class: "select", onchange: () => onChange(select.value) });
+function kindSelect(id: string, label: string, kinds: readonly Kind[], first: readonly string[], value: string, onChange: (value: string) => void): HTMLSelectElement {
+  const select = h("select", { id, class: "select", "aria-label": label, onchange: () => onChange(select.value) });
   const names = kinds.map(({ kind }) => kind);
   const usual = first.filter((kind) => names.includes(kind));
   const others = names.filter((kind) => !usual.includes(kind));

@@ -1,30 +1,20 @@
 // Live charts side by side, one for each compared queue, with one vertical axis for all.
 
-import type { Chart, Heading } from "../../charts/chart.ts";
 import type { Rows } from "../../charts/export.ts";
 import { LiveChart, type LiveLine, type LiveOptions, steadyTop } from "../../charts/live.ts";
-import { sign } from "../../charts/sign.ts";
-import { stackSvg } from "../../charts/stack.ts";
-import { h } from "../../dom.ts";
-import type { Ink, Look } from "../../palette.ts";
+import { type Panel, Panels } from "../../charts/panels.ts";
+import type { PlotLine } from "../../charts/plot.ts";
 
-/** One of the charts. */
-export interface Panel {
-  readonly label: string;
-  readonly look: Look;
+/** One of the charts before it is made. */
+export interface LivePanel extends PlotLine {
   readonly lines: () => readonly LiveLine[];
 }
 
-export class LivePanels implements Chart {
-  readonly element: HTMLElement;
-  readonly #charts: readonly LiveChart[];
-  readonly #panels: readonly Panel[];
-
-  constructor(options: Omit<LiveOptions, "lines" | "top">, panels: readonly Panel[]) {
-    this.#panels = panels;
+export class LivePanels extends Panels<LiveChart, Panel<LiveChart>> {
+  constructor(options: Omit<LiveOptions, "lines" | "top">, panels: readonly LivePanel[]) {
     const needed: number[] = panels.map(() => 0);
     let top = 0;
-    this.#charts = panels.map(
+    const charts: readonly LiveChart[] = panels.map(
       (panel, at) =>
         new LiveChart({
           ...options,
@@ -34,53 +24,30 @@ export class LivePanels implements Chart {
             needed[at] = value;
             const now = steadyTop(top, Math.max(...needed));
             // Panels that were drawn before still have the previous axis.
-            if (now !== top) for (const [other, chart] of this.#charts.entries()) if (other !== at) chart.update();
+            if (now !== top) for (const [other, chart] of charts.entries()) if (other !== at) chart.update();
             top = now;
             return now;
           },
         }),
     );
-    this.element = h("div", { class: "panels", "data-count": panels.length }, ...panels.map((panel, at) => h("div", { class: "panel" }, h("div", { class: "panel-head" }, sign(panel.look), h("span", { class: "panel-name" }, panel.label)), this.#charts[at]?.element)));
+    super(charts.flatMap((chart, at) => (panels[at] ? [{ ...panels[at], chart }] : [])));
+  }
+
+  protected inRow(): number {
+    return this.panels.length > 1 ? 2 : 1;
   }
 
   update(): void {
-    for (const chart of this.#charts) chart.update();
-  }
-
-  zoomed(): boolean {
-    return this.#charts.some((chart) => chart.zoomed());
-  }
-
-  resetZoom(): void {
-    // They share one window.
-    this.#charts[0]?.resetZoom();
-  }
-
-  redraw(): void {
-    for (const chart of this.#charts) chart.redraw();
-  }
-
-  destroy(): void {
-    for (const chart of this.#charts) chart.destroy();
+    for (const { chart } of this.panels) chart.update();
   }
 
   data(): Rows {
-    const all = this.#charts.map((chart) => chart.data());
-    const [header = []] = all[0] ?? [];
-    return [["queue", ...header], ...all.flatMap((rows, at) => rows.slice(1).map((row) => [this.#panels[at]?.label ?? "", ...row]))];
+    const [header = []] = this.panels[0]?.chart.data() ?? [];
+    return [["queue", ...header], ...this.panels.flatMap(({ label, chart }) => chart.data().slice(1).map((row) => [label, ...row]))];
   }
 
   digest(): Rows {
-    const all = this.#charts.map((chart) => chart.digest());
-    return (all[0] ?? []).map((row, line) => [row[0] ?? "", ...all.flatMap((rows, at) => (rows[line] ?? []).slice(1).map((cell) => (line === 0 ? `${this.#panels[at]?.label ?? ""}: ${cell}` : cell)))]);
-  }
-
-  svg(ink: Ink, width: number, heading: Heading | undefined): string {
-    const inRow = this.#charts.length > 1 ? 2 : 1;
-    const pieces = this.#charts.map((chart, at) => {
-      const panel = this.#panels[at];
-      return chart.svg(ink, width / inRow, { title: "", legend: panel ? [{ label: panel.label, look: panel.look }] : [] });
-    });
-    return stackSvg(pieces, width, inRow, heading?.title, ink);
+    const all = this.panels.map(({ label, chart }) => ({ label, rows: chart.digest() }));
+    return (all[0]?.rows ?? []).map((row, line) => [row[0] ?? "", ...all.flatMap(({ label, rows }) => (rows[line] ?? []).slice(1).map((cell) => (line === 0 ? `${label}: ${cell}` : cell)))]);
   }
 }

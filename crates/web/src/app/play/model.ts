@@ -1,5 +1,6 @@
 // What the playground is set to: plain data that goes into the address, a scenario, and back.
 
+import type { Json } from "../../report/data.ts";
 import type { Kind, Kinds, Parameter, Queue, Value } from "../../serve/protocol.ts";
 
 /** Settings of something by their keys, as in a scenario file; what is not there has its default. */
@@ -124,8 +125,9 @@ export function labelsOf(variants: readonly Variant[]): string[] {
   });
 }
 
-function inWords(value: Value): string {
-  if (typeof value !== "object") return String(value);
+/** A value as names of points have it: of a table, the values alone. */
+export function inWords(value: Json): string {
+  if (typeof value !== "object" || value === null) return String(value);
   return Object.values(value).map(inWords).join(" ");
 }
 

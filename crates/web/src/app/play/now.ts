@@ -1,9 +1,9 @@
 // Present values, one row per queue, updated a few times per second; after the run, the values
 // behind the verdict.
 
-import { forget, repaint } from "../../charts/painter.ts";
+import { forget, repaintAfter } from "../../charts/painter.ts";
 import { sign } from "../../charts/sign.ts";
-import { h } from "../../dom.ts";
+import { h, setText } from "../../dom.ts";
 import type { Look } from "../../palette.ts";
 import type { Point, Result } from "../../report/data.ts";
 import type { Frame, VariantFrame } from "../../serve/protocol.ts";
@@ -23,7 +23,6 @@ export class Now {
   /** Shown from the moment on when goodput exceeds the rate of the link. */
   readonly #above = h("p", { class: "hint", hidden: true }, GOODPUT_ABOVE_RATE);
   #frame: Frame | undefined;
-  #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(labels: readonly string[], looks: readonly Look[], onToggle: (variant: number, isShown: boolean) => void) {
     this.#cells = labels.map(() => COLUMNS.map(() => h("td", {}, "–")));
@@ -45,14 +44,10 @@ export class Now {
   /** Schedules a frame for display; a newer one replaces it. */
   setFrame(frame: Frame): void {
     this.#frame = frame;
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      repaint(this);
-    }, PACE);
+    repaintAfter(this, PACE);
   }
 
   destroy(): void {
-    clearTimeout(this.#timer);
     forget(this);
   }
 
@@ -120,8 +115,4 @@ function seconds(time: number): string {
 
 function share(utilization: number): string {
   return formatQuantity(Math.round(utilization * 1000) / 1000, "ratio");
-}
-
-function setText(element: HTMLElement, text: string): void {
-  if (element.textContent !== text) element.textContent = text;
 }

@@ -3,8 +3,8 @@
 
 import { forget, repaint } from "../../charts/painter.ts";
 import { sign } from "../../charts/sign.ts";
-import { h } from "../../dom.ts";
-import { type Ink, inkOf, type Look } from "../../palette.ts";
+import { h, setText } from "../../dom.ts";
+import { inkOf, type Look } from "../../palette.ts";
 import type { PacketEvent, Waiting } from "../../serve/protocol.ts";
 import { formatDecimals, formatQuantity, quantityOf } from "../../units.ts";
 import { gaugeName } from "./charts.ts";
@@ -35,27 +35,23 @@ export class PacketView {
   readonly #queue = new PacketQueue();
   readonly #canvas: HTMLCanvasElement;
   readonly #list: HTMLElement;
-  readonly #count: HTMLElement;
-  readonly #state: HTMLElement;
+  readonly #count = h("span", { class: "panel-value" }, "0 packets");
+  readonly #state = h("p", { class: "hint packet-state" });
   readonly #flowName: (flow: number) => string;
-  readonly #resized: ResizeObserver;
+  readonly #resized = new ResizeObserver(() => repaint(this));
   readonly #calm = matchMedia("(prefers-reduced-motion: reduce)");
   readonly #positions = new Map<number, { x: number; y: number }>();
   #ghosts: Ghost[] = [];
-  #ink: Ink;
+  #ink = inkOf("page");
   #listed = -1;
   #now = 0;
   #isDestroyed = false;
 
   constructor(label: string, look: Look, flowName: (flow: number) => string) {
     this.#flowName = flowName;
-    this.#ink = inkOf("page");
     this.#canvas = h("canvas", { class: "packets", role: "img", "aria-label": `Packets waiting in the queue of ${label}` });
-    this.#count = h("span", { class: "panel-value" }, "0 packets");
-    this.#state = h("p", { class: "hint packet-state" });
     this.#list = h("ol", { class: "signals", "aria-label": `Drops and marks of ${label}, the newest first` });
     this.element = h("div", { class: "packet-panel" }, h("div", { class: "panel-head" }, sign(look), h("span", { class: "panel-name" }, label), this.#count), this.#canvas, this.#state, this.#list);
-    this.#resized = new ResizeObserver(() => repaint(this));
     this.#resized.observe(this.#canvas);
     this.#tell();
   }
@@ -72,8 +68,7 @@ export class PacketView {
   setState(t: number, gauges: Readonly<Record<string, number | null>>): void {
     this.#now = t;
     const told = Object.entries(gauges).slice(0, MOST_GAUGES).map(([name, value]) => `${gaugeName(name)} ${value === null ? "–" : Number.isInteger(value) ? formatDecimals(value, 0) : formatQuantity(value, quantityOf(name))}`);
-    const text = told.join(" · ");
-    if (this.#state.textContent !== text) this.#state.textContent = text;
+    setText(this.#state, told.join(" · "));
   }
 
   apply(events: readonly PacketEvent[]): void {

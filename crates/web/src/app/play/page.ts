@@ -1,7 +1,8 @@
 // The playground: a form on the left and the run on the right.
 
-import { download, fileName } from "../../charts/export.ts";
-import { h, menu, segmented } from "../../dom.ts";
+import { download } from "../../charts/export.ts";
+import { h, menu, messageOf, segmented } from "../../dom.ts";
+import { equalPlaces } from "../../lists.ts";
 import { looksFor } from "../../palette.ts";
 import { Refused } from "../../serve/backend.ts";
 import type { About, Control, Done, Frame, Note, Packets, SessionState, Trace } from "../../serve/protocol.ts";
@@ -15,7 +16,7 @@ import { Changes } from "./changes.ts";
 import { PlayCharts, type Span } from "./charts.ts";
 import { acceptDrops, fileButton, kindOf } from "./files.ts";
 import { type Experiment, experimentCards } from "./experiments.ts";
-import { flowLegend, flowName } from "./flow-legend.ts";
+import { FlowLegend, flowName } from "./flow-legend.ts";
 import { Form } from "./form.ts";
 import { canonical, labelsOf, type Play, SIM, START } from "./model.ts";
 import { Now } from "./now.ts";
@@ -43,13 +44,13 @@ export class PlayPage implements Page, Watcher {
   readonly #form: Form;
   readonly #transport: Transport;
   readonly #changes: Changes;
-  readonly #problem: HTMLElement;
-  readonly #cautions: HTMLElement;
-  readonly #verdict: HTMLElement;
-  readonly #nowPlace: HTMLElement;
+  readonly #problem = h("div", { class: "problem", role: "alert", hidden: true });
+  readonly #cautions = h("div", { class: "cautions", role: "note", hidden: true });
+  readonly #verdict = h("section", { class: "verdict", "aria-label": "Verdict", hidden: true });
+  readonly #nowPlace = h("div");
   readonly #callPlace = h("div", { class: "call-place" });
-  readonly #stage: HTMLElement;
-  readonly #viewTools: HTMLElement;
+  readonly #stage = h("div", { class: "stage" }, welcome((experiment) => this.#try(experiment)));
+  readonly #viewTools = h("div", { class: "view-tools", hidden: true });
   readonly #uploads: Trace[] = [];
   #play: Play = START;
   #session: Session | undefined;
@@ -58,8 +59,7 @@ export class PlayPage implements Page, Watcher {
   #packets: PacketView[] = [];
   #now: Now | undefined;
   #calls: CallBoard | undefined;
-  readonly #legend = h("div");
-  #legendFlows = -1;
+  #legend = new FlowLegend(MOST_FLOWS);
   #view: View = "charts";
   #span: Span = null;
   /** Whether the speed was lowered so that packets can be shown. */
@@ -77,12 +77,6 @@ export class PlayPage implements Page, Watcher {
     this.#form = new Form({ kinds, hosts: hello.hosts ?? [], presets: hello.presets, traces: () => [...(hello.traces ?? []), ...this.#uploads], get: () => this.#play, set: (play) => this.#set(play), adopt: (play) => this.#adopt(play), load: (toml, name) => this.#load(toml, name) });
     this.#transport = new Transport({ speed: this.#play.speed, onRun: () => void this.#run(), onPlay: (isPlaying) => this.#control({ do: isPlaying ? "play" : "pause" }), onStop: () => this.#control({ do: "stop" }), onStep: (seconds) => this.#control({ do: "step", seconds }), onSpeed: (speed) => this.#setSpeed(speed) });
     this.#changes = new Changes(kinds, (control) => this.#control(control));
-    this.#problem = h("div", { class: "problem", role: "alert", hidden: true });
-    this.#cautions = h("div", { class: "cautions", role: "note", hidden: true });
-    this.#verdict = h("section", { class: "verdict", "aria-label": "Verdict", hidden: true });
-    this.#nowPlace = h("div");
-    this.#stage = h("div", { class: "stage" }, welcome((experiment) => this.#try(experiment)));
-    this.#viewTools = h("div", { class: "view-tools", hidden: true });
     const files = h("div", { class: "setup-files" }, fileButton("Open a file…", (file) => void this.#open(file)), this.#saveMenu());
     const side = h("details", { class: "side", open: true }, h("summary", {}, "Settings"), this.#form.element, this.#cautions, files);
     // On a phone the form would push everything else below the fold.
@@ -189,7 +183,7 @@ export class PlayPage implements Page, Watcher {
       this.#complain("");
       announce(`${file.name} is now the rate of the line.`);
     } catch (error) {
-      this.#complain(`${file.name}: ${inWords(error)}`);
+      this.#complain(`${file.name}: ${messageOf(error)}`);
     }
   }
 
@@ -226,7 +220,7 @@ export class PlayPage implements Page, Watcher {
       const session = await Session.start(this.#context.api, sessionOf(play), this);
       this.#begin(session, play, labelsOf(play.variants));
     } catch (error) {
-      this.#complain(inWords(error));
+      this.#complain(messageOf(error));
       this.#transport.setState(undefined, false);
     } finally {
       this.#isStarting = false;
@@ -272,9 +266,11 @@ export class PlayPage implements Page, Watcher {
       return;
     }
     const isPackets = this.#view === "packets";
-    const view = segmented("Charts", [{ value: "charts", label: "Charts" }, { value: "packets", label: "Packets" }], this.#view, (value) => this.#chooseView(value === "packets" ? "packets" : "charts"));
-    const span = segmented("Time span", SPANS, SPANS.find((one) => one.span === this.#span)?.value ?? "all", (value) => {
-      this.#span = SPANS.find((one) => one.value === value)?.span ?? null;
+    this.#legend = new FlowLegend(MOST_FLOWS);
+    this.#legend.update(this.#session?.frame?.variants[0]?.flows ?? []);
+    const view = segmented("Charts", [{ value: "charts", label: "Charts" }, { value: "packets", label: "Packets" }], this.#view, ({ value }) => this.#chooseView(value));
+    const span = segmented("Time span", SPANS, SPANS.find((one) => one.span === this.#span)?.value ?? "all", (chosen) => {
+      this.#span = chosen.span;
       this.#charts?.follow(this.#span);
     });
     this.#viewTools.hidden = false;
@@ -282,17 +278,7 @@ export class PlayPage implements Page, Watcher {
     const speed = this.#isSlowed ? `The speed was lowered to ${speedInWords(SLOWED)}: packets are shown at ${shown}.` : `Shown at ${shown}.`;
     this.#viewTools.replaceChildren(view, isPackets ? h("p", { class: "hint" }, `Each square is a packet, each color a flow, and low squares are small packets. The next packet to leave is at the right of the lowest row; rows continue upward, back and forth. Pause and step to follow single packets. ${speed}`) : span);
     const charts = h("div", { class: "chart-grid" }, ...(this.#charts?.frames ?? []).map((frame) => frame.element));
-    this.#legendFlows = -1;
-    this.#showLegend();
-    this.#stage.replaceChildren(isPackets ? h("div", { class: "packet-grid" }, this.#legend, ...this.#packets.map((one) => one.element)) : charts);
-  }
-
-  /** Which colour is which flow; flows may be added while it runs. */
-  #showLegend(): void {
-    const flows = this.#session?.frame?.variants[0]?.flows ?? [];
-    if (this.#view !== "packets" || flows.length === this.#legendFlows) return;
-    this.#legendFlows = flows.length;
-    this.#legend.replaceChildren(flowLegend(flows.map(flowName), MOST_FLOWS));
+    this.#stage.replaceChildren(isPackets ? h("div", { class: "packet-grid" }, h("div", {}, this.#legend.element), ...this.#packets.map((one) => one.element)) : charts);
   }
 
   #chooseView(view: View): void {
@@ -314,7 +300,7 @@ export class PlayPage implements Page, Watcher {
   #control(control: Control): void {
     this.#session?.control(control).then(
       () => this.#complain(""),
-      (error: unknown) => this.#complain(inWords(error)),
+      (error: unknown) => this.#complain(messageOf(error)),
     );
   }
 
@@ -337,7 +323,7 @@ export class PlayPage implements Page, Watcher {
     this.#now?.setFrame(frame);
     this.#calls?.setFrame(frame);
     if (this.#view === "packets") {
-      this.#showLegend();
+      this.#legend.update(frame.variants[0]?.flows ?? []);
       frame.variants.forEach(({ gauges }, at) => this.#packets[at]?.setState(frame.t, gauges));
     } else {
       this.#charts?.update();
@@ -371,13 +357,13 @@ export class PlayPage implements Page, Watcher {
     const remark = isRepeatable ? `One run. The same scenario and seed give the same packets anywhere: fingerprint ${done.fingerprint}.` : "One run.";
     const report = h("p", { class: "verdict-links" });
     if (this.#session) void this.#linkReport(this.#session, report);
-    const twins = equalsIn(done.fingerprints ?? []).map((group) => h("p", { class: "hint" }, `The same packets under ${group.map((at) => this.#labels[at] ?? "").join(" and ")}: their curves coincide.`));
+    const twins = equalPlaces(done.fingerprints ?? []).map((group) => h("p", { class: "hint" }, `The same packets under ${group.map((at) => this.#labels[at] ?? "").join(" and ")}: their curves coincide.`));
     this.#verdict.replaceChildren(h("p", { class: "sentence" }, done.verdict), ...twins, h("p", { class: "hint" }, remark), report);
     this.#verdict.hidden = false;
     this.#charts?.update();
     const link = this.#session?.about?.link;
     if (!done.summary || !done.measured_s || link === undefined) return;
-    const { result } = readSummary(done.summary, this.#labels);
+    const result = readSummary(done.summary, this.#labels);
     this.#now?.setResult(result, link, ...done.measured_s);
     this.#calls?.setResult(result);
   }
@@ -400,9 +386,10 @@ export class PlayPage implements Page, Watcher {
   // Exports.
 
   #saveMenu(): HTMLElement {
+    const complain = (error: unknown): void => this.#complain(messageOf(error));
     return menu("Save", "Save: scenario, results, link", [
-      { label: "Scenario, TOML", run: () => void this.#saveScenario() },
-      { label: "Results, JSON", run: () => void this.#saveSummary() },
+      { label: "Scenario, TOML", run: () => this.#saveScenario().catch(complain) },
+      { label: "Results, JSON", run: () => this.#saveSummary().catch(complain) },
       { label: "Copy the link", run: () => void this.#copyLink() },
     ]);
   }
@@ -410,25 +397,14 @@ export class PlayPage implements Page, Watcher {
   /** The scenario of the run, or of the form before the first one. */
   async #saveScenario(): Promise<void> {
     const session = this.#session;
-    try {
-      const text = session ? await this.#context.api.sessionText(session.id, "scenario.toml", this.#labels.length === 1 ? 0 : undefined) : fileToml(this.#play);
-      download("playground.toml", "application/toml", text);
-    } catch (error) {
-      this.#complain(inWords(error));
-    }
+    const text = session ? await this.#context.api.sessionText(session.id, "scenario.toml", this.#labels.length === 1 ? 0 : undefined) : fileToml(this.#play);
+    download("playground.toml", "application/toml", text);
   }
 
   async #saveSummary(): Promise<void> {
     const session = this.#session;
-    if (!session?.done) {
-      this.#complain("Results are available when a run is done.");
-      return;
-    }
-    try {
-      download(`${fileName("playground")}.json`, "application/json", await this.#context.api.sessionText(session.id, "summary.json"));
-    } catch (error) {
-      this.#complain(inWords(error));
-    }
+    if (!session?.done) throw new Error("Results are available when a run is done.");
+    download("playground.json", "application/json", await this.#context.api.sessionText(session.id, "summary.json"));
   }
 
   async #copyLink(): Promise<void> {
@@ -451,12 +427,6 @@ function withoutOldName(play: Play, before: Play): Play {
   return { ...play, scenario };
 }
 
-/** Places of equal texts, of those that are there more than once. */
-function equalsIn(texts: readonly string[]): number[][] {
-  const groups = [...new Set(texts)].map((text) => texts.flatMap((other, at) => (other === text ? [at] : [])));
-  return groups.filter((group) => group.length > 1);
-}
-
 /** Warning for a state, if any. */
 function troubleIn({ state, message }: SessionState): string {
   const said = message ?? "";
@@ -474,8 +444,4 @@ function welcome(onChoose: (experiment: Experiment) => void): HTMLElement {
     h("h2", {}, "Or start with an experiment"),
     experimentCards(onChoose),
   );
-}
-
-function inWords(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -22,7 +22,8 @@ export const MOST_FLOWS = 16;
 /** Number of changes whose times are kept. */
 const MOST_NOTES = 200;
 
-/** Key in the history for a quantity of one variant. */
+/** Key in the history for a quantity of one variant: its path in a frame, such as
+ *  `link.sojourn_s.mean`. */
 export function keyOf(variant: number, what: string): string {
   return `${variant}.${what}`;
 }
@@ -106,34 +107,17 @@ export class Session {
   }
 
   #remember(at: number, { link, groups, flows, gauges }: VariantFrame): void {
-    const set = (what: string, value: number | null | undefined): void => this.history.set(keyOf(at, what), value);
-    set("rate", link.rate_bit_s);
-    set("queue_packets", link.queue_packets);
-    set("queue_bytes", link.queue_bytes);
-    set("sojourn.mean", link.sojourn_s?.mean);
-    set("sojourn.p95", link.sojourn_s?.p95);
-    set("sojourn.max", link.sojourn_s?.max);
-    set("throughput", link.throughput_bit_s);
-    set("utilization", link.utilization);
-    set("drops", link.drops.overflow + link.drops.early);
-    set("drops.overflow", link.drops.overflow);
-    set("drops.early", link.drops.early);
-    set("marks", link.marks);
-    for (const { name, call } of groups) {
-      if (!call) continue;
-      set(`call.${name}.delay.p95`, call.delay_s.p95);
-      set(`call.${name}.delay.p50`, call.delay_s.p50);
-      set(`call.${name}.mos`, call.mos);
-      set(`call.${name}.lost`, call.lost_ratio);
-    }
-    flows.slice(0, MOST_FLOWS).forEach((flow, number) => {
-      set(`goodput.${number}`, flow.goodput_bit_s);
-      set(`cwnd.${number}`, flow.cwnd_packets);
-      set(`rtt.${number}`, flow.rtt_s);
-    });
-    for (const [name, value] of Object.entries(gauges)) {
-      this.gauges.add(name);
-      set(`gauge.${name}`, value);
-    }
+    this.#keep(keyOf(at, "link"), link);
+    this.#keep(keyOf(at, "link.drops"), link.drops.overflow + link.drops.early);
+    for (const { name, call } of groups) this.#keep(keyOf(at, `call.${name}`), call);
+    flows.slice(0, MOST_FLOWS).forEach(({ group: _group, index: _index, ...figures }, number) => this.#keep(keyOf(at, `flow.${number}`), figures));
+    for (const name of Object.keys(gauges)) this.gauges.add(name);
+    this.#keep(keyOf(at, "gauge"), gauges);
+  }
+
+  /** Adds all numbers in `value` to the history, each by its path. */
+  #keep(key: string, value: unknown): void {
+    if (typeof value === "number") this.history.set(key, value);
+    if (typeof value === "object" && value !== null) for (const [name, part] of Object.entries(value)) this.#keep(`${key}.${name}`, part);
   }
 }

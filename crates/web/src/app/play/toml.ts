@@ -24,38 +24,26 @@ export function scenarioToml({ scenario, variants, seed }: Play): string {
   if (scenario.form === "text") return scenario.text;
   const [first] = variants;
   const { link, traffic, warmup, duration } = scenario;
-  const lines = [
-    "goodqueue = 1",
-    `name = ${tomlValue(titleOf(scenario))}`,
-    `warmup = ${tomlValue(warmup)}`,
-    `duration = ${tomlValue(duration)}`,
-    `seed = ${seed}`,
-    "",
-    "[access]",
-    'delay = "0 s"',
-    "",
-    `[link.${LINK}]`,
-    `rate = ${tomlValue(link.rate)}`,
-    `delay = ${tomlValue(half(link.rtt))}`,
-    `buffer = ${tomlValue(link.buffer)}`,
-    ...(first ? [`queue = ${tomlValue(queueOf(first))}`] : []),
-    ...upLines(link, traffic),
-  ];
   const names = groupNames(traffic);
-  for (const [at, group] of traffic.entries()) {
-    const name = names[at];
-    lines.push("", "[[traffic]]", ...(name === undefined ? [] : [`name = ${tomlValue(name)}`]), `kind = ${tomlValue(group.kind)}`, `flows = ${group.flows}`);
-    for (const [key, value] of Object.entries(group.settings)) lines.push(`${key} = ${tomlValue(value)}`);
-  }
-  return `${lines.join("\n")}\n`;
+  return [
+    tableToml("", { goodqueue: 1, name: titleOf(scenario), warmup, duration, seed }),
+    tableToml("[access]\n", { delay: "0 s" }),
+    tableToml(`[link.${LINK}]\n`, { rate: link.rate, delay: scaled(link.rtt, 0.5), buffer: link.buffer, ...(first ? { queue: queueOf(first) } : {}), ...wayBack(link, traffic) }),
+    ...traffic.map(({ kind, flows, settings }, at) => tableToml("[[traffic]]\n", { ...(names[at] === undefined ? {} : { name: names[at] }), kind, flows, ...settings })),
+  ].join("\n");
+}
+
+function tableToml(head: string, values: Settings): string {
+  return head + Object.entries(values).map(([key, value]) => `${key} = ${tomlValue(value)}\n`).join("");
 }
 
 /** The way back: with a buffer as soon as anything is known of it or sent on it, the same as on the way down unless it has its own. */
-function upLines({ up, buffer }: LinkSettings, traffic: readonly TrafficSettings[]): string[] {
+function wayBack({ up, buffer }: LinkSettings, traffic: readonly TrafficSettings[]): Settings {
   const isUsed = traffic.some(({ settings }) => settings["direction"] === "up" || settings["direction"] === "both");
-  if (!up && !isUsed) return [];
+  if (!up && !isUsed) return {};
   const { rate, buffer: own, queue } = up ?? NO_UP;
-  return Object.entries({ rate, buffer: own === "" ? buffer : own, queue }).flatMap(([key, value]) => (value === "" ? [] : [`${key}_up = ${tomlValue(value)}`]));
+  const given = Object.entries({ rate_up: rate, buffer_up: own === "" ? buffer : own, queue_up: queue });
+  return Object.fromEntries(given.filter(([, value]) => value !== ""));
 }
 
 /** The same for a file: with all variants, as a sweep when there are several. */
@@ -67,16 +55,11 @@ export function fileToml(play: Play): string {
   return `${text.trimEnd()}\n\n[sweep]\n${JSON.stringify(`link.${link}.queue`)} = [\n${variants.map((variant) => `    ${tomlValue(queueOf(variant))},\n`).join("")}]\n`;
 }
 
-/** Half of a time as typed: `30 ms` gives `15 ms`. Anything that is not a number with a unit is
- *  left for the server to reject. */
-function half(time: string): string {
+/** A multiple of a time as typed: half of `30 ms` is `15 ms`. Anything that is not a number with a
+ *  unit is left for the server to reject. */
+function scaled(time: string, factor: number): string {
   const match = /^\s*(\d+(?:\.\d+)?)\s*([a-zµ]+)\s*$/.exec(time);
-  return match ? `${Number(match[1]) / 2} ${match[2]}` : time;
-}
-
-function twice(time: string): string {
-  const match = /^\s*(\d+(?:\.\d+)?)\s*([a-zµ]+)\s*$/.exec(time);
-  return match ? `${Number(match[1]) * 2} ${match[2]}` : time;
+  return match ? `${Number(match[1]) * factor} ${match[2]}` : time;
 }
 
 /** A value on one line, in TOML. JSON's strings are TOML's. */
@@ -173,7 +156,7 @@ function linkFrom(link: Table): LinkSettings | undefined {
   if (Object.keys(others).length > 0 || typeof delay !== "string" || typeof buffer !== "string") return undefined;
   if (delayUp !== undefined && delayUp !== delay) return undefined;
   const kept = rateFrom(rate);
-  return kept === undefined ? undefined : { rate: kept, rtt: twice(delay), buffer, ...up };
+  return kept === undefined ? undefined : { rate: kept, rtt: scaled(delay, 2), buffer, ...up };
 }
 
 /** The way back, if the form can show it: nothing but texts, and a queue without settings. */

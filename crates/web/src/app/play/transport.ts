@@ -45,9 +45,9 @@ export class Transport {
   readonly #play: HTMLButtonElement;
   readonly #step: HTMLButtonElement;
   readonly #slider: HTMLInputElement;
-  readonly #speed: HTMLElement;
-  readonly #clock: HTMLElement;
-  readonly #bar: HTMLElement;
+  readonly #speed = h("output", { for: "speed", class: "speed-value" });
+  readonly #clock = h("span", { class: "clock" }, "0 s");
+  readonly #bar = h("div", { class: "bar" });
   #isRunning = false;
   #isSteerable = true;
   #shownClock = "";
@@ -58,9 +58,6 @@ export class Transport {
     const length = h("select", { class: "select", "aria-label": "Length of a step" }, ...STEPS.map((step) => h("option", { value: step.value, selected: step.value === 0.1 }, step.label)));
     this.#step = h("button", { type: "button", id: "step", class: "button", disabled: true, onclick: () => options.onStep(Number(length.value)) }, "Step");
     this.#slider = h("input", { type: "range", id: "speed", min: 0, max: SPEEDS.length - 1, step: 1, value: nearestSpeed(options.speed), oninput: () => this.#tellSpeed(), onchange: () => options.onSpeed(this.#chosen()) });
-    this.#speed = h("output", { for: "speed", class: "speed-value" });
-    this.#clock = h("span", { class: "clock" }, "0 s");
-    this.#bar = h("div", { class: "bar" });
     this.element = h(
       "div",
       { class: "transport", role: "group", "aria-label": "Run" },

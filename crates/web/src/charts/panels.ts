@@ -1,0 +1,63 @@
+// Several charts beside each other, looked at as one.
+
+import { h } from "../dom.ts";
+import type { Ink, Look } from "../palette.ts";
+import type { Chart, Heading } from "./chart.ts";
+import type { Rows } from "./export.ts";
+import { sign } from "./sign.ts";
+import { stackSvg } from "./stack.ts";
+
+/** One of the charts, with its heading. */
+export interface Panel<C extends Chart> {
+  readonly chart: C;
+  readonly label: string;
+  readonly look?: Look;
+  /** Explanation of the label. */
+  readonly meaning?: string;
+  /** At the end of the line. */
+  readonly aside?: HTMLElement;
+}
+
+export abstract class Panels<C extends Chart, P extends Panel<C>> implements Chart {
+  readonly element: HTMLElement;
+  protected readonly panels: readonly P[];
+
+  constructor(panels: readonly P[], className = "panels") {
+    this.panels = panels;
+    const elements = panels.map(({ chart, label, look, meaning, aside }) => {
+      const name = h("span", { class: "panel-name", title: meaning }, label);
+      return h("div", { class: "panel" }, h("div", { class: "panel-head" }, look && sign(look), name, aside), chart.element);
+    });
+    this.element = h("div", { class: className, "data-count": elements.length }, ...elements);
+  }
+
+  /** Number of charts in a row of a picture of `width` pixels. */
+  protected abstract inRow(width: number): number;
+  abstract data(): Rows;
+  abstract digest(): Rows;
+
+  zoomed(): boolean {
+    return this.panels.some(({ chart }) => chart.zoomed());
+  }
+
+  resetZoom(): void {
+    for (const { chart } of this.panels) if (chart.zoomed()) chart.resetZoom();
+  }
+
+  redraw(): void {
+    for (const { chart } of this.panels) chart.redraw();
+  }
+
+  destroy(): void {
+    for (const { chart } of this.panels) chart.destroy();
+  }
+
+  svg(ink: Ink, width: number, heading: Heading | undefined): string {
+    const inRow = this.inRow(width);
+    const pieces = this.panels.map(({ chart, label, look }) => {
+      const own = look ? { title: "", legend: [{ label, look }] } : { title: label, legend: [] };
+      return chart.svg(ink, width / inRow, own);
+    });
+    return stackSvg(pieces, width, inRow, heading?.title, ink);
+  }
+}

@@ -1,0 +1,14 @@
+// Choices from lists.
+
+/** At most `count` of the items, evenly spread from the first to the last. */
+export function evenly<T>(items: readonly T[], count: number): readonly T[] {
+  if (items.length <= count) return items;
+  const step = (items.length - 1) / Math.max(1, count - 1);
+  return Array.from({ length: count }, (_, at) => items[Math.round(at * step)]).filter((item) => item !== undefined);
+}
+
+/** Places of equal texts, of those that are there more than once. */
+export function equalPlaces(texts: readonly string[]): number[][] {
+  const groups = [...new Set(texts)].map((text) => texts.flatMap((other, at) => (other === text ? [at] : [])));
+  return groups.filter((group) => group.length > 1);
+}
