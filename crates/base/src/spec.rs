@@ -23,6 +23,7 @@
 //! ```
 
 mod decimal;
+mod error;
 mod given;
 mod kind;
 mod names;
@@ -33,7 +34,8 @@ mod typed;
 mod value;
 
 pub use decimal::Decimal;
-pub use given::{ParamError, ParamValues};
+pub use error::{Given, Pair, ParamError, ParamFault, Setting};
+pub use given::ParamValues;
 pub use kind::Kind;
 pub use names::{find, is_same_name, nearest};
 pub use param::{Default, Param, Role, contains, pick};

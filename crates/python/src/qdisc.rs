@@ -174,10 +174,7 @@ impl Driven {
 
     /// Sets the rate of the link.
     fn set_rate(&mut self, py: Python<'_>, time: f64, rate: &str) -> PyResult<()> {
-        let rate = goodqueue_lab::quantity::rate(rate).map_err(|error| {
-            let help = error.help.map_or_else(String::new, |help| format!("; {help}"));
-            refuse(py, "rate", format!("{}{help}", error.message))
-        })?;
+        let rate = goodqueue_lab::quantity::rate(rate).map_err(|error| refuse(py, "rate", error.to_string()))?;
         let now = self.advance(py, time)?;
         self.rate = rate;
         self.queue.set_link_rate(now, Some(rate));

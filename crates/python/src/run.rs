@@ -186,8 +186,5 @@ fn refuse(py: Python<'_>, argument: &str, message: &str) -> PyErr {
 fn sampling(py: Python<'_>, points: &[Point], text: &str) -> PyResult<Duration> {
     let span = points.iter().map(|point| point.plan.warmup + point.plan.duration).max().unwrap_or_default();
     let least = points.iter().map(|point| shortest_sampling_period(&point.plan)).max().unwrap_or_default();
-    quantity::duration_within(text, Limits::new(least, span)).map_err(|error| {
-        let help = error.help.map_or_else(String::new, |help| format!("; {help}"));
-        refuse(py, "sample", &format!("{}{help}", error.message))
-    })
+    quantity::duration_within(text, Limits::new(least, span)).map_err(|error| refuse(py, "sample", &error.to_string()))
 }

@@ -283,19 +283,8 @@ impl Sender {
     /// # Errors
     /// When a setting is outside its range or the congestion control is unknown.
     pub fn new(config: &SenderConfig, rng: Rng) -> Result<Self, CcError> {
-        let mss = match u32::try_from(config.mss.get()) {
-            Ok(mss @ 16..=65_535) => mss,
-            _ => return Err(CcError::range("mss", config.mss, "16 B", "65535 B")),
-        };
-        if config.initial_window == 0 || config.initial_window > 1 << 20 {
-            return Err(CcError::range("initial_window", config.initial_window, 1, 1 << 20));
-        }
-        if config.rto_min.is_zero() || config.rto_min > Duration::secs(60) {
-            return Err(CcError::range("rto_min", config.rto_min, "1 ns", "60 s"));
-        }
-        if config.max_window < config.mss {
-            return Err(CcError::range("max_window", config.max_window, config.mss, "unlimited"));
-        }
+        config.check()?;
+        let mss = config.mss.get() as u32;
         let segmentation = Segmentation::new(mss);
         let (end, last_len) = match config.data {
             Data::Unlimited => (NO_SEGMENT, mss),

@@ -24,7 +24,7 @@
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Decimal, Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, Size, TypedParam};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, Size, TypedParam};
 use goodqueue_base::units::{Bytes, Duration, Instant, Packets, Rate};
 
 /// The effect of an empty queue on the probability.
@@ -228,10 +228,7 @@ impl Algorithm for Blue {
             idle_decay: IdleDecay::of(DECAY_WHILE_IDLE.read(given)),
             mtu: link.mtu,
         };
-        if params.d2 > params.d1 {
-            let message = alloc::format!("{} is above d1: allowed up to {}", Decimal(params.d2), Decimal(params.d1));
-            return Err(ParamError { param: D2.name(), message });
-        }
+        D2.at_most(params.d2, &D1, params.d1)?;
         Ok(Self::new(params, link.rate))
     }
 }
@@ -239,6 +236,7 @@ impl Algorithm for Blue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::string::ToString;
     use crate::spec::Value;
     use goodqueue_base::units::Rng;
 
@@ -353,7 +351,7 @@ mod tests {
         };
         let values = [("d2", Value::Number(0.03))];
         let error = Blue::build(&ParamValues::new(&Blue::KINDS[0], &values).unwrap(), &link).unwrap_err();
-        assert_eq!((error.param, error.message.as_str()), ("d2", "0.03 is above d1: allowed up to 0.02"));
+        assert_eq!(error.to_string(), "d2: 0.03 is above d1 (0.02): allowed up to d1");
         let values = [("threshold", Value::Size(Size::Time(Duration::ms(1))))];
         assert_eq!(Blue::build(&ParamValues::new(&Blue::KINDS[0], &values).unwrap(), &link).unwrap_err().param, "threshold");
     }

@@ -374,11 +374,7 @@ impl CobaltParams {
             mtu: link.mtu,
             arithmetic: ARITHMETIC.read(given),
         };
-        if params.target > params.interval {
-            let message =
-                alloc::format!("{} is longer than interval ({}): allowed up to interval", params.target, params.interval);
-            return Err(ParamError { param: TARGET.name(), message });
-        }
+        TARGET.at_most(params.target, &INTERVAL, params.interval)?;
         Ok(params)
     }
 }

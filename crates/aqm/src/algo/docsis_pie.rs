@@ -31,7 +31,7 @@
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::queue::Limit;
-use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, TypedParam};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, Pair, ParamError, ParamFault, ParamValues, TypedParam};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 
 const MEAN_PACKET: f64 = 1024.0;
@@ -369,12 +369,11 @@ impl Algorithm for DocsisPie {
         };
         let sustained = params.sustained_rate.or(link.rate);
         let Some(sustained) = sustained else {
-            let message = "is needed on a link of unknown rate: write for instance \"10 Mbit/s\"".into();
-            return Err(ParamError { param: SUSTAINED_RATE.name(), message });
+            return Err(SUSTAINED_RATE.fault(ParamFault::UnknownRate("write for instance \"10 Mbit/s\"")));
         };
         if let Some(peak) = params.peak_rate.filter(|peak| *peak < sustained) {
-            let message = alloc::format!("{peak} is below the sustained rate: allowed {sustained} and more");
-            return Err(ParamError { param: PEAK_RATE.name(), message });
+            let pair = Pair { value: peak.into(), other: SUSTAINED_RATE.name(), bound: sustained.into() };
+            return Err(PEAK_RATE.fault(ParamFault::Below(pair)));
         }
         Ok(Self::new(params))
     }

@@ -29,7 +29,7 @@
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, Size, TypedParam};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamFault, ParamValues, Setting, Size, TypedParam};
 use crate::steering::{Judgement, Pace, Steerable};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 
@@ -364,9 +364,8 @@ impl GspParams {
     fn without_threshold(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let preset_interval = PRESET_INTERVAL.read(given);
         let adaptive = ADAPTIVE.read(given);
-        let only_adaptive = [TAU.name(), ALPHA.name(), MAX_TIME.name()];
-        if let Some(param) = only_adaptive.into_iter().find(|name| !adaptive && given.is_given(name)) {
-            return Err(ParamError { param, message: "has no meaning with adaptive = false".into() });
+        if !adaptive {
+            given.refuse_unused(&[TAU.name(), ALPHA.name(), MAX_TIME.name()], ADAPTIVE.name(), false)?;
         }
         let tau = TAU.read(given).unwrap_or(preset_interval * INTERVALS_A_TAU);
         let adaptation = Adaptation { tau, alpha: ALPHA.read(given), max_time: MAX_TIME.read(given).unwrap_or(tau * MAX_TAUS) };
@@ -409,16 +408,15 @@ impl Algorithm for Gsp {
         params.threshold = match (MEASURE.read(given), THRESHOLD.read(given).unwrap_or(automatic)) {
             ("backlog", size) => Threshold::Backlog(size),
             (_, Size::Time(delay)) => Threshold::Delay(delay),
-            _ => {
-                let message = "is an amount of queue: with measure = \"delay\" it must be a time".into();
-                return Err(ParamError { param: THRESHOLD.name(), message });
+            (measure, amount) => {
+                let with = Setting { name: MEASURE.name(), value: measure.into() };
+                return Err(THRESHOLD.fault(ParamFault::Conflict { value: amount.into(), with, allowed: "a time" }));
             }
         };
         if let Threshold::Backlog(Size::Time(_)) = params.threshold
             && link.rate.is_none()
         {
-            let message = "a time needs a link of known rate: use bytes or packets".into();
-            return Err(ParamError { param: THRESHOLD.name(), message });
+            return Err(THRESHOLD.fault(ParamFault::TimeWithoutRate));
         }
         Ok(Self::new(params, link.rate))
     }

@@ -31,7 +31,7 @@ mod design;
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Decimal, Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, Size, TypedParam};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, Pair, ParamError, ParamFault, ParamValues, Size, TypedParam};
 use crate::tick::Tick;
 pub use design::{Gains, PiDesign};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
@@ -211,30 +211,29 @@ impl PiParams {
 
 /// Reads either `a` and `b`, or `flows` and `rtt`, or falls back to the gains of ns-2.
 fn tuning(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Tuning, ParamError> {
-    let fault = |param, message| Err(ParamError { param, message });
+    let needs = |param, others| Err(ParamError::new(param, ParamFault::Needs(others)));
+    let contradicts = |param| Err(ParamError::new(param, ParamFault::Contradicts("flows, rtt and crossover")));
     let (a, b) = (A.read(given), B.read(given));
     let (flows, rtt, crossover) = (FLOWS.read(given), RTT.read(given), CROSSOVER.read(given));
     match (a, b, flows, rtt) {
-        (None, None, None, None) if crossover.is_some() => {
-            fault(CROSSOVER.name(), "belongs to gains worked out from flows and rtt: give both".into())
-        }
+        (None, None, None, None) if crossover.is_some() => needs(CROSSOVER.name(), "flows and rtt"),
         (None, None, None, None) => Ok(Tuning::Fixed(Gains::NS2)),
         (Some(a), Some(b), None, None) if crossover.is_none() => {
             if b > a {
-                return fault(B.name(), alloc::format!("{} is above a: allowed up to {}", Decimal(b), Decimal(a)));
+                return Err(B.fault(ParamFault::Above(Pair { value: b.into(), other: A.name(), bound: a.into() })));
             }
             Ok(Tuning::Fixed(Gains { a, b }))
         }
         (None, None, Some(flows), Some(rtt)) => match link.rate {
-            None => fault(FLOWS.name(), "gains for a number of flows need a link of known rate: give a and b".into()),
+            None => Err(FLOWS.fault(ParamFault::UnknownRate("give a and b"))),
             Some(_) => Ok(Tuning::Designed(PiDesign { flows, rtt, crossover })),
         },
-        (Some(_), None, None, None) => fault(B.name(), "is missing where a is given".into()),
-        (None, Some(_), None, None) => fault(A.name(), "is missing where b is given".into()),
-        (None, None, Some(_), None) => fault(RTT.name(), "is missing where flows is given".into()),
-        (None, None, None, Some(_)) => fault(FLOWS.name(), "is missing where rtt is given".into()),
-        (Some(_), ..) => fault(A.name(), "contradicts gains from flows, rtt and crossover: give one or the other".into()),
-        (None, Some(_), ..) => fault(B.name(), "contradicts gains from flows, rtt and crossover: give one or the other".into()),
+        (Some(_), None, None, None) => needs(A.name(), "b"),
+        (None, Some(_), None, None) => needs(B.name(), "a"),
+        (None, None, Some(_), None) => needs(FLOWS.name(), "rtt"),
+        (None, None, None, Some(_)) => needs(RTT.name(), "flows"),
+        (Some(_), ..) => contradicts(A.name()),
+        (None, Some(_), ..) => contradicts(B.name()),
     }
 }
 

@@ -294,10 +294,7 @@ impl Algorithm for Rem {
     }];
 
     fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
-        if link.rate.is_none() {
-            let message = "rem needs a link of known rate to know what it can send".into();
-            return Err(ParamError { param: "kind", message });
-        }
+        link.needed_rate("rem")?;
         Ok(Self::new(
             RemParams {
                 gamma: GAMMA.read(given),

@@ -551,13 +551,10 @@ impl Algorithm for Sfb {
             warmup: WARMUP.read(given),
         };
         let SfbParams { bin_size, max, rehash, warmup, .. } = params;
-        if max < bin_size {
-            let message = alloc::format!("{max} is below bin_size: allowed from {bin_size}, or no probability ever rises");
-            return Err(ParamError { param: MAX.name(), message });
-        }
-        if !rehash.is_zero() && warmup > rehash {
-            let message = alloc::format!("{warmup} is longer than rehash: allowed up to {rehash}");
-            return Err(ParamError { param: WARMUP.name(), message });
+        // Else no probability ever rises.
+        MAX.at_least(max, &BIN_SIZE, bin_size)?;
+        if !rehash.is_zero() {
+            WARMUP.at_most(warmup, &REHASH, rehash)?;
         }
         if ARITHMETIC.read(given) == Arithmetic::Linux {
             return Ok(Self::linux(params));

@@ -1,6 +1,6 @@
 //! The policy that an outer loop enforces.
 
-use crate::spec::{Decimal, Default, KindSpec, LinkFacts, Param, ParamError, ParamValues, TypedParam, Value, contains};
+use crate::spec::{Default, Given, KindSpec, LinkFacts, Param, ParamError, ParamFault, ParamValues, TypedParam, Value, contains};
 use alloc::vec::Vec;
 use goodqueue_base::units::{Duration, Rate};
 
@@ -93,25 +93,17 @@ impl Policy {
     }
 
     fn check(&self, given: &ParamValues<'_>, link: &LinkFacts) -> Result<(), ParamError> {
-        let fault = |param, message| Err(ParamError { param, message });
         let Self { thresh_min, target_max, thresh_vq, u_low, u_target, .. } = *self;
-        if target_max < thresh_min {
-            return fault(TARGET_MAX.name(), alloc::format!("{target_max} is below thresh_min: allowed from {thresh_min}"));
-        }
-        if u_low > u_target {
-            return fault(
-                U_LOW.name(),
-                alloc::format!("{} is above u_target: allowed up to {}", Decimal(u_low), Decimal(u_target)),
-            );
-        }
-        if let Some(param) = VIRTUAL_ONLY.into_iter().find(|name| !self.has_ceiling() && given.is_given(name)) {
-            return fault(param, "has no meaning without u_target below 1".into());
-        }
-        if self.has_ceiling() && !(thresh_min..=target_max).contains(&thresh_vq) {
-            return fault(THRESH_VQ.name(), alloc::format!("{thresh_vq} is out of range: allowed {thresh_min} to {target_max}"));
+        TARGET_MAX.at_least(target_max, &THRESH_MIN, thresh_min)?;
+        U_LOW.at_most(u_low, &U_TARGET, u_target)?;
+        if !self.has_ceiling() {
+            given.refuse_unused(&VIRTUAL_ONLY, U_TARGET.name(), u_target)?;
+        } else if !(thresh_min..=target_max).contains(&thresh_vq) {
+            let value = Given::Value(thresh_vq.into());
+            return Err(THRESH_VQ.fault(ParamFault::OutOfRange { value, low: thresh_min.into(), high: target_max.into() }));
         }
         if self.rate.is_none() && link.rate.is_none() {
-            return fault(RATE.name(), "the link's rate is unknown: say what counts as full use".into());
+            return Err(RATE.fault(ParamFault::UnknownRate("say what counts as full use")));
         }
         Ok(())
     }

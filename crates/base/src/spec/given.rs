@@ -1,9 +1,7 @@
 //! Values that a user gave, with the defaults of the others behind them.
 
-use crate::spec::{Default, Kind, Param, ParamType, Size, Value};
+use crate::spec::{Default, Kind, Param, ParamError, ParamFault, ParamType, Setting, Size, Value, nearest};
 use crate::units::{Bytes, Duration, Rate};
-use alloc::string::String;
-use core::fmt;
 
 /// The parameters given for a kind, with the kind's defaults behind them.
 #[derive(Clone, Copy, Debug)]
@@ -13,25 +11,6 @@ pub struct ParamValues<'a> {
     values: &'a [(&'static str, Value)],
 }
 
-/// A parameter that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ParamError {
-    /// The parameter's name, or `kind`.
-    pub param: &'static str,
-    /// The fault: value and allowed range.
-    pub message: String,
-}
-
-impl fmt::Display for ParamError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.param)?;
-        f.write_str(": ")?;
-        f.write_str(&self.message)
-    }
-}
-
-impl core::error::Error for ParamError {}
-
 impl<'a> ParamValues<'a> {
     /// Checks every value against the kind's parameters: known name, right unit, within range.
     ///
@@ -40,7 +19,8 @@ impl<'a> ParamValues<'a> {
     pub fn new(kind: &Kind, values: &'a [(&'static str, Value)]) -> Result<Self, ParamError> {
         for &(name, value) in values {
             let Some(param) = kind.param(name) else {
-                return Err(ParamError { param: name, message: alloc::format!("`{}` has no such parameter", kind.kind) });
+                let nearest = nearest(name, kind.params.iter().map(|param| param.name));
+                return Err(ParamError::new(name, ParamFault::Unknown { kind: kind.kind, nearest }));
             };
             param.check(value)?;
         }
@@ -71,6 +51,17 @@ impl<'a> ParamValues<'a> {
         self.values.iter().any(|(given, _)| *given == name)
     }
 
+    /// Refuses parameters that have no effect where the parameter `with` has this value.
+    ///
+    /// # Errors
+    /// When one of `names` was given.
+    pub fn refuse_unused(&self, names: &[&'static str], with: &'static str, value: impl Into<Value>) -> Result<(), ParamError> {
+        match names.iter().find(|name| self.is_given(name)) {
+            Some(name) => Err(ParamError::new(name, ParamFault::Unused(Setting { name: with, value: value.into() }))),
+            None => Ok(()),
+        }
+    }
+
     /// The value given for `name`, else its default, else `None` where the default is automatic.
     ///
     /// # Panics
@@ -99,9 +90,7 @@ impl<'a> ParamValues<'a> {
         match self.value(name) {
             Some(Value::Size(size)) => match size.bytes(mtu, rate) {
                 Some(bytes) => Ok(Some(bytes)),
-                None => {
-                    Err(ParamError { param: name, message: "a time needs a link of known rate: use bytes or packets".into() })
-                }
+                None => Err(ParamError::new(name, ParamFault::TimeWithoutRate)),
             },
             _ => Ok(None),
         }

@@ -1,6 +1,6 @@
 //! Parameters that know the type of their values.
 
-use crate::spec::{Param, ParamError, ParamValues, Size, Unit, Value, contains};
+use crate::spec::{Pair, Param, ParamError, ParamFault, ParamValues, Size, Unit, Value, contains};
 use crate::units::{Bytes, Cells, Duration, Rate};
 use core::marker::PhantomData;
 
@@ -128,6 +128,11 @@ impl TypedParam<Size> {
 }
 
 impl TypedParam<Bytes> {
+    /// A size in whole bytes.
+    pub const fn whole_bytes(name: &'static str, default: Bytes) -> Self {
+        Self { param: Param::bytes(name, default), default }
+    }
+
     /// An amount of queue that is read in bytes.
     pub const fn size_in_bytes(name: &'static str, default: Bytes) -> Self {
         Self { param: Param::size(name, Size::Bytes(default.get() as f64)), default }
@@ -249,10 +254,38 @@ impl<T: Copy> TypedParam<T> {
         self.param.name
     }
 
+    /// A fault of this parameter.
+    #[must_use]
+    pub const fn fault(&self, fault: ParamFault) -> ParamError {
+        self.param.fault(fault)
+    }
+
     /// Whether a value was given, rather than left to the default.
     #[must_use]
     pub fn is_given(&self, given: &ParamValues<'_>) -> bool {
         given.is_given(self.param.name)
+    }
+}
+
+impl<T: PartialOrd + Into<Value> + Copy> TypedParam<T> {
+    /// Checks that the parameter's value is not more than that of another one.
+    ///
+    /// # Errors
+    /// When it is.
+    pub fn at_most(&self, value: T, other: &Self, bound: T) -> Result<(), ParamError> {
+        if value <= bound { Ok(()) } else { Err(self.fault(ParamFault::Above(other.pair(value, bound)))) }
+    }
+
+    /// Checks that the parameter's value is not less than that of another one.
+    ///
+    /// # Errors
+    /// When it is.
+    pub fn at_least(&self, value: T, other: &Self, bound: T) -> Result<(), ParamError> {
+        if value >= bound { Ok(()) } else { Err(self.fault(ParamFault::Below(other.pair(value, bound)))) }
+    }
+
+    fn pair(&self, value: T, bound: T) -> Pair {
+        Pair { value: value.into(), other: self.name(), bound: bound.into() }
     }
 }
 

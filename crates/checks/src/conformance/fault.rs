@@ -7,7 +7,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 /// A fault of a vector or an answer, with its place.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Error)]
 pub enum Fault {
     /// The text is no JSON, or a field is missing or of another type.
     #[error("{0}")]

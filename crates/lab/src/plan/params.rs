@@ -102,7 +102,7 @@ pub(super) fn read(param: &Param, field: Field<'_>) -> Result<Value, Fault> {
         Unit::Algorithm | Unit::Queue => return Err(field.expected("an algorithm like { kind = \"pie\" }")),
         unit => return Err(field.expected(&unit.to_string())),
     };
-    param.check_written(value, &field.node.shown()).map_err(|error| field.fault(error.message, None))?;
+    param.check_written(value, &field.node.shown()).map_err(|error| field.fault(error.fault.to_string(), None))?;
     Ok(value)
 }
 

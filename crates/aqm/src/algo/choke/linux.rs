@@ -11,8 +11,8 @@ use super::AboveMax;
 use crate::algo::red::linux::{HAS, weight_log};
 use crate::algo::red::params::{HARDDROP, MAX_P, MAX_TH, MIN_TH};
 use crate::aqm::{Comparison, Env, PacketView, QueueView, Reason, Verdict};
-use crate::arithmetic::{LinuxDraws, linux_has_only};
-use crate::spec::{LinkFacts, ParamError, ParamValues, Size, TypedParam};
+use crate::arithmetic::{LINUX, LinuxDraws, linux_has_only};
+use crate::spec::{LinkFacts, Pair, ParamError, ParamFault, ParamValues, Size, TypedParam, Value};
 use alloc::collections::VecDeque;
 
 const MAX_TRIES: u32 = 3;
@@ -60,15 +60,17 @@ impl LinuxChokeParams {
         linux_has_only(given, &HAS)?;
         let packets = |size: &TypedParam<Option<Size>>| match size.read(given) {
             Some(Size::Packets(packets)) if packets >= 1.0 => Ok(packets as u64),
-            _ => Err(ParamError {
-                param: size.name(),
-                message: "arithmetic = \"linux\" needs whole packets: allowed from 1 packet".into(),
-            }),
+            Some(value) => {
+                let allowed = "whole packets, from 1 packet";
+                Err(size.fault(ParamFault::Conflict { value: value.into(), with: LINUX, allowed }))
+            }
+            None => Err(size.fault(ParamFault::NoDefault(LINUX))),
         };
         let (min_th, max_th) = (packets(&MIN_TH)?, packets(&MAX_TH)?);
         if max_th <= min_th {
-            let message = alloc::format!("{max_th} packets is not above min_th: allowed more than {min_th} packets");
-            return Err(ParamError { param: MAX_TH.name(), message });
+            let packets = |count: u64| Value::Size(Size::Packets(count as f64));
+            let pair = Pair { value: packets(max_th), other: MIN_TH.name(), bound: packets(min_th) };
+            return Err(MAX_TH.fault(ParamFault::NotAbove(pair)));
         }
         let log = weight_log(given)?;
         let max_p = (MAX_P.read(given) * (1u64 << 32) as f64) as u32;

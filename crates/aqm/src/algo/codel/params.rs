@@ -1,7 +1,8 @@
 //! CoDel's settings, and their description.
 
+use crate::arithmetic::LINUX;
 use super::{ARITHMETIC, Arithmetic, Reentry};
-use crate::spec::{LinkFacts, ParamError, ParamValues, TypedParam};
+use crate::spec::{LinkFacts, ParamError, ParamFault, ParamValues, TypedParam};
 use goodqueue_base::units::{Bytes, Duration};
 
 /// CoDel's settings.
@@ -49,8 +50,7 @@ impl CoDelParams {
             && params.reentry != Reentry::Rfc8289
             && let Some(reentry) = given.choice(REENTRY.name())
         {
-            let message = alloc::format!("`{reentry}` does not go with arithmetic = \"linux\": allowed rfc8289");
-            return Err(ParamError { param: REENTRY.name(), message });
+            return Err(REENTRY.fault(ParamFault::Conflict { value: reentry.into(), with: LINUX, allowed: "rfc8289" }));
         }
         Ok(params)
     }
@@ -58,10 +58,7 @@ impl CoDelParams {
     /// The target and interval of a kind that has no other parameters of CoDel.
     pub(crate) fn of_target_and_interval(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let (target, interval) = (TARGET.read(given), INTERVAL.read(given));
-        if target > interval {
-            let message = alloc::format!("{target} is longer than interval ({interval}): allowed up to interval");
-            return Err(ParamError { param: TARGET.name(), message });
-        }
+        TARGET.at_most(target, &INTERVAL, interval)?;
         Ok(Self { target, interval, mtu: link.mtu, ..Self::default() })
     }
 }

@@ -11,8 +11,8 @@
 
 use super::params::{HARDDROP, MAX_P, MAX_TH, MIN_TH, W_Q};
 use crate::aqm::{Env, QueueView, Reason, Verdict};
-use crate::arithmetic::linux_has_only;
-use crate::spec::{LinkFacts, ParamError, ParamValues, Size, TypedParam};
+use crate::arithmetic::{ARITHMETIC, LINUX, linux_has_only};
+use crate::spec::{LinkFacts, Pair, ParamError, ParamFault, ParamValues, Size, TypedParam};
 use goodqueue_base::units::Bytes;
 
 /// Settings of RED in Linux.
@@ -55,21 +55,17 @@ impl LinuxRedParams {
     /// has no representation in Linux.
     pub fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         if given.kind() != "red" {
-            let message = alloc::format!("`{}` has no Linux form here: allowed exact", given.kind());
-            return Err(ParamError { param: "arithmetic", message });
+            let why = "this kind has no Linux form here";
+            return Err(ARITHMETIC.fault(ParamFault::Fixed { allowed: "exact".into(), why }));
         }
         linux_has_only(given, &HAS)?;
         let bytes = |size: &TypedParam<Option<Size>>| {
-            let missing = || ParamError {
-                param: size.name(),
-                message: "arithmetic = \"linux\" needs a value: it has no automatic one".into(),
-            };
-            size.bytes(given, link.mtu, link.rate)?.ok_or_else(missing)
+            size.bytes(given, link.mtu, link.rate)?.ok_or_else(|| size.fault(ParamFault::NoDefault(LINUX)))
         };
         let (min_th, max_th) = (bytes(&MIN_TH)?, bytes(&MAX_TH)?);
         if max_th <= min_th {
-            let message = alloc::format!("{max_th} is not above min_th: allowed more than {min_th}");
-            return Err(ParamError { param: MAX_TH.name(), message });
+            let pair = Pair { value: max_th.into(), other: MIN_TH.name(), bound: min_th.into() };
+            return Err(MAX_TH.fault(ParamFault::NotAbove(pair)));
         }
         let log = weight_log(given)?;
         let max_p = (MAX_P.read(given) * (1u64 << 32) as f64) as u32;
@@ -80,11 +76,11 @@ impl LinuxRedParams {
 /// Weight of a sample as an exponent of one half.
 pub(crate) fn weight_log(given: &ParamValues<'_>) -> Result<u32, ParamError> {
     let weight = W_Q.read(given);
-    let log = (1..32).find(|&log| weight == Some(1.0 / (1u64 << log) as f64));
-    log.ok_or_else(|| ParamError {
-        param: W_Q.name(),
-        message: "arithmetic = \"linux\" needs a power of one half: allowed 0.5, 0.25, 0.125 and so on to 2^-31".into(),
-    })
+    let weight = weight.ok_or_else(|| W_Q.fault(ParamFault::NoDefault(LINUX)))?;
+    let allowed = "a power of one half: 0.5, 0.25, 0.125 and so on to 2^-31";
+    (1..32)
+        .find(|&log| weight == 1.0 / (1u64 << log) as f64)
+        .ok_or_else(|| W_Q.fault(ParamFault::Conflict { value: weight.into(), with: LINUX, allowed }))
 }
 
 impl LinuxRed {

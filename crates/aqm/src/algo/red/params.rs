@@ -2,7 +2,7 @@
 
 use crate::arithmetic::ARITHMETIC;
 use crate::math::exp;
-use crate::spec::{Choice, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, Size, TypedParam};
+use crate::spec::{Choice, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamFault, ParamValues, Size, TypedParam};
 use goodqueue_base::units::{Bytes, Duration, Rate};
 
 /// Whether and how `max_p` follows the average.
@@ -224,7 +224,7 @@ impl RedParams {
         }
         for (param, size) in [(MIN_TH.name(), self.min_th), (MAX_TH.name(), self.max_th)] {
             if matches!(size, Some(Size::Time(_))) {
-                return Err(ParamError { param, message: "a time needs a link of known rate: use bytes or packets".into() });
+                return Err(ParamError::new(param, ParamFault::TimeWithoutRate));
             }
         }
         let adaptive = self.adaptation == Adaptation::Floyd;
@@ -234,9 +234,7 @@ impl RedParams {
             (BOTTOM.name(), adaptive && self.bottom.is_none()),
         ];
         match automatic.into_iter().find(|(_, missing)| *missing) {
-            Some((param, _)) => {
-                Err(ParamError { param, message: "the automatic setting needs a link of known rate: give a value".into() })
-            }
+            Some((param, _)) => Err(ParamError::new(param, ParamFault::UnknownRate("give a value"))),
             None => Ok(()),
         }
     }

@@ -5,7 +5,7 @@ use crate::algo::cobalt::{self, CobaltParams};
 use crate::aqm::{FlowHash, Hosts};
 use crate::arithmetic::ARITHMETIC;
 use crate::framing;
-use crate::spec::{Choice, Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, Size, TypedParam};
+use crate::spec::{Choice, Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamFault, ParamValues, Size, TypedParam};
 use alloc::vec;
 use alloc::vec::Vec;
 use goodqueue_base::units::{Bytes, Class, Framing, Rate};
@@ -185,12 +185,12 @@ impl CakeParams {
     /// for.
     pub fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         if AUTORATE.read(given) {
-            let message = "allowed false: the rate is not estimated from arrivals; give `rate`".into();
-            return Err(ParamError { param: AUTORATE.name(), message });
+            let why = "the rate is not estimated from arrivals; give `rate`";
+            return Err(AUTORATE.fault(ParamFault::Fixed { allowed: false.into(), why }));
         }
         if !SPLIT_GSO.read(given) {
-            let message = "allowed true: packets come one by one, so none stays joined".into();
-            return Err(ParamError { param: SPLIT_GSO.name(), message });
+            let why = "packets come one by one, so none stays joined";
+            return Err(SPLIT_GSO.fault(ParamFault::Fixed { allowed: true.into(), why }));
         }
         Ok(Self {
             cobalt: CobaltParams::build(given, link)?,

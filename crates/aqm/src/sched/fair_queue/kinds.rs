@@ -9,7 +9,7 @@ use crate::books::EcnPolicy;
 use crate::outline::aside;
 use crate::qdisc::Packet;
 use crate::sched::{Scheduler, Setup};
-use crate::spec::{Choice, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, Size, TypedParam, Unit};
+use crate::spec::{Choice, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamFault, ParamValues, Size, TypedParam, Unit};
 use goodqueue_base::units::{Bytes, Duration};
 
 impl Choice for Hashing {
@@ -143,8 +143,7 @@ impl Scheduler for FairKind {
         keep: impl FnOnce(Self::Queue<P>) -> R,
     ) -> Result<R, ParamError> {
         let Some(inner) = setup.of else {
-            let message = "`fair` needs the algorithm of its flows, for instance { kind = \"pie\" }".into();
-            return Err(ParamError { param: "of", message });
+            return Err(ParamError::new("of", ParamFault::NeedsAnother(given.kind())));
         };
         let aqm = AnyAqm::build_boxed(&ParamValues::new(inner.kind, &inner.params)?, setup.link)?;
         let params = FairQueueParams::build(given, setup.link)?;
