@@ -34,6 +34,7 @@ use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, Pair, ParamError, ParamFault, ParamValues, Size, TypedParam};
 use crate::tick::Tick;
 pub use design::{Gains, PiDesign};
+use goodqueue_base::settings;
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 
 /// The source of the gains.
@@ -45,40 +46,26 @@ pub enum Tuning {
     Designed(PiDesign),
 }
 
-/// Settings of PI.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PiParams {
-    /// Queue length to settle at.
-    pub q_ref: Size,
-    /// Samples per second.
-    pub w: f64,
-    /// Source of the gains, which are per packet.
-    pub tuning: Tuning,
-    /// Whether the probability scales with packet size.
-    pub bytes: bool,
-    /// Whether the queue is measured in units of `mean_pktsize` instead of packets.
-    pub queue_in_bytes: bool,
-    /// Packet size used by the byte modes and the design.
-    pub mean_pktsize: Bytes,
-    /// Largest packet without framing.
-    pub mtu: Bytes,
-    /// Framing bytes per packet.
-    pub overhead: Bytes,
-}
-
-impl Default for PiParams {
-    /// The defaults of ns-2, for packets of at most 1500 bytes.
-    fn default() -> Self {
-        Self {
-            q_ref: Q_REF.default,
-            w: W.default,
-            tuning: Tuning::Fixed(Gains::NS2),
-            bytes: BYTES.default,
-            queue_in_bytes: QUEUE_IN_BYTES.default,
-            mean_pktsize: Bytes::new(500),
-            mtu: Bytes::new(1500),
-            overhead: Bytes::ZERO,
-        }
+settings! {
+    /// Settings of PI; by default those of ns-2, for packets of at most 1500 bytes.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct PiParams {
+        /// Queue length to settle at.
+        pub q_ref: Size => Q_REF,
+        /// Samples per second.
+        pub w: f64 => W,
+        /// Source of the gains, which are per packet.
+        pub tuning: Tuning = Tuning::Fixed(Gains::NS2),
+        /// Whether the probability scales with packet size.
+        pub bytes: bool => BYTES,
+        /// Whether the queue is measured in units of `mean_pktsize` instead of packets.
+        pub queue_in_bytes: bool => QUEUE_IN_BYTES,
+        /// Packet size used by the byte modes and the design.
+        pub mean_pktsize: Bytes = Bytes::new(500),
+        /// Largest packet without framing.
+        pub mtu: Bytes = Bytes::new(1500),
+        /// Framing bytes per packet.
+        pub overhead: Bytes = Bytes::ZERO,
     }
 }
 
@@ -196,16 +183,7 @@ impl PiParams {
             Tuning::Fixed(_) => Self::default().mean_pktsize,
             Tuning::Designed(_) => link.mtu,
         });
-        Ok(Self {
-            q_ref: Q_REF.read(given),
-            w: W.read(given),
-            tuning,
-            bytes: BYTES.read(given),
-            queue_in_bytes: QUEUE_IN_BYTES.read(given),
-            mean_pktsize,
-            mtu: link.mtu,
-            overhead: link.overhead,
-        })
+        Ok(Self { tuning, mean_pktsize, mtu: link.mtu, overhead: link.overhead, ..Self::read(given) })
     }
 }
 

@@ -308,6 +308,62 @@ impl<T: ParamType> TypedParam<T> {
     }
 }
 
+/// Declares a struct of settings. A field `name: Type => PARAM` has the value of a [`TypedParam`]; a
+/// field `name: Type = value` has this value unless the builder gives it another.
+///
+/// The struct gets a [`Default`] and, for its crate only, the same as a constant `DEFAULT` and a
+/// constructor `read`, which takes what was given for the parameters.
+///
+/// ```
+/// use goodqueue_base::settings;
+/// use goodqueue_base::spec::TypedParam;
+/// use goodqueue_base::units::{Bytes, Duration};
+///
+/// const TARGET: TypedParam<Duration> = TypedParam::duration("target", Duration::ms(5));
+///
+/// settings! {
+///     /// Settings of an algorithm.
+///     #[derive(Clone, Copy, Debug, PartialEq)]
+///     pub struct Params {
+///         /// Acceptable delay.
+///         pub target: Duration => TARGET,
+///         /// Largest packet.
+///         pub mtu: Bytes = Bytes::new(1500),
+///     }
+/// }
+/// assert_eq!(Params::default().target, Duration::ms(5));
+/// # let given = goodqueue_base::spec::ParamValues::new(
+/// #     &goodqueue_base::spec::Kind { params: &[TARGET.param], ..goodqueue_base::spec::Kind::PLAIN }, &[]).unwrap();
+/// assert_eq!(Params::read(&given), Params::default());
+/// ```
+#[macro_export]
+macro_rules! settings {
+    ($(#[$meta:meta])* $vis:vis struct $Name:ident {
+        $($(#[$about:meta])* $seen:vis $field:ident: $Type:ty $(=> $param:path)? $(= $value:expr)?,)+
+    }) => {
+        $(#[$meta])*
+        $vis struct $Name {
+            $($(#[$about])* $seen $field: $Type,)+
+        }
+
+        impl $Name {
+            /// The defaults.
+            pub(crate) const DEFAULT: Self = Self { $($field: $($param.default)? $($value)?,)+ };
+
+            /// The values of the parameters; the other fields have their defaults.
+            pub(crate) fn read(given: &$crate::spec::ParamValues<'_>) -> Self {
+                Self { $($($field: $param.read(given),)?)+ ..Self::DEFAULT }
+            }
+        }
+
+        impl ::core::default::Default for $Name {
+            fn default() -> Self {
+                Self::DEFAULT
+            }
+        }
+    };
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
