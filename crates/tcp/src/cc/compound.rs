@@ -247,10 +247,6 @@ impl CongestionControl for Compound {
     fn ssthresh(&self) -> Bytes {
         self.window.ssthresh_bytes()
     }
-
-    fn in_slow_start(&self) -> bool {
-        self.window.in_slow_start()
-    }
 }
 
 #[cfg(test)]
