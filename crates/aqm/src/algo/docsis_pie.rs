@@ -28,7 +28,7 @@
 //!
 //! *Source*: RFC 8034 §4 and appendix A; RFC 8033.
 
-use super::Algorithm;
+use super::{Algorithm, pie};
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::queue::Limit;
 use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, Pair, ParamError, ParamFault, ParamValues, TypedParam};
@@ -197,12 +197,7 @@ impl DocsisPie {
 /// Scale of an update at probability `p` (RFC 8034 §4.2; the auto-tuning continues above 1).
 fn auto_tune(p: f64) -> f64 {
     match p {
-        p if p < 1e-6 => 1.0 / 2048.0,
-        p if p < 1e-5 => 1.0 / 512.0,
-        p if p < 1e-4 => 1.0 / 128.0,
-        p if p < 1e-3 => 1.0 / 32.0,
-        p if p < 1e-2 => 1.0 / 8.0,
-        p if p < 0.1 => 1.0 / 2.0,
+        p if p < 0.1 => pie::auto_tune(p),
         p if p < 1.0 => 2.0,
         p if p < 10.0 => 8.0,
         _ => 32.0,
