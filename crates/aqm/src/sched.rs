@@ -276,6 +276,7 @@ pub fn find(name: &str) -> Result<&'static KindSpec, UnknownKind> {
 
 /// A name that no kind of queue has.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UnknownKind {
     /// The name, cut to a readable length.
     pub name: String,

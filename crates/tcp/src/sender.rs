@@ -87,6 +87,7 @@ struct AckFacts {
 /// Counters of a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
+#[non_exhaustive]
 pub struct SenderStatistics {
     /// Data segments sent, including retransmissions.
     pub sent_segments: u64,
@@ -110,6 +111,7 @@ pub struct SenderStatistics {
 
 /// A sender's counts of its segments, for observers of its inner state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Tally {
     /// State of the sender.
     pub state: State,

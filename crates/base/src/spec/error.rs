@@ -8,6 +8,7 @@ use core::fmt;
 
 /// A parameter that cannot be used.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ParamError {
     /// The parameter's name, or `kind`.
     pub param: &'static str,

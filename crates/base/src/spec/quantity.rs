@@ -14,6 +14,7 @@ use core::fmt;
 
 /// A string that is not a valid quantity.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct QuantityError {
     /// The string, cut to a readable length.
     pub text: String,

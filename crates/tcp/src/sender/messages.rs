@@ -7,6 +7,7 @@ use goodqueue_base::units::{Bytes, Duration, Instant};
 
 /// The continuation of a stream after a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Ending {
     /// Another message may follow.
     More,

@@ -31,8 +31,9 @@ fn signals_at(weight: f64, sojourn: Duration) -> bool {
     let start = Instant::ZERO + LONG;
     let mut now = start;
     while now < start + LONG {
-        let head = PacketView { len: Bytes::new(1000), ecn: Ecn::NotEct, flow: FlowHash(0), enqueued_at: now - sojourn };
-        let mut env = Env { now, link_rate: Some(Rate::mbit(622)), overhead: Bytes::ZERO, rng: &mut rng };
+        let head = PacketView::new(Bytes::new(1000), FlowHash(0), now - sojourn);
+        let mut env = Env::new(now, &mut rng);
+        env.link_rate = Some(Rate::mbit(622));
         if aqm.on_departure(&mut env, head, queue) != Verdict::Pass {
             return true;
         }
