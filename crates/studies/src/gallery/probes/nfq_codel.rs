@@ -6,7 +6,7 @@ use goodqueue_aqm::sched::nfq_codel::MCoDel;
 use goodqueue_aqm::{
     Aqm, Env, FlowHash, Limit, NoSink, PacketView, Qdisc, QueueView, SimplePacket, Verdict, WeightedQueue, WeightedQueueParams,
 };
-use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Packets, Rate, Rng};
+use goodqueue_base::units::{Bytes, Duration, Instant, Packets, Rate, Rng};
 
 const MS: f64 = 1e-6;
 /// Longer than any interval in question.
