@@ -44,8 +44,8 @@ impl IdleDecay {
 }
 
 settings! {
-    /// Settings of BLUE; by default the rule of the 2002 paper with `d2` a tenth of `d1` and packets
-    /// of 1500 bytes.
+    /// Settings of BLUE; by default the rule of the 2002 paper with `d2` a tenth of `d1` and
+    /// packets of 1500 bytes.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct BlueParams {
         /// Least time between two changes of the probability.

@@ -29,7 +29,7 @@
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamFault, ParamValues, Setting, Size, TypedParam};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamFault, ParamValues, Setting, Size, TypedParam, Value};
 use crate::steering::{Judgement, Pace, Steerable};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 
@@ -359,6 +359,9 @@ const ADAPTIVE: TypedParam<bool> = TypedParam::on("adaptive")
     .about("shorten the interval while the queue is more above the threshold than below")
     .from_source("Lautenschlaeger and Francini 2015");
 
+/// The setting with which the threshold is a time.
+const BY_DELAY: Setting = Setting { name: MEASURE.name(), value: Value::Choice("delay") };
+
 impl GspParams {
     /// Reads the interval and its adaptation; the threshold is a fortieth of the interval.
     fn without_threshold(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
@@ -408,9 +411,9 @@ impl Algorithm for Gsp {
         params.threshold = match (MEASURE.read(given), THRESHOLD.read(given).unwrap_or(automatic)) {
             ("backlog", size) => Threshold::Backlog(size),
             (_, Size::Time(delay)) => Threshold::Delay(delay),
-            (measure, amount) => {
-                let with = Setting { name: MEASURE.name(), value: measure.into() };
-                return Err(THRESHOLD.fault(ParamFault::Conflict { value: amount.into(), with, allowed: "a time" }));
+            (_, amount) => {
+                let (value, with) = (amount.into(), &BY_DELAY);
+                return Err(THRESHOLD.fault(ParamFault::Conflict { value, with, allowed: "a time" }));
             }
         };
         if let Threshold::Backlog(Size::Time(_)) = params.threshold

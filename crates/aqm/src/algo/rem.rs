@@ -72,7 +72,8 @@ settings! {
         pub inw: f64 => INW,
         /// Packet size in which the rate of the link is counted.
         pub mean_pktsize: Bytes = MEAN_PKTSIZE.default,
-        /// Whether packets of `mean_pktsize` are counted and the probability scales with packet size.
+        /// Whether packets of `mean_pktsize` are counted and the probability scales with packet
+        /// size.
         pub bytes: bool => BYTES,
         /// Treatment of Not-ECT packets.
         pub not_ect: NotEctFate = NotEctFate::of(LEGACY.default),

@@ -2,6 +2,7 @@
 
 use crate::spec::quantity::{QuantityError, excerpt};
 use crate::spec::{Unit, Value};
+use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
@@ -53,7 +54,7 @@ pub enum ParamFault {
         allowed: Vec<&'static str>,
     },
     /// A text that is not a quantity.
-    Quantity(QuantityError),
+    Quantity(Box<QuantityError>),
     /// A text for a parameter whose values have no form in one word.
     NotWritten(String),
     /// A value that may not be less than that of another parameter.
@@ -85,7 +86,7 @@ pub enum ParamFault {
         /// The value.
         value: Value,
         /// The other setting.
-        with: Setting,
+        with: &'static Setting,
         /// The values that go with it.
         allowed: &'static str,
     },
@@ -139,14 +140,14 @@ pub enum Given {
     /// As a value.
     Value(Value),
     /// As a text, cut to a readable length.
-    Written(String),
+    Written(Box<str>),
 }
 
 impl Given {
     /// A value read from this text.
     #[must_use]
     pub fn written(text: &str) -> Self {
-        Self::Written(excerpt(text))
+        Self::Written(excerpt(text).into())
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::spec::quantity::{self, excerpt};
 use crate::spec::{Param, ParamError, ParamFault, Unit, Value};
 use crate::units::{Bytes, Rate};
+use alloc::boxed::Box;
 
 /// The words of a switch.
 const SWITCH: [&str; 2] = ["true", "false"];
@@ -34,7 +35,7 @@ impl Param {
                 return Err(self.fault(ParamFault::NotWritten(excerpt(text))));
             }
         };
-        let value = quantity.map_err(|error| self.fault(ParamFault::Quantity(error)))?;
+        let value = quantity.map_err(|error| self.fault(ParamFault::Quantity(Box::new(error))))?;
         self.check_written(value, text)?;
         Ok(value)
     }

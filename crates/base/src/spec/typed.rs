@@ -308,8 +308,8 @@ impl<T: ParamType> TypedParam<T> {
     }
 }
 
-/// Declares a struct of settings. A field `name: Type => PARAM` has the value of a [`TypedParam`]; a
-/// field `name: Type = value` has this value unless the builder gives it another.
+/// Declares a struct of settings. A field `name: Type => PARAM` has the value of a [`TypedParam`];
+/// a field `name: Type = value` has this value unless the builder gives it another.
 ///
 /// The struct gets a [`Default`] and, for its crate only, the same as a constant `DEFAULT` and a
 /// constructor `read`, which takes what was given for the parameters.
@@ -351,6 +351,7 @@ macro_rules! settings {
             pub(crate) const DEFAULT: Self = Self { $($field: $($param.default)? $($value)?,)+ };
 
             /// The values of the parameters; the other fields have their defaults.
+            #[allow(clippy::needless_update, reason = "some have no other fields")]
             pub(crate) fn read(given: &$crate::spec::ParamValues<'_>) -> Self {
                 Self { $($($field: $param.read(given),)?)+ ..Self::DEFAULT }
             }

@@ -37,7 +37,7 @@ impl LinuxChoke {
             Some(Size::Packets(packets)) if packets >= 1.0 => Ok(packets as u64),
             Some(value) => {
                 let allowed = "whole packets, from 1 packet";
-                Err(size.fault(ParamFault::Conflict { value: value.into(), with: LINUX, allowed }))
+                Err(size.fault(ParamFault::Conflict { value: value.into(), with: &LINUX, allowed }))
             }
             None => Err(size.fault(ParamFault::NoDefault(LINUX))),
         };

@@ -77,7 +77,7 @@ impl LinuxPieParams {
                 return Ok(whole);
             }
             let allowed = "sixteenths from 0 to 2";
-            Err(param.fault(ParamFault::Conflict { value: number.into(), with: LINUX, allowed }))
+            Err(param.fault(ParamFault::Conflict { value: number.into(), with: &LINUX, allowed }))
         };
         Ok(Self {
             target: TARGET.read(given),

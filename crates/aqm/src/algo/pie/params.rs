@@ -19,8 +19,8 @@ impl Choice for Estimator {
 }
 
 settings! {
-    /// Settings of PIE; by default those of RFC 8033 §4 and §5 with packets of 1500 bytes and no limit
-    /// (and therefore never at rest). The fields that each packet needs come first.
+    /// Settings of PIE; by default those of RFC 8033 §4 and §5 with packets of 1500 bytes and no
+    /// limit (and therefore never at rest). The fields that each packet needs come first.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[repr(C)]
     pub struct PieParams {
@@ -32,8 +32,8 @@ settings! {
         pub cap_drop: bool => CAP_DROP,
         /// Whether the controller rests while the queue is short.
         pub active_inactive: bool = ACTIVE_INACTIVE.default,
-        /// Whether updates that would change nothing are skipped for an empty queue at rest; not where
-        /// the caller keeps a virtual queue that goes on while the real one is empty.
+        /// Whether updates that would change nothing are skipped for an empty queue at rest; not
+        /// where the caller keeps a virtual queue that goes on while the real one is empty.
         pub dozes: bool = false,
         /// Whether the probability scales with packet size.
         pub bytes: bool => BYTES,

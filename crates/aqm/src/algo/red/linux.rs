@@ -88,7 +88,7 @@ fn weight_log(given: &ParamValues<'_>) -> Result<u32, ParamError> {
     let allowed = "a power of one half: 0.5, 0.25, 0.125 and so on to 2^-31";
     (1..32)
         .find(|&log| weight == 1.0 / (1u64 << log) as f64)
-        .ok_or_else(|| W_Q.fault(ParamFault::Conflict { value: weight.into(), with: LINUX, allowed }))
+        .ok_or_else(|| W_Q.fault(ParamFault::Conflict { value: weight.into(), with: &LINUX, allowed }))
 }
 
 impl LinuxRed {

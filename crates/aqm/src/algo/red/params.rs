@@ -52,8 +52,8 @@ settings! {
         pub w_q: Option<f64> => W_Q,
         /// Rule for an automatic `w_q`.
         pub auto_w_q: WeightRule => AUTO_W_Q,
-        /// Whether the probability rises from `max_p` at `max_th` to 1 at twice `max_th`, instead of
-        /// jumping.
+        /// Whether the probability rises from `max_p` at `max_th` to 1 at twice `max_th`, instead
+        /// of jumping.
         pub gentle: bool => GENTLE,
         /// Whether probability and spacing scale with packet size.
         pub bytes: bool => BYTES,

@@ -32,7 +32,7 @@ pub(crate) const MEMORY_LIMIT: TypedParam<Bytes> = TypedParam::size_in_bytes("me
     .within(1.0, i32::MAX as f64)
     .about("bytes that all flows together may hold")
     .from_source("Linux");
-const DROP_BATCH: TypedParam<u32> = TypedParam::count("drop_batch", 64)
+pub(crate) const DROP_BATCH: TypedParam<u32> = TypedParam::count("drop_batch", 64)
     .within(1.0, 1e6)
     .about("most packets dropped at once from the fattest flow over the limit")
     .from_source("Linux");
@@ -155,23 +155,6 @@ impl Scheduler for FairKind {
     }
 }
 
-impl Default for FairQueueParams {
-    /// 1024 flows, turns of one packet of 1500 bytes with its Ethernet header, 32 MiB, 64 packets
-    /// of the fattest flow, no renewal (RFC 8290 §5.2, Linux), the flow's own backlog.
-    fn default() -> Self {
-        Self {
-            flows: FLOWS.default,
-            share: Share::Bytes(Bytes::new(1500) + HEADER.default),
-            header: HEADER.default,
-            memory_limit: MEMORY_LIMIT.default,
-            victim: Victim::Fattest { batch: DROP_BATCH.default },
-            hashing: HASH.default,
-            perturbation: PERTURBATION.default,
-            shown: ShownBacklog::Flow,
-        }
-    }
-}
-
 impl FairQueueParams {
     /// The scheduler's part of the parameters of a kind that has `flows`, `quantum`, and some of
     /// `header`, `memory_limit`, `drop_batch`, `perturbation`, `hash` and `guard`.
@@ -186,7 +169,6 @@ impl FairQueueParams {
         let is_total = given.lists(GUARD.name()) && GUARD.read(given) == "total";
         let quantum = QUANTUM.bytes(given, link.mtu, link.rate)?;
         Ok(Self {
-            flows: FLOWS.read(given),
             share: Share::Bytes(quantum.unwrap_or(link.mtu + header)),
             header,
             memory_limit: bytes(&MEMORY_LIMIT, MEMORY_LIMIT.default)?,
@@ -194,6 +176,7 @@ impl FairQueueParams {
             hashing: HASH.read_if_listed(given),
             perturbation: PERTURBATION.read_if_listed(given),
             shown: if is_total { ShownBacklog::Total } else { ShownBacklog::Flow },
+            ..Self::read(given)
         })
     }
 }
