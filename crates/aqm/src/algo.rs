@@ -4,7 +4,7 @@ mod algorithm;
 
 use crate::aqm::{Aqm, Comparison, Env, PacketView, QueueView, Verdict};
 use crate::outline::{aside, finish};
-use crate::spec::{KindSpec, LinkFacts, ParamError, ParamValues};
+use crate::spec::{KindSpec, LinkFacts, ParamError, ParamFault, ParamValues};
 pub use algorithm::Algorithm;
 use alloc::boxed::Box;
 use goodqueue_base::units::{Instant, Packets};
@@ -58,7 +58,7 @@ macro_rules! algorithms {
                 $(if <$module::$Type as Algorithm>::KINDS.iter().any(|spec| spec.kind == given.kind()) {
                     return aside(|| finish(<$module::$Type as Algorithm>::build(given, link), |aqm| Box::new(Self::$Type(aqm))));
                 })+
-                Err(ParamError { param: "kind", message: alloc::format!("`{}` is not an algorithm", given.kind()) })
+                Err(ParamError::new("kind", ParamFault::NotAnAlgorithm(given.kind())))
             }
         }
 

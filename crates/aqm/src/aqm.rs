@@ -4,6 +4,7 @@ use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Packets, Rate, Rng};
 
 /// The host's knowledge at the moment of a decision.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Env<'a> {
     /// Now, on the host's clock.
     pub now: Instant,
@@ -13,6 +14,14 @@ pub struct Env<'a> {
     pub overhead: Bytes,
     /// This queue's own random stream.
     pub rng: &'a mut Rng,
+}
+
+impl<'a> Env<'a> {
+    /// The knowledge of a host that knows the time and nothing of the link.
+    #[must_use]
+    pub fn new(now: Instant, rng: &'a mut Rng) -> Self {
+        Self { now, link_rate: None, overhead: Bytes::ZERO, rng }
+    }
 }
 
 /// A flow's hash or number: equal for packets of one flow.
@@ -34,6 +43,7 @@ pub struct Hosts {
 
 /// The facts of a packet that an algorithm may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PacketView {
     /// Size without link framing (the IP length in IP networks).
     pub len: Bytes,
@@ -46,6 +56,12 @@ pub struct PacketView {
 }
 
 impl PacketView {
+    /// A packet that cannot be marked.
+    #[must_use]
+    pub const fn new(len: Bytes, flow: FlowHash, enqueued_at: Instant) -> Self {
+        Self { len, ecn: Ecn::NotEct, flow, enqueued_at }
+    }
+
     /// Time spent in the queue so far.
     #[inline]
     #[must_use]
@@ -66,6 +82,7 @@ pub struct QueueView {
 /// The reason that a packet was dropped or marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
+#[non_exhaustive]
 pub enum Reason {
     /// The queue's hard limit was reached.
     Overflow,
@@ -131,6 +148,7 @@ impl Reason {
 /// An algorithm's decision about the one packet it was shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
+#[non_exhaustive]
 pub enum Verdict {
     /// Queue or send it.
     Pass,
@@ -161,6 +179,7 @@ impl Verdict {
 /// An algorithm's decision about an arriving packet that it compared with waiting ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
+#[non_exhaustive]
 pub enum Comparison {
     /// The verdict on the arriving packet, as if it had been decided on arrival;
     /// [`Verdict::Compare`] passes.

@@ -1,7 +1,6 @@
 //! The choice between an algorithm's own arithmetic and Linux's.
 
-use crate::spec::{Choice, ParamError, ParamValues, TypedParam};
-use alloc::vec::Vec;
+use crate::spec::{Choice, ParamError, ParamFault, ParamValues, Setting, TypedParam, Value};
 use goodqueue_base::units::{Rng, mix};
 
 /// The arithmetic that an algorithm uses.
@@ -22,14 +21,16 @@ pub(crate) const ARITHMETIC: TypedParam<Arithmetic> = TypedParam::choice("arithm
     .about("whose numbers: the source's, or Linux's integers and ticks for the very same verdicts")
     .from_source("recordings of Linux 6.12");
 
+/// The setting that chooses Linux's arithmetic.
+pub(crate) const LINUX: Setting = Setting { name: ARITHMETIC.name(), value: Value::Choice("linux") };
+
 /// Refuses parameters that Linux's form of an algorithm does not have; `has` names the others.
 pub(crate) fn linux_has_only(given: &ParamValues<'_>, has: &[&'static str]) -> Result<(), ParamError> {
     match given.values().iter().map(|(name, _)| *name).find(|name| *name != ARITHMETIC.name() && !has.contains(name)) {
         None => Ok(()),
         Some(param) => {
-            let listed: Vec<&str> = has.iter().copied().filter(|name| given.lists(name)).collect();
-            let message = alloc::format!("arithmetic = \"linux\" has no such setting: allowed with it are {}", listed.join(", "));
-            Err(ParamError { param, message })
+            let allowed = has.iter().copied().filter(|name| given.lists(name)).collect();
+            Err(ParamError::new(param, ParamFault::NotAmong { with: LINUX, allowed }))
         }
     }
 }

@@ -37,6 +37,7 @@ impl core::ops::Add for Tally {
 
 /// Counters of a queue or of a scheduler over all its queues.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Counters {
     /// OfferedPacket to the queue, dropped ones included.
     pub arrived: Tally,

@@ -42,7 +42,6 @@ mod arithmetic;
 mod books;
 mod counters;
 pub mod custom;
-pub mod deployed;
 pub mod external;
 pub mod framing;
 pub mod math;

@@ -57,6 +57,7 @@ impl<P> Departure<P> {
 
 /// The circumstances of a drop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Dropped {
     /// The reason for the drop.
     pub reason: Reason,
@@ -64,9 +65,18 @@ pub struct Dropped {
     pub enqueued_at: Instant,
 }
 
+impl Dropped {
+    /// A drop of a packet that had arrived at `enqueued_at`.
+    #[must_use]
+    pub const fn new(reason: Reason, enqueued_at: Instant) -> Self {
+        Self { reason, enqueued_at }
+    }
+}
+
 /// The state that a host needs to know after a call: the waiting packets, and the times to come
 /// back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct QueueStatus {
     /// See [`Qdisc::view`].
     pub waiting: QueueView,

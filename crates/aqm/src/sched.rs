@@ -21,7 +21,7 @@ use crate::external::{ExternalQueueKind, ExternalScheduler};
 use crate::outline::aside;
 use crate::qdisc::{Departure, Packet, Qdisc, QueueStatus, Sink};
 use crate::queue::ManagedQueue;
-use crate::spec::{KindAndParams, KindSpec, LinkFacts, ParamError, ParamValues, Value};
+use crate::spec::{KindAndParams, KindSpec, LinkFacts, ParamError, ParamFault, ParamValues, Value};
 use alloc::boxed::Box;
 use alloc::string::String;
 use goodqueue_base::units::{Instant, Rate, Rng};
@@ -204,9 +204,7 @@ macro_rules! schedulers {
             /// Builds a queue within another.
             fn of_kind(given: &ParamValues<'_>, setup: Setup<'_>) -> Result<Box<Self>, ParamError> {
                 if STANDALONE.iter().any(|spec| spec.kind == given.kind()) {
-                    let message = alloc::format!(
-                        "`{}` can only be the outermost, or `priority` within `shaper`", given.kind());
-                    return Err(ParamError { param: "of", message });
+                    return Err(ParamError::new("of", ParamFault::NotWithinAnother(given.kind())));
                 }
                 let place = Box::new_uninit();
                 $($(if given.kind() == <$nested::$NestedKind as Scheduler>::KIND.base.kind {
@@ -278,6 +276,7 @@ pub fn find(name: &str) -> Result<&'static KindSpec, UnknownKind> {
 
 /// A name that no kind of queue has.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UnknownKind {
     /// The name, cut to a readable length.
     pub name: String,
@@ -312,7 +311,7 @@ fn refuse_inner(spec: &KindSpec, of: Option<&KindAndParams>) -> Result<(), Param
     if of.is_none() || spec.is_over_another() {
         return Ok(());
     }
-    Err(ParamError { param: "of", message: alloc::format!("`{}` has no inner algorithm", spec.kind) })
+    Err(ParamError::new("of", ParamFault::NotOverAnother(spec.kind)))
 }
 
 /// One queue under one algorithm.

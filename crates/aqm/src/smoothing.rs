@@ -1,9 +1,8 @@
 //! Moving averages with exponential weights that are unbiased from the first sample on.
 //!
 //! All averages divide a sum of weighted samples by the sum of their weights, so the first sample
-//! counts no more than any other of its age. [`Uema`] forgets by the number of samples, [`Utema`]
-//! by time; [`Tdrm`] measures the rate of volumes that arrive at points in time, [`TdrmCpa`] the
-//! rate of volumes that each arrived evenly over a span.
+//! counts no more than any other of its age. [`Utema`] averages samples, and [`TdrmCpa`] measures
+//! the rate of volumes that each arrived evenly over a span.
 //!
 //! *Deviations*: only the abstract of the study was available; the recursions follow from its
 //! definitions. "CPA" is read as continuous arrival of packets: each volume is spread over the time
@@ -22,36 +21,6 @@ fn ages(span: Duration, memory: Duration) -> f64 {
 /// A memory of nothing counts as the shortest there is, so that no weight is 0 / 0.
 const fn at_least_a_nanosecond(memory: Duration) -> Duration {
     if memory.is_zero() { Duration::ns(1) } else { memory }
-}
-
-/// Unbiased exponential moving average: a sample's weight shrinks by a factor with each later one.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Uema {
-    keep: f64,
-    sum: f64,
-    weight: f64,
-}
-
-impl Uema {
-    /// An average over about the last `memory` samples; less than one counts as one, which is the
-    /// last sample alone.
-    #[must_use]
-    pub fn new(memory: f64) -> Self {
-        Self { keep: 1.0 - 1.0 / memory.max(1.0), sum: 0.0, weight: 0.0 }
-    }
-
-    /// Takes in a sample and gives the average.
-    pub fn add(&mut self, sample: f64) -> f64 {
-        self.sum = self.keep * self.sum + sample;
-        self.weight = self.keep * self.weight + 1.0;
-        self.sum / self.weight
-    }
-
-    /// The average; `None` before the first sample.
-    #[must_use]
-    pub fn average(&self) -> Option<f64> {
-        (self.weight > 0.0).then(|| self.sum / self.weight)
-    }
 }
 
 /// Unbiased time-exponential moving average: a sample's weight is `exp(-age / memory)`.
@@ -88,52 +57,6 @@ impl Utema {
     #[must_use]
     pub fn average(&self) -> Option<f64> {
         (self.weight > 0.0).then(|| self.sum / self.weight)
-    }
-}
-
-/// Time-dependent rate measurement (TDRM-UTEMA): the rate of volumes that arrive at points in time,
-/// weighted by `exp(-age / memory)`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Tdrm {
-    memory: Duration,
-    /// Weighted volume.
-    sum: f64,
-    /// Weighted time of observation, in seconds.
-    time: f64,
-    last: Instant,
-}
-
-impl Tdrm {
-    /// The rate over about the last `memory`, observed from `start` on.
-    #[must_use]
-    pub const fn new(memory: Duration, start: Instant) -> Self {
-        Self { memory: at_least_a_nanosecond(memory), sum: 0.0, time: 0.0, last: start }
-    }
-
-    /// Advances to `now`: the rate falls without arrivals.
-    fn pass(&mut self, now: Instant) {
-        let span = now.since(self.last);
-        if !span.is_zero() {
-            let age = ages(span, self.memory);
-            let keep = exp(-age);
-            self.sum *= keep;
-            self.time = keep * self.time - self.memory.as_secs_f64() * expm1(-age);
-            self.last = now;
-        }
-    }
-
-    /// Takes in a volume that arrives now.
-    pub fn add(&mut self, now: Instant, volume: f64) {
-        self.pass(now);
-        self.sum += volume;
-    }
-
-    /// The rate in volume per second at `now`; `None` before any time was observed.
-    #[must_use]
-    pub fn rate(&self, now: Instant) -> Option<f64> {
-        let mut until_now = *self;
-        until_now.pass(now);
-        (until_now.time > 0.0).then(|| until_now.sum / until_now.time)
     }
 }
 
@@ -192,7 +115,6 @@ mod tests {
 
     #[test]
     fn the_first_sample_is_the_first_average() {
-        near(Uema::new(10.0).add(7.0), 7.0);
         near(Utema::new(SECOND).add(at(500), 7.0), 7.0);
         let mut rate = TdrmCpa::new(SECOND);
         rate.add(35.0, Duration::ms(500));
@@ -201,10 +123,8 @@ mod tests {
 
     #[test]
     fn nothing_is_known_before_the_first_sample() {
-        assert_eq!(Uema::new(10.0).average(), None);
         assert_eq!(Utema::new(SECOND).average(), None);
         assert_eq!(TdrmCpa::new(SECOND).rate(), None);
-        assert_eq!(Tdrm::new(SECOND, at(3)).rate(at(3)), None);
     }
 
     /// 10 and, a memory later, 20: weights 1/e and 1.
@@ -218,15 +138,6 @@ mod tests {
         rate.add(10.0, SECOND);
         rate.add(20.0, SECOND);
         assert!((rate.rate().expect("samples") - 17.31).abs() < 0.005);
-    }
-
-    #[test]
-    fn uema_weighs_by_number() {
-        let mut average = Uema::new(4.0);
-        let samples = [3.0, 1.0, 4.0];
-        let _averages = samples.map(|sample| average.add(sample));
-        near(average.average().expect("samples"), (3.0 * 0.5625 + 0.75 + 4.0) / (0.5625 + 0.75 + 1.0));
-        near(Uema::new(0.0).add(5.0), 5.0);
     }
 
     #[test]
@@ -269,35 +180,12 @@ mod tests {
         near(rate.rate().expect("samples"), 7.0);
     }
 
-    /// A volume of 1 each 10 ms is 100 a second; the point-wise measurement overshoots by half a
-    /// packet of each memory.
-    #[test]
-    fn points_give_their_rate_and_silence_lowers_it() {
-        let mut rate = Tdrm::new(SECOND, at(0));
-        (1..=1000).for_each(|n| rate.add(at(10 * n), 1.0));
-        let then = rate.rate(at(10_000)).expect("time passed");
-        assert!((then - 100.5).abs() < 0.01, "{then}");
-        let observed = -expm1(-10.0);
-        let expected = exp(-1.0) * observed / (exp(-1.0) * observed - expm1(-1.0));
-        near(rate.rate(at(11_000)).expect("time passed") / then, expected);
-    }
-
-    #[test]
-    fn the_start_is_unbiased() {
-        let mut rate = Tdrm::new(SECOND, at(0));
-        rate.add(at(10), 1.0);
-        assert!((rate.rate(at(10)).expect("time passed") - 100.0).abs() < 1.0);
-    }
-
     #[test]
     fn a_clock_that_goes_backwards_stands_still() {
         let mut average = Utema::new(SECOND);
         average.add(at(1000), 10.0);
         near(average.add(at(0), 20.0), 15.0);
         near(average.add(at(1000), 15.0), 15.0);
-        let mut rate = Tdrm::new(SECOND, at(1000));
-        rate.add(at(500), 10.0);
-        assert_eq!(rate.rate(at(700)), None);
     }
 
     #[test]

@@ -6,7 +6,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Deref;
 pub use goodqueue_base::spec::{
-    Choice, Decimal, Default, Kind, Param, ParamError, ParamValues, Role, Size, TypedParam, Unit, Value, contains, pick,
+    Choice, Decimal, Default, Given, Kind, Pair, Param, ParamError, ParamFault, ParamValues, Role, Setting, Size, TypedParam,
+    Unit, Value, contains, pick,
 };
 use goodqueue_base::units::{Bytes, Duration, Rate};
 
@@ -215,4 +216,14 @@ pub struct LinkFacts {
     pub overhead: Bytes,
     /// The queue's limit.
     pub limit: Limit,
+}
+
+impl LinkFacts {
+    /// The rate at the start, which queues of `kind` need.
+    ///
+    /// # Errors
+    /// When it is unknown.
+    pub(crate) fn needed_rate(&self, kind: &'static str) -> Result<Rate, ParamError> {
+        self.rate.ok_or_else(|| ParamError::new("kind", ParamFault::NeedsRate(kind)))
+    }
 }

@@ -81,7 +81,7 @@ fn build((outer, values, inner): &Made, link: &LinkFacts, ecn: EcnPolicy) -> Opt
     match AnyQdisc::build_over(outer, values, inner, link, ecn, Rng::new(9)) {
         Ok(queue) => Some(queue),
         Err(error) => {
-            assert!(!error.message.is_empty() && !error.param.is_empty());
+            assert!(!error.fault.to_string().is_empty() && !error.param.is_empty());
             None
         }
     }

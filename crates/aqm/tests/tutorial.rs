@@ -4,7 +4,7 @@
 use goodqueue_aqm::algo::Algorithm;
 use goodqueue_aqm::spec::{LinkFacts, ParamValues};
 use goodqueue_aqm::{Aqm, Env, FlowHash, Limit, PacketView, QueueView, Reason, Verdict, spec};
-use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Packets, Rng};
+use goodqueue_base::units::{Bytes, Duration, Instant, Packets, Rng};
 use tutorial::ramp::Ramp;
 
 mod tutorial {
@@ -23,8 +23,8 @@ fn signaled(sojourn: Duration) -> f64 {
     let (mut ramp, mut rng) = (ramp(), Rng::new(1));
     let now = Instant::ZERO + Duration::secs(1);
     let count = (0..10_000).filter(|_| {
-        let mut env = Env { now, link_rate: None, overhead: Bytes::ZERO, rng: &mut rng };
-        let head = PacketView { len: Bytes::new(1500), ecn: Ecn::NotEct, flow: FlowHash(1), enqueued_at: now - sojourn };
+        let mut env = Env::new(now, &mut rng);
+        let head = PacketView::new(Bytes::new(1500), FlowHash(1), now - sojourn);
         let rest = QueueView { backlog: Bytes::ZERO, packets: Packets::ZERO };
         ramp.on_departure(&mut env, head, rest) == Verdict::Signal(Reason::Head)
     });

@@ -23,6 +23,7 @@
 //! ```
 
 mod decimal;
+mod error;
 mod excerpt;
 mod given;
 mod kind;
@@ -35,10 +36,11 @@ mod typed;
 mod value;
 
 pub use decimal::Decimal;
+pub use error::{Given, Pair, ParamError, ParamFault, Setting};
 pub use given::ParamValues;
 pub use kind::{Kind, find};
 pub use names::{is_same_name, nearest};
-pub use param::{Default, Param, ParamError, Role, contains, pick};
+pub use param::{Default, Param, Role, contains, pick};
 pub use param_type::{Choice, ParamType};
 pub use typed::TypedParam;
 pub use value::{Size, Unit, Value};

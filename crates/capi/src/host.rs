@@ -56,7 +56,7 @@ struct Freed<'a>(&'a mut Reporter);
 
 impl Sink<Held> for Freed<'_> {
     fn dropped(&mut self, packet: Held, drop: Dropped) {
-        self.0.dropped(packet, Dropped { reason: Reason::Overflow, ..drop });
+        self.0.dropped(packet, Dropped::new(Reason::Overflow, drop.enqueued_at));
     }
     fn marked(&mut self, _: &Held, _: Reason) {}
 }
@@ -66,8 +66,7 @@ pub fn empty(queue: &mut AnyQdisc<Held>, mut now: Instant, reporter: &mut Report
     let mut freed = Freed(reporter);
     while !queue.view().packets.is_zero() {
         if let Some(departure) = queue.dequeue(now, &mut freed) {
-            let drop = Dropped { reason: Reason::Overflow, enqueued_at: departure.enqueued_at };
-            freed.dropped(departure.packet, drop);
+            freed.dropped(departure.packet, Dropped::new(Reason::Overflow, departure.enqueued_at));
             continue;
         }
         // The queue holds packets back until its timer, or until a time that the caller's clock

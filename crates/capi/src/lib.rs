@@ -64,20 +64,27 @@ pub enum GqReason {
     Redundant,
 }
 
+impl GqReason {
+    /// Every reason, in the order of [`Reason::ALL`].
+    const ALL: [Self; GQ_REASONS] = [
+        Self::Overflow,
+        Self::Early,
+        Self::Head,
+        Self::Policer,
+        Self::Penalty,
+        Self::OverLimit,
+        Self::Match,
+        Self::Threshold,
+        Self::Malformed,
+        Self::Redundant,
+    ];
+}
+
+const _: () = assert!(Reason::ALL.len() == GQ_REASONS, "each reason has a number in C");
+
 impl From<Reason> for GqReason {
     fn from(reason: Reason) -> Self {
-        match reason {
-            Reason::Overflow => Self::Overflow,
-            Reason::Early => Self::Early,
-            Reason::Head => Self::Head,
-            Reason::Policer => Self::Policer,
-            Reason::Penalty => Self::Penalty,
-            Reason::OverLimit => Self::OverLimit,
-            Reason::Match => Self::Match,
-            Reason::Threshold => Self::Threshold,
-            Reason::Malformed => Self::Malformed,
-            Reason::Redundant => Self::Redundant,
-        }
+        Self::ALL[reason as usize]
     }
 }
 

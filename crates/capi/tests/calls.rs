@@ -161,3 +161,11 @@ fn what_waits_when_a_queue_is_freed_comes_back_as_overflow() {
         assert!(back.iter().all(|(_, reason)| *reason == GqReason::Overflow), "{kind}");
     }
 }
+
+#[test]
+fn reasons_keep_their_names_and_order_in_c() {
+    for (number, reason) in goodqueue_aqm::Reason::ALL.into_iter().enumerate() {
+        let here = GqReason::from(reason);
+        assert_eq!((here as usize, format!("{here:?}")), (number, format!("{reason:?}")));
+    }
+}

@@ -132,12 +132,7 @@ impl RunSettings {
         let wrong = |message: String| Failure::Input(format!("--sample: {message}"));
         let span = scenario.warmup + scenario.duration;
         let least = shortest_sampling_period(scenario);
-        let period = quantity::duration_within(text, Limits::new(least, span)).map_err(|error| {
-            wrong(match error.help {
-                Some(help) => format!("{}; {help}", error.message),
-                None => error.message,
-            })
-        })?;
+        let period = quantity::duration_within(text, Limits::new(least, span)).map_err(|error| wrong(error.to_string()))?;
         Ok(Some(period))
     }
 }

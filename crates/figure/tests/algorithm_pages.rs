@@ -6,6 +6,7 @@
 //! (`make docs`).
 
 mod algorithm_pages {
+    pub mod deployed;
     pub mod header;
     pub mod page;
     pub mod picture;

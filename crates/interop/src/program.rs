@@ -144,7 +144,7 @@ impl CustomKind for HostedKind {
     fn build(&self, link: &LinkFacts) -> Result<Box<dyn CustomAlgorithm>, ParamError> {
         match Hosted::new(Arc::clone(&self.shop), *link) {
             Ok(hosted) => Ok(Box::new(hosted)),
-            Err(error) => Err(ParamError { param: "kind", message: error.to_string() }),
+            Err(error) => Err(ParamError::refused(&error)),
         }
     }
 }

@@ -232,7 +232,7 @@ impl CustomKind for PyKind {
             Err(error) => {
                 let message = format!("`{}` cannot be made: {error}", self.spec.kind);
                 self.trouble.set(error);
-                Err(ParamError { param: "kind", message })
+                Err(ParamError::refused(&message))
             }
         }
     }

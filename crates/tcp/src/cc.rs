@@ -12,8 +12,7 @@ mod window;
 use crate::config::{CcConfig, EcnMode, SenderConfig, SlowStartExit};
 pub use crate::sample::RateSample;
 use alloc::boxed::Box;
-use alloc::format;
-use alloc::string::String;
+use alloc::vec::Vec;
 pub use control::{
     AckSample, Congestion, CongestionControl, Control, ControlSpec, Detail, Established, Growth, LostSegment, Marks, Response,
     Sent, Setup, State, Timeout,
@@ -25,15 +24,16 @@ pub use model::{ModelPhase, PathModel};
 pub use needs::{Feedback, MarkResponse, Needs, Reduction, Start};
 
 /// A sender's settings that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum CcError {
     /// No control has this name.
-    #[error("cc: `{kind}` is not a congestion control; known: {known}")]
+    #[error("cc: `{kind}` is not a congestion control; known: {}", known.join(", "))]
     UnknownKind {
         /// The name given.
         kind: &'static str,
-        /// All names, comma separated.
-        known: String,
+        /// All names.
+        known: Vec<&'static str>,
     },
     /// A control that only kernels have.
     #[error("cc: `{kind}` is the kernel's own control, which only hosts with kernel senders have (--on linux)")]
@@ -50,27 +50,9 @@ pub enum CcError {
         /// The control.
         kind: &'static str,
     },
-    /// A value lies outside its range.
-    #[error("{field}: {value} is outside {range}")]
-    OutOfRange {
-        /// The setting.
-        field: &'static str,
-        /// The value given.
-        value: String,
-        /// The allowed range.
-        range: String,
-    },
-}
-
-impl CcError {
-    pub(crate) fn range(
-        field: &'static str,
-        value: impl core::fmt::Display,
-        low: impl core::fmt::Display,
-        high: impl core::fmt::Display,
-    ) -> Self {
-        Self::OutOfRange { field, value: format!("{value}"), range: format!("{low} .. {high}") }
-    }
+    /// A setting of the sender lies outside its range.
+    #[error(transparent)]
+    Setting(#[from] ParamError),
 }
 
 macro_rules! controls {
@@ -239,10 +221,7 @@ impl AnyCc {
         if KERNEL_KINDS.contains(&config.kind) {
             return Err(CcError::OnlyKernels { kind: config.kind });
         }
-        let unknown = || {
-            let known = SPECS.iter().map(|spec| spec.kind).collect::<alloc::vec::Vec<_>>().join(", ");
-            CcError::UnknownKind { kind: config.kind, known }
-        };
+        let unknown = || CcError::UnknownKind { kind: config.kind, known: SPECS.iter().map(|spec| spec.kind).collect() };
         let spec = SPECS.iter().find(|spec| spec.kind == config.kind).ok_or_else(unknown)?;
         let given = ParamValues::new(spec, &config.params).map_err(CcError::Param)?;
         if spec.needs.start == Start::Own && slow_start_exit != SlowStartExit::Native {

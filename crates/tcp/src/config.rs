@@ -1,7 +1,7 @@
 //! Settings of senders and receivers. Every default is Linux's where Linux has one, else the RFC's.
 
 use alloc::vec::Vec;
-use goodqueue_base::spec::Value;
+use goodqueue_base::spec::{ParamError, TypedParam, Value};
 use goodqueue_base::units::{Bytes, Duration};
 
 /// A congestion control, and its own parameters under the names its description lists.
@@ -159,13 +159,13 @@ pub struct ReceiverConfig {
 impl Default for SenderConfig {
     fn default() -> Self {
         Self {
-            mss: Bytes::new(1448),
+            mss: MSS.default,
             cc: CcConfig { kind: "cubic", params: Vec::new() },
             loss_detection: LossDetection::default(),
             slow_start_exit: SlowStartExit::default(),
             ecn: EcnMode::default(),
-            initial_window: 10,
-            rto_min: Duration::ms(200),
+            initial_window: INITIAL_WINDOW.default,
+            rto_min: RTO_MIN.default,
             max_window: Bytes::MAX,
             offload: None,
             restart_after_idle: true,
@@ -174,13 +174,22 @@ impl Default for SenderConfig {
     }
 }
 
+const MSS: TypedParam<Bytes> = TypedParam::whole_bytes("mss", Bytes::new(1448)).within(16.0, 65_535.0);
+const INITIAL_WINDOW: TypedParam<u32> = TypedParam::count("initial_window", 10).within(1.0, 1_048_576.0);
+const RTO_MIN: TypedParam<Duration> = TypedParam::duration("rto_min", Duration::ms(200)).within(1e-9, 60.0);
+
+impl SenderConfig {
+    /// Checks that the settings are within their ranges.
+    pub(crate) fn check(&self) -> Result<(), ParamError> {
+        MSS.param.check(self.mss.into())?;
+        INITIAL_WINDOW.param.check(self.initial_window.into())?;
+        RTO_MIN.param.check(self.rto_min.into())?;
+        TypedParam::whole_bytes("max_window", Bytes::MAX).at_least(self.max_window, &MSS, self.mss)
+    }
+}
+
 impl Default for ReceiverConfig {
     fn default() -> Self {
-        Self {
-            ack_policy: AckPolicy::Delayed,
-            max_ack_delay: Duration::ms(40),
-            sack: SackReports::default(),
-            mss: Bytes::new(1448),
-        }
+        Self { ack_policy: AckPolicy::Delayed, max_ack_delay: Duration::ms(40), sack: SackReports::default(), mss: MSS.default }
     }
 }

@@ -15,6 +15,7 @@ const FIRST_CAPACITY: usize = 64;
 
 /// A sample of the rate at which the network delivered.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct RateSample {
     /// Segments delivered from the sending of the segment delivered last to its acknowledgement.
     pub delivered: u64,

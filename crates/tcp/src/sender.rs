@@ -60,6 +60,7 @@ pub struct Transmit {
 /// Counters of a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
+#[non_exhaustive]
 pub struct SenderStatistics {
     /// Data segments sent, including retransmissions.
     pub sent_segments: u64,
@@ -83,6 +84,7 @@ pub struct SenderStatistics {
 
 /// A sender's counts of its segments, for observers of its inner state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Tally {
     /// State of the sender.
     pub state: State,
@@ -193,19 +195,8 @@ impl Sender {
     /// # Errors
     /// When a setting is outside its range or the congestion control is unknown.
     pub fn new(config: &SenderConfig, rng: Rng) -> Result<Self, CcError> {
-        let mss = match u32::try_from(config.mss.get()) {
-            Ok(mss @ 16..=65_535) => mss,
-            _ => return Err(CcError::range("mss", config.mss, "16 B", "65535 B")),
-        };
-        if config.initial_window == 0 || config.initial_window > 1 << 20 {
-            return Err(CcError::range("initial_window", config.initial_window, 1, 1 << 20));
-        }
-        if config.rto_min.is_zero() || config.rto_min > Duration::secs(60) {
-            return Err(CcError::range("rto_min", config.rto_min, "1 ns", "60 s"));
-        }
-        if config.max_window < config.mss {
-            return Err(CcError::range("max_window", config.max_window, config.mss, "unlimited"));
-        }
+        config.check()?;
+        let mss = config.mss.get() as u32;
         let segmentation = Segmentation::new(mss);
         let (end, last_len) = match config.data {
             Data::Unlimited => (NO_SEGMENT, mss),

@@ -114,9 +114,15 @@ fn settings_outside_their_range_are_named_with_value_and_range() {
     use goodqueue_tcp::Sender;
     let message = |config: SenderConfig| Sender::new(&config, Rng::new(1)).map(|_| ()).unwrap_err().to_string();
     let base = SenderConfig::default();
-    assert_eq!(message(SenderConfig { mss: Bytes::new(1), ..base.clone() }), "mss: 1 B is outside 16 B .. 65535 B");
-    assert_eq!(message(SenderConfig { initial_window: 0, ..base.clone() }), "initial_window: 0 is outside 1 .. 1048576");
-    assert_eq!(message(SenderConfig { rto_min: Duration::ZERO, ..base.clone() }), "rto_min: 0 s is outside 1 ns .. 60 s");
+    assert_eq!(message(SenderConfig { mss: Bytes::new(1), ..base.clone() }), "mss: 1 B is out of range: allowed 16 B to 65535 B");
+    assert_eq!(
+        message(SenderConfig { initial_window: 0, ..base.clone() }),
+        "initial_window: 0 is out of range: allowed 1 to 1048576"
+    );
+    assert_eq!(
+        message(SenderConfig { rto_min: Duration::ZERO, ..base.clone() }),
+        "rto_min: 0 s is out of range: allowed 1 ns to 60 s"
+    );
     let narrow = SenderConfig { max_window: Bytes::new(100), ..base };
-    assert_eq!(message(narrow), "max_window: 100 B is outside 1448 B .. unlimited");
+    assert_eq!(message(narrow), "max_window: 100 B is below mss (1448 B): allowed from mss");
 }

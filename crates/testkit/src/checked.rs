@@ -268,7 +268,7 @@ impl<Q: Qdisc<SimplePacket>> CheckedQueue<Q> {
 
     /// Checks that the status agrees with the single calls that it combines.
     fn check_outlook(&self) {
-        let QueueStatus { waiting, timer, held_until } = self.queue.status();
+        let QueueStatus { waiting, timer, held_until, .. } = self.queue.status();
         assert_eq!((waiting, held_until), (self.queue.view(), self.queue.held_until()), "the status is another one");
         let next = self.queue.next_timer().unwrap_or(Instant::MAX);
         assert!(next == timer || next == timer.min(held_until), "the status has another timer: {timer:?}, not {next:?}");

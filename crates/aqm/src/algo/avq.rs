@@ -26,7 +26,7 @@
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Decimal, Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, TypedParam};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamFault, ParamValues, Size, TypedParam};
 use goodqueue_base::units::{Bytes, Instant, Rate};
 
 /// Settings of AVQ.
@@ -166,14 +166,11 @@ impl Algorithm for Avq {
     }];
 
     fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
-        let fault = |param, message| Err(ParamError { param, message });
-        let Some(rate) = link.rate else {
-            return fault("kind", "avq needs a link of known rate".into());
-        };
+        let rate = link.needed_rate("avq")?;
         let in_packets = link.limit.packets.get().saturating_mul(link.mtu.get());
         let held = link.limit.bytes.min(Bytes::new(in_packets));
         if held == Bytes::MAX {
-            return fault("limit", "avq needs a queue with a limit: none is set".into());
+            return Err(ParamError::new("limit", ParamFault::NeedsLimit("avq")));
         }
         let wire_mtu = (link.mtu + link.overhead).get() as f64;
         let held = held.get() as f64 * (wire_mtu / link.mtu.get().max(1) as f64);
@@ -184,18 +181,13 @@ impl Algorithm for Avq {
             buffer: held * BUFLIM.read(given),
         };
         if params.buffer < wire_mtu {
-            let message =
-                alloc::format!("{} B cannot hold one packet: allowed from {} B", Decimal(params.buffer), Decimal(wire_mtu));
-            return fault(BUFLIM.name(), message);
+            let (value, least) = (Size::Bytes(params.buffer).into(), Size::Bytes(wire_mtu).into());
+            return Err(BUFLIM.fault(ParamFault::TooSmall { value, why: "cannot hold one packet", least }));
         }
         let most = params.ecnlim * rate.as_bytes_s_f64() / wire_mtu;
         if params.alpha > most && !rate.is_zero() {
-            let message = alloc::format!(
-                "{} is too fast: one packet would take the whole virtual capacity; allowed up to {} at this rate",
-                Decimal(params.alpha),
-                Decimal(most)
-            );
-            return fault(ALPHA.name(), message);
+            let why = "is so fast that one packet takes the whole virtual capacity at this rate";
+            return Err(ALPHA.fault(ParamFault::TooLarge { value: params.alpha.into(), why, most: most.into() }));
         }
         Ok(Self::new(params, rate))
     }

@@ -24,7 +24,8 @@
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Decimal, Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, Size, TypedParam};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, Size, TypedParam};
+use goodqueue_base::settings;
 use goodqueue_base::units::{Bytes, Duration, Instant, Packets, Rate};
 
 /// The effect of an empty queue on the probability.
@@ -42,34 +43,23 @@ impl IdleDecay {
     }
 }
 
-/// Settings of BLUE.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BlueParams {
-    /// Least time between two changes of the probability.
-    pub freeze_time: Duration,
-    /// Step up.
-    pub d1: f64,
-    /// Step down.
-    pub d2: f64,
-    /// Backlog above which there is congestion, in addition to overflow.
-    pub threshold: Option<Size>,
-    /// Effect of an empty queue on the probability.
-    pub idle_decay: IdleDecay,
-    /// Largest packet without framing; converts a threshold in packets.
-    pub mtu: Bytes,
-}
-
-impl Default for BlueParams {
-    /// The rule of the 2002 paper with `d2` a tenth of `d1` and packets of 1500 bytes.
-    fn default() -> Self {
-        Self {
-            freeze_time: FREEZE_TIME.default,
-            d1: D1.default,
-            d2: D2.default,
-            threshold: THRESHOLD.default,
-            idle_decay: IdleDecay::of(DECAY_WHILE_IDLE.default),
-            mtu: Bytes::new(1500),
-        }
+settings! {
+    /// Settings of BLUE; by default the rule of the 2002 paper with `d2` a tenth of `d1` and
+    /// packets of 1500 bytes.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct BlueParams {
+        /// Least time between two changes of the probability.
+        pub freeze_time: Duration => FREEZE_TIME,
+        /// Step up.
+        pub d1: f64 => D1,
+        /// Step down.
+        pub d2: f64 => D2,
+        /// Backlog above which there is congestion, in addition to overflow.
+        pub threshold: Option<Size> => THRESHOLD,
+        /// Effect of an empty queue on the probability.
+        pub idle_decay: IdleDecay = IdleDecay::of(DECAY_WHILE_IDLE.default),
+        /// Largest packet without framing; converts a threshold in packets.
+        pub mtu: Bytes = Bytes::new(1500),
     }
 }
 
@@ -220,18 +210,9 @@ impl Algorithm for Blue {
     fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         // Rejects a threshold given as a time on a link of unknown rate.
         THRESHOLD.bytes(given, link.mtu, link.rate)?;
-        let params = BlueParams {
-            freeze_time: FREEZE_TIME.read(given),
-            d1: D1.read(given),
-            d2: D2.read(given),
-            threshold: THRESHOLD.read(given),
-            idle_decay: IdleDecay::of(DECAY_WHILE_IDLE.read(given)),
-            mtu: link.mtu,
-        };
-        if params.d2 > params.d1 {
-            let message = alloc::format!("{} is above d1: allowed up to {}", Decimal(params.d2), Decimal(params.d1));
-            return Err(ParamError { param: D2.name(), message });
-        }
+        let idle_decay = IdleDecay::of(DECAY_WHILE_IDLE.read(given));
+        let params = BlueParams { idle_decay, mtu: link.mtu, ..BlueParams::read(given) };
+        D2.at_most(params.d2, &D1, params.d1)?;
         Ok(Self::new(params, link.rate))
     }
 }
@@ -239,6 +220,7 @@ impl Algorithm for Blue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::string::ToString;
     use crate::spec::Value;
     use goodqueue_base::units::Rng;
 
@@ -353,7 +335,7 @@ mod tests {
         };
         let values = [("d2", Value::Number(0.03))];
         let error = Blue::build(&ParamValues::new(&Blue::KINDS[0], &values).unwrap(), &link).unwrap_err();
-        assert_eq!((error.param, error.message.as_str()), ("d2", "0.03 is above d1: allowed up to 0.02"));
+        assert_eq!(error.to_string(), "d2: 0.03 is above d1 (0.02): allowed up to d1");
         let values = [("threshold", Value::Size(Size::Time(Duration::ms(1))))];
         assert_eq!(Blue::build(&ParamValues::new(&Blue::KINDS[0], &values).unwrap(), &link).unwrap_err().param, "threshold");
     }

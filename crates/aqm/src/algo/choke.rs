@@ -41,7 +41,7 @@ use crate::arithmetic::{ARITHMETIC, Arithmetic};
 use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, TypedParam};
 use alloc::boxed::Box;
 use goodqueue_base::units::{Duration, Instant, Packets};
-use linux::{LinuxChoke, LinuxChokeParams};
+use linux::LinuxChoke;
 
 /// The treatment of ECN-capable packets above `max_th`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -231,8 +231,7 @@ impl Algorithm for Choke {
         let above = AboveMax::of(OWN_HARDDROP.read(given));
         let choke = Self::new(red, above);
         if ARITHMETIC.read(given) == Arithmetic::Linux {
-            let linux = LinuxChoke::new(LinuxChokeParams::build(given, link)?);
-            return Ok(Self { linux: Some(Box::new(linux)), ..choke });
+            return Ok(Self { linux: Some(Box::new(LinuxChoke::build(given)?)), ..choke });
         }
         choke.red.check_thresholds()?;
         Ok(choke)

@@ -37,37 +37,26 @@ use crate::arithmetic::{ARITHMETIC, Arithmetic, LinuxDraws};
 use crate::math::sqrt;
 use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, TypedParam};
 use alloc::boxed::Box;
+use goodqueue_base::settings;
 use goodqueue_base::units::{Bytes, Duration, Instant, Packets};
 use linux::LinuxCobalt;
 
-/// Settings of COBALT.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CobaltParams {
-    /// Acceptable delay.
-    pub target: Duration,
-    /// Time between the first and the second signal; about the largest expected RTT.
-    pub interval: Duration,
-    /// Increase of the drop probability per overflow.
-    pub p_inc: f64,
-    /// Decrease of the drop probability while the queue is empty.
-    pub p_dec: f64,
-    /// Largest packet; its sending time bounds the target from below.
-    pub mtu: Bytes,
-    /// Arithmetic that decides: exact, or that of Linux.
-    pub arithmetic: Arithmetic,
-}
-
-impl Default for CobaltParams {
-    /// 5 ms, 100 ms, 1/256, 1/4096 (Linux), 1500 bytes.
-    fn default() -> Self {
-        Self {
-            target: TARGET.default,
-            interval: INTERVAL.default,
-            p_inc: P_INC.default,
-            p_dec: P_DEC.default,
-            mtu: Bytes::new(1500),
-            arithmetic: ARITHMETIC.default,
-        }
+settings! {
+    /// Settings of COBALT; by default those of Linux, with packets of 1500 bytes.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct CobaltParams {
+        /// Acceptable delay.
+        pub target: Duration => TARGET,
+        /// Time between the first and the second signal; about the largest expected RTT.
+        pub interval: Duration => INTERVAL,
+        /// Increase of the drop probability per overflow.
+        pub p_inc: f64 => P_INC,
+        /// Decrease of the drop probability while the queue is empty.
+        pub p_dec: f64 => P_DEC,
+        /// Largest packet; its sending time bounds the target from below.
+        pub mtu: Bytes = Bytes::new(1500),
+        /// Arithmetic that decides: exact, or that of Linux.
+        pub arithmetic: Arithmetic => ARITHMETIC,
     }
 }
 
@@ -366,19 +355,8 @@ impl Algorithm for Cobalt {
 impl CobaltParams {
     /// Builds the settings of a kind that has COBALT's parameters.
     pub(crate) fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
-        let params = Self {
-            target: TARGET.read(given),
-            interval: INTERVAL.read(given),
-            p_inc: P_INC.read(given),
-            p_dec: P_DEC.read(given),
-            mtu: link.mtu,
-            arithmetic: ARITHMETIC.read(given),
-        };
-        if params.target > params.interval {
-            let message =
-                alloc::format!("{} is longer than interval ({}): allowed up to interval", params.target, params.interval);
-            return Err(ParamError { param: TARGET.name(), message });
-        }
+        let params = Self { mtu: link.mtu, ..Self::read(given) };
+        TARGET.at_most(params.target, &INTERVAL, params.interval)?;
         Ok(params)
     }
 }

@@ -31,7 +31,7 @@
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Choice, Decimal, Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, Size, TypedParam};
+use crate::spec::{Choice, Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamFault, ParamValues, Size, TypedParam, Value};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 
 /// Time that the bucket may be unable to pay before ECN-capable packets are dropped, too (our
@@ -258,35 +258,23 @@ const BUCKET: TypedParam<Option<Size>> =
         .from_source(MENTH);
 
 impl CpAqmParams {
-    fn check(&self, rate: Option<Rate>, built: &CpAqm) -> Result<(), ParamError> {
-        let fault = |param, message| Err(ParamError { param, message });
-        let by_departures = self.tokens == Tokens::Departures;
-        if by_departures && self.rate.is_some() {
-            return fault(RATE.name(), "has no meaning with tokens = \"departures\"".into());
+    fn check(&self, given: &ParamValues<'_>, link: &LinkFacts, built: &CpAqm) -> Result<(), ParamError> {
+        if self.tokens == Tokens::Departures {
+            given.refuse_unused(&[RATE.name()], TOKENS.name(), "departures")?;
+        } else if self.rate.is_none() && link.rate.is_none() {
+            return Err(RATE.fault(ParamFault::UnknownRate("give the token rate, or tokens = \"departures\"")));
         }
-        if !by_departures && self.rate.is_none() && rate.is_none() {
-            let message = "the link's rate is unknown: give the token rate, or tokens = \"departures\"";
-            return fault(RATE.name(), message.into());
+        for size in [CAPACITY.name(), THRESHOLD.name(), BUCKET.name()] {
+            given.bytes(size, link.mtu, link.rate)?;
         }
-        if self.capacity.is_some_and(|size| size.bytes(self.mtu, rate).is_none()) {
-            return fault(CAPACITY.name(), "a time needs a link of known rate: use bytes or packets".into());
-        }
+        let bytes = |bytes| Value::Size(Size::Bytes(bytes));
         if built.capacity == 0.0 {
-            return fault(CAPACITY.name(), "holds nothing: allowed above 0".into());
-        }
-        if self.threshold.bytes(self.mtu, rate).is_none() {
-            return fault(THRESHOLD.name(), "a time needs a link of known rate: use bytes or packets".into());
-        }
-        if self.bucket.is_some_and(|size| size.bytes(self.mtu, rate).is_none()) {
-            return fault(BUCKET.name(), "a time needs a link of known rate: use bytes or packets".into());
+            let (value, least) = (bytes(0.0), bytes(1.0));
+            return Err(CAPACITY.fault(ParamFault::TooSmall { value, why: "holds nothing", least }));
         }
         if built.bucket < built.full_cost {
-            let message = alloc::format!(
-                "{} B cannot pay for one packet at a full queue: allowed from {} B",
-                Decimal(built.bucket),
-                Decimal(built.full_cost)
-            );
-            return fault(BUCKET.name(), message);
+            let (value, least) = (bytes(built.bucket), bytes(built.full_cost));
+            return Err(BUCKET.fault(ParamFault::TooSmall { value, why: "cannot pay for one packet at a full queue", least }));
         }
         Ok(())
     }
@@ -312,7 +300,7 @@ impl Algorithm for CpAqm {
         let in_packets = link.limit.packets.get().saturating_mul(link.mtu.get());
         let limit = link.limit.bytes.min(Bytes::new(in_packets));
         if limit == Bytes::MAX {
-            return Err(ParamError { param: "limit", message: "cp-aqm needs a queue with a limit: none is set".into() });
+            return Err(ParamError::new("limit", ParamFault::NeedsLimit("cp-aqm")));
         }
         let params = CpAqmParams {
             limit,
@@ -327,7 +315,7 @@ impl Algorithm for CpAqm {
             overhead: link.overhead,
         };
         let built = Self::new(params, link.rate);
-        params.check(link.rate, &built)?;
+        params.check(given, link, &built)?;
         Ok(built)
     }
 }

@@ -28,10 +28,11 @@
 //!
 //! *Source*: RFC 8034 §4 and appendix A; RFC 8033.
 
-use super::Algorithm;
+use super::{Algorithm, pie};
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::queue::Limit;
-use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, TypedParam};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, Pair, ParamError, ParamFault, ParamValues, TypedParam};
+use goodqueue_base::settings;
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 
 const MEAN_PACKET: f64 = 1024.0;
@@ -44,43 +45,29 @@ const LATENCY_LOW: Duration = Duration::ms(5);
 const LATENCY_HIGH: Duration = Duration::ms(200);
 const BURST_RESET: Duration = Duration::secs(1);
 
-/// Settings of DOCSIS-PIE.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DocsisPieParams {
-    /// Delay to settle at.
-    pub target: Duration,
-    /// Time between updates.
-    pub interval: Duration,
-    /// Time for which the first drop holds the probability at zero.
-    pub max_burst: Duration,
-    /// Gain on the distance to `target`, in 1/s.
-    pub alpha: f64,
-    /// Gain on the change of the delay, in 1/s.
-    pub beta: f64,
-    /// Rate at which the shaper earns tokens; `None`: the rate of the link.
-    pub sustained_rate: Option<Rate>,
-    /// Rate at which tokens are used up; `None`: the rate of the link.
-    pub peak_rate: Option<Rate>,
-    /// Largest number of tokens.
-    pub burst: Bytes,
-    /// Limit of the queue; a third of it ends the rest state.
-    pub limit: Limit,
-}
-
-impl Default for DocsisPieParams {
-    /// RFC 8034 appendix A, at the rate of the link, without a limit (and therefore never active).
-    fn default() -> Self {
-        Self {
-            target: TARGET.default,
-            interval: INTERVAL.default,
-            max_burst: MAX_BURST.default,
-            alpha: ALPHA.default,
-            beta: BETA.default,
-            sustained_rate: SUSTAINED_RATE.default,
-            peak_rate: PEAK_RATE.default,
-            burst: BURST.default,
-            limit: Limit::NONE,
-        }
+settings! {
+    /// Settings of DOCSIS-PIE; by default those of RFC 8034 appendix A, at the rate of the link and
+    /// without a limit (and therefore never active).
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct DocsisPieParams {
+        /// Delay to settle at.
+        pub target: Duration => TARGET,
+        /// Time between updates.
+        pub interval: Duration => INTERVAL,
+        /// Time for which the first drop holds the probability at zero.
+        pub max_burst: Duration => MAX_BURST,
+        /// Gain on the distance to `target`, in 1/s.
+        pub alpha: f64 => ALPHA,
+        /// Gain on the change of the delay, in 1/s.
+        pub beta: f64 => BETA,
+        /// Rate at which the shaper earns tokens; `None`: the rate of the link.
+        pub sustained_rate: Option<Rate> => SUSTAINED_RATE,
+        /// Rate at which tokens are used up; `None`: the rate of the link.
+        pub peak_rate: Option<Rate> => PEAK_RATE,
+        /// Largest number of tokens.
+        pub burst: Bytes = BURST.default,
+        /// Limit of the queue; a third of it ends the rest state.
+        pub limit: Limit = Limit::NONE,
     }
 }
 
@@ -210,12 +197,7 @@ impl DocsisPie {
 /// Scale of an update at probability `p` (RFC 8034 §4.2; the auto-tuning continues above 1).
 fn auto_tune(p: f64) -> f64 {
     match p {
-        p if p < 1e-6 => 1.0 / 2048.0,
-        p if p < 1e-5 => 1.0 / 512.0,
-        p if p < 1e-4 => 1.0 / 128.0,
-        p if p < 1e-3 => 1.0 / 32.0,
-        p if p < 1e-2 => 1.0 / 8.0,
-        p if p < 0.1 => 1.0 / 2.0,
+        p if p < 0.1 => pie::auto_tune(p),
         p if p < 1.0 => 2.0,
         p if p < 10.0 => 8.0,
         _ => 32.0,
@@ -356,25 +338,15 @@ impl Algorithm for DocsisPie {
     }];
 
     fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
-        let params = DocsisPieParams {
-            target: TARGET.read(given),
-            interval: INTERVAL.read(given),
-            max_burst: MAX_BURST.read(given),
-            alpha: ALPHA.read(given),
-            beta: BETA.read(given),
-            sustained_rate: SUSTAINED_RATE.read(given),
-            peak_rate: PEAK_RATE.read(given),
-            burst: BURST.bytes(given, link.mtu, link.rate)?,
-            limit: link.limit,
-        };
+        let burst = BURST.bytes(given, link.mtu, link.rate)?;
+        let params = DocsisPieParams { burst, limit: link.limit, ..DocsisPieParams::read(given) };
         let sustained = params.sustained_rate.or(link.rate);
         let Some(sustained) = sustained else {
-            let message = "is needed on a link of unknown rate: write for instance \"10 Mbit/s\"".into();
-            return Err(ParamError { param: SUSTAINED_RATE.name(), message });
+            return Err(SUSTAINED_RATE.fault(ParamFault::UnknownRate("write for instance \"10 Mbit/s\"")));
         };
         if let Some(peak) = params.peak_rate.filter(|peak| *peak < sustained) {
-            let message = alloc::format!("{peak} is below the sustained rate: allowed {sustained} and more");
-            return Err(ParamError { param: PEAK_RATE.name(), message });
+            let pair = Pair { value: peak.into(), other: SUSTAINED_RATE.name(), bound: sustained.into() };
+            return Err(PEAK_RATE.fault(ParamFault::Below(pair)));
         }
         Ok(Self::new(params))
     }

@@ -29,7 +29,7 @@
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, Size, TypedParam};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamFault, ParamValues, Setting, Size, TypedParam, Value};
 use crate::steering::{Judgement, Pace, Steerable};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 
@@ -359,14 +359,16 @@ const ADAPTIVE: TypedParam<bool> = TypedParam::on("adaptive")
     .about("shorten the interval while the queue is more above the threshold than below")
     .from_source("Lautenschlaeger and Francini 2015");
 
+/// The setting with which the threshold is a time.
+const BY_DELAY: Setting = Setting { name: MEASURE.name(), value: Value::Choice("delay") };
+
 impl GspParams {
     /// Reads the interval and its adaptation; the threshold is a fortieth of the interval.
     fn without_threshold(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let preset_interval = PRESET_INTERVAL.read(given);
         let adaptive = ADAPTIVE.read(given);
-        let only_adaptive = [TAU.name(), ALPHA.name(), MAX_TIME.name()];
-        if let Some(param) = only_adaptive.into_iter().find(|name| !adaptive && given.is_given(name)) {
-            return Err(ParamError { param, message: "has no meaning with adaptive = false".into() });
+        if !adaptive {
+            given.refuse_unused(&[TAU.name(), ALPHA.name(), MAX_TIME.name()], ADAPTIVE.name(), false)?;
         }
         let tau = TAU.read(given).unwrap_or(preset_interval * INTERVALS_A_TAU);
         let adaptation = Adaptation { tau, alpha: ALPHA.read(given), max_time: MAX_TIME.read(given).unwrap_or(tau * MAX_TAUS) };
@@ -409,16 +411,15 @@ impl Algorithm for Gsp {
         params.threshold = match (MEASURE.read(given), THRESHOLD.read(given).unwrap_or(automatic)) {
             ("backlog", size) => Threshold::Backlog(size),
             (_, Size::Time(delay)) => Threshold::Delay(delay),
-            _ => {
-                let message = "is an amount of queue: with measure = \"delay\" it must be a time".into();
-                return Err(ParamError { param: THRESHOLD.name(), message });
+            (_, amount) => {
+                let (value, with) = (amount.into(), &BY_DELAY);
+                return Err(THRESHOLD.fault(ParamFault::Conflict { value, with, allowed: "a time" }));
             }
         };
         if let Threshold::Backlog(Size::Time(_)) = params.threshold
             && link.rate.is_none()
         {
-            let message = "a time needs a link of known rate: use bytes or packets".into();
-            return Err(ParamError { param: THRESHOLD.name(), message });
+            return Err(THRESHOLD.fault(ParamFault::TimeWithoutRate));
         }
         Ok(Self::new(params, link.rate))
     }

@@ -176,10 +176,7 @@ impl Algorithm for PhantomQueue {
     }];
 
     fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
-        if link.rate.is_none() {
-            let message = "phantom-queue needs a link of known rate".into();
-            return Err(ParamError { param: "kind", message });
-        }
+        link.needed_rate("phantom-queue")?;
         let params = PhantomQueueParams {
             gamma: GAMMA.read(given),
             threshold: MARK_THRESHOLD.read(given),

@@ -31,9 +31,10 @@ mod design;
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Decimal, Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, Size, TypedParam};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, Pair, ParamError, ParamFault, ParamValues, Size, TypedParam};
 use crate::tick::Tick;
 pub use design::{Gains, PiDesign};
+use goodqueue_base::settings;
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 
 /// The source of the gains.
@@ -45,40 +46,26 @@ pub enum Tuning {
     Designed(PiDesign),
 }
 
-/// Settings of PI.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PiParams {
-    /// Queue length to settle at.
-    pub q_ref: Size,
-    /// Samples per second.
-    pub w: f64,
-    /// Source of the gains, which are per packet.
-    pub tuning: Tuning,
-    /// Whether the probability scales with packet size.
-    pub bytes: bool,
-    /// Whether the queue is measured in units of `mean_pktsize` instead of packets.
-    pub queue_in_bytes: bool,
-    /// Packet size used by the byte modes and the design.
-    pub mean_pktsize: Bytes,
-    /// Largest packet without framing.
-    pub mtu: Bytes,
-    /// Framing bytes per packet.
-    pub overhead: Bytes,
-}
-
-impl Default for PiParams {
-    /// The defaults of ns-2, for packets of at most 1500 bytes.
-    fn default() -> Self {
-        Self {
-            q_ref: Q_REF.default,
-            w: W.default,
-            tuning: Tuning::Fixed(Gains::NS2),
-            bytes: BYTES.default,
-            queue_in_bytes: QUEUE_IN_BYTES.default,
-            mean_pktsize: Bytes::new(500),
-            mtu: Bytes::new(1500),
-            overhead: Bytes::ZERO,
-        }
+settings! {
+    /// Settings of PI; by default those of ns-2, for packets of at most 1500 bytes.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct PiParams {
+        /// Queue length to settle at.
+        pub q_ref: Size => Q_REF,
+        /// Samples per second.
+        pub w: f64 => W,
+        /// Source of the gains, which are per packet.
+        pub tuning: Tuning = Tuning::Fixed(Gains::NS2),
+        /// Whether the probability scales with packet size.
+        pub bytes: bool => BYTES,
+        /// Whether the queue is measured in units of `mean_pktsize` instead of packets.
+        pub queue_in_bytes: bool => QUEUE_IN_BYTES,
+        /// Packet size used by the byte modes and the design.
+        pub mean_pktsize: Bytes = Bytes::new(500),
+        /// Largest packet without framing.
+        pub mtu: Bytes = Bytes::new(1500),
+        /// Framing bytes per packet.
+        pub overhead: Bytes = Bytes::ZERO,
     }
 }
 
@@ -196,45 +183,35 @@ impl PiParams {
             Tuning::Fixed(_) => Self::default().mean_pktsize,
             Tuning::Designed(_) => link.mtu,
         });
-        Ok(Self {
-            q_ref: Q_REF.read(given),
-            w: W.read(given),
-            tuning,
-            bytes: BYTES.read(given),
-            queue_in_bytes: QUEUE_IN_BYTES.read(given),
-            mean_pktsize,
-            mtu: link.mtu,
-            overhead: link.overhead,
-        })
+        Ok(Self { tuning, mean_pktsize, mtu: link.mtu, overhead: link.overhead, ..Self::read(given) })
     }
 }
 
 /// Reads either `a` and `b`, or `flows` and `rtt`, or falls back to the gains of ns-2.
 fn tuning(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Tuning, ParamError> {
-    let fault = |param, message| Err(ParamError { param, message });
+    let needs = |param, others| Err(ParamError::new(param, ParamFault::Needs(others)));
+    let contradicts = |param| Err(ParamError::new(param, ParamFault::Contradicts("flows, rtt and crossover")));
     let (a, b) = (A.read(given), B.read(given));
     let (flows, rtt, crossover) = (FLOWS.read(given), RTT.read(given), CROSSOVER.read(given));
     match (a, b, flows, rtt) {
-        (None, None, None, None) if crossover.is_some() => {
-            fault(CROSSOVER.name(), "belongs to gains worked out from flows and rtt: give both".into())
-        }
+        (None, None, None, None) if crossover.is_some() => needs(CROSSOVER.name(), "flows and rtt"),
         (None, None, None, None) => Ok(Tuning::Fixed(Gains::NS2)),
         (Some(a), Some(b), None, None) if crossover.is_none() => {
             if b > a {
-                return fault(B.name(), alloc::format!("{} is above a: allowed up to {}", Decimal(b), Decimal(a)));
+                return Err(B.fault(ParamFault::Above(Pair { value: b.into(), other: A.name(), bound: a.into() })));
             }
             Ok(Tuning::Fixed(Gains { a, b }))
         }
         (None, None, Some(flows), Some(rtt)) => match link.rate {
-            None => fault(FLOWS.name(), "gains for a number of flows need a link of known rate: give a and b".into()),
+            None => Err(FLOWS.fault(ParamFault::UnknownRate("give a and b"))),
             Some(_) => Ok(Tuning::Designed(PiDesign { flows, rtt, crossover })),
         },
-        (Some(_), None, None, None) => fault(B.name(), "is missing where a is given".into()),
-        (None, Some(_), None, None) => fault(A.name(), "is missing where b is given".into()),
-        (None, None, Some(_), None) => fault(RTT.name(), "is missing where flows is given".into()),
-        (None, None, None, Some(_)) => fault(FLOWS.name(), "is missing where rtt is given".into()),
-        (Some(_), ..) => fault(A.name(), "contradicts gains from flows, rtt and crossover: give one or the other".into()),
-        (None, Some(_), ..) => fault(B.name(), "contradicts gains from flows, rtt and crossover: give one or the other".into()),
+        (Some(_), None, None, None) => needs(A.name(), "b"),
+        (None, Some(_), None, None) => needs(B.name(), "a"),
+        (None, None, Some(_), None) => needs(FLOWS.name(), "rtt"),
+        (None, None, None, Some(_)) => needs(RTT.name(), "flows"),
+        (Some(_), ..) => contradicts(A.name()),
+        (None, Some(_), ..) => contradicts(B.name()),
     }
 }
 

@@ -267,7 +267,7 @@ impl Pie {
 }
 
 /// Scale of a step while `p` is small (RFC 8033 §5.1, extended downward).
-fn auto_tune(p: f64) -> f64 {
+pub(super) fn auto_tune(p: f64) -> f64 {
     match p {
         p if p < 1e-6 => 1.0 / 2048.0,
         p if p < 1e-5 => 1.0 / 512.0,

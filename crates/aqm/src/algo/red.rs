@@ -44,12 +44,12 @@ pub(crate) mod params;
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::{ARITHMETIC, Arithmetic};
-use crate::spec::{Decimal, KindSpec, LinkFacts, ParamError, ParamValues};
+use crate::spec::{KindSpec, LinkFacts, Pair, ParamError, ParamFault, ParamValues, Size};
 use alloc::boxed::Box;
 use goodqueue_base::units::{Instant, Rate};
 use linux::{LinuxRed, LinuxRedParams};
 pub use params::{Adaptation, Facts, RedParams, WeightRule};
-use params::{KINDS, MAX_TH, Settings};
+use params::{KINDS, MAX_TH, MIN_TH, Settings};
 
 /// Position of the average relative to the thresholds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,9 +119,9 @@ impl Red {
         if max_th >= min_th {
             return Ok(());
         }
-        let unit = if self.params.queue_in_bytes { "B" } else { "packets" };
-        let message = alloc::format!("{} {unit} is below min_th: allowed from {} {unit}", Decimal(max_th), Decimal(min_th));
-        Err(ParamError { param: MAX_TH.name(), message })
+        let unit = if self.params.queue_in_bytes { Size::Bytes } else { Size::Packets };
+        let pair = Pair { value: unit(max_th).into(), other: MIN_TH.name(), bound: unit(min_th).into() };
+        Err(MAX_TH.fault(ParamFault::Below(pair)))
     }
 
     /// Average queue length, in packets or bytes as configured.

@@ -33,6 +33,7 @@ use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::math::{self, expm1, log};
 use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, Size, TypedParam};
 use crate::tick::Tick;
+use goodqueue_base::settings;
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 
 /// Inverse of the probability of passing at the highest price.
@@ -53,49 +54,33 @@ impl NotEctFate {
     }
 }
 
-/// Settings of REM.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RemParams {
-    /// Gain of the price.
-    pub gamma: f64,
-    /// Base of the probability, above one.
-    pub phi: f64,
-    /// Weight of waiting packets relative to arriving ones.
-    pub alpha: f64,
-    /// Queue length to settle at.
-    pub b_star: Size,
-    /// Time between updates.
-    pub t_update: Duration,
-    /// Weight of a period's arrivals in their average.
-    pub inw: f64,
-    /// Packet size in which the rate of the link is counted.
-    pub mean_pktsize: Bytes,
-    /// Whether packets of `mean_pktsize` are counted and the probability scales with packet size.
-    pub bytes: bool,
-    /// Treatment of Not-ECT packets.
-    pub not_ect: NotEctFate,
-    /// Largest packet without framing.
-    pub mtu: Bytes,
-    /// Framing bytes per packet.
-    pub overhead: Bytes,
-}
-
-impl Default for RemParams {
-    /// The defaults of ns-2, for packets of at most 1500 bytes.
-    fn default() -> Self {
-        Self {
-            gamma: GAMMA.default,
-            phi: PHI.default,
-            alpha: ALPHA.default,
-            b_star: B_STAR.default,
-            t_update: T_UPDATE.default,
-            inw: INW.default,
-            mean_pktsize: MEAN_PKTSIZE.default,
-            bytes: BYTES.default,
-            not_ect: NotEctFate::of(LEGACY.default),
-            mtu: Bytes::new(1500),
-            overhead: Bytes::ZERO,
-        }
+settings! {
+    /// Settings of REM; by default those of ns-2, for packets of at most 1500 bytes.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct RemParams {
+        /// Gain of the price.
+        pub gamma: f64 => GAMMA,
+        /// Base of the probability, above one.
+        pub phi: f64 => PHI,
+        /// Weight of waiting packets relative to arriving ones.
+        pub alpha: f64 => ALPHA,
+        /// Queue length to settle at.
+        pub b_star: Size => B_STAR,
+        /// Time between updates.
+        pub t_update: Duration => T_UPDATE,
+        /// Weight of a period's arrivals in their average.
+        pub inw: f64 => INW,
+        /// Packet size in which the rate of the link is counted.
+        pub mean_pktsize: Bytes = MEAN_PKTSIZE.default,
+        /// Whether packets of `mean_pktsize` are counted and the probability scales with packet
+        /// size.
+        pub bytes: bool => BYTES,
+        /// Treatment of Not-ECT packets.
+        pub not_ect: NotEctFate = NotEctFate::of(LEGACY.default),
+        /// Largest packet without framing.
+        pub mtu: Bytes = Bytes::new(1500),
+        /// Framing bytes per packet.
+        pub overhead: Bytes = Bytes::ZERO,
     }
 }
 
@@ -294,23 +279,14 @@ impl Algorithm for Rem {
     }];
 
     fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
-        if link.rate.is_none() {
-            let message = "rem needs a link of known rate to know what it can send".into();
-            return Err(ParamError { param: "kind", message });
-        }
+        link.needed_rate("rem")?;
         Ok(Self::new(
             RemParams {
-                gamma: GAMMA.read(given),
-                phi: PHI.read(given),
-                alpha: ALPHA.read(given),
-                b_star: B_STAR.read(given),
-                t_update: T_UPDATE.read(given),
-                inw: INW.read(given),
                 mean_pktsize: MEAN_PKTSIZE.bytes(given, link.mtu, link.rate)?,
-                bytes: BYTES.read(given),
                 not_ect: NotEctFate::of(LEGACY.read(given)),
                 mtu: link.mtu,
                 overhead: link.overhead,
+                ..RemParams::read(given)
             },
             link.rate,
         ))

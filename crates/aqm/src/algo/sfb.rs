@@ -39,6 +39,7 @@ use crate::aqm::{Aqm, Env, FlowHash, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::{ARITHMETIC, Arithmetic};
 use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, TypedParam};
 use alloc::boxed::Box;
+use goodqueue_base::settings;
 use goodqueue_base::units::{Duration, Instant, Packets};
 use linux::LinuxSfb;
 
@@ -46,40 +47,26 @@ const LEVELS: usize = 8;
 const BITS: usize = 4;
 const BINS: usize = 1 << BITS;
 
-/// Settings of SFB.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SfbParams {
-    /// Waiting packets from which the probability of a bin rises.
-    pub bin_size: u32,
-    /// Waiting packets, in every bin of the flow, from which its packets are dropped.
-    pub max: u32,
-    /// Step up of a probability.
-    pub d1: f64,
-    /// Step down of a probability.
-    pub d2: f64,
-    /// Packets per second that all unresponsive flows together may send.
-    pub penalty_rate: f64,
-    /// Packets that unresponsive flows may send at once.
-    pub penalty_burst: f64,
-    /// Lifetime of a salt; zero for ever.
-    pub rehash: Duration,
-    /// Time before its turn from which the next table is prepared.
-    pub warmup: Duration,
-}
-
-impl Default for SfbParams {
-    /// The defaults of Linux.
-    fn default() -> Self {
-        Self {
-            bin_size: BIN_SIZE.default,
-            max: MAX.default,
-            d1: D1.default,
-            d2: D2.default,
-            penalty_rate: PENALTY_RATE.default,
-            penalty_burst: f64::from(PENALTY_BURST.default),
-            rehash: REHASH.default,
-            warmup: WARMUP.default,
-        }
+settings! {
+    /// Settings of SFB; by default those of Linux.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct SfbParams {
+        /// Waiting packets from which the probability of a bin rises.
+        pub bin_size: u32 => BIN_SIZE,
+        /// Waiting packets, in every bin of the flow, from which its packets are dropped.
+        pub max: u32 => MAX,
+        /// Step up of a probability.
+        pub d1: f64 => D1,
+        /// Step down of a probability.
+        pub d2: f64 => D2,
+        /// Packets per second that all unresponsive flows together may send.
+        pub penalty_rate: f64 => PENALTY_RATE,
+        /// Packets that unresponsive flows may send at once.
+        pub penalty_burst: f64 = PENALTY_BURST.default as f64,
+        /// Lifetime of a salt; zero for ever.
+        pub rehash: Duration => REHASH,
+        /// Time before its turn from which the next table is prepared.
+        pub warmup: Duration => WARMUP,
     }
 }
 
@@ -540,24 +527,12 @@ impl Algorithm for Sfb {
     }];
 
     fn build(given: &ParamValues<'_>, _link: &LinkFacts) -> Result<Self, ParamError> {
-        let params = SfbParams {
-            bin_size: BIN_SIZE.read(given),
-            max: MAX.read(given),
-            d1: D1.read(given),
-            d2: D2.read(given),
-            penalty_rate: PENALTY_RATE.read(given),
-            penalty_burst: f64::from(PENALTY_BURST.read(given)),
-            rehash: REHASH.read(given),
-            warmup: WARMUP.read(given),
-        };
+        let params = SfbParams { penalty_burst: f64::from(PENALTY_BURST.read(given)), ..SfbParams::read(given) };
         let SfbParams { bin_size, max, rehash, warmup, .. } = params;
-        if max < bin_size {
-            let message = alloc::format!("{max} is below bin_size: allowed from {bin_size}, or no probability ever rises");
-            return Err(ParamError { param: MAX.name(), message });
-        }
-        if !rehash.is_zero() && warmup > rehash {
-            let message = alloc::format!("{warmup} is longer than rehash: allowed up to {rehash}");
-            return Err(ParamError { param: WARMUP.name(), message });
+        // Else no probability ever rises.
+        MAX.at_least(max, &BIN_SIZE, bin_size)?;
+        if !rehash.is_zero() {
+            WARMUP.at_most(warmup, &REHASH, rehash)?;
         }
         if ARITHMETIC.read(given) == Arithmetic::Linux {
             return Ok(Self::linux(params));

@@ -35,6 +35,7 @@ use crate::counters::Counters;
 use crate::pool;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::queue::Limit;
+use goodqueue_base::settings;
 use goodqueue_base::units::{Bytes, Duration, Instant, Packets, Rate, Rng};
 
 /// The quantity that the flows share equally.
@@ -61,25 +62,29 @@ pub enum Victim {
     Arriving,
 }
 
-/// Settings of the scheduler; those of the algorithm belong to the algorithm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FairQueueParams {
-    /// Number of queues that packets are hashed into.
-    pub flows: u32,
-    /// Quantity that the flows share equally.
-    pub share: Share,
-    /// Bytes that a packet counts in a turn besides its own.
-    pub header: Bytes,
-    /// Limit over all flows, besides the queue's own.
-    pub memory_limit: Bytes,
-    /// Choice of packets to drop when the limit is exceeded.
-    pub victim: Victim,
-    /// Rule that maps a packet to its queue.
-    pub hashing: Hashing,
-    /// Time between renewals of the hash salt; `None`: never.
-    pub perturbation: Option<Duration>,
-    /// Backlog that the algorithms see as their queue.
-    pub shown: ShownBacklog,
+settings! {
+    /// Settings of the scheduler; those of the algorithm belong to the algorithm. By default those
+    /// of RFC 8290 §5.2 and Linux: 1024 flows, turns of one packet of 1500 bytes with its Ethernet
+    /// header, 32 MiB, 64 packets of the fattest flow, no renewal, the flow's own backlog.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct FairQueueParams {
+        /// Number of queues that packets are hashed into.
+        pub flows: u32 => kinds::FLOWS,
+        /// Quantity that the flows share equally.
+        pub share: Share = Share::Bytes(Bytes::new(1500 + kinds::HEADER.default.get())),
+        /// Bytes that a packet counts in a turn besides its own.
+        pub header: Bytes = kinds::HEADER.default,
+        /// Limit over all flows, besides the queue's own.
+        pub memory_limit: Bytes = kinds::MEMORY_LIMIT.default,
+        /// Choice of packets to drop when the limit is exceeded.
+        pub victim: Victim = Victim::Fattest { batch: kinds::DROP_BATCH.default },
+        /// Rule that maps a packet to its queue.
+        pub hashing: Hashing = kinds::HASH.default,
+        /// Time between renewals of the hash salt; `None`: never.
+        pub perturbation: Option<Duration> = kinds::PERTURBATION.default,
+        /// Backlog that the algorithms see as their queue.
+        pub shown: ShownBacklog = ShownBacklog::Flow,
+    }
 }
 
 const NONE: u32 = u32::MAX;

@@ -137,9 +137,8 @@ impl Scheduler for NfqCoDelKind {
         keep: impl FnOnce(Self::Queue<P>) -> R,
     ) -> Result<R, ParamError> {
         let is_adaptive = ADAPTIVE.read(given);
-        if !is_adaptive && UNIT.is_given(given) {
-            let message = "has no meaning with adaptive = false".into();
-            return Err(ParamError { param: UNIT.name(), message });
+        if !is_adaptive {
+            given.refuse_unused(&[UNIT.name()], ADAPTIVE.name(), false)?;
         }
         let in_millis = UNIT.read(given) == "milliseconds";
         let unit = is_adaptive.then(|| if in_millis { Duration::ms(1) } else { Duration::secs(1) });

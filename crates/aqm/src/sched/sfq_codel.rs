@@ -94,10 +94,10 @@ impl Scheduler for SfqCoDelKind {
         setup: Setup<'_>,
         keep: impl FnOnce(Self::Queue<P>) -> R,
     ) -> Result<R, ParamError> {
-        let by_bytes = ROUND.read(given) == "bytes";
-        if !by_bytes && QUANTUM.is_given(given) {
-            let message = "has no meaning in rounds of packets: allowed with round = \"bytes\"".into();
-            return Err(ParamError { param: QUANTUM.name(), message });
+        let round = ROUND.read(given);
+        let by_bytes = round == "bytes";
+        if !by_bytes {
+            given.refuse_unused(&[QUANTUM.name()], ROUND.name(), round)?;
         }
         let params = FairQueueParams::build(given, setup.link)?;
         let share = if by_bytes { params.share } else { Share::Packets };

@@ -30,7 +30,7 @@ use crate::outline::aside;
 use crate::qdisc::{Departure, Packet, Qdisc, QueueStatus, Sink};
 use crate::sched::priority::PriorityKind;
 use crate::sched::{Nested, Scheduler, Setup};
-use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, Size, TypedParam, Unit};
+use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, Pair, Param, ParamError, ParamFault, ParamValues, Size, TypedParam, Unit};
 use alloc::boxed::Box;
 use goodqueue_base::units::{Bytes, Duration, Framing, Instant, Rate, Rng};
 
@@ -292,24 +292,27 @@ impl ShaperParams {
     /// When the rate is neither given nor known of the link, a bucket is too small for one packet,
     /// or the peak is below the rate.
     pub fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
-        let refuse = |param, message| Err(ParamError { param, message });
         let framing = framing::build(given, link)?;
         let largest = framing.wire(link.mtu);
         let Some(rate) = RATE.read(given).or(link.rate).filter(|rate| !rate.is_zero()) else {
-            return refuse(RATE.name(), "must be given, as the link's is unknown or zero".into());
+            return Err(RATE.fault(ParamFault::UnknownRate("give one above zero")));
         };
         let size = |size: &TypedParam<Option<Size>>| -> Result<Bytes, ParamError> {
             let bytes = size.bytes(given, link.mtu, link.rate)?.unwrap_or(largest);
-            if bytes < largest || bytes.get() as f64 > MAX_BURST {
-                let message = alloc::format!("{bytes} is out of range: allowed {largest}, one full packet, to 1 GB");
-                return Err(ParamError { param: size.name(), message });
+            if bytes < largest {
+                let (value, least) = (bytes.into(), largest.into());
+                return Err(size.fault(ParamFault::TooSmall { value, why: "cannot hold one full packet", least }));
+            }
+            if bytes.get() as f64 > MAX_BURST {
+                let (low, high) = (largest.into(), Bytes::new(MAX_BURST as u64).into());
+                return Err(size.fault(ParamFault::OutOfRange { value: Given::Value(bytes.into()), low, high }));
             }
             Ok(bytes)
         };
         let (burst, mtu) = (size(&BURST)?, size(&MTU)?);
         let peak = PEAK.read(given);
         if let Some(peak) = peak.filter(|peak| *peak < rate) {
-            return refuse(PEAK.name(), alloc::format!("{peak} is below the rate, {rate}"));
+            return Err(PEAK.fault(ParamFault::Below(Pair { value: peak.into(), other: RATE.name(), bound: rate.into() })));
         }
         Ok(Self { rate, burst, peak, mtu, largest, framing })
     }

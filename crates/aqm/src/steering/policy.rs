@@ -1,40 +1,43 @@
 //! The policy that an outer loop enforces.
 
-use crate::spec::{Decimal, Default, KindSpec, LinkFacts, Param, ParamError, ParamValues, TypedParam, Value, contains};
+use crate::spec::{Default, Given, KindSpec, LinkFacts, Param, ParamError, ParamFault, ParamValues, TypedParam, Value, contains};
 use alloc::vec::Vec;
+use goodqueue_base::settings;
 use goodqueue_base::units::{Duration, Rate};
 
-/// Settings of the outer loop.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Policy {
-    /// Use at least this share of the link.
-    pub u_low: f64,
-    /// Use at most this share of the link; 1: no such bound, and no virtual queue.
-    pub u_target: f64,
-    /// The setpoint is never above.
-    pub target_max: Duration,
-    /// Nor below.
-    pub thresh_min: Duration,
-    /// Factor of a raise.
-    pub alpha_up: f64,
-    /// A raise goes at least here.
-    pub thresh_min_up: Duration,
-    /// Lowering goes in multiples of this.
-    pub thresh_down_min: Duration,
-    /// Standard deviations of the queue's dips kept as a margin.
-    pub gamma: f64,
-    /// Factor on the setpoint while more than `u_target` is used.
-    pub down_step: f64,
-    /// Setpoint at which the virtual queue takes over.
-    pub thresh_vq: Duration,
-    /// Share of a utilization error that moves the virtual queue's rate.
-    pub g_vq: f64,
-    /// Memory of the average dip.
-    pub mem_delta: Duration,
-    /// Memory of the average rate.
-    pub mem_rate: Duration,
-    /// Rate that counts as full use; `None`: the link's rate.
-    pub rate: Option<Rate>,
+settings! {
+    /// Settings of the outer loop.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Policy {
+        /// Use at least this share of the link.
+        pub u_low: f64 => U_LOW,
+        /// Use at most this share of the link; 1: no such bound, and no virtual queue.
+        pub u_target: f64 => U_TARGET,
+        /// The setpoint is never above.
+        pub target_max: Duration => TARGET_MAX,
+        /// Nor below.
+        pub thresh_min: Duration => THRESH_MIN,
+        /// Factor of a raise.
+        pub alpha_up: f64 => ALPHA_UP,
+        /// A raise goes at least here.
+        pub thresh_min_up: Duration = Duration::ZERO,
+        /// Lowering goes in multiples of this.
+        pub thresh_down_min: Duration => THRESH_DOWN_MIN,
+        /// Standard deviations of the queue's dips kept as a margin.
+        pub gamma: f64 => GAMMA,
+        /// Factor on the setpoint while more than `u_target` is used.
+        pub down_step: f64 => DOWN_STEP,
+        /// Setpoint at which the virtual queue takes over.
+        pub thresh_vq: Duration = THRESH_MIN.default,
+        /// Share of a utilization error that moves the virtual queue's rate.
+        pub g_vq: f64 => G_VQ,
+        /// Memory of the average dip.
+        pub mem_delta: Duration => MEM_DELTA,
+        /// Memory of the average rate.
+        pub mem_rate: Duration => MEM_RATE,
+        /// Rate that counts as full use; `None`: the link's rate.
+        pub rate: Option<Rate> => RATE,
+    }
 }
 
 impl Policy {
@@ -42,22 +45,7 @@ impl Policy {
     /// used, at most 30 ms.
     #[must_use]
     pub const fn new(native: Duration) -> Self {
-        Self {
-            u_low: U_LOW.default,
-            u_target: U_TARGET.default,
-            target_max: TARGET_MAX.default,
-            thresh_min: THRESH_MIN.default,
-            alpha_up: ALPHA_UP.default,
-            thresh_min_up: native,
-            thresh_down_min: THRESH_DOWN_MIN.default,
-            gamma: GAMMA.default,
-            down_step: DOWN_STEP.default,
-            thresh_vq: THRESH_MIN.default,
-            g_vq: G_VQ.default,
-            mem_delta: MEM_DELTA.default,
-            mem_rate: MEM_RATE.default,
-            rate: RATE.default,
-        }
+        Self { thresh_min_up: native, ..Self::DEFAULT }
     }
 
     /// True if the utilization of the link has an upper bound.
@@ -71,47 +59,27 @@ impl Policy {
     /// # Errors
     /// When bounds contradict each other, or a rate is needed and unknown.
     pub(crate) fn build(given: &ParamValues<'_>, link: &LinkFacts, native: Duration) -> Result<Self, ParamError> {
-        let thresh_min = THRESH_MIN.read(given);
         let policy = Self {
-            u_low: U_LOW.read(given),
-            u_target: U_TARGET.read(given),
-            target_max: TARGET_MAX.read(given),
-            thresh_min,
-            alpha_up: ALPHA_UP.read(given),
             thresh_min_up: THRESH_MIN_UP.read(given).unwrap_or(native),
-            thresh_down_min: THRESH_DOWN_MIN.read(given),
-            gamma: GAMMA.read(given),
-            down_step: DOWN_STEP.read(given),
-            thresh_vq: THRESH_VQ.read(given).unwrap_or(thresh_min),
-            g_vq: G_VQ.read(given),
-            mem_delta: MEM_DELTA.read(given),
-            mem_rate: MEM_RATE.read(given),
-            rate: RATE.read(given),
+            thresh_vq: THRESH_VQ.read(given).unwrap_or(THRESH_MIN.read(given)),
+            ..Self::read(given)
         };
         policy.check(given, link)?;
         Ok(policy)
     }
 
     fn check(&self, given: &ParamValues<'_>, link: &LinkFacts) -> Result<(), ParamError> {
-        let fault = |param, message| Err(ParamError { param, message });
         let Self { thresh_min, target_max, thresh_vq, u_low, u_target, .. } = *self;
-        if target_max < thresh_min {
-            return fault(TARGET_MAX.name(), alloc::format!("{target_max} is below thresh_min: allowed from {thresh_min}"));
-        }
-        if u_low > u_target {
-            return fault(
-                U_LOW.name(),
-                alloc::format!("{} is above u_target: allowed up to {}", Decimal(u_low), Decimal(u_target)),
-            );
-        }
-        if let Some(param) = VIRTUAL_ONLY.into_iter().find(|name| !self.has_ceiling() && given.is_given(name)) {
-            return fault(param, "has no meaning without u_target below 1".into());
-        }
-        if self.has_ceiling() && !(thresh_min..=target_max).contains(&thresh_vq) {
-            return fault(THRESH_VQ.name(), alloc::format!("{thresh_vq} is out of range: allowed {thresh_min} to {target_max}"));
+        TARGET_MAX.at_least(target_max, &THRESH_MIN, thresh_min)?;
+        U_LOW.at_most(u_low, &U_TARGET, u_target)?;
+        if !self.has_ceiling() {
+            given.refuse_unused(&VIRTUAL_ONLY, U_TARGET.name(), u_target)?;
+        } else if !(thresh_min..=target_max).contains(&thresh_vq) {
+            let value = Given::Value(thresh_vq.into());
+            return Err(THRESH_VQ.fault(ParamFault::OutOfRange { value, low: thresh_min.into(), high: target_max.into() }));
         }
         if self.rate.is_none() && link.rate.is_none() {
-            return fault(RATE.name(), "the link's rate is unknown: say what counts as full use".into());
+            return Err(RATE.fault(ParamFault::UnknownRate("say what counts as full use")));
         }
         Ok(())
     }

@@ -383,9 +383,13 @@ fn contradictions_are_refused() {
     let share = |name, share| (name, Value::Number(share));
     for name in ["gsp-as", "codel-as", "pie-as"] {
         for (values, rate, message) in [
-            (&[span("target_max", 100)][..], Some(RATE), "target_max: 100 us is below thresh_min: allowed from 200 us"),
-            (&[share("u_target", 0.9)], Some(RATE), "u_low: 0.99 is above u_target: allowed up to 0.9"),
-            (&[share("g_vq", 0.9)], Some(RATE), "g_vq: has no meaning without u_target below 1"),
+            (
+                &[span("target_max", 100)][..],
+                Some(RATE),
+                "target_max: 100 us is shorter than thresh_min (200 us): allowed from thresh_min",
+            ),
+            (&[share("u_target", 0.9)], Some(RATE), "u_low: 0.99 is above u_target (0.9): allowed up to u_target"),
+            (&[share("g_vq", 0.9)], Some(RATE), "g_vq: has no meaning with u_target = 1"),
             (
                 &[share("u_low", 0.9), share("u_target", 0.95), span("thresh_vq", 100)],
                 Some(RATE),

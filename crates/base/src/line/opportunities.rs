@@ -19,6 +19,7 @@ pub struct Opportunities {
 
 /// The rule that a list of opportunities breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum OpportunitiesError {
     /// The list has no opportunity.
     Empty,

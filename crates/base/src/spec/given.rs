@@ -1,6 +1,6 @@
 //! Values that a user gave, with the defaults of the others behind them.
 
-use crate::spec::{Default, Kind, Param, ParamError, ParamType, Size, Value};
+use crate::spec::{Default, Kind, Param, ParamError, ParamFault, ParamType, Setting, Size, Value, nearest};
 use crate::units::{Bytes, Duration, Rate};
 
 /// The parameters given for a kind, with the kind's defaults behind them.
@@ -19,7 +19,8 @@ impl<'a> ParamValues<'a> {
     pub fn new(kind: &Kind, values: &'a [(&'static str, Value)]) -> Result<Self, ParamError> {
         for &(name, value) in values {
             let Some(param) = kind.param(name) else {
-                return Err(ParamError { param: name, message: alloc::format!("`{}` has no such parameter", kind.kind) });
+                let nearest = nearest(name, kind.params.iter().map(|param| param.name));
+                return Err(ParamError::new(name, ParamFault::Unknown { kind: kind.kind, nearest }));
             };
             param.check(value)?;
         }
@@ -50,6 +51,17 @@ impl<'a> ParamValues<'a> {
         self.values.iter().any(|(given, _)| *given == name)
     }
 
+    /// Refuses parameters that have no effect where the parameter `with` has this value.
+    ///
+    /// # Errors
+    /// When one of `names` was given.
+    pub fn refuse_unused(&self, names: &[&'static str], with: &'static str, value: impl Into<Value>) -> Result<(), ParamError> {
+        match names.iter().find(|name| self.is_given(name)) {
+            Some(name) => Err(ParamError::new(name, ParamFault::Unused(Setting { name: with, value: value.into() }))),
+            None => Ok(()),
+        }
+    }
+
     /// The value given for `name`, else its default, else `None` where the default is automatic.
     ///
     /// # Panics
@@ -78,9 +90,7 @@ impl<'a> ParamValues<'a> {
         match self.value(name) {
             Some(Value::Size(size)) => match size.bytes(mtu, rate) {
                 Some(bytes) => Ok(Some(bytes)),
-                None => {
-                    Err(ParamError { param: name, message: "a time needs a link of known rate: use bytes or packets".into() })
-                }
+                None => Err(ParamError::new(name, ParamFault::TimeWithoutRate)),
             },
             _ => Ok(None),
         }

@@ -1,10 +1,8 @@
 //! One parameter: its description, and the check of a value against it.
 
-use crate::spec::excerpt::excerpt;
-use crate::spec::{Decimal, Size, Unit, Value};
+use crate::spec::{Given, ParamError, ParamFault, Size, Unit, Value};
 use crate::units::{Bytes, Duration, Rate};
 use alloc::string::String;
-use core::fmt;
 
 /// One parameter.
 #[derive(Clone, Copy, Debug)]
@@ -47,25 +45,6 @@ pub enum Role {
     /// An amount that the queue must reach before the algorithm acts.
     Threshold,
 }
-
-/// A parameter that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ParamError {
-    /// The parameter's name, or `kind`.
-    pub param: &'static str,
-    /// The fault: value and allowed range.
-    pub message: String,
-}
-
-impl fmt::Display for ParamError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.param)?;
-        f.write_str(": ")?;
-        f.write_str(&self.message)
-    }
-}
-
-impl core::error::Error for ParamError {}
 
 impl Param {
     /// A parameter that takes any value of its unit.
@@ -197,7 +176,7 @@ impl Param {
     /// # Errors
     /// Names the parameter, the value and what is allowed.
     pub fn check(&self, value: Value) -> Result<(), ParamError> {
-        self.check_shown(value, |number| self.show(number))
+        self.check_given(value, || Given::Value(value))
     }
 
     /// Does the same as [`Self::check`], for a value that was read from `written`, which messages
@@ -206,12 +185,11 @@ impl Param {
     /// # Errors
     /// Names the parameter, what was written, and what is allowed.
     pub fn check_written(&self, value: Value, written: &str) -> Result<(), ParamError> {
-        self.check_shown(value, |_| alloc::format!("`{}`", excerpt(written)))
+        self.check_given(value, || Given::written(written))
     }
 
-    fn check_shown(&self, value: Value, shown: impl Fn(f64) -> String) -> Result<(), ParamError> {
+    fn check_given(&self, value: Value, given: impl Fn() -> Given) -> Result<(), ParamError> {
         let (low, high) = self.range;
-        let fault = |message| Err(ParamError { param: self.name, message });
         let number = match (self.unit, value) {
             (Unit::Duration, Value::Duration(span)) => span.as_secs_f64(),
             (Unit::Size, Value::Size(Size::Bytes(n) | Size::Packets(n))) => n,
@@ -221,18 +199,25 @@ impl Param {
             (Unit::Number | Unit::Count | Unit::Ratio, Value::Number(n)) => n,
             (Unit::Switch | Unit::SwitchOr(_), Value::Switch(_)) => return Ok(()),
             (Unit::Choice(words) | Unit::SwitchOr(words), Value::Choice(word)) => {
-                return if words.contains(&word) { Ok(()) } else { fault(alloc::format!("`{word}` is not one of {words:?}")) };
+                let fault = || ParamFault::NotOneOf { word: word.into(), allowed: words.into() };
+                return if words.contains(&word) { Ok(()) } else { Err(self.fault(fault())) };
             }
-            (unit, value) => return fault(alloc::format!("{value} has another unit: allowed {unit}")),
+            (unit, value) => return Err(self.fault(ParamFault::WrongUnit { value, unit })),
         };
         if self.unit == Unit::Count && number != libm::trunc(number) {
-            return fault(alloc::format!("{} is not a whole number", shown(number)));
+            return Err(self.fault(ParamFault::NotWhole(given())));
         }
         // NaN lies in no range.
         if !(low..=high).contains(&number) {
-            return fault(alloc::format!("{} is out of range: allowed {} to {}", shown(number), self.show(low), self.show(high)));
+            return Err(self.fault(ParamFault::OutOfRange { value: given(), low: self.value(low), high: self.value(high) }));
         }
         Ok(())
+    }
+
+    /// A fault of this parameter.
+    #[must_use]
+    pub const fn fault(&self, fault: ParamFault) -> ParamError {
+        ParamError::new(self.name, fault)
     }
 
     /// The default in words, for tables.
@@ -252,8 +237,7 @@ impl Param {
             return Some(self.example.into());
         }
         match self.default {
-            Default::Value(value @ (Value::Number(_) | Value::Switch(_))) => Some(alloc::format!("{value}")),
-            Default::Value(value) => Some(alloc::format!("\"{value}\"")),
+            Default::Value(value) => Some(value.written()),
             Default::Auto(_) | Default::Required => None,
         }
     }
@@ -268,11 +252,16 @@ impl Param {
     /// `number` with this parameter's unit, for messages and tables.
     #[must_use]
     pub fn show(&self, number: f64) -> String {
+        alloc::format!("{}", self.value(number))
+    }
+
+    /// An end of its range with its unit; amounts of queue have none.
+    fn value(&self, number: f64) -> Value {
         match self.unit {
-            Unit::Duration | Unit::Timing => alloc::format!("{}", Duration::from_secs_f64(number)),
-            Unit::Rate => alloc::format!("{}", Rate::bit_s(number as u64)),
-            Unit::Bytes => alloc::format!("{}", Bytes::new(number as u64)),
-            _ => alloc::format!("{}", Decimal(number)),
+            Unit::Duration | Unit::Timing => Value::Duration(Duration::from_secs_f64(number)),
+            Unit::Rate => Value::Rate(Rate::bit_s(number as u64)),
+            Unit::Bytes => Value::Bytes(Bytes::new(number as u64)),
+            _ => Value::Number(number),
         }
     }
 }
@@ -337,7 +326,7 @@ mod tests {
         assert_eq!(refusal(&beta, Value::Number(f64::NAN)), "beta: NaN is out of range: allowed 0 to 1");
         let law = Param::choice("law", &["a", "b"], "a");
         assert_eq!(law.check(Value::Choice("b")), Ok(()));
-        assert_eq!(refusal(&law, Value::Choice("c")), "law: `c` is not one of [\"a\", \"b\"]");
+        assert_eq!(refusal(&law, Value::Choice("c")), "law: `c` is not one of a, b");
         let either = Param::new("sack", Unit::SwitchOr(&["plain"]), Default::Required);
         assert_eq!((either.check(Value::Switch(true)), either.check(Value::Choice("plain"))), (Ok(()), Ok(())));
     }

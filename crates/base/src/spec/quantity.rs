@@ -5,9 +5,9 @@
 //! reject negative and non-finite numbers; further restrictions belong to each setting, see
 //! [`Limits`].
 
-use crate::spec::{Param, Size};
+use crate::spec::Size;
 use crate::units::{Bytes, Duration, Rate};
-use alloc::borrow::ToOwned;
+use alloc::borrow::{Cow, ToOwned};
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
@@ -16,16 +16,75 @@ pub use crate::spec::excerpt::excerpt;
 
 /// A string that is not a valid quantity.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct QuantityError {
-    /// The fault, including the string.
-    pub message: String,
+    /// The string, cut to a readable length.
+    pub text: String,
+    /// The fault of the string.
+    pub fault: QuantityFault,
     /// The text to write instead.
-    pub help: Option<String>,
+    pub help: Option<Cow<'static, str>>,
+}
+
+/// The fault of a string that is not a valid quantity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum QuantityFault {
+    /// No number at the beginning.
+    NoNumber,
+    /// A number above all that are represented.
+    TooLarge,
+    /// `inf` or `nan`.
+    NotFinite,
+    /// A comma in place of the decimal point.
+    DecimalComma,
+    /// A number below zero.
+    Negative,
+    /// A fraction of a packet.
+    PartOfAPacket,
+    /// A number alone.
+    NoUnit,
+    /// A unit that may mean bits or bytes.
+    AmbiguousUnit(String),
+    /// A unit that is none of those of the quantity.
+    UnknownUnit(String),
+    /// A rate in bytes.
+    BytesPerSecond,
+    /// A quantity outside of what is allowed.
+    OutOfRange {
+        /// The allowed range.
+        allowed: String,
+    },
+}
+
+impl QuantityError {
+    fn new(text: &str, fault: QuantityFault, help: Option<&'static str>) -> Self {
+        Self { text: excerpt(text), fault, help: help.map(Cow::Borrowed) }
+    }
+
+    /// The fault in words, including the string.
+    #[must_use]
+    pub fn message(&self) -> String {
+        let text = &self.text;
+        match &self.fault {
+            QuantityFault::NoNumber => format!("`{text}` does not begin with a number"),
+            QuantityFault::TooLarge => format!("`{text}` is too large for a number"),
+            QuantityFault::NotFinite => format!("`{text}` is not a finite number"),
+            QuantityFault::DecimalComma => format!("`{text}` has a decimal comma: use a point"),
+            QuantityFault::Negative => format!("`{text}` is negative: allowed 0 and above"),
+            QuantityFault::PartOfAPacket => format!("`{text}` is no whole number of packets"),
+            QuantityFault::NoUnit => format!("`{text}` has no unit"),
+            QuantityFault::AmbiguousUnit(unit) => format!("`{text}`: unit `{unit}` is ambiguous, bits or bytes"),
+            QuantityFault::UnknownUnit(unit) => format!("`{text}` has the unknown unit `{unit}`"),
+            QuantityFault::BytesPerSecond => format!("`{text}` is in bytes per second: rates are in bits per second"),
+            QuantityFault::OutOfRange { allowed } => format!("`{text}` is out of range: allowed {allowed}"),
+        }
+    }
 }
 
 impl fmt::Display for QuantityError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)?;
+        f.write_str(&self.message())?;
         match &self.help {
             Some(help) => {
                 f.write_str("; ")?;
@@ -87,20 +146,7 @@ impl<T: fmt::Display> fmt::Display for Limits<T> {
 /// The refusal of `text`, which lies outside of what is allowed.
 #[must_use]
 pub fn out_of_range(text: &str, allowed: &str) -> QuantityError {
-    QuantityError { message: format!("`{}` is out of range: allowed {allowed}", excerpt(text)), help: None }
-}
-
-/// The range of a parameter that is a time span.
-#[must_use]
-pub fn durations(param: &Param) -> Limits<Duration> {
-    let (low, high) = param.range;
-    Limits::new(Duration::from_secs_f64(low), Duration::from_secs_f64(high))
-}
-
-/// The range of a parameter that is counted in whole units.
-pub fn limits<T: PartialOrd + Copy + fmt::Display>(param: &Param, unit: impl Fn(u64) -> T) -> Limits<T> {
-    // `as` saturates.
-    Limits::new(unit(param.range.0 as u64), unit(param.range.1 as u64))
+    QuantityError::new(text, QuantityFault::OutOfRange { allowed: allowed.to_owned() }, None)
 }
 
 /// The size of a buffer as written by a user.
@@ -189,23 +235,22 @@ pub fn rate(text: &str) -> Result<Rate, QuantityError> {
 pub fn rate_within(text: &str, limits: Limits<Rate>) -> Result<Rate, QuantityError> {
     let number = Number::split_signed(text, RATE_HELP)?;
     if number.unit.ends_with("B/s") {
-        let message = format!("`{}` is in bytes per second: rates are in bits per second", excerpt(text));
-        return Err(QuantityError { message, help: Some(RATE_HELP.into()) });
+        return Err(QuantityError::new(text, QuantityFault::BytesPerSecond, Some(RATE_HELP)));
     }
     let lower = Number { unit: &number.unit.to_ascii_lowercase(), ..number };
-    let bits = lower.times(RATE).ok_or_else(|| number.wrong_unit(&rate_help(lower.unit, number)))?;
+    let bits = lower.times(RATE).ok_or_else(|| number.wrong_unit(rate_help(lower.unit, number)))?;
     limits.check_whole(bits, text, Rate::bit_s)
 }
 
 /// The help for a rate whose unit is missing or only a factor, as in `10M`: people mean bits.
-fn rate_help(unit: &str, number: Number<'_>) -> String {
+fn rate_help(unit: &str, number: Number<'_>) -> Cow<'static, str> {
     let factor = match unit {
         "" | "m" => "M",
         "k" => "k",
         "g" => "G",
-        _ => return RATE_HELP.to_owned(),
+        _ => return RATE_HELP.into(),
     };
-    format!("if bits per second are meant, write \"{} {factor}bit/s\"", number.value)
+    format!("if bits per second are meant, write \"{} {factor}bit/s\"", number.value).into()
 }
 
 /// A size within limits, rounded to the nearest byte.
@@ -238,8 +283,7 @@ pub fn buffer(text: &str) -> Result<Buffer, QuantityError> {
         return Ok(Buffer::Bdp(multiple));
     }
     if number.times(PACKETS).is_some_and(|packets| packets != libm::trunc(packets)) {
-        let message = format!("`{}` is no whole number of packets", excerpt(text));
-        return Err(QuantityError { message, help: None });
+        return Err(QuantityError::new(text, QuantityFault::PartOfAPacket, None));
     }
     number.size(text)?.map(Buffer::Size).ok_or_else(|| number.wrong_unit(BUFFER_HELP))
 }
@@ -276,27 +320,27 @@ struct Number<'a> {
 
 impl<'a> Number<'a> {
     /// A finite number of zero or more, and its unit.
-    fn split(text: &'a str, help: &str) -> Result<Self, QuantityError> {
+    fn split(text: &'a str, help: &'static str) -> Result<Self, QuantityError> {
         let number = Self::split_signed(text, help)?;
         if number.value < 0.0 {
-            return Err(QuantityError { message: format!("`{}` is negative: allowed 0 and above", excerpt(text)), help: None });
+            return Err(QuantityError::new(text, QuantityFault::Negative, None));
         }
         Ok(number)
     }
 
-    fn split_signed(text: &'a str, help: &str) -> Result<Self, QuantityError> {
+    fn split_signed(text: &'a str, help: &'static str) -> Result<Self, QuantityError> {
         let trimmed = text.trim();
         let digits = number_length(trimmed);
-        let fault = |what: &str| QuantityError { message: format!("`{}` {what}", excerpt(text)), help: Some(help.to_owned()) };
+        let refuse = |fault| Err(QuantityError::new(text, fault, Some(help)));
         let value: f64 = match trimmed[..digits].parse() {
             Ok(value) if f64::is_finite(value) => value,
-            Ok(_) => return Err(fault("is too large for a number")),
-            Err(_) if is_not_finite(trimmed) => return Err(fault("is not a finite number")),
-            Err(_) => return Err(fault("does not begin with a number")),
+            Ok(_) => return refuse(QuantityFault::TooLarge),
+            Err(_) if is_not_finite(trimmed) => return refuse(QuantityFault::NotFinite),
+            Err(_) => return refuse(QuantityFault::NoNumber),
         };
         let unit = trimmed[digits..].trim_start();
         if unit.starts_with(',') {
-            return Err(fault("has a decimal comma: use a point"));
+            return refuse(QuantityFault::DecimalComma);
         }
         Ok(Self { text, value, unit })
     }
@@ -313,16 +357,13 @@ impl<'a> Number<'a> {
         Ok(self.times(PACKETS).map(Size::Packets).or_else(|| self.times(BYTES).map(Size::Bytes)))
     }
 
-    fn wrong_unit(&self, help: &str) -> QuantityError {
-        let text = excerpt(self.text);
-        let message = if self.unit.is_empty() {
-            format!("`{text}` has no unit")
-        } else if matches!(self.unit, "kb" | "Kb" | "Mb" | "Gb") {
-            format!("`{text}`: unit `{}` is ambiguous, bits or bytes", self.unit)
-        } else {
-            format!("`{text}` has the unknown unit `{}`", excerpt(self.unit))
+    fn wrong_unit(&self, help: impl Into<Cow<'static, str>>) -> QuantityError {
+        let fault = match self.unit {
+            "" => QuantityFault::NoUnit,
+            "kb" | "Kb" | "Mb" | "Gb" => QuantityFault::AmbiguousUnit(self.unit.to_owned()),
+            unit => QuantityFault::UnknownUnit(excerpt(unit)),
         };
-        QuantityError { message, help: Some(help.to_owned()) }
+        QuantityError { text: excerpt(self.text), fault, help: Some(help.into()) }
     }
 }
 

@@ -1,10 +1,13 @@
 //! A parameter's value from what a person wrote on a command line.
 
-use crate::spec::quantity::{self, excerpt};
-use crate::spec::{Param, ParamError, Unit, Value};
-use crate::units::{Bytes, Rate};
-use alloc::format;
-use alloc::string::ToString;
+use crate::spec::quantity::{self, Limits, excerpt};
+use crate::spec::{Param, ParamError, ParamFault, Unit, Value};
+use crate::units::{Bytes, Duration, Rate};
+use alloc::boxed::Box;
+use core::fmt;
+
+/// The words of a switch.
+const SWITCH: [&str; 2] = ["true", "false"];
 
 impl Param {
     /// Reads a value from `text` by this parameter's unit and checks it against the range. Words of
@@ -15,27 +18,40 @@ impl Param {
     /// Names the parameter, what was written, and what is allowed. Units with a form of their own
     /// and inner algorithms are not read from a text.
     pub fn read(&self, text: &str) -> Result<Value, ParamError> {
-        let refuse = |message| ParamError { param: self.name, message };
+        let none_of = |allowed| self.fault(ParamFault::NotOneOf { word: excerpt(text), allowed });
         let quantity = match self.unit {
-            Unit::Duration => quantity::duration_within(text, quantity::durations(self)).map(Value::Duration),
+            Unit::Duration => quantity::duration_within(text, self.durations()).map(Value::Duration),
             Unit::Size => quantity::size(text).map(Value::Size),
-            Unit::Bytes => quantity::bytes_within(text, quantity::limits(self, Bytes::new)).map(Value::Bytes),
-            Unit::Rate => quantity::rate_within(text, quantity::limits(self, Rate::bit_s)).map(Value::Rate),
+            Unit::Bytes => quantity::bytes_within(text, self.limits(Bytes::new)).map(Value::Bytes),
+            Unit::Rate => quantity::rate_within(text, self.limits(Rate::bit_s)).map(Value::Rate),
             Unit::Number | Unit::Count => quantity::number(text).map(Value::Number),
             Unit::Ratio => quantity::ratio(text).map(Value::Number),
-            Unit::Switch => return switch(text).map(Value::Switch).ok_or_else(|| refuse(not_one_of(text, &["true", "false"]))),
-            Unit::Choice(words) => return word(text, words).ok_or_else(|| refuse(not_one_of(text, words))),
+            Unit::Switch => return switch(text).map(Value::Switch).ok_or_else(|| none_of(SWITCH.into())),
+            Unit::Choice(words) => return word(text, words).ok_or_else(|| none_of(words.into())),
             Unit::SwitchOr(words) => {
                 let value = switch(text).map(Value::Switch).or_else(|| word(text, words));
-                return value.ok_or_else(|| refuse(not_one_of(text, &[&["true", "false"], words].concat())));
+                return value.ok_or_else(|| none_of([&SWITCH, words].concat()));
             }
             Unit::Timing | Unit::Buffer | Unit::Text | Unit::Nodes | Unit::Form(_) | Unit::Algorithm | Unit::Queue => {
-                return Err(refuse(format!("`{}` cannot be written here", excerpt(text))));
+                return Err(self.fault(ParamFault::NotWritten(excerpt(text))));
             }
         };
-        let value = quantity.map_err(|error| refuse(error.to_string()))?;
+        let value = quantity.map_err(|error| self.fault(ParamFault::Quantity(Box::new(error))))?;
         self.check_written(value, text)?;
         Ok(value)
+    }
+
+    /// The range of a parameter that is a time span.
+    #[must_use]
+    pub fn durations(&self) -> Limits<Duration> {
+        let (low, high) = self.range;
+        Limits::new(Duration::from_secs_f64(low), Duration::from_secs_f64(high))
+    }
+
+    /// The range of a parameter that is counted in whole units.
+    pub fn limits<T: PartialOrd + Copy + fmt::Display>(&self, unit: impl Fn(u64) -> T) -> Limits<T> {
+        // `as` saturates.
+        Limits::new(unit(self.range.0 as u64), unit(self.range.1 as u64))
     }
 }
 
@@ -52,16 +68,12 @@ fn word(text: &str, words: &'static [&'static str]) -> Option<Value> {
     words.iter().find(|known| **known == text).map(|known| Value::Choice(known))
 }
 
-fn not_one_of(text: &str, words: &[&str]) -> alloc::string::String {
-    format!("`{}` is not one of {}", excerpt(text), words.join(", "))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::spec::{Default, Size};
     use crate::units::Duration;
-    use alloc::string::String;
+    use alloc::string::{String, ToString};
 
     fn refusal(param: &Param, text: &str) -> String {
         param.read(text).expect_err("refused").to_string()

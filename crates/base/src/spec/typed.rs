@@ -1,7 +1,7 @@
 //! Parameters that know the type of their values.
 
 use crate::spec::param_type::Words;
-use crate::spec::{Choice, Param, ParamError, ParamType, ParamValues, Size, Unit, contains};
+use crate::spec::{Choice, Pair, Param, ParamError, ParamFault, ParamType, ParamValues, Size, Unit, Value, contains};
 use crate::units::{Bytes, Duration, Rate};
 
 /// A parameter whose values have the type `T`; an [`Option`] where the default follows from other
@@ -48,6 +48,11 @@ impl TypedParam<Size> {
 }
 
 impl TypedParam<Bytes> {
+    /// A size in whole bytes.
+    pub const fn whole_bytes(name: &'static str, default: Bytes) -> Self {
+        Self { param: Param::bytes(name, default), default }
+    }
+
     /// An amount of queue that is read in bytes.
     pub const fn size_in_bytes(name: &'static str, default: Bytes) -> Self {
         Self { param: Param::size(name, Size::Bytes(default.get() as f64)), default }
@@ -169,10 +174,38 @@ impl<T: Copy> TypedParam<T> {
         self.param.name
     }
 
+    /// A fault of this parameter.
+    #[must_use]
+    pub const fn fault(&self, fault: ParamFault) -> ParamError {
+        self.param.fault(fault)
+    }
+
     /// Whether a value was given, rather than left to the default.
     #[must_use]
     pub fn is_given(&self, given: &ParamValues<'_>) -> bool {
         given.is_given(self.param.name)
+    }
+}
+
+impl<T: PartialOrd + Into<Value> + Copy> TypedParam<T> {
+    /// Checks that the parameter's value is not more than that of another one.
+    ///
+    /// # Errors
+    /// When it is.
+    pub fn at_most(&self, value: T, other: &Self, bound: T) -> Result<(), ParamError> {
+        if value <= bound { Ok(()) } else { Err(self.fault(ParamFault::Above(other.pair(value, bound)))) }
+    }
+
+    /// Checks that the parameter's value is not less than that of another one.
+    ///
+    /// # Errors
+    /// When it is.
+    pub fn at_least(&self, value: T, other: &Self, bound: T) -> Result<(), ParamError> {
+        if value >= bound { Ok(()) } else { Err(self.fault(ParamFault::Below(other.pair(value, bound)))) }
+    }
+
+    fn pair(&self, value: T, bound: T) -> Pair {
+        Pair { value: value.into(), other: self.name(), bound: bound.into() }
     }
 }
 
@@ -193,6 +226,63 @@ impl<T: ParamType> TypedParam<T> {
     pub fn read_if_listed(&self, given: &ParamValues<'_>) -> T {
         if given.lists(self.param.name) { self.read(given) } else { self.default }
     }
+}
+
+/// Declares a struct of settings. A field `name: Type => PARAM` has the value of a [`TypedParam`];
+/// a field `name: Type = value` has this value unless the builder gives it another.
+///
+/// The struct gets a [`Default`] and, for its crate only, the same as a constant `DEFAULT` and a
+/// constructor `read`, which takes what was given for the parameters.
+///
+/// ```
+/// use goodqueue_base::settings;
+/// use goodqueue_base::spec::TypedParam;
+/// use goodqueue_base::units::{Bytes, Duration};
+///
+/// const TARGET: TypedParam<Duration> = TypedParam::duration("target", Duration::ms(5));
+///
+/// settings! {
+///     /// Settings of an algorithm.
+///     #[derive(Clone, Copy, Debug, PartialEq)]
+///     pub struct Params {
+///         /// Acceptable delay.
+///         pub target: Duration => TARGET,
+///         /// Largest packet.
+///         pub mtu: Bytes = Bytes::new(1500),
+///     }
+/// }
+/// assert_eq!(Params::default().target, Duration::ms(5));
+/// # let given = goodqueue_base::spec::ParamValues::new(
+/// #     &goodqueue_base::spec::Kind { params: &[TARGET.param], ..goodqueue_base::spec::Kind::PLAIN }, &[]).unwrap();
+/// assert_eq!(Params::read(&given), Params::default());
+/// ```
+#[macro_export]
+macro_rules! settings {
+    ($(#[$meta:meta])* $vis:vis struct $Name:ident {
+        $($(#[$about:meta])* $seen:vis $field:ident: $Type:ty $(=> $param:path)? $(= $value:expr)?,)+
+    }) => {
+        $(#[$meta])*
+        $vis struct $Name {
+            $($(#[$about])* $seen $field: $Type,)+
+        }
+
+        impl $Name {
+            /// The defaults.
+            pub(crate) const DEFAULT: Self = Self { $($field: $($param.default)? $($value)?,)+ };
+
+            /// The values of the parameters; the other fields have their defaults.
+            #[allow(clippy::needless_update, reason = "some have no other fields")]
+            pub(crate) fn read(given: &$crate::spec::ParamValues<'_>) -> Self {
+                Self { $($($field: $param.read(given),)?)+ ..Self::DEFAULT }
+            }
+        }
+
+        impl ::core::default::Default for $Name {
+            fn default() -> Self {
+                Self::DEFAULT
+            }
+        }
+    };
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::spec::Decimal;
 use crate::units::{Bytes, Duration, Rate};
+use alloc::string::String;
 use core::fmt;
 
 /// The kind of quantity that a parameter is.
@@ -134,6 +135,43 @@ impl fmt::Display for Value {
             Self::Choice(word) => f.write_str(word),
         }
     }
+}
+
+impl Value {
+    /// The value as files write it.
+    #[must_use]
+    pub fn written(&self) -> String {
+        match self {
+            Self::Number(_) | Self::Switch(_) => alloc::format!("{self}"),
+            _ => alloc::format!("\"{self}\""),
+        }
+    }
+}
+
+macro_rules! values {
+    ($($Type:ty => $variant:ident,)+) => {
+        $(impl From<$Type> for Value {
+            fn from(value: $Type) -> Self {
+                Self::$variant(value)
+            }
+        })+
+    };
+}
+
+impl From<u32> for Value {
+    fn from(value: u32) -> Self {
+        Self::Number(value.into())
+    }
+}
+
+values! {
+    Duration => Duration,
+    Size => Size,
+    Bytes => Bytes,
+    Rate => Rate,
+    f64 => Number,
+    bool => Switch,
+    &'static str => Choice,
 }
 
 /// An amount of queue, as a person writes it.

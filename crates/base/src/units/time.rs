@@ -2,6 +2,7 @@
 
 use crate::units::decimal::Decimal;
 use core::fmt;
+use core::num::TryFromIntError;
 use core::ops::{Add, AddAssign, Mul, Sub};
 
 const NANOS_PER_SEC: u64 = 1_000_000_000;
@@ -205,6 +206,21 @@ impl fmt::Display for Instant {
     }
 }
 
+impl From<Duration> for core::time::Duration {
+    fn from(span: Duration) -> Self {
+        Self::from_nanos(span.0)
+    }
+}
+
+/// The span, unless it is longer than [`Duration::MAX`], 584 years.
+impl TryFrom<core::time::Duration> for Duration {
+    type Error = TryFromIntError;
+
+    fn try_from(span: core::time::Duration) -> Result<Self, TryFromIntError> {
+        span.as_nanos().try_into().map(Self)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -237,6 +253,14 @@ mod tests {
             assert_eq!(Duration::ns(ns).to_string(), text);
         }
         assert_eq!(Instant::from_nanos(1_050_000_000).to_string(), "1.05 s");
+    }
+
+    #[test]
+    fn spans_of_other_libraries_convert_as_far_as_they_fit() {
+        let wall = core::time::Duration::from_millis(1_500);
+        assert_eq!(core::time::Duration::from(Duration::ms(1_500)), wall);
+        assert_eq!(Duration::try_from(wall), Ok(Duration::ms(1_500)));
+        assert!(Duration::try_from(core::time::Duration::MAX).is_err());
     }
 
     #[test]

@@ -9,7 +9,7 @@ use thiserror::Error;
 pub const VERSION: u32 = 1;
 
 /// A fault of a vector or an answer, with its place.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Error)]
 pub enum Fault {
     /// The text is no JSON, or a field is missing or of another type.
     #[error("{0}")]

@@ -18,7 +18,7 @@ pub fn queue(name: &str, params: &BTreeMap<String, Json>) -> Result<Queue, Fault
         let fault = |why: String| Fault::Param { name: name.clone(), why };
         let param = param.ok_or_else(|| fault(format!("`{}` has no such parameter", kind.kind)))?;
         let value = value(param, json).ok_or_else(|| fault(format!("`{json}` is not {}", expected(param.unit))))?;
-        param.check(value).map_err(|error| fault(error.message))?;
+        param.check(value).map_err(|error| fault(error.fault.to_string()))?;
         Ok((param.name, value))
     });
     Ok((kind, params.collect::<Result<_, Fault>>()?))

@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 use std::collections::BTreeMap;
 
 /// A vector that cannot be used, with the place and the fault.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{name}: {fault}")]
 pub struct VectorError {
     /// Name of the vector.

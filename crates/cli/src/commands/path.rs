@@ -83,7 +83,7 @@ impl PathSettings {
     /// Half of the round trip.
     fn delay(&self) -> Result<Option<String>, Failure> {
         let Some(text) = &self.rtt else { return Ok(None) };
-        let rtt = quantity::duration(text).map_err(|error| Failure::Input(format!("--rtt: {}", error.message)))?;
+        let rtt = quantity::duration(text).map_err(|error| Failure::Input(format!("--rtt: {}", error.message())))?;
         if rtt > MAX_RTT {
             return Err(Failure::Input(format!("--rtt: `{text}` is out of range: allowed 0 s to {MAX_RTT}")));
         }

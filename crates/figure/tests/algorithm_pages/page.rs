@@ -1,8 +1,8 @@
 //! The text of a page.
 
+use super::deployed::{self, Deployed, Here};
 use super::header::{self, SECTIONS};
 use super::picture;
-use goodqueue_aqm::deployed::{self, Deployed, Here};
 use goodqueue_aqm::sched;
 use goodqueue_aqm::spec::{Family, KindSpec, Param};
 use std::fmt::Write as _;

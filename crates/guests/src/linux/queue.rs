@@ -92,8 +92,7 @@ impl ExternalQueueKind for InKernel {
         let seed = rng.next_u64() >> (u64::BITS - SEED_BITS);
         let KernelQueues { kernel, program, patience, fault } = &self.queues;
         let hosts = Hosts { kernel, program, patience: *patience };
-        let queue = KernelQueue::open(hosts, &self.queue, link, seed)
-            .map_err(|error| ParamError { param: "kind", message: error.to_string() })?;
+        let queue = KernelQueue::open(hosts, &self.queue, link, seed).map_err(|error| ParamError::refused(&error))?;
         Ok(Box::new(Linked { queue: Mutex::new(Some(queue)), fault: fault.clone() }))
     }
 }

@@ -85,9 +85,9 @@ fn what_a_program_may_not_do_is_said_and_stops() {
 #[test]
 fn a_program_that_cannot_start_or_refuses_builds_no_queue() {
     let absent = HostedKind::new("mine", vec!["/no/such/program".to_owned()], Duration::from_secs(1), None);
-    assert!(built(&absent).unwrap_err().message.starts_with("`/no/such/program`: "));
+    assert!(built(&absent).unwrap_err().fault.to_string().starts_with("`/no/such/program`: "));
     if has_python() {
         let refusing = kind("import sys\nfor line in sys.stdin:\n    print('{\"skip\":\"no mine here\"}', flush=True)");
-        assert!(built(&refusing).unwrap_err().message.ends_with("says: no mine here"));
+        assert!(built(&refusing).unwrap_err().to_string().ends_with("says: no mine here"));
     }
 }

@@ -185,8 +185,9 @@ impl Draft {
         if self.rows > MAX_ROWS {
             return Err((1, FlowFault::TooManyFlows { most: MAX_ROWS }));
         }
-        let refuse =
-            |column: usize, at: usize| move |fault: QuantityError| (at, FlowFault::Quantity { column: COLUMNS[column], fault });
+        let refuse = |column: usize, at: usize| {
+            move |fault: QuantityError| (at, FlowFault::Quantity { column: COLUMNS[column], fault: Box::new(fault) })
+        };
         let written = |column: usize| row[column].unwrap_or((1, ""));
         let (at, text) = written(START);
         let start = quantity::duration_within(text, STARTS).map_err(refuse(START, at))?;

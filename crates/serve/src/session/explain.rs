@@ -35,7 +35,7 @@ pub fn words(queue: &Queue, decision: &Decision<'_>) -> String {
         Reason::Redundant => return "a later acknowledgement in the queue says all that this one does".to_owned(),
         Reason::Match => return format!("{}: a packet of the same flow was found in the queue", law.kind.title),
         Reason::Penalty => return format!("{}: its flow does not respond and is held back", law.kind.title),
-        Reason::Threshold | Reason::Early | Reason::Head | Reason::Policer => {}
+        _ => {}
     }
     format!("{}: {}", law.kind.title, law.words(decision))
 }

@@ -38,6 +38,7 @@ mod startup;
 use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Detail, Established, Feedback, Needs};
 use super::{LostSegment, MarkResponse, ModelPhase, PathModel, RateSample, Reduction, Response, Setup, Start, State, Timeout};
 use aggregation::Aggregation;
+use goodqueue_base::settings;
 use goodqueue_base::spec::{Kind, TypedParam};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate, Rng};
 use path::Path;
@@ -86,13 +87,15 @@ pub struct Bbr {
     held_back: bool,
 }
 
-#[derive(Clone, Debug)]
-struct Params {
-    startup_gain: f64,
-    drain_gain: f64,
-    cwnd_gain: f64,
-    probe_rtt_time: Duration,
-    pacing_margin: f64,
+settings! {
+    #[derive(Clone, Debug)]
+    struct Params {
+        startup_gain: f64 => STARTUP_GAIN,
+        drain_gain: f64 => DRAIN_GAIN,
+        cwnd_gain: f64 => CWND_GAIN,
+        probe_rtt_time: Duration => PROBE_RTT_TIME,
+        pacing_margin: f64 => PACING_MARGIN,
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -284,6 +287,17 @@ const PACING_MARGIN: TypedParam<f64> =
 const POLICER_DETECTION: TypedParam<bool> =
     TypedParam::on("policer_detection").about("use the rate of a policer when losses show one");
 
+/// Demands of both versions on the sender.
+pub(super) const NEEDS: Needs = Needs {
+    feedback: Feedback::Detailed,
+    reduction: Reduction::Own,
+    marks: MarkResponse::Ignores,
+    models_path: true,
+    start: Start::Own,
+    send_buffer: 3,
+    ..Needs::PLAIN
+};
+
 impl Control for Bbr {
     const SPEC: ControlSpec = ControlSpec {
         base: Kind {
@@ -303,27 +317,12 @@ impl Control for Bbr {
             ],
             source: "Cardwell et al. 2016; Linux 6.12",
         },
-        needs: Needs {
-            feedback: Feedback::Detailed,
-            reduction: Reduction::Own,
-            marks: MarkResponse::Ignores,
-            models_path: true,
-            start: Start::Own,
-            send_buffer: 3,
-            ..Needs::PLAIN
-        },
+        needs: NEEDS,
     };
 
     fn build(setup: &Setup<'_>) -> Self {
-        let startup_gain = STARTUP_GAIN.read(setup.given);
+        let params = Params::read(setup.given);
         Self {
-            params: Params {
-                startup_gain,
-                drain_gain: DRAIN_GAIN.read(setup.given),
-                cwnd_gain: CWND_GAIN.read(setup.given),
-                probe_rtt_time: PROBE_RTT_TIME.read(setup.given),
-                pacing_margin: PACING_MARGIN.read(setup.given),
-            },
             mss: setup.mss,
             rng: setup.rng.clone(),
             mode: Mode::Startup,
@@ -332,8 +331,9 @@ impl Control for Bbr {
             aggregation: Aggregation::new(Instant::ZERO),
             policer: Policer::new(POLICER_DETECTION.read(setup.given)),
             counted: Counted { delivered: 0, lost: 0 },
-            pacing_gain: startup_gain,
-            cwnd_gain: startup_gain,
+            pacing_gain: params.startup_gain,
+            cwnd_gain: params.startup_gain,
+            params,
             pacing_rate: Rate::ZERO,
             has_seen_rtt: false,
             cwnd: 1,

@@ -39,11 +39,12 @@ mod probe_rtt;
 mod startup;
 mod window;
 
-use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Detail, Established, Feedback};
-use super::{LostSegment, MarkResponse, ModelPhase, Needs, PathModel, Reduction, Setup, Start, State, Timeout};
+use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Detail, Established};
+use super::{LostSegment, ModelPhase, PathModel, Setup, State, Timeout};
 use crate::windowed::{Windowed, largest};
 use bounds::Bounds;
 use full_pipe::{FullPipe, LostRanges};
+use goodqueue_base::settings;
 use goodqueue_base::spec::{Kind, TypedParam};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate, Rng};
 use path::{Measured, Path};
@@ -87,22 +88,24 @@ pub struct Bbr3 {
     held_back: bool,
 }
 
-#[derive(Clone, Debug)]
-struct Params {
-    loss_threshold: f64,
-    beta: f64,
-    headroom: f64,
-    startup_gain: f64,
-    drain_gain: f64,
-    down_gain: f64,
-    up_gain: f64,
-    cwnd_gain: f64,
-    up_cwnd_gain: f64,
-    probe_rtt_cwnd_gain: f64,
-    probe_rtt_time: Duration,
-    probe_rtt_interval: Duration,
-    min_rtt_window: Duration,
-    pacing_margin: f64,
+settings! {
+    #[derive(Clone, Debug)]
+    struct Params {
+        loss_threshold: f64 => LOSS_THRESHOLD,
+        beta: f64 => BETA,
+        headroom: f64 => HEADROOM,
+        startup_gain: f64 => STARTUP_GAIN,
+        drain_gain: f64 => DRAIN_GAIN,
+        down_gain: f64 => DOWN_GAIN,
+        up_gain: f64 => UP_GAIN,
+        cwnd_gain: f64 => CWND_GAIN,
+        up_cwnd_gain: f64 => UP_CWND_GAIN,
+        probe_rtt_cwnd_gain: f64 => PROBE_RTT_CWND_GAIN,
+        probe_rtt_time: Duration => PROBE_RTT_TIME,
+        probe_rtt_interval: Duration => PROBE_RTT_INTERVAL,
+        min_rtt_window: Duration => MIN_RTT_WINDOW,
+        pacing_margin: f64 => PACING_MARGIN,
+    }
 }
 
 /// The phases of the law.
@@ -201,35 +204,12 @@ impl Control for Bbr3 {
             ],
             source: "draft-ietf-ccwg-bbr",
         },
-        needs: Needs {
-            feedback: Feedback::Detailed,
-            reduction: Reduction::Own,
-            marks: MarkResponse::Ignores,
-            models_path: true,
-            start: Start::Own,
-            send_buffer: 3,
-            ..Needs::PLAIN
-        },
+        needs: super::bbr::NEEDS,
     };
 
     fn build(setup: &Setup<'_>) -> Self {
         Self {
-            params: Params {
-                loss_threshold: LOSS_THRESHOLD.read(setup.given).min(0.999),
-                beta: BETA.read(setup.given),
-                headroom: HEADROOM.read(setup.given),
-                startup_gain: STARTUP_GAIN.read(setup.given),
-                drain_gain: DRAIN_GAIN.read(setup.given),
-                down_gain: DOWN_GAIN.read(setup.given),
-                up_gain: UP_GAIN.read(setup.given),
-                cwnd_gain: CWND_GAIN.read(setup.given),
-                up_cwnd_gain: UP_CWND_GAIN.read(setup.given),
-                probe_rtt_cwnd_gain: PROBE_RTT_CWND_GAIN.read(setup.given),
-                probe_rtt_time: PROBE_RTT_TIME.read(setup.given),
-                probe_rtt_interval: PROBE_RTT_INTERVAL.read(setup.given),
-                min_rtt_window: MIN_RTT_WINDOW.read(setup.given),
-                pacing_margin: PACING_MARGIN.read(setup.given),
-            },
+            params: Params { loss_threshold: LOSS_THRESHOLD.read(setup.given).min(0.999), ..Params::read(setup.given) },
             mss: setup.mss,
             rng: setup.rng.clone(),
             phase: Phase::Startup,

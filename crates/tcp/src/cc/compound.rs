@@ -26,6 +26,7 @@ use super::slow_start::SlowStart;
 use super::window::SegmentWindow;
 use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Established, Growth, Needs, Response};
 use super::{Sent, Setup, Timeout};
+use goodqueue_base::settings;
 use goodqueue_base::spec::{Kind, TypedParam};
 use goodqueue_base::units::{Bytes, Duration, Instant};
 
@@ -49,13 +50,15 @@ pub struct Compound {
     srtt: Duration,
 }
 
-#[derive(Clone, Debug)]
-struct Params {
-    alpha: f64,
-    beta: f64,
-    k: f64,
-    gamma: f64,
-    zeta: f64,
+settings! {
+    #[derive(Clone, Debug)]
+    struct Params {
+        alpha: f64 => ALPHA,
+        beta: f64 => BETA,
+        k: f64 => K,
+        gamma: f64 => GAMMA,
+        zeta: f64 => ZETA,
+    }
 }
 
 /// One round trip.
@@ -154,13 +157,7 @@ impl Control for Compound {
     fn build(setup: &Setup<'_>) -> Self {
         Self {
             window: SegmentWindow::new(setup.mss),
-            params: Params {
-                alpha: ALPHA.read(setup.given),
-                beta: BETA.read(setup.given),
-                k: K.read(setup.given),
-                gamma: GAMMA.read(setup.given),
-                zeta: ZETA.read(setup.given),
-            },
+            params: Params::read(setup.given),
             cwnd: 1.0,
             dwnd: 0.0,
             before: (1.0, 0.0),
@@ -249,10 +246,6 @@ impl CongestionControl for Compound {
 
     fn ssthresh(&self) -> Bytes {
         self.window.ssthresh_bytes()
-    }
-
-    fn in_slow_start(&self) -> bool {
-        self.window.in_slow_start()
     }
 }
 

@@ -20,6 +20,7 @@ pub enum Growth {
 
 /// The connection is open; data may flow.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Established {
     /// Time of the event.
     pub now: Instant,
@@ -49,6 +50,7 @@ pub enum State {
 
 /// A segment leaves while nothing is in flight.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Sent {
     /// Time of the transmission.
     pub now: Instant,
@@ -59,6 +61,7 @@ pub struct Sent {
 /// One acknowledgement of something new. Segment numbers count from the first data segment of the
 /// connection.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct AckSample {
     /// Time of its arrival.
     pub now: Instant,
@@ -88,6 +91,7 @@ pub struct AckSample {
 /// The facts of an acknowledgement beyond [`AckSample`], for controls that model the path or count
 /// marks.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Detail {
     /// Rate at which the network delivered the newly reported segments; `None` when this
     /// acknowledgement does not tell.
@@ -115,6 +119,7 @@ pub struct Detail {
 
 /// A segment believed lost.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct LostSegment {
     /// Time at which the loss was noticed.
     pub now: Instant,
@@ -134,6 +139,7 @@ pub struct LostSegment {
 
 /// Segments delivered with marks.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Marks {
     /// Segments newly delivered.
     pub delivered: u32,
@@ -147,6 +153,7 @@ pub struct Marks {
 
 /// A window lost something (once per window), or echoed congestion (once per window).
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Congestion {
     /// Time at which it was noticed.
     pub now: Instant,
@@ -156,6 +163,7 @@ pub struct Congestion {
 
 /// The retransmission timer expired.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Timeout {
     /// Time of the expiry.
     pub now: Instant,

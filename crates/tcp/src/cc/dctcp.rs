@@ -165,10 +165,6 @@ impl CongestionControl for Dctcp {
     fn ssthresh(&self) -> Bytes {
         self.window.ssthresh_bytes()
     }
-
-    fn in_slow_start(&self) -> bool {
-        self.window.in_slow_start()
-    }
 }
 
 #[cfg(test)]

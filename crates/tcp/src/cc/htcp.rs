@@ -327,10 +327,6 @@ impl CongestionControl for Htcp {
     fn ssthresh(&self) -> Bytes {
         self.window.ssthresh_bytes()
     }
-
-    fn in_slow_start(&self) -> bool {
-        self.window.in_slow_start()
-    }
 }
 
 #[cfg(test)]

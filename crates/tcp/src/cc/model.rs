@@ -5,6 +5,7 @@ use goodqueue_base::units::Duration;
 /// A control's model of the path, in the terms of draft-ietf-ccwg-bbr. Bandwidths are in segments
 /// per second, volumes in segments; `None` is a bound that is not set.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct PathModel {
     /// The phase that the control is in.
     pub phase: ModelPhase,
@@ -38,6 +39,7 @@ pub struct PathModel {
 
 /// The phase of a control that models its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ModelPhase {
     /// Looks for the bandwidth by doubling the rate.
     Startup,

@@ -263,10 +263,6 @@ impl CongestionControl for Prague {
         self.window.ssthresh_bytes()
     }
 
-    fn in_slow_start(&self) -> bool {
-        self.window.in_slow_start()
-    }
-
     fn pacing_rate(&self) -> Option<Rate> {
         if self.srtt.is_zero() {
             return None;

@@ -124,6 +124,7 @@ pub(super) struct Instruments {
 
 /// The continuation of a stream after a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Ending {
     /// Another message may follow.
     More,

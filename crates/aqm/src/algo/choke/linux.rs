@@ -7,108 +7,63 @@
 //! finds a hole, and then takes the head. At or below `min_th` nothing happens, above `max_th`
 //! every packet is signaled; in between the law is that of RED.
 
-use super::AboveMax;
-use crate::algo::red::linux::{HAS, weight_log};
-use crate::algo::red::params::{HARDDROP, MAX_P, MAX_TH, MIN_TH};
+use crate::algo::red::linux::{LinuxRed, LinuxRedParams};
 use crate::aqm::{Comparison, Env, PacketView, QueueView, Reason, Verdict};
-use crate::arithmetic::{LinuxDraws, linux_has_only};
-use crate::spec::{LinkFacts, ParamError, ParamValues, Size, TypedParam};
+use crate::arithmetic::{LINUX, LinuxDraws};
+use crate::spec::{ParamError, ParamFault, ParamValues, Size, TypedParam};
 use alloc::collections::VecDeque;
 
 const MAX_TRIES: u32 = 3;
 
-/// Settings of CHOKe in Linux. Thresholds are in packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LinuxChokeParams {
-    /// Average above which packets are compared.
-    pub min_th: u64,
-    /// Average above which every packet is signaled.
-    pub max_th: u64,
-    /// Probability reached at `max_th`, times 2^32.
-    pub max_p: u32,
-    /// Binary logarithm of the inverse weight of a sample.
-    pub log: u32,
-    /// Treatment of ECN-capable packets above `max_th`.
-    pub above: AboveMax,
-}
-
 /// State of CHOKe in Linux, one per queue.
 #[derive(Clone, Debug)]
 pub struct LinuxChoke {
-    params: LinuxChokeParams,
-    /// `max_p` divided by the packets between the thresholds.
-    slope: u64,
-    /// Average in packets, scaled.
-    average: u64,
-    /// Packets since the last signal; `None` outside the band.
-    count: Option<u64>,
-    /// Value that `(average - min_th) count` must reach for a signal.
-    reach: u64,
+    /// Averages and signals, in packets.
+    red: LinuxRed,
     /// The table from head to tail, `true` where a packet lies. The head's place is always
     /// occupied.
     places: VecDeque<bool>,
     draws: LinuxDraws,
 }
 
-impl LinuxChokeParams {
+impl LinuxChoke {
     /// Reads the settings from the parameters.
     ///
     /// # Errors
     /// When a parameter is given that Linux does not have, a required one is missing, or a value
     /// has no representation in Linux.
-    pub fn build(given: &ParamValues<'_>, _link: &LinkFacts) -> Result<Self, ParamError> {
-        linux_has_only(given, &HAS)?;
+    pub fn build(given: &ParamValues<'_>) -> Result<Self, ParamError> {
         let packets = |size: &TypedParam<Option<Size>>| match size.read(given) {
             Some(Size::Packets(packets)) if packets >= 1.0 => Ok(packets as u64),
-            _ => Err(ParamError {
-                param: size.name(),
-                message: "arithmetic = \"linux\" needs whole packets: allowed from 1 packet".into(),
-            }),
+            Some(value) => {
+                let allowed = "whole packets, from 1 packet";
+                Err(size.fault(ParamFault::Conflict { value: value.into(), with: &LINUX, allowed }))
+            }
+            None => Err(size.fault(ParamFault::NoDefault(LINUX))),
         };
-        let (min_th, max_th) = (packets(&MIN_TH)?, packets(&MAX_TH)?);
-        if max_th <= min_th {
-            let message = alloc::format!("{max_th} packets is not above min_th: allowed more than {min_th} packets");
-            return Err(ParamError { param: MAX_TH.name(), message });
-        }
-        let log = weight_log(given)?;
-        let max_p = (MAX_P.read(given) * (1u64 << 32) as f64) as u32;
-        let above = AboveMax::of(HARDDROP.read(given));
-        Ok(Self { min_th, max_th, max_p, log, above })
-    }
-}
-
-impl LinuxChoke {
-    /// Creates a CHOKe with these settings.
-    #[must_use]
-    pub fn new(params: LinuxChokeParams) -> Self {
-        let band = (params.max_th - params.min_th).max(1);
-        let slope = (u64::from(params.max_p) / band).max(1);
-        Self { params, slope, average: 0, count: None, reach: 0, places: VecDeque::new(), draws: LinuxDraws::default() }
+        let params = LinuxRedParams::with_thresholds(given, packets, Size::Packets)?;
+        Ok(Self { red: LinuxRed::new(params), places: VecDeque::new(), draws: LinuxDraws::default() })
     }
 
     /// Average queue length in packets.
     #[must_use]
     pub fn average(&self) -> f64 {
-        self.average as f64 / (1u64 << self.params.log) as f64
+        self.red.average()
     }
 
     /// Signal probability before spacing: the average's position between the thresholds, times
     /// `max_p`.
     #[must_use]
     pub fn probability(&self) -> f64 {
-        let LinuxChokeParams { min_th, max_th, max_p, .. } = self.params;
-        let (low, high) = (min_th as f64, max_th as f64);
-        if self.average() > high {
-            return 1.0;
-        }
-        ((self.average() - low) / (high - low)).max(0.0) * f64::from(max_p) / (1u64 << 32) as f64
+        if self.average() > self.red.params.max_th as f64 { 1.0 } else { self.red.probability_in_band() }
     }
 
     #[cold]
     pub(super) fn on_arrival(&mut self, queue: QueueView) -> Verdict {
         self.take_in(queue);
-        if self.average <= self.params.min_th << self.params.log {
-            self.count = None;
+        let LinuxRedParams { min_th, log, .. } = self.red.params;
+        if self.red.scaled_average() <= min_th << log {
+            self.red.leave_band();
             self.places.push_back(true);
             return Verdict::Pass;
         }
@@ -117,8 +72,7 @@ impl LinuxChoke {
 
     /// Updates the average at an arrival that finds `queue`.
     pub(super) fn take_in(&mut self, queue: QueueView) {
-        // Never negative: the subtrahend is at most the average.
-        self.average = self.average - (self.average >> self.params.log) + queue.packets.get();
+        self.red.take_in(queue.packets.get());
     }
 
     #[cold]
@@ -162,33 +116,14 @@ impl LinuxChoke {
         }
     }
 
-    fn draw_reach(&mut self, env: &mut Env<'_>) {
-        self.reach = (self.draws.next(env.rng) >> 32) / self.slope;
-    }
-
     /// Verdict of RED on a packet that matched no other.
     fn judge(&mut self, env: &mut Env<'_>) -> Verdict {
-        let LinuxChokeParams { min_th, max_th, log, above, .. } = self.params;
-        if self.average > max_th << log {
-            self.count = None;
-            return match above {
-                AboveMax::Signal => Verdict::Signal(Reason::Early),
-                AboveMax::Drop => Verdict::Drop(Reason::Early),
-            };
+        let LinuxRedParams { min_th, max_th, log, .. } = self.red.params;
+        let average = self.red.scaled_average();
+        if average > max_th << log {
+            return self.red.above_band();
         }
-        let Some(count) = &mut self.count else {
-            self.count = Some(0);
-            self.draw_reach(env);
-            return Verdict::Pass;
-        };
-        *count += 1;
-        let excess = self.average.saturating_sub(min_th << log) >> log;
-        if excess * *count < self.reach {
-            return Verdict::Pass;
-        }
-        *count = 0;
-        self.draw_reach(env);
-        Verdict::Signal(Reason::Early)
+        self.red.within_band(average.saturating_sub(min_th << log), || self.draws.next(env.rng) >> 32)
     }
 
     #[cold]

@@ -112,7 +112,7 @@ fn thresholds_out_of_order_are_refused() {
     let packets = |name, count| (name, Value::Size(Size::Packets(count)));
     let values = [packets("min_th", 9.0), packets("max_th", 8.0)];
     let refused = Choke::build(&ParamValues::new(&Choke::KINDS[0], &values).expect("known parameters"), &facts());
-    assert_eq!(refused.expect_err("a contradiction").to_string(), "max_th: 8 packets is below min_th: allowed from 9 packets");
+    assert_eq!(refused.expect_err("a contradiction").to_string(), "max_th: 8 packets is below min_th (9 packets): allowed from min_th");
 }
 
 /// Share of the departures for a flow that offers `load` times the rate of the link, alongside many

@@ -1,38 +1,29 @@
 //! CoDel's settings, and their description.
 
+use crate::arithmetic::LINUX;
 use super::{ARITHMETIC, Arithmetic, Reentry};
-use crate::spec::{LinkFacts, ParamError, ParamValues, TypedParam};
+use crate::spec::{LinkFacts, ParamError, ParamFault, ParamValues, TypedParam};
+use goodqueue_base::settings;
 use goodqueue_base::units::{Bytes, Duration};
 
-/// CoDel's settings.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CoDelParams {
-    /// Acceptable standing delay.
-    pub target: Duration,
-    /// Time that the delay must stay above `target` before the first signal: about the largest
-    /// expected RTT.
-    pub interval: Duration,
-    /// No signal while at most this many bytes wait.
-    pub mtu: Bytes,
-    /// Delivered packets are marked above this sojourn time; [`Duration::MAX`] for never.
-    pub ce_threshold: Duration,
-    /// Start of an episode that begins soon after another.
-    pub reentry: Reentry,
-    /// Exact numbers, or those of Linux.
-    pub arithmetic: Arithmetic,
-}
-
-impl Default for CoDelParams {
-    /// 5 ms, 100 ms, 1500 bytes, no marking threshold (RFC 8289 §4.2, §4.3, §5.2).
-    fn default() -> Self {
-        Self {
-            target: TARGET.default,
-            interval: INTERVAL.default,
-            mtu: Bytes::new(1500),
-            ce_threshold: Duration::MAX,
-            reentry: REENTRY.default,
-            arithmetic: ARITHMETIC.default,
-        }
+settings! {
+    /// CoDel's settings; by default those of RFC 8289 §4.2, §4.3 and §5.2, with packets of 1500
+    /// bytes and without a marking threshold.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct CoDelParams {
+        /// Acceptable standing delay.
+        pub target: Duration => TARGET,
+        /// Time that the delay must stay above `target` before the first signal: about the largest
+        /// expected RTT.
+        pub interval: Duration => INTERVAL,
+        /// No signal while at most this many bytes wait.
+        pub mtu: Bytes = Bytes::new(1500),
+        /// Delivered packets are marked above this sojourn time; [`Duration::MAX`] for never.
+        pub ce_threshold: Duration = Duration::MAX,
+        /// Start of an episode that begins soon after another.
+        pub reentry: Reentry => REENTRY,
+        /// Exact numbers, or those of Linux.
+        pub arithmetic: Arithmetic => ARITHMETIC,
     }
 }
 
@@ -41,16 +32,15 @@ impl CoDelParams {
     pub(super) fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let params = Self {
             ce_threshold: CE_THRESHOLD.read(given).unwrap_or(Duration::MAX),
-            reentry: REENTRY.read(given),
-            arithmetic: ARITHMETIC.read(given),
-            ..Self::of_target_and_interval(given, link)?
+            mtu: link.mtu,
+            ..Self::read(given)
         };
+        TARGET.at_most(params.target, &INTERVAL, params.interval)?;
         if params.arithmetic == Arithmetic::Linux
             && params.reentry != Reentry::Rfc8289
             && let Some(reentry) = given.choice(REENTRY.name())
         {
-            let message = alloc::format!("`{reentry}` does not go with arithmetic = \"linux\": allowed rfc8289");
-            return Err(ParamError { param: REENTRY.name(), message });
+            return Err(REENTRY.fault(ParamFault::Conflict { value: reentry.into(), with: &LINUX, allowed: "rfc8289" }));
         }
         Ok(params)
     }
@@ -58,10 +48,7 @@ impl CoDelParams {
     /// The target and interval of a kind that has no other parameters of CoDel.
     pub(crate) fn of_target_and_interval(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let (target, interval) = (TARGET.read(given), INTERVAL.read(given));
-        if target > interval {
-            let message = alloc::format!("{target} is longer than interval ({interval}): allowed up to interval");
-            return Err(ParamError { param: TARGET.name(), message });
-        }
+        TARGET.at_most(target, &INTERVAL, interval)?;
         Ok(Self { target, interval, mtu: link.mtu, ..Self::default() })
     }
 }

@@ -162,7 +162,7 @@ fn contradictions_are_refused() {
     let packets = ("threshold", Value::Size(Size::Packets(5.0)));
     let fixed = ("adaptive", Value::Switch(false));
     for (values, rate, message) in [
-        (&[packets][..], KNOWN, "threshold: is an amount of queue: with measure = \"delay\" it must be a time"),
+        (&[packets][..], KNOWN, "threshold: 5 packets does not go with measure = \"delay\": allowed a time"),
         (&[backlog, time], None, "threshold: a time needs a link of known rate: use bytes or packets"),
         (&[fixed, ("alpha", Value::Number(3.0))], KNOWN, "alpha: has no meaning with adaptive = false"),
     ] {

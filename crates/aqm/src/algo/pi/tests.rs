@@ -166,11 +166,11 @@ fn settings_that_contradict_each_other_are_refused() {
     let number = |name, value| (name, Value::Number(value));
     let rtt = ("rtt", Value::Duration(Duration::ms(100)));
     let refused: [(&[(&'static str, Value)], &str); 8] = [
-        (&[number("a", 1e-4)], "b"),
-        (&[number("b", 1e-4)], "a"),
+        (&[number("a", 1e-4)], "a"),
+        (&[number("b", 1e-4)], "b"),
         (&[number("a", 1e-4), number("b", 2e-4)], "b"),
-        (&[number("flows", 10.0)], "rtt"),
-        (&[rtt], "flows"),
+        (&[number("flows", 10.0)], "flows"),
+        (&[rtt], "rtt"),
         (&[number("a", 1e-4), number("b", 1e-5), number("flows", 10.0), rtt], "a"),
         (&[number("a", 1e-4), number("b", 1e-5), number("crossover", 0.3)], "a"),
         (&[number("crossover", 0.3)], "crossover"),

@@ -23,8 +23,8 @@
 
 use super::params::{ALPHA, BETA, T_UPDATE, TARGET};
 use crate::aqm::{Env, PacketView, QueueView, Reason, Verdict};
-use crate::arithmetic::linux_has_only;
-use crate::spec::{Decimal, LinkFacts, ParamError, ParamValues, TypedParam};
+use crate::arithmetic::{LINUX, linux_has_only};
+use crate::spec::{LinkFacts, ParamError, ParamFault, ParamValues, TypedParam};
 use goodqueue_base::units::{Bytes, Duration, Instant};
 
 /// Binary logarithm of the nanoseconds in a tick.
@@ -76,9 +76,8 @@ impl LinuxPieParams {
             if f64::from(whole) == number * 16.0 && whole <= MAX_SIXTEENTHS {
                 return Ok(whole);
             }
-            let message =
-                alloc::format!("{} does not go with arithmetic = \"linux\": allowed sixteenths from 0 to 2", Decimal(number));
-            Err(ParamError { param: param.name(), message })
+            let allowed = "sixteenths from 0 to 2";
+            Err(param.fault(ParamFault::Conflict { value: number.into(), with: &LINUX, allowed }))
         };
         Ok(Self {
             target: TARGET.read(given),

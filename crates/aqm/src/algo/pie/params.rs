@@ -2,6 +2,7 @@
 
 use crate::queue::Limit;
 use crate::spec::{Choice, LinkFacts, ParamError, ParamValues, Size, TypedParam};
+use goodqueue_base::settings;
 use goodqueue_base::units::{Bytes, Duration};
 
 /// Source of the queueing delay.
@@ -17,63 +18,43 @@ impl Choice for Estimator {
     const WORDS: &'static [(&'static str, Self)] = &[("timestamp", Self::Timestamp), ("departure-rate", Self::DepartureRate)];
 }
 
-/// Settings of PIE. The fields that each packet needs come first.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[repr(C)]
-pub struct PieParams {
-    /// Source of the queueing delay.
-    pub estimator: Estimator,
-    /// Whether signals are spaced evenly.
-    pub derandomize: bool,
-    /// Whether steps up are bounded.
-    pub cap_drop: bool,
-    /// Whether the controller rests while the queue is short.
-    pub active_inactive: bool,
-    /// Whether updates that would change nothing are skipped for an empty queue at rest; not where
-    /// the caller keeps a virtual queue that goes on while the real one is empty.
-    pub dozes: bool,
-    /// Whether the probability scales with packet size.
-    pub bytes: bool,
-    /// Delay to settle at.
-    pub target: Duration,
-    /// Time between updates.
-    pub t_update: Duration,
-    /// Time without signals at the start of a busy period.
-    pub max_burst: Duration,
-    /// Gain on the distance to `target`, in 1/s.
-    pub alpha: f64,
-    /// Gain on the change of the delay, in 1/s.
-    pub beta: f64,
-    /// Probability from which ECN-capable packets are dropped, too.
-    pub mark_ecnth: f64,
-    /// Mean packet size. Nothing is signaled while two such packets or less wait.
-    pub mean_pktsize: Bytes,
-    /// Bytes in one measurement of the departure rate.
-    pub dq_threshold: Bytes,
-    /// Limit of the queue; a third of it wakes the controller.
-    pub limit: Limit,
-}
-
-impl Default for PieParams {
-    /// RFC 8033 §4 and §5 with packets of 1500 bytes and no limit (and therefore never at rest).
-    fn default() -> Self {
-        Self {
-            target: TARGET.default,
-            t_update: T_UPDATE.default,
-            max_burst: MAX_BURST.default,
-            alpha: ALPHA.default,
-            beta: BETA.default,
-            mark_ecnth: MARK_ECNTH.default,
-            mean_pktsize: Bytes::new(1500),
-            dq_threshold: DQ_THRESHOLD.default,
-            estimator: ESTIMATOR.default,
-            derandomize: DERANDOMIZE.default,
-            cap_drop: CAP_DROP.default,
-            active_inactive: ACTIVE_INACTIVE.default,
-            dozes: false,
-            bytes: BYTES.default,
-            limit: Limit::NONE,
-        }
+settings! {
+    /// Settings of PIE; by default those of RFC 8033 §4 and §5 with packets of 1500 bytes and no
+    /// limit (and therefore never at rest). The fields that each packet needs come first.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[repr(C)]
+    pub struct PieParams {
+        /// Source of the queueing delay.
+        pub estimator: Estimator => ESTIMATOR,
+        /// Whether signals are spaced evenly.
+        pub derandomize: bool => DERANDOMIZE,
+        /// Whether steps up are bounded.
+        pub cap_drop: bool => CAP_DROP,
+        /// Whether the controller rests while the queue is short.
+        pub active_inactive: bool = ACTIVE_INACTIVE.default,
+        /// Whether updates that would change nothing are skipped for an empty queue at rest; not
+        /// where the caller keeps a virtual queue that goes on while the real one is empty.
+        pub dozes: bool = false,
+        /// Whether the probability scales with packet size.
+        pub bytes: bool => BYTES,
+        /// Delay to settle at.
+        pub target: Duration => TARGET,
+        /// Time between updates.
+        pub t_update: Duration => T_UPDATE,
+        /// Time without signals at the start of a busy period.
+        pub max_burst: Duration => MAX_BURST,
+        /// Gain on the distance to `target`, in 1/s.
+        pub alpha: f64 => ALPHA,
+        /// Gain on the change of the delay, in 1/s.
+        pub beta: f64 => BETA,
+        /// Probability from which ECN-capable packets are dropped, too.
+        pub mark_ecnth: f64 => MARK_ECNTH,
+        /// Mean packet size. Nothing is signaled while two such packets or less wait.
+        pub mean_pktsize: Bytes = Bytes::new(1500),
+        /// Bytes in one measurement of the departure rate.
+        pub dq_threshold: Bytes = DQ_THRESHOLD.default,
+        /// Limit of the queue; a third of it wakes the controller.
+        pub limit: Limit = Limit::NONE,
     }
 }
 
@@ -119,21 +100,11 @@ impl PieParams {
     /// Reads the parameters that all kinds with PIE share.
     pub(crate) fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         Ok(Self {
-            target: TARGET.read(given),
-            t_update: T_UPDATE.read(given),
-            max_burst: MAX_BURST.read(given),
-            alpha: ALPHA.read(given),
-            beta: BETA.read(given),
-            mark_ecnth: MARK_ECNTH.read(given),
             mean_pktsize: MEAN_PKTSIZE.bytes(given, link.mtu, link.rate)?.unwrap_or(link.mtu),
             dq_threshold: DQ_THRESHOLD.bytes(given, link.mtu, link.rate)?,
-            estimator: ESTIMATOR.read(given),
-            derandomize: DERANDOMIZE.read(given),
-            cap_drop: CAP_DROP.read(given),
             active_inactive: ACTIVE_INACTIVE.read_if_listed(given),
-            dozes: false,
-            bytes: BYTES.read(given),
             limit: link.limit,
+            ..Self::read(given)
         })
     }
 }

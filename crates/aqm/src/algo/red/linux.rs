@@ -11,17 +11,16 @@
 
 use super::params::{HARDDROP, MAX_P, MAX_TH, MIN_TH, W_Q};
 use crate::aqm::{Env, QueueView, Reason, Verdict};
-use crate::arithmetic::linux_has_only;
-use crate::spec::{LinkFacts, ParamError, ParamValues, Size, TypedParam};
-use goodqueue_base::units::Bytes;
+use crate::arithmetic::{ARITHMETIC, LINUX, linux_has_only};
+use crate::spec::{LinkFacts, Pair, ParamError, ParamFault, ParamValues, Size, TypedParam};
 
-/// Settings of RED in Linux.
+/// Settings of RED in Linux. Thresholds are in bytes, for CHOKe in packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinuxRedParams {
     /// Average from which packets are signaled.
-    pub min_th: Bytes,
+    pub min_th: u64,
     /// Average from which every packet is signaled.
-    pub max_th: Bytes,
+    pub max_th: u64,
     /// Probability reached at `max_th`, times 2^32.
     pub max_p: u32,
     /// Binary logarithm of the inverse weight of a sample.
@@ -30,13 +29,13 @@ pub struct LinuxRedParams {
     pub harddrop: bool,
 }
 
-/// State of RED in Linux, one per queue.
+/// State of RED in Linux, one per queue; CHOKe judges by it, too.
 #[derive(Clone, Debug)]
 pub struct LinuxRed {
-    params: LinuxRedParams,
-    /// `max_p` divided by the bytes between the thresholds.
+    pub(crate) params: LinuxRedParams,
+    /// `max_p` divided by the distance of the thresholds.
     slope: u64,
-    /// Average in bytes, scaled.
+    /// Average queue length, scaled.
     average: u64,
     /// Packets since the last signal; `None` outside the band.
     count: Option<u64>,
@@ -45,7 +44,7 @@ pub struct LinuxRed {
 }
 
 /// Parameters that RED and CHOKe have in Linux.
-pub(crate) const HAS: [&str; 5] = [MIN_TH.name(), MAX_TH.name(), MAX_P.name(), W_Q.name(), HARDDROP.name()];
+const HAS: [&str; 5] = [MIN_TH.name(), MAX_TH.name(), MAX_P.name(), W_Q.name(), HARDDROP.name()];
 
 impl LinuxRedParams {
     /// Reads the settings from the parameters.
@@ -55,47 +54,52 @@ impl LinuxRedParams {
     /// has no representation in Linux.
     pub fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         if given.kind() != "red" {
-            let message = alloc::format!("`{}` has no Linux form here: allowed exact", given.kind());
-            return Err(ParamError { param: "arithmetic", message });
+            let why = "this kind has no Linux form here";
+            return Err(ARITHMETIC.fault(ParamFault::Fixed { allowed: "exact".into(), why }));
         }
-        linux_has_only(given, &HAS)?;
         let bytes = |size: &TypedParam<Option<Size>>| {
-            let missing = || ParamError {
-                param: size.name(),
-                message: "arithmetic = \"linux\" needs a value: it has no automatic one".into(),
-            };
-            size.bytes(given, link.mtu, link.rate)?.ok_or_else(missing)
+            let bytes = size.bytes(given, link.mtu, link.rate)?.ok_or_else(|| size.fault(ParamFault::NoDefault(LINUX)))?;
+            Ok(bytes.get())
         };
-        let (min_th, max_th) = (bytes(&MIN_TH)?, bytes(&MAX_TH)?);
+        Self::with_thresholds(given, bytes, Size::Bytes)
+    }
+
+    /// Reads the settings from the parameters, the thresholds by `read` in this unit.
+    pub(crate) fn with_thresholds(
+        given: &ParamValues<'_>,
+        read: impl Fn(&TypedParam<Option<Size>>) -> Result<u64, ParamError>,
+        unit: fn(f64) -> Size,
+    ) -> Result<Self, ParamError> {
+        linux_has_only(given, &HAS)?;
+        let (min_th, max_th) = (read(&MIN_TH)?, read(&MAX_TH)?);
         if max_th <= min_th {
-            let message = alloc::format!("{max_th} is not above min_th: allowed more than {min_th}");
-            return Err(ParamError { param: MAX_TH.name(), message });
+            let (value, bound) = (unit(max_th as f64).into(), unit(min_th as f64).into());
+            return Err(MAX_TH.fault(ParamFault::NotAbove(Pair { value, other: MIN_TH.name(), bound })));
         }
-        let log = weight_log(given)?;
         let max_p = (MAX_P.read(given) * (1u64 << 32) as f64) as u32;
-        Ok(Self { min_th, max_th, max_p, log, harddrop: HARDDROP.read(given) })
+        Ok(Self { min_th, max_th, max_p, log: weight_log(given)?, harddrop: HARDDROP.read(given) })
     }
 }
 
 /// Weight of a sample as an exponent of one half.
-pub(crate) fn weight_log(given: &ParamValues<'_>) -> Result<u32, ParamError> {
+fn weight_log(given: &ParamValues<'_>) -> Result<u32, ParamError> {
     let weight = W_Q.read(given);
-    let log = (1..32).find(|&log| weight == Some(1.0 / (1u64 << log) as f64));
-    log.ok_or_else(|| ParamError {
-        param: W_Q.name(),
-        message: "arithmetic = \"linux\" needs a power of one half: allowed 0.5, 0.25, 0.125 and so on to 2^-31".into(),
-    })
+    let weight = weight.ok_or_else(|| W_Q.fault(ParamFault::NoDefault(LINUX)))?;
+    let allowed = "a power of one half: 0.5, 0.25, 0.125 and so on to 2^-31";
+    (1..32)
+        .find(|&log| weight == 1.0 / (1u64 << log) as f64)
+        .ok_or_else(|| W_Q.fault(ParamFault::Conflict { value: weight.into(), with: &LINUX, allowed }))
 }
 
 impl LinuxRed {
     /// Creates a RED with these settings.
     #[must_use]
     pub fn new(params: LinuxRedParams) -> Self {
-        let band = (params.max_th.get() - params.min_th.get()).max(1);
+        let band = (params.max_th - params.min_th).max(1);
         Self { params, slope: (u64::from(params.max_p) / band).max(1), average: 0, count: None, reach: 0 }
     }
 
-    /// Average queue length in bytes.
+    /// Average queue length, in the unit of the thresholds.
     #[must_use]
     pub fn average(&self) -> f64 {
         self.average as f64 / (1u64 << self.params.log) as f64
@@ -105,45 +109,62 @@ impl LinuxRed {
     /// `max_p`.
     #[must_use]
     pub fn probability(&self) -> f64 {
+        if self.average() >= self.params.max_th as f64 { 1.0 } else { self.probability_in_band() }
+    }
+
+    /// The same as if the average were below `max_th`.
+    pub(crate) fn probability_in_band(&self) -> f64 {
         let LinuxRedParams { min_th, max_th, max_p, .. } = self.params;
-        let (low, high) = (min_th.get() as f64, max_th.get() as f64);
-        if self.average() >= high {
-            return 1.0;
-        }
+        let (low, high) = (min_th as f64, max_th as f64);
         ((self.average() - low) / (high - low)).max(0.0) * f64::from(max_p) / (1u64 << 32) as f64
     }
 
-    fn draw(&mut self, env: &mut Env<'_>) {
-        self.reach = (env.rng.next_u64() >> 32) / self.slope;
+    /// Average queue length times `2^log`.
+    pub(crate) const fn scaled_average(&self) -> u64 {
+        self.average
+    }
+
+    /// Updates the average at an arrival that finds a queue of this length.
+    pub(crate) fn take_in(&mut self, length: u64) {
+        // Never negative: the subtrahend is at most the average.
+        self.average = self.average - (self.average >> self.params.log) + length;
+    }
+
+    /// The average lies below `min_th`: no spacing goes on.
+    pub(crate) fn leave_band(&mut self) {
+        self.count = None;
+    }
+
+    /// The average has passed `max_th`.
+    pub(crate) fn above_band(&mut self) -> Verdict {
+        self.leave_band();
+        if self.params.harddrop { Verdict::Drop(Reason::Early) } else { Verdict::Signal(Reason::Early) }
+    }
+
+    /// The average is `above` the lower threshold, scaled: spaces signals by numbers of 32 bits
+    /// from `draw`.
+    pub(crate) fn within_band(&mut self, above: u64, draw: impl FnOnce() -> u64) -> Verdict {
+        if let Some(count) = &mut self.count {
+            *count += 1;
+            if (above >> self.params.log) * *count < self.reach {
+                return Verdict::Pass;
+            }
+        }
+        let is_first = self.count.replace(0).is_none();
+        self.reach = draw() / self.slope;
+        if is_first { Verdict::Pass } else { Verdict::Signal(Reason::Early) }
     }
 
     pub(super) fn on_arrival(&mut self, env: &mut Env<'_>, queue: QueueView) -> Verdict {
-        let LinuxRedParams { min_th, max_th, log, harddrop, .. } = self.params;
-        // Never negative: the subtrahend is at most the average.
-        self.average = self.average - (self.average >> log) + queue.backlog.get();
-        if self.average >= max_th.get() << log {
-            self.count = None;
-            return if harddrop { Verdict::Drop(Reason::Early) } else { Verdict::Signal(Reason::Early) };
+        let LinuxRedParams { min_th, max_th, log, .. } = self.params;
+        self.take_in(queue.backlog.get());
+        if self.average >= max_th << log {
+            return self.above_band();
         }
-        let Some(above) = self.average.checked_sub(min_th.get() << log) else {
-            self.count = None;
+        let Some(above) = self.average.checked_sub(min_th << log) else {
+            self.leave_band();
             return Verdict::Pass;
         };
-        match &mut self.count {
-            None => {
-                self.count = Some(0);
-                self.draw(env);
-                Verdict::Pass
-            }
-            Some(count) => {
-                *count += 1;
-                if (above >> log) * *count < self.reach {
-                    return Verdict::Pass;
-                }
-                *count = 0;
-                self.draw(env);
-                Verdict::Signal(Reason::Early)
-            }
-        }
+        self.within_band(above, || env.rng.next_u64() >> 32)
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::arithmetic::ARITHMETIC;
 use crate::math::exp;
-use crate::spec::{Choice, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, Size, TypedParam};
+use crate::spec::{Choice, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamFault, ParamValues, Size, TypedParam};
+use goodqueue_base::settings;
 use goodqueue_base::units::{Bytes, Duration, Rate};
 
 /// Whether and how `max_p` follows the average.
@@ -37,52 +38,54 @@ impl Choice for WeightRule {
     const WORDS: &'static [(&'static str, Self)] = &[("rtt", Self::Rtt), ("second", Self::Second), ("tenth", Self::Tenth)];
 }
 
-/// Settings of RED. Sizes that are `None` are automatic.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RedParams {
-    /// Average from which packets are signaled.
-    pub min_th: Option<Size>,
-    /// Average at which the probability is `max_p`.
-    pub max_th: Option<Size>,
-    /// Probability at `max_th`; the initial one if adaptive.
-    pub max_p: f64,
-    /// Weight of a sample in the average.
-    pub w_q: Option<f64>,
-    /// Rule for an automatic `w_q`.
-    pub auto_w_q: WeightRule,
-    /// Whether the probability rises from `max_p` at `max_th` to 1 at twice `max_th`, instead of
-    /// jumping.
-    pub gentle: bool,
-    /// Whether probability and spacing scale with packet size.
-    pub bytes: bool,
-    /// Whether the average is in bytes instead of packets.
-    pub queue_in_bytes: bool,
-    /// Packet size used by automatic settings and the byte modes.
-    pub mean_pktsize: Bytes,
-    /// Whether signals are at least `1 / probability` packets apart.
-    pub wait: bool,
-    /// Whether ECN-capable packets are dropped once the probability reaches `mark_p`.
-    pub use_mark_p: bool,
-    /// Probability for `use_mark_p`.
-    pub mark_p: f64,
-    /// Whether ECN-capable packets are dropped once the average reaches `max_th`.
-    pub harddrop: bool,
-    /// Whether and how `max_p` follows the average.
-    pub adaptation: Adaptation,
-    /// Largest step up of `max_p`.
-    pub alpha: f64,
-    /// Factor of a step down of `max_p`.
-    pub beta: f64,
-    /// Time between adaptations.
-    pub interval: Duration,
-    /// Value from which `max_p` is not raised further.
-    pub top: f64,
-    /// Value from which `max_p` is not lowered further.
-    pub bottom: Option<f64>,
-    /// Delay that an automatic `min_th` aims at.
-    pub targetdelay: Duration,
-    /// Whether automatic settings stay when the rate of the link changes.
-    pub legacy_static: bool,
+settings! {
+    /// Settings of RED. Sizes that are `None` are automatic.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct RedParams {
+        /// Average from which packets are signaled.
+        pub min_th: Option<Size> => MIN_TH,
+        /// Average at which the probability is `max_p`.
+        pub max_th: Option<Size> => MAX_TH,
+        /// Probability at `max_th`; the initial one if adaptive.
+        pub max_p: f64 => MAX_P,
+        /// Weight of a sample in the average.
+        pub w_q: Option<f64> => W_Q,
+        /// Rule for an automatic `w_q`.
+        pub auto_w_q: WeightRule => AUTO_W_Q,
+        /// Whether the probability rises from `max_p` at `max_th` to 1 at twice `max_th`, instead
+        /// of jumping.
+        pub gentle: bool => GENTLE,
+        /// Whether probability and spacing scale with packet size.
+        pub bytes: bool => BYTES,
+        /// Whether the average is in bytes instead of packets.
+        pub queue_in_bytes: bool => QUEUE_IN_BYTES,
+        /// Packet size used by automatic settings and the byte modes.
+        pub mean_pktsize: Bytes = MEAN_PKTSIZE.default,
+        /// Whether signals are at least `1 / probability` packets apart.
+        pub wait: bool => WAIT,
+        /// Whether ECN-capable packets are dropped once the probability reaches `mark_p`.
+        pub use_mark_p: bool => USE_MARK_P,
+        /// Probability for `use_mark_p`.
+        pub mark_p: f64 => MARK_P,
+        /// Whether ECN-capable packets are dropped once the average reaches `max_th`.
+        pub harddrop: bool => HARDDROP,
+        /// Whether and how `max_p` follows the average.
+        pub adaptation: Adaptation => ADAPTIVE,
+        /// Largest step up of `max_p`.
+        pub alpha: f64 => ALPHA,
+        /// Factor of a step down of `max_p`.
+        pub beta: f64 => BETA,
+        /// Time between adaptations.
+        pub interval: Duration => INTERVAL,
+        /// Value from which `max_p` is not raised further.
+        pub top: f64 => TOP,
+        /// Value from which `max_p` is not lowered further.
+        pub bottom: Option<f64> => BOTTOM,
+        /// Delay that an automatic `min_th` aims at.
+        pub targetdelay: Duration => TARGETDELAY,
+        /// Whether automatic settings stay when the rate of the link changes.
+        pub legacy_static: bool => LEGACY_STATIC,
+    }
 }
 
 /// Facts about the link that RED needs.
@@ -190,29 +193,8 @@ impl RedParams {
     /// # Errors
     /// When an automatic setting or a time needs the link's rate, and it is unknown.
     pub fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
-        let params = Self {
-            min_th: MIN_TH.read(given),
-            max_th: MAX_TH.read(given),
-            max_p: MAX_P.read(given),
-            w_q: W_Q.read(given),
-            auto_w_q: AUTO_W_Q.read(given),
-            gentle: GENTLE.read(given),
-            bytes: BYTES.read(given),
-            queue_in_bytes: QUEUE_IN_BYTES.read(given),
-            mean_pktsize: MEAN_PKTSIZE.bytes(given, link.mtu, link.rate)?,
-            wait: WAIT.read(given),
-            use_mark_p: USE_MARK_P.read(given),
-            mark_p: MARK_P.read(given),
-            harddrop: HARDDROP.read(given),
-            adaptation: ADAPTIVE.read(given),
-            alpha: ALPHA.read(given),
-            beta: BETA.read(given),
-            interval: INTERVAL.read(given),
-            top: TOP.read(given),
-            bottom: BOTTOM.read(given),
-            targetdelay: TARGETDELAY.read(given),
-            legacy_static: LEGACY_STATIC.read(given),
-        };
+        let mean_pktsize = MEAN_PKTSIZE.bytes(given, link.mtu, link.rate)?;
+        let params = Self { mean_pktsize, ..Self::read(given) };
         params.check_rate(link)?;
         Ok(params)
     }
@@ -224,7 +206,7 @@ impl RedParams {
         }
         for (param, size) in [(MIN_TH.name(), self.min_th), (MAX_TH.name(), self.max_th)] {
             if matches!(size, Some(Size::Time(_))) {
-                return Err(ParamError { param, message: "a time needs a link of known rate: use bytes or packets".into() });
+                return Err(ParamError::new(param, ParamFault::TimeWithoutRate));
             }
         }
         let adaptive = self.adaptation == Adaptation::Floyd;
@@ -234,9 +216,7 @@ impl RedParams {
             (BOTTOM.name(), adaptive && self.bottom.is_none()),
         ];
         match automatic.into_iter().find(|(_, missing)| *missing) {
-            Some((param, _)) => {
-                Err(ParamError { param, message: "the automatic setting needs a link of known rate: give a value".into() })
-            }
+            Some((param, _)) => Err(ParamError::new(param, ParamFault::UnknownRate("give a value"))),
             None => Ok(()),
         }
     }

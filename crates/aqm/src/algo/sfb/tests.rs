@@ -207,8 +207,8 @@ fn contradictions_are_refused() {
         limit: Limit::packets(100),
     };
     for (values, message) in [
-        ([("max", Value::Number(10.0))], "max: 10 is below bin_size: allowed from 20, or no probability ever rises"),
-        ([("rehash", Value::Duration(Duration::secs(30)))], "warmup: 60 s is longer than rehash: allowed up to 30 s"),
+        ([("max", Value::Number(10.0))], "max: 10 is below bin_size (20): allowed from bin_size"),
+        ([("rehash", Value::Duration(Duration::secs(30)))], "warmup: 60 s is longer than rehash (30 s): allowed up to rehash"),
     ] {
         let given = ParamValues::new(&Sfb::KINDS[0], &values).expect("single values are in range");
         assert_eq!(Sfb::build(&given, &link).expect_err("a contradiction").to_string(), message);

@@ -5,9 +5,10 @@ use crate::algo::cobalt::{self, CobaltParams};
 use crate::aqm::{FlowHash, Hosts};
 use crate::arithmetic::ARITHMETIC;
 use crate::framing;
-use crate::spec::{Choice, Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, Size, TypedParam};
+use crate::spec::{Choice, Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamFault, ParamValues, Size, TypedParam};
 use alloc::vec;
 use alloc::vec::Vec;
+use goodqueue_base::settings;
 use goodqueue_base::units::{Bytes, Class, Framing, Rate};
 
 /// The entities that share the link, and those with separate queues.
@@ -133,47 +134,31 @@ impl Tins {
     }
 }
 
-/// cake's settings.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CakeParams {
-    /// COBALT's, in every queue.
-    pub cobalt: CobaltParams,
-    /// Entities that share the link.
-    pub isolation: Isolation,
-    /// Mapping of classes to tins.
-    pub tins: Tins,
-    /// Extent to which acknowledgements are thinned out.
-    pub ack_filter: AckFilter,
-    /// Queues of a tin.
-    pub flows: u32,
-    /// Credit of a queue's turn; `None`: by the link's rate.
-    pub quantum: Option<i64>,
-    /// Packets have crossed the bottleneck before: drops are charged to their queue, and delays
-    /// that many bulk queues cause are accepted.
-    pub ingress: bool,
-    /// Rate of its own shaper; `None`: unlimited.
-    pub rate: Option<Rate>,
-    /// Bytes that each packet counts besides its own.
-    pub framing: Framing,
-    /// Most bytes in all queues.
-    pub memlimit: Bytes,
-}
-
-impl Default for CakeParams {
-    /// Linux's.
-    fn default() -> Self {
-        Self {
-            cobalt: CobaltParams::default(),
-            isolation: ISOLATION.default,
-            tins: TINS.default,
-            ack_filter: ACK_FILTER.default,
-            flows: FLOWS.default,
-            quantum: None,
-            ingress: INGRESS.default,
-            rate: RATE.default,
-            framing: Framing::NONE,
-            memlimit: Bytes::MAX,
-        }
+settings! {
+    /// cake's settings; by default Linux's.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct CakeParams {
+        /// COBALT's, in every queue.
+        pub cobalt: CobaltParams = CobaltParams::DEFAULT,
+        /// Entities that share the link.
+        pub isolation: Isolation => ISOLATION,
+        /// Mapping of classes to tins.
+        pub tins: Tins => TINS,
+        /// Extent to which acknowledgements are thinned out.
+        pub ack_filter: AckFilter => ACK_FILTER,
+        /// Queues of a tin.
+        pub flows: u32 => FLOWS,
+        /// Credit of a queue's turn; `None`: by the link's rate.
+        pub quantum: Option<i64> = None,
+        /// Packets have crossed the bottleneck before: drops are charged to their queue, and delays
+        /// that many bulk queues cause are accepted.
+        pub ingress: bool => INGRESS,
+        /// Rate of its own shaper; `None`: unlimited.
+        pub rate: Option<Rate> => RATE,
+        /// Bytes that each packet counts besides its own.
+        pub framing: Framing = Framing::NONE,
+        /// Most bytes in all queues.
+        pub memlimit: Bytes = Bytes::MAX,
     }
 }
 
@@ -185,24 +170,19 @@ impl CakeParams {
     /// for.
     pub fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         if AUTORATE.read(given) {
-            let message = "allowed false: the rate is not estimated from arrivals; give `rate`".into();
-            return Err(ParamError { param: AUTORATE.name(), message });
+            let why = "the rate is not estimated from arrivals; give `rate`";
+            return Err(AUTORATE.fault(ParamFault::Fixed { allowed: false.into(), why }));
         }
         if !SPLIT_GSO.read(given) {
-            let message = "allowed true: packets come one by one, so none stays joined".into();
-            return Err(ParamError { param: SPLIT_GSO.name(), message });
+            let why = "packets come one by one, so none stays joined";
+            return Err(SPLIT_GSO.fault(ParamFault::Fixed { allowed: true.into(), why }));
         }
         Ok(Self {
             cobalt: CobaltParams::build(given, link)?,
-            isolation: ISOLATION.read(given),
-            tins: TINS.read(given),
-            ack_filter: ACK_FILTER.read(given),
-            flows: FLOWS.read(given),
             quantum: QUANTUM.bytes(given, link.mtu, link.rate)?.map(|quantum| quantum.get() as i64),
-            ingress: INGRESS.read(given),
-            rate: RATE.read(given),
             framing: framing::build(given, link)?,
             memlimit: MEMLIMIT.bytes(given, link.mtu, link.rate)?.unwrap_or(Bytes::MAX),
+            ..Self::read(given)
         })
     }
 

@@ -121,9 +121,7 @@ impl DualPi2Params {
         let scheduler = SCHEDULER.read(given);
         let is_shifted = scheduler == TIME_SHIFTED;
         let unused = if is_shifted { CLASSIC_WEIGHT.name() } else { TSHIFT.name() };
-        if given.is_given(unused) {
-            return Err(ParamError { param: unused, message: alloc::format!("has no use with scheduler `{scheduler}`") });
-        }
+        given.refuse_unused(&[unused], SCHEDULER.name(), scheduler)?;
         Ok(Self {
             alpha: ALPHA.read(given).unwrap_or(defaults.alpha),
             beta: BETA.read(given).unwrap_or(defaults.beta),

@@ -1,3 +1,4 @@
+use alloc::string::ToString;
 use super::*;
 use crate::SimplePacket;
 use std::vec::Vec;
@@ -196,7 +197,7 @@ fn refuses_settings_of_the_other_scheduler() {
     let link = LinkFacts { rate: None, delay: Duration::ZERO, mtu: Bytes::new(1500), overhead: Bytes::ZERO, limit: Limit::NONE };
     let build = |values: &[_]| DualPi2Params::build(&ParamValues::new(&KIND, values).expect("within range"), &link);
     let error = build(&[("tshift", Value::Duration(Duration::ms(30)))]).expect_err("wrr has no tshift");
-    assert_eq!((error.param, error.message.as_str()), ("tshift", "has no use with scheduler `wrr`"));
+    assert_eq!(error.to_string(), "tshift: has no meaning with scheduler = \"wrr\"");
     let shifted = build(&[("scheduler", Value::Choice("time-shifted"))]).expect("good");
     assert_eq!(shifted.scheduler, Order::TimeShifted(Duration::ms(50)));
     assert_eq!(build(&[]).expect("defaults"), DualPi2Params::default());

@@ -9,7 +9,7 @@ use crate::books::EcnPolicy;
 use crate::outline::aside;
 use crate::qdisc::Packet;
 use crate::sched::{Scheduler, Setup};
-use crate::spec::{Choice, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, Size, TypedParam, Unit};
+use crate::spec::{Choice, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamFault, ParamValues, Size, TypedParam, Unit};
 use goodqueue_base::units::{Bytes, Duration};
 
 impl Choice for Hashing {
@@ -32,7 +32,7 @@ pub(crate) const MEMORY_LIMIT: TypedParam<Bytes> = TypedParam::size_in_bytes("me
     .within(1.0, i32::MAX as f64)
     .about("bytes that all flows together may hold")
     .from_source("Linux");
-const DROP_BATCH: TypedParam<u32> = TypedParam::count("drop_batch", 64)
+pub(crate) const DROP_BATCH: TypedParam<u32> = TypedParam::count("drop_batch", 64)
     .within(1.0, 1e6)
     .about("most packets dropped at once from the fattest flow over the limit")
     .from_source("Linux");
@@ -143,8 +143,7 @@ impl Scheduler for FairKind {
         keep: impl FnOnce(Self::Queue<P>) -> R,
     ) -> Result<R, ParamError> {
         let Some(inner) = setup.of else {
-            let message = "`fair` needs the algorithm of its flows, for instance { kind = \"pie\" }".into();
-            return Err(ParamError { param: "of", message });
+            return Err(ParamError::new("of", ParamFault::NeedsAnother(given.kind())));
         };
         let aqm = AnyAqm::build_boxed(&ParamValues::new(inner.kind, &inner.params)?, setup.link)?;
         let params = FairQueueParams::build(given, setup.link)?;
@@ -153,23 +152,6 @@ impl Scheduler for FairKind {
             queue.set_up(setup);
             keep(queue)
         }))
-    }
-}
-
-impl Default for FairQueueParams {
-    /// 1024 flows, turns of one packet of 1500 bytes with its Ethernet header, 32 MiB, 64 packets
-    /// of the fattest flow, no renewal (RFC 8290 §5.2, Linux), the flow's own backlog.
-    fn default() -> Self {
-        Self {
-            flows: FLOWS.default,
-            share: Share::Bytes(Bytes::new(1500) + HEADER.default),
-            header: HEADER.default,
-            memory_limit: MEMORY_LIMIT.default,
-            victim: Victim::Fattest { batch: DROP_BATCH.default },
-            hashing: HASH.default,
-            perturbation: PERTURBATION.default,
-            shown: ShownBacklog::Flow,
-        }
     }
 }
 
@@ -187,7 +169,6 @@ impl FairQueueParams {
         let is_total = given.lists(GUARD.name()) && GUARD.read(given) == "total";
         let quantum = QUANTUM.bytes(given, link.mtu, link.rate)?;
         Ok(Self {
-            flows: FLOWS.read(given),
             share: Share::Bytes(quantum.unwrap_or(link.mtu + header)),
             header,
             memory_limit: bytes(&MEMORY_LIMIT, MEMORY_LIMIT.default)?,
@@ -195,6 +176,7 @@ impl FairQueueParams {
             hashing: HASH.read_if_listed(given),
             perturbation: PERTURBATION.read_if_listed(given),
             shown: if is_total { ShownBacklog::Total } else { ShownBacklog::Flow },
+            ..Self::read(given)
         })
     }
 }

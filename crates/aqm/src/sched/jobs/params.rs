@@ -1,6 +1,6 @@
 //! The promises to each class, and the parameters of kind `jobs`.
 
-use crate::spec::{Choice, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, TypedParam};
+use crate::spec::{Choice, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamFault, ParamValues, TypedParam};
 use goodqueue_base::units::{Class, Duration, Rate};
 
 /// Most classes.
@@ -140,12 +140,9 @@ impl JobsParams {
         let classes = CLASSES.read(given) as usize;
         let missing = OF_CLASS[classes..].iter().flat_map(|class| class.list());
         if let Some(param) = missing.map(|param| param.name).find(|name| given.is_given(name)) {
-            let message = alloc::format!("no such class: there are {classes}, numbered from 0");
-            return Err(ParamError { param, message });
+            return Err(ParamError::new(param, ParamFault::NoSuchClass(classes as u32)));
         }
-        if link.rate.is_none() {
-            return Err(ParamError { param: "kind", message: "jobs needs a link of known rate".into() });
-        }
+        link.needed_rate("jobs")?;
         let promise = |class: &ClassParams| Promise {
             delay_share: class.delay_share.read(given),
             loss_share: class.loss_share.read(given),
@@ -154,9 +151,9 @@ impl JobsParams {
             rate: class.rate.read(given).map_or(0.0, |rate| rate.as_bytes_s_f64()),
         };
         let projects = PROJECTION.read(given);
-        let of_projection = [FLOWS.name(), ALPHA.name(), B_LIM.name(), RTT.name(), HORIZON.name()];
-        if let Some(param) = of_projection.into_iter().find(|name| !projects && given.is_given(name)) {
-            return Err(ParamError { param, message: "has no use without projection = true".into() });
+        if !projects {
+            let of_projection = [FLOWS.name(), ALPHA.name(), B_LIM.name(), RTT.name(), HORIZON.name()];
+            given.refuse_unused(&of_projection, PROJECTION.name(), false)?;
         }
         let rtt = RTT.read(given);
         let projection = ProjectionParams {

@@ -1,3 +1,4 @@
+use alloc::string::ToString;
 use super::*;
 use crate::algo::tail_drop::TailDrop;
 use crate::{Limit, ManagedQueue, NoSink, SimplePacket};
@@ -131,14 +132,14 @@ fn refuses_what_cannot_work() {
         LinkFacts { rate: Some(Rate::mbit(10)), delay: Duration::ms(1), mtu: FULL, overhead: Bytes::new(14), limit: Limit::NONE };
     use crate::spec::{Size, Value};
     let refusal = |values: &[(&'static str, Value)], link: &LinkFacts| {
-        let error = ShaperParams::build(&ParamValues::new(&KIND, values).expect("within range"), link).expect_err("refused");
-        (error.param, error.message)
+        ShaperParams::build(&ParamValues::new(&KIND, values).expect("within range"), link).expect_err("refused").to_string()
     };
-    let (param, message) = refusal(&[("burst", Value::Size(Size::Bytes(1500.0)))], &link);
-    assert_eq!((param, message.as_str()), ("burst", "1500 B is out of range: allowed 1514 B, one full packet, to 1 GB"));
-    let (param, message) = refusal(&[("peak", Value::Rate(Rate::mbit(9)))], &link);
-    assert_eq!((param, message.as_str()), ("peak", "9 Mbit/s is below the rate, 10 Mbit/s"));
-    assert_eq!(refusal(&[], &LinkFacts { rate: None, ..link }).0, "rate");
+    let burst = refusal(&[("burst", Value::Size(Size::Bytes(1500.0)))], &link);
+    assert_eq!(burst, "burst: 1500 B cannot hold one full packet: allowed from 1514 B");
+    let peak = refusal(&[("peak", Value::Rate(Rate::mbit(9)))], &link);
+    assert_eq!(peak, "peak: 9 Mbit/s is below rate (10 Mbit/s): allowed from rate");
+    let rate = refusal(&[], &LinkFacts { rate: None, ..link });
+    assert_eq!(rate, "rate: the link's rate is unknown: give one above zero");
 }
 
 #[test]

@@ -118,7 +118,7 @@ fn program(command: &str, patience: &str) -> Result<Program, Failure> {
         .ok_or_else(|| Failure::Input(format!("--against: `{command}` is not a command: a quote is open, or it is empty")))?;
     let limits = Limits::new(Duration::ms(1), Duration::secs(3600));
     let span = quantity::duration_within(patience, limits).map_err(|error| Failure::Input(format!("--patience: {error}")))?;
-    Ok(Program::new(words, std::time::Duration::from_nanos(span.as_nanos())))
+    Ok(Program::new(words, span.into()))
 }
 
 fn own(vector: &Vector) -> Result<Row, Failure> {

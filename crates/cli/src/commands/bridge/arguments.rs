@@ -131,7 +131,7 @@ impl Arguments {
 
     pub(super) fn time(option: &str, text: Option<&String>, least: Duration) -> Result<Option<Duration>, Failure> {
         let Some(text) = text else { return Ok(None) };
-        let span = quantity::duration(text).map_err(|error| Failure::Input(format!("{option}: {}", error.message)))?;
+        let span = quantity::duration(text).map_err(|error| Failure::Input(format!("{option}: {}", error.message())))?;
         if span < least || span > Duration::secs(10_000_000) {
             return Err(Failure::Input(format!("{option}: `{text}` is out of range: allowed {least} to 10000000 s")));
         }

@@ -152,7 +152,7 @@ pub enum Refusal {
     #[error("allowed: stats; rate, delay, aqm or policy with down or up and a value")]
     NoCommand,
     /// A rate that cannot be read.
-    #[error("{}", .0.message)]
+    #[error("{}", .0.message())]
     Rate(QuantityError),
     /// Settings that a line cannot have.
     #[error("{}", .0.text())]

@@ -276,7 +276,7 @@ fn policy_parameters(policy: &str) -> Result<String, Failure> {
         let known = BOUNDS.iter().find(|(its, way, _)| (*its, *way) == (name, bound));
         let (_, _, parameter) = known.ok_or_else(|| wrong(part))?;
         if name == "delay" {
-            quantity::duration(value).map_err(|error| Failure::Input(format!("--policy: {}", error.message)))?;
+            quantity::duration(value).map_err(|error| Failure::Input(format!("--policy: {}", error.message())))?;
         }
         let _ = write!(parameters, ":{parameter}={value}");
     }

@@ -179,7 +179,7 @@ pub enum FlowFault {
         /// The column.
         column: &'static str,
         /// The value, and what is allowed.
-        fault: QuantityError,
+        fault: Box<QuantityError>,
     },
     /// A congestion control that there is not.
     #[error("control: `{name}` is not a congestion control: allowed {}{}", controls().join(", "), meant(*near))]

@@ -5,7 +5,6 @@ use super::reader::{self, Field, Table};
 use super::timing::Timing;
 use super::tree::Value as Node;
 use crate::quantity::{self, excerpt};
-pub(super) use crate::quantity::{durations, limits};
 use crate::scenario::diagnostic::Fault;
 use goodqueue_base::spec::{Kind, Param, ParamValues, Unit, Value};
 use goodqueue_base::units::{Bytes, Duration, Rate};
@@ -73,7 +72,7 @@ pub(super) fn what_to_write(param: &Param) -> String {
 /// reported.
 pub(super) fn timing(table: &Table<'_>, kind: &'static Kind, name: &'static str) -> Timing {
     let param = kind.param(name).expect("tables ask for keys they list");
-    table.optional(param.name, Timing::read(durations(param))).unwrap_or(match param.default_value() {
+    table.optional(param.name, Timing::read(param.durations())).unwrap_or(match param.default_value() {
         Some(Value::Duration(span)) => Timing::Fixed(span),
         Some(Value::Range(low, high)) => Timing::Uniform(low, high),
         _ => Timing::Fixed(Duration::ZERO),
@@ -83,10 +82,10 @@ pub(super) fn timing(table: &Table<'_>, kind: &'static Kind, name: &'static str)
 /// Reads a parameter according to its unit and checks its range.
 pub(super) fn read(param: &Param, field: Field<'_>) -> Result<Value, Fault> {
     let value = match param.unit {
-        Unit::Duration => Value::Duration(reader::duration(durations(param))(field)?),
+        Unit::Duration => Value::Duration(reader::duration(param.durations())(field)?),
         Unit::Size => Value::Size(reader::size(field)?),
-        Unit::Bytes => Value::Bytes(reader::bytes(limits(param, Bytes::new))(field)?),
-        Unit::Rate => Value::Rate(reader::rate(limits(param, Rate::bit_s))(field)?),
+        Unit::Bytes => Value::Bytes(reader::bytes(param.limits(Bytes::new))(field)?),
+        Unit::Rate => Value::Rate(reader::rate(param.limits(Rate::bit_s))(field)?),
         Unit::Number => Value::Number(reader::number(field)?),
         Unit::Count => Value::Number(count(param, field)?),
         Unit::Ratio => Value::Number(reader::ratio(field)?),
@@ -102,7 +101,7 @@ pub(super) fn read(param: &Param, field: Field<'_>) -> Result<Value, Fault> {
         Unit::Algorithm | Unit::Queue => return Err(field.expected("an algorithm like { kind = \"pie\" }")),
         unit => return Err(field.expected(&unit.to_string())),
     };
-    param.check_written(value, &field.node.shown()).map_err(|error| field.fault(error.message, None))?;
+    param.check_written(value, &field.node.shown()).map_err(|error| field.fault(error.fault.to_string(), None))?;
     Ok(value)
 }
 
@@ -111,7 +110,7 @@ fn count(param: &Param, field: Field<'_>) -> Result<f64, Fault> {
     match &field.node.value {
         Node::Float(_) => reader::number(field),
         Node::String(text) if quantity::number(text).is_ok() => reader::number(field),
-        _ => Ok(reader::count(limits(param, |number| number))(field)? as f64),
+        _ => Ok(reader::count(param.limits(|number| number))(field)? as f64),
     }
 }
 

@@ -178,11 +178,11 @@ impl Draft {
     /// parameter has its default.
     fn refuse(&self, link: &Table<'_>, table: Option<&Node>, path: &str, error: ParamError) {
         let Some(node) = table else {
-            link.fault(self.names.queue, error.message, None);
+            link.fault(self.names.queue, error.fault.to_string(), None);
             return;
         };
         let origin = node.entry(error.param).map_or(&node.origin, |entry| &entry.node.origin);
-        link.faults().add(Fault::at(origin, &format!("{path}.{}", error.param), error.message, None));
+        link.faults().add(Fault::at(origin, &format!("{path}.{}", error.param), error.fault.to_string(), None));
     }
 }
 

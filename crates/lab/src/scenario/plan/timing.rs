@@ -64,7 +64,7 @@ impl Timing {
                 return Err(field.fault(format!("`{}` is not a range", quantity::excerpt(text)), help()));
             };
             let end = |text: &str| quantity::duration_within(text.trim(), limits);
-            let (low, high) = end(low).and_then(|low| Ok((low, end(high)?))).map_err(|e| field.fault(e.message, e.help))?;
+            let (low, high) = end(low).and_then(|low| Ok((low, end(high)?))).map_err(|error| field.refuse(error))?;
             if low > high {
                 return Err(field.fault(format!("`{}` ends before it begins", quantity::excerpt(text)), help()));
             }

@@ -51,7 +51,7 @@ impl Ends {
             });
         })?;
         let mut payload = vec![0; (packet_size.saturating_sub(UDP_HEADERS) as usize).max(Stamp::LEN)];
-        let interval = Wall::from_nanos(interval.as_nanos());
+        let interval = Wall::from(*interval);
         each_due(
             flow,
             stop,

@@ -110,7 +110,7 @@ impl Traffic {
         for (flow, ends, shared) in self.flows {
             live.push(Arc::clone(&shared));
             let body = move || {
-                let start = Wall::from_nanos(flow.start.as_nanos());
+                let start = Wall::from(flow.start);
                 if stop.within(start) {
                     return;
                 }

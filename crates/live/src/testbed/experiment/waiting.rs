@@ -2,6 +2,7 @@
 
 use super::Flow;
 use crate::clock::{Clock, MonotonicClock};
+use goodqueue_base::units::Instant;
 use std::io::{self, ErrorKind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration as Wall;
@@ -38,7 +39,7 @@ impl Stop {
 
 /// Returns how long a flow offers data, from its start.
 pub(super) fn offered(flow: &Flow) -> Wall {
-    flow.stop.map_or(Wall::MAX, |stop| Wall::from_nanos(stop.saturating_sub(flow.start).as_nanos()))
+    flow.stop.map_or(Wall::MAX, |stop| stop.saturating_sub(flow.start).into())
 }
 
 /// Whether the call only has to be repeated later, which is no error.
@@ -59,11 +60,11 @@ impl Deadline {
 
     /// Time since it was made.
     pub(super) fn passed(&mut self) -> Wall {
-        Wall::from_nanos(self.clock.now().as_nanos())
+        self.clock.now().since(Instant::ZERO).into()
     }
 
     pub(super) fn is_past(&self) -> bool {
         let mut clock = self.clock;
-        Wall::from_nanos(clock.now().as_nanos()) >= self.end
+        Wall::from(clock.now().since(Instant::ZERO)) >= self.end
     }
 }

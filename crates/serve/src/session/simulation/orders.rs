@@ -53,7 +53,7 @@ impl<S: Environment> Session<S> {
 
     fn set_rate(&mut self, link: Option<String>, text: &str) -> Result<(), Failure> {
         let link = self.link(link);
-        let rate = quantity::rate(text).map_err(|error| Failure::unprocessable(error.message).with("field", "value"))?;
+        let rate = quantity::rate(text).map_err(|error| Failure::unprocessable(error.message()).with("field", "value"))?;
         let plan = &self.scenario.variants[0].point.plan;
         let most =
             plan.access.rate.as_bit_s().min((self.limits.buffer_bytes as f64 * 8.0 / plan.base_rtt().as_secs_f64()) as u64);

@@ -6,7 +6,7 @@ use goodqueue_aqm::sched::nfq_codel::MCoDel;
 use goodqueue_aqm::{
     Aqm, Env, FlowHash, Limit, NoSink, PacketView, Qdisc, QueueView, SimplePacket, Verdict, WeightedQueue, WeightedQueueParams,
 };
-use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Packets, Rate, Rng};
+use goodqueue_base::units::{Bytes, Duration, Instant, Packets, Rate, Rng};
 
 const MS: f64 = 1e-6;
 /// Longer than any interval in question.
@@ -31,8 +31,9 @@ fn signals_at(weight: f64, sojourn: Duration) -> bool {
     let start = Instant::ZERO + LONG;
     let mut now = start;
     while now < start + LONG {
-        let head = PacketView { len: Bytes::new(1000), ecn: Ecn::NotEct, flow: FlowHash(0), enqueued_at: now - sojourn };
-        let mut env = Env { now, link_rate: Some(Rate::mbit(622)), overhead: Bytes::ZERO, rng: &mut rng };
+        let head = PacketView::new(Bytes::new(1000), FlowHash(0), now - sojourn);
+        let mut env = Env::new(now, &mut rng);
+        env.link_rate = Some(Rate::mbit(622));
         if aqm.on_departure(&mut env, head, queue) != Verdict::Pass {
             return true;
         }

@@ -3,6 +3,9 @@
 //!
 //! Kinds that neither has are not here; their defaults are those of their papers.
 
+use goodqueue_aqm::sched;
+use goodqueue_aqm::spec::{KindSpec, Marking};
+
 /// The deployed counterpart of a kind, and each of its settings.
 #[derive(Clone, Copy, Debug)]
 pub struct Deployed {
@@ -252,42 +255,33 @@ pub const DEPLOYED: &[Deployed] = &[
 ];
 
 /// The deployed counterpart of `kind`, if it has one.
-#[must_use]
 pub fn of(kind: &str) -> Option<&'static Deployed> {
     DEPLOYED.iter().find(|deployed| deployed.ours == kind)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::sched;
-    use crate::spec::{KindSpec, Marking};
-    use alloc::string::String;
-
-    /// The default of a parameter; that of `ecn` where it is none of the kind's own.
-    fn default_of(spec: &KindSpec, name: &str) -> String {
-        match spec.param(name) {
-            Some(param) => param.default_text(),
-            Option::None => {
-                assert!(name == "ecn" && spec.marks != Marking::Never, "{}: {name}", spec.kind);
-                "false".into()
-            }
+/// The default of a parameter; that of `ecn` where it is none of the kind's own.
+fn default_of(spec: &KindSpec, name: &str) -> String {
+    match spec.param(name) {
+        Some(param) => param.default_text(),
+        Option::None => {
+            assert!(name == "ecn" && spec.marks != Marking::Never, "{}: {name}", spec.kind);
+            "false".into()
         }
     }
+}
 
-    #[test]
-    fn every_default_is_the_deployed_one_or_has_a_reason() {
-        for Deployed { ours: kind, settings, .. } in DEPLOYED {
-            let spec = sched::kinds().find(|spec| spec.kind == *kind).expect("a kind");
-            for Setting { name, value, here } in *settings {
-                match here {
-                    Same(param) => assert_eq!(default_of(spec, param), *value, "{kind}: {name}"),
-                    Other(param, why) => {
-                        assert_ne!(default_of(spec, param), *value, "{kind}: {name}");
-                        assert!(!why.is_empty());
-                    }
-                    None(why) => assert!(!why.is_empty()),
+#[test]
+fn every_default_is_the_deployed_one_or_has_a_reason() {
+    for Deployed { ours: kind, settings, .. } in DEPLOYED {
+        let spec = sched::kinds().find(|spec| spec.kind == *kind).expect("a kind");
+        for Setting { name, value, here } in *settings {
+            match here {
+                Same(param) => assert_eq!(default_of(spec, param), *value, "{kind}: {name}"),
+                Other(param, why) => {
+                    assert_ne!(default_of(spec, param), *value, "{kind}: {name}");
+                    assert!(!why.is_empty());
                 }
+                None(why) => assert!(!why.is_empty()),
             }
         }
     }
