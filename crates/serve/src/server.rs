@@ -18,7 +18,6 @@ mod hosts;
 mod limits;
 mod listen;
 mod lock;
-mod patience;
 mod registry;
 mod runs;
 mod session;

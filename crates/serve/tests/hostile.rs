@@ -123,6 +123,24 @@ fn who_is_slow_is_let_go() {
 }
 
 #[test]
+fn reader_that_takes_nothing_frees_its_place() {
+    let index = get(&server(Limits::default()), "/").text();
+    let server = server(Limits { patience: Duration::from_millis(300), connections: 1, ..Limits::default() });
+    let script = index.split_once("src=\"").expect("a script").1.split_once('"').expect("its address").0;
+    let begun = Instant::now();
+    let mut stalled = connect(server.address());
+    // More than both sockets have room for.
+    let path = script.trim_start_matches('.');
+    let one = format!("GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", server.address());
+    stalled.write_all(one.repeat(200).as_bytes()).expect("sent");
+    while get(&server, "/api/hello").status != 200 {
+        assert!(begun.elapsed() < Duration::from_secs(15), "it still has its place");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    drop(stalled);
+}
+
+#[test]
 fn elsewhere_than_on_loopback_nothing_goes_without_the_token() {
     let listen = ([0, 0, 0, 0], 0).into();
     let server = Server::start(Options { listen, ..options(Limits::default()) }).expect("a free port");

@@ -206,7 +206,7 @@ async fn forget_session(State(desk): Shared, Path(id): Path<String>) -> Answer {
 }
 
 async fn stream_session(State(desk): Shared, Path(id): Path<String>) -> Answer {
-    Ok(desk.registry.find(&id)?.publisher.response(desk.limits.patience))
+    Ok(desk.registry.find(&id)?.publisher.response())
 }
 
 async fn control_session(State(desk): Shared, Path(id): Path<String>, headers: HeaderMap, request: Request) -> Answer {
@@ -306,7 +306,7 @@ fn monitor(desk: &AppState) -> Result<&Monitor, Failure> {
 }
 
 async fn bridge_stream(State(desk): Shared) -> Answer {
-    Ok(monitor(&desk)?.publisher().response(desk.limits.patience))
+    Ok(monitor(&desk)?.publisher().response())
 }
 
 #[derive(Deserialize)]

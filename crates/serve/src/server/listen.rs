@@ -6,7 +6,6 @@ use crate::server::gallery::Gallery;
 use crate::server::guard::{Bridge, Guard};
 use crate::server::hosts::{Hosts, Offer};
 use crate::server::limits::Limits;
-use crate::server::patience::Patient;
 use crate::server::registry::Registry;
 use crate::server::runs::Runs;
 use crate::server::token::Token;
@@ -14,16 +13,18 @@ use crate::session::RecordingStore;
 use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
-use tokio::task::JoinSet;
+use tokio::sync::{Notify, Semaphore};
+use tokio_io_timeout::TimeoutStream;
 
 /// Options that a server is started with.
 #[derive(Clone, Debug)]
@@ -69,7 +70,7 @@ pub struct Server {
     token: Token,
     /// Pages get the token by themselves.
     open: bool,
-    stop: watch::Sender<bool>,
+    stop: Arc<Notify>,
     registry: Arc<Registry>,
     runtime: Option<tokio::runtime::Runtime>,
     accepting: Option<tokio::task::JoinHandle<()>>,
@@ -113,8 +114,8 @@ impl Server {
             gallery: Gallery(options.gallery),
             monitor: options.bridge.map(Monitor::start),
         });
-        let (stop, stopped) = watch::channel(false);
-        let accepting = runtime.spawn(accept(listener, api::router(desk), options.limits, stopped));
+        let stop = Arc::new(Notify::new());
+        let accepting = runtime.spawn(accept(listener, api::router(desk), options.limits, Arc::clone(&stop)));
         drop(inside);
         Ok(Self { address, token, open, stop, registry, runtime: Some(runtime), accepting: Some(accepting) })
     }
@@ -158,8 +159,7 @@ impl Server {
 
     fn close(&mut self) {
         let Some(runtime) = self.runtime.take() else { return };
-        // Nobody may be listening to it any more.
-        let _ = self.stop.send(true);
+        self.stop.notify_one();
         self.registry.end(LAST_FRAME);
         if let Some(accepting) = self.accepting.take() {
             // It ends with its connections, or they with the runtime.
@@ -175,22 +175,22 @@ impl Drop for Server {
     }
 }
 
-async fn accept(listener: TcpListener, router: Router, limits: Limits, mut stopped: watch::Receiver<bool>) {
+async fn accept(listener: TcpListener, router: Router, limits: Limits, stop: Arc<Notify>) {
     let places = Arc::new(Semaphore::new(limits.connections));
-    let mut connections = JoinSet::new();
+    let connections = GracefulShutdown::new();
     loop {
         let accepted = tokio::select! {
-            _ = stopped.changed() => break,
+            () = stop.notified() => break,
             accepted = listener.accept() => accepted,
         };
-        while connections.try_join_next().is_some() {}
         match accepted {
             // With all places taken a connection is closed at once.
             Ok((stream, _)) => {
                 if let Ok(place) = Arc::clone(&places).try_acquire_owned() {
-                    let (router, stopped) = (router.clone(), stopped.clone());
-                    connections.spawn(async move {
-                        serve(stream, router, limits.patience, stopped).await;
+                    let connection = connections.watch(connection(stream, router.clone(), limits.patience));
+                    tokio::spawn(async move {
+                        // An error of a connection concerns its other end.
+                        let _ = connection.await;
                         drop(place);
                     });
                 }
@@ -199,26 +199,20 @@ async fn accept(listener: TcpListener, router: Router, limits: Limits, mut stopp
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     }
-    while connections.join_next().await.is_some() {}
+    let _ = tokio::time::timeout(FAREWELL / 2, connections.shutdown()).await;
 }
 
-/// One connection, until it ends or the server does.
-async fn serve(stream: TcpStream, router: Router, patience: Duration, mut stopped: watch::Receiver<bool>) {
+type Io = TokioIo<Pin<Box<TimeoutStream<TcpStream>>>>;
+
+/// Builds a connection that ends when its other end takes `patience` for a head, or to take data.
+fn connection(stream: TcpStream, router: Router, patience: Duration) -> http1::Connection<Io, TowerToHyperService<Router>> {
     // Frames are small and must not wait for each other.
     let _ = stream.set_nodelay(true);
-    let io = TokioIo::new(Patient::new(stream, patience));
-    let service = TowerToHyperService::new(router);
-    let connection = http1::Builder::new()
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(patience));
+    http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(patience)
         .max_buf_size(64 << 10)
-        .serve_connection(io, service);
-    let mut connection = std::pin::pin!(connection);
-    tokio::select! {
-        // Whatever went wrong with a connection concerns its other end.
-        _ = connection.as_mut() => return,
-        _ = stopped.changed() => {}
-    }
-    connection.as_mut().graceful_shutdown();
-    let _ = tokio::time::timeout(FAREWELL / 2, connection).await;
+        .serve_connection(TokioIo::new(Box::pin(stream)), TowerToHyperService::new(router))
 }
