@@ -22,7 +22,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 /// The page without its data.
-const TEMPLATE: &str = include_str!("../assets/report.html");
+pub const TEMPLATE: &str = include_str!("../assets/report.html");
 /// The place of the title in [`TEMPLATE`].
 const TITLE_SLOT: &str = "{{goodqueue:title}}";
 /// The place of the data in [`TEMPLATE`].
@@ -106,12 +106,6 @@ impl Contents {
     pub fn new(input: &ReportInput<'_>) -> Self {
         let data = in_memory(|script| ReportData::new(input).write(script));
         Self { title: escape_text(input.title), data: String::from_utf8(data).expect("JSON is text") }
-    }
-
-    /// The complete page.
-    #[must_use]
-    pub fn page(&self) -> String {
-        self.fill(TEMPLATE).expect("a test checks that the template has its slots")
     }
 
     /// The page that `template` makes; `None` when it lacks a slot.

@@ -4,7 +4,7 @@
 //! takes at `POST /api/sessions`, runs it as fast as possible, and prints the event `done`.
 
 use goodqueue_serve::session::Environment;
-use goodqueue_serve::wasm::{Api, Ask, Pause};
+use goodqueue_serve::wasm::api;
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::error::Error;
@@ -46,9 +46,9 @@ fn main() -> ExitCode {
 fn run() -> Result<String, Box<dyn Error>> {
     let session: Value = serde_json::from_reader(std::io::stdin())?;
     let page = Page::default();
-    let mut desk = Api::new(page.clone());
-    let ask: Ask = serde_json::from_value(json!({ "ask": "open", "session": session }))?;
-    desk.answer(ask).map_err(|failure| failure.to_json().to_string())?;
-    while desk.frame() != Pause::Forever {}
+    let api = api(page.clone());
+    let request = serde_json::from_value(json!({ "ask": "open", "session": session }))?;
+    api.answer(request).map_err(|error| error.to_json().to_string())?;
+    while api.sessions.frame().is_some() {}
     Ok(page.0.take())
 }

@@ -101,8 +101,8 @@ fn every_answer_has_its_protecting_headers() {
 
 #[test]
 fn who_is_slow_is_let_go() {
-    let patience = Duration::from_millis(300);
-    let server = server(Limits { patience, ..Limits::default() });
+    let client_timeout = Duration::from_millis(300);
+    let server = server(Limits { client_timeout, ..Limits::default() });
     let host = server.address().to_string();
     // Half a head, and half a body, and then nothing.
     let body = format!(
@@ -125,7 +125,7 @@ fn who_is_slow_is_let_go() {
 #[test]
 fn reader_that_takes_nothing_frees_its_place() {
     let index = get(&server(Limits::default()), "/").text();
-    let server = server(Limits { patience: Duration::from_millis(300), connections: 1, ..Limits::default() });
+    let server = server(Limits { client_timeout: Duration::from_millis(300), connections: 1, ..Limits::default() });
     let script = index.split_once("src=\"").expect("a script").1.split_once('"').expect("its address").0;
     let begun = Instant::now();
     let mut stalled = connect(server.address());

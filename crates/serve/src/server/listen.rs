@@ -1,4 +1,4 @@
-//! Listening, connections with patience, and a graceful end.
+//! Listening, connections that time out, and a graceful end.
 
 use crate::server::api::{self, AppState};
 use crate::server::bridge::Monitor;
@@ -9,7 +9,7 @@ use crate::server::limits::Limits;
 use crate::server::registry::Registry;
 use crate::server::runs::Runs;
 use crate::server::token::Token;
-use crate::session::RecordingStore;
+use crate::session::Api;
 use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -19,8 +19,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, Semaphore};
@@ -77,11 +77,11 @@ pub struct Server {
 }
 
 /// Between two looks at whether to end.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Time that answers under way may take at the end.
-const FAREWELL: Duration = Duration::from_secs(2);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 /// Time that sessions may take to notice the end.
-const LAST_FRAME: Duration = Duration::from_secs(5);
+const SESSIONS_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Server {
     /// Starts to listen.
@@ -102,20 +102,18 @@ impl Server {
         let bridge = if options.bridge.is_some() { Bridge::With } else { Bridge::Without };
         let guard = Arc::new(Guard::new(token.clone(), address, options.names, bridge));
         let open = guard.open;
-        let registry = Registry::new(options.limits);
         let inside = runtime.enter();
-        let desk = Arc::new(AppState {
+        let registry = Registry::new(options.limits, Hosts::new(options.hosts));
+        let state = Arc::new(AppState {
             guard,
             limits: options.limits,
-            shelf: Mutex::new(RecordingStore::new(options.limits.uploads)),
-            registry: Arc::clone(&registry),
-            hosts: Hosts::new(options.hosts),
+            api: Api::new(Arc::clone(&registry), options.limits.each, options.limits.uploads),
             runs: Runs(options.runs),
             gallery: Gallery(options.gallery),
             monitor: options.bridge.map(Monitor::start),
         });
         let stop = Arc::new(Notify::new());
-        let accepting = runtime.spawn(accept(listener, api::router(desk), options.limits, Arc::clone(&stop)));
+        let accepting = runtime.spawn(accept(listener, api::router(state), options.limits, Arc::clone(&stop)));
         drop(inside);
         Ok(Self { address, token, open, stop, registry, runtime: Some(runtime), accepting: Some(accepting) })
     }
@@ -147,31 +145,25 @@ impl Server {
         let Some(runtime) = &self.runtime else { return };
         runtime.block_on(async {
             while !stop.load(Ordering::Relaxed) {
-                tokio::time::sleep(LOOK).await;
+                tokio::time::sleep(POLL_INTERVAL).await;
             }
         });
     }
 
     /// Ends it: nothing new is taken in, sessions stop, answers under way have a moment.
-    pub fn end(mut self) {
-        self.close();
-    }
-
-    fn close(&mut self) {
-        let Some(runtime) = self.runtime.take() else { return };
-        self.stop.notify_one();
-        self.registry.end(LAST_FRAME);
-        if let Some(accepting) = self.accepting.take() {
-            // It ends with its connections, or they with the runtime.
-            let _ = runtime.block_on(async { tokio::time::timeout(FAREWELL, accepting).await });
-        }
-        runtime.shutdown_timeout(FAREWELL);
-    }
+    pub fn end(self) {}
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        self.close();
+        let Some(runtime) = self.runtime.take() else { return };
+        self.stop.notify_one();
+        self.registry.end(SESSIONS_TIMEOUT);
+        if let Some(accepting) = self.accepting.take() {
+            // It ends with its connections, or they with the runtime.
+            let _ = runtime.block_on(async { tokio::time::timeout(SHUTDOWN_TIMEOUT, accepting).await });
+        }
+        runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
     }
 }
 
@@ -187,7 +179,7 @@ async fn accept(listener: TcpListener, router: Router, limits: Limits, stop: Arc
             // With all places taken a connection is closed at once.
             Ok((stream, _)) => {
                 if let Ok(place) = Arc::clone(&places).try_acquire_owned() {
-                    let connection = connections.watch(connection(stream, router.clone(), limits.patience));
+                    let connection = connections.watch(connection(stream, router.clone(), limits.client_timeout));
                     tokio::spawn(async move {
                         // An error of a connection concerns its other end.
                         let _ = connection.await;
@@ -199,20 +191,20 @@ async fn accept(listener: TcpListener, router: Router, limits: Limits, stop: Arc
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     }
-    let _ = tokio::time::timeout(FAREWELL / 2, connections.shutdown()).await;
+    let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT / 2, connections.shutdown()).await;
 }
 
 type Io = TokioIo<Pin<Box<TimeoutStream<TcpStream>>>>;
 
-/// Builds a connection that ends when its other end takes `patience` for a head, or to take data.
-fn connection(stream: TcpStream, router: Router, patience: Duration) -> http1::Connection<Io, TowerToHyperService<Router>> {
+/// Builds a connection that ends when its other end takes `timeout` for a head, or to take data.
+fn connection(stream: TcpStream, router: Router, timeout: Duration) -> http1::Connection<Io, TowerToHyperService<Router>> {
     // Frames are small and must not wait for each other.
     let _ = stream.set_nodelay(true);
     let mut stream = TimeoutStream::new(stream);
-    stream.set_write_timeout(Some(patience));
+    stream.set_write_timeout(Some(timeout));
     http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(patience)
+        .header_read_timeout(timeout)
         .max_buf_size(64 << 10)
         .serve_connection(TokioIo::new(Box::pin(stream)), TowerToHyperService::new(router))
 }

@@ -1,6 +1,6 @@
 //! Server-sent events: one publisher that never waits, many readers that may be slow.
 
-use crate::server::lock::locked;
+use crate::lock::locked;
 use axum::body::Body;
 use axum::http::{HeaderValue, header};
 use axum::response::Response;

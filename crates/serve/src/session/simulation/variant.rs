@@ -3,7 +3,7 @@
 use super::calls::Calls;
 use super::packets::{Packets, Shown, Waiting};
 use super::rates::{FrameTotals, RateMeter, Rates};
-use crate::session::failure::Failure;
+use crate::session::error::ApiError;
 use crate::session::memory::{CONNECTION_BYTES, PACKET_BYTES};
 use crate::session::scenario::{Scenario, state_bytes};
 use goodqueue_base::units::{Duration, Instant};
@@ -49,7 +49,7 @@ pub struct Variant {
 
 impl Variant {
     /// Builds the world of a variant.
-    pub fn new(scenario: &Scenario, number: usize) -> Result<Self, Failure> {
+    pub fn new(scenario: &Scenario, number: usize) -> Result<Self, ApiError> {
         let point = &scenario.variants[number].point;
         let mut spec = build::world(point, 0);
         let period = sampling_period(spec.warmup + spec.duration);
@@ -58,12 +58,12 @@ impl Variant {
         let place = observed.iter().position(|name| *name == scenario.link);
         let queue = point.plan.links.iter().find(|link| link.name == scenario.link).and_then(|link| link.down.queue.clone());
         let (Some(link), Some(queue)) = (place, queue) else {
-            return Err(Failure::unprocessable(format!(
+            return Err(ApiError::unprocessable(format!(
                 "link.{}: needs a buffer: only a queue with a limit can be watched",
                 scenario.link
             )));
         };
-        let mut world = OpenWorld::new(spec).map_err(|error| Failure::unprocessable(error.to_string()))?;
+        let mut world = OpenWorld::new(spec)?;
         world.keep_packets(PacketLog::Keep);
         let packets = Packets::default();
         let (rates, shown, state_bytes) = (RateMeter::default(), Vec::new(), state_bytes(point));
@@ -104,7 +104,7 @@ impl Variant {
         there
     }
 
-    /// The memory it takes, reckoned from what it holds.
+    /// The memory it takes, estimated from what it holds.
     pub fn bytes(&self) -> u64 {
         let held = self.world.held();
         self.state_bytes + held.packets * PACKET_BYTES + held.connections * CONNECTION_BYTES
