@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::error::Error;
 use std::hint::black_box;
-use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -31,24 +30,13 @@ impl Environment for Page {
     }
 }
 
-fn main() -> ExitCode {
-    match run() {
-        Ok(done) => println!("{done}"),
-        Err(error) => {
-            eprintln!("{error}");
-            return ExitCode::from(2);
-        }
-    }
-    ExitCode::SUCCESS
-}
-
-/// Runs the session on standard input to its end. Returns the data of its event `done`.
-fn run() -> Result<String, Box<dyn Error>> {
+fn main() -> Result<(), Box<dyn Error>> {
     let session: Value = serde_json::from_reader(std::io::stdin())?;
     let page = Page::default();
     let api = api(page.clone());
     let request = serde_json::from_value(json!({ "ask": "open", "session": session }))?;
     api.answer(request).map_err(|error| error.to_json().to_string())?;
     while api.sessions.frame().is_some() {}
-    Ok(page.0.take())
+    println!("{}", page.0.take());
+    Ok(())
 }

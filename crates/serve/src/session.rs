@@ -21,8 +21,12 @@ pub use api::{Answer, Api, Request, Sessions};
 pub use error::ApiError;
 pub use limits::Limits;
 pub(crate) use memory::Memory;
-pub(crate) use scenario::state_bytes;
 pub use scenario::{NewSession, Scenario, Variant, VariantRequest};
 pub use simulation::{Control, Environment, SessionResult};
-pub(crate) use simulation::{Ending, Next, Session, about};
-pub(crate) use state::StateEvent;
+pub(crate) use simulation::{Next, Session};
+#[cfg(feature = "server")]
+pub(crate) use {
+    scenario::state_bytes,
+    simulation::{Ending, about},
+    state::StateEvent,
+};

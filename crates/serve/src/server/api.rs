@@ -9,7 +9,7 @@ use crate::server::registry::Registry;
 use crate::server::runs::Runs;
 use crate::server::token::Token;
 use crate::session::{Answer, Api, ApiError, Request};
-use axum::body::{Body, Bytes, HttpBody};
+use axum::body::{Body, HttpBody};
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderValue, StatusCode, Uri, header};
@@ -105,7 +105,7 @@ async fn hello(State(app): App) -> Json<Value> {
     let (running, waiting) = app.api.sessions.load();
     hello["limits"]["sessions"] = json!(app.limits.sessions);
     hello["load"] = json!({ "running": running, "waiting": waiting });
-    hello["hosts"] = app.api.sessions.hosts.shown();
+    hello["hosts"] = app.api.sessions.hosts.describe();
     hello["bridge"] = json!(app.monitor.is_some());
     if app.guard.open {
         hello["token"] = json!(app.guard.token.text());
@@ -126,37 +126,33 @@ async fn kinds(State(app): App) -> Reply {
 const MAX_DISCARDED: usize = 32 << 20;
 
 /// The whole body, if it is small enough and comes in time.
-async fn read(body: Body, most: usize, app: &AppState) -> Result<Bytes, ApiError> {
+async fn read(body: Body, most: usize, app: &AppState) -> Result<Vec<u8>, ApiError> {
     let late = |_| ApiError::new(StatusCode::REQUEST_TIMEOUT, "the request did not come to its end in time");
     timeout(app.limits.client_timeout, collect(body, most)).await.map_err(late)?
 }
 
-async fn collect(mut body: Body, most: usize) -> Result<Bytes, ApiError> {
+async fn collect(mut body: Body, most: usize) -> Result<Vec<u8>, ApiError> {
     let too_large = || ApiError::too_large(format!("the request is too large: allowed up to {most} bytes"));
     let bound = most + MAX_DISCARDED;
     if body.size_hint().lower() > bound as u64 {
         return Err(too_large());
     }
     let (mut bytes, mut seen) = (Vec::new(), 0);
-    while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|_| ApiError::bad_request("the request broke off"))?;
-        let Ok(data) = frame.into_data() else { continue };
+    while let Some(frame) = body.frame().await
+        && seen <= bound
+    {
+        let data = frame.map_err(|_| ApiError::bad_request("the request broke off"))?.into_data().unwrap_or_default();
         seen += data.len();
-        if seen > bound {
-            break;
-        }
         if seen <= most {
             bytes.extend_from_slice(&data);
-        } else {
-            bytes = Vec::new();
         }
     }
-    if seen > most { Err(too_large()) } else { Ok(bytes.into()) }
+    if seen > most { Err(too_large()) } else { Ok(bytes) }
 }
 
 async fn read_text(body: Body, most: usize, app: &AppState) -> Result<String, ApiError> {
     let bytes = read(body, most, app).await?;
-    String::from_utf8(bytes.into()).map_err(|error| {
+    String::from_utf8(bytes).map_err(|error| {
         ApiError::unprocessable(format!("is not UTF-8 text: byte {} cannot be read", error.utf8_error().valid_up_to() + 1))
     })
 }

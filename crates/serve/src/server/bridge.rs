@@ -8,9 +8,11 @@ use crate::server::stream::Publisher;
 use crate::session::ApiError;
 use axum::http::StatusCode;
 use serde_json::{Map, Value, json};
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
 /// From one reading to the next.
@@ -56,40 +58,37 @@ impl Monitor {
 /// Why a bridge has no answer that can be shown.
 #[derive(Debug, thiserror::Error)]
 enum BridgeError {
-    #[cfg(not(unix))]
-    #[error("bridges run on Linux only")]
-    NotHere,
-    #[cfg(unix)]
     #[error("the bridge cannot be reached: {0}")]
-    Unreachable(#[from] std::io::Error),
-    #[cfg(unix)]
+    Unreachable(#[from] io::Error),
     #[error("the bridge does not answer")]
     Late,
-    #[cfg(unix)]
     #[error("the bridge answers with something else than JSON")]
     NotJson,
     #[error("the bridge gives no figures")]
     NoFigures,
 }
 
-/// One line to the bridge, one line of JSON back.
 #[cfg(unix)]
-async fn ask(socket: &std::path::Path, line: &str) -> Result<Value, BridgeError> {
-    use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-    let talk = async {
-        let mut stream = tokio::net::UnixStream::connect(socket).await?;
-        stream.write_all(format!("{line}\n").as_bytes()).await?;
-        let mut answer = String::new();
-        BufReader::new(stream.take(MAX_ANSWER as u64)).read_line(&mut answer).await?;
-        std::io::Result::Ok(answer)
-    };
-    let answer = timeout(ANSWER_TIMEOUT, talk).await.map_err(|_| BridgeError::Late)??;
-    serde_json::from_str(&answer).map_err(|_| BridgeError::NotJson)
+async fn connect(socket: &Path) -> io::Result<tokio::net::UnixStream> {
+    tokio::net::UnixStream::connect(socket).await
 }
 
 #[cfg(not(unix))]
-async fn ask(_: &std::path::Path, _: &str) -> Result<Value, BridgeError> {
-    Err(BridgeError::NotHere)
+async fn connect(_: &Path) -> io::Result<tokio::io::Empty> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, "bridges run on Linux only"))
+}
+
+/// One line to the bridge, one line of JSON back.
+async fn ask(socket: &Path, line: &str) -> Result<Value, BridgeError> {
+    let talk = async {
+        let mut stream = connect(socket).await?;
+        stream.write_all(format!("{line}\n").as_bytes()).await?;
+        let mut answer = String::new();
+        BufReader::new(stream.take(MAX_ANSWER as u64)).read_line(&mut answer).await?;
+        io::Result::Ok(answer)
+    };
+    let answer = timeout(ANSWER_TIMEOUT, talk).await.map_err(|_| BridgeError::Late)??;
+    serde_json::from_str(&answer).map_err(|_| BridgeError::NotJson)
 }
 
 async fn watch(socket: Arc<PathBuf>, publisher: Arc<Publisher>) {
@@ -105,7 +104,6 @@ async fn watch(socket: Arc<PathBuf>, publisher: Arc<Publisher>) {
                 if gone {
                     gone = false;
                     before = None;
-                    publisher.forget("gone");
                     publisher.publish("back", &json!({}));
                 }
                 let now = Instant::now();
@@ -115,10 +113,7 @@ async fn watch(socket: Arc<PathBuf>, publisher: Arc<Publisher>) {
             }
             answer => {
                 let error = answer.err().unwrap_or(BridgeError::NoFigures);
-                if !gone {
-                    gone = true;
-                    publisher.forget("stats");
-                }
+                gone = true;
                 publisher.publish("gone", &json!({ "message": error.to_string() }));
             }
         }

@@ -3,7 +3,6 @@
 use crate::session::{ApiError, Scenario};
 use goodqueue_lab::hosts::{Backend, HostFailure, Simulator};
 use serde_json::{Value, json};
-use std::fmt;
 use std::sync::{Arc, Mutex};
 
 /// A host beside the simulator, ready to run, or why this machine cannot provide it.
@@ -13,13 +12,6 @@ pub struct Offer {
     pub name: &'static str,
     /// The host, or the reason.
     pub host: Result<Arc<dyn Backend + Send>, HostFailure>,
-}
-
-impl fmt::Debug for Offer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, host } = self;
-        f.debug_struct("Offer").field("name", name).field("missing", &host.as_ref().err()).finish_non_exhaustive()
-    }
 }
 
 /// A host that a session runs on.
@@ -40,7 +32,7 @@ impl Hosts {
     }
 
     /// Names, and the reason where a host cannot be had.
-    pub fn shown(&self) -> Value {
+    pub fn describe(&self) -> Value {
         let beside =
             self.0.iter().map(|(name, host)| json!({ "name": name, "missing": host.as_ref().err().map(ToString::to_string) }));
         std::iter::once(json!({ "name": Simulator.name(), "missing": null })).chain(beside).collect()

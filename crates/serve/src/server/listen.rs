@@ -23,11 +23,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::{self, Runtime};
 use tokio::sync::{Notify, Semaphore};
+use tokio::task::JoinHandle;
 use tokio_io_timeout::TimeoutStream;
 
 /// Options that a server is started with.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Options {
     /// Address that the server listens on.
     pub listen: SocketAddr,
@@ -64,16 +66,15 @@ pub enum ServerError {
     Threads(io::Error),
 }
 
-/// A server that runs, on threads of its own.
+/// A server that runs, on threads of its own. Dropping it ends it: nothing new is taken in, sessions
+/// stop, answers under way have a moment.
 pub struct Server {
     address: SocketAddr,
-    token: Token,
-    /// Pages get the token by themselves.
-    open: bool,
+    guard: Arc<Guard>,
     stop: Arc<Notify>,
     registry: Arc<Registry>,
-    runtime: Option<tokio::runtime::Runtime>,
-    accepting: Option<tokio::task::JoinHandle<()>>,
+    /// Taken at the end.
+    running: Option<(Runtime, JoinHandle<()>)>,
 }
 
 /// Between two looks at whether to end.
@@ -89,7 +90,7 @@ impl Server {
     /// # Errors
     /// When the address is taken or not allowed, or threads or randomness are missing.
     pub fn start(options: Options) -> Result<Self, ServerError> {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
+        let runtime = runtime::Builder::new_multi_thread()
             .worker_threads(options.limits.computing.clamp(1, 4))
             .thread_name("serve")
             .enable_all()
@@ -100,12 +101,11 @@ impl Server {
         let address = listener.local_addr().map_err(wrong)?;
         let token = Token::new().map_err(ServerError::Random)?;
         let bridge = if options.bridge.is_some() { Bridge::With } else { Bridge::Without };
-        let guard = Arc::new(Guard::new(token.clone(), address, options.names, bridge));
-        let open = guard.open;
+        let guard = Arc::new(Guard::new(token, address, options.names, bridge));
         let inside = runtime.enter();
         let registry = Registry::new(options.limits, Hosts::new(options.hosts));
         let state = Arc::new(AppState {
-            guard,
+            guard: Arc::clone(&guard),
             limits: options.limits,
             api: Api::new(Arc::clone(&registry), options.limits.each, options.limits.uploads),
             runs: Runs(options.runs),
@@ -115,7 +115,7 @@ impl Server {
         let stop = Arc::new(Notify::new());
         let accepting = runtime.spawn(accept(listener, api::router(state), options.limits, Arc::clone(&stop)));
         drop(inside);
-        Ok(Self { address, token, open, stop, registry, runtime: Some(runtime), accepting: Some(accepting) })
+        Ok(Self { address, guard, stop, registry, running: Some((runtime, accepting)) })
     }
 
     /// Returns the address that the server listens on.
@@ -127,42 +127,37 @@ impl Server {
     /// Token that changes need to bring; on loopback pages get it by themselves.
     #[must_use]
     pub fn token(&self) -> &str {
-        self.token.text()
+        self.guard.token.text()
     }
 
     /// Returns the URL to open in a browser.
     #[must_use]
     pub fn page(&self) -> String {
-        if self.open {
+        if self.guard.open {
             format!("http://{}/", self.address)
         } else {
-            format!("http://{}/?token={}", self.address, self.token.text())
+            format!("http://{}/?token={}", self.address, self.guard.token.text())
         }
     }
 
     /// Waits until `stop` is set.
     pub fn wait(&self, stop: &AtomicBool) {
-        let Some(runtime) = &self.runtime else { return };
+        let Some((runtime, _)) = &self.running else { return };
         runtime.block_on(async {
             while !stop.load(Ordering::Relaxed) {
                 tokio::time::sleep(POLL_INTERVAL).await;
             }
         });
     }
-
-    /// Ends it: nothing new is taken in, sessions stop, answers under way have a moment.
-    pub fn end(self) {}
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let Some(runtime) = self.runtime.take() else { return };
+        let Some((runtime, accepting)) = self.running.take() else { return };
         self.stop.notify_one();
         self.registry.end(SESSIONS_TIMEOUT);
-        if let Some(accepting) = self.accepting.take() {
-            // It ends with its connections, or they with the runtime.
-            let _ = runtime.block_on(async { tokio::time::timeout(SHUTDOWN_TIMEOUT, accepting).await });
-        }
+        // It ends with its connections, or they with the runtime.
+        let _ = runtime.block_on(async { tokio::time::timeout(SHUTDOWN_TIMEOUT, accepting).await });
         runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
     }
 }

@@ -28,12 +28,11 @@ impl Runs {
                     .to_owned(),
             );
         };
-        let mut found: Vec<(u64, Value)> =
-            folders(root).filter_map(|folder| Some((changed_s(&folder), show(&folder)?))).collect();
-        found.sort_by_key(|(changed_s, _)| std::cmp::Reverse(*changed_s));
+        let mut found: Vec<Value> = folders(root).filter_map(|folder| show(&folder)).collect();
+        found.sort_by_key(|run| std::cmp::Reverse(run["created_s"].as_u64()));
         found.truncate(MAX_RUNS);
         let nothing = found.is_empty();
-        runs.extend(found.into_iter().map(|(_, run)| run));
+        runs.extend(found);
         nothing.then(|| format!("There is no result in {}.", root.display()))
     }
 

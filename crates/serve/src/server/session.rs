@@ -90,25 +90,25 @@ fn simulate(task: SessionTask) -> Result<Option<SessionResult>, ApiError> {
     let (scenario, limits, memory) = (entry.scenario(), shared.limits.each, shared.memory.share());
     let mut session = Session::new(scenario, speed, paused, limits, memory, Thread { begun: clock::now(), entry, shared })?;
     loop {
-        while let Ok(order) = orders.try_recv() {
-            order.carry_out(|control| session.control(control));
-        }
+        carry_out(&mut session, orders.try_iter());
         let span = match session.frame() {
             Next::Wait(span) => span,
             Next::Over => break,
             Next::Abandoned => return Ok(None),
         };
-        if !span.is_zero()
-            && let Ok(order) = orders.recv_timeout(span)
-        {
-            order.carry_out(|control| session.control(control));
+        if !span.is_zero() {
+            carry_out(&mut session, orders.recv_timeout(span));
         }
     }
     // The order that stopped it may have no answer yet.
-    while let Ok(order) = orders.try_recv() {
+    carry_out(&mut session, orders.try_iter());
+    Ok(session.conclude())
+}
+
+fn carry_out(session: &mut Session<Thread>, orders: impl IntoIterator<Item = Order>) {
+    for order in orders {
         order.carry_out(|control| session.control(control));
     }
-    Ok(session.conclude())
 }
 
 impl Entry {

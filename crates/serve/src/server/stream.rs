@@ -19,8 +19,9 @@ const BACKLOG: usize = 256;
 /// A sign of life when there is nothing to say.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
-/// Kinds of events of which a reader that comes late gets the latest, in this order.
-const KEPT: [&str; 6] = ["about", "state", "frame", "done", "stats", "gone"];
+/// Events of which a reader that comes late gets the latest, in this order; those of one group
+/// replace each other.
+const KEPT: [&[&str]; 5] = [&["about"], &["state"], &["frame"], &["done"], &["stats", "gone", "back"]];
 
 /// Publishes events.
 pub struct Publisher {
@@ -44,18 +45,11 @@ impl Publisher {
         }
         text.extend_from_slice(b"\n\n");
         let bytes = Bytes::from(text);
-        if let Some(place) = KEPT.iter().position(|known| *known == event) {
+        if let Some(place) = KEPT.iter().position(|group| group.contains(&event)) {
             locked(&self.kept)[place] = Some(bytes.clone());
         }
         // Nobody may be reading.
         let _ = self.sender.send(bytes);
-    }
-
-    /// Forgets the latest event of a kind.
-    pub fn forget(&self, event: &str) {
-        if let Some(place) = KEPT.iter().position(|known| *known == event) {
-            locked(&self.kept)[place] = None;
-        }
     }
 
     /// Returns the number of readers.

@@ -21,7 +21,7 @@ pub struct Decision<'a> {
     pub action: Action,
     pub reason: Reason,
     pub sojourn: Duration,
-    pub waiting_packets: u64,
+    pub waiting_packets: usize,
     pub gauges: &'a [(&'static str, f64)],
 }
 

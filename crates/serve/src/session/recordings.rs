@@ -28,7 +28,7 @@ fn unpacked(packed: &[u8]) -> impl Iterator<Item = u64> {
 
 /// Description of a recording for the page.
 #[derive(Clone, Debug, Serialize)]
-pub struct Shown {
+pub struct RecordingInfo {
     /// Name of the recording in scenarios.
     pub id: String,
     name: String,
@@ -40,7 +40,7 @@ pub struct Shown {
 #[derive(Debug)]
 pub struct RecordingStore {
     all: Arc<Recordings>,
-    built_in: Vec<Shown>,
+    built_in: Vec<RecordingInfo>,
     /// Uploaded ones, the oldest first.
     uploaded: VecDeque<String>,
     capacity: usize,
@@ -54,7 +54,7 @@ impl RecordingStore {
         for (id, name, packed) in BUILT_IN {
             // A test reads them all.
             if let Ok(trace) = trace_file::from_times(id, unpacked(packed)) {
-                built_in.push(shown((*id).to_owned(), name, &trace));
+                built_in.push(describe((*id).to_owned(), name, &trace));
                 all.insert((*id).to_owned(), Arc::new(trace));
             }
         }
@@ -62,7 +62,7 @@ impl RecordingStore {
     }
 
     /// Those built in.
-    pub fn built_in(&self) -> &[Shown] {
+    pub fn built_in(&self) -> &[RecordingInfo] {
         &self.built_in
     }
 
@@ -72,19 +72,18 @@ impl RecordingStore {
     }
 
     /// Takes in an upload, which becomes `upload:NAME`; the oldest goes when there is no room.
-    pub fn add(&mut self, name: &str, recording: Opportunities) -> Shown {
+    pub fn add(&mut self, name: &str, recording: Opportunities) -> RecordingInfo {
         let id = format!("upload:{name}");
-        let shown = shown(id.clone(), "uploaded recording", &recording);
-        let mut all = (*self.all).clone();
+        let info = describe(id.clone(), "uploaded recording", &recording);
+        let all = Arc::make_mut(&mut self.all);
         if self.uploaded.len() >= self.capacity
             && let Some(oldest) = self.uploaded.pop_front()
         {
             all.remove(&oldest);
         }
         all.insert(id.clone(), Arc::new(recording));
-        self.all = Arc::new(all);
         self.uploaded.push_back(id);
-        shown
+        info
     }
 }
 
@@ -102,9 +101,9 @@ pub fn read(text: &str) -> Result<Opportunities, ApiError> {
     })
 }
 
-fn shown(id: String, name: &str, trace: &Opportunities) -> Shown {
+fn describe(id: String, name: &str, trace: &Opportunities) -> RecordingInfo {
     let mean_rate_bit_s = trace.mean_rate().as_bit_s() as f64;
-    Shown { id, name: name.to_owned(), mean_rate_bit_s, seconds: trace.period().as_secs_f64() }
+    RecordingInfo { id, name: name.to_owned(), mean_rate_bit_s, seconds: trace.period().as_secs_f64() }
 }
 
 #[cfg(test)]

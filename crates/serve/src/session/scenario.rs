@@ -203,8 +203,7 @@ impl Scenario {
         if self.variants.len() == 1 {
             point.set.clear();
         }
-        let found = point.plan.links.iter().find(|link| link.name == self.link).and_then(|link| link.down.queue.clone());
-        let found = found.ok_or_else(|| wrong_value(key))?;
+        let found = queue_at(&point, &self.link).ok_or_else(no_place)?.clone();
         self.variants[variant].queue = queue;
         self.variants[variant].point = point;
         Ok(found)
@@ -240,6 +239,11 @@ fn read_variant(given: &VariantRequest) -> Result<(String, toml::Value), ApiErro
     let queue = toml::Value::try_from(&given.queue).ok().filter(|_| fits);
     let wrong = || ApiError::field("queue", "is not a name like \"codel\" or a table like { \"kind\": \"codel\" }");
     Ok((given.label.clone(), queue.ok_or_else(wrong)?))
+}
+
+/// Returns the queue at a link.
+pub fn queue_at<'a>(point: &'a Point, link: &str) -> Option<&'a Queue> {
+    point.plan.links.iter().find(|known| known.name == link)?.down.queue.as_ref()
 }
 
 /// The first link with a buffer.

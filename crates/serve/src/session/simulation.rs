@@ -15,7 +15,7 @@ mod verdict;
 use crate::session::error::ApiError;
 use crate::session::limits::Limits;
 use crate::session::memory::Share;
-use crate::session::scenario::{Scenario, state_bytes};
+use crate::session::scenario::{Scenario, queue_at, state_bytes};
 use crate::session::state::StateEvent;
 use goodqueue_base::units::{Duration, Instant};
 use goodqueue_lab::plan::{Point, Queue};
@@ -179,7 +179,7 @@ impl<S: Environment> Session<S> {
         memory.resize(scenario.variants.iter().map(|variant| state_bytes(&variant.point)).sum())?;
         let variants =
             (0..scenario.variants.len()).map(|number| Variant::new(&scenario, number)).collect::<Result<Vec<_>, _>>()?;
-        let end = variants[0].end();
+        let end = variants[0].world.end();
         let session = Self {
             variants,
             end,
@@ -331,7 +331,7 @@ impl<S: Environment> Session<S> {
             }
         }
         self.stopped |= !self.has_memory();
-        self.now = until.min(self.variants.iter().map(Variant::now).min().unwrap_or(until));
+        self.now = until.min(self.variants.iter().map(|variant| variant.world.now()).min().unwrap_or(until));
     }
 
     /// Waits for a turn and uses it for one world; true when that got to `until`.
@@ -412,6 +412,5 @@ pub fn about(scenario: &Scenario, end: Instant) -> Value {
 }
 
 fn kind_of(point: &Point, link: &str) -> String {
-    let queue = point.plan.links.iter().find(|known| known.name == link).and_then(|known| known.down.queue.as_ref());
-    queue.map_or_else(String::new, Queue::name)
+    queue_at(point, link).map_or_else(String::new, Queue::name)
 }

@@ -13,36 +13,29 @@ const UPLOADS: usize = 16;
 
 /// Answers for a page that is the environment of its one session.
 pub fn api<S: Environment + Clone>(page: S) -> Api<SingleSession<S>> {
-    Api::new(SingleSession { page, state: RefCell::new(State::None) }, Limits::default(), UPLOADS)
+    Api::new(SingleSession { page, running: RefCell::default(), ended: RefCell::default() }, Limits::default(), UPLOADS)
 }
 
 /// One session, or its result.
 pub struct SingleSession<S> {
     page: S,
-    state: RefCell<State<S>>,
-}
-
-enum State<S> {
-    None,
-    Running(Box<Session<S>>),
-    Ended { scenario: Box<Scenario>, result: Option<Arc<SessionResult>> },
+    running: RefCell<Option<Session<S>>>,
+    ended: RefCell<Option<(Scenario, Option<Arc<SessionResult>>)>>,
 }
 
 impl<S: Environment + Clone> SingleSession<S> {
     /// Computes the next frame of the session. Returns the wall time until another one is due, or
     /// `None` when no session runs.
     pub fn frame(&self) -> Option<Duration> {
-        let mut state = self.state.borrow_mut();
-        let State::Running(session) = &mut *state else { return None };
-        let next = session.frame();
+        let mut running = self.running.borrow_mut();
+        let next = running.as_mut()?.frame();
         if let Next::Wait(span) = next {
             return Some(span);
         }
-        if let State::Running(session) = std::mem::replace(&mut *state, State::None) {
-            let scenario = Box::new(session.scenario().clone());
-            let result = if next == Next::Over { session.conclude().map(Arc::new) } else { None };
-            *state = State::Ended { scenario, result };
-        }
+        let session = running.take()?;
+        let scenario = session.scenario().clone();
+        let result = if next == Next::Over { session.conclude().map(Arc::new) } else { None };
+        self.ended.replace(Some((scenario, result)));
         None
     }
 }
@@ -54,33 +47,25 @@ impl<S: Environment + Clone> Sessions for SingleSession<S> {
         }
         let limits = Limits::default();
         let memory = Memory::new(limits.session_bytes, limits.session_bytes).share();
-        let mut state = self.state.borrow_mut();
         // Two sessions at once would take twice the memory.
-        *state = State::None;
+        self.running.replace(None);
+        self.ended.replace(None);
         let session = Session::new(scenario, request.speed, request.paused, limits, memory, self.page.clone())?;
-        *state = State::Running(Box::new(session));
+        self.running.replace(Some(session));
         Ok(String::new())
     }
 
     fn control(&self, _id: &str, control: Control) -> Result<(), ApiError> {
-        match &mut *self.state.borrow_mut() {
-            State::Running(session) => session.control(control),
-            State::None | State::Ended { .. } => Err(ApiError::session_has_ended()),
-        }
+        self.running.borrow_mut().as_mut().ok_or_else(ApiError::session_has_ended)?.control(control)
     }
 
     fn scenario(&self, _id: &str) -> Result<Scenario, ApiError> {
-        match &*self.state.borrow() {
-            State::Running(session) => Ok(session.scenario().clone()),
-            State::Ended { scenario, .. } => Ok(Scenario::clone(scenario)),
-            State::None => Err(ApiError::not_found("there is no session")),
-        }
+        let (running, ended) = (self.running.borrow(), self.ended.borrow());
+        let scenario = running.as_ref().map(Session::scenario).or_else(|| ended.as_ref().map(|(scenario, _)| scenario));
+        scenario.cloned().ok_or_else(|| ApiError::not_found("there is no session"))
     }
 
     fn result(&self, _id: &str) -> Result<Option<Arc<SessionResult>>, ApiError> {
-        match &*self.state.borrow() {
-            State::Ended { result, .. } => Ok(result.clone()),
-            State::None | State::Running(_) => Ok(None),
-        }
+        Ok(self.ended.borrow().as_ref().and_then(|(_, result)| result.clone()))
     }
 }

@@ -23,24 +23,20 @@ pub fn run(task: SessionTask, host: &SessionHost) -> Result<Option<SessionResult
     task.entry.publisher.publish("about", &about(&scenario, end));
     let entry = Arc::clone(&task.entry);
     let mut watch = Watch { host: host.backend.name(), end_s: end.as_secs_f64(), watched: clock::now(), why: "", task };
-    let turn = loop {
+    let _turn = loop {
         match host.turn.try_lock() {
-            Ok(turn) => break Some(turn),
+            Ok(turn) => break turn,
             // Whoever panicked there left nothing half done: the lock guards no data.
-            Err(TryLockError::Poisoned(poisoned)) => break Some(poisoned.into_inner()),
+            Err(TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => {}
         }
         watch.tell("queued", 0.0, "waits for a run on the same host");
         if !watch.goes_on() {
-            break None;
+            watch.tell("stopped", 0.0, watch.why);
+            return Ok(None);
         }
         watch.wait_for_orders();
     };
-    if turn.is_none() {
-        watch.goes_on();
-        watch.tell("stopped", 0.0, watch.why);
-        return Ok(None);
-    }
     watch.tell("running", 0.0, "");
     let options = RunOptions {
         jobs: 1,
@@ -84,7 +80,7 @@ struct Watch {
 impl Watch {
     /// Answers orders, and tells the host to stop when it shall; false from then on.
     fn goes_on(&mut self) -> bool {
-        while let Ok(order) = self.task.orders.try_recv() {
+        for order in self.task.orders.try_iter() {
             order.carry_out(|control| self.obey(&control));
         }
         let now = clock::now();
@@ -108,22 +104,12 @@ impl Watch {
     }
 
     fn obey(&self, control: &Control) -> Result<(), ApiError> {
-        match control {
-            Control::Stop => {
-                self.task.entry.halt.store(true, Ordering::Relaxed);
-                Ok(())
-            }
-            Control::Pause
-            | Control::Play
-            | Control::Speed { .. }
-            | Control::Step { .. }
-            | Control::Rate { .. }
-            | Control::AddFlows { .. }
-            | Control::Set { .. } => {
-                let message = format!("a run on {} can only be stopped: the simulator can be changed while it runs", self.host);
-                Err(ApiError::conflict(message))
-            }
+        if !matches!(control, Control::Stop) {
+            let message = format!("a run on {} can only be stopped: the simulator can be changed while it runs", self.host);
+            return Err(ApiError::conflict(message));
         }
+        self.task.entry.halt.store(true, Ordering::Relaxed);
+        Ok(())
     }
 
     fn tell(&self, state: &str, part: f64, message: &str) {

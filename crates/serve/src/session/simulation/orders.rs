@@ -61,7 +61,7 @@ impl<S: Environment> Session<S> {
             return Err(ApiError::field("value", message));
         }
         for variant in &mut self.variants {
-            variant.change(Change::Rate { link: link.clone(), rate })?;
+            variant.world.change(Change::Rate { link: link.clone(), rate })?;
         }
         self.changed = true;
         self.note(&format!("rate of {link}: {rate}"));
@@ -75,7 +75,7 @@ impl<S: Environment> Session<S> {
             return Err(ApiError::field("group", format!("`{group}` is not in the scenario: allowed {}", names.join(", "))));
         };
         let each = traffic[number].parts().count() as u64;
-        let room = u64::from(self.limits.flows).saturating_sub(self.variants[0].flows() as u64) / each;
+        let room = u64::from(self.limits.flows).saturating_sub(self.variants[0].world.spec().flows.len() as u64) / each;
         if count == 0 || u64::from(count) > room {
             let message = if room == 0 {
                 format!("there is no room for more flows: allowed up to {} in all", self.limits.flows)
@@ -86,7 +86,7 @@ impl<S: Environment> Session<S> {
         }
         for (place, variant) in self.variants.iter_mut().enumerate() {
             let more = variant.more_flows(&self.scenario, place, number, count);
-            variant.change(more)?;
+            variant.world.change(more)?;
         }
         self.changed = true;
         self.note(&format!("{count} more flows of {group}"));

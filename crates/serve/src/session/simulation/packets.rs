@@ -60,9 +60,8 @@ fn in_seconds<S: Serializer>(at: &Instant, to: S) -> Result<S::Ok, S::Error> {
 #[derive(Debug, Default)]
 pub struct Packets {
     next: u64,
-    waiting_packets: u64,
     /// By flow, the earliest arrival first. Nearly every queue serves the packets of one flow in
-    /// order, so that the first or the last is the one looked for.
+    /// order, so that the first or the last is the one looked for and found at once.
     flows: Vec<VecDeque<Waiting>>,
 }
 
@@ -92,7 +91,6 @@ impl Packets {
                 let packet = Waiting { at: event.at, number: event.number, id: self.next, flow: event.flow, size: event.len };
                 self.flows[flow].push_back(packet);
                 self.next += 1;
-                self.waiting_packets += 1;
                 return Some(packet);
             }
             PacketEventKind::Marked { .. } => return self.flows.get(flow)?.iter().find(|packet| packet.is_like(event)).copied(),
@@ -101,17 +99,8 @@ impl Packets {
         let packets = self.flows.get_mut(flow)?;
         let is_like = |packet: &Waiting| packet.is_like(event);
         // Dropped on arrival is the latest of its like, everything else the earliest.
-        let packet = if leaves_at_once {
-            let index = packets.iter().rposition(is_like)?;
-            packets.remove(index)
-        } else if packets.front().is_some_and(is_like) {
-            packets.pop_front()
-        } else {
-            let index = packets.iter().position(is_like)?;
-            packets.remove(index)
-        };
-        self.waiting_packets -= 1;
-        packet
+        let index = if leaves_at_once { packets.iter().rposition(is_like) } else { packets.iter().position(is_like) };
+        packets.remove(index?)
     }
 
     /// Takes in events that have just happened, and shows them; `world` is as it was right after
@@ -132,7 +121,7 @@ impl Packets {
             let text = decision.map(|(action, reason, sojourn)| {
                 let mut gauges = Vec::new();
                 world.gauges(link, &mut |name, value| gauges.push((name, value)));
-                let waiting_packets = self.waiting_packets;
+                let waiting_packets = self.flows.iter().map(VecDeque::len).sum();
                 explain::words(queue, &Decision { action, reason, sojourn, waiting_packets, gauges: &gauges })
             });
             let id = packet.map_or(UNKNOWN_ID, |packet| packet.id);
@@ -174,6 +163,5 @@ mod tests {
         packets.take(&event(8, LEFT));
         assert_eq!(ids(&packets), [4]);
         assert!(packets.take(&event(7, LEFT)).is_none(), "a packet that is not there");
-        assert_eq!(packets.waiting_packets, 1);
     }
 }

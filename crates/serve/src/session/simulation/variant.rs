@@ -5,7 +5,7 @@ use super::packets::{Packets, Shown, Waiting};
 use super::rates::{FrameTotals, RateMeter, Rates};
 use crate::session::error::ApiError;
 use crate::session::memory::{CONNECTION_BYTES, PACKET_BYTES};
-use crate::session::scenario::{Scenario, state_bytes};
+use crate::session::scenario::{Scenario, queue_at, state_bytes};
 use goodqueue_base::units::{Duration, Instant};
 use goodqueue_lab::build;
 use goodqueue_lab::hosts::sampling_period;
@@ -34,7 +34,7 @@ pub enum Pace {
 
 /// A world with its queue.
 pub struct Variant {
-    world: OpenWorld,
+    pub(super) world: OpenWorld,
     /// Number of the link in question among the observed ones.
     link: u32,
     queue: Queue,
@@ -56,7 +56,7 @@ impl Variant {
         spec.recording = Recording { sample_every: Some(period), packets: false };
         let observed: Vec<&str> = spec.links.iter().filter(|link| link.observed).map(|link| link.name.as_str()).collect();
         let place = observed.iter().position(|name| *name == scenario.link);
-        let queue = point.plan.links.iter().find(|link| link.name == scenario.link).and_then(|link| link.down.queue.clone());
+        let queue = queue_at(point, &scenario.link).cloned();
         let (Some(link), Some(queue)) = (place, queue) else {
             return Err(ApiError::unprocessable(format!(
                 "link.{}: needs a buffer: only a queue with a limit can be watched",
@@ -69,14 +69,6 @@ impl Variant {
         let (rates, shown, state_bytes) = (RateMeter::default(), Vec::new(), state_bytes(point));
         let calls = Calls::of(&mut world);
         Ok(Self { world, link: link as u32, queue, packets, rates, calls, shown, state_bytes })
-    }
-
-    pub const fn now(&self) -> Instant {
-        self.world.now()
-    }
-
-    pub const fn end(&self) -> Instant {
-        self.world.end()
     }
 
     /// Goes on towards `until`, for a number of events; true when it got there.
@@ -146,15 +138,6 @@ impl Variant {
             .map(|((name, goodput), call)| json!({ "name": name, "goodput_bit_s": goodput, "call": call }))
             .collect();
         json!({ "link": show_link(link, rates), "groups": groups, "flows": flows, "gauges": gauges(link) })
-    }
-
-    /// Flows there are.
-    pub fn flows(&self) -> usize {
-        self.world.spec().flows.len()
-    }
-
-    pub fn change(&mut self, change: Change) -> Result<(), WorldError> {
-        self.world.change(change)
     }
 
     /// Puts a queue in the place of the present one; `point` are the settings with it.
