@@ -27,6 +27,6 @@ pub(crate) use simulation::{Next, Session};
 #[cfg(feature = "server")]
 pub(crate) use {
     scenario::state_bytes,
-    simulation::{Ending, about},
+    simulation::{about, result::Ending},
     state::StateEvent,
 };

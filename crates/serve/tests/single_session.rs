@@ -45,7 +45,8 @@ fn open(api: &PageApi, speed: Option<f64>) {
     let scenario = include_str!("../presets/uplink.toml").replace("55 s", "2 s").replace("warmup = \"5 s\"", "warmup = \"1 s\"");
     let variants = json!([{ "label": "a", "queue": { "kind": "codel" } }, { "label": "b", "queue": "tail-drop" }]);
     let session = json!({ "scenario_toml": scenario, "variants": variants, "seed": 7, "speed": speed });
-    ask(api, json!({ "ask": "open", "session": session })).expect("a good session");
+    let opened = ask(api, json!({ "ask": "open", "session": session })).expect("a good session");
+    assert_eq!(opened, json!({}));
 }
 
 fn run(api: &PageApi) -> usize {

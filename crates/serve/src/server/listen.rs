@@ -66,8 +66,8 @@ pub enum ServerError {
     Threads(io::Error),
 }
 
-/// A server that runs, on threads of its own. Dropping it ends it: nothing new is taken in, sessions
-/// stop, answers under way have a moment.
+/// A server that runs, on threads of its own. Dropping it ends it: nothing new is taken in,
+/// sessions stop, answers under way have a moment.
 pub struct Server {
     address: SocketAddr,
     guard: Arc<Guard>,

@@ -38,7 +38,7 @@ pub struct Registry {
 const ORDER_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Sessions for Arc<Registry> {
-    fn open(&self, request: &NewSession, scenario: Scenario) -> Result<String, ApiError> {
+    fn open(&self, request: &NewSession, scenario: Scenario) -> Result<Value, ApiError> {
         let host = self.hosts.find(request.on.as_deref())?;
         if let Some(host) = &host {
             host.check(&scenario)?;
@@ -70,7 +70,7 @@ impl Sessions for Arc<Registry> {
         });
         state.entries.push_back(Arc::clone(&entry));
         state.forget_oldest(finished);
-        let id = entry.id.clone();
+        let opened = json!({ "id": entry.id });
         let (speed, paused) = (request.speed, request.paused);
         let task = SessionTask { entry, shared: Arc::clone(&self.shared), host, speed, paused, orders };
         if state.running < sessions {
@@ -81,7 +81,7 @@ impl Sessions for Arc<Registry> {
             state.waiting.push_back(task);
             state.tell_positions();
         }
-        Ok(id)
+        Ok(opened)
     }
 
     fn control(&self, id: &str, control: Control) -> Result<(), ApiError> {

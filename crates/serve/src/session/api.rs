@@ -85,11 +85,11 @@ pub enum Answer {
 
 /// Sessions that requests are about: the threads of a server, or the one of a page's module.
 pub trait Sessions {
-    /// Begins a session and returns its name.
+    /// Begins a session and describes it to the page.
     ///
     /// # Errors
     /// There is no place for it, or it cannot run here.
-    fn open(&self, request: &NewSession, scenario: Scenario) -> Result<String, ApiError>;
+    fn open(&self, request: &NewSession, scenario: Scenario) -> Result<Value, ApiError>;
 
     /// Carries out an order.
     ///
@@ -141,7 +141,7 @@ impl<S: Sessions> Api<S> {
                 speed(session.speed)?;
                 let recordings = locked(&self.recordings).recordings();
                 let scenario = Scenario::new(&session, recordings, &self.limits)?;
-                Ok(Answer::Created(json!({ "id": self.sessions.open(&session, scenario)? })))
+                self.sessions.open(&session, scenario).map(Answer::Created)
             }
             Request::Control { id, control } => self.sessions.control(&id, control).map(|()| Answer::Json(json!({}))),
             Request::File { id, name, variant } => match name.as_str() {

@@ -8,7 +8,7 @@ mod calls;
 mod orders;
 mod packets;
 mod rates;
-mod result;
+pub(super) mod result;
 mod variant;
 mod verdict;
 
@@ -20,7 +20,7 @@ use crate::session::state::StateEvent;
 use goodqueue_base::units::{Duration, Instant};
 use goodqueue_lab::plan::{Point, Queue};
 pub use orders::speed;
-pub use result::{Ending, SessionResult};
+pub use result::SessionResult;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::time::Duration as Wall;

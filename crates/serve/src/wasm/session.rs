@@ -4,6 +4,7 @@ use crate::session::{
     Api, ApiError, Control, Environment, Limits, Memory, NewSession, Next, Scenario, Session, SessionResult, Sessions,
 };
 use goodqueue_lab::hosts::{Backend as _, Simulator};
+use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,7 +42,7 @@ impl<S: Environment + Clone> SingleSession<S> {
 }
 
 impl<S: Environment + Clone> Sessions for SingleSession<S> {
-    fn open(&self, request: &NewSession, scenario: Scenario) -> Result<String, ApiError> {
+    fn open(&self, request: &NewSession, scenario: Scenario) -> Result<Value, ApiError> {
         if let Some(host) = request.on.as_deref().filter(|host| *host != Simulator.name()) {
             return Err(ApiError::field("on", format!("`{host}` is not a host of a page: allowed {}", Simulator.name())));
         }
@@ -52,7 +53,7 @@ impl<S: Environment + Clone> Sessions for SingleSession<S> {
         self.ended.replace(None);
         let session = Session::new(scenario, request.speed, request.paused, limits, memory, self.page.clone())?;
         self.running.replace(Some(session));
-        Ok(String::new())
+        Ok(json!({}))
     }
 
     fn control(&self, _id: &str, control: Control) -> Result<(), ApiError> {
