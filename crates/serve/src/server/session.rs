@@ -30,6 +30,18 @@ pub struct Entry {
     pub created_s: u64,
 }
 
+impl Entry {
+    /// Scenario of the session, with all changes of parameters.
+    pub fn scenario(&self) -> Scenario {
+        locked(&self.scenario).clone()
+    }
+
+    /// Results of the session; none before its end, or when it has none.
+    pub fn result(&self) -> Option<Arc<SessionResult>> {
+        self.result.get().cloned().flatten()
+    }
+}
+
 /// An order, and where the answer goes.
 pub struct Order {
     pub control: Control,
@@ -108,18 +120,6 @@ fn simulate(task: SessionTask) -> Result<Option<SessionResult>, ApiError> {
 fn carry_out(session: &mut Session<Thread>, orders: impl IntoIterator<Item = Order>) {
     for order in orders {
         order.carry_out(|control| session.control(control));
-    }
-}
-
-impl Entry {
-    /// Scenario of the session, with all changes of parameters.
-    pub fn scenario(&self) -> Scenario {
-        locked(&self.scenario).clone()
-    }
-
-    /// Results of the session; none before its end, or when it has none.
-    pub fn result(&self) -> Option<Arc<SessionResult>> {
-        self.result.get().cloned().flatten()
     }
 }
 

@@ -32,6 +32,8 @@ pub fn run(task: SessionTask, host: &SessionHost) -> Result<Option<SessionResult
         }
         watch.tell("queued", 0.0, "waits for a run on the same host");
         if !watch.goes_on() {
+            // The order that stopped it may have no answer yet.
+            watch.goes_on();
             watch.tell("stopped", 0.0, watch.why);
             return Ok(None);
         }
