@@ -4,12 +4,11 @@
 //! takes at `POST /api/sessions`, runs it as fast as possible, and prints the event `done`.
 
 use goodqueue_serve::session::Environment;
-use goodqueue_serve::wasm::{Api, Ask, Pause};
+use goodqueue_serve::wasm::api;
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::error::Error;
 use std::hint::black_box;
-use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -31,24 +30,13 @@ impl Environment for Page {
     }
 }
 
-fn main() -> ExitCode {
-    match run() {
-        Ok(done) => println!("{done}"),
-        Err(error) => {
-            eprintln!("{error}");
-            return ExitCode::from(2);
-        }
-    }
-    ExitCode::SUCCESS
-}
-
-/// Runs the session on standard input to its end. Returns the data of its event `done`.
-fn run() -> Result<String, Box<dyn Error>> {
+fn main() -> Result<(), Box<dyn Error>> {
     let session: Value = serde_json::from_reader(std::io::stdin())?;
     let page = Page::default();
-    let mut desk = Api::new(page.clone());
-    let ask: Ask = serde_json::from_value(json!({ "ask": "open", "session": session }))?;
-    desk.answer(ask).map_err(|failure| failure.to_json().to_string())?;
-    while desk.frame() != Pause::Forever {}
-    Ok(page.0.take())
+    let api = api(page.clone());
+    let request = serde_json::from_value(json!({ "ask": "open", "session": session }))?;
+    api.answer(request).map_err(|error| error.to_json().to_string())?;
+    while api.sessions.frame().is_some() {}
+    println!("{}", page.0.take());
+    Ok(())
 }

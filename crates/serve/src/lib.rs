@@ -4,6 +4,7 @@
 //! - `server`: `gq serve`, with the feature of that name.
 //! - [`wasm`]: the same answers in a page without a server.
 
+mod lock;
 #[cfg(feature = "server")]
 pub mod server;
 pub mod session;

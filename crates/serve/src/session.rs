@@ -5,8 +5,9 @@
 //! server-sent events in `gq serve`, a worker in a page without a server. Requests, answers and
 //! refusals are the same for both.
 
+mod api;
+mod error;
 mod explain;
-mod failure;
 mod kinds;
 mod limits;
 mod memory;
@@ -14,12 +15,18 @@ mod presets;
 mod recordings;
 mod scenario;
 mod simulation;
+mod state;
 
-pub use failure::Failure;
-pub use kinds::all as kinds;
+pub use api::{Answer, Api, Request, Sessions};
+pub use error::ApiError;
 pub use limits::Limits;
-pub use memory::{Memory, OutOfMemory, Share};
-pub use presets::all as presets;
-pub use recordings::{RecordingStore, Shown, Upload};
-pub use scenario::{Request, Scenario, Variant, VariantRequest, check, state_bytes};
-pub use simulation::{Control, Ending, Environment, Next, Session, SessionResult, about, speed, time};
+pub(crate) use memory::Memory;
+pub use scenario::{NewSession, Scenario, Variant, VariantRequest};
+pub use simulation::{Control, Environment, SessionResult};
+pub(crate) use simulation::{Next, Session};
+#[cfg(feature = "server")]
+pub(crate) use {
+    scenario::state_bytes,
+    simulation::{about, result::Ending},
+    state::StateEvent,
+};

@@ -101,8 +101,8 @@ fn every_answer_has_its_protecting_headers() {
 
 #[test]
 fn who_is_slow_is_let_go() {
-    let patience = Duration::from_millis(300);
-    let server = server(Limits { patience, ..Limits::default() });
+    let client_timeout = Duration::from_millis(300);
+    let server = server(Limits { client_timeout, ..Limits::default() });
     let host = server.address().to_string();
     // Half a head, and half a body, and then nothing.
     let body = format!(
@@ -120,6 +120,24 @@ fn who_is_slow_is_let_go() {
         assert!(status.is_none_or(|status| answer.contains(status)), "{answer}");
     }
     assert_eq!(get(&server, "/api/hello").status, 200, "others are served");
+}
+
+#[test]
+fn reader_that_takes_nothing_frees_its_place() {
+    let index = get(&server(Limits::default()), "/").text();
+    let server = server(Limits { client_timeout: Duration::from_millis(300), connections: 1, ..Limits::default() });
+    let script = index.split_once("src=\"").expect("a script").1.split_once('"').expect("its address").0;
+    let begun = Instant::now();
+    let mut stalled = connect(server.address());
+    // More than both sockets have room for.
+    let path = script.trim_start_matches('.');
+    let one = format!("GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", server.address());
+    stalled.write_all(one.repeat(200).as_bytes()).expect("sent");
+    while get(&server, "/api/hello").status != 200 {
+        assert!(begun.elapsed() < Duration::from_secs(15), "it still has its place");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    drop(stalled);
 }
 
 #[test]

@@ -301,7 +301,7 @@ fn a_server_ends_with_sessions_under_way_and_streams_open() {
     let mut events = Events::open(&server, &format!("/api/sessions/{id}/stream"));
     events.wait_for("frame", |_| true);
     let address = server.address();
-    server.end();
+    drop(server);
     while events.next().is_some() {}
     assert!(std::net::TcpStream::connect(address).is_err(), "nobody listens any more");
 }

@@ -72,7 +72,6 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let _ = browse(&server.page());
     }
     server.wait(&stop);
-    server.end();
     Ok(())
 }
 

@@ -21,7 +21,7 @@ use crate::results::report::json::Script;
 use std::io::{self, Write};
 
 /// The page without its data.
-const TEMPLATE: &str = include_str!("../../assets/report.html");
+pub const TEMPLATE: &str = include_str!("../../assets/report.html");
 /// The place of the title in [`TEMPLATE`].
 const TITLE_SLOT: &str = "{{goodqueue:title}}";
 /// The place of the data in [`TEMPLATE`].
@@ -40,12 +40,6 @@ impl Contents {
     pub fn new(input: &ReportInput<'_>) -> Self {
         let data = in_memory(|script| ReportData::new(input).write(script));
         Self { title: escape_text(input.title), data: String::from_utf8(data).expect("JSON is text") }
-    }
-
-    /// The complete page.
-    #[must_use]
-    pub fn page(&self) -> String {
-        self.fill(TEMPLATE).expect("a test checks that the template has its slots")
     }
 
     /// The page that `template` makes; `None` when it lacks a slot.

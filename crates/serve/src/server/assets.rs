@@ -1,23 +1,21 @@
 //! The pages, built from `crates/web` and part of the program.
 
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
+use include_dir::{Dir, include_dir};
 
-/// Names below the root, and what is in them.
-const FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/app.rs"));
+static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/assets/app");
 
-/// The page itself, or one of its files. Names are compared with the list above: no path is ever
-/// made from one.
+/// The page itself, or one of its files.
 pub fn serve(name: &str) -> Option<Response> {
     let name = if name.is_empty() { "index.html" } else { name };
-    let (_, content) = FILES.iter().find(|(known, _)| *known == name)?;
+    // As a path, a name may be written in several ways.
+    let file = FILES.get_file(name).filter(|_| name.split('/').all(|part| !matches!(part, "" | ".")))?;
     // Names of files in assets/ have a hash of their content in them.
     let cache = if name.starts_with("assets/") { "public, max-age=31536000, immutable" } else { "no-cache" };
-    let mut response = (StatusCode::OK, Bytes::from_static(content)).into_response();
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind(name)));
-    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static(cache));
-    Some(response)
+    let headers = [(header::CONTENT_TYPE, kind(name)), (header::CACHE_CONTROL, cache)];
+    Some((headers, Bytes::from_static(file.contents())).into_response())
 }
 
 fn kind(name: &str) -> &'static str {
@@ -36,6 +34,7 @@ fn kind(name: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use include_dir::File;
 
     #[test]
     fn the_page_is_there_and_nothing_else_is() {
@@ -55,13 +54,12 @@ mod tests {
             let stated = page.split_once("name=\"goodqueue-sources\" content=\"").expect("a page says what it was built from").1;
             stated[..16].to_owned()
         };
-        let page = FILES.iter().find(|(name, _)| *name == "index.html").map(|(_, content)| *content).expect("the page");
+        let page = FILES.get_file("index.html").and_then(File::contents_utf8).expect("the page");
         let template = std::fs::read_to_string(template).expect("the report's template");
-        assert_eq!(sources(std::str::from_utf8(page).expect("text")), sources(&template), "run `make web`");
+        assert_eq!(sources(page), sources(&template), "run `make web`");
         // Nothing of another build is left, and everything that the page loads is there.
-        let text = std::str::from_utf8(page).expect("text");
-        let scripts: Vec<_> =
-            FILES.iter().map(|(name, _)| name).filter(|name| name.ends_with(".js") || name.ends_with(".css")).collect();
-        assert!(scripts.len() >= 2 && scripts.iter().all(|name| text.contains(**name)), "{scripts:?}");
+        let loaded = FILES.get_dir("assets").expect("the files of the page").files().filter_map(|file| file.path().to_str());
+        let scripts: Vec<_> = loaded.filter(|name| name.ends_with(".js") || name.ends_with(".css")).collect();
+        assert!(scripts.len() >= 2 && scripts.iter().all(|name| page.contains(name)), "{scripts:?}");
     }
 }

@@ -5,18 +5,20 @@
 //! was gone and is back.
 
 use crate::server::stream::Publisher;
-use crate::session::Failure;
+use crate::session::ApiError;
 use axum::http::StatusCode;
 use serde_json::{Map, Value, json};
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
 /// From one reading to the next.
 const PERIOD: Duration = Duration::from_secs(1);
 /// Time that the bridge may take to answer.
-const ANSWER: Duration = Duration::from_secs(2);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 /// A longer answer is none of a bridge's.
 const MAX_ANSWER: usize = 1 << 20;
 /// The bridge takes no longer line.
@@ -41,16 +43,13 @@ impl Monitor {
     }
 
     /// Passes a command on and gives the bridge's answer.
-    pub async fn order(&self, line: &str) -> Result<Value, Failure> {
+    pub async fn order(&self, line: &str) -> Result<Value, ApiError> {
         if line.is_empty() || line.len() > MAX_LINE || line.contains(|c: char| c.is_control()) {
-            return Err(
-                Failure::unprocessable(format!("line: allowed one line of 1 to {MAX_LINE} characters")).with("field", "line")
-            );
+            return Err(ApiError::field("line", format!("allowed one line of 1 to {MAX_LINE} characters")));
         }
-        let answer =
-            ask(&self.socket, line).await.map_err(|silence| Failure::new(StatusCode::BAD_GATEWAY, silence.to_string()))?;
+        let answer = ask(&self.socket, line).await.map_err(|error| ApiError::new(StatusCode::BAD_GATEWAY, error.to_string()))?;
         match answer["error"].as_str() {
-            Some(error) => Err(Failure::unprocessable(error)),
+            Some(error) => Err(ApiError::unprocessable(error)),
             None => Ok(answer),
         }
     }
@@ -58,41 +57,38 @@ impl Monitor {
 
 /// Why a bridge has no answer that can be shown.
 #[derive(Debug, thiserror::Error)]
-enum Silence {
-    #[cfg(not(unix))]
-    #[error("bridges run on Linux only")]
-    NotHere,
-    #[cfg(unix)]
+enum BridgeError {
     #[error("the bridge cannot be reached: {0}")]
-    Unreachable(#[from] std::io::Error),
-    #[cfg(unix)]
+    Unreachable(#[from] io::Error),
     #[error("the bridge does not answer")]
     Late,
-    #[cfg(unix)]
     #[error("the bridge answers with something else than JSON")]
     NotJson,
     #[error("the bridge gives no figures")]
     NoFigures,
 }
 
-/// One line to the bridge, one line of JSON back.
 #[cfg(unix)]
-async fn ask(socket: &std::path::Path, line: &str) -> Result<Value, Silence> {
-    use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-    let talk = async {
-        let mut stream = tokio::net::UnixStream::connect(socket).await?;
-        stream.write_all(format!("{line}\n").as_bytes()).await?;
-        let mut answer = String::new();
-        BufReader::new(stream.take(MAX_ANSWER as u64)).read_line(&mut answer).await?;
-        std::io::Result::Ok(answer)
-    };
-    let answer = timeout(ANSWER, talk).await.map_err(|_| Silence::Late)??;
-    serde_json::from_str(&answer).map_err(|_| Silence::NotJson)
+async fn connect(socket: &Path) -> io::Result<tokio::net::UnixStream> {
+    tokio::net::UnixStream::connect(socket).await
 }
 
 #[cfg(not(unix))]
-async fn ask(_: &std::path::Path, _: &str) -> Result<Value, Silence> {
-    Err(Silence::NotHere)
+async fn connect(_: &Path) -> io::Result<tokio::io::Empty> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, "bridges run on Linux only"))
+}
+
+/// One line to the bridge, one line of JSON back.
+async fn ask(socket: &Path, line: &str) -> Result<Value, BridgeError> {
+    let talk = async {
+        let mut stream = connect(socket).await?;
+        stream.write_all(format!("{line}\n").as_bytes()).await?;
+        let mut answer = String::new();
+        BufReader::new(stream.take(MAX_ANSWER as u64)).read_line(&mut answer).await?;
+        io::Result::Ok(answer)
+    };
+    let answer = timeout(ANSWER_TIMEOUT, talk).await.map_err(|_| BridgeError::Late)??;
+    serde_json::from_str(&answer).map_err(|_| BridgeError::NotJson)
 }
 
 async fn watch(socket: Arc<PathBuf>, publisher: Arc<Publisher>) {
@@ -108,7 +104,6 @@ async fn watch(socket: Arc<PathBuf>, publisher: Arc<Publisher>) {
                 if gone {
                     gone = false;
                     before = None;
-                    publisher.forget("gone");
                     publisher.publish("back", &json!({}));
                 }
                 let now = Instant::now();
@@ -117,12 +112,9 @@ async fn watch(socket: Arc<PathBuf>, publisher: Arc<Publisher>) {
                 before = Some((now, qdiscs));
             }
             answer => {
-                let silence = answer.err().unwrap_or(Silence::NoFigures);
-                if !gone {
-                    gone = true;
-                    publisher.forget("stats");
-                }
-                publisher.publish("gone", &json!({ "message": silence.to_string() }));
+                let error = answer.err().unwrap_or(BridgeError::NoFigures);
+                gone = true;
+                publisher.publish("gone", &json!({ "message": error.to_string() }));
             }
         }
     }

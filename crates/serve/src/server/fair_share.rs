@@ -1,51 +1,27 @@
 //! Turns at computing: a limited number at once, in the order in which they were asked for.
 
-use crate::server::lock::locked;
-use std::sync::{Condvar, Mutex, PoisonError};
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
 
-/// A number of places, given to those who wait in their order: who gives a place back and wants
-/// another waits behind the others.
+/// A number of places for threads, given in the order in which they ask: who gives a place back and
+/// wants another waits behind the others.
 #[derive(Debug)]
 pub struct Turns {
-    state: Mutex<State>,
-    freed: Condvar,
-}
-
-#[derive(Debug)]
-struct State {
-    /// Numbers drawn so far.
-    drawn: u64,
-    /// Numbers below this have their turn, or have had it.
-    called: u64,
+    places: Semaphore,
+    runtime: Handle,
 }
 
 impl Turns {
-    /// So many at once.
-    pub const fn new(count: u64) -> Self {
-        Self { state: Mutex::new(State { drawn: 0, called: count }), freed: Condvar::new() }
+    /// So many at once, on the present runtime.
+    pub fn new(count: usize) -> Self {
+        Self { places: Semaphore::new(count), runtime: Handle::current() }
     }
 
     /// Waits for a turn and uses it.
     pub fn with<T>(&self, work: impl FnOnce() -> T) -> T {
-        let mut state = locked(&self.state);
-        let number = state.drawn;
-        state.drawn += 1;
-        while number >= state.called {
-            state = self.freed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-        drop(state);
-        let _turn = Turn(self);
+        // Given back also when the work panics. There is no error: nothing closes the semaphore.
+        let _place = self.runtime.block_on(self.places.acquire());
         work()
-    }
-}
-
-/// Given back also when the work panics.
-struct Turn<'a>(&'a Turns);
-
-impl Drop for Turn<'_> {
-    fn drop(&mut self) {
-        locked(&self.0.state).called += 1;
-        self.0.freed.notify_all();
     }
 }
 
@@ -54,8 +30,14 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+    fn runtime() -> tokio::runtime::Runtime {
+        tokio::runtime::Builder::new_current_thread().build().expect("a runtime")
+    }
+
     #[test]
     fn no_more_compute_than_there_are_places_and_nobody_is_passed_over() {
+        let runtime = runtime();
+        let _entered = runtime.enter();
         let (turns, inside) = (Turns::new(2), AtomicUsize::new(0));
         let (over, rounds) = (AtomicBool::new(false), AtomicUsize::new(0));
         std::thread::scope(|scope| {
@@ -84,6 +66,8 @@ mod tests {
 
     #[test]
     fn a_panic_gives_the_turn_back() {
+        let runtime = runtime();
+        let _entered = runtime.enter();
         let turns = Turns::new(1);
         let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| turns.with(|| panic!("on purpose"))));
         assert!(panicked.is_err());

@@ -1,7 +1,7 @@
 //! The gallery: what `gq reproduce` has written of each paper, beside what the paper says.
 
 use crate::server::runs::{folders, name_of, read};
-use crate::session::Failure;
+use crate::session::ApiError;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -22,8 +22,8 @@ impl Gallery {
     }
 
     /// A picture by its name, `OPAQUE.svg`.
-    pub fn figure(&self, name: &str) -> Result<String, Failure> {
-        let missing = || Failure::not_found("there is no such figure");
+    pub fn figure(&self, name: &str) -> Result<String, ApiError> {
+        let missing = || ApiError::not_found("there is no such figure");
         let id = name.strip_suffix(".svg").ok_or_else(missing)?;
         let root = self.0.as_deref().ok_or_else(missing)?;
         let found = folders(root)

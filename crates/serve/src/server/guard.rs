@@ -6,9 +6,8 @@
 //! from `/api/hello`, which no other site can read; elsewhere, and where a bridge is watched,
 //! whoever started the server hands it on.
 
-use crate::server::failure::Refused;
 use crate::server::token::Token;
-use crate::session::Failure;
+use crate::session::ApiError;
 use axum::extract::{Request, State};
 use axum::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use axum::http::{Method, StatusCode, Uri};
@@ -64,26 +63,26 @@ impl Guard {
     }
 
     /// Refuses a request whose headers do not allow it to pass.
-    fn check(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), Failure> {
-        let host = single(headers, &header::HOST).ok_or_else(|| Failure::bad_request("one header Host is needed"))?;
+    fn check(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), ApiError> {
+        let host = single(headers, &header::HOST).ok_or_else(|| ApiError::bad_request("one header Host is needed"))?;
         if !self.is_ours(host) {
-            return Err(Failure::new(StatusCode::MISDIRECTED_REQUEST, "Host: this server does not go by that name"));
+            return Err(ApiError::new(StatusCode::MISDIRECTED_REQUEST, "Host: this server does not go by that name"));
         }
         let origin = headers.get(header::ORIGIN).map(|origin| origin.to_str().unwrap_or_default());
         let same =
             origin.is_some_and(|origin| origin.strip_prefix("http://").is_some_and(|origin| origin.eq_ignore_ascii_case(host)));
         if origin.is_some() && !same {
-            return Err(Failure::new(StatusCode::FORBIDDEN, "Origin: pages of other sites may not ask"));
+            return Err(ApiError::new(StatusCode::FORBIDDEN, "Origin: pages of other sites may not ask"));
         }
         let site = headers.get("sec-fetch-site").map(|site| site.to_str().unwrap_or_default());
         let is_page = uri.path() == "/" && *method == Method::GET;
         if site.is_some_and(|site| site == "cross-site" || site == "same-site") && !is_page {
-            return Err(Failure::new(StatusCode::FORBIDDEN, "Sec-Fetch-Site: pages of other sites may not ask"));
+            return Err(ApiError::new(StatusCode::FORBIDDEN, "Sec-Fetch-Site: pages of other sites may not ask"));
         }
         let by_header = single(headers, &HEADER).is_some_and(|given| self.token.is(given));
         let by_cookie = cookie(headers).is_some_and(|given| self.token.is(given));
         if !self.open && !by_header && !by_cookie {
-            return Err(Failure::new(
+            return Err(ApiError::new(
                 StatusCode::UNAUTHORIZED,
                 "the token is needed: open the address that `gq serve` has printed",
             ));
@@ -92,7 +91,7 @@ impl Guard {
         // A cookie is sent by the browser whoever asks; it counts only when the page that asks is
         // known to be ours.
         if !(reads || by_header || by_cookie && same) {
-            return Err(Failure::new(StatusCode::FORBIDDEN, "X-Goodqueue-Token: the token is missing or wrong"));
+            return Err(ApiError::new(StatusCode::FORBIDDEN, "X-Goodqueue-Token: the token is missing or wrong"));
         }
         Ok(())
     }
@@ -140,13 +139,13 @@ fn cookie(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// Passes a request on, or refuses it; every answer gets its headers.
-pub async fn watch(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+pub async fn authorize(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     let (method, uri) = (request.method().clone(), request.uri().clone());
     let mut response = match guard.welcome(&method, &uri, request.headers()) {
         Some(welcome) => welcome,
         None => match guard.check(&method, &uri, request.headers()) {
             Ok(()) => next.run(request).await,
-            Err(failure) => Refused(failure).into_response(),
+            Err(refused) => refused.into_response(),
         },
     };
     let headers = response.headers_mut();
@@ -213,7 +212,7 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert(header::HOST, HeaderValue::from_static("10.0.0.1"));
         let uri = Uri::from_static("/api/sessions");
-        let status = |headers: &HeaderMap, method| guard.check(&method, &uri, headers).map_err(|failure| failure.status);
+        let status = |headers: &HeaderMap, method| guard.check(&method, &uri, headers).map_err(|refused| refused.status);
         assert_eq!(status(&headers, Method::GET), Err(StatusCode::UNAUTHORIZED));
         let cookie = format!("a=b; {COOKIE}={}", guard.token.text());
         headers.insert(header::COOKIE, HeaderValue::from_str(&cookie).unwrap());

@@ -26,7 +26,7 @@ pub struct Limits {
     pub connections: usize,
     /// Time after which a client is disconnected that has not sent a whole request, or takes no
     /// data.
-    pub patience: Duration,
+    pub client_timeout: Duration,
 }
 
 impl Default for Limits {
@@ -41,7 +41,7 @@ impl Default for Limits {
             finished: 64,
             memory_bytes: 1 << 30,
             connections: 512,
-            patience: Duration::from_secs(10),
+            client_timeout: Duration::from_secs(10),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Listening, connections with patience, and a graceful end.
+//! Listening, connections that time out, and a graceful end.
 
 use crate::server::api::{self, AppState};
 use crate::server::bridge::Monitor;
@@ -6,27 +6,30 @@ use crate::server::gallery::Gallery;
 use crate::server::guard::{Bridge, Guard};
 use crate::server::hosts::{Hosts, Offer};
 use crate::server::limits::Limits;
-use crate::server::patience::Patient;
 use crate::server::registry::Registry;
 use crate::server::runs::Runs;
 use crate::server::token::Token;
-use crate::session::RecordingStore;
+use crate::session::Api;
 use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
-use tokio::task::JoinSet;
+use tokio::runtime::{self, Runtime};
+use tokio::sync::{Notify, Semaphore};
+use tokio::task::JoinHandle;
+use tokio_io_timeout::TimeoutStream;
 
 /// Options that a server is started with.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Options {
     /// Address that the server listens on.
     pub listen: SocketAddr,
@@ -63,24 +66,23 @@ pub enum ServerError {
     Threads(io::Error),
 }
 
-/// A server that runs, on threads of its own.
+/// A server that runs, on threads of its own. Dropping it ends it: nothing new is taken in,
+/// sessions stop, answers under way have a moment.
 pub struct Server {
     address: SocketAddr,
-    token: Token,
-    /// Pages get the token by themselves.
-    open: bool,
-    stop: watch::Sender<bool>,
+    guard: Arc<Guard>,
+    stop: Arc<Notify>,
     registry: Arc<Registry>,
-    runtime: Option<tokio::runtime::Runtime>,
-    accepting: Option<tokio::task::JoinHandle<()>>,
+    /// Taken at the end.
+    running: Option<(Runtime, JoinHandle<()>)>,
 }
 
 /// Between two looks at whether to end.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Time that answers under way may take at the end.
-const FAREWELL: Duration = Duration::from_secs(2);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 /// Time that sessions may take to notice the end.
-const LAST_FRAME: Duration = Duration::from_secs(5);
+const SESSIONS_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Server {
     /// Starts to listen.
@@ -88,7 +90,7 @@ impl Server {
     /// # Errors
     /// When the address is taken or not allowed, or threads or randomness are missing.
     pub fn start(options: Options) -> Result<Self, ServerError> {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
+        let runtime = runtime::Builder::new_multi_thread()
             .worker_threads(options.limits.computing.clamp(1, 4))
             .thread_name("serve")
             .enable_all()
@@ -99,24 +101,21 @@ impl Server {
         let address = listener.local_addr().map_err(wrong)?;
         let token = Token::new().map_err(ServerError::Random)?;
         let bridge = if options.bridge.is_some() { Bridge::With } else { Bridge::Without };
-        let guard = Arc::new(Guard::new(token.clone(), address, options.names, bridge));
-        let open = guard.open;
-        let registry = Registry::new(options.limits);
+        let guard = Arc::new(Guard::new(token, address, options.names, bridge));
         let inside = runtime.enter();
-        let desk = Arc::new(AppState {
-            guard,
+        let registry = Registry::new(options.limits, Hosts::new(options.hosts));
+        let state = Arc::new(AppState {
+            guard: Arc::clone(&guard),
             limits: options.limits,
-            shelf: Mutex::new(RecordingStore::new(options.limits.uploads)),
-            registry: Arc::clone(&registry),
-            hosts: Hosts::new(options.hosts),
+            api: Api::new(Arc::clone(&registry), options.limits.each, options.limits.uploads),
             runs: Runs(options.runs),
             gallery: Gallery(options.gallery),
             monitor: options.bridge.map(Monitor::start),
         });
-        let (stop, stopped) = watch::channel(false);
-        let accepting = runtime.spawn(accept(listener, api::router(desk), options.limits, stopped));
+        let stop = Arc::new(Notify::new());
+        let accepting = runtime.spawn(accept(listener, api::router(state), options.limits, Arc::clone(&stop)));
         drop(inside);
-        Ok(Self { address, token, open, stop, registry, runtime: Some(runtime), accepting: Some(accepting) })
+        Ok(Self { address, guard, stop, registry, running: Some((runtime, accepting)) })
     }
 
     /// Returns the address that the server listens on.
@@ -128,69 +127,57 @@ impl Server {
     /// Token that changes need to bring; on loopback pages get it by themselves.
     #[must_use]
     pub fn token(&self) -> &str {
-        self.token.text()
+        self.guard.token.text()
     }
 
     /// Returns the URL to open in a browser.
     #[must_use]
     pub fn page(&self) -> String {
-        if self.open {
+        if self.guard.open {
             format!("http://{}/", self.address)
         } else {
-            format!("http://{}/?token={}", self.address, self.token.text())
+            format!("http://{}/?token={}", self.address, self.guard.token.text())
         }
     }
 
     /// Waits until `stop` is set.
     pub fn wait(&self, stop: &AtomicBool) {
-        let Some(runtime) = &self.runtime else { return };
+        let Some((runtime, _)) = &self.running else { return };
         runtime.block_on(async {
             while !stop.load(Ordering::Relaxed) {
-                tokio::time::sleep(LOOK).await;
+                tokio::time::sleep(POLL_INTERVAL).await;
             }
         });
-    }
-
-    /// Ends it: nothing new is taken in, sessions stop, answers under way have a moment.
-    pub fn end(mut self) {
-        self.close();
-    }
-
-    fn close(&mut self) {
-        let Some(runtime) = self.runtime.take() else { return };
-        // Nobody may be listening to it any more.
-        let _ = self.stop.send(true);
-        self.registry.end(LAST_FRAME);
-        if let Some(accepting) = self.accepting.take() {
-            // It ends with its connections, or they with the runtime.
-            let _ = runtime.block_on(async { tokio::time::timeout(FAREWELL, accepting).await });
-        }
-        runtime.shutdown_timeout(FAREWELL);
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        self.close();
+        let Some((runtime, accepting)) = self.running.take() else { return };
+        self.stop.notify_one();
+        self.registry.end(SESSIONS_TIMEOUT);
+        // It ends with its connections, or they with the runtime.
+        let _ = runtime.block_on(async { tokio::time::timeout(SHUTDOWN_TIMEOUT, accepting).await });
+        runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
     }
 }
 
-async fn accept(listener: TcpListener, router: Router, limits: Limits, mut stopped: watch::Receiver<bool>) {
+async fn accept(listener: TcpListener, router: Router, limits: Limits, stop: Arc<Notify>) {
     let places = Arc::new(Semaphore::new(limits.connections));
-    let mut connections = JoinSet::new();
+    let connections = GracefulShutdown::new();
     loop {
         let accepted = tokio::select! {
-            _ = stopped.changed() => break,
+            () = stop.notified() => break,
             accepted = listener.accept() => accepted,
         };
-        while connections.try_join_next().is_some() {}
         match accepted {
             // With all places taken a connection is closed at once.
             Ok((stream, _)) => {
                 if let Ok(place) = Arc::clone(&places).try_acquire_owned() {
-                    let (router, stopped) = (router.clone(), stopped.clone());
-                    connections.spawn(async move {
-                        serve(stream, router, limits.patience, stopped).await;
+                    let connection = connections.watch(connection(stream, router.clone(), limits.client_timeout));
+                    tokio::spawn(async move {
+                        // An error of a connection concerns its other end.
+                        let _ = connection.await;
                         drop(place);
                     });
                 }
@@ -199,26 +186,20 @@ async fn accept(listener: TcpListener, router: Router, limits: Limits, mut stopp
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     }
-    while connections.join_next().await.is_some() {}
+    let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT / 2, connections.shutdown()).await;
 }
 
-/// One connection, until it ends or the server does.
-async fn serve(stream: TcpStream, router: Router, patience: Duration, mut stopped: watch::Receiver<bool>) {
+type Io = TokioIo<Pin<Box<TimeoutStream<TcpStream>>>>;
+
+/// Builds a connection that ends when its other end takes `timeout` for a head, or to take data.
+fn connection(stream: TcpStream, router: Router, timeout: Duration) -> http1::Connection<Io, TowerToHyperService<Router>> {
     // Frames are small and must not wait for each other.
     let _ = stream.set_nodelay(true);
-    let io = TokioIo::new(Patient::new(stream, patience));
-    let service = TowerToHyperService::new(router);
-    let connection = http1::Builder::new()
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(timeout));
+    http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(patience)
+        .header_read_timeout(timeout)
         .max_buf_size(64 << 10)
-        .serve_connection(io, service);
-    let mut connection = std::pin::pin!(connection);
-    tokio::select! {
-        // Whatever went wrong with a connection concerns its other end.
-        _ = connection.as_mut() => return,
-        _ = stopped.changed() => {}
-    }
-    connection.as_mut().graceful_shutdown();
-    let _ = tokio::time::timeout(FAREWELL / 2, connection).await;
+        .serve_connection(TokioIo::new(Box::pin(stream)), TowerToHyperService::new(router))
 }

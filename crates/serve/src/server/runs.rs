@@ -3,8 +3,7 @@
 //! A result goes by a name made from its folder's; which file is read follows from the list of
 //! folders there are, never from a request.
 
-use crate::session::Failure;
-use axum::http::StatusCode;
+use crate::session::{Answer, ApiError};
 use goodqueue_lab::results::labels::Labels;
 use serde_json::{Value, json};
 use std::fs;
@@ -12,8 +11,6 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-/// Files of a result that are shown.
-const FILES: [&str; 3] = ["summary.json", "report.html", "scenario.toml"];
 /// Larger ones are not read.
 const MAX_FILE_SIZE: u64 = 64 << 20;
 /// Folders that are listed.
@@ -31,22 +28,25 @@ impl Runs {
                     .to_owned(),
             );
         };
-        let mut found: Vec<(u64, Value)> =
-            folders(root).filter_map(|folder| Some((changed_s(&folder), show(&folder)?))).collect();
-        found.sort_by_key(|(changed_s, _)| std::cmp::Reverse(*changed_s));
+        let mut found: Vec<Value> = folders(root).filter_map(|folder| show(&folder)).collect();
+        found.sort_by_key(|run| std::cmp::Reverse(run["created_s"].as_u64()));
         found.truncate(MAX_RUNS);
         let nothing = found.is_empty();
-        runs.extend(found.into_iter().map(|(_, run)| run));
+        runs.extend(found);
         nothing.then(|| format!("There is no result in {}.", root.display()))
     }
 
     /// A file of a result.
-    pub fn file(&self, id: &str, file: &str) -> Result<String, Failure> {
-        let missing = || Failure::not_found("there is no such result");
+    pub fn file(&self, id: &str, file: &str) -> Result<Answer, ApiError> {
+        let missing = || ApiError::not_found("there is no such result");
         let folder = self.0.as_deref().and_then(|root| folders(root).find(|folder| name_of(folder) == id)).ok_or_else(missing)?;
-        let known = FILES.iter().find(|known| **known == file);
-        let known = known.ok_or_else(|| Failure::not_found(format!("allowed {}", FILES.join(", "))))?;
-        read(&folder.join(known))
+        let answer = match file {
+            "scenario.toml" => Answer::Scenario,
+            "summary.json" => Answer::Summary,
+            "report.html" => Answer::Report,
+            _ => return Err(ApiError::not_found("allowed scenario.toml, summary.json, report.html")),
+        };
+        read(&folder.join(file)).map(answer)
     }
 }
 
@@ -68,15 +68,15 @@ pub fn name_of(path: &Path) -> String {
 }
 
 /// The text of a regular file that is not too large.
-pub fn read(path: &Path) -> Result<String, Failure> {
-    let missing = |_| Failure::not_found("the result has no such file");
+pub fn read(path: &Path) -> Result<String, ApiError> {
+    let missing = |_| ApiError::not_found("the result has no such file");
     let facts = fs::symlink_metadata(path).map_err(missing)?;
     if !facts.is_file() || facts.len() > MAX_FILE_SIZE {
-        return Err(Failure::new(StatusCode::NOT_FOUND, format!("the file is no regular one of up to {MAX_FILE_SIZE} bytes")));
+        return Err(ApiError::not_found(format!("the file is no regular one of up to {MAX_FILE_SIZE} bytes")));
     }
     let mut text = String::new();
     let file = fs::File::open(path).map_err(missing)?;
-    file.take(MAX_FILE_SIZE).read_to_string(&mut text).map_err(|_| Failure::not_found("the file cannot be read as text"))?;
+    file.take(MAX_FILE_SIZE).read_to_string(&mut text).map_err(|_| ApiError::not_found("the file cannot be read as text"))?;
     Ok(text)
 }
 
@@ -111,6 +111,7 @@ fn show(folder: &Path) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use axum::http::StatusCode;
 
     #[test]
     fn results_go_by_opaque_names_and_nothing_else_is_read() {

@@ -2,124 +2,132 @@
 
 mod remote_run;
 
+use crate::lock::locked;
 use crate::server::clock;
 use crate::server::fair_share::Turns;
-use crate::server::hosts::Place;
+use crate::server::hosts::SessionHost;
 use crate::server::limits::Limits;
-use crate::server::lock::locked;
 use crate::server::stream::Publisher;
-use crate::session::{Control, Environment, Failure, Memory, Next, Scenario, Session, SessionResult};
-use serde_json::{Value, json};
+use crate::session::{ApiError, Control, Environment, Memory, Next, Scenario, Session, SessionResult, StateEvent};
+use serde_json::Value;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex};
+use std::sync::mpsc::{Receiver, Sender};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
-use tokio::sync::oneshot;
+
+/// One session, whoever asks for it.
+pub struct Entry {
+    pub id: String,
+    pub publisher: Publisher,
+    pub orders: Sender<Order>,
+    /// The session is to stop, whatever it is doing.
+    pub halt: AtomicBool,
+    /// The scenario, with all changes of parameters.
+    pub scenario: Mutex<Scenario>,
+    /// Results of the session, once it has ended.
+    pub result: OnceLock<Option<Arc<SessionResult>>>,
+    pub created_s: u64,
+}
+
+impl Entry {
+    /// Scenario of the session, with all changes of parameters.
+    pub fn scenario(&self) -> Scenario {
+        locked(&self.scenario).clone()
+    }
+
+    /// Results of the session; none before its end, or when it has none.
+    pub fn result(&self) -> Option<Arc<SessionResult>> {
+        self.result.get().cloned().flatten()
+    }
+}
 
 /// An order, and where the answer goes.
 pub struct Order {
     pub control: Control,
-    pub answer: oneshot::Sender<Result<(), Failure>>,
+    pub answer: Sender<Result<(), ApiError>>,
+}
+
+impl Order {
+    fn carry_out(self, work: impl FnOnce(Control) -> Result<(), ApiError>) {
+        // Whoever asked may be gone.
+        let _ = self.answer.send(work(self.control));
+    }
+}
+
+/// Resources that all sessions of a server share.
+pub struct Shared {
+    pub limits: Limits,
+    pub turns: Turns,
+    pub memory: Arc<Memory>,
+    /// The server ends.
+    pub ending: AtomicBool,
 }
 
 /// Everything a session's thread works with.
 pub struct SessionTask {
-    pub scenario: Scenario,
+    pub entry: Arc<Entry>,
+    pub shared: Arc<Shared>,
     /// Host that the session runs on; `None` in the simulator, watched as it goes.
-    pub place: Option<Place>,
+    pub host: Option<SessionHost>,
     pub speed: Option<f64>,
     pub paused: bool,
-    pub limits: Limits,
     pub orders: Receiver<Order>,
-    pub publisher: Arc<Publisher>,
-    pub turns: Arc<Turns>,
-    pub memory: Arc<Memory>,
-    /// The server ends.
-    pub ending: Arc<AtomicBool>,
-    /// The session is to stop, whatever it is doing.
-    pub halt: Arc<AtomicBool>,
-    /// The scenario as changed, for those who ask for it.
-    pub text: Arc<Mutex<Scenario>>,
 }
 
 /// Between two looks at whether anybody watches a session on another host.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Runs a session to its end.
-pub fn run(work: SessionTask) -> Option<SessionResult> {
-    let publisher = Arc::clone(&work.publisher);
+pub fn run(task: SessionTask) {
+    let entry = Arc::clone(&task.entry);
     // A panic in one world is a mistake in this program; it must not take the other sessions with
     // it.
-    let go = || match work.place.clone() {
-        None => simulate(work),
-        Some(place) => remote_run::run(work, &place),
+    let run = || match task.host.clone() {
+        None => simulate(task),
+        Some(host) => remote_run::run(task, &host),
     };
-    match catch_unwind(AssertUnwindSafe(go)) {
-        Ok(Ok(result)) => result,
-        Ok(Err(failure)) => {
-            failed(&publisher, failure.message());
-            None
-        }
-        Err(_) => {
-            failed(&publisher, "internal error: this is a mistake in gq, please report it");
-            None
-        }
-    }
-}
-
-fn failed(publisher: &Publisher, message: &str) {
-    publisher.publish(
-        "state",
-        &json!({ "state": "failed", "t": 0, "duration": 0, "speed": null, "changed": false, "message": message }),
-    );
+    let internal = |_| Err(ApiError::internal());
+    let result = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(internal).unwrap_or_else(|error| {
+        entry.publisher.publish("state", &StateEvent { message: error.message(), ..StateEvent::new("failed") });
+        None
+    });
+    // Set nowhere else.
+    let _ = entry.result.set(result.map(Arc::new));
 }
 
 /// Frame after frame until the end.
-fn simulate(work: SessionTask) -> Result<Option<SessionResult>, Failure> {
-    let SessionTask { scenario, place: _, speed, paused, limits, orders, publisher, turns, memory, ending, halt, text } = work;
-    let thread = Thread { begun: clock::now(), publisher, turns, ending, halt, text };
-    let mut session = Session::new(scenario, speed, paused, limits.each, memory.share(), thread)?;
+fn simulate(task: SessionTask) -> Result<Option<SessionResult>, ApiError> {
+    let SessionTask { entry, shared, host: _, speed, paused, orders } = task;
+    let (scenario, limits, memory) = (entry.scenario(), shared.limits.each, shared.memory.share());
+    let mut session = Session::new(scenario, speed, paused, limits, memory, Thread { begun: clock::now(), entry, shared })?;
     loop {
-        while let Ok(order) = orders.try_recv() {
-            carry_out(&mut session, order);
-        }
+        carry_out(&mut session, orders.try_iter());
         let span = match session.frame() {
             Next::Wait(span) => span,
             Next::Over => break,
             Next::Abandoned => return Ok(None),
         };
-        if span.is_zero() {
-            continue;
-        }
-        match orders.recv_timeout(span) {
-            Ok(order) => carry_out(&mut session, order),
-            Err(RecvTimeoutError::Timeout) => {}
-            // Nobody can ask any more: the server has let go of the session.
-            Err(RecvTimeoutError::Disconnected) => break,
+        if !span.is_zero() {
+            carry_out(&mut session, orders.recv_timeout(span));
         }
     }
     // The order that stopped it may have no answer yet.
-    while let Ok(order) = orders.try_recv() {
-        carry_out(&mut session, order);
-    }
+    carry_out(&mut session, orders.try_iter());
     Ok(session.conclude())
 }
 
-fn carry_out(session: &mut Session<Thread>, order: Order) {
-    let Order { control, answer } = order;
-    // Whoever asked may be gone.
-    let _ = answer.send(session.control(control));
+fn carry_out(session: &mut Session<Thread>, orders: impl IntoIterator<Item = Order>) {
+    for order in orders {
+        order.carry_out(|control| session.control(control));
+    }
 }
 
 /// Environment of a session that runs on a thread.
 struct Thread {
     begun: Instant,
-    publisher: Arc<Publisher>,
-    turns: Arc<Turns>,
-    ending: Arc<AtomicBool>,
-    halt: Arc<AtomicBool>,
-    text: Arc<Mutex<Scenario>>,
+    entry: Arc<Entry>,
+    shared: Arc<Shared>,
 }
 
 impl Environment for Thread {
@@ -128,22 +136,22 @@ impl Environment for Thread {
     }
 
     fn publish(&self, event: &str, data: &Value) {
-        self.publisher.publish(event, data);
+        self.entry.publisher.publish(event, data);
     }
 
     fn readers(&self) -> usize {
-        self.publisher.readers()
+        self.entry.publisher.readers()
     }
 
     fn turn<T>(&self, work: impl FnOnce() -> T) -> T {
-        self.turns.with(work)
+        self.shared.turns.with(work)
     }
 
     fn told_to_stop(&self) -> bool {
-        [&self.ending, &self.halt].iter().any(|flag| flag.load(Ordering::Relaxed))
+        [&self.shared.ending, &self.entry.halt].iter().any(|flag| flag.load(Ordering::Relaxed))
     }
 
     fn changed(&self, scenario: &Scenario) {
-        *locked(&self.text) = scenario.clone();
+        *locked(&self.entry.scenario) = scenario.clone();
     }
 }

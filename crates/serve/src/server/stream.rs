@@ -1,25 +1,27 @@
 //! Server-sent events: one publisher that never waits, many readers that may be slow.
 
-use crate::server::lock::locked;
+use crate::lock::locked;
 use axum::body::Body;
-use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::{HeaderValue, header};
+use axum::response::Response;
 use bytes::Bytes;
 use serde::Serialize;
 use std::convert::Infallible;
 use std::sync::Mutex;
 use std::time::Duration;
-use tokio::sync::{broadcast, mpsc};
-use tokio::time::timeout;
-use tokio_stream::wrappers::ReceiverStream;
+use tokio::sync::broadcast;
+use tokio::time::interval;
+use tokio_stream::StreamExt as _;
+use tokio_stream::wrappers::BroadcastStream;
 
 /// Events that a reader may be behind before it is let go: about four seconds of frames.
 const BACKLOG: usize = 256;
 /// A sign of life when there is nothing to say.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
-/// Kinds of events of which a reader that comes late gets the latest, in this order.
-const KEPT: [&str; 6] = ["about", "state", "frame", "done", "stats", "gone"];
+/// Events of which a reader that comes late gets the latest, in this order; those of one group
+/// replace each other.
+const KEPT: [&[&str]; 5] = [&["about"], &["state"], &["frame"], &["done"], &["stats", "gone", "back"]];
 
 /// Publishes events.
 pub struct Publisher {
@@ -43,18 +45,11 @@ impl Publisher {
         }
         text.extend_from_slice(b"\n\n");
         let bytes = Bytes::from(text);
-        if let Some(place) = KEPT.iter().position(|known| *known == event) {
+        if let Some(place) = KEPT.iter().position(|group| group.contains(&event)) {
             locked(&self.kept)[place] = Some(bytes.clone());
         }
         // Nobody may be reading.
         let _ = self.sender.send(bytes);
-    }
-
-    /// Forgets the latest event of a kind.
-    pub fn forget(&self, event: &str) {
-        if let Some(place) = KEPT.iter().position(|known| *known == event) {
-            locked(&self.kept)[place] = None;
-        }
     }
 
     /// Returns the number of readers.
@@ -62,46 +57,24 @@ impl Publisher {
         self.sender.receiver_count()
     }
 
-    /// A response that lasts until the publisher is gone, or its reader does not keep up. Who
-    /// takes nothing for as long as `patience` is let go.
-    pub fn response(&self, patience: Duration) -> Response {
+    /// A response that lasts until the publisher is gone, or its reader does not keep up.
+    pub fn response(&self) -> Response {
         let receiver = self.sender.subscribe();
         let kept: Vec<Bytes> = locked(&self.kept).iter().flatten().cloned().collect();
-        let (sender, body) = mpsc::channel::<Result<Bytes, Infallible>>(16);
-        tokio::spawn(carry(receiver, kept, sender, patience));
-        let mut response = (StatusCode::OK, Body::from_stream(ReceiverStream::new(body))).into_response();
+        let first = std::iter::once(Bytes::from_static(b"retry: 1000\n\n")).chain(kept);
+        let mut silence = interval(HEARTBEAT);
+        silence.reset();
+        let events = BroadcastStream::new(receiver).timeout_repeating(silence).map_while(|event| match event {
+            Ok(Ok(bytes)) => Some(bytes),
+            // Too slow.
+            Ok(Err(_)) => None,
+            Err(_) => Some(Bytes::from_static(b": still here\n\n")),
+        });
+        let body = tokio_stream::iter(first).chain(events).map(Ok::<_, Infallible>);
+        let mut response = Response::new(Body::from_stream(body));
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream; charset=utf-8"));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         response
-    }
-}
-
-/// Carries events from a publisher to one reader.
-async fn carry(
-    mut receiver: broadcast::Receiver<Bytes>,
-    kept: Vec<Bytes>,
-    sender: mpsc::Sender<Result<Bytes, Infallible>>,
-    patience: Duration,
-) {
-    let first = std::iter::once(Bytes::from_static(b"retry: 1000\n\n")).chain(kept);
-    for bytes in first {
-        if sender.send_timeout(Ok(bytes), patience).await.is_err() {
-            return;
-        }
-    }
-    loop {
-        let bytes = tokio::select! {
-            () = sender.closed() => return,
-            event = timeout(HEARTBEAT, receiver.recv()) => match event {
-                Ok(Ok(bytes)) => bytes,
-                // Too slow, or nothing more to come.
-                Ok(Err(_)) => return,
-                Err(_) => Bytes::from_static(b": still here\n\n"),
-            },
-        };
-        if sender.send_timeout(Ok(bytes), patience).await.is_err() {
-            return;
-        }
     }
 }

@@ -18,10 +18,10 @@ pub enum Action {
 /// One decision.
 #[derive(Clone, Copy, Debug)]
 pub struct Decision<'a> {
-    pub deed: Action,
+    pub action: Action,
     pub reason: Reason,
     pub sojourn: Duration,
-    pub waiting_packets: u64,
+    pub waiting_packets: usize,
     pub gauges: &'a [(&'static str, f64)],
 }
 
@@ -70,7 +70,7 @@ impl<'a> Law<'a> {
     fn words(&self, decision: &Decision<'_>) -> String {
         let gauge = |name: &str| decision.gauges.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
         let waited = format!("waited {}", millis(decision.sojourn.as_secs_f64()));
-        let deed = if decision.deed == Action::Dropped { "drop" } else { "mark" };
+        let action = if decision.action == Action::Dropped { "drop" } else { "mark" };
         if let Some(target) = self.time("target")
             && decision.reason == Reason::Head
         {
@@ -78,7 +78,7 @@ impl<'a> Law<'a> {
             let Some(count) = gauge("count").filter(|count| *count >= 1.0) else { return above };
             let next = self.time("interval").map(|interval| interval.as_secs_f64() / count.sqrt());
             let next = next.map_or_else(String::new, |next| format!(", next in {}", millis(next)));
-            return format!("{above}; {} {deed} in a row{next}", ordinal(count));
+            return format!("{above}; {} {action} in a row{next}", ordinal(count));
         }
         let mut said = Vec::new();
         if decision.reason == Reason::Threshold {
@@ -100,7 +100,7 @@ impl<'a> Law<'a> {
         }
         let probability = ["probability", "drop_probability", "classic_probability", "greatest_probability"];
         let probability = probability.into_iter().find_map(gauge);
-        said.extend(probability.map(|p| format!("{deed} probability {:.2} %", p * 100.0)));
+        said.extend(probability.map(|p| format!("{action} probability {:.2} %", p * 100.0)));
         if let Some(surplus) = gauge("surplus_s") {
             said.push(format!("time above the threshold exceeds that below by {}", millis(surplus)));
         }
@@ -136,7 +136,7 @@ mod tests {
     }
 
     fn decision<'a>(reason: Reason, gauges: &'a [(&'static str, f64)]) -> Decision<'a> {
-        Decision { deed: Action::Dropped, reason, sojourn: Duration::us(23_400), waiting_packets: 17, gauges }
+        Decision { action: Action::Dropped, reason, sojourn: Duration::us(23_400), waiting_packets: 17, gauges }
     }
 
     #[test]

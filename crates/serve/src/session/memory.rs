@@ -1,4 +1,4 @@
-//! Memory that sessions may use, reckoned from what their worlds hold.
+//! Memory that sessions may use, estimated from what their worlds hold.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,8 +15,8 @@ pub const WORLD_BYTES: u64 = 1 << 20;
 #[derive(Debug)]
 pub struct Memory {
     used: AtomicU64,
-    most: u64,
-    most_of_one: u64,
+    max_total: u64,
+    max_each: u64,
 }
 
 /// A session's part of it, given back when dropped.
@@ -39,8 +39,8 @@ pub enum OutOfMemory {
 
 impl Memory {
     /// Bytes that all sessions, and that one of them, may use.
-    pub fn new(most: u64, most_of_one: u64) -> Arc<Self> {
-        Arc::new(Self { used: AtomicU64::new(0), most, most_of_one })
+    pub fn new(max_total: u64, max_each: u64) -> Arc<Self> {
+        Arc::new(Self { used: AtomicU64::new(0), max_total, max_each })
     }
 
     /// A share of nothing.
@@ -60,14 +60,14 @@ impl Share {
     /// # Errors
     /// One session or all of them would have too much.
     pub fn resize(&mut self, bytes: u64) -> Result<(), OutOfMemory> {
-        let Memory { used, most, most_of_one } = &*self.memory;
-        if bytes > *most_of_one {
-            return Err(OutOfMemory::Session(*most_of_one));
+        let Memory { used, max_total, max_each } = &*self.memory;
+        if bytes > *max_each {
+            return Err(OutOfMemory::Session(*max_each));
         }
         if bytes > self.bytes {
             let more = bytes - self.bytes;
-            let grown = |used: u64| used.checked_add(more).filter(|used| used <= most);
-            used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, grown).map_err(|_| OutOfMemory::Server(*most))?;
+            let grown = |used: u64| used.checked_add(more).filter(|used| used <= max_total);
+            used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, grown).map_err(|_| OutOfMemory::Server(*max_total))?;
         } else {
             used.fetch_sub(self.bytes - bytes, Ordering::Relaxed);
         }

@@ -1,6 +1,6 @@
 //! Recorded links that scenarios may name: those built in, and uploaded ones.
 
-use crate::session::failure::Failure;
+use crate::session::error::ApiError;
 use goodqueue_lab::scenario::files::Recordings;
 use goodqueue_lab::scenario::input::Place;
 use goodqueue_lab::scenario::trace_file;
@@ -28,7 +28,7 @@ fn unpacked(packed: &[u8]) -> impl Iterator<Item = u64> {
 
 /// Description of a recording for the page.
 #[derive(Clone, Debug, Serialize)]
-pub struct Shown {
+pub struct RecordingInfo {
     /// Name of the recording in scenarios.
     pub id: String,
     name: String,
@@ -40,29 +40,29 @@ pub struct Shown {
 #[derive(Debug)]
 pub struct RecordingStore {
     all: Arc<Recordings>,
-    built_in: Vec<Shown>,
+    built_in: Vec<RecordingInfo>,
     /// Uploaded ones, the oldest first.
     uploaded: VecDeque<String>,
-    most: usize,
+    capacity: usize,
 }
 
 impl RecordingStore {
-    /// With the built-in ones, and room for `most` uploads.
-    pub fn new(most: usize) -> Self {
+    /// With the built-in ones, and room for `capacity` uploads.
+    pub fn new(capacity: usize) -> Self {
         let mut all = Recordings::new();
         let mut built_in = Vec::new();
         for (id, name, packed) in BUILT_IN {
             // A test reads them all.
             if let Ok(trace) = trace_file::from_times(id, unpacked(packed)) {
-                built_in.push(shown((*id).to_owned(), name, &trace));
+                built_in.push(describe((*id).to_owned(), name, &trace));
                 all.insert((*id).to_owned(), Arc::new(trace));
             }
         }
-        Self { all: Arc::new(all), built_in, uploaded: VecDeque::new(), most }
+        Self { all: Arc::new(all), built_in, uploaded: VecDeque::new(), capacity }
     }
 
     /// Those built in.
-    pub fn built_in(&self) -> &[Shown] {
+    pub fn built_in(&self) -> &[RecordingInfo] {
         &self.built_in
     }
 
@@ -72,45 +72,38 @@ impl RecordingStore {
     }
 
     /// Takes in an upload, which becomes `upload:NAME`; the oldest goes when there is no room.
-    pub fn add(&mut self, name: &str, recording: Upload) -> Shown {
+    pub fn add(&mut self, name: &str, recording: Opportunities) -> RecordingInfo {
         let id = format!("upload:{name}");
-        let shown = shown(id.clone(), "uploaded recording", &recording.0);
-        let mut all = (*self.all).clone();
-        if self.uploaded.len() >= self.most
+        let info = describe(id.clone(), "uploaded recording", &recording);
+        let all = Arc::make_mut(&mut self.all);
+        if self.uploaded.len() >= self.capacity
             && let Some(oldest) = self.uploaded.pop_front()
         {
             all.remove(&oldest);
         }
-        all.insert(id.clone(), Arc::new(recording.0));
-        self.all = Arc::new(all);
+        all.insert(id.clone(), Arc::new(recording));
         self.uploaded.push_back(id);
-        shown
+        info
     }
 }
 
-/// A recording that somebody has sent.
-#[derive(Debug)]
-pub struct Upload(Opportunities);
-
-impl Upload {
-    /// Reads it in mahimahi's format.
-    ///
-    /// # Errors
-    /// The first fault, with its line.
-    pub fn read(text: &[u8]) -> Result<Self, Failure> {
-        trace_file::read("upload", text).map(Self).map_err(|error| {
-            let failure = Failure::unprocessable(error.to_string());
-            match error.place() {
-                Place::Line(line) | Place::Cell(line, _) => failure.with("line", line),
-                Place::Whole => failure,
-            }
-        })
-    }
+/// Reads an upload in mahimahi's format.
+///
+/// # Errors
+/// The first fault, with its line.
+pub fn read(text: &str) -> Result<Opportunities, ApiError> {
+    trace_file::read("upload", text.as_bytes()).map_err(|error| {
+        let refused = ApiError::unprocessable(error.to_string());
+        match error.place() {
+            Place::Line(line) | Place::Cell(line, _) => refused.with("line", line),
+            Place::Whole => refused,
+        }
+    })
 }
 
-fn shown(id: String, name: &str, trace: &Opportunities) -> Shown {
+fn describe(id: String, name: &str, trace: &Opportunities) -> RecordingInfo {
     let mean_rate_bit_s = trace.mean_rate().as_bit_s() as f64;
-    Shown { id, name: name.to_owned(), mean_rate_bit_s, seconds: trace.period().as_secs_f64() }
+    RecordingInfo { id, name: name.to_owned(), mean_rate_bit_s, seconds: trace.period().as_secs_f64() }
 }
 
 #[cfg(test)]
@@ -120,9 +113,9 @@ mod tests {
 
     #[test]
     fn built_in_recordings_are_those_of_the_examples() {
-        let shelf = RecordingStore::new(2);
-        assert_eq!(shelf.built_in().len(), BUILT_IN.len());
-        for (id, recording) in shelf.recordings().iter() {
+        let store = RecordingStore::new(2);
+        assert_eq!(store.built_in().len(), BUILT_IN.len());
+        for (id, recording) in store.recordings().iter() {
             let file = Path::new("../../examples/traces").join(id.trim_start_matches("builtin:"));
             assert_eq!(**recording, trace_file::load(&file).expect("a good recording"), "{id}");
         }
@@ -130,11 +123,11 @@ mod tests {
 
     #[test]
     fn uploads_are_read_and_the_oldest_goes() {
-        let mut shelf = RecordingStore::new(2);
-        let ids = ["a", "b", "c"].map(|name| shelf.add(name, Upload::read(b"1\n2\n3\n").expect("a good recording")).id);
-        let all = shelf.recordings();
+        let mut store = RecordingStore::new(2);
+        let ids = ["a", "b", "c"].map(|name| store.add(name, read("1\n2\n3\n").expect("a good recording")).id);
+        let all = store.recordings();
         assert_eq!(ids.map(|id| all.contains_key(&id)), [false, true, true]);
-        let wrong = Upload::read(b"1\nx\n").expect_err("refused");
+        let wrong = read("1\nx\n").expect_err("refused");
         assert!(wrong.message().contains("upload:2"), "{}", wrong.message());
     }
 }

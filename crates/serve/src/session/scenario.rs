@@ -1,11 +1,11 @@
 //! From what a page asks for to variants of a scenario, each ready to run.
 
-use crate::session::failure::Failure;
+use crate::session::error::ApiError;
 use crate::session::limits::Limits;
 use crate::session::memory::WORLD_BYTES;
 use goodqueue_aqm::Limit;
 use goodqueue_aqm::spec as aqm;
-use goodqueue_base::units::{Bytes, Instant, Packets, Rate};
+use goodqueue_base::units::{Bytes, Packets, Rate};
 use goodqueue_lab::scenario::files::Recordings;
 use goodqueue_lab::scenario::lint::{self, Warning};
 use goodqueue_lab::scenario::plan::{Direction, LinkDirection, Plan, Point, Queue};
@@ -18,7 +18,7 @@ use toml::Table;
 /// A session that a page asks for.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Request {
+pub struct NewSession {
     /// The scenario, as a file has it.
     pub scenario_toml: String,
     /// Queues to compare; the scenario's own when there are none.
@@ -80,12 +80,11 @@ impl Scenario {
     ///
     /// # Errors
     /// The first fault of the scenario or a variant, or what exceeds `limits`.
-    pub fn new(request: &Request, recordings: Arc<Recordings>, limits: &Limits) -> Result<Self, Failure> {
+    pub fn new(request: &NewSession, recordings: Arc<Recordings>, limits: &Limits) -> Result<Self, ApiError> {
         let plan = Plan::parse_with_recordings(NAME, &request.scenario_toml, recordings.clone())?;
         if plan.swept().next().is_some() {
-            return Err(
-                Failure::unprocessable("a session runs one point: take [sweep] out and name the variants").with("field", "sweep")
-            );
+            return Err(ApiError::unprocessable("a session runs one point: take [sweep] out and name the variants")
+                .with("field", "sweep"));
         }
         let first = plan.point(0)?;
         let link = match &request.link {
@@ -94,14 +93,14 @@ impl Scenario {
         };
         if !first.plan.links.iter().any(|known| known.name == link) {
             let message = format!("`{link}` is not a link of the scenario: allowed {}", links(&first).join(", "));
-            return Err(Failure::unprocessable(message).with("field", "link"));
+            return Err(ApiError::field("link", message));
         }
         // It has just been read as TOML.
-        let mut base: Table = request.scenario_toml.parse().map_err(|error| Failure::unprocessable(format!("{error}")))?;
+        let mut base: Table = request.scenario_toml.parse().map_err(|error| ApiError::unprocessable(format!("{error}")))?;
         base.insert("replications".into(), toml::Value::Integer(1));
         let seed = request.seed.unwrap_or_else(|| plan.seed());
         let seed = i64::try_from(seed)
-            .map_err(|_| Failure::unprocessable(format!("seed: `{seed}` is out of range: allowed 0 to {}", i64::MAX)))?;
+            .map_err(|_| ApiError::field("seed", format!("`{seed}` is out of range: allowed 0 to {}", i64::MAX)))?;
         base.insert("seed".into(), toml::Value::Integer(seed));
         let mut scenario = Self { base, link, variants: Vec::new(), recordings };
         let present = scenario.present_queue().unwrap_or_else(|| toml::Value::String("tail-drop".into()));
@@ -109,8 +108,7 @@ impl Scenario {
             [] => vec![(first_label(&present), present)],
             some if some.len() <= MAX_VARIANTS => some.iter().map(read_variant).collect::<Result<_, _>>()?,
             many => {
-                let message = format!("variants: there are {}: allowed 1 to {MAX_VARIANTS}", many.len());
-                return Err(Failure::unprocessable(message).with("field", "variants"));
+                return Err(ApiError::field("variants", format!("there are {}: allowed 1 to {MAX_VARIANTS}", many.len())));
             }
         };
         for (label, queue) in given {
@@ -131,7 +129,7 @@ impl Scenario {
     }
 
     /// The settings with this queue at the link.
-    fn point(&self, queue: &toml::Value) -> Result<Point, Failure> {
+    fn point(&self, queue: &toml::Value) -> Result<Point, ApiError> {
         let plan = Plan::parse_with_recordings(NAME, &self.text_with(queue)?, self.recordings.clone())?;
         let mut point = plan.point(0)?;
         let value = serde_json::to_value(queue).unwrap_or(Value::Null);
@@ -139,7 +137,7 @@ impl Scenario {
         Ok(point)
     }
 
-    fn text_with(&self, queue: &toml::Value) -> Result<String, Failure> {
+    fn text_with(&self, queue: &toml::Value) -> Result<String, ApiError> {
         let mut table = self.base.clone();
         if let Some(link) = table.get_mut("link").and_then(|links| links.get_mut(&self.link)).and_then(toml::Value::as_table_mut)
         {
@@ -152,11 +150,11 @@ impl Scenario {
     ///
     /// # Errors
     /// There is no such variant.
-    pub fn text(&self, variant: Option<usize>) -> Result<String, Failure> {
+    pub fn text(&self, variant: Option<usize>) -> Result<String, ApiError> {
         match variant {
             Some(number) => {
                 let missing =
-                    || Failure::not_found(format!("there is no variant {number}: allowed 0 to {}", self.variants.len() - 1));
+                    || ApiError::not_found(format!("there is no variant {number}: allowed 0 to {}", self.variants.len() - 1));
                 self.text_with(&self.variants.get(number).ok_or_else(missing)?.queue)
             }
             None if self.variants.len() == 1 => self.text_with(&self.variants[0].queue),
@@ -176,73 +174,76 @@ impl Scenario {
         groups.and_then(|groups| groups.get(group)?.get("kind")?.as_str()).unwrap_or_default()
     }
 
-    /// The whole as a plan.
+    /// The whole as a plan, and its text.
     ///
     /// # Errors
     /// It cannot be put together again, which no scenario that was accepted has shown.
-    pub fn plan(&self) -> Result<Plan, Failure> {
-        Ok(Plan::parse_with_recordings(NAME, &self.text(None)?, self.recordings.clone())?)
+    pub fn plan(&self) -> Result<(Plan, String), ApiError> {
+        let text = self.text(None)?;
+        Ok((Plan::parse_with_recordings(NAME, &text, self.recordings.clone())?, text))
     }
 
     /// Sets a parameter of a variant's queue; gives the queue that comes of it.
     ///
     /// # Errors
     /// There is no such parameter, or it cannot have the value.
-    pub fn set(&mut self, variant: usize, key: &str, value: &Value, limits: &Limits) -> Result<Queue, Failure> {
-        let mut queue = match &self.variants[variant].queue {
-            toml::Value::String(kind) => {
-                toml::Value::Table(Table::from_iter([("kind".to_owned(), toml::Value::String(kind.clone()))]))
-            }
-            other => other.clone(),
-        };
+    pub fn set(&mut self, variant: usize, key: &str, value: &Value, limits: &Limits) -> Result<Queue, ApiError> {
+        let mut queue = self.variants[variant].queue.clone();
+        let no_place = || wrong_value(key);
         let value = toml::Value::try_from(value).map_err(|_| wrong_value(key))?;
         // A dotted key reaches a queue within another: `of.target`.
-        let mut parts: Vec<&str> = key.split('.').collect();
-        let last = parts.pop().unwrap_or_default();
-        let mut place = &mut queue;
-        for part in parts {
-            place = place.get_mut(part).ok_or_else(|| wrong_value(key))?;
-            if let toml::Value::String(kind) = place {
-                *place = toml::Value::Table(Table::from_iter([("kind".to_owned(), toml::Value::String(kind.clone()))]));
-            }
+        let (within, last) = key.rsplit_once('.').map_or((None, key), |(within, last)| (Some(within), last));
+        let mut table = as_table(&mut queue).ok_or_else(no_place)?;
+        for part in within.into_iter().flat_map(|within| within.split('.')) {
+            table = table.get_mut(part).and_then(as_table).ok_or_else(no_place)?;
         }
-        place.as_table_mut().ok_or_else(|| wrong_value(key))?.insert(last.to_owned(), value);
+        table.insert(last.to_owned(), value);
         let mut point = self.point(&queue)?;
         check_limits(&point, limits)?;
         if self.variants.len() == 1 {
             point.set.clear();
         }
-        let found = point.plan.links.iter().find(|link| link.name == self.link).and_then(|link| link.down.queue.clone());
-        let found = found.ok_or_else(|| wrong_value(key))?;
+        let found = queue_at(&point, &self.link).ok_or_else(no_place)?.clone();
         self.variants[variant].queue = queue;
         self.variants[variant].point = point;
         Ok(found)
     }
 }
 
-fn wrong_value(key: &str) -> Failure {
-    Failure::unprocessable(format!("`{key}` cannot be set to that")).with("field", key)
+/// The table of a queue; a name alone becomes one.
+fn as_table(queue: &mut toml::Value) -> Option<&mut Table> {
+    if let toml::Value::String(kind) = queue {
+        let kind = toml::Value::String(std::mem::take(kind));
+        *queue = toml::Value::Table(Table::from_iter([("kind".to_owned(), kind)]));
+    }
+    queue.as_table_mut()
 }
 
-fn print(table: &Table) -> Result<String, Failure> {
-    toml::to_string(table).map_err(|error| Failure::unprocessable(format!("the scenario cannot be written: {error}")))
+fn wrong_value(key: &str) -> ApiError {
+    ApiError::unprocessable(format!("`{key}` cannot be set to that")).with("field", key)
+}
+
+fn print(table: &Table) -> Result<String, ApiError> {
+    toml::to_string(table).map_err(|error| ApiError::unprocessable(format!("the scenario cannot be written: {error}")))
 }
 
 fn first_label(queue: &toml::Value) -> String {
     queue.as_str().or_else(|| queue.get("kind")?.as_str()).unwrap_or("queue").to_owned()
 }
 
-fn read_variant(given: &VariantRequest) -> Result<(String, toml::Value), Failure> {
+fn read_variant(given: &VariantRequest) -> Result<(String, toml::Value), ApiError> {
     if given.label.is_empty() || given.label.chars().count() > MAX_LABEL {
-        return Err(Failure::unprocessable(format!("label: allowed 1 to {MAX_LABEL} characters")).with("field", "label"));
+        return Err(ApiError::field("label", format!("allowed 1 to {MAX_LABEL} characters")));
     }
     let fits = given.queue.is_string() || given.queue.is_object();
     let queue = toml::Value::try_from(&given.queue).ok().filter(|_| fits);
-    let wrong = || {
-        Failure::unprocessable("queue: is not a name like \"codel\" or a table like { \"kind\": \"codel\" }")
-            .with("field", "queue")
-    };
+    let wrong = || ApiError::field("queue", "is not a name like \"codel\" or a table like { \"kind\": \"codel\" }");
     Ok((given.label.clone(), queue.ok_or_else(wrong)?))
+}
+
+/// Returns the queue at a link.
+pub fn queue_at<'a>(point: &'a Point, link: &str) -> Option<&'a Queue> {
+    point.plan.links.iter().find(|known| known.name == link)?.down.queue.as_ref()
 }
 
 /// The first link with a buffer.
@@ -260,7 +261,7 @@ fn links(point: &Point) -> Vec<String> {
 ///
 /// # Errors
 /// The first fault, or what exceeds `limits`.
-pub fn check(text: &str, recordings: Arc<Recordings>, limits: &Limits) -> Result<Value, Failure> {
+pub fn check(text: &str, recordings: Arc<Recordings>, limits: &Limits) -> Result<Value, ApiError> {
     let plan = Plan::parse_with_recordings(NAME, text, recordings)?;
     // Each warning with the points it is true of.
     let mut found: Vec<(Warning, Vec<usize>)> = Vec::new();
@@ -294,43 +295,29 @@ pub(crate) fn warnings(point: &Point) -> Vec<Warning> {
 }
 
 /// Refuses a scenario that is too large for a server.
-fn check_limits(point: &Point, limits: &Limits) -> Result<(), Failure> {
-    let too_much =
-        |field: String, message: String| Err(Failure::unprocessable(format!("{field}: {message}")).with("field", field));
+fn check_limits(point: &Point, limits: &Limits) -> Result<(), ApiError> {
     let plan = &point.plan;
-    let seconds = plan.end().since(Instant::ZERO).as_secs_f64();
+    let seconds = plan.end().as_secs_f64();
     if seconds > limits.seconds {
-        return too_much(
-            "duration".into(),
-            format!("{seconds} s with the warm-up are too many here: allowed up to {} s", limits.seconds),
-        );
+        let message = format!("{seconds} s with the warm-up are too many here: allowed up to {} s", limits.seconds);
+        return Err(ApiError::field("duration", message));
     }
     let flows: u64 = plan.traffic.iter().map(|group| u64::from(group.flows) * group.parts().count() as u64).sum();
     if flows > u64::from(limits.flows) {
-        return too_much("traffic".into(), format!("{flows} flows are too many here: allowed up to {}", limits.flows));
+        return Err(ApiError::field("traffic", format!("{flows} flows are too many here: allowed up to {}", limits.flows)));
     }
-    for link in &plan.links {
-        for heading in [Direction::Down, Direction::Up] {
-            let direction = link.direction(heading);
-            let field = format!("link.{}", link.name_of(heading));
-            if let Some(queue) = &direction.queue
-                && largest(queue.limit, link.mtu) > limits.buffer_bytes
-            {
-                return too_much(field, format!("its buffer is too large here: allowed up to {} bytes", limits.buffer_bytes));
-            }
-            if let Some(queue) = &direction.queue
-                && queue_bytes(queue) > limits.buffer_bytes
-            {
-                let message =
-                    format!("its queues of flows need too much memory here: allowed up to {} bytes", limits.buffer_bytes);
-                return too_much(field, message);
-            }
-            let under_way = highest_rate(direction).as_bit_s() as f64 / 8.0 * plan.base_rtt().as_secs_f64();
-            if under_way > limits.buffer_bytes as f64 {
-                let message = format!("rate times round-trip time is too much here: allowed up to {} bytes", limits.buffer_bytes);
-                return too_much(field, message);
-            }
-        }
+    let most = limits.buffer_bytes;
+    for (link, heading) in plan.links.iter().flat_map(|link| Direction::ALL.map(|heading| (link, heading))) {
+        let direction = link.direction(heading);
+        let under_way = highest_rate(direction).as_bit_s() as f64 / 8.0 * plan.base_rtt().as_secs_f64();
+        let excess = match &direction.queue {
+            Some(queue) if largest(queue.limit, link.mtu) > most => "its buffer is too large",
+            Some(queue) if queue_bytes(queue) > most => "its queues of flows need too much memory",
+            _ if under_way > most as f64 => "rate times round-trip time is too much",
+            _ => continue,
+        };
+        let field = format!("link.{}", link.name_of(heading));
+        return Err(ApiError::field(&field, format!("{excess} here: allowed up to {most} bytes")));
     }
     Ok(())
 }
@@ -345,7 +332,7 @@ fn highest_rate(direction: &LinkDirection) -> Rate {
 
 /// Memory that a world takes before it holds anything.
 pub fn state_bytes(point: &Point) -> u64 {
-    let queues = point.plan.links.iter().flat_map(|link| [Direction::Down, Direction::Up].map(|heading| link.direction(heading)));
+    let queues = point.plan.links.iter().flat_map(|link| Direction::ALL.map(|heading| link.direction(heading)));
     WORLD_BYTES + queues.filter_map(|direction| direction.queue.as_ref()).map(queue_bytes).sum::<u64>()
 }
 
@@ -380,7 +367,7 @@ mod tests {
     use super::*;
     use http::StatusCode;
 
-    fn request(variants: Value) -> Request {
+    fn request(variants: Value) -> NewSession {
         let text = include_str!("../../presets/uplink.toml");
         serde_json::from_value(json!({ "scenario_toml": text, "variants": variants, "seed": 7, "speed": 1.0 })).unwrap()
     }
@@ -401,7 +388,7 @@ mod tests {
         assert_eq!((one.seed(), one.replications(), one.point_count()), (7, 1, 1));
         let queue = one.point(0).unwrap().plan.main_link().down.queue.clone().expect("a queue");
         assert_eq!(queue.kind.kind, "codel");
-        assert_eq!(scenario.plan().unwrap().point_count(), 2);
+        assert_eq!(scenario.plan().unwrap().0.point_count(), 2);
         assert_eq!(scenario.text(Some(2)).unwrap_err().status, StatusCode::NOT_FOUND);
     }
 

@@ -8,18 +8,19 @@ mod calls;
 mod orders;
 mod packets;
 mod rates;
-mod result;
+pub(super) mod result;
 mod variant;
 mod verdict;
 
-use crate::session::failure::Failure;
+use crate::session::error::ApiError;
 use crate::session::limits::Limits;
-use crate::session::memory::{OutOfMemory, Share};
-use crate::session::scenario::{Scenario, state_bytes};
+use crate::session::memory::Share;
+use crate::session::scenario::{Scenario, queue_at, state_bytes};
+use crate::session::state::StateEvent;
 use goodqueue_base::units::{Duration, Instant};
 use goodqueue_lab::scenario::plan::{Point, Queue};
 pub use orders::speed;
-pub use result::{Ending, SessionResult};
+pub use result::SessionResult;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::time::Duration as Wall;
@@ -131,7 +132,7 @@ const POLL_INTERVAL: Wall = Wall::from_millis(200);
 
 /// Worlds side by side, watched and changed while they run.
 pub struct Session<S> {
-    surroundings: S,
+    environment: S,
     scenario: Scenario,
     limits: Limits,
     variants: Vec<Variant>,
@@ -160,8 +161,8 @@ pub struct Session<S> {
 }
 
 impl<S: Environment> Session<S> {
-    /// Builds the worlds. `speed` as in [`Request`](crate::session::Request); `memory` is an empty
-    /// share.
+    /// Builds the worlds. `speed` as in [`NewSession`](crate::session::NewSession); `memory` is an
+    /// empty share.
     ///
     /// # Errors
     /// The worlds need too much memory.
@@ -171,13 +172,12 @@ impl<S: Environment> Session<S> {
         paused: bool,
         limits: Limits,
         mut memory: Share,
-        surroundings: S,
-    ) -> Result<Self, Failure> {
-        let exhausted = |error: OutOfMemory| Failure::unprocessable(error.to_string());
-        memory.resize(scenario.variants.iter().map(|variant| state_bytes(&variant.point)).sum()).map_err(exhausted)?;
+        environment: S,
+    ) -> Result<Self, ApiError> {
+        memory.resize(scenario.variants.iter().map(|variant| state_bytes(&variant.point)).sum())?;
         let variants =
             (0..scenario.variants.len()).map(|number| Variant::new(&scenario, number)).collect::<Result<Vec<_>, _>>()?;
-        let end = variants[0].end();
+        let end = variants[0].world.end();
         let session = Self {
             variants,
             end,
@@ -192,14 +192,14 @@ impl<S: Environment> Session<S> {
             computed: Wall::ZERO,
             stride: Duration::ms(10),
             clock: None,
-            watched: surroundings.now(),
+            watched: environment.now(),
             packets_begin: true,
             readers: 0,
             scenario,
             limits,
-            surroundings,
+            environment,
         };
-        session.surroundings.publish("about", &about(&session.scenario, end));
+        session.environment.publish("about", &about(&session.scenario, end));
         session.tell_state("");
         Ok(session)
     }
@@ -219,24 +219,19 @@ impl<S: Environment> Session<S> {
     }
 
     fn tell_state(&self, message: &str) {
-        let mut state = json!({
-            "state": self.state(), "t": time(self.now), "duration": time(self.end), "speed": self.speed,
-            "changed": self.changed,
-        });
-        if !message.is_empty() {
-            state["message"] = json!(message);
-        }
-        self.surroundings.publish("state", &state);
+        let (t, duration, speed, changed) = (self.now.as_secs_f64(), self.end.as_secs_f64(), self.speed, self.changed);
+        let state = StateEvent { t, duration, speed, changed, message, ..StateEvent::new(self.state()) };
+        self.environment.publish("state", &json!(state));
     }
 
     fn note(&self, text: &str) {
-        self.surroundings.publish("note", &json!({ "t": time(self.now), "text": text }));
+        self.environment.publish("note", &json!({ "t": self.now.as_secs_f64(), "text": text }));
     }
 
     /// Computes and shows the next frame, or several where it goes as fast as it can.
     pub fn frame(&mut self) -> Next {
-        let begun = self.surroundings.now();
-        self.stopped |= self.surroundings.told_to_stop();
+        let begun = self.environment.now();
+        self.stopped |= self.environment.told_to_stop();
         if self.stopped || self.now >= self.end {
             return Next::Over;
         }
@@ -269,11 +264,11 @@ impl<S: Environment> Session<S> {
     }
 
     fn since(&self, then: Wall) -> Wall {
-        self.surroundings.now().saturating_sub(then)
+        self.environment.now().saturating_sub(then)
     }
 
     fn nobody_watches(&mut self, now: Wall) -> bool {
-        if self.surroundings.readers() > 0 {
+        if self.environment.readers() > 0 {
             self.watched = now;
         }
         now.saturating_sub(self.watched) > self.limits.unwatched
@@ -311,7 +306,7 @@ impl<S: Environment> Session<S> {
         let spent = std::mem::take(&mut self.computed);
         let factor = (BUSY.as_secs_f64() / spent.as_secs_f64().max(1e-4)).clamp(0.25, 2.0);
         // Where nobody looks, nothing has to look good.
-        let longest = if self.readers > 0 { time(self.end) / MIN_FRAMES } else { 10.0 };
+        let longest = if self.readers > 0 { self.end.as_secs_f64() / MIN_FRAMES } else { 10.0 };
         self.stride = Duration::from_secs_f64((self.stride.as_secs_f64() * factor).min(longest).max(MIN_STRIDE_S));
     }
 
@@ -324,7 +319,7 @@ impl<S: Environment> Session<S> {
         let pace = if self.is_slow() { Pace::Slow } else { Pace::Fast };
         for number in 0..self.variants.len() {
             while !self.take_turn(number, until, pace) {
-                if self.surroundings.told_to_stop() || !self.has_memory() {
+                if self.environment.told_to_stop() || !self.has_memory() {
                     self.stopped = true;
                     break;
                 }
@@ -334,21 +329,21 @@ impl<S: Environment> Session<S> {
             }
         }
         self.stopped |= !self.has_memory();
-        self.now = until.min(self.variants.iter().map(Variant::now).min().unwrap_or(until));
+        self.now = until.min(self.variants.iter().map(|variant| variant.world.now()).min().unwrap_or(until));
     }
 
     /// Waits for a turn and uses it for one world; true when that got to `until`.
     fn take_turn(&mut self, number: usize, until: Instant, pace: Pace) -> bool {
-        let Self { variants, computed, surroundings, .. } = self;
-        surroundings.turn(|| {
-            let begun = surroundings.now();
+        let Self { variants, computed, environment, .. } = self;
+        environment.turn(|| {
+            let begun = environment.now();
             let there = variants[number].advance(until, pace);
-            *computed += surroundings.now().saturating_sub(begun);
+            *computed += environment.now().saturating_sub(begun);
             there
         })
     }
 
-    /// Reckons the memory that the worlds take now; false when that is too much.
+    /// Estimates the memory that the worlds take now; false when that is too much.
     fn has_memory(&mut self) -> bool {
         let resized = self.memory.resize(self.variants.iter().map(Variant::bytes).sum());
         if let Err(error) = &resized {
@@ -361,9 +356,9 @@ impl<S: Environment> Session<S> {
     fn show(&mut self) {
         let span = self.now.since(std::mem::replace(&mut self.shown_until, self.now));
         let variants: Vec<Value> = self.variants.iter_mut().map(Variant::frame).collect();
-        let frame = json!({ "t": time(self.now), "dt": span.as_secs_f64(), "variants": variants });
-        self.surroundings.publish("frame", &frame);
-        let readers = self.surroundings.readers();
+        let frame = json!({ "t": self.now.as_secs_f64(), "dt": span.as_secs_f64(), "variants": variants });
+        self.environment.publish("frame", &frame);
+        let readers = self.environment.readers();
         // A reader that has just come does not know which packets wait.
         self.packets_begin |= readers > self.readers;
         self.readers = readers;
@@ -383,7 +378,7 @@ impl<S: Environment> Session<S> {
             }
             packets["variants"] = json!(shown);
             self.packets_begin = false;
-            self.surroundings.publish("packets", &packets);
+            self.environment.publish("packets", &packets);
         } else {
             self.packets_begin = true;
         }
@@ -408,18 +403,12 @@ pub fn about(scenario: &Scenario, end: Instant) -> Value {
         "link": scenario.link,
         "links": plan.links.iter().map(|link| &link.name).collect::<Vec<_>>(),
         "groups": groups,
-        "duration": time(end),
+        "duration": end.as_secs_f64(),
         "warmup": plan.warmup.as_secs_f64(),
         "variants": variants,
     })
 }
 
 fn kind_of(point: &Point, link: &str) -> String {
-    let queue = point.plan.links.iter().find(|known| known.name == link).and_then(|known| known.down.queue.as_ref());
-    queue.map_or_else(String::new, Queue::name)
-}
-
-/// Seconds since the start of a run.
-pub fn time(at: Instant) -> f64 {
-    packets::seconds(at)
+    queue_at(point, link).map_or_else(String::new, Queue::name)
 }

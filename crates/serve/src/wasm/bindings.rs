@@ -2,8 +2,8 @@
 
 #![allow(unsafe_code, reason = "exported functions have names that nothing mangles, and the page's functions are foreign")]
 
-use crate::session::{Environment, Failure};
-use crate::wasm::api::{Api, Ask, Pause};
+use crate::session::{Api, ApiError, Environment};
+use crate::wasm::session::{SingleSession, api};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::time::Duration;
@@ -36,7 +36,7 @@ fn say(name: &str, data: &str) {
 
 thread_local! {
     static INPUT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
-    static DESK: RefCell<Api<Page>> = RefCell::new(Api::new(Page));
+    static API: Api<SingleSession<Page>> = api(Page);
 }
 
 /// A buffer of this length, for the text of the next `ask`; valid until any other call.
@@ -53,28 +53,24 @@ pub extern "C" fn input(bytes: usize) -> *mut u8 {
 #[unsafe(no_mangle)]
 pub extern "C" fn ask() {
     let text = INPUT.take();
-    let answer = match serde_json::from_slice::<Ask>(&text) {
-        Ok(ask) => DESK.with_borrow_mut(|desk| desk.answer(ask)),
-        Err(error) => Err(Failure::bad_request(format!("the request cannot be understood: {error}"))),
-    };
-    let answer = answer.map_or_else(
-        |failure| {
-            let mut body = failure.to_json();
-            body["status"] = json!(failure.status.as_u16());
+    let answer = serde_json::from_slice(&text)
+        .map_err(|error| ApiError::bad_request(format!("the request cannot be understood: {error}")))
+        .and_then(|request| API.with(|api| api.answer(request)));
+    let answer = match answer {
+        Ok(ok) => json!({ "ok": ok }),
+        Err(error) => {
+            let mut body = error.to_json();
+            body["status"] = json!(error.status.as_u16());
             body
-        },
-        |ok| json!({ "ok": ok }),
-    );
+        }
+    };
     say("answer", &answer.to_string());
 }
 
 /// Computes a frame; gives the milliseconds until the next one, or -1 when there is none.
 #[unsafe(no_mangle)]
 pub extern "C" fn frame() -> f64 {
-    match DESK.with_borrow_mut(Api::frame) {
-        Pause::For(span) => span.as_secs_f64() * 1e3,
-        Pause::Forever => -1.0,
-    }
+    API.with(|api| api.sessions.frame()).map_or(-1.0, |span| span.as_secs_f64() * 1e3)
 }
 
 /// Prepares the module; called once, before anything else.

@@ -1,23 +1,23 @@
 //! Orders of a page to a session while it runs.
 
 use super::{Control, Environment, Session};
-use crate::session::failure::Failure;
+use crate::session::error::ApiError;
 use goodqueue_base::units::Duration;
 use goodqueue_lab::quantity;
-use goodqueue_sim::{Change, WorldError};
+use goodqueue_sim::Change;
 use serde_json::Value;
 
 /// Longest single step.
 const MAX_STEP_S: f64 = 10.0;
 /// Highest speed that can be asked for.
-const MAX_RATE: f64 = 1e6;
+const MAX_SPEED: f64 = 1e6;
 
 impl<S: Environment> Session<S> {
     /// Carries out an order.
     ///
     /// # Errors
     /// What cannot be done, with its field; then nothing has changed.
-    pub fn control(&mut self, control: Control) -> Result<(), Failure> {
+    pub fn control(&mut self, control: Control) -> Result<(), ApiError> {
         match control {
             Control::Pause => self.paused = true,
             Control::Play => self.paused = false,
@@ -34,11 +34,10 @@ impl<S: Environment> Session<S> {
         Ok(())
     }
 
-    fn step(&mut self, seconds: f64) -> Result<(), Failure> {
+    fn step(&mut self, seconds: f64) -> Result<(), ApiError> {
         if !(seconds > 0.0 && seconds <= MAX_STEP_S) {
-            return Err(Failure::unprocessable(format!(
-                "seconds: `{seconds}` is out of range: allowed above 0, up to {MAX_STEP_S}"
-            )));
+            let message = format!("`{seconds}` is out of range: allowed above 0, up to {MAX_STEP_S}");
+            return Err(ApiError::field("seconds", message));
         }
         self.paused = true;
         self.advance((self.now + Duration::from_secs_f64(seconds)).min(self.end));
@@ -51,62 +50,61 @@ impl<S: Environment> Session<S> {
         named.unwrap_or_else(|| self.scenario.link.clone())
     }
 
-    fn set_rate(&mut self, link: Option<String>, text: &str) -> Result<(), Failure> {
+    fn set_rate(&mut self, link: Option<String>, text: &str) -> Result<(), ApiError> {
         let link = self.link(link);
-        let rate = quantity::rate(text).map_err(|error| Failure::unprocessable(error.message()).with("field", "value"))?;
+        let rate = quantity::rate(text).map_err(|error| ApiError::unprocessable(error.message()).with("field", "value"))?;
         let plan = &self.scenario.variants[0].point.plan;
         let most =
             plan.access.rate.as_bit_s().min((self.limits.buffer_bytes as f64 * 8.0 / plan.base_rtt().as_secs_f64()) as u64);
         if rate.as_bit_s() > most {
-            let message = format!("value: `{text}` is more than hosts can send here: allowed up to {most} bit/s");
-            return Err(Failure::unprocessable(message).with("field", "value"));
+            let message = format!("`{text}` is more than hosts can send here: allowed up to {most} bit/s");
+            return Err(ApiError::field("value", message));
         }
         for variant in &mut self.variants {
-            variant.change(Change::Rate { link: link.clone(), rate }).map_err(refused)?;
+            variant.world.change(Change::Rate { link: link.clone(), rate })?;
         }
         self.changed = true;
         self.note(&format!("rate of {link}: {rate}"));
         Ok(())
     }
 
-    fn add_flows(&mut self, group: &str, count: u32) -> Result<(), Failure> {
+    fn add_flows(&mut self, group: &str, count: u32) -> Result<(), ApiError> {
         let traffic = &self.scenario.variants[0].point.plan.traffic;
         let Some(number) = traffic.iter().position(|known| known.name == group) else {
             let names: Vec<&str> = traffic.iter().map(|known| known.name.as_str()).collect();
-            let message = format!("group: `{group}` is not in the scenario: allowed {}", names.join(", "));
-            return Err(Failure::unprocessable(message).with("field", "group"));
+            return Err(ApiError::field("group", format!("`{group}` is not in the scenario: allowed {}", names.join(", "))));
         };
         let each = traffic[number].parts().count() as u64;
-        let room = u64::from(self.limits.flows).saturating_sub(self.variants[0].flows() as u64) / each;
+        let room = u64::from(self.limits.flows).saturating_sub(self.variants[0].world.spec().flows.len() as u64) / each;
         if count == 0 || u64::from(count) > room {
             let message = if room == 0 {
-                format!("count: there is no room for more flows: allowed up to {} in all", self.limits.flows)
+                format!("there is no room for more flows: allowed up to {} in all", self.limits.flows)
             } else {
-                format!("count: `{count}` is out of range: allowed 1 to {room}")
+                format!("`{count}` is out of range: allowed 1 to {room}")
             };
-            return Err(Failure::unprocessable(message).with("field", "count"));
+            return Err(ApiError::field("count", message));
         }
         for (place, variant) in self.variants.iter_mut().enumerate() {
             let more = variant.more_flows(&self.scenario, place, number, count);
-            variant.change(more).map_err(refused)?;
+            variant.world.change(more)?;
         }
         self.changed = true;
         self.note(&format!("{count} more flows of {group}"));
         Ok(())
     }
 
-    fn set(&mut self, variant: Option<usize>, link: Option<String>, key: &str, value: &Value) -> Result<(), Failure> {
+    fn set(&mut self, variant: Option<usize>, link: Option<String>, key: &str, value: &Value) -> Result<(), ApiError> {
         let link = self.link(link);
         let scenario = &self.scenario;
         if link != scenario.link {
-            let message = format!("link: parameters can be changed at `{}`, whose queues are compared", scenario.link);
-            return Err(Failure::unprocessable(message).with("field", "link"));
+            let message = format!("parameters can be changed at `{}`, whose queues are compared", scenario.link);
+            return Err(ApiError::field("link", message));
         }
         let which: Vec<usize> = match variant {
             Some(number) if number < self.variants.len() => vec![number],
             Some(number) => {
-                let message = format!("variant: `{number}` is out of range: allowed 0 to {}", self.variants.len() - 1);
-                return Err(Failure::unprocessable(message).with("field", "variant"));
+                let message = format!("`{number}` is out of range: allowed 0 to {}", self.variants.len() - 1);
+                return Err(ApiError::field("variant", message));
             }
             None => (0..self.variants.len()).collect(),
         };
@@ -118,17 +116,17 @@ impl<S: Environment> Session<S> {
         for number in which {
             match changed.set(number, key, value, &self.limits) {
                 Ok(queue) => queues.push((number, queue)),
-                Err(failure) if variant.is_none() => last = Some(failure),
-                Err(failure) => return Err(failure),
+                Err(refused) if variant.is_none() => last = Some(refused),
+                Err(refused) => return Err(refused),
             }
         }
         if queues.is_empty() {
-            return Err(last.unwrap_or_else(|| Failure::unprocessable("there is nothing to change")));
+            return Err(last.unwrap_or_else(|| ApiError::unprocessable("there is nothing to change")));
         }
         for (number, queue) in queues {
-            self.variants[number].replace_queue(&link, queue, &changed.variants[number].point).map_err(refused)?;
+            self.variants[number].replace_queue(&link, queue, &changed.variants[number].point)?;
         }
-        self.surroundings.changed(&changed);
+        self.environment.changed(&changed);
         self.scenario = changed;
         self.changed = true;
         let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -138,21 +136,15 @@ impl<S: Environment> Session<S> {
     }
 }
 
-/// A speed that was asked for.
-/// The speed, checked.
+/// Returns the speed if it is allowed.
 ///
 /// # Errors
 /// It is not in the allowed range.
-pub fn speed(value: Option<f64>) -> Result<Option<f64>, Failure> {
+pub fn speed(value: Option<f64>) -> Result<Option<f64>, ApiError> {
     match value {
-        Some(speed) if !(speed > 0.0 && speed <= MAX_RATE) => {
-            let message = format!("speed: `{speed}` is out of range: allowed above 0, up to {MAX_RATE}, or null");
-            Err(Failure::unprocessable(message).with("field", "speed"))
+        Some(speed) if !(speed > 0.0 && speed <= MAX_SPEED) => {
+            Err(ApiError::field("speed", format!("`{speed}` is out of range: allowed above 0, up to {MAX_SPEED}, or null")))
         }
         other => Ok(other),
     }
-}
-
-fn refused(error: WorldError) -> Failure {
-    Failure::unprocessable(error.to_string())
 }

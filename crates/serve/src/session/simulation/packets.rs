@@ -5,7 +5,7 @@ use goodqueue_base::units::Instant;
 use goodqueue_lab::scenario::plan::Queue;
 use goodqueue_sim::OpenWorld;
 use goodqueue_sim::trace::{PacketEvent, PacketEventKind};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::collections::VecDeque;
 
 /// One thing that happened to one packet, as a page gets it.
@@ -29,54 +29,46 @@ impl Shown {
     }
 }
 
+/// Stands for a packet that nobody has seen arrive, which does not happen; exact as a number of
+/// JavaScript.
+const UNKNOWN_ID: u64 = (1 << 53) - 1;
+
 /// A packet that waits.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Waiting {
-    t: f64,
-    flow: u32,
-    size: u32,
-    id: u64,
-}
-
-/// Stands for a packet that nobody has seen arrive, which does not happen; exact as a number of
-/// JavaScript.
-const STRANGER: u64 = (1 << 53) - 1;
-
-/// A packet that waits, as it arrived.
-#[derive(Clone, Copy, Debug)]
-struct Place {
+    #[serde(rename = "t", serialize_with = "in_seconds")]
     at: Instant,
+    #[serde(skip)]
     number: u64,
-    id: u64,
     flow: u32,
     size: u32,
+    id: u64,
 }
 
-impl Place {
+impl Waiting {
     /// Whether the event may be this packet's: a copy sent again is told apart by order alone.
     fn is_like(&self, event: &PacketEvent) -> bool {
         self.number == event.number && self.size == event.len
     }
+}
 
-    fn waiting(&self) -> Waiting {
-        Waiting { t: seconds(self.at), flow: self.flow, size: self.size, id: self.id }
-    }
+fn in_seconds<S: Serializer>(at: &Instant, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_f64(at.as_secs_f64())
 }
 
 /// Packets of one link: those that wait have a number of their own each.
 #[derive(Debug, Default)]
 pub struct Packets {
     next: u64,
-    waiting_packets: u64,
     /// By flow, the earliest arrival first. Nearly every queue serves the packets of one flow in
-    /// order, so that the first or the last is the one looked for.
-    flows: Vec<VecDeque<Place>>,
+    /// order, so that the first or the last is the one looked for and found at once.
+    flows: Vec<VecDeque<Waiting>>,
 }
 
 impl Packets {
     /// Returns the packets that wait, the earliest arrival first.
     pub fn waiting(&self) -> Vec<Waiting> {
-        let mut waiting: Vec<Waiting> = self.flows.iter().flatten().map(Place::waiting).collect();
+        let mut waiting: Vec<Waiting> = self.flows.iter().flatten().copied().collect();
         waiting.sort_unstable_by_key(|waiting| waiting.id);
         waiting
     }
@@ -89,36 +81,26 @@ impl Packets {
     }
 
     /// The event's packet; none that nobody has seen arrive, which does not happen.
-    fn take(&mut self, event: &PacketEvent) -> Option<Place> {
+    fn take(&mut self, event: &PacketEvent) -> Option<Waiting> {
         let flow = event.flow as usize;
         let leaves_at_once = match event.kind {
             PacketEventKind::Enqueued => {
                 if flow >= self.flows.len() {
                     self.flows.resize_with(flow + 1, VecDeque::new);
                 }
-                let place = Place { at: event.at, number: event.number, id: self.next, flow: event.flow, size: event.len };
-                self.flows[flow].push_back(place);
+                let packet = Waiting { at: event.at, number: event.number, id: self.next, flow: event.flow, size: event.len };
+                self.flows[flow].push_back(packet);
                 self.next += 1;
-                self.waiting_packets += 1;
-                return Some(place);
+                return Some(packet);
             }
-            PacketEventKind::Marked { .. } => return self.flows.get(flow)?.iter().find(|place| place.is_like(event)).copied(),
+            PacketEventKind::Marked { .. } => return self.flows.get(flow)?.iter().find(|packet| packet.is_like(event)).copied(),
             PacketEventKind::Departed { sojourn } | PacketEventKind::Dropped { sojourn, .. } => sojourn.is_zero(),
         };
-        let places = self.flows.get_mut(flow)?;
-        let is_like = |place: &Place| place.is_like(event);
+        let packets = self.flows.get_mut(flow)?;
+        let is_like = |packet: &Waiting| packet.is_like(event);
         // Dropped on arrival is the latest of its like, everything else the earliest.
-        let place = if leaves_at_once {
-            let index = places.iter().rposition(is_like)?;
-            places.remove(index)
-        } else if places.front().is_some_and(is_like) {
-            places.pop_front()
-        } else {
-            let index = places.iter().position(is_like)?;
-            places.remove(index)
-        };
-        self.waiting_packets -= 1;
-        place
+        let index = if leaves_at_once { packets.iter().rposition(is_like) } else { packets.iter().position(is_like) };
+        packets.remove(index?)
     }
 
     /// Takes in events that have just happened, and shows them; `world` is as it was right after
@@ -131,27 +113,22 @@ impl Packets {
                 PacketEventKind::Departed { .. } => ("depart", None),
                 PacketEventKind::Dropped { reason, sojourn } => ("drop", Some((Action::Dropped, reason, sojourn))),
                 PacketEventKind::Marked { reason } => {
-                    let since = packet.map_or(event.at, |place| place.at);
+                    let since = packet.map_or(event.at, |packet| packet.at);
                     let sojourn = event.at.since(since);
                     ("mark", Some((Action::Marked, reason, sojourn)))
                 }
             };
-            let text = decision.map(|(deed, reason, sojourn)| {
+            let text = decision.map(|(action, reason, sojourn)| {
                 let mut gauges = Vec::new();
                 world.gauges(link, &mut |name, value| gauges.push((name, value)));
-                let waiting_packets = self.waiting_packets;
-                explain::words(queue, &Decision { deed, reason, sojourn, waiting_packets, gauges: &gauges })
+                let waiting_packets = self.flows.iter().map(VecDeque::len).sum();
+                explain::words(queue, &Decision { action, reason, sojourn, waiting_packets, gauges: &gauges })
             });
-            let id = packet.map_or(STRANGER, |place| place.id);
+            let id = packet.map_or(UNKNOWN_ID, |packet| packet.id);
             let why = decision.map(|(_, reason, _)| reason.name());
-            shown.push(Shown { t: seconds(event.at), what, flow: event.flow, size: event.len, id, why, text });
+            shown.push(Shown { t: event.at.as_secs_f64(), what, flow: event.flow, size: event.len, id, why, text });
         }
     }
-}
-
-/// Since the start of the run.
-pub fn seconds(at: Instant) -> f64 {
-    at.since(Instant::ZERO).as_secs_f64()
 }
 
 #[cfg(test)]
@@ -186,6 +163,5 @@ mod tests {
         packets.take(&event(8, LEFT));
         assert_eq!(ids(&packets), [4]);
         assert!(packets.take(&event(7, LEFT)).is_none(), "a packet that is not there");
-        assert_eq!(packets.waiting_packets, 1);
     }
 }

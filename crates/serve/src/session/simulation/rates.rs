@@ -1,10 +1,10 @@
 //! Rates over a stretch of simulated time that is long enough for them to mean something.
 //!
 //! At slow speed a frame covers less than a packet's transmission: what was sent in it, divided by
-//! its length, would be nothing or many times the link's rate. So rates are reckoned over several
+//! its length, would be nothing or many times the link's rate. So rates are computed over several
 //! frames then, and stay as they are in between.
 
-/// Simulated seconds that a rate is reckoned over at least.
+/// Simulated seconds that a rate is computed over at least.
 const STRETCH_S: f64 = 0.05;
 
 /// Rates of one link and of what was delivered, in bit/s.
@@ -27,7 +27,7 @@ pub struct FrameTotals {
     pub flows: Vec<u64>,
 }
 
-/// Reckons them from frame to frame.
+/// Computes rates from the totals of consecutive frames.
 #[derive(Debug, Default)]
 pub struct RateMeter {
     span_s: f64,
@@ -98,11 +98,11 @@ mod tests {
 
     #[test]
     fn a_frame_shorter_than_a_packet_shows_no_peak() {
-        let mut reckoner = RateMeter::default();
-        assert!(reckoner.add(frame(0.1, 100, 125_000)).throughput == 1e7);
+        let mut meter = RateMeter::default();
+        assert!(meter.add(frame(0.1, 100, 125_000)).throughput == 1e7);
         // One packet in every tenth frame of 0.1 ms, as fast as the link can.
         for number in 1..=2000_u64 {
-            let rates = reckoner.add(frame(1e-4, u64::from(number % 10 == 0), 125_000 + 1250 * (number / 10)));
+            let rates = meter.add(frame(1e-4, u64::from(number % 10 == 0), 125_000 + 1250 * (number / 10)));
             assert!((9.7e6..10.3e6).contains(&rates.throughput), "{number}: {rates:?}");
             assert!((9.7e6..10.3e6).contains(&rates.flows[0]), "{number}: {rates:?}");
             assert!(rates.utilization > Some(0.97), "{number}: {rates:?}");
@@ -111,12 +111,12 @@ mod tests {
 
     #[test]
     fn the_first_frames_show_what_there_is_and_new_flows_begin_at_nothing() {
-        let mut reckoner = RateMeter::default();
-        assert_eq!(reckoner.add(frame(0.01, 5, 6250)).throughput, 5e6);
-        assert_eq!(reckoner.add(frame(0.01, 10, 18_750)).throughput, 7.5e6);
-        reckoner.add(frame(0.05, 0, 18_750));
+        let mut meter = RateMeter::default();
+        assert_eq!(meter.add(frame(0.01, 5, 6250)).throughput, 5e6);
+        assert_eq!(meter.add(frame(0.01, 10, 18_750)).throughput, 7.5e6);
+        meter.add(frame(0.05, 0, 18_750));
         let added = FrameTotals { flows: vec![18_750, 0], ..frame(0.01, 0, 18_750) };
-        assert_eq!(reckoner.add(added).flows.len(), 2);
+        assert_eq!(meter.add(added).flows.len(), 2);
         assert_eq!(RateMeter::default().add(frame(0.0, 0, 0)).throughput, 0.0);
     }
 }

@@ -1,7 +1,7 @@
 //! The end of a session: figures, a verdict in words, and the files that `gq run` would write.
 
 use super::verdict::Findings;
-use super::{Environment, Session, kind_of, time};
+use super::{Environment, Session, kind_of};
 use crate::session::scenario::Scenario;
 use goodqueue_lab::results::labels::Labels;
 use goodqueue_lab::results::provenance::Provenance;
@@ -30,15 +30,15 @@ pub struct Ending {
     /// The data of the event `done`.
     pub done: Value,
     /// Files of the session; none when it was stopped before measuring began.
-    pub leavings: Option<SessionResult>,
+    pub result: Option<SessionResult>,
 }
 
 impl<S: Environment> Session<S> {
     /// Computes the results, and tells that the session is over.
     pub fn conclude(self) -> Option<SessionResult> {
         self.tell_state(&self.why);
-        let (complete, until_s) = (self.now >= self.end, time(self.now));
-        let Self { scenario, changed, variants, surroundings, .. } = self;
+        let (complete, until_s) = (self.now >= self.end, self.now.as_secs_f64());
+        let Self { scenario, changed, variants, environment, .. } = self;
         let finished: Option<Vec<(PointResult, u64)>> =
             variants.into_iter().enumerate().map(|(number, variant)| variant.finish(&scenario, number)).collect();
         let ending = match finished {
@@ -49,119 +49,90 @@ impl<S: Environment> Session<S> {
                 Ending::new(&scenario, &report, changed, until_s)
             }
         };
-        surroundings.publish("done", &ending.done);
-        ending.leavings
+        environment.publish("done", &ending.done);
+        ending.result
     }
 }
 
 impl Ending {
     /// Builds the end of a session that was stopped before measuring began.
     pub fn without_result(changed: bool) -> Self {
-        let verdict = "It was stopped before measuring began, so there is nothing to say.";
+        Self::without_figures("It was stopped before measuring began, so there is nothing to say.", changed)
+    }
+
+    fn without_figures(verdict: &str, changed: bool) -> Self {
         let done = json!({ "verdict": verdict, "fingerprint": "", "fingerprints": [], "changed": changed });
-        Self { done, leavings: None }
+        Self { done, result: None }
     }
 
     /// Builds the end of a session with these results; `until_s` is the simulated time that it
     /// reached.
     pub fn new(scenario: &Scenario, report: &RunReport, changed: bool, until_s: f64) -> Self {
-        let one = |fingerprint: &u64| Provenance::new(String::new(), [*fingerprint]).fingerprint;
-        let each: Vec<String> = report.fingerprints.iter().map(one).collect();
-        let outcome = Reckoning { scenario, report, changed, warmup_s: warmup_s(scenario), until_s };
-        let headline = outcome.headline();
-        let whole = Provenance::new(String::new(), report.fingerprints.iter().copied()).fingerprint;
-        let plan = scenario.plan().ok();
-        let summary = plan.as_ref().map(|plan| Summary { headline: Some(headline.clone()), ..report.summary(plan) });
-        let figures = summary.as_ref().and_then(|summary| serde_json::to_value(summary).ok());
-        let verdict = outcome.verdict(&headline, figures.as_ref().unwrap_or(&Value::Null));
+        let (plan, text) = match scenario.plan() {
+            Ok(whole) => whole,
+            Err(error) => return Self::without_figures(error.message(), changed),
+        };
+        let headline = headline(scenario, report);
+        let summary = Summary { headline: Some(headline.clone()), ..report.summary(&plan) };
+        let figures = json!(summary);
+        let verdict = verdict(scenario, report, changed, &headline, &figures);
+        let fingerprint = |runs: &[u64]| Provenance::new(String::new(), runs.iter().copied()).fingerprint;
+        let warnings = [
+            (changed, "Something was changed while this ran: the scenario shows the last settings of the queues only."),
+            (!report.complete, "This run was stopped before its end."),
+        ];
+        let measured_s = (scenario.variants[0].point.plan.warmup.as_secs_f64(), until_s);
+        let points = report.points.iter().zip(&scenario.variants);
+        let contents = report::Contents::new(&ReportInput {
+            title: plan.name(),
+            sentence: &verdict,
+            warnings: &warnings.iter().filter(|(applies, _)| *applies).map(|(_, text)| (*text).to_owned()).collect::<Vec<_>>(),
+            scenario_toml: &text,
+            command_line: None,
+            summary: &figures,
+            provenance: &[],
+            main_link: &scenario.link,
+            measured_s: Some(measured_s),
+            points: points
+                .map(|(result, variant)| result.drawn(variant.label.clone(), kind_of(&variant.point, &scenario.link)))
+                .collect(),
+        });
         let done = json!({
             "verdict": verdict,
-            "fingerprint": whole,
-            "fingerprints": each,
+            "fingerprint": fingerprint(&report.fingerprints),
+            "fingerprints": report.fingerprints.chunks(1).map(fingerprint).collect::<Vec<_>>(),
             "changed": changed,
-            "measured_s": [outcome.warmup_s, outcome.until_s],
+            "measured_s": measured_s,
             "summary": figures,
             "host": report.host,
             "validity": report.attempts,
         });
-        let leavings = plan
-            .zip(summary)
-            .zip(figures)
-            .and_then(|((plan, summary), figures)| outcome.leavings(verdict, plan.name(), summary.to_json(), &figures));
-        Self { done, leavings }
+        Self { done, result: Some(SessionResult { summary_json: summary.to_json(), report: contents, verdict }) }
     }
 }
 
-fn warmup_s(scenario: &Scenario) -> f64 {
-    scenario.variants[0].point.plan.warmup.as_secs_f64()
+fn headline(scenario: &Scenario, report: &RunReport) -> Headline {
+    let points: Vec<&Point> = scenario.variants.iter().map(|variant| &variant.point).collect();
+    let sets: Vec<&[(String, Value)]> = scenario.variants.iter().map(|variant| variant.point.set.as_slice()).collect();
+    let mut labels = Labels::new(&sets, "this queue");
+    // Several queues are called what the page calls them, there and in the report.
+    if scenario.variants.len() > 1 {
+        labels.names = scenario.variants.iter().map(|variant| variant.label.clone()).collect();
+    }
+    Headline::new(&points, &report.points, &labels, &scenario.link, &Criteria::default())
 }
 
-/// Facts that the end is written from.
-struct Reckoning<'a> {
-    scenario: &'a Scenario,
-    report: &'a RunReport,
-    changed: bool,
-    warmup_s: f64,
-    until_s: f64,
-}
-
-impl Reckoning<'_> {
-    fn headline(&self) -> Headline {
-        let points: Vec<&Point> = self.scenario.variants.iter().map(|variant| &variant.point).collect();
-        let sets: Vec<&[(String, Value)]> = self.scenario.variants.iter().map(|variant| variant.point.set.as_slice()).collect();
-        let mut labels = Labels::new(&sets, "this queue");
-        // Several queues are called what the page calls them, there and in the report.
-        if self.scenario.variants.len() > 1 {
-            labels.names = self.scenario.variants.iter().map(|variant| variant.label.clone()).collect();
-        }
-        Headline::new(&points, &self.report.points, &labels, &self.scenario.link, &Criteria::default())
+fn verdict(scenario: &Scenario, report: &RunReport, changed: bool, headline: &Headline, summary: &Value) -> String {
+    let mut words = Findings { scenario, summary }.words(headline);
+    if !report.attempts.is_empty() {
+        words.push(' ');
+        words.push_str(&hosts::sentence(&report.attempts));
     }
-
-    fn verdict(&self, headline: &Headline, summary: &Value) -> String {
-        let mut words = Findings { scenario: self.scenario, summary }.words(headline);
-        if !self.report.attempts.is_empty() {
-            words.push(' ');
-            words.push_str(&hosts::sentence(&self.report.attempts));
-        }
-        if self.changed {
-            words.push_str(" Things were changed on the way, so no file repeats this run.");
-        }
-        if !self.report.complete {
-            words.push_str(" It was stopped before its end.");
-        }
-        words
+    if changed {
+        words.push_str(" Things were changed on the way, so no file repeats this run.");
     }
-
-    /// `None` when the scenario cannot be put together again, which no scenario that ran has shown.
-    fn leavings(&self, verdict: String, title: &str, summary_json: String, summary: &Value) -> Option<SessionResult> {
-        let text = self.scenario.text(None).ok()?;
-        let mut warnings = Vec::new();
-        if self.changed {
-            warnings.push(
-                "Something was changed while this ran: the scenario shows the last settings of the queues only.".to_owned(),
-            );
-        }
-        if !self.report.complete {
-            warnings.push("This run was stopped before its end.".to_owned());
-        }
-        let points = self
-            .report
-            .points
-            .iter()
-            .zip(&self.scenario.variants)
-            .map(|(result, variant)| result.drawn(variant.label.clone(), kind_of(&variant.point, &self.scenario.link)));
-        let report = report::Contents::new(&ReportInput {
-            title,
-            sentence: &verdict,
-            warnings: &warnings,
-            scenario_toml: &text,
-            command_line: None,
-            summary,
-            provenance: &[],
-            main_link: &self.scenario.link,
-            measured_s: Some((self.warmup_s, self.until_s)),
-            points: points.collect(),
-        });
-        Some(SessionResult { summary_json, report, verdict })
+    if !report.complete {
+        words.push_str(" It was stopped before its end.");
     }
+    words
 }

@@ -3,9 +3,9 @@
 use super::calls::Calls;
 use super::packets::{Packets, Shown, Waiting};
 use super::rates::{FrameTotals, RateMeter, Rates};
-use crate::session::failure::Failure;
+use crate::session::error::ApiError;
 use crate::session::memory::{CONNECTION_BYTES, PACKET_BYTES};
-use crate::session::scenario::{Scenario, state_bytes};
+use crate::session::scenario::{Scenario, queue_at, state_bytes};
 use goodqueue_base::units::{Duration, Instant};
 use goodqueue_lab::run::hosts::sampling_period;
 use goodqueue_lab::run::runner::PointResult;
@@ -36,7 +36,7 @@ pub enum Pace {
 
 /// A world with its queue.
 pub struct Variant {
-    world: OpenWorld,
+    pub(super) world: OpenWorld,
     /// Number of the link in question among the observed ones.
     link: u32,
     queue: Queue,
@@ -51,34 +51,26 @@ pub struct Variant {
 
 impl Variant {
     /// Builds the world of a variant.
-    pub fn new(scenario: &Scenario, number: usize) -> Result<Self, Failure> {
+    pub fn new(scenario: &Scenario, number: usize) -> Result<Self, ApiError> {
         let point = &scenario.variants[number].point;
         let mut spec = build::world(point, 0);
         let period = sampling_period(spec.warmup + spec.duration);
         spec.recording = Recording { sample_every: Some(period), packets: false };
         let observed: Vec<&str> = spec.links.iter().filter(|link| link.observed).map(|link| link.name.as_str()).collect();
         let place = observed.iter().position(|name| *name == scenario.link);
-        let queue = point.plan.links.iter().find(|link| link.name == scenario.link).and_then(|link| link.down.queue.clone());
+        let queue = queue_at(point, &scenario.link).cloned();
         let (Some(link), Some(queue)) = (place, queue) else {
-            return Err(Failure::unprocessable(format!(
+            return Err(ApiError::unprocessable(format!(
                 "link.{}: needs a buffer: only a queue with a limit can be watched",
                 scenario.link
             )));
         };
-        let mut world = OpenWorld::new(spec).map_err(|error| Failure::unprocessable(error.to_string()))?;
+        let mut world = OpenWorld::new(spec)?;
         world.keep_packets(PacketLog::Keep);
         let packets = Packets::default();
         let (rates, shown, state_bytes) = (RateMeter::default(), Vec::new(), state_bytes(point));
         let calls = Calls::of(&mut world);
         Ok(Self { world, link: link as u32, queue, packets, rates, calls, shown, state_bytes })
-    }
-
-    pub const fn now(&self) -> Instant {
-        self.world.now()
-    }
-
-    pub const fn end(&self) -> Instant {
-        self.world.end()
     }
 
     /// Goes on towards `until`, for a number of events; true when it got there.
@@ -106,7 +98,7 @@ impl Variant {
         there
     }
 
-    /// The memory it takes, reckoned from what it holds.
+    /// The memory it takes, estimated from what it holds.
     pub fn bytes(&self) -> u64 {
         let held = self.world.held();
         self.state_bytes + held.packets * PACKET_BYTES + held.connections * CONNECTION_BYTES
@@ -148,15 +140,6 @@ impl Variant {
             .map(|((name, goodput), call)| json!({ "name": name, "goodput_bit_s": goodput, "call": call }))
             .collect();
         json!({ "link": show_link(link, rates), "groups": groups, "flows": flows, "gauges": gauges(link) })
-    }
-
-    /// Flows there are.
-    pub fn flows(&self) -> usize {
-        self.world.spec().flows.len()
-    }
-
-    pub fn change(&mut self, change: Change) -> Result<(), WorldError> {
-        self.world.change(change)
     }
 
     /// Puts a queue in the place of the present one; `point` are the settings with it.

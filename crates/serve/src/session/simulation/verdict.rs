@@ -5,7 +5,7 @@ use crate::session::scenario::Scenario;
 use goodqueue_lab::results::experience::Activity;
 use goodqueue_lab::scenario::plan::{Direction, Traffic};
 use goodqueue_lab::verdict::Headline;
-use goodqueue_lab::verdict::words::list;
+use goodqueue_lab::verdict::words::{list, time};
 use serde_json::Value;
 
 /// Findings of a session; `summary` is that of its results.
@@ -34,7 +34,7 @@ impl Findings<'_> {
             let bulk = |group: &&Traffic| Activity::of(group) == Activity::Bulk && group.heading == heading && group.flows > 0;
             self.traffic().iter().filter(bulk).map(|group| group.name.clone()).collect()
         };
-        let groups = [Direction::Down, Direction::Up].map(sharing).into_iter().find(|groups| groups.len() > 1)?;
+        let groups = Direction::ALL.map(sharing).into_iter().find(|groups| groups.len() > 1)?;
         let each = self.each(|point| {
             let goodputs: Option<Vec<f64>> = groups.iter().map(|group| mean(&point["groups"][group]["goodput_bit_s"])).collect();
             let goodputs = goodputs?;
@@ -86,22 +86,12 @@ fn percent(part: f64) -> String {
     format!("{:.0} %", part * 100.0)
 }
 
-/// Three digits, as nobody sees more of them in a chart.
-fn time(seconds: f64) -> String {
-    match seconds * 1e3 {
-        ms if ms >= 1e3 => format!("{seconds:.2} s"),
-        ms if ms >= 1e2 => format!("{ms:.0} ms"),
-        ms if ms >= 1e1 => format!("{ms:.1} ms"),
-        ms => format!("{ms:.2} ms"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::session::limits::Limits;
     use crate::session::recordings::RecordingStore;
-    use crate::session::scenario::Request;
+    use crate::session::scenario::NewSession;
     use serde_json::json;
 
     fn scenario(traffic: &str) -> Scenario {
@@ -111,7 +101,8 @@ mod tests {
         );
         let variants = [("plain", json!("tail-drop")), ("CoDel", json!({ "kind": "codel", "ecn": true }))];
         let variants: Vec<Value> = variants.into_iter().map(|(label, queue)| json!({ "label": label, "queue": queue })).collect();
-        let request: Request = serde_json::from_value(json!({ "scenario_toml": text, "variants": variants })).expect("a request");
+        let request: NewSession =
+            serde_json::from_value(json!({ "scenario_toml": text, "variants": variants })).expect("a request");
         Scenario::new(&request, RecordingStore::new(1).recordings(), &Limits::default()).expect("a scenario")
     }
 
