@@ -44,20 +44,25 @@ export function optionsNamed<const Name extends string>(names: readonly Name[]):
   return names.map((value) => ({ value, label: value }));
 }
 
-/** A drop-down with a visible label. */
-export function selectField<const O extends Option>(label: string, options: readonly O[], value: string, onChange: (chosen: O) => void): HTMLElement {
-  const select = h("select", { class: "select", onchange: () => choose() });
+/** A drop-down with these attributes. */
+export function dropDown<const O extends Option>(attributes: Attributes, options: readonly O[], value: string, onChange: (chosen: O) => void): HTMLSelectElement {
+  const select = h("select", { class: "select", ...attributes, onchange: () => choose() });
   const choose = (): void => options.filter((option) => option.value === select.value).forEach(onChange);
   const groups = new Map<string | undefined, HTMLElement>([[undefined, select]]);
-  for (const { value: name, label: text, group } of options) {
+  for (const { value: name, label, group } of options) {
     if (!groups.has(group)) {
       const element = h("optgroup", { label: group });
       groups.set(group, element);
       select.append(element);
     }
-    groups.get(group)?.append(h("option", { value: name, selected: name === value }, text));
+    groups.get(group)?.append(h("option", { value: name, selected: name === value }, label));
   }
-  return h("label", { class: "field" }, label, select);
+  return select;
+}
+
+/** A drop-down with a visible label. */
+export function selectField<const O extends Option>(label: string, options: readonly O[], value: string, onChange: (chosen: O) => void): HTMLElement {
+  return h("label", { class: "field" }, label, dropDown({}, options, value, onChange));
 }
 
 /** A small menu of things to do; it closes after a choice, on Escape, and when something else

@@ -3,8 +3,8 @@
 /** At most `count` of the items, evenly spread from the first to the last. */
 export function evenly<T>(items: readonly T[], count: number): readonly T[] {
   if (items.length <= count) return items;
-  const step = (items.length - 1) / Math.max(1, count - 1);
-  return Array.from({ length: count }, (_, at) => items[Math.round(at * step)]).filter((item) => item !== undefined);
+  const place = (at: number): number => Math.round((at * (items.length - 1)) / Math.max(1, count - 1));
+  return Array.from({ length: count }, (_, at) => items[place(at)]).filter((item) => item !== undefined);
 }
 
 /** Places of equal texts, of those that are there more than once. */

@@ -1,7 +1,7 @@
 // The form of the playground: the line, who sends over it, and the queues to compare.
 
 import { sign } from "../../charts/sign.ts";
-import { h } from "../../dom.ts";
+import { dropDown, h, optionsNamed } from "../../dom.ts";
 import { looksFor } from "../../palette.ts";
 import type { Hello, Kind, Kinds, Trace, Warning } from "../../serve/protocol.ts";
 import { isDeliberate, type Place, placesOf, remark } from "./beside.ts";
@@ -101,11 +101,18 @@ export class Form {
   #link({ link }: Fields): HTMLElement {
     const setLink = (change: Partial<LinkSettings>): void => this.#setFields({ link: { ...this.#fields().link, ...change } });
     const same = LINES.find((line) => JSON.stringify(line.link) === JSON.stringify(link));
-    const line = h("select", { id: "line", class: "select", onchange: () => this.#chooseLine(line.value) });
-    line.append(h("option", { value: "", selected: !same }, "Your own"), h("optgroup", { label: "The line alone" }, ...LINES.map(({ id, title }) => h("option", { value: id, selected: same?.id === id }, title))));
-    const scenarios = this.#options.presets;
-    line.append(group("Line, traffic and queues", EXPERIMENTS.map(({ id, title }) => ({ value: `experiment:${id}`, label: title }))));
-    if (scenarios.length > 0) line.append(group("Line and traffic", scenarios.map(({ id, title }) => ({ value: `scenario:${id}`, label: title }))));
+    const { presets, load, adopt, get } = this.#options;
+    const line = dropDown(
+      { id: "line" },
+      [
+        { value: "", label: "Your own", choose: () => undefined },
+        ...LINES.map(({ id, title, link: usual }) => ({ value: id, label: title, group: "The line alone", choose: () => this.#rebuild((play) => withLink(play, usual)) })),
+        ...EXPERIMENTS.map(({ id, title, play }) => ({ value: `experiment:${id}`, label: title, group: "Line, traffic and queues", choose: () => adopt({ ...play, seed: get().seed, host: get().host }) })),
+        ...presets.map(({ id, title, scenario_toml: toml }) => ({ value: `scenario:${id}`, label: title, group: "Line and traffic", choose: () => load(toml, title) })),
+      ],
+      same?.id ?? "",
+      ({ choose }) => choose(),
+    );
     return h(
       "fieldset",
       {},
@@ -127,9 +134,9 @@ export class Form {
       this.#setFields({ link: Object.values(now).every((value) => value === "") ? others : { ...others, up: now } });
     };
     const given = Object.values(up).filter((value) => value !== "").length;
-    const queue = h("select", { id: "queue-up", class: "select", onchange: () => set({ queue: queue.value }) }, h("option", { value: "", selected: up.queue === "" }, "tail-drop"));
     const names = this.#options.kinds.aqm.map(({ kind }) => kind).filter((kind) => kind !== "tail-drop");
-    queue.append(...(up.queue === "" || names.includes(up.queue) ? names : [up.queue, ...names]).map((kind) => h("option", { value: kind, selected: kind === up.queue }, kind)));
+    const known = up.queue === "" || names.includes(up.queue) ? names : [up.queue, ...names];
+    const queue = dropDown({ id: "queue-up" }, [{ value: "", label: "tail-drop" }, ...optionsNamed(known)], up.queue, ({ value }) => set({ queue: value }));
     const field = (id: "rate" | "buffer", empty: string): HTMLInputElement => {
       const input = text(`${id}-up`, up[id], (value) => set({ [id]: value }));
       input.placeholder = empty;
@@ -155,22 +162,11 @@ export class Form {
     if (typeof rate === "string" && traces.length === 0) return row("rate", "Rate", text("rate", rate, setRate));
     const chosen = typeof rate === "string" ? "" : rate.trace;
     const known = traces.some(({ id }) => id === chosen) || chosen === "" ? traces : [...traces, { id: chosen, name: chosen, mean_rate_bit_s: 0, seconds: 0 }];
-    const select = h("select", { id: "recording", class: "select", "aria-label": "Constant rate or a trace", onchange: () => this.#rebuild((play) => withLink(play, { rate: select.value === "" ? "10 Mbit/s" : { trace: select.value } })) });
-    select.append(h("option", { value: "", selected: chosen === "" }, "constant"), ...known.map(({ id, name }) => h("option", { value: id, selected: id === chosen }, name)));
+    const rates = [{ value: "", label: "constant" }, ...known.map(({ id, name }) => ({ value: id, label: name }))];
+    const choose = (trace: string): void => this.#rebuild((play) => withLink(play, { rate: trace === "" ? "10 Mbit/s" : { trace } }));
+    const select = dropDown({ id: "recording", "aria-label": "Constant rate or a trace" }, rates, chosen, ({ value }) => choose(value));
     const input = typeof rate === "string" && text("rate", rate, setRate);
     return h("div", { class: "form-row" }, h("label", { for: input ? "rate" : "recording" }, "Rate"), h("div", { class: "pair" }, input, select));
-  }
-
-  #chooseLine(id: string): void {
-    const scenario = this.#options.presets.find((one) => `scenario:${one.id}` === id);
-    if (scenario) {
-      this.#options.load(scenario.scenario_toml, scenario.title);
-      return;
-    }
-    const experiment = EXPERIMENTS.find((one) => `experiment:${one.id}` === id);
-    if (experiment) this.#options.adopt({ ...experiment.play, seed: this.#options.get().seed, host: this.#options.get().host });
-    const line = LINES.find((one) => one.id === id);
-    if (line) this.#rebuild((play) => withLink(play, line.link));
   }
 
   #fields(): Fields {
@@ -260,10 +256,10 @@ export class Form {
 
   /** What runs the scenario. A host that is missing here can be chosen: the server says why it refuses. */
   #host({ host }: Play): HTMLElement {
-    const select = h("select", { id: "host", class: "select", onchange: () => this.#rebuild((play) => ({ ...play, host: select.value })) });
     const known = [{ name: SIM, missing: null }, ...this.#options.hosts.filter(({ name }) => name !== SIM)];
     const offered = known.some(({ name }) => name === host) ? known : [...known, { name: host, missing: null }];
-    select.append(...offered.map(({ name, missing }) => h("option", { value: name, selected: name === host }, `${HOSTS[name] ?? name}${missing === null ? "" : " (missing here)"}`)));
+    const options = offered.map(({ name, missing }) => ({ value: name, label: `${HOSTS[name] ?? name}${missing === null ? "" : " (missing here)"}` }));
+    const select = dropDown({ id: "host" }, options, host, ({ value }) => this.#rebuild((play) => ({ ...play, host: value })));
     return row("host", "Runs on", select, known.find(({ name }) => name === host)?.missing ?? (host === SIM ? "" : "shows its figures at the end"));
   }
 }
@@ -306,19 +302,11 @@ function text(id: string, value: string, onChange: (value: string) => void): HTM
   return input;
 }
 
-function group(label: string, options: readonly { value: string; label: string }[]): HTMLElement {
-  return h("optgroup", { label }, ...options.map((option) => h("option", { value: option.value }, option.label)));
-}
-
 /** A list of kinds, the usual ones first. */
 function kindSelect(id: string, label: string, kinds: readonly Kind[], first: readonly string[], value: string, onChange: (value: string) => void): HTMLSelectElement {
-  const select = h("select", { id, class: "select", "aria-label": label, onchange: () => onChange(select.value) });
   const names = kinds.map(({ kind }) => kind);
   const usual = first.filter((kind) => names.includes(kind));
-  const others = names.filter((kind) => !usual.includes(kind));
-  const option = (kind: string): HTMLElement => h("option", { value: kind, selected: kind === value }, kind);
-  if (!names.includes(value)) select.append(option(value));
-  select.append(...usual.map(option));
-  if (others.length > 0) select.append(h("optgroup", { label: "More" }, ...others.map(option)));
-  return select;
+  const others = names.filter((kind) => !usual.includes(kind)).map((kind) => ({ value: kind, label: kind, group: "More" }));
+  const options = [...optionsNamed(names.includes(value) ? [] : [value]), ...optionsNamed(usual), ...others];
+  return dropDown({ id, "aria-label": label }, options, value, (chosen) => onChange(chosen.value));
 }

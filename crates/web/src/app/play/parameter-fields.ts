@@ -1,7 +1,7 @@
 // Inputs for the parameters of an algorithm or a kind of traffic, made from the server's list of
 // them.
 
-import { h } from "../../dom.ts";
+import { dropDown, h, optionsNamed } from "../../dom.ts";
 import type { Parameter, Value } from "../../serve/protocol.ts";
 import { type Settings, valueOf } from "./model.ts";
 
@@ -21,9 +21,8 @@ export function parameterInput(id: string, parameter: Parameter, value: Value | 
   const choices = choicesOf(parameter);
   const preset = parameter.default === null ? "" : String(parameter.default);
   if (choices) {
-    const select = h("select", { id, class: "select", "aria-describedby": `${id}-hint`, onchange: () => onSet(valueOf(select.value)) }, h("option", { value: "" }, preset === "" ? "default" : `default: ${preset}`));
-    for (const choice of choices) select.append(h("option", { value: choice, selected: value !== undefined && String(value) === choice }, choice));
-    return select;
+    const options = [{ value: "", label: preset === "" ? "default" : `default: ${preset}` }, ...optionsNamed(choices)];
+    return dropDown({ id, "aria-describedby": `${id}-hint` }, options, value === undefined ? "" : String(value), (chosen) => onSet(valueOf(chosen.value)));
   }
   const text = value === undefined ? "" : typeof value === "object" ? JSON.stringify(value) : String(value);
   const input = h("input", { id, class: "input", type: "text", autocomplete: "off", spellcheck: "false", value: text, placeholder: preset, "aria-describedby": `${id}-hint`, onchange: () => onSet(valueOf(input.value)) });
