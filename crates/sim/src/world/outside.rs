@@ -29,8 +29,8 @@ pub use datagrams::{OutsideDatagram, Reported};
 pub struct OutsidePacket {
     /// The flow of the specification to which it belongs.
     pub flow: u32,
-    /// The packet's content, with [`ACK`](goodqueue_tcp::Flags::ACK) exactly if it travels from sink
-    /// to source. Data counts from zero, without the handshake.
+    /// The packet's content, with [`ACK`](goodqueue_tcp::Flags::ACK) exactly if it travels from
+    /// sink to source. Data counts from zero, without the handshake.
     pub segment: Segment,
     /// IP length in bytes.
     pub ip_len: u16,
