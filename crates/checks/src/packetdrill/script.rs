@@ -2,8 +2,8 @@
 
 use crate::packetdrill::code::Program;
 use crate::packetdrill::error::Place;
-use crate::packetdrill::packet::{TcpFlags, TcpOption, write_options};
 use goodqueue_base::units::{Duration, Ecn};
+use goodqueue_tcp::wire::{OptionList, TcpFlags, TcpOption};
 use std::fmt;
 
 /// A script.
@@ -232,7 +232,7 @@ impl fmt::Display for ScriptPacket {
         }
         match &self.options {
             None => f.write_str(" <...>"),
-            Some(options) => write_options(f, options),
+            Some(options) => OptionList(options).fmt(f),
         }
     }
 }

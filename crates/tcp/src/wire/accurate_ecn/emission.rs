@@ -7,7 +7,7 @@ use super::counters::{ByteCounts, FIELDS, place};
 use goodqueue_base::units::{Duration, Ecn, Instant};
 
 /// Bytes of an option with all counters, padded to whole words.
-pub(in super::super) const RESERVED: u16 = padded(FIELDS) as u16;
+pub const RESERVED: u16 = padded(FIELDS) as u16;
 /// Bytes after which counters are reported in any case: a quarter of what their 24 bits can hold.
 const MAX_SILENCE: u64 = 1 << 22;
 /// SACK blocks that do not give way to the option.
@@ -15,7 +15,8 @@ const KEPT_BLOCKS: usize = 2;
 
 /// When segments have the option (`tcp_ecn_option` of Linux).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in super::super) enum Use {
+pub enum Use {
+    /// In no segment.
     Never,
     /// When codepoints change, for marks, and a few times in a round trip.
     Sparing,
@@ -27,17 +28,17 @@ pub(in super::super) enum Use {
 
 /// Room for options in a segment.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Room {
+pub struct Room {
     /// Bytes for the option and SACK together, without other options.
-    pub(in super::super) space: usize,
+    pub space: usize,
     /// Bytes by which a segment may grow until it has the largest size.
-    pub(in super::super) growth: usize,
+    pub growth: usize,
     /// SACK blocks to report.
-    pub(in super::super) blocks: usize,
+    pub blocks: usize,
     /// Round-trip time, if known.
-    pub(in super::super) rtt: Option<Duration>,
+    pub rtt: Option<Duration>,
     /// Offsets of the first byte of a duplicate that the first block reports, and above its last.
-    pub(in super::super) duplicate: Option<(u64, u64)>,
+    pub duplicate: Option<(u64, u64)>,
 }
 
 /// Whether the path lets the option through.

@@ -1,7 +1,7 @@
 //! Counts of this end's packets, read from the other end's counters (RFC 9768 §3.2.2.2, §A.2).
 
-use super::counters::{ByteCounts, Change, fields};
-use super::{ACE, FIRST_COUNT};
+use super::counters::{Change, fields};
+use super::{ACE, Counts, FIRST_COUNT};
 use goodqueue_base::units::Ecn;
 
 /// Segments per acknowledgement, in the mean, above which long acknowledgements are taken for the
@@ -15,11 +15,13 @@ const SAFETY: u64 = 2;
 
 /// The segments and bytes that an acknowledgement newly acknowledges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in super::super) struct Acknowledged {
-    pub(in super::super) segments: u64,
-    pub(in super::super) bytes: u64,
+pub struct Acknowledged {
+    /// Segments.
+    pub segments: u64,
+    /// Bytes in them.
+    pub bytes: u64,
     /// Bytes of a full segment.
-    pub(in super::super) mss: u64,
+    pub mss: u64,
 }
 
 /// Whether the other end's options are believed.
@@ -36,9 +38,7 @@ enum Options {
 /// Counts of this end's packets and bytes as the other end reports them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Delivered {
-    /// Marked packets.
-    pub(super) marks: u64,
-    pub(super) bytes: ByteCounts,
+    pub(super) counts: Counts,
     options: Options,
     /// Mean of segments per acknowledgement, times `WEIGHT`.
     mean: Option<u64>,
@@ -69,13 +69,13 @@ impl Delivered {
     pub(super) fn take(&mut self, ace: u8, option: Option<(Ecn, &[u32])>, acknowledged: &Acknowledged) -> u64 {
         self.note_length(acknowledged.segments);
         let change = match option {
-            Some((first, counters)) if self.options == Options::Sound => self.bytes.take(first, counters),
+            Some((first, counters)) if self.options == Options::Sound => self.counts.bytes.take(first, counters),
             Some(_) | None => Change::Unclear,
         };
-        let known = FIRST_COUNT.wrapping_add(self.marks);
+        let known = FIRST_COUNT.wrapping_add(self.counts.marks);
         let least = u64::from(ace).wrapping_sub(known) % ACE;
         let marks = self.resolve(least, change, acknowledged);
-        self.marks += marks;
+        self.counts.marks += marks;
         self.since = (self.since.0 + marks, self.since.1 + acknowledged.segments);
         if let Change::Marked(bytes) = change {
             // With more segments the counter of three bits may have gone round.
