@@ -80,12 +80,6 @@ impl TcpFlags {
         Self(self.0 & !other.0)
     }
 
-    /// `other` if `present`, else nothing more.
-    #[must_use]
-    pub const fn with_if(self, present: bool, other: Self) -> Self {
-        if present { self.with(other) } else { self }
-    }
-
     /// The counter of RFC 9768 in the bits AE, CWR and ECE.
     #[must_use]
     pub const fn ace(self) -> u8 {

@@ -433,10 +433,12 @@ impl Connection {
         if part.len > 0 && !self.is_counted() {
             packet.ecn = sent.ecn;
         }
-        packet.flags = packet
-            .flags
-            .with_if(part.fin, TcpFlags::FIN)
-            .with_if(sent.segment.flags.has(Flags::CWR) && !self.is_counted(), TcpFlags::CWR);
+        if part.fin {
+            packet.flags = packet.flags.with(TcpFlags::FIN);
+        }
+        if sent.segment.flags.has(Flags::CWR) && !self.is_counted() {
+            packet.flags = packet.flags.with(TcpFlags::CWR);
+        }
         Some(packet)
     }
 
@@ -457,7 +459,7 @@ impl Connection {
         let mut blocks: Vec<_> = blocks.map(|range| (at(range.start), at(range.end))).collect();
         let echo = answer.flags.has(Flags::ECE);
         self.reported = (echo, answer.payload);
-        let mut flags = TcpFlags::ACK.with_if(echo && !self.is_counted(), TcpFlags::ECE);
+        let mut flags = TcpFlags::ACK.with(if echo && !self.is_counted() { TcpFlags::ECE } else { TcpFlags::NONE });
         let timestamp = self.timestamps.then(|| (self.tick(now), self.recent));
         let mut counters = None;
         if let Feedback::Counted(ecn) = &mut self.feedback {
