@@ -56,7 +56,8 @@ impl Flags {
         Self(self.0 | other.0)
     }
 
-    /// AE, CWR and ECE as the three bits of a header ([`TcpFlags::ace`](crate::wire::TcpFlags::ace)).
+    /// AE, CWR and ECE as the three bits of a header
+    /// ([`TcpFlags::ace`](crate::wire::TcpFlags::ace)).
     #[must_use]
     pub const fn ace(self) -> u8 {
         (self.has(Self::AE) as u8) << 2 | (self.has(Self::CWR) as u8) << 1 | self.has(Self::ECE) as u8

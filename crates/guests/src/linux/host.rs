@@ -342,8 +342,8 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// The packet of the world for a frame: `None` if it is incomplete or belongs to no flow, or the
-    /// world is not running.
+    /// The packet of the world for a frame: `None` if it is incomplete or belongs to no flow, or
+    /// the world is not running.
     fn packet(&mut self, guest: usize, frame: &[u8]) -> Option<OutsidePacket> {
         let now = self.calendar.now().checked_sub(HEAD_START)?;
         if now > self.world.end().as_nanos() {

@@ -1,8 +1,8 @@
-//! Accurate ECN after the handshake (RFC 9768): the counter of three bits and the byte counters that
-//! an end keeps and reads, and when it believes neither the path nor the other end.
+//! Accurate ECN after the handshake (RFC 9768): the counter of three bits and the byte counters
+//! that an end keeps and reads, and when it believes neither the path nor the other end.
 //!
-//! A [`Segment`](crate::Segment) carries an exact count of marks; a host that meets other TCPs has an
-//! [`AccurateEcn`] for each connection, which gives the sender that count.
+//! A [`Segment`](crate::Segment) carries an exact count of marks; a host that meets other TCPs has
+//! an [`AccurateEcn`] for each connection, which gives the sender that count.
 
 mod counters;
 mod delivered;
@@ -43,7 +43,7 @@ pub struct Policy {
     pub usage: Use,
     /// The minimum number of options sent per round trip when the option is used sparingly.
     pub beacons: u32,
-    /// What follows from ECN fields that a path has changed.
+    /// The reaction to ECN fields that a path has changed.
     pub fallback: Fallback,
 }
 

@@ -19,13 +19,13 @@ const HOPS: u8 = 64;
 /// IP addresses of the source and of the destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Addresses {
-    /// Of IPv4.
+    /// IPv4.
     V4([Ipv4Addr; 2]),
-    /// Of IPv6.
+    /// IPv6.
     V6([Ipv6Addr; 2]),
 }
 
-/// A TCP segment with the ECN codepoint of its IP header. The content of the payload does not matter.
+/// A TCP segment with the ECN codepoint of its IP header. Its payload is a number of bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
     /// ECN codepoint of the IP header.
@@ -81,8 +81,8 @@ impl Packet {
     }
 
     /// Appends the packet with checksums: an IP header without options, the TCP header, whose
-    /// options are padded to whole words, and zeros for the payload. An IPv4 packet has the bit that
-    /// forbids fragments.
+    /// options are padded to whole words, and zeros for the payload. An IPv4 packet has the bit
+    /// that forbids fragments.
     pub fn write(&self, addresses: &Addresses, buffer: &mut Vec<u8>) {
         let mut tcp = Vec::new();
         self.ports.iter().for_each(|port| tcp.extend(port.to_be_bytes()));

@@ -246,8 +246,8 @@ impl Parser<'_> {
         Ok(TcpOption::AccEcn { first, counters })
     }
 
-    /// Hexadecimal digits, which may look like a number, a word, or one after the other. A name that
-    /// nothing defines stands for its letters.
+    /// Hexadecimal digits, which may look like a number, a word, or one after the other. A name
+    /// that nothing defines stands for its letters.
     fn blob(&mut self) -> Vec<u8> {
         let mut blob = String::new();
         loop {
