@@ -53,15 +53,6 @@ impl Default for Policy {
     }
 }
 
-/// Whether packets may be ECN-capable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Capable {
-    Yes,
-    /// The path changes ECN fields, or an end may do without ECN. Marks still count (RFC 9768
-    /// §3.1.5, §3.2.2.3).
-    No,
-}
-
 /// Whether the other end's counter is heeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Counter {
@@ -86,7 +77,9 @@ pub struct Counts {
 #[derive(Clone, Debug)]
 pub struct AccurateEcn {
     policy: Policy,
-    capable: Capable,
+    /// Whether the path changes ECN fields, or an end may do without ECN. Marks still count (RFC
+    /// 9768 §3.1.5, §3.2.2.3).
+    gave_up: bool,
     counter: Counter,
     received: Counts,
     /// Marked packets that have arrived and that no segment has reported.
@@ -103,7 +96,7 @@ impl AccurateEcn {
     pub fn new(policy: Policy) -> Self {
         Self {
             policy,
-            capable: Capable::Yes,
+            gave_up: false,
             counter: Counter::Untested,
             received: Counts::default(),
             unreported: 0,
@@ -121,12 +114,12 @@ impl AccurateEcn {
 
     /// Whether packets may be ECN-capable.
     pub fn is_capable(&self) -> bool {
-        self.capable == Capable::Yes && self.counter != Counter::Zeroed
+        !self.gave_up && self.counter != Counter::Zeroed
     }
 
     /// Packets are Not-ECT from here on.
     pub fn give_up(&mut self) {
-        self.capable = Capable::No;
+        self.gave_up = true;
     }
 
     /// The counter for a header.
@@ -240,7 +233,7 @@ impl AccurateEcn {
         if self.counter != Counter::Zeroed {
             let marks = self.delivered.take(packet.flags.ace(), packet.byte_counters(), acknowledged);
             self.handed = self.handed.wrapping_add(marks.min(MAX_MARKS) as u8);
-            if self.delivered.contradicts() {
+            if self.delivered.contradicts {
                 self.give_up();
             }
         }

@@ -44,16 +44,9 @@ pub(super) struct Delivered {
     mean: Option<u64>,
     /// Marks and segments since the latest option.
     since: (u64, u64),
-    contradiction: Contradiction,
-}
-
-/// Whether the two kinds of counters agree.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Contradiction {
-    #[default]
-    None,
-    /// Bytes were marked, and no packet (RFC 9768 §3.2.3.2.5).
-    Found,
+    /// Whether an option has said that bytes were marked where the header counts no packet (RFC
+    /// 9768 §3.2.3.2.5).
+    pub(super) contradicts: bool,
 }
 
 impl Delivered {
@@ -79,17 +72,10 @@ impl Delivered {
         self.since = (self.since.0 + marks, self.since.1 + acknowledged.segments);
         if let Change::Marked(bytes) = change {
             // With more segments the counter of three bits may have gone round.
-            if bytes > 0 && self.since.0 == 0 && self.since.1 < ACE {
-                self.contradiction = Contradiction::Found;
-            }
+            self.contradicts |= bytes > 0 && self.since.0 == 0 && self.since.1 < ACE;
             self.since = (0, 0);
         }
         marks
-    }
-
-    /// Whether an option has said that bytes were marked where the header counts no packet.
-    pub(super) fn contradicts(&self) -> bool {
-        self.contradiction == Contradiction::Found
     }
 
     fn note_length(&mut self, segments: u64) {

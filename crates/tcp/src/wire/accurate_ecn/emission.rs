@@ -51,19 +51,13 @@ enum Passage {
     Blocked,
 }
 
-/// Whether the other end sends the option, which says that it knows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Peer {
-    Silent,
-    Counting,
-}
-
 /// Decides on the option.
 #[derive(Clone, Debug)]
 pub(super) struct Emission {
     usage: Use,
     beacons: u32,
-    peer: Peer,
+    /// Whether the other end sends the option, which says that it knows it.
+    peer_counts: bool,
     passage: Passage,
     /// When an option left last.
     last: Option<Instant>,
@@ -82,7 +76,7 @@ impl Emission {
         Self {
             usage,
             beacons,
-            peer: Peer::Silent,
+            peer_counts: false,
             passage: Passage::Unproven,
             last: None,
             latest: None,
@@ -106,12 +100,12 @@ impl Emission {
 
     fn is_possible(&self) -> bool {
         let passes = self.usage == Use::Persistent || self.passage != Passage::Blocked;
-        self.offers() && self.peer == Peer::Counting && passes
+        self.offers() && self.peer_counts && passes
     }
 
     /// The other end has sent an option.
     pub(super) const fn notice(&mut self) {
-        self.peer = Peer::Counting;
+        self.peer_counts = true;
     }
 
     /// Data has arrived, which is not in the counters yet. A change of codepoints is reported
