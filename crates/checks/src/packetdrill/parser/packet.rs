@@ -67,28 +67,22 @@ impl Parser<'_> {
             return Ok(IpInfo::Other("icmp packets"));
         }
         let word = self.word("a codepoint of ECN")?;
-        let info = match word.as_str() {
-            "noecn" => IpInfo::Ecn(Some(EcnCheck::Exactly(Ecn::NotEct))),
-            "ect0" => IpInfo::Ecn(Some(EcnCheck::Exactly(Ecn::Ect0))),
-            "ect1" => IpInfo::Ecn(Some(EcnCheck::Exactly(Ecn::Ect1))),
-            "ce" => IpInfo::Ecn(Some(EcnCheck::Exactly(Ecn::Ce))),
-            "ect01" => IpInfo::Ecn(Some(EcnCheck::EitherEct)),
-            "tos" => IpInfo::Other("a value of TOS"),
-            "ttl" => IpInfo::Other("a value of TTL"),
-            "flowlabel" => IpInfo::Other("flow labels"),
-            _ => {
-                let message = format!("`{word}` is unknown: allowed noecn, ect0, ect1, ce, ect01, tos, ttl, flowlabel");
-                return Err(ScriptError::new(place, message));
-            }
+        let Some(&(_, check)) = EcnCheck::WORDS.iter().find(|(known, _)| *known == word) else {
+            return match word.as_str() {
+                "tos" => Ok(IpInfo::Other("a value of TOS")),
+                "ttl" => Ok(IpInfo::Other("a value of TTL")),
+                "flowlabel" => Ok(IpInfo::Other("flow labels")),
+                _ => {
+                    let message = format!("`{word}` is unknown: allowed noecn, ect0, ect1, ce, ect01, tos, ttl, flowlabel");
+                    Err(ScriptError::new(place, message))
+                }
+            };
         };
-        if let IpInfo::Other(_) = info {
-            return Ok(info);
-        }
         if self.takes(',') {
             return Ok(IpInfo::Other("flow labels"));
         }
         self.expect(close)?;
-        Ok(info)
+        Ok(IpInfo::Ecn(Some(check)))
     }
 
     fn segment(&mut self, ecn: Option<EcnCheck>) -> Result<ScriptPacket, ScriptError> {
