@@ -25,13 +25,12 @@
 //! - Of Python, `%{ }%` has assertions, `print`, assignments and arithmetic.
 //! - There is one connection. Encapsulation, ICMP and UDP are recognized, and such scripts do not
 //!   apply.
-//! - Addresses, ports, payload and checksums do not exist.
+//! - Addresses, ports, payload and checksums do not matter.
 
 mod code;
 mod error;
 pub mod goodqueue;
 mod lexer;
-mod packet;
 mod parser;
 mod runner;
 mod script;
@@ -41,8 +40,8 @@ mod verdict;
 
 pub use code::Program;
 pub use error::{Place, ScriptError};
+pub use goodqueue_tcp::wire::{Packet, TcpFlags, TcpOption};
 pub use lexer::MAX_SCRIPT;
-pub use packet::{OPTION_SPACE, Packet, TcpFlags, TcpOption};
 pub use parser::parse;
 pub use runner::{Settings, run};
 pub use script::{Action, Call, EcnCheck, Event, EventTime, Script, ScriptOption, ScriptPacket, Value};

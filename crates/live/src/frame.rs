@@ -10,7 +10,7 @@
 //! not verified: a bridge that did would hide the faults of others, and the incremental update
 //! keeps a wrong sum wrong.
 
-pub(crate) mod checksum;
+mod checksum;
 mod flow;
 
 pub use checksum::{finish_partial, looks_partial};
@@ -19,6 +19,7 @@ pub use flow::FlowKey;
 use flow::Walk;
 use goodqueue_aqm::FlowHash;
 use goodqueue_base::units::{Bytes, Class, Ecn};
+use goodqueue_tcp::wire::checksum::updated;
 
 /// Bytes of an Ethernet header without tags.
 pub const ETHERNET: usize = 14;
@@ -212,7 +213,7 @@ pub fn set_ce(frame: &mut [u8], network: Network) {
             let before = u16::from_be_bytes([header[0], header[1]]);
             header[1] |= Ecn::Ce as u8;
             let after = u16::from_be_bytes([header[0], header[1]]);
-            let sum = checksum::updated(u16::from_be_bytes([header[10], header[11]]), before, after);
+            let sum = updated(u16::from_be_bytes([header[10], header[11]]), before, after);
             header[10..12].copy_from_slice(&sum.to_be_bytes());
         }
         Network::V6(at) => {

@@ -15,9 +15,9 @@
 //! (Linux `__udp_gso_segment`). Checksums stay partial: the field holds the sum of the
 //! pseudo-header, and whoever needs the whole one computes it.
 
-use crate::frame::checksum::{fold, sum};
 use crate::frame::{self, Network};
 use crate::pool::{Frame, Pool};
+use goodqueue_tcp::wire::checksum::{fold, pseudo_header, sum};
 
 /// Longest headers of a frame that is split: Ethernet, tags and PPPoE, IP and TCP with all
 /// options.
@@ -386,7 +386,7 @@ pub fn compose(run: &[Frame], pool: &Pool, headers: &mut [u8; HEADERS]) -> Optio
     if first.marked {
         frame::set_ce(head, joined.network);
     }
-    let pseudo = fold(sum(&head[addresses]) + u64::from(joined.kind.protocol()) + segment as u64);
+    let pseudo = fold(pseudo_header(&head[addresses], joined.kind.protocol(), segment));
     let checksum = joined.kind.checksum();
     head[transport + checksum..transport + checksum + 2].copy_from_slice(&pseudo.to_be_bytes());
     let several = bytes > size;

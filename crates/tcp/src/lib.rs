@@ -59,6 +59,7 @@ mod segment;
 mod segmentation;
 mod sender;
 mod windowed;
+pub mod wire;
 
 pub use cc::{AnyCc, CcError, CongestionControl, ModelPhase, PathModel, kinds};
 pub use config::{AckPolicy, CcConfig, Data, EcnMode, LossDetection, ReceiverConfig, SackReports, SenderConfig, SlowStartExit};

@@ -55,6 +55,20 @@ impl Flags {
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
+
+    /// AE, CWR and ECE as the three bits of a header
+    /// ([`TcpFlags::ace`](crate::wire::TcpFlags::ace)).
+    #[must_use]
+    pub const fn ace(self) -> u8 {
+        (self.has(Self::AE) as u8) << 2 | (self.has(Self::CWR) as u8) << 1 | self.has(Self::ECE) as u8
+    }
+
+    /// These flags with those of AE, CWR and ECE that three bits of a header set.
+    #[must_use]
+    pub const fn with_ace(self, bits: u8) -> Self {
+        let ae = if bits & 4 == 0 { 0 } else { Self::AE.0 };
+        Self(self.0 | ae | (bits & 3) << Self::ECE.0.trailing_zeros())
+    }
 }
 
 /// A TCP segment as the simulator carries it: 48 bytes.
@@ -182,6 +196,14 @@ mod tests {
         assert_eq!(apart.received().count(), 2);
         let single = ack(Flags::ACK, [block(5000, 1000), SackBlock::default(), SackBlock::default()]);
         assert_eq!((single.received_twice(), single.received().count()), (None, 1));
+    }
+
+    #[test]
+    fn three_bits_of_a_header_are_read_as_set() {
+        for bits in 0..8 {
+            assert_eq!(Flags::SYN.with_ace(bits).ace(), bits);
+        }
+        assert_eq!(Flags::default().with_ace(0b110), Flags::AE.with(Flags::CWR));
     }
 
     proptest! {

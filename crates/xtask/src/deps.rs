@@ -22,8 +22,8 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("aqm", &["base"]),
     ("tcp", &["base"]),
     ("sim", &["base", "aqm", "tcp"]),
-    // Packet events and probes are those of `sim::trace`.
-    ("live", &["base", "aqm", "sim"]),
+    // Packet events and probes are those of `sim::trace`, checksums those of `tcp::wire`.
+    ("live", &["base", "aqm", "tcp", "sim"]),
     ("lab", &["base", "aqm", "tcp", "sim"]),
     ("guests", &["base", "aqm", "tcp", "sim", "live", "lab"]),
     // Programs outside of this workspace use it.

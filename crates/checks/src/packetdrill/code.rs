@@ -9,7 +9,7 @@ mod lexer;
 mod parser;
 
 use crate::packetdrill::error::{NotModelled, Place, ScriptError};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Statements between `%{` and `}%`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,8 +19,8 @@ pub struct Program {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Statement {
-    /// The condition, and its text.
-    Assert(Expression, String),
+    /// The condition, its text and its names.
+    Assert(Expression, String, BTreeSet<String>),
     Print(Option<Expression>),
     Assign(String, Expression),
     /// A keyword of Python that is not for this reader.
@@ -131,11 +131,10 @@ impl Program {
         for (place, statement) in &self.statements {
             let unknown = |reason| Stop::NoValue(*place, reason);
             match statement {
-                Statement::Assert(condition, text) => {
+                Statement::Assert(condition, text, names) => {
                     if condition.value(values).map_err(unknown)? == 0.0 {
-                        let mut names = BTreeMap::new();
-                        condition.names(values, &mut names);
-                        let list = names.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>();
+                        let value = |name: &String| Some(format!("{name} = {}", values.get(name).ok()?));
+                        let list = names.iter().filter_map(value).collect::<Vec<_>>();
                         return Err(Stop::Assertion(*place, text.clone(), list.join(", ")));
                     }
                 }
@@ -198,28 +197,6 @@ impl Expression {
                 }
             }
         })
-    }
-
-    /// Collects the values of all names in it.
-    fn names(&self, values: &mut Values<'_>, found: &mut BTreeMap<String, f64>) {
-        match self {
-            Self::Number(_) => {}
-            Self::Name(name) => {
-                if let Ok(value) = values.get(name) {
-                    found.insert(name.clone(), value);
-                }
-            }
-            Self::Not(operand) | Self::Negative(operand) | Self::Invert(operand) => operand.names(values, found),
-            Self::Binary(_, left, right) => {
-                left.names(values, found);
-                right.names(values, found);
-            }
-            Self::Compare(first, rest) => {
-                first.names(values, found);
-                rest.iter().for_each(|(_, operand)| operand.names(values, found));
-            }
-            Self::Call(_, arguments) => arguments.iter().for_each(|argument| argument.names(values, found)),
-        }
     }
 }
 

@@ -39,6 +39,16 @@ impl NotModelled {
     }
 }
 
+impl Place {
+    /// The place behind `text`, which begins here.
+    pub(crate) fn behind(self, text: &str) -> Self {
+        text.chars().fold(self, |place, c| match c {
+            '\n' => Self { line: place.line + 1, column: 1 },
+            _ => Self { column: place.column + 1, ..place },
+        })
+    }
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.line, self.column)

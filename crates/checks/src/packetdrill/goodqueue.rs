@@ -12,7 +12,6 @@
 //! closed windows and their probes, send and receive buffers, corking, ICMP. PSH is not compared:
 //! the crate models it for bulk data only.
 
-mod accurate_ecn;
 mod calls;
 mod connection;
 mod deliveries;
@@ -22,13 +21,13 @@ mod host;
 mod info;
 mod stream;
 
-use crate::packetdrill::packet::Packet;
 use crate::packetdrill::script::Call;
 use crate::packetdrill::shell::Setting;
 use crate::packetdrill::stack::{Compared, NotModelled, Returned, Stack};
 use calls::Socket;
 use connection::Connection;
 use goodqueue_base::units::Instant;
+use goodqueue_tcp::wire::Packet;
 use host::Host;
 use std::collections::BTreeMap;
 

@@ -85,13 +85,7 @@ impl<'a> Lexer<'a> {
     /// Takes the next `bytes` bytes, which must end between two characters.
     fn take(&mut self, bytes: usize) -> &'a str {
         let taken = &self.rest()[..bytes];
-        for c in taken.chars() {
-            if c == '\n' {
-                self.place = Place { line: self.place.line + 1, column: 1 };
-            } else {
-                self.place.column += 1;
-            }
-        }
+        self.place = self.place.behind(taken);
         self.at += bytes;
         taken
     }

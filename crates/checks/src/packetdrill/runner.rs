@@ -8,13 +8,13 @@ mod calls;
 mod compare;
 
 use crate::packetdrill::code::{NoValue, Stop, Values};
-use crate::packetdrill::packet::{Packet, TcpFlags, TcpOption};
 use crate::packetdrill::script::{Action, EcnCheck, Event, EventTime, Script, ScriptPacket};
 use crate::packetdrill::shell::{self, Command};
 use crate::packetdrill::stack::{NotModelled, Stack};
 use crate::packetdrill::verdict::{Difference, Verdict};
 use calls::Calls;
 use goodqueue_base::units::{Duration, Ecn, Instant};
+use goodqueue_tcp::wire::{Packet, TcpFlags, TcpOption};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Time after which an expected packet that has not left counts as missing.
@@ -288,6 +288,7 @@ impl<S: Stack> Run<'_, S> {
             window: script.window.unwrap_or(0),
             urgent: script.urgent,
             options: options.collect(),
+            ..Packet::default()
         };
         self.stack.handle_packet(self.now, &packet).map_err(Self::refused(self.line))?;
         self.drain()

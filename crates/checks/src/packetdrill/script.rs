@@ -2,8 +2,8 @@
 
 use crate::packetdrill::code::Program;
 use crate::packetdrill::error::Place;
-use crate::packetdrill::packet::{TcpFlags, TcpOption, write_options};
 use goodqueue_base::units::{Duration, Ecn};
+use goodqueue_tcp::wire::{OptionList, TcpFlags, TcpOption};
 use std::fmt;
 
 /// A script.
@@ -101,6 +101,17 @@ pub enum EcnCheck {
     Exactly(Ecn),
     /// ECT(0) or ECT(1).
     EitherEct,
+}
+
+impl EcnCheck {
+    /// The words of the language.
+    pub(crate) const WORDS: [(&'static str, Self); 5] = [
+        ("noecn", Self::Exactly(Ecn::NotEct)),
+        ("ect0", Self::Exactly(Ecn::Ect0)),
+        ("ect1", Self::Exactly(Ecn::Ect1)),
+        ("ce", Self::Exactly(Ecn::Ce)),
+        ("ect01", Self::EitherEct),
+    ];
 }
 
 /// A call of the application.
@@ -215,14 +226,9 @@ impl fmt::Display for Value {
 /// In the language's notation.
 impl fmt::Display for ScriptPacket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.ecn {
-            None => "",
-            Some(EcnCheck::EitherEct) => "[ect01] ",
-            Some(EcnCheck::Exactly(Ecn::NotEct)) => "[noecn] ",
-            Some(EcnCheck::Exactly(Ecn::Ect0)) => "[ect0] ",
-            Some(EcnCheck::Exactly(Ecn::Ect1)) => "[ect1] ",
-            Some(EcnCheck::Exactly(Ecn::Ce)) => "[ce] ",
-        })?;
+        if let Some((word, _)) = EcnCheck::WORDS.iter().find(|(_, check)| self.ecn == Some(*check)) {
+            write!(f, "[{word}] ")?;
+        }
         write!(f, "{} {}:{}({})", self.flags, self.seq, self.seq.wrapping_add(self.len), self.len)?;
         if self.flags.has(TcpFlags::ACK) {
             write!(f, " ack {}", self.ack)?;
@@ -232,7 +238,7 @@ impl fmt::Display for ScriptPacket {
         }
         match &self.options {
             None => f.write_str(" <...>"),
-            Some(options) => write_options(f, options),
+            Some(options) => OptionList(options).fmt(f),
         }
     }
 }

@@ -1,10 +1,10 @@
 //! The interface between the runner and a TCP.
 
 pub use crate::packetdrill::error::NotModelled;
-use crate::packetdrill::packet::Packet;
 use crate::packetdrill::script::{Call, Value};
 use crate::packetdrill::shell::Setting;
 use goodqueue_base::units::Instant;
+use goodqueue_tcp::wire::Packet;
 
 /// A TCP without input and output of its own: segments, calls and time come from the runner,
 /// segments and answers go back.

@@ -10,7 +10,7 @@ mod translate;
 
 use crate::linux::error::{GuestFault, LinuxError, doing};
 use crate::linux::event_queue::{Calendar, NEVER};
-use crate::linux::frame::{self, Connection, IpPacket, TcpPacket};
+use crate::linux::frame::{self, Connection, IpPacket};
 use crate::linux::job::{FIRST_PORT, Role};
 use crate::linux::liveness;
 use crate::linux::machine::{self, Guest, Said, Setup};
@@ -342,50 +342,39 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// The packet of the world for a frame: `None` if it belongs to no flow, or the world is not
-    /// running.
+    /// The packet of the world for a frame: `None` if it is incomplete or belongs to no flow, or
+    /// the world is not running.
     fn packet(&mut self, guest: usize, frame: &[u8]) -> Option<OutsidePacket> {
         let now = self.calendar.now().checked_sub(HEAD_START)?;
         if now > self.world.end().as_nanos() {
             return None;
         }
         let forward = guest == machine::number(Role::Source);
-        let known = TcpPacket::read(frame).and_then(|packet| {
-            let port = if forward { packet.source } else { packet.destination };
+        let ip = IpPacket::read(frame)?;
+        let tcp = frame::tcp(frame);
+        let own = tcp.as_ref().and_then(|packet| {
+            let port = packet.ports[usize::from(!forward)];
             let place = usize::from(port.checked_sub(FIRST_PORT)?);
             // Programs have flows of their own, after those of the world.
-            (place < self.own_flows()).then_some((packet, place))
+            (place < self.own_flows()).then_some(place)
         });
-        let Some((packet, place)) = known else { return self.packet_of_program(forward, frame) };
+        let place = match own {
+            Some(place) => place,
+            None => self.own_flows() + self.programs.as_mut()?.flow(forward, ip.conversation),
+        };
         let flow = self.flows.get_mut(place)?;
-        let segment = if forward { flow.connection.forward(&packet) } else { flow.connection.reverse(&packet) };
-        Some(OutsidePacket {
-            flow: flow.number,
-            segment,
-            ip_len: packet.ip_len,
-            ecn: packet.ecn,
-            ticket: Ticket(NonZeroU32::MIN),
-        })
+        let segment = match &tcp {
+            Some(packet) if forward => flow.connection.forward(packet),
+            Some(packet) => flow.connection.reverse(packet),
+            None => programs::segment(forward),
+        };
+        let ticket = Ticket(NonZeroU32::MIN);
+        Some(OutsidePacket { flow: flow.number, segment, ip_len: ip.ip_len, ecn: ip.ecn, ticket })
     }
 
     /// Number of the world's flows, without those of programs.
     fn own_flows(&self) -> usize {
         self.flows.len() - if self.programs.is_some() { programs::FLOWS } else { 0 }
-    }
-
-    /// The packet of a program: `None` without programs, or if the frame is incomplete.
-    fn packet_of_program(&mut self, forward: bool, frame: &[u8]) -> Option<OutsidePacket> {
-        let first = self.own_flows();
-        let programs = self.programs.as_mut()?;
-        let packet = IpPacket::read(frame)?;
-        let flow = self.flows.get_mut(first + programs.flow(forward, packet.conversation))?;
-        let segment = match TcpPacket::read(frame) {
-            Some(tcp) if forward => flow.connection.forward(&tcp),
-            Some(tcp) => flow.connection.reverse(&tcp),
-            None => programs::segment(forward),
-        };
-        let ticket = Ticket(NonZeroU32::MIN);
-        Some(OutsidePacket { flow: flow.number, segment, ip_len: packet.ip_len, ecn: packet.ecn, ticket })
     }
 
     /// Discards lost packets. Those that have arrived, which happens only while the world runs,

@@ -2,7 +2,7 @@
 //! panic, hang, or access memory that it should not.
 
 use crate::linux::event_queue::Message;
-use crate::linux::frame::{Connection, TcpPacket, set_ecn};
+use crate::linux::frame::{self, Connection, set_ecn};
 use crate::linux::memory::{GuestMemory, MemoryFault, RegionSpec};
 use crate::linux::report::Line;
 use crate::linux::ring::{Queue, RingFault, Use};
@@ -225,7 +225,7 @@ proptest! {
             // Valid enough to be parsed further.
             (start[12], start[13], start[14], start[23]) = (8, 0, 0x45, 6);
         }
-        if let Some(packet) = TcpPacket::read(&bytes) {
+        if let Some(packet) = frame::tcp(&bytes) {
             let mut connection = Connection::default();
             let _ = connection.reverse(&packet);
             let _ = connection.forward(&packet);

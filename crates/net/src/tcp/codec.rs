@@ -1,4 +1,6 @@
-//! Segments and their bytes as datagrams.
+//! Segments and their bytes as datagrams. A header of TCP (`goodqueue_tcp::wire`) has no room for
+//! offsets of 64 bits and times of a nanosecond, which both ends need to get what the simulator's
+//! own flows have.
 
 use goodqueue_base::units::Instant;
 use goodqueue_tcp::{Flags, SackBlock, Segment};

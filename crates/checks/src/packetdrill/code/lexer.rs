@@ -66,10 +66,7 @@ pub(super) fn tokens(text: &str, mut place: Place) -> Result<Vec<(Place, usize, 
         if let Some(token) = token {
             tokens.push((place, at, token));
         }
-        for c in rest[..len].chars() {
-            place =
-                if c == '\n' { Place { line: place.line + 1, column: 1 } } else { Place { column: place.column + 1, ..place } };
-        }
+        place = place.behind(&rest[..len]);
         at += len;
     }
     tokens.push((place, at, Token::EndOfStatement));

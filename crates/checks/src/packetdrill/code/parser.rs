@@ -3,6 +3,7 @@
 use super::lexer::{Token, tokens};
 use super::{Comparison, Expression, Function, Operator, Statement};
 use crate::packetdrill::error::{Place, ScriptError};
+use std::collections::BTreeSet;
 
 /// Maximum nesting depth of expressions.
 const MAX_DEPTH: u32 = 32;
@@ -13,7 +14,9 @@ const FOREIGN: [&str; 14] =
     ["if", "elif", "else", "for", "while", "import", "from", "def", "class", "try", "with", "return", "global", "pass"];
 
 /// Operators that take their operands from the left, from loosest to tightest.
-const LEVELS: [&[(&str, Operator)]; 6] = [
+const LEVELS: [&[(&str, Operator)]; 8] = [
+    &[("or", Operator::Or)],
+    &[("and", Operator::And)],
     &[("|", Operator::BitOr)],
     &[("^", Operator::BitXor)],
     &[("&", Operator::BitAnd)],
@@ -21,6 +24,9 @@ const LEVELS: [&[(&str, Operator)]; 6] = [
     &[("+", Operator::Add), ("-", Operator::Subtract)],
     &[("*", Operator::Multiply), ("/", Operator::Divide), ("//", Operator::FloorDivide), ("%", Operator::Modulo)],
 ];
+
+/// The level that `not` and comparisons stand above.
+const NEGATION: usize = 2;
 
 const COMPARISONS: [(&str, Comparison); 6] = [
     ("==", Comparison::Equal),
@@ -34,7 +40,7 @@ const COMPARISONS: [(&str, Comparison); 6] = [
 /// Reads all statements of a text that begins at `place`.
 pub(super) fn statements(text: &str, place: Place) -> Result<Vec<(Place, Statement)>, ScriptError> {
     let tokens = tokens(text, place)?;
-    let mut parser = Parser { text, tokens: &tokens, at: 0, operators: 0 };
+    let mut parser = Parser { text, tokens: &tokens, at: 0, operators: 0, names: BTreeSet::new() };
     let mut statements = Vec::new();
     while parser.at < parser.tokens.len() {
         if *parser.peek() == Token::EndOfStatement {
@@ -43,6 +49,7 @@ pub(super) fn statements(text: &str, place: Place) -> Result<Vec<(Place, Stateme
         }
         let place = parser.place();
         parser.operators = 0;
+        parser.names.clear();
         let statement = parser.statement()?;
         let foreign = matches!(statement, Statement::Foreign(_));
         statements.push((place, statement));
@@ -64,6 +71,8 @@ struct Parser<'a> {
     at: usize,
     /// Operators of the statement so far.
     operators: usize,
+    /// Names of the statement so far.
+    names: BTreeSet<String>,
 }
 
 impl<'a> Parser<'a> {
@@ -94,12 +103,6 @@ impl<'a> Parser<'a> {
         found
     }
 
-    fn takes_name(&mut self, name: &str) -> bool {
-        let found = *self.peek() == Token::Name(name);
-        self.at += usize::from(found);
-        found
-    }
-
     fn unexpected(&self, wanted: &str) -> ScriptError {
         let found = match self.peek() {
             Token::Number(value) => format!("`{value}`"),
@@ -124,7 +127,7 @@ impl<'a> Parser<'a> {
                 let to = self.offset();
                 self.skip_message()?;
                 let text = self.text[from..to].split_whitespace().collect::<Vec<_>>().join(" ");
-                Ok(Statement::Assert(condition, text))
+                Ok(Statement::Assert(condition, text, std::mem::take(&mut self.names)))
             }
             "print" => self.print(),
             _ => self.assignment(name),
@@ -170,30 +173,16 @@ impl<'a> Parser<'a> {
         Ok(Statement::Assign(name.to_owned(), value))
     }
 
-    /// `or`, which binds loosest.
     fn expression(&mut self, depth: u32) -> Result<Expression, ScriptError> {
         if depth > MAX_DEPTH {
             return Err(ScriptError::new(self.place(), format!("expressions are nested more than {MAX_DEPTH} deep")));
         }
-        let mut left = self.conjunction(depth)?;
-        while self.takes_name("or") {
-            self.count()?;
-            left = Expression::Binary(Operator::Or, Box::new(left), Box::new(self.conjunction(depth)?));
-        }
-        Ok(left)
-    }
-
-    fn conjunction(&mut self, depth: u32) -> Result<Expression, ScriptError> {
-        let mut left = self.negation(depth)?;
-        while self.takes_name("and") {
-            self.count()?;
-            left = Expression::Binary(Operator::And, Box::new(left), Box::new(self.negation(depth)?));
-        }
-        Ok(left)
+        self.level(0, depth)
     }
 
     fn negation(&mut self, depth: u32) -> Result<Expression, ScriptError> {
-        if self.takes_name("not") {
+        if *self.peek() == Token::Name("not") {
+            self.at += 1;
             if depth >= MAX_DEPTH {
                 return Err(ScriptError::new(self.place(), format!("expressions are nested more than {MAX_DEPTH} deep")));
             }
@@ -203,27 +192,32 @@ impl<'a> Parser<'a> {
     }
 
     fn comparison(&mut self, depth: u32) -> Result<Expression, ScriptError> {
-        let first = self.level(0, depth)?;
+        let first = self.level(NEGATION, depth)?;
         let mut rest = Vec::new();
         while let Token::Sign(sign) = *self.peek()
             && let Some(&(_, comparison)) = COMPARISONS.iter().find(|(known, _)| *known == sign)
         {
             self.count()?;
             self.at += 1;
-            rest.push((comparison, self.level(0, depth)?));
+            rest.push((comparison, self.level(NEGATION, depth)?));
         }
         Ok(if rest.is_empty() { first } else { Expression::Compare(Box::new(first), rest) })
     }
 
+    /// Operands of an operator of this level or of tighter ones.
     fn level(&mut self, level: usize, depth: u32) -> Result<Expression, ScriptError> {
         let Some(operators) = LEVELS.get(level) else { return self.factor(depth) };
-        let mut left = self.level(level + 1, depth)?;
-        while let Token::Sign(sign) = *self.peek()
-            && let Some(&(_, operator)) = operators.iter().find(|(known, _)| *known == sign)
+        let operand = |parser: &mut Self| match level + 1 {
+            NEGATION => parser.negation(depth),
+            tighter => parser.level(tighter, depth),
+        };
+        let mut left = operand(self)?;
+        while let Token::Sign(word) | Token::Name(word) = *self.peek()
+            && let Some(&(_, operator)) = operators.iter().find(|(known, _)| *known == word)
         {
             self.count()?;
             self.at += 1;
-            left = Expression::Binary(operator, Box::new(left), Box::new(self.level(level + 1, depth)?));
+            left = Expression::Binary(operator, Box::new(left), Box::new(operand(self)?));
         }
         Ok(left)
     }
@@ -253,7 +247,11 @@ impl<'a> Parser<'a> {
             }
             Token::Name(name) => {
                 self.at += 1;
-                if self.takes("(") { self.function(name, depth) } else { Ok(Expression::Name(name.to_owned())) }
+                if self.takes("(") {
+                    return self.function(name, depth);
+                }
+                self.names.insert(name.to_owned());
+                Ok(Expression::Name(name.to_owned()))
             }
             Token::Text | Token::Sign(_) | Token::EndOfStatement => Err(self.unexpected("a number or a name")),
         }

@@ -2,16 +2,15 @@
 
 mod handshake;
 
-use super::accurate_ecn::negotiation::Kind;
-use super::accurate_ecn::{AccurateEcn, Acknowledged, RESERVED, Room};
 use super::deliveries::Deliveries;
 use super::ends::{codepoint, receiver, sender};
 use super::header::{self, WINDOW_SCALE};
 use super::host::Host;
 use super::stream::{Nagle, Stream};
-use crate::packetdrill::packet::{OPTION_SPACE, Packet, TcpFlags, TcpOption};
 use crate::packetdrill::stack::NotModelled;
 use goodqueue_base::units::{Bytes, Ecn, Instant};
+use goodqueue_tcp::wire::accurate_ecn::{AccurateEcn, Acknowledged, Counts, RESERVED, Room};
+use goodqueue_tcp::wire::{EcnKind, OPTION_SPACE, Packet, TcpFlags, TcpOption};
 use goodqueue_tcp::{Ending, Flags, Receiver, SackBlock, Segment, Sender, Transmit};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -116,7 +115,7 @@ fn not_modelled<T>(what: &str) -> Result<T, NotModelled> {
 }
 
 impl Connection {
-    fn new(now: Instant, host: &Host, mss: u16, clamp: Option<u16>, phase: Phase, ecn: Kind) -> Result<Self, NotModelled> {
+    fn new(now: Instant, host: &Host, mss: u16, clamp: Option<u16>, phase: Phase, ecn: EcnKind) -> Result<Self, NotModelled> {
         Ok(Self {
             host: host.clone(),
             phase,
@@ -422,10 +421,7 @@ impl Connection {
 
     fn packet(&mut self, now: Instant, sent: &Transmit) -> Option<Packet> {
         if sent.segment.flags.has(Flags::SYN) {
-            let mut flags = TcpFlags::SYN;
-            for (flag, letter) in [(Flags::ECE, TcpFlags::ECE), (Flags::CWR, TcpFlags::CWR), (Flags::AE, TcpFlags::AE)] {
-                flags = flags.with_if(sent.segment.flags.has(flag), letter);
-            }
+            let flags = TcpFlags::SYN.with_ace(sent.segment.flags.ace());
             return Some(self.handshake(now, flags, None));
         }
         let part = self.stream.take(sent.segment.number / u64::from(self.mss))?;
@@ -437,10 +433,12 @@ impl Connection {
         if part.len > 0 && !self.is_counted() {
             packet.ecn = sent.ecn;
         }
-        packet.flags = packet
-            .flags
-            .with_if(part.fin, TcpFlags::FIN)
-            .with_if(sent.segment.flags.has(Flags::CWR) && !self.is_counted(), TcpFlags::CWR);
+        if part.fin {
+            packet.flags = packet.flags.with(TcpFlags::FIN);
+        }
+        if sent.segment.flags.has(Flags::CWR) && !self.is_counted() {
+            packet.flags = packet.flags.with(TcpFlags::CWR);
+        }
         Some(packet)
     }
 
@@ -461,7 +459,7 @@ impl Connection {
         let mut blocks: Vec<_> = blocks.map(|range| (at(range.start), at(range.end))).collect();
         let echo = answer.flags.has(Flags::ECE);
         self.reported = (echo, answer.payload);
-        let mut flags = TcpFlags::ACK.with_if(echo && !self.is_counted(), TcpFlags::ECE);
+        let mut flags = TcpFlags::ACK.with(if echo && !self.is_counted() { TcpFlags::ECE } else { TcpFlags::NONE });
         let timestamp = self.timestamps.then(|| (self.tick(now), self.recent));
         let mut counters = None;
         if let Feedback::Counted(ecn) = &mut self.feedback {
@@ -485,8 +483,8 @@ impl Connection {
             len,
             ack: at(answer.number),
             window,
-            urgent: 0,
             options: header::options(timestamp, counters, blocks),
+            ..Packet::default()
         }
     }
 
@@ -534,11 +532,12 @@ impl Connection {
         Ok(())
     }
 
-    /// A field of `tcp_info` about accurate ECN, all of which are zero without ECN.
-    pub(super) fn counted(&self, field: &str) -> Option<f64> {
+    /// The counts of accurate ECN: what this end has received, and what the other end says that it
+    /// has. Without ECN they are zero.
+    pub(super) fn counts(&self) -> Option<[Counts; 2]> {
         match &self.feedback {
-            Feedback::Counted(ecn) => ecn.info(field),
-            Feedback::Nothing => AccurateEcn::new(self.host.accurate_ecn).info(field),
+            Feedback::Counted(ecn) => Some([*ecn.received(), *ecn.delivered()]),
+            Feedback::Nothing => Some([Counts::default(); 2]),
             Feedback::Classic => None,
         }
     }

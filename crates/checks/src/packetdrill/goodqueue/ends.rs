@@ -1,42 +1,24 @@
-//! A sender and a receiver for a host's settings, and the flags with which ends agree on ECN.
+//! A sender and a receiver for a host's settings.
 
-use super::accurate_ecn::negotiation::Kind;
 use super::host::Host;
 use crate::packetdrill::stack::NotModelled;
 use goodqueue_base::spec::Value;
 use goodqueue_base::units::{Bytes, Ecn, Rng};
 use goodqueue_tcp::cc::needs;
-use goodqueue_tcp::{CcConfig, Data, EcnMode, Flags, LossDetection, Receiver, ReceiverConfig, SackReports, Sender, SenderConfig};
-
-/// The flags of a SYN that asks for this kind of ECN.
-pub(super) fn asks(ecn: Kind) -> Flags {
-    match ecn {
-        Kind::Off => Flags::SYN,
-        Kind::Classic => Flags::SYN.with(Flags::ECE).with(Flags::CWR),
-        Kind::Accurate => Flags::SYN.with(Flags::ECE).with(Flags::CWR).with(Flags::AE),
-    }
-}
-
-/// The flags of an answer that grants this kind of ECN.
-pub(super) fn granted(ecn: Kind) -> Flags {
-    match ecn {
-        Kind::Off => Flags::default(),
-        Kind::Classic => Flags::ECE,
-        Kind::Accurate => Flags::ECE.with(Flags::AE),
-    }
-}
+use goodqueue_tcp::wire::EcnKind;
+use goodqueue_tcp::{CcConfig, Data, EcnMode, LossDetection, Receiver, ReceiverConfig, SackReports, Sender, SenderConfig};
 
 /// A sender of messages.
-pub(super) fn sender(host: &Host, mss: u16, sack: bool, ecn: Kind) -> Result<Sender, NotModelled> {
+pub(super) fn sender(host: &Host, mss: u16, sack: bool, ecn: EcnKind) -> Result<Sender, NotModelled> {
     let params = if host.hystart || host.control != "cubic" { Vec::new() } else { vec![("hystart", Value::Switch(false))] };
     let config = SenderConfig {
         mss: Bytes::new(u64::from(mss)),
         cc: CcConfig { kind: host.control, params },
         loss_detection: if sack { LossDetection::Rack } else { LossDetection::Duplicates },
         ecn: match ecn {
-            Kind::Off => EcnMode::Off,
-            Kind::Classic => EcnMode::Classic,
-            Kind::Accurate => accurate(host),
+            EcnKind::Off => EcnMode::Off,
+            EcnKind::Classic => EcnMode::Classic,
+            EcnKind::Accurate => accurate(host),
         },
         slow_start_exit: host.slow_start_exit,
         initial_window: host.initial_window,

@@ -1,6 +1,6 @@
 //! Options of a TCP header in the order in which Linux writes them.
 
-use crate::packetdrill::packet::TcpOption;
+use goodqueue_tcp::wire::TcpOption;
 
 /// Shift count of the window that Linux announces with its default buffers.
 pub(super) const WINDOW_SCALE: u8 = 8;

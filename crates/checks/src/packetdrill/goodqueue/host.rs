@@ -1,10 +1,10 @@
 //! Settings of the host that the sender and the receiver have a counterpart for.
 
-use super::accurate_ecn::negotiation::Kind;
-use super::accurate_ecn::{Fallback, Policy, Use};
 use crate::packetdrill::shell::Setting;
 use crate::packetdrill::stack::NotModelled;
 use goodqueue_tcp::SlowStartExit;
+use goodqueue_tcp::wire::EcnKind;
+use goodqueue_tcp::wire::accurate_ecn::{Fallback, Policy, Use};
 
 /// Bytes of an IPv4 header and a TCP header without options.
 const HEADERS: u16 = 40;
@@ -39,8 +39,8 @@ pub(super) struct Host {
 /// The kinds of ECN that this end asks for and agrees to (`tcp_ecn` of Linux).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Ecn {
-    pub(super) asks: Kind,
-    pub(super) agrees: Kind,
+    pub(super) asks: EcnKind,
+    pub(super) agrees: EcnKind,
 }
 
 impl Default for Host {
@@ -51,7 +51,7 @@ impl Default for Host {
             slow_start_exit: SlowStartExit::Native,
             sack: true,
             timestamps: true,
-            ecn: Ecn { asks: Kind::Off, agrees: Kind::Off },
+            ecn: Ecn { asks: EcnKind::Off, agrees: EcnKind::Off },
             offload: None,
             initial_window: 10,
             restart_after_idle: false,
@@ -76,12 +76,12 @@ impl Host {
             "tcp_timestamps" => self.timestamps = number()? > 0,
             "tcp_ecn" => {
                 self.ecn = match number()? {
-                    0 => Ecn { asks: Kind::Off, agrees: Kind::Off },
-                    CLASSIC => Ecn { asks: Kind::Classic, agrees: Kind::Classic },
-                    2 => Ecn { asks: Kind::Off, agrees: Kind::Classic },
-                    ACCURATE => Ecn { asks: Kind::Accurate, agrees: Kind::Accurate },
-                    4 => Ecn { asks: Kind::Classic, agrees: Kind::Accurate },
-                    5 => Ecn { asks: Kind::Off, agrees: Kind::Accurate },
+                    0 => Ecn { asks: EcnKind::Off, agrees: EcnKind::Off },
+                    CLASSIC => Ecn { asks: EcnKind::Classic, agrees: EcnKind::Classic },
+                    2 => Ecn { asks: EcnKind::Off, agrees: EcnKind::Classic },
+                    ACCURATE => Ecn { asks: EcnKind::Accurate, agrees: EcnKind::Accurate },
+                    4 => Ecn { asks: EcnKind::Classic, agrees: EcnKind::Accurate },
+                    5 => Ecn { asks: EcnKind::Off, agrees: EcnKind::Accurate },
                     _ => return refused(),
                 }
             }

@@ -2,7 +2,7 @@
 
 use super::connection::{Connection, Phase};
 use crate::packetdrill::stack::NotModelled;
-use goodqueue_base::units::{Duration, Instant};
+use goodqueue_base::units::{Duration, Ecn, Instant};
 use goodqueue_tcp::cc::State;
 
 /// The value of `tcpi_snd_ssthresh` before the first reduction.
@@ -37,7 +37,23 @@ impl Connection {
             "tcpi_state" if self.phase == Phase::SynSent => 2.0,
             "tcpi_state" if self.phase == Phase::SynReceived => 3.0,
             "tcpi_state" if !self.stream.is_closed() && self.peer_end.is_none() => 1.0,
-            _ => return self.counted(field).ok_or_else(|| NotModelled::new(field)),
+            _ => return self.counted(field).map(|count| count as f64).ok_or_else(|| NotModelled::new(field)),
         })
+    }
+
+    /// A field about accurate ECN.
+    fn counted(&self, field: &str) -> Option<u64> {
+        let [received, delivered] = self.counts()?;
+        let (counts, what) = match field.strip_prefix("tcpi_received_") {
+            Some(what) => (received, what),
+            None => (delivered, field.strip_prefix("tcpi_delivered_")?),
+        };
+        match what {
+            "ce" => Some(counts.marks),
+            "ce_bytes" => Some(counts.bytes.of(Ecn::Ce)),
+            "e0_bytes" => Some(counts.bytes.of(Ecn::Ect0)),
+            "e1_bytes" => Some(counts.bytes.of(Ecn::Ect1)),
+            _ => None,
+        }
     }
 }

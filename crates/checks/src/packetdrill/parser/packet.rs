@@ -3,9 +3,9 @@
 use super::Parser;
 use crate::packetdrill::error::ScriptError;
 use crate::packetdrill::lexer::Token;
-use crate::packetdrill::packet::{OPTION_SPACE, TcpFlags, TcpOption};
 use crate::packetdrill::script::{Action, EcnCheck, ScriptPacket};
 use goodqueue_base::units::Ecn;
+use goodqueue_tcp::wire::{OPTION_SPACE, TcpFlags, TcpOption};
 
 /// Largest value of a counter of 24 bits.
 const MAX_COUNTER: i64 = (1 << 24) - 1;
@@ -67,28 +67,22 @@ impl Parser<'_> {
             return Ok(IpInfo::Other("icmp packets"));
         }
         let word = self.word("a codepoint of ECN")?;
-        let info = match word.as_str() {
-            "noecn" => IpInfo::Ecn(Some(EcnCheck::Exactly(Ecn::NotEct))),
-            "ect0" => IpInfo::Ecn(Some(EcnCheck::Exactly(Ecn::Ect0))),
-            "ect1" => IpInfo::Ecn(Some(EcnCheck::Exactly(Ecn::Ect1))),
-            "ce" => IpInfo::Ecn(Some(EcnCheck::Exactly(Ecn::Ce))),
-            "ect01" => IpInfo::Ecn(Some(EcnCheck::EitherEct)),
-            "tos" => IpInfo::Other("a value of TOS"),
-            "ttl" => IpInfo::Other("a value of TTL"),
-            "flowlabel" => IpInfo::Other("flow labels"),
-            _ => {
-                let message = format!("`{word}` is unknown: allowed noecn, ect0, ect1, ce, ect01, tos, ttl, flowlabel");
-                return Err(ScriptError::new(place, message));
-            }
+        let Some(&(_, check)) = EcnCheck::WORDS.iter().find(|(known, _)| *known == word) else {
+            return match word.as_str() {
+                "tos" => Ok(IpInfo::Other("a value of TOS")),
+                "ttl" => Ok(IpInfo::Other("a value of TTL")),
+                "flowlabel" => Ok(IpInfo::Other("flow labels")),
+                _ => {
+                    let message = format!("`{word}` is unknown: allowed noecn, ect0, ect1, ce, ect01, tos, ttl, flowlabel");
+                    Err(ScriptError::new(place, message))
+                }
+            };
         };
-        if let IpInfo::Other(_) = info {
-            return Ok(info);
-        }
         if self.takes(',') {
             return Ok(IpInfo::Other("flow labels"));
         }
         self.expect(close)?;
-        Ok(info)
+        Ok(IpInfo::Ecn(Some(check)))
     }
 
     fn segment(&mut self, ecn: Option<EcnCheck>) -> Result<ScriptPacket, ScriptError> {
@@ -246,17 +240,25 @@ impl Parser<'_> {
         Ok(TcpOption::AccEcn { first, counters })
     }
 
-    /// Hexadecimal digits, which may look like a number, a word, or one after the other.
-    fn blob(&mut self) -> String {
+    /// Hexadecimal digits, which may look like a number, a word, or one after the other. A name
+    /// that nothing defines stands for its letters.
+    fn blob(&mut self) -> Vec<u8> {
         let mut blob = String::new();
         loop {
             match *self.peek() {
                 Token::Word(word) => blob.push_str(word),
                 Token::Integer(value) => blob.push_str(&value.to_string()),
-                _ => return blob,
+                _ => break,
             }
             self.next();
         }
+        // The value of a number lacks the zero with which it may begin.
+        if !blob.len().is_multiple_of(2) {
+            blob.insert(0, '0');
+        }
+        let byte = |at| u8::from_str_radix(blob.get(at..at + 2)?, 16).ok();
+        let bytes = (0..blob.len()).step_by(2).map(byte).collect::<Option<_>>();
+        bytes.unwrap_or_else(|| blob.into_bytes())
     }
 }
 

@@ -1,7 +1,7 @@
 use super::*;
-use crate::packetdrill::packet::{TcpFlags, TcpOption};
 use crate::packetdrill::script::{EcnCheck, ScriptPacket, Value};
 use goodqueue_base::units::Ecn;
+use goodqueue_tcp::wire::{TcpFlags, TcpOption};
 use proptest::prelude::*;
 
 fn only(text: &str) -> Event {

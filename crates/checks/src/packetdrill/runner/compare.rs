@@ -1,10 +1,10 @@
 //! Outbound segments: waiting for them, and holding them against the script.
 
 use super::{End, MAX_WAIT, PATIENCE, Run};
-use crate::packetdrill::packet::{Packet, TcpFlags, TcpOption};
 use crate::packetdrill::script::{EcnCheck, ScriptPacket};
 use crate::packetdrill::stack::{Compared, Stack};
 use goodqueue_base::units::{Duration, Ecn, Instant};
+use goodqueue_tcp::wire::{Packet, TcpFlags, TcpOption};
 
 impl<S: Stack> Run<'_, S> {
     /// Waits for a segment and compares it. `span` is when it may leave; `None`: at any time.

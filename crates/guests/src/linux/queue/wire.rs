@@ -4,6 +4,7 @@
 use crate::linux::frame::ETHERNET;
 use goodqueue_aqm::external::{OfferedPacket, QueueEvents};
 use goodqueue_base::units::Ecn;
+use goodqueue_tcp::wire::checksum::{fold, sum};
 
 /// EtherType of orders and answers.
 const ORDERS: [u8; 2] = [0x88, 0xB5];
@@ -49,9 +50,8 @@ pub fn offer(frame: &mut Vec<u8>, packet: &OfferedPacket) {
     // 10.0.0.0/8 sends to it.
     header[12..16].copy_from_slice(&[10, flow[1], flow[2], flow[3]]);
     header[16..20].copy_from_slice(&[10, flow[3], flow[2], flow[1]]);
-    let sum = header.chunks_exact(2).fold(0_u32, |sum, pair| sum + u32::from(u16::from_be_bytes([pair[0], pair[1]])));
-    let sum = (sum & 0xFFFF) + (sum >> 16);
-    header[10..12].copy_from_slice(&(!(sum + (sum >> 16)) as u16).to_be_bytes());
+    let checksum = !fold(sum(&header));
+    header[10..12].copy_from_slice(&checksum.to_be_bytes());
     frame.extend(header);
     frame.extend([flow[0], flow[1], flow[2], flow[3]]);
     frame.extend((len - IP as u16).to_be_bytes());
@@ -96,8 +96,7 @@ mod tests {
         offer(&mut frame, &packet);
         let ip = &frame[ETHERNET + 16..];
         assert_eq!((ip[1] >> 5, ip[1] & 3, u16::from_be_bytes([ip[2], ip[3]])), (5, 2, 1500));
-        let sum = ip[..IP].chunks_exact(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).sum::<u32>();
-        assert_eq!((sum & 0xFFFF) + (sum >> 16), 0xFFFF);
+        assert_eq!(fold(sum(&ip[..IP])), 0xFFFF);
     }
 
     #[test]

@@ -1,15 +1,14 @@
 //! Opening of a connection, by either end or by both at once.
 
-use super::super::accurate_ecn::AccurateEcn;
-use super::super::accurate_ecn::negotiation::{self, Kind, reflection};
-use super::super::ends::{asks, granted, receiver, sender};
+use super::super::ends::{receiver, sender};
 use super::super::header::{Offer, WINDOW_SCALE};
 use super::super::host::Host;
 use super::super::stream::Stream;
 use super::{Connection, Feedback, ISN, MIN_SEGMENT, Opener, Phase, RESERVED, TIMESTAMP, not_modelled};
-use crate::packetdrill::packet::{Packet, TcpFlags, TcpOption};
 use crate::packetdrill::stack::NotModelled;
 use goodqueue_base::units::{Duration, Ecn, Instant};
+use goodqueue_tcp::wire::accurate_ecn::AccurateEcn;
+use goodqueue_tcp::wire::{EcnKind, Packet, TcpFlags, TcpOption, reflection};
 use goodqueue_tcp::{Flags, Segment};
 
 /// First wait for the answer to a SYN-ACK (RFC 6298 §2); later ones are twice as long each.
@@ -31,9 +30,9 @@ impl Connection {
         if !syn.flags.has(TcpFlags::SYN) || syn.flags.has(TcpFlags::ACK) || syn.flags.has(TcpFlags::RST) {
             return not_modelled("an answer to a segment that opens nothing");
         }
-        let mut connection = Self::new(now, host, MIN_SEGMENT, clamp, Phase::SynReceived, Kind::Off)?;
+        let mut connection = Self::new(now, host, MIN_SEGMENT, clamp, Phase::SynReceived, EcnKind::Off)?;
         connection.repeat_at = Some(now + WAIT);
-        connection.begin_answering(now, syn, negotiation::asked(syn.flags.ace(), host.ecn.agrees))?;
+        connection.begin_answering(now, syn, EcnKind::asked(syn.flags.ace(), host.ecn.agrees))?;
         Ok(connection)
     }
 
@@ -43,16 +42,16 @@ impl Connection {
         // The timer of the SYN runs on, for the SYN-ACK.
         self.repeat_at = Some(self.sender.next_timeout().unwrap_or(now + WAIT));
         let most = self.host.ecn.asks.min(self.host.ecn.agrees);
-        self.begin_answering(now, syn, negotiation::asked(syn.flags.ace(), most))
+        self.begin_answering(now, syn, EcnKind::asked(syn.flags.ace(), most))
     }
 
-    fn begin_answering(&mut self, now: Instant, syn: &Packet, ecn: Kind) -> Result<(), NotModelled> {
+    fn begin_answering(&mut self, now: Instant, syn: &Packet, ecn: EcnKind) -> Result<(), NotModelled> {
         let opens_fast = syn.options.iter().any(|option| matches!(option, TcpOption::FastOpen(_)));
         if syn.flags.has(TcpFlags::FIN) || syn.len > 0 || opens_fast {
             return not_modelled("fast open");
         }
         self.learn(syn, ecn)?;
-        let mark = Segment { timestamp: now, flags: asks(ecn), ..Segment::default() };
+        let mark = Segment { timestamp: now, flags: Flags::SYN.with_ace(ecn.request()), ..Segment::default() };
         let _ = self.receiver.handle_segment(now, &mark, syn.ecn);
         self.send_answer(now);
         Ok(())
@@ -102,14 +101,14 @@ impl Connection {
         if syn.seq != self.irs {
             return not_modelled("a second SYN with another number");
         }
-        let kind = |bits: u8| negotiation::asked(bits, Kind::Accurate);
+        let kind = |bits: u8| EcnKind::asked(bits, EcnKind::Accurate);
         let (first, latest) = (kind(self.syn.1), kind(syn.flags.ace()));
-        if first != latest && first != Kind::Off && latest != Kind::Off {
+        if first != latest && first != EcnKind::Off && latest != EcnKind::Off {
             return not_modelled("RST, after SYNs that ask for two kinds of ECN");
         }
         self.syn.0 = syn.ecn;
         if let Feedback::Counted(ecn) = &mut self.feedback
-            && latest == Kind::Off
+            && latest == EcnKind::Off
         {
             ecn.give_up();
         }
@@ -130,7 +129,7 @@ impl Connection {
 
     /// Takes what the other end announces in its SYN or in the answer, and builds a sender and a
     /// receiver for it.
-    fn learn(&mut self, packet: &Packet, ecn: Kind) -> Result<(), NotModelled> {
+    fn learn(&mut self, packet: &Packet, ecn: EcnKind) -> Result<(), NotModelled> {
         self.irs = packet.seq;
         self.syn = (packet.ecn, packet.flags.ace());
         self.sack &= packet.options.contains(&TcpOption::SackPermitted);
@@ -142,16 +141,16 @@ impl Connection {
         let announced = packet.mss().unwrap_or(536).min(self.host.route_mss).min(self.clamp.unwrap_or(u16::MAX));
         self.full_size = announced.max(MIN_SEGMENT) - if self.timestamps { TIMESTAMP } else { 0 };
         self.feedback = match ecn {
-            Kind::Off => Feedback::Nothing,
-            Kind::Classic => Feedback::Classic,
-            Kind::Accurate => Feedback::Counted(Box::new(AccurateEcn::new(self.host.accurate_ecn))),
+            EcnKind::Off => Feedback::Nothing,
+            EcnKind::Classic => Feedback::Classic,
+            EcnKind::Accurate => Feedback::Counted(Box::new(AccurateEcn::new(self.host.accurate_ecn))),
         };
         self.receiver = receiver(self.full_size, self.sack);
         self.fit(self.full_size, ecn)
     }
 
     /// Builds a sender of segments of this size.
-    fn fit(&mut self, mss: u16, ecn: Kind) -> Result<(), NotModelled> {
+    fn fit(&mut self, mss: u16, ecn: EcnKind) -> Result<(), NotModelled> {
         self.mss = mss;
         self.stream = Stream::new(self.mss);
         self.sender = sender(&self.host, self.mss, self.sack, ecn)?;
@@ -182,7 +181,7 @@ impl Connection {
             return not_modelled("data on a SYN-ACK");
         }
         let asked = self.host.ecn.asks;
-        let ecn = negotiation::granted(answer.flags.ace(), asked);
+        let ecn = EcnKind::granted(answer.flags.ace(), asked);
         self.learn(answer, ecn)?;
         if let Feedback::Counted(counts) = &mut self.feedback {
             counts.notice(answer);
@@ -190,7 +189,7 @@ impl Connection {
         self.fit(self.fitting(), asked)?;
         self.establish(now, answer, ecn);
         // The peer's answer sets what is reported from here on.
-        let mark = Segment { timestamp: now, flags: asks(ecn), ..Segment::default() };
+        let mark = Segment { timestamp: now, flags: Flags::SYN.with_ace(ecn.request()), ..Segment::default() };
         let _ = self.receiver.handle_segment(self.opened, &mark, Ecn::NotEct);
         self.send_third(now, answer);
         Ok(())
@@ -227,9 +226,9 @@ impl Connection {
             }
         }
         let ecn = match self.feedback {
-            Feedback::Nothing => Kind::Off,
-            Feedback::Classic => Kind::Classic,
-            Feedback::Counted(_) => Kind::Accurate,
+            Feedback::Nothing => EcnKind::Off,
+            Feedback::Classic => EcnKind::Classic,
+            Feedback::Counted(_) => EcnKind::Accurate,
         };
         self.fit(self.fitting(), ecn)?;
         let mut window = packet.clone();
@@ -256,14 +255,19 @@ impl Connection {
 
     /// Leads the sender through the handshake as it was, with the window and the timestamp of the
     /// segment that ends it.
-    fn establish(&mut self, now: Instant, packet: &Packet, ecn: Kind) {
+    fn establish(&mut self, now: Instant, packet: &Packet, ecn: EcnKind) {
         self.sender.connect(self.opened);
         while self.sender.poll_transmit(self.opened).is_some() {}
         for &at in &self.retries {
             self.sender.handle_timeout(at);
             while self.sender.poll_transmit(at).is_some() {}
         }
-        let flags = Flags::SYN.with(Flags::ACK).with(granted(ecn));
+        let granted = match ecn {
+            EcnKind::Off => Flags::default(),
+            EcnKind::Classic => Flags::ECE,
+            EcnKind::Accurate => Flags::ECE.with(Flags::AE),
+        };
+        let flags = Flags::SYN.with(Flags::ACK).with(granted);
         let (payload, _) = self.offer(u64::from(packet.window));
         let answer = Segment { timestamp: self.echoed(packet), flags, payload, ..Segment::default() };
         self.sender.handle_ack(now, &answer);
@@ -279,8 +283,8 @@ impl Connection {
     pub(super) fn refit(&mut self) -> Result<(), NotModelled> {
         let Some((at, packet)) = self.ended.take() else { return Ok(()) };
         if self.fitting() != self.mss && self.stream.is_untouched() {
-            self.fit(self.fitting(), Kind::Accurate)?;
-            self.establish(at, &packet, Kind::Accurate);
+            self.fit(self.fitting(), EcnKind::Accurate)?;
+            self.establish(at, &packet, EcnKind::Accurate);
         } else {
             self.ended = Some((at, packet));
         }

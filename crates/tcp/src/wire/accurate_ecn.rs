@@ -1,23 +1,21 @@
-//! Accurate ECN on the wire (RFC 9768): what the handshake settles, the counter of three bits and
-//! the byte counters that an end keeps and reads, and when it believes neither the path nor the
-//! other end.
+//! Accurate ECN after the handshake (RFC 9768): the counter of three bits and the byte counters
+//! that an end keeps and reads, and when it believes neither the path nor the other end.
 //!
-//! A segment of `goodqueue-tcp` carries an exact count of marks, so all of this is the adapter's.
-
-pub(super) mod negotiation;
+//! A [`Segment`](crate::Segment) carries an exact count of marks; a host that meets other TCPs has
+//! an [`AccurateEcn`] for each connection, which gives the sender that count.
 
 mod counters;
 mod delivered;
 mod emission;
 
-use crate::packetdrill::packet::{Packet, TcpFlags, TcpOption};
-use counters::ByteCounts;
+use super::{Packet, TcpFlags, TcpOption, reflected};
 use delivered::Delivered;
 use emission::Emission;
 use goodqueue_base::units::{Ecn, Instant};
 
-pub(super) use delivered::Acknowledged;
-pub(super) use emission::{RESERVED, Room, Use};
+pub use counters::ByteCounts;
+pub use delivered::Acknowledged;
+pub use emission::{RESERVED, Room, Use};
 
 /// The counter of marked packets begins here (RFC 9768 §3.2.1).
 const FIRST_COUNT: u64 = 5;
@@ -31,33 +29,28 @@ const MAX_MARKS: u64 = 127;
 
 /// Whether an end gives up ECN where a path changes what it should not (`tcp_ecn_fallback`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fallback {
+pub enum Fallback {
+    /// The end gives up ECN.
     On,
+    /// The end goes on.
     Off,
 }
 
 /// The settings of a host for accurate ECN.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Policy {
-    pub(super) usage: Use,
+pub struct Policy {
+    /// When segments have the option.
+    pub usage: Use,
     /// The minimum number of options sent per round trip when the option is used sparingly.
-    pub(super) beacons: u32,
-    pub(super) fallback: Fallback,
+    pub beacons: u32,
+    /// The reaction to ECN fields that a path has changed.
+    pub fallback: Fallback,
 }
 
 impl Default for Policy {
     fn default() -> Self {
         Self { usage: Use::Always, beacons: 3, fallback: Fallback::On }
     }
-}
-
-/// Whether packets may be ECN-capable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Capable {
-    Yes,
-    /// The path changes ECN fields, or an end may do without ECN. Marks still count (RFC 9768
-    /// §3.1.5, §3.2.2.3).
-    No,
 }
 
 /// Whether the other end's counter is heeded.
@@ -71,17 +64,26 @@ enum Counter {
     Zeroed,
 }
 
+/// Counts of packets and bytes by codepoint.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Marked packets.
+    pub marks: u64,
+    /// Bytes of data.
+    pub bytes: ByteCounts,
+}
+
 /// One end of a connection with accurate ECN.
 #[derive(Clone, Debug)]
-pub(super) struct AccurateEcn {
+pub struct AccurateEcn {
     policy: Policy,
-    capable: Capable,
+    /// Whether the path changes ECN fields, or an end may do without ECN. Marks still count (RFC
+    /// 9768 §3.1.5, §3.2.2.3).
+    gave_up: bool,
     counter: Counter,
-    /// Marked packets that have arrived.
-    marks: u64,
-    /// Those of them that no segment has reported.
+    received: Counts,
+    /// Marked packets that have arrived and that no segment has reported.
     unreported: u64,
-    received: ByteCounts,
     emission: Emission,
     delivered: Delivered,
     /// Marks handed to the sender, modulo 256.
@@ -89,14 +91,15 @@ pub(super) struct AccurateEcn {
 }
 
 impl AccurateEcn {
-    pub(super) fn new(policy: Policy) -> Self {
+    /// The end of a connection that has agreed on accurate ECN.
+    #[must_use]
+    pub fn new(policy: Policy) -> Self {
         Self {
             policy,
-            capable: Capable::Yes,
+            gave_up: false,
             counter: Counter::Untested,
-            marks: 0,
+            received: Counts::default(),
             unreported: 0,
-            received: ByteCounts::default(),
             emission: Emission::new(policy.usage, policy.beacons),
             delivered: Delivered::default(),
             handed: 0,
@@ -104,41 +107,41 @@ impl AccurateEcn {
     }
 
     /// Takes on what an administrator changes while the connection is open.
-    pub(super) fn configure(&mut self, policy: Policy) {
+    pub fn configure(&mut self, policy: Policy) {
         self.policy = policy;
         self.emission.configure(policy.usage, policy.beacons);
     }
 
     /// Whether packets may be ECN-capable.
-    pub(super) fn is_capable(&self) -> bool {
-        self.capable == Capable::Yes && self.counter != Counter::Zeroed
+    pub fn is_capable(&self) -> bool {
+        !self.gave_up && self.counter != Counter::Zeroed
     }
 
     /// Packets are Not-ECT from here on.
-    pub(super) fn give_up(&mut self) {
-        self.capable = Capable::No;
+    pub fn give_up(&mut self) {
+        self.gave_up = true;
     }
 
     /// The counter for a header.
-    pub(super) const fn ace(&self) -> u8 {
-        ((FIRST_COUNT + self.marks) % ACE) as u8
+    pub const fn ace(&self) -> u8 {
+        ((FIRST_COUNT + self.received.marks) % ACE) as u8
     }
 
     /// The option of a SYN-ACK: the other end's may follow. `None` where the host uses none.
-    pub(super) fn offer(&self) -> Option<TcpOption> {
-        self.emission.offers().then(|| self.received.option(counters::FIELDS))
+    pub fn offer(&self) -> Option<TcpOption> {
+        self.emission.offers().then(|| self.received.bytes.option(counters::FIELDS))
     }
 
     /// Whether each segment has room kept free for the option.
-    pub(super) fn reserves(&self) -> bool {
+    pub fn reserves(&self) -> bool {
         self.emission.reserves()
     }
 
     /// Judges the bits that reflect the codepoint with which this end's SYN or SYN-ACK left, which
     /// is always Not-ECT.
-    pub(super) fn check_reflection(&mut self, bits: u8) {
-        let Some(seen) = negotiation::reflected(bits) else { return };
-        if self.policy.fallback == Fallback::On && !negotiation::survives(Ecn::NotEct, seen) {
+    pub fn check_reflection(&mut self, bits: u8) {
+        // No path that treats ECN properly turns Not-ECT into anything else (RFC 9768 §3.2.2.3).
+        if self.policy.fallback == Fallback::On && reflected(bits).is_some_and(|seen| seen != Ecn::NotEct) {
             self.give_up();
         }
     }
@@ -146,15 +149,15 @@ impl AccurateEcn {
     /// Takes the segment that ends the handshake of a passive end. Without data and SACK it
     /// reflects the codepoint of the SYN-ACK; one that arrived marked is the first mark (RFC 9768
     /// §3.2.2.1).
-    pub(super) fn end_handshake(&mut self, packet: &Packet) {
+    pub fn end_handshake(&mut self, packet: &Packet) {
         let bits = packet.flags.ace();
         self.test_zeroing(bits);
         if packet.len > 0 || !packet.sack().is_empty() {
             return;
         }
         self.check_reflection(bits);
-        if negotiation::reflected(bits) == Some(Ecn::Ce) {
-            self.delivered.marks = 1;
+        if reflected(bits) == Some(Ecn::Ce) {
+            self.delivered.counts.marks = 1;
             self.handed = 1;
         }
     }
@@ -168,7 +171,7 @@ impl AccurateEcn {
     }
 
     /// Learns from its option whether the other end counts bytes.
-    pub(super) fn notice(&mut self, packet: &Packet) {
+    pub fn notice(&mut self, packet: &Packet) {
         if let Some((first, counters)) = packet.byte_counters() {
             self.emission.notice();
             self.delivered.notice(first, counters);
@@ -176,61 +179,61 @@ impl AccurateEcn {
     }
 
     /// Counts a packet that has arrived after the handshake.
-    pub(super) fn arrive(&mut self, packet: &Packet) {
+    pub fn arrive(&mut self, packet: &Packet) {
         self.count(packet.ecn, packet.len);
         self.notice(packet);
         self.test_zeroing(packet.flags.ace());
     }
 
     /// Counts a codepoint and the bytes that came with it.
-    pub(super) fn count(&mut self, ecn: Ecn, bytes: u32) {
+    pub fn count(&mut self, ecn: Ecn, bytes: u32) {
         if ecn == Ecn::Ce {
-            self.marks += 1;
+            self.received.marks += 1;
             self.unreported += 1;
         }
         if bytes > 0 {
-            self.emission.arrive(ecn, u64::from(bytes), &self.received);
-            self.received.add(ecn, u64::from(bytes));
+            self.emission.arrive(ecn, u64::from(bytes), &self.received.bytes);
+            self.received.bytes.add(ecn, u64::from(bytes));
         }
     }
 
     /// Whether the marks received without data are numerous enough to be reported on their own.
-    pub(super) const fn owes_report(&self) -> bool {
+    pub const fn owes_report(&self) -> bool {
         self.unreported >= MARKS_WITHOUT_DATA
     }
 
     /// Writes the counters into a segment that leaves now: the counter into its flags, and the
     /// option if it is due and fits. Returns how many SACK blocks it leaves room for.
-    pub(super) fn report(&mut self, now: Instant, room: &Room, flags: &mut TcpFlags) -> (Option<TcpOption>, usize) {
+    pub fn report(&mut self, now: Instant, room: &Room, flags: &mut TcpFlags) -> (Option<TcpOption>, usize) {
         self.unreported = 0;
         *flags = flags.with_ace(self.ace());
         match self.emission.take(now, room) {
-            Some((fields, blocks)) => (Some(self.received.option(fields)), blocks),
+            Some((fields, blocks)) => (Some(self.received.bytes.option(fields)), blocks),
             None => (None, room.blocks),
         }
     }
 
     /// A segment that this end has reported as a duplicate, from its first byte to its last, came
     /// again. If the report had the option, nodes may drop what has it (RFC 9768 §3.2.3.2.2).
-    pub(super) fn meet_duplicate(&mut self, duplicate: (u64, u64)) {
+    pub fn meet_duplicate(&mut self, duplicate: (u64, u64)) {
         self.emission.meet_duplicate(duplicate);
     }
 
     /// The retransmission timer has expired.
-    pub(super) fn expire(&mut self) {
+    pub fn expire(&mut self) {
         self.emission.expire();
     }
 
     /// Takes the counters of an acknowledgement that makes progress. Returns the count of marks for
     /// the sender, modulo 256.
-    pub(super) fn take(&mut self, packet: &Packet, acknowledged: &Acknowledged) -> u8 {
+    pub fn take(&mut self, packet: &Packet, acknowledged: &Acknowledged) -> u8 {
         if acknowledged.segments > 0 {
             self.emission.prove();
         }
         if self.counter != Counter::Zeroed {
             let marks = self.delivered.take(packet.flags.ace(), packet.byte_counters(), acknowledged);
             self.handed = self.handed.wrapping_add(marks.min(MAX_MARKS) as u8);
-            if self.delivered.contradicts() {
+            if self.delivered.contradicts {
                 self.give_up();
             }
         }
@@ -238,24 +241,20 @@ impl AccurateEcn {
     }
 
     /// The count of marks for the sender, when an acknowledgement says nothing new.
-    pub(super) const fn handed(&self) -> u8 {
+    pub const fn handed(&self) -> u8 {
         self.handed
     }
 
-    /// The value of a field of `tcp_info`.
-    pub(super) fn info(&self, field: &str) -> Option<f64> {
-        let count = match field {
-            "tcpi_delivered_ce" => self.delivered.marks,
-            "tcpi_received_ce" => self.marks,
-            "tcpi_delivered_ce_bytes" => self.delivered.bytes.of(Ecn::Ce),
-            "tcpi_delivered_e0_bytes" => self.delivered.bytes.of(Ecn::Ect0),
-            "tcpi_delivered_e1_bytes" => self.delivered.bytes.of(Ecn::Ect1),
-            "tcpi_received_ce_bytes" => self.received.of(Ecn::Ce),
-            "tcpi_received_e0_bytes" => self.received.of(Ecn::Ect0),
-            "tcpi_received_e1_bytes" => self.received.of(Ecn::Ect1),
-            _ => return None,
-        };
-        Some(count as f64)
+    /// Packets that have arrived here.
+    #[must_use]
+    pub const fn received(&self) -> &Counts {
+        &self.received
+    }
+
+    /// Packets that have arrived at the other end, as it reports them.
+    #[must_use]
+    pub const fn delivered(&self) -> &Counts {
+        &self.delivered.counts
     }
 }
 

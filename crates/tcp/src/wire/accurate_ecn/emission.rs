@@ -7,7 +7,7 @@ use super::counters::{ByteCounts, FIELDS, place};
 use goodqueue_base::units::{Duration, Ecn, Instant};
 
 /// Bytes of an option with all counters, padded to whole words.
-pub(in super::super) const RESERVED: u16 = padded(FIELDS) as u16;
+pub const RESERVED: u16 = padded(FIELDS) as u16;
 /// Bytes after which counters are reported in any case: a quarter of what their 24 bits can hold.
 const MAX_SILENCE: u64 = 1 << 22;
 /// SACK blocks that do not give way to the option.
@@ -15,7 +15,8 @@ const KEPT_BLOCKS: usize = 2;
 
 /// When segments have the option (`tcp_ecn_option` of Linux).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in super::super) enum Use {
+pub enum Use {
+    /// In no segment.
     Never,
     /// When codepoints change, for marks, and a few times in a round trip.
     Sparing,
@@ -27,17 +28,17 @@ pub(in super::super) enum Use {
 
 /// Room for options in a segment.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Room {
+pub struct Room {
     /// Bytes for the option and SACK together, without other options.
-    pub(in super::super) space: usize,
+    pub space: usize,
     /// Bytes by which a segment may grow until it has the largest size.
-    pub(in super::super) growth: usize,
+    pub growth: usize,
     /// SACK blocks to report.
-    pub(in super::super) blocks: usize,
+    pub blocks: usize,
     /// Round-trip time, if known.
-    pub(in super::super) rtt: Option<Duration>,
+    pub rtt: Option<Duration>,
     /// Offsets of the first byte of a duplicate that the first block reports, and above its last.
-    pub(in super::super) duplicate: Option<(u64, u64)>,
+    pub duplicate: Option<(u64, u64)>,
 }
 
 /// Whether the path lets the option through.
@@ -50,19 +51,13 @@ enum Passage {
     Blocked,
 }
 
-/// Whether the other end sends the option, which says that it knows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Peer {
-    Silent,
-    Counting,
-}
-
 /// Decides on the option.
 #[derive(Clone, Debug)]
 pub(super) struct Emission {
     usage: Use,
     beacons: u32,
-    peer: Peer,
+    /// Whether the other end sends the option, which says that it knows it.
+    peer_counts: bool,
     passage: Passage,
     /// When an option left last.
     last: Option<Instant>,
@@ -81,7 +76,7 @@ impl Emission {
         Self {
             usage,
             beacons,
-            peer: Peer::Silent,
+            peer_counts: false,
             passage: Passage::Unproven,
             last: None,
             latest: None,
@@ -105,12 +100,12 @@ impl Emission {
 
     fn is_possible(&self) -> bool {
         let passes = self.usage == Use::Persistent || self.passage != Passage::Blocked;
-        self.offers() && self.peer == Peer::Counting && passes
+        self.offers() && self.peer_counts && passes
     }
 
     /// The other end has sent an option.
     pub(super) const fn notice(&mut self) {
-        self.peer = Peer::Counting;
+        self.peer_counts = true;
     }
 
     /// Data has arrived, which is not in the counters yet. A change of codepoints is reported

@@ -1,6 +1,6 @@
 //! Counters of bytes by codepoint, and how the option carries them (RFC 9768 §3.2.3.1, §A.1).
 
-use crate::packetdrill::packet::TcpOption;
+use super::super::TcpOption;
 use goodqueue_base::units::Ecn;
 
 /// Counters of an option at most.
@@ -14,7 +14,7 @@ const ORDER: [Ecn; FIELDS] = [Ecn::Ect1, Ecn::Ce, Ecn::Ect0];
 /// Bytes that arrived with each codepoint, apart from Not-ECT. An option has them with the initial
 /// values of RFC 9768 §3.2.1 added.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in super::super) struct ByteCounts([u64; FIELDS]);
+pub struct ByteCounts([u64; FIELDS]);
 
 /// The difference between an option and the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,8 @@ pub(super) fn fields(first: Ecn, counters: &[u32]) -> impl Iterator<Item = (Ecn,
 
 impl ByteCounts {
     /// Bytes that arrived with a codepoint; Not-ECT is not counted.
-    pub(in super::super) fn of(&self, ecn: Ecn) -> u64 {
+    #[must_use]
+    pub fn of(&self, ecn: Ecn) -> u64 {
         place(ecn).map_or(0, |at| self.0[at])
     }
 

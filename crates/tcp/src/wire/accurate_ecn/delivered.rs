@@ -1,7 +1,7 @@
 //! Counts of this end's packets, read from the other end's counters (RFC 9768 §3.2.2.2, §A.2).
 
-use super::counters::{ByteCounts, Change, fields};
-use super::{ACE, FIRST_COUNT};
+use super::counters::{Change, fields};
+use super::{ACE, Counts, FIRST_COUNT};
 use goodqueue_base::units::Ecn;
 
 /// Segments per acknowledgement, in the mean, above which long acknowledgements are taken for the
@@ -15,11 +15,13 @@ const SAFETY: u64 = 2;
 
 /// The segments and bytes that an acknowledgement newly acknowledges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in super::super) struct Acknowledged {
-    pub(in super::super) segments: u64,
-    pub(in super::super) bytes: u64,
+pub struct Acknowledged {
+    /// Segments.
+    pub segments: u64,
+    /// Bytes in them.
+    pub bytes: u64,
     /// Bytes of a full segment.
-    pub(in super::super) mss: u64,
+    pub mss: u64,
 }
 
 /// Whether the other end's options are believed.
@@ -36,24 +38,15 @@ enum Options {
 /// Counts of this end's packets and bytes as the other end reports them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Delivered {
-    /// Marked packets.
-    pub(super) marks: u64,
-    pub(super) bytes: ByteCounts,
+    pub(super) counts: Counts,
     options: Options,
     /// Mean of segments per acknowledgement, times `WEIGHT`.
     mean: Option<u64>,
     /// Marks and segments since the latest option.
     since: (u64, u64),
-    contradiction: Contradiction,
-}
-
-/// Whether the two kinds of counters agree.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Contradiction {
-    #[default]
-    None,
-    /// Bytes were marked, and no packet (RFC 9768 §3.2.3.2.5).
-    Found,
+    /// Whether an option has said that bytes were marked where the header counts no packet (RFC
+    /// 9768 §3.2.3.2.5).
+    pub(super) contradicts: bool,
 }
 
 impl Delivered {
@@ -69,27 +62,20 @@ impl Delivered {
     pub(super) fn take(&mut self, ace: u8, option: Option<(Ecn, &[u32])>, acknowledged: &Acknowledged) -> u64 {
         self.note_length(acknowledged.segments);
         let change = match option {
-            Some((first, counters)) if self.options == Options::Sound => self.bytes.take(first, counters),
+            Some((first, counters)) if self.options == Options::Sound => self.counts.bytes.take(first, counters),
             Some(_) | None => Change::Unclear,
         };
-        let known = FIRST_COUNT.wrapping_add(self.marks);
+        let known = FIRST_COUNT.wrapping_add(self.counts.marks);
         let least = u64::from(ace).wrapping_sub(known) % ACE;
         let marks = self.resolve(least, change, acknowledged);
-        self.marks += marks;
+        self.counts.marks += marks;
         self.since = (self.since.0 + marks, self.since.1 + acknowledged.segments);
         if let Change::Marked(bytes) = change {
             // With more segments the counter of three bits may have gone round.
-            if bytes > 0 && self.since.0 == 0 && self.since.1 < ACE {
-                self.contradiction = Contradiction::Found;
-            }
+            self.contradicts |= bytes > 0 && self.since.0 == 0 && self.since.1 < ACE;
             self.since = (0, 0);
         }
         marks
-    }
-
-    /// Whether an option has said that bytes were marked where the header counts no packet.
-    pub(super) fn contradicts(&self) -> bool {
-        self.contradiction == Contradiction::Found
     }
 
     fn note_length(&mut self, segments: u64) {

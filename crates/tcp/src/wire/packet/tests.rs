@@ -1,0 +1,169 @@
+use super::super::OPTION_SPACE;
+use super::*;
+use etherparse::{NetSlice, SlicedPacket, TransportSlice};
+use proptest::prelude::*;
+use std::string::ToString;
+use std::vec;
+
+const V4: Addresses = Addresses::V4([Ipv4Addr::new(10, 11, 12, 13), Ipv4Addr::new(172, 27, 28, 29)]);
+const V6: Addresses = Addresses::V6([Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 1), Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2)]);
+
+/// The SYN of RFC 9235 §4.1.1.
+const SYN: [u8; 76] = [
+    0x45, 0xe0, 0x00, 0x4c, 0xdd, 0x0f, 0x40, 0x00, 0xff, 0x06, 0xbf, 0x6b, 0x0a, 0x0b, 0x0c, 0x0d, 0xac, 0x1b, 0x1c, 0x1d, 0xe9,
+    0xd7, 0x00, 0xb3, 0xfb, 0xfb, 0xab, 0x5a, 0x00, 0x00, 0x00, 0x00, 0xe0, 0x02, 0xff, 0xff, 0xca, 0xc4, 0x00, 0x00, 0x02, 0x04,
+    0x05, 0xb4, 0x01, 0x03, 0x03, 0x08, 0x04, 0x02, 0x08, 0x0a, 0x00, 0x15, 0x5a, 0xb7, 0x00, 0x00, 0x00, 0x00, 0x1d, 0x10, 0x3d,
+    0x54, 0x2e, 0xe4, 0x37, 0xc6, 0xf8, 0xed, 0xe6, 0xd7, 0xc4, 0xd6, 0x02, 0xe7,
+];
+
+fn written(packet: &Packet, addresses: &Addresses) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    packet.write(addresses, &mut bytes);
+    bytes
+}
+
+#[test]
+fn a_published_syn_is_read_and_written() {
+    let authentication = TcpOption::Other { kind: 29, data: SYN[62..].to_vec() };
+    let syn = Packet {
+        ports: [59_863, 179],
+        flags: TcpFlags::SYN,
+        seq: 0xfbfb_ab5a,
+        window: 65_535,
+        options: vec![
+            TcpOption::Mss(1460),
+            TcpOption::Nop,
+            TcpOption::WindowScale(8),
+            TcpOption::SackPermitted,
+            TcpOption::Timestamp { value: 0x0015_5ab7, echo: 0 },
+            authentication,
+        ],
+        ..Packet::default()
+    };
+    assert_eq!(Packet::read(&SYN).as_ref(), Some(&syn));
+    // The document's checksum of TCP does not fit its bytes; that of IP does.
+    let mut expected = SYN[20..].to_vec();
+    let bytes = written(&syn, &V4);
+    expected[16..18].copy_from_slice(&bytes[36..38]);
+    assert_eq!(bytes[20..], expected);
+    assert_eq!(fold(sum(&SYN[..20])), 0xFFFF);
+    assert_eq!((syn.mss(), syn.window_scale(), syn.timestamp()), (Some(1460), Some(8), Some((0x0015_5ab7, 0))));
+}
+
+#[test]
+fn options_have_the_bytes_of_their_rfcs() {
+    let counters = vec![0x0001_0203, 4, 0x0005_0607];
+    for (option, text, bytes) in [
+        (
+            TcpOption::AccEcn { first: Ecn::Ect0, counters },
+            "ECN e0b 66051 ceb 4 e1b 329223",
+            &[172, 11, 1, 2, 3, 0, 0, 4, 5, 6, 7][..],
+        ),
+        (TcpOption::AccEcn { first: Ecn::Ect1, counters: vec![9] }, "ECN e1b 9", &[174, 5, 0, 0, 9]),
+        (TcpOption::AccEcn { first: Ecn::Ect0, counters: vec![] }, "ECN", &[172, 2]),
+        (TcpOption::Sack(vec![(1, 0x0203_0405)]), "sack 1:33752069", &[5, 10, 0, 0, 0, 1, 2, 3, 4, 5]),
+        (TcpOption::FastOpen(vec![0x0a, 0xbc]), "FO 0abc", &[34, 4, 0x0a, 0xbc]),
+        (TcpOption::Other { kind: 2, data: vec![1] }, "option 2 01", &[2, 3, 1]),
+    ] {
+        let mut written = Vec::new();
+        option.write(&mut written);
+        assert_eq!((&*written, option.len(), option.to_string()), (bytes, bytes.len(), text.to_string()));
+        assert!(TcpOption::read_all(bytes).eq([option]));
+    }
+}
+
+#[test]
+fn options_end_where_their_list_or_their_bytes_do() {
+    let read = |bytes: &[u8]| TcpOption::read_all(bytes).collect::<Vec<_>>();
+    assert_eq!(read(&[1, 0, 2, 4, 5, 180]), [TcpOption::Nop, TcpOption::End]);
+    assert_eq!(read(&[1, 2, 4, 5]), [TcpOption::Nop]);
+    assert_eq!(read(&[1, 2, 0, 1]), [TcpOption::Nop], "no option is shorter than its length");
+    assert_eq!(read(&[2]), []);
+}
+
+#[test]
+fn what_is_cut_or_of_another_kind_is_no_packet() {
+    for addresses in [V4, V6] {
+        let whole = written(&Packet { len: 10, ..Packet::default() }, &addresses);
+        assert!((0..whole.len()).all(|len| Packet::read(&whole[..len]).is_none()));
+        let version = if matches!(addresses, V4) { 9 } else { 6 };
+        for (place, byte) in [(version, 17), (0, 0x15)] {
+            let mut other = whole.clone();
+            other[place] = byte;
+            assert_eq!(Packet::read(&other), None);
+        }
+    }
+    let mut fragment = written(&Packet::default(), &V4);
+    fragment[7] = 1;
+    assert_eq!(Packet::read(&fragment), None);
+}
+
+fn options() -> impl Strategy<Value = Vec<TcpOption>> {
+    let data = || prop::collection::vec(any::<u8>(), 0..=16);
+    let ect = prop_oneof![Just(Ecn::Ect0), Just(Ecn::Ect1)];
+    let option = prop_oneof![
+        Just(TcpOption::Nop),
+        any::<u16>().prop_map(TcpOption::Mss),
+        any::<u8>().prop_map(TcpOption::WindowScale),
+        Just(TcpOption::SackPermitted),
+        prop::collection::vec(any::<(u32, u32)>(), 0..=4).prop_map(TcpOption::Sack),
+        any::<(u32, u32)>().prop_map(|(value, echo)| TcpOption::Timestamp { value, echo }),
+        (ect, prop::collection::vec(0u32..1 << 24, 0..=3)).prop_map(|(first, counters)| TcpOption::AccEcn { first, counters }),
+        data().prop_map(TcpOption::FastOpen),
+        data().prop_map(TcpOption::Md5),
+        (200u8.., data()).prop_map(|(kind, data)| TcpOption::Other { kind, data }),
+    ];
+    prop::collection::vec(option, 0..8).prop_map(|mut options| {
+        let mut bytes = 0;
+        options.retain(|option| {
+            bytes += option.len();
+            bytes <= OPTION_SPACE - 3
+        });
+        let bytes: usize = options.iter().map(TcpOption::len).sum();
+        options.extend(core::iter::repeat_n(TcpOption::Nop, bytes.next_multiple_of(4) - bytes));
+        options
+    })
+}
+
+proptest! {
+    #[test]
+    fn a_packet_is_read_as_it_was_written(
+        codepoint in 0u8..4,
+        numbers in any::<([u16; 2], u32, u32)>(),
+        rest in any::<(u16, u16, u16)>(),
+        len in 0u32..1400,
+        options in options(),
+        is_v6 in any::<bool>(),
+    ) {
+        let ((ports, seq, ack), (bits, window, urgent)) = (numbers, rest);
+        let flags = TcpFlags::from_bits(bits);
+        let packet = Packet { ecn: Ecn::from_bits(codepoint), ports, flags, seq, len, ack, window, urgent, options };
+        let bytes = written(&packet, if is_v6 { &V6 } else { &V4 });
+        prop_assert_eq!(Packet::read(&bytes), Some(packet));
+
+        // Another reader agrees, also about the checksums.
+        let sliced = SlicedPacket::from_ip(&bytes).expect("a packet");
+        let Some(TransportSlice::Tcp(tcp)) = sliced.transport else { panic!("a segment of TCP") };
+        let checksum = match sliced.net {
+            Some(NetSlice::Ipv4(ip)) => {
+                let header = ip.header().to_header();
+                prop_assert_eq!(header.header_checksum, header.calc_header_checksum());
+                tcp.to_header().calc_checksum_ipv4_raw(header.source, header.destination, tcp.payload())
+            }
+            Some(NetSlice::Ipv6(ip)) => tcp.to_header().calc_checksum_ipv6(&ip.header().to_header(), tcp.payload()),
+            _ => panic!("a packet of IP"),
+        };
+        prop_assert_eq!(checksum, Ok(tcp.checksum()));
+        prop_assert_eq!((tcp.ns(), tcp.cwr(), tcp.ece()), (flags.ace() & 4 != 0, flags.ace() & 2 != 0, flags.ace() & 1 != 0));
+    }
+
+    #[test]
+    fn no_bytes_make_reading_panic(bytes in prop::collection::vec(any::<u8>(), 0..120), first in prop_oneof![Just(0x45u8), Just(0x60), any::<u8>()]) {
+        let mut bytes = bytes;
+        if bytes.len() > 9 {
+            (bytes[0], bytes[9]) = (first, 6);
+        }
+        let _ = Packet::read(&bytes);
+        let _ = TcpOption::read_all(&bytes).count();
+    }
+}
