@@ -7,7 +7,7 @@ use goodqueue_studies::gallery::experiment::{Experiment, Mode};
 use goodqueue_studies::gallery::expr::{self, Value};
 use goodqueue_studies::gallery::files::{Gallery, Grade};
 use goodqueue_studies::gallery::run;
-use goodqueue_studies::gallery::samples::{self, Points, PointsHost, View};
+use goodqueue_studies::gallery::samples::{self, Points, PointsEnv, View};
 use goodqueue_studies::gallery::store::Store;
 use std::path::Path;
 use std::rc::Rc;
@@ -76,8 +76,8 @@ fn golden(paper: &str, experiment: &str, set: &[(&str, &str)], measure: &str, lo
     assert!(end.complete);
     let replications = samples::replications(&end.measured, std::iter::once(spec.id.get_ref().as_str()));
     let source = Rc::new(Points { measured: end.measured.into(), paper: paper.id });
-    let host = Rc::new(PointsHost { source, replications, view: View::Mean });
-    match expr::evaluate(&expr::parse(measure, &[]).unwrap(), &[], host) {
+    let env = Rc::new(PointsEnv { source, replications, view: View::Mean, here: None });
+    match expr::evaluate(&expr::parse(measure, &[]).unwrap(), &[], env) {
         Ok(Value::Number(value)) => assert!((low..=high).contains(&value), "{measure} gives {value}, not {low} to {high}"),
         other => panic!("{measure} gives {other:?}"),
     }

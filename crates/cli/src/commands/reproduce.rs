@@ -202,7 +202,7 @@ fn carry_out(
     store: &Store,
     stop: &AtomicBool,
 ) -> Result<(run::RunEnd, f64), Failure> {
-    let runs = experiments.iter().map(|one| one.points.len() * one.plan.replications() as usize).sum();
+    let runs = experiments.iter().map(Experiment::run_count).sum();
     let bar = Progress::new(runs);
     let ended = run::run(experiments, store, jobs(arguments), stop, &mut |progress| bar.set(progress.part));
     let wall_s = bar.finish();

@@ -180,6 +180,12 @@ impl Experiment {
         })
     }
 
+    /// The number of runs: points times replications.
+    #[must_use]
+    pub fn run_count(&self) -> usize {
+        self.points.len() * self.plan.replications() as usize
+    }
+
     /// An axis by its short name or its key.
     ///
     /// # Errors
