@@ -1,6 +1,6 @@
 //! The evaluation as a page of Markdown: scorecard, then a table for each family.
 
-use crate::evaluate::evaluation::{Counts, Evaluation, FamilyResult, Line, Measured, Standing};
+use crate::evaluate::evaluation::{Counts, Evaluation, FamilyResult, Line, MeasuredValue, Standing};
 use crate::evaluate::measure::Measure;
 use goodqueue_figure::short;
 use std::fmt::Write as _;
@@ -28,7 +28,7 @@ pub fn markdown(evaluation: &Evaluation, command: &str) -> String {
         one(&mut text, evaluation, family);
     }
     text.push_str("\n## Not run\n\n| section | what | why |\n|---|---|---|\n");
-    for (section, what, why) in evaluation.suite.left_out {
+    for [section, what, why] in &evaluation.suite.left_out {
         let _ = writeln!(text, "| {section} | {what} | {why} |");
     }
     text
@@ -53,14 +53,14 @@ pub fn rule(evaluation: &Evaluation) -> String {
 
 fn scorecard(text: &mut String, evaluation: &Evaluation) {
     let Some(first) = evaluation.scorecard.first() else { return };
-    let heads: Vec<&str> = first.aspects.iter().map(|(aspect, _)| aspect.name()).collect();
+    let heads: Vec<&str> = first.aspects.keys().map(|aspect| aspect.name()).collect();
     let _ = writeln!(text, "| {} | {} |", evaluation.suite.judges.name(), heads.join(" | "));
     let _ = writeln!(text, "|---|{}", "---|".repeat(heads.len()));
     for (score, subject) in evaluation.scorecard.iter().zip(&evaluation.subjects) {
         if subject.is_baseline {
             continue;
         }
-        let cells: Vec<String> = score.aspects.iter().map(|(_, counts)| tally(*counts)).collect();
+        let cells: Vec<String> = score.aspects.values().map(|counts| tally(*counts)).collect();
         let _ = writeln!(text, "| {} | {} |", escaped(&score.subject), cells.join(" | "));
     }
 }
@@ -113,8 +113,8 @@ pub fn heads(result: &FamilyResult) -> (Vec<&'static str>, Vec<String>) {
         names.push("case");
     }
     names.push("subject");
-    let head = |measure: &Measure| match measure.scale().unit {
-        "" => measure.head.to_owned(),
+    let head = |measure: &Measure| match measure.scale.unit {
+        "" => measure.head.clone(),
         unit => format!("{}, {unit}", measure.head),
     };
     (names, result.measures.iter().map(head).collect())
@@ -140,8 +140,8 @@ pub fn cells(result: &FamilyResult, line: &Line) -> Vec<String> {
 
 /// `12.3 ± 0.4` in the measure's unit; a dash where nothing was measured.
 #[must_use]
-pub fn shown(measure: &Measure, value: &Measured) -> String {
-    let scale = measure.scale();
+pub fn shown(measure: &Measure, value: &MeasuredValue) -> String {
+    let scale = measure.scale;
     let Some(mean) = value.figure.mean else { return "–".to_owned() };
     let half = value.figure.ci95.map(|half| format!(" ± {}", short(half * scale.factor))).unwrap_or_default();
     format!("{}{half}", short(mean * scale.factor))
@@ -149,7 +149,7 @@ pub fn shown(measure: &Measure, value: &Measured) -> String {
 
 /// ` ▲` for better than the baseline, ` ▼` for worse.
 #[must_use]
-pub fn sign(value: &Measured) -> &'static str {
+pub fn sign(value: &MeasuredValue) -> &'static str {
     match value.against_baseline {
         Some(Standing::Better) => " ▲",
         Some(Standing::Worse) => " ▼",

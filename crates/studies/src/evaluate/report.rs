@@ -3,7 +3,7 @@
 
 mod picture;
 
-use crate::evaluate::evaluation::{Evaluation, FamilyResult, Measured, Standing};
+use crate::evaluate::evaluation::{Evaluation, FamilyResult, MeasuredValue, Standing};
 use crate::evaluate::markdown::{heads, place, rule, seed, shown, tally};
 use crate::gallery::report::{SCRIPT, STYLE};
 use goodqueue_figure::{Font, Theme, escape, palette};
@@ -43,7 +43,7 @@ fn front(text: &mut String, evaluation: &Evaluation, command: &str) {
         "<p class=\"by\">{} ({}), {} mode, by goodqueue {} ({}), sources {}: {} runs{}, {:.0} s of processor time.{state} Made by \
          <code>{}</code>; all values: <a href=\"evaluation.json\">evaluation.json</a>.</p>",
         evaluation.document,
-        escape(evaluation.suite.title),
+        escape(&evaluation.suite.title),
         evaluation.mode,
         escape(&evaluation.version),
         escape(&evaluation.commit),
@@ -56,14 +56,14 @@ fn front(text: &mut String, evaluation: &Evaluation, command: &str) {
     scorecard(text, evaluation);
     text.push_str("<nav>\n<ul>\n");
     for FamilyResult { family, .. } in &evaluation.families {
-        let _ = writeln!(text, "<li>§{} <a href=\"#{}\">{}</a></li>", family.section, family.id, escape(family.title));
+        let _ = writeln!(text, "<li>§{} <a href=\"#{}\">{}</a></li>", family.section, family.id, escape(&family.title));
     }
     text.push_str("</ul>\n</nav>\n");
 }
 
 fn scorecard(text: &mut String, evaluation: &Evaluation) {
     let Some(first) = evaluation.scorecard.first() else { return };
-    let heads: String = first.aspects.iter().map(|(aspect, _)| format!("<th>{}</th>", aspect.name())).collect();
+    let heads: String = first.aspects.keys().map(|aspect| format!("<th>{}</th>", aspect.name())).collect();
     let _ = write!(
         text,
         "<h2 id=\"scorecard\">Scorecard</h2>\n<p>{}</p>\n<div class=\"wide\"><table class=\"front\"><thead><tr><th>{}</th>{heads}\
@@ -76,7 +76,7 @@ fn scorecard(text: &mut String, evaluation: &Evaluation) {
             true => "<td class=\"dim\">compared with</td>".to_owned(),
             false => format!("<td>{}</td>", tally(counts)),
         };
-        let cells: String = score.aspects.iter().map(|(_, counts)| cell(*counts)).collect();
+        let cells: String = score.aspects.values().map(|counts| cell(*counts)).collect();
         let _ = writeln!(
             text,
             "<tr{}><th>{}</th>{cells}<td><code>{}</code></td><td><code>{}</code></td></tr>",
@@ -96,8 +96,8 @@ fn section(text: &mut String, evaluation: &Evaluation, result: &FamilyResult) {
         "<section id=\"{}\"><h2>{}</h2>\n<p>{}</p>\n<p class=\"by\">{} §{}, {}; scenario: \
          <a href=\"scenarios/{0}.toml\"><code>scenarios/{0}.toml</code></a>.</p>\n<div class=\"figures\">\n",
         family.id,
-        escape(family.title),
-        escape(family.asks),
+        escape(&family.title),
+        escape(&family.asks),
         evaluation.document,
         family.section,
         family.level.name()
@@ -144,7 +144,7 @@ fn table(text: &mut String, result: &FamilyResult) {
 }
 
 /// A sign where a value differs from the baseline's.
-const fn mark(value: &Measured) -> &'static str {
+const fn mark(value: &MeasuredValue) -> &'static str {
     match value.against_baseline {
         Some(Standing::Better) => " <span class=\"better\" title=\"better\">▲</span>",
         Some(Standing::Worse) => " <span class=\"worse\" title=\"worse\">▼</span>",
@@ -165,7 +165,7 @@ fn commands(text: &mut String, result: &FamilyResult) {
 
 fn back(text: &mut String, evaluation: &Evaluation) {
     text.push_str("<section><h2>Not run</h2>\n<table><thead><tr><th>section</th><th>what</th><th>why</th></tr></thead><tbody>\n");
-    for (section, what, why) in evaluation.suite.left_out {
+    for [section, what, why] in &evaluation.suite.left_out {
         let _ = writeln!(text, "<tr><td>{section}</td><td>{}</td><td>{}</td></tr>", escape(what), escape(why));
     }
     text.push_str("</tbody></table></section>\n");
