@@ -21,6 +21,7 @@ fn gallery() -> Gallery {
 fn every_paper_and_every_scenario_can_be_read_in_both_modes() {
     let gallery = gallery();
     assert!(gallery.papers().contains(&"cp-aqm"));
+    assert_eq!(gallery.read("beyond").unwrap().id, "extensions", "its name before");
     for name in gallery.papers() {
         let paper = gallery.read(name).unwrap_or_else(|error| panic!("{error}"));
         for spec in &paper.experiments {
@@ -156,7 +157,7 @@ fn nfq_codel_is_fair_to_packets_of_two_sizes() {
 }
 
 #[test]
-fn beyond_codel_can_be_steered() {
+fn extensions_steer_codel() {
     let set = [
         ("duration", "5 s"),
         ("warmup", "5 s"),
@@ -164,7 +165,14 @@ fn beyond_codel_can_be_steered() {
         ("traffic.0.flows", "9"),
         ("link.bottleneck.queue", "codel-as"),
     ];
-    golden("beyond", "steering-kinds", &set, r#"one("steering-kinds", #{}, "links.bottleneck.utilization") * 100"#, 90.0, 100.01);
+    golden(
+        "extensions",
+        "steering-kinds",
+        &set,
+        r#"one("steering-kinds", #{}, "links.bottleneck.utilization") * 100"#,
+        90.0,
+        100.01,
+    );
 }
 
 #[test]

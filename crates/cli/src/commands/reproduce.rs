@@ -32,7 +32,7 @@ pub const OUT: &str = "out/gallery";
 #[command(after_help = "Finished points are kept: the same command resumes.")]
 pub struct Arguments {
     /// A paper of the gallery (cp-aqm, steering, codel, survey, nfq-codel, l4s-tests, dualpi2, ns3,
-    /// ns2, beyond), or all
+    /// ns2, extensions), or all
     #[arg(value_name = "PAPER|all")]
     paper: String,
     /// Only what one figure or table needs
