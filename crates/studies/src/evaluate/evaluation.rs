@@ -3,7 +3,6 @@
 use crate::evaluate::measure::{Aspect, Measure, Scale};
 use crate::evaluate::question::{Question, Slot};
 use crate::evaluate::suite::{Family, Suite};
-use crate::gallery::report::command;
 use crate::gallery::samples::Measured;
 use goodqueue_lab::metrics::Better;
 use goodqueue_lab::provenance::{Provenance, SOURCES};
@@ -250,7 +249,7 @@ fn line(slot: &Slot<'_>, measured: &Rc<[Measured]>, point: usize) -> Line {
     };
     let Some(one) = measured.iter().find(|one| one.experiment.id == id) else { return line };
     line.scenario_sha256 = one.experiment.plan.point_sha256(point);
-    line.command = command(&one.experiment, point);
+    line.command = one.experiment.command(point);
     let Some(data) = &one.points[point] else { return line };
     line.fingerprints.clone_from(&data.fingerprints);
     line.failures.clone_from(&data.failures);
