@@ -21,7 +21,6 @@ pub mod plot;
 mod scale;
 mod svg;
 
-pub use ink::escape;
 use layout::Layout;
 pub use number::short;
 pub use palette::{Hue, Look};

@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn a_wrong_measure_is_refused_when_it_is_read() {
         let said = |measure: &str| expression(measure, None).unwrap_err().to_string();
-        assert_eq!(said("one("), "character 5: Expecting ')' to close the parameters list of function call 'one'");
+        assert_eq!(said("one("), "character 5: Expecting ')' to close the arguments list of this function call 'one'");
         assert!(said(r#"two("a")"#).contains("there is no function `two`"), "{}", said(r#"two("a")"#));
     }
 

@@ -233,7 +233,7 @@ struct Cycle {
     key: String,
     /// Time from one value to the next.
     #[serde(deserialize_with = "duration")]
-    every: Option<Duration>,
+    every: Duration,
     /// Values of the whole run.
     steps: usize,
     values: Vec<String>,
@@ -241,16 +241,16 @@ struct Cycle {
 
 impl Cycle {
     fn setting(&self) -> (String, String) {
-        let every = self.every.unwrap_or_default().as_nanos() / 1_000_000;
+        let every = self.every.as_nanos() / 1_000_000;
         let step = |(number, value): (usize, &String)| format!("[\"{} ms\", \"{value}\"]", number as u64 * every);
         let steps: Vec<String> = self.values.iter().cycle().take(self.steps).enumerate().map(step).collect();
         (self.key.clone(), format!("{{ steps = [{}] }}", steps.join(", ")))
     }
 }
 
-fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+fn duration<'de, D: Deserializer<'de>, T: From<Duration>>(deserializer: D) -> Result<T, D::Error> {
     let text = String::deserialize(deserializer)?;
-    quantity::duration(&text).map(Some).map_err(serde::de::Error::custom)
+    quantity::duration(&text).map(T::from).map_err(serde::de::Error::custom)
 }
 
 fn built_in(id: &'static str) -> Suite {
