@@ -19,7 +19,7 @@ pub trait Env {
     /// When there is no such function or nothing that it asks for.
     fn call(&self, name: &str, arguments: &[Value]) -> Result<Value, Fault>;
 
-    /// Hosts that see one of the runs each; none where there are no runs.
+    /// Environments that see one of the runs each; none where there are no runs.
     fn single_runs(&self) -> Vec<Rc<dyn Env>> {
         Vec::new()
     }
