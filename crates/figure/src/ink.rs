@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 /// Text as it may stand in XML.
 #[must_use]
-pub fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 

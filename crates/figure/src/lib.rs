@@ -23,7 +23,6 @@ mod scale;
 mod svg;
 
 pub use content::{Axis, Curve, Figure, Font, Panel, Paper, Point, Reference, Series, Shape, Size, Theme};
-pub use ink::escape;
 use layout::Layout;
 pub use number::short;
 pub use palette::{Hue, Look};

@@ -30,6 +30,6 @@ pub mod table;
 pub mod words;
 
 /// The papers of the gallery, in the order of the report: five studies, then what others' test
-/// suites measured or ask for; `beyond` holds what the studies left open.
+/// suites measured or ask for; `extensions` holds what the studies left open.
 pub const PAPERS: &[&str] =
-    &["cp-aqm", "steering", "codel", "survey", "nfq-codel", "l4s-tests", "dualpi2", "ns3", "ns2", "beyond"];
+    &["cp-aqm", "steering", "codel", "survey", "nfq-codel", "l4s-tests", "dualpi2", "ns3", "ns2", "extensions"];

@@ -7,7 +7,7 @@ use goodqueue_studies::gallery::experiment::{Experiment, Mode};
 use goodqueue_studies::gallery::expr::{self, Value};
 use goodqueue_studies::gallery::files::{Gallery, Grade};
 use goodqueue_studies::gallery::run;
-use goodqueue_studies::gallery::samples::{self, Points, PointsHost, View};
+use goodqueue_studies::gallery::samples::{self, Points, PointsEnv, View};
 use goodqueue_studies::gallery::store::Store;
 use std::path::Path;
 use std::rc::Rc;
@@ -21,6 +21,7 @@ fn gallery() -> Gallery {
 fn every_paper_and_every_scenario_can_be_read_in_both_modes() {
     let gallery = gallery();
     assert!(gallery.papers().contains(&"cp-aqm"));
+    assert_eq!(gallery.read("beyond").unwrap().id, "extensions", "its name before");
     for name in gallery.papers() {
         let paper = gallery.read(name).unwrap_or_else(|error| panic!("{error}"));
         for spec in &paper.experiments {
@@ -76,8 +77,8 @@ fn golden(paper: &str, experiment: &str, set: &[(&str, &str)], measure: &str, lo
     assert!(end.complete);
     let replications = samples::replications(&end.measured, std::iter::once(spec.id.get_ref().as_str()));
     let source = Rc::new(Points { measured: end.measured.into(), paper: paper.id });
-    let host = Rc::new(PointsHost { source, replications, view: View::Mean });
-    match expr::evaluate(&expr::parse(measure, &[]).unwrap(), &[], host) {
+    let env = Rc::new(PointsEnv { source, replications, view: View::Mean, here: None });
+    match expr::evaluate(&expr::parse(measure, &[]).unwrap(), &[], env) {
         Ok(Value::Number(value)) => assert!((low..=high).contains(&value), "{measure} gives {value}, not {low} to {high}"),
         other => panic!("{measure} gives {other:?}"),
     }
@@ -156,7 +157,7 @@ fn nfq_codel_is_fair_to_packets_of_two_sizes() {
 }
 
 #[test]
-fn beyond_codel_can_be_steered() {
+fn extensions_steer_codel() {
     let set = [
         ("duration", "5 s"),
         ("warmup", "5 s"),
@@ -164,7 +165,14 @@ fn beyond_codel_can_be_steered() {
         ("traffic.0.flows", "9"),
         ("link.bottleneck.queue", "codel-as"),
     ];
-    golden("beyond", "steering-kinds", &set, r#"one("steering-kinds", #{}, "links.bottleneck.utilization") * 100"#, 90.0, 100.01);
+    golden(
+        "extensions",
+        "steering-kinds",
+        &set,
+        r#"one("steering-kinds", #{}, "links.bottleneck.utilization") * 100"#,
+        90.0,
+        100.01,
+    );
 }
 
 #[test]

@@ -5,7 +5,7 @@ use goodqueue_aqm::spec::{Family, Kind, KindSpec, LinkFacts, Marking, Param, Par
 use goodqueue_aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use goodqueue_lab::scenario::plan::CustomKinds;
 use goodqueue_studies::evaluate::evaluation::Standing;
-use goodqueue_studies::evaluate::{Question, Subject, rfc7928};
+use goodqueue_studies::evaluate::{Question, RFC7928, Subject, Suite};
 use goodqueue_studies::gallery::experiment::Mode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -58,11 +58,11 @@ impl CustomKind for ShortKind {
 }
 
 fn question(own: CustomKinds) -> Question {
-    let suite = &rfc7928::SUITE;
+    let suite: &'static Suite = &RFC7928;
     let read = |text| Subject::read(suite.judges, text, &own).unwrap_or_else(|error| panic!("{error}"));
     Question {
         suite,
-        subjects: vec![read("short-queue"), read(suite.baseline)],
+        subjects: vec![read("short-queue"), read(&suite.baseline)],
         under_test: 1,
         baseline: 1,
         mode: Mode::Quick,

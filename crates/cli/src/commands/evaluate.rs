@@ -14,7 +14,8 @@ use goodqueue_lab::scenario::plan::CustomKinds;
 use goodqueue_lab::scenario::toml_text::quoted;
 use goodqueue_lab::verdict::words::count;
 use goodqueue_studies::evaluate::evaluation::{Evaluation, FamilyResult};
-use goodqueue_studies::evaluate::{Question, Subject, Suite, markdown, report, rfc7928, rfc9743, run_count};
+use goodqueue_studies::evaluate::measure::Measure;
+use goodqueue_studies::evaluate::{Question, RFC7928, RFC9743, Subject, Suite, markdown, report, run_count};
 use goodqueue_studies::gallery::experiment::Mode;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -132,8 +133,8 @@ fn programs(named: &[String], stop: &Arc<AtomicBool>) -> Result<Vec<Arc<HostedKi
 fn question(arguments: &Arguments, programs: &[Arc<HostedKind>]) -> Result<Question, Failure> {
     let own: CustomKinds = programs.iter().map(|program| Arc::clone(program) as Arc<dyn CustomKind>).collect();
     let (suite, judged): (&'static Suite, &[String]) = match arguments.cc.as_slice() {
-        [] => (&rfc7928::SUITE, arguments.aqm.as_slice()),
-        controls => (&rfc9743::SUITE, controls),
+        [] => (&RFC7928, arguments.aqm.as_slice()),
+        controls => (&RFC9743, controls),
     };
     let read = |text: &str| Subject::read(suite.judges, text, &own).map_err(|error| Failure::Input(error.to_string()));
     let mut subjects: Vec<Subject> = Vec::new();
@@ -147,20 +148,20 @@ fn question(arguments: &Arguments, programs: &[Arc<HostedKind>]) -> Result<Quest
     let under_test = subjects.len();
     let others: Vec<&str> = match &arguments.against {
         Some(others) => others.iter().map(String::as_str).filter(|text| !text.trim().is_empty()).collect(),
-        None => suite.usual.to_vec(),
+        None => suite.usual.iter().map(String::as_str).collect(),
     };
-    for text in others.into_iter().chain([suite.baseline]) {
+    for text in others.into_iter().chain([suite.baseline.as_str()]) {
         let subject =
             read(text).map_err(|failure| Failure::Input(failure.text().replacen(suite.judges.option(), "--against", 1)))?;
         if !subjects.iter().any(|known| known.is_same(&subject)) {
             subjects.push(subject);
         }
     }
-    let baseline = read(suite.baseline)?;
+    let baseline = read(&suite.baseline)?;
     let baseline = subjects.iter().position(|subject| subject.is_same(&baseline)).unwrap_or(0);
     for id in &arguments.family {
-        if !suite.families.iter().any(|family| family.id == id) {
-            let known: Vec<&str> = suite.families.iter().map(|family| family.id).collect();
+        if !suite.families.iter().any(|family| family.id == *id) {
+            let known: Vec<&str> = suite.families.iter().map(|family| family.id.as_str()).collect();
             return Err(Failure::Input(format!("--family {id}: is not there: allowed {}", known.join(", "))));
         }
     }
@@ -180,7 +181,7 @@ fn question(arguments: &Arguments, programs: &[Arc<HostedKind>]) -> Result<Quest
 fn write_scenarios(question: &Question, out: &Folder) -> Result<(), Failure> {
     let folder = Folder::create(&out.path().join("scenarios"))?;
     for family in question.families() {
-        folder.write_in_passing(&format!("{}.toml", family.id), family.scenario.as_bytes())?;
+        folder.write_in_passing(&format!("{}.toml", family.id), family.scenario_text.as_bytes())?;
     }
     Ok(())
 }
@@ -205,12 +206,9 @@ fn shown(evaluation: &Evaluation, width: usize) -> Text {
         evaluation.scorecard.iter().zip(&evaluation.subjects).filter(|(_, subject)| !subject.is_baseline).collect();
     let column = |head: &str, cells: Vec<String>| Column { head: head.to_owned(), unit: String::new(), cells, rank: 0 };
     let names = column(evaluation.suite.judges.name(), rows.iter().map(|(score, _)| score.subject.clone()).collect());
-    let aspects = evaluation.scorecard.first().map_or(0, |score| score.aspects.len());
-    let columns: Vec<Column> = (0..aspects)
-        .map(|at| {
-            let cells = rows.iter().map(|(score, _)| markdown::tally(score.aspects[at].1)).collect();
-            column(evaluation.scorecard[0].aspects[at].0.name(), cells)
-        })
+    let aspects = evaluation.scorecard.first().into_iter().flat_map(|score| score.aspects.keys());
+    let columns: Vec<Column> = aspects
+        .map(|aspect| column(aspect.name(), rows.iter().map(|(score, _)| markdown::tally(score.aspects[aspect])).collect()))
         .collect();
     table::write(&mut text, &names, &columns, width, &|row| rows[row].1.under_test);
     text
@@ -226,10 +224,10 @@ fn family(text: &mut Text, evaluation: &Evaluation, result: &FamilyResult, width
         let lines: Vec<_> = point.lines.iter().filter(|line| line.not_applicable.is_none()).collect();
         let cells = lines.iter().map(|line| line.subject.clone()).collect();
         let names = Column { head: String::new(), unit: String::new(), cells, rank: 0 };
-        let column = |(at, measure): (usize, &goodqueue_studies::evaluate::measure::Measure)| Column {
-            head: measure.head.to_owned(),
-            unit: measure.scale().unit.to_owned(),
-            cells: lines.iter().map(|line| table::cell(line.values[at].figure, measure.scale().factor)).collect(),
+        let column = |(at, measure): (usize, &Measure)| Column {
+            head: measure.head.clone(),
+            unit: measure.scale.unit.to_owned(),
+            cells: lines.iter().map(|line| table::cell(line.values[at].figure, measure.scale.factor)).collect(),
             rank: u8::try_from(at).unwrap_or(u8::MAX),
         };
         let columns: Vec<Column> = result.measures.iter().enumerate().map(column).collect();

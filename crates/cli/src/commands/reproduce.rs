@@ -32,7 +32,7 @@ pub const OUT: &str = "out/gallery";
 #[command(after_help = "Finished points are kept: the same command resumes.")]
 pub struct Arguments {
     /// A paper of the gallery (cp-aqm, steering, codel, survey, nfq-codel, l4s-tests, dualpi2, ns3,
-    /// ns2, beyond), or all
+    /// ns2, extensions), or all
     #[arg(value_name = "PAPER|all")]
     paper: String,
     /// Only what one figure or table needs
@@ -202,7 +202,7 @@ fn carry_out(
     store: &Store,
     stop: &AtomicBool,
 ) -> Result<(run::RunEnd, f64), Failure> {
-    let runs = experiments.iter().map(|one| one.points.len() * one.plan.replications() as usize).sum();
+    let runs = experiments.iter().map(Experiment::run_count).sum();
     let bar = Progress::new(runs);
     let ended = run::run(experiments, store, jobs(arguments), stop, &mut |progress| bar.set(progress.part));
     let wall_s = bar.finish();

@@ -3,12 +3,13 @@
 use crate::evaluate::measure::{Aspect, Measure, Scale};
 use crate::evaluate::question::{Question, Slot};
 use crate::evaluate::suite::{Family, Suite};
-use crate::gallery::report::command;
+use crate::gallery::samples::Measured;
 use goodqueue_lab::results::metrics::Better;
 use goodqueue_lab::results::provenance::{Provenance, SOURCES};
 use goodqueue_lab::results::statistics::Figure;
 use serde::{Serialize, Serializer};
-use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// Name and version of the form of [`Evaluation`] as JSON.
 pub const SCHEMA: &str = "goodqueue.evaluation/1";
@@ -72,10 +73,8 @@ pub struct SubjectEntry {
 #[derive(Debug, Serialize)]
 pub struct FamilyResult {
     /// The family itself.
-    #[serde(serialize_with = "family_facts")]
     pub family: &'static Family,
     /// The columns of its table.
-    #[serde(serialize_with = "measure_facts")]
     pub measures: &'static [Measure],
     /// Placements times points, in that order.
     pub points: Vec<PointResult>,
@@ -111,12 +110,12 @@ pub struct Line {
     /// The command that runs it by itself.
     pub command: String,
     /// One for each measure.
-    pub values: Vec<Measured>,
+    pub values: Vec<MeasuredValue>,
 }
 
 /// A measure's value.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Measured {
+pub struct MeasuredValue {
     /// Mean and interval.
     #[serde(flatten)]
     pub figure: Figure,
@@ -144,8 +143,7 @@ pub struct Score {
     /// The name of the subject.
     pub subject: String,
     /// One entry for each aspect that was measured.
-    #[serde(serialize_with = "by_aspect")]
-    pub aspects: Vec<(Aspect, Counts)>,
+    pub aspects: BTreeMap<Aspect, Counts>,
 }
 
 /// Counts of comparisons.
@@ -184,50 +182,17 @@ fn suite_id<S: Serializer>(suite: &&'static Suite, serializer: S) -> Result<S::O
     serializer.serialize_str(suite.id)
 }
 
-fn family_facts<S: Serializer>(family: &&'static Family, serializer: S) -> Result<S::Ok, S::Error> {
-    let facts = [
-        ("id", family.id),
-        ("title", family.title),
-        ("section", family.section),
-        ("level", family.level.name()),
-        ("asks", family.asks),
-    ];
-    serializer.collect_map(facts)
-}
-
-fn measure_facts<S: Serializer>(measures: &&'static [Measure], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(measures.iter().map(|measure| {
-        let Scale { better, .. } = measure.scale();
-        let better = match better {
-            Better::Higher => Value::from("higher"),
-            Better::Lower => Value::from("lower"),
-            Better::Neither => Value::Null,
-        };
-        Map::from_iter([
-            ("head".to_owned(), Value::from(measure.head)),
-            ("paths".to_owned(), Value::from(measure.paths())),
-            ("better".to_owned(), better),
-            ("aspect".to_owned(), measure.aspect.map_or(Value::Null, |aspect| Value::from(aspect.name()))),
-        ])
-    }))
-}
-
-fn by_aspect<S: Serializer>(aspects: &[(Aspect, Counts)], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(aspects.iter().map(|(aspect, counts)| (aspect.name(), counts)))
-}
-
 /// Puts everything together.
-pub(crate) fn evaluate(question: &Question, slots: Vec<Slot>, complete: bool) -> Evaluation {
-    let mut families = Vec::new();
-    let finished =
-        |slot: &Slot| slot.measured.as_ref().ok().map(|measured| measured.points.iter().flatten().cloned().collect::<Vec<_>>());
-    let all: Vec<(usize, Vec<_>)> = slots.iter().filter_map(|slot| Some((slot.subject, finished(slot)?))).collect();
-    for family in question.families() {
-        let own: Vec<&Slot> = slots.iter().filter(|slot| slot.family.id == family.id).collect();
-        families.push(family_result(question, family, &own));
-    }
+pub(crate) fn evaluate(question: &Question, measured: &Rc<[Measured]>, complete: bool) -> Evaluation {
+    let families: Vec<FamilyResult> = question.families().map(|family| family_result(question, family, measured)).collect();
     let subject = |(number, subject): (usize, &crate::evaluate::Subject)| {
-        let own = || all.iter().filter(|(of, _)| *of == number).flat_map(|(_, points)| points);
+        let ids: Vec<String> = question
+            .families()
+            .flat_map(|family| question.slots(family))
+            .filter(|slot| slot.subject == subject)
+            .map(|slot| slot.id())
+            .collect();
+        let own = || measured.iter().filter(|one| ids.contains(&one.experiment.id)).flat_map(|one| &one.points).flatten();
         let prints = own().flat_map(|data| &data.fingerprints).filter_map(|print| u64::from_str_radix(print, 16).ok());
         SubjectEntry {
             name: subject.name.clone(),
@@ -239,11 +204,11 @@ pub(crate) fn evaluate(question: &Question, slots: Vec<Slot>, complete: bool) ->
         }
     };
     let Provenance { version, commit, .. } = Provenance::new(String::new(), []);
-    let scorecard = scorecard(question, &families);
+    let finished = || measured.iter().flat_map(|one| &one.points).flatten();
     Evaluation {
         schema: SCHEMA,
         suite: question.suite,
-        document: question.suite.document,
+        document: &question.suite.document,
         mode: question.mode.name(),
         complete,
         seed: question.seed,
@@ -251,50 +216,48 @@ pub(crate) fn evaluate(question: &Question, slots: Vec<Slot>, complete: bool) ->
         commit,
         sources: SOURCES,
         subjects: question.subjects.iter().enumerate().map(subject).collect(),
-        scorecard,
+        scorecard: scorecard(question, &families),
         families,
-        runs: all.iter().flat_map(|(_, points)| points).map(|data| data.fingerprints.len()).sum(),
-        cpu_s: all.iter().flat_map(|(_, points)| points).flat_map(|data| &data.cpu_s).sum::<f64>() + 0.0,
+        runs: finished().map(|data| data.fingerprints.len()).sum(),
+        cpu_s: finished().flat_map(|data| &data.cpu_s).sum::<f64>() + 0.0,
     }
 }
 
-fn family_result(question: &Question, family: &'static Family, slots: &[&Slot]) -> FamilyResult {
+fn family_result(question: &Question, family: &'static Family, measured: &Rc<[Measured]>) -> FamilyResult {
+    let slots: Vec<Slot<'_>> = question.slots(family).collect();
     let mut points = Vec::new();
-    for (number, placement) in family.placements.iter().enumerate() {
-        let own: Vec<&&Slot> = slots.iter().filter(|slot| slot.placement == number).collect();
-        for point in 0..family.points.len().max(1) {
-            let mut lines: Vec<Line> = own.iter().map(|slot| line(question, family, slot, point)).collect();
+    for (placement, slots) in family.placements.iter().zip(slots.chunks(question.subjects.len())) {
+        for number in 0..family.cases.len().max(1) {
+            let mut lines: Vec<Line> = slots.iter().map(|slot| line(slot, measured, number)).collect();
             compare(family, &mut lines, question.baseline);
-            points.push(PointResult { placement: placement.name, point: family.point_name(point), number: point, lines });
+            points.push(PointResult { placement: &placement.name, point: family.case(number), number, lines });
         }
     }
-    FamilyResult { family, measures: family.measures, points }
+    FamilyResult { family, measures: &family.measures, points }
 }
 
-fn line(question: &Question, family: &Family, slot: &Slot, point: usize) -> Line {
+fn line(slot: &Slot<'_>, measured: &Rc<[Measured]>, point: usize) -> Line {
+    let (measures, id) = (&slot.family.measures, slot.id());
     let mut line = Line {
-        subject: question.subjects[slot.subject].name.clone(),
-        not_applicable: None,
+        subject: slot.subject.name.clone(),
+        not_applicable: slot.value().err().map(|reason| reason.to_string()),
         scenario_sha256: String::new(),
         fingerprints: Vec::new(),
         failures: Vec::new(),
         command: String::new(),
-        values: vec![Measured::default(); family.measures.len()],
+        values: vec![MeasuredValue::default(); measures.len()],
     };
-    let measured = match &slot.measured {
-        Ok(measured) => measured,
-        Err(reason) => return Line { not_applicable: Some(reason.to_string()), ..line },
-    };
-    line.scenario_sha256 = measured.experiment.plan.point_sha256(point);
-    line.command = command(&measured.experiment, point);
-    let Some(data) = measured.points.get(point).and_then(Option::as_ref) else { return line };
+    let Some(one) = measured.iter().find(|one| one.experiment.id == id) else { return line };
+    line.scenario_sha256 = one.experiment.plan.point_sha256(point);
+    line.command = one.experiment.command(point);
+    let Some(data) = &one.points[point] else { return line };
     line.fingerprints.clone_from(&data.fingerprints);
     line.failures.clone_from(&data.failures);
     let value = |measure: &Measure| {
-        let samples = measure.samples(data);
-        Measured { figure: Figure::of(samples.iter().copied()), samples, against_baseline: None }
+        let samples = measure.samples(measured, &id, point);
+        MeasuredValue { figure: Figure::of(samples.iter().copied()), samples, against_baseline: None }
     };
-    line.values = family.measures.iter().map(value).collect();
+    line.values = measures.iter().map(value).collect();
     line
 }
 
@@ -303,7 +266,7 @@ fn compare(family: &Family, lines: &mut [Line], baseline: usize) {
     let Some(theirs) = lines.get(baseline).map(|line| line.values.clone()) else { return };
     for (_, line) in lines.iter_mut().enumerate().filter(|(number, _)| *number != baseline) {
         for ((measure, own), other) in family.measures.iter().zip(&mut line.values).zip(&theirs) {
-            own.against_baseline = measure.aspect.and_then(|_| standing(measure.scale(), &own.samples, &other.samples));
+            own.against_baseline = measure.aspect.and_then(|_| standing(measure.scale, &own.samples, &other.samples));
         }
     }
 }
@@ -329,19 +292,15 @@ fn standing(scale: Scale, own: &[Option<f64>], baseline: &[Option<f64>]) -> Opti
 
 fn scorecard(question: &Question, families: &[FamilyResult]) -> Vec<Score> {
     let score = |(number, subject): (usize, &crate::evaluate::Subject)| {
-        let counts = |aspect: Aspect| {
-            let mut counts = Counts::default();
-            for family in families {
-                let lines = family.points.iter().filter_map(|point| point.lines.get(number));
-                let values = lines.flat_map(|line| family.measures.iter().zip(&line.values));
-                let own = values.filter(|(measure, _)| measure.aspect == Some(aspect));
-                own.filter_map(|(_, value)| value.against_baseline).for_each(|standing| counts.add(standing));
+        let mut aspects: BTreeMap<Aspect, Counts> = BTreeMap::new();
+        for family in families {
+            let lines = family.points.iter().filter_map(|point| point.lines.get(number));
+            for (measure, value) in lines.flat_map(|line| family.measures.iter().zip(&line.values)) {
+                let Some(aspect) = measure.aspect else { continue };
+                let counts = aspects.entry(aspect).or_default();
+                value.against_baseline.into_iter().for_each(|standing| counts.add(standing));
             }
-            counts
-        };
-        let measured =
-            |aspect: &Aspect| families.iter().flat_map(|family| family.measures).any(|one| one.aspect == Some(*aspect));
-        let aspects = Aspect::ALL.into_iter().filter(measured).map(|aspect| (aspect, counts(aspect))).collect();
+        }
         Score { subject: subject.name.clone(), aspects }
     };
     question.subjects.iter().enumerate().map(score).collect()

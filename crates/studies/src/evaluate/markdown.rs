@@ -1,7 +1,8 @@
 //! The evaluation as a page of Markdown: scorecard, then a table for each family.
 
-use crate::evaluate::evaluation::{Counts, Evaluation, FamilyResult, Line, Measured, Standing};
+use crate::evaluate::evaluation::{Counts, Evaluation, FamilyResult, Line, MeasuredValue, Standing};
 use crate::evaluate::measure::Measure;
+use crate::gallery::words::{table_head, table_row};
 use goodqueue_figure::short;
 use std::fmt::Write as _;
 
@@ -20,17 +21,18 @@ pub fn markdown(evaluation: &Evaluation, command: &str) -> String {
         rule(evaluation)
     );
     scorecard(&mut text, evaluation);
-    text.push_str("\n| subject | settings | fingerprint of its runs |\n|---|---|---|\n");
+    text.push('\n');
+    text.push_str(&table_head(&["subject", "settings", "fingerprint of its runs"]));
     for subject in &evaluation.subjects {
-        let _ = writeln!(text, "| {} | `{}` | `{}` |", escaped(&subject.name), escaped(&subject.settings), subject.fingerprint);
+        let code = |text: &str| format!("`{text}`");
+        text.push_str(&table_row([subject.name.clone(), code(&subject.settings), code(&subject.fingerprint)]));
     }
     for family in &evaluation.families {
         one(&mut text, evaluation, family);
     }
-    text.push_str("\n## Not run\n\n| section | what | why |\n|---|---|---|\n");
-    for (section, what, why) in evaluation.suite.left_out {
-        let _ = writeln!(text, "| {section} | {what} | {why} |");
-    }
+    text.push_str("\n## Not run\n\n");
+    text.push_str(&table_head(&["section", "what", "why"]));
+    text.extend(evaluation.suite.left_out.iter().map(table_row));
     text
 }
 
@@ -53,15 +55,11 @@ pub fn rule(evaluation: &Evaluation) -> String {
 
 fn scorecard(text: &mut String, evaluation: &Evaluation) {
     let Some(first) = evaluation.scorecard.first() else { return };
-    let heads: Vec<&str> = first.aspects.iter().map(|(aspect, _)| aspect.name()).collect();
-    let _ = writeln!(text, "| {} | {} |", evaluation.suite.judges.name(), heads.join(" | "));
-    let _ = writeln!(text, "|---|{}", "---|".repeat(heads.len()));
-    for (score, subject) in evaluation.scorecard.iter().zip(&evaluation.subjects) {
-        if subject.is_baseline {
-            continue;
-        }
-        let cells: Vec<String> = score.aspects.iter().map(|(_, counts)| tally(*counts)).collect();
-        let _ = writeln!(text, "| {} | {} |", escaped(&score.subject), cells.join(" | "));
+    let heads: Vec<&str> =
+        [evaluation.suite.judges.name()].into_iter().chain(first.aspects.keys().map(|aspect| aspect.name())).collect();
+    text.push_str(&table_head(&heads));
+    for (score, _) in evaluation.scorecard.iter().zip(&evaluation.subjects).filter(|(_, subject)| !subject.is_baseline) {
+        text.push_str(&table_row([score.subject.clone()].into_iter().chain(score.aspects.values().map(|counts| tally(*counts)))));
     }
 }
 
@@ -86,8 +84,7 @@ fn one(text: &mut String, evaluation: &Evaluation, result: &FamilyResult) {
         family.asks
     );
     let (names, heads) = heads(result);
-    let all: Vec<String> = names.iter().map(|name| (*name).to_owned()).chain(heads).collect();
-    let _ = writeln!(text, "| {} |\n|{}", all.join(" | "), "---|".repeat(all.len()));
+    text.push_str(&table_head(&names.iter().map(|name| (*name).to_owned()).chain(heads).collect::<Vec<_>>()));
     for point in &result.points {
         for line in &point.lines {
             let place = place(result, point.placement, point.point);
@@ -95,8 +92,7 @@ fn one(text: &mut String, evaluation: &Evaluation, result: &FamilyResult) {
                 Some(reason) => vec![format!("does not apply: {reason}")],
                 None => cells(result, line),
             };
-            let row: Vec<String> = place.into_iter().chain([escaped(&line.subject)]).chain(cells).collect();
-            let _ = writeln!(text, "| {} |", row.join(" | "));
+            text.push_str(&table_row(place.into_iter().chain([line.subject.clone()]).chain(cells)));
         }
     }
 }
@@ -113,8 +109,8 @@ pub fn heads(result: &FamilyResult) -> (Vec<&'static str>, Vec<String>) {
         names.push("case");
     }
     names.push("subject");
-    let head = |measure: &Measure| match measure.scale().unit {
-        "" => measure.head.to_owned(),
+    let head = |measure: &Measure| match measure.scale.unit {
+        "" => measure.head.clone(),
         unit => format!("{}, {unit}", measure.head),
     };
     (names, result.measures.iter().map(head).collect())
@@ -140,8 +136,8 @@ pub fn cells(result: &FamilyResult, line: &Line) -> Vec<String> {
 
 /// `12.3 ± 0.4` in the measure's unit; a dash where nothing was measured.
 #[must_use]
-pub fn shown(measure: &Measure, value: &Measured) -> String {
-    let scale = measure.scale();
+pub fn shown(measure: &Measure, value: &MeasuredValue) -> String {
+    let scale = measure.scale;
     let Some(mean) = value.figure.mean else { return "–".to_owned() };
     let half = value.figure.ci95.map(|half| format!(" ± {}", short(half * scale.factor))).unwrap_or_default();
     format!("{}{half}", short(mean * scale.factor))
@@ -149,14 +145,10 @@ pub fn shown(measure: &Measure, value: &Measured) -> String {
 
 /// ` ▲` for better than the baseline, ` ▼` for worse.
 #[must_use]
-pub fn sign(value: &Measured) -> &'static str {
+pub fn sign(value: &MeasuredValue) -> &'static str {
     match value.against_baseline {
         Some(Standing::Better) => " ▲",
         Some(Standing::Worse) => " ▼",
         Some(Standing::Level) | None => "",
     }
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('|', "\\|").replace('\n', " ")
 }

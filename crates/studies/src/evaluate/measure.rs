@@ -1,43 +1,47 @@
 //! Measures: the values read from a run, and their form in tables.
 
-use crate::gallery::samples::{PointData, SampledSeries};
+use crate::gallery::expr::{self, Branches, Env, ExprError, Fault, Value};
+use crate::gallery::samples::{Measured, Points, PointsEnv, View};
 use goodqueue_lab::results::metrics::{Better, Description, GROUP_METRICS, JAIN_METRICS, LINK_METRICS, Quantity};
+use serde::{Deserialize, Serialize, Serializer};
+use std::cell::RefCell;
+use std::rc::Rc;
 
-/// A column of a family's table.
-#[derive(Clone, Copy, Debug)]
-pub struct Measure {
-    /// The heading of the column.
-    pub head: &'static str,
-    /// The source of the values.
-    pub of: Of,
-    /// The aspect that it counts for in the scorecard; `None` only reports it.
-    pub aspect: Option<Aspect>,
-}
-
-/// The source of a measure's values.
-#[derive(Clone, Copy, Debug)]
-pub enum Of {
+/// The source of a column's values, as `evaluation.toml` has it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum ColumnSpec {
     /// A figure by its path in `summary.json`: `links.bottleneck.sojourn_s.p95`.
-    Figure(&'static str),
-    /// The first over the second.
-    Ratio(&'static str, &'static str),
-    /// The sum of these.
-    Sum(&'static [&'static str]),
-    /// The mean of a sampled value within a phase that comes again and again.
-    Phase {
-        /// `bottleneck.sojourn_s`.
-        series: &'static str,
-        /// When the first phase begins, in seconds since the run began.
-        from: f64,
-        /// The length of a phase, in seconds.
-        length: f64,
-        /// From one to the next.
-        period: f64,
+    Figure(String),
+    /// An expression, in which `one` and `series` ask for the point of the line.
+    Measure {
+        /// As in rows of the gallery.
+        measure: String,
+        /// The figure in whose unit it is, and which is better in the same direction.
+        #[serde(default)]
+        like: Option<String>,
     },
 }
 
-/// An aspect of performance that a scorecard counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// A column of a family's table.
+#[derive(Clone, Debug, Serialize)]
+pub struct Measure {
+    /// The heading of the column.
+    pub head: String,
+    /// The figures that it reads, by their paths in `summary.json`.
+    pub paths: Vec<String>,
+    /// The direction in which values are better, and their printed form.
+    #[serde(rename = "better", serialize_with = "direction")]
+    pub scale: Scale,
+    /// The aspect that it counts for in the scorecard; `None` only reports it.
+    pub aspect: Option<Aspect>,
+    #[serde(skip)]
+    source: ColumnSpec,
+}
+
+/// An aspect of performance that a scorecard counts, in its order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Aspect {
     /// The time that packets wait.
     Delay,
@@ -54,9 +58,6 @@ pub enum Aspect {
 }
 
 impl Aspect {
-    /// All, in the order of the scorecard.
-    pub const ALL: [Self; 6] = [Self::Delay, Self::Goodput, Self::Loss, Self::Fairness, Self::Experience, Self::Stability];
-
     /// Returns the heading of the aspect.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -82,69 +83,10 @@ pub struct Scale {
     pub better: Better,
 }
 
-impl Measure {
-    /// A figure that is only reported.
-    #[must_use]
-    pub const fn of(head: &'static str, path: &'static str) -> Self {
-        Self { head, of: Of::Figure(path), aspect: None }
-    }
-
-    /// The quotient of two figures.
-    #[must_use]
-    pub const fn ratio(head: &'static str, above: &'static str, below: &'static str) -> Self {
-        Self { head, of: Of::Ratio(above, below), aspect: None }
-    }
-
-    /// The sum of figures.
-    #[must_use]
-    pub const fn sum(head: &'static str, paths: &'static [&'static str]) -> Self {
-        Self { head, of: Of::Sum(paths), aspect: None }
-    }
-
-    /// Returns the measure, counted by the scorecard for `aspect`.
-    #[must_use]
-    pub const fn counts_for(self, aspect: Aspect) -> Self {
-        Self { aspect: Some(aspect), ..self }
-    }
-
-    /// Returns the value of the measure in each replication of a point.
-    #[must_use]
-    pub fn samples(&self, data: &PointData) -> Vec<Option<f64>> {
-        let runs = data.fingerprints.len();
-        let path = |path: &str| data.samples.get(path).cloned().unwrap_or_else(|| vec![None; runs]);
-        match self.of {
-            Of::Figure(figure) => path(figure),
-            Of::Ratio(above, below) => {
-                let of = |(above, below): (Option<f64>, Option<f64>)| Some(above? / below.filter(|below| *below > 0.0)?);
-                path(above).into_iter().zip(path(below)).map(of).collect()
-            }
-            Of::Sum(paths) => {
-                let all: Vec<Vec<Option<f64>>> = paths.iter().map(|one| path(one)).collect();
-                // Groups that a point has no flows of add nothing.
-                let sum = |run: usize| {
-                    let there: Vec<f64> = all.iter().filter_map(|values| values[run]).collect();
-                    (!there.is_empty()).then(|| there.iter().sum())
-                };
-                (0..runs).map(sum).collect()
-            }
-            Of::Phase { series, from, length, period } => {
-                let of = |run: usize| data.series.get(run)?.get(series).and_then(|series| phase(series, from, length, period));
-                (0..runs).map(of).collect()
-            }
-        }
-    }
-
-    /// Returns the scale with which values are printed. Paths are checked by a test, so each has a
-    /// description.
-    #[must_use]
-    pub fn scale(&self) -> Scale {
-        let path = match self.of {
-            Of::Figure(path) => path,
-            Of::Sum(paths) => paths.first().copied().unwrap_or(""),
-            Of::Phase { series, .. } => series,
-            Of::Ratio(..) => return Scale { factor: 1.0, unit: "", better: Better::Neither },
-        };
-        let Some(about) = description(path) else { return Scale { factor: 1.0, unit: "", better: Better::Neither } };
+impl Scale {
+    /// The scale of a figure; of anything else plain numbers, of which neither end is better.
+    fn of(path: &str) -> Self {
+        let Some(about) = description(path) else { return Self { factor: 1.0, unit: "", better: Better::Neither } };
         let (factor, unit) = match about.quantity {
             Quantity::Time => (1e3, "ms"),
             Quantity::Rate => (1e-6, "Mbit/s"),
@@ -153,19 +95,71 @@ impl Measure {
             Quantity::Packets => (1.0, "packets"),
             Quantity::Number | Quantity::Count(_) => (1.0, ""),
         };
-        Scale { factor, unit, better: about.better }
+        Self { factor, unit, better: about.better }
+    }
+}
+
+fn direction<S: Serializer>(scale: &Scale, serializer: S) -> Result<S::Ok, S::Error> {
+    match scale.better {
+        Better::Higher => serializer.serialize_str("higher"),
+        Better::Lower => serializer.serialize_str("lower"),
+        Better::Neither => serializer.serialize_none(),
+    }
+}
+
+impl Measure {
+    /// The measure of a column.
+    pub(super) fn of(head: &str, source: &ColumnSpec, aspect: Option<Aspect>) -> Result<Self, ExprError> {
+        let (paths, like) = match source {
+            ColumnSpec::Figure(path) => (vec![path.clone()], path.as_str()),
+            ColumnSpec::Measure { measure, like } => (asked(measure)?, like.as_deref().unwrap_or_default()),
+        };
+        Ok(Self { head: head.to_owned(), paths, scale: Scale::of(like), aspect, source: source.clone() })
     }
 
-    /// The paths it reads in `summary.json`.
-    #[must_use]
-    pub fn paths(&self) -> Vec<&'static str> {
-        match self.of {
-            Of::Figure(path) => vec![path],
-            Of::Ratio(above, below) => vec![above, below],
-            Of::Sum(paths) => paths.to_vec(),
-            Of::Phase { .. } => Vec::new(),
+    /// Returns the value of the measure in each replication of a point of an experiment.
+    pub(super) fn samples(&self, measured: &Rc<[Measured]>, id: &str, point: usize) -> Vec<Option<f64>> {
+        let one = measured.iter().find(|one| one.experiment.id == id);
+        let Some(data) = one.and_then(|one| one.points[point].as_ref()) else { return Vec::new() };
+        let replications = data.fingerprints.len();
+        let measure = match &self.source {
+            ColumnSpec::Figure(path) => return data.samples.get(path).cloned().unwrap_or_else(|| vec![None; replications]),
+            ColumnSpec::Measure { measure, .. } => measure,
+        };
+        // It could be parsed when the suite was read.
+        let Ok(expr) = expr::parse(measure, &[]) else { return vec![None; replications] };
+        let source = Rc::new(Points { measured: Rc::clone(measured), paper: String::new() });
+        let value = |number: usize| {
+            let (source, here) = (Rc::<Points>::clone(&source), Some((id.to_owned(), point)));
+            let env = PointsEnv { source, replications, view: View::Replication(number), here };
+            match expr::evaluate(&expr, &[], Rc::new(env)) {
+                Ok(Value::Number(number)) => Some(number),
+                _ => None,
+            }
+        };
+        (0..replications).map(value).collect()
+    }
+}
+
+/// Figures that an expression asks for, found by a run without any.
+fn asked(measure: &str) -> Result<Vec<String>, ExprError> {
+    #[derive(Default)]
+    struct Listening(RefCell<Vec<String>>);
+    impl Env for Listening {
+        fn call(&self, name: &str, arguments: &[Value]) -> Result<Value, Fault> {
+            match (name, arguments) {
+                ("one", [Value::Text(figure)]) => {
+                    self.0.borrow_mut().push(figure.clone());
+                    Ok(Value::Number(1.0))
+                }
+                ("series", [Value::Text(_)]) => Ok(Value::array([Value::numbers([0.0, 1.0])])),
+                _ => Err(expr::unfit(name, arguments)),
+            }
         }
     }
+    let env = Rc::new(Listening::default());
+    expr::dry_run(&expr::parse(measure, &[])?, &[], Rc::<Listening>::clone(&env), Branches::ALL[0])?;
+    Ok(env.0.take())
 }
 
 /// The description of a figure by its path.
@@ -187,38 +181,32 @@ pub(crate) fn description(path: &str) -> Option<&'static Description> {
     links().find(|about| about.name == name || about.name.strip_suffix(".mean") == Some(name))
 }
 
-/// The mean over all samples whose period lies within a phase.
-fn phase(series: &SampledSeries, from: f64, length: f64, period: f64) -> Option<f64> {
-    const SLACK: f64 = 1e-6;
-    let within = |at: f64| {
-        let place = (at - from) - libm::floor((at - from - SLACK) / period) * period;
-        at > from + SLACK && place <= length + SLACK
-    };
-    let values = series.times.iter().zip(&series.values).filter(|(at, _)| within(**at)).filter_map(|(_, value)| *value);
-    let (count, sum) = values.fold((0u32, 0.0), |(count, sum), value| (count + 1, sum + value));
-    (count > 0).then(|| sum / f64::from(count))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gallery::experiment::Experiment;
+    use crate::gallery::samples::PointData;
+    use goodqueue_lab::scenario::plan::Plan;
+    use std::path::Path;
 
-    fn series() -> SampledSeries {
-        let times: Vec<f64> = (1..=120).map(f64::from).collect();
-        let values = times.iter().map(|at| Some(if (*at - 0.5) % 60.0 < 20.0 { 1.0 } else { 3.0 })).collect();
-        SampledSeries { times, values }
-    }
+    const SCENARIO: &str = "goodqueue = 1\nduration = \"1 s\"\n[link.l]\nrate = \"10 Mbit/s\"\ndelay = \"1 ms\"\nbuffer = \"1 bdp\"\n\
+                            [[traffic]]\nkind = \"bulk\"\n";
 
-    #[test]
-    fn a_phase_takes_the_samples_whose_period_lies_in_it() {
-        assert_eq!(phase(&series(), 0.0, 20.0, 60.0), Some(1.0));
-        assert_eq!(phase(&series(), 20.0, 20.0, 60.0), Some(3.0));
-        assert_eq!(phase(&series(), 10.0, 20.0, 60.0), Some(2.0));
-        assert_eq!(phase(&series(), 200.0, 20.0, 60.0), None);
-    }
-
-    fn data(samples: &[(&str, &[Option<f64>])]) -> PointData {
-        PointData {
+    fn measured(samples: &[(&str, &[Option<f64>])]) -> Rc<[Measured]> {
+        let plan = Plan::parse("e", SCENARIO, Path::new("")).unwrap();
+        let text = |text: &str| text.to_owned();
+        let experiment = Experiment {
+            paper: text("p"),
+            id: text("e"),
+            about: String::new(),
+            file: text("e.toml"),
+            overrides: Vec::new(),
+            points: plan.points().unwrap(),
+            plan,
+            axes: Vec::new(),
+            series: None,
+        };
+        let data = PointData {
             summary: serde_json::Value::Null,
             samples: samples.iter().map(|(path, values)| ((*path).to_owned(), values.to_vec())).collect(),
             series: Vec::new(),
@@ -226,26 +214,41 @@ mod tests {
             events: 0,
             fingerprints: vec!["0".into(); 2],
             failures: Vec::new(),
-        }
+        };
+        Rc::new([Measured { experiment, points: vec![Some(data)] }])
+    }
+
+    fn expression(measure: &str, like: Option<&str>) -> Result<Measure, ExprError> {
+        Measure::of("", &ColumnSpec::Measure { measure: measure.to_owned(), like: like.map(str::to_owned) }, None)
     }
 
     #[test]
-    fn quotients_and_sums_are_taken_run_by_run() {
+    fn measures_are_taken_run_by_run() {
         let (a, b) = ("groups.a.goodput_bit_s", "groups.b.goodput_bit_s");
-        let data = data(&[(a, &[Some(6.0), Some(9.0)]), (b, &[Some(3.0), Some(0.0)])]);
-        assert_eq!(Measure::ratio("a over b", a, b).samples(&data), [Some(2.0), None]);
-        assert_eq!(Measure::sum("all", &["groups.a.goodput_bit_s", "groups.b.goodput_bit_s"]).samples(&data), [Some(9.0); 2]);
-        assert_eq!(Measure::of("none", "groups.c.goodput_bit_s").samples(&data), [None; 2]);
+        let measured = measured(&[(a, &[Some(6.0), Some(9.0)]), (b, &[Some(3.0), Some(0.0)])]);
+        let samples = |measure: &Measure| measure.samples(&measured, "e", 0);
+        let ratio = expression(&format!("one({a:?}) / one({b:?})"), None).unwrap();
+        assert_eq!((samples(&ratio), ratio.paths.join(" ")), (vec![Some(2.0), None], format!("{a} {b}")));
+        let figure = |path: &str| Measure::of("", &ColumnSpec::Figure(path.to_owned()), None).unwrap();
+        assert_eq!(samples(&figure(a)), [Some(6.0), Some(9.0)]);
+        assert_eq!(samples(&figure("groups.c.goodput_bit_s")), [None; 2]);
+        assert_eq!(figure(a).samples(&measured, "f", 0), []);
+    }
+
+    #[test]
+    fn a_wrong_measure_is_refused_when_it_is_read() {
+        let said = |measure: &str| expression(measure, None).unwrap_err().to_string();
+        assert_eq!(said("one("), "character 5: Expecting ')' to close the arguments list of this function call 'one'");
+        assert!(said(r#"two("a")"#).contains("there is no function `two`"), "{}", said(r#"two("a")"#));
     }
 
     #[test]
     fn figures_are_shown_in_the_units_of_their_descriptions() {
-        let scale = |path| Measure::of("", path).scale();
+        let scale = Scale::of;
         assert_eq!(scale("links.l.sojourn_s.p95"), Scale { factor: 1e3, unit: "ms", better: Better::Lower });
         assert_eq!(scale("groups.bulk.goodput_bit_s"), Scale { factor: 1e-6, unit: "Mbit/s", better: Better::Higher });
         assert_eq!(scale("jain.goodput").better, Better::Higher);
-        let phase =
-            Measure { of: Of::Phase { series: "l.sojourn_s", from: 0.0, length: 1.0, period: 2.0 }, ..Measure::of("", "") };
-        assert_eq!(phase.scale().unit, "ms");
+        let phase = expression(r#"mean(values(series("l.sojourn_s")))"#, Some("l.sojourn_s")).unwrap();
+        assert_eq!((phase.scale.unit, phase.paths.len()), ("ms", 0));
     }
 }

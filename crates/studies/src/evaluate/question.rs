@@ -1,9 +1,8 @@
 //! A question: what is judged by what, and the experiments that answer it.
 
 use crate::evaluate::subject::{NoForm, Subject};
-use crate::evaluate::suite::{Family, Suite};
+use crate::evaluate::suite::{Family, Placement, Suite};
 use crate::gallery::experiment::{Experiment, Mode};
-use crate::gallery::samples::Measured;
 use goodqueue_lab::scenario::plan::{CustomKinds, Plan, PlanError};
 use std::path::Path;
 
@@ -29,73 +28,67 @@ pub struct Question {
 }
 
 /// A subject in one placement of one family.
-pub(crate) struct Slot {
+#[derive(Clone, Copy)]
+pub(crate) struct Slot<'a> {
     pub(crate) family: &'static Family,
     pub(crate) placement: usize,
-    pub(crate) subject: usize,
-    /// The points, or the reason why the subject does not take part.
-    pub(crate) measured: Result<Measured, NoForm>,
+    pub(crate) subject: &'a Subject,
+}
+
+impl Slot<'_> {
+    /// The name of its experiment.
+    pub(crate) fn id(&self) -> String {
+        format!("{}-{}-{}", self.family.id, self.placement, self.subject.slug())
+    }
+
+    fn place(&self) -> &'static Placement {
+        &self.family.placements[self.placement]
+    }
+
+    /// The subject as its keys have it.
+    pub(crate) fn value(&self) -> Result<String, NoForm> {
+        self.subject.in_form(&self.place().form)
+    }
 }
 
 impl Question {
     /// The families that are asked for, in the suite's order.
     pub fn families(&self) -> impl Iterator<Item = &'static Family> + '_ {
-        self.suite.families.iter().filter(|family| self.families.is_empty() || self.families.iter().any(|id| id == family.id))
+        self.suite.families.iter().filter(|family| self.families.is_empty() || self.families.contains(&family.id))
     }
 
-    /// All experiments, and the subjects that do not take part in some.
-    pub(crate) fn experiments(&self) -> Result<Vec<Planned>, PlanError> {
+    /// All subjects in all placements of a family.
+    pub(crate) fn slots(&self, family: &'static Family) -> impl Iterator<Item = Slot<'_>> {
+        let placements = 0..family.placements.len();
+        placements.flat_map(move |placement| self.subjects.iter().map(move |subject| Slot { family, placement, subject }))
+    }
+
+    /// All experiments; subjects do not take part in some.
+    pub(crate) fn experiments(&self) -> Result<Vec<Experiment>, PlanError> {
         let mut all = Vec::new();
         for family in self.families() {
             let mut settings = family.settings(self.suite, self.mode);
             settings.extend(self.seed.map(|seed| ("seed".to_owned(), seed.to_string())));
             let name = format!("{}.toml", family.id);
-            let plan = Plan::parse_knowing(&name, family.scenario, Path::new(""), self.own.clone())?;
-            for (placement, place) in family.placements.iter().enumerate() {
-                for (number, subject) in self.subjects.iter().enumerate() {
-                    let set = |text: String| {
-                        let keys = place.keys.iter().map(|key| ((*key).to_owned(), text.clone()));
-                        let overrides: Vec<(String, String)> = settings.iter().cloned().chain(keys).collect();
-                        self.experiment(family, placement, subject, &plan, overrides)
-                    };
-                    let what = match subject.in_form(place.form) {
-                        Ok(text) => Ok(set(text)?),
-                        Err(reason) => Err(reason),
-                    };
-                    all.push(Planned { family, placement, subject: number, what });
-                }
+            let plan = Plan::parse_knowing(&name, family.scenario_text, Path::new(""), self.own.clone())?;
+            for slot in self.slots(family) {
+                let Ok(value) = slot.value() else { continue };
+                let keys = slot.place().keys.iter().map(|key| (key.clone(), value.clone()));
+                let overrides: Vec<(String, String)> = settings.iter().cloned().chain(keys).collect();
+                let plan = plan.with_overrides(&overrides)?;
+                all.push(Experiment {
+                    paper: self.suite.id.to_owned(),
+                    id: slot.id(),
+                    about: family.title.clone(),
+                    file: format!("scenarios/{name}"),
+                    overrides,
+                    points: plan.points()?,
+                    plan,
+                    axes: Vec::new(),
+                    series: family.sample.map(Some),
+                });
             }
         }
         Ok(all)
     }
-
-    fn experiment(
-        &self,
-        family: &Family,
-        placement: usize,
-        subject: &Subject,
-        plan: &Plan,
-        overrides: Vec<(String, String)>,
-    ) -> Result<Experiment, PlanError> {
-        let plan = plan.with_overrides(&overrides)?;
-        Ok(Experiment {
-            paper: self.suite.id.to_owned(),
-            id: format!("{}-{placement}-{}", family.id, subject.slug()),
-            about: family.title.to_owned(),
-            file: format!("scenarios/{}.toml", family.id),
-            overrides,
-            points: plan.points()?,
-            plan,
-            axes: Vec::new(),
-            series: family.sample.map(Some),
-        })
-    }
-}
-
-/// A slot with the experiment that measures it.
-pub(crate) struct Planned {
-    pub(crate) family: &'static Family,
-    pub(crate) placement: usize,
-    pub(crate) subject: usize,
-    pub(crate) what: Result<Experiment, NoForm>,
 }

@@ -1,8 +1,9 @@
 //! From a question to measured points.
 
 use crate::evaluate::evaluation::{self, Evaluation};
-use crate::evaluate::question::{Planned, Question, Slot};
+use crate::evaluate::question::Question;
 use crate::gallery::error::GalleryError;
+use crate::gallery::experiment::Experiment;
 use crate::gallery::run::{self, RunProgress};
 use crate::gallery::store::Store;
 use goodqueue_lab::scenario::plan::PlanError;
@@ -25,12 +26,7 @@ pub struct RunEnd {
 /// # Errors
 /// When a subject cannot stand in a scenario.
 pub fn run_count(question: &Question) -> Result<usize, PlanError> {
-    let planned = question.experiments()?;
-    Ok(planned
-        .iter()
-        .filter_map(|one| one.what.as_ref().ok())
-        .map(|one| one.points.len() * one.plan.replications() as usize)
-        .sum())
+    Ok(question.experiments()?.iter().map(Experiment::run_count).sum())
 }
 
 /// Runs what `out` does not hold yet. `stop` ends it early: finished points are kept, and the
@@ -45,22 +41,7 @@ pub fn run(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(RunProgress),
 ) -> Result<RunEnd, GalleryError> {
-    let planned = question.experiments()?;
-    let mut places = Vec::new();
-    let mut experiments = Vec::new();
-    for Planned { family, placement, subject, what } in planned {
-        places.push((family, placement, subject, what.as_ref().err().copied()));
-        experiments.extend(what.ok());
-    }
-    let end = run::run(experiments, &Store::new(out, question.mode), jobs, stop, progress)?;
-    let mut measured = end.measured.into_iter();
-    let slots = places.into_iter().filter_map(|(family, placement, subject, reason)| {
-        let measured = match reason {
-            Some(reason) => Err(reason),
-            None => Ok(measured.next()?),
-        };
-        Some(Slot { family, placement, subject, measured })
-    });
-    let evaluation = evaluation::evaluate(question, slots.collect(), end.complete);
+    let end = run::run(question.experiments()?, &Store::new(out, question.mode), jobs, stop, progress)?;
+    let evaluation = evaluation::evaluate(question, &end.measured.into(), end.complete);
     Ok(RunEnd { evaluation, reused: end.reused, run: end.run })
 }

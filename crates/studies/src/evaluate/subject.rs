@@ -163,7 +163,7 @@ impl Subject {
     ///
     /// # Errors
     /// When it has no such form.
-    pub fn in_form(&self, form: Form) -> Result<String, NoForm> {
+    pub fn in_form(&self, form: &Form) -> Result<String, NoForm> {
         match form {
             Form::Plain => Ok(self.toml()),
             Form::Marking => {
@@ -179,7 +179,7 @@ impl Subject {
                 let mut table = self.table();
                 let has = |name: &&&str| kind_of(&table).is_some_and(|kind| kind.params.iter().any(|param| param.name == **name));
                 let Some(name) = SETPOINTS.iter().find(has) else { return Err(NoForm::NoSetpoint) };
-                table.insert((*name).to_owned(), Value::String(time.to_owned()));
+                table.insert((*name).to_owned(), Value::String(time.clone()));
                 Ok(Value::Table(table).to_string())
             }
         }
@@ -263,14 +263,14 @@ mod tests {
     #[test]
     fn a_queue_takes_the_forms_that_it_has() {
         let codel = queue("codel:target=10ms").unwrap();
-        assert_eq!(codel.in_form(Form::Marking).unwrap(), r#"{ kind = "codel", target = "10ms", ecn = true }"#);
-        assert_eq!(codel.in_form(Form::Setpoint("2 ms")).unwrap(), r#"{ kind = "codel", target = "2 ms" }"#);
-        assert_eq!(codel.in_form(Form::Fair).unwrap(), r#"{ kind = "fair", of = { kind = "codel", target = "10ms" } }"#);
-        let refused = |text: &str, form| queue(text).unwrap().in_form(form).unwrap_err();
+        assert_eq!(codel.in_form(&Form::Marking).unwrap(), r#"{ kind = "codel", target = "10ms", ecn = true }"#);
+        assert_eq!(codel.in_form(&Form::Setpoint("2 ms".to_owned())).unwrap(), r#"{ kind = "codel", target = "2 ms" }"#);
+        assert_eq!(codel.in_form(&Form::Fair).unwrap(), r#"{ kind = "fair", of = { kind = "codel", target = "10ms" } }"#);
+        let refused = |text: &str, form| queue(text).unwrap().in_form(&form).unwrap_err();
         assert_eq!(refused("tail-drop", Form::Marking), NoForm::NoMarks);
         assert_eq!(refused("fair:tail-drop", Form::Marking), NoForm::NoMarks);
         assert_eq!(refused("fq-codel", Form::Fair), NoForm::Schedules);
-        assert_eq!(refused("tail-drop", Form::Setpoint("2 ms")), NoForm::NoSetpoint);
+        assert_eq!(refused("tail-drop", Form::Setpoint("2 ms".to_owned())), NoForm::NoSetpoint);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::gallery::experiment::{Axis, AxisValue, Experiment};
 use crate::gallery::expr::{self, Branches, Expr, ExprError, Fault, Value};
 use crate::gallery::files::{Expected, FigureSpec, Paper, Row, TableSpec};
 use crate::gallery::probes;
-use crate::gallery::samples::{Filter, PointData, PointsHost, Source, TimedRun, View, at_least_one, near};
+use crate::gallery::samples::{Filter, PointData, PointsEnv, Source, TimedRun, View, at_least_one, near};
 use goodqueue_base::units::Duration;
 use goodqueue_lab::run::runner;
 use std::cell::RefCell;
@@ -90,8 +90,8 @@ impl Catalogue {
         check: impl Fn(&Value) -> Result<(), Fault>,
     ) -> Result<(), ExprError> {
         for branches in Branches::ALL {
-            let host = PointsHost { source: Rc::<Self>::clone(self), replications: 1, view: View::Mean };
-            let value = expr::dry_run(expr, bound, Rc::new(host), branches);
+            let env = PointsEnv { source: Rc::<Self>::clone(self), replications: 1, view: View::Mean, here: None };
+            let value = expr::dry_run(expr, bound, Rc::new(env), branches);
             let checked = value.and_then(|value| check(&value).map_err(|fault| ExprError { at: 0, fault }));
             checked.or_else(|error| if error.fault.is_mistake() { Err(error) } else { Ok(()) })?;
         }

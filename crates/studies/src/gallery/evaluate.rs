@@ -4,7 +4,7 @@
 use crate::gallery::error::FileFault;
 use crate::gallery::expr::{self, ExprError, Fault, Value};
 use crate::gallery::files::{Expected, Paper, Relation, Row, Tolerance};
-use crate::gallery::samples::{self, Measured, Points, PointsHost, View};
+use crate::gallery::samples::{self, Measured, Points, PointsEnv, View};
 use goodqueue_lab::results::statistics::Figure;
 use serde::Serialize;
 use std::rc::Rc;
@@ -90,8 +90,8 @@ pub fn evaluate(paper: &Paper, row: &Row, measured: &Rc<[Measured]>) -> Evaluate
     let replications = samples::replications(measured, needed());
     let source = Rc::new(Points { measured: Rc::clone(measured), paper: paper.id.clone() });
     let ask = |view| {
-        let host = PointsHost { source: Rc::<Points>::clone(&source), replications, view };
-        expr::evaluate(&row.expr, &[], Rc::new(host)).and_then(measure)
+        let env = PointsEnv { source: Rc::<Points>::clone(&source), replications, view, here: None };
+        expr::evaluate(&row.expr, &[], Rc::new(env)).and_then(measure)
     };
     let value = match ask(View::Mean) {
         Ok(value) => value,

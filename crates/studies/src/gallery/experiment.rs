@@ -9,6 +9,7 @@ use goodqueue_base::units::Duration;
 use goodqueue_lab::quantity;
 use goodqueue_lab::scenario::plan::{Plan, Point};
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 /// The extent of runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,6 +112,32 @@ impl Experiment {
             axes,
             series,
         })
+    }
+
+    /// The command that runs one point by itself.
+    #[must_use]
+    pub fn command(&self, point: usize) -> String {
+        let quoted = |text: &str| {
+            let plain = text.chars().all(|c| c.is_ascii_alphanumeric() || "=.-_/".contains(c));
+            if plain { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
+        };
+        let mut command = format!("gq run {}", quoted(&self.file));
+        for (key, value) in self.settings_of(point) {
+            let _ = write!(command, " --set {}", quoted(&format!("{key}={value}")));
+        }
+        command
+    }
+
+    /// The scenario's file name; a copy of it stands beside the results.
+    #[must_use]
+    pub fn scenario_name(&self) -> &str {
+        self.file.rsplit('/').next().unwrap_or(&self.file)
+    }
+
+    /// The number of runs: points times replications.
+    #[must_use]
+    pub fn run_count(&self) -> usize {
+        self.points.len() * self.plan.replications() as usize
     }
 
     /// An axis by its short name or its key.

@@ -24,7 +24,7 @@ mod statistics;
 mod value;
 
 pub(crate) use eval::engine;
-pub use eval::{Branches, Expr, Host, dry_run, evaluate, parse};
+pub use eval::{Branches, Env, Expr, dry_run, evaluate, parse};
 pub(crate) use signatures::unfit;
 
 pub use fault::{ExprError, Fault};

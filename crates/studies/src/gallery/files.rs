@@ -33,6 +33,8 @@ impl Gallery {
     /// # Errors
     /// When it is not there or anything in its files is wrong.
     pub fn read(&self, paper: &str) -> Result<Paper, GalleryError> {
+        // The name that the extensions had before.
+        let paper = if paper == "beyond" { "extensions" } else { paper };
         if !crate::gallery::PAPERS.contains(&paper) {
             let known = crate::gallery::PAPERS.join(", ");
             return Err(GalleryError::Request(format!("`{paper}` is no paper of the gallery: allowed {known}, all")));

@@ -17,23 +17,16 @@ pub fn markdown(all: &[PaperResults], costs: &[ExperimentCost], when: &str) -> S
         if mode == "full" { " --full" } else { "" }
     );
     text.push_str("Cells are rows that hold / fail / are only reported or could not be compared.\n\n");
-    text.push_str("| study | A | B | C | U | all | CPU time |\n|---|---|---|---|---|---|---|\n");
+    text.push_str(&words::table_head(&["study", "A", "B", "C", "U", "all", "CPU time"]));
     for results in all {
         let cell = |grade| {
             let [holds, fails, other] = words::counts(&results.rows, grade);
             if holds + fails + other == 0 { "–".to_owned() } else { format!("{holds} / {fails} / {other}") }
         };
-        let cpu = of_paper(costs, &results.paper.id);
-        let grades: Vec<String> = words::GRADES.iter().map(|grade| cell(Some(*grade))).collect();
-        // Writing to a String cannot fail.
-        let _ = writeln!(
-            text,
-            "| [{}]({}/README.md) | {} | {} | {cpu:.0} s |",
-            results.paper.title,
-            results.paper.id,
-            grades.join(" | "),
-            cell(None)
-        );
+        let link = format!("[{}]({}/README.md)", results.paper.title, results.paper.id);
+        let grades = words::GRADES.into_iter().map(Some).chain([None]).map(cell);
+        let cpu = format!("{:.0} s", of_paper(costs, &results.paper.id));
+        text.push_str(&words::table_row([link].into_iter().chain(grades).chain([cpu])));
     }
     for results in all {
         paper(&mut text, results, costs);
@@ -43,13 +36,13 @@ pub fn markdown(all: &[PaperResults], costs: &[ExperimentCost], when: &str) -> S
 
 fn paper(text: &mut String, results: &PaperResults, costs: &[ExperimentCost]) {
     let _ = write!(text, "\n## {}\n\n{}.\n\n", results.paper.title, words::counted(&results.rows));
-    text.push_str("| row | grade | place | claim | measured | expected | verdict |\n|---|---|---|---|---|---|---|\n");
+    text.push_str(&words::table_head(&["row", "grade", "place", "claim", "measured", "expected", "verdict"]));
     for (row, evaluated) in &results.rows {
         let verdict = match evaluated.verdict {
             Verdict::Fails => "**fails**".to_owned(),
             verdict => verdict.name().to_owned(),
         };
-        let cells = [
+        text.push_str(&words::table_row([
             row.id.get_ref().clone(),
             format!("{:?}", row.grade),
             row.place.clone(),
@@ -57,9 +50,7 @@ fn paper(text: &mut String, results: &PaperResults, costs: &[ExperimentCost]) {
             words::measured(evaluated),
             words::expected(row),
             verdict,
-        ];
-        let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|").replace('\n', " ")).collect();
-        let _ = writeln!(text, "| {} |", cells.join(" | "));
+        ]));
     }
     let failing: Vec<_> = results.rows.iter().filter(|(_, evaluated)| evaluated.verdict == Verdict::Fails).collect();
     if !failing.is_empty() {
@@ -68,13 +59,11 @@ fn paper(text: &mut String, results: &PaperResults, costs: &[ExperimentCost]) {
             let _ = writeln!(text, "- {}: {}", row.id.get_ref(), words::reason(row, evaluated).replace('\n', " "));
         }
     }
-    text.push_str("\n| experiment | points | runs | CPU time | its longest point |\n|---|---|---|---|---|\n");
+    text.push('\n');
+    text.push_str(&words::table_head(&["experiment", "points", "runs", "CPU time", "its longest point"]));
     for cost in costs.iter().filter(|cost| cost.paper == results.paper.id) {
-        let dominating = cost.dominating.replace('|', "\\|");
-        let _ = writeln!(
-            text,
-            "| {} | {} | {} | {:.1} s | {:.1} s: {dominating} |",
-            cost.id, cost.points, cost.runs, cost.cpu_s, cost.dominating_cpu_s
-        );
+        let longest = format!("{:.1} s: {}", cost.dominating_cpu_s, cost.dominating);
+        let (points, runs, cpu) = (cost.points.to_string(), cost.runs.to_string(), format!("{:.1} s", cost.cpu_s));
+        text.push_str(&words::table_row([&cost.id, &points, &runs, &cpu, &longest]));
     }
 }

@@ -74,7 +74,7 @@ mod tests {
     fn names_and_arguments_are_checked() {
         let said = |paper, name, arguments: &[Value]| call(paper, name, arguments).unwrap_err().to_string();
         assert_eq!(said("steering", "other", &[]), "steering has no probe `other`: allowed wrong_raises, unfounded_raises");
-        assert_eq!(said("beyond", "other", &[]), "beyond has no probe `other`: allowed none");
+        assert_eq!(said("extensions", "other", &[]), "extensions has no probe `other`: allowed none");
         assert_eq!(said("codel", "gap_error", &[]), "`gap_error` takes 1 numbers, not 0");
         let text = Value::Text("x".to_owned());
         assert_eq!(said("codel", "gap_error", &[text]), "is given a text: expected numbers");

@@ -1,26 +1,19 @@
-//! One page for all papers, complete in itself: what holds, every figure, every table, every row
-//! with its reason, and how to run one point.
+//! One page for all papers: what holds, every figure, every table, every row with its reason, and
+//! how to run one point.
 
 use crate::gallery::cost::{ExperimentCost, of_paper};
 use crate::gallery::evaluate::{Evaluated, Verdict};
-use crate::gallery::experiment::Experiment;
 use crate::gallery::expr::Fault;
-use crate::gallery::files::Row;
+use crate::gallery::files::{Grade, Row};
 use crate::gallery::results::PaperResults;
 use crate::gallery::samples::Measured;
-use crate::gallery::table::Table;
+use crate::gallery::table::{Cell, Table};
 use crate::gallery::words;
-use goodqueue_figure::escape;
-use goodqueue_figure::palette;
+use crate::page;
+use goodqueue_figure::short;
 use goodqueue_lab::results::provenance::VERSION_AND_COMMIT;
-use goodqueue_lab::results::report::font_face;
-use std::fmt::Write;
+use maud::{Markup, PreEscaped, html};
 use toml::Spanned;
-
-/// The style of reports.
-pub const STYLE: &str = include_str!("report/style.css");
-/// The script that handles the pointer on figures of reports.
-pub const SCRIPT: &str = include_str!("report/script.js");
 
 /// The figures and tables in a paper's part of the page, beside its rows.
 #[derive(Debug, Default)]
@@ -53,280 +46,236 @@ pub struct ShownFigure {
 /// The page.
 #[must_use]
 pub fn html(all: &[(PaperResults, Shown)], costs: &[ExperimentCost]) -> String {
-    let mut text = format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>The gallery: published studies reproduced</title>\n\
-         <style>{}\n{}\n{STYLE}</style></head><body>\n<main>\n<p class=\"brand\">goodqueue</p>\n",
-        font_face(),
-        palette::variables()
-    );
-    front(&mut text, all, costs);
-    for (results, shown) in all {
-        paper(&mut text, results, shown, costs);
-    }
-    let _ = write!(text, "</main>\n<div id=\"tip\" hidden></div>\n<script>{SCRIPT}</script>\n</body></html>\n");
-    text
-}
-
-fn front(text: &mut String, all: &[(PaperResults, Shown)], costs: &[ExperimentCost]) {
-    let mode = all.first().map_or("quick", |(results, _)| results.mode.name());
-    let _ = write!(
-        text,
-        "<h1>The gallery: published studies reproduced</h1>\n<p class=\"by\">goodqueue {}, {mode} mode. Rows are statements of the studies. \
-         <span class=\"good\">✓</span> counts those that hold, <span class=\"bad\">✗</span> those that fail, – those that are only reported \
-         or could not be compared. Grade A must hold, B should, C is reported, U is arithmetic or a property of the algorithm alone.</p>\n\
-         <div class=\"wide\"><table class=\"front\"><thead><tr><th>study</th><th>A</th><th>B</th><th>C</th><th>U</th><th>all</th>\
-         <th>CPU time</th></tr></thead><tbody>\n",
-        escape(VERSION_AND_COMMIT)
-    );
-    for (results, _) in all {
-        let cell = |grade| {
-            let [holds, fails, other] = words::counts(&results.rows, grade);
-            tally(holds, fails, other)
-        };
-        let cpu = of_paper(costs, &results.paper.id);
-        let grades: String = words::GRADES.iter().map(|grade| cell(Some(*grade))).collect();
-        let _ = writeln!(
-            text,
-            "<tr><th><a href=\"#{0}\">{1}</a></th>{grades}{2}<td>{cpu:.0} s</td></tr>",
-            results.paper.id,
-            escape(&results.paper.title),
-            cell(None)
-        );
-    }
-    text.push_str("</tbody></table></div>\n");
-    text.push_str(FILTER);
-}
-
-/// Counts of one cell; what is zero and no news is left out.
-fn tally(holds: usize, fails: usize, other: usize) -> String {
-    let part = |class: &str, count: usize, sign: &str| match count {
-        0 => String::new(),
-        count => format!("<span class=\"{class}\">{count}&nbsp;{sign}</span>"),
+    let title = "The gallery: published studies reproduced";
+    let content = html! {
+        p.brand { "goodqueue" }
+        h1 { (title) }
+        (front(all, costs))
+        @for (results, shown) in all { (paper(results, shown, costs)) }
     };
-    let parts = [part("good", holds, "✓"), part("bad", fails, "✗"), part("dim", other, "–")];
-    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    if parts.is_empty() { "<td class=\"dim\"></td>".to_owned() } else { format!("<td>{}</td>", parts.join(" ")) }
+    page::page(title, &content)
 }
 
-/// Choice of the statements that are shown; the style sheet does it, without a script.
-const FILTER: &str = "<fieldset class=\"filter\"><legend>Statements shown</legend>\
-    <label><input type=\"radio\" name=\"verdict\" id=\"show-all\" checked> all</label>\
-    <label><input type=\"radio\" name=\"verdict\" id=\"show-holds\"> that hold</label>\
-    <label><input type=\"radio\" name=\"verdict\" id=\"show-fails\"> that fail</label>\
-    <label><input type=\"radio\" name=\"verdict\" id=\"show-other\"> not comparable</label></fieldset>\n";
-
-fn paper(text: &mut String, results: &PaperResults, shown: &Shown, costs: &[ExperimentCost]) {
-    let paper = &results.paper;
-    let _ = write!(
-        text,
-        "<section id=\"{0}\"><h2>{1}</h2>\n<p>{2}</p>\n<p class=\"by\">{3}Our reading of it: <code>gallery/{0}/README.md</code>. {4}. \
-         Everything measured: <a href=\"{0}/results.json\">results.json</a>.</p>\n",
-        paper.id,
-        escape(&paper.title),
-        escape(&paper.summary),
-        paper.citation.as_ref().map(|source| format!("Source: {}. ", escape(&source.words()))).unwrap_or_default(),
-        words::counted(&results.rows)
-    );
-    failing(text, results);
-    text.push_str("<div class=\"figures\">\n");
-    shown.figures.iter().for_each(|figure| draw(text, &paper.id, figure));
-    text.push_str("</div>\n");
-    for (title, table) in &shown.tables {
-        match table {
-            Ok(table) => draw_table(text, &paper.id, table),
-            Err(reason) => {
-                let _ = writeln!(text, "<p class=\"missing\">{}: {}</p>", escape(title), escape(&reason.to_string()));
+fn front(all: &[(PaperResults, Shown)], costs: &[ExperimentCost]) -> Markup {
+    let mode = all.first().map_or("quick", |(results, _)| results.mode.name());
+    let heads = html! { @for head in ["study", "A", "B", "C", "U", "all", "CPU time"] { th { (head) } } };
+    let rows = html! {
+        @for (results, _) in all {
+            tr {
+                th { a href={ "#" (results.paper.id) } { (results.paper.title) } }
+                @for grade in words::GRADES { (tally(results, Some(grade))) }
+                (tally(results, None))
+                td { (format!("{:.0} s", of_paper(costs, &results.paper.id))) }
+            }
+        }
+    };
+    html! {
+        p.by {
+            "goodqueue " (VERSION_AND_COMMIT) ", " (mode) " mode. Rows are statements of the studies. "
+            span.good { "✓" } " counts those that hold, " span.bad { "✗" } " those that fail, – those that are only reported \
+             or could not be compared. Grade A must hold, B should, C is reported, U is arithmetic or a property of the algorithm alone."
+        }
+        (page::table("front", &heads, &rows))
+        // The style sheet does it, without a script.
+        fieldset.filter {
+            legend { "Statements shown" }
+            @for (id, label) in [("all", "all"), ("holds", "that hold"), ("fails", "that fail"), ("other", "not comparable")] {
+                label { input type="radio" name="verdict" id={ "show-" (id) } checked[id == "all"]; " " (label) }
             }
         }
     }
-    rows(text, results);
-    experiments(text, results, costs);
-    text.push_str("</section>\n");
 }
 
-fn failing(text: &mut String, results: &PaperResults) {
-    let failing: Vec<_> = results.rows.iter().filter(|(_, evaluated)| evaluated.verdict == Verdict::Fails).collect();
-    if failing.is_empty() {
-        return;
-    }
-    text.push_str("<h3>What does not hold, and why</h3>\n<ul class=\"fails\">\n");
-    for (row, evaluated) in failing {
-        let _ = writeln!(
-            text,
-            "<li><a href=\"#row-{0}\">{0}</a> ({1:?}, {2}) {3}: measured {4}, expected {5}. {6}</li>",
-            row.id.get_ref(),
-            row.grade,
-            escape(&row.place),
-            escape(&row.claim),
-            escape(&words::measured(evaluated)),
-            escape(&words::expected(row)),
-            escape(&words::reason(row, evaluated))
-        );
-    }
-    text.push_str("</ul>\n");
-}
-
-fn draw(text: &mut String, paper: &str, figure: &ShownFigure) {
-    let _ = writeln!(text, "<figure id=\"{paper}-fig-{}\">", figure.id);
-    match &figure.svg {
-        Ok(svg) => text.push_str(svg),
-        Err(reason) => {
-            let _ = writeln!(text, "<p class=\"missing\">No picture: {}</p>", escape(&reason.to_string()));
+/// Counts of one cell; what is zero and no news is left out.
+fn tally(results: &PaperResults, grade: Option<Grade>) -> Markup {
+    let [holds, fails, other] = words::counts(&results.rows, grade);
+    let parts = [("good", holds, "✓"), ("bad", fails, "✗"), ("dim", other, "–")];
+    html! {
+        td.dim[holds + fails + other == 0] {
+            @for (class, count, sign) in parts.into_iter().filter(|(_, count, _)| *count > 0) {
+                span class=(class) { (count) "\u{a0}" (sign) } " "
+            }
         }
     }
-    let files = if figure.svg.is_ok() {
-        let png = if figure.has_png { format!(", <a href=\"{paper}/fig-{0}.png\">PNG</a>", figure.id) } else { String::new() };
-        format!(" (<a href=\"{paper}/fig-{0}.svg\">SVG</a>{png})", figure.id)
-    } else {
-        String::new()
-    };
-    let note = figure.note.as_ref().map(|note| format!(" {}", escape(note))).unwrap_or_default();
-    let _ = writeln!(
-        text,
-        "<figcaption>{}: {}{files}; from {}.{note}</figcaption></figure>",
-        escape(&figure.place),
-        escape(&figure.title),
-        links(paper, figure.experiments.iter())
-    );
+}
+
+fn paper(results: &PaperResults, shown: &Shown, costs: &[ExperimentCost]) -> Markup {
+    let paper = &results.paper;
+    html! {
+        section id=(paper.id) {
+            h2 { (paper.title) }
+            p { (paper.summary) }
+            p.by {
+                @if let Some(source) = &paper.citation { "Source: " (source.words()) ". " }
+                "Our reading of it: " code { "gallery/" (paper.id) "/README.md" } ". " (words::counted(&results.rows))
+                ". Everything measured: " a href={ (paper.id) "/results.json" } { "results.json" } "."
+            }
+            (failing(results))
+            div.figures { @for figure in &shown.figures { (draw(&paper.id, figure)) } }
+            @for (title, table) in &shown.tables {
+                @match table {
+                    Ok(table) => (draw_table(&paper.id, table)),
+                    Err(reason) => p.missing { (title) ": " (reason) },
+                }
+            }
+            h3 { "Statements" }
+            table.rows {
+                thead {
+                    tr {
+                        @for head in ["row", "verdict", "grade", "statement", "measured", "expected", "place"] { th { (head) } }
+                    }
+                }
+                tbody { @for (row, evaluated) in &results.rows { (one_row(&paper.id, row, evaluated)) } }
+            }
+            h3 { "Experiments" }
+            @for measured in results.measured.iter() { (experiment(&paper.id, measured, costs)) }
+        }
+    }
+}
+
+fn failing(results: &PaperResults) -> Markup {
+    let failing: Vec<_> = results.rows.iter().filter(|(_, evaluated)| evaluated.verdict == Verdict::Fails).collect();
+    html! {
+        @if !failing.is_empty() {
+            h3 { "What does not hold, and why" }
+            ul.fails {
+                @for (row, evaluated) in failing {
+                    li {
+                        a href={ "#row-" (row.id.get_ref()) } { (row.id.get_ref()) }
+                        " (" (format!("{:?}", row.grade)) ", " (row.place) ") " (row.claim) ": measured " (words::measured(evaluated))
+                        ", expected " (words::expected(row)) ". " (words::reason(row, evaluated))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn draw(paper: &str, figure: &ShownFigure) -> Markup {
+    let ShownFigure { id, title, place, note, experiments, svg, has_png } = figure;
+    html! {
+        figure id={ (paper) "-fig-" (id) } {
+            @match svg {
+                Ok(svg) => (PreEscaped(svg)),
+                Err(reason) => p.missing { "No picture: " (reason) },
+            }
+            figcaption {
+                (place) ": " (title)
+                @if svg.is_ok() {
+                    " (" a href={ (paper) "/fig-" (id) ".svg" } { "SVG" }
+                    @if *has_png { ", " a href={ (paper) "/fig-" (id) ".png" } { "PNG" } }
+                    ")"
+                }
+                "; from " (links(paper, experiments)) "."
+                @if let Some(note) = note { " " (note) }
+            }
+        }
+    }
 }
 
 /// Returns links to the scenario file and the commands of each of these experiments.
-fn links<'a>(paper: &str, experiments: impl Iterator<Item = &'a String>) -> String {
-    experiments.map(|id| format!("<a href=\"#{paper}-{id}\">{id}</a>")).collect::<Vec<_>>().join(", ")
+fn links<'a>(paper: &str, experiments: impl IntoIterator<Item = &'a String>) -> Markup {
+    html! {
+        @for (number, id) in experiments.into_iter().enumerate() {
+            @if number > 0 { ", " }
+            a href={ "#" (paper) "-" (id) } { (id) }
+        }
+    }
 }
 
-fn draw_table(text: &mut String, paper: &str, table: &Table) {
-    let _ = write!(
-        text,
-        "<h3 id=\"{paper}-table-{}\">{}: {}</h3>\n<div class=\"wide\"><table class=\"values\"><thead><tr><th>{}</th>",
-        table.id,
-        escape(&table.place),
-        escape(&table.title),
-        escape(&table.axis)
-    );
+fn draw_table(paper: &str, table: &Table) -> Markup {
     // Columns of which the study prints nothing have no place for it.
     let printed: Vec<bool> =
         (0..table.columns.len()).map(|at| table.rows.iter().any(|(_, cells)| cells[at].printed.is_some())).collect();
-    for (column, printed) in table.columns.iter().zip(&printed) {
-        let beside = if *printed { "<th class=\"printed\">printed</th>" } else { "" };
-        let _ = write!(text, "<th>{}</th>{beside}", escape(column));
-    }
-    text.push_str("</tr></thead><tbody>\n");
-    for (name, cells) in &table.rows {
-        let _ = write!(text, "<tr><th>{}</th>", escape(name));
-        for (cell, has_printed) in cells.iter().zip(&printed) {
-            let number =
-                |value: f64| cell.digits.map_or_else(|| goodqueue_figure::short(value), |digits| format!("{value:.digits$}"));
-            let half = cell.half.map(|half| format!(" <small>± {}</small>", goodqueue_figure::short(half))).unwrap_or_default();
-            let measured = match &cell.measured {
-                Ok(value) => format!("{}{half}", number(*value)),
-                Err(reason) => format!("<span class=\"missing\" title=\"{}\">–</span>", escape(&reason.to_string())),
-            };
-            let beside = cell.printed.map(number).unwrap_or_default();
-            let beside = if *has_printed { format!("<td class=\"printed\">{beside}</td>") } else { String::new() };
-            let _ = write!(text, "<td>{measured}</td>{beside}");
+    let heads = html! {
+        th { (table.axis) }
+        @for (column, has_printed) in table.columns.iter().zip(&printed) {
+            th { (column) }
+            @if *has_printed { th.printed { "printed" } }
         }
-        text.push_str("</tr>\n");
-    }
-    text.push_str("</tbody></table></div>\n");
-    if let Some(note) = &table.note {
-        let _ = writeln!(text, "<p class=\"by\">{}</p>", escape(note));
+    };
+    let rows = html! {
+        @for (name, cells) in &table.rows {
+            tr {
+                th { (name) }
+                @for (cell, has_printed) in cells.iter().zip(&printed) { (draw_cell(cell, *has_printed)) }
+            }
+        }
+    };
+    html! {
+        h3 id={ (paper) "-table-" (table.id) } { (table.place) ": " (table.title) }
+        (page::table("values", &heads, &rows))
+        @if let Some(note) = &table.note { p.by { (note) } }
     }
 }
 
-fn rows(text: &mut String, results: &PaperResults) {
-    text.push_str(
-        "<h3>Statements</h3>\n<table class=\"rows\"><thead><tr><th>row</th><th>verdict</th><th>grade</th><th>statement</th><th>measured</th>\
-         <th>expected</th><th>place</th></tr></thead><tbody>\n",
-    );
-    for (row, evaluated) in &results.rows {
-        one_row(text, &results.paper.id, row, evaluated);
+fn draw_cell(cell: &Cell, has_printed: bool) -> Markup {
+    let number = |value: f64| cell.digits.map_or_else(|| short(value), |digits| format!("{value:.digits$}"));
+    html! {
+        td {
+            @match &cell.measured {
+                Ok(value) => {
+                    (number(*value))
+                    @if let Some(half) = cell.half { " " small { "± " (short(half)) } }
+                }
+                Err(reason) => span.missing title=(reason) { "–" },
+            }
+        }
+        @if has_printed { td.printed { @if let Some(value) = cell.printed { (number(value)) } } }
     }
-    text.push_str("</tbody></table>\n");
 }
 
-fn one_row(text: &mut String, paper: &str, row: &Row, evaluated: &Evaluated) {
+fn one_row(paper: &str, row: &Row, evaluated: &Evaluated) -> Markup {
     let class = match evaluated.verdict {
         Verdict::Holds => "holds",
         Verdict::Fails => "fails",
         Verdict::NotComparable => "other",
     };
-    let unclear = match evaluated.clear {
-        Some(false) => "<small>The interval reaches across the bound.</small>",
-        _ => "",
-    };
-    let reason = match evaluated.verdict {
-        Verdict::Holds => String::new(),
-        _ => format!("<small>{}</small>", escape(&words::reason(row, evaluated))),
-    };
-    let _ = writeln!(
-        text,
-        "<tr id=\"row-{0}\" class=\"{class}\"><th>{0}</th><td>{9}</td><td data-head=\"grade\">{1:?}</td><td>{3}<small>{4}</small>{unclear}{reason}\
-         <details><summary>how it is measured</summary><pre>{5}</pre>{6}</details></td><td data-head=\"measured\">{7}</td>\
-         <td data-head=\"expected\">{8}</td><td data-head=\"place\">{2}</td></tr>",
-        row.id.get_ref(),
-        row.grade,
-        escape(&row.place),
-        escape(&row.claim),
-        escape(&row.metric),
-        escape(row.measure.get_ref().trim()),
-        links(paper, row.experiments.iter().map(Spanned::get_ref)),
-        together(&words::measured(evaluated)),
-        together(&words::expected(row)),
-        evaluated.verdict.name()
-    );
+    let id = row.id.get_ref();
+    html! {
+        tr id={ "row-" (id) } class=(class) {
+            th { (id) }
+            td { (evaluated.verdict.name()) }
+            td data-head="grade" { (format!("{:?}", row.grade)) }
+            td {
+                (row.claim) small { (row.metric) }
+                @if evaluated.clear == Some(false) { small { "The interval reaches across the bound." } }
+                @if evaluated.verdict != Verdict::Holds { small { (words::reason(row, evaluated)) } }
+                details {
+                    summary { "how it is measured" }
+                    pre { (row.measure.get_ref().trim()) }
+                    (links(paper, row.experiments.iter().map(Spanned::get_ref)))
+                }
+            }
+            td data-head="measured" { (together(&words::measured(evaluated))) }
+            td data-head="expected" { (together(&words::expected(row))) }
+            td data-head="place" { (row.place) }
+        }
+    }
 }
 
 /// Words of a value, in which a number stays on the line of its sign and its tolerance.
 fn together(words: &str) -> String {
-    let mut text = escape(words);
-    for sign in ["±", "−", "+", "=", "&lt;", "&gt;", "&lt;=", "&gt;="] {
+    let mut text = words.to_owned();
+    for sign in ["±", "−", "+", "=", "<", ">"] {
         text = text.replace(&format!("{sign} "), &format!("{sign}\u{a0}"));
     }
     text.replace(" ±", "\u{a0}±").replace(" %", "\u{a0}%")
 }
 
-fn experiments(text: &mut String, results: &PaperResults, costs: &[ExperimentCost]) {
-    text.push_str("<h3>Experiments</h3>\n");
-    for measured in results.measured.iter() {
-        let Experiment { id, about, file, plan, .. } = &measured.experiment;
-        let cost = costs.iter().find(|cost| cost.paper == results.paper.id && cost.id == *id);
-        let took = cost.map(|cost| format!(", {:.1} s of CPU time", cost.cpu_s)).unwrap_or_default();
-        let _ = write!(
-            text,
-            "<details class=\"experiment\" id=\"{0}-{id}\"><summary><b>{id}</b> {1}</summary>\n<p><a href=\"{0}/{2}\"><code>{file}</code></a>: \
-             {3} points of {4} replications{took}. One point by itself, with everything it was run with, from the project's folder; change what you like:</p>\n<pre>",
-            results.paper.id,
-            escape(about),
-            escape(scenario_name(measured)),
-            measured.points.len(),
-            plan.replications()
-        );
-        for point in 0..measured.points.len() {
-            let _ = writeln!(text, "{}", escape(&command(&measured.experiment, point)));
+fn experiment(paper: &str, measured: &Measured, costs: &[ExperimentCost]) -> Markup {
+    let one = &measured.experiment;
+    let cost = costs.iter().find(|cost| cost.paper == paper && cost.id == one.id);
+    html! {
+        details.experiment id={ (paper) "-" (one.id) } {
+            summary { b { (one.id) } " " (one.about) }
+            p {
+                a href={ (paper) "/" (one.scenario_name()) } { code { (one.file) } }
+                ": " (measured.points.len()) " points of " (one.plan.replications()) " replications"
+                @if let Some(cost) = cost { (format!(", {:.1} s of CPU time", cost.cpu_s)) }
+                ". One point by itself, with everything it was run with, from the project's folder; change what you like:"
+            }
+            pre { @for point in 0..measured.points.len() { (one.command(point)) "\n" } }
         }
-        text.push_str("</pre></details>\n");
     }
-}
-
-/// The scenario's file name; a copy of it stands beside the results.
-#[must_use]
-pub fn scenario_name(measured: &Measured) -> &str {
-    let file = &measured.experiment.file;
-    file.rsplit('/').next().unwrap_or(file)
-}
-
-/// The command that runs one point by itself.
-#[must_use]
-pub fn command(experiment: &Experiment, point: usize) -> String {
-    let quoted = |text: &str| {
-        let plain = text.chars().all(|c| c.is_ascii_alphanumeric() || "=.-_/".contains(c));
-        if plain { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
-    };
-    let mut command = format!("gq run {}", quoted(&experiment.file));
-    for (key, value) in experiment.settings_of(point) {
-        let _ = write!(command, " --set {}", quoted(&format!("{key}={value}")));
-    }
-    command
 }

@@ -1,12 +1,12 @@
 //! Figures of finished points, by experiment, point, metric and replication: what rows, figures and
 //! tables ask.
 
+mod env;
 mod filter;
-mod host;
 
+pub use env::{Points, PointsEnv, Source, View};
+pub(crate) use env::{at_least_one, near};
 pub use filter::Filter;
-pub use host::{Points, PointsHost, Source, View};
-pub(crate) use host::{at_least_one, near};
 
 use crate::gallery::experiment::Experiment;
 use goodqueue_lab::results::metrics::RunFigures;

@@ -2,7 +2,7 @@
 
 use crate::gallery::expr::{self, ExprError, Fault, Value};
 use crate::gallery::files::TableSpec;
-use crate::gallery::samples::{self, Filter, Measured, Points, PointsHost, View};
+use crate::gallery::samples::{self, Filter, Measured, Points, PointsEnv, View};
 use goodqueue_lab::results::statistics::Figure;
 use std::rc::Rc;
 
@@ -63,8 +63,8 @@ pub fn fill(paper: &str, spec: &TableSpec, measured: &Rc<[Measured]>) -> Result<
         let cells = spec.columns.iter().map(|column| {
             let ask = |view| {
                 let expr = expr::parse(column.measure.get_ref(), &["row"])?;
-                let host = PointsHost { source: Rc::<Points>::clone(&source), replications, view };
-                match expr::evaluate(&expr, &[("row", row.clone())], Rc::new(host))? {
+                let env = PointsEnv { source: Rc::<Points>::clone(&source), replications, view, here: None };
+                match expr::evaluate(&expr, &[("row", row.clone())], Rc::new(env))? {
                     Value::Number(number) => Ok(number),
                     other => {
                         let message = format!("the measure gives {}: expected a number", other.kind());

@@ -1,9 +1,22 @@
 //! Numbers, bounds and counts of rows as people read them: shared by the terminal, the report and
-//! the page of results.
+//! the page of results. Tables in Markdown.
 
 use crate::gallery::evaluate::{Evaluated, Measure, Verdict};
 use crate::gallery::files::{Expected, Grade, Row, Tolerance};
 use goodqueue_figure::short;
+
+/// A row of a table in Markdown.
+#[must_use]
+pub fn table_row<S: AsRef<str>>(cells: impl IntoIterator<Item = S>) -> String {
+    let cell = |cell: S| cell.as_ref().replace('|', "\\|").replace('\n', " ");
+    format!("| {} |\n", cells.into_iter().map(cell).collect::<Vec<_>>().join(" | "))
+}
+
+/// The headings of a table in Markdown.
+#[must_use]
+pub fn table_head<S: AsRef<str>>(heads: &[S]) -> String {
+    format!("{}|{}\n", table_row(heads), "---|".repeat(heads.len()))
+}
 
 /// Returns the measured value, with its interval.
 #[must_use]

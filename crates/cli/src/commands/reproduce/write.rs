@@ -31,7 +31,7 @@ pub fn write(
         let folder = Folder::create(&out.path().join(&results.paper.id))?;
         folder.write("results.json", results.to_json().as_bytes())?;
         for measured in results.measured.iter() {
-            folder.write(report::scenario_name(measured), measured.experiment.plan.source_text().as_bytes())?;
+            folder.write(measured.experiment.scenario_name(), measured.experiment.plan.source_text().as_bytes())?;
         }
         let figures = figures(&results, only, fonts.as_ref().ok(), &folder)?;
         let tables = tables(&results, only, &folder)?;

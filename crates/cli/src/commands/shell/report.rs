@@ -1,10 +1,10 @@
 //! The page of `gq shell --report`: what the line did over time.
 
-use goodqueue_figure::{Axis, Curve, Figure, Font, Hue, Look, Panel, Point, Series, Shape, Size, Theme, escape, palette};
+use goodqueue_figure::{Axis, Curve, Figure, Hue, Look, Panel, Point, Series, Shape, Size};
 use goodqueue_lab::results::provenance::VERSION_AND_COMMIT;
-use goodqueue_studies::gallery::report::{SCRIPT, STYLE};
+use goodqueue_studies::page;
+use maud::{Markup, html};
 use serde_json::Value;
-use std::fmt::Write as _;
 
 /// Samples kept; of a longer run each stands for more time.
 const MAX: usize = 6000;
@@ -94,38 +94,35 @@ const WAYS: [&str; 2] = ["down, to the program", "up, from the program"];
 /// The page.
 pub fn html(samples: &Samples, program: &str, line: &str) -> String {
     let title = format!("{program} behind a line");
-    let mut text = format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{0}</title>\n<style>{1}\n{STYLE}</style></head><body>\n<main>\n<h1>{0}</h1>\n\
-         <p class=\"by\">{2}. Real time, by goodqueue {3}; one value for each {4} s.</p>\n",
-        escape(&title),
-        palette::variables(),
-        escape(line),
-        escape(VERSION_AND_COMMIT),
-        samples.step_s(),
-    );
-    table(&mut text, samples);
-    for figure in figures(samples) {
-        let _ = writeln!(text, "<figure>{}</figure>", figure.to_svg(Theme::Page, Font::Sans));
-    }
-    let _ = write!(text, "</main>\n<div id=\"tip\" hidden></div>\n<script>{SCRIPT}</script>\n</body></html>\n");
-    text
+    let content = html! {
+        h1 { (title) }
+        p.by {
+            (line) ". Real time, by goodqueue " (VERSION_AND_COMMIT) "; one value for each " (samples.step_s()) " s."
+        }
+        (table(samples))
+        @for figure in figures(samples) { figure { (page::drawing(&figure)) } }
+    };
+    page::page(&title, &content)
 }
 
-fn table(text: &mut String, samples: &Samples) {
-    text.push_str(
-        "<div class=\"wide\"><table><thead><tr><th>direction</th><th>MB</th><th>packets</th><th>dropped</th><th>marked</th>\
-         <th>in the queue, p50 ms</th><th>p99 ms</th></tr></thead><tbody>\n",
-    );
-    for (way, half) in WAYS.iter().zip(samples.last.unwrap_or_default()) {
-        let Half { bytes, packets, drops, marks, whole_ms: (p50, p99), .. } = half;
-        let _ = writeln!(
-            text,
-            "<tr><th>{way}</th><td>{:.3}</td><td>{packets}</td><td>{drops}</td><td>{marks}</td><td>{p50:.2}</td><td>{p99:.2}</td></tr>",
-            bytes * 1e-6
-        );
-    }
-    text.push_str("</tbody></table></div>\n");
+fn table(samples: &Samples) -> Markup {
+    let heads = html! {
+        @for head in ["direction", "MB", "packets", "dropped", "marked", "in the queue, p50 ms", "p99 ms"] { th { (head) } }
+    };
+    let rows = html! {
+        @for (way, half) in WAYS.iter().zip(samples.last.unwrap_or_default()) {
+            tr {
+                th { (way) }
+                td { (format!("{:.3}", half.bytes * 1e-6)) }
+                td { (half.packets) }
+                td { (half.drops) }
+                td { (half.marks) }
+                td { (format!("{:.2}", half.whole_ms.0)) }
+                td { (format!("{:.2}", half.whole_ms.1)) }
+            }
+        }
+    };
+    page::table("values", &heads, &rows)
 }
 
 fn figures(samples: &Samples) -> [Figure; 3] {

@@ -1,9 +1,9 @@
 //! The figures of a family.
 
 use crate::evaluate::ellipse;
-use crate::evaluate::evaluation::{Evaluation, FamilyResult, Measured, PointResult};
+use crate::evaluate::evaluation::{Evaluation, FamilyResult, MeasuredValue, PointResult};
 use crate::evaluate::measure::Measure;
-use crate::evaluate::suite::Picture;
+use crate::evaluate::suite::{Picture, value_of};
 use goodqueue_figure::{Axis, Curve, Figure, Look, Panel, Point, Series, Shape, Size};
 
 /// Width of a figure, and height of a plot, in pixels.
@@ -17,9 +17,18 @@ struct Column {
 
 /// The figures with their captions.
 pub(super) fn figures(evaluation: &Evaluation, result: &FamilyResult) -> Vec<(String, Figure)> {
-    let column = |number: usize| result.measures.get(number).map(|measure| Column { number, measure });
+    let column = |heading: &String| {
+        let number = result.measures.iter().position(|measure| measure.head == *heading)?;
+        Some(Column { number, measure: &result.measures[number] })
+    };
     let page = Page { evaluation, result };
-    match result.family.picture {
+    let over = |of: &[String], x: Axis, shape: Shape, at: &[f64]| {
+        let figure = |column: Column| {
+            (format!("{}; mean and 95 % interval.", column.measure.head), page.over(&column, x.clone(), shape, at))
+        };
+        of.iter().filter_map(column).map(figure).collect()
+    };
+    match &result.family.picture {
         Picture::Nothing => Vec::new(),
         Picture::Ellipses { delay, goodput } => {
             let (Some(delay), Some(goodput)) = (column(delay), column(goodput)) else { return Vec::new() };
@@ -30,28 +39,15 @@ pub(super) fn figures(evaluation: &Evaluation, result: &FamilyResult) -> Vec<(St
             let (Some(delay), Some(goodput)) = (column(delay), column(goodput)) else { return Vec::new() };
             vec![("Delay and goodput from the least to the largest setpoint.".to_owned(), page.knob(&delay, &goodput))]
         }
-        Picture::Curve { label, unit, at, of } => {
-            let axis = Axis { label: label.to_owned(), unit: unit.to_owned(), log: true, ..Axis::default() };
-            let one = |number: &usize| {
-                let column = column(*number)?;
-                Some((
-                    format!("{}; mean and 95 % interval.", column.measure.head),
-                    page.over(&column, axis.clone(), Shape::Marked, at),
-                ))
-            };
-            of.iter().filter_map(one).collect()
+        Picture::Curve { label, unit, of } => {
+            let axis = Axis { label: label.clone(), unit: unit.clone(), log: true, ..Axis::default() };
+            let at: Vec<f64> = result.family.cases.iter().filter_map(|case| value_of(case)).collect();
+            over(of, axis, Shape::Marked, &at)
         }
         Picture::Bars(of) => {
             let axis = Axis { categories: Some(result.points.iter().map(name).collect()), ..Axis::default() };
             let at: Vec<f64> = (0..result.points.len()).map(|number| number as f64).collect();
-            let one = |number: &usize| {
-                let column = column(*number)?;
-                Some((
-                    format!("{}; mean and 95 % interval.", column.measure.head),
-                    page.over(&column, axis.clone(), Shape::Bars, &at),
-                ))
-            };
-            of.iter().filter_map(one).collect()
+            over(of, axis, Shape::Bars, &at)
         }
     }
 }
@@ -91,8 +87,7 @@ impl Page<'_> {
     }
 
     fn axis(column: &Column) -> Axis {
-        let scale = column.measure.scale();
-        Axis { label: column.measure.head.to_owned(), unit: scale.unit.to_owned(), ..Axis::default() }
+        Axis { label: column.measure.head.clone(), unit: column.measure.scale.unit.to_owned(), ..Axis::default() }
     }
 
     fn panel(x: Axis, y: Axis) -> Panel {
@@ -103,7 +98,7 @@ impl Page<'_> {
         let mut panel = Self::panel(Self::axis(delay), Self::axis(goodput));
         for (curve, line) in point.lines.iter().enumerate() {
             let of = |column: &Column| line.values[column.number].samples.clone();
-            let scaled = |column: &Column, value: f64| value * column.measure.scale().factor;
+            let scaled = |column: &Column, value: f64| value * column.measure.scale.factor;
             let runs = of(delay).into_iter().zip(of(goodput)).filter_map(|(x, y)| Some((scaled(delay, x?), scaled(goodput, y?))));
             let runs: Vec<(f64, f64)> = runs.collect();
             let at = |(x, y): &(f64, f64)| Point { x: *x, y: *y, words: line.subject.clone(), ..Point::default() };
@@ -123,7 +118,7 @@ impl Page<'_> {
         for curve in 0..self.evaluation.subjects.len() {
             let at = |point: &PointResult| {
                 let line = point.lines.get(curve)?;
-                let of = |column: &Column| Some(line.values[column.number].figure.mean? * column.measure.scale().factor);
+                let of = |column: &Column| Some(line.values[column.number].figure.mean? * column.measure.scale.factor);
                 Some(Point {
                     x: of(delay)?,
                     y: of(goodput)?,
@@ -139,12 +134,12 @@ impl Page<'_> {
 
     /// A measure of all subjects at all points.
     fn over(&self, column: &Column, x: Axis, shape: Shape, at: &[f64]) -> Figure {
-        let factor = column.measure.scale().factor;
+        let factor = column.measure.scale.factor;
         let mut panel = Self::panel(x, Self::axis(column));
         for curve in 0..self.evaluation.subjects.len() {
             let one = |(point, x): (&PointResult, &f64)| {
                 let line = point.lines.get(curve)?;
-                let Measured { figure, .. } = &line.values[column.number];
+                let MeasuredValue { figure, .. } = &line.values[column.number];
                 let mean = figure.mean? * factor;
                 let interval = figure.ci95.map(|half| (mean - half * factor, mean + half * factor));
                 let words = format!("{}, {}: {}", line.subject, name(point), goodqueue_figure::short(mean));
@@ -153,6 +148,6 @@ impl Page<'_> {
             let points: Vec<Point> = self.result.points.iter().zip(at).filter_map(one).collect();
             panel.series.push(Series { curve, shape, points });
         }
-        self.figure(&format!("m{}", column.number), column.measure.head.to_owned(), panel)
+        self.figure(&format!("m{}", column.number), column.measure.head.clone(), panel)
     }
 }

@@ -12,15 +12,15 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 /// Source of the figures, series and probes that an expression asks for.
-pub trait Host {
+pub trait Env {
     /// The value of one of the functions that ask for what was measured.
     ///
     /// # Errors
     /// When there is no such function or nothing that it asks for.
     fn call(&self, name: &str, arguments: &[Value]) -> Result<Value, Fault>;
 
-    /// Hosts that see one of the runs each; none where there are no runs.
-    fn single_runs(&self) -> Vec<Rc<dyn Host>> {
+    /// Environments that see one of the runs each; none where there are no runs.
+    fn single_runs(&self) -> Vec<Rc<dyn Env>> {
         Vec::new()
     }
 }
@@ -106,29 +106,29 @@ pub fn parse(text: &str, bound: &[&str]) -> Result<Expr, ExprError> {
 /// # Errors
 /// When an operation does not fit its values, a name is unknown, or it takes too much work or
 /// memory.
-pub fn evaluate(expr: &Expr, bound: &[(&str, Value)], host: Rc<dyn Host>) -> Result<Value, ExprError> {
-    Machine::new(host, None).value(expr, bound)
+pub fn evaluate(expr: &Expr, bound: &[(&str, Value)], env: Rc<dyn Env>) -> Result<Value, ExprError> {
+    Machine::new(env, None).value(expr, bound)
 }
 
 /// The value that an expression has with placeholders for numbers.
 ///
 /// # Errors
 /// As [`evaluate`], except for what only measured values can show.
-pub fn dry_run(expr: &Expr, bound: &[(&str, Value)], host: Rc<dyn Host>, branches: Branches) -> Result<Value, ExprError> {
-    Machine::new(host, Some(branches)).value(expr, bound)
+pub fn dry_run(expr: &Expr, bound: &[(&str, Value)], env: Rc<dyn Env>, branches: Branches) -> Result<Value, ExprError> {
+    Machine::new(env, Some(branches)).value(expr, bound)
 }
 
 /// The value of an expression that has only a ten thousandth of the work left.
 #[cfg(test)]
-pub(super) fn evaluate_late(expr: &Expr, host: Rc<dyn Host>) -> Result<Value, ExprError> {
-    let machine = Machine::new(host, None);
+pub(super) fn evaluate_late(expr: &Expr, env: Rc<dyn Env>) -> Result<Value, ExprError> {
+    let machine = Machine::new(env, None);
     machine.work.set(MAX_WORK - MAX_WORK / 10_000);
     machine.value(expr, &[])
 }
 
 /// One evaluation.
 struct Machine {
-    host: RefCell<Rc<dyn Host>>,
+    env: RefCell<Rc<dyn Env>>,
     /// Set in a dry run.
     branches: Option<Branches>,
     /// Comparisons of a dry run so far.
@@ -147,9 +147,9 @@ impl From<Fault> for Raised {
 }
 
 impl Machine {
-    fn new(host: Rc<dyn Host>, branches: Option<Branches>) -> Rc<Self> {
+    fn new(env: Rc<dyn Env>, branches: Option<Branches>) -> Rc<Self> {
         let (compared, work) = (Cell::new(0), Cell::new(0));
-        Rc::new(Self { host: RefCell::new(host), branches, compared, work, held_before: held() })
+        Rc::new(Self { env: RefCell::new(env), branches, compared, work, held_before: held() })
     }
 
     fn value(self: &Rc<Self>, expr: &Expr, bound: &[(&str, Value)]) -> Result<Value, ExprError> {
@@ -212,7 +212,7 @@ impl Machine {
                 // Samples of a dry run have no times.
                 Some(Ok(_)) if name == "between" && self.branches.is_some() => Ok(arguments[0].clone()),
                 Some(outcome) => outcome,
-                None => self.host.borrow().call(name, &arguments).map_err(|fault| match fault {
+                None => self.env.borrow().call(name, &arguments).map_err(|fault| match fault {
                     // Which points there are does not depend on what is measured.
                     Fault::NoValue(message) if self.branches.is_some() => Fault::Unknown(message),
                     fault => fault,
@@ -236,12 +236,12 @@ impl Machine {
         if !arguments.is_empty() {
             return Err(Fault::Type("each_run: expected a closure alone".to_owned()).into());
         }
-        let all = Rc::clone(&self.host.borrow());
+        let all = Rc::clone(&self.env.borrow());
         let mut values = Vec::new();
         for (number, run) in all.single_runs().into_iter().enumerate() {
-            self.host.replace(run);
+            self.env.replace(run);
             let value = self.apply(closure, vec![Value::Number(number as f64)], context);
-            self.host.replace(Rc::clone(&all));
+            self.env.replace(Rc::clone(&all));
             values.push(value?);
         }
         if values.is_empty() {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 /// Two runs and an axis that a dry run knows.
 struct Nothing;
 
-impl Host for Nothing {
+impl Env for Nothing {
     fn call(&self, name: &str, _arguments: &[Value]) -> Result<Value, Fault> {
         match name {
             "pick" => Ok(Value::numbers([1.0, 1.0])),

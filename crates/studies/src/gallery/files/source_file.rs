@@ -32,7 +32,7 @@ impl SourceFile {
         Ok(Self { name, text })
     }
 
-    pub(super) fn parse<T: DeserializeOwned>(&self) -> Result<T, FileFault> {
+    pub(crate) fn parse<T: DeserializeOwned>(&self) -> Result<T, FileFault> {
         toml::from_str(&self.text).map_err(|error| match error.span() {
             Some(span) => self.fault(&span, "", error.message().trim().replace('\n', "; ")),
             None => FileFault::in_file(&self.name, error.message().to_owned()),
@@ -66,7 +66,7 @@ impl SourceFile {
         (inner[skipped..] == **text.get_ref()).then_some(text.span().start + quotes.len() + skipped)
     }
 
-    pub(super) fn check_format(&self, format: &toml::Spanned<u32>) -> Result<(), FileFault> {
+    pub(crate) fn check_format(&self, format: &toml::Spanned<u32>) -> Result<(), FileFault> {
         if *format.get_ref() == FORMAT {
             return Ok(());
         }

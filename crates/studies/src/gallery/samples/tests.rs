@@ -49,8 +49,8 @@ fn points_are_picked_by_axis_and_stored_points_are_used_again() {
     assert_eq!(reused, 0);
     let ask = |view: View, text: &str| {
         let source = Rc::new(Points { measured: Rc::clone(&measured), paper: "codel".to_owned() });
-        let host = Rc::new(PointsHost { source, replications: 2, view });
-        match parse(text, &[]).and_then(|expr| evaluate(&expr, &[], host)) {
+        let env = Rc::new(PointsEnv { source, replications: 2, view, here: None });
+        match parse(text, &[]).and_then(|expr| evaluate(&expr, &[], env)) {
             Ok(Value::Array(items)) => format!("{} values", items.len()),
             Ok(Value::Number(number)) => format!("{number:.3}"),
             Ok(Value::Bool(truth)) => truth.to_string(),

@@ -3,7 +3,7 @@
 
 use super::{Filter, Measured, PointData};
 use crate::gallery::experiment::{AxisValue, Experiment};
-use crate::gallery::expr::{Fault, Host, Value, unfit};
+use crate::gallery::expr::{Env, Fault, Value, unfit};
 use crate::gallery::probes;
 use std::rc::Rc;
 
@@ -64,16 +64,18 @@ pub(crate) fn at_least_one(id: &str, points: Vec<usize>) -> Result<Vec<usize>, F
 
 /// The points of one paper, seen in one way.
 #[derive(Clone)]
-pub struct PointsHost {
+pub struct PointsEnv {
     /// Where the values come from.
     pub source: Rc<dyn Source>,
     /// Replications that all points asked for have.
     pub replications: usize,
     /// The selection among their values.
     pub view: View,
+    /// The experiment and the point of calls that name neither.
+    pub here: Option<(String, usize)>,
 }
 
-impl Host for PointsHost {
+impl Env for PointsEnv {
     fn call(&self, name: &str, arguments: &[Value]) -> Result<Value, Fault> {
         if name == "probe" {
             return match arguments {
@@ -81,19 +83,23 @@ impl Host for PointsHost {
                 _ => Err(unfit(name, arguments)),
             };
         }
-        let (id, filter, asked, default) = match arguments {
-            [Value::Text(id), Value::Filter(filter), Value::Text(asked)] => (id, &filter[..], asked, None),
-            [Value::Text(id), Value::Text(asked)] => (id, &[][..], asked, None),
-            [Value::Text(id), Value::Filter(filter), Value::Text(asked), Value::Number(default)] => {
+        let (id, filter, asked, default) = match (arguments, &self.here) {
+            ([Value::Text(id), Value::Filter(filter), Value::Text(asked)], _) => (id, &filter[..], asked, None),
+            ([Value::Text(id), Value::Text(asked)], _) => (id, &[][..], asked, None),
+            ([Value::Text(id), Value::Filter(filter), Value::Text(asked), Value::Number(default)], _) => {
                 (id, &filter[..], asked, Some(*default))
             }
-            [Value::Text(id), Value::Text(asked), Value::Number(default)] => (id, &[][..], asked, Some(*default)),
+            ([Value::Text(id), Value::Text(asked), Value::Number(default)], _) => (id, &[][..], asked, Some(*default)),
+            ([Value::Text(asked)], Some((id, _))) => (id, &[][..], asked, None),
             _ => return Err(unfit(name, arguments)),
         };
         if default.is_some() != (name == "pick_or") {
             return Err(unfit(name, arguments));
         }
-        let points = self.source.points(id, filter)?;
+        let points = match (arguments, &self.here) {
+            ([_], Some((_, at))) => vec![*at],
+            _ => self.source.points(id, filter)?,
+        };
         let only = || match points[..] {
             [at] => Ok(at),
             _ => Err(Fault::NoValue(format!("{} points fit the filter: expected one", points.len()))),
@@ -135,12 +141,12 @@ impl Host for PointsHost {
         }
     }
 
-    fn single_runs(&self) -> Vec<Rc<dyn Host>> {
+    fn single_runs(&self) -> Vec<Rc<dyn Env>> {
         let numbers = match self.view {
             View::Mean => 0..self.replications,
             View::Replication(number) => number..number + 1,
         };
-        numbers.map(|number| Rc::new(Self { view: View::Replication(number), ..self.clone() }) as Rc<dyn Host>).collect()
+        numbers.map(|number| Rc::new(Self { view: View::Replication(number), ..self.clone() }) as Rc<dyn Env>).collect()
     }
 }
 
