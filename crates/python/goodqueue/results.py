@@ -95,22 +95,7 @@ class _Folder:
             raise ResultError(f"{self.path}: how far runs in real time can be trusted is in run.json, not in a table")
         if name == "cdf":
             return self._cdf()
-        if name == "series":
-            columns = {"subject": pl.String, "name": pl.String, "time_s": pl.Float64, "value": pl.Float64}
-            return self._recorded("series.parquet", columns)
-        if name == "packets":
-            columns = {
-                "time_ns": pl.UInt64,
-                "link": pl.String,
-                "flow": pl.UInt32,
-                "number": pl.UInt64,
-                "len_bytes": pl.UInt32,
-                "event": pl.String,
-                "reason": pl.String,
-                "sojourn_s": pl.Float64,
-            }
-            return self._recorded("packets.parquet", columns)
-        return None
+        return self._recorded(name) if name in ("series", "packets") else None
 
     def _run(self) -> Mapping[str, Any]:
         try:
@@ -130,11 +115,12 @@ class _Folder:
         except (OSError, pl.exceptions.PolarsError) as error:
             raise ResultError(f"{path}: cannot be read: {error}") from None
 
-    def _recorded(self, file: str, columns: Mapping[str, Any]) -> pl.DataFrame:
+    def _recorded(self, name: str) -> pl.DataFrame:
+        columns = pl.DataFrame(self.stored.table(name)).schema
         names = pl.DataFrame({"label": self.stored.labels}).with_row_index("point")
-        rows = self._read(file, {"point": pl.UInt32, "replication": pl.UInt32, **columns})
+        rows = self._read(f"{name}.parquet", {name: kind for name, kind in columns.items() if name != "label"})
         joined = rows.join(names, on="point", how="left", maintain_order="left")
-        return joined.select("point", pl.col("label").fill_null(""), "replication", *columns)
+        return joined.with_columns(pl.col("label").fill_null("")).select(columns.names())
 
     def _cdf(self) -> pl.DataFrame:
         texts = dict.fromkeys(("label", "subject", "name"), pl.String)

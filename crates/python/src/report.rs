@@ -1,10 +1,8 @@
 //! Results of a run: the summary as a string, and tables.
 
 use crate::in_memory_recorder::{InMemoryRecorder, KeptRun};
-use crate::table::Table;
-use crate::tables;
-use arrow_array::RecordBatch;
-use arrow_schema::{ArrowError, SchemaRef};
+use crate::table::{Batches, Table};
+use crate::tables::{self, one};
 use goodqueue_figure::plot::{Line, PlotError, Source, Subject};
 use goodqueue_lab::results::labels::Labels;
 use goodqueue_lab::results::summary::PointSummary;
@@ -13,7 +11,6 @@ use goodqueue_lab::run::runner::{PointResult, RunReport};
 use goodqueue_lab::scenario::plan::{Plan, Point};
 use goodqueue_lab::verdict::Criteria;
 use goodqueue_sim::Series;
-use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 
 /// Result of running a plan.
@@ -40,9 +37,8 @@ impl Report {
         self.results.report.points.iter().enumerate().filter(|(_, point)| point.summary.is_some())
     }
 
-    fn batches(&self, name: &str) -> Option<Result<(SchemaRef, Vec<RecordBatch>), ArrowError>> {
+    fn batches(&self, name: &str) -> Option<Batches> {
         let labels = &self.results.labels.names;
-        let one = |batch: tables::Made| batch.map(|batch| (batch.schema(), vec![batch]));
         let sets: Vec<_> = self.results.points.iter().map(|point| point.set.as_slice()).collect();
         let summaries: Vec<_> = self.finished().map(|(number, _)| number as u32).zip(&self.results.summary.points).collect();
         Some(match name {
@@ -131,9 +127,6 @@ impl Report {
 
     /// Returns one of the tables by name.
     fn table(&self, py: Python<'_>, name: &str) -> PyResult<Table> {
-        let made = py.detach(|| self.batches(name));
-        let made = made.ok_or_else(|| PyKeyError::new_err(format!("{name}: there is no such table")))?;
-        let (schema, batches) = made.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-        Ok(Table { schema, batches })
+        Table::made(name, py.detach(|| self.batches(name)))
     }
 }

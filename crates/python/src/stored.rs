@@ -2,10 +2,9 @@
 
 use crate::error::result_error;
 use crate::table::Table;
-use crate::tables;
+use crate::tables::{self, one};
 use goodqueue_lab::results::stored::Stored;
 use goodqueue_lab::results::summary::PointSummary;
-use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
@@ -48,21 +47,21 @@ impl StoredResult {
         self.stored.labels().names.clone()
     }
 
-    /// Returns one of the tables of figures by name.
+    /// Returns one of the tables of figures by name; of those that have a file of their own, the
+    /// columns.
     fn table(&self, py: Python<'_>, name: &str) -> PyResult<Table> {
         let labels = &self.stored.labels().names;
         let points: Vec<(u32, &PointSummary)> = (0..).zip(self.stored.points()).collect();
         let sets: Vec<_> = points.iter().map(|(_, point)| point.set.as_slice()).collect();
         let made = py.detach(|| {
-            if name == "validity" {
-                Some(tables::validity(&[], &[], labels))
-            } else {
-                tables::of_figures(name, &sets, &points, labels)
-            }
+            Some(match name {
+                "validity" => one(tables::validity(&[], &[], labels)),
+                "series" => tables::series(&[], labels),
+                "packets" => tables::packets(&[], labels),
+                _ => one(tables::of_figures(name, &sets, &points, labels)?),
+            })
         });
-        let made = made.ok_or_else(|| PyKeyError::new_err(format!("{name}: there is no such table")))?;
-        let batch = made.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-        Ok(Table { schema: batch.schema(), batches: vec![batch] })
+        Table::made(name, made)
     }
 }
 

@@ -2,7 +2,8 @@
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator};
-use arrow_schema::SchemaRef;
+use arrow_schema::{ArrowError, SchemaRef};
+use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
@@ -11,6 +12,18 @@ use pyo3::types::PyCapsule;
 pub struct Table {
     pub schema: SchemaRef,
     pub batches: Vec<RecordBatch>,
+}
+
+/// Schema and rows of a table that was made.
+pub type Batches = Result<(SchemaRef, Vec<RecordBatch>), ArrowError>;
+
+impl Table {
+    /// The table of this name as it was made; `None` where there is no such table.
+    pub fn made(name: &str, made: Option<Batches>) -> PyResult<Self> {
+        let made = made.ok_or_else(|| PyKeyError::new_err(format!("{name}: there is no such table")))?;
+        let (schema, batches) = made.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+        Ok(Self { schema, batches })
+    }
 }
 
 #[pymethods]

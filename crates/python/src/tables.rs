@@ -2,8 +2,9 @@
 //! zero and `label` is the short name of the point.
 
 use crate::in_memory_recorder::KeptRun;
+use crate::table::Batches;
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt32Array, UInt64Array};
-use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, Schema};
 use goodqueue_aqm::Reason;
 use goodqueue_base::units::Duration;
 use goodqueue_lab::results::statistics::Figure;
@@ -34,6 +35,11 @@ fn keys(points: &[u32], labels: &[String]) -> Columns {
         column("point", UInt32Array::from(points.to_vec()), false),
         column("label", StringArray::from_iter_values(points.iter().map(label)), false),
     ]
+}
+
+/// A table of one batch.
+pub fn one(batch: Made) -> Batches {
+    batch.map(|batch| (batch.schema(), vec![batch]))
 }
 
 /// A table of figures by its name; `None` where it has another.
@@ -209,7 +215,7 @@ fn run_fields() -> Vec<Field> {
 }
 
 /// Sampled values: one batch per run and sampled value.
-pub fn series(runs: &[KeptRun], labels: &[String]) -> Result<(SchemaRef, Vec<RecordBatch>), ArrowError> {
+pub fn series(runs: &[KeptRun], labels: &[String]) -> Batches {
     let mut fields = run_fields();
     fields.extend([
         required("subject", DataType::Utf8),
@@ -247,7 +253,7 @@ fn facts(event: &PacketEvent) -> (&'static str, Option<Reason>, Option<Duration>
 }
 
 /// Packet events: one batch per run.
-pub fn packets(runs: &[KeptRun], labels: &[String]) -> Result<(SchemaRef, Vec<RecordBatch>), ArrowError> {
+pub fn packets(runs: &[KeptRun], labels: &[String]) -> Batches {
     let mut fields = run_fields();
     fields.extend([
         required("time_ns", DataType::UInt64),
