@@ -1,6 +1,6 @@
 //! Parameters that know the type of their values.
 
-use crate::spec::{Pair, Param, ParamError, ParamFault, ParamValues, Size, Unit, Value, contains};
+use crate::spec::{BoundedValue, Param, ParamError, ParamFault, ParamValues, Size, Unit, Value, contains};
 use crate::units::{Bytes, Cells, Duration, Rate};
 use core::marker::PhantomData;
 
@@ -284,8 +284,8 @@ impl<T: PartialOrd + Into<Value> + Copy> TypedParam<T> {
         if value >= bound { Ok(()) } else { Err(self.fault(ParamFault::Below(other.pair(value, bound)))) }
     }
 
-    fn pair(&self, value: T, bound: T) -> Pair {
-        Pair { value: value.into(), other: self.name(), bound: bound.into() }
+    fn pair(&self, value: T, bound: T) -> BoundedValue {
+        BoundedValue { value: value.into(), other: self.name(), bound: bound.into() }
     }
 }
 
