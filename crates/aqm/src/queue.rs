@@ -5,7 +5,7 @@ use crate::aqm::{Aqm, QueueView, Reason};
 use crate::books::{Books, EcnPolicy, Entry, Fate, Waiting};
 use crate::counters::Counters;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
-use crate::ring::Ring;
+use alloc::collections::VecDeque;
 use goodqueue_base::units::{Bytes, Instant, Packets, Rate, Rng};
 
 /// The limits of a queue. The first that is hit counts.
@@ -44,18 +44,18 @@ impl Limit {
 /// Packets in a line, and their bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Line<P> {
-    ring: Ring<Entry<P>>,
+    ring: VecDeque<Entry<P>>,
     backlog: Bytes,
 }
 
 impl<P: Packet> Line<P> {
     pub(crate) fn new() -> Self {
-        Self { ring: Ring::with_capacity(16), backlog: Bytes::ZERO }
+        Self { ring: VecDeque::with_capacity(16), backlog: Bytes::ZERO }
     }
 
     /// Takes memory for `packets` packets at once.
     pub(crate) fn reserve(&mut self, packets: usize) {
-        self.ring.reserve(packets);
+        self.ring.reserve_exact(packets.saturating_sub(self.ring.len()));
     }
 
     /// The time the head arrived, if there is one.
@@ -84,7 +84,7 @@ impl<P: Packet> Line<P> {
 
     /// The newest packet.
     pub(crate) fn tail(&self) -> Option<&Entry<P>> {
-        self.ring.at(self.ring.len().checked_sub(1)?)
+        self.ring.get(self.ring.len().checked_sub(1)?)
     }
 
     /// Takes out the newest packet.
@@ -178,7 +178,7 @@ impl<P: Packet, A: Aqm> ManagedQueue<P, A> {
     #[inline]
     #[must_use]
     pub fn waiting(&self, place: usize) -> Option<&P> {
-        self.waiting.ring.at(place).map(|entry| &entry.packet)
+        self.waiting.ring.get(place).map(|entry| &entry.packet)
     }
 
     /// Compares an arriving packet with waiting ones for the algorithm: queues it or drops it,
@@ -186,7 +186,7 @@ impl<P: Packet, A: Aqm> ManagedQueue<P, A> {
     #[cold]
     fn compare(&mut self, now: Instant, mut packet: P, queue: QueueView, sink: &mut dyn Sink<P>) {
         let ring = &self.waiting.ring;
-        let (fate, other) = self.books.compare(&mut self.aqm, now, &mut packet, queue, sink, |place| ring.at(place));
+        let (fate, other) = self.books.compare(&mut self.aqm, now, &mut packet, queue, sink, |place| ring.get(place));
         if let Some(entry) = other.and_then(|place| self.waiting.remove(place)) {
             self.books.discard(entry, fate.unwrap_or(Reason::Match), sink);
             if self.waiting.ring.is_empty() {

@@ -6,8 +6,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Deref;
 pub use goodqueue_base::spec::{
-    Choice, Decimal, Default, Given, Kind, Pair, Param, ParamError, ParamFault, ParamValues, Role, Setting, Size, TypedParam,
-    Unit, Value, contains, pick,
+    BoundedValue, Choice, Decimal, Default, Given, Kind, Param, ParamError, ParamFault, ParamValues, Role, Setting, Size,
+    TypedParam, Unit, Value, contains, pick,
 };
 use goodqueue_base::units::{Bytes, Duration, Rate};
 

@@ -31,7 +31,7 @@
 use super::{Algorithm, pie};
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::queue::Limit;
-use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, Pair, ParamError, ParamFault, ParamValues, TypedParam};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, BoundedValue, ParamError, ParamFault, ParamValues, TypedParam};
 use goodqueue_base::settings;
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 
@@ -345,7 +345,7 @@ impl Algorithm for DocsisPie {
             return Err(SUSTAINED_RATE.fault(ParamFault::UnknownRate("write for instance \"10 Mbit/s\"")));
         };
         if let Some(peak) = params.peak_rate.filter(|peak| *peak < sustained) {
-            let pair = Pair { value: peak.into(), other: SUSTAINED_RATE.name(), bound: sustained.into() };
+            let pair = BoundedValue { value: peak.into(), other: SUSTAINED_RATE.name(), bound: sustained.into() };
             return Err(PEAK_RATE.fault(ParamFault::Below(pair)));
         }
         Ok(Self::new(params))

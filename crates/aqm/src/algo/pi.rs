@@ -31,7 +31,7 @@ mod design;
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, Pair, ParamError, ParamFault, ParamValues, Size, TypedParam};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, BoundedValue, ParamError, ParamFault, ParamValues, Size, TypedParam};
 use crate::tick::Tick;
 pub use design::{Gains, PiDesign};
 use goodqueue_base::settings;
@@ -198,7 +198,7 @@ fn tuning(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Tuning, ParamErro
         (None, None, None, None) => Ok(Tuning::Fixed(Gains::NS2)),
         (Some(a), Some(b), None, None) if crossover.is_none() => {
             if b > a {
-                return Err(B.fault(ParamFault::Above(Pair { value: b.into(), other: A.name(), bound: a.into() })));
+                return Err(B.fault(ParamFault::Above(BoundedValue { value: b.into(), other: A.name(), bound: a.into() })));
             }
             Ok(Tuning::Fixed(Gains { a, b }))
         }

@@ -44,7 +44,7 @@ pub(crate) mod params;
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::{ARITHMETIC, Arithmetic};
-use crate::spec::{KindSpec, LinkFacts, Pair, ParamError, ParamFault, ParamValues, Size};
+use crate::spec::{KindSpec, LinkFacts, BoundedValue, ParamError, ParamFault, ParamValues, Size};
 use alloc::boxed::Box;
 use goodqueue_base::units::{Instant, Rate};
 use linux::{LinuxRed, LinuxRedParams};
@@ -120,7 +120,7 @@ impl Red {
             return Ok(());
         }
         let unit = if self.params.queue_in_bytes { Size::Bytes } else { Size::Packets };
-        let pair = Pair { value: unit(max_th).into(), other: MIN_TH.name(), bound: unit(min_th).into() };
+        let pair = BoundedValue { value: unit(max_th).into(), other: MIN_TH.name(), bound: unit(min_th).into() };
         Err(MAX_TH.fault(ParamFault::Below(pair)))
     }
 

@@ -58,11 +58,11 @@ pub enum ParamFault {
     /// A text for a parameter whose values have no form in one word.
     NotWritten(String),
     /// A value that may not be less than that of another parameter.
-    Below(Pair),
+    Below(BoundedValue),
     /// A value that may not be more than that of another parameter.
-    Above(Pair),
+    Above(BoundedValue),
     /// A value that must be more than that of another parameter.
-    NotAbove(Pair),
+    NotAbove(BoundedValue),
     /// A value too small for what it is for.
     TooSmall {
         /// The value.
@@ -153,7 +153,7 @@ impl Given {
 
 /// A value, and that of another parameter which bounds it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pair {
+pub struct BoundedValue {
     /// The value.
     pub value: Value,
     /// The name of the other parameter.
@@ -240,7 +240,7 @@ impl fmt::Display for ParamFault {
     }
 }
 
-impl Pair {
+impl BoundedValue {
     /// Says how the value stands to the bound: a span is shorter or longer, others below or above.
     fn say(&self, f: &mut fmt::Formatter<'_>, [of_spans, of_others]: [&str; 2], allowed: &str) -> fmt::Result {
         let Self { value, other, bound } = self;

@@ -7,7 +7,8 @@
 
 use crate::spec::Size;
 use crate::units::{Bytes, Duration, Rate};
-use alloc::borrow::{Cow, ToOwned};
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
@@ -19,11 +20,11 @@ pub use crate::spec::excerpt::excerpt;
 #[non_exhaustive]
 pub struct QuantityError {
     /// The string, cut to a readable length.
-    pub text: String,
+    pub text: Box<str>,
     /// The fault of the string.
     pub fault: QuantityFault,
     /// The text to write instead.
-    pub help: Option<Cow<'static, str>>,
+    pub help: Option<Box<str>>,
 }
 
 /// The fault of a string that is not a valid quantity.
@@ -45,21 +46,21 @@ pub enum QuantityFault {
     /// A number alone.
     NoUnit,
     /// A unit that may mean bits or bytes.
-    AmbiguousUnit(String),
+    AmbiguousUnit(Box<str>),
     /// A unit that is none of those of the quantity.
-    UnknownUnit(String),
+    UnknownUnit(Box<str>),
     /// A rate in bytes.
     BytesPerSecond,
     /// A quantity outside of what is allowed.
     OutOfRange {
         /// The allowed range.
-        allowed: String,
+        allowed: Box<str>,
     },
 }
 
 impl QuantityError {
-    fn new(text: &str, fault: QuantityFault, help: Option<&'static str>) -> Self {
-        Self { text: excerpt(text), fault, help: help.map(Cow::Borrowed) }
+    fn new(text: &str, fault: QuantityFault, help: Option<&str>) -> Self {
+        Self { text: excerpt(text).into(), fault, help: help.map(Box::from) }
     }
 
     /// The fault in words, including the string.
@@ -146,7 +147,7 @@ impl<T: fmt::Display> fmt::Display for Limits<T> {
 /// The refusal of `text`, which lies outside of what is allowed.
 #[must_use]
 pub fn out_of_range(text: &str, allowed: &str) -> QuantityError {
-    QuantityError::new(text, QuantityFault::OutOfRange { allowed: allowed.to_owned() }, None)
+    QuantityError::new(text, QuantityFault::OutOfRange { allowed: allowed.into() }, None)
 }
 
 /// The size of a buffer as written by a user.
@@ -238,19 +239,19 @@ pub fn rate_within(text: &str, limits: Limits<Rate>) -> Result<Rate, QuantityErr
         return Err(QuantityError::new(text, QuantityFault::BytesPerSecond, Some(RATE_HELP)));
     }
     let lower = Number { unit: &number.unit.to_ascii_lowercase(), ..number };
-    let bits = lower.times(RATE).ok_or_else(|| number.wrong_unit(rate_help(lower.unit, number)))?;
+    let bits = lower.times(RATE).ok_or_else(|| number.wrong_unit(&rate_help(lower.unit, number)))?;
     limits.check_whole(bits, text, Rate::bit_s)
 }
 
 /// The help for a rate whose unit is missing or only a factor, as in `10M`: people mean bits.
-fn rate_help(unit: &str, number: Number<'_>) -> Cow<'static, str> {
+fn rate_help(unit: &str, number: Number<'_>) -> String {
     let factor = match unit {
         "" | "m" => "M",
         "k" => "k",
         "g" => "G",
-        _ => return RATE_HELP.into(),
+        _ => return RATE_HELP.to_owned(),
     };
-    format!("if bits per second are meant, write \"{} {factor}bit/s\"", number.value).into()
+    format!("if bits per second are meant, write \"{} {factor}bit/s\"", number.value)
 }
 
 /// A size within limits, rounded to the nearest byte.
@@ -320,7 +321,7 @@ struct Number<'a> {
 
 impl<'a> Number<'a> {
     /// A finite number of zero or more, and its unit.
-    fn split(text: &'a str, help: &'static str) -> Result<Self, QuantityError> {
+    fn split(text: &'a str, help: &str) -> Result<Self, QuantityError> {
         let number = Self::split_signed(text, help)?;
         if number.value < 0.0 {
             return Err(QuantityError::new(text, QuantityFault::Negative, None));
@@ -328,7 +329,7 @@ impl<'a> Number<'a> {
         Ok(number)
     }
 
-    fn split_signed(text: &'a str, help: &'static str) -> Result<Self, QuantityError> {
+    fn split_signed(text: &'a str, help: &str) -> Result<Self, QuantityError> {
         let trimmed = text.trim();
         let digits = number_length(trimmed);
         let refuse = |fault| Err(QuantityError::new(text, fault, Some(help)));
@@ -357,13 +358,13 @@ impl<'a> Number<'a> {
         Ok(self.times(PACKETS).map(Size::Packets).or_else(|| self.times(BYTES).map(Size::Bytes)))
     }
 
-    fn wrong_unit(&self, help: impl Into<Cow<'static, str>>) -> QuantityError {
+    fn wrong_unit(&self, help: &str) -> QuantityError {
         let fault = match self.unit {
             "" => QuantityFault::NoUnit,
-            "kb" | "Kb" | "Mb" | "Gb" => QuantityFault::AmbiguousUnit(self.unit.to_owned()),
-            unit => QuantityFault::UnknownUnit(excerpt(unit)),
+            "kb" | "Kb" | "Mb" | "Gb" => QuantityFault::AmbiguousUnit(self.unit.into()),
+            unit => QuantityFault::UnknownUnit(excerpt(unit).into()),
         };
-        QuantityError { text: excerpt(self.text), fault, help: Some(help.into()) }
+        QuantityError::new(self.text, fault, Some(help))
     }
 }
 

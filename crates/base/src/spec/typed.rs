@@ -1,7 +1,7 @@
 //! Parameters that know the type of their values.
 
 use crate::spec::param_type::Words;
-use crate::spec::{Choice, Pair, Param, ParamError, ParamFault, ParamType, ParamValues, Size, Unit, Value, contains};
+use crate::spec::{BoundedValue, Choice, Param, ParamError, ParamFault, ParamType, ParamValues, Size, Unit, Value, contains};
 use crate::units::{Bytes, Duration, Rate};
 
 /// A parameter whose values have the type `T`; an [`Option`] where the default follows from other
@@ -204,8 +204,8 @@ impl<T: PartialOrd + Into<Value> + Copy> TypedParam<T> {
         if value >= bound { Ok(()) } else { Err(self.fault(ParamFault::Below(other.pair(value, bound)))) }
     }
 
-    fn pair(&self, value: T, bound: T) -> Pair {
-        Pair { value: value.into(), other: self.name(), bound: bound.into() }
+    fn pair(&self, value: T, bound: T) -> BoundedValue {
+        BoundedValue { value: value.into(), other: self.name(), bound: bound.into() }
     }
 }
 

@@ -12,7 +12,7 @@
 use super::params::{HARDDROP, MAX_P, MAX_TH, MIN_TH, W_Q};
 use crate::aqm::{Env, QueueView, Reason, Verdict};
 use crate::arithmetic::{ARITHMETIC, LINUX, linux_has_only};
-use crate::spec::{LinkFacts, Pair, ParamError, ParamFault, ParamValues, Size, TypedParam};
+use crate::spec::{LinkFacts, BoundedValue, ParamError, ParamFault, ParamValues, Size, TypedParam};
 
 /// Settings of RED in Linux. Thresholds are in bytes, for CHOKe in packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl LinuxRedParams {
         let (min_th, max_th) = (read(&MIN_TH)?, read(&MAX_TH)?);
         if max_th <= min_th {
             let (value, bound) = (unit(max_th as f64).into(), unit(min_th as f64).into());
-            return Err(MAX_TH.fault(ParamFault::NotAbove(Pair { value, other: MIN_TH.name(), bound })));
+            return Err(MAX_TH.fault(ParamFault::NotAbove(BoundedValue { value, other: MIN_TH.name(), bound })));
         }
         let max_p = (MAX_P.read(given) * (1u64 << 32) as f64) as u32;
         Ok(Self { min_th, max_th, max_p, log: weight_log(given)?, harddrop: HARDDROP.read(given) })

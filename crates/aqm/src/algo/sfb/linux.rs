@@ -12,10 +12,10 @@
 //! Linux hashes the header of a packet with a secret of 128 bits; here the flow number is hashed
 //! with 64 bits from two draws. The discipline counts as created at time zero of the host's clock.
 
+use alloc::collections::VecDeque;
 use super::{BINS, BITS, LEVELS, SfbParams, spread};
 use crate::aqm::{Env, FlowHash, PacketView, Reason, Verdict};
 use crate::arithmetic::LinuxDraws;
-use crate::ring::Ring;
 use alloc::boxed::Box;
 
 /// Stands for probability 1.
@@ -101,7 +101,7 @@ pub struct LinuxSfb {
     is_salted: bool,
     draws: LinuxDraws,
     /// Hashes of waiting packets, oldest first, for both tables; zero where not counted.
-    hashes: Ring<[u32; 2]>,
+    hashes: VecDeque<[u32; 2]>,
 }
 
 impl LinuxSfb {
@@ -129,7 +129,7 @@ impl LinuxSfb {
             tokens: params.penalty_burst,
             is_salted: false,
             draws: LinuxDraws::default(),
-            hashes: Ring::with_capacity(16),
+            hashes: VecDeque::with_capacity(16),
             params,
         }
     }
@@ -225,7 +225,7 @@ impl LinuxSfb {
 
     /// Takes memory for the hashes of `packets` packets.
     pub(super) fn reserve(&mut self, packets: usize) {
-        self.hashes.reserve(packets);
+        self.hashes.reserve_exact(packets.saturating_sub(self.hashes.len()));
     }
 
     fn accept(&mut self, hashes: [u32; 2]) {

@@ -6,7 +6,6 @@ use crate::quantity::{self, Limits, QuantityError, excerpt};
 use crate::scenario::diagnostic::{Fault, Origin};
 use goodqueue_base::spec::nearest;
 use goodqueue_base::units::{Bytes, Duration, Rate};
-use std::borrow::Cow;
 use std::cell::RefCell;
 
 /// The faults found so far. Reading continues after a fault, so that one look shows all of them.
@@ -46,7 +45,7 @@ impl Field<'_> {
     }
 
     pub(crate) fn refuse(&self, error: QuantityError) -> Fault {
-        self.fault(error.message(), error.help.map(Cow::into_owned))
+        self.fault(error.message(), error.help.map(String::from))
     }
 
     /// The value is of the wrong type.
