@@ -200,7 +200,7 @@ fn compare(seed: u64, params: CoDelParams, ect_share: f64, dequeues: u32) -> [u3
 }
 
 #[test]
-fn hooks_and_pseudo_code_agree_on_two_and_a_half_million_dequeues() {
+fn hooks_and_pseudo_code_agree_on_2_500_000_dequeues() {
     let defaults = CoDelParams::default();
     let quick = CoDelParams { target: Duration::us(50), interval: Duration::ms(1), ..defaults };
     let cases = [

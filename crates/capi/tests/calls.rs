@@ -90,7 +90,7 @@ fn every_packet_comes_back() {
 }
 
 #[test]
-fn strings_that_are_no_utf_8_and_sizes_that_no_link_has_are_explained() {
+fn invalid_utf_8_and_impossible_sizes_are_explained() {
     assert_eq!(message_on(&link(), b"codel\xff", None), "kind: is not UTF-8");
     let sized = |mtu, overhead| message_on(&GqLink { mtu, overhead, ..link() }, b"cake", None);
     assert_eq!(sized(0, 0), "mtu: 0 is out of range: allowed 1 to 1000000 bytes");

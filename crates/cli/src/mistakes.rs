@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_apart_from_its_number_is_answered_with_how_to_write_it() {
+    fn unit_apart_from_its_number_is_answered_with_the_right_form() {
         let text = reported("gq compare --rate 50 mbit");
         assert!(text.contains("tip: a number and its unit are one word: 50mbit, or \"50 mbit\" in quotation marks"), "{text}");
         assert!(reported("gq compare --rate 50/10 Mbit/s").contains("50/10Mbit/s"));

@@ -259,7 +259,7 @@ fn ranges_in_messages_are_those_that_hold() {
 }
 
 #[test]
-fn targets_that_cannot_be_written_are_found_before_anything_runs() {
+fn unwritable_targets_are_found_before_anything_runs() {
     let dir = scenario(&format!("{SHORT}{ENDLESS}"));
     let place = dir.path();
     for (target, message) in [

@@ -91,7 +91,7 @@ fn every_kind_of_figure_has_units_a_legend_and_no_title() {
 }
 
 #[test]
-fn a_figure_is_the_same_bytes_each_time_and_has_the_width_asked_for() {
+fn figure_has_the_given_width_and_the_same_bytes_each_time() {
     let dir = result();
     let draw =
         |out: &str| told(dir.path(), &["plot", "r", "--figure", "tradeoff", "--width", "84mm", "--font", "serif", "--out", out]);

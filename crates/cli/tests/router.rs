@@ -305,7 +305,7 @@ fn a_recommendation_goes_to_every_target() {
 
 /// Checks that `gq export` can write everything that the search may choose for a router.
 #[test]
-fn each_kind_that_is_searched_for_a_router_can_be_exported_to_it() {
+fn kinds_searched_for_a_router_can_be_exported_to_it() {
     use goodqueue_interop::router::dialect::{self, Dialect};
     use goodqueue_lab::run::recommend::candidates::Hardware;
     let dialects: [(Hardware, &Dialect); 4] = [

@@ -80,7 +80,7 @@ fn references_are_drawn_within_the_axes_and_explained() {
 }
 
 #[test]
-fn a_reference_of_several_curves_is_drawn_once_and_in_no_curve_s_colour() {
+fn shared_reference_is_drawn_once_in_a_color_of_its_own() {
     let mut with = figure(Shape::Marked);
     let reference = |curve| Reference { curve, x: 2.0, value: None, low: Some(4.0), high: Some(6.0), words: String::new() };
     with.panels[0].references = vec![reference(0), reference(1), reference(2)];

@@ -342,7 +342,7 @@ fn sqm_refuses_what_its_scripts_do_not_set() {
 }
 
 #[test]
-fn queues_that_see_one_host_behind_a_router_are_told_or_mentioned() {
+fn queues_that_see_one_host_behind_a_router_are_mentioned() {
     let script = |queue: &str, act: fn(&mut Setup)| {
         let mut setup = setup(queue, "22 B", usual());
         act(&mut setup);

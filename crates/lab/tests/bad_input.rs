@@ -509,7 +509,7 @@ fn writes_the_page() {
 }
 
 #[test]
-fn a_recording_of_one_endless_line_is_refused_without_reading_it() {
+fn recording_of_one_endless_line_is_refused_unread() {
     let folder = folder().join("long");
     fs::create_dir_all(&folder).expect("a folder");
     let file = folder.join("link.down");

@@ -64,7 +64,7 @@ fn a_path_takes_the_fewest_links_between_the_nodes_it_names() {
 }
 
 #[test]
-fn a_buffer_in_round_trips_follows_the_longest_path_over_the_link() {
+fn buffer_in_round_trips_follows_the_longest_path() {
     let text = format!(
         "{SQUARE}[[traffic]]\nkind = \"bulk\"\npath = [\"a\", \"d\"]\n[[traffic]]\nkind = \"bulk\"\npath = [\"c\", \"d\"]\nrtt_extra = \"20 ms\"\n"
     );

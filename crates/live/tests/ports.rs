@@ -357,7 +357,7 @@ fn tags_pass_unchanged() {
 }
 
 #[test]
-fn malformed_frames_through_a_real_interface_are_all_accounted_for() {
+fn malformed_frames_on_a_real_interface_are_all_counted() {
     const FRAMES: u64 = 20_000;
     let Some(bench) = bench() else { return };
     let clock = MonotonicClock::start();

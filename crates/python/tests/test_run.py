@@ -54,7 +54,7 @@ def test_comparisons_have_the_bytes_of_the_command(tmp_path: Path) -> None:
     assert result.to_json() == expected
 
 
-def test_the_answer_is_that_of_the_command_and_names_what_the_call_got() -> None:
+def test_answer_equals_the_commands_and_names_the_arguments() -> None:
     result = compare(
         rate="20/5mbit", rtt="20ms", aqm=["tail-drop", "fq-codel"], duration="4s", replications=2, record="nothing"
     )
@@ -262,7 +262,7 @@ def test_the_command_is_the_same_command(tmp_path: Path) -> None:
     assert "nowhere.toml: no such file" in wrong.stderr
 
 
-def test_a_host_refuses_what_it_cannot_honour_by_key_at_every_point() -> None:
+def test_backend_refuses_by_key_at_every_point() -> None:
     with pytest.raises(ScenarioError) as caught:
         run(small(), on="moon")  # type: ignore[arg-type]
     assert (caught.value.faults[0].field, "allowed sim, linux, kernel, live" in str(caught.value)) == ("on", True)
@@ -281,12 +281,12 @@ def test_a_host_refuses_what_it_cannot_honour_by_key_at_every_point() -> None:
         run(small(traffic=[Page()]), on="live")
 
 
-def test_results_know_their_host_and_the_simulator_has_no_attempts(swept: Result) -> None:
+def test_results_name_their_backend_without_attempts(swept: Result) -> None:
     assert (swept.host, len(swept.validity)) == ("sim", 0)
     assert {"void", "counted", "down_late_p99_s", "up_lost_outside"} <= set(swept.validity.columns)
 
 
-def test_kernel_senders_in_real_time_say_how_far_they_can_be_trusted() -> None:
+def test_kernel_senders_in_real_time_report_their_accuracy() -> None:
     try:
         result = run(small(duration="1 s"), on="live")
     except HostError as error:

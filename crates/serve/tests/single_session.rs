@@ -59,7 +59,7 @@ fn run(api: &PageApi) -> usize {
 }
 
 #[test]
-fn a_session_gives_the_same_packets_at_any_speed_and_leaves_its_files() {
+fn session_gives_the_same_packets_at_any_speed_and_its_files() {
     let fingerprints = [None, Some(1.0)].map(|speed| {
         let page = Page::default();
         let api = api(page.clone());

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_taken_is_not_counted_again_and_nothing_is_missing_between() {
+    fn taken_counts_neither_repeat_nor_leave_gaps() {
         let call = Listener::new(Content::Voice, Duration::ms(20), Duration::ms(10));
         let mut watcher = call.afresh(100);
         let hear = |watcher: &mut Listener, number: u64, delay_ms: u64| {

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_time_is_the_round_trips_and_the_transmission_at_the_narrowest_link() {
+    fn minimal_time_is_round_trips_plus_bottleneck_transmission() {
         let ideal = ideal(&RateSpec::Constant(Rate::mbit(8)));
         // 2500 bytes in three segments: 2800 bytes on the wire, one microsecond each.
         assert_eq!(ideal.time(ms(7), 2_500, 2), Duration::us(22_800));

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_above_its_later_level_until_the_end_of_a_short_phase_is_censored() {
+    fn queue_above_its_later_level_at_the_phase_end_is_censored() {
         let probe = probe(|ms| if ms < 20_000 { 5 } else { 200 - (ms - 20_000) / 10 }, 21, &[20]);
         let found = probe.finish(Instant::ZERO, Instant::ZERO + Duration::secs(21)).expect("a change");
         assert_eq!((found.changes, found.censored), (1, 1));

@@ -83,7 +83,7 @@ fn many_flows_fill_the_link_and_share_it() {
 }
 
 #[test]
-fn losses_of_several_flows_come_together_behind_tail_drop_and_less_so_behind_red() {
+fn losses_synchronize_more_behind_tail_drop_than_behind_red() {
     let share = |kind: &str| {
         let link = bottleneck(Rate::mbit(20), Duration::ms(20), queue(kind, Limit::packets(80)));
         let spec = dumbbell(link, vec![bulk("reno"); 8], Duration::secs(2), Duration::secs(5), Duration::secs(30));

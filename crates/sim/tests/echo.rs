@@ -48,7 +48,7 @@ fn took(outcome: &Outcome, rtt: Duration) -> u64 {
 }
 
 #[test]
-fn over_an_empty_line_a_probe_takes_propagation_and_transmission() {
+fn probe_over_an_empty_line_takes_propagation_and_transmission() {
     let outcome = run(&line(tail_drop(100), at(0), Duration::ms(100), Vec::new(), Duration::secs(10)));
     let flow = &outcome.flows[0];
     // One at each end of ten seconds; the last one is on its way.
@@ -74,7 +74,7 @@ fn a_queue_adds_what_it_holds() {
 }
 
 #[test]
-fn losses_of_both_directions_count_and_what_is_on_its_way_does_not() {
+fn losses_of_both_directions_count_and_packets_in_flight_do_not() {
     // A queue of five is full when the first probe comes, and full again the other way when the
     // answer to the second one does.
     let bursts = vec![burst(at(0), 0, 1), burst(at(1_020_500), 1, 0)];

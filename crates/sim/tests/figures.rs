@@ -30,7 +30,7 @@ fn a_recorded_link_counts_a_packet_when_its_last_byte_has_left() {
 }
 
 #[test]
-fn a_transfer_after_a_step_of_the_rate_is_compared_with_the_rate_it_has() {
+fn transfer_after_a_rate_step_is_compared_with_its_own_rate() {
     let sender = SenderConfig { data: Data::Bytes(Bytes::new(1_000_000)), ..SenderConfig::default() };
     let SourceSpec::Tcp { receiver, header, .. } = SourceSpec::bulk("cubic") else { panic!("bulk is TCP") };
     let source = SourceSpec::Tcp { sender, receiver, header };

@@ -60,7 +60,7 @@ fn more_flows(spec: &WorldSpec, count: u32, start: Instant) -> Change {
 }
 
 #[test]
-fn a_world_that_is_only_watched_has_the_fingerprint_of_one_that_is_not() {
+fn watched_world_keeps_its_fingerprint() {
     for spec in [world("codel"), world("red"), with_sessions()] {
         let plain = run(&spec);
         for step in [Duration::us(700), Duration::ms(16), Duration::secs(100)] {

@@ -79,7 +79,7 @@ fn a_short_transfer_takes_a_handshake_and_its_data() {
 }
 
 #[test]
-fn every_byte_of_a_short_transfer_is_delivered_and_none_is_padding() {
+fn short_transfer_delivers_every_byte_without_padding() {
     for size in [1, 1_447, 1_449, 14_480, 100_001] {
         let outcome = run(&alone(short(size, Duration::secs(1), Arrivals::Periodic), 9));
         assert_eq!(outcome.flows[0].delivered_bytes, 9 * size, "{size}");
@@ -101,7 +101,7 @@ fn transfers_that_overlap_each_have_their_connection() {
 }
 
 #[test]
-fn pauses_lie_between_bulk_transfers_and_connections_can_be_kept() {
+fn pauses_separate_transfers_and_connections_can_be_kept() {
     let pause = (Duration::secs(1), Duration::secs(2));
     let typical_ms = |size, connection| {
         let outcome = run(&alone(SessionSpec::BulkWithPauses { size: Bytes::new(size), pause, connection }, 60));

@@ -104,7 +104,7 @@ fn cp_aqm_holds_periodic_udp_at_its_threshold() {
 }
 
 #[test]
-fn cp_aqm_one_setting_keeps_sixteen_flows_short_and_the_link_full() {
+fn cp_aqm_keeps_the_queue_short_and_the_link_full_for_16_flows() {
     let set = [SHORT, ("replications", "2"), ("link.bottleneck.queue.c_max", "1.2"), ("traffic.0.flows", "16")];
     let five = [set.as_slice(), &[("link.bottleneck.delay", "5 ms")]].concat();
     golden("cp-aqm", "cp-8", &five, r#"min(pick("cp-8", "links.bottleneck.utilization")) * 100"#, 98.3, 100.0);
@@ -112,7 +112,7 @@ fn cp_aqm_one_setting_keeps_sixteen_flows_short_and_the_link_full() {
 }
 
 #[test]
-fn steering_fills_a_link_with_few_flows_and_keeps_the_queue_short_with_many() {
+fn steering_fills_the_link_and_keeps_the_queue_short() {
     let set = [("duration", "10 s"), ("warmup", "10 s"), ("replications", "1"), ("traffic.0.flows", "9")];
     let steered = (
         "link.bottleneck.queue",

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_leaves_at_once_and_the_next_one_after_the_time_of_all() {
+    fn burst_leaves_at_once_and_the_next_after_its_whole_time() {
         let mut pacer = warm();
         pacer.on_sent(0, 1_000, Some(Rate::mbit(8)), 2);
         assert_eq!(pacer.next_release(), 0, "its companion may leave");

@@ -144,7 +144,7 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     #[test]
-    fn the_first_sample_gives_three_round_trips_and_at_least_the_floor() {
+    fn first_sample_gives_three_round_trips_or_the_minimum() {
         let mut rtt = Rtt::new(Duration::ms(200));
         assert_eq!(rtt.rto(), 1_000 * MS);
         rtt.sample(500 * MS, 0, 10);

@@ -41,7 +41,7 @@ impl Feed {
 }
 
 #[test]
-fn the_first_segments_are_acknowledged_at_once_then_every_second() {
+fn first_segments_are_acknowledged_at_once_then_every_second() {
     let mut feed = Feed::new(AckPolicy::Delayed);
     // Sixteen, plus one for each of the first eight steps in which the window grows, as in real
     // receivers.
@@ -73,7 +73,7 @@ fn after_a_long_pause_acknowledgements_are_quick_again() {
 }
 
 #[test]
-fn data_out_of_order_and_data_filling_a_hole_are_acknowledged_at_once() {
+fn data_out_of_order_or_filling_a_hole_is_acknowledged_at_once() {
     let mut feed = Feed::new(AckPolicy::Delayed);
     feed.answered(0..24);
     assert_eq!(feed.answered([25, 26, 27]), [true; 3]);
@@ -135,7 +135,7 @@ fn hosts_without_sack_only_repeat_themselves() {
 }
 
 #[test]
-fn reports_of_a_gap_wait_for_a_twentieth_of_a_short_round_trip_time() {
+fn gap_reports_wait_for_a_twentieth_of_a_short_rtt() {
     let mut feed = Feed::new(AckPolicy::Delayed);
     let syn = Segment { flags: Flags::SYN, timestamp: feed.now, ..Segment::default() };
     feed.receiver.handle_segment(feed.now, &syn, Ecn::NotEct).expect("an answer");
@@ -164,7 +164,7 @@ fn no_block_is_lost_between_merged_reports() {
 }
 
 #[test]
-fn the_echoed_time_is_that_of_the_first_segment_not_acknowledged() {
+fn echoed_time_is_of_the_first_unacknowledged_segment() {
     let mut feed = Feed::new(AckPolicy::Delayed);
     feed.answered(0..24);
     feed.take(24);
@@ -205,7 +205,7 @@ fn a_window_is_acknowledged_once() {
 }
 
 #[test]
-fn a_sender_against_an_acknowledgement_a_window_keeps_a_fixed_window_full() {
+fn sender_keeps_a_fixed_window_full_with_one_ack_per_window() {
     let sender = SenderConfig {
         cc: CcConfig { kind: "reno", params: Vec::new() },
         max_window: Bytes::new(20 * MSS),
@@ -260,7 +260,7 @@ fn marking(kind: &'static str, ecn: EcnMode, marked: impl Fn(u64) -> bool + 'sta
 }
 
 #[test]
-fn marks_reduce_the_window_once_a_round_trip_without_retransmission() {
+fn marks_reduce_the_window_once_per_rtt_without_retransmission() {
     for (kind, after) in [("reno", 50), ("cubic", 70)] {
         let pipe = marking(kind, EcnMode::Classic, |number| (50..60).contains(&number));
         let done = pipe.sender.statistics();

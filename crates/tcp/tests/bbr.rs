@@ -132,7 +132,7 @@ fn the_round_trip_time_is_probed_in_time() {
 /// Two to three seconds, or 62 to 63 round trips, or as many as there are segments in a
 /// bandwidth-delay product: here 34 round trips.
 #[test]
-fn version_three_probes_for_bandwidth_as_often_as_reno_would_lose() {
+fn bbr3_probes_for_bandwidth_as_often_as_reno_would_lose() {
     let mut pipe = flow("bbr3", 1_000, 0.0);
     pipe.run(Duration::secs(1));
     let views = watch(&mut pipe, 30);

@@ -111,7 +111,7 @@ fn a_whole_lost_window_needs_a_probe_or_one_timeout() {
 }
 
 #[test]
-fn a_lost_retransmission_is_noticed_by_time_and_missed_by_counting() {
+fn lost_retransmission_is_found_by_time_and_missed_by_counting() {
     for (detection, timeouts) in [(LossDetection::Rack, 0), (LossDetection::Rfc6675, 1)] {
         let mut drops = 2;
         let pipe = transfer(&wide(400, detection), move |segment, _| {
@@ -281,7 +281,7 @@ fn a_stopped_sender_delivers_what_it_sent_and_no_more() {
 }
 
 #[test]
-fn a_lost_handshake_is_repeated_every_second_then_more_slowly_and_asks_for_ecn_once() {
+fn lost_handshake_backs_off_and_asks_for_ecn_once() {
     let config = SenderConfig { ecn: EcnMode::Classic, ..reno(10, LossDetection::Rack) };
     let mut sender = goodqueue_tcp::Sender::new(&config, goodqueue_base::units::Rng::new(1)).unwrap();
     let mut now = Instant::from_nanos(5);
@@ -306,7 +306,7 @@ fn a_lost_handshake_is_repeated_every_second_then_more_slowly_and_asks_for_ecn_o
 }
 
 #[test]
-fn hystart_plus_plus_leaves_slow_start_before_the_queue_overflows() {
+fn hystart_plus_plus_ends_slow_start_before_an_overflow() {
     use goodqueue_tcp::SlowStartExit;
     let mut losses = Vec::new();
     for exit in [SlowStartExit::LossOnly, SlowStartExit::HystartPlusPlus, SlowStartExit::Native] {
@@ -376,7 +376,7 @@ fn without_sack_three_duplicates_tell_of_a_loss() {
 }
 
 #[test]
-fn without_sack_one_loss_is_repaired_in_each_round_trip_of_a_single_recovery() {
+fn without_sack_recovery_repairs_one_loss_per_round_trip() {
     let lost = [20, 40, 60, 80];
     let pipe = without_sack(400, first_sending_of(lost));
     let done = pipe.sender.statistics();

@@ -129,7 +129,7 @@ fn compound_follows_its_response_function() {
 /// trips. Prague grows by `1 - p` per round trip in both: `x = p W` solves
 /// `x^2 = 2 (1 - p) (x + 1)`. DCTCP grows by one in the second alone: `x^2 = 2`.
 #[test]
-fn scalable_controls_see_a_constant_number_of_marks_a_round_trip() {
+fn scalable_controls_see_a_constant_number_of_marks_per_rtt() {
     for p in [0.1, 0.05, 0.02] {
         let measured = p * mean_window(&config("prague", &[]), Duration::ms(50), 60, 200, marks(p));
         let growth: f64 = 1.0 - p;

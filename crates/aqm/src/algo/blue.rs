@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_queue_lowers_the_probability_every_freeze_until_it_is_zero() {
+    fn empty_queue_lowers_the_probability_every_freeze_to_zero() {
         let mut blue = Blue { p: 0.005, ..Blue::new(BlueParams::default(), None) };
         let start = Instant::from_nanos(7);
         blue.on_emptied(start);

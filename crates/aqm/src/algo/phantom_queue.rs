@@ -212,7 +212,7 @@ mod tests {
     /// At the full rate of the link 50 of every 1000 bytes stay: 40 packets add 2000 bytes to the
     /// 1000 of the first; the 41st exceeds the threshold.
     #[test]
-    fn a_full_link_is_marked_after_a_twentieth_of_it_has_filled_the_threshold() {
+    fn full_link_is_marked_once_a_twentieth_fills_the_threshold() {
         let mut queue = PhantomQueue::new(params(), Some(Rate::mbit(8)));
         let verdicts: std::vec::Vec<Verdict> =
             (0..45).map(|n| depart(&mut queue, Instant::from_nanos(1) + Duration::ms(1) * n)).collect();

@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_is_down_raises_the_price_no_further_than_it_can_fall_again() {
+    fn down_link_raises_the_price_no_further_than_it_can_fall() {
         let mut rem = started();
         rem.adopt(Some(Rate::ZERO));
         rem.price = 13_815.0;

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_without_a_free_queue_stays_where_it_is_until_that_is_empty() {
+    fn flow_without_a_free_queue_stays_until_its_queue_is_empty() {
         let mut scene = Scene::new(8);
         let queues: Vec<u32> = (0..8).map(|flow| scene.place(flow)).collect();
         let shared = scene.place(99);

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_leave_in_order_with_their_times_and_the_books_balance() {
+    fn packets_leave_in_order_with_times_and_counts_are_conserved() {
         let at = |ms| Instant::ZERO + Duration::ms(ms);
         let packet = |id| SimplePacket { id, ..SimplePacket::new(1000) };
         let mut line = queue("tail-drop");

@@ -318,7 +318,7 @@ fn never_below_the_least_setpoint() {
 }
 
 #[test]
-fn a_link_that_is_down_freezes_the_loop_and_a_new_rate_keeps_the_setpoint() {
+fn down_link_freezes_the_loop_and_a_new_rate_keeps_the_setpoint() {
     let mut line = Line::new(policy());
     line.load(0.5, Duration::ms(300), Duration::ZERO);
     assert!(line.signal());

@@ -228,7 +228,7 @@ fn loss_of_goodput_is_said() {
 }
 
 #[test]
-fn a_policy_excludes_only_what_is_significantly_below_and_names_all() {
+fn policy_excludes_only_significantly_lower_points() {
     let all = [queue(TAIL), queue((4.33, 0.0, 0.0214, 6.9e6, 0.75)), queue((4.32, 0.0, 0.022, 9.4e6, 0.94))];
     let labels = queues(&["tail-drop", "cake", "fq-codel"]);
     let said = judged(&all, &labels, "of_best=0.9");

@@ -56,7 +56,7 @@ fn hosts_share_as_equals_whatever_the_number_of_their_flows() {
 
 /// A line a hundred times as fast one way as the other.
 #[test]
-fn downloads_pass_a_slow_way_back_when_acknowledgements_are_thinned_out() {
+fn thinned_acks_let_downloads_pass_a_slow_return_path() {
     let runs = run(r#"
         goodqueue = 1
         warmup = "10 s"

@@ -57,7 +57,7 @@ fn figures(runs: &[Run]) -> String {
 }
 
 #[test]
-fn flows_of_both_kinds_share_as_equals_and_l4s_packets_hardly_wait() {
+fn classic_and_l4s_flows_share_equally_and_l4s_hardly_waits() {
     let runs = run(&scenario(
         r#""link.bottleneck.queue" = ["dualpi2", { kind = "dualpi2", scheduler = "time-shifted" }, { kind = "pie", ecn = true }]"#,
     ));

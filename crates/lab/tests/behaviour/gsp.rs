@@ -63,7 +63,7 @@ fn few_flows_are_content_with_the_preset_interval() {
 }
 
 #[test]
-fn many_flows_need_a_tenth_of_the_delay_once_the_interval_adapts() {
+fn adaptive_interval_needs_a_tenth_of_the_delay_for_many_flows() {
     let runs = run(&scenario(36));
     let shown = figures(&runs);
     insta::assert_snapshot!(shown);

@@ -25,7 +25,7 @@ start = "uniform 0 s .. 3 s"
 "#;
 
 #[test]
-fn the_queue_settles_at_its_reference_whatever_the_number_of_flows() {
+fn queue_settles_at_its_reference_for_any_number_of_flows() {
     let runs = run(LOADS);
     insta::assert_snapshot!(table(
         &runs,
@@ -71,7 +71,7 @@ start = "uniform 0 s .. 3 s"
 "#;
 
 #[test]
-fn gains_from_flows_follow_a_change_of_rate_and_given_ones_do_not() {
+fn gains_from_flows_follow_the_rate_and_given_ones_do_not() {
     let runs = run(STEP);
     let before = |run: &Run| run.mean("queue_packets", 40.0..60.0);
     let after = |run: &Run| run.mean("queue_packets", 60.0..80.0);

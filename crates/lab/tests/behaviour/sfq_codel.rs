@@ -29,7 +29,7 @@ mss = "448 B"
 "#;
 
 #[test]
-fn rounds_of_packets_are_fair_to_packets_and_rounds_of_bytes_to_bytes() {
+fn packet_rounds_are_fair_in_packets_and_byte_rounds_in_bytes() {
     let runs = run(UNEQUAL_PACKETS);
     let shown = table(
         &runs,

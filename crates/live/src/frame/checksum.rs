@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_checksum_left_undone_is_known_and_a_finished_one_is_left_alone() {
+    fn partial_checksum_is_recognized_and_a_full_one_left_alone() {
         for (kind, header, next) in [(IPV4, 20, TCP), (IPV4, 20, UDP), (IPV6, 40, TCP), (IPV6, 40, UDP)] {
             let mut frame = vec![2; 12];
             frame.extend(kind.to_be_bytes());

@@ -35,7 +35,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_compute_than_there_are_places_and_nobody_is_passed_over() {
+    fn computing_sessions_stay_within_permits_and_none_starves() {
         let runtime = runtime();
         let _entered = runtime.enter();
         let (turns, inside) = (Turns::new(2), AtomicUsize::new(0));

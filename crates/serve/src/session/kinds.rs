@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_traffic_starts_with_the_examples_of_its_required_keys() {
+    fn traffic_kinds_start_with_examples_of_required_keys() {
         for kind in all()["traffic"].as_array().unwrap() {
             let mut text =
                 "goodqueue = 1\nduration = \"10 s\"\n[link.a]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"1 bdp\"\n\

@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn each_begins_at_its_time_after_the_start_and_together_where_they_are_listed_together() {
+    fn flows_begin_at_listed_times_together_where_listed_together() {
         let mut list = list();
         let start = Instant::ZERO + Duration::secs(1);
         let actions = handle(&mut list, start, Event::Start);
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_finds_no_channel_is_refused_and_nothing_begins_after_the_stop() {
+    fn full_channels_refuse_and_nothing_begins_after_the_stop() {
         let mut list = list();
         handle(&mut list, Instant::ZERO, Event::Start);
         let at_five = Instant::ZERO + Duration::ms(5);

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_that_grows_by_a_segment_a_round_trip_is_offered_a_step_or_two() {
+    fn growing_window_is_offered_one_or_two_steps() {
         let rounds: Vec<u64> = (10..=50).collect();
         let counts = growing(&rounds);
         assert!(counts[20..].iter().all(|&count| (1..=2).contains(&count)), "{counts:?}");

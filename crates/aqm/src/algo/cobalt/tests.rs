@@ -71,7 +71,7 @@ fn below_target_the_count_fades_at_the_pace_it_rose() {
 }
 
 #[test]
-fn four_packet_times_are_always_acceptable_and_two_for_each_flow() {
+fn four_packet_times_and_two_per_flow_are_always_acceptable() {
     let over = |sharing, micros| Cobalt { sharing, ..cobalt() }.is_over_target(Duration::us(micros), FULL);
     // The target of 5 ms decides while four packets take less.
     assert_eq!((over(1, 5_000), over(1, 5_001)), (false, true));

@@ -48,7 +48,7 @@ fn long_delays_push_and_short_ones_let_go() {
 }
 
 #[test]
-fn the_probability_ends_where_the_smallest_packet_is_dropped_with_85_per_cent() {
+fn probability_ends_where_small_packets_are_dropped_with_85_pct() {
     near(MAX, 13.6);
     near(pie_at(13.59).stepped(Duration::ms(300), Duration::ms(300)), 13.6);
     near(MAX * 64.0 / MEAN_PACKET, PROB_LOW);

@@ -88,7 +88,7 @@ fn the_interval_is_never_below_a_twentieth() {
 }
 
 #[test]
-fn after_an_overflow_time_below_counts_once_empty_and_above_again() {
+fn time_below_counts_after_an_overflow_once_empty_and_above() {
     let mut gsp = Gsp::default();
     depart(&mut gsp, at(1000), Duration::ms(4));
     with_env(at(1100), KNOWN, |env| gsp.on_overflow(env, packet(at(1100)), WAITING));

@@ -25,7 +25,7 @@ fn near(found: f64, expected: f64, relative: f64) {
 }
 
 #[test]
-fn a_steady_excess_raises_the_probability_by_the_difference_of_the_gains() {
+fn steady_excess_raises_the_probability_by_the_gain_difference() {
     let mut pi = started(PiParams::default());
     pi.q_old = 150.0;
     sample(&mut pi, 150);

@@ -162,7 +162,7 @@ fn the_next_table_is_prepared_by_flows_that_do_not_respond() {
 }
 
 #[test]
-fn counts_stay_right_when_the_salt_changes_under_waiting_packets() {
+fn counts_stay_right_when_the_salt_changes_while_packets_wait() {
     let params = SfbParams { rehash: Duration::secs(10), warmup: Duration::secs(2), ..SfbParams::default() };
     let mut host = Host::new(params);
     let mut waiting = std::collections::VecDeque::new();

@@ -92,7 +92,7 @@ fn overload_turns_marks_into_drops() {
 }
 
 #[test]
-fn l4s_packets_climb_a_ramp_unless_one_packet_at_most_waits_behind() {
+fn l4s_packets_follow_the_ramp_unless_at_most_one_waits_behind() {
     let (min_th, range) = (Duration::us(800), Duration::us(400));
     let ramp = DualPi2Params { min_th, range, th_len: Packets::new(1), ..DualPi2Params::default() };
     let law = DualPi2::<SimplePacket>::new(ramp, Limit::NONE).law;

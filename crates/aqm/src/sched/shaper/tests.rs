@@ -69,7 +69,7 @@ fn framing_counts() {
 }
 
 #[test]
-fn names_the_time_of_the_next_release_only_while_something_waits() {
+fn next_release_time_is_named_only_while_packets_wait() {
     let mut queue = shaper(params(Rate::mbit(12), 1500));
     (0..2).for_each(|_| queue.enqueue(at(0), SimplePacket::new(1500), &mut NoSink));
     assert!(queue.dequeue(at(0), &mut NoSink).is_some());

@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn another_policy_takes_the_place_of_the_one_before_in_one_direction() {
+    fn new_policy_replaces_the_earlier_one_in_one_direction() {
         let mut steered =
             LineSettings { aqm: Some("gsp-as:interval=50ms".into()), policy: Some("delay<=10ms".into()), ..settings() };
         steered.hold_to(Direction::Down, "utilization>=0.95, delay<=40ms").unwrap();

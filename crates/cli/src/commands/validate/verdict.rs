@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn round_trips_of_probes_must_be_close_and_those_of_others_need_not() {
+    fn round_trips_of_probes_must_be_close_and_of_data_need_not() {
         let text = "goodqueue = 1\nduration = \"1 s\"\n[link.l]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"1 bdp\"\n\
                     [[traffic]]\nkind = \"echo\"\nname = \"ping\"\n[[traffic]]\nkind = \"bulk\"\n";
         let plan = Plan::parse("test", text, std::path::Path::new("")).expect("a scenario");

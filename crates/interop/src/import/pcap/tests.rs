@@ -102,7 +102,7 @@ fn a_download_tells_rate_round_trip_and_size() {
 }
 
 #[test]
-fn time_stamps_tell_the_round_trip_of_a_connection_that_was_open() {
+fn time_stamps_give_the_rtt_of_an_open_connection() {
     // 10 ms to the server and back, 4 ms to the client and back, as seen between them.
     let frames = [
         (0, frame(true, 16, 100, Some((7, 1)))),

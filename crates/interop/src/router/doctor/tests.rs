@@ -187,7 +187,7 @@ fn large_packets_under_a_shaper_are_a_problem() {
 }
 
 #[test]
-fn an_interface_that_never_waits_needs_its_lower_one_or_a_shaper() {
+fn interface_that_never_waits_needs_its_lower_one_or_a_shaper() {
     let bridge = |queue: &str| {
         Made::with(&list(&[qdisc("eth0", queue, "0:", "", "")]))
             .without("/sys/class/net/eth0/device")
@@ -215,7 +215,7 @@ fn a_driver_without_byte_queue_limits_is_noted() {
 }
 
 #[test]
-fn a_queue_for_arriving_packets_that_none_are_sent_to_is_a_problem() {
+fn ingress_queue_without_redirected_packets_is_a_problem() {
     let host = with_ifb(&qdisc("ifb4eth0", "cake", "2:", "", "\"bandwidth\":5937500"));
     let (weight, said, mend) = text(host.finding("arriving packets"));
     assert_eq!(weight, Weight::Problem);

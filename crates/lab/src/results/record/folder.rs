@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_write_keeps_the_file_of_before_and_leaves_nothing_behind() {
+    fn failed_write_keeps_the_earlier_file_and_leaves_no_other() {
         let dir = tempfile::tempdir().unwrap();
         let folder = Folder::create(dir.path()).unwrap();
         // A folder under the file's name makes the write fail.

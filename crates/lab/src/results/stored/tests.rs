@@ -38,7 +38,7 @@ fn series_and_distributions_come_back() {
 }
 
 #[test]
-fn a_file_that_is_not_there_has_nothing_and_a_broken_one_is_named() {
+fn missing_file_is_empty_and_a_broken_one_is_named() {
     let dir = tempfile::tempdir().unwrap();
     assert_eq!(tables::distributions(dir.path()).unwrap(), []);
     for bytes in [&b""[..], b"PAR1", b"PAR1\xff\xff\xff\x7fPAR1", &[0; 4096]] {

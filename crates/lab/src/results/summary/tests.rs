@@ -31,7 +31,7 @@ fn the_whole_file_from_three_runs_made_by_hand() {
 }
 
 #[test]
-fn one_replication_has_no_interval_and_the_keys_keep_their_order() {
+fn one_replication_has_no_interval_and_keys_keep_their_order() {
     let text = summary(1).to_json();
     let value: Value = serde_json::from_str(&text).expect("valid JSON");
     assert_eq!(value["points"][0]["links"]["bottleneck"]["utilization"], json!({"mean": 0.972, "ci95": null, "n": 1}));

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_lines_get_a_longer_target_and_far_ones_a_longer_interval() {
+    fn slow_lines_get_a_longer_target_far_ones_a_longer_interval() {
         assert_eq!(shown("fq-codel", &line(50, 20)), ["fq-codel"]);
         assert_eq!(shown("fq-codel", &line(1, 20)), ["fq-codel", "fq-codel:target=19 ms"]);
         assert_eq!(shown("cake", &line(50, 600)), ["cake", "cake:interval=600 ms:target=30 ms"]);

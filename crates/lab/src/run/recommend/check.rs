@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn more_goodput_for_a_longer_ping_that_is_not_settled_is_a_doubt() {
+    fn goodput_against_an_unsettled_longer_ping_is_a_disagreement() {
         let choice = tried(&[(0.05, 13e6), (0.05, 13e6), (0.05, 13e6), (0.05, 13e6)]);
         // As good under one control, far worse under the other: 35 ms more in the mean, 35 ± 65 ms.
         let other = tried(&[(0.05, 15e6), (0.12, 15e6), (0.05, 15e6), (0.12, 15e6)]);

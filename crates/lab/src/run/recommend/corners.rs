@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn every_factor_is_at_each_value_in_half_of_the_corners_and_no_two_go_together() {
+    fn corners_are_balanced_and_orthogonal() {
         let all = Line {
             varies: 0.1,
             rtt: Range { low: Duration::ms(10), high: Duration::ms(100) },

@@ -76,7 +76,7 @@ fn replications_differ_and_points_share_their_random_numbers() {
 }
 
 #[test]
-fn only_the_first_replication_is_recorded_and_only_some_points_are_kept_for_drawing() {
+fn first_replications_are_recorded_and_some_points_drawn() {
     let (report, log) = all(2);
     let recorded: Vec<bool> = log.0.iter().map(|&(_, _, series, packets)| series > 0 && packets > 0).collect();
     assert_eq!(recorded, [true, false, false, true, false, false]);

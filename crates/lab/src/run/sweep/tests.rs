@@ -170,7 +170,7 @@ fn a_folder_with_something_else_is_refused() {
 
 #[cfg(unix)]
 #[test]
-fn a_point_that_cannot_be_written_ends_the_sweep_and_keeps_what_is_there() {
+fn unwritable_point_ends_the_sweep_and_keeps_earlier_points() {
     let (plan, folder) = (plan(GRID), tempfile::tempdir().unwrap());
     let sweep = Sweep::open(&plan, plan.source_text(), folder.path()).unwrap();
     // A folder where the fourth point's file should go stands for a disk that does not take it.

@@ -21,7 +21,7 @@ fn delay(world: &WorldSpec, route: &[LinkId]) -> Duration {
 }
 
 #[test]
-fn a_dumbbell_has_an_access_link_for_each_flow_end_and_direction() {
+fn dumbbell_has_an_access_link_per_flow_end_and_direction() {
     let world = world(&point(TWO_FLOWS), 0);
     assert_eq!(world.links.len(), 2 + 2 * 4);
     assert_eq!(world.links[0].name, "dsl");

@@ -84,7 +84,7 @@ fn a_control_may_have_parameters_too() {
 }
 
 #[test]
-fn a_queue_over_another_algorithm_names_it_and_its_parameters_behind_its_own() {
+fn composed_queue_lists_the_inner_parameters_behind_its_own() {
     let marking = Comparison { signal: Signal::Mark, ..comparison(&["fair:flows=64:pie:target=10ms", "fair:tail-drop"]) };
     let points = plan(&marking).points().expect("good points");
     let queues: Vec<_> = points.iter().map(|point| point.plan.links[0].down.queue.clone().expect("a queue")).collect();

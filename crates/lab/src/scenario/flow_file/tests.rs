@@ -40,14 +40,14 @@ fn flows_are_sorted_by_control_and_path_and_each_part_by_time() {
 }
 
 #[test]
-fn columns_may_stand_in_any_order_and_the_last_two_may_be_missing() {
+fn columns_have_any_order_and_the_last_two_are_optional() {
     let plain = parse("start,size\n1 ms,2 kB\n").expect("good");
     assert_eq!(*plain.parts[0].transfers, [transfer(1, 2_000)]);
     assert_eq!(parse(" Size , cc , START \n2 kB, , 1 ms").as_ref(), Ok(&plain));
 }
 
 #[test]
-fn comments_blank_lines_quotes_and_marks_of_byte_order_are_taken() {
+fn comments_blank_lines_quotes_and_byte_order_marks_are_read() {
     let plain = parse("start,size,path\n1 ms,2 kB,a > b\n").expect("good");
     let dressed =
         parse("\u{feff}# made by hand\r\n\r\nstart,size,path\r\n  # more\r\n\"1 ms\" , 2 kB, \"a > b\"\r\n\r\n").expect("good");
@@ -78,7 +78,7 @@ fn parts_and_lines_have_bounds() {
 }
 
 #[test]
-fn lists_that_say_the_same_have_the_same_hash_and_others_have_not() {
+fn equal_lists_have_equal_hashes_and_different_ones_do_not() {
     let hash = |text: &str| {
         let mut all = Vec::new();
         parse(text).expect("good").hash_into(&mut |bytes| all.extend_from_slice(bytes));

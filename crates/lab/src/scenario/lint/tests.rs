@@ -33,7 +33,7 @@ fn a_queue_that_marks_by_default_is_no_request_for_ecn() {
 }
 
 #[test]
-fn a_target_below_one_packet_is_harmless_where_the_last_is_spared() {
+fn target_below_one_packet_is_harmless_where_the_last_is_spared() {
     for queue in ["codel", "cobalt", "fq-codel", "cake"] {
         let slow = GOOD.replace("rate = \"10 Mbit/s\"", "rate = \"1 Mbit/s\"").replace("\"codel\"", &format!("\"{queue}\""));
         assert_eq!(warned(&slow), Vec::<String>::new(), "{queue}");
@@ -150,7 +150,7 @@ fn each_oddity_is_named() {
 }
 
 #[test]
-fn sessions_fill_buffers_and_are_acknowledged_as_plain_flows_are() {
+fn sessions_fill_buffers_and_get_acks_as_plain_flows_do() {
     for kind in ["kind = \"page\"", "kind = \"web\"\nrate = 5", "kind = \"short\"\nsize = \"1 MB\"\ninterval = \"1 s\""] {
         let good = GOOD.replace("kind = \"bulk\"", kind);
         assert_eq!(warned(&good), Vec::<String>::new());

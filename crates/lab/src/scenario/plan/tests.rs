@@ -221,7 +221,7 @@ fn fair_queueing_is_over_any_algorithm() {
 }
 
 #[test]
-fn priority_and_shaper_are_over_any_queue_and_by_default_over_tail_drop() {
+fn priority_and_shaper_contain_any_queue_by_default_tail_drop() {
     let queue = |line: &str| {
         scenario(&format!("buffer = \"1 bdp\"\nqueue = {line}"), "kind = \"bulk\"").links[0].down.queue.clone().expect("a queue")
     };

@@ -149,7 +149,7 @@ mod tests {
     const REFUSED: PacketEventKind = PacketEventKind::Dropped { reason: Reason::Overflow, sojourn: Duration::ZERO };
 
     #[test]
-    fn of_packets_that_are_alike_the_first_leaves_and_the_last_is_refused() {
+    fn equal_packets_leave_first_in_and_are_refused_last_in() {
         let mut packets = Packets::default();
         for number in [7, 8, 7, 7] {
             packets.take(&event(number, PacketEventKind::Enqueued));

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_frames_show_what_there_is_and_new_flows_begin_at_nothing() {
+    fn first_frames_show_present_flows_and_new_flows_begin_at_zero() {
         let mut meter = RateMeter::default();
         assert_eq!(meter.add(frame(0.01, 5, 6250)).throughput, 5e6);
         assert_eq!(meter.add(frame(0.01, 10, 18_750)).throughput, 7.5e6);

@@ -135,7 +135,7 @@ fn with_session() -> WorldSpec {
 }
 
 #[test]
-fn transfers_of_a_session_are_flows_of_their_own_and_count_together() {
+fn session_transfers_are_separate_flows_and_count_together() {
     let mut world = OutsideWorld::new(&with_session()).expect("a world");
     let starts: Vec<_> = world.spec().flows.iter().map(|flow| flow.start.as_nanos() / 1_000_000).collect();
     assert_eq!(starts, [50, 150, 250, 350]);

@@ -30,7 +30,7 @@ fn every_scenario_can_be_read_and_every_point_has_a_name() {
 }
 
 #[test]
-fn every_measure_names_a_figure_of_a_link_or_group_that_is_there() {
+fn measures_name_figures_of_present_links_or_groups() {
     each(|suite, family| {
         let scenario = plan(suite, family, Mode::Quick).point(0).unwrap().plan;
         let subjects =

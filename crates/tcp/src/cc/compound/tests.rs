@@ -21,7 +21,7 @@ fn state(script: &Script) -> &Compound {
 
 /// 1/8 of 100^(3/4) is 3.95: 2.95 for the second window, and one for that of Reno.
 #[test]
-fn without_queue_the_second_window_grows_by_a_power_of_the_window() {
+fn without_queue_the_second_window_grows_by_a_power() {
     let mut script = avoiding(100, &[]);
     let before = (state(&script).cwnd, state(&script).dwnd);
     script.round();

@@ -122,7 +122,7 @@ fn hybrid_slow_start_ends_when_delay_rises() {
 }
 
 #[test]
-fn hybrid_slow_start_ends_when_the_train_of_acknowledgements_fills_half_the_path() {
+fn hystart_ends_when_the_ack_train_fills_half_the_path() {
     let mut script = Script::new("cubic", &[], SlowStartExit::Native, 100);
     for _ in 0..40 {
         script.now += Duration::ms(1);

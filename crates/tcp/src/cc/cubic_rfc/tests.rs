@@ -28,7 +28,7 @@ fn the_reduction_counts_what_was_in_flight() {
 }
 
 #[test]
-fn reno_friendly_growth_is_alpha_until_the_old_window_and_then_one() {
+fn reno_friendly_growth_is_alpha_up_to_the_old_window_then_one() {
     let mut script = cubic(20);
     script.rtt = Duration::ms(1);
     script.lose();

@@ -50,7 +50,7 @@ fn growth_is_scaled_by_the_round_trip_time() {
 }
 
 #[test]
-fn the_first_congestion_halves_and_the_next_one_leaves_the_share_without_queue() {
+fn first_loss_halves_and_the_next_leaves_the_fair_share() {
     let mut script = htcp(&[("bandwidth_switch", Value::Switch(false))], 100, Duration::ms(100));
     script.ack(1);
     // The queue raises the round-trip time to 125 ms in steps of less than 20 ms.
@@ -99,7 +99,7 @@ fn a_change_of_throughput_halves() {
 }
 
 #[test]
-fn time_counts_from_the_end_of_recovery_and_a_mistake_gives_it_back() {
+fn time_counts_from_recovery_end_and_a_mistake_restores_it() {
     let mut script = htcp(&[], 100, Duration::ms(100));
     script.lose();
     script.cc.on_recovered(script.now);

@@ -17,7 +17,7 @@ fn level_delay_doubles_the_window() {
 }
 
 #[test]
-fn rising_delay_slows_growth_to_a_quarter_and_ends_it_after_five_rounds() {
+fn rising_delay_quarters_growth_and_ends_it_after_five_rounds() {
     for kind in ["reno", "cubic", "cubic-rfc"] {
         let mut script = script(kind);
         script.round();

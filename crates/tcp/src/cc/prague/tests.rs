@@ -35,7 +35,7 @@ fn round(script: &mut Script, marked: impl Fn(u32) -> bool) {
 }
 
 #[test]
-fn at_the_target_round_trip_it_grows_as_reno_by_unmarked_segments() {
+fn growth_at_the_target_rtt_is_renos_by_unmarked_segments() {
     let mut script = avoiding(100, Duration::ms(25));
     round(&mut script, |_| false);
     assert!((state(&script).exact - 101.0).abs() < 0.02, "{}", state(&script).exact);
@@ -44,7 +44,7 @@ fn at_the_target_round_trip_it_grows_as_reno_by_unmarked_segments() {
 }
 
 #[test]
-fn at_a_fifth_of_the_target_it_grows_by_a_twentyfifth_of_a_segment_a_round() {
+fn growth_at_a_fifth_of_the_target_is_a_twenty_fifth_per_round() {
     let mut script = avoiding(100, Duration::ms(5));
     for _ in 0..25 {
         round(&mut script, |_| false);
@@ -57,7 +57,7 @@ fn at_a_fifth_of_the_target_it_grows_by_a_twentyfifth_of_a_segment_a_round() {
 }
 
 #[test]
-fn a_reduction_follows_the_share_of_marks_by_one_segment_an_acknowledgement() {
+fn reduction_follows_marks_by_one_segment_per_ack() {
     let mut script = avoiding(100, Duration::ms(50));
     script.cc.on_ecn(&Congestion { now: script.now, flight: 100 });
     assert!((state(&script).exact - 90.0).abs() < 1e-9);

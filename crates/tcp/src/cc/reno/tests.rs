@@ -8,7 +8,7 @@ fn reno(params: &[(&'static str, Value)], initial_window: u32) -> Script {
 }
 
 #[test]
-fn slow_start_doubles_each_round_even_with_delayed_acknowledgements() {
+fn slow_start_doubles_each_round_even_with_delayed_acks() {
     let mut script = reno(&[], 10);
     for _ in 0..5 {
         script.ack(2);
@@ -28,7 +28,7 @@ fn avoidance_adds_one_segment_a_round() {
 }
 
 #[test]
-fn slow_start_stops_at_the_threshold_and_the_rest_counts_for_avoidance() {
+fn slow_start_stops_at_the_threshold_then_avoidance_counts() {
     let mut script = reno(&[], 40);
     script.time_out(Response::Reduce);
     assert_eq!((script.window(), script.threshold()), (1, 20));
@@ -56,7 +56,7 @@ fn the_window_never_falls_below_two_by_losses() {
 }
 
 #[test]
-fn counting_at_most_two_segments_limits_growth_on_stretched_acknowledgements() {
+fn stretch_acks_grow_the_window_by_at_most_two_segments() {
     let mut script = reno(&[("slow_start_limit", Value::Number(2.0))], 10);
     script.ack(10);
     assert_eq!(script.window(), 12);

@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn all_counters_fit_beside_three_blocks_but_not_beside_time_stamps_too() {
+    fn counters_fit_with_three_blocks_but_not_with_time_stamps_too() {
         assert_eq!(fit(&room(40, 3), 1), Some((3, 3)));
         assert_eq!(fit(&room(28, 1), 1), Some((3, 1)));
         assert_eq!(fit(&room(28, 2), 1), Some((2, 2)));
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sparing_end_reports_changes_and_three_times_in_a_round_trip() {
+    fn sparing_end_reports_changes_and_three_times_per_rtt() {
         let at = |ms: u64| Instant::ZERO + Duration::ms(ms);
         let mut emission = Emission::new(Use::Sparing, 3);
         let mut counts = ByteCounts::default();
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_duplicate_that_comes_again_after_a_report_with_the_option_stops_it() {
+    fn repeated_duplicate_after_a_report_disables_the_option() {
         let again = |usage| {
             let mut emission = Emission::new(usage, 3);
             emission.notice();

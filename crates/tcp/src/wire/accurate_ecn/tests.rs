@@ -57,7 +57,7 @@ fn a_counter_that_wraps_around_is_read_on() {
 }
 
 #[test]
-fn a_long_acknowledgement_after_short_ones_counts_the_most_that_fits() {
+fn long_ack_after_short_ones_counts_the_largest_value_that_fits() {
     let mut end = end();
     assert_eq!(end.take(&packet(Ecn::Ect0, 5, 0, None), &delivers(1)), 0);
     assert_eq!(end.take(&packet(Ecn::Ect0, 6, 0, None), &delivers(20)), 17);
@@ -99,7 +99,7 @@ fn an_option_that_is_cleared_is_not_believed() {
 }
 
 #[test]
-fn bits_that_are_cleared_or_a_codepoint_that_changes_end_ecn_capability() {
+fn cleared_bits_or_a_changed_codepoint_end_ecn_capability() {
     let capable = |bits: u8, policy: Policy| {
         let mut end = AccurateEcn::new(policy);
         end.end_handshake(&packet(Ecn::Ect0, bits, 0, None));
@@ -119,7 +119,7 @@ fn bits_that_are_cleared_or_a_codepoint_that_changes_end_ecn_capability() {
 }
 
 #[test]
-fn marks_count_where_a_codepoint_changes_but_not_where_counters_are_cleared() {
+fn marks_count_where_codepoints_change_not_where_counters_clear() {
     let marks = |bits: u8| {
         let mut end = AccurateEcn::new(Policy::default());
         end.end_handshake(&packet(Ecn::Ect0, bits, 0, None));
