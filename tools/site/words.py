@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 RULES = Path(__file__).with_name("words.toml")
 # The glossary lists words that are not used.
 EXEMPT = {"docs/GLOSSARY.md"}
-# Pages that programs write: all of these folders, and those that say so.
+# Pages that programs write: all of these folders, and those with a line that names their program.
 WRITTEN = ("tools/bench/", "docs/algorithms/", "gallery/")
 WRITES = re.compile(r"^(<!-- )?Made (by|from) |It is made by `|` (wrote|made) this page", re.MULTILINE)
 # The end of a sentence, and a capital behind it. Shorter words are abbreviations and initials.
@@ -30,7 +30,7 @@ BLANKED = [
     re.compile(r"(?<!`)(`+)(?!`)(?:(?!\n\s*\n).)+?(?<!`)\1(?!`)", re.DOTALL),
     re.compile(r"(?<=\])\([^)\s]*\)"),
     re.compile(r"https?://\S+"),
-    # Words of others, quoted.
+    # Quotations.
     re.compile(r"\"[^\"\n]*\""),
 ]
 
@@ -70,7 +70,8 @@ def words_of_source(text: str, mark: str) -> list[str]:
         kept = [(0, len(line))] if is_comment else [found.span() for found in TEXT.finditer(line)]
         shown = [any(begin <= at < end for begin, end in kept) for at in range(len(line))]
         line = "".join(letter if is_shown else " " for letter, is_shown in zip(line, shown, strict=True))
-        lines.append(re.sub(r"`[^`]*`|https?://\S+", lambda found: " " * len(found.group()), line))
+        # Code, names and expressions in a format, and addresses are no words.
+        lines.append(re.sub(r"`[^`]*`|\{[^{}]*\}|https?://\S+", lambda found: " " * len(found.group()), line))
     return lines
 
 
