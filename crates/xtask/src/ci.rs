@@ -24,7 +24,7 @@ const STEPS: &[Named] = &[
     Named { name: "cite", what: "every RFC named is in SOURCES.bib", run: || sources::cite().map(|()| Step::Done) },
     Named {
         name: "comments",
-        what: "comments of at most 100 columns that begin with a noun or a verb",
+        what: "comments of at most 100 columns that begin with a noun or a verb, short names of functions",
         run: || comments::check().map(|()| Step::Done),
     },
     Named { name: "errors", what: "errors are types, not strings", run: || errors::check().map(|()| Step::Done) },
