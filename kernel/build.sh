@@ -109,7 +109,7 @@ bench() {
     make -s -C "$(headers)" M="$out/bench" modules
 }
 
-# The guest kernel of `gq run --on linux` with the queue discipline in it, beside the other one.
+# The guest kernel of `gq run --on linux` with the queue discipline in it, a second one.
 guest() { # NAME FILE-WITH-MORE-OPTIONS...
     local cache="${XDG_CACHE_HOME:-$HOME/.cache}/goodqueue/linux"
     local with="$out/with-$1"

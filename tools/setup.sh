@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is missing, and only that:
+# Installs missing tools, and only those:
 # setup.sh build | python | test | linux | kernel | test-kernel | playground | site | dist
 #   build   a C linker and Rust, enough for `make demo`
 #   python  also a venv, .venv, with what the Python package is built and tested with

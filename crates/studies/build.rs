@@ -1,4 +1,4 @@
-//! The gallery and the evaluations are built in: what changes there is built in anew.
+//! The gallery and the evaluations are built in: a change there triggers a rebuild.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

@@ -77,7 +77,7 @@ def _(Controller, Qdisc, mo, np):
 
 @app.cell
 def _(Bulk, Controller, Link, Scenario, functools):
-    # Then in the simulator, beside built-in ones, under senders that react.
+    # Then in the simulator, alongside built-in ones, under senders that react.
     scenario = Scenario(
         name="own",
         warmup="5 s",
@@ -116,7 +116,7 @@ def _(mo, result):
     delays = dict(result.links.select("label", "sojourn_s.mean").rows())
     assert delays["controller"] < delays["slack"] < delays["tail-drop"]
     mo.md(
-        "When it is worth keeping, `docs/adding-an-algorithm.md` shows the same hooks in Rust, a microsecond a packet cheaper."
+        "When it is worth keeping, `docs/adding-an-algorithm.md` shows the same hooks in Rust, which save a microsecond per packet."
     )
     return (delays,)
 

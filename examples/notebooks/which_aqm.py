@@ -52,7 +52,7 @@ def _(Bulk, Link, Scenario, Voip, delay, flows, rate):
 @app.cell
 def _(line, mo, run):
     result = run(line, progress=False)
-    mo.md("Points towards the upper left are better: a busy line, short waits. The ellipses are 95 % intervals.")
+    mo.md("Points toward the upper left are better: a busy line, short waits. The ellipses are 95 % intervals.")
     return (result,)
 
 

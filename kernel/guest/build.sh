@@ -3,7 +3,7 @@
 # The source is the newest package of one series in Debian's archive. Does nothing when the folder
 # already holds a kernel of this recipe. LINUX_VERSION=VERSION takes that version of the package;
 # LINUX_SOURCE=FILE takes a linux-source-*.tar.xz that is already here.
-# WITH=FOLDER builds another kernel beside that one, with the sources of that folder in net/sched
+# WITH=FOLDER builds a second kernel, with the sources of that folder in net/sched
 # and the options of its kernel.config, into the folder INTO; what was compiled is kept there.
 set -euo pipefail
 with=${WITH:+$(realpath "$WITH")}
@@ -162,7 +162,7 @@ tr -d '\r' <"$work/boot.log" | awk '
     exit 1
 }
 
-# What was built, from what: kept beside it and copied into every result.
+# What was built, from what: kept next to it and copied into every result.
 {
     echo "series = \"$series\""
     echo "package = \"$version\""

@@ -223,7 +223,7 @@ def main():
     built = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/gq"
     arguments.add_argument("gq", nargs="?", default=str(built))
     arguments.add_argument("--only", metavar="NAME,...", help="these lines alone; the page has what is kept of the others")
-    arguments.add_argument("--again", action="store_true", help="makes all answers anew")
+    arguments.add_argument("--again", action="store_true", help="makes all answers again")
     arguments.add_argument("--minutes", type=float, default=120, metavar="N", help="most time for one command")
     chosen = arguments.parse_args()
     names = [line.name for line in LINES]

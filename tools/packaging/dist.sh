@@ -55,7 +55,7 @@ shared() { # GQ FOLDER
     "$1" completions fish >"$share/fish/vendor_completions.d/gq.fish"
     cp -r docs "$share/doc/goodqueue/docs"
     cp examples/scenarios/*.toml examples/router/collect.sh "$share/doc/goodqueue/examples/"
-    python3 -B tools/packaging/licences.py goodqueue-cli "$machine-unknown-linux-gnu" | gzip -9n >"$share/doc/goodqueue/third-party.txt.gz"
+    python3 -B tools/packaging/licenses.py goodqueue-cli "$machine-unknown-linux-gnu" | gzip -9n >"$share/doc/goodqueue/third-party.txt.gz"
 }
 
 make_static() {
@@ -129,7 +129,7 @@ CONTROL
     smoke_deb "$package"
 }
 
-# A licence's text as a paragraph of debian/copyright.
+# A license's text as a paragraph of debian/copyright.
 licence() { # NAME FILE
     echo "License: $1"
     sed -e '/./!s/^/./' -e 's/^/ /' "$2"

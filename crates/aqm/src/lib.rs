@@ -1,5 +1,5 @@
-//! Active queue management: algorithms that judge packets, queues that keep the books, schedulers
-//! that share a link.
+//! Active queue management: algorithms that judge packets, queues that keep packets and counters,
+//! schedulers that share a link.
 //!
 //! The layers, in reading order:
 //!
@@ -12,7 +12,7 @@
 //!    it needs.
 //! 6. [`spec`]: names, parameters, units, defaults, ranges and sources of every algorithm, for
 //!    files and command lines.
-//! 7. [`custom`]: algorithms of a program's own, beside the listed ones.
+//! 7. [`custom`]: algorithms of a program's own, in addition to the listed ones.
 //!
 //! Time and randomness enter as arguments only; there is no clock, no I/O, no logging and no unsafe
 //! code here.

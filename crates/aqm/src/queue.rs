@@ -33,7 +33,7 @@ impl Limit {
         Self { bytes: Bytes::new(count), ..Self::NONE }
     }
 
-    /// True if a packet of `len` fits beside `queue`.
+    /// True if a packet of `len` fits in addition to what `queue` holds.
     #[inline]
     #[must_use]
     pub fn admits(&self, queue: QueueView, len: Bytes) -> bool {

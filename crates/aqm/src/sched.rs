@@ -3,7 +3,7 @@
 //! Adding a scheduler is one file and one line in the list below. What may contain what follows
 //! from the two parts of that list: a [`Nested`] discipline holds no other and may stand alone or
 //! within another; a standalone one holds others and is never within them, except where its own
-//! type says so. Hence no call is recursive.
+//! type allows it. Hence no call is recursive.
 
 pub(crate) mod classifier;
 pub(crate) mod flow_table;
@@ -153,7 +153,7 @@ macro_rules! schedulers {
             Own(Box<ManagedQueue<P, Own>>),
             /// A queue of another program.
             ExternalScheduler(Box<ExternalScheduler<P>>),
-            /// A queue that took the place of others.
+            /// A queue that replaced earlier ones.
             Succession(Box<Succession<P>>),
         }
 

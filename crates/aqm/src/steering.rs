@@ -49,7 +49,7 @@ use outer_loop::{Decision, OuterLoop};
 pub use policy::Policy;
 pub(crate) use policy::{inner_values, steered_params};
 
-/// The judgement of an algorithm on a packet, before any signal is given.
+/// The judgment of an algorithm on a packet, before any signal is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Judgement {

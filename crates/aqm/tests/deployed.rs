@@ -1,5 +1,5 @@
-//! Kinds with their own arithmetic and defaults beside recordings of Linux's disciplines with
-//! theirs: the same packets and requests, and how many packets were dropped or marked.
+//! Kinds with their own arithmetic and defaults, compared with recordings of Linux's disciplines
+//! with theirs: the same packets and requests, and how many packets were dropped or marked.
 //!
 //! `tests/vectors.rs` compares verdict by verdict with `arithmetic = "linux"`, which takes the same
 //! defaults; what differs here is the law's numbers alone.

@@ -38,7 +38,7 @@ typedef enum GqReason {
    */
   GQ_REASON_POLICER,
   /*
-   A flow was recognised as unresponsive and held back.
+   A flow was recognized as unresponsive and held back.
    */
   GQ_REASON_PENALTY,
   /*
@@ -155,7 +155,7 @@ typedef struct GqPacket {
 /*
  The callbacks by which a queue reports what it does to packets. Both may be null; neither may
  call the queue. Both must return: a C++ exception or a `longjmp` that leaves one ends the
- program or is undefined behaviour.
+ program or is undefined behavior.
  */
 typedef struct GqSink {
   /*

@@ -50,7 +50,7 @@ pub enum GqReason {
     Head,
     /// A token bucket had too few tokens.
     Policer,
-    /// A flow was recognised as unresponsive and held back.
+    /// A flow was recognized as unresponsive and held back.
     Penalty,
     /// A fair queue dropped from its fattest flow.
     OverLimit,
@@ -93,7 +93,7 @@ pub const GQ_REASONS: usize = 10;
 
 /// The callbacks by which a queue reports what it does to packets. Both may be null; neither may
 /// call the queue. Both must return: a C++ exception or a `longjmp` that leaves one ends the
-/// program or is undefined behaviour.
+/// program or is undefined behavior.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct GqSink {

@@ -23,8 +23,8 @@ fn path() -> PathBuf {
     here().join("include/goodqueue.h")
 }
 
-/// The static library cargo built for this test: the newest, as those of other versions may lie
-/// beside it.
+/// The static library cargo built for this test: the newest, as those of other versions may be in
+/// the same folder.
 fn library() -> PathBuf {
     let test = std::env::current_exe().expect("this program has a path");
     let entries = fs::read_dir(test.parent().expect("a folder")).expect("a readable folder");

@@ -56,7 +56,7 @@ impl Failure {
             }
             // The program itself has said what there is to say.
             Self::Program(code) => code,
-            // Whoever read the output has seen enough.
+            // The reader of the output has seen enough.
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
             Self::Output(error) => {
                 say(&format!("error: standard output cannot be written: {error}"));

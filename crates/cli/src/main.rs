@@ -1,4 +1,4 @@
-//! The `gq` command; what it does is in the library beside it.
+//! The `gq` command; its work is done in the library of this crate.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;

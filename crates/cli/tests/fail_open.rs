@@ -1,6 +1,6 @@
 //! `gq bridge --fail-open`: what happens to traffic when the bridge dies, stands still, comes back,
-//! or ends as it should. Needs network namespaces; where the kernel allows none, the test says so
-//! and ends.
+//! or ends as it should. Needs network namespaces; where the kernel allows none, the test
+//! reports it and ends.
 #![cfg(target_os = "linux")]
 
 use goodqueue_live::testbed::bench::Bench;

@@ -110,7 +110,7 @@ fn a_result_that_lacks_runs_replaces_no_earlier_one() {
     assert_eq!(run(place, &["run", "s.toml", "--out", "r"]).0, 0);
     let before = fs::read(place.join("r/summary.json")).unwrap();
 
-    // With one finished point the new result goes beside the earlier one.
+    // With one finished point the new result goes next to the earlier one.
     let mut child = under_way(
         place,
         &format!("{SHORT}{ENDLESS}").replace("replications = 2", "replications = 1"),

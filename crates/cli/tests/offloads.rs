@@ -1,6 +1,6 @@
 //! `gq bridge` before senders whose kernel joins packets, as behind a veth pair: with no option
 //! about offloads everything passes, and where it cannot the bridge ends and names the remedy.
-//! Needs network namespaces; where the kernel allows none, the tests say so and end.
+//! Needs network namespaces; where the kernel allows none, the tests report it and end.
 #![cfg(target_os = "linux")]
 
 use goodqueue_live::sys::udp;

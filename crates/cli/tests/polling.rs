@@ -1,5 +1,5 @@
 //! `gq bridge --busy-poll`: what it grants, says and refuses. Needs network namespaces; where the
-//! kernel allows none, the tests say so and end.
+//! kernel allows none, the tests report it and end.
 #![cfg(target_os = "linux")]
 
 use goodqueue_live::testbed::bench::Bench;

@@ -1,5 +1,5 @@
 //! `gq shell`: exit codes, who is reachable, and that nothing is left behind. Needs namespaces;
-//! where the kernel allows none, the tests say so and end.
+//! where the kernel allows none, the tests report it and end.
 #![cfg(target_os = "linux")]
 
 use goodqueue_live::testbed::bench::Bench;
@@ -131,7 +131,7 @@ fn nothing_is_left_after_kill_9() {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("gq starts");
     let mut output = BufReader::new(child.stdout.take().expect("it is piped"));
     let mut line = String::new();
-    output.read_line(&mut line).expect("it says so");
+    output.read_line(&mut line).expect("a readable line");
     assert_eq!(line, "started\n");
     child.kill().expect("it is killed");
     child.wait().expect("it ends");

@@ -22,16 +22,16 @@ pub struct Figure {
 pub struct Size {
     /// Width of all in pixels.
     pub width: f64,
-    /// Panels beside each other.
+    /// Panels side by side.
     pub columns: usize,
 }
 
 /// Surroundings that a figure is drawn for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Theme {
-    /// A page in the light or dark colours that the reader prefers.
+    /// A page in the light or dark colors that the reader prefers.
     Page,
-    /// Paper: light colours, whatever the reader prefers.
+    /// Paper: light colors, whatever the reader prefers.
     Print,
 }
 
@@ -60,7 +60,7 @@ pub struct Paper {
 pub struct Curve {
     /// Name in the legend.
     pub name: String,
-    /// Colour, dash and mark.
+    /// Color, dash and mark.
     pub look: Look,
 }
 
@@ -79,7 +79,7 @@ pub struct Panel {
     pub shaded: Vec<(f64, f64)>,
     /// The series to draw, the first below the others.
     pub series: Vec<Series>,
-    /// Values of another source beside the curves, such as those that a study prints.
+    /// Values of another source next to the curves, such as those that a study prints.
     pub references: Vec<Reference>,
 }
 
@@ -152,7 +152,7 @@ pub struct Point {
     pub words: String,
 }
 
-/// A value of another source beside a point of a curve.
+/// A value of another source next to a point of a curve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reference {
     /// The curve it belongs to.

@@ -23,7 +23,7 @@ pub(crate) struct Plot<'a> {
     pub(crate) scale: f64,
 }
 
-/// Number of a look's colour in the classes of the style.
+/// Number of a look's color in the classes of the style.
 pub(crate) fn colour(look: Look) -> usize {
     HUES.iter().position(|hue| *hue == look.hue).unwrap_or(0)
 }
@@ -84,8 +84,8 @@ impl Plot<'_> {
         self.figure.curves.get(curve).map_or(Look::of(curve), |curve| curve.look)
     }
 
-    /// The place of each series among those that stand beside each other at a category, and how
-    /// many there are. Series that share no category need no room beside each other.
+    /// The place of each series among those that stand side by side at a category, and how
+    /// many there are. Series that share no category need no room next to each other.
     fn slots(&self) -> (Vec<usize>, usize) {
         let stands = |series: &&Series| matches!(series.shape, Shape::Bars | Shape::Boxes);
         let xs = || self.panel.series.iter().filter(stands).flat_map(|series| &series.points).map(|point| point.x);
@@ -198,7 +198,7 @@ impl Plot<'_> {
         }
     }
 
-    /// A whisker that can be seen on a bar of its own colour.
+    /// A whisker that can be seen on a bar of its own color.
     fn ink_whisker(&self, text: &mut String, x: f64, point: &Point) {
         let Some((low, high)) = point.interval else { return };
         let (low, high) = (self.up.place(low), self.up.place(high));
@@ -239,7 +239,7 @@ impl Plot<'_> {
         let _ = writeln!(text, "<path class=\"s{}\" stroke-opacity=\".6\" d=\"{path}\"/>", colour(look));
     }
 
-    /// A hollow diamond at the value, on a pale bar over what agrees with it; in the colour of the
+    /// A hollow diamond at the value, on a pale bar over what agrees with it; in the color of the
     /// curve, unless it is about several.
     fn reference(&self, text: &mut String, reference: &Reference, is_shared: bool, (bars, slots): (&[usize], usize)) {
         let look = self.look(reference.curve);
@@ -262,7 +262,7 @@ impl Plot<'_> {
             self.clip,
             escape(&reference.words)
         );
-        // On a bar of its own colour it could not be seen.
+        // On a bar of its own color it could not be seen.
         let class = if slots > 0 || is_shared { "a".to_owned() } else { format!("s{}", colour(look)) };
         let more = " stroke-width=\"9\" stroke-opacity=\".25\"";
         line(text, &class, (x, low.max(high + 1.0)), (x, high), more);

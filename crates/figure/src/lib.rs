@@ -5,8 +5,8 @@
 //! [`Figure::to_paper`] for a column of a paper. Lengths are CSS pixels, 96 per inch.
 //!
 //! Own code and not a library, for four reasons. The files are committed and compared, so the same
-//! figure must give the same bytes on every machine. A figure on a page follows the page's colours
-//! and answers to a pointer, so its parts carry classes and titles. The colours are those of the
+//! figure must give the same bytes on every machine. A figure on a page follows the page's colors
+//! and answers to a pointer, so its parts carry classes and titles. The colors are those of the
 //! report, and figures of both stand side by side. And a plotting library brings text shaping and
 //! raster back ends that take longer to build than `gq`'s own crates.
 

@@ -1,13 +1,13 @@
-//! Colours, dashes and marks. The colours are those of `crates/web/src/theme.css`, which is the one
+//! Colors, dashes and marks. The colors are those of `crates/web/src/theme.css`, which is the one
 //! place that has them.
 
 const THEME: &str = include_str!("../data/theme.css");
 
-/// Colours of curves: told apart with any common kind of colour vision, and in grey by dash and
+/// Colors of curves: told apart with any common kind of color vision, and in gray by dash and
 /// mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hue {
-    /// Series colours of the theme, by name.
+    /// Series colors of the theme, by name.
     Blue,
     /// Orange.
     Orange,
@@ -21,7 +21,7 @@ pub enum Hue {
     Gold,
     /// Pink.
     Pink,
-    /// Grey-blue, for what others are compared with.
+    /// Gray-blue, for what others are compared with.
     Slate,
 }
 
@@ -57,7 +57,7 @@ pub const MARKS: [Mark; 6] = [Mark::Circle, Mark::Square, Mark::Diamond, Mark::U
 /// Look of one curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Look {
-    /// Colour.
+    /// Color.
     pub hue: Hue,
     /// Number of the dash pattern; 0 is solid.
     pub dash: usize,
@@ -66,7 +66,7 @@ pub struct Look {
 }
 
 impl Look {
-    /// The look of the `number`-th curve: eight colours, each with its own mark, then again with
+    /// The look of the `number`-th curve: eight colors, each with its own mark, then again with
     /// other dashes and marks.
     #[must_use]
     pub fn of(number: usize) -> Self {
@@ -107,7 +107,7 @@ impl Hue {
     }
 }
 
-/// A colour on light and on dark ground.
+/// A color on light and on dark ground.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Colour {
     /// On light ground.
@@ -116,7 +116,7 @@ pub struct Colour {
     pub dark: &'static str,
 }
 
-/// The colour of a curve.
+/// The color of a curve.
 #[must_use]
 pub fn of(hue: Hue) -> Colour {
     named(&format!("series-{}", hue.name()))
@@ -129,7 +129,7 @@ pub fn variables() -> &'static str {
     rest.find("\n}").map_or("", |end| &rest[..end + 2])
 }
 
-/// A colour of the theme by its name; the current colour where the theme has none of this name.
+/// A color of the theme by its name; the current color where the theme has none of this name.
 #[must_use]
 pub fn named(name: &str) -> Colour {
     let line = THEME.lines().find_map(|line| line.trim().strip_prefix("--")?.strip_prefix(name)?.strip_prefix(": light-dark("));

@@ -25,7 +25,7 @@ use crate::{Figure, Panel};
 pub use error::PlotError;
 pub(crate) use shown::{Shown, empty_panel};
 
-/// Draws what is asked for.
+/// Draws the requested figure.
 ///
 /// # Errors
 /// When the result does not have it.

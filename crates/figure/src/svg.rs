@@ -56,7 +56,7 @@ fn stretch(figure: &Figure, layout: &Layout, legend: &Legend, width: f64) -> f64
     ((height - rest) / f64::max(plots, 1.0)).max(0.0)
 }
 
-/// Rules for ground, ink, grid, frame and curves: `s` and a number strokes in the colour of a
+/// Rules for ground, ink, grid, frame and curves: `s` and a number strokes in the color of a
 /// curve, `f` and a number fills.
 fn style(theme: Theme) -> String {
     let rules = |of: fn(Colour) -> &'static str| {

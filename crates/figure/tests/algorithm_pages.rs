@@ -1,6 +1,6 @@
 //! The pages `docs/algorithms/<kind>.md`, their pictures and `docs/defaults.md`, made from the
-//! header of each algorithm's file, its parameter table, the hand-written notes beside them and one
-//! short scenario.
+//! header of each algorithm's file, its parameter table, the hand-written notes next to them and
+//! one short scenario.
 //!
 //! When they are stale: `cargo test -p goodqueue-figure --test algorithm_pages -- --ignored`
 //! (`make docs`).

@@ -1,5 +1,5 @@
 //! Measures the cost of a run with guests: real and processor time for each second of virtual time,
-//! and packets a second of either.
+//! and packets per second of either.
 //!
 //! `cargo run --release -p goodqueue-guests --example wall_time -- FLOWS MBIT_S SECONDS [CONTROL]
 //! [SEED] [LIMIT_PACKETS] [RTT_MS]`

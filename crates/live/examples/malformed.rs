@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     if !live.conserves() || live.pool().in_use() != 0 {
-        return Err("the books do not balance".into());
+        return Err("packets are not conserved".into());
     }
     Ok(())
 }

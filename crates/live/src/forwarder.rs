@@ -34,7 +34,7 @@ pub struct Settings {
     pub flow_key: FlowKey,
 }
 
-/// Counters of the frames of one direction, beside the queue's own counters.
+/// Counters of the frames of one direction, in addition to the queue's own counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameCounters {
     /// Frames taken from the port, segments of joined ones one by one.

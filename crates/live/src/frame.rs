@@ -7,7 +7,7 @@
 //! of one flow for each pair of stations.
 //!
 //! A frame is [`Malformed`] when its own headers contradict each other or its length. Checksums are
-//! not verified: a bridge that did would hide the faults of others, and the incremental update
+//! not verified: a bridge that did would hide faults of other devices, and the incremental update
 //! keeps a wrong sum wrong.
 
 mod checksum;

@@ -92,7 +92,8 @@ impl LivePacket {
         Frame { slot: self.slot(), len, segment, marked: false }
     }
 
-    /// The frame, with a mark written into it; of a segment, beside it, since its buffer is shared.
+    /// The frame, with a mark written into it; of a segment, next to it, since its buffer is
+    /// shared.
     #[inline(always)]
     pub fn carry_out(&self, pool: &mut Pool) -> Frame {
         let marked = Field::MARKED.of(self.1) != 0 && self.write_mark(pool);

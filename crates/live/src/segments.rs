@@ -13,7 +13,7 @@
 //! `tcp_gso_segment`; RFC 3168 §6.1.2 for CWR): sequence number and IPv4 identification advance,
 //! FIN and PSH belong to the last segment, CWR to the first. A datagram's UDP length is its own
 //! (Linux `__udp_gso_segment`). Checksums stay partial: the field holds the sum of the
-//! pseudo-header, and whoever needs the whole one computes it.
+//! pseudo-header, and code that needs the whole one computes it.
 
 use crate::frame::{self, Network};
 use crate::pool::{Frame, Pool};

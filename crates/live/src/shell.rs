@@ -33,7 +33,7 @@ use std::net::Ipv4Addr;
 pub struct Order {
     /// The program and its arguments.
     pub program: Vec<String>,
-    /// Command that a shell runs at the far end; the program knows that host as `server`.
+    /// Command that a shell runs at the far end; the program reaches that host as `server`.
     pub server: Option<String>,
     /// Command that starts the line: a program and its arguments, to which the interfaces are
     /// added.

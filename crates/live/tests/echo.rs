@@ -1,5 +1,5 @@
 //! Probes that real sockets send back through the live queue. Where the kernel allows no
-//! namespaces, each test says so and ends.
+//! namespaces, each test reports it and ends.
 
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng, sched, spec::LinkFacts};
 use goodqueue_base::units::{Bytes, Duration, Ecn, Framing, Rate};
@@ -26,8 +26,8 @@ fn queue(limit: Limit) -> AnyQdisc<LivePacket> {
     AnyQdisc::build(kind, &[], &facts, EcnPolicy::Drop, Rng::new(1)).expect("a queue")
 }
 
-/// Runs a second over 10 Mbit/s and 5 ms each way, behind queues of `packets` packets. Returns
-/// `None`, and says so, where this cannot be done.
+/// Runs for one second over 10 Mbit/s and 5 ms each way, behind queues of `packets` packets.
+/// Returns `None`, and reports it, where this cannot be done.
 fn run(flows: Vec<Flow>, packets: u64) -> Option<Measured> {
     Bench::new().inspect_err(|reason| println!("skipped: {reason}")).ok()?;
     let line = Line { rate: RateSpec::Constant(RATE), delay: DELAY, framing: Framing::NONE };

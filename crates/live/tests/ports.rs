@@ -1,5 +1,5 @@
 //! The port of real interfaces, between namespaces of the tests' own. Where the kernel allows none,
-//! each test says so and ends.
+//! each test reports it and ends.
 
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Packet, Rng, sched, spec::LinkFacts};
 use goodqueue_base::units::{Bytes, Duration, Framing, Instant, Rate};
@@ -59,8 +59,8 @@ fn between(ports: (InterfacePort, InterfacePort), name: &str, rate: Rate) -> Bri
     Forwarder::new(&settings, ports, (queue(name, rate), queue(name, rate)))
 }
 
-/// Builds a bridge like [`bridge`] by AF_XDP. Returns `None`, and says so, where this kernel or its
-/// rules have none.
+/// Builds a bridge like [`bridge`] by AF_XDP. Returns `None`, and reports it, where this kernel or
+/// its rules have none.
 fn xdp_bridge(bench: &Bench, name: &str, rate: Rate) -> Option<Bridge> {
     let open = |interface| XdpPort::open(interface).map(InterfacePort::from);
     let ports = bench.middle.within(|| Ok((open(Bench::PORT_A)?, open(Bench::PORT_B)?)));

@@ -1,4 +1,4 @@
-//! A protocol of thirty lines beside a CUBIC flow: a sender that keeps a fixed number of packets
+//! A protocol of thirty lines alongside a CUBIC flow: a sender that keeps a fixed number of packets
 //! under way, and a receiver that returns the number of each.
 //!
 //! `cargo run -p goodqueue-net --example fixed_window`

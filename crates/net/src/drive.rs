@@ -265,7 +265,7 @@ impl<'a> Drive<'a> {
         self.flows[end / 2].stop.is_some_and(|stop| now >= stop)
     }
 
-    /// A source that never did anything is a mistake of whoever made it.
+    /// A source that never did anything is a mistake of its author.
     fn check_silence(&mut self) -> Result<(), EndpointError> {
         let over = self.world.end();
         for number in 0..self.flows.len() {

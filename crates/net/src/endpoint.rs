@@ -75,7 +75,7 @@ pub trait Endpoint {
     }
 
     /// Whether the flow has done all it had to do, as far as this end knows: it is complete when
-    /// either end says so.
+    /// either end reports it.
     fn is_complete(&self) -> bool {
         false
     }

@@ -52,7 +52,7 @@ struct Host<P> {
     incoming: Incoming,
     acks: VecDeque<Segment>,
     is_open: bool,
-    /// When the program wants to run next.
+    /// When the program is to run next.
     next: Option<Instant>,
 }
 

@@ -87,7 +87,7 @@ def points(sha256: str, numbers: list[int]) -> tuple[list[tuple[bool, bytes]], f
 def run(
     client: Client | str, plan: _core.Plan, folder: Folder, progress: Callable[[float], object] | None
 ) -> tuple[int, int]:
-    """Run what is missing: how many points are finished in the end, and how many failed."""
+    """Run the missing points: how many are finished in the end, and how many failed."""
     if not isinstance(client, str):
         return _Handout(client, plan, folder, progress).run()
     until, missing = time.monotonic() + PATIENCE_S, plan.point_count + 1

@@ -79,7 +79,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class _Folder:
-    """A result on disk: what its tables lack, from the files beside its summary."""
+    """A result on disk: what its tables lack, from the files next to its summary."""
 
     path: Path
     stored: _core.Stored

@@ -344,7 +344,7 @@ def _module() -> Any:
 
 
 def _threads(plan: _core.Plan, folder: Folder, jobs: int, told: Callable[[float], object] | None) -> tuple[int, int]:
-    """Run what is missing on this machine, into a place that only Python can write to."""
+    """Run the missing points on this machine, into a place that only Python can write to."""
     missing, sha256 = folder.missing(), plan.sha256
     finished, failed = plan.point_count - len(missing), 0
     with ThreadPoolExecutor(jobs) as pool:

@@ -9,7 +9,7 @@ fn main() {
     for kind in ["tail-drop", "codel"] {
         let queue = QueueSpec::plain(sched::kind(kind).expect("a known kind"), Limit::packets(100));
         let link = LinkSpec::wire("bottleneck", Rate::mbit(10), Duration::ms(10)).behind(queue);
-        // Data crosses the bottleneck, acknowledgements the wire that `line` puts beside it.
+        // Data crosses the bottleneck, acknowledgements the wire that `line` puts next to it.
         let flow = |index: u32| FlowSpec {
             index,
             start: Instant::ZERO + Duration::ms(250) * u64::from(index),

@@ -13,7 +13,7 @@ pub const SIZE_CLASSES: [u64; 4] = [10_000, 100_000, 1_000_000, 10_000_000];
 pub(crate) struct Narrow {
     /// Rate of the link, never used to send, so that it answers for any start.
     pub(crate) rate: RateCursor,
-    /// Bytes that a segment takes on this link beside its payload.
+    /// Bytes that a segment takes on this link besides its payload.
     pub(crate) extra: u64,
     /// Propagation from the host that begins a round trip up to this link.
     pub(crate) lead: Duration,

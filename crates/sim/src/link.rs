@@ -156,7 +156,7 @@ pub(crate) struct Link {
 // Tail drop is the common case and inlines to a few instructions. All other disciplines go through
 // an out-of-line call, so that their code does not bloat the hot path.
 impl Link {
-    /// The queue, and what a step of the link needs beside it.
+    /// The queue, and what a step of the link needs besides it.
     #[inline(always)]
     pub(crate) fn step<'l>(&'l mut self, recorder: &'l mut EventRecorder) -> (&'l mut AnyQdisc<SimPacket>, LinkStep<'l>) {
         let Self { qdisc, rate, framing, busy_until, idle_notice_pending, loss, rng, probe, .. } = self;

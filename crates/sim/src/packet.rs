@@ -18,7 +18,7 @@ impl DsField {
     }
 }
 
-/// The host that a flow shares with other flows, in the bits of a [`FlowLabel`] beside the flow's
+/// The host that a flow shares with other flows, in the bits of a [`FlowLabel`] next to the flow's
 /// number; zero without one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct HostMark(u32);

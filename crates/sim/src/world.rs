@@ -29,7 +29,7 @@
 //! Worlds with one queue of constant rate that one lane leads to, without sessions, transfers that
 //! end and hosts outside, and that nobody looks into while they run, take the deferred path; all
 //! others take the plain one, except that shared wires, and receivers with long ways back, may be
-//! deferred beside several queues.
+//! deferred with several queues, too.
 //!
 //! The suffix `_cold` names the out-of-line twin of a function that exists twice for speed, for
 //! rare callers or rare cases. `docs/evidence/2026-11-simulator-speed.md` has the gain of each.

@@ -119,7 +119,8 @@ fn only_probes_of_the_measured_part_count() {
     assert_eq!(outcome.flows[0].delivered_bytes, 10 * SIZE.get());
 }
 
-/// A probe beside four TCP connections over access links, with and without a queue on the way back.
+/// A probe alongside four TCP connections over access links, with and without a queue on the way
+/// back.
 fn beside_tcp(kind: &str, back: Option<&str>) -> WorldSpec {
     let link = support::bottleneck(Rate::mbit(10), Duration::ms(10), queue(kind, Limit::packets(100)));
     let mut sources = vec![bulk("cubic"); 4];

@@ -32,7 +32,7 @@ fn waiting_time_of_m_d_1() {
 }
 
 /// W = rho / (mu (1 - rho)), within 4 %: service times are exponential but for the access link's
-/// serialisation, 1 % of them.
+/// serialization, 1 % of them.
 #[test]
 fn waiting_time_of_m_m_1() {
     for load in [0.5, 0.8] {

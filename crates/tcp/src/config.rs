@@ -107,7 +107,7 @@ pub struct SenderConfig {
     /// Segmentation offload: segments leave in pieces, each of which ends with PSH. `None`: the
     /// control's own habit, on for those of Linux.
     pub offload: Option<bool>,
-    /// After a silence of more than a retransmission timeout the window shrinks towards the initial
+    /// After a silence of more than a retransmission timeout the window shrinks toward the initial
     /// one (RFC 5681 §4.1; Linux' `tcp_slow_start_after_idle`).
     pub restart_after_idle: bool,
     /// Data to send.

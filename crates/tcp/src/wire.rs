@@ -3,7 +3,7 @@
 //! Inside this crate a [`Segment`](crate::Segment) has 64-bit offsets and exact times and counts. A
 //! program that meets other TCPs translates at its edge, between those and a [`Packet`]: numbers of
 //! 32 bits, [flags](TcpFlags) and [options](TcpOption) in the order in which they stand. The kind
-//! of ECN is [negotiated](EcnKind) by three flags of the handshake; afterwards [`accurate_ecn`] has
+//! of ECN is [negotiated](EcnKind) by three flags of the handshake; afterward [`accurate_ecn`] has
 //! what both ends count by them (RFC 9768).
 //!
 //! ```

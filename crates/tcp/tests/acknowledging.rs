@@ -113,7 +113,7 @@ fn a_gap_is_reported_three_times_at_once_and_then_by_and_by() {
     );
     assert_eq!(feed.answered([31, 24]), [false, true], "what fills the gap is acknowledged at once");
     assert_eq!(feed.receiver.next_timeout(), None);
-    assert_eq!(feed.answered([36]), [true], "another gap counts anew");
+    assert_eq!(feed.answered([36]), [true], "another gap counts again");
 }
 
 #[test]

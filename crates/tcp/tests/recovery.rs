@@ -178,7 +178,7 @@ fn timeouts_double_and_a_new_sample_takes_the_doubling_back() {
         let exact = 220 << doubling;
         assert!((exact..exact + if exact < 504 { 18 } else { 66 }).contains(gap), "{gaps:?}");
     }
-    // Afterwards the transfer continues normally: the doubled timer does not delay it.
+    // Afterward the transfer continues normally: the doubled timer does not delay it.
     let last = pipe.log.last().unwrap();
     assert!(last.at.since(at[5]) < Duration::ms(300));
 }

@@ -11,7 +11,7 @@ const WAITING: u32 = 100;
 /// ms is below every target.
 const GAP: Duration = Duration::us(10);
 /// Coprime with the numbers of flows in use, so that flows are visited in an order that does not
-/// favour the cache.
+/// favor the cache.
 const STRIDE: u32 = 7_919;
 /// Packets that are made at once. A processor waits when it reads as one word what was just written
 /// as several; packets made one by one would cost that wait, which belongs to no queue.

@@ -1,12 +1,12 @@
-// How each algorithm looks: the same colour, dash and mark in every chart, table and page.
+// How each algorithm looks: the same color, dash and mark in every chart, table and page.
 
 import { COLOUR_OF, FAMILY_OF } from "./families.ts";
 
-/** The colours of theme.css, by name. */
+/** The colors of theme.css, by name. */
 export const HUES = ["slate", "blue", "orange", "green", "red", "violet", "gold", "pink"] as const;
 export type Hue = (typeof HUES)[number];
 
-/** Shapes of points, so that colour is never the only difference. */
+/** Shapes of points, so that color is never the only difference. */
 export const MARKS = ["circle", "square", "diamond", "up", "down", "cross"] as const;
 export type Mark = (typeof MARKS)[number];
 
@@ -20,7 +20,7 @@ export interface Look {
   readonly mark: Mark;
 }
 
-/** The hue of a family; the baseline is grey. */
+/** The hue of a family; the baseline is gray. */
 const hueOf = (family: string): Hue => HUES.find((hue) => hue === COLOUR_OF[family]) ?? "slate";
 
 /** Looks of one hue; the first six differ by their marks, all of them by dash and mark. */
@@ -52,8 +52,8 @@ const ALL_LOOKS: readonly Look[] = Array.from({ length: MEMBERS }, (_, member) =
 const keyOf = (one: Look): string => `${one.hue} ${one.dash.join(",")} ${one.mark}`;
 
 /** Looks for a list of compared points; no two of them are alike while there are looks left. Points of a known algorithm keep
- *  its colour, and its later points differ by dash and mark. An algorithm that is not listed gets a colour that nobody else in
- *  the list has, if there is one. When one algorithm is alone (a sweep of its parameters), its points get all colours. Where
+ *  its color, and its later points differ by dash and mark. An algorithm that is not listed gets a color that nobody else in
+ *  the list has, if there is one. When one algorithm is alone (a sweep of its parameters), its points get all colors. Where
  *  several algorithms are compared at several `settings` (one for each point), dash and mark tell the setting, if that tells all
  *  points apart. */
 export function looksFor(kinds: readonly string[], settings: readonly string[] = []): Look[] {
@@ -91,7 +91,7 @@ export function looksFor(kinds: readonly string[], settings: readonly string[] =
   return looks.map((one) => one ?? look("slate", 0));
 }
 
-/** Colours of a chart, resolved for one theme. */
+/** Colors of a chart, resolved for one theme. */
 export interface Ink {
   readonly surface: string;
   readonly ink: string;
@@ -102,13 +102,13 @@ export interface Ink {
   readonly hues: Readonly<Record<Hue, string>>;
 }
 
-/** Ink whose colours are those of theme.css, each as `resolve` gives it by its name there. */
+/** Ink whose colors are those of theme.css, each as `resolve` gives it by its name there. */
 export function inkFrom(resolve: (name: string) => string): Ink {
   const hues = Object.fromEntries(HUES.map((hue) => [hue, resolve(`series-${hue}`)])) as Ink["hues"];
   return { surface: resolve("surface"), ink: resolve("ink"), muted: resolve("muted"), grid: resolve("grid"), line: resolve("line-strong"), shade: resolve("shade"), hues };
 }
 
-/** Reads the colours of theme.css as they are in `scheme`; `page`: as the page shows them now. */
+/** Reads the colors of theme.css as they are in `scheme`; `page`: as the page shows them now. */
 export function inkOf(scheme: "light" | "dark" | "page"): Ink {
   const probe = document.createElement("span");
   probe.hidden = true;

@@ -1,5 +1,5 @@
 // A stand-in for `gq serve` that answers as agreed, with made-up queues: for looking at pages
-// without building Rust. It simulates nothing; tests of behaviour run against the real server.
+// without building Rust. It simulates nothing; tests of behavior run against the real server.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { readFileSync } from "node:fs";
@@ -27,7 +27,7 @@ export const KINDS: Kinds = {
   traffic: ["bulk", "web", "voip", "video"].map((kind) => ({
     kind,
     summary: "traffic",
-    parameters: [...(kind === "voip" ? [] : [{ key: "cc", unit: "name", default: "cubic", about: "congestion control" }]), ...(kind === "web" ? [{ key: "rate", unit: "number", default: null, about: "new connections a second, of each flow" }] : []), { key: "start", unit: "time", default: "0 s", about: "when each flow starts, drawn for each where a range is given" }],
+    parameters: [...(kind === "voip" ? [] : [{ key: "cc", unit: "name", default: "cubic", about: "congestion control" }]), ...(kind === "web" ? [{ key: "rate", unit: "number", default: null, about: "new connections per second, of each flow" }] : []), { key: "start", unit: "time", default: "0 s", about: "when each flow starts, drawn for each where a range is given" }],
   })),
 };
 

@@ -1,4 +1,4 @@
-// The monitor beside a real `gq bridge` between two networks of this machine. GQ names the program;
+// The monitor of a real `gq bridge` between two networks of this machine. GQ names the program;
 // without it, without root or without network namespaces these tests are skipped by name.
 
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
@@ -29,7 +29,7 @@ function allows(): boolean {
 }
 
 const isPossible = allows();
-if (!isPossible) process.stdout.write("skipped: the monitor's test beside a bridge (needs GQ, root, and network namespaces)\n");
+if (!isPossible) process.stdout.write("skipped: the monitor's test with a bridge (needs GQ, root, and network namespaces)\n");
 
 describe.skipIf(!isPossible)("the monitor of a bridge", () => {
   const folder = mkdtempSync(join(tmpdir(), "goodqueue-monitor-"));

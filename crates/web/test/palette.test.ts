@@ -7,7 +7,7 @@ import { HUES, looksFor } from "../src/palette.ts";
 type Rgb = readonly [number, number, number];
 const css = readFileSync(resolve(import.meta.dirname, "../src/theme.css"), "utf8");
 
-/** A colour of theme.css, linear light. */
+/** A color of theme.css, linear light. */
 function colour(name: string, theme: "light" | "dark"): Rgb {
   const pair = new RegExp(`--${name}: light-dark\\((#[0-9a-f]{6}), (#[0-9a-f]{6})\\)`).exec(css);
   if (!pair) throw new Error(`theme.css has no colour --${name}`);
@@ -48,7 +48,7 @@ function seen(rgb: Rgb, eye: readonly Rgb[]): Rgb {
   return oklab([r, g, b]);
 }
 
-describe.each(["light", "dark"] as const)("colours of the %s theme", (theme) => {
+describe.each(["light", "dark"] as const)("colors of the %s theme", (theme) => {
   it.each(HUES)("%s is clear of the surface", (hue) => {
     expect(contrast(colour(`series-${hue}`, theme), colour("surface", theme))).toBeGreaterThanOrEqual(3);
   });
@@ -111,13 +111,13 @@ describe("looksFor", () => {
     expect(new Set(looks.map(name)).size).toBe(12);
   });
 
-  it("keeps an algorithm's colour when others are compared at several points", () => {
+  it("keeps an algorithm's color when others are compared at several points", () => {
     const looks = looksFor(["codel", "pie", "codel", "pie", "codel"]);
     expect(looks.map((look) => look.hue)).toEqual(["blue", "orange", "blue", "orange", "blue"]);
     expect(new Set(looks.map(name)).size).toBe(5);
   });
 
-  it("knows no algorithm that has no colour", () => {
+  it("knows no algorithm that has no color", () => {
     expect(HUES).toContain(looksFor(["something-new"])[0]?.hue);
   });
 });

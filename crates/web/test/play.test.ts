@@ -131,7 +131,7 @@ describe("remarks", () => {
     ["link.other.queue.ecn", [0], ["list"]],
     ["traffic.1.start", [0], ["traffic-1"]],
     ["duration", [0], ["list"]],
-  ])("%s stand beside their setting", (field, points, places) => {
+  ])("%s stand next to their setting", (field, points, places) => {
     expect(placesOf(warning(field, points), "bottleneck")).toEqual(places);
   });
 

@@ -44,7 +44,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** Canvases on which more than the axes was drawn: pixels of a saturated or dark line colour. */
+/** Canvases on which more than the axes was drawn: pixels of a saturated or dark line color. */
 async function canvases(page: Page): Promise<{ all: number; painted: number }> {
   return page.evaluate(() => {
     const all = [...document.querySelectorAll("canvas")];
@@ -76,7 +76,7 @@ describe.each([
   });
   afterAll(() => opened.page.context().close());
 
-  it(`draws every chart in ${colorScheme} colours`, async () => {
+  it(`draws every chart in ${colorScheme} colors`, async () => {
     const { all, painted } = await canvases(opened.page);
     expect(all).toBeGreaterThan(4);
     expect(painted).toBe(all);
@@ -139,7 +139,7 @@ describe("reading", () => {
     expect([await ground(), await text()]).toEqual(before);
   });
 
-  it("sorts by click and by key, and says so", async () => {
+  it("sorts by click and by key, and announces it", async () => {
     const header = page.locator(".figures").first().locator("th.figure").filter({ hasText: "p95" });
     const values = async (): Promise<number[]> => {
       const at = await header.evaluate((cell) => (cell as HTMLTableCellElement).cellIndex);

@@ -92,7 +92,7 @@ describe.skipIf(!hasGq)("gq serve", () => {
     await page.context().close();
   });
 
-  it("marks instead of dropping where the experiment says so", async () => {
+  it("marks instead of dropping where the experiment asks for it", async () => {
     const page = await visit();
     await page.locator("#experiment-marks").press("Enter");
     await setSpeed(page, "max");
@@ -129,7 +129,7 @@ describe.skipIf(!hasGq)("gq serve", () => {
     await page.context().close();
   });
 
-  it("says beside a setting that it has no effect, and what would give it one", async () => {
+  it("says next to a setting that it has no effect, and what would give it one", async () => {
     const page = await visit();
     // CoDel and PIE drop by default, FQ-CoDel marks.
     await page.locator("#queue-2").selectOption("pie");
@@ -332,7 +332,7 @@ describe.skipIf(!hasGq)("gq serve", () => {
     await page.context().close();
   });
 
-  it("lists finished runs, any two beside each other", async () => {
+  it("lists finished runs, any two side by side", async () => {
     const page = await visit();
     await page.getByRole("link", { name: "Runs", exact: true }).click();
     const boxes = page.locator(".run-list input[type=checkbox]");

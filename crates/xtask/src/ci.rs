@@ -24,7 +24,7 @@ const STEPS: &[Named] = &[
     Named { name: "cite", what: "every RFC named is in SOURCES.bib", run: || sources::cite().map(|()| Step::Done) },
     Named {
         name: "comments",
-        what: "comments of at most 100 columns that begin with a noun or a verb",
+        what: "comments of at most 100 columns that begin with a noun or a verb, short names of functions",
         run: || comments::check().map(|()| Step::Done),
     },
     Named { name: "errors", what: "errors are types, not strings", run: || errors::check().map(|()| Step::Done) },
@@ -41,8 +41,8 @@ const STEPS: &[Named] = &[
         what: "public crates can be packed, base and aqm built from it",
         run: || packages::package().map(|()| Step::Done),
     },
-    Named { name: "deny", what: "licences and advisories (cargo-deny)", run: deny },
-    Named { name: "miri", what: "undefined behaviour in base and aqm (Miri)", run: miri },
+    Named { name: "deny", what: "licenses and advisories (cargo-deny)", run: deny },
+    Named { name: "miri", what: "undefined behavior in base and aqm (Miri)", run: miri },
 ];
 
 /// Runs the chosen steps and says at the end what was done and what was skipped.
@@ -151,7 +151,7 @@ fn doc() -> Result<Step> {
 
 fn test() -> Result<Step> {
     let mut tally = Tally::default();
-    // A snapshot that differs is a failure, not a file beside the old one.
+    // A snapshot that differs is a failure, not a file next to the old one.
     let env = [("INSTA_UPDATE", "no")];
     let outcome = tool::watched("cargo", &["test", "--workspace", "--no-fail-fast"], &env, |line| tally.read(line));
     println!("{} passed, {} failed, {} skipped", tally.passed, tally.failed, tally.ignored);

@@ -1,11 +1,13 @@
-//! The form of comments: lines of at most 100 columns, and doc comments that begin with a noun
-//! phrase or a verb.
+//! The form of comments and names: comment lines of at most 100 columns, doc comments that begin
+//! with a noun phrase or a verb, and names of functions of at most 60 characters.
 
 use crate::{Result, sources};
 use std::fmt::Write as _;
 
 /// Columns of a comment line, its indentation included.
 const WIDEST: usize = 100;
+/// Characters of a function's name.
+const LONGEST: usize = 60;
 /// Words that begin no doc comment: what follows them is a clause, not a name of the thing.
 const CLAUSES: [&str; 7] = ["What", "Whatever", "Who", "Whoever", "Of", "It", "How"];
 
@@ -16,19 +18,23 @@ struct Breaches {
     wide: Vec<String>,
     /// Places of doc comments that begin with a clause or a question.
     clauses: Vec<String>,
+    /// Places of functions whose names are too long.
+    long: Vec<String>,
 }
 
-/// Fails with the places of comments that break a rule.
+/// Fails with the places of comments and names that break a rule.
 pub fn check() -> Result {
     let mut found = Breaches::default();
     for (path, text) in sources::read(&["rs", "ts", "py", "sh"])? {
         let breaches = inspect(&path, &text);
         found.wide.extend(breaches.wide);
         found.clauses.extend(breaches.clauses);
+        found.long.extend(breaches.long);
     }
     let faults: Vec<String> = [
         (found.wide, format!("comment lines have more than {WIDEST} columns")),
         (found.clauses, format!("doc comments begin with a question or one of {}", CLAUSES.join(", "))),
+        (found.long, format!("functions have names of more than {LONGEST} characters")),
     ]
     .into_iter()
     .filter(|(places, _)| !places.is_empty())
@@ -49,6 +55,9 @@ fn inspect(path: &str, text: &str) -> Breaches {
         in_example = is_comment && in_example != words_of(trimmed).starts_with("```");
         if is_comment && !in_example && line.chars().count() > WIDEST && can_wrap(trimmed) {
             breaches.wide.push(format!("{path}:{}", number + 1));
+        }
+        if function_name(path, trimmed).is_some_and(|name| name.len() > LONGEST) {
+            breaches.long.push(format!("{path}:{}", number + 1));
         }
         let words = if path.ends_with(".rs") { doc_words(trimmed) } else { None };
         breaches.clauses.extend(first.read(number + 1, words).map(|line| format!("{path}:{line}")));
@@ -83,6 +92,24 @@ impl FirstParagraph {
         self.is_over = words.is_some();
         (asks(&ended) || CLAUSES.contains(&ended.split(' ').next().unwrap_or_default())).then_some(self.begins)
     }
+}
+
+/// The name of the function that a line declares: any in Rust, a test in Python.
+fn function_name<'a>(path: &str, line: &'a str) -> Option<&'a str> {
+    const QUALIFIERS: [&str; 6] = ["pub", "const", "async", "unsafe", "extern", "default"];
+    let is_qualifier = |word: &str| word.starts_with("pub(") || word.starts_with('"') || QUALIFIERS.contains(&word);
+    let mut rest = line;
+    if path.ends_with(".rs") {
+        while let Some((_, behind)) = rest.split_once(' ').filter(|(word, _)| is_qualifier(word)) {
+            rest = behind;
+        }
+        rest = rest.strip_prefix("fn ")?;
+    } else if path.ends_with(".py") {
+        rest = rest.strip_prefix("async ").unwrap_or(rest).strip_prefix("def ").filter(|name| name.starts_with("test_"))?;
+    } else {
+        return None;
+    }
+    rest.split(|c: char| !c.is_alphanumeric() && c != '_').next()
 }
 
 /// Whether a comment line can be broken: rows of tables and single long words, such as addresses,
@@ -146,5 +173,19 @@ mod tests {
         assert_eq!(clauses("//! States.\n//!\n//! Does it?\n"), [""; 0]);
         assert_eq!(clauses("// Is it?\n/// The operator `a ? b` of `c`.\n"), [""; 0]);
         assert_eq!(clauses("fn a() {}\n/// Until when?"), ["a.rs:2"]);
+    }
+
+    #[test]
+    fn names_of_functions_and_python_tests_are_short() {
+        let long = |path: &str, text: &str| inspect(path, text).long;
+        let (most, more) = ("x".repeat(LONGEST), "x".repeat(LONGEST + 1));
+        let text = format!("fn {most}() {{}}\nfn {more}<T>() {{}}\n// fn {more}()\nlet f = {more}();\n");
+        assert_eq!(long("a.rs", &text), ["a.rs:2"]);
+        let text = format!("    pub(crate) const unsafe fn {more}() {{}}\npub extern \"C\" fn {more}() {{}}\n");
+        assert_eq!(long("a.rs", &text), ["a.rs:1", "a.rs:2"]);
+        let (most, more) = (&most[..LONGEST - 5], &more[..LONGEST - 4]);
+        let text = format!("def test_{most}():\n    def test_{more}(self):\nasync def test_{more}():\ndef help_{more}():\n");
+        assert_eq!(long("a.py", &text), ["a.py:2", "a.py:3"]);
+        assert_eq!(long("a.ts", &text), [""; 0]);
     }
 }

@@ -23,7 +23,7 @@ usage: cargo xtask COMMAND
   deps     check who depends on whom against the table in crates/xtask/src/deps.rs
   cite     check that every RFC the code names is in SOURCES.bib
   cycles   check that no files of a crate use each other in a circle without a reason
-  comments check the width of comments, and that doc comments do not ask
+  comments check the width of comments, the first words of doc comments, and the length of names
   errors   check that errors are types and not strings
   cost     instructions and nanoseconds of a packet for every kind of queue; --write makes docs/cost.md, --check compares with it
   files    name the source files of more than 600 lines

@@ -1,5 +1,5 @@
-//! QUIC stacks of others, unmodified, and our TCP over the same queues: share of the line, delay,
-//! loss, and the time of short transfers.
+//! QUIC stacks of other projects, unmodified, and our TCP over the same queues: share of the line,
+//! delay, loss, and the time of short transfers.
 
 #[cfg(test)]
 mod gaps;

@@ -23,7 +23,7 @@ pub const GQK_SETTINGS: u32 = 3;
 /// Writes counters and figures to `text`.
 pub const GQK_STATISTICS: u32 = 4;
 /// Empties the queue. The packets that waited are the module's again, without a call for each. The
-/// algorithm keeps what it has learnt.
+/// algorithm keeps what it has learned.
 pub const GQK_RESET: u32 = 5;
 
 /// The call did what it was to do.

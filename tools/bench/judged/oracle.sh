@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../../.."
 kernel="${XDG_CACHE_HOME:-$HOME/.cache}/goodqueue/linux/oracle"
 WITH=tools/bench/judged/oracle INTO="$kernel" kernel/guest/build.sh >&2
 mkdir -p "$out"
-# Beside the kernel, so that it is compiled once, and again when the clone has changed.
+# In the kernel's folder, so that it is compiled once, and again when the clone has changed.
 program="$kernel/packetdrill"
 cp -ru "$packetdrill/gtests/net/packetdrill" "$kernel/"
 (cd "$program" && ./configure && make packetdrill) >"$kernel/packetdrill.log" 2>&1 || {

@@ -122,7 +122,7 @@ def queues(gq: str) -> str:
 
 
 def gallery(gq: str, out: Path) -> tuple[list[list], list[list]]:
-    """Rows of the table of others' results in the gallery, and of what fails there."""
+    """Rows of the gallery's table of results from other papers, and of what fails there."""
     rows, failures = [], []
     for paper in OTHERS:
         command = ["nice", "-n", "5", gq, "reproduce", paper, "--gallery", str(BASE / "gallery"), "--out", str(out)]

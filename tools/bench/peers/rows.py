@@ -89,7 +89,7 @@ def rows():
         Row("T-CD-26", "the same, Reno, tail drop", lambda seed: kept(seed, "reno", "tail-drop"), 2),
         Row("T-NF-01", "RED, three CUBIC flows, utilization, %", lambda seed: line(seed, flows=3, **NF)["throughput_bit_s"] / 6.22e6, 1),
         Row("T-NF-09", "the same, packets dropped", lambda seed: line(seed, flows=3, **NF)["drops"], 0),
-        Row("T-NF-32", "RED, TCP beside UDP, Mbit/s", lambda seed: beside_udp(seed)[0] / 1e6, 1),
+        Row("T-NF-32", "RED, TCP alongside UDP, Mbit/s", lambda seed: beside_udp(seed)[0] / 1e6, 1),
         Row("T-NF-35", "the same, Jain's index", lambda seed: jain(*beside_udp(seed)), 3),
     ]
 

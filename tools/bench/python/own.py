@@ -32,4 +32,4 @@ for kind in ("tail-drop", "codel", *algorithms):
         result = run(scenario, set={"link.bottleneck.queue": kind}, algorithms=algorithms, record="nothing")
         best = min(best, time.perf_counter() - began)
         packets = result.links["departed_packets"][0]
-    print(f"{kind:10} {best / packets * 1e6:.2f} microseconds a packet")
+    print(f"{kind:10} {best / packets * 1e6:.2f} microseconds per packet")

@@ -1,5 +1,5 @@
 //! The parts that all schedulers of flows share: packets of many flows in one store, an algorithm
-//! for each flow, and the books over all.
+//! for each flow, and counters over all flows.
 //!
 //! A scheduler decides which flow a packet belongs to, whose turn it is and who loses when there is
 //! no room; everything that happens to a packet besides is here.

@@ -114,8 +114,8 @@ impl OuterLoop {
         if self.last_sojourn > self.policy.target_max { imagined.max(self.last_sojourn) } else { imagined }
     }
 
-    /// Rate in bytes per second and delay of the queue that counts beside the real one; the link's
-    /// own without a virtual queue.
+    /// Rate in bytes per second and delay of the virtual queue that runs alongside the real one;
+    /// the link's own without a virtual queue.
     pub(super) fn imagined(&self) -> (f64, Duration) {
         match self.virtual_queue {
             Some(queue) if self.full > 0.0 => (queue.rate, queue.last_delay()),

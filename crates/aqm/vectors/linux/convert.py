@@ -27,10 +27,10 @@ ARRIVAL = {"drop_on_arrival": "early", "mark_on_arrival": "early"}
 HEAD = {"drop_on_arrival": "overflow", "on_departure": "head"}
 
 # tbf takes a packet out of codel, fq_codel, pie, fq_pie and cake when the one before ends and holds
-# it ready, in the discipline's books still, so that one place less is left.
+# it ready, still counted by the discipline, so that one place less is left.
 CODEL = {"kind": "codel", "params": {"arithmetic": "linux"}, "link": link(999), "reasons": HEAD}
 FQ_CODEL = {"kind": "fq-codel", "ecn": True, "link": link(10_239), "reasons": HEAD}
-# Asked for 15 ms, this kernel's timer fires every 16: it is set anew, in whole jiffies of 1 ms,
+# Asked for 15 ms, this kernel's timer fires every 16: it is set again, in whole jiffies of 1 ms,
 # after it has fired.
 PIE = {"kind": "pie", "params": {"arithmetic": "linux", "t_update": 16 * MS}, "timer": 16 * MS, "link": link(999), "seed": 1, "reasons": ARRIVAL}
 FQ_PIE = {**PIE, "kind": "fq-pie", "params": {**PIE["params"], "header": 0}, "link": link(10_239)}

@@ -160,7 +160,7 @@ class Steering:
         return True
 
     def discard(self, now, backlog, packets):
-        """Algorithms 1, 3 and 4: what is learnt when a packet is discarded (or marked)."""
+        """Algorithms 1, 3 and 4: what is learned when a packet is discarded (or marked)."""
         self.discarded, self.last_discard = True, now
         if self.rate_max == 0 or now < self.next_look:
             return
@@ -486,7 +486,7 @@ class PieAs(Counting, Pie):
 
 
 def senders(model, facts, seed, steps, *, rtt=40 * MS, growth=0.01, fastest=1.15, cut=(0.5, 0.93), sizes=(1500,), codepoints=(NOT_ECT,), rates=(), pause=0):
-    """Operations of a link before which packets arrive ever faster until one is signalled, and slower a round trip later."""
+    """Operations of a link before which packets arrive ever faster until one is signaled, and slower a round trip later."""
     chance = random.Random(seed)
     rate, now, arrival, free = facts["rate"], 1, 1, 1
     speed, seen, cuts, last_cut = 0.5, 0, deque(), 0

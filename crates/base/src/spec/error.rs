@@ -103,7 +103,7 @@ pub enum ParamFault {
     NoDefault(Setting),
     /// A parameter given without others that belong to it.
     Needs(&'static str),
-    /// A parameter given beside others that say the same.
+    /// A parameter given together with others that set the same thing.
     Contradicts(&'static str),
     /// A setting of another implementation that is fixed in this one.
     Fixed {

@@ -185,7 +185,7 @@ fn start_thread(real_time: RealTime) -> Result<(PacketThread, SyncSender<Work>),
     let body = move || {
         let exact = scheduling::exact_timers();
         let scheduled = if real_time == RealTime::Off { exact } else { exact.and_then(|()| scheduling::real_time(PRIORITY)) };
-        // Whoever started the thread is waiting.
+        // The thread that started this one is waiting.
         let _ = ready.send((scheduled, privileges::drop_all()));
         let Work { mut bridge, clock, drive, mut reporter, stop, beat } = take.recv().ok()?;
         let outcome = drive::run(&mut bridge, clock, drive, &mut reporter, &stop, &beat);

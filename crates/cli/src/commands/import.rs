@@ -89,7 +89,7 @@ fn put_out(input: &Input, draft: &Draft) -> Result<(), Failure> {
     Ok(print(&text)?)
 }
 
-/// A recording of packets; its transfers go to a file beside the scenario.
+/// A recording of packets; its transfers go to a file next to the scenario.
 fn captured(input: &Input, flows: Option<&Path>) -> Result<(), Failure> {
     let list = flows.map(|path| path.display().to_string());
     let captured = pcap::import(input, list.as_deref()).map_err(refuse)?;

@@ -1,4 +1,4 @@
-//! `gq qlog`: figures of recorded connections beside each other.
+//! `gq qlog`: figures of recorded connections side by side.
 
 use crate::failure::Failure;
 use crate::output::print;

@@ -1,4 +1,4 @@
-//! `gq reproduce`: the gallery's studies run anew, and what of them holds.
+//! `gq reproduce`: the gallery's studies run again, and which of their statements hold.
 
 mod date;
 mod gallery;
@@ -162,7 +162,7 @@ fn check_names(arguments: &Arguments, papers: &[Paper]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether an experiment is needed for what is asked for.
+/// Whether an experiment is needed for the figures, rows or experiments asked for.
 fn wanted(arguments: &Arguments, paper: &Paper, experiment: &str) -> bool {
     if arguments.figure.is_none() && arguments.row.is_empty() && arguments.experiment.is_empty() {
         return true;

@@ -51,7 +51,7 @@ impl Overrides {
         host::open("--on", self.host_name()?, VoidRunPolicy::default())
     }
 
-    /// For commands that have no choice of hosts: `why` says so when one is asked for.
+    /// For commands that have no choice of hosts: `why` explains that when one is asked for.
     pub fn only_sim(&self, why: &str) -> Result<(), Failure> {
         match self.host_name()? {
             HostName::Sim => Ok(()),

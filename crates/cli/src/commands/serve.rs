@@ -80,7 +80,7 @@ fn given_or_usual(given: Option<&PathBuf>, usual: &str) -> Option<PathBuf> {
     given.cloned().or_else(|| Some(PathBuf::from(usual)).filter(|folder| folder.is_dir()))
 }
 
-/// The hosts beside the simulator, each ready or with the reason why not. The server's threads
+/// The hosts besides the simulator, each ready or with the reason why not. The server's threads
 /// share this process, so none of them may change it as a whole.
 fn hosts() -> Vec<Offer> {
     let settings = Settings { itself: itself().to_vec(), process: ProcessOwner::Foreign, voids: VoidRunPolicy::default(), say };

@@ -153,7 +153,7 @@ fn is_full(error: &RecordError) -> bool {
     matches!(error, RecordError::Write { source, .. } if full.contains(&source.kind()))
 }
 
-/// Removes what an interrupted run left beside the result that is complete now.
+/// Removes what an interrupted run left next to the result that is complete now.
 fn remove_incomplete(folder: &Path) -> Result<(), Failure> {
     let path = folder.join(INCOMPLETE);
     if !path.is_dir() {

@@ -26,7 +26,7 @@ struct Page {
 pub(super) fn draw(tree: &Tree) -> Result<Vec<u8>, NoFile> {
     let (width, height) = (tree.size().width() * POINTS, tree.size().height() * POINTS);
     let mut page = Page { content: Content::new(), faces: Faces::default(), opacities: Vec::new() };
-    // PDF counts upwards from the foot of the page.
+    // PDF counts upward from the foot of the page.
     page.content.transform([POINTS, 0.0, 0.0, -POINTS, 0.0, height]);
     page.group(tree.root(), tree)?;
     let Page { content, faces, opacities } = page;

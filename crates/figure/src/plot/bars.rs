@@ -1,4 +1,4 @@
-//! One figure of a result: a bar per point, those of one setting beside each other.
+//! One figure of a result: a bar per point, those of one setting side by side.
 
 use crate::plot::choice::{Metric, Request, Scale};
 use crate::plot::trade_off::axis;

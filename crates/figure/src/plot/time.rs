@@ -80,7 +80,7 @@ fn mean(lines: Vec<Line>) -> Line {
     sum
 }
 
-/// Means over equal spans of the time up to `end`, each in the middle of its span; NaN where a span
+/// Means over equal spans of the time up to `end`, each at the center of its span; NaN where a span
 /// has nothing.
 fn spans(line: &[(f64, f64)], end: f64) -> Line {
     if line.len() <= SPANS || end <= 0.0 {

@@ -11,7 +11,7 @@ use goodqueue_sim::{Continue, Recording, Series, World};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The scenario on which every kind is shown. It lies beside the pages, for readers to vary.
+/// The scenario on which every kind is shown. It is stored next to the pages, for readers to vary.
 pub const SCENARIO: &str = r#"# The scenario of the pictures: eight CUBIC flows; the link is a quarter as fast between 8 and 16 s.
 #   gq run docs/algorithms/picture.toml --set link.bottleneck.queue=pie
 goodqueue = 1

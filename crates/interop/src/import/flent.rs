@@ -76,7 +76,7 @@ pub fn import(input: &Input) -> Result<Draft, ImportError> {
     })
 }
 
-/// Whether it is a series of its own, and no sum, mean or detail of others.
+/// Whether it is a series of its own, and no sum, mean or detail of other series.
 fn is_measured(name: &str) -> bool {
     let mut parts = name.split("::");
     let first = parts.next().unwrap_or_default();
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(link.down.nominal_rate().as_bit_s(), 49_723_757);
         assert_eq!(link.up.nominal_rate().as_bit_s(), 9_323_204);
         assert_eq!(link.down.delay + link.up.delay, Duration::ms(20));
-        // 120 ms in the middle under load: 50 ms in each of two buffers.
+        // A median of 120 ms under load: 50 ms in each of two buffers.
         assert!(text.contains("buffer = \"50 ms\""), "{text}");
         assert!(!text.contains('\u{1b}'));
     }

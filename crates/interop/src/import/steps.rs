@@ -38,7 +38,7 @@ impl Steps {
     }
 
     /// Returns the steps as a rate of a scenario, from `start` on. When there are very many steps,
-    /// groups of consecutive ones are replaced with their means, and the origin says so.
+    /// groups of consecutive ones are replaced with their means, which the origin mentions.
     pub(crate) fn cited(&self, start: f64, why: &str) -> Cited {
         let every = self.at.len().div_ceil(MAX).max(1);
         let groups: Vec<(f64, f64)> = self

@@ -10,7 +10,7 @@ use goodqueue_lab::scenario::toml_text::quoted;
 /// The rate of an interface that nothing shapes, which `tc` does not know.
 const UNSHAPED: Rate = Rate::gbit(1);
 
-/// A line from the queues of a host: those of `dev` and of the intermediate device beside it.
+/// A line from the queues of a host: those of `dev` and of its intermediate device.
 ///
 /// # Errors
 /// When the file is not what `tc` prints, an interface has a queue that gq lacks, or it is not

@@ -29,7 +29,7 @@ pub struct Side {
     pub rate: Option<Rate>,
     /// Whether the scenario has the shaper, so that nothing is known of the line behind it.
     pub has_shaper: bool,
-    /// Most bytes at once after a pause, where the scenario says so.
+    /// Most bytes at once after a pause, where the scenario gives it.
     pub burst: Option<Bytes>,
     /// The queue, without a shaper around it.
     pub chosen: KindAndParams,

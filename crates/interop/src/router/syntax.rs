@@ -57,7 +57,7 @@ impl Interface {
         &self.0
     }
 
-    /// The name for an intermediate device beside this one: `ifb4eth0`.
+    /// The name for the intermediate device of this one: `ifb4eth0`.
     #[must_use]
     pub fn ifb(&self) -> Self {
         Self(format!("ifb4{}", self.0).chars().take(MAX_NAME).collect())

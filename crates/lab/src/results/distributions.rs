@@ -31,7 +31,7 @@ impl Cdf {
 pub struct Distributions {
     /// In the queue, by link.
     pub sojourn: Vec<(String, SojournHistogram)>,
-    /// Round trips of probes, by group: those of echoes, where they are what is asked for.
+    /// Round trips of probes, by group: those of echoes, where they are requested.
     pub round_trips: Vec<(String, SojournHistogram)>,
 }
 

@@ -81,7 +81,7 @@ fn in_memory(write: impl FnOnce(&mut Script<'_>) -> io::Result<()>) -> Vec<u8> {
     let mut text = Vec::new();
     let mut script = Script::new(&mut text);
     let written = write(&mut script).and_then(|()| script.finish());
-    written.expect("memory takes all, and plain values with string keys always serialise");
+    written.expect("memory takes all, and plain values with string keys always serialize");
     text
 }
 

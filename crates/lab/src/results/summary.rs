@@ -47,13 +47,13 @@ impl Summary {
     /// The file's content as a value, for the report.
     #[must_use]
     pub fn to_value(&self) -> serde_json::Value {
-        serde_json::to_value(self).expect("plain values with string keys always serialise")
+        serde_json::to_value(self).expect("plain values with string keys always serialize")
     }
 
     /// The file's text: indented, one final line feed, the same bytes for the same values.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let mut text = serde_json::to_string_pretty(self).expect("plain values with string keys always serialise");
+        let mut text = serde_json::to_string_pretty(self).expect("plain values with string keys always serialize");
         text.push('\n');
         text
     }

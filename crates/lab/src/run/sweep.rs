@@ -114,7 +114,7 @@ pub fn file_stem(number: usize) -> String {
 }
 
 /// Runs all replications of one point, one after the other, and makes the bytes of its file. A
-/// function of plan and number alone, whoever calls it.
+/// function of plan and number alone, independent of its caller.
 #[must_use]
 pub fn run_point(plan: &Plan, sha256: &str, number: usize, stop: &AtomicBool) -> PointOutcome {
     let fail = |errors: Vec<String>| PointOutcome::Failed(failed(plan, sha256, number, errors));
@@ -170,7 +170,7 @@ pub fn failed(plan: &Plan, sha256: &str, number: usize, errors: Vec<String>) -> 
 }
 
 fn json(content: &impl Serialize) -> String {
-    serde_json::to_string_pretty(content).expect("plain values with string keys always serialise") + "\n"
+    serde_json::to_string_pretty(content).expect("plain values with string keys always serialize") + "\n"
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use goodqueue_sim::{FlowSpec, LinkId, LinkSpec, QueueSpec, RateSpec, Recording, 
 
 /// The world of one replication of a point, with the seed [`seed_of`].
 ///
-/// Nothing is recorded beside the summary figures; set [`WorldSpec::recording`] for more.
+/// Nothing is recorded besides the summary figures; set [`WorldSpec::recording`] for more.
 #[must_use]
 pub fn world(point: &Point, replication: u32) -> WorldSpec {
     let plan = &point.plan;

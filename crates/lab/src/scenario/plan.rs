@@ -366,8 +366,8 @@ fn read_file(path: &Path) -> Result<String, PlanError> {
         .map_err(|error| fault(format!("is not UTF-8 text: byte {} cannot be read", error.utf8_error().valid_up_to() + 1)))
 }
 
-/// Whether it is a pipe with a place among files, which blocks whoever opens it until somebody
-/// writes. Those of `/dev/stdin` and `<(command)` have none, and are open already.
+/// Whether it is a pipe with a place among files, which blocks any process that opens it until
+/// another writes. Those of `/dev/stdin` and `<(command)` have none, and are open already.
 #[cfg(unix)]
 fn is_named_pipe(path: &Path, facts: &std::fs::Metadata) -> bool {
     use std::os::unix::fs::FileTypeExt;

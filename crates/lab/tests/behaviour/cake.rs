@@ -3,7 +3,7 @@
 
 use super::lab::{Run, run, table};
 
-/// One host with eight flows beside one with one flow.
+/// One host with eight flows and one with a single flow.
 #[test]
 fn hosts_share_as_equals_whatever_the_number_of_their_flows() {
     let runs = run(r#"

@@ -1,4 +1,4 @@
-//! Pan, Prabhakar and Psounis: beside 32 TCP connections a flood that RED lets take nearly
+//! Pan, Prabhakar and Psounis: alongside 32 TCP connections, a flood that RED lets take nearly
 //! everything gets about a quarter; Tang, Wang and Low: at most 1 / (e + 1), and the less the more
 //! it sends.
 

@@ -62,8 +62,8 @@ fn mean_waits_are_those_of_cobham() {
     }
 }
 
-/// A voice-like flow beside bulk transfers: in its own band it waits for no more than the packet in
-/// transmission.
+/// A voice-like flow alongside bulk transfers: in its own band it waits for no more than the packet
+/// in transmission.
 #[test]
 fn an_urgent_flow_waits_for_one_packet_at_most() {
     let runs = run(r#"

@@ -25,8 +25,8 @@ pub trait Source {
 pub trait Drain {
     /// A frame was sent.
     fn take(&mut self, at: Instant, frame: &[u8]);
-    /// Segments of a joined frame were sent, as one or several frames; what was left to a network
-    /// card is beside them.
+    /// Segments of a joined frame were sent, as one or several frames; `offload` is the work
+    /// left to a network card.
     fn take_joined(&mut self, at: Instant, frame: &[u8], offload: Offload) {
         let _ = offload;
         self.take(at, frame);

@@ -8,9 +8,9 @@ use std::io;
 use std::net::Ipv4Addr;
 use std::path::Path;
 
-/// The line's port towards the far end.
+/// The line's port toward the far end.
 pub const PORT_FAR: &str = "gq-a";
-/// The line's port towards the program.
+/// The line's port toward the program.
 pub const PORT_NEAR: &str = "gq-b";
 /// The far end's interface.
 pub const FAR: &str = "wan";

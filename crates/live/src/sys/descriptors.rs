@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Bytes of a message beside a descriptor.
+/// Bytes of a message that accompanies a descriptor.
 pub const MESSAGE: usize = 4;
 
 /// Room for the control message of one descriptor, aligned as such messages are.
@@ -45,7 +45,7 @@ pub fn send(to: &UnixStream, message: [u8; MESSAGE], file: BorrowedFd<'_>) -> io
     }
 }
 
-/// Waits for a message and the open file beside it; `None` when the other end is gone.
+/// Waits for a message and the open file sent with it; `None` when the other end is gone.
 ///
 /// # Errors
 /// When the kernel refuses, or the message is not whole.

@@ -20,7 +20,8 @@ fn mount(source: &Path, target: &Path, kind: &str, flags: libc::c_ulong) -> io::
 /// From now on mounts of this process are its own: none reaches the rest of the system.
 ///
 /// # Errors
-/// When the kernel refuses, most often because the process is in the mount namespace of others.
+/// When the kernel refuses, most often because the process is in a mount namespace that it does not
+/// own.
 pub fn keep_to_ourselves() -> io::Result<()> {
     mount(Path::new("none"), Path::new("/"), "none", libc::MS_REC | libc::MS_SLAVE)
 }

@@ -98,7 +98,7 @@ impl Signals {
 
     fn hold_these(signals: &[libc::c_int]) -> io::Result<Self> {
         let mut set = MaybeUninit::uninit();
-        // SAFETY: the set is initialised by the first call before the others use it; all pointers
+        // SAFETY: the set is initialized by the first call before the others use it; all pointers
         // outlive their calls.
         unsafe {
             checked(libc::sigemptyset(set.as_mut_ptr()))?;
@@ -120,7 +120,7 @@ impl Signals {
     /// When the kernel refuses.
     pub fn let_go() -> io::Result<()> {
         let mut set = MaybeUninit::uninit();
-        // SAFETY: the set is initialised by the first call before the other uses it; both pointers
+        // SAFETY: the set is initialized by the first call before the other uses it; both pointers
         // outlive their calls.
         unsafe {
             checked(libc::sigemptyset(set.as_mut_ptr()))?;
@@ -136,7 +136,7 @@ impl Signals {
     pub fn next(&self, longest: Duration) -> Option<Signal> {
         let nanos = longest.as_nanos();
         let timeout = libc::timespec { tv_sec: (nanos / 1_000_000_000) as _, tv_nsec: (nanos % 1_000_000_000) as libc::c_long };
-        // SAFETY: set and timeout are valid and outlive the call; no information beside the number
+        // SAFETY: set and timeout are valid and outlive the call; no information besides the number
         // is asked for.
         match unsafe { libc::sigtimedwait(&raw const self.0, std::ptr::null_mut(), &raw const timeout) } {
             libc::SIGTERM => Some(Signal::Stop),

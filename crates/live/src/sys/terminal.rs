@@ -15,7 +15,7 @@ pub fn take_back() -> io::Result<()> {
     }
     let mut set = MaybeUninit::uninit();
     let mut before = MaybeUninit::uninit();
-    // SAFETY: the sets are initialised by the calls before they are used, and all pointers outlive
+    // SAFETY: the sets are initialized by the calls before they are used, and all pointers outlive
     // their calls; the others take no pointers. The signal would stop a process in the background,
     // which this one is.
     unsafe {

@@ -117,7 +117,7 @@ impl<T: Copy> Ring<T> {
             return false;
         }
         // SAFETY: the entry is within the mapping, and the other side does not read it before the
-        // position says so.
+        // position covers it.
         unsafe { self.entry(self.ours).write(value) };
         self.ours = self.ours.wrapping_add(1);
         true

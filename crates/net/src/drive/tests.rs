@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::rc::Rc;
 
-/// 12 Mbit/s, so that 1500 bytes take a millisecond, 5 ms each way, and our TCP beside.
+/// 12 Mbit/s, so that 1500 bytes take a millisecond, 5 ms each way, and our TCP alongside.
 fn spec(more: &str) -> WorldSpec {
     spec_with(more, &[])
 }

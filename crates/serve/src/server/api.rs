@@ -121,7 +121,7 @@ async fn kinds(State(app): App) -> Reply {
     answer(app, Request::Kinds).await
 }
 
-/// Bytes of a body that is too large that are read and discarded, so that whoever sends it hears
+/// Bytes of a body that is too large that are read and discarded, so that the client receives
 /// the answer.
 const MAX_DISCARDED: usize = 32 << 20;
 

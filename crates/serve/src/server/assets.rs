@@ -45,8 +45,8 @@ mod tests {
         }
     }
 
-    /// Report and app are built together; a test beside the report holds what it was built from
-    /// against `crates/web` (`make web`).
+    /// Report and app are built together; a test of the report compares what it was built from
+    /// with `crates/web` (`make web`).
     #[test]
     fn the_page_is_of_the_same_build_as_the_report() {
         let template = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab/assets/report.html");

@@ -1,7 +1,7 @@
 //! The monitor: what a running `gq bridge` says on its control socket, once per second, for as many
 //! pages as care.
 //!
-//! The bridge may end and start again: then the socket is opened anew, and pages are told that it
+//! The bridge may end and start again: then the socket is opened again, and pages are told that it
 //! was gone and is back.
 
 use crate::server::stream::Publisher;

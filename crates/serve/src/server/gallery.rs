@@ -1,4 +1,4 @@
-//! The gallery: what `gq reproduce` has written of each paper, beside what the paper says.
+//! The gallery: what `gq reproduce` has written of each paper, next to what the paper says.
 
 use crate::server::runs::{folders, name_of, read};
 use crate::session::ApiError;

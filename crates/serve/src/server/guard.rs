@@ -4,7 +4,7 @@
 //! have its own name point here (DNS rebinding). So a request must name us as its host, must not
 //! come from elsewhere, and must bring the token to change anything. On loopback the page gets it
 //! from `/api/hello`, which no other site can read; elsewhere, and where a bridge is watched,
-//! whoever started the server hands it on.
+//! the person who started the server hands it on.
 
 use crate::server::token::Token;
 use crate::session::ApiError;
@@ -38,7 +38,7 @@ pub struct Guard {
     /// Pages get the token by themselves: all who can ask may change everything.
     pub open: bool,
     port: u16,
-    /// Names by which it may be asked for, beside addresses and `localhost`.
+    /// Names by which it may be asked for, besides addresses and `localhost`.
     names: Vec<String>,
 }
 
@@ -55,7 +55,7 @@ pub const REPORT_SECURITY: HeaderValue = HeaderValue::from_static(
 
 impl Guard {
     /// With a bridge even users of this machine need the token: its socket is open to its owner
-    /// only, and whoever may ask here could control it.
+    /// only, and anyone who may ask here could control it.
     pub const fn new(token: Token, address: SocketAddr, names: Vec<String>, bridge: Bridge) -> Self {
         let loopback = address.ip().is_loopback();
         let open = loopback && matches!(bridge, Bridge::Without);
@@ -88,8 +88,8 @@ impl Guard {
             ));
         }
         let reads = matches!(*method, Method::GET | Method::HEAD);
-        // A cookie is sent by the browser whoever asks; it counts only when the page that asks is
-        // known to be ours.
+        // A cookie is sent by the browser whichever page asks; it counts only when the page that
+        // asks is known to be ours.
         if !(reads || by_header || by_cookie && same) {
             return Err(ApiError::new(StatusCode::FORBIDDEN, "X-Goodqueue-Token: the token is missing or wrong"));
         }

@@ -1,11 +1,11 @@
-//! Hosts beside the simulator: what this machine offers, and which of them a session asks for.
+//! Hosts besides the simulator: what this machine offers, and which of them a session asks for.
 
 use crate::session::{ApiError, Scenario};
 use goodqueue_lab::run::hosts::{Backend, HostFailure, Simulator};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
-/// A host beside the simulator, ready to run, or why this machine cannot provide it.
+/// A host besides the simulator, ready to run, or why this machine cannot provide it.
 #[derive(Clone)]
 pub struct Offer {
     /// Name of the host: `linux` or `live`.

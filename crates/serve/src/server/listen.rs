@@ -33,7 +33,7 @@ use tokio_io_timeout::TimeoutStream;
 pub struct Options {
     /// Address that the server listens on.
     pub listen: SocketAddr,
-    /// Names that it goes by, beside addresses and `localhost`; for other places than loopback.
+    /// Names that it goes by, besides addresses and `localhost`; for other places than loopback.
     pub names: Vec<String>,
     /// Folder with results of `gq run` and `gq compare`.
     pub runs: Option<PathBuf>,
@@ -41,7 +41,7 @@ pub struct Options {
     pub gallery: Option<PathBuf>,
     /// Control socket of a bridge.
     pub bridge: Option<PathBuf>,
-    /// Hosts beside the simulator.
+    /// Hosts besides the simulator.
     pub hosts: Vec<Offer>,
     /// Limits on the use by strangers.
     pub limits: Limits,

@@ -90,7 +90,7 @@ impl Sessions for Arc<Registry> {
         let is_stop = matches!(control, Control::Stop);
         entry.orders.send(Order { control, answer }).map_err(|_| ApiError::session_has_ended())?;
         if is_stop {
-            // After the order, so that whoever is stopped by this finds the order to answer.
+            // After the order, so that the session that this stops finds the order to answer.
             entry.halt.store(true, Ordering::Relaxed);
         }
         outcome.recv_timeout(ORDER_TIMEOUT).map_err(|error| match error {

@@ -16,7 +16,7 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-/// One session, whoever asks for it.
+/// One session, shared by all requests for it.
 pub struct Entry {
     pub id: String,
     pub publisher: Publisher,
@@ -50,7 +50,7 @@ pub struct Order {
 
 impl Order {
     fn carry_out(self, work: impl FnOnce(Control) -> Result<(), ApiError>) {
-        // Whoever asked may be gone.
+        // The caller may be gone.
         let _ = self.answer.send(work(self.control));
     }
 }

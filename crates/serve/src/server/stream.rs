@@ -40,7 +40,7 @@ impl Publisher {
     pub fn publish(&self, event: &str, data: &impl Serialize) {
         let mut text = format!("event: {event}\ndata: ").into_bytes();
         if serde_json::to_writer(&mut text, data).is_err() {
-            // Plain values with string keys always serialise.
+            // Plain values with string keys always serialize.
             return;
         }
         text.extend_from_slice(b"\n\n");

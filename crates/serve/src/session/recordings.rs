@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 /// Built in: the synthetic cellular link of the examples, as `build.rs` packs it.
 const BUILT_IN: &[(&str, &str, &[u8])] = &[
-    ("builtin:cellular.down", "cellular link, downwards (synthetic)", include_bytes!(concat!(env!("OUT_DIR"), "/cellular.down"))),
-    ("builtin:cellular.up", "cellular link, upwards (synthetic)", include_bytes!(concat!(env!("OUT_DIR"), "/cellular.up"))),
+    ("builtin:cellular.down", "cellular link, downward (synthetic)", include_bytes!(concat!(env!("OUT_DIR"), "/cellular.down"))),
+    ("builtin:cellular.up", "cellular link, upward (synthetic)", include_bytes!(concat!(env!("OUT_DIR"), "/cellular.up"))),
 ];
 
 /// The milliseconds of a packed recording.

@@ -14,7 +14,7 @@ fn packet(number: u64) -> SimPacket {
     packet
 }
 
-/// A lane beside a sorted list of (arrival time, number), which says what the lane must do.
+/// A lane and a sorted list of (arrival time, number), which says what the lane must do.
 struct Checked {
     lane: Lane,
     sorted: Vec<(u64, u64)>,

@@ -10,7 +10,7 @@ use goodqueue_aqm::{Departure, NoSink, Qdisc, QueueView};
 use goodqueue_base::line::RateCursor;
 use goodqueue_base::units::{Bytes, Duration, Framing, Instant, Packets, Rng};
 
-/// A link's transmitter and figures, beside its queue.
+/// A link's transmitter and figures, without its queue.
 pub(crate) struct LinkStep<'l> {
     pub(super) rate: &'l mut RateCursor,
     pub(super) framing: Framing,

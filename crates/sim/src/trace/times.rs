@@ -19,7 +19,7 @@ const OCTAVES: usize = (u64::BITS - UNIT_SHIFT - HALF_SHIFT) as usize + 1;
 const NOWHERE: u8 = u8::MAX;
 
 /// Counts of times in nanoseconds: the buckets of a [`TimeHistogram`] of the same digits, without
-/// what that type does beside counting.
+/// what that type does besides counting.
 ///
 /// A world has dozens of them, and every packet counts in one or two at a random place, so they are
 /// kept small enough for the nearest caches.

@@ -242,7 +242,7 @@ impl World {
 /// told apart.
 fn most_open(spec: &WorldSpec) -> u32 {
     let sessions = spec.flows.iter().filter(|flow| matches!(flow.source, SourceSpec::Session { .. })).count() as u32;
-    // Two ends per connection, and two events beside each flow's own.
+    // Two ends per connection, and two events besides each flow's own.
     let room = MAX_INDEX.saturating_sub(4 * spec.flows.len() as u32) / 2;
     (room / sessions.max(1)).min(MAX_OPEN)
 }

@@ -3,7 +3,7 @@
 //! A receiver decides nothing but what it answers, and nobody hears of that before the answer has
 //! traveled. Where one lane leads to all receivers, their packets stay in that lane for up to that
 //! time and are then taken in one loop, in order and with their original times, which saves an
-//! event-queue lookup per packet. The receivers' timers wait beside the lane. Everything due is
+//! event-queue lookup per packet. The receivers' timers wait next to the lane. Everything due is
 //! taken before answers cross a wire that is passed late itself, and before control events.
 
 use super::hosts::{DeferredReceivers, Hosts, ReceiverHost};

@@ -452,7 +452,7 @@ impl Network {
         }
     }
 
-    /// Every queue's books must balance, and every packet must be somewhere.
+    /// Checks that every queue's counters agree and that every packet is somewhere.
     pub(super) fn check_conservation(&self) {
         let mut elsewhere = self.delivered + self.wire_losses;
         for link in self.links.iter() {

@@ -253,7 +253,7 @@ fn allowed_backlog(sender: &Sender, class: &WireClass) -> Duration {
 }
 
 /// Bytes of options that a SYN carries beyond those of every segment: the segment size, SACK and
-/// the window's scale, padded; SACK takes the place of the padding beside timestamps.
+/// the window's scale, padded; SACK takes the place of the padding when timestamps are sent.
 #[cold]
 const fn handshake_options(header: u32) -> u32 {
     const PLAIN_HEADERS: u32 = 40;

@@ -171,7 +171,7 @@ impl Evaluation {
     /// The file's text.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // Plain values with string keys always serialise.
+        // Plain values with string keys always serialize.
         let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
         text.push('\n');
         text

@@ -35,7 +35,7 @@ fn front(evaluation: &Evaluation, command: &str) -> Markup {
             (evaluation.document) " (" (evaluation.suite.title) "), " (evaluation.mode) " mode, by goodqueue " (evaluation.version)
             " (" (evaluation.commit) "), sources " (evaluation.sources) ": " (evaluation.runs) " runs" (seed(evaluation))
             (format!(", {:.0} s of processor time.", evaluation.cpu_s))
-            @if !evaluation.complete { " " b { "Not all runs finished: what is missing is shown as a dash." } }
+            @if !evaluation.complete { " " b { "Not all runs finished: missing values are shown as dashes." } }
             " Made by " code { (command) } "; all values: " a href="evaluation.json" { "evaluation.json" } "."
         }
     }

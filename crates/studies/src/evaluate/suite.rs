@@ -1,4 +1,4 @@
-//! The parts of an evaluation, as `evaluation.toml` beside its scenarios has them.
+//! The parts of an evaluation, as `evaluation.toml` next to its scenarios has them.
 
 use crate::evaluate::measure::{Aspect, ColumnSpec, Measure};
 use crate::gallery::error::FileFault;
@@ -258,7 +258,7 @@ fn built_in(id: &'static str) -> Suite {
     Suite::read(id).unwrap_or_else(|fault| panic!("{fault}"))
 }
 
-/// The text of a file beside the scenarios.
+/// The text of a file next to the scenarios.
 fn text_of(name: &str) -> Result<&'static str, FileFault> {
     let text = SCENARIOS.get_file(name).and_then(include_dir::File::contents_utf8);
     text.ok_or_else(|| FileFault::in_file(name, "is not there, or is no text".to_owned()))

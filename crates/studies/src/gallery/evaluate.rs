@@ -188,7 +188,7 @@ fn judged(row: &Row, value: Measure, each: &[Measure]) -> Evaluated {
         (false, true) => Verdict::Holds,
         (false, false) => Verdict::Fails,
     };
-    let reason = row.report_only.then(|| "reported beside the printed value, not required".to_owned());
+    let reason = row.report_only.then(|| "reported next to the printed value, not required".to_owned());
     let worst = match &value {
         Measure::Numbers(numbers) => worst.map(|at| numbers[at]),
         _ => None,

@@ -128,7 +128,7 @@ impl Experiment {
         command
     }
 
-    /// The scenario's file name; a copy of it stands beside the results.
+    /// The scenario's file name; a copy of it is next to the results.
     #[must_use]
     pub fn scenario_name(&self) -> &str {
         self.file.rsplit('/').next().unwrap_or(&self.file)

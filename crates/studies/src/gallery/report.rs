@@ -15,7 +15,7 @@ use goodqueue_lab::results::provenance::VERSION_AND_COMMIT;
 use maud::{Markup, PreEscaped, html};
 use toml::Spanned;
 
-/// The figures and tables in a paper's part of the page, beside its rows.
+/// The figures and tables in a paper's part of the page, in addition to its rows.
 #[derive(Debug, Default)]
 pub struct Shown {
     /// Figures: id, title, place, note, and SVG or why there is none.
@@ -39,7 +39,7 @@ pub struct ShownFigure {
     pub experiments: Vec<String>,
     /// The picture, or why there is none.
     pub svg: Result<String, Fault>,
-    /// A PNG lies beside the SVG.
+    /// Whether there is a PNG next to the SVG.
     pub has_png: bool,
 }
 

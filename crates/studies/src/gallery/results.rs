@@ -116,7 +116,7 @@ impl PaperResults {
             rows: self.rows.iter().map(|(row, evaluated)| row_entry(row, evaluated)).collect(),
             experiments: self.measured.iter().map(experiment_entry).collect(),
         };
-        // Plain values with string keys always serialise.
+        // Plain values with string keys always serialize.
         let mut text = serde_json::to_string(&file).unwrap_or_default();
         text.push('\n');
         text

@@ -46,8 +46,8 @@ pub fn replications<'a>(measured: &[Measured], experiments: impl Iterator<Item =
 pub struct PointData {
     /// The full summary, as `summary.json` has it.
     pub summary: Json,
-    /// Every figure by its path (`links.bottleneck.utilization`), one value a replication; `None`
-    /// where it is not defined.
+    /// Every figure by its path (`links.bottleneck.utilization`), one value per replication;
+    /// `None` where it is not defined.
     pub samples: BTreeMap<String, Vec<Option<f64>>>,
     /// Sampled series of each replication, if kept.
     pub series: Vec<BTreeMap<String, SampledSeries>>,
@@ -131,7 +131,7 @@ impl PointData {
 }
 
 fn json(summary: &PointSummary) -> Json {
-    // Plain values with string keys always serialise.
+    // Plain values with string keys always serialize.
     serde_json::to_value(summary).unwrap_or(Json::Null)
 }
 

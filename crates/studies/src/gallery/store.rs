@@ -74,7 +74,7 @@ impl Store {
             sampled: sampled(experiment),
             data: data.clone(),
         };
-        // Plain values with string keys always serialise.
+        // Plain values with string keys always serialize.
         let text = serde_json::to_string(&stored).unwrap_or_default();
         write_file(&path, text.as_bytes())?;
         Ok(())

@@ -1,4 +1,4 @@
-//! The studies' tables: measured values beside the printed ones.
+//! The studies' tables: measured values next to the printed ones.
 
 use crate::gallery::expr::{self, ExprError, Fault, Value};
 use crate::gallery::files::TableSpec;

@@ -3,7 +3,7 @@
 //! *Signal*: losses and ECN echoes, one reduction per window; delay only ends slow start (hybrid
 //! slow start).
 //!
-//! *Law*: `W(t) = C (t - K)^3 + W_max`, `K = cbrt((W_max - cwnd) / C)`. Towards `W` one round trip
+//! *Law*: `W(t) = C (t - K)^3 + W_max`, `K = cbrt((W_max - cwnd) / C)`. Toward `W` one round trip
 //! ahead the window grows by one segment per `cnt = cwnd / (W - cwnd)` delivered, at most one per
 //! two. Where Reno with the same `beta` would be faster, its growth is used. Reduction:
 //! `ssthresh = max(beta cwnd, 2)`; `W_max = cwnd`, or `cwnd (1 + beta) / 2` when that is below the

@@ -94,7 +94,7 @@ impl SegmentWindow {
         self.cwnd = window;
     }
 
-    /// Lowers the target in the middle of a reduction; what an undo restores does not change.
+    /// Lowers the target during a reduction; what an undo restores does not change.
     pub(crate) fn lower(&mut self, target: u32) {
         self.ssthresh = target;
         self.cwnd = target;

@@ -60,7 +60,7 @@ impl OutOfOrder {
         self.make_recent(merged);
     }
 
-    /// Whether this range would be a block of its own beside the two that changed last.
+    /// Whether this range would be a block of its own besides the two that changed last.
     pub(super) fn opens_third(&self, start: u64, end: u64) -> bool {
         let [first, second, ..] = self.recent;
         second != NONE && [first, second].iter().all(|block| end < block.0 || start > block.1)

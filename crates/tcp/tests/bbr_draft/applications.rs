@@ -95,7 +95,7 @@ pub(super) fn skips_probe_rtt(bench: &mut Bench) -> Result<(), Stop> {
 pub(super) fn probe_rtt_in_startup(bench: &mut Bench) -> Result<(), Stop> {
     let mut flow = bench.flow()?;
     flow.application = Application::Limited(Rate::mbit(2));
-    // A queue of others keeps the smallest round-trip time from being seen again.
+    // A queue of other traffic keeps the smallest round-trip time from being seen again.
     flow.run(Duration::secs(1), |_, _| {});
     flow.delay = Duration::ms(22);
     let start = reach(&mut flow, ModelPhase::ProbeRtt, LONG)?;
@@ -105,7 +105,7 @@ pub(super) fn probe_rtt_in_startup(bench: &mut Bench) -> Result<(), Stop> {
     flow.application = Application::Greedy;
     flow.run(Duration::secs(3), |_, _| {});
     let seen = flow.seen().ok_or(Stop::NotApplicable("the control has no model of the path"))?;
-    near("the bandwidth found afterwards in segments per second", seen.model.max_bandwidth, flow.capacity(), 0.05)
+    near("the bandwidth found afterward in segments per second", seen.model.max_bandwidth, flow.capacity(), 0.05)
 }
 
 pub(super) fn refill(bench: &mut Bench) -> Result<(), Stop> {
@@ -130,5 +130,5 @@ pub(super) fn refill(bench: &mut Bench) -> Result<(), Stop> {
     flow.application = Application::Greedy;
     flow.run(Duration::secs(3), |_, _| {});
     let seen = flow.seen().ok_or(Stop::NotApplicable("the control has no model of the path"))?;
-    near("the bandwidth afterwards in segments per second", seen.model.max_bandwidth, flow.capacity(), 0.02)
+    near("the bandwidth afterward in segments per second", seen.model.max_bandwidth, flow.capacity(), 0.02)
 }

@@ -1,4 +1,4 @@
-// Axes as uPlot draws them: our type, our colours, our numbers.
+// Axes as uPlot draws them: our type, our colors, our numbers.
 
 import type uPlot from "uplot";
 import type { Ink } from "../palette.ts";

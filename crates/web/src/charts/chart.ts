@@ -13,7 +13,7 @@ export interface Heading {
 export interface Chart {
   /** Element to add to the page. */
   readonly element: HTMLElement;
-  /** The chart as it is shown now, as SVG text in other colours or another size. */
+  /** The chart as it is shown now, as SVG text in other colors or another size. */
   svg(ink: Ink, width: number, heading: Heading | undefined): string;
   /** Every number behind the chart, for a CSV file. */
   data(): Rows;

@@ -82,7 +82,7 @@ export class Frame {
     this.fillTable();
   }
 
-  /** Paper gets a drawing in light colours at its own width, whatever the screen shows. */
+  /** Paper gets a drawing in light colors at its own width, whatever the screen shows. */
   preparePrint(): void {
     // The text comes from draw(), which escapes all external strings.
     this.#print.innerHTML = this.#chart?.svg(inkOf("light"), this.#options.isWide() ? 720 : 620, undefined) ?? "";

@@ -1,4 +1,4 @@
-// Several charts beside each other, looked at as one.
+// Several charts side by side, looked at as one.
 
 import { h } from "../dom.ts";
 import type { Ink, Look } from "../palette.ts";

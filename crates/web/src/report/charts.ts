@@ -270,7 +270,7 @@ function sendersFrame(shared: Shared, timeline: MakeTimeline): Frame[] {
       selectField("Value", columns.map((value) => ({ value, label: readable(value) })), column, ({ value }) => ((column = value), update())),
       selectField("Of", views, subjects[0] ?? "", ({ value }) => ((view = value), update())),
     ],
-    // The flows of one queue all have its colour, so only panels of their own tell them apart.
+    // The flows of one queue all have its color, so only panels of their own tell them apart.
     make: () => timeline(column, lines(), whole() ? { arrangement: "apart" } : {}),
     isWide: () => whole() !== undefined || shared.isWide(),
   });

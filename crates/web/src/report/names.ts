@@ -1,4 +1,4 @@
-// Names beside the rows of a chart.
+// Names next to the rows of a chart.
 
 import { type Axis, CHARACTER } from "../charts/svg.ts";
 

@@ -124,7 +124,7 @@ function tableOf({ headline }: Result): Pick<TableOptions, "nameLabels" | "compa
 /** The columns with the one that the charts show in front. */
 function delayFirst(columns: readonly FigureColumn[]): readonly FigureColumn[] {
   const isDelay = ({ key }: FigureColumn): boolean => key === "sojourn_s.p95";
-  // In front it has no mean beside it that says what it is a percentile of.
+  // In front it has no mean next to it that says what it is a percentile of.
   return [...columns.filter(isDelay).map((column) => ({ ...column, label: "Sojourn p95" })), ...columns.filter((column) => !isDelay(column))];
 }
 
@@ -306,7 +306,7 @@ function foldedOnPhones(section: HTMLElement | ""): HTMLElement | "" {
   return section;
 }
 
-/** On paper, charts are drawings in light colours and the scenario is open. */
+/** On paper, charts are drawings in light colors and the scenario is open. */
 function preparePrinting(frames: readonly Frame[], root: HTMLElement): void {
   const opened: HTMLDetailsElement[] = [];
   addEventListener("beforeprint", () => {

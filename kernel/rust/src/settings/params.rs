@@ -10,7 +10,7 @@ pub(super) const MAX_BYTES: u64 = 1_000_000_000;
 /// The settings that every queue has besides the parameters of its kind.
 const HOST: [Param; 7] = [
     Param::new("kind", Unit::Text, Default::Required)
-        .about("the kind of queue, with what it puts to work behind a colon")
+        .about("the kind of queue, with what it contains behind a colon")
         .for_instance("shaper:fair:pie"),
     Param::size("limit", Size::Packets(1000.0)).within(1.0, MAX_BYTES as f64).about("the most that waits"),
     Param::auto("ecn", Unit::Switch, "as the kind does").about("mark ECN-capable packets instead of dropping them"),

@@ -90,7 +90,7 @@ fn an_empty_queue_holds_nobody_to_meet() {
 }
 
 /// A queue in the zone where every packet is dropped cannot lock itself up: while it stays empty
-/// its average falls, whoever arrives.
+/// its average falls, whichever flow a packet belongs to.
 #[test]
 fn a_drop_at_an_empty_queue_leaves_it_idle() {
     let packets = |name, count| (name, Value::Size(Size::Packets(count)));
@@ -112,7 +112,10 @@ fn thresholds_out_of_order_are_refused() {
     let packets = |name, count| (name, Value::Size(Size::Packets(count)));
     let values = [packets("min_th", 9.0), packets("max_th", 8.0)];
     let refused = Choke::build(&ParamValues::new(&Choke::KINDS[0], &values).expect("known parameters"), &facts());
-    assert_eq!(refused.expect_err("a contradiction").to_string(), "max_th: 8 packets is below min_th (9 packets): allowed from min_th");
+    assert_eq!(
+        refused.expect_err("a contradiction").to_string(),
+        "max_th: 8 packets is below min_th (9 packets): allowed from min_th"
+    );
 }
 
 /// Share of the departures for a flow that offers `load` times the rate of the link, alongside many

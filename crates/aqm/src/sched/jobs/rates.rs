@@ -1,5 +1,5 @@
 //! The division of the link's rate among classes, and the choice of the class that loses when
-//! packets must go. Rates in wire bytes a second, sizes in wire bytes.
+//! packets must go. Rates in wire bytes per second, sizes in wire bytes.
 
 use super::params::{MAX, Promise};
 use goodqueue_base::units::Instant;

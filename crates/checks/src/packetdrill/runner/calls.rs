@@ -30,7 +30,7 @@ struct Pending {
 }
 
 impl<S: Stack> Run<'_, S> {
-    /// Begins a call, which blocks until `end` if the script says so.
+    /// Begins a call, which blocks until `end` if the script gives one.
     pub(super) fn call(&mut self, call: &Call, end: Option<Instant>) -> Result<(), End> {
         if let Some(pending) = &self.calls.pending {
             let name = pending.call.name.clone();

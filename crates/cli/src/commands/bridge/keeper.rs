@@ -156,7 +156,7 @@ fn spawn(on: &[(&str, Offload)], join: Option<[&String; 2]>) -> Result<Child, Fa
     if let Some([a, b]) = join {
         command.args(["--join", a, b]);
     }
-    // Whoever reads what the bridge prints is not kept waiting by a process that stays.
+    // A reader of the bridge's output is not kept waiting by a process that stays.
     command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().map_err(failed)
 }
 

@@ -47,7 +47,7 @@ pub fn check(arguments: &Arguments) -> Result<(), Failure> {
     }
     if arguments.port == PortKind::AfPacket && arguments.zero_copy == Requirement::Require {
         return Err(Failure::Input(
-            "--zero-copy require: packet sockets always copy: allowed auto, off, or --port af-xdp beside it".to_owned(),
+            "--zero-copy require: packet sockets always copy: allowed auto, off, or --port af-xdp with it".to_owned(),
         ));
     }
     Ok(())

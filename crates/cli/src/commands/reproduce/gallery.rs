@@ -5,7 +5,7 @@ use goodqueue_studies::gallery::embedded;
 use goodqueue_studies::gallery::files::Gallery;
 use std::path::Path;
 
-/// The folder asked for, or `./gallery`, or the one built in, written beside the results.
+/// The folder asked for, or `./gallery`, or the one built in, written next to the results.
 pub fn find(asked: Option<&Path>, out: &Path) -> Result<Gallery, Failure> {
     if let Some(root) = asked {
         return at(root);

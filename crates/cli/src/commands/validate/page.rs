@@ -21,7 +21,7 @@ pub struct Page<'a> {
     pub real: &'a RunReport,
     /// Both hosts' names.
     pub hosts: &'static str,
-    /// Warnings beside those that follow from the comparison.
+    /// Warnings in addition to those that follow from the comparison.
     pub warnings: Vec<String>,
 }
 
@@ -29,7 +29,7 @@ impl Page<'_> {
     /// Writes it into the folder.
     pub fn write(&self, folder: &Folder) -> Result<(), RecordError> {
         let against = self.comparison.against;
-        let summary = serde_json::to_value(self.summary()).expect("plain values with string keys always serialise");
+        let summary = serde_json::to_value(self.summary()).expect("plain values with string keys always serialize");
         let sets: Vec<_> = self.points.iter().map(|point| point.set.as_slice()).collect();
         let labels = Labels::new(&sets, "");
         let mut points = Vec::new();

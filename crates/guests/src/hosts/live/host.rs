@@ -158,7 +158,8 @@ fn finished(task: &Task<'_>, measured: &Measured) -> Ended {
     Ended::Finished { outcome: Box::new(outcome), measured: measured.span }
 }
 
-/// Judges how far one attempt can be trusted. The attempt does not count until its caller says so.
+/// Judges how far one attempt can be trusted. The attempt does not count until its caller accepts
+/// it.
 fn validity(task: &Task<'_>, attempt: u32, measured: &Measured, segments: Segments) -> Validity {
     let Point { set, plan } = task.point;
     Validity {

@@ -78,7 +78,7 @@ pub fn read(frame: &[u8], happened: &mut QueueEvents) -> Option<Answer> {
         .extend(numbers.chunks_exact(4).map(|number| u32::from_ne_bytes([number[0], number[1], number[2], number[3]])));
     happened.left = (left != NOTHING).then(|| (left, Ecn::from_bits(field as u8)));
     let time = u64::from(word(0)) | u64::from(word(4)) << 32;
-    // These are the third and fourth word of the facts kept beside the packet (`struct GqkFacts`).
+    // These are the third and fourth word of the facts kept with the packet (`struct GqkFacts`).
     Some(Answer { time, waiting: word(16), hosts: [word(28), word(32)] })
 }
 

@@ -27,7 +27,8 @@ pub fn memory_file(len: u64) -> io::Result<File> {
     Ok(file)
 }
 
-/// Creates a memory file of a length that nobody can change, which whoever maps it can rely on.
+/// Creates a memory file of a length that nobody can change, so that any process that maps it can
+/// rely on it.
 ///
 /// # Errors
 /// When there is no room.

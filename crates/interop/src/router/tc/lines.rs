@@ -116,12 +116,12 @@ fn from_json(item: &Value) -> Result<Discipline, TcError> {
     };
     let mut options = Vec::new();
     let listed = item["options"].as_object();
-    // Classes have their options beside their handle.
+    // Classes have their options next to their handle.
     let beside = listed.is_none().then(|| item.as_object()).flatten();
     for (key, value) in listed.into_iter().chain(beside).flatten() {
         options.extend(option(&kind, key, value));
     }
-    // `-d` prints the table of sizes beside the options.
+    // `-d` prints the table of sizes next to the options.
     for (key, value) in item["stab"].as_object().into_iter().flatten() {
         options.extend(option(&kind, key, value).map(|(key, setting)| (format!("stab {key}"), setting)));
     }

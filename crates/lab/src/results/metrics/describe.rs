@@ -1,5 +1,5 @@
-//! The name and meaning of a figure, and its form in tables: data beside the function that computes
-//! it.
+//! The name and meaning of a figure, and its form in tables: data next to the function that
+//! computes it.
 
 use serde::Serialize;
 
@@ -112,7 +112,7 @@ pub enum Better {
     Higher,
     /// Smaller ones.
     Lower,
-    /// Neither: it depends on what is wanted.
+    /// Neither: it depends on the goal.
     Neither,
 }
 

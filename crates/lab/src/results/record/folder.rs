@@ -110,8 +110,9 @@ pub(crate) fn remove_file(path: &Path) -> Result<(), RecordError> {
     }
 }
 
-/// Writes a whole file: under a temporary name beside it, then renamed, so that `path` never holds
-/// half of it. What is no plain file, such as a pipe or a device, is written to directly.
+/// Writes a whole file: under a temporary name in the same folder, then renamed, so that `path`
+/// never holds half of it. What is no plain file, such as a pipe or a device, is written to
+/// directly.
 ///
 /// # Errors
 /// When it cannot be written; the temporary file is removed.

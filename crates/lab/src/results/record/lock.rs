@@ -85,8 +85,8 @@ fn held() -> MutexGuard<'static, Vec<(PathBuf, Weak<FolderLock>)>> {
 }
 
 impl Drop for FolderLock {
-    /// Removes the file while it is locked. Whoever opened it before finds that it is gone and
-    /// makes a new one.
+    /// Removes the file while it is locked. A process that opened it before finds that it is gone
+    /// and makes a new one.
     fn drop(&mut self) {
         let _held = held();
         let _ = fs::remove_file(&self.path);

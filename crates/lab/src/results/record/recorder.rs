@@ -3,7 +3,7 @@
 use goodqueue_sim::Series;
 use goodqueue_sim::trace::PacketEvent;
 
-/// The data that one run recorded beside its figures.
+/// The data that one run recorded in addition to its figures.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordedRun<'a> {
     /// Number of the point, in the order of the sweep.

@@ -35,7 +35,7 @@ pub struct ReportPoint<'a> {
     /// Name in legends and tables: short and unique.
     pub label: String,
     /// The kind of queue at the main link, followed by a colon and the algorithm it contains;
-    /// decides the colour.
+    /// decides the color.
     pub kind: String,
     /// Distribution of the sojourn times at each observed link, over all replications.
     pub cdfs: Vec<Cdf>,

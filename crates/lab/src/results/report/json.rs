@@ -350,7 +350,7 @@ mod tests {
         let mut bits = 0x9e37_79b9_7f4a_7c15_u64;
         for at in 0..200_000 {
             bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            // Of any size, of everyday size, and in the middle between two roundings.
+            // Of any size, of everyday size, and halfway between two roundings.
             let value = match at % 3 {
                 0 => f64::from_bits(bits),
                 1 => (bits >> 11) as f64 * 1e-12,

@@ -7,7 +7,7 @@ use std::fmt::{self, Write as _};
 /// The platform that the router runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hardware {
-    /// Any platform: all queues that this program knows and Linux, a bridge or the kernel module
+    /// Any platform: all queues of goodqueue that Linux, a bridge or the kernel module
     /// can run.
     Any,
     /// A Linux host with `tc`.

@@ -54,7 +54,7 @@ pub struct Line {
 pub enum Factor {
     /// Round-trip time without queueing.
     Rtt,
-    /// Rate beside the measured one.
+    /// Rate, above or below the measured one.
     Rate,
     /// Number of bulk flows.
     Flows,

@@ -5,7 +5,7 @@
 //!  servers ──▶ isp ═══ line: measured rate, plain buffer ═══ router ─── shaper over the queue ─── home
 //! ```
 //!
-//! Towards the user packets meet the provider's buffer first and the router's shaper behind it;
+//! Toward the user packets meet the provider's buffer first and the router's shaper behind it;
 //! from the user it is the other way round. A shaped rate above what the line carries at a time
 //! therefore fills the provider's or the modem's buffer, as it does in a house.
 

@@ -95,8 +95,8 @@ pub fn file(
 ) -> ParquetResult<Vec<u8>> {
     let rows = rows(summary);
     let swept: Vec<(String, Kind)> = plan.swept().map(|(key, values)| (key, Kind::of(&values))).collect();
-    let text = serde_json::to_string(summary).expect("plain values with string keys always serialise");
-    let runs = serde_json::to_string(runs).expect("plain values with string keys always serialise");
+    let text = serde_json::to_string(summary).expect("plain values with string keys always serialize");
+    let runs = serde_json::to_string(runs).expect("plain values with string keys always serialize");
     let prints = fingerprints.iter().map(|print| format!("{print:016x}")).collect::<Vec<_>>().join(" ");
     let facts = [
         ("schema", POINT_SCHEMA.to_owned()),

@@ -1,5 +1,5 @@
-//! A sweep's folder on this machine: what is missing, workers that make it, and the summary at the
-//! end.
+//! A sweep's folder on this machine: the missing points, workers that run them, and the summary
+//! at the end.
 
 use super::columns::PointFile;
 use super::{PointOutcome, SweepError, columns, facts, file_stem, run_point};

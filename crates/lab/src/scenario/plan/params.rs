@@ -63,7 +63,7 @@ const fn is_plain(unit: Unit) -> bool {
     !matches!(unit, Unit::Timing | Unit::Buffer | Unit::Text | Unit::Nodes | Unit::Form(_)) && !unit.is_another()
 }
 
-/// Help for whoever left out a key that is required.
+/// Help on a required key that was left out.
 pub(super) fn what_to_write(param: &Param) -> String {
     format!("write the {}, for instance {} = {}", param.doc, param.name, param.example)
 }

@@ -75,7 +75,7 @@ pub(super) struct Draft {
     /// The limit, with the key it stands under and where.
     limit: Option<(quantity::Buffer, String, Origin)>,
     limit_is_own: bool,
-    /// The unit that the limit counts, where the name of the kind says so.
+    /// The unit that the limit counts, where the name of the kind gives it.
     counting: Option<Counting>,
     /// Whether the file gives a `queue` or a `buffer`.
     given: bool,

@@ -66,7 +66,7 @@ pub struct TrafficSpec {
     pub of: TrafficKind,
     /// The directions in which data may go across the bottleneck.
     pub ways: Ways,
-    /// Whether it reads a file beside the scenario, which pages without files cannot offer.
+    /// Whether it reads a file next to the scenario, which pages without files cannot offer.
     pub needs_file: bool,
     /// Whether it stands for something that most lines carry, so that lists have it among the
     /// first.

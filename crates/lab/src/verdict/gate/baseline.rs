@@ -1,4 +1,4 @@
-//! Baseline files: stored results as TOML, small enough to be kept beside a scenario and read in a
+//! Baseline files: stored results as TOML, small enough to be kept next to a scenario and read in a
 //! review.
 
 use super::{Measured, description};

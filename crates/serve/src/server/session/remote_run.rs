@@ -26,7 +26,7 @@ pub fn run(task: SessionTask, host: &SessionHost) -> Result<Option<SessionResult
     let _turn = loop {
         match host.turn.try_lock() {
             Ok(turn) => break turn,
-            // Whoever panicked there left nothing half done: the lock guards no data.
+            // The thread that panicked left nothing half done: the lock guards no data.
             Err(TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => {}
         }

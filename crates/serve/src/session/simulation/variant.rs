@@ -73,7 +73,7 @@ impl Variant {
         Ok(Self { world, link: link as u32, queue, packets, rates, calls, shown, state_bytes })
     }
 
-    /// Goes on towards `until`, for a number of events; true when it got there.
+    /// Goes on toward `until`, for a number of events; true when it got there.
     pub fn advance(&mut self, until: Instant, pace: Pace) -> bool {
         match pace {
             Pace::Fast => {

@@ -1,4 +1,4 @@
-//! Flows whose ends outside exchange datagrams, beside flows whose ends are simulated.
+//! Flows whose ends outside exchange datagrams, alongside flows whose ends are simulated.
 
 use super::OutsideWorld;
 use super::transfers::Unfolded;

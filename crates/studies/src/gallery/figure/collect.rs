@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 /// Width of a panel, and height of its plot, in pixels.
 const PANEL: (f64, f64) = (520.0, 250.0);
 
-/// A figure's curves, bars, boxes or series, with what the study prints beside them.
+/// A figure's curves, bars, boxes or series, with what the study prints next to them.
 ///
 /// # Errors
 /// When an experiment was not run, or an axis, metric or column is not there.
@@ -317,7 +317,7 @@ fn mark(samples: &[Option<f64>], x: f64, scale: f64, range: bool) -> Option<Poin
     Some(Point { x, y, interval: Some((y - half, y + half)), ..Point::default() })
 }
 
-/// Means of samples within spans of `bin` seconds, each in the middle of its span.
+/// Means of samples within spans of `bin` seconds, each at the center of its span.
 fn binned(samples: &[(f64, f64)], bin: f64) -> Vec<(f64, f64)> {
     // A sample stands for the time before it, so one at the end of a span belongs to that span.
     let span = |time: f64| (time / bin - 1e-9).floor();

@@ -133,7 +133,7 @@ pub struct Row {
     pub expected: Spanned<Expected>,
     /// The allowed deviation.
     pub tolerance: Tolerance,
-    /// The value is only reported beside the printed one.
+    /// The value is only reported next to the printed one.
     pub report_only: bool,
     /// Why it is known to fail: the mechanism.
     pub why: Option<String>,
@@ -146,7 +146,7 @@ pub struct Row {
 struct ExpectedFile {
     #[serde(rename = "goodqueue-gallery")]
     format: Spanned<u32>,
-    /// Missing is not the same as empty: a paper without statements says so.
+    /// Missing is not the same as empty: a paper without statements has an empty list.
     row: Option<Vec<RowFile>>,
 }
 

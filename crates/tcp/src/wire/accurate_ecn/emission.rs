@@ -120,7 +120,7 @@ impl Emission {
         self.required = self.required.max(at + 1);
     }
 
-    /// The option that leaves now: counters and SACK blocks beside it.
+    /// The option that leaves now: its counters, and the SACK blocks sent with it.
     pub(super) fn take(&mut self, now: Instant, room: &Room) -> Option<(usize, usize)> {
         let is_owed = self.owed > 0 && self.required > 0;
         let is_due = self.usage >= Use::Always || is_owed || self.is_beacon_due(now, room.rtt);

@@ -1,4 +1,4 @@
-// Remarks on settings, each beside the setting that it is about.
+// Remarks on settings, each next to the setting that it is about.
 
 import { h } from "../../dom.ts";
 import type { Warning } from "../../serve/protocol.ts";

@@ -132,7 +132,7 @@ export class PlayCharts {
     for (const frame of this.frames) frame.update();
   }
 
-  /** Called when the colours have changed. */
+  /** Called when the colors have changed. */
   redraw(): void {
     for (const frame of this.frames) frame.redraw();
   }

@@ -1,4 +1,4 @@
-// Which colour is which flow, in the packet view and in charts of single flows.
+// Which color is which flow, in the packet view and in charts of single flows.
 
 import { h } from "../../dom.ts";
 import { HUES, type Look } from "../../palette.ts";
@@ -16,9 +16,9 @@ export function flowName({ group, index }: Flow): string {
   return `${group} ${index}`;
 }
 
-/** Legend of the colours of the first `most` flows; flows may be added while it is shown. */
+/** Legend of the colors of the first `most` flows; flows may be added while it is shown. */
 export class FlowLegend {
-  readonly element = h("ul", { class: "flow-legend", "aria-label": "Colours of the flows" });
+  readonly element = h("ul", { class: "flow-legend", "aria-label": "Colors of the flows" });
   readonly #most: number;
   #count = 0;
 

@@ -1,4 +1,4 @@
-// The queue drawn packet by packet, coloured by flow. Packets come in at the left and leave for the
+// The queue drawn packet by packet, colored by flow. Packets come in at the left and leave for the
 // wire at the right.
 
 import { forget, repaint } from "../../charts/painter.ts";
@@ -186,7 +186,7 @@ export class PacketView {
     context.roundRect(x, y + edge - height, edge, height, Math.min(3, cell / 5));
     context.fill();
     if (flow >= 8 && cell > 8) {
-      // The second round of colours has a bar across.
+      // The second round of colors has a bar across.
       context.fillStyle = this.#ink.surface;
       context.fillRect(x, y + edge - height / 2 - 1, edge, 2);
     }

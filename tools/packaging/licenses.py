@@ -1,4 +1,4 @@
-"""Prints the licences of everything from elsewhere that a crate is built from: licences.py CRATE TARGET."""
+"""Prints the licenses of everything from elsewhere that a crate is built from: licenses.py CRATE TARGET."""
 
 import json
 import subprocess
@@ -27,12 +27,12 @@ def linked(metadata, crate):
 
 
 def main():
-    """Prints name, version and licence of each package, then each licence's text once."""
+    """Prints name, version and license of each package, then each license's text once."""
     crate, target = sys.argv[1:]
     command = ["cargo", "metadata", "--format-version", "1", "--locked", "--all-features", "--filter-platform", target]
     metadata = json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
     texts = {}
-    print(f"Crates from elsewhere in {crate}, with their licences. The texts follow.\n")
+    print(f"Crates from elsewhere in {crate}, with their licenses. The texts follow.\n")
     for package in linked(metadata, crate):
         name = f"{package['name']} {package['version']}"
         print(f"{name}: {package['license'] or package['license_file']}, by {', '.join(package['authors']) or 'its contributors'}")
