@@ -23,7 +23,7 @@ TOPS = re.compile(r"^goodqueue_kernel::entry::(enqueue|dequeue|reset|make|write)
 # A successor of a queue is not made here, as the module keeps the queues from before a change; nor
 # is an algorithm of a program's own, nor a queue of another program.
 # Nor is anything written as {:#?}.
-NEVER = re.compile(r"^<goodqueue_aqm::(sched::succession::Succession|elsewhere::|own::Own)|PadAdapter")
+NEVER = re.compile(r"^<goodqueue_aqm::(sched::succession::Succession|external::|custom::Custom)|PadAdapter")
 # Outer disciplines have been called by their names, in entry.rs, before a call that is for any.
 ANY = re.compile(r"^<goodqueue_aqm::sched::AnyQdisc<.*>::(enqueue|dequeue)$")
 NAMED = re.compile(r"^<goodqueue_aqm::sched::(shaper::Shaper|priority::Priority)<.*>::(enqueue|dequeue)$")

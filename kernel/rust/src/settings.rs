@@ -8,7 +8,7 @@ use goodqueue_aqm::sched::kinds;
 use goodqueue_aqm::spec::{KindAndParams, KindSpec, LinkFacts, Param, Size, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Qdisc, Rng};
 use goodqueue_base::spec::Default;
-use goodqueue_base::spec::quantity::{self, Limits, QuantityError, excerpt};
+use goodqueue_base::spec::quantity::{self, Limits, QuantityError, QuantityFault, excerpt};
 use goodqueue_base::units::{Bytes, Duration, Packets, Rate};
 use params::MAX_BYTES;
 pub(crate) use params::{host, settable};
@@ -181,8 +181,11 @@ fn limit(text: Option<&str>, mtu: Bytes, rate: Option<Rate>) -> Result<Limit, Bo
     if let Size::Packets(packets) = size {
         let allowed = Limits::new(1, MAX_PACKETS);
         let whole = packets >= 0.0 && packets == (packets as u64) as f64;
-        let packets =
-            if whole { allowed.check(packets as u64, text) } else { Err(quantity::out_of_range(text, "whole packets")) };
+        let packets = if whole {
+            allowed.check(packets as u64, text)
+        } else {
+            Err(QuantityError::new(text, QuantityFault::PartOfAPacket, None))
+        };
         return packets.map(Limit::packets).map_err(refuse);
     }
     let bytes = size.bytes(mtu, rate).ok_or(Refusal::LimitNeedsRate)?;
@@ -287,7 +290,7 @@ mod tests {
             (&["kind=codel", "of.target=20s"], "of.target: `codel` has no such parameter"),
             (&["kind=codel", "target=5ms", "target=6ms"], "target: is given twice"),
             (&["kind=codel", "limit=0"], "limit: `0` is out of range: allowed 1 to 1000000"),
-            (&["kind=codel", "limit=2.5"], "limit: `2.5` is out of range: allowed whole packets"),
+            (&["kind=codel", "limit=2.5"], "limit: `2.5` is no whole number of packets"),
             (
                 &["kind=codel", "limit=9ms"],
                 "limit: a time needs the rate of the line: give `link` too, or write bytes or packets",

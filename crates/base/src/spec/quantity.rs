@@ -5,18 +5,18 @@
 //! reject negative and non-finite numbers; further restrictions belong to each setting, see
 //! [`Limits`].
 
-use crate::spec::Size;
+use crate::spec::{Size, Value};
 use crate::units::{Bytes, Duration, Rate};
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use core::fmt;
 
 pub use crate::spec::excerpt::excerpt;
 
 /// A string that is not a valid quantity.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct QuantityError {
     /// The string, cut to a readable length.
@@ -28,7 +28,7 @@ pub struct QuantityError {
 }
 
 /// The fault of a string that is not a valid quantity.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum QuantityFault {
     /// No number at the beginning.
@@ -53,13 +53,24 @@ pub enum QuantityFault {
     BytesPerSecond,
     /// A quantity outside of what is allowed.
     OutOfRange {
-        /// The allowed range.
-        allowed: Box<str>,
+        /// Smallest allowed.
+        low: Value,
+        /// Largest allowed.
+        high: Value,
+    },
+    /// A whole number outside of what is allowed.
+    CountOutOfRange {
+        /// Smallest allowed.
+        low: u64,
+        /// Largest allowed.
+        high: u64,
     },
 }
 
 impl QuantityError {
-    fn new(text: &str, fault: QuantityFault, help: Option<&str>) -> Self {
+    /// The error of `text`.
+    #[must_use]
+    pub fn new(text: &str, fault: QuantityFault, help: Option<&str>) -> Self {
         Self { text: excerpt(text).into(), fault, help: help.map(Box::from) }
     }
 
@@ -78,7 +89,8 @@ impl QuantityError {
             QuantityFault::AmbiguousUnit(unit) => format!("`{text}`: unit `{unit}` is ambiguous, bits or bytes"),
             QuantityFault::UnknownUnit(unit) => format!("`{text}` has the unknown unit `{unit}`"),
             QuantityFault::BytesPerSecond => format!("`{text}` is in bytes per second: rates are in bits per second"),
-            QuantityFault::OutOfRange { allowed } => format!("`{text}` is out of range: allowed {allowed}"),
+            QuantityFault::OutOfRange { low, high } => format!("`{text}` is out of range: allowed {low} to {high}"),
+            QuantityFault::CountOutOfRange { low, high } => format!("`{text}` is out of range: allowed {low} to {high}"),
         }
     }
 }
@@ -107,7 +119,31 @@ pub struct Limits<T> {
     pub high: T,
 }
 
-impl<T: PartialOrd + Copy + fmt::Display> Limits<T> {
+/// A quantity that has limits.
+pub trait Limited: PartialOrd + Copy {
+    /// The fault of a quantity below `low` or above `high`.
+    fn out_of_range(low: Self, high: Self) -> QuantityFault;
+}
+
+macro_rules! limited {
+    ($($Type:ty)+) => {
+        $(impl Limited for $Type {
+            fn out_of_range(low: Self, high: Self) -> QuantityFault {
+                QuantityFault::OutOfRange { low: low.into(), high: high.into() }
+            }
+        })+
+    };
+}
+
+limited! { Duration Rate Bytes f64 }
+
+impl Limited for u64 {
+    fn out_of_range(low: Self, high: Self) -> QuantityFault {
+        QuantityFault::CountOutOfRange { low, high }
+    }
+}
+
+impl<T: Limited> Limits<T> {
     /// The range from `low` to `high`, both included.
     #[must_use]
     pub const fn new(low: T, high: T) -> Self {
@@ -119,14 +155,20 @@ impl<T: PartialOrd + Copy + fmt::Display> Limits<T> {
     /// # Errors
     /// Otherwise; the message has `text`, the value as written, and the allowed range.
     pub fn check(&self, value: T, text: &str) -> Result<T, QuantityError> {
-        if value >= self.low && value <= self.high { Ok(value) } else { Err(out_of_range(text, &self.to_string())) }
+        if value >= self.low && value <= self.high { Ok(value) } else { Err(self.refuse(text)) }
+    }
+
+    /// The refusal of `text`, which lies outside.
+    #[must_use]
+    pub fn refuse(&self, text: &str) -> QuantityError {
+        QuantityError::new(text, T::out_of_range(self.low, self.high), None)
     }
 
     /// The nearest whole number of base units, if what was written is allowed before it is rounded.
     /// Whatever is too large for 64 bits is too large here.
     fn check_whole(&self, value: f64, text: &str, unit: impl Fn(u64) -> T) -> Result<T, QuantityError> {
         if value < 0.0 || value >= u64::MAX as f64 {
-            return Err(out_of_range(text, &self.to_string()));
+            return Err(self.refuse(text));
         }
         // A difference from a whole number that is smaller than this comes from the conversion
         // between units.
@@ -142,12 +184,6 @@ impl<T: fmt::Display> fmt::Display for Limits<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} to {}", self.low, self.high)
     }
-}
-
-/// The refusal of `text`, which lies outside of what is allowed.
-#[must_use]
-pub fn out_of_range(text: &str, allowed: &str) -> QuantityError {
-    QuantityError::new(text, QuantityFault::OutOfRange { allowed: allowed.into() }, None)
 }
 
 /// The size of a buffer as written by a user.
@@ -239,19 +275,21 @@ pub fn rate_within(text: &str, limits: Limits<Rate>) -> Result<Rate, QuantityErr
         return Err(QuantityError::new(text, QuantityFault::BytesPerSecond, Some(RATE_HELP)));
     }
     let lower = Number { unit: &number.unit.to_ascii_lowercase(), ..number };
-    let bits = lower.times(RATE).ok_or_else(|| number.wrong_unit(&rate_help(lower.unit, number)))?;
+    let bits = lower.times(RATE).ok_or_else(|| number.wrong_unit(&rate_help(lower.unit, text)))?;
     limits.check_whole(bits, text, Rate::bit_s)
 }
 
 /// The help for a rate whose unit is missing or only a factor, as in `10M`: people mean bits.
-fn rate_help(unit: &str, number: Number<'_>) -> String {
+fn rate_help(unit: &str, text: &str) -> String {
     let factor = match unit {
         "" | "m" => "M",
         "k" => "k",
         "g" => "G",
         _ => return RATE_HELP.to_owned(),
     };
-    format!("if bits per second are meant, write \"{} {factor}bit/s\"", number.value)
+    let number = text.trim().trim_end_matches(char::is_alphabetic).trim_end();
+    // In kernels there is not enough stack for the formatting of numbers at this depth.
+    ["if bits per second are meant, write \"", &excerpt(number), " ", factor, "bit/s\""].concat()
 }
 
 /// A size within limits, rounded to the nearest byte.
@@ -395,6 +433,7 @@ fn is_not_finite(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::string::ToString;
     use proptest::prelude::*;
 
     fn message<T: fmt::Debug>(result: Result<T, QuantityError>) -> String {

@@ -1,10 +1,9 @@
 //! A parameter's value from what a person wrote on a command line.
 
-use crate::spec::quantity::{self, Limits, excerpt};
+use crate::spec::quantity::{self, Limited, Limits, excerpt};
 use crate::spec::{Param, ParamError, ParamFault, Unit, Value};
 use crate::units::{Bytes, Duration, Rate};
 use alloc::boxed::Box;
-use core::fmt;
 
 /// The words of a switch.
 const SWITCH: [&str; 2] = ["true", "false"];
@@ -49,7 +48,7 @@ impl Param {
     }
 
     /// The range of a parameter that is counted in whole units.
-    pub fn limits<T: PartialOrd + Copy + fmt::Display>(&self, unit: impl Fn(u64) -> T) -> Limits<T> {
+    pub fn limits<T: Limited>(&self, unit: impl Fn(u64) -> T) -> Limits<T> {
         // `as` saturates.
         Limits::new(unit(self.range.0 as u64), unit(self.range.1 as u64))
     }

@@ -9,7 +9,7 @@ use std::path::Path;
 mod fault;
 
 /// A file that is not what a scenario needs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct FileError {
     file: String,
     place: Place,

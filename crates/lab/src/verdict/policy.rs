@@ -27,7 +27,7 @@ pub struct Policy {
 }
 
 /// A policy that cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PolicyError {
     /// A part that is no setting.
     #[error("`{0}` is not key=value, for instance of_best=0.9")]

@@ -6,7 +6,7 @@ use goodqueue_tcp::cc::kinds;
 use std::io::ErrorKind;
 
 /// A fault of a file. [`super::FileError`] adds the place.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum FileFault {
     /// There is none of that name.
     #[error("no such file")]
@@ -57,7 +57,7 @@ impl From<std::io::Error> for FileFault {
 }
 
 /// A fault of a recording of a link.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum TraceFault {
     /// There is no time in it.
     #[error("is empty: expected one whole number per line")]
@@ -123,7 +123,7 @@ pub enum TraceFault {
 }
 
 /// A fault of a list of flows.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum FlowFault {
     /// There is no line with names of columns.
     #[error("is empty: expected a first line such as `{}`", columns.join(","))]

@@ -206,9 +206,9 @@ pub(crate) fn count(limits: Limits<u64>) -> impl Fn(Field<'_>) -> Result<u64, Fa
     move |field| match &field.node.value {
         Value::Integer(number) => match u64::try_from(*number) {
             Ok(number) => limits.check(number, &number.to_string()).map_err(|e| field.refuse(e)),
-            Err(_) => Err(field.refuse(quantity::out_of_range(&number.to_string(), &limits.to_string()))),
+            Err(_) => Err(field.refuse(limits.refuse(&number.to_string()))),
         },
-        Value::HugeInteger(text) => Err(field.refuse(quantity::out_of_range(text, &limits.to_string()))),
+        Value::HugeInteger(text) => Err(field.refuse(limits.refuse(text))),
         _ => Err(field.expected("a whole number")),
     }
 }
