@@ -14,10 +14,10 @@
 
 mod calls;
 mod connection;
+mod defaults;
 mod deliveries;
 mod ends;
 mod header;
-mod host;
 mod info;
 mod stream;
 
@@ -26,9 +26,9 @@ use crate::packetdrill::shell::Setting;
 use crate::packetdrill::stack::{Compared, NotModelled, Returned, Stack};
 use calls::Socket;
 use connection::Connection;
+use defaults::ConnectionDefaults;
 use goodqueue_base::units::Instant;
 use goodqueue_tcp::wire::Packet;
-use host::Host;
 use std::collections::BTreeMap;
 
 /// First file descriptor that a program without other files gets.
@@ -37,7 +37,7 @@ const FIRST_DESCRIPTOR: i64 = 3;
 /// A host with goodqueue's TCP.
 #[derive(Debug, Default)]
 pub struct Goodqueue {
-    host: Host,
+    host: ConnectionDefaults,
     sockets: BTreeMap<i64, Socket>,
     connection: Option<Connection>,
 }

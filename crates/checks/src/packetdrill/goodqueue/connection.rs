@@ -2,10 +2,10 @@
 
 mod handshake;
 
+use super::defaults::ConnectionDefaults;
 use super::deliveries::Deliveries;
 use super::ends::{codepoint, receiver, sender};
 use super::header::{self, WINDOW_SCALE};
-use super::host::Host;
 use super::stream::{Nagle, Stream};
 use crate::packetdrill::stack::NotModelled;
 use goodqueue_base::units::{Bytes, Ecn, Instant};
@@ -58,7 +58,7 @@ enum Feedback {
 /// The state of a connection.
 #[derive(Debug)]
 pub(super) struct Connection {
-    host: Host,
+    host: ConnectionDefaults,
     pub(super) phase: Phase,
     opener: Opener,
     opened: Instant,
@@ -115,7 +115,14 @@ fn not_modelled<T>(what: &str) -> Result<T, NotModelled> {
 }
 
 impl Connection {
-    fn new(now: Instant, host: &Host, mss: u16, clamp: Option<u16>, phase: Phase, ecn: EcnKind) -> Result<Self, NotModelled> {
+    fn new(
+        now: Instant,
+        host: &ConnectionDefaults,
+        mss: u16,
+        clamp: Option<u16>,
+        phase: Phase,
+        ecn: EcnKind,
+    ) -> Result<Self, NotModelled> {
         Ok(Self {
             host: host.clone(),
             phase,
@@ -154,7 +161,7 @@ impl Connection {
     }
 
     /// Takes on what an administrator changes while the connection is open.
-    pub(super) fn configure(&mut self, host: &Host) -> Result<(), NotModelled> {
+    pub(super) fn configure(&mut self, host: &ConnectionDefaults) -> Result<(), NotModelled> {
         self.host.accurate_ecn = host.accurate_ecn;
         if let Feedback::Counted(ecn) = &mut self.feedback {
             ecn.configure(host.accurate_ecn);

@@ -1,6 +1,6 @@
 //! A sender and a receiver for a host's settings.
 
-use super::host::Host;
+use super::defaults::ConnectionDefaults;
 use crate::packetdrill::stack::NotModelled;
 use goodqueue_base::spec::Value;
 use goodqueue_base::units::{Bytes, Ecn, Rng};
@@ -9,7 +9,7 @@ use goodqueue_tcp::wire::EcnKind;
 use goodqueue_tcp::{CcConfig, Data, EcnMode, LossDetection, Receiver, ReceiverConfig, SackReports, Sender, SenderConfig};
 
 /// A sender of messages.
-pub(super) fn sender(host: &Host, mss: u16, sack: bool, ecn: EcnKind) -> Result<Sender, NotModelled> {
+pub(super) fn sender(host: &ConnectionDefaults, mss: u16, sack: bool, ecn: EcnKind) -> Result<Sender, NotModelled> {
     let params = if host.hystart || host.control != "cubic" { Vec::new() } else { vec![("hystart", Value::Switch(false))] };
     let config = SenderConfig {
         mss: Bytes::new(u64::from(mss)),
@@ -31,13 +31,13 @@ pub(super) fn sender(host: &Host, mss: u16, sack: bool, ecn: EcnKind) -> Result<
 }
 
 /// Accurate ECN as the control wants it: with ECT(1) if it is a scalable one (RFC 9331).
-fn accurate(host: &Host) -> EcnMode {
+fn accurate(host: &ConnectionDefaults) -> EcnMode {
     let own = needs(host.control).map(|needs| needs.ecn);
     if own == Some(EcnMode::L4s) { EcnMode::L4s } else { EcnMode::Accurate }
 }
 
 /// The codepoint of packets with accurate ECN.
-pub(super) fn codepoint(host: &Host) -> Ecn {
+pub(super) fn codepoint(host: &ConnectionDefaults) -> Ecn {
     if accurate(host) == EcnMode::L4s { Ecn::Ect1 } else { Ecn::Ect0 }
 }
 
