@@ -39,7 +39,7 @@
 
 /*
  Empties the queue. The packets that waited are the module's again, without a call for each. The
- algorithm keeps what it has learnt.
+ algorithm keeps what it has learned.
  */
 #define GQK_RESET 5
 
