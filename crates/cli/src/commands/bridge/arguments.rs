@@ -52,8 +52,8 @@ pub struct Arguments {
     #[arg(long, value_enum)]
     pub(super) offloads: Option<OffloadPolicy>,
     /// Real-time scheduling of the thread that moves packets
-    #[arg(long, value_enum, default_value_t = RealTime::Auto)]
-    pub(super) real_time: RealTime,
+    #[arg(long, value_enum, default_value_t = Requirement::Auto)]
+    pub(super) real_time: Requirement,
     /// Join the interfaces without a queue when the bridge dies or stands still for a second
     #[arg(long)]
     pub(super) fail_open: bool,
@@ -102,17 +102,6 @@ pub enum OffloadPolicy {
     Split,
     /// Start anyway, and drop joined packets
     Ignore,
-}
-
-/// Real-time scheduling.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum RealTime {
-    /// Use it if the kernel allows
-    Auto,
-    /// Do not start without it
-    Require,
-    /// Never
-    Off,
 }
 
 impl Arguments {
