@@ -9,7 +9,7 @@ mod settings;
 mod show;
 
 pub use keeper::{KeeperArguments, run as keep};
-pub use settings::LineSettings;
+pub use settings::{LineSettings, QueueSettings};
 
 use crate::failure::Failure;
 use crate::output::say;
@@ -294,7 +294,7 @@ fn reload(arguments: &Arguments, state: &ControlState) {
     let changed = || -> Result<(), Failure> {
         let (settings, ..) = arguments.resolve()?;
         let before = locked(&state.settings).clone();
-        if (&settings.trace, &settings.overhead) != (&before.trace, &before.overhead) {
+        if (&settings.trace, &settings.queues.overhead) != (&before.trace, &before.queues.overhead) {
             return Err(Failure::Input("trace and overhead need a new start".to_owned()));
         }
         let link = settings.link()?;
