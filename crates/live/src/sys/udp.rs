@@ -1,6 +1,6 @@
 //! Options of the kernel's UDP, and of TCP for the same purpose.
 
-use super::checked;
+use super::{checked, options};
 use std::io;
 use std::mem::{size_of, zeroed};
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -12,13 +12,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 /// # Errors
 /// When the kernel knows no such option.
 pub fn send_joined(socket: BorrowedFd<'_>, size: u16) -> io::Result<()> {
-    let value = libc::c_int::from(size);
-    let len = size_of::<libc::c_int>() as libc::socklen_t;
-    // SAFETY: pointer and length describe `value`, which outlives the call and is only read.
-    checked(unsafe {
-        libc::setsockopt(socket.as_raw_fd(), libc::SOL_UDP, libc::UDP_SEGMENT, std::ptr::from_ref(&value).cast(), len)
-    })
-    .map(|_| ())
+    options::set(socket, libc::SOL_UDP, libc::UDP_SEGMENT, &libc::c_int::from(size))
 }
 
 /// From now on the socket tells for each datagram to which address it was sent, and may answer for
@@ -41,11 +35,7 @@ pub fn accept_for_all(listener: BorrowedFd<'_>) -> io::Result<()> {
 }
 
 fn set_ip(socket: BorrowedFd<'_>, option: libc::c_int) -> io::Result<()> {
-    let value: libc::c_int = 1;
-    let len = size_of::<libc::c_int>() as libc::socklen_t;
-    // SAFETY: pointer and length describe `value`, which outlives the call and is only read.
-    checked(unsafe { libc::setsockopt(socket.as_raw_fd(), libc::IPPROTO_IP, option, std::ptr::from_ref(&value).cast(), len) })
-        .map(|_| ())
+    options::set(socket, libc::IPPROTO_IP, option, &1)
 }
 
 /// A datagram's ends.
