@@ -101,7 +101,7 @@ fn options(job: &Job<'_>, points: &[Point]) -> Result<RunOptions, Failure> {
     let replications = job.plan.replications();
     Ok(RunOptions {
         // A single run need not ask what the machine has.
-        jobs: if points.len() as u64 * u64::from(replications) == 1 { 1 } else { settings.jobs() },
+        jobs: if points.len() as u64 * u64::from(replications) == 1 { 1 } else { settings.jobs.count() },
         replications,
         recorded: settings.recorded()?,
         sample_every,

@@ -5,6 +5,7 @@ use crate::interrupt;
 use crate::opening::Opening;
 use crate::output::{self, print, say};
 use crate::progress::Progress;
+use crate::settings::Jobs;
 use crate::table::{self, Column, Text};
 use clap::Args;
 use goodqueue_aqm::custom::CustomKind;
@@ -55,9 +56,8 @@ pub struct Arguments {
     /// Root of all randomness, instead of the scenarios'
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Runs at the same time [default: one for each processor]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
-    jobs: Option<u32>,
+    #[command(flatten)]
+    jobs: Jobs,
     /// Folder for the results
     #[arg(long, value_name = "DIR", default_value = "out/evaluate")]
     out: PathBuf,
@@ -81,10 +81,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let out = Folder::create(&arguments.out)?;
     write_scenarios(&question, &out)?;
-    let processors = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let jobs = arguments.jobs.map_or_else(processors, |jobs| jobs as usize);
     let bar = Progress::new(run_count(&question)?);
-    let ended = goodqueue_studies::evaluate::run(&question, out.path(), jobs, &stop, &mut |progress| bar.set(progress.part));
+    let ended = goodqueue_studies::evaluate::run(&question, out.path(), arguments.jobs.count(), &stop, &mut |progress| {
+        bar.set(progress.part)
+    });
     let seconds = bar.finish();
     let end = ended?;
     if let Some(message) = programs.iter().find_map(|program| program.trouble().message()) {

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::{print, print_text, say, width};
 use crate::progress::Progress;
+use crate::settings::Jobs;
 use crate::table::{self, Column, Text, cell};
 use clap::Args;
 use goodqueue_lab::results::labels::Labels;
@@ -42,9 +43,8 @@ pub struct Arguments {
     margin: f64,
     #[command(flatten)]
     overrides: Overrides,
-    /// Runs at the same time [default: one for each processor]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
-    jobs: Option<u32>,
+    #[command(flatten)]
+    jobs: Jobs,
     /// Write the comparison as JSON to a file, or with - to standard output instead of the table
     #[arg(long, value_name = "FILE|-", conflicts_with = "write")]
     json: Option<PathBuf>,
@@ -91,7 +91,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Some(baseline)
     };
     let points = plan.points()?;
-    let measured = measure(&plan, &points, &choice, arguments.jobs)?;
+    let measured = measure(&plan, &points, &choice, arguments.jobs.count())?;
     let Some(baseline) = baseline else { return store(path, &plan, points.len(), measured) };
     let comparison = Comparison::of(&baseline, &measured, &choice, arguments.margin).map_err(in_file)?;
     show(arguments, &plan, &baseline, &comparison)?;
@@ -102,9 +102,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
-fn measure(plan: &Plan, points: &[Point], choice: &Choice, jobs: Option<u32>) -> Result<Vec<Measured>, Failure> {
-    let processors = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let options = RunOptions::unrecorded(jobs.map_or_else(processors, |jobs| jobs as usize), plan.replications());
+fn measure(plan: &Plan, points: &[Point], choice: &Choice, jobs: usize) -> Result<Vec<Measured>, Failure> {
+    let options = RunOptions::unrecorded(jobs, plan.replications());
     let total = points.len() * options.replications as usize;
     let stop = interrupt::stop_flag();
     let bar = Progress::new(total);

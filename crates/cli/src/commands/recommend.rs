@@ -6,6 +6,7 @@ use crate::host;
 use crate::interrupt;
 use crate::output;
 use crate::progress::Progress;
+use crate::settings::Jobs;
 use crate::table::{self, Column, Text};
 use clap::Args;
 use goodqueue_guests::hosts::{HostName, VoidRunPolicy};
@@ -67,9 +68,8 @@ pub struct Arguments {
     /// Root of all randomness
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Runs at the same time [default: one for each processor]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
-    jobs: Option<u32>,
+    #[command(flatten)]
+    jobs: Jobs,
     /// Write the answer as JSON to a file, or with - to standard output instead of the text
     #[arg(long, value_name = "FILE|-")]
     json: Option<PathBuf>,
@@ -120,7 +120,6 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 /// The question that the options ask.
 fn question(arguments: &Arguments) -> Result<Question, Failure> {
-    let processors = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let asked = Asked {
         down: &arguments.down,
         up: &arguments.up,
@@ -135,7 +134,7 @@ fn question(arguments: &Arguments) -> Result<Question, Failure> {
         unit: arguments.unit,
         effort: if arguments.thorough { Effort::Thorough } else { Effort::Quick },
         seed: arguments.seed,
-        jobs: arguments.jobs.map_or_else(processors, |jobs| jobs as usize),
+        jobs: arguments.jobs.count(),
     };
     asked.question().map_err(|error| Failure::Input(format!("--{error}")))
 }
