@@ -5,6 +5,7 @@ mod excerpt;
 use crate::output::{is_styled, say, say_styled};
 use excerpt::Style;
 use goodqueue_lab::results::error::RecordError;
+use goodqueue_lab::results::record::check_target;
 use goodqueue_lab::scenario::plan::PlanError;
 use std::io::{self, IsTerminal};
 
@@ -107,6 +108,11 @@ fn line(fault: &goodqueue_lab::scenario::plan::Fault) -> String {
 }
 
 /// One line for a panic, which is always a mistake in this program: no backtrace.
+/// Checks that the file that `option` names can be written, before anything runs.
+pub fn check_file(option: &str, path: Option<&Path>) -> Result<(), Failure> {
+    path.map_or(Ok(()), check_target).map_err(|error| Failure::Input(format!("{option} {error}")))
+}
+
 pub fn install_panic_hook() {
     std::panic::set_hook(Box::new(|info| {
         let payload = info.payload();

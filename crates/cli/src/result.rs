@@ -6,13 +6,13 @@ mod place;
 mod recorded;
 pub mod tables;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, check_file};
 use crate::output::{print, print_text, say};
 use crate::progress::Progress;
 use crate::{host, interrupt};
 use files::Files;
 use goodqueue_lab::results::qlog::QlogFiles;
-use goodqueue_lab::results::record::{Recorder, check_target, write_file};
+use goodqueue_lab::results::record::{Recorder, write_file};
 use goodqueue_lab::run::hosts::{Backend, Refusal};
 use goodqueue_lab::run::plan_results::{MAX_DRAWN, Results};
 use goodqueue_lab::run::runner::{self, RunOptions, RunReport};
@@ -30,9 +30,8 @@ pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
     let points = job.plan.points()?;
     let options = options(job, &points)?;
     let criteria = Criteria { policy: job.settings.policy()?, unit: job.settings.unit };
-    if let Some(path) = job.settings.json.as_ref().filter(|_| !job.settings.json_to_stdout()) {
-        check_target(path).map_err(|error| Failure::Input(format!("--json {error}")))?;
-    }
+    let json = job.settings.json.as_deref().filter(|_| !job.settings.json_to_stdout());
+    check_file("--json", json)?;
     prepare(job.host, &points, &options)?;
     // Before there are files, so that no interrupt leaves half of them.
     let stop = interrupt::stop_flag();

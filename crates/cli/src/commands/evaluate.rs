@@ -1,6 +1,6 @@
 //! `gq evaluate`: a queue by RFC 7928, or a congestion control by RFC 9743.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, check_file};
 use crate::interrupt;
 use crate::opening::Opening;
 use crate::output::{self, print, say};
@@ -10,7 +10,7 @@ use crate::table::{self, Column, Text};
 use clap::Args;
 use goodqueue_aqm::custom::CustomKind;
 use goodqueue_interop::program::HostedKind;
-use goodqueue_lab::results::record::{Folder, check_target, write_file};
+use goodqueue_lab::results::record::{Folder, write_file};
 use goodqueue_lab::scenario::plan::CustomKinds;
 use goodqueue_lab::scenario::toml_text::quoted;
 use goodqueue_lab::verdict::words::count;
@@ -76,9 +76,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let stop = interrupt::stop_flag();
     let programs = programs(&arguments.program, &stop)?;
     let question = question(arguments, &programs)?;
-    if let Some(path) = &arguments.markdown {
-        check_target(path).map_err(|error| Failure::Input(format!("--markdown {error}")))?;
-    }
+    check_file("--markdown", arguments.markdown.as_deref())?;
     let out = Folder::create(&arguments.out)?;
     write_scenarios(&question, &out)?;
     let bar = Progress::new(run_count(&question)?);

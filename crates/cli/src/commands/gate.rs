@@ -1,7 +1,7 @@
 //! `gq gate`: a run against stored results, for continuous integration.
 
 use crate::commands::run::Overrides;
-use crate::failure::Failure;
+use crate::failure::{Failure, check_file};
 use crate::interrupt;
 use crate::output::{print, print_text, say, width};
 use crate::progress::Progress;
@@ -10,7 +10,7 @@ use crate::table::{self, Column, Text, cell};
 use clap::Args;
 use goodqueue_lab::results::labels::Labels;
 use goodqueue_lab::results::metrics::unit_that_suits;
-use goodqueue_lab::results::record::{NoRecorder, check_target, write_file};
+use goodqueue_lab::results::record::{NoRecorder, write_file};
 use goodqueue_lab::results::statistics::Figure;
 use goodqueue_lab::run::runner::{self, RunOptions};
 use goodqueue_lab::scenario::plan::{Plan, Point};
@@ -76,13 +76,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let path = &arguments.baseline;
     let in_file = |error: BaselineError| Failure::Input(format!("--baseline {}: {error}", path.display()));
-    let to_json = arguments.json.as_deref().filter(|path| path.as_os_str() != "-");
-    if let Some(path) = to_json {
-        check_target(path).map_err(|error| Failure::Input(format!("--json {error}")))?;
-    }
+    check_file("--json", arguments.json.as_deref().filter(|path| path.as_os_str() != "-"))?;
     // A wrong file is found before the runs, which may take long.
     let baseline = if arguments.write {
-        check_target(path).map_err(|error| Failure::Input(format!("--baseline {error}")))?;
+        check_file("--baseline", Some(path))?;
         None
     } else {
         let baseline = Baseline::load(path).map_err(in_file)?;

@@ -5,14 +5,14 @@ mod gallery;
 mod show;
 mod write;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, check_file};
 use crate::interrupt;
 use crate::opening::Opening;
 use crate::output::{print, say};
 use crate::progress::Progress;
 use crate::settings::{self, Jobs};
 use clap::Args;
-use goodqueue_lab::results::record::{Folder, check_target, write_file};
+use goodqueue_lab::results::record::{Folder, write_file};
 use goodqueue_studies::gallery::error::GalleryError;
 use goodqueue_studies::gallery::evaluate;
 use goodqueue_studies::gallery::experiment::{Experiment, Mode};
@@ -72,9 +72,7 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let stop = interrupt::stop_flag();
-    if let Some(path) = &arguments.markdown {
-        check_target(path).map_err(|error| Failure::Input(format!("--markdown {error}")))?;
-    }
+    check_file("--markdown", arguments.markdown.as_deref())?;
     let out = Folder::create(&arguments.out)?;
     let gallery = gallery::find(arguments.gallery.as_deref(), out.path())?;
     let papers = papers(arguments, &gallery)?;
