@@ -201,7 +201,7 @@ fn shown(evaluation: &Evaluation, width: usize) -> Text {
     let _ = writeln!(text.plain, "Scorecard\n{}\n", table::wrapped(&markdown::rule(evaluation), width));
     let rows: Vec<_> =
         evaluation.scorecard.iter().zip(&evaluation.subjects).filter(|(_, subject)| !subject.is_baseline).collect();
-    let column = |head: &str, cells: Vec<String>| Column { head: head.to_owned(), unit: String::new(), cells, rank: 0 };
+    let column = |head: &str, cells: Vec<String>| Column { head: head.to_owned(), ..Column::names(cells) };
     let names = column(evaluation.suite.judges.name(), rows.iter().map(|(score, _)| score.subject.clone()).collect());
     let aspects = evaluation.scorecard.first().map_or(0, |score| score.aspects.len());
     let columns: Vec<Column> = (0..aspects)
@@ -222,8 +222,7 @@ fn family(text: &mut Text, evaluation: &Evaluation, result: &FamilyResult, width
             let _ = writeln!(text.plain, "{case}");
         }
         let lines: Vec<_> = point.lines.iter().filter(|line| line.not_applicable.is_none()).collect();
-        let cells = lines.iter().map(|line| line.subject.clone()).collect();
-        let names = Column { head: String::new(), unit: String::new(), cells, rank: 0 };
+        let names = Column::names(lines.iter().map(|line| line.subject.clone()).collect());
         let column = |(at, measure): (usize, &goodqueue_studies::evaluate::measure::Measure)| Column {
             head: measure.head.to_owned(),
             unit: measure.scale().unit.to_owned(),

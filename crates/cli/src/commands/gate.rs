@@ -155,11 +155,10 @@ fn text(comparison: &Comparison, width: usize) -> Text {
 }
 
 fn write_table(text: &mut Text, rows: &[&Row], comparison: &Comparison, width: usize) -> Vec<String> {
+        ..Column::names(rows.iter().map(|row| cell(row)).collect())
     let several = comparison.rows.iter().any(|row| row.point != comparison.rows[0].point);
     let column = |head: &str, rank: u8, cell: &dyn Fn(&Row) -> String| Column {
         head: head.to_owned(),
-        unit: String::new(),
-        cells: rows.iter().map(|row| cell(row)).collect(),
         rank,
     };
     let unit = |row: &Row| unit_that_suits(row.about.quantity, &[row.before, row.now]);

@@ -162,8 +162,7 @@ fn shown(answer: &Recommendation, width: usize) -> Text {
     let mut setups: Vec<&Setup> = [&answer.choice].into_iter().chain(&answer.alternatives).chain(open).collect();
     let is_listed = setups.iter().any(|one| one.label == answer.without.label);
     setups.extend((!is_listed).then_some(&answer.without));
-    let names =
-        Column { head: String::new(), unit: String::new(), cells: setups.iter().map(|one| one.label.clone()).collect(), rank: 0 };
+    let names = Column::names(setups.iter().map(|one| one.label.clone()).collect());
     let column = |key: &Key| {
         let (head, unit, scale) = heading(key);
         let cell = |one: &&Setup| match (words::range(key, &one.blocks), race::figure(key, &one.blocks).mean) {
