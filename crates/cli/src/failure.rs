@@ -8,6 +8,7 @@ use goodqueue_lab::results::error::RecordError;
 use goodqueue_lab::results::record::check_target;
 use goodqueue_lab::scenario::plan::PlanError;
 use std::io::{self, IsTerminal};
+use std::path::Path;
 
 /// Why a command did not succeed.
 #[derive(Debug)]
@@ -107,12 +108,12 @@ fn line(fault: &goodqueue_lab::scenario::plan::Fault) -> String {
     }
 }
 
-/// One line for a panic, which is always a mistake in this program: no backtrace.
 /// Checks that the file that `option` names can be written, before anything runs.
 pub fn check_file(option: &str, path: Option<&Path>) -> Result<(), Failure> {
     path.map_or(Ok(()), check_target).map_err(|error| Failure::Input(format!("{option} {error}")))
 }
 
+/// One line for a panic, which is always a mistake in this program: no backtrace.
 pub fn install_panic_hook() {
     std::panic::set_hook(Box::new(|info| {
         let payload = info.payload();

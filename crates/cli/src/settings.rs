@@ -106,7 +106,9 @@ impl Jobs {
         let processors = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         self.jobs.map_or_else(processors, |jobs| jobs as usize)
     }
+}
 
+impl RunSettings {
     /// Whether the summary goes to standard output.
     pub fn json_to_stdout(&self) -> bool {
         self.json.as_ref().is_some_and(|path| path.as_os_str() == "-")

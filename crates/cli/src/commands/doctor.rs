@@ -1,7 +1,7 @@
 //! `gq doctor`: whether the queue management of a host is exercised.
 
 use crate::failure::Failure;
-use crate::output::print;
+use crate::output::{self, print};
 use clap::Args;
 use goodqueue_interop::router::doctor::{self, Folder, Host, Report, Weight};
 use std::fmt::Write as _;
@@ -92,6 +92,5 @@ fn json(report: &Report) -> Result<String, Failure> {
         })
         .collect();
     let whole = serde_json::json!({ "schema": "goodqueue.doctor/1", "dev": report.dev, "findings": findings });
-    let json = serde_json::to_string_pretty(&whole).map_err(std::io::Error::from)?;
-    Ok(format!("{json}\n"))
+    Ok(output::json(&whole)?)
 }

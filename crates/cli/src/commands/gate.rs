@@ -3,7 +3,7 @@
 use crate::commands::run::Overrides;
 use crate::failure::{Failure, check_file};
 use crate::interrupt;
-use crate::output::{print, print_text, say, width};
+use crate::output::{self, print, print_text, say, width};
 use crate::progress::Progress;
 use crate::settings::Jobs;
 use crate::table::{self, Column, Text, cell};
@@ -125,14 +125,10 @@ fn store(path: &Path, plan: &Plan, points: usize, measured: Vec<Measured>) -> Re
 }
 
 fn show(arguments: &Arguments, plan: &Plan, baseline: &Baseline, comparison: &Comparison) -> Result<(), Failure> {
-    let json = || {
-        let result = GateJson::of(plan, baseline, comparison, arguments.margin);
-        // Plain values with string keys: this cannot fail.
-        serde_json::to_string_pretty(&result).unwrap_or_default() + "\n"
-    };
+    let json = || output::json(&GateJson::of(plan, baseline, comparison, arguments.margin));
     match &arguments.json {
-        Some(path) if path.as_os_str() == "-" => return Ok(print(&json())?),
-        Some(path) => write_file(path, json().as_bytes())?,
+        Some(path) if path.as_os_str() == "-" => return Ok(print(&json()?)?),
+        Some(path) => write_file(path, json()?.as_bytes())?,
         None => {}
     }
     Ok(print_text(&text(comparison, width()))?)
@@ -155,11 +151,11 @@ fn text(comparison: &Comparison, width: usize) -> Text {
 }
 
 fn write_table(text: &mut Text, rows: &[&Row], comparison: &Comparison, width: usize) -> Vec<String> {
-        ..Column::names(rows.iter().map(|row| cell(row)).collect())
     let several = comparison.rows.iter().any(|row| row.point != comparison.rows[0].point);
     let column = |head: &str, rank: u8, cell: &dyn Fn(&Row) -> String| Column {
         head: head.to_owned(),
         rank,
+        ..Column::names(rows.iter().map(|row| cell(row)).collect())
     };
     let unit = |row: &Row| unit_that_suits(row.about.quantity, &[row.before, row.now]);
     let shown = |row: &Row, figure: Figure| cell(Figure { ci95: None, ..figure }, unit(row).1);

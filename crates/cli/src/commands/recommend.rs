@@ -97,10 +97,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(path) = &arguments.scenario {
         write(path, &answer.scenario)?;
     }
-    let json = || serde_json::to_string_pretty(&answer).map_err(|error| Failure::Run(error.to_string()));
     match arguments.json.as_deref() {
-        Some(path) if path.as_os_str() == "-" => return Ok(output::print(&(json()? + "\n"))?),
-        Some(path) => write(path, &(json()? + "\n"))?,
+        Some(path) if path.as_os_str() == "-" => return Ok(output::print(&output::json(&answer)?)?),
+        Some(path) => write(path, &output::json(&answer)?)?,
         None => {}
     }
     let mut text = shown(&answer, output::width());
