@@ -6,6 +6,7 @@ pub mod busy;
 pub mod descriptors;
 pub mod ethtool;
 mod mapping;
+mod message;
 pub mod mount;
 pub mod namespace;
 pub mod on_demand_sockets;
