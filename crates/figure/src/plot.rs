@@ -25,6 +25,17 @@ use crate::{Figure, Panel};
 pub use error::PlotError;
 pub(crate) use shown::{Shown, empty_panel};
 
+/// Each of `all` once, in order of appearance.
+fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut found = Vec::new();
+    for one in all {
+        if !found.contains(&one) {
+            found.push(one);
+        }
+    }
+    found
+}
+
 /// Draws what is asked for.
 ///
 /// # Errors
