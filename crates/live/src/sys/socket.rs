@@ -42,15 +42,6 @@ impl Interface {
     }
 }
 
-/// The kernel's counters of a packet socket since they were last read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RingStatistics {
-    /// Frames, dropped ones included.
-    pub frames: u32,
-    /// Dropped because the ring was full.
-    pub drops: u32,
-}
-
 /// A request about an interface.
 pub(super) fn interface_request(fd: BorrowedFd<'_>, request: libc::c_ulong, ifreq: &mut libc::ifreq) -> io::Result<()> {
     // SAFETY: `ifreq` is a valid, exclusively borrowed request for the whole call, and every
@@ -207,13 +198,13 @@ impl PacketSocket {
         options::set(self.as_fd(), libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &member)
     }
 
-    /// Returns the kernel's counts since the last call.
+    /// Returns the number of frames dropped since the last call because the ring was full.
     ///
     /// # Errors
     /// When the kernel refuses.
-    pub fn statistics(&self) -> io::Result<RingStatistics> {
+    pub fn drops(&self) -> io::Result<u32> {
         let statistics: libc::tpacket_stats = options::get(self.as_fd(), libc::SOL_PACKET, libc::PACKET_STATISTICS)?;
-        Ok(RingStatistics { frames: statistics.tp_packets, drops: statistics.tp_drops })
+        Ok(statistics.tp_drops)
     }
 
     /// The error that the kernel holds for this socket, for instance that the interface went down;
