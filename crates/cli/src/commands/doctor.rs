@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::output::{self, print};
 use clap::Args;
 use goodqueue_interop::router::doctor::{self, Folder, Host, Report, Weight};
+use goodqueue_lab::verdict::words::count;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -35,8 +36,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     print(&text)?;
     match report.findings.iter().filter(|finding| finding.weight == Weight::Problem).count() {
         0 => Ok(()),
-        1 => Err(Failure::Run(format!("1 problem at {}", report.dev))),
-        many => Err(Failure::Run(format!("{many} problems at {}", report.dev))),
+        some => Err(Failure::Run(format!("{} at {}", count(some, "problem"), report.dev))),
     }
 }
 
