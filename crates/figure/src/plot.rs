@@ -6,6 +6,7 @@
 
 mod bars;
 mod choice;
+mod distinct;
 mod distribution;
 mod error;
 pub mod palette;
@@ -22,19 +23,9 @@ pub use sheet::{Format, Length, Sheet};
 pub use source::{Line, Source, Subject};
 
 use crate::{Figure, Panel};
+pub(crate) use distinct::distinct;
 pub use error::PlotError;
 pub(crate) use shown::{Shown, empty_panel};
-
-/// Each of `all` once, in order of appearance.
-fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
-    let mut found = Vec::new();
-    for one in all {
-        if !found.contains(&one) {
-            found.push(one);
-        }
-    }
-    found
-}
 
 /// Draws what is asked for.
 ///

@@ -1,7 +1,7 @@
 //! Looks of queues: the same color, dash and mark as on pages (`crates/web/src/palette.ts`, whose
 //! rule this is; both are tested with `crates/web/test/looks.json`).
 
-use crate::plot::distinct;
+use crate::plot::distinct::distinct;
 use crate::{Hue, Look, palette};
 use goodqueue_aqm::spec::Family;
 
