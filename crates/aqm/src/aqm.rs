@@ -34,7 +34,7 @@ pub struct HostHash(pub u32);
 
 /// The two hosts that a packet travels between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hosts {
+pub struct Endpoints {
     /// The host that sent the packet.
     pub source: HostHash,
     /// The host that the packet is for.

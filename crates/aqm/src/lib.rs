@@ -58,7 +58,7 @@ mod tick;
 
 pub use ack::{PureAck, SackRange};
 pub use algo::AnyAqm;
-pub use aqm::{Aqm, Comparison, Env, FlowHash, HostHash, Hosts, PacketView, QueueView, Reason, Verdict};
+pub use aqm::{Aqm, Comparison, Endpoints, Env, FlowHash, HostHash, PacketView, QueueView, Reason, Verdict};
 pub use arithmetic::Arithmetic;
 pub use books::EcnPolicy;
 pub use counters::{Counters, Tally};

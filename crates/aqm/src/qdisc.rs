@@ -1,7 +1,7 @@
 //! All that a host of queues ever calls.
 
 use crate::ack::PureAck;
-use crate::aqm::{FlowHash, HostHash, Hosts, QueueView, Reason};
+use crate::aqm::{Endpoints, FlowHash, HostHash, QueueView, Reason};
 use crate::counters::Counters;
 use goodqueue_base::units::{Bytes, Class, Duration, Ecn, Instant, Rate, Rng};
 
@@ -26,9 +26,9 @@ pub trait Packet {
     }
     /// The hosts at its ends, for schedulers that distinguish hosts. Where they are unknown, each
     /// flow counts as a pair of hosts.
-    fn hosts(&self) -> Hosts {
+    fn endpoints(&self) -> Endpoints {
         let own = HostHash(self.flow().0);
-        Hosts { source: own, destination: own }
+        Endpoints { source: own, destination: own }
     }
     /// The acknowledgement of a packet that is a pure one, for queues that thin out
     /// acknowledgements.
@@ -227,7 +227,7 @@ impl Packet for SimplePacket {
     }
     /// Flows of one number divided by 8 come from one host modulo 8, those of one number divided by
     /// 64 go to one.
-    fn hosts(&self) -> Hosts {
-        Hosts { source: HostHash(self.flow / 8 % 8), destination: HostHash(self.flow / 64) }
+    fn endpoints(&self) -> Endpoints {
+        Endpoints { source: HostHash(self.flow / 8 % 8), destination: HostHash(self.flow / 64) }
     }
 }

@@ -2,11 +2,11 @@
 //! command.
 #![forbid(unsafe_code)]
 
+mod backend;
 mod commands;
 #[doc(hidden)]
 pub mod failure;
 mod help;
-mod host;
 #[doc(hidden)]
 pub mod interrupt;
 mod mistakes;

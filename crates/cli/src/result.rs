@@ -9,11 +9,11 @@ pub mod tables;
 use crate::failure::{Failure, check_file};
 use crate::output::{print, print_text, say};
 use crate::progress::Progress;
-use crate::{host, interrupt};
+use crate::{backend, interrupt};
 use files::Files;
 use goodqueue_lab::results::qlog::QlogFiles;
 use goodqueue_lab::results::record::{Recorder, write_file};
-use goodqueue_lab::run::hosts::{Backend, Refusal};
+use goodqueue_lab::run::backend::{Backend, Refusal};
 use goodqueue_lab::run::plan_results::{MAX_DRAWN, Results};
 use goodqueue_lab::run::runner::{self, RunOptions, RunReport};
 use goodqueue_lab::scenario::lint;
@@ -87,7 +87,7 @@ fn prepare(host: &dyn Backend, points: &[Point], options: &RunOptions) -> Result
     let name = host.name();
     let refused = |refusal: Refusal| Failure::Input(format!("--on {name}: --{refusal}"));
     host.check_recording(options.samples(0), options.packets(0)).map_err(refused)?;
-    host::check("--on", host, points)?;
+    backend::check("--on", host, points)?;
     host.prepare().map_err(|why| Failure::Run(format!("--on {name}: {why}")))
 }
 

@@ -6,10 +6,10 @@
 
 use goodqueue_aqm::external::{OfferedPacket, QueueEvents};
 use goodqueue_aqm::spec::{KindAndParams, KindSpec, LinkFacts, Value};
-use goodqueue_aqm::{AnyQdisc, Dropped, EcnPolicy, FlowHash, HostHash, Hosts as Ends, Limit, Packet, Qdisc, Reason, Sink, sched};
+use goodqueue_aqm::{AnyQdisc, Dropped, EcnPolicy, FlowHash, HostHash, Endpoints as Ends, Limit, Packet, Qdisc, Reason, Sink, sched};
 use goodqueue_base::units::{Bytes, Class, Duration, Ecn, Instant, Rate, Rng};
 use goodqueue_guests::linux::queue::{Answer, KernelQueue};
-use goodqueue_guests::linux::{Hosts, Kernel, inside};
+use goodqueue_guests::linux::{GuestExecutables, Kernel, inside};
 use goodqueue_sim::QueueSpec;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{}, {operations} operations of each kind, seed {SEED}", kernel.noted("kernel").unwrap_or("?"));
     println!("{:24} {:>9} {:>9} {:>9} {:>11}", "kind", "packets", "dropped", "marked", "differences");
     let program = [std::env::current_exe()?.into_os_string(), OsString::from(GUEST)];
-    let hosts = Hosts { kernel: &kernel.program, program: &program, patience: Hosts::PATIENCE };
+    let hosts = GuestExecutables { kernel: &kernel.program, program: &program, patience: GuestExecutables::PATIENCE };
     let mut differences = 0;
     for (name, queue) in queues() {
         if words.len() > 1 && !words[1..].contains(&name) {
@@ -97,7 +97,7 @@ impl Packet for Both {
     fn class(&self) -> Class {
         self.offered.class
     }
-    fn hosts(&self) -> Ends {
+    fn endpoints(&self) -> Ends {
         self.ends
     }
 }
@@ -127,7 +127,7 @@ struct Course {
 }
 
 impl Course {
-    fn run(hosts: Hosts<'_>, queue: &QueueSpec, operations: u32) -> Result<Self, Box<dyn std::error::Error>> {
+    fn run(hosts: GuestExecutables<'_>, queue: &QueueSpec, operations: u32) -> Result<Self, Box<dyn std::error::Error>> {
         let QueueSpec::Discipline { kind, params, of, ecn, limit } = queue else { return Err("not a kind".into()) };
         let facts = LinkFacts {
             rate: Some(RATE),

@@ -8,7 +8,7 @@
 
 use goodqueue_aqm::Limit;
 use goodqueue_base::units::{Duration, Instant, Rate};
-use goodqueue_guests::linux::{Hosts, Kernel, inside};
+use goodqueue_guests::linux::{GuestExecutables, Kernel, inside};
 use goodqueue_sim::{Continue, FlowSpec, LinkSpec, QueueSpec, SourceSpec, WorldSpec};
 use std::ffi::OsString;
 
@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let program = [std::env::current_exe()?.into_os_string(), OsString::from(GUEST)];
     let start = std::time::Instant::now();
     let mut processor = 0.0;
-    let hosts = Hosts { kernel: &kernel.program, program: &program, patience: Hosts::PATIENCE };
+    let hosts = GuestExecutables { kernel: &kernel.program, program: &program, patience: GuestExecutables::PATIENCE };
     let outcome = goodqueue_guests::linux::run(&spec, hosts, &mut |at| {
         // While there still are guests, and not often: it looks at all processes.
         if at.now.as_nanos() / 98 >= at.end.as_nanos() / 100 {

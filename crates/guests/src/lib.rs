@@ -1,9 +1,9 @@
-//! Hosts that run scenarios on this machine.
+//! GuestExecutables that run scenarios on this machine.
 //!
 //! - [`hosts`]: the simulator everywhere, and on Linux kernel senders in virtual and in real time.
 //! - `linux`: guest kernels in virtual time, as end hosts of a simulated network.
 
-pub mod hosts;
+pub mod backends;
 #[cfg(target_os = "linux")]
 pub mod linux;
 #[cfg(target_os = "linux")]

@@ -24,6 +24,6 @@ mod sys;
 pub mod vhost;
 
 pub use error::{LinuxError, NoKernel, Unsupported};
-pub use host::{Hosts, MAX_PACKET, ProgramSaid, Programs, check, execute, run};
+pub use host::{GuestExecutables, MAX_PACKET, ProgramSaid, Programs, check, execute, run};
 pub use kernel::Kernel;
 pub use queue::KernelQueues;

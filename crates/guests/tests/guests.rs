@@ -5,7 +5,7 @@
 
 use goodqueue_aqm::{EcnPolicy, Limit};
 use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Rate};
-use goodqueue_guests::linux::{Hosts, Kernel, KernelQueues, LinuxError, inside};
+use goodqueue_guests::linux::{GuestExecutables, Kernel, KernelQueues, LinuxError, inside};
 use goodqueue_sim::{
     Arrivals, Continue, FlowSpec, LinkSpec, Outcome, QueueSpec, Recording, SessionSpec, SizeLaw, SourceSpec, World, WorldSpec,
 };
@@ -74,8 +74,8 @@ fn run_told(spec: &WorldSpec, mode: &str, progress: &mut dyn FnMut()) -> Result<
     goodqueue_guests::linux::check(spec, &kernel).expect("what guests can do");
     let program = [std::env::current_exe().expect("this program").into_os_string(), OsString::from(mode)];
     // Nobody waits a minute for a guest that is silent on purpose.
-    let patience = if mode == "spin" { std::time::Duration::from_secs(5) } else { Hosts::PATIENCE };
-    goodqueue_guests::linux::run(spec, Hosts { kernel: &kernel.program, program: &program, patience }, &mut |_| {
+    let patience = if mode == "spin" { std::time::Duration::from_secs(5) } else { GuestExecutables::PATIENCE };
+    goodqueue_guests::linux::run(spec, GuestExecutables { kernel: &kernel.program, program: &program, patience }, &mut |_| {
         progress();
         Continue::Yes
     })
@@ -127,7 +127,8 @@ fn a_queue_in_a_kernel_decides_as_the_simulators() {
         Err(message) => return println!("skipped: a queue in a kernel ({message})"),
     };
     let program = [std::env::current_exe().expect("this program").into_os_string(), OsString::from("guest")];
-    let queues = KernelQueues::new(Hosts { kernel: &kernel.program, program: &program, patience: Hosts::PATIENCE });
+    let queues =
+        KernelQueues::new(GuestExecutables { kernel: &kernel.program, program: &program, patience: GuestExecutables::PATIENCE });
     let spec = world(&[flow("cubic", None, 0), flow("reno", None, 50)], 2);
     let [here, there] = [&spec, &queues.in_place_of_all(&spec)].map(|spec| run(spec, "guest").expect("a run"));
     queues.faultless().expect("no fault");

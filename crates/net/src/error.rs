@@ -3,7 +3,7 @@
 use crate::limits::{DATAGRAM, MAX_AT_AN_INSTANT, MAX_PAYLOAD, MAX_SEGMENTS, MAX_UNDER_WAY};
 use goodqueue_base::units::Instant;
 use goodqueue_lab::results::error::{RecordError, RunFailure};
-use goodqueue_lab::run::hosts::Refusal;
+use goodqueue_lab::run::backend::Refusal;
 use goodqueue_lab::scenario::plan::PlanError;
 use goodqueue_sim::WorldError;
 use std::fmt;

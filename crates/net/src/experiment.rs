@@ -5,7 +5,7 @@ use crate::error::NetError;
 use crate::network::{Make, Network};
 use goodqueue_lab::results::qlog::{Form, QlogFiles};
 use goodqueue_lab::results::record::{Folder, NoRecorder, Recorder, TableKinds, Tables};
-use goodqueue_lab::run::hosts::{Backend, HostFailure, HostRun, Refusal, Task};
+use goodqueue_lab::run::backend::{Backend, BackendFailure, HostRun, Refusal, Task};
 use goodqueue_lab::run::plan_results::{MAX_DRAWN, Results};
 use goodqueue_lab::run::runner::{self, Recorded, RunOptions, RunReport};
 use goodqueue_lab::scenario::plan::{Plan, Point};
@@ -148,7 +148,7 @@ impl Backend for Experiment<'_> {
     }
 
     fn run(&self, task: &Task<'_>, progress: &mut dyn FnMut(f64)) -> HostRun {
-        task.run_world(progress, |spec, progress| self.simulate(spec, progress).map_err(|error| HostFailure::machine(&error)))
+        task.run_world(progress, |spec, progress| self.simulate(spec, progress).map_err(|error| BackendFailure::machine(&error)))
             .into()
     }
 }

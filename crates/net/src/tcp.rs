@@ -39,11 +39,11 @@ impl<F: FnMut(Instant, &mut Stream) -> Option<Instant>> Program for F {
 /// # Errors
 /// When its congestion control cannot be built.
 pub fn connect(flow: &FlowFacts<'_>, source: impl Program + 'static, sink: impl Program + 'static) -> Result<Ends, CcError> {
-    Ok(Ends::new(Host::new(flow, 0, source)?, Host::new(flow, 1, sink)?))
+    Ok(Ends::new(ConnectionEnd::new(flow, 0, source)?, ConnectionEnd::new(flow, 1, sink)?))
 }
 
 /// One end of a connection.
-struct Host<P> {
+struct ConnectionEnd<P> {
     program: P,
     stream: Stream,
     sender: Sender,
@@ -56,7 +56,7 @@ struct Host<P> {
     next: Option<Instant>,
 }
 
-impl<P: Program> Host<P> {
+impl<P: Program> ConnectionEnd<P> {
     fn new(flow: &FlowFacts<'_>, end: u64, program: P) -> Result<Self, CcError> {
         let config = SenderConfig { data: Data::Messages, ..flow.sender.clone() };
         Ok(Self {
@@ -84,7 +84,7 @@ impl<P: Program> Host<P> {
     }
 }
 
-impl<P: Program> Endpoint for Host<P> {
+impl<P: Program> Endpoint for ConnectionEnd<P> {
     fn handle(&mut self, now: Instant, datagram: Datagram<'_>) {
         let Some(packet) = Packet::read(datagram.payload) else { return };
         if packet.is_ack() {

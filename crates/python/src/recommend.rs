@@ -2,8 +2,8 @@
 
 use crate::error::{argument_error, host_error, run_error};
 use crate::run::Watch;
-use goodqueue_guests::hosts::{HostName, ProcessOwner, Settings, VoidRunPolicy};
-use goodqueue_lab::run::hosts::Backend;
+use goodqueue_guests::backends::{BackendName, ProcessOwner, Settings, VoidRunPolicy};
+use goodqueue_lab::run::backend::Backend;
 use goodqueue_lab::run::recommend::{Asked, Effort, Question, Refused, check, recommend as search};
 use pyo3::prelude::*;
 use std::ffi::OsString;
@@ -65,8 +65,8 @@ pub fn recommendation(
 /// The host that checks the answer, ready.
 fn checker(py: Python<'_>, name: &str, itself: Vec<OsString>, question: &Question) -> PyResult<Box<dyn Backend + Send>> {
     let wrong = |why: &dyn fmt::Display| refuse(py, "check", &format!("`{name}`: {why}"));
-    let host = HostName::read(name).map_err(|unknown| wrong(&unknown))?;
-    if host == HostName::Sim {
+    let host = BackendName::read(name).map_err(|unknown| wrong(&unknown))?;
+    if host == BackendName::Sim {
         return Err(wrong(&"the answer is from the simulator already: allowed linux, live"));
     }
     let settings = Settings { itself, process: ProcessOwner::Foreign, voids: VoidRunPolicy::default(), say: |_| {} };

@@ -5,9 +5,9 @@ use crate::in_memory_recorder::InMemoryRecorder;
 use crate::plan::Plan;
 use crate::report::Report;
 use goodqueue_base::units::Duration;
-use goodqueue_guests::hosts::{HostName, ProcessOwner, Settings, VoidRunPolicy};
+use goodqueue_guests::backends::{BackendName, ProcessOwner, Settings, VoidRunPolicy};
 use goodqueue_lab::quantity::{self, Limits};
-use goodqueue_lab::run::hosts::{Backend, HostFailure, HostRun, Packets, Refusal, Samples, Task};
+use goodqueue_lab::run::backend::{Backend, BackendFailure, HostRun, Packets, Refusal, Samples, Task};
 use goodqueue_lab::run::runner::{self, Recorded, RunOptions, label, shortest_sampling_period};
 use goodqueue_lab::scenario::plan::Point;
 use pyo3::prelude::*;
@@ -35,7 +35,7 @@ pub fn run(
     packets: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Report> {
-    let name = HostName::read(on).map_err(|why| refuse(py, "on", &format!("`{on}`: {why}")))?;
+    let name = BackendName::read(on).map_err(|why| refuse(py, "on", &format!("`{on}`: {why}")))?;
     let points = py.detach(|| plan.plan.points()).map_err(|error| scenario_error(py, &error))?;
     let recorded = match record {
         "nothing" if packets => return Err(refuse(py, "packets", "records the runs that record names, which is nothing")),
@@ -71,7 +71,7 @@ pub fn run(
 }
 
 /// The host of this name, in a process that belongs to the interpreter.
-fn open(py: Python<'_>, name: HostName, itself: Vec<OsString>, has_own: bool) -> PyResult<Box<dyn Backend + Send>> {
+fn open(py: Python<'_>, name: BackendName, itself: Vec<OsString>, has_own: bool) -> PyResult<Box<dyn Backend + Send>> {
     let settings = Settings { itself, process: ProcessOwner::Foreign, voids: VoidRunPolicy::default(), say: |_| {} };
     let host = name.open(&settings).map_err(|unavailable| host_error(py, &format!("run(): on: {unavailable}")))?;
     Ok(if has_own { Box::new(Attached(host)) } else { host })
@@ -109,7 +109,7 @@ impl Backend for Attached {
         self.0.check_recording(samples, packets)
     }
 
-    fn prepare(&self) -> Result<(), HostFailure> {
+    fn prepare(&self) -> Result<(), BackendFailure> {
         self.0.prepare()
     }
 

@@ -8,7 +8,7 @@ use goodqueue_aqm::Reason;
 use goodqueue_base::units::Duration;
 use goodqueue_lab::results::statistics::Figure;
 use goodqueue_lab::results::summary::{Figures, PointSummary};
-use goodqueue_lab::run::hosts::{Lateness, Validity};
+use goodqueue_lab::run::backend::{Lateness, Validity};
 use goodqueue_lab::run::runner::{PointResult, label, shown};
 use goodqueue_lab::scenario::plan::Point;
 use goodqueue_sim::trace::{PacketEvent, PacketEventKind};

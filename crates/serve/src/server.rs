@@ -8,12 +8,12 @@
 
 mod api;
 mod assets;
+mod backends;
 mod bridge;
 mod clock;
 mod fair_share;
 mod gallery;
 mod guard;
-mod hosts;
 mod limits;
 mod listen;
 mod registry;
@@ -22,6 +22,6 @@ mod session;
 mod stream;
 mod token;
 
-pub use hosts::Offer;
+pub use backends::Offer;
 pub use limits::{Limits, SessionLimits};
 pub use listen::{Options, Server, ServerError};

@@ -2,7 +2,7 @@
 
 mod support;
 
-use goodqueue_lab::run::hosts::{Backend, Ended, HostFailure, HostRun, Refusal, Simulator, Task};
+use goodqueue_lab::run::backend::{Backend, BackendFailure, Ended, HostRun, Refusal, Simulator, Task};
 use goodqueue_lab::scenario::plan::Point;
 use goodqueue_serve::server::{Limits, Offer, Options, Server};
 use serde_json::{Value, json};
@@ -65,7 +65,7 @@ fn server() -> Server {
     let hosts = vec![
         Offer { name: "double", host: Ok(Arc::new(Double)) },
         Offer { name: "endless", host: Ok(Arc::new(Endless)) },
-        Offer { name: "moon", host: Err(HostFailure::Machine("is too far away".to_owned())) },
+        Offer { name: "moon", host: Err(BackendFailure::Machine("is too far away".to_owned())) },
     ];
     Server::start(Options { hosts, ..options(Limits::default()) }).expect("a free port")
 }

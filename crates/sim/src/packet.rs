@@ -2,7 +2,7 @@
 
 use crate::ids::{FlowId, Ticket};
 use crate::spec::{HostNumber, SharedHost};
-use goodqueue_aqm::{FlowHash, HostHash, Hosts, Packet, PureAck, SackRange};
+use goodqueue_aqm::{Endpoints, FlowHash, HostHash, Packet, PureAck, SackRange};
 use goodqueue_base::units::{Bytes, Class, Ecn, Instant};
 use goodqueue_tcp::{Flags, SackBlock, Segment};
 use std::num::NonZeroU32;
@@ -153,9 +153,9 @@ impl Packet for SimPacket {
     fn class(&self) -> Class {
         Class::new(self.ds.0 >> 5)
     }
-    fn hosts(&self) -> Hosts {
+    fn endpoints(&self) -> Endpoints {
         let (source, sink) = self.flow.ends();
-        if self.is_reverse() { Hosts { source: sink, destination: source } } else { Hosts { source, destination: sink } }
+        if self.is_reverse() { Endpoints { source: sink, destination: source } } else { Endpoints { source, destination: sink } }
     }
     fn pure_ack(&self) -> Option<PureAck> {
         let segment = &self.segment;
@@ -199,7 +199,7 @@ mod tests {
             let ds = DsField::new(Class::DEFAULT, Ecn::NotEct);
             let packet = SimPacket { segment, flow, ip_len: 100, ds, hop: 0 };
             assert_eq!(packet.flow.id(), FlowId::new(7));
-            let Hosts { source, destination } = packet.hosts();
+            let Endpoints { source, destination } = packet.endpoints();
             (source.0, destination.0)
         };
         assert_eq!(with(None, Flags::default()), (135, 135));

@@ -1,6 +1,6 @@
 //! Worlds: their state, the event loop, and the figures at the end.
 //!
-//! A [`World`] is a `Network` (lanes, wires, links and their event queue), `Hosts` (the ends of
+//! A [`World`] is a `Network` (lanes, wires, links and their event queue), `FlowEnds` (the ends of
 //! flows and their timers), a clock, and `Figures` (what is measured of hosts). The network knows
 //! nothing of hosts; a packet that has reached its end comes back to the world, which delivers it.
 //!
@@ -40,7 +40,7 @@ mod delivery;
 mod error;
 mod event_loop;
 mod figures;
-mod hosts;
+mod flow_ends;
 mod measure;
 mod network;
 mod open;
@@ -48,7 +48,7 @@ mod outside;
 mod outside_flow;
 mod path;
 mod sending;
-mod session_hosts;
+mod session_ends;
 mod sessions;
 mod state;
 
@@ -99,7 +99,7 @@ impl World {
     /// Defers the processing of elements where nobody can observe it. Only for a world that nobody
     /// looks into before its end, and in which nothing has happened.
     fn begin_deferring(&mut self) {
-        if DEFERRING && self.hosts.allow_deferring() && self.figures.limited.is_empty() {
+        if DEFERRING && self.ends.allow_deferring() && self.figures.limited.is_empty() {
             self.net.begin_deferring();
             self.defer_receivers();
         }

@@ -4,7 +4,7 @@
 use crate::matrix::{Place, Queue};
 use crate::measure::{BULK, Bench, Values, file, keep, plan};
 use crate::stack::{Stack, Tested};
-use goodqueue_guests::linux::{Hosts, Kernel, ProgramSaid, Programs};
+use goodqueue_guests::linux::{GuestExecutables, Kernel, ProgramSaid, Programs};
 use goodqueue_lab::scenario::build;
 use goodqueue_lab::scenario::plan::Plan;
 use goodqueue_net::Duration;
@@ -64,8 +64,8 @@ impl Guests {
         self.kernel.noted("package").unwrap_or("of an unknown version").to_owned()
     }
 
-    fn hosts(&self) -> Hosts<'_> {
-        Hosts { kernel: &self.kernel.program, program: &self.program, patience: Hosts::PATIENCE }
+    fn executables(&self) -> GuestExecutables<'_> {
+        GuestExecutables { kernel: &self.kernel.program, program: &self.program, patience: GuestExecutables::PATIENCE }
     }
 
     /// The figures of a row, which an earlier run may have measured.
@@ -104,7 +104,7 @@ impl Guests {
 
     /// Both flows are of the kernel's TCP.
     fn beside_itself(&self, spec: &WorldSpec) -> Result<(f64, Outcome), Box<dyn Error>> {
-        let outcome = goodqueue_guests::linux::run(spec, self.hosts(), &mut |_| Continue::Yes)?;
+        let outcome = goodqueue_guests::linux::run(spec, self.executables(), &mut |_| Continue::Yes)?;
         Ok((delivered(&outcome, "tested"), outcome))
     }
 
@@ -131,7 +131,7 @@ impl Guests {
         };
         let mut programs = Programs::new(server, client, &mut told);
         (programs.start, programs.forward, programs.reverse) = (start, flow.forward, flow.reverse);
-        let outcome = goodqueue_guests::linux::execute(&spec, self.hosts(), &mut programs, &mut |_| Continue::Yes)?;
+        let outcome = goodqueue_guests::linux::execute(&spec, self.executables(), &mut programs, &mut |_| Continue::Yes)?;
         drop(programs);
         let bytes = said.split_whitespace().next().and_then(|word| word.parse().ok());
         let bytes: f64 = bytes.ok_or_else(|| format!("the client says: {} {}", said.trim(), complaints.trim()))?;

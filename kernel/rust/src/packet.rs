@@ -1,7 +1,7 @@
 //! A packet of the kernel, as queues see it.
 
 use core::ptr::NonNull;
-use goodqueue_aqm::{FlowHash, HostHash, Hosts, Packet};
+use goodqueue_aqm::{Endpoints, FlowHash, HostHash, Packet};
 use goodqueue_base::units::{Bytes, Class, Ecn};
 
 /// The facts of a packet that a queue needs. They lie in the packet itself, in the part of
@@ -79,8 +79,8 @@ impl Packet for Waiting {
         Class::from_dscp(self.read().dscp)
     }
     #[inline]
-    fn hosts(&self) -> Hosts {
+    fn endpoints(&self) -> Endpoints {
         let facts = self.read();
-        Hosts { source: HostHash(facts.source), destination: HostHash(facts.destination) }
+        Endpoints { source: HostHash(facts.source), destination: HostHash(facts.destination) }
     }
 }

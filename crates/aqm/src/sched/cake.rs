@@ -286,7 +286,7 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
         if let Some(shaping) = &mut self.shaping {
             shaping.arrive(number, now, before == 0);
         }
-        let (flow, hosts) = (packet.flow(), packet.hosts());
+        let (flow, hosts) = (packet.flow(), packet.endpoints());
         let bucket = tin.queue_of(&self.seats, self.params.isolation.key(flow, hosts));
         let index = bucket as usize;
         if packet.len() > self.limit.bytes {

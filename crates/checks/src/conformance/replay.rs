@@ -3,7 +3,7 @@
 use crate::conformance::fault::Fault;
 use crate::conformance::operation::{Event, Operation, Step, What};
 use crate::conformance::vector::{Generator, Vector};
-use goodqueue_aqm::{AnyQdisc, Dropped, EcnPolicy, FlowHash, Hosts, Packet, PureAck, Qdisc, Reason, Rng, SimplePacket, Sink};
+use goodqueue_aqm::{AnyQdisc, Dropped, EcnPolicy, Endpoints, FlowHash, Packet, PureAck, Qdisc, Reason, Rng, SimplePacket, Sink};
 use goodqueue_base::units::{Bytes, Class, Ecn, Instant};
 use std::fmt;
 
@@ -220,8 +220,8 @@ impl Packet for Offered {
     fn class(&self) -> Class {
         self.simple.class()
     }
-    fn hosts(&self) -> Hosts {
-        self.simple.hosts()
+    fn endpoints(&self) -> Endpoints {
+        self.simple.endpoints()
     }
     fn pure_ack(&self) -> Option<PureAck> {
         self.ack

@@ -15,10 +15,10 @@
 mod accurate_ecn;
 mod calls;
 mod connection;
+mod defaults;
 mod deliveries;
 mod ends;
 mod header;
-mod host;
 mod info;
 mod stream;
 
@@ -28,8 +28,8 @@ use crate::packetdrill::shell::Setting;
 use crate::packetdrill::stack::{Compared, NotModelled, Returned, Stack};
 use calls::Socket;
 use connection::Connection;
+use defaults::ConnectionDefaults;
 use goodqueue_base::units::Instant;
-use host::Host;
 use std::collections::BTreeMap;
 
 /// First file descriptor that a program without other files gets.
@@ -38,7 +38,7 @@ const FIRST_DESCRIPTOR: i64 = 3;
 /// A host with goodqueue's TCP.
 #[derive(Debug, Default)]
 pub struct Goodqueue {
-    host: Host,
+    host: ConnectionDefaults,
     sockets: BTreeMap<i64, Socket>,
     connection: Option<Connection>,
 }

@@ -17,7 +17,7 @@ pub use arguments::{Arguments, OffloadPolicy, PortKind, Requirement};
 use control::{ControlState, locked};
 use goodqueue_aqm::Rng;
 use goodqueue_base::units::{Duration, Instant};
-use goodqueue_guests::hosts::live;
+use goodqueue_guests::backends::live;
 use goodqueue_lab::scenario::plan::{Link, LinkDirection};
 use goodqueue_live::clock::MonotonicClock;
 use goodqueue_live::drive::{self, Bridge, Drive, Idle};

@@ -1,8 +1,8 @@
 //! `gq check`: parse and lint, run nothing.
 
+use crate::backend;
 use crate::commands::run::Overrides;
 use crate::failure::Failure;
-use crate::host;
 use crate::output::print;
 use clap::Args;
 use goodqueue_base::units::Duration;
@@ -28,7 +28,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let host = arguments.overrides.host()?;
     let plan = Plan::load(&arguments.scenario)?.with_overrides(&arguments.overrides.pairs()?)?;
     let points = plan.points()?;
-    host::check("--on", &*host, &points)?;
+    backend::check("--on", &*host, &points)?;
     for point in &points {
         runner::try_build(point).map_err(|failure| Failure::Input(format!("{}: {failure}", arguments.scenario.display())))?;
     }

@@ -5,7 +5,7 @@ use crate::output::say;
 use crate::result::{self, Job};
 use crate::settings::RunSettings;
 use clap::{ArgGroup, Args};
-use goodqueue_lab::run::hosts::Simulator;
+use goodqueue_lab::run::backend::Simulator;
 use goodqueue_lab::scenario::compare::{Comparison, Line, Load, Signal};
 use goodqueue_lab::scenario::mix::{self, Mix};
 use goodqueue_lab::scenario::plan::{Fault, Plan, PlanError};

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::output::{self, print};
 use clap::Args;
-use goodqueue_interop::router::doctor::{self, Folder, Host, Report, Weight};
+use goodqueue_interop::router::doctor::{self, Folder, Source, Report, Weight};
 use goodqueue_lab::verdict::words::count;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 /// This machine.
 struct Machine;
 
-impl Host for Machine {
+impl Source for Machine {
     fn file(&self, path: &str) -> Option<String> {
         std::fs::read_to_string(path).ok()
     }

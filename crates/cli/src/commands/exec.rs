@@ -5,9 +5,9 @@ use crate::commands::run::Overrides;
 use crate::failure::Failure;
 use crate::output::{itself, print, say};
 use crate::progress::Progress;
-use crate::{host, interrupt};
+use crate::{backend, interrupt};
 use clap::Args;
-use goodqueue_guests::hosts::linux::Linux;
+use goodqueue_guests::backends::linux::Linux;
 use goodqueue_guests::linux::{ProgramSaid, Programs};
 use goodqueue_lab::scenario::build;
 use goodqueue_lab::scenario::lint;
@@ -86,7 +86,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         return Err(Failure::Input(message));
     };
     let linux = Linux::find(itself()).map_err(|missing| Failure::Input(missing.to_string()))?;
-    host::check("--on", &linux, &points)?;
+    backend::check("--on", &linux, &points)?;
     if !linux.controls().contains(&arguments.cc.as_str()) {
         let known = linux.controls().join(", ");
         return Err(Failure::Input(format!("--cc {}: is not in the guest kernel, which has {known}", arguments.cc)));

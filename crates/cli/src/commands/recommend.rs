@@ -1,17 +1,17 @@
 //! `gq recommend`: which queue, which settings and which shaped rate for a line that is known only
 //! roughly.
 
+use crate::backend;
 use crate::failure::Failure;
-use crate::host;
 use crate::interrupt;
 use crate::output;
 use crate::progress::Progress;
 use crate::settings::Jobs;
 use crate::table::{self, Column, Text};
 use clap::Args;
-use goodqueue_guests::hosts::{HostName, VoidRunPolicy};
+use goodqueue_guests::backends::{BackendName, VoidRunPolicy};
 use goodqueue_lab::results::metrics::{PrintedUnit, Quantity};
-use goodqueue_lab::run::hosts::Backend;
+use goodqueue_lab::run::backend::Backend;
 use goodqueue_lab::run::recommend::answer::{Setup, words};
 use goodqueue_lab::run::recommend::race;
 use goodqueue_lab::run::recommend::{Asked, Effort, Question, Recommendation, Refused, check, recommend};
@@ -140,11 +140,11 @@ fn question(arguments: &Arguments) -> Result<Question, Failure> {
 
 /// The host that checks the answer.
 fn checker(name: &str, question: &Question) -> Result<Box<dyn Backend + Send>, Failure> {
-    let read = HostName::read(name).map_err(|why| Failure::Input(format!("--check {name}: {why}")))?;
-    if read == HostName::Sim {
+    let read = BackendName::read(name).map_err(|why| Failure::Input(format!("--check {name}: {why}")))?;
+    if read == BackendName::Sim {
         return Err(Failure::Input("--check sim: the answer is from the simulator already: allowed linux, live".to_owned()));
     }
-    let host = host::open("--check", read, VoidRunPolicy::default())?;
+    let host = backend::open("--check", read, VoidRunPolicy::default())?;
     check::refuse(question, &*host).map_err(|refusal| Failure::Input(format!("--check {refusal}")))?;
     host.prepare().map_err(|why| Failure::Run(format!("--check {name}: {why}")))?;
     Ok(host)

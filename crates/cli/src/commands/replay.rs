@@ -5,7 +5,7 @@ use crate::output::print;
 use clap::Args;
 use goodqueue_aqm::Rng;
 use goodqueue_base::units::Instant;
-use goodqueue_guests::hosts::live;
+use goodqueue_guests::backends::live;
 use goodqueue_lab::scenario::plan::Plan;
 use goodqueue_live::record::{Event, EventKind, Reader};
 use goodqueue_live::replay::{ReplayLine, first_difference};

@@ -1,12 +1,12 @@
 //! `gq run`: a scenario file with its sweep and replications.
 
+use crate::backend;
 use crate::failure::Failure;
-use crate::host;
 use crate::result::{self, Job};
 use crate::settings::{self, RunSettings};
 use clap::Args;
-use goodqueue_guests::hosts::{HostName, VoidRunPolicy};
-use goodqueue_lab::run::hosts::Backend;
+use goodqueue_guests::backends::{BackendName, VoidRunPolicy};
+use goodqueue_lab::run::backend::Backend;
 use goodqueue_lab::scenario::plan::Plan;
 use std::path::PathBuf;
 
@@ -42,20 +42,22 @@ pub struct Overrides {
 
 impl Overrides {
     /// The name of the host it is to run on.
-    pub fn host_name(&self) -> Result<HostName, Failure> {
-        HostName::read(&self.on).map_err(|why| Failure::Input(format!("--on {}: {why}", self.on)))
+    pub fn host_name(&self) -> Result<BackendName, Failure> {
+        BackendName::read(&self.on).map_err(|why| Failure::Input(format!("--on {}: {why}", self.on)))
     }
 
     /// The host it is to run on.
     pub fn host(&self) -> Result<Box<dyn Backend + Send>, Failure> {
-        host::open("--on", self.host_name()?, VoidRunPolicy::default())
+        backend::open("--on", self.host_name()?, VoidRunPolicy::default())
     }
 
     /// For commands that have no choice of hosts: `why` says so when one is asked for.
     pub fn only_sim(&self, why: &str) -> Result<(), Failure> {
         match self.host_name()? {
-            HostName::Sim => Ok(()),
-            HostName::Linux | HostName::Kernel | HostName::Live => Err(Failure::Input(format!("--on {}: {why}", self.on))),
+            BackendName::Sim => Ok(()),
+            BackendName::Linux | BackendName::Kernel | BackendName::Live => {
+                Err(Failure::Input(format!("--on {}: {why}", self.on)))
+            }
         }
     }
 

@@ -7,8 +7,8 @@ use crate::opening::browse;
 use crate::output::{itself, say};
 use crate::result;
 use clap::Args;
-use goodqueue_guests::hosts::{HostName, ProcessOwner, Settings, VoidRunPolicy};
-use goodqueue_lab::run::hosts::HostFailure;
+use goodqueue_guests::backends::{BackendName, ProcessOwner, Settings, VoidRunPolicy};
+use goodqueue_lab::run::backend::BackendFailure;
 use goodqueue_serve::server::{Limits, Offer, Options, Server};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
@@ -84,11 +84,11 @@ fn given_or_usual(given: Option<&PathBuf>, usual: &str) -> Option<PathBuf> {
 /// share this process, so none of them may change it as a whole.
 fn hosts() -> Vec<Offer> {
     let settings = Settings { itself: itself().to_vec(), process: ProcessOwner::Foreign, voids: VoidRunPolicy::default(), say };
-    let offer = |name: HostName| {
-        let host = name.open(&settings).map_err(|unavailable| HostFailure::Machine(unavailable.why));
+    let offer = |name: BackendName| {
+        let host = name.open(&settings).map_err(|unavailable| BackendFailure::Machine(unavailable.why));
         Offer { name: name.name(), host: host.and_then(|host| host.prepare().map(|()| Arc::from(host))) }
     };
-    HostName::ALL.into_iter().filter(|name| *name != HostName::Sim).map(offer).collect()
+    BackendName::ALL.into_iter().filter(|name| *name != BackendName::Sim).map(offer).collect()
 }
 
 fn check_folder(option: &str, folder: &Path) -> Result<(), Failure> {

@@ -7,7 +7,7 @@ use crate::commands::path::PathSettings;
 use crate::failure::Failure;
 use crate::output::{itself, say};
 use clap::Args;
-use goodqueue_guests::hosts::live;
+use goodqueue_guests::backends::live;
 use goodqueue_lab::scenario::plan::Link;
 use goodqueue_live::shell::inside::{self, Said};
 use goodqueue_live::shell::{DEPTH_VARIABLE, MAX_DEPTH, Order, outside};

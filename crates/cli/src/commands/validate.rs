@@ -8,11 +8,11 @@ use crate::failure::{Failure, check_file};
 use crate::opening::Opening;
 use crate::output::{print, say};
 use crate::progress::Progress;
-use crate::{host, interrupt, result};
+use crate::{backend, interrupt, result};
 use clap::{Args, ValueEnum};
-use goodqueue_guests::hosts::{AfterRetries, HostName, VoidRunPolicy};
+use goodqueue_guests::backends::{AfterRetries, BackendName, VoidRunPolicy};
 use goodqueue_lab::results::record::{Folder, NoRecorder, write_file};
-use goodqueue_lab::run::hosts::Backend;
+use goodqueue_lab::run::backend::Backend;
 use goodqueue_lab::run::runner::{self, Recorded, RunOptions, RunReport};
 use goodqueue_lab::scenario::lint;
 use goodqueue_lab::scenario::plan::Plan;
@@ -81,14 +81,14 @@ pub enum Against {
 impl Against {
     /// The other side's host.
     fn open(self, voids: VoidRunPolicy) -> Result<Box<dyn Backend + Send>, Failure> {
-        host::open(AGAINST, self.host(), voids)
+        backend::open(AGAINST, self.host(), voids)
     }
 
-    const fn host(self) -> HostName {
+    const fn host(self) -> BackendName {
         match self {
-            Self::Linux => HostName::Linux,
-            Self::Kernel => HostName::Kernel,
-            Self::Live => HostName::Live,
+            Self::Linux => BackendName::Linux,
+            Self::Kernel => BackendName::Kernel,
+            Self::Live => BackendName::Live,
         }
     }
 
@@ -115,7 +115,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let plan = Plan::load(&arguments.scenario)?.with_overrides(&arguments.overrides.pairs()?)?;
     let points = plan.points()?;
     let against = arguments.against.open(voids)?;
-    host::check(AGAINST, &*against, &points)?;
+    backend::check(AGAINST, &*against, &points)?;
     against.prepare().map_err(|why| Failure::Run(format!("{AGAINST} {}: {why}", against.name())))?;
     let warnings = lint::warnings_of_points(&points);
     for warning in &warnings {

@@ -9,7 +9,7 @@ use goodqueue_lab::results::provenance::{COMMIT, VERSION};
 use goodqueue_lab::results::record::{
     DISTRIBUTIONS_FILE, DistributedPoint, Earlier, Folder, NoRecorder, Recorder, Settled, TableKinds, Tables, write_distributions,
 };
-use goodqueue_lab::run::hosts::Validity;
+use goodqueue_lab::run::backend::Validity;
 use goodqueue_lab::run::runner::{PointResult, Recorded};
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! A plan to be run, and its result.
 
 use crate::settings::RunSettings;
-use goodqueue_lab::run::hosts::Backend;
+use goodqueue_lab::run::backend::Backend;
 use goodqueue_lab::run::plan_results::Results;
 use goodqueue_lab::scenario::plan::Plan;
 

@@ -40,7 +40,7 @@ const SHORT_TURNS: u32 = 64;
 
 /// The executables of guests.
 #[derive(Clone, Copy, Debug)]
-pub struct Hosts<'a> {
+pub struct GuestExecutables<'a> {
     /// The guest kernel.
     pub kernel: &'a Path,
     /// The program that calls [`inside::run`](crate::linux::inside::run) with its last argument,
@@ -50,7 +50,7 @@ pub struct Hosts<'a> {
     pub patience: Duration,
 }
 
-impl Hosts<'_> {
+impl GuestExecutables<'_> {
     /// Enough for guests that work, on a machine that is overloaded.
     pub const PATIENCE: Duration = liveness::PATIENCE;
 }
@@ -59,7 +59,11 @@ impl Hosts<'_> {
 ///
 /// # Errors
 /// When the world cannot be built, the machine refuses something, or a guest goes wrong.
-pub fn run(spec: &WorldSpec, hosts: Hosts<'_>, progress: &mut dyn FnMut(Progress) -> Continue) -> Result<Outcome, LinuxError> {
+pub fn run(
+    spec: &WorldSpec,
+    hosts: GuestExecutables<'_>,
+    progress: &mut dyn FnMut(Progress) -> Continue,
+) -> Result<Outcome, LinuxError> {
     carry_out(spec, hosts, None, progress)
 }
 
@@ -70,7 +74,7 @@ pub fn run(spec: &WorldSpec, hosts: Hosts<'_>, progress: &mut dyn FnMut(Progress
 /// As [`run`].
 pub fn execute(
     spec: &WorldSpec,
-    hosts: Hosts<'_>,
+    hosts: GuestExecutables<'_>,
     programs: &mut Programs<'_>,
     progress: &mut dyn FnMut(Progress) -> Continue,
 ) -> Result<Outcome, LinuxError> {
@@ -80,7 +84,7 @@ pub fn execute(
 
 fn carry_out(
     spec: &WorldSpec,
-    hosts: Hosts<'_>,
+    hosts: GuestExecutables<'_>,
     programs: Option<&mut Programs<'_>>,
     progress: &mut dyn FnMut(Progress) -> Continue,
 ) -> Result<Outcome, LinuxError> {

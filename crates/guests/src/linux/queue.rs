@@ -10,7 +10,7 @@ mod words;
 
 use crate::linux::error::{GuestFault, LinuxError, doing};
 use crate::linux::event_queue::Calendar;
-use crate::linux::host::{Folder, Hosts, WALL_CLOCK};
+use crate::linux::host::{Folder, GuestExecutables, WALL_CLOCK};
 use crate::linux::job::{Job, ProgramJob, Role};
 use crate::linux::machine::{Guest, Said, Setup};
 use crate::linux::report::Line;
@@ -47,8 +47,8 @@ impl KernelQueues {
     /// `hosts` names the kernel that has the queue discipline, in whose folder the plugin of `tc`
     /// lies.
     #[must_use]
-    pub fn new(hosts: Hosts<'_>) -> Self {
-        let Hosts { kernel, program, patience } = hosts;
+    pub fn new(hosts: GuestExecutables<'_>) -> Self {
+        let GuestExecutables { kernel, program, patience } = hosts;
         Self { kernel: kernel.to_owned(), program: program.to_vec(), patience, fault: Fault::default() }
     }
 
@@ -91,7 +91,7 @@ impl ExternalQueueKind for InKernel {
     fn open(&self, link: &LinkFacts, mut rng: Rng) -> Result<Box<dyn ExternalQueue>, ParamError> {
         let seed = rng.next_u64() >> (u64::BITS - SEED_BITS);
         let KernelQueues { kernel, program, patience, fault } = &self.queues;
-        let hosts = Hosts { kernel, program, patience: *patience };
+        let hosts = GuestExecutables { kernel, program, patience: *patience };
         let queue = KernelQueue::open(hosts, &self.queue, link, seed).map_err(|error| ParamError::refused(&error))?;
         Ok(Box::new(Linked { queue: Mutex::new(Some(queue)), fault: fault.clone() }))
     }
@@ -150,7 +150,7 @@ impl KernelQueue {
     ///
     /// # Errors
     /// When the guest fails or refuses the settings.
-    pub fn open(hosts: Hosts<'_>, queue: &QueueSpec, link: &LinkFacts, seed: u64) -> Result<Self, LinuxError> {
+    pub fn open(hosts: GuestExecutables<'_>, queue: &QueueSpec, link: &LinkFacts, seed: u64) -> Result<Self, LinuxError> {
         let settings = words::settings(queue, link, seed).unwrap_or_default();
         let mtu = link.mtu.get();
         let folder = Folder::new().map_err(doing("making a folder for sockets"))?;

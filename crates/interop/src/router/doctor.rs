@@ -2,7 +2,7 @@
 //! command that mends it.
 //!
 //! [`examine`] reads files of `/proc` and `/sys` and the output of `tc` and `ethtool` through a
-//! [`Host`]: the machine itself, or a [`Folder`] in which both were kept.
+//! [`Source`]: the machine itself, or a [`Folder`] in which both were kept.
 
 mod checks;
 mod facts;
@@ -12,7 +12,7 @@ pub use facts::Facts;
 use std::path::PathBuf;
 
 /// The source of files and of the output of commands.
-pub trait Host {
+pub trait Source {
     /// A file, by its absolute path; `None` when it is not there.
     fn file(&self, path: &str) -> Option<String>;
     /// Names in a folder, in order; none when it is not there.
@@ -43,7 +43,7 @@ impl Folder {
     }
 }
 
-impl Host for Folder {
+impl Source for Folder {
     fn file(&self, path: &str) -> Option<String> {
         self.read(path.trim_start_matches('/'))
     }
@@ -132,7 +132,7 @@ pub struct Report {
 ///
 /// # Errors
 /// When there is no such interface, or none to choose.
-pub fn examine(host: &dyn Host, dev: Option<&str>) -> Result<Report, NoFacts> {
+pub fn examine(host: &dyn Source, dev: Option<&str>) -> Result<Report, NoFacts> {
     let facts = Facts::gather(host, dev)?;
     let mut findings = checks::all(&facts);
     findings.sort_by_key(|finding| finding.weight);

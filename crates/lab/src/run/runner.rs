@@ -13,7 +13,7 @@ use crate::results::metrics::RunFigures;
 use crate::results::record::{RecordedRun, Recorder};
 use crate::results::runs::{Finished, PointRuns};
 use crate::results::validity::Validity;
-use crate::run::hosts::{Backend, Ended, HostFailure, HostRun, Packets, Samples, Simulator, Task};
+use crate::run::backend::{Backend, BackendFailure, Ended, HostRun, Packets, Samples, Simulator, Task};
 use crate::scenario::build;
 use crate::scenario::plan::{Direction, Point, Scenario};
 use goodqueue_base::units::Duration;
@@ -207,7 +207,7 @@ pub fn run_single(
     sampled: Option<Option<Duration>>,
     stop: &AtomicBool,
     progress: &mut dyn FnMut(f64),
-) -> Option<Result<SingleRun, HostFailure>> {
+) -> Option<Result<SingleRun, BackendFailure>> {
     let samples = match sampled {
         None => Samples::Off,
         Some(None) => Samples::Usual,
@@ -227,7 +227,7 @@ pub fn run_single(
 /// the others with it.
 fn guarded(host: &dyn Backend, task: &Task<'_>, progress: &mut dyn FnMut(f64)) -> HostRun {
     catch_unwind(AssertUnwindSafe(|| host.run(task, progress)))
-        .unwrap_or_else(|panic| Ended::Failed(HostFailure::Panic(panic_message(&*panic))).into())
+        .unwrap_or_else(|panic| Ended::Failed(BackendFailure::Panic(panic_message(&*panic))).into())
 }
 
 struct Shared<'a> {
@@ -249,7 +249,7 @@ struct RunResult {
 enum RunEnd {
     Finished(Box<Finished>),
     Stopped,
-    Failed(HostFailure),
+    Failed(BackendFailure),
 }
 
 impl Shared<'_> {

@@ -1,10 +1,10 @@
 //! Listening, connections that time out, and a graceful end.
 
 use crate::server::api::{self, AppState};
+use crate::server::backends::{Backends, Offer};
 use crate::server::bridge::Monitor;
 use crate::server::gallery::Gallery;
 use crate::server::guard::{Bridge, Guard};
-use crate::server::hosts::{Hosts, Offer};
 use crate::server::limits::Limits;
 use crate::server::registry::Registry;
 use crate::server::runs::Runs;
@@ -41,7 +41,7 @@ pub struct Options {
     pub gallery: Option<PathBuf>,
     /// Control socket of a bridge.
     pub bridge: Option<PathBuf>,
-    /// Hosts beside the simulator.
+    /// Backends beside the simulator.
     pub hosts: Vec<Offer>,
     /// Limits on the use by strangers.
     pub limits: Limits,
@@ -103,7 +103,7 @@ impl Server {
         let bridge = if options.bridge.is_some() { Bridge::With } else { Bridge::Without };
         let guard = Arc::new(Guard::new(token, address, options.names, bridge));
         let inside = runtime.enter();
-        let registry = Registry::new(options.limits, Hosts::new(options.hosts));
+        let registry = Registry::new(options.limits, Backends::new(options.hosts));
         let state = Arc::new(AppState {
             guard: Arc::clone(&guard),
             limits: options.limits,

@@ -2,9 +2,9 @@
 //! ended.
 
 use crate::lock::locked;
+use crate::server::backends::Backends;
 use crate::server::clock;
 use crate::server::fair_share::Turns;
-use crate::server::hosts::Hosts;
 use crate::server::limits::Limits;
 use crate::server::session::{self, Entry, Order, SessionTask, Shared};
 use crate::server::stream::Publisher;
@@ -28,7 +28,7 @@ struct State {
 
 /// All sessions of a server.
 pub struct Registry {
-    pub hosts: Hosts,
+    pub hosts: Backends,
     shared: Arc<Shared>,
     state: Mutex<State>,
     changed: Condvar,
@@ -110,7 +110,7 @@ impl Sessions for Arc<Registry> {
 
 impl Registry {
     /// Without sessions, on the present runtime.
-    pub fn new(limits: Limits, hosts: Hosts) -> Arc<Self> {
+    pub fn new(limits: Limits, hosts: Backends) -> Arc<Self> {
         let turns = Turns::new(limits.computing.max(1));
         let memory = Memory::new(limits.memory_bytes, limits.each.session_bytes);
         let shared = Arc::new(Shared { limits, turns, memory, ending: AtomicBool::new(false) });

@@ -3,9 +3,9 @@
 mod remote_run;
 
 use crate::lock::locked;
+use crate::server::backends::SessionBackend;
 use crate::server::clock;
 use crate::server::fair_share::Turns;
-use crate::server::hosts::SessionHost;
 use crate::server::limits::Limits;
 use crate::server::stream::Publisher;
 use crate::session::{ApiError, Control, Environment, Memory, Next, Scenario, Session, SessionResult, StateEvent};
@@ -69,7 +69,7 @@ pub struct SessionTask {
     pub entry: Arc<Entry>,
     pub shared: Arc<Shared>,
     /// Host that the session runs on; `None` in the simulator, watched as it goes.
-    pub host: Option<SessionHost>,
+    pub host: Option<SessionBackend>,
     pub speed: Option<f64>,
     pub paused: bool,
     pub orders: Receiver<Order>,

@@ -3,7 +3,7 @@
 use crate::session::{
     Api, ApiError, Control, Environment, Limits, Memory, NewSession, Next, Scenario, Session, SessionResult, Sessions,
 };
-use goodqueue_lab::run::hosts::{Backend as _, Simulator};
+use goodqueue_lab::run::backend::{Backend as _, Simulator};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::sync::Arc;

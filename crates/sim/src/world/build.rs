@@ -6,7 +6,7 @@ mod growth;
 
 use super::error::{WorldError, fault};
 use super::figures::Figures;
-use super::hosts::{Control, Hosts};
+use super::flow_ends::{Control, FlowEnds};
 use super::network::Network;
 use super::outside_flow::Content;
 use super::path::Element;
@@ -90,7 +90,7 @@ pub(super) fn world(spec: &WorldSpec, ends: TcpEnds) -> Result<(World, BuildStat
     let mut world = World {
         clock: Clock { now: Instant::ZERO, end, warmup: spec.warmup, events: 0 },
         net: Network::new(links, wires, classes, recorder),
-        hosts: Hosts::new(spec.flows.len() >= CROWD),
+        ends: FlowEnds::new(spec.flows.len() >= CROWD),
         figures: Figures::new(&spec.groups, spec.recording),
     };
     world.net.connect_flow_control(spec, &elements);
@@ -151,7 +151,7 @@ enum Feeder {
     Nothing,
     /// One other link only.
     One(u32),
-    /// Hosts, or several links.
+    /// FlowEnds, or several links.
     Several,
 }
 
@@ -212,7 +212,7 @@ impl World {
                 }
             }
         }
-        for (flow, facts) in self.hosts.flows.ids().zip(&spec.flows) {
+        for (flow, facts) in self.ends.flows.ids().zip(&spec.flows) {
             self.add_event(facts.start, Control::StartFlow(flow));
             if let Some(stop) = facts.stop {
                 self.add_event(stop, Control::StopFlow(flow));
@@ -231,7 +231,7 @@ impl World {
 
     /// Adds a control event, which happens if it is due by the end.
     fn add_event(&mut self, at: Instant, control: Control) {
-        let control = self.hosts.controls.push(control);
+        let control = self.ends.controls.push(control);
         if at <= self.clock.end {
             self.set_timer(at, Target::Control(control));
         }

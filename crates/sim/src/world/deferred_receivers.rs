@@ -6,10 +6,10 @@
 //! event-queue lookup per packet. The receivers' timers wait beside the lane. Everything due is
 //! taken before answers cross a wire that is passed late itself, and before control events.
 
-use super::hosts::{DeferredReceivers, Hosts, ReceiverHost};
+use super::flow_ends::{DeferredReceivers, FlowEnds, ReceiverEnd};
 use super::network::deferred::longest;
 use super::network::{Network, WirePath};
-use super::path::{Host, PathHalf, Route};
+use super::path::{FlowEnd, PathHalf, Route};
 use super::sending::ip_len_of;
 use super::state::World;
 use crate::ids::LaneId;
@@ -33,18 +33,18 @@ impl World {
         if let Some((lane, by)) = self.net.receiver_lane() {
             let place = &mut self.net.path.lanes[lane];
             (place.exit, place.deferral) = (LaneExit::DeferredReceivers, by);
-            self.hosts.late = Some(DeferredReceivers { lane, timers: Timers::default() });
+            self.ends.late = Some(DeferredReceivers { lane, timers: Timers::default() });
         }
     }
 
     /// Delivers to late receivers the packets that have reached them by `now`, and fires their
     /// timers. Returns the number of events.
     pub(super) fn receive_deferred(&mut self, now: Instant) -> u64 {
-        let Some(DeferredReceivers { lane, .. }) = self.hosts.late.as_ref().filter(|_| DEFERRING) else { return 0 };
+        let Some(DeferredReceivers { lane, .. }) = self.ends.late.as_ref().filter(|_| DEFERRING) else { return 0 };
         let lane = *lane;
         let present = self.clock.now;
         let mut events = 0;
-        while let Some(late) = &mut self.hosts.late {
+        while let Some(late) = &mut self.ends.late {
             let (timer, arrival) = (late.timers.earliest(), self.net.path.lanes[lane].first_at());
             let at = timer.min(arrival);
             if at > now || at == Instant::MAX {
@@ -80,7 +80,7 @@ impl World {
     // not change from segment to segment outside of the loop.
     #[inline(never)]
     fn receive_segments(&mut self, now: Instant) -> u64 {
-        let Hosts { late, receivers, crowded, .. } = &mut self.hosts;
+        let FlowEnds { late, receivers, crowded, .. } = &mut self.ends;
         let Some(DeferredReceivers { lane, timers }) = late else { return 0 };
         // No answer enters the lane that leads to receivers.
         let mut arriving = std::mem::replace(&mut self.net.path.lanes[*lane], Lane::absent());
@@ -91,7 +91,7 @@ impl World {
             let mut passed = 0;
             for &Arrival { at, ref packet } in arriving.first_packets() {
                 let route = &routes[packet.flow.id()];
-                let Host::Tcp(tcp) = route.host else { break };
+                let FlowEnd::Tcp(tcp) = route.host else { break };
                 if at >= end {
                     break;
                 }
@@ -99,9 +99,9 @@ impl World {
                     arriving.prefetch_packet(passed);
                     path.prefetch_answers(routes, [1, 2, 3].map(|place| arriving.peek(passed + place)));
                     if let Some(packet) = arriving.peek(passed + 2)
-                        && let Host::Tcp(tcp) = routes[packet.flow.id()].host
+                        && let FlowEnd::Tcp(tcp) = routes[packet.flow.id()].host
                     {
-                        prefetch(&receivers[tcp], ReceiverHost::TOUCHED);
+                        prefetch(&receivers[tcp], ReceiverEnd::TOUCHED);
                     }
                 }
                 passed += 1;

@@ -1,7 +1,7 @@
 //! Packets reach their ends.
 
 use super::outside_flow::{Content, Fate};
-use super::path::Host;
+use super::path::FlowEnd;
 use super::state::World;
 use crate::ids::{LaneId, OutsideId, TcpId, UdpId};
 use crate::lane::LaneExit;
@@ -19,8 +19,8 @@ impl World {
         match self.net.path.lanes[lane].exit {
             LaneExit::End => {
                 let packet = self.net.take_arrived(lane);
-                if self.hosts.crowded {
-                    self.hosts.prefetch_for(&self.net, lane);
+                if self.ends.crowded {
+                    self.ends.prefetch_for(&self.net, lane);
                 }
                 self.deliver(packet);
             }
@@ -57,12 +57,12 @@ impl World {
         self.net.delivered += 1;
         let host = self.net.routes[packet.flow.id()].host;
         match host {
-            Host::Tcp(tcp) if packet.is_reverse() => self.deliver_to_sender(tcp, &packet),
-            Host::Tcp(tcp) => self.deliver_to_receiver(tcp, &packet),
-            Host::Udp(udp) => self.deliver_to_sink(udp, &packet),
-            Host::Echo(udp) => self.deliver_to_echo(udp, &packet),
-            Host::Outside(outside) => self.deliver_outside(outside, &packet),
-            Host::Stream(tcp) => {
+            FlowEnd::Tcp(tcp) if packet.is_reverse() => self.deliver_to_sender(tcp, &packet),
+            FlowEnd::Tcp(tcp) => self.deliver_to_receiver(tcp, &packet),
+            FlowEnd::Udp(udp) => self.deliver_to_sink(udp, &packet),
+            FlowEnd::Echo(udp) => self.deliver_to_echo(udp, &packet),
+            FlowEnd::Outside(outside) => self.deliver_outside(outside, &packet),
+            FlowEnd::Stream(tcp) => {
                 if !self.stream_accepts(tcp, &mut packet) {
                     return;
                 }
@@ -73,13 +73,13 @@ impl World {
                 }
                 self.after_stream_delivery(tcp, &packet);
             }
-            Host::Session(_) => debug_assert!(false, "no packet is addressed to {host:?} here"),
+            FlowEnd::Session(_) => debug_assert!(false, "no packet is addressed to {host:?} here"),
         }
     }
 
     /// A UDP packet has reached its sink.
     fn deliver_to_sink(&mut self, udp: UdpId, packet: &SimPacket) {
-        let source = &mut self.hosts.sources[udp];
+        let source = &mut self.ends.sources[udp];
         source.delivered += 1;
         source.delivered_bytes += Bytes::new(u64::from(packet.ip_len)).get();
         let (now, sent) = (self.clock.now, packet.segment.timestamp);
@@ -99,7 +99,7 @@ impl World {
     fn deliver_to_echo(&mut self, udp: UdpId, packet: &SimPacket) {
         let Segment { number, timestamp, .. } = packet.segment;
         let now = self.clock.now;
-        let source = &mut self.hosts.sources[udp];
+        let source = &mut self.ends.sources[udp];
         if packet.is_reverse() {
             source.delivered += 1;
             source.delivered_bytes += u64::from(packet.ip_len);
@@ -119,20 +119,20 @@ impl World {
     #[inline]
     fn deliver_to_sender(&mut self, tcp: TcpId, packet: &SimPacket) {
         let now = self.clock.now;
-        let host = &mut self.hosts.senders[tcp];
+        let host = &mut self.ends.senders[tcp];
         host.sender.handle_ack(now, &packet.segment);
         if self.figures.measuring {
             let statistics = host.sender.statistics();
             if statistics.rtt_samples != host.rtt_samples {
                 host.rtt_samples = statistics.rtt_samples;
-                self.figures.group_rtt[self.hosts.group_of_tcp[tcp]].add(statistics.last_rtt);
+                self.figures.group_rtt[self.ends.group_of_tcp[tcp]].add(statistics.last_rtt);
             }
         }
         let flow = packet.flow.id();
         self.poll_sender(tcp, flow);
-        if self.hosts.senders[tcp].sender.is_finished() {
+        if self.ends.senders[tcp].sender.is_finished() {
             // Streams of sessions are not among the flows; their sessions record completions.
-            if let Some(facts) = self.hosts.flows.get_mut(flow)
+            if let Some(facts) = self.ends.flows.get_mut(flow)
                 && facts.completed_at.is_none()
             {
                 facts.completed_at = Some(now);
@@ -145,7 +145,7 @@ impl World {
     #[inline(always)]
     fn deliver_to_receiver(&mut self, tcp: TcpId, packet: &SimPacket) {
         let now = self.clock.now;
-        let receiver = &mut self.hosts.receivers[tcp].receiver;
+        let receiver = &mut self.ends.receivers[tcp].receiver;
         let routine = hot::handle_routine(receiver, now, &packet.segment, packet.ecn());
         let answer = match routine {
             Routine::Acknowledged(ack) => Some(ack),
@@ -166,13 +166,13 @@ impl World {
     #[cold]
     fn deliver_outside(&mut self, outside: OutsideId, packet: &SimPacket) {
         let flow = packet.flow.id();
-        if self.hosts.outside[outside].content == Content::Datagrams {
+        if self.ends.outside[outside].content == Content::Datagrams {
             self.count_datagram(outside, packet);
         } else if packet.is_reverse() {
             let number = packet.segment.number;
-            let ends = &mut self.hosts.outside[outside];
+            let ends = &mut self.ends.outside[outside];
             let complete = ends.size.is_some_and(|size| number >= size);
-            let facts = &mut self.hosts.flows[flow];
+            let facts = &mut self.ends.flows[flow];
             if let Some(rtt) = ends.acknowledged(self.clock.now, number)
                 && self.figures.measuring
             {
@@ -184,7 +184,7 @@ impl World {
             }
         }
         if let Some(ticket) = packet.ticket() {
-            self.hosts.arrived.push(Fate::Arrived { ticket, is_reverse: packet.is_reverse(), ecn: packet.ecn() });
+            self.ends.arrived.push(Fate::Arrived { ticket, is_reverse: packet.is_reverse(), ecn: packet.ecn() });
         }
     }
 
@@ -193,7 +193,7 @@ impl World {
         if packet.is_reverse() {
             return;
         }
-        let ends = &mut self.hosts.outside[outside];
+        let ends = &mut self.ends.outside[outside];
         if !ends.is_reported {
             ends.delivered_bytes += u64::from(packet.ip_len);
         }

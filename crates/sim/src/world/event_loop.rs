@@ -1,8 +1,8 @@
 //! Events and what they lead to.
 
-use super::hosts::Control;
+use super::flow_ends::Control;
 use super::network::Slot;
-use super::path::Host;
+use super::path::FlowEnd;
 use super::state::World;
 use crate::agenda::Until;
 use crate::ids::{ControlId, FlowId};
@@ -46,10 +46,10 @@ impl World {
 
     #[inline]
     fn timer_event(&mut self) {
-        let Some(target) = self.hosts.timers.take() else { return };
-        self.net.set_host_timers(self.hosts.timers.earliest());
-        if self.hosts.crowded {
-            self.hosts.prefetch_next_timer();
+        let Some(target) = self.ends.timers.take() else { return };
+        self.net.set_host_timers(self.ends.timers.earliest());
+        if self.ends.crowded {
+            self.ends.prefetch_next_timer();
         }
         match target {
             Target::Sender(tcp) => self.sender_timer(tcp),
@@ -65,7 +65,7 @@ impl World {
         let now = self.clock.now;
         self.clock.events += self.net.flush_deferred(now);
         self.clock.events += self.receive_deferred_before(now);
-        match self.hosts.controls[control] {
+        match self.ends.controls[control] {
             Control::StartFlow(flow) => self.start_flow(flow),
             Control::StopFlow(flow) => self.stop_flow(flow),
             Control::Session(session) => self.notify_session(session, Event::Alarm),
@@ -77,33 +77,33 @@ impl World {
     }
 
     fn start_flow(&mut self, flow: FlowId) {
-        let host = self.hosts.flows[flow].host;
+        let host = self.ends.flows[flow].host;
         self.set_flow_active(flow, true);
         match host {
-            Host::Tcp(tcp) => {
-                self.hosts.senders[tcp].sender.connect(self.clock.now);
+            FlowEnd::Tcp(tcp) => {
+                self.ends.senders[tcp].sender.connect(self.clock.now);
                 self.poll_sender_cold(tcp, flow);
             }
-            Host::Session(session) => self.notify_session(session, Event::Start),
-            Host::Stream(_) | Host::Outside(_) => {}
-            Host::Udp(udp) | Host::Echo(udp) => {
-                let at = self.hosts.sources[udp].first(self.clock.now);
+            FlowEnd::Session(session) => self.notify_session(session, Event::Start),
+            FlowEnd::Stream(_) | FlowEnd::Outside(_) => {}
+            FlowEnd::Udp(udp) | FlowEnd::Echo(udp) => {
+                let at = self.ends.sources[udp].first(self.clock.now);
                 self.set_timer(at, Target::Source(udp));
             }
         }
     }
 
     fn stop_flow(&mut self, flow: FlowId) {
-        let host = self.hosts.flows[flow].host;
+        let host = self.ends.flows[flow].host;
         self.set_flow_active(flow, false);
         match host {
-            Host::Tcp(tcp) => {
-                self.hosts.senders[tcp].sender.stop(self.clock.now);
+            FlowEnd::Tcp(tcp) => {
+                self.ends.senders[tcp].sender.stop(self.clock.now);
                 self.poll_sender_cold(tcp, flow);
             }
-            Host::Session(session) => self.notify_session(session, Event::Stop),
-            Host::Stream(_) | Host::Outside(_) => {}
-            Host::Udp(udp) | Host::Echo(udp) => self.hosts.sources[udp].stopped = true,
+            FlowEnd::Session(session) => self.notify_session(session, Event::Stop),
+            FlowEnd::Stream(_) | FlowEnd::Outside(_) => {}
+            FlowEnd::Udp(udp) | FlowEnd::Echo(udp) => self.ends.sources[udp].stopped = true,
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Figures: the start of the measured part, sampling, and the outcome at the end.
 
 use super::figures::{FlowReading, SampledFlow};
-use super::hosts::Flow;
-use super::path::Host;
+use super::flow_ends::Flow;
+use super::path::FlowEnd;
 use super::state::World;
 use crate::ids::{ControlId, FlowId, GroupId, IdVec};
 use crate::losses::{FlowSignals, LossEvents};
@@ -19,21 +19,21 @@ const MAX_SAMPLED_FLOWS: usize = 64;
 
 impl World {
     pub(super) fn read_flow(&self, flow: FlowId) -> FlowReading {
-        let hosts = &self.hosts;
+        let ends = &self.ends;
         let none = FlowReading::default();
-        let reading = match hosts.flows[flow].host {
-            Host::Session(session) => return self.read_session(session),
-            Host::Tcp(tcp) => none.and(hosts.receivers[tcp].receiver.delivered_bytes(), hosts.senders[tcp].sender.statistics()),
-            Host::Udp(udp) | Host::Echo(udp) => {
-                let source = &hosts.sources[udp];
+        let reading = match ends.flows[flow].host {
+            FlowEnd::Session(session) => return self.read_session(session),
+            FlowEnd::Tcp(tcp) => none.and(ends.receivers[tcp].receiver.delivered_bytes(), ends.senders[tcp].sender.statistics()),
+            FlowEnd::Udp(udp) | FlowEnd::Echo(udp) => {
+                let source = &ends.sources[udp];
                 FlowReading { delivered_bytes: source.delivered_bytes, sent: source.sent, ..none }
             }
-            Host::Outside(outside) => {
-                let ends = &hosts.outside[outside];
+            FlowEnd::Outside(outside) => {
+                let ends = &ends.outside[outside];
                 FlowReading { delivered_bytes: ends.delivered_bytes, sent: ends.sent, retransmitted: ends.retransmitted, ..none }
             }
             // Read with their session.
-            Host::Stream(_) => none,
+            FlowEnd::Stream(_) => none,
         };
         reading.with_signals(self.net.recorder.flows[flow])
     }
@@ -45,13 +45,13 @@ impl World {
         }
         self.net.recorder.losses.iter_mut().for_each(LossEvents::restart);
         self.net.recorder.flows.iter_mut().for_each(FlowSignals::restart);
-        for session in self.hosts.sessions.ids() {
-            self.hosts.sessions[session].video_at_warmup = self.read_video(session).unwrap_or_default();
+        for session in self.ends.sessions.ids() {
+            self.ends.sessions[session].video_at_warmup = self.read_video(session).unwrap_or_default();
         }
-        for flow in self.hosts.flows.ids() {
-            self.hosts.flows[flow].at_warmup = self.read_flow(flow);
+        for flow in self.ends.flows.ids() {
+            self.ends.flows[flow].at_warmup = self.read_flow(flow);
         }
-        for source in self.hosts.sources.iter_mut() {
+        for source in self.ends.sources.iter_mut() {
             let next = source.sent;
             if let Some(listener) = &mut source.listener {
                 listener.begin_at(next);
@@ -60,7 +60,7 @@ impl World {
                 probes.begin();
             }
         }
-        for host in self.hosts.senders.iter_mut() {
+        for host in self.ends.senders.iter_mut() {
             host.rtt_samples = host.sender.statistics().rtt_samples;
         }
     }
@@ -81,16 +81,16 @@ impl World {
             link.qdisc.gauges(&mut |name, _| names.push(format!("gauge:{name}")));
             self.figures.series.push(new_series(format!("link:{}", link.probe.name), names, samples));
         }
-        for (flow, facts) in self.hosts.flows.pairs() {
-            if matches!(facts.host, Host::Tcp(_)) && self.figures.sampled.len() < MAX_SAMPLED_FLOWS {
+        for (flow, facts) in self.ends.flows.pairs() {
+            if matches!(facts.host, FlowEnd::Tcp(_)) && self.figures.sampled.len() < MAX_SAMPLED_FLOWS {
                 self.figures.sampled.push(SampledFlow { flow, delivered: 0 });
                 let names = ["cwnd_bytes", "in_flight_bytes", "srtt_s", "goodput_bit_s"];
                 let subject = format!("flow:{}:{}", self.figures.group_names[facts.group], facts.index);
                 self.figures.series.push(new_series(subject, names.iter().map(ToString::to_string).collect(), samples));
             }
         }
-        for facts in self.hosts.flows.iter() {
-            if let Host::Echo(udp) = facts.host
+        for facts in self.ends.flows.iter() {
+            if let FlowEnd::Echo(udp) = facts.host
                 && self.figures.probed.len() < MAX_SAMPLED_FLOWS
             {
                 self.figures.probed.push(udp);
@@ -125,16 +125,16 @@ impl World {
             push(line, &values);
         }
         for SampledFlow { flow, delivered: before } in &mut self.figures.sampled {
-            let (Some(line), Some(tcp)) = (series.next(), self.hosts.flows[*flow].host.tcp()) else { break };
-            let sender = &self.hosts.senders[tcp].sender;
-            let delivered = self.hosts.receivers[tcp].receiver.delivered_bytes();
+            let (Some(line), Some(tcp)) = (series.next(), self.ends.flows[*flow].host.tcp()) else { break };
+            let sender = &self.ends.senders[tcp].sender;
+            let delivered = self.ends.receivers[tcp].receiver.delivered_bytes();
             let goodput = (delivered - *before) as f64 * 8.0 / seconds;
             *before = delivered;
             let srtt = sender.srtt().map_or(f64::NAN, Duration::as_secs_f64);
             push(line, &[sender.cwnd().get() as f64, sender.in_flight().get() as f64, srtt, goodput]);
         }
         for udp in &self.figures.probed {
-            let (Some(line), Some(probes)) = (series.next(), &mut self.hosts.sources[*udp].probes) else { break };
+            let (Some(line), Some(probes)) = (series.next(), &mut self.ends.sources[*udp].probes) else { break };
             push(line, &[probes.take_recent().map_or(f64::NAN, Duration::as_secs_f64)]);
         }
         let next = now + period;
@@ -144,7 +144,7 @@ impl World {
     }
 
     fn flow_outcome(&self, flow: FlowId) -> FlowOutcome {
-        let facts = &self.hosts.flows[flow];
+        let facts = &self.ends.flows[flow];
         let (end, start) = (self.read_flow(flow), facts.at_warmup);
         let outcome = FlowOutcome {
             group: u32::from(facts.group.get()),
@@ -159,7 +159,7 @@ impl World {
             timeouts: Some(end.timeouts - start.timeouts),
             loss_runs: end.signals.loss_runs - start.signals.loss_runs,
             longest_loss_run: end.signals.longest_run,
-            is_probe: matches!(facts.host, Host::Echo(_)),
+            is_probe: matches!(facts.host, FlowEnd::Echo(_)),
         };
         match self.probes(facts) {
             // Probes that never came back, wherever they were lost.
@@ -172,13 +172,13 @@ impl World {
 
     /// The outcome of an echo flow's probes.
     fn probes(&self, facts: &Flow) -> Option<ProbesOutcome> {
-        let Host::Echo(udp) = facts.host else { return None };
-        self.hosts.sources[udp].probes.as_ref().map(|probes| probes.outcome(self.clock.end))
+        let FlowEnd::Echo(udp) = facts.host else { return None };
+        self.ends.sources[udp].probes.as_ref().map(|probes| probes.outcome(self.clock.end))
     }
 
     /// Adds the round-trip times of probes to those of their groups.
     fn add_round_trips_of_probes(&mut self) {
-        for facts in self.hosts.flows.iter() {
+        for facts in self.ends.flows.iter() {
             if let Some(probes) = self.probes(facts) {
                 self.figures.group_rtt[facts.group].merge(&probes.rtt);
             }
@@ -188,7 +188,7 @@ impl World {
     /// Counts the plain flows of limited data that are complete.
     fn count_plain_transfers(&mut self) {
         for (flow, ideal) in std::mem::take(&mut self.figures.limited) {
-            let Flow { completed_at: Some(at), start, group, .. } = self.hosts.flows[flow] else { continue };
+            let Flow { completed_at: Some(at), start, group, .. } = self.ends.flows[flow] else { continue };
             let bytes = self.read_flow(flow).delivered_bytes;
             self.figures.completions[group].add(bytes, at.since(start), ideal.time(start, bytes, 2));
         }
@@ -210,15 +210,15 @@ impl World {
             }
         };
         let mut groups: IdVec<GroupId, GroupOutcome> = self.figures.group_names.pairs().map(outcome).collect();
-        for session in self.hosts.sessions.ids() {
+        for session in self.ends.sessions.ids() {
             if let Some(end) = self.read_video(session) {
-                let host = &self.hosts.sessions[session];
+                let host = &self.ends.sessions[session];
                 groups[host.group].videos.push(end.since(&host.video_at_warmup));
             }
         }
-        for facts in self.hosts.flows.iter() {
-            if let Host::Udp(udp) = facts.host
-                && let Some(listener) = &self.hosts.sources[udp].listener
+        for facts in self.ends.flows.iter() {
+            if let FlowEnd::Udp(udp) = facts.host
+                && let Some(listener) = &self.ends.sources[udp].listener
             {
                 groups[facts.group].calls.push(listener.outcome());
             }
@@ -229,11 +229,11 @@ impl World {
     /// The log of packet events, with the flows of the specification.
     pub(super) fn take_packets(&mut self) -> Vec<PacketEvent> {
         let mut log = self.net.recorder.log.as_mut().map(std::mem::take).unwrap_or_default();
-        if !self.hosts.sessions.is_empty() && !log.is_empty() {
+        if !self.ends.sessions.is_empty() && !log.is_empty() {
             // Flow numbers of sessions' connections between those of flows do not count.
             let mut place = 0;
             let places: IdVec<FlowId, u32> = self
-                .hosts
+                .ends
                 .flows
                 .iter()
                 .map(|facts| {
@@ -270,7 +270,7 @@ pub(super) fn outcome(mut world: World, complete: bool) -> Outcome {
     world.add_round_trips_of_probes();
     let groups = world.group_outcomes().into_iter().collect();
     let packets = world.take_packets();
-    let listed = world.hosts.flows.pairs().filter(|(_, facts)| facts.host.is_listed());
+    let listed = world.ends.flows.pairs().filter(|(_, facts)| facts.host.is_listed());
     let flows = listed.map(|(flow, _)| world.flow_outcome(flow)).collect();
     let sampled_at = Arc::new(std::mem::take(&mut world.figures.sampled_at));
     for series in &mut world.figures.series {

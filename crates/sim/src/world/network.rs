@@ -105,7 +105,7 @@ impl Network {
     }
 
     /// Counts a packet that a host drops before it enters the network.
-    pub(super) fn drop_at_host(&mut self) {
+    pub(super) fn drop_at_end(&mut self) {
         self.entered += 1;
         self.wire_losses += 1;
     }

@@ -3,7 +3,7 @@
 use super::build::{self, BuildState};
 use super::error::{WorldError, fault};
 use super::measure;
-use super::path::Host;
+use super::path::FlowEnd;
 use super::state::World;
 use crate::ids::{Id, LinkId};
 use crate::outcome::{CallOutcome, Outcome};
@@ -185,7 +185,7 @@ impl OpenWorld {
     pub fn held(&self) -> Held {
         let waiting = self.world.net.links.iter().map(|link| link.view().packets.get()).sum::<u64>();
         let under_way = self.world.net.path.lanes.iter().map(|lane| lane.len() as u64).sum::<u64>();
-        Held { packets: waiting + under_way, connections: self.world.hosts.senders.len() as u64 }
+        Held { packets: waiting + under_way, connections: self.world.ends.senders.len() as u64 }
     }
 
     /// The figures so far.
@@ -247,7 +247,7 @@ impl OpenWorld {
     fn look_at_flows(&self, view: &mut View, most_flows: usize) {
         let world = &self.world;
         view.groups.resize(self.spec.groups.len(), GroupView::default());
-        let listed = world.hosts.flows.pairs().filter(|(_, flow)| flow.host.is_listed());
+        let listed = world.ends.flows.pairs().filter(|(_, flow)| flow.host.is_listed());
         for ((number, flow), spec) in listed.zip(&self.spec.flows) {
             let delivered = Bytes::new(world.read_flow(number).delivered_bytes);
             let group = &mut view.groups[flow.group.index()];
@@ -255,7 +255,7 @@ impl OpenWorld {
             group.delivered += delivered;
             if view.flows.len() < most_flows {
                 let sender = match flow.host {
-                    Host::Tcp(tcp) => Some(&world.hosts.senders[tcp].sender),
+                    FlowEnd::Tcp(tcp) => Some(&world.ends.senders[tcp].sender),
                     _ => None,
                 };
                 view.flows.push(FlowView {
@@ -264,7 +264,7 @@ impl OpenWorld {
                     delivered,
                     window: sender.and_then(|sender| Some((sender.cwnd(), spec.source.tcp()?.0.mss))),
                     rtt: match flow.host {
-                        Host::Echo(udp) => world.hosts.sources[udp].probes.as_ref().and_then(|probes| probes.last()),
+                        FlowEnd::Echo(udp) => world.ends.sources[udp].probes.as_ref().and_then(|probes| probes.last()),
                         _ => sender.and_then(|sender| sender.srtt()),
                     },
                 });
@@ -275,11 +275,11 @@ impl OpenWorld {
     /// Returns the outcome of each call since this function was last used, with its group's index
     /// into the specification. Calls are listened to from the first time on.
     pub fn take_calls(&mut self) -> Vec<(u32, CallOutcome)> {
-        let hosts = &mut self.world.hosts;
+        let ends = &mut self.world.ends;
         let mut heard = Vec::new();
-        for facts in hosts.flows.iter() {
-            let Host::Udp(udp) = facts.host else { continue };
-            let source = &mut hosts.sources[udp];
+        for facts in ends.flows.iter() {
+            let FlowEnd::Udp(udp) = facts.host else { continue };
+            let source = &mut ends.sources[udp];
             match (&mut source.watcher, &source.listener) {
                 (Some(watcher), _) => heard.push((u32::from(facts.group.get()), watcher.take())),
                 (watcher @ None, Some(listener)) => *watcher = Some(Box::new(listener.afresh(source.sent))),

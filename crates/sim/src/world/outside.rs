@@ -11,7 +11,7 @@ mod transfers;
 
 use super::error::WorldError;
 use super::outside_flow::{Fate, OutsideFlow};
-use super::path::Host;
+use super::path::FlowEnd;
 use super::state::{Continue, Progress, World};
 use super::{build, measure};
 use crate::ids::{FlowId, Ticket};
@@ -135,19 +135,19 @@ impl OutsideWorld {
             debug_assert!(false, "a flow of the specification");
             return;
         };
-        let Host::Outside(outside) = route.host else {
+        let FlowEnd::Outside(outside) = route.host else {
             debug_assert!(false, "a flow with ends outside");
             return;
         };
         world.net.entered += 1;
-        let segment = SimPacket::ticketed(segment(&mut world.hosts.outside[outside]), ticket);
+        let segment = SimPacket::ticketed(segment(&mut world.ends.outside[outside]), ticket);
         let (flow, ds) = (FlowLabel::new(flow, route.mark), DsField::new(route.class, ecn));
         world.enter_or_deliver(&SimPacket { segment, flow, ip_len, ds, hop: 0 });
     }
 
     /// Appends the fates of packets since the last call.
     pub fn fates(&mut self, out: &mut Vec<Fate>) {
-        out.append(&mut self.world.hosts.arrived);
+        out.append(&mut self.world.ends.arrived);
         if let Some(lost) = &mut self.world.net.recorder.lost {
             out.extend(lost.drain(..).map(|ticket| Fate::Lost { ticket }));
         }

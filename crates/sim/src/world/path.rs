@@ -97,7 +97,7 @@ impl Hop {
 
 /// The hosts of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Host {
+pub(super) enum FlowEnd {
     /// A TCP connection.
     Tcp(TcpId),
     /// One direction of a session's channel: TCP connections, one after another.
@@ -113,7 +113,7 @@ pub(super) enum Host {
     Outside(OutsideId),
 }
 
-impl Host {
+impl FlowEnd {
     /// The simulated ends of a TCP connection.
     #[inline(always)]
     pub(super) const fn tcp(self) -> Option<TcpId> {
@@ -152,7 +152,7 @@ impl PathHalf {
 pub(super) struct Route {
     /// First hop of the forward direction; the hops of the reverse direction follow.
     pub(super) hops: HopId,
-    pub(super) host: Host,
+    pub(super) host: FlowEnd,
     /// TCP and IP header bytes.
     pub(super) header: u16,
     pub(super) class: Class,

@@ -1,6 +1,6 @@
 //! Senders and sources send, and timers fire.
 
-use super::path::Host;
+use super::path::FlowEnd;
 use super::state::World;
 use crate::ids::{FlowId, TcpId, UdpId};
 use crate::link::WireClass;
@@ -18,14 +18,14 @@ impl World {
     /// Sets a host's timer or a control event, not in the past.
     #[inline]
     pub(super) fn set_timer(&mut self, at: Instant, target: Target) {
-        if self.hosts.timers.set(at.max(self.clock.now), target) {
-            self.net.set_host_timers(self.hosts.timers.earliest());
+        if self.ends.timers.set(at.max(self.clock.now), target) {
+            self.net.set_host_timers(self.ends.timers.earliest());
         }
     }
 
     /// Sets a receiver's timer.
     pub(super) fn set_receiver_timer(&mut self, at: Instant, target: Target) {
-        match &mut self.hosts.late {
+        match &mut self.ends.late {
             // Its lane is scheduled when all that is due is taken.
             Some(late) => {
                 let _ = late.timers.set(at.max(self.clock.now), target);
@@ -38,8 +38,8 @@ impl World {
     /// way. Sessions' streams are counted instead of their flow.
     #[cold]
     pub(super) fn set_flow_active(&mut self, flow: FlowId, active: bool) {
-        let facts = &mut self.hosts.flows[flow];
-        if facts.active != active && !matches!(facts.host, Host::Session(_)) {
+        let facts = &mut self.ends.flows[flow];
+        if facts.active != active && !matches!(facts.host, FlowEnd::Session(_)) {
             facts.active = active;
             self.net.count_active(flow, active);
         }
@@ -49,14 +49,14 @@ impl World {
     #[inline(always)]
     pub(super) fn poll_sender(&mut self, tcp: TcpId, flow: FlowId) {
         let now = self.clock.now;
-        if self.hosts.senders[tcp].held_until <= now {
+        if self.ends.senders[tcp].held_until <= now {
             self.poll_sender_granted(tcp, flow);
-            let host = &self.hosts.senders[tcp];
+            let host = &self.ends.senders[tcp];
             if host.held_until <= now && hot::may_send(&host.sender) {
                 self.poll_sender_rest(tcp, flow);
             }
         }
-        let host = &mut self.hosts.senders[tcp];
+        let host = &mut self.ends.senders[tcp];
         let held_until = if host.held_until > now { host.held_until } else { Instant::MAX };
         let due = host.sender.next_timeout().map_or(held_until, |due| due.min(held_until));
         if due < host.timer_at {
@@ -80,7 +80,7 @@ impl World {
     fn poll_sender_granted(&mut self, tcp: TcpId, flow: FlowId) {
         let now = self.clock.now;
         let net = &mut self.net;
-        let sender = &mut self.hosts.senders[tcp].sender;
+        let sender = &mut self.ends.senders[tcp].sender;
         let route = &net.routes[flow];
         let hop = net.path.hops[route.hops];
         let Some(wire) = hop.wire().filter(|_| !hop.joined) else { return };
@@ -112,7 +112,7 @@ impl World {
 
     /// Makes a sender wait until then.
     fn hold_sender(&mut self, tcp: TcpId, until: Instant) {
-        let host = &mut self.hosts.senders[tcp];
+        let host = &mut self.ends.senders[tcp];
         hot::hold(&mut host.sender, self.clock.now);
         host.held_until = until;
     }
@@ -121,7 +121,7 @@ impl World {
     #[inline(never)]
     fn poll_sender_rest(&mut self, tcp: TcpId, flow: FlowId) {
         let now = self.clock.now;
-        while let Some(out) = self.hosts.senders[tcp].sender.poll_transmit(now) {
+        while let Some(out) = self.ends.senders[tcp].sender.poll_transmit(now) {
             self.send_segment(flow, out.segment, out.ecn);
             if let Some(until) = self.access_link_full(tcp, flow) {
                 self.hold_sender(tcp, until);
@@ -140,13 +140,13 @@ impl World {
         if backlog <= class.two_packets {
             return None;
         }
-        let allowed = allowed_backlog(&self.hosts.senders[tcp].sender, class);
+        let allowed = allowed_backlog(&self.ends.senders[tcp].sender, class);
         (backlog > allowed).then(|| wire.busy_until - allowed)
     }
 
     pub(super) fn sender_timer(&mut self, tcp: TcpId) {
         let now = self.clock.now;
-        let host = &mut self.hosts.senders[tcp];
+        let host = &mut self.ends.senders[tcp];
         if host.timer_at > now {
             return;
         }
@@ -154,12 +154,12 @@ impl World {
         if host.sender.next_timeout().is_some_and(|due| due <= now) {
             host.sender.handle_timeout(now);
         }
-        self.poll_sender(tcp, self.hosts.flow_of_tcp[tcp]);
+        self.poll_sender(tcp, self.ends.flow_of_tcp[tcp]);
     }
 
     #[inline]
     pub(super) fn arm_receiver_timer(&mut self, tcp: TcpId) {
-        let host = &mut self.hosts.receivers[tcp];
+        let host = &mut self.ends.receivers[tcp];
         if let Some(due) = host.receiver.next_timeout()
             && due < host.timer_at
         {
@@ -170,7 +170,7 @@ impl World {
 
     pub(super) fn receiver_timer(&mut self, tcp: TcpId) {
         let now = self.clock.now;
-        let host = &mut self.hosts.receivers[tcp];
+        let host = &mut self.ends.receivers[tcp];
         if host.timer_at > now {
             return;
         }
@@ -182,14 +182,14 @@ impl World {
         }
         self.arm_receiver_timer(tcp);
         if let Some(ack) = ack {
-            self.send_segment(self.hosts.flow_of_tcp[tcp], ack, ecn);
+            self.send_segment(self.ends.flow_of_tcp[tcp], ack, ecn);
         }
     }
 
     /// A UDP source sends its next packet.
     pub(super) fn source_timer(&mut self, udp: UdpId) {
         let now = self.clock.now;
-        let source = &mut self.hosts.sources[udp];
+        let source = &mut self.ends.sources[udp];
         if source.stopped {
             return;
         }
@@ -201,13 +201,13 @@ impl World {
         let (ip_len, ecn) = (source.ip_len(), source.ecn);
         let next = source.next(now);
         self.set_timer(next, Target::Source(udp));
-        let flow = self.hosts.flow_of_source[udp];
+        let flow = self.ends.flow_of_source[udp];
         let outrun = self
             .net
             .first_wire(flow)
             .is_some_and(|wire| wire.busy_until.since(now) > self.net.class_of(wire).packet_time() * LOCAL_QUEUE_PACKETS);
         if outrun {
-            self.net.drop_at_host();
+            self.net.drop_at_end();
         } else {
             self.net.inject(now, flow, segment, ip_len, ecn);
         }

@@ -12,9 +12,9 @@ mod streams;
 
 use super::error::WorldError;
 use super::figures::FlowReading;
-use super::hosts::Control;
-use super::path::{Host, PathHalf};
-use super::session_hosts::{ChannelHost, SessionHost, SessionPath, flow_numbers};
+use super::flow_ends::Control;
+use super::path::{FlowEnd, PathHalf};
+use super::session_ends::{ChannelEnd, SessionEnd, SessionPath, flow_numbers};
 use super::state::World;
 use crate::ids::{ChannelId, ControlId, FlowId, SessionId, StreamId, TcpId};
 use crate::outcome::VideoOutcome;
@@ -33,16 +33,16 @@ impl World {
         settings: (&SenderConfig, &ReceiverConfig),
         path: SessionPath,
     ) -> Result<(), WorldError> {
-        let facts = &self.hosts.flows[flow];
+        let facts = &self.ends.flows[flow];
         let group = facts.group;
         let sender = SenderConfig { data: Data::Messages, ..settings.0.clone() };
         let subject = || format!("{}[{}]", self.figures.group_names[group], facts.index);
         let mss = sender.mss;
         let sender = Sender::new(&sender, rng.clone()).map_err(|e| WorldError { subject: subject(), message: e.to_string() })?;
-        let session = self.hosts.sessions.next_id();
-        debug_assert_eq!(facts.host, Host::Session(session), "sessions are numbered in the order of their flows");
-        let control = self.hosts.controls.push(Control::Session(session));
-        self.hosts.sessions.push(SessionHost {
+        let session = self.ends.sessions.next_id();
+        debug_assert_eq!(facts.host, FlowEnd::Session(session), "sessions are numbered in the order of their flows");
+        let control = self.ends.controls.push(Control::Session(session));
+        self.ends.sessions.push(SessionEnd {
             model,
             seed,
             rng,
@@ -62,18 +62,18 @@ impl World {
 
     /// Notifies a session of an event and performs its actions.
     pub(super) fn notify_session(&mut self, session: SessionId, event: Event) {
-        let mut actions = std::mem::take(&mut self.hosts.actions);
-        let host = &mut self.hosts.sessions[session];
+        let mut actions = std::mem::take(&mut self.ends.actions);
+        let host = &mut self.ends.sessions[session];
         let mut context = SessionContext { now: self.clock.now, rng: &mut host.rng, actions: &mut actions };
         host.model.handle(event, &mut context);
         for action in actions.drain(..) {
             self.perform(session, action);
         }
-        self.hosts.actions = actions;
+        self.ends.actions = actions;
     }
 
     pub(super) fn notify_channel_alarm(&mut self, channel: ChannelId) {
-        let ChannelHost { session, number, .. } = self.hosts.channels[channel];
+        let ChannelEnd { session, number, .. } = self.ends.channels[channel];
         self.notify_session(session, Event::ChannelAlarm(number));
     }
 
@@ -81,7 +81,7 @@ impl World {
         match action {
             Action::Connect(channel) => self.connect_channel(session, channel),
             Action::Send { channel, direction, bytes, after } => {
-                let host = &self.hosts.channels[self.hosts.sessions[session].channels[channel as usize]];
+                let host = &self.ends.channels[self.ends.sessions[session].channels[channel as usize]];
                 let (stream, opposite) = match direction {
                     Payload::Data => (host.data, host.request),
                     Payload::Request => (host.request.unwrap_or(host.data), Some(host.data)),
@@ -89,12 +89,12 @@ impl World {
                 self.send_message(stream, opposite, bytes, after);
             }
             Action::Wake(at) => {
-                let control = self.hosts.sessions[session].control;
+                let control = self.ends.sessions[session].control;
                 self.wake_session(at, control);
             }
             Action::WakeChannel(channel, at) => {
-                let channel = self.hosts.sessions[session].channels[channel as usize];
-                let control = self.hosts.channels[channel].control;
+                let channel = self.ends.sessions[session].channels[channel as usize];
+                let control = self.ends.channels[channel].control;
                 self.wake_session(at, control);
             }
             Action::Measure(measurement) => self.record_measurement(session, measurement),
@@ -108,7 +108,7 @@ impl World {
     }
 
     fn record_measurement(&mut self, session: SessionId, measurement: Measurement) {
-        let SessionHost { group, path: SessionPath { ideal, .. }, .. } = &self.hosts.sessions[session];
+        let SessionEnd { group, path: SessionPath { ideal, .. }, .. } = &self.ends.sessions[session];
         let begin = Instant::ZERO + self.clock.warmup;
         let (now, measuring) = (self.clock.now, self.figures.measuring);
         let completions = &mut self.figures.completions[*group];
@@ -128,61 +128,61 @@ impl World {
 
     /// Opens a new connection on a channel of a session.
     fn connect_channel(&mut self, session: SessionId, number: Channel) {
-        let channels = self.hosts.sessions[session].channels.len();
+        let channels = self.ends.sessions[session].channels.len();
         debug_assert!(number as usize <= channels, "channels are numbered as they come");
         if number as usize == channels {
             self.add_channel(session, number);
         }
-        let channel = self.hosts.sessions[session].channels[number as usize];
-        let ChannelHost { data, request, .. } = self.hosts.channels[channel];
+        let channel = self.ends.sessions[session].channels[number as usize];
+        let ChannelEnd { data, request, .. } = self.ends.channels[channel];
         self.replace_connection(session, data);
         if let Some(request) = request {
             self.replace_connection(session, request);
         }
-        let (tcp, flow) = self.hosts.streams[request.unwrap_or(data)].connection();
-        self.hosts.senders[tcp].sender.connect(self.clock.now);
+        let (tcp, flow) = self.ends.streams[request.unwrap_or(data)].connection();
+        self.ends.senders[tcp].sender.connect(self.clock.now);
         self.poll_sender_cold(tcp, flow);
     }
 
     fn add_channel(&mut self, session: SessionId, number: Channel) {
-        let channel = self.hosts.channels.next_id();
-        let control = self.hosts.controls.push(Control::Channel(channel));
-        let asks = self.hosts.sessions[session].model.asks();
+        let channel = self.ends.channels.next_id();
+        let control = self.ends.controls.push(Control::Channel(channel));
+        let asks = self.ends.sessions[session].model.asks();
         let data = self.add_stream(session, channel, Payload::Data);
         let request = asks.then(|| self.add_stream(session, channel, Payload::Request));
-        self.hosts.channels.push(ChannelHost { session, number, data, request, control });
-        self.hosts.sessions[session].channels.push(channel);
+        self.ends.channels.push(ChannelEnd { session, number, data, request, control });
+        self.ends.sessions[session].channels.push(channel);
     }
 
     /// Tells the queues on a stream's way the weight of its flows. Requests take the reverse route.
     fn set_stream_weight(&mut self, session: SessionId, first_flow: FlowId, direction: Payload) {
         let heading = if direction == Payload::Request { PathHalf::Reverse } else { PathHalf::Forward };
         for flow in flow_numbers(first_flow) {
-            self.hosts.sessions[session].path.queues.announce(&mut self.net.links, flow, heading);
+            self.ends.sessions[session].path.queues.announce(&mut self.net.links, flow, heading);
         }
     }
 
     /// Tells the queues the weights of all streams.
     pub(super) fn set_stream_weights(&mut self) {
-        for stream in self.hosts.streams.ids() {
-            let (channel, first_flow, direction) = self.hosts.streams[stream].origin();
-            self.set_stream_weight(self.hosts.channels[channel].session, first_flow, direction);
+        for stream in self.ends.streams.ids() {
+            let (channel, first_flow, direction) = self.ends.streams[stream].origin();
+            self.set_stream_weight(self.ends.channels[channel].session, first_flow, direction);
         }
     }
 
     /// Makes the two ends of a connection those of a new one of a session.
     fn renew_connection(&mut self, session: SessionId, tcp: TcpId) {
-        let host = &mut self.hosts.sessions[session];
+        let host = &mut self.ends.sessions[session];
         let rng = host.next_stream();
-        self.hosts.senders[tcp].renew(&host.sender, rng);
-        self.hosts.receivers[tcp].receiver = Receiver::new(&host.receiver);
+        self.ends.senders[tcp].renew(&host.sender, rng);
+        self.ends.receivers[tcp].receiver = Receiver::new(&host.receiver);
     }
 
     /// The sum over all channels of a session so far.
     pub(super) fn read_session(&self, session: SessionId) -> FlowReading {
         let mut sum = FlowReading::default();
-        for &channel in &self.hosts.sessions[session].channels {
-            let channel = &self.hosts.channels[channel];
+        for &channel in &self.ends.sessions[session].channels {
+            let channel = &self.ends.channels[channel];
             sum.add(&self.read_stream(channel.data));
             if let Some(request) = channel.request {
                 sum.add(&self.read_stream(request).without_delivered());
@@ -193,19 +193,19 @@ impl World {
 
     /// The flow of the specification to which a packet with this flow number belongs.
     pub(super) fn flow_of_specification(&self, flow: FlowId) -> FlowId {
-        let Host::Stream(tcp) = self.net.routes[flow].host else { return flow };
-        let (channel, ..) = self.hosts.streams[self.hosts.stream_of(tcp)].origin();
-        self.hosts.sessions[self.hosts.channels[channel].session].flow
+        let FlowEnd::Stream(tcp) = self.net.routes[flow].host else { return flow };
+        let (channel, ..) = self.ends.streams[self.ends.stream_of(tcp)].origin();
+        self.ends.sessions[self.ends.channels[channel].session].flow
     }
 
     /// The playback of a session's video so far; `None` when it is not a video.
     pub(super) fn read_video(&mut self, session: SessionId) -> Option<VideoOutcome> {
-        self.hosts.sessions[session].model.video(self.clock.now)
+        self.ends.sessions[session].model.video(self.clock.now)
     }
 
     fn notify_of(&mut self, stream: StreamId, event: impl FnOnce(Channel, Payload) -> Event) {
-        let (channel, _, direction) = self.hosts.streams[stream].origin();
-        let ChannelHost { session, number, .. } = self.hosts.channels[channel];
+        let (channel, _, direction) = self.ends.streams[stream].origin();
+        let ChannelEnd { session, number, .. } = self.ends.channels[channel];
         self.notify_session(session, event(number, direction));
     }
 }

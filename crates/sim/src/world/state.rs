@@ -1,7 +1,7 @@
 //! The state of a world.
 
 use super::figures::Figures;
-use super::hosts::Hosts;
+use super::flow_ends::FlowEnds;
 use super::network::Network;
 use goodqueue_base::units::{Duration, Instant};
 
@@ -44,6 +44,6 @@ impl Clock {
 pub struct World {
     pub(super) clock: Clock,
     pub(super) net: Network,
-    pub(super) hosts: Hosts,
+    pub(super) ends: FlowEnds,
     pub(super) figures: Figures,
 }

@@ -1,17 +1,17 @@
 //! Figures of finished points, by experiment, point, metric and replication: what rows, figures and
 //! tables ask.
 
+mod env;
 mod filter;
-mod host;
 
+pub use env::{Points, PointsHost, Source, View};
+pub(crate) use env::{at_least_one, near};
 pub use filter::Filter;
-pub use host::{Points, PointsHost, Source, View};
-pub(crate) use host::{at_least_one, near};
 
 use crate::gallery::experiment::Experiment;
 use goodqueue_lab::results::metrics::RunFigures;
 use goodqueue_lab::results::summary::PointSummary;
-use goodqueue_lab::run::hosts::HostFailure;
+use goodqueue_lab::run::backend::BackendFailure;
 use goodqueue_lab::run::runner::SingleRun;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -73,7 +73,7 @@ pub struct SampledSeries {
 /// A run with the processor time it took.
 pub struct TimedRun {
     /// The result of the run, or the reason why it failed.
-    pub run: Result<SingleRun, HostFailure>,
+    pub run: Result<SingleRun, BackendFailure>,
     /// Seconds.
     pub cpu_s: f64,
 }

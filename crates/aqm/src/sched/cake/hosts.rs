@@ -68,7 +68,7 @@ impl Hosts {
     }
 
     /// Counts a queue between `hosts` that becomes busy.
-    pub(super) fn enter(&mut self, hosts: aqm::Hosts) -> Slots {
+    pub(super) fn enter(&mut self, hosts: aqm::Endpoints) -> Slots {
         let Self { classifiers, loads, count, .. } = self;
         let mut slots = [ANY; 2];
         let sides = slots.iter_mut().zip(classifiers).zip([hosts.source, hosts.destination]).zip([1, *count + 1]);

@@ -2,7 +2,7 @@
 
 use super::ack_filter::AckFilter;
 use crate::algo::cobalt::{self, CobaltParams};
-use crate::aqm::{FlowHash, Hosts};
+use crate::aqm::{Endpoints, FlowHash};
 use crate::arithmetic::ARITHMETIC;
 use crate::framing;
 use crate::spec::{Choice, Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamFault, ParamValues, Size, TypedParam};
@@ -48,7 +48,7 @@ impl Choice for Isolation {
 impl Isolation {
     /// Equal for packets of one queue.
     #[inline]
-    pub(super) fn key(self, flow: FlowHash, hosts: Hosts) -> FlowHash {
+    pub(super) fn key(self, flow: FlowHash, hosts: Endpoints) -> FlowHash {
         let (source, destination) = (hosts.source.0, hosts.destination.0);
         match self {
             Self::FlowBlind => FlowHash(0),

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::ack::{PureAck, SackRange};
-use crate::aqm::{FlowHash, HostHash, Hosts};
+use crate::aqm::{Endpoints, FlowHash, HostHash};
 use crate::{NoSink, SimplePacket};
 use goodqueue_base::units::{Bytes, Class, Duration, Ecn};
 use std::vec::Vec;
@@ -32,8 +32,8 @@ impl Packet for Letter {
     fn class(&self) -> Class {
         Class::new(self.class)
     }
-    fn hosts(&self) -> Hosts {
-        Hosts { source: HostHash(self.hosts.0), destination: HostHash(self.hosts.1) }
+    fn endpoints(&self) -> Endpoints {
+        Endpoints { source: HostHash(self.hosts.0), destination: HostHash(self.hosts.1) }
     }
     fn pure_ack(&self) -> Option<PureAck> {
         self.ack

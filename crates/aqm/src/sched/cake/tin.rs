@@ -217,14 +217,14 @@ impl Tin {
 
     /// A packet between `hosts` was put into queue `index`.
     #[inline]
-    pub(super) fn join(&mut self, seats: &mut [Seat], index: u32, hosts: aqm::Hosts, draws: Draws<'_>) {
+    pub(super) fn join(&mut self, seats: &mut [Seat], index: u32, hosts: aqm::Endpoints, draws: Draws<'_>) {
         if !matches!(seats[index as usize].place, Place::Sparse | Place::Bulk) {
             self.begin(seats, index, hosts, draws);
         }
     }
 
     /// Queue `index`, which was empty, becomes busy.
-    fn begin(&mut self, seats: &mut [Seat], index: u32, hosts: aqm::Hosts, draws: Draws<'_>) {
+    fn begin(&mut self, seats: &mut [Seat], index: u32, hosts: aqm::Endpoints, draws: Draws<'_>) {
         let seat = &mut seats[index as usize];
         if seat.place == Place::SparseEmpty {
             // It keeps its place in the line; only its category changes.

@@ -2,7 +2,7 @@
 
 use super::Goodqueue;
 use super::connection::{Connection, Phase};
-use super::host;
+use super::defaults;
 use super::stream::Nagle;
 use crate::packetdrill::script::{Call, Value};
 use crate::packetdrill::stack::{NotModelled, Returned};
@@ -168,7 +168,7 @@ impl Goodqueue {
             },
             ["TCP_CONGESTION"] if self.connection.is_none() => match inner {
                 Some(Value::Text(name)) => {
-                    self.host.control = host::control(name)?;
+                    self.host.control = defaults::control(name)?;
                     Ok(Returned::Value(0))
                 }
                 _ => Ok(Returned::Error("EINVAL")),

@@ -4,10 +4,10 @@ mod handshake;
 
 use super::accurate_ecn::negotiation::Kind;
 use super::accurate_ecn::{AccurateEcn, Acknowledged, RESERVED, Room};
+use super::defaults::ConnectionDefaults;
 use super::deliveries::Deliveries;
 use super::ends::{codepoint, receiver, sender};
 use super::header::{self, WINDOW_SCALE};
-use super::host::Host;
 use super::stream::{Nagle, Stream};
 use crate::packetdrill::packet::{OPTION_SPACE, Packet, TcpFlags, TcpOption};
 use crate::packetdrill::stack::NotModelled;
@@ -59,7 +59,7 @@ enum Feedback {
 /// The state of a connection.
 #[derive(Debug)]
 pub(super) struct Connection {
-    host: Host,
+    host: ConnectionDefaults,
     pub(super) phase: Phase,
     opener: Opener,
     opened: Instant,
@@ -116,7 +116,14 @@ fn not_modelled<T>(what: &str) -> Result<T, NotModelled> {
 }
 
 impl Connection {
-    fn new(now: Instant, host: &Host, mss: u16, clamp: Option<u16>, phase: Phase, ecn: Kind) -> Result<Self, NotModelled> {
+    fn new(
+        now: Instant,
+        host: &ConnectionDefaults,
+        mss: u16,
+        clamp: Option<u16>,
+        phase: Phase,
+        ecn: Kind,
+    ) -> Result<Self, NotModelled> {
         Ok(Self {
             host: host.clone(),
             phase,
@@ -155,7 +162,7 @@ impl Connection {
     }
 
     /// Takes on what an administrator changes while the connection is open.
-    pub(super) fn configure(&mut self, host: &Host) -> Result<(), NotModelled> {
+    pub(super) fn configure(&mut self, host: &ConnectionDefaults) -> Result<(), NotModelled> {
         self.host.accurate_ecn = host.accurate_ecn;
         if let Feedback::Counted(ecn) = &mut self.feedback {
             ecn.configure(host.accurate_ecn);

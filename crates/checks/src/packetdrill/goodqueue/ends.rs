@@ -1,7 +1,7 @@
 //! A sender and a receiver for a host's settings, and the flags with which ends agree on ECN.
 
 use super::accurate_ecn::negotiation::Kind;
-use super::host::Host;
+use super::defaults::ConnectionDefaults;
 use crate::packetdrill::stack::NotModelled;
 use goodqueue_base::spec::Value;
 use goodqueue_base::units::{Bytes, Ecn, Rng};
@@ -27,7 +27,7 @@ pub(super) fn granted(ecn: Kind) -> Flags {
 }
 
 /// A sender of messages.
-pub(super) fn sender(host: &Host, mss: u16, sack: bool, ecn: Kind) -> Result<Sender, NotModelled> {
+pub(super) fn sender(host: &ConnectionDefaults, mss: u16, sack: bool, ecn: Kind) -> Result<Sender, NotModelled> {
     let params = if host.hystart || host.control != "cubic" { Vec::new() } else { vec![("hystart", Value::Switch(false))] };
     let config = SenderConfig {
         mss: Bytes::new(u64::from(mss)),
@@ -49,13 +49,13 @@ pub(super) fn sender(host: &Host, mss: u16, sack: bool, ecn: Kind) -> Result<Sen
 }
 
 /// Accurate ECN as the control wants it: with ECT(1) if it is a scalable one (RFC 9331).
-fn accurate(host: &Host) -> EcnMode {
+fn accurate(host: &ConnectionDefaults) -> EcnMode {
     let own = needs(host.control).map(|needs| needs.ecn);
     if own == Some(EcnMode::L4s) { EcnMode::L4s } else { EcnMode::Accurate }
 }
 
 /// The codepoint of packets with accurate ECN.
-pub(super) fn codepoint(host: &Host) -> Ecn {
+pub(super) fn codepoint(host: &ConnectionDefaults) -> Ecn {
     if accurate(host) == EcnMode::L4s { Ecn::Ect1 } else { Ecn::Ect0 }
 }
 

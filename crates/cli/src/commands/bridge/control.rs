@@ -9,7 +9,7 @@ use super::{Failure, Shown, Totals, show};
 use goodqueue_aqm::Rng;
 use goodqueue_aqm::spec::ParamError;
 use goodqueue_base::units::{Duration, Rate};
-use goodqueue_guests::hosts::live;
+use goodqueue_guests::backends::live;
 use goodqueue_lab::quantity::{self, QuantityError};
 use goodqueue_live::forwarder::Direction;
 use goodqueue_live::monitor::Command;

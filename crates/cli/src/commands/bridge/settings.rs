@@ -323,7 +323,7 @@ mod tests {
         let link = other.link().unwrap();
         assert_eq!(link.up.nominal_rate(), goodqueue_base::units::Rate::mbit(2));
         assert_eq!(
-            (goodqueue_guests::hosts::live::name(&link.down), goodqueue_guests::hosts::live::name(&link.up)),
+            (goodqueue_guests::backends::live::name(&link.down), goodqueue_guests::backends::live::name(&link.up)),
             ("fq-codel".to_owned(), "pie".to_owned())
         );
     }

@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::output::{print, say};
 use goodqueue_aqm::Counters;
 use goodqueue_base::units::{Duration, Instant};
-use goodqueue_guests::hosts::live;
+use goodqueue_guests::backends::live;
 use goodqueue_lab::scenario::plan::{Link, LinkDirection};
 use goodqueue_live::flows::FlowTotal;
 use goodqueue_live::measure::{Quantiles, Times};

@@ -8,7 +8,7 @@ use goodqueue_lab::results::provenance::Provenance;
 use goodqueue_lab::results::record::{Folder, Settled};
 use goodqueue_lab::results::report::{self, ReportInput, ReportPoint};
 use goodqueue_lab::results::summary::Summary;
-use goodqueue_lab::run::hosts::{self, Validity};
+use goodqueue_lab::run::backend::{self, Validity};
 use goodqueue_lab::run::runner::{PointResult, RunReport};
 use goodqueue_lab::scenario::plan::{Plan, Point, Scenario};
 
@@ -81,7 +81,7 @@ impl Page<'_> {
     fn warnings(&self) -> Vec<String> {
         let mut warnings = self.warnings.clone();
         if self.real.attempts.iter().any(|run| run.void.is_some()) {
-            warnings.push(hosts::sentence(&self.real.attempts));
+            warnings.push(backend::sentence(&self.real.attempts));
         }
         for point in &self.comparison.points {
             for row in point.rows.iter().filter(|row| matches!(row.verdict, Verdict::Differs | Verdict::Unclear)) {

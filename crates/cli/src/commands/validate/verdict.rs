@@ -2,7 +2,7 @@
 
 use goodqueue_lab::results::statistics::Figure;
 use goodqueue_lab::results::summary::PointSummary;
-use goodqueue_lab::run::hosts::{self, Validity};
+use goodqueue_lab::run::backend::{self, Validity};
 use goodqueue_lab::run::runner::{PointResult, RunReport, label};
 use goodqueue_lab::scenario::plan::{Point, Scenario, Traffic};
 use goodqueue_sim::SourceSpec;
@@ -220,7 +220,7 @@ impl Comparison {
             }
         }
         if !self.runs.is_empty() {
-            let _ = writeln!(text, "{}", hosts::sentence(&self.runs));
+            let _ = writeln!(text, "{}", backend::sentence(&self.runs));
         }
         let _ = writeln!(text, "{}", self.sentence());
         text

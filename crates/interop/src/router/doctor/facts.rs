@@ -1,6 +1,6 @@
 //! Facts about a host and one of its interfaces.
 
-use super::{Host, NoFacts};
+use super::{Source, NoFacts};
 use crate::router::tc::{self, Discipline, Finding, Role};
 use goodqueue_base::units::Rate;
 use serde_json::Value;
@@ -67,7 +67,7 @@ pub struct Redirection {
 const OFFLOADS: [&str; 3] = ["tcp-segmentation-offload", "generic-segmentation-offload", "generic-receive-offload"];
 
 impl Facts {
-    pub(super) fn gather(host: &dyn Host, dev: Option<&str>) -> Result<Self, NoFacts> {
+    pub(super) fn gather(host: &dyn Source, dev: Option<&str>) -> Result<Self, NoFacts> {
         let names = host.names("/sys/class/net");
         if names.is_empty() {
             return Err(NoFacts::NoLinux);
@@ -147,7 +147,7 @@ fn plain(name: &str) -> String {
 
 /// The interface of the first route to everywhere (`/proc/net/route`: destination and mask are
 /// zero).
-fn default_route(host: &dyn Host) -> Option<String> {
+fn default_route(host: &dyn Source) -> Option<String> {
     let table = host.file("/proc/net/route")?;
     table.lines().skip(1).find_map(|line| {
         let fields: Vec<&str> = line.split_whitespace().collect();
@@ -156,7 +156,7 @@ fn default_route(host: &dyn Host) -> Option<String> {
     })
 }
 
-fn disciplines(host: &dyn Host) -> Option<Vec<Discipline>> {
+fn disciplines(host: &dyn Source) -> Option<Vec<Discipline>> {
     let mut all = tc::read(&host.output(&["tc", "-j", "qdisc", "show"])?).ok()?;
     let mut shaped: Vec<String> = all.iter().filter(|found| found.kind == "htb").map(|found| found.dev.clone()).collect();
     shaped.dedup();
@@ -169,7 +169,7 @@ fn disciplines(host: &dyn Host) -> Option<Vec<Discipline>> {
     Some(all)
 }
 
-fn redirections(host: &dyn Host, dev: &str) -> Option<Vec<Redirection>> {
+fn redirections(host: &dyn Source, dev: &str) -> Option<Vec<Redirection>> {
     let mut found = Vec::new();
     // `ingress` and `clsact` both answer to this.
     let text = host.output(&["tc", "-j", "filter", "show", "dev", dev, "ingress"])?;
@@ -187,7 +187,7 @@ fn redirections(host: &dyn Host, dev: &str) -> Option<Vec<Redirection>> {
     Some(found)
 }
 
-fn offloads(host: &dyn Host, dev: &str) -> Option<Vec<String>> {
+fn offloads(host: &dyn Source, dev: &str) -> Option<Vec<String>> {
     let text = host.output(&["ethtool", "-k", dev])?;
     let on = text.lines().filter_map(|line| {
         let (name, state) = line.trim().split_once(':')?;

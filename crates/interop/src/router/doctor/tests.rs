@@ -62,7 +62,7 @@ impl Made {
     }
 }
 
-impl Host for Made {
+impl Source for Made {
     fn file(&self, path: &str) -> Option<String> {
         self.files.get(path).cloned()
     }

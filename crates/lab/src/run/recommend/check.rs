@@ -2,7 +2,7 @@
 //! same seeds, with senders that are not the simulator's.
 
 use crate::results::statistics::Figure;
-use crate::run::hosts::Backend;
+use crate::run::backend::Backend;
 use crate::run::recommend::answer::checked::{Agreement, Better, Check, Doubt, Held};
 use crate::run::recommend::answer::{Recommendation, Tried, satisfying};
 use crate::run::recommend::candidates::Candidate;
@@ -175,7 +175,7 @@ fn sentences(check: &Check, keys: &[Key], better: &[(&Key, Better)]) -> Vec<Stri
 mod tests {
     use super::*;
     use crate::results::experience::{Activity, GroupExperience};
-    use crate::run::hosts::{Refusal, Simulator, Task};
+    use crate::run::backend::{Refusal, Simulator, Task};
     use crate::run::recommend::candidates::{Choice, Hardware};
     use crate::run::recommend::corners::{Line, Range};
     use crate::run::recommend::{Effort, recommend};
@@ -220,7 +220,7 @@ mod tests {
             if has { Err(Refusal::of_traffic("bulk", "cc", "not here")) } else { Ok(()) }
         }
 
-        fn run(&self, task: &Task<'_>, progress: &mut dyn FnMut(f64)) -> crate::run::hosts::HostRun {
+        fn run(&self, task: &Task<'_>, progress: &mut dyn FnMut(f64)) -> crate::run::backend::HostRun {
             Simulator.run(task, progress)
         }
     }

@@ -1,7 +1,7 @@
 //! The search: candidates race in rounds, and a second race settles directions and settings.
 
 use crate::results::record::NoRecorder;
-use crate::run::hosts::{Backend, Simulator};
+use crate::run::backend::{Backend, Simulator};
 use crate::run::recommend::answer::{self, Found, Recommendation, Tried};
 use crate::run::recommend::candidates::{Candidate, Choice, variants};
 use crate::run::recommend::corners::Corner;

@@ -1,6 +1,6 @@
 use super::*;
 use crate::results::record::NoRecorder;
-use crate::run::hosts::sampling_period;
+use crate::run::backend::sampling_period;
 use crate::scenario::plan::Plan;
 use std::path::Path;
 

@@ -8,7 +8,7 @@ use crate::results::labels::Labels;
 use crate::results::record::{Folder, remove_file, temporary_name, write_file, write_one_of_many};
 use crate::results::runs::{PointResult, RunReport};
 use crate::results::summary::{Summary, read_point};
-use crate::run::hosts::{Backend as _, Simulator};
+use crate::run::backend::{Backend as _, Simulator};
 use crate::scenario::plan::{Plan, Point};
 use crate::verdict::{Criteria, Headline};
 use serde::ser::{Error as _, Serialize, SerializeSeq as _, Serializer};

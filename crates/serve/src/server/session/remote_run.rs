@@ -1,8 +1,8 @@
 //! A session on another host than the simulator: it cannot be changed, and shows its end.
 
 use super::{POLL_INTERVAL, SessionTask};
+use crate::server::backends::SessionBackend;
 use crate::server::clock;
-use crate::server::hosts::SessionHost;
 use crate::session::{ApiError, Control, Ending, SessionResult, StateEvent, about, state_bytes};
 use goodqueue_base::units::Instant;
 use goodqueue_lab::results::record::NoRecorder;
@@ -13,7 +13,7 @@ use std::sync::{Arc, TryLockError};
 use std::time::Instant as Clock;
 
 /// Runs a session on `host` to its end.
-pub fn run(task: SessionTask, host: &SessionHost) -> Result<Option<SessionResult>, ApiError> {
+pub fn run(task: SessionTask, host: &SessionBackend) -> Result<Option<SessionResult>, ApiError> {
     let scenario = task.entry.scenario();
     let points: Vec<Point> = scenario.variants.iter().map(|variant| variant.point.clone()).collect();
     let mut memory = task.shared.memory.share();

@@ -7,7 +7,7 @@ use goodqueue_lab::results::labels::Labels;
 use goodqueue_lab::results::provenance::Provenance;
 use goodqueue_lab::results::report::{self, ReportInput};
 use goodqueue_lab::results::summary::Summary;
-use goodqueue_lab::run::hosts::{self, Backend as _, Simulator};
+use goodqueue_lab::run::backend::{self, Backend as _, Simulator};
 use goodqueue_lab::run::runner::{PointResult, RunReport};
 use goodqueue_lab::scenario::plan::Point;
 use goodqueue_lab::verdict::{Criteria, Headline};
@@ -126,7 +126,7 @@ fn verdict(scenario: &Scenario, report: &RunReport, changed: bool, headline: &He
     let mut words = Findings { scenario, summary }.words(headline);
     if !report.attempts.is_empty() {
         words.push(' ');
-        words.push_str(&hosts::sentence(&report.attempts));
+        words.push_str(&backend::sentence(&report.attempts));
     }
     if changed {
         words.push_str(" Things were changed on the way, so no file repeats this run.");

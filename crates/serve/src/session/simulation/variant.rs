@@ -7,7 +7,7 @@ use crate::session::error::ApiError;
 use crate::session::memory::{CONNECTION_BYTES, PACKET_BYTES};
 use crate::session::scenario::{Scenario, queue_at, state_bytes};
 use goodqueue_base::units::{Duration, Instant};
-use goodqueue_lab::run::hosts::sampling_period;
+use goodqueue_lab::run::backend::sampling_period;
 use goodqueue_lab::run::runner::PointResult;
 use goodqueue_lab::scenario::build;
 use goodqueue_lab::scenario::plan::{Point, Queue};

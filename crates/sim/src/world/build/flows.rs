@@ -11,11 +11,11 @@ use crate::session::Session;
 use crate::spec::{FlowSpec, LinkId as SpecLink, SourceSpec, WorldSpec};
 use crate::traffic::{MIN_PACKET, UdpSource};
 use crate::world::error::{WorldError, fault};
-use crate::world::hosts::Flow;
+use crate::world::flow_ends::Flow;
 use crate::world::network::Network;
 use crate::world::outside_flow::{Content, OutsideFlow};
-use crate::world::path::{Element, Hop, Host, PathHalf, Route};
-use crate::world::session_hosts::{SessionPath, WeightedQueues};
+use crate::world::path::{Element, FlowEnd, Hop, PathHalf, Route};
+use crate::world::session_ends::{SessionPath, WeightedQueues};
 use crate::world::state::World;
 use goodqueue_base::line::{RateCursor, RateSpec};
 use goodqueue_base::units::{Bytes, Duration, Rate, Rng};
@@ -27,11 +27,11 @@ const MIN_ECHO: Bytes = Bytes::new(MIN_PACKET as u64 + 1);
 impl World {
     /// Adds a flow with its route, its weight and its session. Nothing starts it.
     pub(super) fn add_flow(&mut self, spec: &WorldSpec, state: &mut BuildState, flow: &FlowSpec) -> Result<(), WorldError> {
-        let number = self.hosts.flows.next_id();
+        let number = self.ends.flows.next_id();
         check(spec, flow)?;
         let (host, header) = self.add_host(spec, number, flow, state.ends.of(flow.group))?;
         let group = GroupId::at(flow.group as usize);
-        self.hosts.flows.push(Flow::new(group, flow.index, host, flow.start, flow.weight));
+        self.ends.flows.push(Flow::new(group, flow.index, host, flow.start, flow.weight));
         let (forward, reverse) = (u8::try_from(flow.forward.len()), u8::try_from(flow.reverse.len()));
         let (Ok(forward @ 1..), Ok(reverse)) = (forward, reverse) else {
             return fault(spec.name_of(flow), "a route needs 1 to 255 links");
@@ -66,8 +66,8 @@ impl World {
         number: FlowId,
         flow: &FlowSpec,
         outside: Option<Content>,
-    ) -> Result<(Host, u16), WorldError> {
-        let hosts = &mut self.hosts;
+    ) -> Result<(FlowEnd, u16), WorldError> {
+        let hosts = &mut self.ends;
         let rng = Rng::stream(spec.seed, SOURCE_STREAM + u64::from(number.get()));
         if let (Some(content), Some((sender, _, header))) = (outside, flow.source.tcp()) {
             let size = match (&flow.source, sender.data) {
@@ -76,16 +76,16 @@ impl World {
                 _ => None,
             };
             self.net.recorder.flows[number] = FlowSignals::with_tickets(content.numbering());
-            return Ok((Host::Outside(hosts.outside.push(OutsideFlow::new(content, size))), header.get() as u16));
+            return Ok((FlowEnd::Outside(hosts.outside.push(OutsideFlow::new(content, size))), header.get() as u16));
         }
         Ok(match &flow.source {
-            SourceSpec::Session { header, .. } => (Host::Session(hosts.sessions.next_id()), header.get() as u16),
+            SourceSpec::Session { header, .. } => (FlowEnd::Session(hosts.sessions.next_id()), header.get() as u16),
             SourceSpec::Tcp { sender, receiver, header } => {
                 let sender =
                     Sender::new(sender, rng).map_err(|e| WorldError { subject: spec.name_of(flow), message: e.to_string() })?;
                 let group = GroupId::at(flow.group as usize);
                 let tcp = hosts.add_connection(sender, Receiver::new(receiver), number, group);
-                (Host::Tcp(tcp), header.get() as u16)
+                (FlowEnd::Tcp(tcp), header.get() as u16)
             }
             udp => {
                 if let Some(mut source) = UdpSource::new(udp, rng) {
@@ -94,7 +94,7 @@ impl World {
                 }
                 self.net.recorder.flows[number] = FlowSignals::new(Numbering::Packets);
                 let source = hosts.flow_of_source.push(number);
-                (if matches!(udp, SourceSpec::Echo { .. }) { Host::Echo(source) } else { Host::Udp(source) }, 0)
+                (if matches!(udp, SourceSpec::Echo { .. }) { FlowEnd::Echo(source) } else { FlowEnd::Udp(source) }, 0)
             }
         })
     }

@@ -8,9 +8,9 @@ use crate::losses::FlowSignals;
 use crate::spec::{FlowSpec, LinkSpec, WorldSpec};
 use crate::timers::MAX_INDEX;
 use crate::world::error::{WorldError, fault};
-use crate::world::hosts::{Control, Flow};
-use crate::world::path::{Element, Host, PathHalf};
-use crate::world::session_hosts::WeightedQueues;
+use crate::world::flow_ends::{Control, Flow};
+use crate::world::path::{Element, FlowEnd, PathHalf};
+use crate::world::session_ends::WeightedQueues;
 use crate::world::state::World;
 use goodqueue_base::units::Instant;
 
@@ -55,7 +55,7 @@ impl World {
         if flows.iter().any(|flow| flow.forward.iter().chain(&flow.reverse).any(|&link| link as usize >= known)) {
             return fault("world", "an added flow names a link that does not exist");
         }
-        let (routes, controls) = (self.net.routes.len(), self.hosts.controls.len());
+        let (routes, controls) = (self.net.routes.len(), self.ends.controls.len());
         if routes + flows.len() > MAX_INDEX as usize || controls + 3 * flows.len() > MAX_INDEX as usize {
             return fault("world", format!("more than {MAX_INDEX} flows"));
         }
@@ -82,14 +82,14 @@ impl World {
     /// Fills the list of flows up to `number`: sessions' connections have taken the numbers
     /// between, and are not listed.
     fn pad_flows(&mut self, number: FlowId) {
-        let unlisted = Flow::new(GroupId::new(0), 0, Host::Stream(TcpId::new(0)), Instant::ZERO, 1.0);
-        self.hosts.flows.resize(number.index(), unlisted);
+        let unlisted = Flow::new(GroupId::new(0), 0, FlowEnd::Stream(TcpId::new(0)), Instant::ZERO, 1.0);
+        self.ends.flows.resize(number.index(), unlisted);
     }
 
     fn schedule_flow(&mut self, number: FlowId, flow: &FlowSpec) {
-        if let Host::Udp(udp) = self.hosts.flows[number].host
+        if let FlowEnd::Udp(udp) = self.ends.flows[number].host
             && self.figures.measuring
-            && let Some(listener) = &mut self.hosts.sources[udp].listener
+            && let Some(listener) = &mut self.ends.sources[udp].listener
         {
             listener.begin_at(0);
         }
@@ -104,7 +104,7 @@ impl World {
     /// Tells a new queue the weights of all flows.
     pub(in crate::world) fn set_all_weights(&mut self, spec: &WorldSpec, state: &BuildState) {
         let listed: Vec<FlowId> =
-            self.hosts.flows.pairs().filter(|(_, flow)| flow.host.is_listed()).map(|(number, _)| number).collect();
+            self.ends.flows.pairs().filter(|(_, flow)| flow.host.is_listed()).map(|(number, _)| number).collect();
         for (number, flow) in listed.into_iter().zip(&spec.flows) {
             WeightedQueues::of(flow, &state.elements).announce(&mut self.net.links, number, PathHalf::Forward);
         }

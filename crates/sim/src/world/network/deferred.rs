@@ -352,7 +352,7 @@ mod tests {
             {
                 spec.flows[place].source = source;
             }
-            // Hosts read how long the last large packet took: with two sizes its time counts.
+            // FlowEnds read how long the last large packet took: with two sizes its time counts.
             let alike = large == 1_500;
             assert_eq!(compare(&spec), (true, alike, alike, 1));
         }
@@ -372,8 +372,8 @@ mod tests {
         let spec = WorldSpec { duration: Duration::secs(1), ..spec(300, "tail-drop", Duration::ms(5), Duration::us(30)) };
         let [crowded, alone] = [true, false].map(|crowded| {
             let mut world = World::new(&spec).expect("a valid world");
-            assert!(world.hosts.crowded);
-            world.hosts.crowded = crowded;
+            assert!(world.ends.crowded);
+            world.ends.crowded = crowded;
             world.run(&mut |_| crate::world::Continue::Yes)
         });
         assert_eq!(format!("{crowded:?}"), format!("{alone:?}"));
@@ -387,8 +387,8 @@ mod tests {
         let model = SessionSpec::Short { size: Bytes::new(50_000), interval: Duration::ms(4), arrivals: Arrivals::Periodic };
         spec.flows[1].source = SourceSpec::Session { model, sender, receiver, header };
         let mut world = World::new(&spec).expect("a valid world");
-        assert!(!world.hosts.crowded);
+        assert!(!world.ends.crowded);
         assert!(world.run_events(u64::MAX, world.clock.end));
-        assert!(world.hosts.crowded && world.hosts.senders.len() > 256);
+        assert!(world.ends.crowded && world.ends.senders.len() > 256);
     }
 }

@@ -6,7 +6,7 @@ use crate::ids::{FlowId, Ticket};
 use crate::spec::{SourceSpec, WorldSpec};
 use crate::world::build;
 use crate::world::error::{WorldError, fault};
-use crate::world::path::Host;
+use crate::world::path::FlowEnd;
 use goodqueue_base::units::{Duration, Ecn, Instant};
 
 /// A datagram of a host outside.
@@ -64,15 +64,15 @@ impl OutsideWorld {
     pub fn report(&mut self, now: Instant, flow: u32, reported: Reported) {
         let world = &mut self.world;
         let flow = FlowId::new(flow);
-        let Some(Host::Outside(outside)) = world.net.routes.get(flow).map(|route| route.host) else { return };
-        let ends = &mut world.hosts.outside[outside];
+        let Some(FlowEnd::Outside(outside)) = world.net.routes.get(flow).map(|route| route.host) else { return };
+        let ends = &mut world.ends.outside[outside];
         if let Some(bytes) = reported.delivered_bytes {
             ends.is_reported = true;
             ends.delivered_bytes = ends.delivered_bytes.max(bytes);
         }
         ends.retransmitted = ends.retransmitted.max(reported.retransmitted_packets);
-        if reported.is_complete && world.hosts.flows[flow].completed_at.is_none() {
-            world.hosts.flows[flow].completed_at = Some(now);
+        if reported.is_complete && world.ends.flows[flow].completed_at.is_none() {
+            world.ends.flows[flow].completed_at = Some(now);
             world.set_flow_active(flow, false);
         }
     }

@@ -6,8 +6,8 @@ use crate::packet::SimPacket;
 use crate::session::{After, Event, Payload};
 use crate::sys::CROWD;
 use crate::world::figures::FlowReading;
-use crate::world::path::{Host, Route, flow_after};
-use crate::world::session_hosts::{ChannelHost, GENERATIONS, Stream, flow_numbers};
+use crate::world::path::{FlowEnd, Route, flow_after};
+use crate::world::session_ends::{ChannelEnd, GENERATIONS, Stream, flow_numbers};
 use crate::world::state::World;
 use goodqueue_base::units::{Bytes, Instant};
 use goodqueue_tcp::{Ending, Flags, Receiver, Sender};
@@ -15,18 +15,18 @@ use goodqueue_tcp::{Ending, Flags, Receiver, Sender};
 impl World {
     pub(super) fn add_stream(&mut self, session: SessionId, channel: ChannelId, direction: Payload) -> StreamId {
         let flow = self.net.routes.next_id();
-        let host = &mut self.hosts.sessions[session];
+        let host = &mut self.ends.sessions[session];
         let rng = host.next_stream();
         let route = host.path.routes[usize::from(direction == Payload::Request)];
         let group = host.group;
         let (sender, receiver) = (Sender::renewed(&host.sender, rng), Receiver::new(&host.receiver));
-        let tcp = self.hosts.add_connection(sender, receiver, flow, group);
+        let tcp = self.ends.add_connection(sender, receiver, flow, group);
         for _ in flow_numbers(flow) {
-            self.net.routes.push(Route { host: Host::Stream(tcp), ..route });
+            self.net.routes.push(Route { host: FlowEnd::Stream(tcp), ..route });
             self.net.recorder.flows.push(FlowSignals::default());
         }
         self.set_stream_weight(session, flow, direction);
-        let stream = self.hosts.streams.push(Stream {
+        let stream = self.ends.streams.push(Stream {
             channel,
             direction,
             tcp,
@@ -42,26 +42,26 @@ impl World {
             handshake_at: Instant::ZERO,
             past: FlowReading::default(),
         });
-        self.hosts.stream_of_tcp.resize(self.hosts.senders.len(), None);
-        self.hosts.stream_of_tcp[tcp] = Some(stream);
-        self.hosts.crowded |= self.hosts.senders.len() >= CROWD;
+        self.ends.stream_of_tcp.resize(self.ends.senders.len(), None);
+        self.ends.stream_of_tcp[tcp] = Some(stream);
+        self.ends.crowded |= self.ends.senders.len() >= CROWD;
         stream
     }
 
     /// Puts a new connection in the place of a stream's previous one.
     pub(super) fn replace_connection(&mut self, session: SessionId, id: StreamId) {
-        if !std::mem::replace(&mut self.hosts.streams[id].used, true) {
+        if !std::mem::replace(&mut self.ends.streams[id].used, true) {
             return;
         }
         let past = self.sum_of_stream(id);
         self.set_stream_active(id, false);
-        let stream = &mut self.hosts.streams[id];
+        let stream = &mut self.ends.streams[id];
         stream.past = past;
         (stream.begin, stream.end, stream.bytes) = (0, 0, 0);
         (stream.awaits_first, stream.awaits_all) = (false, false);
         let generation = stream.flow.get() - stream.first_flow.get();
         stream.flow = flow_after(stream.first_flow, (generation + 1) % GENERATIONS);
-        self.hosts.flow_of_tcp[stream.tcp] = stream.flow;
+        self.ends.flow_of_tcp[stream.tcp] = stream.flow;
         let tcp = stream.tcp;
         self.renew_connection(session, tcp);
     }
@@ -70,8 +70,8 @@ impl World {
     pub(super) fn send_message(&mut self, id: StreamId, opposite: Option<StreamId>, bytes: u64, after: After) {
         let now = self.clock.now;
         if let Some(opposite) = opposite {
-            let (tcp, flow) = self.hosts.streams[opposite].connection();
-            let receiver = &mut self.hosts.receivers[tcp].receiver;
+            let (tcp, flow) = self.ends.streams[opposite].connection();
+            let receiver = &mut self.ends.receivers[tcp].receiver;
             let ecn = receiver.codepoint();
             if let Some(acknowledgement) = receiver.flush(now) {
                 self.send_segment(flow, acknowledgement, ecn);
@@ -79,9 +79,9 @@ impl World {
         }
         let delivered = self.message_bytes(id);
         self.set_stream_active(id, true);
-        let stream = &mut self.hosts.streams[id];
+        let stream = &mut self.ends.streams[id];
         stream.past.add_delivered(delivered);
-        let sender = &mut self.hosts.senders[stream.tcp].sender;
+        let sender = &mut self.ends.senders[stream.tcp].sender;
         stream.begin = sender.written();
         let ending = if after == After::Close { Ending::Fin } else { Ending::More };
         sender.write(Bytes::new(bytes), ending);
@@ -94,7 +94,7 @@ impl World {
 
     /// Adds a stream to, or removes it from, the flows that could lose packets.
     fn set_stream_active(&mut self, id: StreamId, active: bool) {
-        let stream = &mut self.hosts.streams[id];
+        let stream = &mut self.ends.streams[id];
         if stream.active != active {
             stream.active = active;
             self.net.count_active(stream.flow, active);
@@ -103,21 +103,21 @@ impl World {
 
     /// Bytes of the present message that have arrived.
     fn message_bytes(&self, id: StreamId) -> u64 {
-        let stream = &self.hosts.streams[id];
-        let next = self.hosts.receivers[stream.tcp].receiver.delivered_bytes();
+        let stream = &self.ends.streams[id];
+        let next = self.ends.receivers[stream.tcp].receiver.delivered_bytes();
         next.saturating_sub(stream.begin).min(stream.bytes)
     }
 
     pub(super) fn read_stream(&self, id: StreamId) -> FlowReading {
-        let signals = self.net.recorder.flows.run(self.hosts.streams[id].first_flow, GENERATIONS as usize);
+        let signals = self.net.recorder.flows.run(self.ends.streams[id].first_flow, GENERATIONS as usize);
         let signals = signals.iter().fold(FlowSignals::default(), |sum, signals| sum.and(*signals));
         self.sum_of_stream(id).with_signals(signals)
     }
 
     /// Sums up the stream without signals, which the recorder sums up itself.
     fn sum_of_stream(&self, id: StreamId) -> FlowReading {
-        let Stream { tcp, past, .. } = &self.hosts.streams[id];
-        past.and(self.message_bytes(id), self.hosts.senders[*tcp].sender.statistics())
+        let Stream { tcp, past, .. } = &self.ends.streams[id];
+        past.and(self.message_bytes(id), self.ends.senders[*tcp].sender.statistics())
     }
 
     /// Returns whether a packet that has reached its end belongs to the stream's present
@@ -125,8 +125,8 @@ impl World {
     #[cold]
     #[inline(never)]
     pub(in crate::world) fn stream_accepts(&mut self, tcp: TcpId, packet: &mut SimPacket) -> bool {
-        let stream = self.hosts.stream_of(tcp);
-        let stream = &mut self.hosts.streams[stream];
+        let stream = self.ends.stream_of(tcp);
+        let stream = &mut self.ends.streams[stream];
         if packet.flow.id() != stream.flow {
             return false;
         }
@@ -137,8 +137,8 @@ impl World {
             stream.handshake_at = self.clock.now;
         } else if packet.segment.payload > 0 {
             // The short end of a message counts as a whole segment in the stream's offsets.
-            let session = self.hosts.channels[stream.channel].session;
-            packet.segment.payload = self.hosts.sessions[session].mss.get() as u16;
+            let session = self.ends.channels[stream.channel].session;
+            packet.segment.payload = self.ends.sessions[session].mss.get() as u16;
         }
         true
     }
@@ -147,12 +147,12 @@ impl World {
     #[cold]
     #[inline(never)]
     pub(in crate::world) fn after_stream_delivery(&mut self, tcp: TcpId, packet: &SimPacket) {
-        let id = self.hosts.stream_of(tcp);
+        let id = self.ends.stream_of(tcp);
         if !packet.is_reverse() {
             self.after_data_delivery(id);
             return;
         }
-        if self.hosts.streams[id].active && self.hosts.senders[tcp].sender.is_finished() {
+        if self.ends.streams[id].active && self.ends.senders[tcp].sender.is_finished() {
             self.set_stream_active(id, false);
             self.notify_of(id, Event::Acknowledged);
         }
@@ -160,9 +160,9 @@ impl World {
 
     /// Notifies the session of the first data of a message, and of the last.
     fn after_data_delivery(&mut self, id: StreamId) {
-        let stream = &mut self.hosts.streams[id];
+        let stream = &mut self.ends.streams[id];
         let (direction, channel) = (stream.direction, stream.channel);
-        let next = self.hosts.receivers[stream.tcp].receiver.delivered_bytes();
+        let next = self.ends.receivers[stream.tcp].receiver.delivered_bytes();
         let first = stream.awaits_first && next > stream.begin;
         let all = stream.awaits_all && next >= stream.end;
         stream.awaits_first &= !first;
@@ -175,10 +175,10 @@ impl World {
             return;
         }
         if direction == Payload::Request {
-            let ChannelHost { data, .. } = self.hosts.channels[channel];
-            let (tcp, _) = self.hosts.streams[data].connection();
-            let receiver = &mut self.hosts.receivers[tcp].receiver;
-            self.hosts.senders[tcp].sender.accept(self.clock.now, handshake_took, receiver);
+            let ChannelEnd { data, .. } = self.ends.channels[channel];
+            let (tcp, _) = self.ends.streams[data].connection();
+            let receiver = &mut self.ends.receivers[tcp].receiver;
+            self.ends.senders[tcp].sender.accept(self.clock.now, handshake_took, receiver);
         }
         self.notify_of(id, Event::Arrived);
     }

@@ -2,9 +2,9 @@
 
 use super::super::accurate_ecn::AccurateEcn;
 use super::super::accurate_ecn::negotiation::{self, Kind, reflection};
+use super::super::defaults::ConnectionDefaults;
 use super::super::ends::{asks, granted, receiver, sender};
 use super::super::header::{Offer, WINDOW_SCALE};
-use super::super::host::Host;
 use super::super::stream::Stream;
 use super::{Connection, Feedback, ISN, MIN_SEGMENT, Opener, Phase, RESERVED, TIMESTAMP, not_modelled};
 use crate::packetdrill::packet::{Packet, TcpFlags, TcpOption};
@@ -19,7 +19,7 @@ const MAX_REPEATS: usize = 5;
 
 impl Connection {
     /// Opens a connection.
-    pub(in super::super) fn connect(now: Instant, host: &Host, clamp: Option<u16>) -> Result<Self, NotModelled> {
+    pub(in super::super) fn connect(now: Instant, host: &ConnectionDefaults, clamp: Option<u16>) -> Result<Self, NotModelled> {
         let mss = host.route_mss.min(clamp.unwrap_or(u16::MAX)).max(MIN_SEGMENT);
         let mut connection = Self::new(now, host, mss, clamp, Phase::SynSent, host.ecn.asks)?;
         connection.sender.connect(now);
@@ -27,7 +27,12 @@ impl Connection {
     }
 
     /// Answers a SYN.
-    pub(in super::super) fn accept(now: Instant, syn: &Packet, host: &Host, clamp: Option<u16>) -> Result<Self, NotModelled> {
+    pub(in super::super) fn accept(
+        now: Instant,
+        syn: &Packet,
+        host: &ConnectionDefaults,
+        clamp: Option<u16>,
+    ) -> Result<Self, NotModelled> {
         if !syn.flags.has(TcpFlags::SYN) || syn.flags.has(TcpFlags::ACK) || syn.flags.has(TcpFlags::RST) {
             return not_modelled("an answer to a segment that opens nothing");
         }

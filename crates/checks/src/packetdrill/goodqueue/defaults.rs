@@ -14,7 +14,7 @@ const ACCURATE: u32 = 3;
 
 /// The settings with which connections begin.
 #[derive(Clone, Debug)]
-pub(super) struct Host {
+pub(super) struct ConnectionDefaults {
     pub(super) control: &'static str,
     /// Parameters of the control that differ from its own defaults.
     pub(super) hystart: bool,
@@ -43,7 +43,7 @@ pub(super) struct Ecn {
     pub(super) agrees: Kind,
 }
 
-impl Default for Host {
+impl Default for ConnectionDefaults {
     fn default() -> Self {
         Self {
             control: "cubic",
@@ -63,7 +63,7 @@ impl Default for Host {
     }
 }
 
-impl Host {
+impl ConnectionDefaults {
     /// Takes on a setting, or says that it has no counterpart.
     pub(super) fn set(&mut self, setting: &Setting) -> Result<(), NotModelled> {
         let Setting { name, value } = setting;

@@ -1,7 +1,7 @@
-//! Hosts beside the simulator: what this machine offers, and which of them a session asks for.
+//! Backends beside the simulator: what this machine offers, and which of them a session asks for.
 
 use crate::session::{ApiError, Scenario};
-use goodqueue_lab::run::hosts::{Backend, HostFailure, Simulator};
+use goodqueue_lab::run::backend::{Backend, BackendFailure, Simulator};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
@@ -11,23 +11,23 @@ pub struct Offer {
     /// Name of the host: `linux` or `live`.
     pub name: &'static str,
     /// The host, or the reason.
-    pub host: Result<Arc<dyn Backend + Send>, HostFailure>,
+    pub host: Result<Arc<dyn Backend + Send>, BackendFailure>,
 }
 
 /// A host that a session runs on.
 #[derive(Clone)]
-pub struct SessionHost {
+pub struct SessionBackend {
     pub backend: Arc<dyn Backend + Send>,
     /// Held while a session runs: runs at the same time would take each other's processors.
     pub turn: Arc<Mutex<()>>,
 }
 
 /// All hosts of a server.
-pub struct Hosts(Vec<(&'static str, Result<SessionHost, HostFailure>)>);
+pub struct Backends(Vec<(&'static str, Result<SessionBackend, BackendFailure>)>);
 
-impl Hosts {
+impl Backends {
     pub fn new(offers: Vec<Offer>) -> Self {
-        let ready = |Offer { name, host }| (name, host.map(|backend| SessionHost { backend, turn: Arc::default() }));
+        let ready = |Offer { name, host }| (name, host.map(|backend| SessionBackend { backend, turn: Arc::default() }));
         Self(offers.into_iter().map(ready).collect())
     }
 
@@ -39,7 +39,7 @@ impl Hosts {
     }
 
     /// The host of this name; `None` for the simulator, whose sessions are watched as they go.
-    pub fn find(&self, name: Option<&str>) -> Result<Option<SessionHost>, ApiError> {
+    pub fn find(&self, name: Option<&str>) -> Result<Option<SessionBackend>, ApiError> {
         let Some(name) = name.filter(|name| *name != Simulator.name()) else { return Ok(None) };
         match self.0.iter().find(|(known, _)| *known == name) {
             Some((_, Ok(host))) => Ok(Some(host.clone())),
@@ -53,7 +53,7 @@ impl Hosts {
     }
 }
 
-impl SessionHost {
+impl SessionBackend {
     /// Refuses a scenario of which the host cannot run a variant.
     pub fn check(&self, scenario: &Scenario) -> Result<(), ApiError> {
         scenario.variants.iter().try_for_each(|variant| {

@@ -1,7 +1,7 @@
 //! Prefetching of the hosts of the next packets, in worlds of so many flows that most of their
 //! state is not in the cache.
 
-use super::{Hosts, ReceiverHost, SenderHost, Stream};
+use super::{FlowEnds, ReceiverEnd, SenderEnd, Stream};
 use crate::ids::LaneId;
 use crate::lane::Lane;
 use crate::packet::SimPacket;
@@ -10,13 +10,13 @@ use crate::timers::Target;
 use crate::world::network::Network;
 use goodqueue_tcp::hot;
 
-impl Hosts {
+impl FlowEnds {
     /// Prefetches what the next timer's host reads first.
     #[inline]
     pub(in crate::world) fn prefetch_next_timer(&self) {
         match self.timers.next() {
-            Some(Target::Sender(tcp)) => prefetch(&self.senders[tcp], SenderHost::TOUCHED_BY_TIMER),
-            Some(Target::Receiver(tcp)) => prefetch(&self.receivers[tcp], ReceiverHost::TOUCHED),
+            Some(Target::Sender(tcp)) => prefetch(&self.senders[tcp], SenderEnd::TOUCHED_BY_TIMER),
+            Some(Target::Receiver(tcp)) => prefetch(&self.receivers[tcp], ReceiverEnd::TOUCHED),
             _ => {}
         }
     }
@@ -37,9 +37,9 @@ impl Hosts {
             && let Some(tcp) = net.routes[packet.flow.id()].host.tcp()
         {
             if packet.is_reverse() {
-                prefetch(&self.senders[tcp], SenderHost::TOUCHED);
+                prefetch(&self.senders[tcp], SenderEnd::TOUCHED);
             } else {
-                prefetch(&self.receivers[tcp], ReceiverHost::TOUCHED);
+                prefetch(&self.receivers[tcp], ReceiverEnd::TOUCHED);
             }
         }
         net.path.prefetch_answers(&net.routes, [0, 1, 2].map(|place| lane.peek(place)));

@@ -13,7 +13,7 @@ use goodqueue_base::units::{Bytes, Instant, Rng};
 use goodqueue_tcp::{ReceiverConfig, Sender};
 
 /// One session and its resources.
-pub(super) struct SessionHost {
+pub(super) struct SessionEnd {
     pub(super) model: Session,
     pub(super) rng: Rng,
     /// Root of the random streams of its connections, and the number of connections so far.
@@ -32,7 +32,7 @@ pub(super) struct SessionHost {
     pub(super) video_at_warmup: VideoOutcome,
 }
 
-impl SessionHost {
+impl SessionEnd {
     /// The random stream of the next connection.
     pub(super) fn next_stream(&mut self) -> Rng {
         self.connections += 1;
@@ -67,7 +67,7 @@ impl WeightedQueues {
 }
 
 /// One channel: its streams, and the event of its timer.
-pub(super) struct ChannelHost {
+pub(super) struct ChannelEnd {
     pub(super) session: SessionId,
     pub(super) number: Channel,
     pub(super) data: StreamId,

@@ -1,6 +1,6 @@
 //! Kernel senders in real time, and from a plan's link to what forwarders run.
 
-pub mod host;
+pub mod backend;
 mod outcome;
 mod translate;
 

@@ -35,7 +35,7 @@ pub trait Backend: Sync {
     ///
     /// # Errors
     /// What this machine refuses.
-    fn prepare(&self) -> Result<(), HostFailure> {
+    fn prepare(&self) -> Result<(), BackendFailure> {
         Ok(())
     }
 
@@ -133,12 +133,12 @@ pub enum Ended {
     /// Before its end, because it was told to stop.
     Stopped,
     /// Without an outcome, for this reason.
-    Failed(HostFailure),
+    Failed(BackendFailure),
 }
 
 /// Why a host cannot get ready, or has no outcome for a run.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum HostFailure {
+pub enum BackendFailure {
     /// The world of a scenario cannot be built.
     #[error("{0}")]
     World(#[from] WorldError),
@@ -150,7 +150,7 @@ pub enum HostFailure {
     Panic(String),
 }
 
-impl HostFailure {
+impl BackendFailure {
     /// The failure of a host's own parts.
     #[must_use]
     pub fn machine(error: &dyn fmt::Display) -> Self {
@@ -176,7 +176,7 @@ impl Task<'_> {
     pub fn run_world(
         &self,
         progress: &mut dyn FnMut(f64),
-        simulate: impl FnOnce(&WorldSpec, &mut dyn FnMut(Progress) -> Continue) -> Result<Outcome, HostFailure>,
+        simulate: impl FnOnce(&WorldSpec, &mut dyn FnMut(Progress) -> Continue) -> Result<Outcome, BackendFailure>,
     ) -> Ended {
         let mut spec = build::world(self.point, self.replication);
         spec.recording = self.recording(spec.warmup + spec.duration);
@@ -221,7 +221,7 @@ impl Backend for Simulator {
 
     fn run(&self, task: &Task<'_>, progress: &mut dyn FnMut(f64)) -> HostRun {
         let simulate = |spec: &WorldSpec, progress: &mut dyn FnMut(Progress) -> Continue| {
-            World::new(spec).map(|world| world.run(progress)).map_err(HostFailure::from)
+            World::new(spec).map(|world| world.run(progress)).map_err(BackendFailure::from)
         };
         task.run_world(progress, simulate).into()
     }

@@ -1,4 +1,4 @@
-//! Hosts of scenarios on this machine: the simulator everywhere, and on Linux kernel senders in
+//! GuestExecutables of scenarios on this machine: the simulator everywhere, and on Linux kernel senders in
 //! virtual and in real time.
 
 #[cfg(target_os = "linux")]
@@ -6,13 +6,13 @@ pub mod linux;
 #[cfg(target_os = "linux")]
 pub mod live;
 
-use goodqueue_lab::run::hosts::{Backend, Simulator};
+use goodqueue_lab::run::backend::{Backend, Simulator};
 use std::ffi::OsString;
 use std::fmt;
 
 /// The hosts there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HostName {
+pub enum BackendName {
     /// The simulator.
     Sim,
     /// Guest kernels in virtual time.
@@ -73,7 +73,7 @@ pub struct Settings {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unavailable {
     /// Name of the host.
-    pub host: HostName,
+    pub host: BackendName,
     /// The reason, in one line.
     pub why: String,
 }
@@ -88,18 +88,18 @@ impl std::error::Error for Unavailable {}
 
 /// A name that no host has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NoSuchHost;
+pub struct NoSuchBackend;
 
-impl fmt::Display for NoSuchHost {
+impl fmt::Display for NoSuchBackend {
     /// Says which names there are.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "there is no such host: allowed {}", HostName::ALL.map(HostName::name).join(", "))
+        write!(f, "there is no such host: allowed {}", BackendName::ALL.map(BackendName::name).join(", "))
     }
 }
 
-impl std::error::Error for NoSuchHost {}
+impl std::error::Error for NoSuchBackend {}
 
-impl HostName {
+impl BackendName {
     /// All of them, the one that needs nothing first.
     pub const ALL: [Self; 4] = [Self::Sim, Self::Linux, Self::Kernel, Self::Live];
 
@@ -118,9 +118,9 @@ impl HostName {
     ///
     /// # Errors
     /// When no host has it.
-    pub fn read(name: &str) -> Result<Self, NoSuchHost> {
+    pub fn read(name: &str) -> Result<Self, NoSuchBackend> {
         let found = Self::ALL.into_iter().find(|host| host.name() == name);
-        found.ok_or(NoSuchHost)
+        found.ok_or(NoSuchBackend)
     }
 
     /// The host itself. It has not prepared anything yet.
@@ -142,7 +142,7 @@ impl HostName {
                 Err(missing) => Err(Unavailable { host: self, why: missing.to_string() }),
             },
             #[cfg(target_os = "linux")]
-            Self::Live => Ok(Box::new(live::host::Live::new(settings))),
+            Self::Live => Ok(Box::new(live::backend::Live::new(settings))),
             #[cfg(not(target_os = "linux"))]
             Self::Linux | Self::Kernel | Self::Live => {
                 Err(Unavailable { host: self, why: "this needs Linux: allowed here sim".to_owned() })

@@ -8,15 +8,15 @@ fn settings(process: ProcessOwner) -> Settings {
 
 #[test]
 fn hosts_go_by_their_names() {
-    for host in HostName::ALL {
-        assert_eq!(HostName::read(host.name()), Ok(host));
+    for host in BackendName::ALL {
+        assert_eq!(BackendName::read(host.name()), Ok(host));
     }
-    assert_eq!(HostName::read("moon").unwrap_err().to_string(), "there is no such host: allowed sim, linux, kernel, live");
+    assert_eq!(BackendName::read("moon").unwrap_err().to_string(), "there is no such host: allowed sim, linux, kernel, live");
 }
 
 #[test]
 fn the_simulator_is_everywhere_and_refuses_nothing() {
-    let host = HostName::Sim.open(&settings(ProcessOwner::Foreign)).expect("it needs nothing");
+    let host = BackendName::Sim.open(&settings(ProcessOwner::Foreign)).expect("it needs nothing");
     let scenario = "goodqueue = 1\nduration = \"1 s\"\n[link.l]\nrate = \"1 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"9 kB\"\nloss = 0.1\n\
                     [[traffic]]\nkind = \"page\"\n";
     let points = Plan::parse("test", scenario, Path::new("")).expect("a scenario").points().expect("one point");
@@ -27,7 +27,7 @@ fn the_simulator_is_everywhere_and_refuses_nothing() {
 #[cfg(not(target_os = "linux"))]
 #[test]
 fn elsewhere_than_on_linux_the_simulator_is_alone() {
-    for host in [HostName::Linux, HostName::Kernel, HostName::Live] {
+    for host in [BackendName::Linux, BackendName::Kernel, BackendName::Live] {
         assert!(
             host.open(&settings(ProcessOwner::Own)).is_err_and(|error| error.host == host && error.why.contains("needs Linux"))
         );
@@ -38,9 +38,9 @@ fn elsewhere_than_on_linux_the_simulator_is_alone() {
 #[test]
 fn runs_in_real_time_go_one_by_one_and_record_no_packets() {
     use goodqueue_base::units::Duration;
-    use goodqueue_lab::run::hosts::{Packets, Samples};
+    use goodqueue_lab::run::backend::{Packets, Samples};
 
-    let host = HostName::Live.open(&settings(ProcessOwner::Foreign)).expect("it is there on Linux");
+    let host = BackendName::Live.open(&settings(ProcessOwner::Foreign)).expect("it is there on Linux");
     assert!(host.jobs(8) == 1 && !host.is_reproducible());
     let refused = |samples, packets| host.check_recording(samples, packets).map_err(|refusal| refusal.key);
     assert_eq!(refused(Samples::Usual, Packets::On), Err("packets".to_owned()));

@@ -4,8 +4,8 @@ mod prefetch;
 
 use super::figures::FlowReading;
 use super::outside_flow::{Fate, OutsideFlow};
-use super::path::Host;
-use super::session_hosts::{ChannelHost, SessionHost, Stream};
+use super::path::FlowEnd;
+use super::session_ends::{ChannelEnd, SessionEnd, Stream};
 use crate::ids::{ChannelId, ControlId, FlowId, GroupId, IdVec, LaneId, LinkId, OutsideId, SessionId, StreamId, TcpId, UdpId};
 use crate::session::Action;
 use crate::timers::Timers;
@@ -15,7 +15,7 @@ use goodqueue_tcp::{Receiver, Sender, hot};
 
 /// A TCP sender and its one lazy timer.
 #[repr(C)]
-pub(super) struct SenderHost {
+pub(super) struct SenderEnd {
     /// Time of the pending event; `MAX` when there is none.
     pub(super) timer_at: Instant,
     /// Time before which its access link takes nothing more.
@@ -25,7 +25,7 @@ pub(super) struct SenderHost {
     pub(super) sender: Sender,
 }
 
-impl SenderHost {
+impl SenderEnd {
     /// Length of the prefix of this struct that processing an ACK reads; used as the prefetch size.
     pub(super) const TOUCHED: usize = std::mem::offset_of!(Self, sender) + hot::SENDER_PREFIX;
     /// Length of the prefix that a timer reads.
@@ -47,12 +47,12 @@ impl SenderHost {
 /// A TCP receiver and its one lazy timer, in the cache line that the receiver reads for every
 /// segment.
 #[repr(C, align(64))]
-pub(super) struct ReceiverHost {
+pub(super) struct ReceiverEnd {
     pub(super) timer_at: Instant,
     pub(super) receiver: Receiver,
 }
 
-impl ReceiverHost {
+impl ReceiverEnd {
     /// Length of the prefix of this struct that processing a segment reads.
     pub(super) const TOUCHED: usize = 3 * 64;
 
@@ -66,7 +66,7 @@ impl ReceiverHost {
 pub(super) struct Flow {
     pub(super) group: GroupId,
     pub(super) index: u32,
-    pub(super) host: Host,
+    pub(super) host: FlowEnd,
     pub(super) start: Instant,
     pub(super) weight: f64,
     pub(super) completed_at: Option<Instant>,
@@ -76,7 +76,7 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    pub(super) fn new(group: GroupId, index: u32, host: Host, start: Instant, weight: f64) -> Self {
+    pub(super) fn new(group: GroupId, index: u32, host: FlowEnd, start: Instant, weight: f64) -> Self {
         let at_warmup = FlowReading::default();
         Self { group, index, host, start, weight, completed_at: None, active: false, at_warmup }
     }
@@ -104,15 +104,15 @@ pub(super) struct DeferredReceivers {
 
 /// The ends of all flows, and their timers.
 #[derive(Default)]
-pub(super) struct Hosts {
+pub(super) struct FlowEnds {
     pub(super) timers: Timers,
     /// Receivers that take their packets late, in worlds that have them.
     pub(super) late: Option<DeferredReceivers>,
     /// Whether the flows are so numerous that the state of most of them is not in the cache.
     pub(super) crowded: bool,
     pub(super) flows: IdVec<FlowId, Flow>,
-    pub(super) senders: IdVec<TcpId, SenderHost>,
-    pub(super) receivers: IdVec<TcpId, ReceiverHost>,
+    pub(super) senders: IdVec<TcpId, SenderEnd>,
+    pub(super) receivers: IdVec<TcpId, ReceiverEnd>,
     pub(super) flow_of_tcp: IdVec<TcpId, FlowId>,
     pub(super) group_of_tcp: IdVec<TcpId, GroupId>,
     pub(super) sources: IdVec<UdpId, UdpSource>,
@@ -120,8 +120,8 @@ pub(super) struct Hosts {
     pub(super) outside: IdVec<OutsideId, OutsideFlow>,
     /// Packets that have reached ends outside and are not yet fetched.
     pub(super) arrived: Vec<Fate>,
-    pub(super) sessions: IdVec<SessionId, SessionHost>,
-    pub(super) channels: IdVec<ChannelId, ChannelHost>,
+    pub(super) sessions: IdVec<SessionId, SessionEnd>,
+    pub(super) channels: IdVec<ChannelId, ChannelEnd>,
     pub(super) streams: IdVec<StreamId, Stream>,
     /// Stream of each connection, as far as there are streams.
     pub(super) stream_of_tcp: IdVec<TcpId, Option<StreamId>>,
@@ -130,22 +130,22 @@ pub(super) struct Hosts {
     pub(super) controls: IdVec<ControlId, Control>,
 }
 
-impl Hosts {
+impl FlowEnds {
     pub(super) fn new(crowded: bool) -> Self {
         Self { crowded, ..Self::default() }
     }
 
     /// Adds the two ends of a connection.
     pub(super) fn add_connection(&mut self, sender: Sender, receiver: Receiver, flow: FlowId, group: GroupId) -> TcpId {
-        self.receivers.push(ReceiverHost::new(receiver));
+        self.receivers.push(ReceiverEnd::new(receiver));
         self.flow_of_tcp.push(flow);
         self.group_of_tcp.push(group);
-        self.senders.push(SenderHost::new(sender))
+        self.senders.push(SenderEnd::new(sender))
     }
 
     /// Whether nothing of these hosts forbids deferred processing.
     pub(super) fn allow_deferring(&self) -> bool {
-        self.flows.iter().all(|flow| matches!(flow.host, Host::Tcp(_) | Host::Udp(_) | Host::Echo(_)))
+        self.flows.iter().all(|flow| matches!(flow.host, FlowEnd::Tcp(_) | FlowEnd::Udp(_) | FlowEnd::Echo(_)))
     }
 
     /// The stream of a connection that belongs to a session.

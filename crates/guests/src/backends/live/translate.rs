@@ -8,7 +8,7 @@
 use super::{limit, line};
 use crate::receiver;
 use goodqueue_base::units::{Bytes, Class, Duration, Instant, Rate, Rng};
-use goodqueue_lab::run::hosts::Refusal;
+use goodqueue_lab::run::backend::Refusal;
 use goodqueue_lab::scenario::build::FlowStreams;
 use goodqueue_lab::scenario::plan::{
     Access, Direction, Link, LinkDirection, Part, Point, Queue, Scenario, Step, Timing, Traffic, TrafficPath,

@@ -1,8 +1,8 @@
 //! The scenario host `linux`: TCP of real kernels in virtual time, behind the simulator's links and
 //! queues; and the host `kernel`, where the queues are a kernel's too.
 
-use crate::linux::{Hosts, Kernel, KernelQueues, LinuxError, MAX_PACKET, NoKernel, Programs};
-use goodqueue_lab::run::hosts::{Backend, HostFailure, HostRun, Refusal, Task};
+use crate::linux::{GuestExecutables, Kernel, KernelQueues, LinuxError, MAX_PACKET, NoKernel, Programs};
+use goodqueue_lab::run::backend::{Backend, BackendFailure, HostRun, Refusal, Task};
 use goodqueue_lab::scenario::build;
 use goodqueue_lab::scenario::plan::Point;
 use goodqueue_sim::{Continue, Outcome, Progress, QueueSpec, RateSpec, WorldSpec};
@@ -54,11 +54,11 @@ impl Linux {
         programs: &mut Programs<'_>,
         progress: &mut dyn FnMut(Progress) -> Continue,
     ) -> Result<Outcome, LinuxError> {
-        crate::linux::execute(spec, self.hosts(), programs, progress)
+        crate::linux::execute(spec, self.executables(), programs, progress)
     }
 
-    fn hosts(&self) -> Hosts<'_> {
-        Hosts { kernel: &self.kernel.program, program: &self.program, patience: Hosts::PATIENCE }
+    fn executables(&self) -> GuestExecutables<'_> {
+        GuestExecutables { kernel: &self.kernel.program, program: &self.program, patience: GuestExecutables::PATIENCE }
     }
 }
 
@@ -87,13 +87,13 @@ impl Backend for Linux {
 
     fn run(&self, task: &Task<'_>, progress: &mut dyn FnMut(f64)) -> HostRun {
         let simulate = |spec: &WorldSpec, progress: &mut dyn FnMut(Progress) -> Continue| {
-            let Some(kernel) = &self.queues else { return crate::linux::run(spec, self.hosts(), progress) };
-            let queues = KernelQueues::new(Hosts { kernel: &kernel.program, ..self.hosts() });
-            let outcome = crate::linux::run(&queues.in_place_of_all(spec), self.hosts(), progress)?;
+            let Some(kernel) = &self.queues else { return crate::linux::run(spec, self.executables(), progress) };
+            let queues = KernelQueues::new(GuestExecutables { kernel: &kernel.program, ..self.executables() });
+            let outcome = crate::linux::run(&queues.in_place_of_all(spec), self.executables(), progress)?;
             queues.faultless().map(|()| outcome)
         };
         let simulate = |spec: &WorldSpec, progress: &mut dyn FnMut(Progress) -> Continue| {
-            simulate(spec, progress).map_err(|error| HostFailure::machine(&error))
+            simulate(spec, progress).map_err(|error| BackendFailure::machine(&error))
         };
         task.run_world(progress, simulate).into()
     }
@@ -138,7 +138,7 @@ fn too_long(point: &Point, world: &WorldSpec) -> Option<Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hosts::described::{self, of_traffic};
+    use crate::backends::described::{self, of_traffic};
     use goodqueue_lab::scenario::plan::Plan;
     use goodqueue_lab::scenario::schema::traffic::KINDS;
     use std::path::{Path, PathBuf};

@@ -2,13 +2,13 @@
 
 use crate::failure::Failure;
 use crate::output::{itself, say};
-use goodqueue_guests::hosts::{HostName, ProcessOwner, Settings, VoidRunPolicy};
-use goodqueue_lab::run::hosts::Backend;
+use goodqueue_guests::backends::{BackendName, ProcessOwner, Settings, VoidRunPolicy};
+use goodqueue_lab::run::backend::Backend;
 use goodqueue_lab::run::runner::label;
 use goodqueue_lab::scenario::plan::Point;
 
 /// The host of this name as part of this command. `option` names it in messages.
-pub fn open(option: &str, name: HostName, voids: VoidRunPolicy) -> Result<Box<dyn Backend + Send>, Failure> {
+pub fn open(option: &str, name: BackendName, voids: VoidRunPolicy) -> Result<Box<dyn Backend + Send>, Failure> {
     let settings = Settings { itself: itself().to_vec(), process: ProcessOwner::Own, voids, say };
     name.open(&settings).map_err(|unavailable| Failure::Input(format!("{option} {unavailable}")))
 }

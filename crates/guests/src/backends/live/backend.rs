@@ -4,10 +4,10 @@
 use super::outcome::outcome;
 use super::queue;
 use super::translate::translate;
-use crate::hosts::{AfterRetries, ProcessOwner, Settings, VoidRunPolicy};
+use crate::backends::{AfterRetries, ProcessOwner, Settings, VoidRunPolicy};
 use goodqueue_aqm::Rng;
 use goodqueue_base::units::Duration;
-use goodqueue_lab::run::hosts::{Backend, Ended, HostFailure, HostRun, Lateness, Packets, Refusal, Samples, Task, Validity};
+use goodqueue_lab::run::backend::{Backend, BackendFailure, Ended, HostRun, Lateness, Packets, Refusal, Samples, Task, Validity};
 use goodqueue_lab::run::runner::label;
 use goodqueue_lab::scenario::build::{FlowStreams, seed_of};
 use goodqueue_lab::scenario::plan::Point;
@@ -89,22 +89,22 @@ impl Backend for Live {
         }
     }
 
-    fn prepare(&self) -> Result<(), HostFailure> {
+    fn prepare(&self) -> Result<(), BackendFailure> {
         if namespace::is_root() {
             return Namespace::new()
                 .map(drop)
-                .map_err(|error| HostFailure::Machine(format!("cannot make networks of its own: {error}")));
+                .map_err(|error| BackendFailure::Machine(format!("cannot make networks of its own: {error}")));
         }
         match self.process {
             ProcessOwner::Own => {
                 let refused =
-                    |error| HostFailure::Machine(format!("needs root, or a kernel that lets users make networks: {error}"));
+                    |error| BackendFailure::Machine(format!("needs root, or a kernel that lets users make networks: {error}"));
                 namespace::become_root().map_err(refused)
             }
             ProcessOwner::Foreign => {
                 let why = "needs root to make networks of its own; as another user start this program by `unshare -Urn`, \
                            or use gq run --on live";
-                Err(HostFailure::machine(&why))
+                Err(BackendFailure::machine(&why))
             }
         }
     }
@@ -126,27 +126,27 @@ impl Backend for Live {
 }
 
 fn failed(why: &dyn std::fmt::Display) -> Ended {
-    Ended::Failed(HostFailure::machine(why))
+    Ended::Failed(BackendFailure::machine(why))
 }
 
-fn once(task: &Task<'_>) -> Result<Option<Measured>, HostFailure> {
+fn once(task: &Task<'_>) -> Result<Option<Measured>, BackendFailure> {
     let plan = &task.point.plan;
     let link = &plan.links[0];
     let seed = seed_of(plan, task.replication);
-    let translated = translate(task.point).map_err(|refusal| HostFailure::machine(&refusal))?;
+    let translated = translate(task.point).map_err(|refusal| BackendFailure::machine(&refusal))?;
     let sample_every = match task.samples {
         Samples::Off | Samples::Usual => None,
         Samples::Every(period) => Some(period),
     };
     let experiment = translated.experiment(FlowStreams::new(seed), sample_every);
     let made =
-        |direction, stream| queue(link, direction, Rng::stream(seed, stream)).map_err(|error| HostFailure::machine(&error));
+        |direction, stream| queue(link, direction, Rng::stream(seed, stream)).map_err(|error| BackendFailure::machine(&error));
     let queues = (made(&link.down, 1)?, made(&link.up, 2)?);
     experiment::run(&experiment, queues, task.stop).map_err(|error| match error.kind() {
         std::io::ErrorKind::PermissionDenied => {
-            HostFailure::Machine(format!("{error}: networks need root; as another user: unshare -Urn gq run --on live …"))
+            BackendFailure::Machine(format!("{error}: networks need root; as another user: unshare -Urn gq run --on live …"))
         }
-        _ => HostFailure::machine(&error),
+        _ => BackendFailure::machine(&error),
     })
 }
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::hosts::described::{self, HEAD, LINK_TABLE, of_link, of_traffic};
+use crate::backends::described::{self, HEAD, LINK_TABLE, of_link, of_traffic};
 use goodqueue_lab::scenario::plan::Plan;
 use std::path::Path;
 

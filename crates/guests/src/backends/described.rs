@@ -1,7 +1,7 @@
 //! For tests of hosts: every key that scenarios describe, given with its example.
 
 use goodqueue_base::spec::Param;
-use goodqueue_lab::run::hosts::Refusal;
+use goodqueue_lab::run::backend::Refusal;
 use goodqueue_lab::scenario::plan::{Plan, Point};
 use goodqueue_lab::scenario::schema::access::ACCESS;
 use goodqueue_lab::scenario::schema::link::LINK;
