@@ -5,8 +5,10 @@ mod excerpt;
 use crate::output::{is_styled, say, say_styled};
 use excerpt::Style;
 use goodqueue_lab::results::error::RecordError;
+use goodqueue_lab::results::record::check_target;
 use goodqueue_lab::scenario::plan::PlanError;
 use std::io::{self, IsTerminal};
+use std::path::Path;
 
 /// Why a command did not succeed.
 #[derive(Debug)]
@@ -104,6 +106,11 @@ fn line(fault: &goodqueue_lab::scenario::plan::Fault) -> String {
         Some(help) => format!("error: {fault}; {help}"),
         None => format!("error: {fault}"),
     }
+}
+
+/// Checks that the file that `option` names can be written, before anything runs.
+pub fn check_file(option: &str, path: Option<&Path>) -> Result<(), Failure> {
+    path.map_or(Ok(()), check_target).map_err(|error| Failure::Input(format!("{option} {error}")))
 }
 
 /// One line for a panic, which is always a mistake in this program: no backtrace.

@@ -2,6 +2,7 @@
 
 use crate::table::Text;
 use clap::ValueEnum;
+use serde::Serialize;
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
@@ -103,6 +104,11 @@ pub fn print(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(harmless(text).as_bytes())?;
     out.flush()
+}
+
+/// The value as JSON for people and programs, with a line's end.
+pub fn json(value: &impl Serialize) -> io::Result<String> {
+    Ok(serde_json::to_string_pretty(value)? + "\n")
 }
 
 /// Prints like [`print`], with some lines in bold where a terminal shows that.

@@ -6,13 +6,13 @@ mod place;
 mod recorded;
 pub mod tables;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, check_file};
 use crate::output::{print, print_text, say};
 use crate::progress::Progress;
 use crate::{backend, interrupt};
 use files::Files;
 use goodqueue_lab::results::qlog::QlogFiles;
-use goodqueue_lab::results::record::{Recorder, check_target, write_file};
+use goodqueue_lab::results::record::{Recorder, write_file};
 use goodqueue_lab::run::backend::{Backend, Refusal};
 use goodqueue_lab::run::plan_results::{MAX_DRAWN, Results};
 use goodqueue_lab::run::runner::{self, RunOptions, RunReport};
@@ -30,9 +30,8 @@ pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
     let points = job.plan.points()?;
     let options = options(job, &points)?;
     let criteria = Criteria { policy: job.settings.policy()?, unit: job.settings.unit };
-    if let Some(path) = job.settings.json.as_ref().filter(|_| !job.settings.json_to_stdout()) {
-        check_target(path).map_err(|error| Failure::Input(format!("--json {error}")))?;
-    }
+    let json = job.settings.json.as_deref().filter(|_| !job.settings.json_to_stdout());
+    check_file("--json", json)?;
     prepare(job.host, &points, &options)?;
     // Before there are files, so that no interrupt leaves half of them.
     let stop = interrupt::stop_flag();
@@ -101,7 +100,7 @@ fn options(job: &Job<'_>, points: &[Point]) -> Result<RunOptions, Failure> {
     let replications = job.plan.replications();
     Ok(RunOptions {
         // A single run need not ask what the machine has.
-        jobs: if points.len() as u64 * u64::from(replications) == 1 { 1 } else { settings.jobs() },
+        jobs: if points.len() as u64 * u64::from(replications) == 1 { 1 } else { settings.jobs.count() },
         replications,
         recorded: settings.recorded()?,
         sample_every,

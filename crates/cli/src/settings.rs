@@ -14,9 +14,8 @@ use std::path::PathBuf;
 /// Settings of runs, and places of their results.
 #[derive(Args)]
 pub struct RunSettings {
-    /// Runs at the same time [default: one for each processor]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
-    pub jobs: Option<u32>,
+    #[command(flatten)]
+    pub jobs: Jobs,
     /// Folder for the results [default: results/NAME]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -93,13 +92,23 @@ pub fn pairs(set: &[String]) -> Result<Vec<(String, String)>, Failure> {
     set.iter().map(pair).collect()
 }
 
-impl RunSettings {
-    /// Runs at the same time.
-    pub fn jobs(&self) -> usize {
+/// Number of runs at the same time.
+#[derive(Args)]
+pub struct Jobs {
+    /// Runs at the same time [default: one for each processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    jobs: Option<u32>,
+}
+
+impl Jobs {
+    /// The number asked for, or that of the processors.
+    pub fn count(&self) -> usize {
         let processors = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         self.jobs.map_or_else(processors, |jobs| jobs as usize)
     }
+}
 
+impl RunSettings {
     /// Whether the summary goes to standard output.
     pub fn json_to_stdout(&self) -> bool {
         self.json.as_ref().is_some_and(|path| path.as_os_str() == "-")

@@ -18,6 +18,11 @@ pub struct Column {
 }
 
 impl Column {
+    /// The first column of a table, with the names of its rows.
+    pub fn names(cells: Vec<String>) -> Self {
+        Self { head: String::new(), unit: String::new(), cells, rank: 0 }
+    }
+
     /// A column of figures, each multiplied by `scale`.
     pub fn figures(head: &str, unit: &str, rank: u8, scale: f64, figures: impl IntoIterator<Item = Figure>) -> Self {
         Self::figures_from(None, head, unit, rank, scale, figures)

@@ -135,7 +135,7 @@ impl Plot<'_> {
     fn marked(&self, text: &mut String, series: &Series, look: Look) {
         self.line(text, series, look, " stroke-width=\"1.6\"");
         for point in series.points.iter().filter(|point| self.up.holds(point.y)) {
-            self.whisker(text, look, self.across.place(point.x), point);
+            self.whisker(text, &format!("s{}", colour(look)), self.across.place(point.x), point);
         }
         self.marks(text, series, look);
     }
@@ -144,7 +144,7 @@ impl Plot<'_> {
         for point in series.points.iter().filter(|point| self.up.holds(point.y)) {
             if let Some(across) = point.across {
                 self.whisker_across(text, look, self.up.place(point.y), across);
-                self.whisker(text, look, self.across.place(point.x), point);
+                self.whisker(text, &format!("s{}", colour(look)), self.across.place(point.x), point);
             }
             text.push_str(&mark(look, self.place(point), self.scale, &format!("f{}", colour(look)), &point.words));
         }
@@ -161,11 +161,11 @@ impl Plot<'_> {
         let _ = writeln!(text, "<path class=\"f{}\" fill-opacity=\".2\" d=\"{path}Z\"/>", colour(look));
     }
 
-    fn whisker(&self, text: &mut String, look: Look, x: f64, point: &Point) {
+    fn whisker(&self, text: &mut String, class: &str, x: f64, point: &Point) {
         let Some((low, high)) = point.interval else { return };
         let (low, high) = (self.up.place(low), self.up.place(high));
         if (low - high).abs() > 1.0 {
-            let _ = writeln!(text, "<path class=\"s{}\" d=\"M{:.1} {low:.1}h6m-3 0V{high:.1}m-3 0h6\"/>", colour(look), x - 3.0);
+            let _ = writeln!(text, "<path class=\"{class}\" d=\"M{:.1} {low:.1}h6m-3 0V{high:.1}m-3 0h6\"/>", x - 3.0);
         }
     }
 
@@ -194,16 +194,8 @@ impl Plot<'_> {
                 (self.area.bottom - y).max(0.0),
                 escape(&point.words)
             );
-            self.ink_whisker(text, x + width / 2.0, point);
-        }
-    }
-
-    /// A whisker that can be seen on a bar of its own color.
-    fn ink_whisker(&self, text: &mut String, x: f64, point: &Point) {
-        let Some((low, high)) = point.interval else { return };
-        let (low, high) = (self.up.place(low), self.up.place(high));
-        if (low - high).abs() > 1.0 {
-            let _ = writeln!(text, "<path class=\"a\" d=\"M{:.1} {low:.1}h6m-3 0V{high:.1}m-3 0h6\"/>", x - 3.0);
+            // In ink, to be seen on a bar of its own color.
+            self.whisker(text, "a", x + width / 2.0, point);
         }
     }
 

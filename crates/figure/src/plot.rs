@@ -6,6 +6,7 @@
 
 mod bars;
 mod choice;
+mod distinct;
 mod distribution;
 mod error;
 pub mod palette;
@@ -22,6 +23,7 @@ pub use sheet::{Format, Length, Sheet};
 pub use source::{Line, Source, Subject};
 
 use crate::{Figure, Panel};
+pub(crate) use distinct::distinct;
 pub use error::PlotError;
 pub(crate) use shown::{Shown, empty_panel};
 

@@ -5,17 +5,19 @@
 //! Ports that copy a frame into a buffer, and take whatever they are handed, stand at both ends;
 //! the queue is one without a bound on its rate.
 
-use goodqueue_aqm::spec::LinkFacts;
-use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng, sched};
+mod support;
+
+use goodqueue_aqm::{Limit, sched};
 use goodqueue_base::units::{Bytes, Duration, Framing, Instant, Rate};
 use goodqueue_live::clock::{Clock, MonotonicClock};
 use goodqueue_live::forwarder::{Forwarder, Settings};
 use goodqueue_live::frame::FlowKey;
 use goodqueue_live::pool::{Frame, Pool};
 use goodqueue_live::port::{Drained, Port, PortCounters, Received};
-use goodqueue_live::{Line, LivePacket, RateSpec};
+use goodqueue_live::{Line, RateSpec};
 use std::error::Error;
 use std::io;
+use support::queue;
 
 /// Frames per round.
 const FRAMES: usize = 2000;
@@ -67,25 +69,13 @@ fn frame() -> Vec<u8> {
     frame
 }
 
-fn queue(name: &str) -> Result<AnyQdisc<LivePacket>, Box<dyn Error>> {
-    let facts = LinkFacts {
-        rate: Some(Rate::gbit(1000)),
-        delay: Duration::ZERO,
-        mtu: Bytes::new(1500),
-        overhead: Bytes::new(14),
-        limit: Limit::packets(10_000),
-    };
-    let spec = sched::kind(name).ok_or_else(|| format!("there is no queue `{name}`"))?;
-    Ok(AnyQdisc::build(spec, &[], &facts, EcnPolicy::Drop, Rng::new(1))?)
-}
-
 /// Nanoseconds per frame, of frames that arrive `gap` apart.
 fn measure(name: &str, gap: Duration) -> Result<f64, Box<dyn Error>> {
-    let line =
-        Line { rate: RateSpec::Constant(Rate::gbit(1000)), delay: Duration::ZERO, framing: Framing::header(Bytes::new(14)) };
+    let (rate, limit) = (Rate::gbit(1000), Limit::packets(10_000));
+    let line = Line { rate: RateSpec::Constant(rate), delay: Duration::ZERO, framing: Framing::header(Bytes::new(14)) };
     let settings = Settings { down: line.clone(), up: line, buffers: 16_384, buffer_size: 2048, flow_key: FlowKey(1) };
     let ports = (Source { left: 0, frame: frame(), gap }, Source::default());
-    let mut forwarder = Forwarder::new(&settings, ports, (queue(name)?, queue("tail-drop")?));
+    let mut forwarder = Forwarder::new(&settings, ports, (queue(name, rate, limit)?, queue("tail-drop", rate, limit)?));
     let mut clock = MonotonicClock::start();
     let mut times = Vec::with_capacity(ROUNDS);
     for _ in 0..ROUNDS {

@@ -6,8 +6,9 @@
 //! Both ways take turns on the same frames and ports, so that a machine that is busy with other
 //! things is so for both.
 
-use goodqueue_aqm::spec::LinkFacts;
-use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng, sched};
+mod support;
+
+use goodqueue_aqm::Limit;
 use goodqueue_base::units::{Bytes, Duration, Framing, Rate};
 use goodqueue_live::clock::{Clock, MonotonicClock};
 use goodqueue_live::drive::Bridge;
@@ -17,11 +18,12 @@ use goodqueue_live::pool::{Frame, Pool};
 use goodqueue_live::port::Port;
 use goodqueue_live::port::interface::InterfacePort;
 use goodqueue_live::port::packet::PacketPort;
-use goodqueue_live::port::xdp::XdpPort;
+use goodqueue_live::port::xdp::{Transfer, XdpPort};
 use goodqueue_live::testbed::bench::Bench;
-use goodqueue_live::{Line, LivePacket, RateSpec};
+use goodqueue_live::{Line, RateSpec};
 use std::error::Error;
 use std::io;
+use support::queue;
 
 /// Frames per round, fewer than a receive ring has room for.
 const FRAMES: usize = 2000;
@@ -39,18 +41,6 @@ fn frame(bytes: usize) -> Vec<u8> {
     frame.extend([0x13, 0x88, 0x13, 0x89, (udp >> 8) as u8, udp as u8, 0, 0]);
     frame.resize(bytes, 7);
     frame
-}
-
-fn queue(name: &str) -> Result<AnyQdisc<LivePacket>, Box<dyn Error>> {
-    let facts = LinkFacts {
-        rate: Some(Rate::gbit(1000)),
-        delay: Duration::ZERO,
-        mtu: Bytes::new(1500),
-        overhead: Bytes::new(14),
-        limit: Limit::packets(10_000),
-    };
-    let spec = sched::kind(name).ok_or_else(|| format!("there is no queue `{name}`"))?;
-    Ok(AnyQdisc::build(spec, &[], &facts, EcnPolicy::Drop, Rng::new(1))?)
 }
 
 struct Rig {
@@ -123,16 +113,16 @@ fn measure(kind: &str, name: &str, bytes: usize) -> Result<String, Box<dyn Error
     let clock = MonotonicClock::start();
     let open = |interface| -> io::Result<InterfacePort> {
         match kind {
-            "af-xdp" => Ok(XdpPort::open(interface)?.into()),
+            "af-xdp" => Ok(XdpPort::open(interface, Transfer::Either)?.into()),
             _ => Ok(PacketPort::open(interface, clock)?.into()),
         }
     };
     let ports = bench.middle.within(|| Ok((open(Bench::PORT_A)?, open(Bench::PORT_B)?)))?;
     let left = bench.left.within(|| PacketPort::open(Bench::LEFT, clock))?;
-    let line =
-        Line { rate: RateSpec::Constant(Rate::gbit(1000)), delay: Duration::ZERO, framing: Framing::header(Bytes::new(14)) };
+    let (rate, limit) = (Rate::gbit(1000), Limit::packets(10_000));
+    let line = Line { rate: RateSpec::Constant(rate), delay: Duration::ZERO, framing: Framing::header(Bytes::new(14)) };
     let settings = Settings { down: line.clone(), up: line, buffers: 16_384, buffer_size: 2048, flow_key: FlowKey(1) };
-    let bridge: Bridge = Forwarder::new(&settings, ports, (queue(name)?, queue("tail-drop")?));
+    let bridge: Bridge = Forwarder::new(&settings, ports, (queue(name, rate, limit)?, queue("tail-drop", rate, limit)?));
     let mut rig = Rig { left, bridge, pool: Pool::new(256, 2048), clock };
     let (mut stock, mut batch) = (Pool::new(1, 2048), Vec::with_capacity(BATCH));
     let bytes_of = frame(bytes);

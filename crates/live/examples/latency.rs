@@ -6,8 +6,9 @@
 //! The ways take turns, so that a machine that is busy with other things is so for all of them. The
 //! line has 10 Gbit/s and no delay, so that it adds nothing of its own.
 
-use goodqueue_aqm::spec::LinkFacts;
-use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng, sched};
+mod support;
+
+use goodqueue_aqm::{Limit, Rng};
 use goodqueue_base::units::{Bytes, Duration, Framing, Rate};
 use goodqueue_live::clock::{Clock, MonotonicClock};
 use goodqueue_live::drive::{self, Bridge, Drive, Idle};
@@ -17,15 +18,16 @@ use goodqueue_live::monitor::connection;
 use goodqueue_live::port::Port;
 use goodqueue_live::port::interface::InterfacePort;
 use goodqueue_live::port::packet::PacketPort;
-use goodqueue_live::port::xdp::XdpPort;
+use goodqueue_live::port::xdp::{Transfer, XdpPort};
 use goodqueue_live::sys::{busy, scheduling};
 use goodqueue_live::testbed::bench::Bench;
-use goodqueue_live::{Line, LivePacket, RateSpec};
+use goodqueue_live::{Line, RateSpec};
 use std::error::Error;
 use std::io;
 use std::net::{Ipv4Addr, UdpSocket};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration as Wall;
+use support::queue;
 
 /// The priority that `gq bridge` asks for. The ends have it, too: they are not what is measured.
 const PRIORITY: i32 = 10;
@@ -70,18 +72,6 @@ struct Round {
     /// Share of a processor used.
     used: f64,
     granted: String,
-}
-
-fn queue() -> Result<AnyQdisc<LivePacket>, Box<dyn Error>> {
-    let facts = LinkFacts {
-        rate: Some(Rate::gbit(10)),
-        delay: Duration::ZERO,
-        mtu: Bytes::new(1500),
-        overhead: Bytes::new(14),
-        limit: Limit::packets(1000),
-    };
-    let spec = sched::kind("fq-codel").ok_or("there is no queue `fq-codel`")?;
-    Ok(AnyQdisc::build(spec, &[], &facts, EcnPolicy::Drop, Rng::new(1))?)
 }
 
 /// Sends back what comes, until the end.
@@ -133,7 +123,7 @@ fn bridge(bench: &Bench, way: Way, clock: MonotonicClock) -> Result<(Bridge, Str
     let mut open = |name| -> io::Result<InterfacePort> {
         let mut port = match way.kind {
             Kind::Xdp => {
-                let port = XdpPort::open(name)?;
+                let port = XdpPort::open(name, Transfer::Either)?;
                 let (native, copies) = (port.is_native(), !port.is_zero_copy());
                 granted =
                     format!("{}, {}", if native { "in driver" } else { "generic" }, if copies { "copied" } else { "zero copy" });
@@ -147,8 +137,10 @@ fn bridge(bench: &Bench, way: Way, clock: MonotonicClock) -> Result<(Bridge, Str
         Ok(port)
     };
     let ports = bench.middle.within(|| Ok((open(Bench::PORT_A)?, open(Bench::PORT_B)?)))?;
-    let line = Line { rate: RateSpec::Constant(Rate::gbit(10)), delay: Duration::ZERO, framing: Framing::header(Bytes::new(14)) };
+    let rate = Rate::gbit(10);
+    let line = Line { rate: RateSpec::Constant(rate), delay: Duration::ZERO, framing: Framing::header(Bytes::new(14)) };
     let settings = Settings { down: line.clone(), up: line, buffers: 4096, buffer_size: 2048, flow_key: FlowKey(1) };
+    let queue = || queue("fq-codel", rate, Limit::packets(1000));
     Ok((Forwarder::new(&settings, ports, (queue()?, queue()?)), granted))
 }
 

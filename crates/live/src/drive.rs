@@ -65,11 +65,11 @@ pub fn run(
             Ok(next) => next,
             Err(error) => break Err(error),
         };
-        let asked = reporter.obey(bridge);
+        reporter.obey(bridge);
         let now = clock.now();
-        if asked || now >= next_report {
+        if now >= next_report {
             next_report = now + drive.report_every;
-            reporter.report(now, (rounds, scheduling::thread_time()), bridge);
+            reporter.report(now, scheduling::thread_time(), bridge);
         }
         if stop.load(Ordering::Relaxed) {
             break Ok(());
@@ -99,7 +99,7 @@ pub fn run(
             break Err(error);
         }
     };
-    reporter.report(clock.now(), (rounds, scheduling::thread_time()), bridge);
+    reporter.report(clock.now(), scheduling::thread_time(), bridge);
     outcome
 }
 

@@ -45,9 +45,6 @@ pub struct FrameCounters {
     pub sent: u64,
     /// Frames that are no IP.
     pub opaque: u64,
-    /// Arrivals with corrected time stamps: later than the host's clock, or before time that was
-    /// already served.
-    pub stamps_put_right: u64,
 }
 
 /// The kinds of malformed frames, in the order in which they are counted.
@@ -238,7 +235,6 @@ impl<Q: Qdisc<LivePacket>> CountedDirection<Q> {
         let earliest = self.direction.served();
         let stamp = received.stamp.unwrap_or(now);
         let at = stamp.min(now).max(earliest);
-        self.frames.stamps_put_right += u64::from(at != stamp);
         if let Some(joined) = received.joined.filter(|joined| frame.len > u32::from(joined.payload)) {
             self.take_segments(at, frame, headers, joined, pool);
             return;

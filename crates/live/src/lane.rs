@@ -368,17 +368,6 @@ impl<Q: Qdisc<LivePacket>> Lane<Q> {
         self.flows.report(into);
     }
 
-    /// Discards times so far, at the end of a warm-up.
-    pub fn restart_meter(&mut self) {
-        self.meter.restart();
-    }
-
-    /// Events left out of the record because its file was too slow.
-    #[must_use]
-    pub fn record_lost(&self) -> u64 {
-        self.recorder.as_ref().map_or(0, Recorder::lost)
-    }
-
     /// Ends the record, if one is being made.
     pub fn take_recorder(&mut self) -> Option<Recorder> {
         self.recorder.take()

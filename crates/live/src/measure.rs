@@ -126,21 +126,10 @@ impl Meter {
         std::mem::swap(&mut self.times, spare);
     }
 
-    /// Forgets times and bits so far, at the end of a warm-up.
-    pub fn restart(&mut self) {
-        *self = Self::new();
-    }
-
     /// Times in the queue.
     #[must_use]
     pub fn sojourn(&self) -> Quantiles {
         Quantiles::of(&self.times.sojourn)
-    }
-
-    /// Distributions since the start, the last [`Meter::restart`], or the last report to a monitor.
-    #[must_use]
-    pub const fn times(&self) -> &Times {
-        &self.times
     }
 
     /// Bits sent, framing included.

@@ -19,10 +19,6 @@ pub enum Command {
     Delay(Direction, Duration),
     /// Another queue.
     Queue(Direction, Box<AnyQdisc<LivePacket>>),
-    /// Times so far are forgotten, at the end of a warm-up.
-    Restart,
-    /// Report at once.
-    Report,
 }
 
 /// State of one direction.
@@ -48,8 +44,6 @@ pub struct HalfReport {
     pub rate: Rate,
     /// The delay now.
     pub delay: Duration,
-    /// Events left out of the record.
-    pub record_lost: u64,
 }
 
 /// State of a forwarder at one time.
@@ -61,10 +55,6 @@ pub struct Report {
     pub down: HalfReport,
     /// From port B to A.
     pub up: HalfReport,
-    /// Buffers in use.
-    pub buffers: usize,
-    /// Rounds of the loop.
-    pub rounds: u64,
     /// Processor time that the thread has used.
     pub used: Duration,
 }
@@ -134,36 +124,28 @@ impl Monitor {
 }
 
 impl Reporter {
-    /// Carries out pending commands. Returns true if a report was requested.
-    pub(crate) fn obey<A: Port, B: Port>(&mut self, forwarder: &mut Forwarder<A, B, AnyQdisc<LivePacket>>) -> bool {
-        let mut report = false;
+    /// Carries out pending commands.
+    pub(crate) fn obey<A: Port, B: Port>(&mut self, forwarder: &mut Forwarder<A, B, AnyQdisc<LivePacket>>) {
         for _ in 0..COMMANDS {
             match self.commands.try_recv() {
                 Ok(Command::Rate(way, rate)) => forwarder.direction_mut(way).set_rate(rate),
                 Ok(Command::Delay(way, delay)) => forwarder.direction_mut(way).set_delay(delay),
                 Ok(Command::Queue(way, queue)) => forwarder.direction_mut(way).replace_queue(*queue),
-                Ok(Command::Restart) => {
-                    forwarder.direction_mut(Direction::Down).restart_meter();
-                    forwarder.direction_mut(Direction::Up).restart_meter();
-                }
-                Ok(Command::Report) => report = true,
                 Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
             }
         }
-        report
     }
 
     /// Reports, if the others have taken earlier reports.
     pub(crate) fn report<A: Port, B: Port, Q: Qdisc<LivePacket>>(
         &mut self,
         now: Instant,
-        (rounds, used): (u64, Duration),
+        used: Duration,
         forwarder: &mut Forwarder<A, B, Q>,
     ) {
         let Ok(mut report) = self.spare.try_recv() else { return };
         report.at = now;
-        (report.rounds, report.used) = (rounds, used);
-        report.buffers = forwarder.pool().in_use();
+        report.used = used;
         (report.down.port, report.up.port) = forwarder.port_counters();
         fill(&mut report.down, Direction::Down, forwarder);
         fill(&mut report.up, Direction::Up, forwarder);
@@ -180,7 +162,6 @@ fn fill<A: Port, B: Port, Q: Qdisc<LivePacket>>(half: &mut HalfReport, way: Dire
     half.sent_bits = direction.meter().sent_bits();
     half.rate = direction.rate();
     half.delay = direction.delay();
-    half.record_lost = direction.record_lost();
     direction.exchange_times(&mut half.times);
     direction.report_flows(&mut half.flows);
     half.gauges.clear();

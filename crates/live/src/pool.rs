@@ -185,12 +185,6 @@ impl Pool {
         &mut self.buffer(frame.slot)[..len]
     }
 
-    /// Bytes of each buffer.
-    #[must_use]
-    pub const fn size(&self) -> usize {
-        self.size
-    }
-
     /// Buffers in use.
     #[must_use]
     pub fn in_use(&self) -> usize {

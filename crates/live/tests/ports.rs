@@ -62,7 +62,7 @@ fn between(ports: (InterfacePort, InterfacePort), name: &str, rate: Rate) -> Bri
 /// Builds a bridge like [`bridge`] by AF_XDP. Returns `None`, and reports it, where this kernel or
 /// its rules have none.
 fn xdp_bridge(bench: &Bench, name: &str, rate: Rate) -> Option<Bridge> {
-    let open = |interface| XdpPort::open(interface).map(InterfacePort::from);
+    let open = |interface| XdpPort::open(interface, Transfer::Either).map(InterfacePort::from);
     let ports = bench.middle.within(|| Ok((open(Bench::PORT_A)?, open(Bench::PORT_B)?)));
     let ports = ports.inspect_err(|error| println!("skipped: no AF_XDP: {error}")).ok()?;
     Some(between(ports, name, rate))
@@ -522,7 +522,7 @@ fn a_bridge_that_polls_does_the_same() {
 #[test]
 fn a_driver_without_zero_copy_is_told_as_such_or_copied_from() {
     let Some(bench) = bench() else { return };
-    let open = |transfer| bench.middle.within(|| XdpPort::open_as(Bench::PORT_A, transfer));
+    let open = |transfer| bench.middle.within(|| XdpPort::open(Bench::PORT_A, transfer));
     match open(Transfer::Either) {
         Err(error) => println!("skipped: no AF_XDP: {error}"),
         Ok(port) if port.is_zero_copy() => println!("skipped: this kernel's veth has zero copy"),

@@ -9,11 +9,11 @@ mod settings;
 mod show;
 
 pub use keeper::{KeeperArguments, run as keep};
-pub use settings::LineSettings;
+pub use settings::{LineSettings, QueueSettings};
 
 use crate::failure::Failure;
 use crate::output::say;
-pub use arguments::{Arguments, OffloadPolicy, PortKind, RealTime, Requirement};
+pub use arguments::{Arguments, OffloadPolicy, PortKind, Requirement};
 use control::{ControlState, locked};
 use goodqueue_aqm::Rng;
 use goodqueue_base::units::{Duration, Instant};
@@ -179,12 +179,12 @@ fn give_up_privileges() -> Result<(), Failure> {
 }
 
 /// Starts the thread, which ends at once when it is given nothing.
-fn start_thread(real_time: RealTime) -> Result<(PacketThread, SyncSender<Work>), Failure> {
+fn start_thread(real_time: Requirement) -> Result<(PacketThread, SyncSender<Work>), Failure> {
     let (give, take) = sync_channel::<Work>(1);
     let (ready, started) = sync_channel(1);
     let body = move || {
         let exact = scheduling::exact_timers();
-        let scheduled = if real_time == RealTime::Off { exact } else { exact.and_then(|()| scheduling::real_time(PRIORITY)) };
+        let scheduled = if real_time == Requirement::Off { exact } else { exact.and_then(|()| scheduling::real_time(PRIORITY)) };
         // The thread that started this one is waiting.
         let _ = ready.send((scheduled, privileges::drop_all()));
         let Work { mut bridge, clock, drive, mut reporter, stop, beat } = take.recv().ok()?;
@@ -196,7 +196,9 @@ fn start_thread(real_time: RealTime) -> Result<(PacketThread, SyncSender<Work>),
     let (scheduled, dropped) = started.recv().map_err(|error| failed(&error))?;
     dropped.map_err(|error| failed(&error))?;
     match scheduled {
-        Err(error) if real_time == RealTime::Require => return Err(failed(&format!("real-time scheduling is refused: {error}"))),
+        Err(error) if real_time == Requirement::Require => {
+            return Err(failed(&format!("real-time scheduling is refused: {error}")));
+        }
         Err(error) => say(&format!("warning: no real-time scheduling ({error}): packets may be milliseconds late")),
         Ok(()) => {}
     }
@@ -292,7 +294,7 @@ fn reload(arguments: &Arguments, state: &ControlState) {
     let changed = || -> Result<(), Failure> {
         let (settings, ..) = arguments.resolve()?;
         let before = locked(&state.settings).clone();
-        if (&settings.trace, &settings.overhead) != (&before.trace, &before.overhead) {
+        if (&settings.trace, &settings.queues.overhead) != (&before.trace, &before.queues.overhead) {
             return Err(Failure::Input("trace and overhead need a new start".to_owned()));
         }
         let link = settings.link()?;

@@ -9,6 +9,7 @@ use goodqueue_base::units::Duration;
 use goodqueue_lab::run::runner;
 use goodqueue_lab::scenario::lint;
 use goodqueue_lab::scenario::plan::Plan;
+use goodqueue_lab::verdict::words::count;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -31,8 +32,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     for point in &points {
         runner::try_build(point).map_err(|failure| Failure::Input(format!("{}: {failure}", arguments.scenario.display())))?;
     }
-    let replications = u64::from(plan.replications());
-    let runs = points.len() as u64 * replications;
+    let replications = plan.replications() as usize;
+    let runs = points.len() * replications;
     let seconds: f64 = points.iter().map(|point| (point.plan.warmup + point.plan.duration).as_secs_f64()).sum();
     let seconds = seconds * replications as f64;
     // A duration ends where 64 bits of nanoseconds do.
@@ -42,16 +43,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         text,
         "{}: {} and {}, {} to simulate {simulated} in all",
         plan.name(),
-        counted(points.len() as u64, "point"),
-        counted(replications, "replication"),
-        counted(runs, "run")
+        count(points.len(), "point"),
+        count(replications, "replication"),
+        count(runs, "run")
     );
     for warning in lint::warnings_of_points(&points) {
         let _ = writeln!(text, "warning: {warning}");
     }
     Ok(print(&text)?)
-}
-
-fn counted(number: u64, what: &str) -> String {
-    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }

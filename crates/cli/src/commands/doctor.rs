@@ -1,9 +1,10 @@
 //! `gq doctor`: whether the queue management of a host is exercised.
 
 use crate::failure::Failure;
-use crate::output::print;
+use crate::output::{self, print};
 use clap::Args;
 use goodqueue_interop::router::doctor::{self, Folder, Report, Source, Weight};
+use goodqueue_lab::verdict::words::count;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -35,8 +36,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     print(&text)?;
     match report.findings.iter().filter(|finding| finding.weight == Weight::Problem).count() {
         0 => Ok(()),
-        1 => Err(Failure::Run(format!("1 problem at {}", report.dev))),
-        many => Err(Failure::Run(format!("{many} problems at {}", report.dev))),
+        some => Err(Failure::Run(format!("{} at {}", count(some, "problem"), report.dev))),
     }
 }
 
@@ -92,6 +92,5 @@ fn json(report: &Report) -> Result<String, Failure> {
         })
         .collect();
     let whole = serde_json::json!({ "schema": "goodqueue.doctor/1", "dev": report.dev, "findings": findings });
-    let json = serde_json::to_string_pretty(&whole).map_err(std::io::Error::from)?;
-    Ok(format!("{json}\n"))
+    Ok(output::json(&whole)?)
 }

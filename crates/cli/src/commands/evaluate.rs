@@ -1,15 +1,16 @@
 //! `gq evaluate`: a queue by RFC 7928, or a congestion control by RFC 9743.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, check_file};
 use crate::interrupt;
 use crate::opening::Opening;
 use crate::output::{self, print, say};
 use crate::progress::Progress;
+use crate::settings::Jobs;
 use crate::table::{self, Column, Text};
 use clap::Args;
 use goodqueue_aqm::custom::CustomKind;
 use goodqueue_interop::program::HostedKind;
-use goodqueue_lab::results::record::{Folder, check_target, write_file};
+use goodqueue_lab::results::record::{Folder, write_file};
 use goodqueue_lab::scenario::plan::CustomKinds;
 use goodqueue_lab::scenario::toml_text::quoted;
 use goodqueue_lab::verdict::words::count;
@@ -56,9 +57,8 @@ pub struct Arguments {
     /// Root of all randomness, instead of the scenarios'
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Runs at the same time [default: one for each processor]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
-    jobs: Option<u32>,
+    #[command(flatten)]
+    jobs: Jobs,
     /// Folder for the results
     #[arg(long, value_name = "DIR", default_value = "out/evaluate")]
     out: PathBuf,
@@ -77,15 +77,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let stop = interrupt::stop_flag();
     let programs = programs(&arguments.program, &stop)?;
     let question = question(arguments, &programs)?;
-    if let Some(path) = &arguments.markdown {
-        check_target(path).map_err(|error| Failure::Input(format!("--markdown {error}")))?;
-    }
+    check_file("--markdown", arguments.markdown.as_deref())?;
     let out = Folder::create(&arguments.out)?;
     write_scenarios(&question, &out)?;
-    let processors = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let jobs = arguments.jobs.map_or_else(processors, |jobs| jobs as usize);
     let bar = Progress::new(run_count(&question)?);
-    let ended = goodqueue_studies::evaluate::run(&question, out.path(), jobs, &stop, &mut |progress| bar.set(progress.part));
+    let ended = goodqueue_studies::evaluate::run(&question, out.path(), arguments.jobs.count(), &stop, &mut |progress| {
+        bar.set(progress.part)
+    });
     let seconds = bar.finish();
     let end = ended?;
     if let Some(message) = programs.iter().find_map(|program| program.trouble().message()) {
@@ -204,7 +202,7 @@ fn shown(evaluation: &Evaluation, width: usize) -> Text {
     let _ = writeln!(text.plain, "Scorecard\n{}\n", table::wrapped(&markdown::rule(evaluation), width));
     let rows: Vec<_> =
         evaluation.scorecard.iter().zip(&evaluation.subjects).filter(|(_, subject)| !subject.is_baseline).collect();
-    let column = |head: &str, cells: Vec<String>| Column { head: head.to_owned(), unit: String::new(), cells, rank: 0 };
+    let column = |head: &str, cells: Vec<String>| Column { head: head.to_owned(), ..Column::names(cells) };
     let names = column(evaluation.suite.judges.name(), rows.iter().map(|(score, _)| score.subject.clone()).collect());
     let aspects = evaluation.scorecard.first().into_iter().flat_map(|score| score.aspects.keys());
     let columns: Vec<Column> = aspects
@@ -222,8 +220,7 @@ fn family(text: &mut Text, evaluation: &Evaluation, result: &FamilyResult, width
             let _ = writeln!(text.plain, "{case}");
         }
         let lines: Vec<_> = point.lines.iter().filter(|line| line.not_applicable.is_none()).collect();
-        let cells = lines.iter().map(|line| line.subject.clone()).collect();
-        let names = Column { head: String::new(), unit: String::new(), cells, rank: 0 };
+        let names = Column::names(lines.iter().map(|line| line.subject.clone()).collect());
         let column = |(at, measure): (usize, &Measure)| Column {
             head: measure.head.clone(),
             unit: measure.scale.unit.to_owned(),

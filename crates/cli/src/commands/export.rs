@@ -5,7 +5,7 @@ mod csv;
 mod flent;
 mod source;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, check_file};
 use crate::output::{print, say};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
@@ -14,7 +14,7 @@ use goodqueue_interop::router::setup::{Setup, Shaping};
 use goodqueue_interop::router::syntax::libreqos::Address;
 use goodqueue_interop::router::syntax::{self, Interface, Place};
 use goodqueue_lab::results::labels::Labels;
-use goodqueue_lab::results::record::{check_target, write_file};
+use goodqueue_lab::results::record::write_file;
 use goodqueue_lab::run::recommend::candidates::Hardware;
 use goodqueue_lab::scenario::plan::{Direction, Plan, Scenario};
 use source::Source;
@@ -193,7 +193,7 @@ fn setup(arguments: &Arguments) -> Result<Setup, Failure> {
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    check_target(path).map_err(|error| Failure::Input(format!("--out {error}")))?;
+    check_file("--out", Some(path))?;
     Ok(write_file(path, bytes)?)
 }
 

@@ -1,15 +1,16 @@
 //! `gq gate`: a run against stored results, for continuous integration.
 
 use crate::commands::run::Overrides;
-use crate::failure::Failure;
+use crate::failure::{Failure, check_file};
 use crate::interrupt;
-use crate::output::{print, print_text, say, width};
+use crate::output::{self, print, print_text, say, width};
 use crate::progress::Progress;
+use crate::settings::Jobs;
 use crate::table::{self, Column, Text, cell};
 use clap::Args;
 use goodqueue_lab::results::labels::Labels;
 use goodqueue_lab::results::metrics::unit_that_suits;
-use goodqueue_lab::results::record::{NoRecorder, check_target, write_file};
+use goodqueue_lab::results::record::{NoRecorder, write_file};
 use goodqueue_lab::results::statistics::Figure;
 use goodqueue_lab::run::runner::{self, RunOptions};
 use goodqueue_lab::scenario::plan::{Plan, Point};
@@ -42,9 +43,8 @@ pub struct Arguments {
     margin: f64,
     #[command(flatten)]
     overrides: Overrides,
-    /// Runs at the same time [default: one for each processor]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
-    jobs: Option<u32>,
+    #[command(flatten)]
+    jobs: Jobs,
     /// Write the comparison as JSON to a file, or with - to standard output instead of the table
     #[arg(long, value_name = "FILE|-", conflicts_with = "write")]
     json: Option<PathBuf>,
@@ -76,13 +76,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let path = &arguments.baseline;
     let in_file = |error: BaselineError| Failure::Input(format!("--baseline {}: {error}", path.display()));
-    let to_json = arguments.json.as_deref().filter(|path| path.as_os_str() != "-");
-    if let Some(path) = to_json {
-        check_target(path).map_err(|error| Failure::Input(format!("--json {error}")))?;
-    }
+    check_file("--json", arguments.json.as_deref().filter(|path| path.as_os_str() != "-"))?;
     // A wrong file is found before the runs, which may take long.
     let baseline = if arguments.write {
-        check_target(path).map_err(|error| Failure::Input(format!("--baseline {error}")))?;
+        check_file("--baseline", Some(path))?;
         None
     } else {
         let baseline = Baseline::load(path).map_err(in_file)?;
@@ -91,7 +88,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Some(baseline)
     };
     let points = plan.points()?;
-    let measured = measure(&plan, &points, &choice, arguments.jobs)?;
+    let measured = measure(&plan, &points, &choice, arguments.jobs.count())?;
     let Some(baseline) = baseline else { return store(path, &plan, points.len(), measured) };
     let comparison = Comparison::of(&baseline, &measured, &choice, arguments.margin).map_err(in_file)?;
     show(arguments, &plan, &baseline, &comparison)?;
@@ -102,9 +99,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
-fn measure(plan: &Plan, points: &[Point], choice: &Choice, jobs: Option<u32>) -> Result<Vec<Measured>, Failure> {
-    let processors = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let options = RunOptions::unrecorded(jobs.map_or_else(processors, |jobs| jobs as usize), plan.replications());
+fn measure(plan: &Plan, points: &[Point], choice: &Choice, jobs: usize) -> Result<Vec<Measured>, Failure> {
+    let options = RunOptions::unrecorded(jobs, plan.replications());
     let total = points.len() * options.replications as usize;
     let stop = interrupt::stop_flag();
     let bar = Progress::new(total);
@@ -129,14 +125,10 @@ fn store(path: &Path, plan: &Plan, points: usize, measured: Vec<Measured>) -> Re
 }
 
 fn show(arguments: &Arguments, plan: &Plan, baseline: &Baseline, comparison: &Comparison) -> Result<(), Failure> {
-    let json = || {
-        let result = GateJson::of(plan, baseline, comparison, arguments.margin);
-        // Plain values with string keys: this cannot fail.
-        serde_json::to_string_pretty(&result).unwrap_or_default() + "\n"
-    };
+    let json = || output::json(&GateJson::of(plan, baseline, comparison, arguments.margin));
     match &arguments.json {
-        Some(path) if path.as_os_str() == "-" => return Ok(print(&json())?),
-        Some(path) => write_file(path, json().as_bytes())?,
+        Some(path) if path.as_os_str() == "-" => return Ok(print(&json()?)?),
+        Some(path) => write_file(path, json()?.as_bytes())?,
         None => {}
     }
     Ok(print_text(&text(comparison, width()))?)
@@ -162,9 +154,8 @@ fn write_table(text: &mut Text, rows: &[&Row], comparison: &Comparison, width: u
     let several = comparison.rows.iter().any(|row| row.point != comparison.rows[0].point);
     let column = |head: &str, rank: u8, cell: &dyn Fn(&Row) -> String| Column {
         head: head.to_owned(),
-        unit: String::new(),
-        cells: rows.iter().map(|row| cell(row)).collect(),
         rank,
+        ..Column::names(rows.iter().map(|row| cell(row)).collect())
     };
     let unit = |row: &Row| unit_that_suits(row.about.quantity, &[row.before, row.now]);
     let shown = |row: &Row, figure: Figure| cell(Figure { ci95: None, ..figure }, unit(row).1);

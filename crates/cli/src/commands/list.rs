@@ -1,7 +1,7 @@
 //! `gq list`: what there is, made from the same descriptions that scenarios are read with.
 
 use crate::failure::Failure;
-use crate::output::print;
+use crate::output::{json, print};
 use clap::{Args, ValueEnum};
 use goodqueue_aqm::sched;
 use goodqueue_aqm::spec::{KindSpec, Marking};
@@ -94,12 +94,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(name) = &arguments.name {
         items = named(items, name, arguments.what)?;
     }
-    let text = if arguments.json {
-        let json = serde_json::to_string_pretty(&items).map_err(std::io::Error::from)?;
-        format!("{json}\n")
-    } else {
-        listing(&items, arguments.name.is_none())
-    };
+    let text = if arguments.json { json(&items)? } else { listing(&items, arguments.name.is_none()) };
     Ok(print(&text)?)
 }
 

@@ -1,6 +1,6 @@
 //! A path in a few options, the same for `gq shell` in real time and `gq exec` in virtual time.
 
-use crate::commands::bridge::LineSettings;
+use crate::commands::bridge::{LineSettings, QueueSettings};
 use crate::failure::Failure;
 use goodqueue_base::units::Duration;
 use goodqueue_lab::quantity;
@@ -9,36 +9,18 @@ use goodqueue_lab::scenario::compare::two_rates;
 /// The path between a program and the other end; *down* is toward the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args)]
 pub struct PathSettings {
-    /// Rate toward the program and from it, for instance 50/10mbit; one value for both. With
-    /// --trace: from it
+    /// Rate down, toward the program, and up, from it, for instance 50/10mbit; one value for both.
+    /// With --trace: up
     #[arg(long, value_name = "DOWN[/UP]")]
     pub rate: Option<String>,
-    /// Recorded rate toward the program instead: a mahimahi file
+    /// Recorded rate down instead: a mahimahi file
     #[arg(long, value_name = "FILE")]
     pub trace: Option<String>,
     /// Round-trip time of the empty line, half of it in each direction [default: 0 s]
     #[arg(long, value_name = "TIME")]
     pub rtt: Option<String>,
-    /// Queue toward the program, see gq list aqm; parameters follow a colon: codel:target=10ms
-    /// [default: fq-codel]
-    #[arg(long, value_name = "AQM")]
-    pub aqm: Option<String>,
-    /// Queue in the other direction [default: the same]
-    #[arg(long, value_name = "AQM")]
-    pub aqm_up: Option<String>,
-    /// Drop even where queues can mark
-    #[arg(long)]
-    pub no_ecn: bool,
-    /// Buffer toward the program, for instance 1000packets, 45kB or 1bdp [default: 1000packets]
-    #[arg(long, value_name = "AMOUNT")]
-    pub buffer: Option<String>,
-    /// Buffer in the other direction [default: the same]
-    #[arg(long, value_name = "AMOUNT")]
-    pub buffer_up: Option<String>,
-    /// Bytes that each packet takes on the line on top of its IP length [default: 14B, the Ethernet
-    /// header]
-    #[arg(long, value_name = "BYTES")]
-    pub overhead: Option<String>,
+    #[command(flatten)]
+    pub queues: QueueSettings,
 }
 
 /// Longer round trips are no line's.
@@ -67,16 +49,9 @@ impl PathSettings {
             rate,
             rate_up,
             trace: self.trace.clone(),
-            aqm: self.aqm.clone(),
-            aqm_up: self.aqm_up.clone(),
-            policy: None,
-            no_ecn: self.no_ecn,
-            buffer: self.buffer.clone(),
-            buffer_up: self.buffer_up.clone(),
+            queues: self.queues.clone(),
             delay: self.delay()?,
-            delay_up: None,
-            overhead: self.overhead.clone(),
-            seed: None,
+            ..LineSettings::default()
         })
     }
 
@@ -109,7 +84,11 @@ mod tests {
 
     #[test]
     fn a_path_is_a_line_with_half_the_round_trip_each_way() {
-        let path = PathSettings { rtt: Some("30ms".into()), buffer: Some("1bdp".into()), ..settings("50/10mbit") };
+        let path = PathSettings {
+            rtt: Some("30ms".into()),
+            queues: QueueSettings { buffer: Some("1bdp".into()), ..QueueSettings::default() },
+            ..settings("50/10mbit")
+        };
         let link = path.line().unwrap().link().unwrap();
         assert_eq!((link.down.delay, link.up.delay), (Duration::ms(15), Duration::ms(15)));
         assert_eq!(link.down.nominal_rate(), goodqueue_base::units::Rate::mbit(50));

@@ -1,10 +1,10 @@
 //! `gq plot`: a figure for a paper from a result.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, check_file};
 use crate::output::say;
 use clap::Args;
 use goodqueue_figure::plot::{Format, Kind, PlotError, Request, Scale, Sheet};
-use goodqueue_lab::results::record::{check_target, write_file};
+use goodqueue_lab::results::record::write_file;
 use goodqueue_lab::results::stored::Stored;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -119,7 +119,7 @@ fn wrong(arguments: &Arguments, error: PlotError) -> Failure {
 }
 
 fn put(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    check_target(path).map_err(|error| Failure::Input(format!("--out {error}")))?;
+    check_file("--out", Some(path))?;
     write_file(path, bytes)?;
     say(&format!("figure in {}", path.display()));
     Ok(())

@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::output;
 use crate::progress::Progress;
+use crate::settings::Jobs;
 use crate::table::{self, Column, Text};
 use clap::Args;
 use goodqueue_guests::backends::{BackendName, VoidRunPolicy};
@@ -67,9 +68,8 @@ pub struct Arguments {
     /// Root of all randomness
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Runs at the same time [default: one for each processor]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
-    jobs: Option<u32>,
+    #[command(flatten)]
+    jobs: Jobs,
     /// Write the answer as JSON to a file, or with - to standard output instead of the text
     #[arg(long, value_name = "FILE|-")]
     json: Option<PathBuf>,
@@ -97,10 +97,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(path) = &arguments.scenario {
         write(path, &answer.scenario)?;
     }
-    let json = || serde_json::to_string_pretty(&answer).map_err(|error| Failure::Run(error.to_string()));
     match arguments.json.as_deref() {
-        Some(path) if path.as_os_str() == "-" => return Ok(output::print(&(json()? + "\n"))?),
-        Some(path) => write(path, &(json()? + "\n"))?,
+        Some(path) if path.as_os_str() == "-" => return Ok(output::print(&output::json(&answer)?)?),
+        Some(path) => write(path, &output::json(&answer)?)?,
         None => {}
     }
     let mut text = shown(&answer, output::width());
@@ -120,7 +119,6 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 /// The question that the options ask.
 fn question(arguments: &Arguments) -> Result<Question, Failure> {
-    let processors = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let asked = Asked {
         down: &arguments.down,
         up: &arguments.up,
@@ -135,7 +133,7 @@ fn question(arguments: &Arguments) -> Result<Question, Failure> {
         unit: arguments.unit,
         effort: if arguments.thorough { Effort::Thorough } else { Effort::Quick },
         seed: arguments.seed,
-        jobs: arguments.jobs.map_or_else(processors, |jobs| jobs as usize),
+        jobs: arguments.jobs.count(),
     };
     asked.question().map_err(|error| Failure::Input(format!("--{error}")))
 }
@@ -163,8 +161,7 @@ fn shown(answer: &Recommendation, width: usize) -> Text {
     let mut setups: Vec<&Setup> = [&answer.choice].into_iter().chain(&answer.alternatives).chain(open).collect();
     let is_listed = setups.iter().any(|one| one.label == answer.without.label);
     setups.extend((!is_listed).then_some(&answer.without));
-    let names =
-        Column { head: String::new(), unit: String::new(), cells: setups.iter().map(|one| one.label.clone()).collect(), rank: 0 };
+    let names = Column::names(setups.iter().map(|one| one.label.clone()).collect());
     let column = |key: &Key| {
         let (head, unit, scale) = heading(key);
         let cell = |one: &&Setup| match (words::range(key, &one.blocks), race::figure(key, &one.blocks).mean) {

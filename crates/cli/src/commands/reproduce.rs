@@ -5,13 +5,14 @@ mod gallery;
 mod show;
 mod write;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, check_file};
 use crate::interrupt;
 use crate::opening::Opening;
 use crate::output::{print, say};
 use crate::progress::Progress;
+use crate::settings::{self, Jobs};
 use clap::Args;
-use goodqueue_lab::results::record::{Folder, check_target, write_file};
+use goodqueue_lab::results::record::{Folder, write_file};
 use goodqueue_studies::gallery::error::GalleryError;
 use goodqueue_studies::gallery::evaluate;
 use goodqueue_studies::gallery::experiment::{Experiment, Mode};
@@ -47,9 +48,8 @@ pub struct Arguments {
     /// The studies' own counts and lengths, instead of fewer and shorter runs of the same points
     #[arg(long)]
     full: bool,
-    /// Runs at the same time [default: one for each processor]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
-    jobs: Option<u32>,
+    #[command(flatten)]
+    jobs: Jobs,
     /// Folder for the results
     #[arg(long, value_name = "DIR", default_value = OUT)]
     out: PathBuf,
@@ -72,9 +72,7 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let stop = interrupt::stop_flag();
-    if let Some(path) = &arguments.markdown {
-        check_target(path).map_err(|error| Failure::Input(format!("--markdown {error}")))?;
-    }
+    check_file("--markdown", arguments.markdown.as_deref())?;
     let out = Folder::create(&arguments.out)?;
     let gallery = gallery::find(arguments.gallery.as_deref(), out.path())?;
     let papers = papers(arguments, &gallery)?;
@@ -99,7 +97,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         all.push(results(arguments, paper, own, mode));
     }
     print(&show::text(&all))?;
-    let cost_text = cost::to_json(&costs, wall_s, jobs(arguments));
+    let cost_text = cost::to_json(&costs, wall_s, arguments.jobs.count());
     if let Some(path) = &arguments.markdown {
         write_file(path, markdown::markdown(&all, &costs, &date::today()).as_bytes())?;
     }
@@ -179,20 +177,9 @@ fn wanted(arguments: &Arguments, paper: &Paper, experiment: &str) -> bool {
 }
 
 fn settings(arguments: &Arguments) -> Result<Vec<(String, String)>, Failure> {
-    let mut settings = Vec::new();
-    for text in &arguments.set {
-        let Some((key, value)) = text.split_once('=') else {
-            return Err(Failure::Input(format!("--set {text}: is not KEY=VALUE, for instance replications=1")));
-        };
-        settings.push((key.trim().to_owned(), value.trim().to_owned()));
-    }
+    let mut settings = settings::pairs(&arguments.set)?;
     settings.extend(arguments.seed.map(|seed| ("seed".to_owned(), seed.to_string())));
     Ok(settings)
-}
-
-fn jobs(arguments: &Arguments) -> usize {
-    let processors = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    arguments.jobs.map_or_else(processors, |jobs| jobs as usize)
 }
 
 /// Runs the experiments. Returns their end, and the seconds that they took.
@@ -204,7 +191,7 @@ fn carry_out(
 ) -> Result<(run::RunEnd, f64), Failure> {
     let runs = experiments.iter().map(Experiment::run_count).sum();
     let bar = Progress::new(runs);
-    let ended = run::run(experiments, store, jobs(arguments), stop, &mut |progress| bar.set(progress.part));
+    let ended = run::run(experiments, store, arguments.jobs.count(), stop, &mut |progress| bar.set(progress.part));
     let wall_s = bar.finish();
     let end = ended?;
     if end.reused > 0 {

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::{self, print, say};
 use crate::progress::Progress;
+use crate::settings::Jobs;
 use crate::table;
 use clap::Args;
 use goodqueue_lab::run::sweep::{Sweep, SweepEnd, SweepError};
@@ -23,21 +24,18 @@ pub struct Arguments {
     /// Folder for the results
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Points at the same time [default: one for each processor]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
-    jobs: Option<u32>,
+    #[command(flatten)]
+    jobs: Jobs,
 }
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.overrides.only_sim("a sweep runs on sim")?;
     let plan = Plan::load(&arguments.scenario)?.with_overrides(&arguments.overrides.pairs()?)?;
-    let processors = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let jobs = arguments.jobs.map_or_else(processors, |jobs| jobs as usize);
     let sweep = Sweep::open(&plan, plan.source_text(), &arguments.out)?;
     let stop = interrupt::stop_flag();
     let bar = Progress::new(plan.point_count() * plan.replications() as usize);
-    let ended = sweep.run(jobs, &stop, &mut |part| bar.set(part));
+    let ended = sweep.run(arguments.jobs.count(), &stop, &mut |part| bar.set(part));
     bar.finish();
     let (end, headline) = ended?;
     print(&format!("{}\n", told(&end)))?;

@@ -4,14 +4,14 @@ mod page;
 mod verdict;
 
 use crate::commands::run::Overrides;
-use crate::failure::Failure;
+use crate::failure::{Failure, check_file};
 use crate::opening::Opening;
 use crate::output::{print, say};
 use crate::progress::Progress;
 use crate::{backend, interrupt, result};
 use clap::{Args, ValueEnum};
 use goodqueue_guests::backends::{AfterRetries, BackendName, VoidRunPolicy};
-use goodqueue_lab::results::record::{Folder, NoRecorder, check_target, write_file};
+use goodqueue_lab::results::record::{Folder, NoRecorder, write_file};
 use goodqueue_lab::run::backend::Backend;
 use goodqueue_lab::run::runner::{self, Recorded, RunOptions, RunReport};
 use goodqueue_lab::scenario::lint;
@@ -121,9 +121,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     for warning in &warnings {
         say(&format!("warning: {warning}"));
     }
-    if let Some(path) = &arguments.json {
-        check_target(path).map_err(|error| Failure::Input(format!("--json {error}")))?;
-    }
+    check_file("--json", arguments.json.as_deref())?;
     let default = || {
         let name = format!("{}-against-{}", result::file_name(plan.name()), against.name());
         result::without(&PathBuf::from(result::RESULTS).join(name), "validate.json")

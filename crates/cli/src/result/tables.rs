@@ -110,16 +110,6 @@ fn groups(rows: &[Row<'_>]) -> Vec<(String, Activity)> {
     groups
 }
 
-/// The names of the rows.
-fn names(rows: &[Row<'_>]) -> Column {
-    Column {
-        head: String::new(),
-        unit: String::new(),
-        cells: rows.iter().map(|(name, ..)| (*name).to_owned()).collect(),
-        rank: 0,
-    }
-}
-
 /// A printed figure over all rows.
 struct PrintedFigure {
     about: &'static Description,
@@ -228,7 +218,8 @@ impl Printer<'_> {
             named().any(|one| is_called(one, name)) && !headline.outside_policy.iter().any(|outside| outside == name)
         };
         let _ = writeln!(self.text.plain, "\n{heading}");
-        self.left_out.extend(table::write(self.text, &names(rows), columns, self.width, &stands_out));
+        let names = Column::names(rows.iter().map(|(name, ..)| (*name).to_owned()).collect());
+        self.left_out.extend(table::write(self.text, &names, columns, self.width, &stands_out));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::plot::choice::{Metric, Request, Scale};
 use crate::plot::trade_off::axis;
-use crate::plot::{PlotError, Shown, Source, empty_panel};
+use crate::plot::{PlotError, Shown, Source, distinct, empty_panel};
 use crate::{Curve, Panel, Point, Series, Shape};
 
 pub(crate) fn draw(source: &dyn Source, request: &Request, shown: &[Shown]) -> Result<(Panel, Vec<Curve>), PlotError> {
@@ -39,18 +39,9 @@ struct Groups {
 impl Groups {
     fn of(source: &dyn Source, shown: &[Shown]) -> Self {
         let splits = &source.labels().splits;
-        let mut settings: Vec<&str> = Vec::new();
-        let mut queues: Vec<&str> = Vec::new();
-        for one in shown {
-            let split = &splits[one.place];
-            let queue = split.queue.as_deref().unwrap_or_default();
-            if !settings.contains(&split.setting.as_str()) {
-                settings.push(&split.setting);
-            }
-            if !queues.contains(&queue) {
-                queues.push(queue);
-            }
-        }
+        let queue_of = |one: &Shown| splits[one.place].queue.as_deref().unwrap_or_default();
+        let settings = distinct(shown.iter().map(|one| splits[one.place].setting.as_str()));
+        let queues = distinct(shown.iter().map(queue_of));
         if settings.len() < 2 || queues.len() < 2 {
             return Self {
                 categories: shown.iter().map(|one| one.curve.name.clone()).collect(),
@@ -59,9 +50,7 @@ impl Groups {
                 curves: shown.iter().enumerate().map(|(category, one)| vec![(category, one.place)]).collect(),
             };
         }
-        let of_queue = |queue: &&str| -> Vec<&Shown> {
-            shown.iter().filter(|one| splits[one.place].queue.as_deref().unwrap_or_default() == *queue).collect()
-        };
+        let of_queue = |queue: &&str| -> Vec<&Shown> { shown.iter().filter(|one| queue_of(one) == *queue).collect() };
         let place = |one: &Shown| settings.iter().position(|setting| *setting == splits[one.place].setting).unwrap_or(0);
         let named = |queue: &&str| of_queue(queue).first().map(|one| Curve { name: (*queue).to_owned(), look: one.curve.look });
         Self {

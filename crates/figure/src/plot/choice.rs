@@ -3,12 +3,11 @@
 use crate::Curve;
 use crate::plot::setting::Setting;
 use crate::plot::source::Subject;
-use crate::plot::{PlotError, Shown, Source, palette};
+use crate::plot::{PlotError, Shown, Source, distinct, palette};
 use goodqueue_lab::results::experience::Activity;
 use goodqueue_lab::results::metrics::{Description, GROUP_METRICS, LINK_METRICS, Quantity};
 use goodqueue_lab::results::statistics::Figure;
 use goodqueue_lab::results::summary::PointSummary;
-use std::collections::BTreeSet;
 
 /// Kinds of figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,10 +139,9 @@ impl Request {
     }
 }
 
-/// All names that points have, in order of appearance.
+/// All names that points have.
 fn names(source: &dyn Source, of: impl Fn(&PointSummary) -> Vec<String>) -> Vec<String> {
-    let mut known: BTreeSet<String> = BTreeSet::new();
-    source.points().iter().flat_map(of).filter(|name| known.insert(name.clone())).collect()
+    distinct(source.points().iter().flat_map(of))
 }
 
 pub(crate) fn unknown<'a>(field: &'static str, what: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> PlotError {

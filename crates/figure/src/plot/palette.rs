@@ -1,6 +1,7 @@
 //! Looks of queues: the same color, dash and mark as on pages (`crates/web/src/palette.ts`, whose
 //! rule this is; both are tested with `crates/web/test/looks.json`).
 
+use crate::plot::distinct::distinct;
 use crate::{Hue, Look, palette};
 use goodqueue_aqm::spec::Family;
 
@@ -36,16 +37,6 @@ fn placed(hue: Hue, place: usize) -> Look {
     Look { hue, dash: place % palette::DASH_COUNT, mark: palette::MARKS[place % palette::MARKS.len()] }
 }
 
-fn distinct<'a>(names: &[&'a str]) -> Vec<&'a str> {
-    let mut found = Vec::new();
-    for name in names {
-        if !found.contains(name) {
-            found.push(name);
-        }
-    }
-    found
-}
-
 /// A known kind's own look: its family's hue, and dash and mark by its place among the family's.
 fn own(kind: &str) -> Option<Look> {
     let mut users = [0; HUES.len()];
@@ -65,7 +56,7 @@ fn own(kind: &str) -> Option<Look> {
 /// the setting, if that tells all points apart.
 #[must_use]
 pub fn looks(kinds: &[&str], settings: &[&str]) -> Vec<Look> {
-    let (places, compared) = (distinct(settings), distinct(kinds));
+    let (places, compared) = (distinct(settings.iter().copied()), distinct(kinds.iter().copied()));
     if places.len() > 1 && compared.len() > 1 {
         let own = looks(&compared, &[]);
         let place = |among: &[&str], one: &str| among.iter().position(|other| *other == one).unwrap_or(0);

@@ -1,6 +1,6 @@
 //! Swept settings that are no queues, with their values as numbers where they are some.
 
-use crate::plot::Source;
+use crate::plot::{Source, distinct};
 use goodqueue_lab::quantity;
 use goodqueue_lab::results::metrics::{Quantity, unit_that_suits};
 use goodqueue_lab::results::statistics::Figure;
@@ -31,12 +31,8 @@ impl Setting {
     /// The first setting with at least two values, one of numbers if there is one.
     pub(crate) fn swept(source: &dyn Source) -> Option<Self> {
         let points = source.points();
-        let mut keys: Vec<&str> = Vec::new();
-        for (key, _) in points.iter().flat_map(|point| &point.set) {
-            if !keys.contains(&key.as_str()) && !is_queue(key) {
-                keys.push(key);
-            }
-        }
+        let all = points.iter().flat_map(|point| &point.set).map(|(key, _)| key.as_str());
+        let keys = distinct(all.filter(|key| !is_queue(key)));
         let mut settings: Vec<Self> = keys.into_iter().filter_map(|key| Self::of(source, key)).collect();
         let place = settings.iter().position(|setting| setting.names.is_none()).unwrap_or(0);
         (!settings.is_empty()).then(|| settings.swap_remove(place))
@@ -45,12 +41,7 @@ impl Setting {
     fn of(source: &dyn Source, key: &str) -> Option<Self> {
         let values: Option<Vec<&Value>> = source.points().iter().map(|point| value_of(&point.set, key)).collect();
         let values = values?;
-        let mut distinct: Vec<&Value> = Vec::new();
-        for value in &values {
-            if !distinct.contains(value) {
-                distinct.push(value);
-            }
-        }
+        let distinct = distinct(values.iter().copied());
         if distinct.len() < 2 {
             return None;
         }

@@ -73,11 +73,6 @@ impl<P: Port> FaultyPort<P> {
         self.counters
     }
 
-    /// The port within.
-    pub const fn inner(&self) -> &P {
-        &self.inner
-    }
-
     /// One frame on its way to the host.
     fn pass(&mut self, mut received: Received, pool: &mut Pool, batch: &mut Vec<Received>) {
         let Faults { loss, duplication, reordering, corruption, truncation } = self.faults;

@@ -117,12 +117,6 @@ impl PacketPort {
         busy::ask(self.socket.as_fd())
     }
 
-    /// The interface's name.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.presence.name
-    }
-
     /// Writes every frame sent into `capture`, as of its interface number `interface`.
     pub fn capture(&mut self, interface: u32, capture: SharedCapture) {
         self.tap.open(interface, capture);
@@ -315,8 +309,8 @@ impl Port for PacketPort {
 
     fn counters(&mut self) -> PortCounters {
         // Reading the kernel's counter clears it.
-        if let Ok(statistics) = self.socket.statistics() {
-            self.counters.ring_overflows += u64::from(statistics.drops);
+        if let Ok(drops) = self.socket.drops() {
+            self.counters.ring_overflows += u64::from(drops);
         }
         self.counters
     }

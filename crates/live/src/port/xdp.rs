@@ -41,21 +41,13 @@ pub struct XdpPort {
 
 impl XdpPort {
     /// Opens the interface `name` of the network namespace that the thread is in, by its driver
-    /// and without copies where that can. Frames come in from now on.
+    /// where that can; frames get to the program by `transfer`. They come in from now on.
     ///
     /// # Errors
     /// When there is no such Ethernet interface, it has several receive queues or too large frames,
-    /// or the kernel refuses: `CAP_NET_RAW`, `CAP_NET_ADMIN` and `CAP_BPF` are needed.
-    pub fn open(name: &str) -> io::Result<Self> {
-        Self::open_as(name, Transfer::Either)
-    }
-
-    /// Opens the interface as [`XdpPort::open`] does, with a choice of how frames get to the
-    /// program.
-    ///
-    /// # Errors
-    /// As those of [`XdpPort::open`]; when the driver has no zero copy and nothing else will do.
-    pub fn open_as(name: &str, transfer: Transfer) -> io::Result<Self> {
+    /// its driver has no zero copy and nothing else will do, or the kernel refuses: `CAP_NET_RAW`,
+    /// `CAP_NET_ADMIN` and `CAP_BPF` are needed.
+    pub fn open(name: &str, transfer: Transfer) -> io::Result<Self> {
         let interface = socket::ethernet(name)?;
         let unsupported = |why: String| Err(io::Error::new(io::ErrorKind::Unsupported, why));
         let queues = ethtool::receive_queues(name)?;

@@ -1,11 +1,10 @@
 //! Having the kernel look for packets when a program asks for them, rather than when a card
 //! interrupts (Linux `Documentation/networking/napi.rst`, "Busy polling").
 
-use super::checked;
+use super::options;
 use goodqueue_base::units::Duration;
 use std::fmt;
-use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 
 /// Time that a call that waits would look, in µs; ours do not wait, so any time switches it on.
 const TIME_US: libc::c_int = 20;
@@ -51,7 +50,7 @@ pub fn ask(socket: BorrowedFd<'_>) -> BusyPolling {
     ];
     let mut granted = BusyPolling::default();
     let set = options.map(|(option, name, value)| {
-        let result = set(socket, option, value);
+        let result = options::set(socket, libc::SOL_SOCKET, option, &value);
         if let Err(error) = &result
             && granted.refusal.is_none()
         {
@@ -59,33 +58,20 @@ pub fn ask(socket: BorrowedFd<'_>) -> BusyPolling {
         }
         result.is_ok()
     });
-    granted.time = Duration::us(u64::from(read(socket, libc::SO_BUSY_POLL).unwrap_or(0)));
-    granted.preferred = read(socket, libc::SO_PREFER_BUSY_POLL).unwrap_or(0) != 0;
+    granted.time = Duration::us(u64::from(read(socket, libc::SO_BUSY_POLL)));
+    granted.preferred = read(socket, libc::SO_PREFER_BUSY_POLL) != 0;
     // The kernel does not tell this one.
     granted.budget = if set[2] { BUDGET as u16 } else { 0 };
     granted
 }
 
-fn set(socket: BorrowedFd<'_>, option: libc::c_int, value: libc::c_int) -> io::Result<()> {
-    let len = size_of::<libc::c_int>() as libc::socklen_t;
-    // SAFETY: pointer and length describe `value`, which outlives the call and is only read.
-    checked(unsafe { libc::setsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, option, std::ptr::from_ref(&value).cast(), len) })
-        .map(|_| ())
-}
-
-fn read(socket: BorrowedFd<'_>, option: libc::c_int) -> io::Result<u32> {
-    let mut value: libc::c_int = 0;
-    let mut len = size_of::<libc::c_int>() as libc::socklen_t;
-    // SAFETY: pointer and length describe `value`, exclusively borrowed for the call.
-    checked(unsafe {
-        libc::getsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, option, std::ptr::from_mut(&mut value).cast(), &raw mut len)
-    })?;
-    Ok(value.max(0) as u32)
+fn read(socket: BorrowedFd<'_>, option: libc::c_int) -> u32 {
+    options::get::<libc::c_int>(socket, libc::SOL_SOCKET, option).map_or(0, |value| value.max(0) as u32)
 }
 
 /// The kernel's number for the queue of a card that the latest frame of `socket` came through; zero
 /// where it keeps none, and then asking has no effect.
 #[must_use]
 pub fn source(socket: BorrowedFd<'_>) -> u32 {
-    read(socket, libc::SO_INCOMING_NAPI_ID).unwrap_or(0)
+    read(socket, libc::SO_INCOMING_NAPI_ID)
 }

@@ -1,8 +1,7 @@
 //! Open files handed from one process to another.
 
-use super::checked;
+use super::{checked, message};
 use std::io;
-use std::mem::{size_of, zeroed};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,36 +9,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Bytes of a message that accompanies a descriptor.
 pub const MESSAGE: usize = 4;
 
-/// Room for the control message of one descriptor, aligned as such messages are.
-#[repr(C, align(8))]
-struct Control([u8; 64]);
-
-/// Sends `message` with an open file.
+/// Sends `bytes` with an open file.
 ///
 /// # Errors
 /// When the other end is gone.
-pub fn send(to: &UnixStream, message: [u8; MESSAGE], file: BorrowedFd<'_>) -> io::Result<()> {
-    let mut control = Control([0; 64]);
-    let mut bytes = libc::iovec { iov_base: message.as_ptr().cast_mut().cast(), iov_len: MESSAGE };
-    let fd: RawFd = file.as_raw_fd();
-    let size = size_of::<RawFd>() as libc::c_uint;
-    // SAFETY: a message header is plain old data for which zeros are valid; the macros stay within
-    // `control`, which is longer than CMSG_SPACE of one descriptor and aligned; all of it outlives
-    // the call.
-    let sent = unsafe {
-        let mut header: libc::msghdr = zeroed();
-        header.msg_iov = &raw mut bytes;
-        header.msg_iovlen = 1;
-        header.msg_control = control.0.as_mut_ptr().cast();
-        header.msg_controllen = libc::CMSG_SPACE(size) as _;
-        let first = libc::CMSG_FIRSTHDR(&raw const header);
-        (*first).cmsg_level = libc::SOL_SOCKET;
-        (*first).cmsg_type = libc::SCM_RIGHTS;
-        (*first).cmsg_len = libc::CMSG_LEN(size) as _;
-        libc::CMSG_DATA(first).cast::<RawFd>().write_unaligned(fd);
-        libc::sendmsg(to.as_raw_fd(), &raw const header, libc::MSG_NOSIGNAL)
-    };
-    match checked(sent as libc::c_int)? as usize {
+pub fn send(to: &UnixStream, bytes: [u8; MESSAGE], file: BorrowedFd<'_>) -> io::Result<()> {
+    match message::send(to.as_fd(), &bytes, file.as_raw_fd(), None)? {
         MESSAGE => Ok(()),
         _ => Err(io::ErrorKind::WriteZero.into()),
     }
@@ -50,25 +25,13 @@ pub fn send(to: &UnixStream, message: [u8; MESSAGE], file: BorrowedFd<'_>) -> io
 /// # Errors
 /// When the kernel refuses, or the message is not whole.
 pub fn receive(from: &UnixStream) -> io::Result<Option<([u8; MESSAGE], Option<OwnedFd>)>> {
-    let mut message = [0; MESSAGE];
-    let mut control = Control([0; 64]);
-    let mut bytes = libc::iovec { iov_base: message.as_mut_ptr().cast(), iov_len: MESSAGE };
-    // SAFETY: as in `send`; a descriptor that arrives is new and owned by nobody else.
-    let (got, file) = unsafe {
-        let mut header: libc::msghdr = zeroed();
-        header.msg_iov = &raw mut bytes;
-        header.msg_iovlen = 1;
-        header.msg_control = control.0.as_mut_ptr().cast();
-        header.msg_controllen = control.0.len() as _;
-        let got = checked(libc::recvmsg(from.as_raw_fd(), &raw mut header, libc::MSG_CMSG_CLOEXEC) as libc::c_int)?;
-        let first = libc::CMSG_FIRSTHDR(&raw const header);
-        let is_file = !first.is_null() && (*first).cmsg_level == libc::SOL_SOCKET && (*first).cmsg_type == libc::SCM_RIGHTS;
-        let file = is_file.then(|| OwnedFd::from_raw_fd(libc::CMSG_DATA(first).cast::<RawFd>().read_unaligned()));
-        (got as usize, file)
-    };
+    let mut bytes = [0; MESSAGE];
+    let (got, file, _) = message::receive::<RawFd>(from.as_fd(), &mut bytes)?;
+    // SAFETY: a descriptor that arrives is new and owned by nobody else.
+    let file = file.map(|file| unsafe { OwnedFd::from_raw_fd(file) });
     match got {
         0 => Ok(None),
-        MESSAGE => Ok(Some((message, file))),
+        MESSAGE => Ok(Some((bytes, file))),
         _ => Err(io::ErrorKind::UnexpectedEof.into()),
     }
 }

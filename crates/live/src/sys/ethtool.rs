@@ -2,7 +2,7 @@
 
 use super::socket::{control_socket, interface_request, request_for};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 const SIOCETHTOOL: libc::c_ulong = 0x8946;
 
@@ -80,9 +80,8 @@ impl Offloads {
 
     fn request(&self, command: u32, data: u32) -> io::Result<u32> {
         let mut value = EthtoolValue { command, data };
-        let mut ifreq = request_for(&self.name)?;
-        ifreq.ifr_ifru.ifru_data = std::ptr::from_mut(&mut value).cast();
-        interface_request(self.control.as_fd(), SIOCETHTOOL, &mut ifreq)?;
+        // SAFETY: the structure is that of the requests for one value.
+        unsafe { request(self.control.as_fd(), &self.name, &mut value) }?;
         Ok(value.data)
     }
 
@@ -111,6 +110,29 @@ impl Offloads {
     }
 }
 
+/// Carries out the command in `value` for the interface `name`.
+///
+/// # Safety
+/// The structure must be that of its command.
+unsafe fn request<T>(control: BorrowedFd<'_>, name: &str, value: &mut T) -> io::Result<()> {
+    let mut ifreq = request_for(name)?;
+    ifreq.ifr_ifru.ifru_data = std::ptr::from_mut(value).cast();
+    interface_request(control, SIOCETHTOOL, &mut ifreq)
+}
+
+/// Carries out a command as [`request`] does; false where the interface's driver does not know it.
+///
+/// # Safety
+/// The structure must be that of its command.
+unsafe fn known<T>(name: &str, value: &mut T) -> io::Result<bool> {
+    // SAFETY: as of this function.
+    match unsafe { request(control_socket()?.as_fd(), name, value) } {
+        Ok(()) => Ok(true),
+        Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
 /// Numbers of queues, as many as there are and may be.
 #[repr(C)]
 #[derive(Default)]
@@ -130,13 +152,9 @@ struct Channels {
 pub fn receive_queues(name: &str) -> io::Result<u32> {
     const GET_CHANNELS: u32 = 0x3C;
     let mut channels = Channels { command: GET_CHANNELS, ..Channels::default() };
-    let mut ifreq = request_for(name)?;
-    ifreq.ifr_ifru.ifru_data = std::ptr::from_mut(&mut channels).cast();
-    match interface_request(control_socket()?.as_fd(), SIOCETHTOOL, &mut ifreq) {
-        Ok(()) => Ok((channels.receive + channels.combined).max(1)),
-        Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(1),
-        Err(error) => Err(error),
-    }
+    // SAFETY: the structure is that of the command.
+    let known = unsafe { known(name, &mut channels) }?;
+    Ok(if known { (channels.receive + channels.combined).max(1) } else { 1 })
 }
 
 /// The name of the driver behind the interface `name`, for instance `veth`; empty where the kernel
@@ -147,16 +165,10 @@ pub fn receive_queues(name: &str) -> io::Result<u32> {
 pub fn driver(name: &str) -> io::Result<String> {
     const GET_DRIVER: u32 = 0x03;
     let mut information = DriverInformation { command: GET_DRIVER, driver: [0; 32], rest: [0; 160] };
-    let mut ifreq = request_for(name)?;
-    ifreq.ifr_ifru.ifru_data = std::ptr::from_mut(&mut information).cast();
-    match interface_request(control_socket()?.as_fd(), SIOCETHTOOL, &mut ifreq) {
-        Ok(()) => {
-            let used = information.driver.split(|byte| *byte == 0).next().unwrap_or_default();
-            Ok(String::from_utf8_lossy(used).into_owned())
-        }
-        Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(String::new()),
-        Err(error) => Err(error),
-    }
+    // SAFETY: the structure is that of the command; a kernel that names no driver leaves it zero.
+    unsafe { known(name, &mut information) }?;
+    let used = information.driver.split(|byte| *byte == 0).next().unwrap_or_default();
+    Ok(String::from_utf8_lossy(used).into_owned())
 }
 
 /// Description of a driver by the kernel (`struct ethtool_drvinfo`).

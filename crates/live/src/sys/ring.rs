@@ -3,12 +3,12 @@
 //! Version 3 hands over blocks and holds a block back for up to a millisecond, which is of no use
 //! to a queue.
 
-use super::checked;
+use super::mapping::Mapping;
+use super::options;
 use super::socket::{self, Interface, PacketSocket};
 use crate::segments::{self, Offload};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd};
-use std::ptr::NonNull;
+use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
 /// Bytes of the ring's blocks, unless frames are longer; a multiple of the page size.
@@ -17,16 +17,12 @@ const BLOCK: usize = 1 << 16;
 /// A receive ring.
 #[derive(Debug)]
 pub struct Ring {
-    start: NonNull<u8>,
-    len: usize,
+    memory: Mapping,
     frame_size: usize,
     frames: usize,
     next: usize,
     offloads: bool,
 }
-
-// SAFETY: the mapping belongs to this value alone and is not tied to a thread.
-unsafe impl Send for Ring {}
 
 /// Treatment of received frames that offloads have joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,26 +103,15 @@ impl Ring {
             tp_frame_size: frame_size as u32,
             tp_frame_nr: frames as u32,
         };
-        socket.set_option(libc::SOL_PACKET, libc::PACKET_RX_RING, &request)?;
-        let len = blocks * block;
-        let flags = libc::MAP_SHARED | libc::MAP_POPULATE;
-        // SAFETY: a new mapping at an address of the kernel's choice, of the length that was just
-        // asked for; no memory of ours is touched.
-        let start = unsafe {
-            let fd = socket.as_fd().as_raw_fd();
-            libc::mmap(std::ptr::null_mut(), len, libc::PROT_READ | libc::PROT_WRITE, flags, fd, 0)
-        };
-        if start == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
-        let start = NonNull::new(start.cast()).ok_or_else(|| io::Error::other("the ring was mapped to address zero"))?;
-        Ok(Self { start, len, frame_size, frames, next: 0, offloads: socket.tells_offloads() })
+        options::set(socket.as_fd(), libc::SOL_PACKET, libc::PACKET_RX_RING, &request)?;
+        let memory = Mapping::new(Some(socket.as_fd()), blocks * block, 0)?;
+        Ok(Self { memory, frame_size, frames, next: 0, offloads: socket.tells_offloads() })
     }
 
     fn slot(&self) -> *mut u8 {
         debug_assert!(self.next < self.frames, "within the ring");
         // SAFETY: `next` is below the number of frames, so the offset is within the mapping.
-        unsafe { self.start.as_ptr().add(self.next * self.frame_size) }
+        unsafe { self.memory.start.as_ptr().add(self.next * self.frame_size) }
     }
 
     fn status(&self) -> &AtomicU32 {
@@ -178,14 +163,5 @@ impl Ring {
         if self.next == self.frames {
             self.next = 0;
         }
-    }
-}
-
-impl Drop for Ring {
-    fn drop(&mut self) {
-        // SAFETY: the mapping was made by `new` with this address and length, and no borrow of it
-        // is left.
-        let result = checked(unsafe { libc::munmap(self.start.as_ptr().cast(), self.len) });
-        debug_assert!(result.is_ok(), "the ring can be unmapped");
     }
 }

@@ -1,6 +1,6 @@
 //! Packet sockets.
 
-use super::{checked, interface_name};
+use super::{checked, interface_name, options};
 use crate::frame;
 use crate::segments::MAX_PARTS;
 use std::io;
@@ -40,15 +40,6 @@ impl Interface {
     pub const fn longest_frame(&self) -> u32 {
         self.mtu + frame::ETHERNET as u32 + TAGS
     }
-}
-
-/// The kernel's counters of a packet socket since they were last read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RingStatistics {
-    /// Frames, dropped ones included.
-    pub frames: u32,
-    /// Dropped because the ring was full.
-    pub drops: u32,
 }
 
 /// A request about an interface.
@@ -166,16 +157,7 @@ impl PacketSocket {
 
     /// Sets an integer option of packet sockets.
     pub(super) fn set(&self, option: libc::c_int, value: libc::c_int) -> io::Result<()> {
-        self.set_option(libc::SOL_PACKET, option, &value)
-    }
-
-    /// Sets an option to a plain value.
-    pub(super) fn set_option<T: Copy>(&self, level: libc::c_int, option: libc::c_int, value: &T) -> io::Result<()> {
-        let len = size_of::<T>() as libc::socklen_t;
-        // SAFETY: pointer and length describe `value`, which outlives the call; the kernel only
-        // reads it.
-        let result = unsafe { libc::setsockopt(self.fd.as_raw_fd(), level, option, std::ptr::from_ref(value).cast(), len) };
-        checked(result).map(|_| ())
+        options::set(self.as_fd(), libc::SOL_PACKET, option, &value)
     }
 
     /// Frames of the interface come in from now on, also those for other stations, but not those
@@ -213,47 +195,24 @@ impl PacketSocket {
         // The membership ends with the socket, so the interface is left as it was.
         let member =
             libc::packet_mreq { mr_ifindex: self.index, mr_type: libc::PACKET_MR_PROMISC as u16, mr_alen: 0, mr_address: [0; 8] };
-        self.set_option(libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &member)
+        options::set(self.as_fd(), libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &member)
     }
 
-    /// Returns the kernel's counts since the last call.
+    /// Returns the number of frames dropped since the last call because the ring was full.
     ///
     /// # Errors
     /// When the kernel refuses.
-    pub fn statistics(&self) -> io::Result<RingStatistics> {
-        // SAFETY: statistics are plain old data for which all zeros are valid.
-        let mut statistics: libc::tpacket_stats = unsafe { zeroed() };
-        let mut len = size_of::<libc::tpacket_stats>() as libc::socklen_t;
-        // SAFETY: pointer and length describe `statistics`, exclusively borrowed for the call.
-        checked(unsafe {
-            libc::getsockopt(
-                self.fd.as_raw_fd(),
-                libc::SOL_PACKET,
-                libc::PACKET_STATISTICS,
-                std::ptr::from_mut(&mut statistics).cast(),
-                &raw mut len,
-            )
-        })?;
-        Ok(RingStatistics { frames: statistics.tp_packets, drops: statistics.tp_drops })
+    pub fn drops(&self) -> io::Result<u32> {
+        let statistics: libc::tpacket_stats = options::get(self.as_fd(), libc::SOL_PACKET, libc::PACKET_STATISTICS)?;
+        Ok(statistics.tp_drops)
     }
 
     /// The error that the kernel holds for this socket, for instance that the interface went down;
     /// reading it clears it.
     #[must_use]
     pub fn take_error(&self) -> Option<io::Error> {
-        let mut error: libc::c_int = 0;
-        let mut len = size_of::<libc::c_int>() as libc::socklen_t;
-        // SAFETY: pointer and length describe `error`, exclusively borrowed for the call.
-        let result = unsafe {
-            libc::getsockopt(
-                self.fd.as_raw_fd(),
-                libc::SOL_SOCKET,
-                libc::SO_ERROR,
-                std::ptr::from_mut(&mut error).cast(),
-                &raw mut len,
-            )
-        };
-        (result == 0 && error != 0).then(|| io::Error::from_raw_os_error(error))
+        let error: libc::c_int = options::get(self.as_fd(), libc::SOL_SOCKET, libc::SO_ERROR).unwrap_or(0);
+        (error != 0).then(|| io::Error::from_raw_os_error(error))
     }
 
     /// True if the interface still exists. The kernel unbinds sockets from one that is removed,

@@ -1,10 +1,9 @@
 //! Options and state of the kernel's TCP.
 
-use super::checked;
+use super::options;
 use goodqueue_base::units::Duration;
 use std::io;
-use std::mem::{size_of, zeroed};
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 
 /// State of a kernel's TCP connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,17 +27,7 @@ pub struct TcpState {
 /// # Errors
 /// When the kernel does not offer it.
 pub fn choose_control(socket: BorrowedFd<'_>, name: &str) -> io::Result<()> {
-    // SAFETY: pointer and length describe `name`, which outlives the call and is only read.
-    checked(unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::IPPROTO_TCP,
-            libc::TCP_CONGESTION,
-            name.as_ptr().cast(),
-            name.len() as libc::socklen_t,
-        )
-    })
-    .map(|_| ())
+    options::set(socket, libc::IPPROTO_TCP, libc::TCP_CONGESTION, name.as_bytes())
 }
 
 /// Puts this codepoint and class on what a socket sends, other than TCP's own ECN.
@@ -46,13 +35,7 @@ pub fn choose_control(socket: BorrowedFd<'_>, name: &str) -> io::Result<()> {
 /// # Errors
 /// When the kernel refuses.
 pub fn mark_packets(socket: BorrowedFd<'_>, traffic_class: u8) -> io::Result<()> {
-    let value = libc::c_int::from(traffic_class);
-    let len = size_of::<libc::c_int>() as libc::socklen_t;
-    // SAFETY: pointer and length describe `value`, which outlives the call and is only read.
-    checked(unsafe {
-        libc::setsockopt(socket.as_raw_fd(), libc::IPPROTO_IP, libc::IP_TOS, std::ptr::from_ref(&value).cast(), len)
-    })
-    .map(|_| ())
+    options::set(socket, libc::IPPROTO_IP, libc::IP_TOS, &libc::c_int::from(traffic_class))
 }
 
 /// The state of a connection.
@@ -69,13 +52,7 @@ pub fn state(socket: BorrowedFd<'_>) -> io::Result<TcpState> {
     const WINDOW: usize = 80;
     const RETRANSMITTED: usize = 100;
     const DATA_SENT: usize = 156;
-    // SAFETY: bytes are plain old data for which all zeros are valid.
-    let mut bytes: [u8; 232] = unsafe { zeroed() };
-    let mut len = bytes.len() as libc::socklen_t;
-    // SAFETY: pointer and length describe `bytes`, exclusively borrowed for the call.
-    checked(unsafe {
-        libc::getsockopt(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, bytes.as_mut_ptr().cast(), &raw mut len)
-    })?;
+    let bytes: [u8; 232] = options::get(socket, libc::IPPROTO_TCP, libc::TCP_INFO)?;
     let four = |at: usize| u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
     Ok(TcpState {
         rtt: Duration::us(u64::from(four(RTT))),

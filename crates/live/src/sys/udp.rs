@@ -1,10 +1,9 @@
 //! Options of the kernel's UDP, and of TCP for the same purpose.
 
-use super::checked;
+use super::{message, options};
 use std::io;
-use std::mem::{size_of, zeroed};
 use std::net::{Ipv4Addr, SocketAddrV4};
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 
 /// From now on one call may send several datagrams of `size` bytes of payload, the last of which
 /// may be shorter; the kernel hands them to the network card joined, as most QUIC programs do.
@@ -12,13 +11,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 /// # Errors
 /// When the kernel knows no such option.
 pub fn send_joined(socket: BorrowedFd<'_>, size: u16) -> io::Result<()> {
-    let value = libc::c_int::from(size);
-    let len = size_of::<libc::c_int>() as libc::socklen_t;
-    // SAFETY: pointer and length describe `value`, which outlives the call and is only read.
-    checked(unsafe {
-        libc::setsockopt(socket.as_raw_fd(), libc::SOL_UDP, libc::UDP_SEGMENT, std::ptr::from_ref(&value).cast(), len)
-    })
-    .map(|_| ())
+    options::set(socket, libc::SOL_UDP, libc::UDP_SEGMENT, &libc::c_int::from(size))
 }
 
 /// From now on the socket tells for each datagram to which address it was sent, and may answer for
@@ -41,11 +34,7 @@ pub fn accept_for_all(listener: BorrowedFd<'_>) -> io::Result<()> {
 }
 
 fn set_ip(socket: BorrowedFd<'_>, option: libc::c_int) -> io::Result<()> {
-    let value: libc::c_int = 1;
-    let len = size_of::<libc::c_int>() as libc::socklen_t;
-    // SAFETY: pointer and length describe `value`, which outlives the call and is only read.
-    checked(unsafe { libc::setsockopt(socket.as_raw_fd(), libc::IPPROTO_IP, option, std::ptr::from_ref(&value).cast(), len) })
-        .map(|_| ())
+    options::set(socket, libc::IPPROTO_IP, option, &1)
 }
 
 /// A datagram's ends.
@@ -57,40 +46,16 @@ pub struct Ends {
     pub to: Ipv4Addr,
 }
 
-/// Room for the control message with an address, aligned as such messages are.
-#[repr(C, align(8))]
-struct Control([u8; 64]);
-
 /// Waits for a datagram of a socket for which [`answer_for_all`] was called.
 ///
 /// # Errors
 /// When none comes within the socket's timeout, or the kernel reports an error.
 pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<(usize, Ends)> {
-    let mut control = Control([0; 64]);
-    let mut bytes = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
-    // SAFETY: headers and addresses are plain old data for which zeros are valid; every pointer in
-    // the header is to memory of its length that outlives the call; the macros stay within what the
-    // kernel has filled.
-    unsafe {
-        let mut from: libc::sockaddr_in = zeroed();
-        let mut header: libc::msghdr = zeroed();
-        header.msg_name = (&raw mut from).cast();
-        header.msg_namelen = size_of::<libc::sockaddr_in>() as libc::socklen_t;
-        header.msg_iov = &raw mut bytes;
-        header.msg_iovlen = 1;
-        header.msg_control = control.0.as_mut_ptr().cast();
-        header.msg_controllen = control.0.len() as _;
-        let got = checked(libc::recvmsg(socket.as_raw_fd(), &raw mut header, 0) as libc::c_int)?;
-        let first = libc::CMSG_FIRSTHDR(&raw const header);
-        if first.is_null() || (*first).cmsg_level != libc::IPPROTO_IP || (*first).cmsg_type != libc::IP_PKTINFO {
-            return Err(io::Error::other("a datagram without its destination"));
-        }
-        let told = libc::CMSG_DATA(first).cast::<libc::in_pktinfo>().read_unaligned();
-        let address = |inner: libc::in_addr| Ipv4Addr::from(inner.s_addr.to_ne_bytes());
-        let ends =
-            Ends { from: SocketAddrV4::new(address(from.sin_addr), u16::from_be(from.sin_port)), to: address(told.ipi_addr) };
-        Ok((got as usize, ends))
-    }
+    let (got, told, from) = message::receive::<libc::in_pktinfo>(socket, buffer)?;
+    let told = told.ok_or_else(|| io::Error::other("a datagram without its destination"))?;
+    let address = |inner: libc::in_addr| Ipv4Addr::from(inner.s_addr.to_ne_bytes());
+    let from = SocketAddrV4::new(address(from.sin_addr), u16::from_be(from.sin_port));
+    Ok((got, Ends { from, to: address(told.ipi_addr) }))
 }
 
 /// Answers a datagram: from the address that it was sent to, to its sender.
@@ -98,30 +63,13 @@ pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<(usize, 
 /// # Errors
 /// When the kernel refuses.
 pub fn answer(socket: BorrowedFd<'_>, ends: Ends, payload: &[u8]) -> io::Result<()> {
-    let mut control = Control([0; 64]);
-    let mut bytes = libc::iovec { iov_base: payload.as_ptr().cast_mut().cast(), iov_len: payload.len() };
-    let size = size_of::<libc::in_pktinfo>() as libc::c_uint;
     let inner = |address: &Ipv4Addr| libc::in_addr { s_addr: u32::from_ne_bytes(address.octets()) };
-    // SAFETY: as in `receive`; the payload is only read.
-    let sent = unsafe {
-        let mut to: libc::sockaddr_in = zeroed();
-        to.sin_family = libc::AF_INET as libc::sa_family_t;
-        to.sin_port = ends.from.port().to_be();
-        to.sin_addr = inner(ends.from.ip());
-        let mut header: libc::msghdr = zeroed();
-        header.msg_name = (&raw mut to).cast();
-        header.msg_namelen = size_of::<libc::sockaddr_in>() as libc::socklen_t;
-        header.msg_iov = &raw mut bytes;
-        header.msg_iovlen = 1;
-        header.msg_control = control.0.as_mut_ptr().cast();
-        header.msg_controllen = libc::CMSG_SPACE(size) as _;
-        let first = libc::CMSG_FIRSTHDR(&raw const header);
-        (*first).cmsg_level = libc::IPPROTO_IP;
-        (*first).cmsg_type = libc::IP_PKTINFO;
-        (*first).cmsg_len = libc::CMSG_LEN(size) as _;
-        let source = libc::in_pktinfo { ipi_ifindex: 0, ipi_spec_dst: inner(&ends.to), ipi_addr: inner(&Ipv4Addr::UNSPECIFIED) };
-        libc::CMSG_DATA(first).cast::<libc::in_pktinfo>().write_unaligned(source);
-        libc::sendmsg(socket.as_raw_fd(), &raw const header, libc::MSG_NOSIGNAL)
+    let to = libc::sockaddr_in {
+        sin_family: libc::AF_INET as libc::sa_family_t,
+        sin_port: ends.from.port().to_be(),
+        sin_addr: inner(ends.from.ip()),
+        sin_zero: [0; 8],
     };
-    checked(sent as libc::c_int).map(|_| ())
+    let source = libc::in_pktinfo { ipi_ifindex: 0, ipi_spec_dst: inner(&ends.to), ipi_addr: inner(&Ipv4Addr::UNSPECIFIED) };
+    message::send(socket, payload, source, Some(&to)).map(|_| ())
 }

@@ -2,7 +2,8 @@
 //! shared with it.
 
 use super::bpf::{Mode, Redirect};
-use super::checked;
+use super::mapping::Mapping;
+use super::{checked, options};
 use std::io;
 use std::mem::zeroed;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -26,53 +27,6 @@ const SENT: u32 = 1024;
 const BUDGET: libc::c_int = 64;
 /// Calls in a row for frames that the kernel left in the ring; more wait for the next round.
 const CALLS: usize = 8;
-
-/// Memory that the kernel shares.
-#[derive(Debug)]
-struct Mapping {
-    start: NonNull<u8>,
-    len: usize,
-}
-
-// SAFETY: the mapping belongs to this value alone and is not tied to a thread.
-unsafe impl Send for Mapping {}
-
-impl Mapping {
-    /// Maps the socket's memory at `offset`, or allocates new memory without a socket.
-    fn new(socket: Option<BorrowedFd<'_>>, len: usize, offset: libc::off_t) -> io::Result<Self> {
-        let flags = match socket {
-            Some(_) => libc::MAP_SHARED | libc::MAP_POPULATE,
-            None => libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE,
-        };
-        let fd = socket.map_or(-1, |socket| socket.as_raw_fd());
-        // SAFETY: a new mapping at an address of the kernel's choice; no memory of ours is touched.
-        let start = unsafe { libc::mmap(std::ptr::null_mut(), len, libc::PROT_READ | libc::PROT_WRITE, flags, fd, offset) };
-        if start == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
-        let start = NonNull::new(start.cast()).ok_or_else(|| io::Error::other("memory was mapped to address zero"))?;
-        Ok(Self { start, len })
-    }
-
-    /// `len` bytes at `offset`, if they are within.
-    fn part(&self, offset: u64, len: u32) -> Option<NonNull<[u8]>> {
-        let (offset, len) = (usize::try_from(offset).ok()?, len as usize);
-        if offset.checked_add(len)? > self.len {
-            return None;
-        }
-        // SAFETY: offset and length were just held to the mapping.
-        Some(NonNull::slice_from_raw_parts(unsafe { self.start.add(offset) }, len))
-    }
-}
-
-impl Drop for Mapping {
-    fn drop(&mut self) {
-        // SAFETY: the mapping was made by `new` with this address and length, and no borrow of it
-        // is left.
-        let result = checked(unsafe { libc::munmap(self.start.as_ptr().cast(), self.len) });
-        debug_assert!(result.is_ok(), "the memory can be unmapped");
-    }
-}
 
 /// A ring of `T`s, of which one side puts in and the other takes out.
 #[derive(Debug)]
@@ -196,17 +150,16 @@ impl XdpSocket {
         register.chunk_size = CHUNK as u32;
         // SAFETY: the memory outlives the socket: both are closed with the returned value, or below
         // on failure, and nothing of ours but this value touches it.
-        unsafe { set(&fd, libc::XDP_UMEM_REG, &register)? };
+        unsafe { options::set_with_addresses(fd.as_fd(), libc::SOL_XDP, libc::XDP_UMEM_REG, &register)? };
         for (option, size) in [
             (libc::XDP_UMEM_FILL_RING, FILL),
             (libc::XDP_UMEM_COMPLETION_RING, SENT),
             (libc::XDP_RX_RING, RECEIVED),
             (libc::XDP_TX_RING, SENT),
         ] {
-            // SAFETY: a number has no addresses.
-            unsafe { set(&fd, option, &size)? };
+            options::set(fd.as_fd(), libc::SOL_XDP, option, &size)?;
         }
-        let offsets: libc::xdp_mmap_offsets = get(&fd, libc::XDP_MMAP_OFFSETS)?;
+        let offsets: libc::xdp_mmap_offsets = options::get(fd.as_fd(), libc::SOL_XDP, libc::XDP_MMAP_OFFSETS)?;
         let (socket, pages) = (fd.as_fd(), [libc::XDP_UMEM_PGOFF_FILL_RING, libc::XDP_UMEM_PGOFF_COMPLETION_RING]);
         let [fill, completion] = pages.map(|page| page as libc::off_t);
         let mut fill = Ring::new(socket, &offsets.fr, FILL, fill)?;
@@ -221,11 +174,10 @@ impl XdpSocket {
         // Behind the driver there are only copies.
         let transfer = if mode == Mode::Generic { Transfer::Copied } else { transfer };
         bind(&fd, interface, transfer)?;
-        let options: libc::xdp_options = get(&fd, libc::XDP_OPTIONS)?;
-        let zero_copy = options.flags & libc::XDP_OPTIONS_ZEROCOPY != 0;
+        let granted: libc::xdp_options = options::get(fd.as_fd(), libc::SOL_XDP, libc::XDP_OPTIONS)?;
+        let zero_copy = granted.flags & libc::XDP_OPTIONS_ZEROCOPY != 0;
         // Older kernels do not know this option and send 32 frames per call.
-        // SAFETY: a number has no addresses.
-        let _ = unsafe { set(&fd, XDP_MAX_TX_SKB_BUDGET, &BUDGET) };
+        let _ = options::set(fd.as_fd(), libc::SOL_XDP, XDP_MAX_TX_SKB_BUDGET, &BUDGET);
         redirect.send_to(fd.as_fd())?;
         let spare = (RECEIVED..RECEIVED + SENT).map(|chunk| u64::from(chunk) * CHUNK as u64).collect();
         Ok(Self { fd, memory, fill, completion, receive, transmit, spare, zero_copy, _redirect: redirect })
@@ -323,7 +275,7 @@ impl XdpSocket {
     /// # Errors
     /// When the kernel refuses.
     pub fn lost(&self) -> io::Result<u64> {
-        let statistics: libc::xdp_statistics = get(&self.fd, libc::XDP_STATISTICS)?;
+        let statistics: libc::xdp_statistics = options::get(self.fd.as_fd(), libc::SOL_XDP, libc::XDP_STATISTICS)?;
         Ok(statistics.rx_dropped + statistics.rx_ring_full)
     }
 }
@@ -336,36 +288,6 @@ impl AsFd for XdpSocket {
 
 /// Maximum number of frames per call; not yet in `libc`.
 const XDP_MAX_TX_SKB_BUDGET: libc::c_int = 9;
-
-/// Sets an option.
-///
-/// # Safety
-/// Addresses within `value` must be those of memory that the kernel may use as the option says.
-unsafe fn set<T>(fd: &OwnedFd, option: libc::c_int, value: &T) -> io::Result<()> {
-    let len = size_of::<T>() as libc::socklen_t;
-    // SAFETY: pointer and length describe `value`, which outlives the call; the rest is the
-    // caller's promise.
-    let result = unsafe { libc::setsockopt(fd.as_raw_fd(), libc::SOL_XDP, option, std::ptr::from_ref(value).cast(), len) };
-    checked(result).map(|_| ())
-}
-
-/// Plain numbers that the kernel fills in, all of them or fewer.
-trait Numbers: Copy {}
-impl Numbers for libc::xdp_mmap_offsets {}
-impl Numbers for libc::xdp_statistics {}
-impl Numbers for libc::xdp_options {}
-
-fn get<T: Numbers>(fd: &OwnedFd, option: libc::c_int) -> io::Result<T> {
-    let mut len = size_of::<T>() as libc::socklen_t;
-    // SAFETY: numbers may all be zero; pointer and length describe `value`, exclusively borrowed
-    // for the call.
-    unsafe {
-        let mut value: T = zeroed();
-        let into = std::ptr::from_mut(&mut value).cast();
-        checked(libc::getsockopt(fd.as_raw_fd(), libc::SOL_XDP, option, into, &raw mut len))?;
-        Ok(value)
-    }
-}
 
 /// To the interface's first queue. Without a flag the kernel tries zero copy first.
 fn bind(fd: &OwnedFd, interface: u32, transfer: Transfer) -> io::Result<()> {

@@ -8,7 +8,7 @@ use goodqueue_checks::conformance::library::{self, Source};
 use goodqueue_checks::conformance::{Outcome, Vector, replay};
 use goodqueue_cli::failure::Failure;
 use goodqueue_cli::interrupt;
-use goodqueue_cli::output::{print, say};
+use goodqueue_cli::output::{json, print, say};
 use goodqueue_lab::quantity::{self, Limits};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -74,12 +74,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             Some(program) => other(program, vector, arguments.against.as_deref().unwrap_or_default())?,
         });
     }
-    if arguments.json {
-        let json = serde_json::to_string_pretty(&rows).map_err(std::io::Error::from)?;
-        print(&format!("{json}\n"))?;
-    } else {
-        print(&table(&rows))?;
-    }
+    print(&if arguments.json { json(&rows)? } else { table(&rows) })?;
     if rows.len() < vectors.len() {
         return Err(Failure::Run(format!("interrupted: {} of {} vectors were replayed", rows.len(), vectors.len())));
     }

@@ -6,7 +6,7 @@ use goodqueue_checks::packetdrill::goodqueue::Goodqueue;
 use goodqueue_checks::packetdrill::{MAX_SCRIPT, Settings, Verdict, parse};
 use goodqueue_cli::failure::Failure;
 use goodqueue_cli::interrupt;
-use goodqueue_cli::output::{print, say};
+use goodqueue_cli::output::{json, print, say};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::fs;
@@ -91,8 +91,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         rows.push(row);
     }
     if arguments.json {
-        let json = serde_json::to_string_pretty(&rows).map_err(std::io::Error::from)?;
-        print(&format!("{json}\n"))?;
+        print(&json(&rows)?)?;
     }
     if let Some(file) = &arguments.markdown {
         let table = table(&rows);

@@ -52,8 +52,8 @@ pub struct Arguments {
     #[arg(long, value_enum)]
     pub(super) offloads: Option<OffloadPolicy>,
     /// Real-time scheduling of the thread that moves packets
-    #[arg(long, value_enum, default_value_t = RealTime::Auto)]
-    pub(super) real_time: RealTime,
+    #[arg(long, value_enum, default_value_t = Requirement::Auto)]
+    pub(super) real_time: Requirement,
     /// Join the interfaces without a queue when the bridge dies or stands still for a second
     #[arg(long)]
     pub(super) fail_open: bool,
@@ -104,29 +104,17 @@ pub enum OffloadPolicy {
     Ignore,
 }
 
-/// Real-time scheduling.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum RealTime {
-    /// Use it if the kernel allows
-    Auto,
-    /// Do not start without it
-    Require,
-    /// Never
-    Off,
-}
-
 impl Arguments {
     /// The line and interfaces; options take precedence over the file.
     pub(super) fn resolve(&self) -> Result<(LineSettings, String, String), Failure> {
         let file = self.config.as_deref().map(Config::read).transpose()?.unwrap_or_default();
-        let Config { interfaces, line } = file;
         let missing = |option| Failure::Input(format!("{option}: say which interface, for instance {option} eth0"));
-        let inside = self.inside.clone().or(interfaces.inside).ok_or_else(|| missing("--in"))?;
-        let outside = self.outside.clone().or(interfaces.outside).ok_or_else(|| missing("--out"))?;
+        let inside = self.inside.clone().or(file.inside).ok_or_else(|| missing("--in"))?;
+        let outside = self.outside.clone().or(file.outside).ok_or_else(|| missing("--out"))?;
         if inside == outside {
             return Err(Failure::Input(format!("--out {outside}: is the same interface as --in")));
         }
-        Ok((self.line.clone().over(line), inside, outside))
+        Ok((self.line.clone().over(file.line), inside, outside))
     }
 
     pub(super) fn time(option: &str, text: Option<&String>, least: Duration) -> Result<Option<Duration>, Failure> {

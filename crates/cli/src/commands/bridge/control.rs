@@ -203,10 +203,10 @@ pub fn handle_command(line: &str, state: &ControlState) -> Result<Value, Refusal
         }
         "policy" => changed.hold_to(way, value).map_err(Refusal::Settings)?,
         _ => {
-            let kept = || changed.aqm.clone().or_else(|| Some(DEFAULT_AQM.to_owned()));
-            changed.aqm_up = if down { changed.aqm_up.clone().or_else(kept) } else { given.clone() };
+            let kept = || changed.queues.aqm.clone().or_else(|| Some(DEFAULT_AQM.to_owned()));
+            changed.queues.aqm_up = if down { changed.queues.aqm_up.clone().or_else(kept) } else { given.clone() };
             if down {
-                changed.aqm = given;
+                changed.queues.aqm = given;
             }
         }
     }
@@ -273,7 +273,7 @@ mod tests {
         handle_command("aqm down gsp-as", &state).unwrap();
         handle_command("policy down utilization>=0.95, delay <= 20ms", &state).unwrap();
         let replaced = orders.try_iter().filter(|order| matches!(order, Command::Queue(Direction::Down, _))).count();
-        assert_eq!((replaced, locked(&state.settings).aqm.as_deref()), (2, Some("gsp-as:u_low=0.95:target_max=20ms")));
+        assert_eq!((replaced, locked(&state.settings).queues.aqm.as_deref()), (2, Some("gsp-as:u_low=0.95:target_max=20ms")));
     }
 
     #[test]

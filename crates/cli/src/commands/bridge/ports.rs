@@ -62,7 +62,7 @@ pub fn open(
 ) -> Result<(InterfacePort, Granted), Failure> {
     let mut granted = Granted::default();
     let opened = match (arguments.port, offloads) {
-        (PortKind::AfXdp, _) => XdpPort::open_as(name, transfer(arguments.zero_copy)).map(|port| {
+        (PortKind::AfXdp, _) => XdpPort::open(name, transfer(arguments.zero_copy)).map(|port| {
             granted.xdp = Some((port.is_native(), port.is_zero_copy()));
             let place = if port.is_native() { "in the driver" } else { "behind the driver" };
             let copies = if port.is_zero_copy() { "without copies" } else { "frames copied" };

@@ -7,57 +7,68 @@ use goodqueue_lab::scenario::compare::{Comparison, Signal};
 use goodqueue_lab::scenario::plan::{Fault, Link, Plan};
 use goodqueue_lab::scenario::toml_text::quoted;
 use goodqueue_live::forwarder::Direction;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
 
 /// The line between the interfaces. Everything as people write it; a file holds the same under the
 /// same names.
-#[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case", default)]
 pub struct LineSettings {
-    /// Rate from IN to OUT, for instance 10mbit
+    /// Rate down, from IN to OUT, for instance 10mbit
     #[arg(long, value_name = "RATE")]
     pub rate: Option<String>,
-    /// Rate from OUT to IN [default: that of the other direction]
+    /// Rate up, from OUT to IN [default: the same]
     #[arg(long, value_name = "RATE")]
     pub rate_up: Option<String>,
-    /// Recorded rate from IN to OUT instead: a mahimahi file
+    /// Recorded rate down instead: a mahimahi file
     #[arg(long, value_name = "FILE", conflicts_with = "rate")]
     pub trace: Option<String>,
-    /// Queue from IN to OUT, see gq list aqm; parameters follow a colon: codel:target=10ms
-    /// [default: fq-codel]
-    #[arg(long, value_name = "AQM")]
-    pub aqm: Option<String>,
-    /// Queue from OUT to IN [default: the same]
-    #[arg(long, value_name = "AQM")]
-    pub aqm_up: Option<String>,
+    /// Read from the same table as the others, so that faults have their places.
+    #[command(flatten)]
+    #[serde(flatten, skip_deserializing)]
+    pub queues: QueueSettings,
     /// Policy of a steered queue (gsp-as, codel-as, pie-as), for instance 'utilization>=0.99,
     /// delay<=30ms'
     #[arg(long, value_name = "POLICY")]
     pub policy: Option<String>,
-    /// Drop even where queues can mark
-    #[arg(long)]
-    pub no_ecn: bool,
-    /// Buffer from IN to OUT, for instance 1000packets, 45kB or 50ms [default: 1000packets]
-    #[arg(long, value_name = "AMOUNT")]
-    pub buffer: Option<String>,
-    /// Buffer from OUT to IN [default: the same]
-    #[arg(long, value_name = "AMOUNT")]
-    pub buffer_up: Option<String>,
     /// Delay added in each direction [default: none]
     #[arg(long, value_name = "TIME")]
     pub delay: Option<String>,
-    /// Delay from OUT to IN [default: the same]
+    /// Delay up [default: the same]
     #[arg(long, value_name = "TIME")]
     pub delay_up: Option<String>,
+    /// Root of all randomness [default: 1]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+}
+
+/// The queues of a line in both directions, for `gq bridge` as for a path around a program.
+#[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case", default)]
+pub struct QueueSettings {
+    /// Queue down, see gq list aqm; parameters follow a colon: codel:target=10ms [default:
+    /// fq-codel]
+    #[arg(long, value_name = "AQM")]
+    pub aqm: Option<String>,
+    /// Queue up [default: the same]
+    #[arg(long, value_name = "AQM")]
+    pub aqm_up: Option<String>,
+    /// Drop even where queues can mark
+    #[arg(long)]
+    pub no_ecn: bool,
+    /// Buffer down, for instance 1000packets, 45kB or 50ms [default: 1000packets]
+    #[arg(long, value_name = "AMOUNT")]
+    pub buffer: Option<String>,
+    /// Buffer up [default: the same]
+    #[arg(long, value_name = "AMOUNT")]
+    pub buffer_up: Option<String>,
     /// Bytes that each packet takes on the line in addition to its IP length [default: 14B, the
     /// Ethernet header]
     #[arg(long, value_name = "BYTES")]
     pub overhead: Option<String>,
-    /// Root of all randomness [default: 1]
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
 }
 
 /// The queue unless another is asked for.
@@ -80,39 +91,24 @@ impl LineSettings {
             trace: self.trace.clone().or_else(|| behind.trace.filter(|_| self.rate.is_none())),
             rate: self.rate.or_else(|| behind.rate.filter(|_| self.trace.is_none())),
             rate_up: self.rate_up.or(behind.rate_up),
-            aqm: self.aqm.or(behind.aqm),
-            aqm_up: self.aqm_up.or(behind.aqm_up),
+            queues: self.queues.over(behind.queues),
             policy: self.policy.or(behind.policy),
-            no_ecn: self.no_ecn || behind.no_ecn,
-            buffer: self.buffer.or(behind.buffer),
-            buffer_up: self.buffer_up.or(behind.buffer_up),
             delay: self.delay.or(behind.delay),
             delay_up: self.delay_up.or(behind.delay_up),
-            overhead: self.overhead.or(behind.overhead),
             seed: self.seed.or(behind.seed),
         }
     }
 
-    /// Returns the settings as options of `gq bridge`.
+    /// Returns the settings as options of `gq bridge`, which have the names of a file.
     pub fn options(&self) -> Vec<String> {
-        let Self { rate, rate_up, trace, aqm, aqm_up, policy, no_ecn, buffer, buffer_up, delay, delay_up, overhead, seed } = self;
-        let seed = seed.map(|seed| seed.to_string());
-        let valued = [
-            ("--rate", rate),
-            ("--rate-up", rate_up),
-            ("--trace", trace),
-            ("--aqm", aqm),
-            ("--aqm-up", aqm_up),
-            ("--policy", policy),
-            ("--buffer", buffer),
-            ("--buffer-up", buffer_up),
-            ("--delay", delay),
-            ("--delay-up", delay_up),
-            ("--overhead", overhead),
-            ("--seed", &seed),
-        ];
-        let valued = valued.into_iter().filter_map(|(name, value)| Some(format!("{name}={}", value.as_ref()?)));
-        valued.chain(no_ecn.then(|| "--no-ecn".to_owned())).collect()
+        let named = json!(self);
+        let option = |(name, value): (&String, &Value)| match value {
+            Value::Null | Value::Bool(false) => None,
+            Value::Bool(true) => Some(format!("--{name}")),
+            Value::String(text) => Some(format!("--{name}={text}")),
+            other => Some(format!("--{name}={other}")),
+        };
+        named.as_object().into_iter().flatten().filter_map(option).collect()
     }
 
     /// Holds the queue of one direction to another policy, whatever held it before.
@@ -125,22 +121,22 @@ impl LineSettings {
         };
         // Up to now one policy may have held both.
         let before = self.policy.take().map_or_else(|| Ok(String::new()), |policy| policy_parameters(&policy))?;
-        let down = self.aqm.clone().unwrap_or_else(|| DEFAULT_AQM.to_owned());
-        let up = self.aqm_up.clone().unwrap_or_else(|| down.clone());
+        let down = self.queues.aqm.clone().unwrap_or_else(|| DEFAULT_AQM.to_owned());
+        let up = self.queues.aqm_up.clone().unwrap_or_else(|| down.clone());
         let one = |aqm: &str, concerned: bool| match (concerned, before.as_str()) {
             (true, _) => held(aqm, &parameters),
             (false, "") => aqm.to_owned(),
             (false, before) => format!("{aqm}{before}"),
         };
-        self.aqm = Some(one(&down, way == Direction::Down));
-        self.aqm_up = Some(one(&up, way == Direction::Up));
+        self.queues.aqm = Some(one(&down, way == Direction::Down));
+        self.queues.aqm_up = Some(one(&up, way == Direction::Up));
         Ok(())
     }
 
     /// The queue of one direction, as options have it.
     pub fn aqm_of(&self, way: Direction) -> &str {
-        let up = self.aqm_up.as_deref().filter(|_| way == Direction::Up);
-        up.or(self.aqm.as_deref()).unwrap_or(DEFAULT_AQM)
+        let up = self.queues.aqm_up.as_deref().filter(|_| way == Direction::Up);
+        up.or(self.queues.aqm.as_deref()).unwrap_or(DEFAULT_AQM)
     }
 
     /// The policy that the queue of one direction is held to; `None` without one.
@@ -157,10 +153,10 @@ impl LineSettings {
     /// Everything that concerns the queue of one direction.
     pub fn queue_of(&self, way: Direction) -> impl PartialEq + use<> {
         let buffer = match way {
-            Direction::Down => self.buffer.clone(),
-            Direction::Up => self.buffer_up.clone().or(self.buffer.clone()),
+            Direction::Down => self.queues.buffer.clone(),
+            Direction::Up => self.queues.buffer_up.clone().or(self.queues.buffer.clone()),
         };
-        (self.aqm_of(way).to_owned(), buffer, self.policy.clone(), self.no_ecn, self.seed)
+        (self.aqm_of(way).to_owned(), buffer, self.policy.clone(), self.queues.no_ecn, self.seed)
     }
 
     /// The scenario whose only link this is.
@@ -180,9 +176,9 @@ impl LineSettings {
         let or_same = |up: &Option<String>, down: &Option<String>, default: &str| {
             quoted(up.as_deref().or(down.as_deref()).unwrap_or(default))
         };
-        let aqm = self.aqm.as_deref().unwrap_or(DEFAULT_AQM);
+        let aqm = self.queues.aqm.as_deref().unwrap_or(DEFAULT_AQM);
         let queue = self.queue("--aqm", aqm)?;
-        let queue_up = self.queue("--aqm-up", self.aqm_up.as_deref().unwrap_or(aqm))?;
+        let queue_up = self.queue("--aqm-up", self.queues.aqm_up.as_deref().unwrap_or(aqm))?;
         let mut text = format!(
             "goodqueue = 1\nname = \"{name}\"\nduration = \"{duration}\"\nseed = {}\n\n[access]\ndelay = \"0 s\"\n\n[link.{LINK}]\n",
             self.seed.unwrap_or(1)
@@ -196,9 +192,9 @@ impl LineSettings {
         }
         key("delay", &or(&self.delay, DEFAULT_DELAY));
         key("delay_up", &or_same(&self.delay_up, &self.delay, DEFAULT_DELAY));
-        key("overhead", &or(&self.overhead, "14 B"));
-        key("buffer", &or(&self.buffer, "1000 packets"));
-        key("buffer_up", &or_same(&self.buffer_up, &self.buffer, "1000 packets"));
+        key("overhead", &or(&self.queues.overhead, "14 B"));
+        key("buffer", &or(&self.queues.buffer, "1000 packets"));
+        key("buffer_up", &or_same(&self.queues.buffer_up, &self.queues.buffer, "1000 packets"));
         key("queue", &queue);
         key("queue_up", &queue_up);
         // A scenario has traffic: one byte.
@@ -207,7 +203,7 @@ impl LineSettings {
     }
 
     fn queue(&self, option: &str, text: &str) -> Result<String, Failure> {
-        let signal = if self.no_ecn { Signal::Drop } else { Signal::Mark };
+        let signal = if self.queues.no_ecn { Signal::Drop } else { Signal::Mark };
         let mut text = text.to_owned();
         if let Some(policy) = &self.policy {
             text.push_str(&policy_parameters(policy)?);
@@ -228,6 +224,19 @@ impl LineSettings {
         let point = plan.points()?.into_iter().next();
         let link = point.and_then(|point| point.plan.links.into_iter().next());
         link.ok_or_else(|| Failure::Input("the options describe no line".to_owned()))
+    }
+}
+
+impl QueueSettings {
+    fn over(self, behind: Self) -> Self {
+        Self {
+            aqm: self.aqm.or(behind.aqm),
+            aqm_up: self.aqm_up.or(behind.aqm_up),
+            no_ecn: self.no_ecn || behind.no_ecn,
+            buffer: self.buffer.or(behind.buffer),
+            buffer_up: self.buffer_up.or(behind.buffer_up),
+            overhead: self.overhead.or(behind.overhead),
+        }
     }
 }
 
@@ -291,6 +300,10 @@ mod tests {
         LineSettings { rate: Some("10mbit".into()), ..LineSettings::default() }
     }
 
+    fn with(aqm: &str) -> LineSettings {
+        LineSettings { queues: QueueSettings { aqm: Some(aqm.into()), ..QueueSettings::default() }, ..settings() }
+    }
+
     fn message(settings: &LineSettings) -> String {
         match settings.link() {
             Err(Failure::Input(message)) => message,
@@ -302,7 +315,11 @@ mod tests {
     fn the_other_direction_is_the_same_unless_told() {
         let link = settings().link().unwrap();
         assert_eq!(link.down.nominal_rate(), link.up.nominal_rate());
-        let other = LineSettings { rate_up: Some("2mbit".into()), aqm_up: Some("pie".into()), ..settings() };
+        let other = LineSettings {
+            rate_up: Some("2mbit".into()),
+            queues: QueueSettings { aqm_up: Some("pie".into()), ..QueueSettings::default() },
+            ..settings()
+        };
         let link = other.link().unwrap();
         assert_eq!(link.up.nominal_rate(), goodqueue_base::units::Rate::mbit(2));
         assert_eq!(
@@ -315,20 +332,19 @@ mod tests {
     fn a_policy_becomes_parameters() {
         assert_eq!(policy_parameters("utilization>=0.99, delay<=30ms").unwrap(), ":u_low=0.99:target_max=30ms");
         assert!(policy_parameters("speed>=1").is_err());
-        let steered = LineSettings { aqm: Some("gsp-as".into()), policy: Some("delay <= 10ms".into()), ..settings() };
+        let steered = LineSettings { policy: Some("delay <= 10ms".into()), ..with("gsp-as") };
         let queue = steered.link().unwrap().down.queue.unwrap();
         assert_eq!(queue.params.len(), 1);
     }
 
     #[test]
     fn new_policy_replaces_the_earlier_one_in_one_direction() {
-        let mut steered =
-            LineSettings { aqm: Some("gsp-as:interval=50ms".into()), policy: Some("delay<=10ms".into()), ..settings() };
+        let mut steered = LineSettings { policy: Some("delay<=10ms".into()), ..with("gsp-as:interval=50ms") };
         steered.hold_to(Direction::Down, "utilization>=0.95, delay<=40ms").unwrap();
-        assert_eq!(steered.aqm.as_deref(), Some("gsp-as:interval=50ms:u_low=0.95:target_max=40ms"));
-        assert_eq!(steered.aqm_up.as_deref(), Some("gsp-as:interval=50ms:target_max=10ms"));
+        assert_eq!(steered.queues.aqm.as_deref(), Some("gsp-as:interval=50ms:u_low=0.95:target_max=40ms"));
+        assert_eq!(steered.queues.aqm_up.as_deref(), Some("gsp-as:interval=50ms:target_max=10ms"));
         steered.hold_to(Direction::Down, "delay<=20ms").unwrap();
-        assert_eq!(steered.aqm.as_deref(), Some("gsp-as:interval=50ms:target_max=20ms"));
+        assert_eq!(steered.queues.aqm.as_deref(), Some("gsp-as:interval=50ms:target_max=20ms"));
         assert_eq!(steered.policy_of(Direction::Down).as_deref(), Some("delay<=20ms"));
         assert_eq!(
             (steered.aqm_of(Direction::Up), steered.policy_of(Direction::Up).as_deref()),
@@ -338,12 +354,23 @@ mod tests {
     }
 
     #[test]
+    fn options_are_those_that_were_given() {
+        let mut settings = LineSettings { seed: Some(3), delay_up: Some("1 ms".into()), ..with("pie") };
+        assert_eq!(settings.options(), ["--aqm=pie", "--delay-up=1 ms", "--rate=10mbit", "--seed=3"]);
+        settings.queues.no_ecn = true;
+        assert!(settings.options().contains(&"--no-ecn".to_owned()));
+    }
+
+    #[test]
     fn mistakes_are_told_in_the_words_of_the_options() {
         let text = message(&LineSettings { rate: Some("fast".into()), ..settings() });
         assert!(text.starts_with("--rate: "), "{text}");
-        let text = message(&LineSettings { aqm: Some("codel:target=1year".into()), ..settings() });
+        let text = message(&with("codel:target=1year"));
         assert!(text.starts_with("--aqm: "), "{text}");
-        let text = message(&LineSettings { buffer_up: Some("0packets".into()), ..settings() });
+        let text = message(&LineSettings {
+            queues: QueueSettings { buffer_up: Some("0packets".into()), ..QueueSettings::default() },
+            ..settings()
+        });
         assert!(text.starts_with("--buffer-up: "), "{text}");
         let text = message(&LineSettings { policy: Some("delay<=5ms".into()), ..settings() });
         assert!(text.starts_with("--aqm: "), "{text}");

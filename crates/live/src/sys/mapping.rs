@@ -1,0 +1,53 @@
+//! Memory shared with the kernel.
+
+use super::checked;
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::ptr::NonNull;
+
+/// Memory that the kernel shares.
+#[derive(Debug)]
+pub(super) struct Mapping {
+    pub(super) start: NonNull<u8>,
+    pub(super) len: usize,
+}
+
+// SAFETY: the mapping belongs to this value alone and is not tied to a thread.
+unsafe impl Send for Mapping {}
+
+impl Mapping {
+    /// Maps the socket's memory at `offset`, or allocates new memory without a socket.
+    pub(super) fn new(socket: Option<BorrowedFd<'_>>, len: usize, offset: libc::off_t) -> io::Result<Self> {
+        let flags = match socket {
+            Some(_) => libc::MAP_SHARED | libc::MAP_POPULATE,
+            None => libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE,
+        };
+        let fd = socket.map_or(-1, |socket| socket.as_raw_fd());
+        // SAFETY: a new mapping at an address of the kernel's choice; no memory of ours is touched.
+        let start = unsafe { libc::mmap(std::ptr::null_mut(), len, libc::PROT_READ | libc::PROT_WRITE, flags, fd, offset) };
+        if start == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let start = NonNull::new(start.cast()).ok_or_else(|| io::Error::other("memory was mapped to address zero"))?;
+        Ok(Self { start, len })
+    }
+
+    /// `len` bytes at `offset`, if they are within.
+    pub(super) fn part(&self, offset: u64, len: u32) -> Option<NonNull<[u8]>> {
+        let (offset, len) = (usize::try_from(offset).ok()?, len as usize);
+        if offset.checked_add(len)? > self.len {
+            return None;
+        }
+        // SAFETY: offset and length were just held to the mapping.
+        Some(NonNull::slice_from_raw_parts(unsafe { self.start.add(offset) }, len))
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made by `new` with this address and length, and no borrow of it
+        // is left.
+        let result = checked(unsafe { libc::munmap(self.start.as_ptr().cast(), self.len) });
+        debug_assert!(result.is_ok(), "the memory can be unmapped");
+    }
+}
