@@ -76,12 +76,8 @@ enum Breach {
     OthersOnArrival(u64),
     #[error("it keeps packet {0}, for which there is no room")]
     NoRoom(u64),
-    #[error("an empty queue has no events")]
-    EventsOfEmpty,
-    #[error("a change of the rate has no events")]
-    EventsOfRate,
-    #[error("a timer has no events")]
-    EventsOfTimer,
+    #[error("{0} has no events")]
+    EventsOf(&'static str),
 }
 
 /// The parts that queues of a kind share: the command that starts a program, and idle processes.
@@ -213,6 +209,13 @@ impl Hosted {
         None
     }
 
+    /// Asks about an operation that cannot have events.
+    fn tell(&mut self, subject: &'static str, operation: Operation) {
+        if self.ask(operation).is_some_and(|events| !events.is_empty()) {
+            self.fail(Breach::EventsOf(subject));
+        }
+    }
+
     fn fail(&mut self, breach: Breach) {
         self.running = None;
         self.shop.trouble.set(HostedError::Stopped { command: self.shop.shown(), breach: Box::new(breach) });
@@ -317,11 +320,8 @@ impl Aqm for Hosted {
     }
 
     fn on_idle(&mut self, now: Instant) {
-        if !std::mem::take(&mut self.is_answered)
-            && let Some(events) = self.ask(Operation::Dequeue { at: now })
-            && !events.is_empty()
-        {
-            self.fail(Breach::EventsOfEmpty);
+        if !std::mem::take(&mut self.is_answered) {
+            self.tell("an empty queue", Operation::Dequeue { at: now });
         }
     }
 
@@ -330,9 +330,7 @@ impl Aqm for Hosted {
         if std::mem::replace(&mut self.link.rate, env.link_rate) == env.link_rate {
             return;
         }
-        if self.ask(Operation::Rate { at: env.now, rate: env.link_rate }).is_some_and(|events| !events.is_empty()) {
-            self.fail(Breach::EventsOfRate);
-        }
+        self.tell("a change of the rate", Operation::Rate { at: env.now, rate: env.link_rate });
     }
 
     fn next_update(&self) -> Option<Instant> {
@@ -341,9 +339,7 @@ impl Aqm for Hosted {
 
     fn on_update(&mut self, env: &mut Env<'_>, _: Option<PacketView>, _: QueueView) {
         self.due = None;
-        if self.ask(Operation::Timer { at: env.now }).is_some_and(|events| !events.is_empty()) {
-            self.fail(Breach::EventsOfTimer);
-        }
+        self.tell("a timer", Operation::Timer { at: env.now });
     }
 }
 

@@ -13,6 +13,7 @@ const MAX_MS: f64 = 10_000.0;
 const MAX_RUN: f64 = 600.0;
 
 /// The figures of a line in a log.
+#[derive(Default)]
 struct Log {
     name: String,
     down: Steps,
@@ -38,7 +39,7 @@ pub fn stormguard(input: &Input, site: Option<&str>) -> Result<Draft, ImportErro
     let (at, place, direction, rate) =
         (needed("timestamp_unix_ms")?, needed("site")?, needed("direction")?, needed("queue_mbps")?);
     let (base, ping) = (column("baseline_rtt_ms"), column("active_ping_rtt_ms"));
-    let mut log = Log { name: String::new(), down: Steps::default(), up: Steps::default(), rtt: None, span: 0.0 };
+    let mut log = Log::default();
     let (mut bases, mut pings) = (Vec::new(), Vec::new());
     let (mut first, mut others) = (None, BTreeMap::new());
     for (number, line) in lines {
@@ -109,7 +110,7 @@ const AUTORATE: &[(&str, &[(&str, usize)])] = &[
 pub fn autorate(input: &Input) -> Result<Draft, ImportError> {
     let text = input.text()?;
     let mut headers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    let mut log = Log { name: "cake-autorate".to_owned(), down: Steps::default(), up: Steps::default(), rtt: None, span: 0.0 };
+    let mut log = Log { name: "cake-autorate".to_owned(), ..Log::default() };
     let mut first = None;
     let mut shortest: Option<f64> = None;
     for (number, line) in text.lines().enumerate() {

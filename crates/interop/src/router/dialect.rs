@@ -285,10 +285,10 @@ impl Dialect {
                 phrase.settings.push((key, packets.to_string()));
                 phrase.notes.push(format!("{key} counts packets: {} are {packets} of {mtu} B.", limit.bytes));
             }
-            Hold::Bytes(key) | Hold::Needed(key) if in_bytes => phrase.settings.push((key, (self.style.bytes)(limit.bytes))),
+            Hold::Bytes(key) | Hold::Needed(key) if in_bytes => phrase.settings.push((key, write::written(limit.bytes))),
             Hold::Bytes(key) | Hold::Needed(key) if in_packets => {
                 let bytes = Bytes::new(limit.packets.get().saturating_mul(mtu));
-                phrase.settings.push((key, (self.style.bytes)(bytes)));
+                phrase.settings.push((key, write::written(bytes)));
                 phrase.notes.push(format!("{key} counts bytes: {} of {mtu} B are {bytes}.", limit.packets));
             }
             Hold::Unsaid if in_packets || in_bytes => {
@@ -366,7 +366,7 @@ impl Dialect {
         match (form.marks, wanted.marks) {
             (Marks::Flags { on, .. } | Marks::Flag(on), true) => phrase.settings.push((on, String::new())),
             (Marks::Flags { off, .. }, false) => phrase.settings.push((off, String::new())),
-            (Marks::Key(key), marks) => phrase.settings.push((key, (self.style.switch)(marks).to_owned())),
+            (Marks::Key(key), marks) => phrase.settings.push((key, self.style.switch[usize::from(marks)].to_owned())),
             (Marks::Always, false) => {
                 let what = format!("{kind} that drops in place of marking has no counterpart in {}", self.title);
                 return Err(Refusal { place: String::new(), what, nearest: Some("ecn = true".to_owned()) });

@@ -2,20 +2,13 @@
 
 use super::linux::TINS;
 use super::words::{key, word};
-use super::write::in_whole_units;
 use super::{Dialect, Form, Hold, How, Marks, Style, Word, Write};
-use goodqueue_base::units::{Bytes, Rate};
 
 /// Sections and keys; a kind's word is the name of its section.
 pub const NETWORKD: Dialect = Dialect { title: "networkd", style: &STYLE, forms: FORMS };
 
 /// Quantities as systemd reads them: rates with a suffix of factor 1000.
-pub const STYLE: Style = Style {
-    micros: |micros| in_whole_units(micros, &[(1_000_000, "s"), (1_000, "ms"), (1, "us")]),
-    bytes: |bytes: Bytes| bytes.get().to_string(),
-    rate: |rate: Rate| in_whole_units(rate.as_bit_s(), &[(1_000_000, "M"), (1_000, "K"), (1, "")]),
-    switch: |on| if on { "yes" } else { "no" },
-};
+pub const STYLE: Style = Style { rates: [(1_000_000, "M"), (1_000, "K"), (1, "")], switch: ["no", "yes"] };
 
 const PACKETS: Hold = Hold::Packets("PacketLimit");
 

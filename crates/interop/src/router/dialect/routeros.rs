@@ -2,20 +2,13 @@
 
 use super::linux::{ISOLATIONS, TINS};
 use super::words::{key, word};
-use super::write::in_whole_units;
 use super::{Dialect, Form, Hold, How, Marks, Style, Word, Write};
-use goodqueue_base::units::{Bytes, Rate};
 
 /// Kinds and properties of queue types.
 pub const ROUTEROS: Dialect = Dialect { title: "RouterOS", style: &STYLE, forms: FORMS };
 
 /// Quantities as RouterOS reads them.
-pub const STYLE: Style = Style {
-    micros: |micros| in_whole_units(micros, &[(1_000_000, "s"), (1_000, "ms"), (1, "us")]),
-    bytes: |bytes: Bytes| bytes.get().to_string(),
-    rate: |rate: Rate| in_whole_units(rate.as_bit_s(), &[(1_000_000, "M"), (1_000, "k"), (1, "")]),
-    switch: |on| if on { "yes" } else { "no" },
-};
+pub const STYLE: Style = Style { rates: [(1_000_000, "M"), (1_000, "k"), (1, "")], switch: ["no", "yes"] };
 
 const FORMS: &[Form] = &[
     Form { kind: "tail-drop", word: "pfifo", limit: Hold::Packets("pfifo-limit"), marks: Marks::Never, words: &[] },

@@ -4,21 +4,14 @@ pub(crate) mod red;
 
 use super::linux::{ISOLATIONS, TINS};
 use super::words::{ECN, key, only, word};
-use super::write::in_whole_units;
 use super::{Dialect, Fixed, Form, Hold, How, Marks, Style, Word, Write};
-use goodqueue_base::units::{Bytes, Rate};
 use red::RED;
 
 /// The words of `tc qdisc`.
 pub const TC: Dialect = Dialect { title: "tc", style: &STYLE, forms: FORMS };
 
 /// Quantities as `tc` reads them.
-pub const STYLE: Style = Style {
-    micros: |micros| in_whole_units(micros, &[(1_000_000, "s"), (1_000, "ms"), (1, "us")]),
-    bytes: |bytes: Bytes| bytes.get().to_string(),
-    rate: |rate: Rate| in_whole_units(rate.as_bit_s(), &[(1_000_000, "mbit"), (1_000, "kbit"), (1, "bit")]),
-    switch: |on| if on { "on" } else { "off" },
-};
+pub const STYLE: Style = Style { rates: [(1_000_000, "mbit"), (1_000, "kbit"), (1, "bit")], switch: ["off", "on"] };
 
 const FORMS: &[Form] = &[
     Form { kind: "tail-drop", word: "pfifo", limit: Hold::Packets("limit"), marks: Marks::Never, words: &[] },

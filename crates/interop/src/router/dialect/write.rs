@@ -6,14 +6,21 @@ use goodqueue_base::units::{Bytes, Duration, Rate};
 /// A target's notation of quantities.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
-    /// A time in whole microseconds.
-    pub micros: fn(u64) -> String,
-    /// A size.
-    pub bytes: fn(Bytes) -> String,
+    /// Units of rates, from large to small: 10^6, 10^3 and 1 bit/s.
+    pub(super) rates: [(u64, &'static str); 3],
+    /// Words for a switch that is off and on.
+    pub(super) switch: [&'static str; 2],
+}
+
+/// Units of times, which all targets read.
+const TIMES: [(u64, &str); 3] = [(1_000_000, "s"), (1_000, "ms"), (1, "us")];
+
+impl Style {
     /// A rate.
-    pub rate: fn(Rate) -> String,
-    /// A switch.
-    pub switch: fn(bool) -> &'static str,
+    #[must_use]
+    pub fn rate(&self, rate: Rate) -> String {
+        in_whole_units(rate.as_bit_s(), &self.rates)
+    }
 }
 
 /// The form in which a value is written.
@@ -52,21 +59,21 @@ impl Write {
             (Self::Time, Value::Duration(span)) => {
                 let micros = micros(span);
                 let note = rounded(span, Duration::us(micros));
-                Ok(((style.micros)(micros), note))
+                Ok((in_whole_units(micros, &TIMES), note))
             }
             (Self::Millis, Value::Duration(span)) => {
                 let millis = span.as_nanos().saturating_add(500_000) / 1_000_000;
                 Ok((millis.to_string(), rounded(span, Duration::ms(millis))))
             }
-            (Self::Bytes, Value::Size(size)) => plain((style.bytes)(size.bytes(mtu, Some(rate)).unwrap_or_default())),
-            (Self::Bytes, Value::Bytes(bytes)) => plain((style.bytes)(bytes)),
+            (Self::Bytes, Value::Size(size)) => plain(written(size.bytes(mtu, Some(rate)).unwrap_or_default())),
+            (Self::Bytes, Value::Bytes(bytes)) => plain(written(bytes)),
             (Self::Packets, Value::Size(size)) => {
                 let packets = size.packets(mtu, Some(rate)).unwrap_or_default();
                 let whole = packets.round().max(1.0);
                 plain(format!("{whole}"))
             }
-            (Self::Rate, Value::Rate(rate)) => plain((style.rate)(rate)),
-            (Self::Switch, Value::Switch(on)) => plain((style.switch)(on).to_owned()),
+            (Self::Rate, Value::Rate(rate)) => plain(style.rate(rate)),
+            (Self::Switch, Value::Switch(on)) => plain(style.switch[usize::from(on)].to_owned()),
             (Self::Number, value) => plain(value.to_string()),
             (Self::Whole(factor), Value::Number(number)) => {
                 let scaled = number * factor;
@@ -82,6 +89,11 @@ impl Write {
     }
 }
 
+/// A size as all targets read it.
+pub(super) fn written(bytes: Bytes) -> String {
+    bytes.get().to_string()
+}
+
 fn micros(span: Duration) -> u64 {
     span.as_nanos().saturating_add(500) / 1_000
 }
@@ -92,7 +104,7 @@ fn rounded(ours: Duration, theirs: Duration) -> Option<String> {
 
 /// `number` in the largest unit of which it is a whole multiple. `units` run from large to small
 /// and end with 1.
-pub(super) fn in_whole_units(number: u64, units: &[(u64, &str)]) -> String {
+fn in_whole_units(number: u64, units: &[(u64, &str)]) -> String {
     let fits = units.iter().find(|(size, _)| number >= *size && number.is_multiple_of(*size));
     let (size, unit) = fits.or(units.last()).copied().unwrap_or((1, ""));
     format!("{}{unit}", number / size)

@@ -40,6 +40,11 @@ fn found(check: &'static str, weight: Weight, text: String, mend: Vec<String>) -
     Some(Diagnosis { check, weight, text, mend })
 }
 
+/// The command that prints a queue and its shaper for the interface.
+fn export(facts: &Facts) -> Vec<String> {
+    vec![format!("gq export tc SCENARIO.toml --dev {}", facts.dev)]
+}
+
 fn tools(facts: &Facts) -> Option<Diagnosis> {
     if facts.all.is_none() {
         let text = "tc cannot be run, so queues were not looked at.".to_owned();
@@ -103,7 +108,7 @@ fn queue(facts: &Facts) -> Option<Diagnosis> {
                 words.join(" over "),
                 last.kind
             );
-            return found("queue", Weight::Note, text, vec![format!("gq export tc SCENARIO.toml --dev {dev}")]);
+            return found("queue", Weight::Note, text, export(facts));
         }
         return found("queue", Weight::Good, format!("{} at {dev}.", words.join(" over ")), Vec::new());
     }
@@ -124,10 +129,7 @@ fn interface(facts: &Facts) -> Option<Diagnosis> {
     }
     let lower = facts.lower.first();
     let through = lower.map_or_else(String::new, |lower| format!(" It sends through {lower}."));
-    let mend = vec![match lower {
-        Some(lower) => format!("tc qdisc replace dev {lower} root fq_codel"),
-        None => format!("gq export tc SCENARIO.toml --dev {dev}"),
-    }];
+    let mend = lower.map_or_else(|| export(facts), |lower| vec![format!("tc qdisc replace dev {lower} root fq_codel")]);
     if root.kind == "noqueue" {
         let text = format!("{dev} has no queue: packets pass at once and wait elsewhere.{through}");
         return found("interface", Weight::Note, text, mend);
@@ -178,8 +180,7 @@ fn shaper_rate(facts: &Facts) -> Option<Diagnosis> {
     }
     let text =
         format!("{source} is {rate}, and {} itself carries {speed}: packets wait below the shaper, not in its queue.", facts.dev);
-    let mend = vec![format!("gq export tc SCENARIO.toml --dev {}", facts.dev)];
-    found("shaper's rate", Weight::Problem, text, mend)
+    found("shaper's rate", Weight::Problem, text, export(facts))
 }
 
 /// Packets of many under a shaper: one of 64 KiB takes long at a low rate.
@@ -256,19 +257,15 @@ fn arriving(facts: &Facts) -> Option<Diagnosis> {
 /// management.
 fn arriving_queue(facts: &Facts) -> Option<Diagnosis> {
     let to = &facts.redirections.as_ref()?.first()?.to;
+    let problem = |text, mend| found("arriving packets' queue", Weight::Problem, text, mend);
     match facts.ifbs.iter().find(|ifb| ifb.name == *to) {
         None => {
             let text = format!("Packets that arrive at {} are sent to {to}, which is not there: they are lost.", facts.dev);
-            return found(
-                "arriving packets' queue",
-                Weight::Problem,
-                text,
-                vec![format!("ip link add name {to} type ifb"), format!("ip link set dev {to} up")],
-            );
+            return problem(text, vec![format!("ip link add name {to} type ifb"), format!("ip link set dev {to} up")]);
         }
         Some(ifb) if !ifb.is_up => {
             let text = format!("Packets that arrive at {} are sent to {to}, which is down: they are lost.", facts.dev);
-            return found("arriving packets' queue", Weight::Problem, text, vec![format!("ip link set dev {to} up")]);
+            return problem(text, vec![format!("ip link set dev {to} up")]);
         }
         Some(_) => {}
     }
@@ -276,21 +273,11 @@ fn arriving_queue(facts: &Facts) -> Option<Diagnosis> {
     if !chain.iter().any(|found| is_any(found, MANAGED)) {
         let kind = chain.last().map_or("no queue", |found| found.kind.as_str());
         let text = format!("{to}, where packets arriving at {} wait, has {kind} and no queue management.", facts.dev);
-        return found(
-            "arriving packets' queue",
-            Weight::Problem,
-            text,
-            vec![format!("gq export tc SCENARIO.toml --dev {}", facts.dev)],
-        );
+        return problem(text, export(facts));
     }
     if !is_shaped(&chain) {
         let text = format!("The queue of {to} is not shaped, so no arriving packet ever waits there.");
-        return found(
-            "arriving packets' queue",
-            Weight::Problem,
-            text,
-            vec![format!("gq export tc SCENARIO.toml --dev {}", facts.dev)],
-        );
+        return problem(text, export(facts));
     }
     None
 }

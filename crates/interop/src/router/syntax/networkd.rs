@@ -54,7 +54,7 @@ fn network(dev: &Interface, side: &Side, phrase: &Phrase) -> Result<String, Refu
     let _ = writeln!(text, "[{}]\nParent={parent}", phrase.word);
     if is_cake {
         if let Some(rate) = side.rate {
-            let _ = writeln!(text, "Bandwidth={}", (STYLE.rate)(rate));
+            let _ = writeln!(text, "Bandwidth={}", STYLE.rate(rate));
         }
         if let Some(CakeFraming { overhead, mpu, cells }) = side.cake_framing()? {
             let _ = writeln!(text, "OverheadBytes={overhead}");
@@ -71,7 +71,7 @@ fn network(dev: &Interface, side: &Side, phrase: &Phrase) -> Result<String, Refu
 }
 
 fn shaper(text: &mut String, side: &Side, rate: Rate) -> Result<(), Refusal> {
-    let (rate_text, burst) = ((STYLE.rate)(rate), (STYLE.bytes)(burst(side, rate)));
+    let (rate_text, burst) = (STYLE.rate(rate), burst(side, rate).get());
     let _ = write!(
         text,
         "[HierarchyTokenBucket]\nParent=root\nHandle=0001\nDefaultClass=1\n\n\

@@ -23,7 +23,7 @@ pub fn commands(setup: &Setup, place: &Place) -> Result<String, Refusal> {
             text.push_str("#   RouterOS limits the rate of packets without their framing: a lower --percent makes up for it.\n");
         }
         let _ = writeln!(text, "/queue type add name=gq-{name} {}", words(&phrase, side)?);
-        let limit = side.rate.map_or_else(|| "0".to_owned(), STYLE.rate);
+        let limit = side.rate.map_or_else(|| "0".to_owned(), |rate| STYLE.rate(rate));
         Ok(Some([format!("gq-{name}"), limit]))
     };
     let arriving = said(sides.ingress, "arrives at")?;
@@ -68,7 +68,7 @@ fn words(phrase: &Phrase, side: &Side) -> Result<String, Refusal> {
     }
     if let Some(CakeFraming { overhead, mpu, cells }) = side.cake_framing()? {
         if let Some(rate) = side.rate {
-            let _ = write!(text, " cake-bandwidth={}", (STYLE.rate)(rate));
+            let _ = write!(text, " cake-bandwidth={}", STYLE.rate(rate));
         }
         let _ = write!(text, " cake-overhead={overhead}");
         if let Some(mpu) = mpu {

@@ -49,13 +49,13 @@ fn queue_lines(dev: &Interface, side: &Side, phrase: &Phrase) -> Result<String, 
         let framing = if phrase.word == "cake" { cake_framing(side)? } else { String::new() };
         return Ok(format!("{gone}tc qdisc add dev {dev} root handle 1: {queue}{framing}\n"));
     };
-    let rate_text = (STYLE.rate)(rate);
+    let rate_text = STYLE.rate(rate);
     if phrase.word == "cake" {
         let [kind, rest] = queue.split_once(' ').map_or([queue.as_str(), ""], |(kind, rest)| [kind, rest]);
         let framing = cake_framing(side)?;
         return Ok(format!("{gone}tc qdisc add dev {dev} root handle 1: {kind} bandwidth {rate_text} {rest}{framing}\n"));
     }
-    let burst = (STYLE.bytes)(burst(side, rate));
+    let burst = burst(side, rate).get();
     // There is one class, so its turn has no meaning; without a value htb warns at high rates.
     let quantum = (side.mtu.get() + ETHERNET_HEADER).max(1_000);
     let stab = stab(side)?;

@@ -52,73 +52,45 @@ impl Setting {
     /// A time in microseconds.
     #[must_use]
     pub fn micros(&self) -> Option<f64> {
-        match self {
-            Self::Flag => None,
-            Self::Number(number) => Some(*number),
-            Self::Text(text) => {
-                scaled(text, &[("usecs", 1.0), ("msecs", 1e3), ("secs", 1e6), ("us", 1.0), ("ms", 1e3), ("s", 1e6), ("", 1.0)])
-            }
-        }
+        const UNITS: &[(&str, f64)] =
+            &[("usecs", 1.0), ("msecs", 1e3), ("secs", 1e6), ("us", 1.0), ("ms", 1e3), ("s", 1e6), ("", 1.0)];
+        self.scaled(1.0, UNITS)
     }
 
     /// A size in bytes. `tc` counts in 1024.
     #[must_use]
     pub fn bytes(&self) -> Option<f64> {
         const K: f64 = 1024.0;
-        match self {
-            Self::Flag => None,
-            Self::Number(number) => Some(*number),
-            Self::Text(text) => {
-                let units = [
-                    ("kb", K),
-                    ("mb", K * K),
-                    ("gb", K * K * K),
-                    ("k", K),
-                    ("m", K * K),
-                    ("g", K * K * K),
-                    ("b", 1.0),
-                    ("", 1.0),
-                ];
-                scaled(&text.to_ascii_lowercase(), &units)
-            }
-        }
+        const M: f64 = K * K;
+        const G: f64 = M * K;
+        self.scaled(1.0, &[("kb", K), ("mb", M), ("gb", G), ("k", K), ("m", M), ("g", G), ("b", 1.0), ("", 1.0)])
     }
 
     /// A rate in bit/s. `tc` counts bits in 1000, and bytes with `bps`.
     #[must_use]
     pub fn bit_s(&self) -> Option<f64> {
-        match self {
-            Self::Flag => None,
-            Self::Number(bytes) => Some(bytes * 8.0),
-            Self::Text(text) => scaled(
-                &text.to_ascii_lowercase(),
-                &[
-                    ("kibit", 1024.0),
-                    ("mibit", 1024.0 * 1024.0),
-                    ("gibit", 1024.0 * 1024.0 * 1024.0),
-                    ("kbit", 1e3),
-                    ("mbit", 1e6),
-                    ("gbit", 1e9),
-                    ("tbit", 1e12),
-                    ("bit", 1.0),
-                    ("kbps", 8e3),
-                    ("mbps", 8e6),
-                    ("gbps", 8e9),
-                    ("bps", 8.0),
-                    ("", 1.0),
-                ],
-            ),
-        }
+        const UNITS: &[(&str, f64)] = &[
+            ("kibit", 1024.0),
+            ("mibit", 1024.0 * 1024.0),
+            ("gibit", 1024.0 * 1024.0 * 1024.0),
+            ("kbit", 1e3),
+            ("mbit", 1e6),
+            ("gbit", 1e9),
+            ("tbit", 1e12),
+            ("bit", 1.0),
+            ("kbps", 8e3),
+            ("mbps", 8e6),
+            ("gbps", 8e9),
+            ("bps", 8.0),
+            ("", 1.0),
+        ];
+        self.scaled(8.0, UNITS)
     }
 
     /// A plain number, of packets (`10240p`) or per cent (`10%`), too.
     #[must_use]
     pub fn number(&self) -> Option<f64> {
-        match self {
-            Self::Flag => None,
-            Self::Number(number) => Some(*number),
-            Self::Text(text) => scaled(text, &[("p", 1.0), ("%", 1.0), ("", 1.0)]),
-        }
+        self.scaled(1.0, &[("p", 1.0), ("%", 1.0), ("", 1.0)])
     }
 
     /// Returns the value as text for a message.
@@ -130,12 +102,18 @@ impl Setting {
             Self::Text(text) => text.clone(),
         }
     }
-}
 
-/// The number that `text` begins with, times the factor of the unit after it.
-fn scaled(text: &str, units: &[(&str, f64)]) -> Option<f64> {
-    let end = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | '+'))).unwrap_or(text.len());
-    let (number, unit) = text.split_at(end);
-    let number: f64 = number.parse().ok().filter(|number| f64::is_finite(*number))?;
-    units.iter().find(|(known, _)| *known == unit).map(|(_, factor)| number * factor)
+    /// The number, which counts `plain` units where it is printed as one; texts may be in any of
+    /// `units`, whose case has no meaning to `tc`.
+    fn scaled(&self, plain: f64, units: &[(&str, f64)]) -> Option<f64> {
+        let text = match self {
+            Self::Flag => return None,
+            Self::Number(number) => return Some(number * plain),
+            Self::Text(text) => text,
+        };
+        let end = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | '+'))).unwrap_or(text.len());
+        let (number, unit) = text.split_at(end);
+        let number: f64 = number.parse().ok().filter(|number| f64::is_finite(*number))?;
+        units.iter().find(|(known, _)| known.eq_ignore_ascii_case(unit)).map(|(_, factor)| number * factor)
+    }
 }

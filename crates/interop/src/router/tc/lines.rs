@@ -2,51 +2,26 @@
 
 use super::error::MAX;
 use super::{Discipline, Role, Setting, TcError};
+use crate::router::dialect::tc::TC;
+use crate::router::dialect::{Form, How, Marks};
 use goodqueue_base::units::Framing;
 use serde_json::Value;
 
-/// Options that stand alone, over all kinds, besides the keywords of framing; every other word of a
-/// line is followed by a value.
+/// Options that stand alone, besides those that the dialect has words for and the keywords of
+/// framing; every other word of a line is followed by a value.
 const FLAGS: &[&str] = &[
-    "ecn",
-    "noecn",
     "ecn-drop",
-    "bytemode",
-    "nobytemode",
-    "dq_rate_estimator",
-    "no_dq_rate_estimator",
-    "adaptive",
-    "harddrop",
     "nodrop",
     "unlimited",
     "autorate-ingress",
-    "besteffort",
-    "precedence",
-    "diffserv3",
-    "diffserv4",
-    "diffserv8",
-    "flowblind",
-    "srchost",
-    "dsthost",
-    "hosts",
-    "flows",
-    "dual-srchost",
-    "dual-dsthost",
-    "triple-isolate",
-    "nat",
     "nonat",
     "wash",
     "nowash",
     "split-gso",
     "no-split-gso",
-    "ack-filter",
-    "ack-filter-aggressive",
-    "no-ack-filter",
     "ptm",
     "atm",
     "noatm",
-    "ingress",
-    "egress",
     "drop_on_overload",
     "drop_enqueue",
     "drop_dequeue",
@@ -222,6 +197,19 @@ impl Discipline {
     }
 }
 
+/// Whether a word of a line has no value behind it, over all kinds.
+fn stands_alone(word: &str) -> bool {
+    let said = |how| match how {
+        How::Flags(pairs) => pairs.iter().any(|(_, theirs)| *theirs == word),
+        How::Switch { on, off } => on == word || off == word,
+        _ => false,
+    };
+    let marks = |form: &Form| matches!(form.marks, Marks::Flags { on, off } if on == word || off == word);
+    FLAGS.contains(&word)
+        || Framing::KEYWORDS.iter().any(|(name, _)| *name == word)
+        || TC.forms.iter().any(|form| marks(form) || form.words.iter().any(|known| said(known.how)))
+}
+
 struct Reader<'a> {
     words: &'a [&'a str],
     at: usize,
@@ -240,30 +228,18 @@ impl<'a> Reader<'a> {
 
     /// Reads the place of the discipline, up to the first word that belongs to something else.
     fn place(&mut self, found: &mut Discipline) -> Result<(), TcError> {
-        while let Some(&word) = self.words.get(self.at) {
+        while let Some(word) = self.next() {
             match word {
-                "dev" => {
-                    self.at += 1;
-                    found.dev = self.value("dev")?.to_owned();
+                "dev" => self.value(word)?.clone_into(&mut found.dev),
+                "root" => found.parent = None,
+                "parent" => found.parent = Some(self.value(word)?.to_owned()),
+                "handle" | "classid" => self.value("handle")?.clone_into(&mut found.handle),
+                "refcnt" | "leaf" => self.at += 1,
+                "stab" => self.stab(found)?,
+                _ => {
+                    self.at -= 1;
+                    return Ok(());
                 }
-                "root" => {
-                    self.at += 1;
-                    found.parent = None;
-                }
-                "parent" => {
-                    self.at += 1;
-                    found.parent = Some(self.value("parent")?.to_owned());
-                }
-                "handle" | "classid" => {
-                    self.at += 1;
-                    found.handle = self.value("handle")?.to_owned();
-                }
-                "refcnt" | "leaf" => self.at += 2,
-                "stab" => {
-                    self.at += 1;
-                    self.stab(found)?;
-                }
-                _ => return Ok(()),
             }
         }
         Ok(())
@@ -290,8 +266,7 @@ impl<'a> Reader<'a> {
             }
             let has_number = self.words.get(self.at).is_some_and(|next| next.starts_with(|c: char| c.is_ascii_digit()));
             // `flows` is a count of fq_codel and a mode of cake.
-            let is_keyword = Framing::KEYWORDS.iter().any(|(name, _)| *name == word);
-            let is_flag = (is_keyword || FLAGS.contains(&word)) && !(word == "flows" && has_number);
+            let is_flag = stands_alone(word) && !(word == "flows" && has_number);
             let setting = if is_flag { Setting::Flag } else { Setting::Text(self.value(word)?.to_owned()) };
             found.options.push((word.to_owned(), setting));
         }

@@ -64,7 +64,7 @@ fn thresholds(given: &ParamValues<'_>, wanted: &Wanted<'_>) -> Result<Vec<(&'sta
         ("max", format!("{}", max.round())),
         ("avpkt", wanted.mtu.get().to_string()),
         ("burst", burst.to_string()),
-        ("bandwidth", (super::STYLE.rate)(wanted.rate)),
+        ("bandwidth", super::STYLE.rate(wanted.rate)),
     ])
 }
 
