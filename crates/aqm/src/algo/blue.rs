@@ -220,8 +220,8 @@ impl Algorithm for Blue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::ToString;
     use crate::spec::Value;
+    use alloc::string::ToString;
     use goodqueue_base::units::Rng;
 
     const EMPTY: QueueView = QueueView { backlog: Bytes::ZERO, packets: Packets::ZERO };

@@ -31,7 +31,9 @@
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Choice, Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamFault, ParamValues, Size, TypedParam, Value};
+use crate::spec::{
+    Choice, Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamFault, ParamValues, Size, TypedParam, Value,
+};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 
 /// Time that the bucket may be unable to pay before ECN-capable packets are dropped, too (our

@@ -31,7 +31,7 @@
 use super::{Algorithm, pie};
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::queue::Limit;
-use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, BoundedValue, ParamError, ParamFault, ParamValues, TypedParam};
+use crate::spec::{BoundedValue, Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamFault, ParamValues, TypedParam};
 use goodqueue_base::settings;
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 

@@ -31,7 +31,9 @@ mod design;
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, BoundedValue, ParamError, ParamFault, ParamValues, Size, TypedParam};
+use crate::spec::{
+    BoundedValue, Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamFault, ParamValues, Size, TypedParam,
+};
 use crate::tick::Tick;
 pub use design::{Gains, PiDesign};
 use goodqueue_base::settings;

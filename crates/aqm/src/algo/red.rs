@@ -44,7 +44,7 @@ pub(crate) mod params;
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::{ARITHMETIC, Arithmetic};
-use crate::spec::{KindSpec, LinkFacts, BoundedValue, ParamError, ParamFault, ParamValues, Size};
+use crate::spec::{BoundedValue, KindSpec, LinkFacts, ParamError, ParamFault, ParamValues, Size};
 use alloc::boxed::Box;
 use goodqueue_base::units::{Instant, Rate};
 use linux::{LinuxRed, LinuxRedParams};

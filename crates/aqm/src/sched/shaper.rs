@@ -30,7 +30,10 @@ use crate::outline::aside;
 use crate::qdisc::{Departure, Packet, Qdisc, QueueStatus, Sink};
 use crate::sched::priority::PriorityKind;
 use crate::sched::{Nested, Scheduler, Setup};
-use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Marking, BoundedValue, Param, ParamError, ParamFault, ParamValues, Size, TypedParam, Unit};
+use crate::spec::{
+    BoundedValue, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamFault, ParamValues, Size,
+    TypedParam, Unit,
+};
 use alloc::boxed::Box;
 use goodqueue_base::units::{Bytes, Duration, Framing, Instant, Rate, Rng};
 
@@ -312,7 +315,11 @@ impl ShaperParams {
         let (burst, mtu) = (size(&BURST)?, size(&MTU)?);
         let peak = PEAK.read(given);
         if let Some(peak) = peak.filter(|peak| *peak < rate) {
-            return Err(PEAK.fault(ParamFault::Below(BoundedValue { value: peak.into(), other: RATE.name(), bound: rate.into() })));
+            return Err(PEAK.fault(ParamFault::Below(BoundedValue {
+                value: peak.into(),
+                other: RATE.name(),
+                bound: rate.into(),
+            })));
         }
         Ok(Self { rate, burst, peak, mtu, largest, framing })
     }

@@ -1,7 +1,7 @@
 //! CoDel's settings, and their description.
 
-use crate::arithmetic::LINUX;
 use super::{ARITHMETIC, Arithmetic, Reentry};
+use crate::arithmetic::LINUX;
 use crate::spec::{LinkFacts, ParamError, ParamFault, ParamValues, TypedParam};
 use goodqueue_base::settings;
 use goodqueue_base::units::{Bytes, Duration};
@@ -30,11 +30,7 @@ settings! {
 impl CoDelParams {
     /// The settings of a kind that lists all of CoDel's parameters, or some of them.
     pub(super) fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
-        let params = Self {
-            ce_threshold: CE_THRESHOLD.read(given).unwrap_or(Duration::MAX),
-            mtu: link.mtu,
-            ..Self::read(given)
-        };
+        let params = Self { ce_threshold: CE_THRESHOLD.read(given).unwrap_or(Duration::MAX), mtu: link.mtu, ..Self::read(given) };
         TARGET.at_most(params.target, &INTERVAL, params.interval)?;
         if params.arithmetic == Arithmetic::Linux
             && params.reentry != Reentry::Rfc8289

@@ -12,7 +12,7 @@
 use super::params::{HARDDROP, MAX_P, MAX_TH, MIN_TH, W_Q};
 use crate::aqm::{Env, QueueView, Reason, Verdict};
 use crate::arithmetic::{ARITHMETIC, LINUX, linux_has_only};
-use crate::spec::{LinkFacts, BoundedValue, ParamError, ParamFault, ParamValues, Size, TypedParam};
+use crate::spec::{BoundedValue, LinkFacts, ParamError, ParamFault, ParamValues, Size, TypedParam};
 
 /// Settings of RED in Linux. Thresholds are in bytes, for CHOKe in packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

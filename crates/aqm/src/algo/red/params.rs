@@ -2,7 +2,9 @@
 
 use crate::arithmetic::ARITHMETIC;
 use crate::math::exp;
-use crate::spec::{Choice, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamFault, ParamValues, Size, TypedParam};
+use crate::spec::{
+    Choice, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamFault, ParamValues, Size, TypedParam,
+};
 use goodqueue_base::settings;
 use goodqueue_base::units::{Bytes, Duration, Rate};
 

@@ -12,11 +12,11 @@
 //! Linux hashes the header of a packet with a secret of 128 bits; here the flow number is hashed
 //! with 64 bits from two draws. The discipline counts as created at time zero of the host's clock.
 
-use alloc::collections::VecDeque;
 use super::{BINS, BITS, LEVELS, SfbParams, spread};
 use crate::aqm::{Env, FlowHash, PacketView, Reason, Verdict};
 use crate::arithmetic::LinuxDraws;
 use alloc::boxed::Box;
+use alloc::collections::VecDeque;
 
 /// Stands for probability 1.
 const CERTAIN: u32 = 0xffff;

@@ -1,6 +1,6 @@
-use alloc::string::ToString;
 use super::*;
 use crate::SimplePacket;
+use alloc::string::ToString;
 use std::vec::Vec;
 
 fn at(micros: u64) -> Instant {

@@ -1,7 +1,7 @@
-use alloc::string::ToString;
 use super::*;
 use crate::algo::tail_drop::TailDrop;
 use crate::{Limit, ManagedQueue, NoSink, SimplePacket};
+use alloc::string::ToString;
 use goodqueue_base::units::Rng;
 use std::vec::Vec;
 
