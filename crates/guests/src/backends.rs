@@ -1,4 +1,4 @@
-//! GuestExecutables of scenarios on this machine: the simulator everywhere, and on Linux kernel senders in
+//! Backends of scenarios on this machine: the simulator everywhere, and on Linux kernel senders in
 //! virtual and in real time.
 
 #[cfg(target_os = "linux")]

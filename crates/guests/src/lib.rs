@@ -1,4 +1,4 @@
-//! GuestExecutables that run scenarios on this machine.
+//! Backends that run scenarios on this machine.
 //!
 //! - [`hosts`]: the simulator everywhere, and on Linux kernel senders in virtual and in real time.
 //! - `linux`: guest kernels in virtual time, as end hosts of a simulated network.

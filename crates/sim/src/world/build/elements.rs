@@ -72,7 +72,7 @@ pub(super) fn add_wire(
         return fault(&link.name, "a link without queue needs a rate above zero");
     }
     let class = WireClass::new(rate, link.delay, link.framing, link.jitter);
-    // FlowEnds are mostly alike and neighbors in the list, so the search starts at the latest class.
+    // Ends are mostly alike and neighbors in the list, so the search starts at the latest class.
     let known = classes.as_slice().iter().rposition(|known| known.is_like(&class));
     let index = known.unwrap_or(classes.len());
     if u16::try_from(index).is_err() {

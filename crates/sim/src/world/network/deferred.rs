@@ -352,7 +352,7 @@ mod tests {
             {
                 spec.flows[place].source = source;
             }
-            // FlowEnds read how long the last large packet took: with two sizes its time counts.
+            // Ends read how long the last large packet took: with two sizes its time counts.
             let alike = large == 1_500;
             assert_eq!(compare(&spec), (true, alike, alike, 1));
         }

@@ -14,7 +14,7 @@ impl Network {
     /// Prepares the deferred queue to be worked out on arrival if it can be: tail drop, and nothing
     /// that wants to see each event in the order of time.
     ///
-    /// The wires behind the queue are crossed early then. FlowEnds read what the wires of their class
+    /// The wires behind the queue are crossed early then. Ends read what the wires of their class
     /// have carried, so all large packets must have one size.
     pub(super) fn enable_computed_departures(&mut self) {
         let link = &mut self.links[LINK];
