@@ -2,7 +2,7 @@
 //! live bridge, for a browser.
 //!
 //! A request passes `guard` (who may ask at all), then `api` (the request itself). A simulation is
-//! a `session`: a thread of its own that drives a [`crate::session::Session`] and publishes what it
+//! a `session`: a thread of its own that drives a `session::Session` and publishes what it
 //! shows; a page that does not keep up is let go, the simulation never waits. `docs/serve.md` tells
 //! how it is used.
 

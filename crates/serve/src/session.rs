@@ -1,6 +1,6 @@
 //! Simulations that are watched and changed while they run.
 //!
-//! A [`Session`] advances up to four worlds side by side, shows what they do in frames, and obeys
+//! A `Session` advances up to four worlds side by side, shows what they do in frames, and obeys
 //! [`Control`]s. Clock, audience and turns at computing come from its [`Environment`]: threads and
 //! server-sent events in `gq serve`, a worker in a page without a server. Requests, answers and
 //! refusals are the same for both.
