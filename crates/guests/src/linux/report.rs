@@ -1,5 +1,5 @@
-//! The report of the program inside a guest, one JSON text per line. A guest may send anything, so an invalid
-//! line is an error and nothing worse.
+//! The report of the program inside a guest, one JSON text per line. A guest may send
+//! anything, so an invalid line is an error and nothing worse.
 
 use serde::{Deserialize, Serialize};
 

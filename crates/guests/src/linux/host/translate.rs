@@ -53,7 +53,7 @@ pub fn check(spec: &WorldSpec, kernel: &Kernel) -> Result<(), Refusal> {
             );
         }
         let (sender, receiver, header) = tcp;
-        check_sender(sender, header, kernel).or_else(|(key, why)| refuse(key, &why))?;
+        check_sender(name, sender, header, kernel)?;
         if let Some((key, why)) = kernel_tcp::refused_receiver(receiver, sender.mss) {
             return refuse(key, why);
         }
@@ -74,8 +74,8 @@ pub fn check(spec: &WorldSpec, kernel: &Kernel) -> Result<(), Refusal> {
 }
 
 /// Refuses the first key of a sender that the guests' kernel cannot have.
-fn check_sender(sender: &SenderConfig, header: Bytes, kernel: &Kernel) -> Result<(), (&'static str, String)> {
-    let refuse = |key: &'static str, why: &str| Err((key, why.to_owned()));
+fn check_sender(group: &str, sender: &SenderConfig, header: Bytes, kernel: &Kernel) -> Result<(), Refusal> {
+    let refuse = |key: &str, why: &str| Err(Refusal::of_traffic(group, key, why));
     let control = of_kernel(sender.cc.kind);
     if !kernel.controls().contains(&control) {
         let known = kernel.controls().join(", ");
