@@ -5,6 +5,6 @@
 
 pub mod backends;
 #[cfg(target_os = "linux")]
-pub mod linux;
+mod kernel_tcp;
 #[cfg(target_os = "linux")]
-mod receiver;
+pub mod linux;

@@ -23,7 +23,7 @@ pub mod ring;
 mod sys;
 pub mod vhost;
 
-pub use error::{LinuxError, NoKernel, Unsupported};
+pub use error::{LinuxError, NoKernel};
 pub use host::{GuestExecutables, MAX_PACKET, ProgramSaid, Programs, check, execute, run};
 pub use kernel::Kernel;
 pub use queue::KernelQueues;

@@ -75,7 +75,7 @@ impl Backend for Linux {
         }
         crate::linux::check(&world, &self.kernel).map_err(|refused| {
             let long = too_long(point, &world).filter(|_| refused.key.ends_with(": mss"));
-            long.unwrap_or(Refusal { key: refused.key, why: refused.why })
+            long.unwrap_or(refused)
         })
     }
 

@@ -123,22 +123,6 @@ pub enum NoKernel {
     },
 }
 
-/// A setting that guests cannot have, and why.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{key}: {why}")]
-pub struct Unsupported {
-    /// The setting by its name in scenarios, for instance ``traffic `bulk`: sack``.
-    pub key: String,
-    /// The reason, which follows the key in one line.
-    pub why: String,
-}
-
-impl Unsupported {
-    pub(crate) fn new(key: impl Into<String>, why: impl Into<String>) -> Self {
-        Self { key: key.into(), why: why.into() }
-    }
-}
-
 /// Adds the name of the operation to an error.
 pub(crate) fn doing(what: &'static str) -> impl FnOnce(io::Error) -> LinuxError {
     move |error| LinuxError::System { what, error }

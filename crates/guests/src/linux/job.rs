@@ -1,11 +1,10 @@
-//! The job of a guest in text form: written to a file by the host, read by the program inside.
+//! The job of a guest as JSON: written to a file by the host, read by the program inside.
 
 use goodqueue_base::units::Duration;
-use std::fmt::Write as _;
-use std::str::FromStr;
+use serde::{Deserialize, Serialize};
 
 /// Role of a guest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Role {
     /// Sends the data.
     Source,
@@ -35,13 +34,15 @@ pub const FIRST_SERVICE: u16 = 1_000;
 pub const MAX_FLOWS: usize = 50_000;
 
 /// One flow.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlowJob {
     /// The kernel's name of the congestion control.
     pub control: String,
     /// Start, relative to that of the world.
+    #[serde(with = "nanos")]
     pub start: Duration,
     /// Time from which it offers no more data.
+    #[serde(with = "optional_nanos")]
     pub stop: Option<Duration>,
     /// Bytes to send; `None` without end.
     pub size: Option<u64>,
@@ -62,9 +63,10 @@ impl FlowJob {
 }
 
 /// A user program to run inside.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgramJob {
     /// Start, relative to that of the world.
+    #[serde(with = "nanos")]
     pub start: Duration,
     /// Shell command, on one line.
     pub command: String,
@@ -73,17 +75,20 @@ pub struct ProgramJob {
 }
 
 /// A complete job.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
     /// The end of the connections.
     pub role: Role,
     /// Start of the world on the guest's wall clock, in nanoseconds.
     pub epoch: u64,
     /// Start of the measured part, relative to that of the world.
+    #[serde(with = "nanos")]
     pub from: Duration,
     /// End of the measured part, relative to the start of the world.
+    #[serde(with = "nanos")]
     pub until: Duration,
     /// Time between two samples of the connections.
+    #[serde(with = "optional_nanos")]
     pub sample: Option<Duration>,
     /// Settings below `/proc/sys`.
     pub settings: Vec<(String, String)>,
@@ -111,87 +116,44 @@ impl Job {
         (kinds, ports)
     }
 
-    /// The text form, one item per line.
+    /// The job as [`Job::read`] takes it.
     #[must_use]
     pub fn text(&self) -> String {
-        let nanos = |span: Duration| span.as_nanos();
-        let number = |value: Option<u64>| value.map_or_else(|| "-".to_owned(), |value| value.to_string());
-        let mut text = format!("role {}\nepoch {}\n", self.role.name(), self.epoch);
-        let _ = writeln!(text, "measure {} {}", nanos(self.from), nanos(self.until));
-        let _ = writeln!(text, "sample {}", number(self.sample.map(nanos)));
-        for (key, value) in &self.settings {
-            let _ = writeln!(text, "set {key} {value}");
-        }
-        for flow in &self.flows {
-            let FlowJob { control, start, stop, size, mss, window, watched } = flow;
-            let (stop, size, window) = (number(stop.map(nanos)), number(*size), number(window.map(u64::from)));
-            let _ = writeln!(text, "flow {control} {} {stop} {size} {mss} {window} {}", nanos(*start), u8::from(*watched));
-        }
-        if let Some(ProgramJob { start, command, folder }) = &self.program {
-            let _ = writeln!(text, "folder {folder}\nprogram {} {command}", nanos(*start));
-        }
-        text
+        serde_json::to_string(self).expect("numbers and texts have a form in JSON")
     }
 
-    /// Parses the text form; `None` if it is not a job.
+    /// Reads a job; `None` if it is invalid.
     #[must_use]
     pub fn read(text: &str) -> Option<Self> {
-        let mut job = Self {
-            role: Role::Source,
-            epoch: 0,
-            from: Duration::ZERO,
-            until: Duration::ZERO,
-            sample: None,
-            settings: Vec::new(),
-            flows: Vec::new(),
-            program: None,
-        };
-        let mut place = String::new();
-        for line in text.lines() {
-            let (what, rest) = line.split_once(' ')?;
-            let mut words = rest.split(' ');
-            match what {
-                "role" if rest == "source" => job.role = Role::Source,
-                "role" if rest == "sink" => job.role = Role::Sink,
-                "role" if rest == "queue" => job.role = Role::Queue,
-                "epoch" => job.epoch = rest.parse().ok()?,
-                "measure" => (job.from, job.until) = (span(&mut words)?, span(&mut words)?),
-                "sample" => job.sample = optional(&mut words)?.map(Duration::ns),
-                "set" => {
-                    let (key, value) = rest.split_once(' ')?;
-                    job.settings.push((key.to_owned(), value.to_owned()));
-                }
-                "flow" => job.flows.push(FlowJob {
-                    control: words.next()?.to_owned(),
-                    start: span(&mut words)?,
-                    stop: optional(&mut words)?.map(Duration::ns),
-                    size: optional(&mut words)?,
-                    mss: words.next()?.parse().ok()?,
-                    window: optional(&mut words)?,
-                    watched: words.next()? == "1",
-                }),
-                "folder" => rest.clone_into(&mut place),
-                "program" => {
-                    let (start, command) = rest.split_once(' ')?;
-                    let (start, command) = (Duration::ns(start.parse().ok()?), command.to_owned());
-                    job.program = Some(ProgramJob { start, command, folder: std::mem::take(&mut place) });
-                }
-                _ => return None,
-            }
-        }
-        Some(job)
+        serde_json::from_str(text).ok()
     }
 }
 
-fn span<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<Duration> {
-    words.next()?.parse().ok().map(Duration::ns)
+/// Times as numbers of nanoseconds.
+mod nanos {
+    use super::Duration;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(span: &Duration, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_u64(span.as_nanos())
+    }
+
+    pub(super) fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Duration, D::Error> {
+        u64::deserialize(from).map(Duration::ns)
+    }
 }
 
-/// Parses a number or `-`; the outer `None` means neither.
-fn optional<'a, T: FromStr>(words: &mut impl Iterator<Item = &'a str>) -> Option<Option<T>> {
-    match words.next()? {
-        "-" => Some(None),
-        word => word.parse().ok().map(Some),
+/// Times that may be missing, as numbers of nanoseconds.
+mod optional_nanos {
+    use super::Duration;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(span: &Option<Duration>, to: S) -> Result<S::Ok, S::Error> {
+        span.map(Duration::as_nanos).serialize(to)
+    }
+
+    pub(super) fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Option<Duration>, D::Error> {
+        Ok(Option::<u64>::deserialize(from)?.map(Duration::ns))
     }
 }
 
@@ -199,18 +161,8 @@ fn optional<'a, T: FromStr>(words: &mut impl Iterator<Item = &'a str>) -> Option
 mod tests {
     use super::*;
 
-    #[test]
-    fn flows_of_one_kind_share_a_port_of_the_sink() {
-        let text = "flow cubic 1 - 7 1460 - 1\nflow reno 2 - - 1460 - 1\nflow cubic 3 5 - 1460 - 0\nflow cubic 3 5 - 500 - 0\n";
-        let job = Job::read(text).expect("a job");
-        let (kinds, ports) = job.services();
-        assert_eq!(kinds.len(), 3);
-        assert_eq!(ports, [0, 1, 0, 2].map(|place| FIRST_SERVICE + place));
-    }
-
-    #[test]
-    fn a_job_survives_its_text() {
-        let flow = FlowJob {
+    fn flow() -> FlowJob {
+        FlowJob {
             control: "cubic".to_owned(),
             start: Duration::ms(3),
             stop: None,
@@ -218,8 +170,11 @@ mod tests {
             mss: 1460,
             window: Some(65_535),
             watched: true,
-        };
-        let job = Job {
+        }
+    }
+
+    fn job() -> Job {
+        Job {
             role: Role::Sink,
             epoch: 1_700_000_001_000_000_000,
             from: Duration::secs(2),
@@ -231,13 +186,24 @@ mod tests {
                 command: "curl -s http://server/ | wc -c".to_owned(),
                 folder: "/some where".to_owned(),
             }),
-            flows: vec![
-                flow.clone(),
-                FlowJob { stop: Some(Duration::secs(1)), size: None, window: None, watched: false, ..flow },
-            ],
-        };
-        assert_eq!(Job::read(&job.text()), Some(job));
-        for wrong in ["role both", "flow cubic 1 -", "measure 1", "sample x", "nonsense 1"] {
+            flows: vec![flow(), FlowJob { stop: Some(Duration::secs(1)), size: None, window: None, watched: false, ..flow() }],
+        }
+    }
+
+    #[test]
+    fn flows_of_one_kind_share_a_port_of_the_sink() {
+        let flow = |control: &str, mss| FlowJob { control: control.to_owned(), mss, ..flow() };
+        let job = Job { flows: vec![flow("cubic", 1460), flow("reno", 1460), flow("cubic", 1460), flow("cubic", 500)], ..job() };
+        let (kinds, ports) = job.services();
+        assert_eq!(kinds.len(), 3);
+        assert_eq!(ports, [0, 1, 0, 2].map(|place| FIRST_SERVICE + place));
+    }
+
+    #[test]
+    fn a_job_survives_its_text() {
+        let text = job().text();
+        assert_eq!(Job::read(&text), Some(job()));
+        for wrong in ["", "nonsense", &text[..text.len() - 1], &text.replace("Sink", "Both"), &text.replace("1460", "-1")] {
             assert_eq!(Job::read(wrong), None, "{wrong}");
         }
     }

@@ -1,11 +1,10 @@
-//! The report of the program inside a guest, line by line. A guest may send anything, so an invalid
-//! line is an error and nothing worse.
+//! The report of the program inside a guest, one JSON text per line. A guest may send
+//! anything, so an invalid line is an error and nothing worse.
 
-use std::fmt;
-use std::str::FromStr;
+use serde::{Deserialize, Serialize};
 
 /// State of one connection, from `TCP_INFO`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConnectionState {
     /// Congestion window in bytes.
     pub window: u64,
@@ -22,7 +21,7 @@ pub struct ConnectionState {
 }
 
 /// One line of a report.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Line {
     /// The job has been read and everything is set up.
     Ready,
@@ -40,59 +39,18 @@ pub enum Line {
     Error(String),
 }
 
-impl fmt::Display for ConnectionState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { window, in_flight, rtt_us, acknowledged, retransmitted, timeouts } = self;
-        write!(f, "{window} {in_flight} {rtt_us} {acknowledged} {retransmitted} {timeouts}")
-    }
-}
-
-impl fmt::Display for Line {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Ready => write!(f, "ready"),
-            Self::Sample(at, flow, state) => write!(f, "sample {at} {flow} {state}"),
-            Self::From(flow, state) => write!(f, "from {flow} {state}"),
-            Self::Until(flow, state) => write!(f, "until {flow} {state}"),
-            Self::Exit(code) => write!(f, "exit {code}"),
-            Self::Done => write!(f, "done"),
-            Self::Error(message) => write!(f, "error {message}"),
-        }
-    }
-}
-
 impl Line {
     /// Parses a line; `None` if it is invalid.
     #[must_use]
     pub fn read(line: &str) -> Option<Self> {
-        let (what, rest) = line.split_once(' ').unwrap_or((line, ""));
-        let mut words = rest.split(' ');
-        Some(match what {
-            "ready" => Self::Ready,
-            "done" => Self::Done,
-            "exit" => Self::Exit(number(&mut words)?),
-            "error" => Self::Error(rest.to_owned()),
-            "sample" => Self::Sample(number(&mut words)?, number(&mut words)?, state(&mut words)?),
-            "from" => Self::From(number(&mut words)?, state(&mut words)?),
-            "until" => Self::Until(number(&mut words)?, state(&mut words)?),
-            _ => return None,
-        })
+        serde_json::from_str(line).ok()
     }
-}
 
-fn number<'a, T: FromStr>(words: &mut impl Iterator<Item = &'a str>) -> Option<T> {
-    words.next()?.parse().ok()
-}
-
-fn state<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<ConnectionState> {
-    Some(ConnectionState {
-        window: number(words)?,
-        in_flight: number(words)?,
-        rtt_us: number(words)?,
-        acknowledged: number(words)?,
-        retransmitted: number(words)?,
-        timeouts: number(words)?,
-    })
+    /// The line as [`Line::read`] takes it.
+    #[must_use]
+    pub fn text(&self) -> String {
+        serde_json::to_string(self).expect("numbers and texts have a form in JSON")
+    }
 }
 
 #[cfg(test)]
@@ -111,9 +69,10 @@ mod tests {
             Line::Done,
             Line::Error("so it is".to_owned()),
         ] {
-            assert_eq!(Line::read(&line.to_string()), Some(line));
+            assert_eq!(Line::read(&line.text()), Some(line));
         }
-        assert_eq!(Line::read("sample 1 2 3"), None);
+        assert_eq!(Line::read(r#"{"Sample":[1,2,3]}"#), None);
         assert_eq!(Line::read("hello"), None);
+        assert!(!Line::Error("one\nanother".to_owned()).text().contains('\n'));
     }
 }

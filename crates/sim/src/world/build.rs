@@ -151,7 +151,7 @@ enum Feeder {
     Nothing,
     /// One other link only.
     One(u32),
-    /// Hosts, or several links.
+    /// FlowEnds, or several links.
     Several,
 }
 

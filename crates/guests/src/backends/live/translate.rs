@@ -6,7 +6,7 @@
 //! what the live host makes of it.
 
 use super::{limit, line};
-use crate::receiver;
+use crate::kernel_tcp::{self, HEADERS};
 use goodqueue_base::units::{Bytes, Class, Duration, Instant, Rate, Rng};
 use goodqueue_lab::run::backend::Refusal;
 use goodqueue_lab::scenario::build::FlowStreams;
@@ -16,15 +16,12 @@ use goodqueue_lab::scenario::plan::{
 use goodqueue_live::Line;
 use goodqueue_live::testbed::experiment::{Arrivals, Experiment, Flow, Segments, Source, Timestamps};
 use goodqueue_sim::{RateSpec, SizeLaw, SourceSpec};
-use goodqueue_tcp::{CcConfig, Data, EcnMode, LossDetection, SenderConfig, SlowStartExit};
+use goodqueue_tcp::{Data, EcnMode, SenderConfig};
 
 /// Packets of the testbed's interfaces.
 const MTU: Bytes = Bytes::new(1500);
 /// Congestion controls of this kernel that the simulator has, too.
 const CONTROLS: [&str; 3] = ["reno", "cubic", "bbr"];
-/// IP and TCP headers, without and with timestamps.
-const HEADERS: Bytes = Bytes::new(40);
-const WITH_TIMESTAMPS: Bytes = Bytes::new(52);
 /// The kernel's TCP cannot fill a line of more than this segment by segment here, so its frames are
 /// taken joined and judged by segments.
 const SINGLE_UP_TO: Rate = Rate::gbit(1);
@@ -198,7 +195,7 @@ fn translate_source(group: &str, source: &SourceSpec, common: &mut Option<Connec
     match source {
         SourceSpec::Tcp { sender, receiver, header } => {
             let source = Source::Tcp { control: check_sender(group, sender, *header)?.to_owned() };
-            if let Some((key, why)) = receiver::refused(receiver, sender.mss) {
+            if let Some((key, why)) = kernel_tcp::refused_receiver(receiver, sender.mss) {
                 return refuse(key, why);
             }
             let timestamps = if *header == HEADERS { Timestamps::Off } else { Timestamps::On };
@@ -231,43 +228,19 @@ fn translate_source(group: &str, source: &SourceSpec, common: &mut Option<Connec
 }
 
 /// The congestion control of a sender that is as the kernel's are.
-fn check_sender<'a>(group: &str, sender: &'a SenderConfig, header: Bytes) -> Result<&'a str, Refusal> {
+fn check_sender(group: &str, sender: &SenderConfig, header: Bytes) -> Result<&'static str, Refusal> {
     let kernel = SenderConfig::default();
-    let SenderConfig {
-        mss,
-        cc: CcConfig { kind, params },
-        loss_detection,
-        slow_start_exit,
-        ecn: _,
-        initial_window,
-        rto_min,
-        max_window,
-        offload,
-        restart_after_idle,
-        data,
-    } = sender;
     let refuse = |key: &str, why: &str| Err(Refusal::of_traffic(group, key, why));
-    if !CONTROLS.contains(kind) {
+    let kind = sender.cc.kind;
+    if !CONTROLS.contains(&kind) {
         return refuse("cc", &format!("`{kind}` is not on the live host: allowed {}", CONTROLS.join(", ")));
     }
-    if !params.is_empty() {
-        return refuse("cc", "a kernel's congestion control has no parameters here");
+    if let Some((key, why)) = kernel_tcp::refused_sender(sender, header) {
+        return refuse(key, why);
     }
-    match data {
+    match sender.data {
         Data::Unlimited => {}
         Data::Bytes(_) | Data::Messages => return refuse("size", "is not supported by the live host, where data has no end"),
-    }
-    match loss_detection {
-        LossDetection::Rack => {}
-        LossDetection::Rfc6675 => return refuse("loss_detection", "is the kernel's, rack"),
-        LossDetection::Duplicates => return refuse("sack", "is the kernel's, compressed"),
-    }
-    if !restart_after_idle {
-        return refuse("restart_after_idle", "is the kernel's, on");
-    }
-    match slow_start_exit {
-        SlowStartExit::Native => {}
-        SlowStartExit::LossOnly | SlowStartExit::HystartPlusPlus => return refuse("slow_start_exit", "is the kernel's, native"),
     }
     match sender.ecn_mode() {
         EcnMode::Off | EcnMode::Classic => {}
@@ -275,22 +248,16 @@ fn check_sender<'a>(group: &str, sender: &'a SenderConfig, header: Bytes) -> Res
             return refuse("ecn", "the kernel's TCP has classic ECN or none on the live host");
         }
     }
-    if header != HEADERS && header != WITH_TIMESTAMPS {
-        return refuse("header", "is 40 B or, with timestamps, 52 B on the live host");
-    }
-    if *mss + header != MTU {
+    if sender.mss + header != MTU {
         return refuse("mss", &format!("is what fills a packet of {MTU} on the live host, {}", MTU.saturating_sub(header)));
     }
-    if *initial_window != kernel.initial_window {
-        return refuse("initial_window", "is the kernel's, 10");
-    }
-    if *rto_min != kernel.rto_min {
+    if sender.rto_min != kernel.rto_min {
         return refuse("rto_min", "is the kernel's, 200 ms");
     }
-    if *max_window != kernel.max_window {
+    if sender.max_window != kernel.max_window {
         return refuse("max_window", "is the kernel's, which follows the connection's needs");
     }
-    if offload.is_some() {
+    if sender.offload.is_some() {
         return refuse("gso", "follows from the rate of the link on the live host: on above 1 Gbit/s");
     }
     Ok(kind)

@@ -1,21 +1,18 @@
 //! From a specification to what guests are told, and from what they say to figures.
 
 use super::{Flow, HEAD_START};
-use crate::linux::error::Unsupported;
+use crate::kernel_tcp::{self, HEADERS};
 use crate::linux::frame::Connection;
 use crate::linux::job::{FlowJob, Job, MAX_FLOWS, Role};
 use crate::linux::kernel::Kernel;
 use crate::linux::report::{ConnectionState, Line};
-use crate::receiver;
 use goodqueue_base::units::{Bytes, Duration, Instant};
+use goodqueue_lab::run::backend::Refusal;
 use goodqueue_sim::{FlowSpec, Outcome, OutsideWorld, Series, SeriesColumn, SourceSpec, WorldSpec};
-use goodqueue_tcp::{CcConfig, Data, EcnMode, LossDetection, ReceiverConfig, SenderConfig, SlowStartExit};
+use goodqueue_tcp::{Data, EcnMode, ReceiverConfig, SenderConfig};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// IP and TCP headers, without and with timestamps.
-const HEADERS: Bytes = Bytes::new(40);
-const WITH_TIMESTAMPS: Bytes = Bytes::new(52);
 /// The guests' cards take no longer packets.
 pub const MAX_PACKET: Bytes = Bytes::new(1500);
 /// Room for a window of 10 Gbit/s times 25 ms, for each flow.
@@ -39,14 +36,14 @@ fn of_kernel(control: &str) -> &str {
 ///
 /// # Errors
 /// The first setting that they cannot have.
-pub fn check(spec: &WorldSpec, kernel: &Kernel) -> Result<(), Unsupported> {
+pub fn check(spec: &WorldSpec, kernel: &Kernel) -> Result<(), Refusal> {
     let mut first: Option<Tcp<'_>> = None;
     if tcp_flows(spec).count() > MAX_FLOWS {
-        return Err(Unsupported::new("traffic", format!("has more than {MAX_FLOWS} TCP flows")));
+        return Err(Refusal { key: "traffic".to_owned(), why: format!("has more than {MAX_FLOWS} TCP flows") });
     }
     for (_, flow, tcp) in tcp_flows(spec) {
         let name = spec.groups.get(flow.group as usize).map_or("?", String::as_str);
-        let refuse = |key: &str, why: &str| Err(Unsupported::new(format!("traffic `{name}`: {key}"), why));
+        let refuse = |key: &str, why: &str| Err(Refusal::of_traffic(name, key, why));
         if let SourceSpec::Session { model, .. } = &flow.source
             && !OutsideWorld::takes(model)
         {
@@ -56,10 +53,8 @@ pub fn check(spec: &WorldSpec, kernel: &Kernel) -> Result<(), Unsupported> {
             );
         }
         let (sender, receiver, header) = tcp;
-        if let Some((key, why)) = of_sender(sender, header, kernel) {
-            return refuse(key, &why);
-        }
-        if let Some((key, why)) = receiver::refused(receiver, sender.mss) {
+        check_sender(name, sender, header, kernel)?;
+        if let Some((key, why)) = kernel_tcp::refused_receiver(receiver, sender.mss) {
             return refuse(key, why);
         }
         let (one, _, header_of_one) = *first.get_or_insert(tcp);
@@ -72,63 +67,31 @@ pub fn check(spec: &WorldSpec, kernel: &Kernel) -> Result<(), Unsupported> {
     }
     let plain = |mode| tcp_flows(spec).any(|(_, _, (sender, ..))| sender.ecn_mode() == mode);
     if plain(EcnMode::Off) && plain(EcnMode::Classic) {
-        return Err(Unsupported::new("traffic: ecn", "all TCP groups but those of dctcp must have the same"));
+        let why = "all TCP groups but those of dctcp must have the same".to_owned();
+        return Err(Refusal { key: "traffic: ecn".to_owned(), why });
     }
     Ok(())
 }
 
-/// The first key of a sender that a kernel's cannot have, and why. No field is left out here, so
-/// that a new one does not compile until it is decided what guests make of it.
-fn of_sender(sender: &SenderConfig, header: Bytes, kernel: &Kernel) -> Option<(&'static str, String)> {
-    let SenderConfig {
-        mss,
-        cc: CcConfig { kind, params },
-        loss_detection,
-        slow_start_exit,
-        ecn: _,
-        initial_window,
-        rto_min: _,
-        max_window,
-        offload,
-        restart_after_idle,
-        data,
-    } = sender;
-    let refuse = |key: &'static str, why: &str| Some((key, why.to_owned()));
-    let defaults = SenderConfig::default();
-    let control = of_kernel(kind);
+/// Refuses the first key of a sender that the guests' kernel cannot have.
+fn check_sender(group: &str, sender: &SenderConfig, header: Bytes, kernel: &Kernel) -> Result<(), Refusal> {
+    let refuse = |key: &str, why: &str| Err(Refusal::of_traffic(group, key, why));
+    let control = of_kernel(sender.cc.kind);
     if !kernel.controls().contains(&control) {
         let known = kernel.controls().join(", ");
-        return Some(("cc", format!("`{control}` is not in the guest kernel, which has {known}")));
+        return refuse("cc", &format!("`{control}` is not in the guest kernel, which has {known}"));
     }
-    if !params.is_empty() {
-        return refuse("cc", "a kernel's congestion control has no parameters here");
+    if let Some((key, why)) = kernel_tcp::refused_sender(sender, header) {
+        return refuse(key, why);
     }
-    match data {
+    match sender.data {
         // Messages belong to sessions, which guests take or refuse by their kind.
         Data::Unlimited | Data::Bytes(_) | Data::Messages => {}
     }
-    match loss_detection {
-        LossDetection::Rack => {}
-        LossDetection::Rfc6675 => return refuse("loss_detection", "is the kernel's, rack"),
-        LossDetection::Duplicates => return refuse("sack", "is the kernel's, compressed"),
-    }
-    match slow_start_exit {
-        SlowStartExit::Native => {}
-        SlowStartExit::LossOnly | SlowStartExit::HystartPlusPlus => return refuse("slow_start_exit", "is the kernel's, native"),
-    }
-    if *offload == Some(false) {
+    if sender.offload == Some(false) {
         return refuse("gso", "is the kernel's, on");
     }
-    if !restart_after_idle {
-        return refuse("restart_after_idle", "is the kernel's, on");
-    }
-    if *initial_window != defaults.initial_window {
-        return refuse("initial_window", "is the kernel's, 10");
-    }
-    if header != HEADERS && header != WITH_TIMESTAMPS {
-        return refuse("header", "is 40 B or, with timestamps, 52 B");
-    }
-    if *mss + header > MAX_PACKET {
+    if sender.mss + header > MAX_PACKET {
         return refuse("mss", &format!("packets of more than {MAX_PACKET} do not pass the guests' cards"));
     }
     match sender.ecn_mode() {
@@ -140,10 +103,10 @@ fn of_sender(sender: &SenderConfig, header: Bytes, kernel: &Kernel) -> Option<(&
     if (sender.ecn_mode() == EcnMode::Mirror) != (control == "dctcp") {
         return refuse("ecn", "mirrored marks belong to dctcp, and dctcp to them");
     }
-    if *max_window != defaults.max_window && max_window.get() > u64::from(u32::MAX >> 2) {
+    if sender.max_window != SenderConfig::default().max_window && sender.max_window.get() > u64::from(u32::MAX >> 2) {
         return refuse("max_window", "is at most 1 GB");
     }
-    None
+    Ok(())
 }
 
 /// Flows with ends outside, in the order of their ports.

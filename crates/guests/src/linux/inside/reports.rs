@@ -13,7 +13,7 @@ impl Reports {
     pub(super) fn say(&mut self, lines: &[Line]) -> io::Result<()> {
         let mut text = String::new();
         for line in lines {
-            text.push_str(&line.to_string());
+            text.push_str(&line.text());
             text.push('\n');
         }
         self.terminal.write_all(text.as_bytes())
