@@ -1,6 +1,7 @@
 //! Backends that run scenarios on this machine.
 //!
-//! - [`backends`]: the simulator everywhere, and on Linux kernel senders in virtual and in real time.
+//! - [`backends`]: the simulator everywhere, and on Linux kernel senders in virtual and in real
+//!   time.
 //! - `linux`: guest kernels in virtual time, as end hosts of a simulated network.
 
 pub mod backends;

@@ -227,7 +227,7 @@ impl FlowSpec {
     }
 }
 
-/// A host at the end of several flows, for queues that tell hosts apart. FlowEnds with equal numbers
+/// A host at the end of several flows, for queues that tell hosts apart. Hosts with equal numbers
 /// are one host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SharedHost {

@@ -1,6 +1,6 @@
 //! Timers of hosts and control events, ordered by (time, order of setting).
 //!
-//! FlowEnds set many timers that are due much later and mostly never matter, so setting one must be
+//! Hosts set many timers that are due much later and mostly never matter, so setting one must be
 //! cheap: it goes into a bucket a quarter of a millisecond wide, unsorted. Only the bucket that
 //! time has reached is sorted. Timers beyond the wheel of buckets wait in a heap, and so do the
 //! later ones of a sorted bucket into which a timer would have to be inserted far from its end.

@@ -151,7 +151,7 @@ enum Feeder {
     Nothing,
     /// One other link only.
     One(u32),
-    /// FlowEnds, or several links.
+    /// Hosts, or several links.
     Several,
 }
 
