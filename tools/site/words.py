@@ -117,7 +117,8 @@ def main() -> int:
     named = [Path(name).resolve() for name in arguments if name != "--readability"]
     patterns = ["*.md"] if wants_figures else ["*.md", *(f"*{suffix}" for suffix in SOURCES)]
     texts = {
-        str(file.relative_to(ROOT)) if file.is_relative_to(ROOT) else str(file): file.read_text() for file in named or files(*patterns)
+        str(file.relative_to(ROOT)) if file.is_relative_to(ROOT) else str(file): file.read_text()
+        for file in named or files(*patterns)
     }
     if wants_figures:
         print("grade  words/sentence  words  page")
