@@ -180,12 +180,6 @@ impl<T: Limited> Limits<T> {
     }
 }
 
-impl<T: fmt::Display> fmt::Display for Limits<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} to {}", self.low, self.high)
-    }
-}
-
 /// The size of a buffer as written by a user.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Buffer {
