@@ -5,9 +5,9 @@ use crate::{Result, sources};
 use std::fmt::Write as _;
 
 /// Columns of a comment line, its indentation included.
-const WIDEST: usize = 100;
+const MAX_COLUMNS: usize = 100;
 /// Characters of a function's name.
-const LONGEST: usize = 60;
+const MAX_NAME: usize = 60;
 /// Words that begin no doc comment: what follows them is a clause, not a name of the thing.
 const CLAUSES: [&str; 7] = ["What", "Whatever", "Who", "Whoever", "Of", "It", "How"];
 
@@ -32,9 +32,9 @@ pub fn check() -> Result {
         found.long.extend(breaches.long);
     }
     let faults: Vec<String> = [
-        (found.wide, format!("comment lines have more than {WIDEST} columns")),
+        (found.wide, format!("comment lines have more than {MAX_COLUMNS} columns")),
         (found.clauses, format!("doc comments begin with a question or one of {}", CLAUSES.join(", "))),
-        (found.long, format!("functions have names of more than {LONGEST} characters")),
+        (found.long, format!("functions have names of more than {MAX_NAME} characters")),
     ]
     .into_iter()
     .filter(|(places, _)| !places.is_empty())
@@ -53,10 +53,10 @@ fn inspect(path: &str, text: &str) -> Breaches {
         let trimmed = line.trim_start();
         let is_comment = trimmed.starts_with(mark);
         in_example = is_comment && in_example != words_of(trimmed).starts_with("```");
-        if is_comment && !in_example && line.chars().count() > WIDEST && can_wrap(trimmed) {
+        if is_comment && !in_example && line.chars().count() > MAX_COLUMNS && can_wrap(trimmed) {
             breaches.wide.push(format!("{path}:{}", number + 1));
         }
-        if function_name(path, trimmed).is_some_and(|name| name.len() > LONGEST) {
+        if function_name(path, trimmed).is_some_and(|name| name.len() > MAX_NAME) {
             breaches.long.push(format!("{path}:{}", number + 1));
         }
         let words = if path.ends_with(".rs") { doc_words(trimmed) } else { None };
@@ -178,12 +178,12 @@ mod tests {
     #[test]
     fn names_of_functions_and_python_tests_are_short() {
         let long = |path: &str, text: &str| inspect(path, text).long;
-        let (most, more) = ("x".repeat(LONGEST), "x".repeat(LONGEST + 1));
+        let (most, more) = ("x".repeat(MAX_NAME), "x".repeat(MAX_NAME + 1));
         let text = format!("fn {most}() {{}}\nfn {more}<T>() {{}}\n// fn {more}()\nlet f = {more}();\n");
         assert_eq!(long("a.rs", &text), ["a.rs:2"]);
         let text = format!("    pub(crate) const unsafe fn {more}() {{}}\npub extern \"C\" fn {more}() {{}}\n");
         assert_eq!(long("a.rs", &text), ["a.rs:1", "a.rs:2"]);
-        let (most, more) = (&most[..LONGEST - 5], &more[..LONGEST - 4]);
+        let (most, more) = (&most[..MAX_NAME - 5], &more[..MAX_NAME - 4]);
         let text = format!("def test_{most}():\n    def test_{more}(self):\nasync def test_{more}():\ndef help_{more}():\n");
         assert_eq!(long("a.py", &text), ["a.py:2", "a.py:3"]);
         assert_eq!(long("a.ts", &text), [""; 0]);
