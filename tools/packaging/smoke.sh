@@ -9,6 +9,9 @@ gq list aqm | wc -l
 cd "$(mktemp -d)"
 gq compare --rate 5mbit --rtt 20ms --warmup 1s --duration 2s --replications 2 --aqm tail-drop,codel,fq-codel
 test -s results/compare/report.html
+'
+# Where gq-checks is beside it: in the archive and in the Debian package.
+try_checks='
 gq-checks conformance >/dev/null
 '
 try_python='
@@ -64,7 +67,7 @@ tried() { # TITLE COMMAND…
 smoke_static() { # ARCHIVE
     local root
     root=$(clean_root bookworm) || return 0
-    tried "${1##*/} in Debian 12" in_root "$root" "$dist" "tar -xf /files/${1##*/} --strip-components=1 -C /usr/local; $try_gq"
+    tried "${1##*/} in Debian 12" in_root "$root" "$dist" "tar -xf /files/${1##*/} --strip-components=1 -C /usr/local; $try_gq $try_checks"
 }
 
 smoke_deb() { # PACKAGE
@@ -76,6 +79,7 @@ smoke_deb() { # PACKAGE
             test -s /usr/share/man/man1/gq-compare.1.gz || grep -q share/man /etc/dpkg/dpkg.cfg.d/* 2>/dev/null
             test -s /usr/share/bash-completion/completions/gq
             $try_gq
+            $try_checks
             dpkg --purge goodqueue
             test ! -e /usr/bin/gq"
     done
