@@ -2,8 +2,8 @@
 
 use crate::import::draft::halves;
 use crate::import::{Cited, Draft, ImportError, Input, Origin, Way};
-use crate::router::tc::{self, Finding, Held};
-use goodqueue_aqm::spec::{Size, Value};
+use crate::router::tc::{self, Finding};
+use goodqueue_aqm::spec::Value;
 use goodqueue_base::units::{Duration, Rate};
 use goodqueue_lab::scenario::toml_text::quoted;
 
@@ -81,19 +81,14 @@ fn way(finding: &Finding) -> Way {
         Some((rate, source)) => Cited::quantity(format!("{} bit/s", rate.as_bit_s()), Origin::Measured(source.clone())),
         None => Cited::quantity(UNSHAPED, Origin::Assumed(format!("nothing shapes {}; put its rate here", finding.dev))),
     };
-    let said = |word: &str| Origin::Measured(format!("{word} of {}", finding.source));
-    let buffer = match finding.held {
-        Held::Packets(packets) => Cited::quantity(format!("{packets} packets"), said("limit")),
-        Held::Bytes(bytes) => Cited::quantity(format!("{bytes} B"), said("limit")),
-        Held::Default(size) => {
-            let text = match size {
-                Size::Packets(packets) => format!("{packets} packets"),
-                Size::Bytes(bytes) => format!("{bytes} B"),
-                Size::Time(span) => span.to_string(),
-            };
-            Cited::quantity(text, Origin::Estimated(format!("what the kernel gives {} without a limit", finding.source)))
-        }
-    };
+    let (limit, source) = (finding.limit.unwrap_or(finding.default_limit), &finding.source);
+    let buffer = Cited::quantity(
+        Value::Size(limit),
+        match finding.limit {
+            Some(_) => Origin::Measured(format!("limit of {source}")),
+            None => Origin::Estimated(format!("what the kernel gives {source} without a limit")),
+        },
+    );
     let bucket = finding.burst.filter(|_| finding.rate.is_some());
     let burst =
         bucket.map(|burst| Cited::quantity(format!("{} B", burst.get()), Origin::Measured("bucket of the shaper".to_owned())));
@@ -109,10 +104,8 @@ fn queue(finding: &Finding) -> String {
     if finding.kind.marks.is_possible() {
         text.push_str(&format!(", ecn = {}", finding.marks));
     }
-    match finding.held {
-        Held::Packets(packets) => text.push_str(&format!(", limit = \"{packets} packets\"")),
-        Held::Bytes(bytes) => text.push_str(&format!(", limit = \"{bytes} B\"")),
-        Held::Default(_) => {}
+    if let Some(limit) = finding.limit {
+        text.push_str(&format!(", limit = {}", toml(Value::Size(limit))));
     }
     text.push_str(" }");
     text
