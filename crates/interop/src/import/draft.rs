@@ -77,7 +77,7 @@ impl Way {
         Self { rate, fastest, buffer, queue, burst: None }
     }
 
-    /// Both directions of a line. Where only one is known, downloads go that way; `None` without any.
+    /// Both directions of a line. Where one is known, downloads go that way; `None` without any.
     #[must_use]
     pub fn of_line(down: Option<Self>, up: Option<Self>) -> Option<(Self, Option<Self>)> {
         match down {
