@@ -6,58 +6,22 @@ Start with :class:`Scenario` and :func:`run`, with :func:`compare` for queues on
 
 from __future__ import annotations
 
-from goodqueue import _core, traffic
-from goodqueue.exceptions import (
-    ArrivalError,
-    Fault,
-    GoodqueueError,
-    HostError,
-    PlotError,
-    ResultError,
-    RunError,
-    RunFailure,
-    ScenarioError,
-    SweepError,
-)
-from goodqueue.recommending import Recommendation, Setup, Undetermined, recommend
-from goodqueue.results import Drawing, Headline, Result, Table
-from goodqueue.running import compare, run
-from goodqueue.scenario import Access, Control, Link, Queue, Scenario
-from goodqueue.sweeping import Range, Sweep, latin_hypercube, sobol, sweep
+from goodqueue import _core, exceptions, recommending, results, running, scenario, sweeping, traffic
+from goodqueue.exceptions import *  # noqa: F403
+from goodqueue.recommending import *  # noqa: F403
+from goodqueue.results import *  # noqa: F403
+from goodqueue.running import *  # noqa: F403
+from goodqueue.scenario import *  # noqa: F403
+from goodqueue.sweeping import *  # noqa: F403
 from goodqueue.traffic import *  # noqa: F403
 
 __version__, __commit__ = _core.version()
 
-__all__ = [
-    "Access",
-    "ArrivalError",
-    "Control",
-    "Drawing",
-    "Fault",
-    "GoodqueueError",
-    "Headline",
-    "HostError",
-    "Link",
-    "PlotError",
-    "Queue",
-    "Range",
-    "Recommendation",
-    "Result",
-    "ResultError",
-    "RunError",
-    "RunFailure",
-    "Scenario",
-    "ScenarioError",
-    "Setup",
-    "Sweep",
-    "SweepError",
-    "Table",
-    "Undetermined",
-    "compare",
-    "latin_hypercube",
-    "recommend",
-    "run",
-    "sobol",
-    "sweep",
-]
+__all__: list[str] = []
+__all__ += exceptions.__all__
+__all__ += recommending.__all__
+__all__ += results.__all__
+__all__ += running.__all__
+__all__ += scenario.__all__
+__all__ += sweeping.__all__
 __all__ += traffic.__all__

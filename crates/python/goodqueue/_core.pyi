@@ -20,13 +20,9 @@ class Plan:
     @property
     def name(self) -> str: ...
     @property
-    def seed(self) -> int: ...
-    @property
     def replications(self) -> int: ...
     @property
     def point_count(self) -> int: ...
-    @property
-    def source_name(self) -> str: ...
     @property
     def source_text(self) -> str: ...
     @property
@@ -142,8 +138,6 @@ class Report:
     def complete(self) -> bool: ...
     @property
     def failures(self) -> list[tuple[str, int, str]]: ...
-    @property
-    def events(self) -> int: ...
     def table(self, name: str) -> Table: ...
 
 def run(
@@ -173,28 +167,7 @@ class SweepFolder:
     def keep(self, number: int, finished: bool, data: bytes) -> None: ...
     def summarize(self) -> None: ...
 
-def comparison(
-    *,
-    rate: str | None,
-    rate_up: str | None,
-    trace: str | None,
-    trace_up: str | None,
-    rtt: str,
-    overhead: str | None,
-    buffer: str,
-    buffer_up: str | None,
-    traffic: tuple[bool, str] | None,
-    flows: int | None,
-    flows_up: int | None,
-    cc: Sequence[str],
-    aqm: Sequence[str] | None,
-    aqm_up: Sequence[str],
-    ecn: bool,
-    warmup: str,
-    duration: str | None,
-    replications: int,
-    seed: int,
-) -> Plan: ...
+def comparison(arguments: dict[str, Any]) -> Plan: ...
 def recommendation(
     *,
     down: str,

@@ -209,26 +209,27 @@ def compare(
 
     where = {"trace": trace, "trace_up": trace_up}
     paths = {name: None if path is None else str(Path(path).absolute()) for name, path in where.items()}
-    plan = _core.comparison(
-        rate=rate,
-        rate_up=rate_up,
+    arguments = {
+        "rate": rate,
+        "rate_up": rate_up,
         **paths,
-        rtt=rtt,
-        overhead=overhead,
-        buffer=buffer,
-        buffer_up=buffer_up,
-        traffic=_traffic(traffic),
-        flows=flows,
-        flows_up=flows_up,
-        cc=listed(cc),
-        aqm=None if aqm is None else listed(aqm),
-        aqm_up=listed(aqm_up),
-        ecn=ecn,
-        warmup=warmup,
-        duration=duration,
-        replications=replications,
-        seed=seed,
-    )
+        "rtt": rtt,
+        "overhead": overhead,
+        "buffer": buffer,
+        "buffer_up": buffer_up,
+        "traffic": _traffic(traffic),
+        "flows": flows,
+        "flows_up": flows_up,
+        "cc": listed(cc),
+        "aqm": None if aqm is None else listed(aqm),
+        "aqm_up": listed(aqm_up),
+        "ecn": ecn,
+        "warmup": warmup,
+        "duration": duration,
+        "replications": replications,
+        "seed": seed,
+    }
+    plan = _core.comparison(arguments)
     return _run(plan, jobs, record=record, sample=sample, packets=packets, progress=progress)
 
 

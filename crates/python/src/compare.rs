@@ -12,14 +12,10 @@ use std::path::Path;
 /// Name that stands for the file in messages.
 const WHERE: &str = "compare()";
 
-/// Builds the scenario as `gq compare` does. Faults name the arguments, since users never see the
-/// lines of the scenario.
-#[pyfunction]
-#[pyo3(signature = (*, rate, rate_up, trace, trace_up, rtt, overhead, buffer, buffer_up, traffic, flows, flows_up, cc, aqm, aqm_up, ecn, warmup,
-    duration, replications, seed))]
-#[allow(clippy::too_many_arguments, reason = "one for each option of the command, by name")]
-pub fn comparison(
-    py: Python<'_>,
+/// Arguments; see `goodqueue.compare`.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Arguments {
     rate: Option<String>,
     rate_up: Option<String>,
     trace: Option<String>,
@@ -39,8 +35,14 @@ pub fn comparison(
     duration: Option<String>,
     replications: u32,
     seed: u64,
-) -> PyResult<Plan> {
+}
+
+/// Builds the scenario as `gq compare` does. Faults name the arguments, since users never see the
+/// lines of the scenario.
+#[pyfunction]
+pub fn comparison(py: Python<'_>, arguments: Arguments) -> PyResult<Plan> {
     let refuse = |field: &str, message: &str| argument_error(py, WHERE, field, message);
+    let Arguments { rate, rate_up, trace, trace_up, ecn, aqm, traffic, .. } = arguments;
     let line = match (rate, trace, trace_up) {
         (Some(rate), None, None) => {
             Line::rates(&rate, rate_up.as_deref()).map_err(|error| refuse(&argument(error.option), &error.message))?
@@ -60,21 +62,21 @@ pub fn comparison(
     };
     let comparison = Comparison {
         line,
-        rtt,
-        overhead,
-        buffer,
-        buffer_up,
+        rtt: arguments.rtt,
+        overhead: arguments.overhead,
+        buffer: arguments.buffer,
+        buffer_up: arguments.buffer_up,
         traffic,
-        flows,
-        flows_up,
-        cc,
+        flows: arguments.flows,
+        flows_up: arguments.flows_up,
+        cc: arguments.cc,
         aqm,
-        aqm_up,
+        aqm_up: arguments.aqm_up,
         signal,
-        warmup,
-        duration,
-        replications,
-        seed,
+        warmup: arguments.warmup,
+        duration: arguments.duration,
+        replications: arguments.replications,
+        seed: arguments.seed,
     };
     let made = comparison.scenario().map_err(|error| refuse(&argument(error.option), &error.message))?;
     for group in &made.left_out {

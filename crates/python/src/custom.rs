@@ -252,39 +252,22 @@ enum Hook {
 }
 
 impl Hook {
-    /// In the order of declaration, by which [`Hooks`] are found.
-    const ALL: [Self; 8] = [
-        Self::Arrival,
-        Self::Departure,
-        Self::Overflow,
-        Self::Idle,
-        Self::RateChange,
-        Self::NextUpdate,
-        Self::Update,
-        Self::Gauges,
-    ];
+    /// Names of the methods, in the order of declaration.
+    const NAMES: [&str; 8] =
+        ["on_arrival", "on_departure", "on_overflow", "on_idle", "on_rate_change", "next_update", "on_update", "gauges"];
 
     const fn decides(self) -> bool {
         matches!(self, Self::Arrival | Self::Departure)
     }
 
     const fn name(self) -> &'static str {
-        match self {
-            Self::Arrival => "on_arrival",
-            Self::Departure => "on_departure",
-            Self::Overflow => "on_overflow",
-            Self::Idle => "on_idle",
-            Self::RateChange => "on_rate_change",
-            Self::NextUpdate => "next_update",
-            Self::Update => "on_update",
-            Self::Gauges => "gauges",
-        }
+        Self::NAMES[self as usize]
     }
 }
 
 /// The hooks that a class overrides; others are not called.
 #[derive(Default)]
-struct Hooks([Option<Py<PyAny>>; Hook::ALL.len()]);
+struct Hooks([Option<Py<PyAny>>; Hook::NAMES.len()]);
 
 impl Hooks {
     fn get(&self, hook: Hook) -> Option<&Py<PyAny>> {
@@ -317,10 +300,9 @@ impl PyAlgorithm {
             return Err(PyTypeError::new_err(format!("a {name} is not a goodqueue.aqm.Algorithm")));
         }
         let mut hooks = Hooks::default();
-        for hook in Hook::ALL {
-            let name = hook.name();
+        for (hook, name) in hooks.0.iter_mut().zip(Hook::NAMES) {
             if !object.get_type().getattr(name)?.is(&base.getattr(name)?) {
-                hooks.0[hook as usize] = Some(object.getattr(name)?.unbind());
+                *hook = Some(object.getattr(name)?.unbind());
             }
         }
         let state =

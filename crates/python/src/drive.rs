@@ -3,13 +3,12 @@
 use crate::custom::LATEST;
 use crate::qdisc::{Driven, Held, OutOfRange, ranged, refuse, sized};
 use crate::table::Table;
+use crate::tables::{Made, batch, column, one};
 use arrow_array::types::UInt32Type;
-use arrow_array::{ArrayRef, DictionaryArray, Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array};
-use arrow_schema::{DataType, Field, Schema};
+use arrow_array::{DictionaryArray, Float64Array, StringArray, UInt32Array, UInt64Array};
 use goodqueue_aqm::{Class, Dropped, Ecn, Packet, Qdisc, Reason, Sink};
 use goodqueue_base::units::{Duration, Instant, Packets};
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::fmt::Display;
 use std::sync::Arc;
@@ -80,37 +79,25 @@ impl Fates {
         self.sojourns[row] = sojourn.as_nanos();
     }
 
-    fn table(self) -> PyResult<Table> {
+    fn table(self) -> Made {
         let count = self.verdicts.len();
-        let seconds = |values: Vec<u64>| -> ArrayRef {
+        let seconds = |values: Vec<u64>| -> Float64Array {
             let second = |value: u64| (value != NEVER).then(|| Duration::ns(value).as_secs_f64());
-            Arc::new(values.into_iter().map(second).collect::<Float64Array>())
+            values.into_iter().map(second).collect()
         };
-        let words = |keys: UInt32Array, words: &[&'static str]| -> PyResult<ArrayRef> {
-            let values = Arc::new(StringArray::from_iter_values(words));
-            let made = DictionaryArray::<UInt32Type>::try_new(keys, values);
-            Ok(Arc::new(made.map_err(|error| PyRuntimeError::new_err(error.to_string()))?))
+        let words = |keys: UInt32Array, words: &[&'static str]| {
+            DictionaryArray::<UInt32Type>::try_new(keys, Arc::new(StringArray::from_iter_values(words)))
         };
         let verdicts = UInt32Array::from_iter_values(self.verdicts.iter().map(|&verdict| u32::from(verdict)));
         let reason = |&reason: &u8| (reason != NO_REASON).then_some(u32::from(reason));
         let reasons: UInt32Array = self.reasons.iter().map(reason).collect();
-        let word = || DataType::Dictionary(Box::new(DataType::UInt32), Box::new(DataType::Utf8));
-        let schema = Arc::new(Schema::new(vec![
-            Field::new("number", DataType::UInt64, false),
-            Field::new("verdict", word(), false),
-            Field::new("reason", word(), true),
-            Field::new("left_s", DataType::Float64, true),
-            Field::new("sojourn_s", DataType::Float64, true),
-        ]));
-        let columns = vec![
-            Arc::new(UInt64Array::from_iter_values((0..count as u64).map(|row| self.first + row))) as ArrayRef,
-            words(verdicts, &VERDICTS)?,
-            words(reasons, &Reason::ALL.map(Reason::name))?,
-            seconds(self.left),
-            seconds(self.sojourns),
-        ];
-        let batch = RecordBatch::try_new(schema.clone(), columns).map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-        Ok(Table { schema, batches: vec![batch] })
+        batch(vec![
+            column("number", UInt64Array::from_iter_values((0..count as u64).map(|row| self.first + row)), false),
+            column("verdict", words(verdicts, &VERDICTS)?, false),
+            column("reason", words(reasons, &Reason::ALL.map(Reason::name))?, true),
+            column("left_s", seconds(self.left), true),
+            column("sojourn_s", seconds(self.sojourns), true),
+        ])
     }
 }
 
@@ -273,7 +260,7 @@ pub fn drive(
     // An algorithm in Python needs the lock for each packet; reacquiring it each time costs more
     // than the algorithm itself.
     if own { drive.run(&arrivals) } else { py.detach(|| drive.run(&arrivals)) }?;
-    drive.fates.table()
+    Table::made("drive", Some(one(drive.fates.table())))
 }
 
 fn check(

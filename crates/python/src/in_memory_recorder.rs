@@ -5,6 +5,7 @@ use goodqueue_sim::Series;
 use goodqueue_sim::trace::PacketEvent;
 
 /// Recorded data of one run.
+#[derive(Default)]
 pub struct KeptRun {
     pub point: usize,
     pub replication: u32,

@@ -90,11 +90,6 @@ impl Plan {
     }
 
     #[getter]
-    fn seed(&self) -> u64 {
-        self.plan.seed()
-    }
-
-    #[getter]
     fn replications(&self) -> u32 {
         self.plan.replications()
     }
@@ -112,11 +107,6 @@ impl Plan {
     #[getter]
     fn sha256(&self) -> String {
         self.plan.sha256()
-    }
-
-    #[getter]
-    fn source_name(&self) -> &str {
-        self.plan.source_name()
     }
 
     /// Name, text, folder and overrides, from which it can be read again in another process.

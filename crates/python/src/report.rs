@@ -119,12 +119,6 @@ impl Report {
         self.results.report.failures.iter().map(|f| (f.place.clone(), f.replication, f.message.clone())).collect()
     }
 
-    /// Events handled by all runs.
-    #[getter]
-    fn events(&self) -> u64 {
-        self.results.report.events
-    }
-
     /// Returns one of the tables by name.
     fn table(&self, py: Python<'_>, name: &str) -> PyResult<Table> {
         Table::made(name, py.detach(|| self.batches(name)))

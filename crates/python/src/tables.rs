@@ -4,9 +4,9 @@
 use crate::in_memory_recorder::KeptRun;
 use crate::table::Batches;
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt32Array, UInt64Array};
-use arrow_schema::{ArrowError, DataType, Field, Schema};
+use arrow_schema::ArrowError;
 use goodqueue_aqm::Reason;
-use goodqueue_base::units::Duration;
+use goodqueue_base::units::{Duration, Instant};
 use goodqueue_lab::results::statistics::Figure;
 use goodqueue_lab::results::summary::{Figures, PointSummary};
 use goodqueue_lab::run::backend::{Lateness, Validity};
@@ -18,13 +18,16 @@ use std::sync::Arc;
 
 pub type Made = Result<RecordBatch, ArrowError>;
 type Points<'a> = [(u32, &'a PointSummary)];
-type Columns = Vec<(String, ArrayRef, bool)>;
+/// Columns of a table: their names, and whether they have nulls.
+pub type Columns = Vec<(String, ArrayRef, bool)>;
 
-fn batch(columns: Columns) -> Made {
+/// A table of these columns.
+pub fn batch(columns: Columns) -> Made {
     RecordBatch::try_from_iter_with_nullable(columns)
 }
 
-fn column(name: &str, array: impl arrow_array::Array + 'static, nullable: bool) -> (String, ArrayRef, bool) {
+/// A column and whether it has nulls.
+pub fn column(name: &str, array: impl arrow_array::Array + 'static, nullable: bool) -> (String, ArrayRef, bool) {
     (name.to_owned(), Arc::new(array), nullable)
 }
 
@@ -197,49 +200,41 @@ pub fn cdf(results: &[PointResult], labels: &[String]) -> Made {
     batch(columns)
 }
 
-fn required(name: &str, kind: DataType) -> Field {
-    Field::new(name, kind, false)
+/// `point`, `label` and `replication` of a run in each of its rows.
+fn run_keys(run: &KeptRun, labels: &[String], rows: usize) -> Columns {
+    let mut columns = keys(&vec![run.point as u32; rows], labels);
+    columns.push(column("replication", UInt32Array::from_value(run.replication, rows), false));
+    columns
 }
 
-fn run_keys(run: &KeptRun, labels: &[String], rows: usize) -> Vec<ArrayRef> {
-    let label = labels.get(run.point).map_or("", String::as_str);
-    vec![
-        Arc::new(UInt32Array::from_value(run.point as u32, rows)),
-        Arc::new(StringArray::from_iter_values(std::iter::repeat_n(label, rows))),
-        Arc::new(UInt32Array::from_value(run.replication, rows)),
-    ]
-}
-
-fn run_fields() -> Vec<Field> {
-    vec![required("point", DataType::UInt32), required("label", DataType::Utf8), required("replication", DataType::UInt32)]
+/// The values of `name` of `subject` that were sampled in a run.
+fn samples(run: &KeptRun, labels: &[String], times: &ArrayRef, subject: &str, name: &str, values: &[f64]) -> Made {
+    let text = |text: &str| StringArray::from_iter_values(std::iter::repeat_n(text, times.len()));
+    let mut columns = run_keys(run, labels, times.len());
+    columns.extend([
+        column("subject", text(subject), false),
+        column("name", text(name), false),
+        ("time_s".to_owned(), times.clone(), false),
+        column("value", Float64Array::from_iter(values.iter().map(|&value| value.is_finite().then_some(value))), true),
+    ]);
+    batch(columns)
 }
 
 /// Sampled values: one batch per run and sampled value.
 pub fn series(runs: &[KeptRun], labels: &[String]) -> Batches {
-    let mut fields = run_fields();
-    fields.extend([
-        required("subject", DataType::Utf8),
-        required("name", DataType::Utf8),
-        required("time_s", DataType::Float64),
-        Field::new("value", DataType::Float64, true),
-    ]);
-    let schema = Arc::new(Schema::new(fields));
+    let seconds =
+        |times: &[Instant]| -> ArrayRef { Arc::new(Float64Array::from_iter_values(times.iter().map(|time| time.as_secs_f64()))) };
     let mut batches = Vec::new();
     for run in runs {
         for series in &run.series {
-            let rows = series.times.len();
-            let times: ArrayRef = Arc::new(Float64Array::from_iter_values(series.times.iter().map(|time| time.as_secs_f64())));
-            let text = |text: &str| Arc::new(StringArray::from_iter_values(std::iter::repeat_n(text, rows))) as ArrayRef;
+            let times = seconds(&series.times);
             for sampled in &series.columns {
-                let values = sampled.values.iter().map(|&value| value.is_finite().then_some(value));
-                let mut columns = run_keys(run, labels, rows);
-                columns.extend([text(&series.subject), text(&sampled.name), times.clone()]);
-                columns.push(Arc::new(Float64Array::from_iter(values)));
-                batches.push(RecordBatch::try_new(schema.clone(), columns)?);
+                batches.push(samples(run, labels, &times, &series.subject, &sampled.name, &sampled.values)?);
             }
         }
     }
-    Ok((schema, batches))
+    let empty = samples(&KeptRun::default(), labels, &seconds(&[]), "", "", &[])?;
+    Ok((empty.schema(), batches))
 }
 
 /// Name, reason and time in the queue of a packet's event.
@@ -252,38 +247,28 @@ fn facts(event: &PacketEvent) -> (&'static str, Option<Reason>, Option<Duration>
     }
 }
 
+/// Packet events of a run.
+fn packets_of(run: &KeptRun, labels: &[String]) -> Made {
+    let events = || run.packets.iter();
+    let link = |event: &PacketEvent| run.links.get(event.link as usize).map_or("", String::as_str);
+    let sojourn = |event: &PacketEvent| facts(event).2.map(Duration::as_secs_f64);
+    let mut columns = run_keys(run, labels, run.packets.len());
+    columns.extend([
+        column("time_ns", UInt64Array::from_iter_values(events().map(|event| event.at.as_nanos())), false),
+        column("link", StringArray::from_iter_values(events().map(link)), false),
+        column("flow", UInt32Array::from_iter_values(events().map(|event| event.flow)), false),
+        column("number", UInt64Array::from_iter_values(events().map(|event| event.number)), false),
+        column("len_bytes", UInt32Array::from_iter_values(events().map(|event| event.len)), false),
+        column("event", StringArray::from_iter_values(events().map(|event| facts(event).0)), false),
+        column("reason", events().map(|event| facts(event).1.map(Reason::name)).collect::<StringArray>(), true),
+        column("sojourn_s", events().map(sojourn).collect::<Float64Array>(), true),
+    ]);
+    batch(columns)
+}
+
 /// Packet events: one batch per run.
 pub fn packets(runs: &[KeptRun], labels: &[String]) -> Batches {
-    let mut fields = run_fields();
-    fields.extend([
-        required("time_ns", DataType::UInt64),
-        required("link", DataType::Utf8),
-        required("flow", DataType::UInt32),
-        required("number", DataType::UInt64),
-        required("len_bytes", DataType::UInt32),
-        required("event", DataType::Utf8),
-        Field::new("reason", DataType::Utf8, true),
-        Field::new("sojourn_s", DataType::Float64, true),
-    ]);
-    let schema = Arc::new(Schema::new(fields));
-    let mut batches = Vec::new();
-    for run in runs.iter().filter(|run| !run.packets.is_empty()) {
-        let events = || run.packets.iter();
-        let link = |event: &PacketEvent| run.links.get(event.link as usize).map_or("", String::as_str);
-        let sojourn = |event: &PacketEvent| facts(event).2.map(Duration::as_secs_f64);
-        let mut columns = run_keys(run, labels, run.packets.len());
-        let own: [ArrayRef; 8] = [
-            Arc::new(UInt64Array::from_iter_values(events().map(|event| event.at.as_nanos()))),
-            Arc::new(StringArray::from_iter_values(events().map(link))),
-            Arc::new(UInt32Array::from_iter_values(events().map(|event| event.flow))),
-            Arc::new(UInt64Array::from_iter_values(events().map(|event| event.number))),
-            Arc::new(UInt32Array::from_iter_values(events().map(|event| event.len))),
-            Arc::new(StringArray::from_iter_values(events().map(|event| facts(event).0))),
-            Arc::new(events().map(|event| facts(event).1.map(Reason::name)).collect::<StringArray>()),
-            Arc::new(events().map(sojourn).collect::<Float64Array>()),
-        ];
-        columns.extend(own);
-        batches.push(RecordBatch::try_new(schema.clone(), columns)?);
-    }
-    Ok((schema, batches))
+    let recorded = runs.iter().filter(|run| !run.packets.is_empty());
+    let batches = recorded.map(|run| packets_of(run, labels)).collect::<Result<_, _>>()?;
+    Ok((packets_of(&KeptRun::default(), labels)?.schema(), batches))
 }

@@ -1,6 +1,6 @@
 //! Logs of controllers that follow a line's rate: LibreQoS' StormGuard and cake-autorate.
 
-use crate::import::draft::{buffer, halves, one_line};
+use crate::import::draft::{buffer, halves, one_line, usual_delay};
 use crate::import::steps::{Steps, least, median};
 use crate::import::{Cited, Draft, ImportError, Input, Origin, Way};
 use goodqueue_base::units::Duration;
@@ -146,44 +146,28 @@ pub fn autorate(input: &Input) -> Result<Draft, ImportError> {
 }
 
 fn draft(input: &Input, format: &str, log: Log, why: &str) -> Result<Draft, ImportError> {
-    if log.down.is_empty() && log.up.is_empty() {
-        return Err(input.fault("has no rates: expected the log of a controller"));
-    }
-    let (rtt, origin) = match log.rtt {
+    let start = [log.down.start(), log.up.start()].into_iter().flatten().fold(f64::INFINITY, f64::min);
+    let way = |steps: &Steps| {
+        let fastest = steps.fastest();
+        let queue = Cited::toml("\"cake\"", Origin::Assumed("the queue that the controller sets the rate of".to_owned()));
+        let held = buffer(Duration::ms(100), fastest, Origin::Assumed("a log of rates does not tell the buffer".to_owned()));
+        (!steps.is_empty()).then(|| Way { rate: steps.cited(start, why), fastest, buffer: held, queue, burst: None })
+    };
+    let ways = Way::of_line(way(&log.down), way(&log.up));
+    let ways = ways.ok_or_else(|| input.fault("has no rates: expected the log of a controller"))?;
+    let delay = match log.rtt {
         Some((rtt, how)) if (0.0..=MAX_MS).contains(&rtt) => {
-            (Duration::us((rtt * 1e3) as u64), Origin::Measured(format!("half of {rtt:.1} ms, {how}")))
+            halves(Duration::us((rtt * 1e3) as u64), &Origin::Measured(format!("half of {rtt:.1} ms, {how}")))
         }
         Some((rtt, how)) => return Err(input.fault(format!("{how}: {rtt} ms is out of range: allowed 0 to {MAX_MS} ms"))),
-        None => (Duration::ms(20), Origin::Assumed("half of 20 ms: the log has no round-trip times".to_owned())),
-    };
-    let start = [log.down.start(), log.up.start()].into_iter().flatten().fold(f64::INFINITY, f64::min);
-    let way = |steps: &Steps| Way {
-        rate: steps.cited(start, why),
-        buffer: buffer(Duration::ms(100), steps.fastest(), Origin::Assumed("a log of rates does not tell the buffer".to_owned())),
-        queue: Cited::toml("\"cake\"", Origin::Assumed("the queue that the controller sets the rate of".to_owned())),
-        burst: None,
-    };
-    let fastest = log.down.fastest().max(log.up.fastest());
-    let (down, up) = match (log.down.is_empty(), log.up.is_empty()) {
-        (false, false) => (way(&log.down), Some(way(&log.up))),
-        (false, true) => (way(&log.down), None),
-        (true, _) => (way(&log.up), None),
+        None => usual_delay("the log has no round-trip times"),
     };
     let seconds = log.span.clamp(30.0, MAX_RUN).ceil();
+    let span = Origin::Measured(format!("the log covers {:.0} s; so much of it at most is simulated", log.span));
     Ok(Draft {
-        name: format!("line of {}", one_line(&log.name)),
-        made_by: format!("gq import {format} from {}", input.name),
         notes: vec!["The rates are those of the controller, which may have been below what the line carried.".to_owned()],
-        delay: halves(rtt, &origin),
-        framing: None,
-        down,
-        up,
-        fastest,
-        traffic: None,
-        duration: Some(Cited::quantity(
-            format!("{seconds} s"),
-            Origin::Measured(format!("the log covers {:.0} s; so much of it at most is simulated", log.span)),
-        )),
+        duration: Some(Cited::quantity(format!("{seconds} s"), span)),
+        ..Draft::new(format!("line of {}", one_line(&log.name)), format, input, delay, ways)
     })
 }
 

@@ -1,8 +1,10 @@
 //! A scenario in the making: figures with their origins, and the file written from them.
 
+use crate::import::Input;
 use goodqueue_base::units::{Cells, Duration, Framing, Rate};
 use goodqueue_lab::scenario::toml_text::quoted;
 use std::fmt::{self, Write as _};
+use std::ops::RangeInclusive;
 
 /// The origin of a figure.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +43,11 @@ impl Cited {
         Self { value: quoted(&value.to_string()), origin }
     }
 
+    /// A rate in bit/s.
+    pub fn bit_s(rate: Rate, origin: Origin) -> Self {
+        Self::quantity(format!("{} bit/s", rate.as_bit_s()), origin)
+    }
+
     /// TOML as it stands.
     pub fn toml(value: impl Into<String>, origin: Origin) -> Self {
         Self { value: value.into(), origin }
@@ -52,12 +59,32 @@ impl Cited {
 pub struct Way {
     /// The rate.
     pub rate: Cited,
+    /// The greatest rate that it ever has, or the mean of a recorded one.
+    pub fastest: Rate,
     /// The capacity of the buffer.
     pub buffer: Cited,
     /// The queue.
     pub queue: Cited,
     /// Depth of its token bucket, if it is a shaper.
     pub burst: Option<Cited>,
+}
+
+impl Way {
+    /// A direction with tail drop, which is assumed for want of better knowledge.
+    #[must_use]
+    pub fn unmanaged(rate: Cited, fastest: Rate, buffer: Cited, why: &str) -> Self {
+        let queue = Cited::toml("\"tail-drop\"", Origin::Assumed(why.to_owned()));
+        Self { rate, fastest, buffer, queue, burst: None }
+    }
+
+    /// Both directions of a line. Where one is known, downloads go that way; `None` without any.
+    #[must_use]
+    pub fn of_line(down: Option<Self>, up: Option<Self>) -> Option<(Self, Option<Self>)> {
+        match down {
+            Some(down) => Some((down, up)),
+            None => up.map(|up| (up, None)),
+        }
+    }
 }
 
 /// A line with its traffic.
@@ -77,12 +104,29 @@ pub struct Draft {
     pub down: Way,
     /// The other direction; `None` when nothing is known of it: then it is never the bottleneck.
     pub up: Option<Way>,
-    /// The fastest rate of both directions, which links of hosts must exceed.
-    pub fastest: Rate,
     /// Groups of traffic as TOML; `None`: a home's, with downloads, uploads, a call and a ping.
     pub traffic: Option<String>,
     /// The duration of the measurement.
     pub duration: Option<Cited>,
+}
+
+/// Bytes of a full packet over its payload: IPv4 and TCP with timestamps, MTU 1500. Measuring tools
+/// report payload.
+pub const HEADERS: f64 = 1500.0 / 1448.0;
+
+/// Rates outside of this are no line's, in bit/s.
+pub const RATES: RangeInclusive<f64> = 1e3..=1e12;
+
+/// The rate of these bit/s, if a line can have it.
+#[must_use]
+pub fn line_rate(bits: f64) -> Option<Rate> {
+    RATES.contains(&bits).then(|| Rate::bit_s(bits.round() as u64))
+}
+
+/// A time, to the nearest microsecond.
+#[must_use]
+pub fn millis(ms: f64) -> Duration {
+    Duration::us((ms * 1e3).round() as u64)
 }
 
 /// A buffer that lasts this long, and two packets at least: no queue holds less.
@@ -102,6 +146,12 @@ pub fn halves(rtt: Duration, origin: &Origin) -> [Cited; 2] {
     [Cited::quantity(rtt.saturating_sub(back), origin.clone()), Cited::quantity(back, origin.clone())]
 }
 
+/// The delay of a line of which no round-trip time is known.
+#[must_use]
+pub fn usual_delay(why: &str) -> [Cited; 2] {
+    halves(Duration::ms(20), &Origin::Assumed(format!("half of 20 ms: {why}")))
+}
+
 /// Text of a file from elsewhere as part of one line: without control characters, and not longer
 /// than a line.
 #[must_use]
@@ -116,6 +166,13 @@ pub fn one_line(text: &str) -> String {
 }
 
 impl Draft {
+    /// A line that `gq import COMMAND` makes of a file, without framing, with a home's traffic.
+    #[must_use]
+    pub fn new(name: String, command: &str, input: &Input, delay: [Cited; 2], (down, up): (Way, Option<Way>)) -> Self {
+        let made_by = format!("gq import {command} from {}", input.name);
+        Self { name, made_by, notes: Vec::new(), delay, framing: None, down, up, traffic: None, duration: None }
+    }
+
     /// The scenario file.
     #[must_use]
     pub fn text(&self) -> String {
@@ -130,14 +187,16 @@ impl Draft {
             None => text.push_str("duration = \"30 s\"\n"),
         }
         text.push_str("replications = 5\n\n[access]\n");
-        let access = self.fastest.as_bit_s().saturating_mul(10).clamp(1_000_000_000, 10_000_000_000_000);
+        let fastest = self.up.as_ref().map_or(self.down.fastest, |up| up.fastest.max(self.down.fastest));
+        // Hosts must be faster than both directions.
+        let access = fastest.as_bit_s().saturating_mul(10).clamp(1_000_000_000, 10_000_000_000_000);
         let why = Origin::Assumed("hosts are faster than the line".to_owned());
         put(&mut text, "rate", &Cited::quantity(Rate::bit_s(access), why));
         text.push_str("delay = \"0 s\"\n\n[link.line]\n");
         self.put_link(&mut text);
         match &self.traffic {
             Some(traffic) => text.push_str(traffic),
-            None => text.push_str(if self.up.is_some() { HOME } else { DOWNLOADS }),
+            None => text.push_str(&home(self.up.is_some())),
         }
         text
     }
@@ -180,47 +239,35 @@ fn put_framing(text: &mut String, framing: Framing, origin: &Origin) {
     }
 }
 
-/// Downloads and uploads that fill the line, and what suffers from them.
-const HOME: &str = r#"
+/// Downloads that fill the line, an upload and the caller's voice where the other direction is
+/// known, and what suffers from them.
+fn home(has_up: bool) -> String {
+    let (upload, direction) = if has_up { (UPLOAD, "direction = \"both\"\n") } else { ("", "") };
+    format!(
+        r#"
 [[traffic]]                              # assumed: downloads that fill the line
 name = "downloads"
 kind = "bulk"
 flows = 4
 start = "uniform 0 s .. 2 s"
+{upload}
+[[traffic]]                              # assumed: a call
+name = "call"
+kind = "voip"
+{direction}start = "uniform 0 s .. 1 s"
 
+[[traffic]]                              # assumed: a ping
+name = "ping"
+kind = "echo"
+start = "uniform 0 s .. 100 ms"
+"#
+    )
+}
+
+const UPLOAD: &str = r#"
 [[traffic]]                              # assumed: an upload at the same time
 name = "upload"
 kind = "bulk"
 direction = "up"
 start = "uniform 0 s .. 2 s"
-
-[[traffic]]                              # assumed: a call
-name = "call"
-kind = "voip"
-direction = "both"
-start = "uniform 0 s .. 1 s"
-
-[[traffic]]                              # assumed: a ping
-name = "ping"
-kind = "echo"
-start = "uniform 0 s .. 100 ms"
-"#;
-
-/// As [`HOME`], where nothing is known of the other direction.
-const DOWNLOADS: &str = r#"
-[[traffic]]                              # assumed: downloads that fill the line
-name = "downloads"
-kind = "bulk"
-flows = 4
-start = "uniform 0 s .. 2 s"
-
-[[traffic]]                              # assumed: a call
-name = "call"
-kind = "voip"
-start = "uniform 0 s .. 1 s"
-
-[[traffic]]                              # assumed: a ping
-name = "ping"
-kind = "echo"
-start = "uniform 0 s .. 100 ms"
 "#;

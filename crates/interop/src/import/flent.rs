@@ -1,14 +1,11 @@
 //! Data files of flent (`.flent.gz`, version 4 of the format): rates and round-trip times under
 //! load.
 
-use crate::import::draft::{buffer, halves, one_line};
+use crate::import::draft::{HEADERS, buffer, halves, line_rate, millis, one_line, usual_delay};
 use crate::import::steps::{least, median};
 use crate::import::{Cited, Draft, ImportError, Input, Origin, Way};
 use goodqueue_base::units::{Duration, Rate};
 use serde_json::Value;
-
-/// Payload of a full packet: flent's rates are what netperf counted.
-const HEADERS: f64 = 1500.0 / 1448.0;
 
 /// Round-trip times above this are no line's, in milliseconds.
 const MAX_MS: f64 = 60_000.0;
@@ -49,31 +46,17 @@ pub fn import(input: &Input) -> Result<Draft, ImportError> {
     let loaded = median(loaded.collect());
     let (rtt, delay) = match idle {
         Some(ms) => (ms, halves(millis(ms), &Origin::Measured(format!("half of {ms:.1} ms, the least ping of the test")))),
-        None => (20.0, halves(Duration::ms(20), &Origin::Assumed("half of 20 ms: the test has no pings".to_owned()))),
+        None => (20.0, usual_delay("the test has no pings")),
     };
     let rates = [&down, &up].map(|total| total.as_ref().and_then(|total| rate(total)));
     let is_loaded_both_ways = rates[0].is_some() && rates[1].is_some();
     let way = |rate: Option<Rate>, name: &str| rate.map(|rate| way(rate, name, rtt, loaded, is_loaded_both_ways));
-    let (first, second) = match (way(rates[0], "TCP download"), way(rates[1], "TCP upload")) {
-        (Some(down), up) => (down, up),
-        (None, Some(up)) => (up, None),
-        (None, None) => return Err(input.fault("has no transfer that carried anything")),
-    };
     let title = ["TITLE", "NAME"].map(|key| json["metadata"][key].as_str().unwrap_or_default()).join(" ");
-    Ok(Draft {
-        name: one_line(&format!("flent {}", title.trim())),
-        made_by: format!("gq import flent from {}", input.name),
-        notes: vec![
-            "A test of the line does not tell which queue it has: the buffers hold for a queue without management.".to_owned(),
-        ],
-        delay,
-        framing: None,
-        down: first,
-        up: second,
-        fastest: rates.into_iter().flatten().max().unwrap_or(Rate::mbit(1)),
-        traffic: None,
-        duration: None,
-    })
+    let ways = Way::of_line(way(rates[0], "TCP download"), way(rates[1], "TCP upload"));
+    let ways = ways.ok_or_else(|| input.fault("has no transfer that carried anything"))?;
+    let note = "A test of the line does not tell which queue it has: the buffers hold for a queue without management.";
+    let name = one_line(&format!("flent {}", title.trim()));
+    Ok(Draft { notes: vec![note.to_owned()], ..Draft::new(name, "flent", input, delay, ways) })
 }
 
 /// Whether it is a series of its own, and no sum, mean or detail of other series.
@@ -102,12 +85,7 @@ fn total(series: &[Series<'_>], direction: &str) -> Option<Vec<f64>> {
 /// The line's rate: the median over the time in which anything was carried.
 fn rate(total: &[f64]) -> Option<Rate> {
     let mbps = median(total.iter().copied().filter(|rate| *rate > 0.0).collect())?;
-    let bits = mbps * 1e6 * HEADERS;
-    (1e3..=1e12).contains(&bits).then(|| Rate::bit_s(bits.round() as u64))
-}
-
-fn millis(ms: f64) -> Duration {
-    Duration::us((ms * 1e3).round() as u64)
+    line_rate(mbps * 1e6 * HEADERS)
 }
 
 fn way(rate: Rate, name: &str, idle: f64, loaded: Option<f64>, both: bool) -> Way {
@@ -124,12 +102,8 @@ fn way(rate: Rate, name: &str, idle: f64, loaded: Option<f64>, both: bool) -> Wa
         }
         None => buffer(Duration::ms(100), rate, Origin::Assumed("the test has no pings".to_owned())),
     };
-    let line = Cited::quantity(
-        format!("{} bit/s", rate.as_bit_s()),
-        Origin::Measured(format!("median of the sum of {name}, and 1500/1448 of it with headers")),
-    );
-    let queue = Cited::toml("\"tail-drop\"", Origin::Assumed("a test does not tell the queue".to_owned()));
-    Way { rate: line, buffer: held, queue, burst: None }
+    let why = format!("median of the sum of {name}, and 1500/1448 of it with headers");
+    Way::unmanaged(Cited::bit_s(rate, Origin::Measured(why)), rate, held, "a test does not tell the queue")
 }
 
 #[cfg(test)]

@@ -55,6 +55,12 @@ impl Input {
         Ok(Self { name: name.to_owned(), bytes })
     }
 
+    /// The file's name without its folder.
+    #[must_use]
+    pub fn file_name(&self) -> &str {
+        self.name.rsplit('/').next().unwrap_or(&self.name)
+    }
+
     /// Returns an error of this file with `message`.
     #[must_use]
     pub fn fault(&self, message: impl Into<String>) -> ImportError {

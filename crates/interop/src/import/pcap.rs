@@ -4,7 +4,7 @@
 mod file;
 mod flows;
 
-use crate::import::draft::{buffer, halves};
+use crate::import::draft::{buffer, halves, line_rate, usual_delay};
 use crate::import::steps::median;
 use crate::import::{Cited, Draft, ImportError, Input, Origin, Way};
 use flows::Flows;
@@ -57,7 +57,7 @@ pub fn import(input: &Input, list: Option<&str>) -> Result<Captured, ImportError
             );
             halves(Duration::us((rtt * 1e6).round() as u64), &Origin::Measured(why))
         }
-        None => halves(Duration::ms(20), &Origin::Assumed("half of 20 ms: no connection shows a round trip".to_owned())),
+        None => usual_delay("no connection shows a round trip"),
     };
     let mut notes =
         vec!["The line may carry more than it did in its busiest second: it is as fast as written here or faster.".to_owned()];
@@ -70,44 +70,26 @@ pub fn import(input: &Input, list: Option<&str>) -> Result<Captured, ImportError
     let traffic = list.filter(|_| !transfers.is_empty()).map(|list| {
         format!("\n[[traffic]]                              # measured: transfers of the recording\nname = \"transfers\"\nkind = \"flow-list\"\nfile = {}\n", quoted(list))
     });
-    let way = |rate: Rate, heading: &str| Way {
-        rate: Cited::quantity(
-            format!("{} bit/s", rate.as_bit_s()),
-            Origin::Estimated(format!("the busiest second {heading}, IP bytes")),
-        ),
-        buffer: buffer(Duration::ms(100), rate, Origin::Assumed("a recording of packets does not tell the buffer".to_owned())),
-        queue: Cited::toml("\"tail-drop\"", Origin::Assumed("a recording of packets does not tell the queue".to_owned())),
-        burst: None,
+    let way = |rate: Rate, heading: &str| {
+        let held = buffer(Duration::ms(100), rate, Origin::Assumed("a recording of packets does not tell the buffer".to_owned()));
+        let line = Cited::bit_s(rate, Origin::Estimated(format!("the busiest second {heading}, IP bytes")));
+        Way::unmanaged(line, rate, held, "a recording of packets does not tell the queue")
     };
-    let (first, second) = match (down, up) {
-        (Some(down), up) => (way(down, "toward clients"), up.map(|up| way(up, "toward servers"))),
-        (None, Some(up)) => (way(up, "toward servers"), None),
-        (None, None) => return Err(input.fault("has too few bytes for a rate: allowed 1 kbit/s and more")),
-    };
-    let draft = Draft {
-        name: format!("packets of {}", input.name.rsplit('/').next().unwrap_or(&input.name)),
-        made_by: format!("gq import pcap from {}", input.name),
-        notes,
-        delay,
-        framing: None,
-        down: first,
-        up: second,
-        fastest: down.into_iter().chain(up).max().unwrap_or(Rate::mbit(1)),
-        duration: traffic.as_ref().map(|_| {
-            let why = format!("the recording lasts {seconds:.1} s");
-            Cited::quantity(format!("{} s", seconds.ceil().max(10.0)), Origin::Measured(why))
-        }),
-        traffic,
-    };
-    Ok(Captured { draft, list: text })
+    let ways = Way::of_line(down.map(|down| way(down, "toward clients")), up.map(|up| way(up, "toward servers")));
+    let ways = ways.ok_or_else(|| input.fault("has too few bytes for a rate: allowed 1 kbit/s and more"))?;
+    let draft = Draft::new(format!("packets of {}", input.file_name()), "pcap", input, delay, ways);
+    let duration = traffic.as_ref().map(|_| {
+        let why = format!("the recording lasts {seconds:.1} s");
+        Cited::quantity(format!("{} s", seconds.ceil().max(10.0)), Origin::Measured(why))
+    });
+    Ok(Captured { draft: Draft { notes, duration, traffic, ..draft }, list: text })
 }
 
 /// The mean rate of the busiest second, or over all of a shorter recording.
 fn rate(bins: &[u64], seconds: f64) -> Option<Rate> {
     let most = bins.windows(WINDOW.min(bins.len()).max(1)).map(|window| window.iter().sum::<u64>()).max()?;
     let window = (WINDOW as f64 / 10.0).min(seconds.max(0.1));
-    let bits = most as f64 * 8.0 / window;
-    (1e3..=1e12).contains(&bits).then(|| Rate::bit_s(bits.round() as u64))
+    line_rate(most as f64 * 8.0 / window)
 }
 
 #[cfg(test)]

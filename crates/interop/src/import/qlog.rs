@@ -46,11 +46,9 @@ impl Connection {
     /// When it is no qlog, or has no packets.
     pub fn read(input: &Input) -> Result<Self, ImportError> {
         let recorded = read(input)?;
-        let sizes = |wanted: fn(&Event) -> Option<u64>| -> Vec<(f64, u64)> {
-            recorded.events.iter().filter_map(|(at, event)| Some((*at, wanted(event)?))).collect()
-        };
-        let sent = sizes(|event| if let Event::Sent(bytes) = event { Some(*bytes) } else { None });
-        let received = sizes(|event| if let Event::Received(bytes) = event { Some(*bytes) } else { None });
+        let events = &recorded.events;
+        let sent = timed(events, |event| if let Event::Sent(bytes) = event { Some(*bytes) } else { None });
+        let received = timed(events, |event| if let Event::Received(bytes) = event { Some(*bytes) } else { None });
         let total = |packets: &[(f64, u64)]| packets.iter().map(|(_, bytes)| bytes).sum::<u64>();
         // Packets that arrive at a queue were sent by the sender; at an end, the direction with
         // more bytes counts.
@@ -69,22 +67,19 @@ impl Connection {
             parts[part.min(PARTS - 1)] += bytes;
         }
         let busiest = parts.iter().max().copied().unwrap_or(0) as f64 * PARTS as f64 / seconds.max(1e-9);
-        let values = |wanted: fn(&Event) -> Option<f64>| -> Vec<(f64, f64)> {
-            recorded.events.iter().filter_map(|(at, event)| Some((*at, wanted(event)?))).collect()
-        };
-        let rtt = values(|event| if let Event::Metrics { rtt_s, .. } = event { *rtt_s } else { None });
-        let window = values(|event| if let Event::Metrics { window, .. } = event { *window } else { None });
-        let in_flight = values(|event| if let Event::Metrics { in_flight, .. } = event { *in_flight } else { None });
+        let rtt = timed(events, |event| if let Event::Metrics { rtt_s, .. } = event { *rtt_s } else { None });
+        let window = timed(events, |event| if let Event::Metrics { window, .. } = event { *window } else { None });
+        let in_flight = timed(events, |event| if let Event::Metrics { in_flight, .. } = event { *in_flight } else { None });
         Ok(Self {
-            title: recorded.title,
             seconds,
             bytes: total(&data),
             packets: data.len() as u64,
-            lost: recorded.events.iter().filter(|(_, event)| *event == Event::Lost).count() as u64,
+            lost: events.iter().filter(|(_, event)| *event == Event::Lost).count() as u64,
             rtt_s: over_time(&rtt, *last).map(|shares| [0.0, 0.5, 0.95].map(|part| quantile(&shares, part))),
             window: over_time(&window, *last).map(|shares| mean(&shares)),
             in_flight: over_time(&in_flight, *last).map(|shares| mean(&shares)),
             busiest,
+            title: recorded.title,
         })
     }
 
@@ -99,6 +94,11 @@ impl Connection {
     pub fn loss(&self) -> f64 {
         self.lost as f64 / self.packets.max(1) as f64
     }
+}
+
+/// The values that some events have, with their times.
+fn timed<T>(events: &[(f64, Event)], wanted: fn(&Event) -> Option<T>) -> Vec<(f64, T)> {
+    events.iter().filter_map(|(at, event)| Some((*at, wanted(event)?))).collect()
 }
 
 /// Returns the values with the time that each of them was the latest, sorted by value; `None`
@@ -156,31 +156,18 @@ pub fn import(input: &Input) -> Result<Draft, ImportError> {
          name = \"recorded\"\nkind = \"bulk\"\nsize = \"{bytes} B\"\ncc = \"cubic\"                             # assumed: a recording does not tell the control\n"
     );
     let duration = (seconds * 2.0).ceil().clamp(5.0, 3600.0);
+    let line = Cited::bit_s(rate, Origin::Estimated("the busiest tenth of the connection's time".to_owned()));
+    let held = buffer(span(most - least), rate, Origin::Estimated(lasts));
+    let way = Way::unmanaged(line, rate, held, "a recording does not tell the queue");
+    let twice = Origin::Assumed("twice the time of the recording, so that the transfer ends".to_owned());
     Ok(Draft {
-        name: format!("connection of {}", input.name.rsplit('/').next().unwrap_or(&input.name)),
-        made_by: format!("gq import qlog from {}", input.name),
         notes: vec![
             "The line may carry more than this connection sent: it is as fast as written here or faster.".to_owned(),
             "Compare with the recording: gq run with --qlog DIR, then gq qlog RECORDING DIR/0-0-recorded-0.sqlog.".to_owned(),
         ],
-        delay: halves(span(least), &measured),
-        framing: None,
-        down: Way {
-            rate: Cited::quantity(
-                format!("{} bit/s", rate.as_bit_s()),
-                Origin::Estimated("the busiest tenth of the connection's time".to_owned()),
-            ),
-            buffer: buffer(span(most - least), rate, Origin::Estimated(lasts)),
-            queue: Cited::toml("\"tail-drop\"", Origin::Assumed("a recording does not tell the queue".to_owned())),
-            burst: None,
-        },
-        up: None,
-        fastest: rate,
         traffic: Some(traffic),
-        duration: Some(Cited::quantity(
-            format!("{duration} s"),
-            Origin::Assumed("twice the time of the recording, so that the transfer ends".to_owned()),
-        )),
+        duration: Some(Cited::quantity(format!("{duration} s"), twice)),
+        ..Draft::new(format!("connection of {}", input.file_name()), "qlog", input, halves(span(least), &measured), (way, None))
     })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::import::draft::halves;
 use crate::import::{Cited, Draft, ImportError, Input, Origin, Way};
-use goodqueue_base::units::{Duration, Rate};
+use goodqueue_base::units::Duration;
 use goodqueue_lab::scenario::toml_text::quoted;
 use goodqueue_lab::scenario::trace_file;
 
@@ -11,31 +11,20 @@ use goodqueue_lab::scenario::trace_file;
 /// # Errors
 /// When a file is no recording.
 pub fn import(input: &Input, up: Option<&Input>) -> Result<Draft, ImportError> {
-    let (down, down_rate, down_lasts) = way(input)?;
-    let up = up.map(way).transpose()?;
-    let fastest = up.as_ref().map_or(down_rate, |(_, rate, _)| down_rate.max(*rate));
-    let lasts = up.as_ref().map_or(down_lasts, |(.., lasts)| down_lasts.max(*lasts));
+    let (down, down_lasts) = way(input)?;
+    let (up, up_lasts) = up.map(way).transpose()?.unzip();
+    let lasts = up_lasts.map_or(down_lasts, |lasts| down_lasts.max(lasts));
     let assumed = Origin::Assumed("half of 40 ms: a recording has opportunities to send and no delays".to_owned());
+    let delay = halves(Duration::ms(40), &assumed);
     Ok(Draft {
-        name: format!("recording {}", stem(&input.name)),
-        made_by: format!("gq import mahimahi from {}", input.name),
         notes: vec!["The recording is read from where it lies: its path is relative to this file.".to_owned()],
-        delay: halves(Duration::ms(40), &assumed),
-        framing: None,
-        down,
-        up: up.map(|(way, ..)| way),
-        fastest,
-        traffic: None,
         duration: Some(Cited::quantity(lasts, Origin::Measured("the whole recording, once".to_owned()))),
+        ..Draft::new(format!("recording {}", input.file_name()), "mahimahi", input, delay, (down, up))
     })
 }
 
-fn stem(name: &str) -> &str {
-    name.rsplit('/').next().unwrap_or(name)
-}
-
-/// A direction with its mean rate and the length of its recording.
-fn way(input: &Input) -> Result<(Way, Rate, Duration), ImportError> {
+/// A direction with the length of its recording.
+fn way(input: &Input) -> Result<(Way, Duration), ImportError> {
     let recording = trace_file::read(&input.name, input.bytes.as_slice()).map_err(|error| ImportError {
         file: input.name.clone(),
         message: error.to_string().strip_prefix(&format!("{}: ", input.name)).map_or_else(|| error.to_string(), str::to_owned),
@@ -46,8 +35,7 @@ fn way(input: &Input) -> Result<(Way, Rate, Duration), ImportError> {
         Origin::Measured(format!("opportunities of 1500 B, {mean} in the mean over {}", recording.period())),
     );
     let buffer = Cited::quantity("500 packets", Origin::Assumed("a recording does not tell the buffer".to_owned()));
-    let queue = Cited::toml("\"tail-drop\"", Origin::Assumed("a recording does not tell the queue".to_owned()));
-    Ok((Way { rate, buffer, queue, burst: None }, mean, recording.period()))
+    Ok((Way::unmanaged(rate, mean, buffer, "a recording does not tell the queue"), recording.period()))
 }
 
 #[cfg(test)]

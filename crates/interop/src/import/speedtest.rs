@@ -1,6 +1,6 @@
 //! Speed tests: JSON of Ookla's CLI, of Apple's `networkQuality -c`, and of `speedtest-cli`.
 
-use crate::import::draft::{buffer, halves, one_line};
+use crate::import::draft::{HEADERS, RATES, buffer, halves, millis, one_line, usual_delay};
 use crate::import::{Cited, Draft, ImportError, Input, Origin, Way};
 use goodqueue_base::units::{Duration, Rate};
 use serde_json::Value;
@@ -24,12 +24,6 @@ struct Test {
     up: Loaded,
 }
 
-/// Bytes of a full packet over its payload: IPv4 and TCP with timestamps, MTU 1500.
-const HEADERS: f64 = 1500.0 / 1448.0;
-
-/// Rates outside of this are no line: 1 kbit/s to 1 Tbit/s.
-const RATES: std::ops::RangeInclusive<f64> = 1e3..=1e12;
-
 /// Times above this are no latency, in milliseconds.
 const MAX_MS: f64 = 60_000.0;
 
@@ -45,13 +39,8 @@ pub fn import(input: &Input) -> Result<Draft, ImportError> {
             let why = Origin::Measured(format!("half of {field}, {idle} ms of idle latency"));
             (idle, halves(millis(idle), &why))
         }
-        None => {
-            let why = Origin::Assumed("half of 20 ms: the test has no idle latency".to_owned());
-            (20.0, halves(Duration::ms(20), &why))
-        }
+        None => (20.0, usual_delay("the test has no idle latency")),
     };
-    let (down, up) = (way(&test.down, rtt), way(&test.up, rtt));
-    let fastest = rate(&test.down).max(rate(&test.up));
     let mut notes =
         vec!["A speed test does not tell which queue the line has: the buffers hold for a queue without management.".to_owned()];
     if let (Some(longest), Some((latency, _))) = (test.up.longest.or(test.down.longest), &test.down.latency)
@@ -59,18 +48,9 @@ pub fn import(input: &Input) -> Result<Draft, ImportError> {
     {
         notes.push("Latency under load is a mean: a full buffer may last longer than is written here.".to_owned());
     }
-    Ok(Draft {
-        name: test.name,
-        made_by: format!("gq import speedtest from {} ({})", input.name, test.tool),
-        notes,
-        delay,
-        framing: None,
-        down,
-        up: Some(up),
-        fastest,
-        traffic: None,
-        duration: None,
-    })
+    let ways = (way(&test.down, rtt), Some(way(&test.up, rtt)));
+    let draft = Draft::new(test.name, "speedtest", input, delay, ways);
+    Ok(Draft { made_by: format!("{} ({})", draft.made_by, test.tool), notes, ..draft })
 }
 
 fn read(input: &Input, json: &Value) -> Result<Test, ImportError> {
@@ -100,10 +80,9 @@ fn ookla(input: &Input, json: &Value) -> Result<Test, ImportError> {
             longest: optional_ms(input, &latency["high"], &format!("{name}.latency.high"))?,
         })
     };
-    let words = [&json["isp"], &json["timestamp"]].map(|value| value.as_str().unwrap_or_default());
     Ok(Test {
         tool: "Ookla",
-        name: named(&words),
+        name: named([&json["isp"], &json["timestamp"]]),
         idle: optional_ms(input, &json["ping"]["latency"], "ping.latency")?.map(|ms| (ms, "ping.latency")),
         down: direction("download")?,
         up: direction("upload")?,
@@ -124,10 +103,9 @@ fn apple(input: &Input, json: &Value) -> Result<Test, ImportError> {
         };
         Ok(Loaded { goodput: (goodput(input, bits, rate)?, format!("{rate}, {bits} bit/s of payload")), latency, longest: None })
     };
-    let words = [&json["interface_name"], &json["end_date"]].map(|value| value.as_str().unwrap_or_default());
     Ok(Test {
         tool: "networkQuality",
-        name: named(&words),
+        name: named([&json["interface_name"], &json["end_date"]]),
         idle: optional_ms(input, &json["base_rtt"], "base_rtt")?.map(|ms| (ms, "base_rtt")),
         down: direction("dl_throughput", "dl_responsiveness")?,
         up: direction("ul_throughput", "ul_responsiveness")?,
@@ -141,18 +119,18 @@ fn speedtest_cli(input: &Input, json: &Value) -> Result<Test, ImportError> {
         let goodput = (goodput(input, bits, field)?, format!("{field}, {bits} bit/s of payload"));
         Ok(Loaded { goodput, latency: None, longest: None })
     };
-    let words = [&json["client"]["isp"], &json["timestamp"]].map(|value| value.as_str().unwrap_or_default());
     Ok(Test {
         tool: "speedtest-cli",
-        name: named(&words),
+        name: named([&json["client"]["isp"], &json["timestamp"]]),
         idle: optional_ms(input, &json["ping"], "ping")?.map(|ms| (ms, "ping")),
         down: direction("download")?,
         up: direction("upload")?,
     })
 }
 
-fn named(words: &[&str]) -> String {
-    let words: Vec<String> = words.iter().filter(|word| !word.is_empty()).map(|word| one_line(word)).collect();
+fn named(words: [&Value; 2]) -> String {
+    let words = words.into_iter().filter_map(Value::as_str).filter(|word| !word.is_empty());
+    let words: Vec<String> = words.map(one_line).collect();
     if words.is_empty() { "speed test".to_owned() } else { format!("speed test {}", words.join(", ")) }
 }
 
@@ -182,10 +160,6 @@ fn optional_ms(input: &Input, value: &Value, field: &str) -> Result<Option<f64>,
     Err(input.fault(format!("{field}: {ms} ms is out of range: allowed 0 to {MAX_MS} ms")))
 }
 
-fn millis(ms: f64) -> Duration {
-    Duration::us((ms * 1e3).round() as u64)
-}
-
 /// The line's rate: payload and headers, to four digits.
 fn rate(loaded: &Loaded) -> Rate {
     let bits = (loaded.goodput.0 * HEADERS).round() as u64;
@@ -195,19 +169,18 @@ fn rate(loaded: &Loaded) -> Rate {
 }
 
 fn way(loaded: &Loaded, idle_ms: f64) -> Way {
-    let why = format!("{}, and 1500/1448 of it with headers", loaded.goodput.1);
-    let line = Cited::quantity(rate(loaded), Origin::Measured(why));
+    let measured = Origin::Measured(format!("{}, and 1500/1448 of it with headers", loaded.goodput.1));
+    let rate = rate(loaded);
     let held = match &loaded.latency {
         Some((latency, field)) => {
             // A buffer below a few packets would only say that the test never filled it.
             let extra = (latency - idle_ms).max(1.0);
             let why = format!("{field}, {latency:.1} ms under load, less {idle_ms:.1} ms idle");
-            buffer(millis((extra * 10.0).round() / 10.0), rate(loaded), Origin::Estimated(why))
+            buffer(millis((extra * 10.0).round() / 10.0), rate, Origin::Estimated(why))
         }
-        None => buffer(Duration::ms(100), rate(loaded), Origin::Assumed("the test has no latency under load".to_owned())),
+        None => buffer(Duration::ms(100), rate, Origin::Assumed("the test has no latency under load".to_owned())),
     };
-    let queue = Cited::toml("\"tail-drop\"", Origin::Assumed("what a modem without queue management does".to_owned()));
-    Way { rate: line, buffer: held, queue, burst: None }
+    Way::unmanaged(Cited::quantity(rate, measured), rate, held, "what a modem without queue management does")
 }
 
 #[cfg(test)]

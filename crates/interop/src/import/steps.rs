@@ -1,8 +1,7 @@
 //! A rate over time, from the log of a controller.
 
 use crate::import::{Cited, Origin};
-use goodqueue_base::units::{Duration, Rate};
-use std::fmt::Write as _;
+use goodqueue_base::units::Rate;
 
 /// A rate that was set at times, in seconds from any beginning.
 #[derive(Clone, Debug, Default)]
@@ -50,21 +49,13 @@ impl Steps {
         if let [(_, bits)] = groups.as_slice() {
             return Cited::quantity(Rate::bit_s(bits.round() as u64), origin);
         }
-        let mut text = String::from("{ steps = [");
-        for (number, (seconds, bits)) in groups.iter().enumerate() {
+        let step = |(number, (seconds, bits)): (usize, &(f64, f64))| {
             // The first holds from the beginning.
             let at = if number == 0 { 0.0 } else { (seconds - start).max(0.001) };
-            let at = Duration::us((at * 1e6).round() as u64);
-            let _ = write!(
-                text,
-                "{}[\"{} us\", \"{} bit/s\"]",
-                if number == 0 { "" } else { ", " },
-                at.as_nanos() / 1000,
-                bits.round()
-            );
-        }
-        text.push_str("] }");
-        Cited::toml(text, origin)
+            format!("[\"{} us\", \"{} bit/s\"]", (at * 1e6).round(), bits.round())
+        };
+        let steps: Vec<String> = groups.iter().enumerate().map(step).collect();
+        Cited::toml(format!("{{ steps = [{}] }}", steps.join(", ")), origin)
     }
 }
 

@@ -1,10 +1,10 @@
 //! Imports the output of `tc`, or its command lines: queues, limits, marking and rates of a host.
 
-use crate::import::draft::halves;
+use crate::import::draft::usual_delay;
 use crate::import::{Cited, Draft, ImportError, Input, Origin, Way};
-use crate::router::tc::{self, Finding, Held};
-use goodqueue_aqm::spec::{Size, Value};
-use goodqueue_base::units::{Duration, Rate};
+use crate::router::tc::{self, Finding};
+use goodqueue_aqm::spec::Value;
+use goodqueue_base::units::Rate;
 use goodqueue_lab::scenario::toml_text::quoted;
 
 /// The rate of an interface that nothing shapes, which `tc` does not know.
@@ -48,7 +48,6 @@ fn is_ifb(dev: &str) -> bool {
 }
 
 fn draft(input: &Input, down: &Finding, up: Option<&Finding>) -> Draft {
-    let assumed = Origin::Assumed("half of 20 ms: tc does not show how long the path is".to_owned());
     let mut notes: Vec<String> = Vec::new();
     if up.is_some() {
         notes.push(format!("Down is what arrives and waits at {}; up is what leaves.", down.dev));
@@ -61,43 +60,35 @@ fn draft(input: &Input, down: &Finding, up: Option<&Finding>) -> Draft {
     if let Some((_, dev)) = framings().find(|(other, _)| framing.is_some_and(|(framing, _)| framing != *other)) {
         notes.push(format!("{dev}: its shaper counts other framing; a link has the same in both directions."));
     }
-    let rate = |finding: &Finding| finding.rate.as_ref().map_or(UNSHAPED, |(rate, _)| *rate);
+    let name = format!("queues of {}", up.unwrap_or(down).dev);
+    let delay = usual_delay("tc does not show how long the path is");
     Draft {
-        name: format!("queues of {}", up.unwrap_or(down).dev),
-        made_by: format!("gq import tc from {}", input.name),
         notes,
-        delay: halves(Duration::ms(20), &assumed),
         framing: framing.map(|(framing, dev)| (framing, Origin::Measured(format!("framing that the shaper of {dev} counts")))),
-        down: way(down),
-        up: up.map(way),
-        fastest: up.map_or(Rate::ZERO, rate).max(rate(down)),
-        traffic: None,
-        duration: None,
+        ..Draft::new(name, "tc", input, delay, (way(down), up.map(way)))
     }
 }
 
 fn way(finding: &Finding) -> Way {
-    let rate = match &finding.rate {
-        Some((rate, source)) => Cited::quantity(format!("{} bit/s", rate.as_bit_s()), Origin::Measured(source.clone())),
-        None => Cited::quantity(UNSHAPED, Origin::Assumed(format!("nothing shapes {}; put its rate here", finding.dev))),
-    };
-    let said = |word: &str| Origin::Measured(format!("{word} of {}", finding.source));
-    let buffer = match finding.held {
-        Held::Packets(packets) => Cited::quantity(format!("{packets} packets"), said("limit")),
-        Held::Bytes(bytes) => Cited::quantity(format!("{bytes} B"), said("limit")),
-        Held::Default(size) => {
-            let text = match size {
-                Size::Packets(packets) => format!("{packets} packets"),
-                Size::Bytes(bytes) => format!("{bytes} B"),
-                Size::Time(span) => span.to_string(),
-            };
-            Cited::quantity(text, Origin::Estimated(format!("what the kernel gives {} without a limit", finding.source)))
+    let (rate, fastest) = match &finding.rate {
+        Some((rate, source)) => (Cited::bit_s(*rate, Origin::Measured(source.clone())), *rate),
+        None => {
+            let why = format!("nothing shapes {}; put its rate here", finding.dev);
+            (Cited::quantity(UNSHAPED, Origin::Assumed(why)), UNSHAPED)
         }
     };
+    let (limit, source) = (finding.limit.unwrap_or(finding.default_limit), &finding.source);
+    let buffer = Cited::quantity(
+        Value::Size(limit),
+        match finding.limit {
+            Some(_) => Origin::Measured(format!("limit of {source}")),
+            None => Origin::Estimated(format!("what the kernel gives {source} without a limit")),
+        },
+    );
     let bucket = finding.burst.filter(|_| finding.rate.is_some());
     let burst =
         bucket.map(|burst| Cited::quantity(format!("{} B", burst.get()), Origin::Measured("bucket of the shaper".to_owned())));
-    Way { rate, buffer, queue: Cited::toml(queue(finding), Origin::Measured(finding.source.clone())), burst }
+    Way { rate, fastest, buffer, queue: Cited::toml(queue(finding), Origin::Measured(finding.source.clone())), burst }
 }
 
 /// A queue in TOML, with a limit where it was given one: the buffer of a link is the modem's.
@@ -109,10 +100,8 @@ fn queue(finding: &Finding) -> String {
     if finding.kind.marks.is_possible() {
         text.push_str(&format!(", ecn = {}", finding.marks));
     }
-    match finding.held {
-        Held::Packets(packets) => text.push_str(&format!(", limit = \"{packets} packets\"")),
-        Held::Bytes(bytes) => text.push_str(&format!(", limit = \"{bytes} B\"")),
-        Held::Default(_) => {}
+    if let Some(limit) = finding.limit {
+        text.push_str(&format!(", limit = {}", toml(Value::Size(limit))));
     }
     text.push_str(" }");
     text

@@ -14,9 +14,9 @@ pub mod tc;
 mod words;
 mod write;
 
-use goodqueue_aqm::spec::{KindAndParams, KindSpec, ParamValues, Size, Unit, Value};
+use goodqueue_aqm::spec::{KindAndParams, KindSpec, ParamValues, Value};
 use goodqueue_aqm::{Limit, sched};
-use goodqueue_base::units::{Bytes, Duration, Rate};
+use goodqueue_base::units::{Bytes, Rate};
 pub use write::{Style, Write};
 
 /// A target's words.
@@ -43,7 +43,7 @@ pub struct Form {
     pub marks: Marks,
     /// The target's settings for each parameter that it can set; of the others it has Linux's
     /// values.
-    pub words: &'static [Word],
+    pub words: &'static [&'static [Word]],
 }
 
 /// A target's way to express the limit of a queue.
@@ -104,8 +104,8 @@ pub enum How {
         /// When off.
         off: &'static str,
     },
-    /// The target has this value only.
-    Only(Fixed),
+    /// The target has this value only; `None`: the setting stays automatic.
+    Only(Option<Value>),
     /// The target has no word for the parameter: the value follows from the other settings, and
     /// ours is the one that the target works out.
     Derived(fn(&ParamValues<'_>) -> Option<Value>),
@@ -118,23 +118,6 @@ pub enum How {
 
 /// Keys with their values from parameters and what their numbers refer to.
 pub type Together = fn(&ParamValues<'_>, &Wanted<'_>) -> Result<Vec<(&'static str, String)>, Refusal>;
-
-/// A value that a target cannot change.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Fixed {
-    /// A switch.
-    Switch(bool),
-    /// A word.
-    Choice(&'static str),
-    /// A number.
-    Number(f64),
-    /// A time in microseconds.
-    Micros(u64),
-    /// Bytes.
-    Bytes(u64),
-    /// The setting stays automatic.
-    Automatic,
-}
 
 /// A queue and what its numbers refer to.
 #[derive(Clone, Copy, Debug)]
@@ -181,6 +164,12 @@ impl Refusal {
     #[must_use]
     pub fn plain(what: String) -> Self {
         Self { place: String::new(), what, nearest: None }
+    }
+
+    /// Returns the refusal with the nearest substitute.
+    #[must_use]
+    pub fn instead(self, nearest: impl Into<String>) -> Self {
+        Self { nearest: Some(nearest.into()), ..self }
     }
 
     /// Returns the refusal with the place in the scenario.
@@ -313,7 +302,7 @@ impl Dialect {
         };
         let unsayable = |value: Value, nearest: String| {
             let what = format!("`{}` of {} cannot be {value} in {}", word.param, kind.kind, self.title);
-            Refusal { place: String::new(), what, nearest: Some(nearest) }
+            Refusal::plain(what).instead(nearest)
         };
         match (word.how, value) {
             (How::Together(together), _) => phrase.settings.extend(together(given, wanted)?),
@@ -324,15 +313,11 @@ impl Dialect {
                 phrase.settings.push((key, text));
                 phrase.notes.extend(note.map(|note| format!("{key}: {note}.")));
             }
-            (How::Choice(key, pairs), Some(Value::Choice(ours))) => match said(ours, pairs) {
-                Some("") => {}
-                Some(theirs) => phrase.settings.push((key, theirs.to_owned())),
-                None => return Err(unsayable(Value::Choice(ours), pairs[0].0.to_owned())),
-            },
-            (How::Flags(pairs), Some(Value::Choice(ours))) => match said(ours, pairs) {
-                Some("") => {}
-                Some(theirs) => phrase.settings.push((theirs, String::new())),
-                None => return Err(unsayable(Value::Choice(ours), pairs[0].0.to_owned())),
+            (How::Choice(_, pairs) | How::Flags(pairs), Some(Value::Choice(ours))) => match (said(ours, pairs), word.how) {
+                (Some(""), _) => {}
+                (Some(theirs), How::Choice(key, _)) => phrase.settings.push((key, theirs.to_owned())),
+                (Some(theirs), _) => phrase.settings.push((theirs, String::new())),
+                (None, _) => return Err(unsayable(Value::Choice(ours), pairs[0].0.to_owned())),
             },
             (How::Switch { on, off }, Some(Value::Switch(is_on))) => {
                 let theirs = if is_on { on } else { off };
@@ -340,17 +325,14 @@ impl Dialect {
                     phrase.settings.push((theirs, String::new()));
                 }
             }
-            (How::Only(only), Some(value)) if !only.is(value) => {
+            (How::Only(only), Some(value)) if only != Some(value) => {
+                let there = only.map_or_else(|| "automatic".to_owned(), |only| only.to_string());
                 if given.is_given(word.param) {
-                    return Err(unsayable(value, only.text()));
+                    return Err(unsayable(value, there));
                 }
-                phrase.notes.push(format!(
-                    "{} cannot set `{}` of {}: here it is {value}, there {}.",
-                    self.title,
-                    word.param,
-                    form.word,
-                    only.text()
-                ));
+                let note =
+                    format!("{} cannot set `{}` of {}: here it is {value}, there {there}.", self.title, word.param, form.word);
+                phrase.notes.push(note);
             }
             (How::Derived(derive), Some(value)) => match derive(given) {
                 Some(derived) if derived != value => return Err(unsayable(value, derived.to_string())),
@@ -369,11 +351,11 @@ impl Dialect {
             (Marks::Key(key), marks) => phrase.settings.push((key, self.style.switch[usize::from(marks)].to_owned())),
             (Marks::Always, false) => {
                 let what = format!("{kind} that drops in place of marking has no counterpart in {}", self.title);
-                return Err(Refusal { place: String::new(), what, nearest: Some("ecn = true".to_owned()) });
+                return Err(Refusal::plain(what).instead("ecn = true"));
             }
             (Marks::Never, true) => {
                 let what = format!("{kind} that marks has no counterpart in {}", self.title);
-                return Err(Refusal { place: String::new(), what, nearest: Some("ecn = false".to_owned()) });
+                return Err(Refusal::plain(what).instead("ecn = false"));
             }
             (Marks::Flag(_) | Marks::Never, false) | (Marks::Always, true) => {}
         }
@@ -388,65 +370,22 @@ impl Dialect {
     }
 
     fn lacks(&self, kind: &KindSpec, chosen: &KindAndParams) -> Refusal {
-        let name = kind.name_over(chosen.of.as_deref());
-        Refusal {
-            place: String::new(),
-            what: format!("`{name}` has no counterpart in {}", self.title),
-            nearest: self.nearest(kind.kind).map(str::to_owned),
-        }
+        let what = format!("`{}` has no counterpart in {}", kind.name_over(chosen.of.as_deref()), self.title);
+        Refusal { nearest: self.nearest(kind.kind).map(str::to_owned), ..Refusal::plain(what) }
     }
 
     fn wordless(&self, kind: &KindSpec, param: &str) -> Refusal {
         let what = format!("`{param}` of {} has no counterpart in {}", kind.kind, self.title);
-        Refusal { place: String::new(), what, nearest: Some(format!("{} without it", kind.kind)) }
+        Refusal::plain(what).instead(format!("{} without it", kind.kind))
     }
 }
 
 impl Form {
     /// The target's settings, then Linux's value of each parameter that it cannot set.
     pub(crate) fn rows(&self) -> impl Iterator<Item = &'static Word> {
-        let own = self.words;
-        let others = linux::rows(self.kind).filter(move |row| own.iter().all(|word| word.param != row.param));
-        own.iter().chain(others)
-    }
-}
-
-impl Fixed {
-    /// Returns the value as one of parameter `param` of `kind`; `None` where no value corresponds
-    /// to it.
-    pub(crate) fn value(self, kind: &KindSpec, param: &str) -> Option<Value> {
-        Some(match self {
-            Self::Switch(on) => Value::Switch(on),
-            Self::Choice(word) => Value::Choice(word),
-            Self::Number(number) => Value::Number(number),
-            Self::Micros(micros) => Value::Duration(Duration::us(micros)),
-            Self::Bytes(bytes) if kind.param(param)?.unit == Unit::Bytes => Value::Bytes(Bytes::new(bytes)),
-            Self::Bytes(bytes) => Value::Size(Size::Bytes(bytes as f64)),
-            Self::Automatic => return None,
-        })
-    }
-
-    fn is(self, value: Value) -> bool {
-        match (self, value) {
-            (Self::Switch(fixed), Value::Switch(on)) => fixed == on,
-            (Self::Choice(fixed), Value::Choice(word)) => fixed == word,
-            (Self::Number(fixed), Value::Number(number)) => fixed == number,
-            (Self::Micros(fixed), Value::Duration(span)) => Duration::us(fixed) == span,
-            (Self::Bytes(fixed), Value::Size(size)) => size.bytes(Bytes::new(1), None) == Some(Bytes::new(fixed)),
-            (Self::Bytes(fixed), Value::Bytes(bytes)) => bytes.get() == fixed,
-            _ => false,
-        }
-    }
-
-    fn text(self) -> String {
-        match self {
-            Self::Switch(on) => on.to_string(),
-            Self::Choice(word) => word.to_owned(),
-            Self::Number(number) => number.to_string(),
-            Self::Micros(micros) => Duration::us(micros).to_string(),
-            Self::Bytes(bytes) => Bytes::new(bytes).to_string(),
-            Self::Automatic => "automatic".to_owned(),
-        }
+        let own = || self.words.iter().copied().flatten();
+        let others = linux::rows(self.kind).filter(move |row| own().all(|word| word.param != row.param));
+        own().chain(others)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The settings that a scenario asks of a router: a rate and a queue for each direction.
 
-use crate::router::dialect::{Refusal, Wanted};
+use crate::router::dialect::{Dialect, Phrase, Refusal, Wanted};
 use goodqueue_aqm::spec::{KindAndParams, LinkFacts, ParamError, ParamValues, Value};
 use goodqueue_aqm::{EcnPolicy, Limit, framing, sched};
 use goodqueue_base::line::RateSpec;
@@ -224,8 +224,7 @@ impl Side {
             for param in ["peak", "mtu"] {
                 if given.is_given(param) {
                     let what = format!("`{param}` of shaper cannot be exported: export has shapers of one rate");
-                    let nearest = Some("shaper with rate and burst".to_owned());
-                    return Err(Refusal { nearest, ..Refusal::plain(what) }.at(&self.place));
+                    return Err(Refusal::plain(what).instead("shaper with rate and burst").at(&self.place));
                 }
             }
             self.burst =
@@ -242,7 +241,7 @@ impl Side {
             let given = self.given(&cake)?;
             if rate.is_some() && given.is_given("rate") {
                 let what = "`rate` of cake within a shaper cannot be exported: export has one shaper".to_owned();
-                return Err(Refusal { nearest: Some("cake with rate".to_owned()), ..Refusal::plain(what) }.at(&self.place));
+                return Err(Refusal::plain(what).instead("cake with rate").at(&self.place));
             }
             rate = rate.or(given.rate("rate"));
             self.take_framing(&given, &facts)?;
@@ -335,7 +334,7 @@ impl Side {
         for (what, bytes) in [("overhead", framing.overhead), ("mpu", framing.mpu)] {
             if bytes.get() > CAKE_MAX {
                 let what = format!("framing with {what} {bytes} cannot be expressed for cake");
-                return Err(Refusal { nearest: Some(format!("{CAKE_MAX} B")), ..Refusal::plain(what) }.at(&self.place));
+                return Err(Refusal::plain(what).instead(format!("{CAKE_MAX} B")).at(&self.place));
             }
         }
         let cells = match framing.cells {
@@ -346,11 +345,14 @@ impl Side {
         Ok(Some(CakeFraming { overhead: framing.overhead.get(), mpu: Some(framing.mpu.get()).filter(|mpu| *mpu > 0), cells }))
     }
 
-    /// The queue and what its numbers refer to, for a dialect.
-    #[must_use]
-    pub fn wanted(&self) -> Wanted<'_> {
+    /// The queue in the words of a target.
+    ///
+    /// # Errors
+    /// As [`Dialect::say`], with the place in the scenario.
+    pub fn said_in(&self, dialect: &Dialect) -> Result<Phrase, Refusal> {
         let rate = self.rate.unwrap_or(self.line);
-        Wanted { chosen: &self.chosen, marks: self.marks, limit: self.limit, held: self.held, mtu: self.mtu, rate }
+        let wanted = Wanted { chosen: &self.chosen, marks: self.marks, limit: self.limit, held: self.held, mtu: self.mtu, rate };
+        dialect.say(&wanted).map_err(|refusal| refusal.at(&self.place))
     }
 
     /// The line's and the shaper's rate in words.

@@ -6,8 +6,9 @@ pub mod routeros;
 pub mod sqm;
 pub mod tc;
 
-use crate::router::dialect::{Phrase, Refusal};
+use crate::router::dialect::Phrase;
 use crate::router::setup::{Setup, Side};
+use goodqueue_base::spec::quantity::excerpt;
 use goodqueue_lab::scenario::plan::Direction;
 
 /// Names on the router.
@@ -47,8 +48,7 @@ impl Interface {
         if is_name {
             return Ok(Self(name.to_owned()));
         }
-        let shown: String = name.chars().take(40).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
-        Err(NoInterface { shown })
+        Err(NoInterface { shown: excerpt(name) })
     }
 
     /// The name.
@@ -98,11 +98,6 @@ fn heading_comment(name: &str, side: &Side, phrase: &Phrase) -> String {
         text.push_str(&format!("#   {note}\n"));
     }
     text
-}
-
-/// A refusal with the place of the side.
-fn at<T>(side: &Side, result: Result<T, Refusal>) -> Result<T, Refusal> {
-    result.map_err(|refusal| refusal.at(&side.place))
 }
 
 /// Commands that send all arriving packets, IPv4, IPv6 and others, through the intermediate device.

@@ -12,5 +12,5 @@ mod lines;
 pub use discipline::{Discipline, Role, Setting};
 pub use error::TcError;
 pub(crate) use find::major;
-pub use find::{Finding, Held, findings};
+pub use find::{Finding, findings};
 pub use lines::read;

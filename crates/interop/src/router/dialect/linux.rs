@@ -1,8 +1,8 @@
 //! Values of Linux's disciplines for parameters that a dialect has no word for, and the names of
 //! cake that dialects share.
 
-use super::words::{model, only, word};
-use super::{Fixed, How, Word};
+use super::words::{automatic, bytes, micros, model, only, word};
+use super::{How, Word};
 use goodqueue_aqm::spec::{ParamValues, Value};
 use goodqueue_base::units::Duration;
 
@@ -10,8 +10,8 @@ use goodqueue_base::units::Duration;
 const KINDS: &[(&str, &[&[Word]])] = &[
     ("codel", &[CODEL]),
     ("fq-codel", &[FLOWS, FQ_CODEL, CODEL]),
-    ("pie", &[PIE, &[only("active_inactive", Fixed::Switch(false))]]),
-    ("fq-pie", &[FLOWS, PIE, &[only("fat_flow_drop", Fixed::Switch(false))]]),
+    ("pie", &[PIE, &[only("active_inactive", Value::Switch(false))]]),
+    ("fq-pie", &[FLOWS, PIE, &[only("fat_flow_drop", Value::Switch(false))]]),
     ("sfb", &[SFB]),
     ("cake", &[CAKE]),
 ];
@@ -24,50 +24,50 @@ pub(super) fn rows(kind: &str) -> impl Iterator<Item = &'static Word> {
 
 // Linux's CoDel begins an episode as RFC 8289 §5.5 does.
 const CODEL: &[Word] = &[
-    only("target", Fixed::Micros(5_000)),
-    only("interval", Fixed::Micros(100_000)),
-    only("ce_threshold", Fixed::Automatic),
-    only("reentry", Fixed::Choice("rfc8289")),
+    only("target", micros(5_000)),
+    only("interval", micros(100_000)),
+    automatic("ce_threshold"),
+    only("reentry", Value::Choice("rfc8289")),
     model("arithmetic"),
 ];
 
 const FLOWS: &[Word] = &[
-    only("flows", Fixed::Number(1024.0)),
-    only("quantum", Fixed::Automatic),
-    only("header", Fixed::Bytes(14)),
-    only("memory_limit", Fixed::Bytes(32 << 20)),
-    only("perturbation", Fixed::Automatic),
-    only("hash", Fixed::Choice("direct")),
+    only("flows", Value::Number(1024.0)),
+    automatic("quantum"),
+    only("header", bytes(14)),
+    only("memory_limit", bytes(32 << 20)),
+    automatic("perturbation"),
+    only("hash", Value::Choice("direct")),
 ];
 
-const FQ_CODEL: &[Word] = &[only("drop_batch", Fixed::Number(64.0)), only("guard", Fixed::Choice("total"))];
+const FQ_CODEL: &[Word] = &[only("drop_batch", Value::Number(64.0)), only("guard", Value::Choice("total"))];
 
 // Constants and defaults of net/sched/sch_pie.c and include/net/pie.h.
 const PIE: &[Word] = &[
-    only("target", Fixed::Micros(15_000)),
-    only("t_update", Fixed::Micros(15_000)),
-    only("max_burst", Fixed::Micros(150_000)),
-    only("alpha", Fixed::Number(0.125)),
-    only("beta", Fixed::Number(1.25)),
-    only("mark_ecnth", Fixed::Number(0.1)),
-    only("mean_pktsize", Fixed::Automatic),
-    only("dq_threshold", Fixed::Bytes(16_384)),
-    only("estimator", Fixed::Choice("timestamp")),
-    only("derandomize", Fixed::Switch(true)),
-    only("cap_drop", Fixed::Switch(true)),
-    only("bytes", Fixed::Switch(false)),
+    only("target", micros(15_000)),
+    only("t_update", micros(15_000)),
+    only("max_burst", micros(150_000)),
+    only("alpha", Value::Number(0.125)),
+    only("beta", Value::Number(1.25)),
+    only("mark_ecnth", Value::Number(0.1)),
+    automatic("mean_pktsize"),
+    only("dq_threshold", bytes(16_384)),
+    only("estimator", Value::Choice("timestamp")),
+    only("derandomize", Value::Switch(true)),
+    only("cap_drop", Value::Switch(true)),
+    only("bytes", Value::Switch(false)),
     model("arithmetic"),
 ];
 
 const SFB: &[Word] = &[
-    only("bin_size", Fixed::Number(20.0)),
-    only("max", Fixed::Number(25.0)),
-    only("d1", Fixed::Number(33.0 / 65535.0)),
-    only("d2", Fixed::Number(3.0 / 65535.0)),
-    only("penalty_rate", Fixed::Number(10.0)),
-    only("penalty_burst", Fixed::Number(20.0)),
-    only("rehash", Fixed::Micros(600_000_000)),
-    only("warmup", Fixed::Micros(60_000_000)),
+    only("bin_size", Value::Number(20.0)),
+    only("max", Value::Number(25.0)),
+    only("d1", Value::Number(33.0 / 65535.0)),
+    only("d2", Value::Number(3.0 / 65535.0)),
+    only("penalty_rate", Value::Number(10.0)),
+    only("penalty_burst", Value::Number(20.0)),
+    only("rehash", micros(600_000_000)),
+    only("warmup", micros(60_000_000)),
     model("arithmetic"),
 ];
 
@@ -77,25 +77,25 @@ fn twentieth(given: &ParamValues<'_>) -> Option<Value> {
 }
 
 const CAKE: &[Word] = &[
-    only("isolation", Fixed::Choice("triple-isolate")),
-    only("tins", Fixed::Choice("diffserv3")),
-    only("ack_filter", Fixed::Choice("off")),
+    only("isolation", Value::Choice("triple-isolate")),
+    only("tins", Value::Choice("diffserv3")),
+    only("ack_filter", Value::Choice("off")),
     word("target", How::Derived(twentieth)),
-    only("interval", Fixed::Micros(100_000)),
-    only("p_inc", Fixed::Number(1.0 / 256.0)),
-    only("p_dec", Fixed::Number(1.0 / 4096.0)),
-    only("flows", Fixed::Number(1024.0)),
-    only("quantum", Fixed::Automatic),
-    only("ingress", Fixed::Switch(false)),
+    only("interval", micros(100_000)),
+    only("p_inc", Value::Number(1.0 / 256.0)),
+    only("p_dec", Value::Number(1.0 / 4096.0)),
+    only("flows", Value::Number(1024.0)),
+    automatic("quantum"),
+    only("ingress", Value::Switch(false)),
     model("rate"),
-    only("autorate", Fixed::Switch(false)),
+    only("autorate", Value::Switch(false)),
     model("framing"),
     model("overhead"),
     model("mpu"),
     model("cells"),
     model("memlimit"),
-    only("nat", Fixed::Switch(false)),
-    only("split_gso", Fixed::Switch(true)),
+    only("nat", Value::Switch(false)),
+    only("split_gso", Value::Switch(true)),
     model("arithmetic"),
 ];
 

@@ -16,12 +16,18 @@ const PACKETS: Hold = Hold::Packets("PacketLimit");
 const FORMS: &[Form] = &[
     Form { kind: "tail-drop", word: "PFIFO", limit: PACKETS, marks: Marks::Never, words: &[] },
     Form { kind: "tail-drop", word: "BFIFO", limit: Hold::Bytes("LimitBytes"), marks: Marks::Never, words: &[] },
-    Form { kind: "codel", word: "ControlledDelay", limit: PACKETS, marks: Marks::Key("ECN"), words: CODEL },
-    Form { kind: "fq-codel", word: "FairQueueingControlledDelay", limit: PACKETS, marks: Marks::Key("ECN"), words: FQ_CODEL },
+    Form { kind: "codel", word: "ControlledDelay", limit: PACKETS, marks: Marks::Key("ECN"), words: &[CODEL] },
+    Form {
+        kind: "fq-codel",
+        word: "FairQueueingControlledDelay",
+        limit: PACKETS,
+        marks: Marks::Key("ECN"),
+        words: &[FQ_CODEL, CODEL],
+    },
     Form { kind: "pie", word: "PIE", limit: PACKETS, marks: Marks::Never, words: &[] },
     Form { kind: "fq-pie", word: "FlowQueuePIE", limit: PACKETS, marks: Marks::Never, words: &[] },
     Form { kind: "sfb", word: "StochasticFairBlue", limit: PACKETS, marks: Marks::Always, words: &[] },
-    Form { kind: "cake", word: "CAKE", limit: Hold::Unsaid, marks: Marks::Always, words: CAKE },
+    Form { kind: "cake", word: "CAKE", limit: Hold::Unsaid, marks: Marks::Always, words: &[CAKE] },
 ];
 
 const CODEL: &[Word] = &[
@@ -34,9 +40,6 @@ const FQ_CODEL: &[Word] = &[
     key("flows", "Flows", Write::Number),
     key("quantum", "QuantumBytes", Write::Bytes),
     key("memory_limit", "MemoryLimitBytes", Write::Bytes),
-    key("target", "TargetSec", Write::Time),
-    key("interval", "IntervalSec", Write::Time),
-    key("ce_threshold", "CEThresholdSec", Write::Time),
 ];
 
 const CAKE: &[Word] = &[

@@ -13,15 +13,15 @@ pub const STYLE: Style = Style { rates: [(1_000_000, "M"), (1_000, "k"), (1, "")
 const FORMS: &[Form] = &[
     Form { kind: "tail-drop", word: "pfifo", limit: Hold::Packets("pfifo-limit"), marks: Marks::Never, words: &[] },
     Form { kind: "tail-drop", word: "bfifo", limit: Hold::Bytes("bfifo-limit"), marks: Marks::Never, words: &[] },
-    Form { kind: "codel", word: "codel", limit: Hold::Packets("codel-limit"), marks: Marks::Key("codel-ecn"), words: CODEL },
+    Form { kind: "codel", word: "codel", limit: Hold::Packets("codel-limit"), marks: Marks::Key("codel-ecn"), words: &[CODEL] },
     Form {
         kind: "fq-codel",
         word: "fq-codel",
         limit: Hold::Packets("fq-codel-limit"),
         marks: Marks::Key("fq-codel-ecn"),
-        words: FQ_CODEL,
+        words: &[FQ_CODEL],
     },
-    Form { kind: "cake", word: "cake", limit: Hold::Bytes("cake-memlimit"), marks: Marks::Always, words: CAKE },
+    Form { kind: "cake", word: "cake", limit: Hold::Bytes("cake-memlimit"), marks: Marks::Always, words: &[CAKE] },
 ];
 
 const CODEL: &[Word] = &[

@@ -3,8 +3,9 @@
 pub(crate) mod red;
 
 use super::linux::{ISOLATIONS, TINS};
-use super::words::{ECN, key, only, word};
-use super::{Dialect, Fixed, Form, Hold, How, Marks, Style, Word, Write};
+use super::words::{ECN, automatic, key, micros, only, word};
+use super::{Dialect, Form, Hold, How, Marks, Style, Word, Write};
+use goodqueue_aqm::spec::Value;
 use red::RED;
 
 /// The words of `tc qdisc`.
@@ -16,15 +17,15 @@ pub const STYLE: Style = Style { rates: [(1_000_000, "mbit"), (1_000, "kbit"), (
 const FORMS: &[Form] = &[
     Form { kind: "tail-drop", word: "pfifo", limit: Hold::Packets("limit"), marks: Marks::Never, words: &[] },
     Form { kind: "tail-drop", word: "bfifo", limit: Hold::Bytes("limit"), marks: Marks::Never, words: &[] },
-    Form { kind: "codel", word: "codel", limit: Hold::Packets("limit"), marks: ECN, words: CODEL },
-    Form { kind: "fq-codel", word: "fq_codel", limit: Hold::Packets("limit"), marks: ECN, words: FQ_CODEL },
-    Form { kind: "pie", word: "pie", limit: Hold::Packets("limit"), marks: ECN, words: PIE },
-    Form { kind: "fq-pie", word: "fq_pie", limit: Hold::Packets("limit"), marks: ECN, words: FQ_PIE },
-    Form { kind: "red", word: "red", limit: Hold::Needed("limit"), marks: Marks::Flag("ecn"), words: RED },
-    Form { kind: "ared", word: "red", limit: Hold::Needed("limit"), marks: Marks::Flag("ecn"), words: RED },
-    Form { kind: "sfb", word: "sfb", limit: Hold::Packets("limit"), marks: Marks::Always, words: SFB },
-    Form { kind: "cake", word: "cake", limit: Hold::Bytes("memlimit"), marks: Marks::Always, words: CAKE },
-    Form { kind: "dualpi2", word: "dualpi2", limit: Hold::Packets("limit"), marks: Marks::Always, words: DUALPI2 },
+    Form { kind: "codel", word: "codel", limit: Hold::Packets("limit"), marks: ECN, words: &[CODEL] },
+    Form { kind: "fq-codel", word: "fq_codel", limit: Hold::Packets("limit"), marks: ECN, words: &[FQ_CODEL, CODEL] },
+    Form { kind: "pie", word: "pie", limit: Hold::Packets("limit"), marks: ECN, words: &[PIE] },
+    Form { kind: "fq-pie", word: "fq_pie", limit: Hold::Packets("limit"), marks: ECN, words: &[FQ_PIE, PIE] },
+    Form { kind: "red", word: "red", limit: Hold::Needed("limit"), marks: Marks::Flag("ecn"), words: &[RED] },
+    Form { kind: "ared", word: "red", limit: Hold::Needed("limit"), marks: Marks::Flag("ecn"), words: &[RED] },
+    Form { kind: "sfb", word: "sfb", limit: Hold::Packets("limit"), marks: Marks::Always, words: &[SFB] },
+    Form { kind: "cake", word: "cake", limit: Hold::Bytes("memlimit"), marks: Marks::Always, words: &[CAKE] },
+    Form { kind: "dualpi2", word: "dualpi2", limit: Hold::Packets("limit"), marks: Marks::Always, words: &[DUALPI2] },
 ];
 
 /// Disciplines that mark when they are not told.
@@ -41,9 +42,6 @@ const FQ_CODEL: &[Word] = &[
     key("quantum", "quantum", Write::Bytes),
     key("memory_limit", "memory_limit", Write::Bytes),
     key("drop_batch", "drop_batch", Write::Number),
-    key("target", "target", Write::Time),
-    key("interval", "interval", Write::Time),
-    key("ce_threshold", "ce_threshold", Write::Time),
 ];
 
 /// `alpha` and `beta` count sixteenths of a hertz (net/sched/sch_pie.c).
@@ -64,13 +62,7 @@ const FQ_PIE: &[Word] = &[
     key("flows", "flows", Write::Number),
     key("quantum", "quantum", Write::Bytes),
     key("memory_limit", "memory_limit", Write::Bytes),
-    key("target", "target", Write::Time),
-    key("t_update", "tupdate", Write::Time),
-    key("alpha", "alpha", SIXTEENTHS),
-    key("beta", "beta", SIXTEENTHS),
     key("mark_ecnth", "ecn_prob", Write::Whole(100.0)),
-    word("estimator", DEPARTURE_RATE),
-    word("bytes", How::Switch { on: "bytemode", off: "nobytemode" }),
 ];
 
 const SFB: &[Word] = &[
@@ -102,9 +94,9 @@ const DUALPI2: &[Word] = &[
     key("beta", "beta", Write::Number),
     key("k", "coupling_factor", Write::Whole(1.0)),
     key("min_th", "step_thresh", Write::Time),
-    only("range", Fixed::Micros(0)),
+    only("range", micros(0)),
     key("th_len", "min_qlen_step", Write::Number),
-    only("scheduler", Fixed::Choice("wrr")),
+    only("scheduler", Value::Choice("wrr")),
     key("classic_weight", "classic_protection", Write::Whole(100.0)),
-    only("tshift", Fixed::Automatic),
+    automatic("tshift"),
 ];

@@ -32,10 +32,6 @@ pub enum Write {
     Millis,
     /// A size in the target's style.
     Bytes,
-    /// Whole packets of one MTU.
-    Packets,
-    /// A rate in the target's style.
-    Rate,
     /// A bare number.
     Number,
     /// A switch in the target's style.
@@ -67,12 +63,6 @@ impl Write {
             }
             (Self::Bytes, Value::Size(size)) => plain(written(size.bytes(mtu, Some(rate)).unwrap_or_default())),
             (Self::Bytes, Value::Bytes(bytes)) => plain(written(bytes)),
-            (Self::Packets, Value::Size(size)) => {
-                let packets = size.packets(mtu, Some(rate)).unwrap_or_default();
-                let whole = packets.round().max(1.0);
-                plain(format!("{whole}"))
-            }
-            (Self::Rate, Value::Rate(rate)) => plain(style.rate(rate)),
             (Self::Switch, Value::Switch(on)) => plain(style.switch[usize::from(on)].to_owned()),
             (Self::Number, value) => plain(value.to_string()),
             (Self::Whole(factor), Value::Number(number)) => {

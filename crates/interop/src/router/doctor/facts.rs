@@ -2,6 +2,7 @@
 
 use super::{NoFacts, Source};
 use crate::router::tc::{self, Discipline, Finding, Role};
+use goodqueue_base::spec::quantity::excerpt;
 use goodqueue_base::units::Rate;
 use serde_json::Value;
 
@@ -74,7 +75,7 @@ impl Facts {
         }
         let dev = match dev {
             Some(dev) if names.iter().any(|name| name == dev) => dev.to_owned(),
-            Some(dev) => return Err(NoFacts::NoInterface { shown: plain(dev), known: names.join(", ") }),
+            Some(dev) => return Err(NoFacts::NoInterface { shown: excerpt(dev), known: names.join(", ") }),
             None => default_route(host)
                 .filter(|dev| names.contains(dev))
                 .ok_or_else(|| NoFacts::NoRoute { known: names.join(", ") })?,
@@ -138,11 +139,6 @@ impl Facts {
     pub(super) fn root<'a>(&'a self, dev: &'a str) -> Option<&'a Discipline> {
         self.at(dev).find(|found| found.parent.is_none() && !matches!(found.kind.as_str(), "ingress" | "clsact"))
     }
-}
-
-/// A name from outside for a message.
-fn plain(name: &str) -> String {
-    name.chars().take(40).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
 /// The interface of the first route to everywhere (`/proc/net/route`: destination and mask are

@@ -1,8 +1,7 @@
 //! A row of LibreQoS' `ShapedDevices.csv`.
 
-use super::at;
+use crate::router::dialect::Refusal;
 use crate::router::dialect::libreqos::LIBREQOS;
-use crate::router::dialect::{Phrase, Refusal};
 use crate::router::setup::{Setup, Side};
 use goodqueue_base::units::Rate;
 use std::net::IpAddr;
@@ -87,7 +86,7 @@ pub fn row(setup: &Setup, addresses: &[Address]) -> Result<Circuits, Refusal> {
         None => Err(Refusal::plain(format!("a circuit without a queue {name} has no counterpart in LibreQoS"))),
     });
     let (down, up) = (down?, up?);
-    let phrases = [phrase(down)?, phrase(up)?];
+    let phrases = [down.said_in(&LIBREQOS)?, up.said_in(&LIBREQOS)?];
     let kinds = [phrases[0].word, phrases[1].word];
     let mut notes: Vec<String> = Vec::new();
     for note in [down, up].into_iter().flat_map(|side| &side.notes).chain(phrases.iter().flat_map(|phrase| &phrase.notes)) {
@@ -122,10 +121,6 @@ pub fn row(setup: &Setup, addresses: &[Address]) -> Result<Circuits, Refusal> {
     ]
     .map(field);
     Ok(Circuits { csv: format!("{}\n{}\n", COLUMNS.join(","), fields.join(",")), notes })
-}
-
-fn phrase(side: &Side) -> Result<Phrase, Refusal> {
-    at(side, LIBREQOS.say(&side.wanted()))
 }
 
 fn rate(side: &Side) -> Result<Rate, Refusal> {

@@ -1,7 +1,7 @@
 //! Files of systemd-networkd.
 
 use super::tc::{ETHERNET_HEADER, burst};
-use super::{Interface, Place, Sides, at, heading_comment, redirect_commands};
+use super::{Interface, Place, Sides, heading_comment, redirect_commands};
 use crate::router::dialect::networkd::{NETWORKD, STYLE};
 use crate::router::dialect::{Phrase, Refusal};
 use crate::router::setup::{CakeFraming, Setup, Side};
@@ -20,7 +20,7 @@ pub fn files(setup: &Setup, place: &Place) -> Result<String, Refusal> {
     let Place { dev, ifb, .. } = place;
     let mut text = format!("# {}, by gq export networkd.\n", setup.name);
     if let Some((name, side)) = sides.egress {
-        let phrase = at(side, NETWORKD.say(&side.wanted()))?;
+        let phrase = side.said_in(&NETWORKD)?;
         text.push_str(&heading_comment(&format!("{name}, leaves by {dev}"), side, &phrase));
         let _ = writeln!(
             text,
@@ -29,7 +29,7 @@ pub fn files(setup: &Setup, place: &Place) -> Result<String, Refusal> {
         text.push_str(&network(dev, side, &phrase)?);
     }
     if let Some((name, side)) = sides.ingress {
-        let phrase = at(side, NETWORKD.say(&side.wanted()))?;
+        let phrase = side.said_in(&NETWORKD)?;
         let _ = write!(text, "\n{}", heading_comment(&format!("{name}, arrives at {dev} and waits at {ifb}"), side, &phrase));
         text.push_str("# networkd cannot redirect arriving packets; run this when the interfaces are up:\n");
         for line in redirect_commands(dev.as_str(), ifb.as_str()) {
@@ -46,7 +46,7 @@ fn network(dev: &Interface, side: &Side, phrase: &Phrase) -> Result<String, Refu
     let is_cake = phrase.word == "CAKE";
     let parent = match side.rate {
         Some(rate) if !is_cake => {
-            at(side, shaper(&mut text, side, rate))?;
+            shaper(&mut text, side, rate)?;
             "0001:0001"
         }
         Some(_) | None => "root",
@@ -79,19 +79,15 @@ fn shaper(text: &mut String, side: &Side, rate: Rate) -> Result<(), Refusal> {
          BufferBytes={burst}\nCeilBufferBytes={burst}\n"
     );
     if let Some(framing) = side.framing {
-        let refused = |what: String| Refusal { nearest: Some("cake".to_owned()), ..Refusal::plain(what) };
+        let refused = |what: String| {
+            Refusal::plain(format!("framing {what} has no counterpart in networkd")).instead("cake").at(&side.place)
+        };
         if framing != Framing::header(framing.overhead) {
-            return Err(refused(format!(
-                "framing with a least size or cells around {} has no counterpart in networkd",
-                side.chosen.kind.kind
-            )));
+            return Err(refused(format!("with a least size or cells around {}", side.chosen.kind.kind)));
         }
         let overhead = framing.overhead.get();
-        let Some(more) = overhead.checked_sub(ETHERNET_HEADER) else {
-            return Err(refused(format!(
-                "framing of {overhead} B, less than Ethernet's {ETHERNET_HEADER} B, has no counterpart in networkd"
-            )));
-        };
+        let more = overhead.checked_sub(ETHERNET_HEADER);
+        let more = more.ok_or_else(|| refused(format!("of {overhead} B, less than Ethernet's {ETHERNET_HEADER} B,")))?;
         let _ = writeln!(text, "OverheadBytes={more}");
     }
     text.push('\n');

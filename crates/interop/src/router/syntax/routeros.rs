@@ -1,6 +1,6 @@
 //! Commands for RouterOS 7.
 
-use super::{Place, Sides, at, heading_comment};
+use super::{Place, Sides, heading_comment};
 use crate::router::dialect::routeros::{ROUTEROS, STYLE};
 use crate::router::dialect::{Phrase, Refusal};
 use crate::router::setup::{CakeFraming, Setup, Side};
@@ -17,7 +17,7 @@ pub fn commands(setup: &Setup, place: &Place) -> Result<String, Refusal> {
     let mut text = format!("# {}, by gq export routeros, for RouterOS 7.\n", setup.name);
     let mut said = |side: Option<(&'static str, &Side)>, moves: &str| -> Result<Option<[String; 2]>, Refusal> {
         let Some((name, side)) = side else { return Ok(None) };
-        let phrase = at(side, ROUTEROS.say(&side.wanted()))?;
+        let phrase = side.said_in(&ROUTEROS)?;
         text.push_str(&heading_comment(&format!("{name}, {moves} {dev}"), side, &phrase));
         if side.framing.is_some() && side.rate.is_some() && phrase.word != "cake" {
             text.push_str("#   RouterOS limits the rate of packets without their framing: a lower --percent makes up for it.\n");

@@ -1,7 +1,7 @@
 //! `/etc/config/sqm` of OpenWrt (sqm-scripts 1.6).
 
 use super::tc::{Stab, TABLE, words};
-use super::{Place, Sides, at, heading_comment};
+use super::{Place, Sides, heading_comment};
 use crate::router::dialect::tc::TC;
 use crate::router::dialect::{Phrase, Refusal};
 use crate::router::setup::{Setup, Side};
@@ -26,13 +26,13 @@ pub fn section(setup: &Setup, place: &Place) -> Result<String, Refusal> {
     let first = kinds.next().map_or("", |said| said.phrase.word);
     if let Some(other) = kinds.find(|said| said.phrase.word != first) {
         let what = format!("{first} down and {} up have no counterpart in sqm: it has one queue for both", other.phrase.word);
-        return Err(Refusal { nearest: Some(format!("{first} for both")), ..Refusal::plain(what) });
+        return Err(Refusal::plain(what).instead(format!("{first} for both")));
     }
     if let [Some(down), Some(up)] = both
         && down.side.framing != up.side.framing
     {
         let what = "framings that differ down and up have no counterpart in sqm: it has one for both".to_owned();
-        return Err(Refusal { nearest: Some("that of the link".to_owned()), ..Refusal::plain(what) });
+        return Err(Refusal::plain(what).instead("that of the link"));
     }
     let dev = &place.dev;
     let mut text = format!("# {}, by gq export sqm: a section of /etc/config/sqm.\n", setup.name);
@@ -109,12 +109,10 @@ fn said<'a>((name, side): (&'static str, &'a Side)) -> Result<Said<'a>, Refusal>
     if side.rate.is_none() {
         return Err(Refusal::plain("a queue without a shaper has no counterpart in sqm".to_owned()).at(&side.place));
     }
-    let phrase = at(side, TC.say(&side.wanted()))?;
+    let phrase = side.said_in(&TC)?;
     if !KINDS.contains(&phrase.word) {
-        let kind = side.chosen.kind.kind;
-        let what = format!("`{kind}` has no counterpart in sqm");
-        let refusal = Refusal { nearest: Some("fq-codel".to_owned()), ..Refusal::plain(what) };
-        return Err(refusal.at(&side.place));
+        let what = format!("`{}` has no counterpart in sqm", side.chosen.kind.kind);
+        return Err(Refusal::plain(what).instead("fq-codel").at(&side.place));
     }
     let mut target = None;
     let mut limit = None;

@@ -1,6 +1,6 @@
 //! Command lines of `tc` and `ip`.
 
-use super::{Interface, Place, Sides, at, heading_comment, redirect_commands};
+use super::{Interface, Place, Sides, heading_comment, redirect_commands};
 use crate::router::dialect::tc::{STYLE, TC};
 use crate::router::dialect::{Phrase, Refusal};
 use crate::router::setup::{CakeFraming, Setup, Side};
@@ -19,13 +19,13 @@ pub fn script(setup: &Setup, place: &Place) -> Result<String, Refusal> {
     let Place { dev, ifb, .. } = place;
     let mut text = format!("#!/bin/sh\n# {}, by gq export tc.\nset -e\n", setup.name);
     if let Some((name, side)) = sides.egress {
-        let phrase = at(side, TC.say(&side.wanted()))?;
+        let phrase = side.said_in(&TC)?;
         let _ = write!(text, "\n{}", heading_comment(&format!("{name}, leaves by {dev}"), side, &phrase));
         text.push_str(&queue_lines(dev, side, &phrase)?);
     }
     if let Some((name, side)) = sides.ingress {
         let side = &side.arriving();
-        let phrase = at(side, TC.say(&side.wanted()))?;
+        let phrase = side.said_in(&TC)?;
         let _ = write!(text, "\n{}", heading_comment(&format!("{name}, arrives at {dev} and waits at {ifb}"), side, &phrase));
         let _ = writeln!(text, "ip link show dev {ifb} >/dev/null 2>&1 || ip link add name {ifb} type ifb");
         let _ = writeln!(text, "ip link set dev {ifb} up");
@@ -100,7 +100,7 @@ impl Stab {
             Cells::Atm => "atm",
             Cells::Ptm => {
                 let what = format!("framing in ptm cells around {} has no counterpart in {title}", side.chosen.kind.kind);
-                return Err(Refusal { nearest: Some("cake".to_owned()), ..Refusal::plain(what) }.at(&side.place));
+                return Err(Refusal::plain(what).instead("cake").at(&side.place));
             }
         };
         let overhead = framing.overhead.get() as i64 - ETHERNET_HEADER as i64;

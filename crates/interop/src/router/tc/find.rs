@@ -4,6 +4,7 @@ use super::{Discipline, Role, Setting, TcError};
 use crate::router::dialect::tc::{MARK_UNTOLD, TC};
 use crate::router::dialect::{Form, Hold, How, Marks, Word, Write, kind};
 use goodqueue_aqm::spec::{Default, KindSpec, Size, Value};
+use goodqueue_base::spec::quantity::excerpt;
 use goodqueue_base::units::{Bytes, Cells, Duration, Framing, Rate};
 
 /// The shaper and queue of an interface.
@@ -23,23 +24,14 @@ pub struct Finding {
     pub params: Vec<(&'static str, Value)>,
     /// Whether it marks.
     pub marks: bool,
-    /// The limit of the queue.
-    pub held: Held,
+    /// The limit that the queue was given.
+    pub limit: Option<Size>,
+    /// The limit that the kernel takes where none was given.
+    pub default_limit: Size,
     /// The discipline's own name, with its handle.
     pub source: String,
     /// Settings that have no place in a scenario, in sentences.
     pub notes: Vec<String>,
-}
-
-/// The limit of a queue.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Held {
-    /// A limit in packets.
-    Packets(u64),
-    /// A limit in bytes.
-    Bytes(u64),
-    /// `tc` does not say; this is the kernel's default.
-    Default(Size),
 }
 
 /// Disciplines that hand packets on to others.
@@ -88,7 +80,7 @@ pub fn findings(all: &[Discipline]) -> Result<Vec<Finding>, TcError> {
     }
     let classes = || all.iter().filter(|found| found.role == Role::Class && found.dev.is_empty());
     if let Some(class) = classes().find(|class| classes().any(|other| other.handle == class.handle && other != *class)) {
-        return Err(TcError::Classes { handle: shown(&class.handle).to_string() });
+        return Err(TcError::Classes { handle: excerpt(&class.handle) });
     }
     let mut findings = Vec::new();
     for dev in devices {
@@ -266,7 +258,7 @@ fn recognize(dev: &str, found: &Discipline) -> Result<Finding, TcError> {
     };
     let Some(form) = TC.forms.iter().find(|form| form.word == word) else {
         let known: Vec<&str> = TC.forms.iter().map(|form| form.word).collect();
-        return Err(TcError::Unknown { kind: shown(&found.kind), dev: dev.to_owned(), known: known.join(", ") });
+        return Err(TcError::Unknown { kind: excerpt(&found.kind), dev: dev.to_owned(), known: known.join(", ") });
     };
     let ours = kind(form.kind);
     let mut finding = Finding {
@@ -277,16 +269,13 @@ fn recognize(dev: &str, found: &Discipline) -> Result<Finding, TcError> {
         kind: ours,
         params: Vec::new(),
         marks: !found.is_whole && MARK_UNTOLD.contains(&word) || form.marks == Marks::Always,
-        held: Held::Default(
-            DEFAULT_LIMITS.iter().find(|(kind, _)| *kind == found.kind).map_or(Size::Packets(1_000.0), |(_, limit)| *limit),
-        ),
+        limit: None,
+        default_limit: DEFAULT_LIMITS.iter().find(|(kind, _)| *kind == found.kind).map_or(Size::Packets(1_000.0), |row| row.1),
         source: format!("{} {} at {dev}", found.kind, found.handle),
         notes: Vec::new(),
     };
     for word in form.rows() {
-        if let How::Only(fixed) = word.how
-            && let Some(value) = fixed.value(ours, word.param)
-        {
+        if let How::Only(Some(value)) = word.how {
             finding.put(word.param, value);
         }
     }
@@ -353,16 +342,16 @@ const ELSEWHERE: &[&str] = &[
 impl Finding {
     /// Takes over one option. `false` when a scenario has no place for it.
     fn understand(&mut self, form: &'static Form, found: &Discipline, key: &str, setting: &Setting) -> Result<bool, TcError> {
-        let wrong = || TcError::Value { owner: self_source(found), key: key.to_owned(), value: shown(&setting.text()) };
+        let wrong = || TcError::Value { owner: self_source(found), key: key.to_owned(), value: excerpt(&setting.text()) };
         match form.limit {
             Hold::Packets(limit) if limit == key => {
                 let packets = setting.number().filter(|number| (1.0..=1e9).contains(number)).ok_or_else(wrong)?;
-                self.held = Held::Packets(packets as u64);
+                self.limit = Some(Size::Packets(packets.trunc()));
                 return Ok(true);
             }
             Hold::Bytes(limit) | Hold::Needed(limit) if limit == key => {
                 let bytes = setting.bytes().filter(|bytes| (1.0..=1e12).contains(bytes)).ok_or_else(wrong)?;
-                self.held = Held::Bytes(bytes as u64);
+                self.limit = Some(Size::Bytes(bytes.trunc()));
                 return Ok(true);
             }
             Hold::Packets(_) | Hold::Bytes(_) | Hold::Needed(_) | Hold::Unsaid => {}
@@ -416,12 +405,7 @@ impl Finding {
 }
 
 fn self_source(found: &Discipline) -> String {
-    format!("{} {}", shown(&found.kind), shown(&found.handle))
-}
-
-/// Text of a file for a message.
-fn shown(text: &str) -> String {
-    text.chars().take(40).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+    format!("{} {}", excerpt(&found.kind), excerpt(&found.handle))
 }
 
 impl Word {
@@ -470,8 +454,6 @@ impl Write {
             }),
             Self::Bytes if unit == Unit::Bytes => Value::Bytes(Bytes::new(positive(setting.bytes()?)? as u64)),
             Self::Bytes => Value::Size(Size::Bytes(positive(setting.bytes()?)?)),
-            Self::Packets => Value::Size(Size::Packets(positive(setting.number()?)?)),
-            Self::Rate => Value::Rate(Rate::bit_s(positive(setting.bit_s()?)? as u64)),
             Self::Number => Value::Number(setting.number()?),
             Self::Whole(factor) => Value::Number(setting.number()? / factor),
             Self::Switch => return None,

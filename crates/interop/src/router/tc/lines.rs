@@ -207,7 +207,7 @@ fn stands_alone(word: &str) -> bool {
     let marks = |form: &Form| matches!(form.marks, Marks::Flags { on, off } if on == word || off == word);
     FLAGS.contains(&word)
         || Framing::KEYWORDS.iter().any(|(name, _)| *name == word)
-        || TC.forms.iter().any(|form| marks(form) || form.words.iter().any(|known| said(known.how)))
+        || TC.forms.iter().any(|form| marks(form) || form.words.iter().copied().flatten().any(|known| said(known.how)))
 }
 
 struct Reader<'a> {

@@ -1,10 +1,10 @@
 //! RED in `tc`'s words: thresholds and limit in bytes, and a burst from which `tc` works out the
 //! weight of a sample.
 
-use crate::router::dialect::words::{key, model, only, word};
-use crate::router::dialect::{Fixed, How, Refusal, Wanted, Word, Write};
+use crate::router::dialect::words::{automatic, key, micros, model, only, word};
+use crate::router::dialect::{How, Refusal, Wanted, Word, Write};
 use goodqueue_aqm::algo::red::{Facts, InForce, Red, RedParams, power};
-use goodqueue_aqm::spec::{LinkFacts, ParamValues};
+use goodqueue_aqm::spec::{LinkFacts, ParamValues, Value};
 use goodqueue_base::units::Duration;
 
 // RED in Linux has no gentle line, and spaces signals evenly (net/sched/sch_red.c,
@@ -15,22 +15,22 @@ pub(super) const RED: &[Word] = &[
     key("max_p", "probability", Write::Number),
     model("w_q"),
     model("auto_w_q"),
-    only("gentle", Fixed::Switch(false)),
-    only("bytes", Fixed::Switch(false)),
-    only("queue_in_bytes", Fixed::Switch(true)),
+    only("gentle", Value::Switch(false)),
+    only("bytes", Value::Switch(false)),
+    only("queue_in_bytes", Value::Switch(true)),
     model("mean_pktsize"),
-    only("wait", Fixed::Switch(false)),
-    only("use_mark_p", Fixed::Switch(false)),
+    only("wait", Value::Switch(false)),
+    only("use_mark_p", Value::Switch(false)),
     model("mark_p"),
     word("harddrop", How::Switch { on: "harddrop", off: "" }),
     word("adaptive", How::Flags(&[("off", ""), ("floyd", "adaptive")])),
-    only("alpha", Fixed::Number(0.01)),
-    only("beta", Fixed::Number(0.9)),
-    only("interval", Fixed::Micros(500_000)),
-    only("top", Fixed::Number(0.5)),
-    only("bottom", Fixed::Automatic),
+    only("alpha", Value::Number(0.01)),
+    only("beta", Value::Number(0.9)),
+    only("interval", micros(500_000)),
+    only("top", Value::Number(0.5)),
+    automatic("bottom"),
     model("targetdelay"),
-    only("legacy_static", Fixed::Switch(false)),
+    only("legacy_static", Value::Switch(false)),
     model("arithmetic"),
 ];
 
