@@ -265,7 +265,7 @@ function exactly(value: number, quantity: Quantity): string {
 
 /** Legend of the lines. */
 function lineNames(lines: readonly LiveLine[]): HTMLElement {
-  return h("div", { class: "line-names" }, ...lines.map(({ look, label }) => h("span", {}, sign(look), label)));
+  return h("div", { class: "line-names" }, ...lines.map(({ look, label }) => h("span", { class: "named" }, sign(look), label)));
 }
 
 /** Counters that `tc -s qdisc` prints. */

@@ -35,7 +35,7 @@ export class Frame {
   readonly #details: HTMLDetailsElement;
   readonly #reset: HTMLButtonElement;
   readonly #actions: HTMLElement;
-  readonly #controls = h("div", { class: "chart-controls" });
+  readonly #controls = h("div", { class: "row chart-controls" });
   #chart: Chart | undefined;
 
   constructor(options: FrameOptions) {

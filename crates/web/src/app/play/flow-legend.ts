@@ -34,7 +34,7 @@ export class FlowLegend {
       const swatch = h("span", { class: `flow-swatch${number >= 8 ? " barred" : ""}`, "aria-hidden": "true" });
       // The content security policy rejects inline styles.
       swatch.style.setProperty("--flow", `var(--series-${flowLook(number).hue})`);
-      return h("li", {}, swatch, flowName(flow));
+      return h("li", { class: "named" }, swatch, flowName(flow));
     });
     this.element.replaceChildren(...items, rest > 0 ? h("li", { class: "hint" }, `and ${rest} more`) : "");
   }

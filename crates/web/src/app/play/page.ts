@@ -50,7 +50,7 @@ export class PlayPage implements Page, Watcher {
   readonly #nowPlace = h("div");
   readonly #callPlace = h("div", { class: "call-place" });
   readonly #stage = h("div", { class: "stage" }, welcome((experiment) => this.#try(experiment)));
-  readonly #viewTools = h("div", { class: "view-tools", hidden: true });
+  readonly #viewTools = h("div", { class: "row view-tools", hidden: true });
   readonly #uploads: Trace[] = [];
   #play: Play = START;
   #session: Session | undefined;

@@ -60,7 +60,7 @@ export class Transport {
     this.#slider = h("input", { type: "range", id: "speed", min: 0, max: SPEEDS.length - 1, step: 1, value: nearestSpeed(options.speed), oninput: () => this.#tellSpeed(), onchange: () => options.onSpeed(this.#chosen()) });
     this.element = h(
       "div",
-      { class: "transport", role: "group", "aria-label": "Run" },
+      { class: "row transport", role: "group", "aria-label": "Run" },
       h("div", { class: "transport-buttons" }, this.#run, this.#play, h("span", { class: "joined" }, this.#step, length)),
       h("div", { class: "speed" }, h("label", { for: "speed" }, "Speed"), this.#slider, this.#speed),
       this.#clock,
