@@ -217,8 +217,8 @@ export class PlayPage implements Page, Watcher {
     const play = this.#play;
     this.#end();
     try {
-      const session = await Session.start(this.#context.api, sessionOf(play), this);
-      this.#begin(session, play, labelsOf(play.variants));
+      const { id } = await this.#context.api.createSession(sessionOf(play));
+      this.#begin(new Session(this.#context.api, id, this), play, labelsOf(play.variants));
     } catch (error) {
       this.#complain(messageOf(error));
       this.#transport.setState(undefined, false);

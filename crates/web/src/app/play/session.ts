@@ -3,7 +3,7 @@
 import { History } from "../../charts/history.ts";
 import type { Moment } from "../../charts/live.ts";
 import type { Backend } from "../../serve/backend.ts";
-import type { About, Control, Done, Frame, NewSession, Note, Packets, SessionState, VariantFrame } from "../../serve/protocol.ts";
+import type { About, Control, Done, Frame, Note, Packets, SessionState, VariantFrame } from "../../serve/protocol.ts";
 
 /** Listener of a session. */
 export interface Watcher {
@@ -42,7 +42,8 @@ export class Session {
   readonly #stream: { close(): void };
   readonly #watcher: Watcher;
 
-  private constructor(api: Backend, id: string, watcher: Watcher) {
+  /** Follows the session `id` of `api`. */
+  constructor(api: Backend, id: string, watcher: Watcher) {
     this.id = id;
     this.#api = api;
     this.#watcher = watcher;
@@ -75,11 +76,6 @@ export class Session {
       },
       (isBroken, isFinal) => watcher.onBreak(isBroken, isFinal),
     );
-  }
-
-  static async start(api: Backend, session: NewSession, watcher: Watcher): Promise<Session> {
-    const { id } = await api.createSession(session);
-    return new Session(api, id, watcher);
   }
 
   control(what: Control): Promise<unknown> {
