@@ -92,7 +92,7 @@ function figure({ title, place, svg }: GalleryFigure, rows: readonly GalleryRow[
     // The picture contains its title.
     h("figcaption", {}, h("h3", {}, place)),
     h("img", { src: svg.replace(/^\//, ""), alt: `${title}, as reproduced here`, loading: "lazy", width: 520, height: 357 }),
-    said.length > 0 && h("ul", { class: "said" }, ...said.map((row) => h("li", {}, badge(row), h("span", {}, row.claim, row.value === undefined || row.value === null ? "" : h("span", { class: "hint" }, ` Paper: ${row.expected ?? "–"}, here: ${row.value}`))))),
+    said.length > 0 && h("ul", { class: "bare said" }, ...said.map((row) => h("li", {}, badge(row), h("span", {}, row.claim, row.value === undefined || row.value === null ? "" : h("span", { class: "hint" }, ` Paper: ${row.expected ?? "–"}, here: ${row.value}`))))),
   );
 }
 

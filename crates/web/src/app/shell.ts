@@ -69,7 +69,7 @@ async function start(root: HTMLElement, make: () => Promise<App>): Promise<void>
     h("header", { class: "row app-head" }, h("a", { class: "brand", href: "#/play" }, "goodqueue"), h("nav", { "aria-label": "Pages" }, ...links.map(({ link }) => link), ...site), theme),
     main,
     h("footer", { class: "app-foot" }, `goodqueue ${app.version}`),
-    liveRegion(),
+    liveRegion,
   );
   addEventListener("hashchange", () => go(false));
   go(true);

@@ -18,7 +18,7 @@ export function flowName({ group, index }: Flow): string {
 
 /** Legend of the colors of the first `most` flows; flows may be added while it is shown. */
 export class FlowLegend {
-  readonly element = h("ul", { class: "flow-legend", "aria-label": "Colors of the flows" });
+  readonly element = h("ul", { class: "bare flow-legend", "aria-label": "Colors of the flows" });
   readonly #most: number;
   #count = 0;
 

@@ -50,7 +50,7 @@ export class PacketView {
   constructor(label: string, look: Look, flowName: (flow: number) => string) {
     this.#flowName = flowName;
     this.#canvas = h("canvas", { class: "packets", role: "img", "aria-label": `Packets waiting in the queue of ${label}` });
-    this.#list = h("ol", { class: "signals", "aria-label": `Drops and marks of ${label}, the newest first` });
+    this.#list = h("ol", { class: "bare signals", "aria-label": `Drops and marks of ${label}, the newest first` });
     this.element = h("div", { class: "packet-panel" }, h("div", { class: "panel-head" }, sign(look), h("span", { class: "panel-name" }, label), this.#count), this.#canvas, this.#state, this.#list);
     this.#resized.observe(this.#canvas);
     this.#tell();
