@@ -45,8 +45,8 @@ export class Transport {
   readonly #play: HTMLButtonElement;
   readonly #step: HTMLButtonElement;
   readonly #slider: HTMLInputElement;
-  readonly #speed = h("output", { for: "speed", class: "speed-value" });
-  readonly #clock = h("span", { class: "clock" }, "0 s");
+  readonly #speed = h("output", { for: "speed", class: "number speed-value" });
+  readonly #clock = h("span", { class: "number clock" }, "0 s");
   readonly #bar = h("div", { class: "bar" });
   #isRunning = false;
   #isSteerable = true;
