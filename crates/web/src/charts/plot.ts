@@ -189,7 +189,8 @@ export abstract class PlotChart<Options extends PlotOptions, Line extends PlotLi
       scales,
       axes: [plotAxis("x", x, () => this.units.x, this.ink, height), plotAxis("y", y, () => this.units.y, this.ink, height)],
       series: [{}, ...series],
-      // It points along the axis in all charts of one window, and a drag chooses a part; a double click gives it back.
+      // It points along the axis in all charts of one window. A drag chooses a part; a double click
+      // gives it back.
       cursor: {
         drag: { x: true, y: false, setScale: false, dist: 4 },
         points,
