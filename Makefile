@@ -118,7 +118,6 @@ docs: ## write the generated pages again; build the library documentation into t
 site: ## build the pages of docs/ as a site that needs no server: site/index.html
 	@tools/setup.sh site
 	@tools/site/build.sh
-	@python3 -B tools/site/words.py --readability
 
 look: ## the site in a browser, every page light and dark, wide and narrow: pictures in target/site/pictures (5 minutes)
 	@tools/setup.sh site

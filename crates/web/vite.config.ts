@@ -1,7 +1,7 @@
 import { copyFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { defineConfig } from "vitest/config";
-import { singleFile } from "./build/single-file.ts";
+import { ONE_FILE, singleFile } from "./build/single-file.ts";
 import { statesSources } from "./build/sources.ts";
 
 const root = import.meta.dirname;
@@ -17,13 +17,7 @@ export default defineConfig({
     { name: "goodqueue-template", apply: "build", closeBundle: () => copyFileSync(resolve(root, "dist/report.html"), template) },
   ],
   build: {
-    target: "es2022",
-    // The page is read from a file, where nothing can be fetched: fonts go into the style sheet,
-    // one script, no preloading.
-    assetsInlineLimit: Number.MAX_SAFE_INTEGER,
-    cssCodeSplit: false,
-    modulePreload: false,
-    reportCompressedSize: false,
+    ...ONE_FILE,
     rollupOptions: { input: { report: resolve(root, "report.html") } },
   },
   test: { include: ["test/*.test.ts"], exclude: ["test/*.e2e.test.ts"] },

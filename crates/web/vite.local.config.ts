@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { defineConfig } from "vite";
 import { packedPage } from "./build/packed-page.ts";
+import { ONE_FILE } from "./build/single-file.ts";
 
 const root = import.meta.dirname;
 const module = process.env["GQ_MODULE"];
@@ -13,13 +14,9 @@ export default defineConfig({
   plugins: [packedPage({ module, report: resolve(root, "../lab/assets/report.html") })],
   worker: { format: "iife" },
   build: {
-    target: "es2022",
+    ...ONE_FILE,
     outDir: resolve(root, "dist/playground"),
     emptyOutDir: true,
-    assetsInlineLimit: Number.MAX_SAFE_INTEGER,
-    cssCodeSplit: false,
-    modulePreload: false,
-    reportCompressedSize: false,
     rollupOptions: { input: { playground: resolve(root, "playground.html"), boot: resolve(root, "src/local/boot.ts"), main: resolve(root, "src/local/main.ts") } },
   },
 });

@@ -30,18 +30,6 @@ SHORT = {
     "compare": ["--duration", "2s", "--warmup", "1s", "--replications", "2"],
     "run": ["--set", "duration=2 s", "--set", "warmup=1 s", "--replications", "2"],
     "sweep": ["--set", "duration=2 s", "--set", "warmup=1 s", "--replications", "2"],
-    "gate": [],
-    "check": [],
-    "list": [],
-    "import": [],
-    "export": [],
-    "cite": [],
-    "conformance": [],
-    "packetdrill": [],
-    "plot": [],
-    "completions": [],
-    "man": [],
-    "version": [],
 }
 REASONS = {
     "recommend": "takes minutes",
@@ -138,7 +126,7 @@ class Pages:
             self.skipped["gq lines with --on need a guest kernel or root"] += 1
             return
         # The first occurrence of an option counts, as clap refuses a second one.
-        short = SHORT[words[0]]
+        short = SHORT.get(words[0], [])
         pairs = [short[at : at + 2] for at in range(0, len(short), 2)]
         words += [word for pair in pairs if pair[0] == "--set" or pair[0] not in words for word in pair]
         done = self.call([program, *words], folder)

@@ -1,10 +1,8 @@
-"""Checks words of pages, comments and messages: words.py [--readability] [FILE...].
+"""Checks words of pages, comments and messages: words.py [FILE...].
 
 Finds words that `words.toml` replaces in every Markdown page, and in comments and texts of sources,
 unless files are named; and lines with two sentences in pages. Code and links are not looked at, and
-pages that programs write may have several sentences in a line. With `--readability` prints a figure per page
-instead: the Automated Readability Index (Smith and Senter 1967), the school grade that a text asks
-for by characters per word and words per sentence. Tables are left out of it, as they have no sentences.
+pages that programs write may have several sentences in a line.
 """
 
 import re
@@ -93,40 +91,12 @@ def faults(name: str, text: str, rules: list[dict]) -> list[str]:
     return found
 
 
-def readability(text: str) -> tuple[int, float, float] | None:
-    """Words, words per sentence, and the index of a page; none where there is hardly any prose."""
-    lines = [line for line in prose(text) if not line.startswith(("|", "#", "!", "<"))]
-    # A paragraph, or an entry of a list, ends a sentence with or without a full stop.
-    blocks = re.split(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )", "\n".join(lines))
-    words, characters, sentences = 0, 0, 0
-    for block in blocks:
-        for sentence in re.split(r"(?<=[.!?:;])\s+", block):
-            found = re.findall(r"[A-Za-z][A-Za-z'-]*", sentence)
-            if len(found) > 1:
-                sentences += 1
-                words += len(found)
-                characters += sum(map(len, found))
-    if words < 50:
-        return None
-    return words, words / sentences, 4.71 * characters / words + 0.5 * words / sentences - 21.43
-
-
 def main() -> int:
-    arguments = sys.argv[1:]
-    wants_figures = "--readability" in arguments
-    named = [Path(name).resolve() for name in arguments if name != "--readability"]
-    patterns = ["*.md"] if wants_figures else ["*.md", *(f"*{suffix}" for suffix in SOURCES)]
+    named = [Path(name).resolve() for name in sys.argv[1:]]
     texts = {
         str(file.relative_to(ROOT)) if file.is_relative_to(ROOT) else str(file): file.read_text()
-        for file in named or files(*patterns)
+        for file in named or files("*.md", *(f"*{suffix}" for suffix in SOURCES))
     }
-    if wants_figures:
-        print("grade  words/sentence  words  page")
-        figures = {name: readability(text) for name, text in texts.items()}
-        for name, figure in sorted(figures.items(), key=lambda item: -(item[1] or (0, 0, 0))[2]):
-            if figure is not None:
-                print(f"{figure[2]:5.1f}  {figure[1]:14.1f}  {figure[0]:5}  {name}")
-        return 0
     rules = tomllib.loads(RULES.read_text())["rule"]
     for rule in rules:
         rule["find"] = re.compile(rule["find"], re.IGNORECASE)

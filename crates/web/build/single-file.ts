@@ -1,7 +1,17 @@
 // Puts the built script and style into the page itself, so that the page is one file that fetches
 // nothing.
 
-import type { Plugin, Rollup } from "vite";
+import type { BuildOptions, Plugin, Rollup } from "vite";
+
+/** Options of pages that are read from a file, where nothing can be fetched: fonts go into the style sheet, one script, no
+ *  preloading. */
+export const ONE_FILE: BuildOptions = {
+  target: "es2022",
+  assetsInlineLimit: Number.MAX_SAFE_INTEGER,
+  cssCodeSplit: false,
+  modulePreload: false,
+  reportCompressedSize: false,
+};
 
 /** A page out of a bundle, without what it loads, which is to be put into it. */
 export interface Emptied {

@@ -8,7 +8,7 @@ const KEY = "goodqueue.theme";
 export function themeButton(onChange: () => void): HTMLElement {
   const system = matchMedia("(prefers-color-scheme: dark)");
   const isDark = (): boolean => {
-    const chosen = document.documentElement.dataset["theme"];
+    const chosen = document.documentElement.style.colorScheme;
     return chosen ? chosen === "dark" : system.matches;
   };
   const button = h("button", { type: "button", class: "button theme", onclick: () => choose(isDark() ? "light" : "dark") });
@@ -16,7 +16,7 @@ export function themeButton(onChange: () => void): HTMLElement {
     button.textContent = isDark() ? "Light theme" : "Dark theme";
   };
   const choose = (theme: string): void => {
-    document.documentElement.dataset["theme"] = theme;
+    document.documentElement.style.colorScheme = theme;
     stored((storage) => storage.setItem(KEY, theme));
     label();
     onChange();
@@ -26,7 +26,7 @@ export function themeButton(onChange: () => void): HTMLElement {
     onChange();
   });
   const before = stored((storage) => storage.getItem(KEY));
-  if (before === "light" || before === "dark") document.documentElement.dataset["theme"] = before;
+  if (before === "light" || before === "dark") document.documentElement.style.colorScheme = before;
   label();
   return button;
 }

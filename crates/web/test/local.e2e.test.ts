@@ -12,6 +12,7 @@ import { START } from "../src/app/play/model.ts";
 import { playOf, sessionOf } from "../src/app/play/toml.ts";
 import { pack } from "../src/app/share.ts";
 import { Engine } from "../src/local/engine.ts";
+import type { Answer, Ask } from "../src/local/messages.ts";
 import type { Done, Hello, NewSession } from "../src/serve/protocol.ts";
 import { launch, open } from "./browser.ts";
 import { Firefox, FIREFOX } from "./firefox.ts";
@@ -62,17 +63,21 @@ function simulate(subject: string, seconds?: number): Simulated {
   const engine = new Engine(new WebAssembly.Module(readFileSync(MODULE)), () => 0, (name, data) => {
     if (name === "done") done = JSON.parse(data) as Done;
   });
-  const hello = engine.ask({ ask: "hello" }) as { ok: Hello };
+  const hello = ask(engine, { ask: "hello" }) as { ok: Hello };
   const preset = hello.ok.presets.find(({ id }) => id === subject)?.scenario_toml;
   const text = preset ?? readFileSync(join(PEERS, `${subject}.toml`), "utf8");
   const toml = seconds === undefined ? text : text.replace(/^duration = .*/m, `duration = "${seconds} s"`);
   const variant = preset === undefined ? { label: "tail drop", queue: { kind: "tail-drop" } } : { label: "fq_codel", queue: { kind: "fq-codel" } };
   const session: NewSession = { scenario_toml: toml, variants: [variant], seed: 5, speed: null, paused: false };
-  expect(engine.ask({ ask: "open", session })).toEqual({ ok: {} });
-  const { ok: scenario } = engine.ask({ ask: "file", name: "scenario.toml", variant: 0 }) as { ok: string };
+  expect(ask(engine, { ask: "open", session })).toEqual({ ok: {} });
+  const { ok: scenario } = ask(engine, { ask: "file", name: "scenario.toml", variant: 0 }) as { ok: string };
   while (engine.frame() >= 0);
   const { user, system } = process.cpuUsage(before);
   return { fingerprint: done?.fingerprint ?? "", processor_s: (user + system) / 1e6, session, scenario };
+}
+
+function ask(engine: Engine, question: Ask): Answer {
+  return JSON.parse(engine.askText(question)) as Answer;
 }
 
 /** Runs a program and tells the processor time that it took, and what it printed. */
@@ -121,7 +126,7 @@ describe.skipIf(!isReady)("the playground without a server", () => {
     });
     const variants = ["tail-drop", "pie", "fq-codel"].map((kind) => ({ label: kind, queue: { kind } }));
     const session: NewSession = { scenario_toml: readFileSync(join(stored, "line.toml"), "utf8"), variants, seed: 7, speed: null, paused: false };
-    expect(engine.ask({ ask: "open", session })).toEqual({ ok: {} });
+    expect(ask(engine, { ask: "open", session })).toEqual({ ok: {} });
     while (engine.frame() >= 0);
     const summary = done?.summary as { headline: unknown } | undefined;
     expect(summary?.headline).toEqual(JSON.parse(readFileSync(join(stored, "headline.json"), "utf8")));
@@ -129,7 +134,7 @@ describe.skipIf(!isReady)("the playground without a server", () => {
 
   it.each(LABS)("can run the experiment of the course's page %s", (_page, play) => {
     const engine = new Engine(new WebAssembly.Module(readFileSync(MODULE)), () => 0, () => undefined);
-    expect(engine.ask({ ask: "open", session: sessionOf(playOf(play)) })).toEqual({ ok: {} });
+    expect(ask(engine, { ask: "open", session: sessionOf(playOf(play)) })).toEqual({ ok: {} });
     expect(engine.frame()).toBeGreaterThanOrEqual(0);
   });
 

@@ -38,7 +38,7 @@ const GALLERY: Gallery = {
       title: "Controlling queue delay",
       summary: "The algorithm's first paper: loads, rates and round-trip times against RED and a plain FIFO.",
       citation: "Nichols and Jacobson, 2012",
-      figures: [{ id: "1", title: "Median delay against utilization", place: "Fig 5", svg: null, printed: "CoDel's points lie at the left" }],
+      figures: [{ id: "1", title: "Median delay against utilization", place: "Fig 5", svg: "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'/>" }],
       rows: [
         { id: "CD-01", place: "Fig 5", claim: "The median delay stays near the target at every rate.", metric: "largest median sojourn time, ms", expected: "≤ 10 ms", value: "7.4 ms", verdict: "holds", grade: "A" },
         { id: "CD-02", place: "Fig 6", claim: "Utilization stays above that of RED.", metric: "difference, points", expected: "> 0", value: "−0.4", verdict: "fails", grade: "B", why: "RED was given ns-2's automatic settings there." },

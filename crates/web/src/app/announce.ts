@@ -2,18 +2,14 @@
 
 import { h } from "../dom.ts";
 
-const region = h("div", { class: "visually-hidden", role: "status", "aria-live": "polite" });
-let timer: ReturnType<typeof setTimeout> | undefined;
-
 /** The element, which the app adds to the page once. */
-export function liveRegion(): HTMLElement {
-  return region;
-}
+export const liveRegion = h("div", { class: "visually-hidden", role: "status", "aria-live": "polite" });
+let timer: ReturnType<typeof setTimeout> | undefined;
 
 /** Announces `text` soon; of several in a row, only the last. */
 export function announce(text: string): void {
   clearTimeout(timer);
   timer = setTimeout(() => {
-    region.textContent = text;
+    liveRegion.textContent = text;
   }, 150);
 }

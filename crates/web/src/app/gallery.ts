@@ -84,18 +84,15 @@ function rowTable(rows: readonly GalleryRow[]): HTMLElement {
 }
 
 /** A reproduced figure, with the statements of the paper that it shows. */
-function figure({ title, place, svg, printed }: GalleryFigure, rows: readonly GalleryRow[]): HTMLElement {
-  const isPicture = printed !== undefined && printed !== null && /^\/?api\//.test(printed);
+function figure({ title, place, svg }: GalleryFigure, rows: readonly GalleryRow[]): HTMLElement {
   const said = rows.filter((row) => placesIn(row.place).some((one) => isSeenIn(one, place)));
   return h(
     "figure",
     { class: "chart-card" },
     // The picture contains its title.
-    h("figcaption", {}, h("h3", {}, place), svg !== null || place === title ? "" : h("p", { class: "hint" }, title)),
-    svg === null ? h("p", { class: "empty" }, "Not drawn: the runs it needs are missing.") : h("img", { src: svg.replace(/^\//, ""), alt: `${title}, as reproduced here`, loading: "lazy", width: 520, height: 357 }),
-    isPicture && h("img", { src: printed.replace(/^\//, ""), alt: `${title}, as printed`, loading: "lazy" }),
-    !isPicture && printed ? h("p", { class: "hint" }, `In the paper: ${printed}`) : "",
-    said.length > 0 && h("ul", { class: "said" }, ...said.map((row) => h("li", {}, badge(row), h("span", {}, row.claim, row.value === undefined || row.value === null ? "" : h("span", { class: "hint" }, ` Paper: ${row.expected ?? "–"}, here: ${row.value}`))))),
+    h("figcaption", {}, h("h3", {}, place)),
+    h("img", { src: svg.replace(/^\//, ""), alt: `${title}, as reproduced here`, loading: "lazy", width: 520, height: 357 }),
+    said.length > 0 && h("ul", { class: "bare said" }, ...said.map((row) => h("li", {}, badge(row), h("span", {}, row.claim, row.value === undefined || row.value === null ? "" : h("span", { class: "hint" }, ` Paper: ${row.expected ?? "–"}, here: ${row.value}`))))),
   );
 }
 

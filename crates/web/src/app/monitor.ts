@@ -265,7 +265,7 @@ function exactly(value: number, quantity: Quantity): string {
 
 /** Legend of the lines. */
 function lineNames(lines: readonly LiveLine[]): HTMLElement {
-  return h("div", { class: "line-names" }, ...lines.map(({ look, label }) => h("span", {}, sign(look), label)));
+  return h("div", { class: "line-names" }, ...lines.map(({ look, label }) => h("span", { class: "named" }, sign(look), label)));
 }
 
 /** Counters that `tc -s qdisc` prints. */
@@ -273,7 +273,7 @@ const IN_LINES = ["sent_bytes", "sent_packets", "dropped", "overlimits", "requeu
 
 function directionTables(direction: Direction): HTMLElement {
   const { name, device, counters, gauges, flows } = direction;
-  const pairs = (title: string, entries: readonly (readonly [string, string])[]): HTMLElement | "" => (entries.length === 0 ? "" : h("div", {}, h("h3", {}, title), h("dl", { class: "pairs" }, ...entries.flatMap(([key, value]) => [h("dt", {}, key.replaceAll("_", " ")), h("dd", {}, value)]))));
+  const pairs = (title: string, entries: readonly (readonly [string, string])[]): HTMLElement | "" => (entries.length === 0 ? "" : h("div", {}, h("h3", {}, title), h("dl", { class: "pairs" }, ...entries.flatMap(([key, value]) => [h("dt", {}, key.replaceAll("_", " ")), h("dd", { class: "number" }, value)]))));
   const hasBacklog = flows.some((flow) => flow.backlog_bytes !== undefined);
   const largest = Math.max(1, ...flows.map((flow) => flow.throughput_bit_s));
   const top = flows.map((flow) => {

@@ -2,9 +2,8 @@
 
 /** A time of this place as in `2026-03-01 17:05:09`, which is read the same everywhere. */
 export function localTime(seconds: number): string {
-  const at = new Date(seconds * 1000);
-  const two = (part: number): string => String(part).padStart(2, "0");
-  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${[at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(":")}`;
+  // Swedes write it like this.
+  return new Date(seconds * 1000).toLocaleString("sv");
 }
 
 /** Up to the first period that ends a sentence, as against one in a number. */

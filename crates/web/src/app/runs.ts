@@ -52,10 +52,9 @@ export class RunsPage implements Page {
     }
     const rows = runs.map((run) => {
       const box = h("input", { type: "checkbox", id: `run-${run.id}`, checked: this.#chosen.includes(run.id), onchange: () => void this.#choose(run.id, box.checked) });
-      const when = run.created_s === undefined ? (run.when ?? "") : localTime(run.created_s);
       const base = `api/runs/${encodeURIComponent(run.id)}`;
-      const files = h("span", { class: "files" }, run.report !== false && h("a", { href: `${base}/report.html`, target: "_blank", rel: "noopener" }, "report"), h("a", { href: `${base}/summary.json`, target: "_blank", rel: "noopener" }, "summary"), h("a", { href: `${base}/scenario.toml`, target: "_blank", rel: "noopener" }, "scenario"));
-      return h("tr", {}, h("td", {}, box), h("th", { scope: "row" }, h("label", { for: box.id }, run.title, run.folder !== undefined && run.folder !== run.title && h("span", { class: "run-folder" }, run.folder))), h("td", { class: "run-verdict" }, firstSentence(run.verdict ?? "")), h("td", {}, files), h("td", { class: "run-points" }, ...namesOf(run.points ?? [])), h("td", { class: "when" }, when));
+      const files = h("span", { class: "files" }, run.report && h("a", { href: `${base}/report.html`, target: "_blank", rel: "noopener" }, "report"), h("a", { href: `${base}/summary.json`, target: "_blank", rel: "noopener" }, "summary"), h("a", { href: `${base}/scenario.toml`, target: "_blank", rel: "noopener" }, "scenario"));
+      return h("tr", {}, h("td", {}, box), h("th", { scope: "row" }, h("label", { for: box.id }, run.title, run.folder !== undefined && run.folder !== run.title && h("span", { class: "run-folder" }, run.folder))), h("td", { class: "run-verdict" }, firstSentence(run.verdict ?? "")), h("td", {}, files), h("td", { class: "run-points" }, ...namesOf(run.points)), h("td", { class: "when" }, localTime(run.created_s)));
     });
     const head = h("tr", {}, h("th", { scope: "col" }, h("span", { class: "visually-hidden" }, "Chosen")), ...["Run", "Verdict", "Files", "Queues", "When"].map((text) => h("th", { scope: "col" }, text)));
     this.#list.replaceChildren(h("div", { class: "table-scroll", tabindex: 0, role: "region", "aria-label": "Runs" }, h("table", { class: "plain" }, h("thead", {}, head), h("tbody", {}, ...rows))));
@@ -81,9 +80,9 @@ export class RunsPage implements Page {
   }
 
   async #read(id: string): Promise<Result> {
-    const run = this.#runs.runs.find((one) => one.id === id);
-    const result = readSummary(JSON.parse(await this.#context.api.text(`api/runs/${encodeURIComponent(id)}/summary.json`)), run?.points ?? []);
-    return run ? { ...result, title: run.folder ?? run.title } : result;
+    const { points = [], title, folder = title } = this.#runs.runs.find((one) => one.id === id) ?? {};
+    const result = readSummary(JSON.parse(await this.#context.api.text(`api/runs/${encodeURIComponent(id)}/summary.json`)), points);
+    return folder === undefined ? result : { ...result, title: folder };
   }
 }
 

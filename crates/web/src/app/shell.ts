@@ -66,10 +66,10 @@ async function start(root: HTMLElement, make: () => Promise<App>): Promise<void>
   };
   root.replaceChildren(
     h("a", { class: "skip", href: "#main", onclick: (event) => (event.preventDefault(), main.focus()) }, "Skip to the page"),
-    h("header", { class: "app-head" }, h("a", { class: "brand", href: "#/play" }, "goodqueue"), h("nav", { "aria-label": "Pages" }, ...links.map(({ link }) => link), ...site), theme),
+    h("header", { class: "row app-head" }, h("a", { class: "brand", href: "#/play" }, "goodqueue"), h("nav", { class: "tabs", "aria-label": "Pages" }, ...links.map(({ link }) => link), ...site), theme),
     main,
     h("footer", { class: "app-foot" }, `goodqueue ${app.version}`),
-    liveRegion(),
+    liveRegion,
   );
   addEventListener("hashchange", () => go(false));
   go(true);

@@ -6,31 +6,20 @@ import { looksFor } from "../palette.ts";
 import { type FigureColumn, groupColumns, linkColumns } from "../report/columns.ts";
 import { type Json, type Metrics, type Point, readResult, type Result, type Summary } from "../report/data.ts";
 import { isSpreadOut, tradeoffChart } from "../report/tradeoff.ts";
-import { inWords } from "./play/model.ts";
 import { figureTable, type TableRow } from "../report/tables.ts";
 
 type Table = Readonly<Record<string, Json>>;
 
-/** Reads what `summary.json` says; `labels` name its points where the summary does not. */
+/** Reads what `summary.json` says; `labels` name its points. */
 export function readSummary(json: Table, labels: readonly string[]): Result {
   if (json["schema"] !== "goodqueue.summary/1") throw new Error(`this page reads goodqueue.summary/1, and the file is ${String(json["schema"])}`);
   const summary = json as unknown as Summary;
-  const points = summary.points.map((point, at) => {
-    const { label, kind } = nameOf((point["set"] ?? {}) as Table, labels[at]);
-    // Summaries of older versions do not tell the kind of queue.
-    return { label, kind: typeof point["queue"] === "string" ? point["queue"] : kind };
+  const points = summary.points.map(({ queue }, at) => {
+    const kind = typeof queue === "string" ? queue : "tail-drop";
+    return { label: labels[at] ?? kind, kind };
   });
   const [link = ""] = Object.keys((summary.points[0]?.["links"] ?? {}) as Table);
   return readResult({ schema: "goodqueue.report/1", title: summary.scenario, summary, seed: String(summary.seed ?? ""), main_link: link, points });
-}
-
-/** What a point is called: its swept values, or the given label. */
-function nameOf(set: Table, label: string | undefined): { label: string; kind: string } {
-  const values = Object.entries(set);
-  const queue = values.find(([key]) => key.endsWith(".queue"))?.[1];
-  const kind = typeof queue === "string" ? queue : String((queue as Table | undefined)?.["kind"] ?? label?.split(",")[0] ?? "tail-drop");
-  const told = values.map(([key, value]) => (key.endsWith(".queue") ? inWords(value) : `${key.split(".").pop() ?? key} ${inWords(value)}`)).join(", ");
-  return { label: label ?? (told === "" ? kind : told), kind };
 }
 
 /** One or two runs as a reader sees them. */

@@ -8,10 +8,7 @@ export type Rows = readonly (readonly (string | number | null)[])[];
 /** Lets the browser save `content` under `name`. */
 export function download(name: string, type: string, content: BlobPart): void {
   const url = URL.createObjectURL(new Blob([content], { type }));
-  const link = h("a", { href: url, download: name });
-  document.body.append(link);
-  link.click();
-  link.remove();
+  h("a", { href: url, download: name }).click();
   // The browser has read the address by the next task; keeping it longer would leak memory.
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

@@ -35,7 +35,7 @@ export class Frame {
   readonly #details: HTMLDetailsElement;
   readonly #reset: HTMLButtonElement;
   readonly #actions: HTMLElement;
-  readonly #controls = h("div", { class: "chart-controls" });
+  readonly #controls = h("div", { class: "row chart-controls" });
   #chart: Chart | undefined;
 
   constructor(options: FrameOptions) {
@@ -108,6 +108,6 @@ function plainTable(caption: string, rows: Rows): HTMLElement {
     { class: "digest" },
     h("caption", { class: "visually-hidden" }, caption),
     h("thead", {}, h("tr", {}, ...header.map((value) => h("th", { scope: "col" }, text(value))))),
-    h("tbody", {}, ...body.map((row) => h("tr", {}, ...row.map((value, at) => (at === 0 ? h("th", { scope: "row" }, text(value)) : h("td", {}, text(value))))))),
+    h("tbody", {}, ...body.map((row) => h("tr", {}, ...row.map((value, at) => (at === 0 ? h("th", { scope: "row" }, text(value)) : h("td", { class: "number" }, text(value))))))),
   );
 }

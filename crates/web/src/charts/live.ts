@@ -6,7 +6,7 @@ import { type Quantity, unitFor, withUnit } from "../units.ts";
 import { axisTitle, verticalRoom } from "./axis.ts";
 import type { Points } from "./downsample.ts";
 import type { History, View } from "./history.ts";
-import { repaint, repaintWhenIdle } from "./painter.ts";
+import { repaint, repaintAfter } from "./painter.ts";
 import { type Picture, PlotChart, type PlotLine, type PlotOptions, valueBefore } from "./plot.ts";
 import type { Shape } from "./svg.ts";
 import { extent, type Range } from "./ticks.ts";
@@ -41,6 +41,9 @@ export interface LiveOptions extends PlotOptions {
   readonly top?: (needed: number) => number;
 }
 
+/** Pause before what is out of view is drawn, so that a run costs little more for it. */
+const UNSEEN_MS = 500;
+
 /** Points a picture or a file gets, whatever the screen shows. */
 const POINTS = 2000;
 
@@ -74,7 +77,7 @@ export class LiveChart extends PlotChart<LiveOptions, LiveLine> {
   /** Called when there is new data to draw. */
   update(): void {
     if (this.#isSeen) repaint(this);
-    else repaintWhenIdle(this);
+    else repaintAfter(this, UNSEEN_MS);
   }
 
   paint(): void {

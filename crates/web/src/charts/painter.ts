@@ -9,31 +9,14 @@ export interface Paintable {
 /** Drawing budget per frame in milliseconds; remaining charts come first in the next frame. */
 const BUDGET = 9;
 
-/** Pause before what is out of view is drawn, so that a run costs little more for it. */
-const PAUSE_MS = 500;
-
 const waiting = new Set<Paintable>();
 const paced = new Map<Paintable, ReturnType<typeof setTimeout>>();
-const idle = new Set<Paintable>();
 let isAsked = false;
 
 /** Asks for `paintable` to be drawn with one of the next frames of the screen. */
 export function repaint(paintable: Paintable): void {
   waiting.add(paintable);
   ask();
-}
-
-/** Asks for `paintable` to be drawn after a pause, when there is nothing else to do: it is out of view. */
-export function repaintWhenIdle(paintable: Paintable): void {
-  const isPending = idle.size > 0;
-  idle.add(paintable);
-  if (isPending) return;
-  const drawAll = (): void => {
-    for (const one of idle) repaint(one);
-    idle.clear();
-  };
-  // Not every browser tells when it is idle.
-  setTimeout(() => ("requestIdleCallback" in globalThis ? requestIdleCallback(drawAll) : drawAll()), PAUSE_MS);
 }
 
 /** Asks for `paintable` to be drawn after `pause` milliseconds; requests until then are one with
@@ -50,7 +33,6 @@ export function repaintAfter(paintable: Paintable, pause: number): void {
 /** Cancels a request. */
 export function forget(paintable: Paintable): void {
   waiting.delete(paintable);
-  idle.delete(paintable);
   clearTimeout(paced.get(paintable));
   paced.delete(paintable);
 }

@@ -10,10 +10,10 @@ import { type LineAxis, plotAxis } from "./axis.ts";
 import type { Chart, Heading } from "./chart.ts";
 import type { Points } from "./downsample.ts";
 import type { Rows } from "./export.ts";
-import { chooseSelected, cursorOf, isChord, spread, steer } from "./gestures.ts";
+import { cursorLeft, isChord } from "./gestures.ts";
 import { forget, repaint } from "./painter.ts";
 import { draw, type Plot, type Shape } from "./svg.ts";
-import type { Range } from "./ticks.ts";
+import { extent, type Range } from "./ticks.ts";
 import { Tooltip } from "./tooltip.ts";
 import type { SharedWindow } from "./window.ts";
 
@@ -158,7 +158,11 @@ export abstract class PlotChart<Options extends PlotOptions, Line extends PlotLi
     const told = (at: number): string => formatNumber(edge(at) * x.factor);
     const names = this.lines.map((line) => `${line.label}, lowest to highest (${y.symbol || "number"})`);
     const rows = Array.from({ length: SLICES }, (_, at) => {
-      const cells = this.valuesBetween(edge(at), edge(at + 1)).map((values) => spread(values, y));
+      const cells = this.valuesBetween(edge(at), edge(at + 1)).map((values) => {
+        const known = values.filter((value) => value !== null);
+        const { min, max } = extent(known);
+        return known.length === 0 ? "–" : `${formatNumber(min * y.factor)} to ${formatNumber(max * y.factor)}`;
+      });
       return [`${told(at)} to ${told(at + 1)}`, ...cells];
     });
     return [[withUnitLabel(this.#axes.x.label, x), ...names], ...rows];
@@ -185,13 +189,30 @@ export abstract class PlotChart<Options extends PlotOptions, Line extends PlotLi
       scales,
       axes: [plotAxis("x", x, () => this.units.x, this.ink, height), plotAxis("y", y, () => this.units.y, this.ink, height)],
       series: [{}, ...series],
-      cursor: cursorOf(window, () => this.resetZoom(), points),
+      // It points along the axis in all charts of one window. A drag chooses a part; a double click
+      // gives it back.
+      cursor: {
+        drag: { x: true, y: false, setScale: false, dist: 4 },
+        points,
+        y: false,
+        sync: { key: window.key, setSeries: false, filters: { pub: (type: string) => type === "mousemove" || type === "mouseleave" } },
+        bind: { dblclick: () => () => (this.resetZoom(), null) },
+      },
       hooks: {
         drawClear: [(plot) => this.drawBehind(plot)],
         setCursor: [(plot) => this.onCursor(plot)],
-        setSelect: [(plot) => chooseSelected(plot, window)],
+        setSelect: [(plot) => this.#chooseSelected(plot)],
       },
     };
+  }
+
+  /** Shows the part that was dragged over, in all charts of the window. */
+  #chooseSelected(plot: uPlot): void {
+    const { left, width } = plot.select;
+    if (width < 4) return;
+    const range = { min: plot.posToVal(left, "x"), max: plot.posToVal(left + width, "x") };
+    plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+    this.options.window.set(range);
   }
 
   /** A line as uPlot draws it. */
@@ -214,9 +235,17 @@ export abstract class PlotChart<Options extends PlotOptions, Line extends PlotLi
     this.#tooltip.show(left + plot.over.offsetLeft, Math.max(0, Math.min(top, 60)), this.headingAt(at, plot), rows);
   }
 
-  /** Follows a key; says whether it asked for anything. */
+  /** Follows a key: arrow keys, Home and End move the cursor, 0 and Escape show everything. Says whether it was one of these. */
   protected onKey(plot: uPlot, event: KeyboardEvent): boolean {
-    return steer(plot, event, () => this.resetZoom());
+    const width = plot.over.clientWidth;
+    const now = cursorLeft(plot);
+    const step = width / (event.shiftKey ? 10 : 100);
+    const moves: Record<string, number> = { ArrowLeft: now - step, ArrowRight: now + step, Home: 0, End: width };
+    const target = moves[event.key];
+    if (target !== undefined) plot.setCursor({ left: Math.max(0, Math.min(width, target)), top: 20 });
+    else if (event.key === "0" || event.key === "Escape") this.resetZoom();
+    else return false;
+    return true;
   }
 }
 

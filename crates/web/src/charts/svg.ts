@@ -21,7 +21,7 @@ export interface Axis {
 /** Something drawn inside the axes, in the axes' values. */
 export type Shape =
   | { readonly type: "line"; readonly x: readonly number[]; readonly y: readonly (number | null)[]; readonly look: Look; readonly steps: boolean; readonly width: number; readonly opacity: number }
-  | { readonly type: "point"; readonly x: number; readonly y: number; readonly look: Look; readonly size: number; readonly opacity: number; readonly key?: string }
+  | { readonly type: "point"; readonly x: number; readonly y: number; readonly look: Look; readonly size: number; readonly opacity: number }
   | { readonly type: "segment"; readonly from: readonly [number, number]; readonly to: readonly [number, number]; readonly look: Look; readonly width: number; readonly opacity: number }
   | { readonly type: "label"; readonly x: number; readonly y: number; readonly text: string; readonly anchor: "start" | "middle" | "end"; readonly dx: number; readonly dy: number; readonly quiet: boolean }
   | { readonly type: "band"; readonly from: number; readonly to: number; readonly text: string };

@@ -25,7 +25,7 @@ export class Tooltip {
   /** Shows `heading` and `rows` near (x, y), in pixels of the host, on the side where there is
    *  room. */
   show(x: number, y: number, heading: string, rows: readonly TooltipRow[]): void {
-    const lines = rows.map((row) => h("div", { class: "tooltip-row" }, row.look && sign(row.look), h("span", { class: "tooltip-label" }, row.label), h("span", { class: "tooltip-value" }, row.value)));
+    const lines = rows.map((row) => h("div", { class: "tooltip-row" }, row.look && sign(row.look), h("span", { class: "tooltip-label" }, row.label), h("span", { class: "number tooltip-value" }, row.value)));
     this.#element.replaceChildren(h("div", { class: "tooltip-heading" }, heading), ...lines);
     this.#element.hidden = false;
     const width = this.#element.offsetWidth;

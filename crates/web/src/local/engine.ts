@@ -1,6 +1,6 @@
 // The WebAssembly module behind functions of JavaScript, for a worker of the page and for tests.
 
-import type { Answer, Ask } from "./messages.ts";
+import type { Ask } from "./messages.ts";
 
 /** Functions that crates/serve/src/wasm/door.rs exports. */
 interface Exports {
@@ -36,10 +36,6 @@ export class Engine {
     new Uint8Array(this.#exports.memory.buffer, at, bytes.length).set(bytes);
     this.#exports.ask();
     return this.#answer;
-  }
-
-  ask(ask: Ask): Answer {
-    return JSON.parse(this.askText(ask)) as Answer;
   }
 
   /** Computes a frame. Milliseconds until the next one, or -1 when no session runs. */

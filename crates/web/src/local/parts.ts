@@ -9,13 +9,7 @@ export type PartName = (typeof PARTS)[number];
 /** The element with the stream; its attribute `data-lengths` has the bytes of each part. */
 export const ELEMENT = "packed";
 
-/** What the script of the page needs besides itself: the report without data, and the simulator. */
-export interface Unpacked {
-  readonly report: string;
-  readonly module: Uint8Array<ArrayBuffer>;
-}
-
-/** The global that the first script leaves for the second. */
+/** The global that the first script leaves for the second: the report without data, and the simulator. */
 export interface WithUnpacked {
-  goodqueueUnpacked: Unpacked;
+  goodqueueUnpacked: { readonly report: string; readonly module: Uint8Array<ArrayBuffer> };
 }

@@ -100,7 +100,7 @@ function panelOf(points: readonly Point[], column: FigureColumn, onZoom: () => v
     };
   };
   const chart = new MarksChart({ name: `${title} under each queue; ${direction(column)}`, build, targets, zoom: "x", data: [], digest: [], onZoom });
-  return { label: title, meaning: column.meaning, aside: h("span", { class: "panel-value" }, direction(column)), column, unit, chart };
+  return { label: title, meaning: column.meaning, aside: h("span", { class: "number panel-value" }, direction(column)), column, unit, chart };
 }
 
 function shapesOf({ look }: Point, { mean, ci95 }: Figure, row: number, end: number, told: string): Shape[] {

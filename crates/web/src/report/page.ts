@@ -153,7 +153,7 @@ function tableSection(title: string, options: () => TableOptions, tools: readonl
   ] as const;
   const columns = segmented(`${title}: columns`, choices, extent, ({ value }) => ((extent = value), update()));
   update();
-  const head = h("div", { class: "section-head" }, h("h2", {}, title), h("div", { class: "section-tools" }, ...tools, columns, save));
+  const head = h("div", { class: "section-head" }, h("h2", {}, title), h("div", { class: "row section-tools" }, ...tools, columns, save));
   return { element: h("section", { class: "results" }, head, place), update };
 }
 
@@ -184,7 +184,7 @@ function legendBar(result: Result, state: State): Updated {
   };
   const twins = identical(result).map((labels) => h("p", { class: "hint" }, `Identical results: ${labels.join(", ")}. Their curves coincide.`));
   const every = h("button", { type: "button", class: "button quiet", onclick: () => state.show(all, !all.every((point) => state.isVisible(point))) }, "Toggle all");
-  const element = h("div", { class: "legend-bar", role: "group", "aria-label": "Queues shown in the charts" }, h("div", { class: "legend-items" }, ...buttons.map(({ button }) => button), result.points.length > 2 && every), count, ...twins);
+  const element = h("div", { class: "legend-bar", role: "group", "aria-label": "Queues shown in the charts" }, h("div", { class: "row legend-items" }, ...buttons.map(({ button }) => button), result.points.length > 2 && every), count, ...twins);
   return { element, update };
 }
 
@@ -200,7 +200,7 @@ function chartSection(title: string, hint: readonly (string | Node)[], frames: r
   return h(
     "section",
     { class: "charts" },
-    h("div", { class: "section-head" }, h("div", { class: "section-title" }, h("h2", {}, title), hint.length > 0 && h("p", { class: "hint" }, ...hint)), h("div", { class: "section-tools" }, ...tools)),
+    h("div", { class: "section-head" }, h("div", { class: "section-title" }, h("h2", {}, title), hint.length > 0 && h("p", { class: "hint" }, ...hint)), h("div", { class: "row section-tools" }, ...tools)),
     h("div", { class: "chart-grid" }, ...frames.map((frame) => frame.element)),
   );
 }

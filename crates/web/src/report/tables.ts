@@ -124,11 +124,11 @@ function tableRow(row: FilledRow, number: number, scales: readonly Scale[], best
 }
 
 function figureCell(figure: Figure | undefined, scale: Scale | undefined, isBest: boolean): HTMLElement {
-  if (!figure || !scale) return h("td", { class: "figure none" }, h("span", { class: "mean" }, "–"), scale?.hasIntervals === true && h("span", { class: "ci" }));
+  if (!figure || !scale) return h("td", { class: "figure number none" }, h("span", { class: "mean" }, "–"), scale?.hasIntervals === true && h("span", { class: "ci" }));
   const { factor } = scale.unit;
   const mean = h(isBest ? "strong" : "span", { class: "mean" }, formatDecimals(figure.mean * factor, scale.decimals));
   const interval = figure.ci95 === null || (figure.mean === 0 && figure.ci95 === 0) ? "" : `±${halfWidth(figure.ci95 * factor, scale.decimals)}`;
-  return h("td", { class: "figure" }, mean, scale.hasIntervals && h("span", { class: "ci" }, interval));
+  return h("td", { class: "figure number" }, mean, scale.hasIntervals && h("span", { class: "ci" }, interval));
 }
 
 /** A half-width that rounds to zero is shown as an upper bound. */

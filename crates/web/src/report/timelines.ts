@@ -61,7 +61,7 @@ class TimePanels extends Panels<LineChart, TimePanel> {
         label: line.label,
         look: line.look,
         meaning: line.label,
-        aside: h("span", { class: "panel-value" }),
+        aside: h("span", { class: "number panel-value" }),
         chart: new LineChart({ ...optionsOf(line), onCursor: (x) => readOut(panel, x) }),
       };
       return panel;

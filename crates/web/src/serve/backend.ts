@@ -36,12 +36,10 @@ export interface Backend {
 /** The request was rejected, or nothing answered. */
 export class Refused extends Error {
   readonly status: number;
-  readonly refusal: Refusal;
 
   constructor(status: number, refusal: Refusal) {
     super(inWords(refusal));
     this.status = status;
-    this.refusal = refusal;
   }
 }
 

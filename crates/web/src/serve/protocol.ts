@@ -221,12 +221,11 @@ export interface Run {
   readonly title: string;
   /** The folder's name, of results in folders. */
   readonly folder?: string;
-  readonly when?: string;
-  readonly created_s?: number;
-  readonly points?: readonly string[];
+  readonly created_s: number;
+  readonly points: readonly string[];
   /** What came of it, in sentences. */
-  readonly verdict?: string;
-  readonly report?: boolean;
+  readonly verdict?: string | null;
+  readonly report: boolean;
 }
 
 export interface Runs {
@@ -251,9 +250,7 @@ export interface GalleryFigure {
   readonly id: string;
   readonly title: string;
   readonly place: string;
-  readonly svg: string | null;
-  /** What the paper's own figure shows, in words or as a picture's address. */
-  readonly printed?: string | null;
+  readonly svg: string;
 }
 
 export interface Paper {

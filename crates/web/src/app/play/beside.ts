@@ -30,5 +30,5 @@ export function remarkInWords({ field, message, help }: Warning, where: "beside"
 
 /** The remark as an element, with a button that does what it asks for, if there is one. */
 export function remark(warning: Warning, remedy?: { readonly label: string; readonly run: () => void }): HTMLElement {
-  return h("p", { class: "beside", role: "note" }, remarkInWords(warning, "beside"), remedy && h("button", { type: "button", class: "button", onclick: () => remedy.run() }, remedy.label));
+  return h("p", { class: "row beside", role: "note" }, remarkInWords(warning, "beside"), remedy && h("button", { type: "button", class: "button", onclick: () => remedy.run() }, remedy.label));
 }

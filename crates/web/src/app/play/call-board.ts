@@ -89,6 +89,6 @@ export class CallBoard {
     const text = entries.flat().join("|");
     if (!place || place.dataset["said"] === text) return;
     place.dataset["said"] = text;
-    place.replaceChildren(...entries.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
+    place.replaceChildren(...entries.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", { class: "number" }, value))));
   }
 }

@@ -12,7 +12,7 @@ export class Changes {
   #rate = 0;
   readonly #now = h("span", { class: "hint" });
   readonly #place = h("div", { class: "changes-body" });
-  readonly element = h("section", { class: "changes", "aria-label": "Change while it runs", hidden: true }, h("div", { class: "changes-title" }, h("h2", {}, "Change while it runs"), this.#now), this.#place);
+  readonly element = h("section", { class: "row changes", "aria-label": "Change while it runs", hidden: true }, h("div", { class: "changes-title" }, h("h2", {}, "Change while it runs"), this.#now), this.#place);
 
   constructor(kinds: Kinds, send: (control: Control) => void) {
     this.#kinds = kinds;
@@ -52,7 +52,7 @@ export class Changes {
   #rates(about: About): HTMLElement {
     const input = h("input", { id: "new-rate", class: "input short", type: "text", autocomplete: "off", placeholder: "new rate", title: "for example 8 Mbit/s", "aria-label": `New rate of ${about.link}` });
     const form = h("form", { class: "joined", onsubmit: (event) => (event.preventDefault(), this.#setRate(input.value)) }, input, h("button", { type: "submit", class: "button" }, "Set rate"));
-    return h("div", { class: "change-group" }, h("button", { type: "button", class: "button", onclick: () => this.#scale(0.5) }, "Halve the rate"), h("button", { type: "button", class: "button", onclick: () => this.#scale(2) }, "Double the rate"), form);
+    return h("div", { class: "row change-group" }, h("button", { type: "button", class: "button", onclick: () => this.#scale(0.5) }, "Halve the rate"), h("button", { type: "button", class: "button", onclick: () => this.#scale(2) }, "Double the rate"), form);
   }
 
   #flows(about: About): HTMLElement {
@@ -63,7 +63,7 @@ export class Changes {
       if (group !== undefined) this.#send({ do: "add_flows", group, count });
     };
     const button = (count: number): HTMLElement => h("button", { type: "button", class: "button", onclick: () => add(count) }, `Add ${count === 1 ? "a flow" : "ten flows"}`);
-    return h("div", { class: "change-group" }, button(1), button(10), select);
+    return h("div", { class: "row change-group" }, button(1), button(10), select);
   }
 
   #parameter(about: About): HTMLElement {
@@ -95,6 +95,6 @@ export class Changes {
       else for (const { at } of touched) this.#send({ do: "set", variant: at, link: about.link, key: key.value, value: valueOf(value.value) });
     };
     const form = h("form", { class: "joined", onsubmit: (event) => (event.preventDefault(), apply()) }, key, value, h("button", { type: "submit", class: "button" }, "Set"));
-    return h("div", { class: "change-group" }, h("span", { class: "hint" }, "Parameter"), form, queue);
+    return h("div", { class: "row change-group" }, h("span", { class: "hint" }, "Parameter"), form, queue);
   }
 }

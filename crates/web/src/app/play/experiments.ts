@@ -76,7 +76,7 @@ export const EXPERIMENTS: readonly Experiment[] = UNNAMED.map((experiment) => ({
 export function experimentCards(onChoose: (experiment: Experiment) => void): HTMLElement {
   return h(
     "ul",
-    { class: "experiments" },
+    { class: "bare experiments" },
     ...EXPERIMENTS.map((experiment) =>
       h("li", {}, h("button", { type: "button", class: "experiment", id: `experiment-${experiment.id}`, onclick: () => onChoose(experiment) }, h("span", { class: "experiment-title" }, experiment.title), h("span", { class: "experiment-about" }, experiment.about))),
     ),

@@ -18,7 +18,7 @@ export function flowName({ group, index }: Flow): string {
 
 /** Legend of the colors of the first `most` flows; flows may be added while it is shown. */
 export class FlowLegend {
-  readonly element = h("ul", { class: "flow-legend", "aria-label": "Colors of the flows" });
+  readonly element = h("ul", { class: "bare flow-legend", "aria-label": "Colors of the flows" });
   readonly #most: number;
   #count = 0;
 
@@ -34,7 +34,7 @@ export class FlowLegend {
       const swatch = h("span", { class: `flow-swatch${number >= 8 ? " barred" : ""}`, "aria-hidden": "true" });
       // The content security policy rejects inline styles.
       swatch.style.setProperty("--flow", `var(--series-${flowLook(number).hue})`);
-      return h("li", {}, swatch, flowName(flow));
+      return h("li", { class: "named" }, swatch, flowName(flow));
     });
     this.element.replaceChildren(...items, rest > 0 ? h("li", { class: "hint" }, `and ${rest} more`) : "");
   }

@@ -15,7 +15,7 @@ export interface FormOptions {
   readonly kinds: Kinds;
   readonly hosts: NonNullable<Hello["hosts"]>;
   readonly traces: () => readonly Trace[];
-  readonly presets: readonly { readonly id: string; readonly title: string; readonly scenario_toml: string }[];
+  readonly presets: Hello["presets"];
   readonly get: () => Play;
   readonly set: (play: Play) => void;
   /** Everything was chosen at once: line, traffic and queues. */

@@ -35,8 +35,8 @@ export class PacketView {
   readonly #queue = new PacketQueue();
   readonly #canvas: HTMLCanvasElement;
   readonly #list: HTMLElement;
-  readonly #count = h("span", { class: "panel-value" }, "0 packets");
-  readonly #state = h("p", { class: "hint packet-state" });
+  readonly #count = h("span", { class: "number panel-value" }, "0 packets");
+  readonly #state = h("p", { class: "hint number packet-state" });
   readonly #flowName: (flow: number) => string;
   readonly #resized = new ResizeObserver(() => repaint(this));
   readonly #calm = matchMedia("(prefers-reduced-motion: reduce)");
@@ -50,7 +50,7 @@ export class PacketView {
   constructor(label: string, look: Look, flowName: (flow: number) => string) {
     this.#flowName = flowName;
     this.#canvas = h("canvas", { class: "packets", role: "img", "aria-label": `Packets waiting in the queue of ${label}` });
-    this.#list = h("ol", { class: "signals", "aria-label": `Drops and marks of ${label}, the newest first` });
+    this.#list = h("ol", { class: "bare signals", "aria-label": `Drops and marks of ${label}, the newest first` });
     this.element = h("div", { class: "packet-panel" }, h("div", { class: "panel-head" }, sign(look), h("span", { class: "panel-name" }, label), this.#count), this.#canvas, this.#state, this.#list);
     this.#resized.observe(this.#canvas);
     this.#tell();
@@ -234,7 +234,7 @@ export class PacketView {
     if (drops + marks === this.#listed) return;
     this.#listed = drops + marks;
     const items = signals.slice(-LISTED).reverse().map(({ t, what, flow, text }) =>
-      h("li", {}, h("span", { class: "signal-time" }, `${formatDecimals(t, 4)} s`), h("span", { class: `signal-${what}` }, what === "drop" ? "✕ dropped" : "▲ marked"), h("span", { class: "signal-flow" }, sign(flowLook(flow)), this.#flowName(flow)), h("span", { class: "signal-text" }, text)),
+      h("li", {}, h("span", { class: "number signal-time" }, `${formatDecimals(t, 4)} s`), h("span", { class: `signal-${what}` }, what === "drop" ? "✕ dropped" : "▲ marked"), h("span", { class: "named signal-flow" }, sign(flowLook(flow)), this.#flowName(flow)), h("span", { class: "signal-text" }, text)),
     );
     this.#list.replaceChildren(...(items.length > 0 ? items : [h("li", { class: "hint" }, "Nothing dropped or marked since this view was opened.")]));
   }

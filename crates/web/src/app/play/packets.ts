@@ -34,7 +34,6 @@ export class PacketQueue {
   readonly signals: Signal[] = [];
   drops = 0;
   marks = 0;
-  departures = 0;
 
   /** The waiting packets, head first. */
   get waiting(): ReadonlyMap<number, QueuedPacket> {
@@ -65,7 +64,6 @@ export class PacketQueue {
         this.#note(event, "mark");
         return undefined;
       case "depart":
-        this.departures += 1;
         this.#waiting.delete(event.id);
         return known && { packet: known, how: "depart" };
       case "drop":

@@ -30,13 +30,8 @@ type View = "charts" | "packets";
 /** The speed at which packets are first shown. */
 const SLOWED = 0.01;
 
-const SPANS: readonly { value: string; label: string; span: Span }[] = [
-  { value: "all", label: "Whole run", span: null },
-  { value: "30", label: "30 s", span: 30 },
-  { value: "5", label: "5 s", span: 5 },
-  { value: "1", label: "1 s", span: 1 },
-  { value: "0.2", label: "0.2 s", span: 0.2 },
-];
+/** Time spans in seconds; the whole run is none. */
+const SPANS = [null, 30, 5, 1, 0.2].map((span: Span) => ({ value: String(span), label: span === null ? "Whole run" : `${span} s`, span }));
 
 export class PlayPage implements Page, Watcher {
   readonly element: HTMLElement;
@@ -50,7 +45,7 @@ export class PlayPage implements Page, Watcher {
   readonly #nowPlace = h("div");
   readonly #callPlace = h("div", { class: "call-place" });
   readonly #stage = h("div", { class: "stage" }, welcome((experiment) => this.#try(experiment)));
-  readonly #viewTools = h("div", { class: "view-tools", hidden: true });
+  readonly #viewTools = h("div", { class: "row view-tools", hidden: true });
   readonly #uploads: Trace[] = [];
   #play: Play = START;
   #session: Session | undefined;
@@ -217,8 +212,8 @@ export class PlayPage implements Page, Watcher {
     const play = this.#play;
     this.#end();
     try {
-      const session = await Session.start(this.#context.api, sessionOf(play), this);
-      this.#begin(session, play, labelsOf(play.variants));
+      const { id } = await this.#context.api.createSession(sessionOf(play));
+      this.#begin(new Session(this.#context.api, id, this), play, labelsOf(play.variants));
     } catch (error) {
       this.#complain(messageOf(error));
       this.#transport.setState(undefined, false);
@@ -269,7 +264,7 @@ export class PlayPage implements Page, Watcher {
     this.#legend = new FlowLegend(MOST_FLOWS);
     this.#legend.update(this.#session?.frame?.variants[0]?.flows ?? []);
     const view = segmented("Charts", [{ value: "charts", label: "Charts" }, { value: "packets", label: "Packets" }], this.#view, ({ value }) => this.#chooseView(value));
-    const span = segmented("Time span", SPANS, SPANS.find((one) => one.span === this.#span)?.value ?? "all", (chosen) => {
+    const span = segmented("Time span", SPANS, String(this.#span), (chosen) => {
       this.#span = chosen.span;
       this.#charts?.follow(this.#span);
     });

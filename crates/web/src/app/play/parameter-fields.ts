@@ -8,12 +8,12 @@ import { type Settings, valueOf } from "./model.ts";
 /** Inputs for `parameters`; `id` begins the ids of the inputs, `onSet` gets the empty text for
  *  "the default". */
 export function parameterFields(id: string, parameters: readonly Parameter[], settings: Settings, onSet: (key: string, value: Value) => void): HTMLElement {
-  return h("div", { class: "parameters" }, ...parameters.map((parameter) => parameterField(`${id}-${parameter.key}`, parameter, settings[parameter.key], (value) => onSet(parameter.key, value))));
-}
-
-function parameterField(id: string, parameter: Parameter, value: Value | undefined, onSet: (value: Value) => void): HTMLElement {
-  const hint = h("p", { class: "hint", id: `${id}-hint` }, hintOf(parameter));
-  return h("div", { class: "parameter" }, h("label", { for: id }, parameter.key), parameterInput(id, parameter, value, onSet), hint);
+  const fields = parameters.map((parameter) => {
+    const own = `${id}-${parameter.key}`;
+    const input = parameterInput(own, parameter, settings[parameter.key], (value) => onSet(parameter.key, value));
+    return h("div", { class: "parameter" }, h("label", { for: own }, parameter.key), input, h("p", { class: "hint", id: `${own}-hint` }, hintOf(parameter)));
+  });
+  return h("div", { class: "parameters" }, ...fields);
 }
 
 /** The input alone: a list where the values are named, else a line of text. */

@@ -2,20 +2,11 @@
 
 import { History } from "../../charts/history.ts";
 import type { Moment } from "../../charts/live.ts";
-import type { Backend } from "../../serve/backend.ts";
-import type { About, Control, Done, Frame, NewSession, Note, Packets, SessionState, VariantFrame } from "../../serve/protocol.ts";
+import type { Backend, OnBreak, SessionEvents } from "../../serve/backend.ts";
+import type { About, Control, Done, Frame, SessionState, VariantFrame } from "../../serve/protocol.ts";
 
 /** Listener of a session. */
-export interface Watcher {
-  onAbout(about: About): void;
-  onFrame(frame: Frame): void;
-  onPackets(packets: Packets): void;
-  onState(state: SessionState): void;
-  onNote(note: Note): void;
-  onDone(done: Done): void;
-  /** The connection broke (and will come back, unless it is the end), or came back. */
-  onBreak(isBroken: boolean, isFinal: boolean): void;
-}
+export type Watcher = { readonly onBreak: OnBreak } & { readonly [Name in keyof SessionEvents as `on${Capitalize<Name>}`]: (data: SessionEvents[Name]) => void };
 
 /** Bound on individually drawn flows. */
 export const MOST_FLOWS = 16;
@@ -42,7 +33,8 @@ export class Session {
   readonly #stream: { close(): void };
   readonly #watcher: Watcher;
 
-  private constructor(api: Backend, id: string, watcher: Watcher) {
+  /** Follows the session `id` of `api`. */
+  constructor(api: Backend, id: string, watcher: Watcher) {
     this.id = id;
     this.#api = api;
     this.#watcher = watcher;
@@ -75,11 +67,6 @@ export class Session {
       },
       (isBroken, isFinal) => watcher.onBreak(isBroken, isFinal),
     );
-  }
-
-  static async start(api: Backend, session: NewSession, watcher: Watcher): Promise<Session> {
-    const { id } = await api.createSession(session);
-    return new Session(api, id, watcher);
   }
 
   control(what: Control): Promise<unknown> {

@@ -104,10 +104,9 @@ function sweptLink(sweep: Table): string | undefined {
 function queuesIn(list: unknown): Variant[] {
   return (Array.isArray(list) ? list : []).flatMap((one): Variant[] => {
     if (typeof one === "string") return [{ kind: one, settings: {} }];
-    const { kind, ...settings } = table(one);
     // A file may give a swept table a name, which is no setting.
-    const { name: _name, ...rest } = settings;
-    return typeof kind === "string" ? [{ kind, settings: rest as Settings }] : [];
+    const { kind, name: _name, ...settings } = table(one);
+    return typeof kind === "string" ? [{ kind, settings: settings as Settings }] : [];
   });
 }
 

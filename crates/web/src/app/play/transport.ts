@@ -45,8 +45,8 @@ export class Transport {
   readonly #play: HTMLButtonElement;
   readonly #step: HTMLButtonElement;
   readonly #slider: HTMLInputElement;
-  readonly #speed = h("output", { for: "speed", class: "speed-value" });
-  readonly #clock = h("span", { class: "clock" }, "0 s");
+  readonly #speed = h("output", { for: "speed", class: "number speed-value" });
+  readonly #clock = h("span", { class: "number clock" }, "0 s");
   readonly #bar = h("div", { class: "bar" });
   #isRunning = false;
   #isSteerable = true;
@@ -60,7 +60,7 @@ export class Transport {
     this.#slider = h("input", { type: "range", id: "speed", min: 0, max: SPEEDS.length - 1, step: 1, value: nearestSpeed(options.speed), oninput: () => this.#tellSpeed(), onchange: () => options.onSpeed(this.#chosen()) });
     this.element = h(
       "div",
-      { class: "transport", role: "group", "aria-label": "Run" },
+      { class: "row transport", role: "group", "aria-label": "Run" },
       h("div", { class: "transport-buttons" }, this.#run, this.#play, h("span", { class: "joined" }, this.#step, length)),
       h("div", { class: "speed" }, h("label", { for: "speed" }, "Speed"), this.#slider, this.#speed),
       this.#clock,
