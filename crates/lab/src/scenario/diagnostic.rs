@@ -182,25 +182,22 @@ impl std::error::Error for Fault {}
 /// All faults of a scenario; at least one.
 #[derive(Clone, Debug)]
 pub struct PlanError {
-    first: Box<Fault>,
-    others: Vec<Fault>,
+    faults: Vec<Fault>,
 }
 
 impl PlanError {
     pub(crate) fn new(first: Fault) -> Self {
-        Self { first: Box::new(first), others: Vec::new() }
+        Self { faults: vec![first] }
     }
 
     /// The error made of `faults`; `None` if there are none.
     pub(crate) fn from_faults(faults: Vec<Fault>) -> Option<Self> {
-        let mut faults = faults.into_iter();
-        let first = Box::new(faults.next()?);
-        Some(Self { first, others: faults.collect() })
+        (!faults.is_empty()).then_some(Self { faults })
     }
 
     /// All faults, in the order in which they were found.
     pub fn faults(&self) -> impl Iterator<Item = &Fault> {
-        std::iter::once(&*self.first).chain(&self.others)
+        self.faults.iter()
     }
 
     /// All faults as plain text, one per line: place, field, fault, what to write instead.
@@ -217,9 +214,9 @@ impl PlanError {
 impl fmt::Display for PlanError {
     /// The fault, or the number of faults. [`PlanError::text`] has all of them as plain text.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.others.len() {
-            0 => self.first.fmt(f),
-            others => write!(f, "{} mistakes", others + 1),
+        match self.faults.as_slice() {
+            [only] => only.fmt(f),
+            faults => write!(f, "{} mistakes", faults.len()),
         }
     }
 }
