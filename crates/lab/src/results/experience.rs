@@ -6,9 +6,10 @@
 //! queues are made from it.
 
 use crate::results::grade::Bounds;
-use crate::results::metrics::{Better, Description, GROUP_METRICS, Metric, Quantity, RunFigures, When};
+use crate::results::metrics::{Better, Description, GROUP_METRICS, Metric, Quantity, RunFigures};
 use crate::results::metrics::{Printed, PrintedUnit};
 use crate::scenario::plan::{Direction, Point, Traffic};
+use goodqueue_base::spec::contains;
 use goodqueue_base::units::Ecn;
 use goodqueue_sim::{Content, SessionSpec, SourceSpec};
 use goodqueue_tcp::Data;
@@ -91,26 +92,12 @@ pub struct ExperienceMetric {
 const fn place(name: &str) -> usize {
     let mut place = 0;
     while place < GROUP_METRICS.len() {
-        if is_same(GROUP_METRICS[place].about.name.as_bytes(), name.as_bytes()) {
+        if contains(&[GROUP_METRICS[place].about.name], name) {
             return place;
         }
         place += 1;
     }
     panic!("no figure of a group has this name")
-}
-
-const fn is_same(a: &[u8], b: &[u8]) -> bool {
-    if a.len() != b.len() {
-        return false;
-    }
-    let mut at = 0;
-    while at < a.len() {
-        if a[at] != b[at] {
-            return false;
-        }
-        at += 1;
-    }
-    true
 }
 
 const MS: (&str, f64) = ("ms", 1e3);
@@ -127,8 +114,7 @@ impl ExperienceMetric {
     }
 
     const fn printed(self, head: &'static str, part: &'static str) -> Self {
-        let printed = Printed { head, part, unit: PrintedUnit::Suitable, place: 1, rank: 1, when: When::Defined };
-        Self { about: Description { printed: Some(printed), ..self.about }, ..self }
+        Self { about: Description { printed: Some(Printed::new(head, part)), ..self.about }, ..self }
     }
 
     const fn unit(self, (unit, scale): (&'static str, f64)) -> Self {
@@ -334,30 +320,25 @@ impl Activity {
     /// The name in results.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Call => "call",
-            Self::Game => "game",
-            Self::Ping => "ping",
-            Self::Page => "page",
-            Self::Video => "video",
-            Self::Transfer => "transfer",
-            Self::Bulk => "bulk",
-            Self::Stream => "stream",
-        }
+        self.described().0
     }
 
     /// The figures of the activity, in the order of the file.
     #[must_use]
     pub const fn metrics(self) -> &'static [ExperienceMetric] {
+        self.described().1
+    }
+
+    const fn described(self) -> (&'static str, &'static [ExperienceMetric]) {
         match self {
-            Self::Call => CALL,
-            Self::Game => GAME,
-            Self::Ping => PING,
-            Self::Page => PAGE,
-            Self::Video => VIDEO,
-            Self::Transfer => TRANSFER,
-            Self::Bulk => BULK,
-            Self::Stream => STREAM,
+            Self::Call => ("call", CALL),
+            Self::Game => ("game", GAME),
+            Self::Ping => ("ping", PING),
+            Self::Page => ("page", PAGE),
+            Self::Video => ("video", VIDEO),
+            Self::Transfer => ("transfer", TRANSFER),
+            Self::Bulk => ("bulk", BULK),
+            Self::Stream => ("stream", STREAM),
         }
     }
 

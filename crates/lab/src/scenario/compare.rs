@@ -399,7 +399,10 @@ impl Comparison {
                     }
                     let _ = write!(table, ", {} = {}", quoted(key.trim()), value_of(value.trim()));
                 }
-                (None, outer) if !part.is_empty() && outer.as_ref().is_none_or(|(_, spec, _)| is_over_another(*spec)) => {
+                (None, outer)
+                    if !part.is_empty()
+                        && outer.as_ref().is_none_or(|(_, spec, _)| spec.is_some_and(KindSpec::is_over_another)) =>
+                {
                     tables.push((part, sched::kind(part), format!("{{ kind = {}", quoted(part))));
                 }
                 (_, None) => {
@@ -502,10 +505,6 @@ pub fn control(text: &str) -> Result<String, ComparisonError> {
     }
     table.push_str(" }");
     Ok(table)
-}
-
-fn is_over_another(spec: Option<&KindSpec>) -> bool {
-    spec.is_some_and(KindSpec::is_over_another)
 }
 
 /// The kinds, each containing the next; `None` if one is unknown.

@@ -49,11 +49,7 @@ impl Source {
     /// not a file.
     fn position(&self, at: usize) -> Option<(usize, usize)> {
         let SourceText { text, is_file, .. } = &*self.0;
-        let mut at = at.min(text.len());
-        while !text.is_char_boundary(at) {
-            at -= 1;
-        }
-        let before = &text[..at];
+        let before = &text[..boundary(text, at)];
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
         is_file.then_some((line, column))
@@ -62,14 +58,7 @@ impl Source {
     /// The first line that `span` touches, and which of its bytes `span` covers.
     fn excerpt(&self, span: &Range<usize>) -> Excerpt<'_> {
         let text = &self.0.text;
-        let bounded = |mut at: usize| {
-            at = at.min(text.len());
-            while !text.is_char_boundary(at) {
-                at -= 1;
-            }
-            at
-        };
-        let (from, to) = (bounded(span.start), bounded(span.end));
+        let (from, to) = (boundary(text, span.start), boundary(text, span.end));
         let begin = text[..from].rfind('\n').map_or(0, |newline| newline + 1);
         let end = text[from..].find('\n').map_or(text.len(), |newline| from + newline);
         let line = text[begin..end].trim_end_matches('\r');
@@ -82,6 +71,11 @@ impl Source {
         let SourceText { name, text, .. } = &*self.0;
         self.position(at).map_or_else(|| format!("{name} {text}"), |(line, column)| format!("{name}:{line}:{column}"))
     }
+}
+
+/// The last boundary between characters that is not behind `at`.
+fn boundary(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
 /// One fault.
@@ -188,25 +182,22 @@ impl std::error::Error for Fault {}
 /// All faults of a scenario; at least one.
 #[derive(Clone, Debug)]
 pub struct PlanError {
-    first: Box<Fault>,
-    others: Vec<Fault>,
+    faults: Vec<Fault>,
 }
 
 impl PlanError {
     pub(crate) fn new(first: Fault) -> Self {
-        Self { first: Box::new(first), others: Vec::new() }
+        Self { faults: vec![first] }
     }
 
     /// The error made of `faults`; `None` if there are none.
     pub(crate) fn from_faults(faults: Vec<Fault>) -> Option<Self> {
-        let mut faults = faults.into_iter();
-        let first = Box::new(faults.next()?);
-        Some(Self { first, others: faults.collect() })
+        (!faults.is_empty()).then_some(Self { faults })
     }
 
     /// All faults, in the order in which they were found.
     pub fn faults(&self) -> impl Iterator<Item = &Fault> {
-        std::iter::once(&*self.first).chain(&self.others)
+        self.faults.iter()
     }
 
     /// All faults as plain text, one per line: place, field, fault, what to write instead.
@@ -223,9 +214,9 @@ impl PlanError {
 impl fmt::Display for PlanError {
     /// The fault, or the number of faults. [`PlanError::text`] has all of them as plain text.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.others.len() {
-            0 => self.first.fmt(f),
-            others => write!(f, "{} mistakes", others + 1),
+        match self.faults.as_slice() {
+            [only] => only.fmt(f),
+            faults => write!(f, "{} mistakes", faults.len()),
         }
     }
 }

@@ -70,12 +70,6 @@ pub struct ListedPath {
 }
 
 impl FlowList {
-    /// All transfers of all parts.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.parts.iter().map(|part| part.transfers.len()).sum()
-    }
-
     /// Feeds the content to a hash: lists with equal content are equal to it, however they are
     /// written.
     pub(crate) fn hash_into(&self, update: &mut dyn FnMut(&[u8])) {
@@ -94,12 +88,6 @@ impl FlowList {
                 update(&transfer.size.get().to_le_bytes());
             }
         }
-    }
-
-    /// Always false: a list has at least one transfer.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.parts.is_empty()
     }
 }
 

@@ -32,6 +32,7 @@ pub use traffic::{Part, Traffic};
 
 use crate::scenario::diagnostic::{Origin, Source};
 use crate::scenario::files::{FileStore, Recordings, Shelf};
+use crate::scenario::input::FileFault;
 use known::Known;
 use sha2::{Digest, Sha256};
 use std::io::Read;
@@ -342,12 +343,8 @@ fn read_override(key: &str, value: &str) -> Result<(DottedKey, Node), Fault> {
 fn read_file(path: &Path) -> Result<String, PlanError> {
     let shown = path.display().to_string();
     let fault = |message: String| PlanError::new(Fault::in_file(&shown, message, None));
-    let unreadable = |error: &std::io::Error| match error.kind() {
-        std::io::ErrorKind::NotFound => fault("no such file".to_owned()),
-        std::io::ErrorKind::PermissionDenied => fault("may not be read: permission denied".to_owned()),
-        _ => fault(format!("cannot be read: {error}")),
-    };
-    let facts = std::fs::metadata(path).map_err(|error| unreadable(&error))?;
+    let unreadable = |error: std::io::Error| fault(FileFault::from(error).to_string());
+    let facts = std::fs::metadata(path).map_err(unreadable)?;
     if facts.is_dir() {
         return Err(fault("is a directory: expected a scenario file".to_owned()));
     }
@@ -357,8 +354,8 @@ fn read_file(path: &Path) -> Result<String, PlanError> {
     let mut bytes = Vec::new();
     // A pipe is welcome here, so the bound is on what is read and not on the size the file says it
     // has.
-    let file = std::fs::File::open(path).map_err(|error| unreadable(&error))?;
-    file.take(MAX_FILE_SIZE + 1).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
+    let file = std::fs::File::open(path).map_err(unreadable)?;
+    file.take(MAX_FILE_SIZE + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > MAX_FILE_SIZE {
         return Err(fault(format!("is too large for a scenario: allowed up to {MAX_FILE_SIZE} bytes")));
     }

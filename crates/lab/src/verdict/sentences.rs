@@ -434,7 +434,7 @@ impl<'a> Comparison<'a> {
         let mut details = vec![format!("{}.", capital(&self.experience(0)))];
         if self.keys.iter().any(Key::is_interactive) {
             let waits = figure(wait.about, wait.figure(one));
-            details.push(format!("95 % of all packets wait at most {waits} at {}.", list_of(&self.links)));
+            details.push(format!("95 % of all packets wait at most {waits} at {}.", list(&self.links)));
         }
         details.extend(self.unit.under_load([(self.names[0], &self.candidates[0])].into_iter()));
         details.push(runs);
@@ -567,8 +567,4 @@ fn dimension(key: &str, keys: &[&str]) -> String {
     let name = if matches!(last, "queue" | "queue_up") { "the queue" } else { last };
     let way = if is_up(key) { "up" } else { "down" };
     if keys.iter().all(|other| is_up(other) == is_up(key)) { name.to_owned() } else { format!("{name} {way}") }
-}
-
-fn list_of(names: &[&str]) -> String {
-    list(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())
 }

@@ -2,6 +2,7 @@
 
 use crate::results::metrics::{Description, MIN_TIME_S, Quantity};
 use crate::results::statistics::Figure;
+use std::borrow::Borrow;
 
 /// `12.3 ms`, in three digits.
 pub fn time(seconds: f64) -> String {
@@ -75,11 +76,11 @@ pub fn percent(part: f64) -> String {
 
 /// `a`, `a and b`, `a, b and c`.
 #[must_use]
-pub fn list(names: &[String]) -> String {
+pub fn list<S: Borrow<str>>(names: &[S]) -> String {
     match names {
         [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+        [one] => one.borrow().to_owned(),
+        [first @ .., last] => format!("{} and {}", first.join(", "), last.borrow()),
     }
 }
 

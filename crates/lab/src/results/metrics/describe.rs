@@ -142,6 +142,13 @@ pub struct Printed {
     pub when: When,
 }
 
+impl Printed {
+    /// A column that is printed where a row has a value.
+    pub(crate) const fn new(head: &'static str, part: &'static str) -> Self {
+        Self { head, part, unit: PrintedUnit::Suitable, place: 1, rank: 1, when: When::Defined }
+    }
+}
+
 /// The unit of a printed column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PrintedUnit {
@@ -241,14 +248,12 @@ impl<F: Copy> Metric<F> {
 
     /// The printed table has it, always.
     pub(super) const fn printed(self, head: &'static str, part: &'static str, rank: u8) -> Self {
-        let printed = Printed { head, part, unit: PrintedUnit::Suitable, place: 1, rank, when: When::Always };
-        Self { about: Description { printed: Some(printed), ..self.about }, ..self }
+        self.in_column(Printed { rank, when: When::Always, ..Printed::new(head, part) })
     }
 
     /// The printed table has it where a row has a value.
     pub(super) const fn printed_if_defined(self, head: &'static str, part: &'static str, rank: u8) -> Self {
-        let printed = Printed { head, part, unit: PrintedUnit::Suitable, place: 1, rank, when: When::Defined };
-        Self { about: Description { printed: Some(printed), ..self.about }, ..self }
+        self.in_column(Printed { rank, ..Printed::new(head, part) })
     }
 
     /// The printed table has it in this unit, of which the SI unit has `scale`, where a row has a
@@ -260,15 +265,16 @@ impl<F: Copy> Metric<F> {
         (unit, scale): (&'static str, f64),
         rank: u8,
     ) -> Self {
-        let printed = Printed { head, part, unit: PrintedUnit::Fixed(unit, scale), place: 1, rank, when: When::Defined };
-        Self { about: Description { printed: Some(printed), ..self.about }, ..self }
+        self.in_column(Printed { rank, unit: PrintedUnit::Fixed(unit, scale), ..Printed::new(head, part) })
     }
+
     /// Sets the place of the column in the printed table.
     pub(super) const fn at_place(self, place: u8) -> Self {
-        let printed = match self.about.printed {
-            Some(printed) => Some(Printed { place, ..printed }),
-            None => None,
-        };
-        Self { about: Description { printed, ..self.about }, ..self }
+        let Some(printed) = self.about.printed else { return self };
+        self.in_column(Printed { place, ..printed })
+    }
+
+    const fn in_column(self, printed: Printed) -> Self {
+        Self { about: Description { printed: Some(printed), ..self.about }, ..self }
     }
 }

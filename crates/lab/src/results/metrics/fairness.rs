@@ -8,31 +8,19 @@ use goodqueue_sim::FlowOutcome;
 /// A figure of one flow over a measured part of this length.
 pub type FlowMetric = Metric<fn(&FlowOutcome, Duration) -> Option<f64>>;
 
+/// The value of a figure of fairness.
+type Value = fn(&[FlowOutcome]) -> Option<f64>;
+
 /// A figure of fairness between flows, of which each gives one value; `None` where one flow's is
 /// not known.
-pub type FairnessMetric = Metric<fn(&[FlowOutcome]) -> Option<f64>>;
+pub type FairnessMetric = Metric<Value>;
 
-const fn of_flow(
-    name: &'static str,
-    quantity: Quantity,
-    label: &'static str,
-    doc: &'static str,
-    of: fn(&FlowOutcome, Duration) -> Option<f64>,
-) -> FlowMetric {
-    Metric::new(name, quantity, label, doc, of)
-}
-
-const fn index(
-    name: &'static str,
-    label: &'static str,
-    doc: &'static str,
-    of: fn(&[FlowOutcome]) -> Option<f64>,
-) -> FairnessMetric {
+const fn index(name: &'static str, label: &'static str, doc: &'static str, of: Value) -> FairnessMetric {
     Metric::new(name, Quantity::Number, label, doc, of).higher_is_better().decimals(3)
 }
 
 /// Data delivered, which every flow has.
-pub(super) const FLOW_GOODPUT: FlowMetric = of_flow(
+pub(super) const FLOW_GOODPUT: FlowMetric = FlowMetric::new(
     "goodput_bit_s",
     Quantity::Rate,
     "Goodput",

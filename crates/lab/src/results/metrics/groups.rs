@@ -18,17 +18,29 @@ pub fn opinion_score(call: &CallOutcome) -> f64 {
     voice::mos(voice::r_factor(call))
 }
 
-/// A figure of a group of flows.
-pub type GroupMetric = Metric<fn(&Group<'_>) -> Option<f64>>;
+/// The value of a figure for one group.
+type Value = fn(&Group<'_>) -> Option<f64>;
 
-const fn metric(
-    name: &'static str,
-    quantity: Quantity,
-    label: &'static str,
-    doc: &'static str,
-    of: fn(&Group<'_>) -> Option<f64>,
-) -> GroupMetric {
+/// A figure of a group of flows.
+pub type GroupMetric = Metric<Value>;
+
+const fn metric(name: &'static str, quantity: Quantity, label: &'static str, doc: &'static str, of: Value) -> GroupMetric {
     Metric::new(name, quantity, label, doc, of)
+}
+
+/// A time, which is better the shorter it is.
+const fn time(name: &'static str, label: &'static str, doc: &'static str, of: Value) -> GroupMetric {
+    metric(name, Quantity::Time, label, doc, of).lower_is_better()
+}
+
+/// A time of some kinds of traffic only.
+const fn section_time(name: &'static str, label: &'static str, doc: &'static str, of: Value) -> GroupMetric {
+    time(name, label, doc, of).with_section()
+}
+
+/// A share of what failed, which is better the smaller it is.
+const fn failing(name: &'static str, label: &'static str, doc: &'static str, of: Value) -> GroupMetric {
+    metric(name, Quantity::Ratio, label, doc, of).lower_is_better()
 }
 
 /// Figures of a group of flows, in the order of the file.
@@ -44,55 +56,44 @@ pub const GROUP_METRICS: &[GroupMetric] = &[
     .higher_is_better()
     .at_once()
     .printed("goodput", "", 0),
-    metric(
+    time(
         "rtt_s.mean",
-        Quantity::Time,
         "RTT mean",
         "mean round-trip time as the group's TCP senders measure it; of an echo, from a probe's sending to its \
          answer's arrival, over probes sent in the measured part",
         |group| mean_s(&group.outcome.rtt),
     )
-    .lower_is_better()
     .at_once()
     .printed("RTT", "mean", 1),
-    metric("rtt_s.p50", Quantity::Time, "RTT p50", "median round-trip time", |group| quantile_s(&group.outcome.rtt, 0.5))
-        .lower_is_better(),
-    metric("rtt_s.p95", Quantity::Time, "RTT p95", "round-trip time that 95 % of the group's samples did not exceed", |group| {
+    time("rtt_s.p50", "RTT p50", "median round-trip time", |group| quantile_s(&group.outcome.rtt, 0.5)),
+    time("rtt_s.p95", "RTT p95", "round-trip time that 95 % of the group's samples did not exceed", |group| {
         quantile_s(&group.outcome.rtt, 0.95)
     })
-    .lower_is_better()
     .at_once()
     .printed("RTT", "p95", 2),
-    metric("rtt_s.p99", Quantity::Time, "RTT p99", "round-trip time that 99 % of the group's samples did not exceed", |group| {
+    time("rtt_s.p99", "RTT p99", "round-trip time that 99 % of the group's samples did not exceed", |group| {
         quantile_s(&group.outcome.rtt, 0.99)
-    })
-    .lower_is_better(),
-    metric(
+    }),
+    time(
         "sojourn_s.mean",
-        Quantity::Time,
         "Sojourn mean",
         "mean time that the group's data packets spent in the queue of a reported link",
         |group| mean_s(&group.outcome.sojourn),
-    )
-    .lower_is_better(),
-    metric(
+    ),
+    time(
         "sojourn_s.p95",
-        Quantity::Time,
         "Sojourn p95",
         "sojourn time that 95 % of the group's data packets did not exceed",
         |group| quantile_s(&group.outcome.sojourn, 0.95),
-    )
-    .lower_is_better(),
-    metric(
+    ),
+    failing(
         "loss_ratio",
-        Quantity::Ratio,
         "Lost",
         "packets dropped by queues on the way divided by packets sent, handshakes in neither; of an echo, probes that \
          never came back, whichever way they were lost; those still on their way at the end are not among them",
         // Where more were dropped in the measured part than were sent, some were sent before it.
         |group| ratio(group.dropped()?.min(group.sent()), group.sent()),
     )
-    .lower_is_better()
     .at_once()
     .printed("lost", "", 1),
     metric(
@@ -117,24 +118,20 @@ pub const GROUP_METRICS: &[GroupMetric] = &[
         "mean number of packets of a flow that got through between two such runs",
         |group| ratio(group.sent().saturating_sub(group.dropped()?), group.loss_runs()),
     ),
-    metric(
+    failing(
         "above_50_ms_ratio",
-        Quantity::Ratio,
         "Above 50 ms",
         "share of an echo's answered probes with a round-trip time above 50 ms; of a game's packets, with such a one-way delay",
         |group| group.above(Duration::ms(50)),
     )
-    .lower_is_better()
     .with_section(),
-    metric(
+    failing(
         "probes.late_ratio",
-        Quantity::Ratio,
         "Probes late",
         "share of an echo's probes that were answered later than 100 ms after the round-trip time of the empty path, or never; those \
          still on their way at the end are not among them",
         |group| group.late_probes(),
     )
-    .lower_is_better()
     .with_section(),
     metric(
         "probes.rpm",
@@ -159,10 +156,9 @@ pub const GROUP_METRICS: &[GroupMetric] = &[
         ratio(group.sum_known(|flow| flow.marked_packets)?, group.sent())
     })
     .at_once(),
-    metric("retransmitted_ratio", Quantity::Ratio, "Retransmitted", "retransmissions divided by packets sent", |group| {
+    failing("retransmitted_ratio", "Retransmitted", "retransmissions divided by packets sent", |group| {
         ratio(group.sum(|flow| flow.retransmitted_packets), group.sent())
-    })
-    .lower_is_better(),
+    }),
     metric("timeouts", Quantity::Number, "Timeouts", "retransmission timeouts, all flows of the group together", |group| {
         group.sum_known(|flow| flow.timeouts).map(|timeouts| timeouts as f64)
     })
@@ -184,108 +180,76 @@ pub const GROUP_METRICS: &[GroupMetric] = &[
         |group| Some(group.completed() as f64),
     )
     .at_once(),
-    metric(
+    time(
         "completion_s.p50",
-        Quantity::Time,
         "Completion p50",
         "median time from the start of a flow or transfer to its end, over those that finished",
         |group| group.completion(50),
     )
-    .lower_is_better()
     .at_once()
     .printed_if_defined("done in", "p50", 0),
-    metric("completion_s.p95", Quantity::Time, "Completion p95", "time in which 95 % of those that finished did so", |group| {
+    time("completion_s.p95", "Completion p95", "time in which 95 % of those that finished did so", |group| {
         group.completion(95)
     })
-    .lower_is_better()
     .at_once()
     .printed_if_defined("done in", "p95", 1),
-    metric(
+    section_time(
         "completion_by_size.under_10_kB.p50",
-        Quantity::Time,
         "under 10 kB, p50",
         "median time of transfers below 10 kB",
         |group| group.by_size(0, 0.5),
-    )
-    .lower_is_better()
-    .with_section(),
-    metric(
+    ),
+    section_time(
         "completion_by_size.under_10_kB.p95",
-        Quantity::Time,
         "under 10 kB, p95",
         "time in which 95 % of them ended",
         |group| group.by_size(0, 0.95),
-    )
-    .lower_is_better()
-    .with_section(),
-    metric(
+    ),
+    section_time(
         "completion_by_size.from_10_kB.p50",
-        Quantity::Time,
         "10 to 100 kB, p50",
         "median time of transfers from 10 kB to below 100 kB",
         |group| group.by_size(1, 0.5),
-    )
-    .lower_is_better()
-    .with_section(),
-    metric(
+    ),
+    section_time(
         "completion_by_size.from_10_kB.p95",
-        Quantity::Time,
         "10 to 100 kB, p95",
         "time in which 95 % of them ended",
         |group| group.by_size(1, 0.95),
-    )
-    .lower_is_better()
-    .with_section(),
-    metric(
+    ),
+    section_time(
         "completion_by_size.from_100_kB.p50",
-        Quantity::Time,
         "100 kB to 1 MB, p50",
         "median time of transfers from 100 kB to below 1 MB",
         |group| group.by_size(2, 0.5),
-    )
-    .lower_is_better()
-    .with_section(),
-    metric(
+    ),
+    section_time(
         "completion_by_size.from_100_kB.p95",
-        Quantity::Time,
         "100 kB to 1 MB, p95",
         "time in which 95 % of them ended",
         |group| group.by_size(2, 0.95),
-    )
-    .lower_is_better()
-    .with_section(),
-    metric(
+    ),
+    section_time(
         "completion_by_size.from_1_MB.p50",
-        Quantity::Time,
         "1 to 10 MB, p50",
         "median time of transfers from 1 MB to below 10 MB",
         |group| group.by_size(3, 0.5),
-    )
-    .lower_is_better()
-    .with_section(),
-    metric("completion_by_size.from_1_MB.p95", Quantity::Time, "1 to 10 MB, p95", "time in which 95 % of them ended", |group| {
+    ),
+    section_time("completion_by_size.from_1_MB.p95", "1 to 10 MB, p95", "time in which 95 % of them ended", |group| {
         group.by_size(3, 0.95)
-    })
-    .lower_is_better()
-    .with_section(),
-    metric(
+    }),
+    section_time(
         "completion_by_size.from_10_MB.p50",
-        Quantity::Time,
         "10 MB and more, p50",
         "median time of transfers of 10 MB and more",
         |group| group.by_size(4, 0.5),
-    )
-    .lower_is_better()
-    .with_section(),
-    metric(
+    ),
+    section_time(
         "completion_by_size.from_10_MB.p95",
-        Quantity::Time,
         "10 MB and more, p95",
         "time in which 95 % of them ended",
         |group| group.by_size(4, 0.95),
-    )
-    .lower_is_better()
-    .with_section(),
+    ),
     metric(
         "slowdown.mean",
         Quantity::Number,
@@ -340,45 +304,32 @@ pub const GROUP_METRICS: &[GroupMetric] = &[
     )
     .lower_is_better()
     .with_section(),
-    metric(
+    section_time(
         "startup_s.p50",
-        Quantity::Time,
         "First byte p50",
         "median time from a request to the first byte of its response, the handshake included on a new connection",
         |group| quantile_s(&group.transfers()?.first_byte, 0.5),
-    )
-    .lower_is_better()
-    .with_section(),
-    metric(
+    ),
+    section_time(
         "startup_s.p95",
-        Quantity::Time,
         "First byte p95",
         "time from a request to the first byte that 95 % of the requests did not exceed",
         |group| quantile_s(&group.transfers()?.first_byte, 0.95),
-    )
-    .lower_is_better()
-    .with_section(),
-    metric(
+    ),
+    section_time(
         "page_load_s.mean",
-        Quantity::Time,
         "Page load mean",
         "mean time from a page's first connection to the last byte of its last object",
         |group| mean_s(&group.transfers()?.page_load),
-    )
-    .lower_is_better()
-    .with_section(),
-    metric("page_load_s.p50", Quantity::Time, "Page load p50", "median time that a page took", |group| {
+    ),
+    section_time("page_load_s.p50", "Page load p50", "median time that a page took", |group| {
         quantile_s(&group.transfers()?.page_load, 0.5)
     })
-    .lower_is_better()
-    .with_section()
     .at_once()
     .printed_in("page", "p50", ("s", 1.0), 0),
-    metric("page_load_s.p95", Quantity::Time, "Page load p95", "time that 95 % of the pages did not exceed", |group| {
+    section_time("page_load_s.p95", "Page load p95", "time that 95 % of the pages did not exceed", |group| {
         quantile_s(&group.transfers()?.page_load, 0.95)
     })
-    .lower_is_better()
-    .with_section()
     .at_once(),
     metric(
         "video.bitrate_bit_s",
@@ -391,14 +342,12 @@ pub const GROUP_METRICS: &[GroupMetric] = &[
     .with_section()
     .at_once()
     .printed_in("video", "", ("Mbit/s", 1e-6), 0),
-    metric(
+    failing(
         "video.rebuffer_ratio",
-        Quantity::Ratio,
         "Rebuffering",
         "time spent waiting with an empty buffer divided by time since playing began",
         |group| group.rebuffering(),
     )
-    .lower_is_better()
     .with_section()
     .at_once()
     .printed_if_defined("stalled", "", 0),
@@ -412,89 +361,62 @@ pub const GROUP_METRICS: &[GroupMetric] = &[
     })
     .lower_is_better()
     .with_section(),
-    metric(
+    section_time(
         "video.startup_s",
-        Quantity::Time,
         "Video starts in",
         "median time from a video's start to its playing, warm-up included",
         |group| quantile_s(&group.transfers()?.playing, 0.5),
     )
-    .lower_is_better()
-    .with_section()
     .at_once(),
-    metric(
+    section_time(
         "one_way_delay_s.mean",
-        Quantity::Time,
         "One-way delay mean",
         "mean time from the sending of a UDP packet to its arrival",
         |group| mean_s(&group.outcome.one_way_delay),
-    )
-    .lower_is_better()
-    .with_section(),
-    metric("one_way_delay_s.p50", Quantity::Time, "One-way delay p50", "median of it", |group| {
+    ),
+    section_time("one_way_delay_s.p50", "One-way delay p50", "median of it", |group| {
         quantile_s(&group.outcome.one_way_delay, 0.5)
-    })
-    .lower_is_better()
-    .with_section(),
-    metric(
+    }),
+    section_time(
         "one_way_delay_s.p95",
-        Quantity::Time,
         "One-way delay p95",
         "delay that 95 % of the packets did not exceed",
         |group| quantile_s(&group.outcome.one_way_delay, 0.95),
     )
-    .lower_is_better()
-    .with_section()
     .printed_in("delay", "p95", ("ms", 1e3), 1),
-    metric(
+    section_time(
         "one_way_delay_s.p99",
-        Quantity::Time,
         "One-way delay p99",
         "delay that 99 % of the packets did not exceed",
         |group| quantile_s(&group.outcome.one_way_delay, 0.99),
-    )
-    .lower_is_better()
-    .with_section(),
-    metric("one_way_delay_s.max", Quantity::Time, "One-way delay, longest", "longest delay", |group| {
+    ),
+    section_time("one_way_delay_s.max", "One-way delay, longest", "longest delay", |group| {
         quantile_s(&group.outcome.one_way_delay, 1.0)
-    })
-    .lower_is_better()
-    .with_section(),
-    metric(
+    }),
+    section_time(
         "jitter_s.p50",
-        Quantity::Time,
         "Jitter p50",
         "median delay above the flow's least (packet delay variation), mean over flows",
         |group| group.jitter(|call| call.delay_p50),
-    )
-    .lower_is_better()
-    .with_section(),
-    metric(
+    ),
+    section_time(
         "jitter_s.p95",
-        Quantity::Time,
         "Jitter p95",
         "delay above the flow's least that 95 % of its packets did not exceed, mean over flows",
         |group| group.jitter(|call| call.delay_p95),
-    )
-    .lower_is_better()
-    .with_section(),
-    metric(
+    ),
+    section_time(
         "jitter_s.p99",
-        Quantity::Time,
         "Jitter p99",
         "delay above the flow's least that 99 % of its packets did not exceed, mean over flows",
         |group| group.jitter(|call| call.delay_p99),
-    )
-    .lower_is_better()
-    .with_section(),
-    metric(
+    ),
+    failing(
         "late_ratio",
-        Quantity::Ratio,
         "Late",
         "packets that took longer than 150 ms divided by packets that arrived",
         |group| ratio(group.sum_calls(|call| call.late), group.sum_calls(|call| call.received)),
     )
-    .lower_is_better()
     .with_section(),
     metric(
         "voip.mos",

@@ -5,35 +5,22 @@ use super::values::{packets, quantile_s, ratio};
 use goodqueue_base::units::Duration;
 use goodqueue_sim::LinkOutcome;
 
-/// A figure of a link over a measured part of this length.
-pub type LinkMetric = Metric<fn(&LinkOutcome, Duration) -> Option<f64>>;
+/// The value of a figure for one link over a measured part of this length.
+type Value = fn(&LinkOutcome, Duration) -> Option<f64>;
 
-const fn metric(
-    name: &'static str,
-    quantity: Quantity,
-    label: &'static str,
-    doc: &'static str,
-    of: fn(&LinkOutcome, Duration) -> Option<f64>,
-) -> LinkMetric {
+/// A figure of a link over a measured part of this length.
+pub type LinkMetric = Metric<Value>;
+
+const fn metric(name: &'static str, quantity: Quantity, label: &'static str, doc: &'static str, of: Value) -> LinkMetric {
     Metric::new(name, quantity, label, doc, of)
 }
 
-/// The sojourn time that this part of the packets did not exceed.
-const fn sojourn(
-    name: &'static str,
-    label: &'static str,
-    doc: &'static str,
-    of: fn(&LinkOutcome, Duration) -> Option<f64>,
-) -> LinkMetric {
+/// A time, which is better the shorter it is.
+const fn time(name: &'static str, label: &'static str, doc: &'static str, of: Value) -> LinkMetric {
     metric(name, Quantity::Time, label, doc, of).lower_is_better()
 }
 
-const fn count(
-    name: &'static str,
-    label: &'static str,
-    doc: &'static str,
-    of: fn(&LinkOutcome, Duration) -> Option<f64>,
-) -> LinkMetric {
+const fn count(name: &'static str, label: &'static str, doc: &'static str, of: Value) -> LinkMetric {
     metric(name, Quantity::Count("packets"), label, doc, of)
 }
 
@@ -78,7 +65,7 @@ pub const LINK_METRICS: &[LinkMetric] = &[
         |link, _| Some(link.queue_bytes),
     )
     .lower_is_better(),
-    sojourn(
+    time(
         "sojourn_s.mean",
         "Sojourn mean",
         "mean sojourn time: time that departed packets spent in the queue, from arrival to start of transmission",
@@ -89,33 +76,33 @@ pub const LINK_METRICS: &[LinkMetric] = &[
     )
     .at_once()
     .printed("sojourn", "mean", 2),
-    sojourn(
+    time(
         "sojourn_s.p05",
         "p05",
         "sojourn time that 95 % of the packets exceeded: what a standing queue adds to every delay",
         |link, _| quantile_s(&link.sojourn, 0.05),
     ),
-    sojourn("sojourn_s.p25", "p25", "sojourn time that a quarter of the packets did not exceed", |link, _| {
+    time("sojourn_s.p25", "p25", "sojourn time that a quarter of the packets did not exceed", |link, _| {
         quantile_s(&link.sojourn, 0.25)
     }),
-    sojourn("sojourn_s.p50", "p50", "median sojourn time", |link, _| quantile_s(&link.sojourn, 0.5))
+    time("sojourn_s.p50", "p50", "median sojourn time", |link, _| quantile_s(&link.sojourn, 0.5))
         .at_once()
         .printed("sojourn", "p50", 4),
-    sojourn("sojourn_s.p75", "p75", "sojourn time that three quarters of the packets did not exceed", |link, _| {
+    time("sojourn_s.p75", "p75", "sojourn time that three quarters of the packets did not exceed", |link, _| {
         quantile_s(&link.sojourn, 0.75)
     }),
-    sojourn("sojourn_s.p95", "p95", "sojourn time that 95 % of the packets did not exceed", |link, _| {
+    time("sojourn_s.p95", "p95", "sojourn time that 95 % of the packets did not exceed", |link, _| {
         quantile_s(&link.sojourn, 0.95)
     })
     .at_once()
     .printed("sojourn", "p95", 0),
-    sojourn("sojourn_s.p99", "p99", "sojourn time that 99 % of the packets did not exceed", |link, _| {
+    time("sojourn_s.p99", "p99", "sojourn time that 99 % of the packets did not exceed", |link, _| {
         quantile_s(&link.sojourn, 0.99)
     })
     .at_once()
     .printed("sojourn", "p99", 1),
-    sojourn("sojourn_s.max", "Max", "longest sojourn time", |link, _| quantile_s(&link.sojourn, 1.0)),
-    sojourn(
+    time("sojourn_s.max", "Max", "longest sojourn time", |link, _| quantile_s(&link.sojourn, 1.0)),
+    time(
         "sojourn_s.spread",
         "p99 - p50",
         "99th percentile of the sojourn time less its median: how much the queue lets delays vary",
@@ -192,32 +179,26 @@ pub const LINK_METRICS: &[LinkMetric] = &[
     metric("settle.changes", Quantity::Number, "Changes of rate", "changes of the link's rate within the measured part", |link, _| {
         link.rate_changes.map(|changes| changes as f64)
     }),
-    metric(
+    time(
         "settle.sojourn_s",
-        Quantity::Time,
         "Settles in",
         "mean time from a change until the median sojourn time (over 100 ms) stays within 1.5 times the algorithm's target, or the \
          95th percentile of the phase's second half if that is more, for a second; a phase that never settles counts with its length",
         |link, _| link.settling.map(|settling| settling.sojourn_mean_s),
-    )
-    .lower_is_better(),
-    metric("settle.sojourn_max_s", Quantity::Time, "Settles in, longest", "the longest of these times", |link, _| {
+    ),
+    time("settle.sojourn_max_s", "Settles in, longest", "the longest of these times", |link, _| {
         link.settling.map(|settling| settling.sojourn_max_s)
-    })
-    .lower_is_better(),
-    metric(
+    }),
+    time(
         "settle.utilization_s",
-        Quantity::Time,
         "Full again in",
         "mean time from a change until the throughput (over 500 ms) stays at or above 95 % of that of the phase's second half for a \
          second",
         |link, _| link.settling.map(|settling| settling.utilization_mean_s),
-    )
-    .lower_is_better(),
-    metric("settle.utilization_max_s", Quantity::Time, "Full again in, longest", "the longest of these times", |link, _| {
+    ),
+    time("settle.utilization_max_s", "Full again in, longest", "the longest of these times", |link, _| {
         link.settling.map(|settling| settling.utilization_max_s)
-    })
-    .lower_is_better(),
+    }),
     metric(
         "settle.censored",
         Quantity::Number,
@@ -226,8 +207,7 @@ pub const LINK_METRICS: &[LinkMetric] = &[
         |link, _| link.settling.map(|settling| settling.censored as f64),
     )
     .lower_is_better(),
-    metric("settle.peak_sojourn_s", Quantity::Time, "Peak after change", "longest sojourn time after a change", |link, _| {
+    time("settle.peak_sojourn_s", "Peak after change", "longest sojourn time after a change", |link, _| {
         link.settling.map(|settling| settling.peak_sojourn_s)
-    })
-    .lower_is_better(),
+    }),
 ];

@@ -101,7 +101,7 @@ fn is_at(file: &File, path: &Path) -> bool {
     file.metadata().is_ok_and(|ours| fs::metadata(path).is_ok_and(|there| place(&ours) == place(&there)))
 }
 
-/// ExternalScheduler a file that is open cannot be removed.
+/// Where files have no such numbers, a file that is open cannot be removed.
 #[cfg(not(unix))]
 fn is_at(_file: &File, _path: &Path) -> bool {
     true

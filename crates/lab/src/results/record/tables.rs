@@ -107,7 +107,7 @@ impl Recorder for Tables {
         if let Some(table) = &mut self.packets {
             for chunk in run.packets.chunks(GROUP_ROWS) {
                 table.rows(|rows| {
-                    packets::add(rows, &run, chunk);
+                    rows.add(chunk.len(), |columns| packets::add(columns, &run, chunk));
                     Ok(())
                 });
             }

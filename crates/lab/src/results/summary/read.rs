@@ -9,7 +9,6 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use std::fmt;
-use std::marker::PhantomData;
 
 /// The contents of a file.
 #[derive(Clone, Debug)]
@@ -63,15 +62,15 @@ struct File {
 
 #[derive(Deserialize)]
 struct PointFile {
-    set: Pairs<Value>,
+    set: Pairs,
     #[serde(default)]
     queue: String,
     #[serde(default)]
     measured_s: Option<(f64, f64)>,
-    links: Pairs<Value>,
-    groups: Pairs<Value>,
+    links: Pairs,
+    groups: Pairs,
     #[serde(default)]
-    experience: Pairs<Value>,
+    experience: Pairs,
     flows: Vec<FlowSummary>,
     jain: Value,
 }
@@ -123,25 +122,20 @@ fn figure(value: &Value) -> Figure {
 }
 
 /// A JSON object in the order of its keys.
-struct Pairs<V>(Vec<(String, V)>);
+#[derive(Default)]
+struct Pairs(Vec<(String, Value)>);
 
-impl<V> Default for Pairs<V> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
-
-impl<'de, V: Deserialize<'de>> Deserialize<'de> for Pairs<V> {
+impl<'de> Deserialize<'de> for Pairs {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Keys<V>(PhantomData<V>);
-        impl<'de, V: Deserialize<'de>> Visitor<'de> for Keys<V> {
-            type Value = Pairs<V>;
+        struct Keys;
+        impl<'de> Visitor<'de> for Keys {
+            type Value = Pairs;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
                 formatter.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs<V>, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs, A::Error> {
                 let mut pairs = Vec::new();
                 while let Some(pair) = map.next_entry()? {
                     pairs.push(pair);
@@ -149,6 +143,6 @@ impl<'de, V: Deserialize<'de>> Deserialize<'de> for Pairs<V> {
                 Ok(Pairs(pairs))
             }
         }
-        deserializer.deserialize_map(Keys(PhantomData))
+        deserializer.deserialize_map(Keys)
     }
 }

@@ -9,6 +9,10 @@ fn error(text: &str) -> String {
     parse(text).expect_err("wrong").to_string()
 }
 
+fn transfers(list: &FlowList) -> usize {
+    list.parts.iter().map(|part| part.transfers.len()).sum()
+}
+
 fn transfer(ms: u64, bytes: u64) -> Transfer {
     Transfer { at: Duration::ms(ms), size: Bytes::new(bytes) }
 }
@@ -36,7 +40,7 @@ fn flows_are_sorted_by_control_and_path_and_each_part_by_time() {
     );
     assert_eq!(*list.parts[0].transfers, [transfer(1_000, 2_000), transfer(2_000, 1_000)]);
     assert_eq!(list.parts[3].path.as_ref().map(|path| path.place.as_str()), Some("flows.csv:6:12"));
-    assert_eq!(list.len(), 5);
+    assert_eq!(transfers(&list), 5);
 }
 
 #[test]
@@ -103,7 +107,7 @@ proptest! {
         let controls = ["", "reno", "cubic"];
         let lines: String = rows.iter().map(|(ms, bytes, control)| format!("{ms} ms,{bytes} B,{}\n", controls[*control])).collect();
         let list = parse(&format!("start,size,control\n{lines}")).expect("good");
-        prop_assert_eq!(list.len(), rows.len());
+        prop_assert_eq!(transfers(&list), rows.len());
         let mut listed: Vec<Transfer> = list.parts.iter().flat_map(|part| part.transfers.iter().copied()).collect();
         let mut written: Vec<Transfer> = rows.iter().map(|(ms, bytes, _)| transfer(*ms, *bytes)).collect();
         listed.sort_by_key(|transfer| (transfer.at, transfer.size));

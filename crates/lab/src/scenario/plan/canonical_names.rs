@@ -18,8 +18,7 @@ pub(super) fn canonicalize(set: &mut [(String, Value)], plan: &Scenario, known: 
             ["link", .., "queue" | "queue_up", "kind" | "of"] | ["link", .., "of", "kind" | "of"] => {
                 name_queue(value, None, known)
             }
-            ["traffic", _, "cc"] => name_control(value),
-            ["traffic", _, "cc", "kind"] => name_control(value),
+            ["traffic", _, "cc"] | ["traffic", _, "cc", "kind"] => name_control(value),
             _ => {}
         }
     }

@@ -9,7 +9,7 @@ use super::tree::{Entry, Node, Value};
 use crate::quantity::{self, Limits};
 use crate::scenario::diagnostic::Fault;
 use crate::scenario::limits::{MAX, MAX_RATE};
-use crate::scenario::schema::link::{DOWN, DirectionKeys, LINK, MAX_FRAMING, UP};
+use crate::scenario::schema::link::{self as schema, LINK, MAX_FRAMING, UP};
 use goodqueue_aqm::spec::{LinkFacts, Size};
 use goodqueue_base::spec::ParamValues;
 use goodqueue_base::units::{Bytes, Cells, Duration, Framing, Instant, Packets, Rate};
@@ -171,17 +171,18 @@ fn read_ends(table: &Table<'_>) -> Option<Option<[String; 2]>> {
 }
 
 fn read_link<'a>(table: Table<'a>, name: &str, known: &Known) -> Option<Draft<'a>> {
-    let rate = table.required(DOWN.rate, "write for instance rate = \"10 Mbit/s\"", |field| read_rate(field, known));
-    let rate_up = table.optional(UP.rate, |field| read_rate(field, known)).or_else(|| rate.as_ref().map(default_return_rate));
+    let rate = table.required("rate", "write for instance rate = \"10 Mbit/s\"", |field| read_rate(field, known));
+    let rate_up = table.optional("rate_up", |field| read_rate(field, known)).or_else(|| rate.as_ref().map(default_return_rate));
     let keys = Keys::read(&table, &LINK);
     let given = keys.given();
-    let delay = given.duration(DOWN.delay);
-    let delay_up = given.duration(UP.delay).or(delay);
-    let down = DirectionDraft::read(&table, &given, &DOWN, (rate, delay), known);
-    let up = DirectionDraft::read(&table, &given, &UP, (rate_up, delay_up), known);
+    let delay = given.duration("delay");
+    let delay_up = given.duration("delay_up").or(delay);
+    let down = DirectionDraft::read(&table, &given, Direction::Down, (rate, delay), known);
+    let up = DirectionDraft::read(&table, &given, Direction::Up, (rate_up, delay_up), known);
     let ends = read_ends(&table);
     let one_way = given.switch("one_way")?;
-    if one_way && let Some(key) = UP.names().into_iter().find(|key| table.get(key).is_some()) {
+    let of_return = || LINK.params.iter().map(|param| param.name).filter(|key| key.ends_with(UP));
+    if one_way && let Some(key) = of_return().find(|key| table.get(key).is_some()) {
         table.fault(key, "describes a direction that a one-way link does not have".to_owned(), None);
     }
     let framing = read_framing(&table, &given);
@@ -216,16 +217,16 @@ impl DirectionDraft {
     fn read(
         table: &Table<'_>,
         given: &ParamValues<'_>,
-        keys: &DirectionKeys,
+        heading: Direction,
         (rate, delay): (Option<RateSpec>, Option<Duration>),
         known: &Known,
     ) -> Option<Self> {
-        let burst = given.whole_bytes(keys.burst).unwrap_or(Bytes::ZERO);
-        check_burst(table, keys.burst, burst, rate.as_ref());
-        let flow_control = table.optional(keys.flow_control, read_flow_control).flatten();
-        let names = queue::Names { queue: keys.queue, buffer: keys.buffer };
-        let queue = queue::Draft::read(table, names, known);
-        let loss = given.number(keys.loss)?;
+        let key = |name| schema::key(name, heading);
+        let burst = given.whole_bytes(key("burst")).unwrap_or(Bytes::ZERO);
+        check_burst(table, key("burst"), burst, rate.as_ref());
+        let flow_control = table.optional(key("flow_control"), read_flow_control).flatten();
+        let queue = queue::Draft::read(table, heading, known);
+        let loss = given.number(key("loss"))?;
         Some(Self { rate: rate?, burst, delay: delay?, loss, queue: queue?, flow_control })
     }
 }

@@ -6,11 +6,12 @@ use super::reader::{self, Faults, Field, Table};
 use super::tree::{Node, Value as Tree};
 use crate::quantity;
 use crate::scenario::diagnostic::{Fault, Origin};
+use crate::scenario::schema::link::key;
 use goodqueue_aqm::algo::tail_drop::Counting;
 use goodqueue_aqm::custom::CustomKind;
 use goodqueue_aqm::spec::{KindAndParams, KindSpec, LinkFacts, ParamError, Size, Value};
 use goodqueue_aqm::{EcnPolicy, Limit, algo, sched};
-use goodqueue_base::units::{Duration, Packets, Rate};
+use goodqueue_base::units::{Direction, Duration, Packets, Rate};
 use goodqueue_sim::QueueSpec;
 use std::sync::Arc;
 
@@ -48,13 +49,6 @@ impl Queue {
     }
 }
 
-/// Under which keys of the link a queue is described.
-#[derive(Clone, Copy)]
-pub(super) struct Names {
-    pub(super) queue: &'static str,
-    pub(super) buffer: &'static str,
-}
-
 /// When a direction needs a queue with a limit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Need {
@@ -68,7 +62,8 @@ pub(super) enum Need {
 
 /// A queue as written, before its limit is known in packets and bytes.
 pub(super) struct Draft {
-    names: Names,
+    /// The direction of the link, which decides the keys of the queue.
+    heading: Direction,
     chosen: KindAndParams,
     own: Option<Arc<dyn CustomKind>>,
     ecn: EcnPolicy,
@@ -92,11 +87,12 @@ const MAX_BYTES: u64 = 16_000_000_000;
 
 impl Draft {
     /// Reads `queue` and `buffer` (or `queue_up` and `buffer_up`) of a link.
-    pub(super) fn read(link: &Table<'_>, names: Names, known: &Known) -> Option<Self> {
-        let path = link.path_of(names.queue);
-        let node = link.get(names.queue).cloned();
-        let buffer_given = link.get(names.buffer).is_some();
-        let buffer = link.optional(names.buffer, with_place);
+    pub(super) fn read(link: &Table<'_>, heading: Direction, known: &Known) -> Option<Self> {
+        let (queue_key, buffer_key) = (key("queue", heading), key("buffer", heading));
+        let path = link.path_of(queue_key);
+        let node = link.get(queue_key).cloned();
+        let buffer_given = link.get(buffer_key).is_some();
+        let buffer = link.optional(buffer_key, with_place);
         let Described { chosen, ecn, limit, counting } = match &node {
             None => {
                 let chosen = KindAndParams::new(sched::TAIL_DROP, Vec::new());
@@ -110,7 +106,7 @@ impl Draft {
         let given = node.is_some() || buffer_given;
         let own = known.own(chosen.kind.kind).cloned();
         let limit_is_own = limit.is_some();
-        Some(Self { names, chosen, own, ecn, limit: limit.or(buffer), limit_is_own, counting, given, node, path })
+        Some(Self { heading, chosen, own, ecn, limit: limit.or(buffer), limit_is_own, counting, given, node, path })
     }
 
     /// Works out the limit and lets the algorithm check its parameters against the link.
@@ -125,8 +121,9 @@ impl Draft {
                 Need::ForTraffic => "is missing: traffic with direction = \"up\" needs a buffer in that direction",
                 _ => "is missing",
             };
-            let help = format!("write for instance {} = \"1 bdp\", \"30 packets\", \"45 kB\" or \"50 ms\"", self.names.buffer);
-            link.fault(self.names.buffer, message.to_owned(), Some(help));
+            let key = key("buffer", self.heading);
+            let help = format!("write for instance {key} = \"1 bdp\", \"30 packets\", \"45 kB\" or \"50 ms\"");
+            link.fault(key, message.to_owned(), Some(help));
             return None;
         };
         let limit = limit_of(*buffer, facts, base_rtt);
@@ -178,7 +175,7 @@ impl Draft {
     /// parameter has its default.
     fn refuse(&self, link: &Table<'_>, table: Option<&Node>, path: &str, error: ParamError) {
         let Some(node) = table else {
-            link.fault(self.names.queue, error.fault.to_string(), None);
+            link.fault(key("queue", self.heading), error.fault.to_string(), None);
             return;
         };
         let origin = node.entry(error.param).map_or(&node.origin, |entry| &entry.node.origin);

@@ -2,7 +2,7 @@
 
 use crate::scenario::limits::MAX_DELAY_S;
 use goodqueue_base::spec::{Default, Kind, Param, Unit, Value};
-use goodqueue_base::units::Bytes;
+use goodqueue_base::units::{Bytes, Direction};
 
 /// All keys of a link.
 pub const LINK: Kind = Kind {
@@ -50,6 +50,8 @@ pub const LINK: Kind = Kind {
     ..Kind::PLAIN
 };
 
+/// The end of the keys of the return direction.
+pub(crate) const UP: &str = "_up";
 /// Most bytes of framing.
 pub(crate) const MAX_FRAMING: f64 = 10_000.0;
 const OVERHEAD: Unit = Unit::Form("size, or keywords like pppoe-ptm");
@@ -72,42 +74,12 @@ const fn flow_control(name: &'static str) -> Param {
     Param::new(name, Unit::Form("amount of queue, or none"), Default::Value(Value::Choice("none")))
 }
 
-/// The keys of one direction of a link.
-pub(crate) struct DirectionKeys {
-    pub(crate) rate: &'static str,
-    pub(crate) delay: &'static str,
-    pub(crate) buffer: &'static str,
-    pub(crate) queue: &'static str,
-    pub(crate) loss: &'static str,
-    pub(crate) burst: &'static str,
-    pub(crate) flow_control: &'static str,
-}
-
-/// The direction that the file describes.
-pub(crate) const DOWN: DirectionKeys = DirectionKeys {
-    rate: "rate",
-    delay: "delay",
-    buffer: "buffer",
-    queue: "queue",
-    loss: "loss",
-    burst: "burst",
-    flow_control: "flow_control",
-};
-
-/// The return direction.
-pub(crate) const UP: DirectionKeys = DirectionKeys {
-    rate: "rate_up",
-    delay: "delay_up",
-    buffer: "buffer_up",
-    queue: "queue_up",
-    loss: "loss_up",
-    burst: "burst_up",
-    flow_control: "flow_control_up",
-};
-
-impl DirectionKeys {
-    /// All of them.
-    pub(crate) const fn names(&self) -> [&'static str; 7] {
-        [self.rate, self.burst, self.delay, self.loss, self.queue, self.buffer, self.flow_control]
-    }
+/// The key that describes, for this direction, what `name` describes for the one that the file
+/// does.
+pub(crate) fn key(name: &str, heading: Direction) -> &'static str {
+    let is_it = |known: &&str| match heading {
+        Direction::Down => *known == name,
+        Direction::Up => known.strip_suffix(UP) == Some(name),
+    };
+    LINK.params.iter().map(|param| param.name).find(is_it).expect("the reader asks for keys that the table lists")
 }

@@ -1,17 +1,13 @@
 //! The rows of `packets.parquet`.
 
-use super::columns::{Column, ColumnRows};
+use super::columns::Column;
 use crate::results::record::recorder::RecordedRun;
 use goodqueue_base::units::Duration;
 use goodqueue_sim::trace::{PacketEvent, PacketEventKind};
 use parquet::data_type::ByteArray;
 
-/// Adds events as rows.
-pub(super) fn add(rows: &mut ColumnRows, run: &RecordedRun<'_>, packets: &[PacketEvent]) {
-    rows.add(packets.len(), |columns| add_packets(columns, run, packets));
-}
-
-fn add_packets(columns: &mut [Column], run: &RecordedRun<'_>, packets: &[PacketEvent]) {
+/// Adds events as values of all columns.
+pub(super) fn add(columns: &mut [Column], run: &RecordedRun<'_>, packets: &[PacketEvent]) {
     let links: Vec<ByteArray> = run.links.iter().map(|name| ByteArray::from(name.as_str())).collect();
     for packet in packets {
         let seconds = |span: Duration| Some(span.as_secs_f64());

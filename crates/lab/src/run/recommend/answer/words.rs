@@ -80,14 +80,8 @@ fn rates(best: &Tried, question: &Question) -> Option<String> {
 /// `45,000`.
 fn thousands(number: u64) -> String {
     let digits = number.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    let groups: Vec<String> = digits.as_bytes().rchunks(3).rev().map(|group| String::from_utf8_lossy(group).into()).collect();
+    groups.join(",")
 }
 
 /// The mean, with its interval on a line that is known and with its range over the corners on any
