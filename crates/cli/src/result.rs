@@ -8,8 +8,7 @@ pub mod tables;
 
 use crate::failure::{Failure, check_file};
 use crate::output::{print, print_text, say};
-use crate::progress::Progress;
-use crate::{backend, interrupt};
+use crate::{backend, interrupt, progress};
 use files::Files;
 use goodqueue_lab::results::qlog::QlogFiles;
 use goodqueue_lab::results::record::{Recorder, write_file};
@@ -39,20 +38,15 @@ pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
     for warning in lint::warnings_of_points(&points) {
         say(&format!("warning: {warning}"));
     }
-    let bar = Progress::new(points.len() * options.replications as usize);
-    let mut progress = |part| bar.set(part);
-    let mut run = |recorder: &mut dyn Recorder| runner::run_on(job.host, &points, &options, &stop, &mut progress, recorder);
-    let (report, qlog) = match &job.settings.qlog {
-        None => (run(files.recorder()), None),
-        Some(folder) => {
-            let in_folder = |error| Failure::Input(format!("--qlog {error}"));
-            let mut qlog =
-                QlogFiles::new(folder, &points, files.recorder()).map_err(in_folder)?.form(job.settings.qlog_form.into());
-            (run(&mut qlog), Some((qlog.finish(), folder)))
-        }
-    };
-    let wall_s = bar.finish();
     let runs = points.len() * options.replications as usize;
+    let (ran, wall_s) = progress::during(runs, |progress| {
+        let mut run = |recorder: &mut dyn Recorder| runner::run_on(job.host, &points, &options, &stop, progress, recorder);
+        let Some(folder) = &job.settings.qlog else { return Ok((run(files.recorder()), None)) };
+        let qlog = QlogFiles::new(folder, &points, files.recorder());
+        let mut qlog = qlog.map_err(|error| Failure::Input(format!("--qlog {error}")))?.form(job.settings.qlog_form.into());
+        Ok::<_, Failure>((run(&mut qlog), Some((qlog.finish(), folder))))
+    });
+    let (report, qlog) = ran?;
     let results = Results::new(job.plan, points, report, &criteria);
     let finished = Finished { job, json: results.summary.to_json(), results, wall_s };
 
