@@ -47,6 +47,14 @@ impl Failure {
         move |error| Self::Input(format!("{name}: {error}"))
     }
 
+    /// The end of work in which a run has failed or points are missing.
+    pub fn incomplete(first: Option<impl Display>, missing: usize) -> Self {
+        Self::Run(match first {
+            Some(failure) => format!("runs failed; the first: {failure}"),
+            None => format!("interrupted: {missing} points are missing; the same command resumes"),
+        })
+    }
+
     /// Says it on standard error, and gives the exit code.
     pub fn report(self) -> u8 {
         match &self {

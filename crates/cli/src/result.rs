@@ -73,7 +73,7 @@ pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
         opening.show(&folder);
     }
     conclude()?;
-    verdict(&finished.results.report, runs)
+    verdict(&finished.results.report, runs, "; the result is marked incomplete")
 }
 
 /// Refuses what the host cannot run or record, then gets it ready.
@@ -116,12 +116,13 @@ fn show(finished: &Finished<'_>) -> Result<(), Failure> {
     Ok(printed?)
 }
 
-/// Fails unless every run finished.
-fn verdict(report: &RunReport, total: usize) -> Result<(), Failure> {
+/// Fails unless every run finished. `note` follows the count of those that finished before an
+/// interrupt.
+pub fn verdict(report: &RunReport, total: usize, note: &str) -> Result<(), Failure> {
     let finished = report.fingerprints.len();
     match report.failures.as_slice() {
         [] if report.complete => Ok(()),
-        [] => Err(Failure::Run(format!("interrupted: {finished} of {total} runs finished; the result is marked incomplete"))),
+        [] => Err(Failure::Run(format!("interrupted: {finished} of {total} runs finished{note}"))),
         [only] => Err(Failure::Run(format!("1 of {total} runs failed: {only}"))),
         [first, ..] => Err(Failure::Run(format!("{} of {total} runs failed; the first: {first}", report.failures.len()))),
     }

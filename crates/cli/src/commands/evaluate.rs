@@ -241,11 +241,6 @@ fn family(text: &mut Text, evaluation: &Evaluation, result: &FamilyResult, width
 
 fn incomplete(evaluation: &Evaluation) -> Failure {
     let lines = || evaluation.families.iter().flat_map(|family| &family.points).flat_map(|point| &point.lines);
-    match lines().flat_map(|line| &line.failures).next() {
-        Some(failure) => Failure::Run(format!("runs failed; the first: {failure}")),
-        None => {
-            let missing = lines().filter(|line| line.not_applicable.is_none() && line.fingerprints.is_empty()).count();
-            Failure::Run(format!("interrupted: {missing} points are missing; the same command resumes"))
-        }
-    }
+    let missing = lines().filter(|line| line.not_applicable.is_none() && line.fingerprints.is_empty()).count();
+    Failure::incomplete(lines().flat_map(|line| &line.failures).next(), missing)
 }

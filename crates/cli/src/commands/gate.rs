@@ -3,6 +3,7 @@
 use crate::commands::run::Overrides;
 use crate::failure::{Failure, check_file};
 use crate::output::{self, print, print_text, say, width};
+use crate::result::verdict;
 use crate::settings::Jobs;
 use crate::table::{self, Column, Text, cell};
 use crate::{interrupt, progress};
@@ -104,12 +105,7 @@ fn measure(plan: &Plan, points: &[Point], choice: &Choice, jobs: usize) -> Resul
     let stop = interrupt::stop_flag();
     let run = |progress: &mut dyn FnMut(f64)| runner::run(points, &options, &stop, progress, &mut NoRecorder);
     let (report, _) = progress::during(total, run);
-    if let Some(first) = report.failures.first() {
-        return Err(Failure::Run(format!("{} of {total} runs failed; the first: {first}", report.failures.len())));
-    }
-    if !report.complete {
-        return Err(Failure::Run(format!("interrupted: {} of {total} runs finished", report.fingerprints.len())));
-    }
+    verdict(&report, total, "")?;
     let sets: Vec<_> = points.iter().map(|point| point.set.as_slice()).collect();
     Ok(gate::measured(&report.points, &Labels::new(&sets, plan.name()).names, choice))
 }

@@ -223,14 +223,8 @@ fn results(arguments: &Arguments, mut paper: Paper, measured: Vec<Measured>, mod
 
 fn incomplete(all: &[PaperResults]) -> Failure {
     let points = || all.iter().flat_map(|results| results.measured.iter()).flat_map(|one| &one.points);
-    let failure = points().flatten().flat_map(|data| &data.failures).next();
-    match failure {
-        Some(failure) => Failure::Run(format!("runs failed; the first: {failure}")),
-        None => {
-            let missing = points().filter(|data| data.is_none()).count();
-            Failure::Run(format!("interrupted: {missing} points are missing; the same command resumes"))
-        }
-    }
+    let missing = points().filter(|data| data.is_none()).count();
+    Failure::incomplete(points().flatten().flat_map(|data| &data.failures).next(), missing)
 }
 
 impl From<GalleryError> for Failure {
