@@ -6,23 +6,29 @@ use crate::output::{is_styled, say, say_styled};
 use excerpt::Style;
 use goodqueue_lab::results::error::RecordError;
 use goodqueue_lab::results::record::check_target;
-use goodqueue_lab::scenario::plan::PlanError;
+use goodqueue_lab::scenario::plan::{Fault, PlanError};
+use std::fmt::Display;
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
 /// Why a command did not succeed.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// The scenario is wrong.
-    Plan(PlanError),
+    #[error("{}", .0.faults().map(line).collect::<Vec<_>>().join("\n"))]
+    Plan(#[from] PlanError),
     /// Something else given is wrong.
+    #[error("{0}")]
     Input(String),
     /// Work was begun and did not succeed.
+    #[error("{0}")]
     Run(String),
     /// A program that was run has ended with this code, which is the command's, too.
+    #[error("the program ended with code {0}")]
     Program(u8),
     /// Standard output is gone or broken.
-    Output(io::Error),
+    #[error("standard output cannot be written: {0}")]
+    Output(#[from] io::Error),
 }
 
 impl Failure {
@@ -31,52 +37,35 @@ impl Failure {
     /// Exit code for bad usage or input.
     pub const INPUT: u8 = 2;
 
-    /// Returns the failure in words.
-    pub fn text(&self) -> String {
-        match self {
-            Self::Plan(error) => error.faults().map(line).collect::<Vec<_>>().join("\n"),
-            Self::Input(message) | Self::Run(message) => message.clone(),
-            Self::Program(code) => format!("the program ended with code {code}"),
-            Self::Output(error) => error.to_string(),
-        }
+    /// Wraps an error of something given.
+    pub fn input(error: impl Display) -> Self {
+        Self::Input(error.to_string())
+    }
+
+    /// Wraps an error of the value of an option, or of a file, whose name comes first.
+    pub fn of<E: Display>(name: impl Display) -> impl Fn(E) -> Self {
+        move |error| Self::Input(format!("{name}: {error}"))
+    }
+
+    /// The end of work in which a run has failed or points are missing.
+    pub fn incomplete(first: Option<impl Display>, missing: usize) -> Self {
+        Self::Run(match first {
+            Some(failure) => format!("runs failed; the first: {failure}"),
+            None => format!("interrupted: {missing} points are missing; the same command resumes"),
+        })
     }
 
     /// Says it on standard error, and gives the exit code.
     pub fn report(self) -> u8 {
-        match self {
-            Self::Plan(error) => {
-                show(&error);
-                Self::INPUT
-            }
-            Self::Input(message) => {
-                say(&format!("error: {message}"));
-                Self::INPUT
-            }
-            Self::Run(message) => {
-                say(&format!("error: {message}"));
-                Self::RUN
-            }
+        match &self {
+            Self::Plan(error) => show(error),
             // The program itself has said what there is to say.
-            Self::Program(code) => code,
+            Self::Program(code) => return *code,
             // The reader of the output has seen enough.
-            Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
-            Self::Output(error) => {
-                say(&format!("error: standard output cannot be written: {error}"));
-                Self::RUN
-            }
+            Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return 0,
+            Self::Input(_) | Self::Run(_) | Self::Output(_) => say(&format!("error: {self}")),
         }
-    }
-}
-
-impl From<PlanError> for Failure {
-    fn from(error: PlanError) -> Self {
-        Self::Plan(error)
-    }
-}
-
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        Self::Output(error)
+        if matches!(self, Self::Plan(_) | Self::Input(_)) { Self::INPUT } else { Self::RUN }
     }
 }
 
@@ -101,7 +90,7 @@ fn show(error: &PlanError) {
     say_styled(&error.faults().map(|fault| excerpt::render(fault, style, width)).collect::<Vec<_>>().join("\n\n"));
 }
 
-fn line(fault: &goodqueue_lab::scenario::plan::Fault) -> String {
+fn line(fault: &Fault) -> String {
     match fault.suggestion() {
         Some(help) => format!("error: {fault}; {help}"),
         None => format!("error: {fault}"),

@@ -78,41 +78,9 @@ enum Command {
     Doctor(commands::doctor::Arguments),
     /// List names, parameters, units, defaults, ranges and sources.
     List(commands::list::Arguments),
-    /// Run a scenario in the simulator and with real kernel senders, side by side.
     #[cfg(target_os = "linux")]
-    Validate(commands::validate::Arguments),
-    /// Run unmodified programs across a simulated network, in virtual time.
-    #[cfg(target_os = "linux")]
-    Exec(commands::exec::Arguments),
-    /// Run a program, or a shell, behind a line of its own, in real time and without privileges.
-    #[cfg(target_os = "linux")]
-    Shell(Box<commands::shell::Arguments>),
-    /// Put a shaped line with a queue between two network interfaces.
-    #[cfg(target_os = "linux")]
-    Bridge(Box<commands::bridge::Arguments>),
-    /// Replay the recorded packets of a bridge without a network, and compare every verdict.
-    #[cfg(target_os = "linux")]
-    Replay(commands::replay::Arguments),
-    /// Puts interfaces back as they were when a bridge is gone.
-    #[cfg(target_os = "linux")]
-    #[command(hide = true)]
-    BridgeKeeper(commands::bridge::KeeperArguments),
-    /// Takes the namespaces of `gq shell`.
-    #[cfg(target_os = "linux")]
-    #[command(hide = true)]
-    ShellBetween(commands::shell::StageArguments),
-    /// Is the first process in the namespaces of `gq shell`.
-    #[cfg(target_os = "linux")]
-    #[command(hide = true)]
-    ShellInside(commands::shell::StageArguments),
-    /// Becomes the program of `gq shell`.
-    #[cfg(target_os = "linux")]
-    #[command(hide = true)]
-    ShellSeat(commands::shell::SeatArguments),
-    /// Does the job of a guest of `--on linux`, inside it.
-    #[cfg(target_os = "linux")]
-    #[command(hide = true)]
-    LinuxGuest(commands::guest::Arguments),
+    #[command(flatten)]
+    Linux(LinuxCommand),
     /// Watch queues at work in a browser, and change things while they run.
     Serve(commands::serve::Arguments),
     /// Is a command of `gq-checks`.
@@ -129,6 +97,37 @@ enum Command {
     Man(commands::man::Arguments),
     /// Print version, commit, platform and license.
     Version,
+}
+
+/// Commands that need Linux.
+#[cfg(target_os = "linux")]
+#[derive(Subcommand)]
+enum LinuxCommand {
+    /// Run a scenario in the simulator and with real kernel senders, side by side.
+    Validate(commands::validate::Arguments),
+    /// Run unmodified programs across a simulated network, in virtual time.
+    Exec(Box<commands::exec::Arguments>),
+    /// Run a program, or a shell, behind a line of its own, in real time and without privileges.
+    Shell(Box<commands::shell::Arguments>),
+    /// Put a shaped line with a queue between two network interfaces.
+    Bridge(Box<commands::bridge::Arguments>),
+    /// Replay the recorded packets of a bridge without a network, and compare every verdict.
+    Replay(commands::replay::Arguments),
+    /// Puts interfaces back as they were when a bridge is gone.
+    #[command(hide = true)]
+    BridgeKeeper(commands::bridge::KeeperArguments),
+    /// Takes the namespaces of `gq shell`.
+    #[command(hide = true)]
+    ShellBetween(commands::shell::StageArguments),
+    /// Is the first process in the namespaces of `gq shell`.
+    #[command(hide = true)]
+    ShellInside(commands::shell::StageArguments),
+    /// Becomes the program of `gq shell`.
+    #[command(hide = true)]
+    ShellSeat(commands::shell::SeatArguments),
+    /// Does the job of a guest of `--on linux`, inside it.
+    #[command(hide = true)]
+    LinuxGuest(commands::guest::Arguments),
 }
 
 /// Arguments of a command that another program has now.
@@ -177,25 +176,7 @@ pub fn run(itself: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
             Command::List(arguments) => commands::list::run(&arguments),
             Command::Serve(arguments) => commands::serve::run(&arguments),
             #[cfg(target_os = "linux")]
-            Command::Bridge(arguments) => commands::bridge::run(&arguments),
-            #[cfg(target_os = "linux")]
-            Command::Validate(arguments) => commands::validate::run(&arguments),
-            #[cfg(target_os = "linux")]
-            Command::Exec(arguments) => commands::exec::run(&arguments),
-            #[cfg(target_os = "linux")]
-            Command::Shell(arguments) => commands::shell::run(&arguments),
-            #[cfg(target_os = "linux")]
-            Command::ShellBetween(arguments) => commands::shell::between(&arguments),
-            #[cfg(target_os = "linux")]
-            Command::ShellInside(arguments) => commands::shell::inside(&arguments),
-            #[cfg(target_os = "linux")]
-            Command::ShellSeat(arguments) => commands::shell::seat(&arguments),
-            #[cfg(target_os = "linux")]
-            Command::Replay(arguments) => commands::replay::run(&arguments),
-            #[cfg(target_os = "linux")]
-            Command::BridgeKeeper(arguments) => commands::bridge::keep(&arguments),
-            #[cfg(target_os = "linux")]
-            Command::LinuxGuest(arguments) => commands::guest::run(&arguments),
+            Command::Linux(command) => run_on_linux(&command),
             Command::Conformance(_) => Err(Moved::failure("conformance")),
             Command::Packetdrill(_) => Err(Moved::failure("packetdrill")),
             Command::Cite(arguments) => commands::cite::run(&arguments),
@@ -208,6 +189,22 @@ pub fn run(itself: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
             }
         }
     })
+}
+
+#[cfg(target_os = "linux")]
+fn run_on_linux(command: &LinuxCommand) -> Result<(), Failure> {
+    match command {
+        LinuxCommand::Bridge(arguments) => commands::bridge::run(arguments),
+        LinuxCommand::Validate(arguments) => commands::validate::run(arguments),
+        LinuxCommand::Exec(arguments) => commands::exec::run(arguments),
+        LinuxCommand::Shell(arguments) => commands::shell::run(arguments),
+        LinuxCommand::ShellBetween(arguments) => commands::shell::between(arguments),
+        LinuxCommand::ShellInside(arguments) => commands::shell::inside(arguments),
+        LinuxCommand::ShellSeat(arguments) => commands::shell::seat(arguments),
+        LinuxCommand::Replay(arguments) => commands::replay::run(arguments),
+        LinuxCommand::BridgeKeeper(arguments) => commands::bridge::keep(arguments),
+        LinuxCommand::LinuxGuest(arguments) => commands::guest::run(arguments),
+    }
 }
 
 /// Carries out a command's work and gives its exit code; says what went wrong.

@@ -8,8 +8,7 @@ pub mod tables;
 
 use crate::failure::{Failure, check_file};
 use crate::output::{print, print_text, say};
-use crate::progress::Progress;
-use crate::{backend, interrupt};
+use crate::{backend, interrupt, progress};
 use files::Files;
 use goodqueue_lab::results::qlog::QlogFiles;
 use goodqueue_lab::results::record::{Recorder, write_file};
@@ -39,20 +38,15 @@ pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
     for warning in lint::warnings_of_points(&points) {
         say(&format!("warning: {warning}"));
     }
-    let bar = Progress::new(points.len() * options.replications as usize);
-    let mut progress = |part| bar.set(part);
-    let mut run = |recorder: &mut dyn Recorder| runner::run_on(job.host, &points, &options, &stop, &mut progress, recorder);
-    let (report, qlog) = match &job.settings.qlog {
-        None => (run(files.recorder()), None),
-        Some(folder) => {
-            let in_folder = |error| Failure::Input(format!("--qlog {error}"));
-            let mut qlog =
-                QlogFiles::new(folder, &points, files.recorder()).map_err(in_folder)?.form(job.settings.qlog_form.into());
-            (run(&mut qlog), Some((qlog.finish(), folder)))
-        }
-    };
-    let wall_s = bar.finish();
     let runs = points.len() * options.replications as usize;
+    let (ran, wall_s) = progress::during(runs, |progress| {
+        let mut run = |recorder: &mut dyn Recorder| runner::run_on(job.host, &points, &options, &stop, progress, recorder);
+        let Some(folder) = &job.settings.qlog else { return Ok((run(files.recorder()), None)) };
+        let qlog = QlogFiles::new(folder, &points, files.recorder());
+        let mut qlog = qlog.map_err(|error| Failure::Input(format!("--qlog {error}")))?.form(job.settings.qlog_form.into());
+        Ok::<_, Failure>((run(&mut qlog), Some((qlog.finish(), folder))))
+    });
+    let (report, qlog) = ran?;
     let results = Results::new(job.plan, points, report, &criteria);
     let finished = Finished { job, json: results.summary.to_json(), results, wall_s };
 
@@ -79,7 +73,7 @@ pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
         opening.show(&folder);
     }
     conclude()?;
-    verdict(&finished.results.report, runs)
+    verdict(&finished.results.report, runs, "; the result is marked incomplete")
 }
 
 /// Refuses what the host cannot run or record, then gets it ready.
@@ -122,12 +116,13 @@ fn show(finished: &Finished<'_>) -> Result<(), Failure> {
     Ok(printed?)
 }
 
-/// Fails unless every run finished.
-fn verdict(report: &RunReport, total: usize) -> Result<(), Failure> {
+/// Fails unless every run finished. `note` follows the count of those that finished before an
+/// interrupt.
+pub fn verdict(report: &RunReport, total: usize, note: &str) -> Result<(), Failure> {
     let finished = report.fingerprints.len();
     match report.failures.as_slice() {
         [] if report.complete => Ok(()),
-        [] => Err(Failure::Run(format!("interrupted: {finished} of {total} runs finished; the result is marked incomplete"))),
+        [] => Err(Failure::Run(format!("interrupted: {finished} of {total} runs finished{note}"))),
         [only] => Err(Failure::Run(format!("1 of {total} runs failed: {only}"))),
         [first, ..] => Err(Failure::Run(format!("{} of {total} runs failed; the first: {first}", report.failures.len()))),
     }

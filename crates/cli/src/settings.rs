@@ -117,7 +117,7 @@ impl RunSettings {
     /// Returns the policy that a queue must satisfy to be ranked.
     pub fn policy(&self) -> Result<Policy, Failure> {
         let parsed = self.policy.as_deref().map(Policy::parse).transpose();
-        parsed.map(Option::unwrap_or_default).map_err(|error| Failure::Input(format!("--policy: {error}")))
+        parsed.map(Option::unwrap_or_default).map_err(Failure::of("--policy"))
     }
 
     /// Returns which runs are recorded.
@@ -138,10 +138,8 @@ impl RunSettings {
     /// Time between two samples, checked against the scenario's length.
     pub fn sample_every(&self, scenario: &Scenario) -> Result<Option<Duration>, Failure> {
         let Some(text) = &self.sample else { return Ok(None) };
-        let wrong = |message: String| Failure::Input(format!("--sample: {message}"));
         let span = scenario.warmup + scenario.duration;
         let least = shortest_sampling_period(scenario);
-        let period = quantity::duration_within(text, Limits::new(least, span)).map_err(|error| wrong(error.to_string()))?;
-        Ok(Some(period))
+        quantity::duration_within(text, Limits::new(least, span)).map(Some).map_err(Failure::of("--sample"))
     }
 }

@@ -4,6 +4,7 @@
 //! `--check` compares instructions with the table `docs/cost.md` and fails when one has grown.
 //! Times depend on the machine and inform only.
 
+use crate::result::none_of;
 use crate::worlds::{self, WORLDS};
 use crate::{Result, tool};
 use std::fmt::Write as _;
@@ -77,10 +78,7 @@ pub fn run(args: &[String]) -> Result {
 fn instructions(program: &str, name: &str, flows: &str) -> Result<f64> {
     let mut counts = [0.0; 2];
     for (count, packets) in counts.iter_mut().zip(PACKETS) {
-        let packets = packets.to_string();
-        let arguments = ["--tool=callgrind", "--callgrind-out-file=/dev/null", program, name, flows, &packets];
-        let text = tool::errors("valgrind", &["--log-fd=2"].iter().chain(&arguments).copied().collect::<Vec<_>>())?;
-        *count = tool::collected(&text).ok_or_else(|| format!("valgrind counted nothing for {name}: {text}"))?;
+        *count = tool::instructions(program, &[name, flows, &packets.to_string()])?;
     }
     Ok((counts[1] - counts[0]) / f64::from(PACKETS[1] - PACKETS[0]))
 }
@@ -117,17 +115,10 @@ fn check(rows: &[Row]) -> Result {
     let path = tool::root().join(PAGE);
     let page = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     let faults = faults(&committed(&page), rows);
-    if faults.is_empty() {
-        println!(
-            "cost: {} counts, none above {PAGE} by more than {:.0} %, worlds {:.0} %",
-            rows.len(),
-            MAX_GROWTH * 100.0,
-            MAX_WORLD_GROWTH * 100.0
-        );
-        return Ok(());
-    }
-    Err(format!("{} regressions against {PAGE} (meant? cargo xtask cost --write):\n  {}", faults.len(), faults.join("\n  "))
-        .into())
+    none_of(&format!("regressions against {PAGE} (meant? cargo xtask cost --write)"), &faults)?;
+    let [growth, world_growth] = [MAX_GROWTH, MAX_WORLD_GROWTH].map(|share| share * 100.0);
+    println!("cost: {} counts, none above {PAGE} by more than {growth:.0} %, worlds {world_growth:.0} %", rows.len());
+    Ok(())
 }
 
 fn faults(known: &[Row], found: &[Row]) -> Vec<String> {

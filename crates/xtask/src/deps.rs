@@ -5,6 +5,7 @@
 //! is exact: an arrow that is not in it fails, and so does a permission that nothing uses or a row
 //! of a crate that does not exist. Each crate has a row in `docs/architecture.md`, too.
 
+use crate::result::none_of;
 use crate::{Result, tool};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -66,11 +67,9 @@ pub fn run() -> Result {
     faults.extend(unused(MAY_DEPEND_ON, NO_STD, &crates, &arrows));
     let page = std::fs::read_to_string(tool::root().join(PAGE)).map_err(|e| format!("{PAGE}: {e}"))?;
     faults.extend(undocumented(&crates, &page));
-    if faults.is_empty() {
-        println!("deps: {} crates and {} arrows, all allowed, and no permission without use", crates.len(), arrows.len());
-        return Ok(());
-    }
-    Err(format!("{} faults:\n  {}", faults.len(), faults.join("\n  ")).into())
+    none_of("faults", &faults)?;
+    println!("deps: {} crates and {} arrows, all allowed, and no permission without use", crates.len(), arrows.len());
+    Ok(())
 }
 
 fn read(metadata: &Value) -> Result<(BTreeSet<String>, BTreeSet<Arrow>)> {

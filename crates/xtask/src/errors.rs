@@ -1,6 +1,7 @@
 //! Errors that are types: what went wrong is a variant with its data, which callers can tell apart
 //! and tests can match. A string as the error of a `Result` is neither.
 
+use crate::result::none_of;
 use crate::{Result, sources};
 
 /// Fails with the places outside of tests where the error of a `Result` is text.
@@ -11,7 +12,7 @@ pub fn check() -> Result {
             found.extend(worded(&text).map(|line| format!("{path}:{line}")));
         }
     }
-    if found.is_empty() { Ok(()) } else { Err(format!("errors that are strings:\n  {}", found.join("\n  ")).into()) }
+    none_of("errors are strings", &found)
 }
 
 /// The lines of a source, up to its tests, in which a `Result` with text as its error begins.

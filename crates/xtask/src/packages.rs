@@ -1,6 +1,7 @@
 //! The requirements of the registry for crates that are published. `tools/packaging/dist.sh crates`
 //! builds them as packages.
 
+use crate::result::none_of;
 use crate::{Result, sources, tool};
 use serde_json::Value;
 use std::path::{Component, Path, PathBuf};
@@ -55,11 +56,9 @@ pub fn check() -> Result {
         let Some(folder) = folders.iter().find(|folder| path.starts_with(folder.join("src"))) else { continue };
         faults.extend(outside(folder, path, &text));
     }
-    if faults.is_empty() {
-        println!("packages: {} crates can be published", names.len());
-        return Ok(());
-    }
-    Err(format!("{} faults:\n  {}", faults.len(), faults.join("\n  ")).into())
+    none_of("faults", &faults)?;
+    println!("packages: {} crates can be published", names.len());
+    Ok(())
 }
 
 /// The folder in which packages are built, relative to the workspace's root.

@@ -1,5 +1,6 @@
 //! Checks and counts of the source files.
 
+use crate::result::none_of;
 use crate::{Result, tool};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -61,9 +62,7 @@ pub fn cite() -> Result {
             }
         }
     }
-    if !unknown.is_empty() {
-        return Err(format!("{} unknown:\n  {}", unknown.len(), unknown.join("\n  ")).into());
-    }
+    none_of("unknown", &unknown)?;
     println!("cite: {} RFCs cited, all in SOURCES.bib ({} entries)", cited.len(), known.len());
     Ok(())
 }

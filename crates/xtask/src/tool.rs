@@ -3,7 +3,7 @@
 use crate::Result;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 
 /// The workspace's root, known when this program was built.
 pub fn root() -> PathBuf {
@@ -25,6 +25,16 @@ pub fn built(name: &str) -> Result<String> {
     Ok(Path::new(target).join("release").join(name).display().to_string())
 }
 
+/// Instructions that a program takes, counted by valgrind.
+pub fn instructions(program: &str, args: &[&str]) -> Result<f64> {
+    let watched = ["--log-fd=2", "--tool=callgrind", "--callgrind-out-file=/dev/null", program];
+    let args = [&watched, args].concat();
+    let output = command("valgrind", &args, &[]).output().map_err(|e| format!("`valgrind` did not start: {e}"))?;
+    let text = String::from_utf8_lossy(&output.stderr);
+    ended("valgrind", &args, output.status).map_err(|error| format!("{error}: {text}"))?;
+    Ok(collected(&text).ok_or_else(|| format!("valgrind counted nothing for {program} {}: {text}", args.join(" ")))?)
+}
+
 /// The number behind `Collected :` in valgrind's words.
 pub fn collected(text: &str) -> Option<f64> {
     let (_, rest) = text.rsplit_once("Collected")?;
@@ -39,29 +49,15 @@ pub fn exists(program: &str, probe: &[&str]) -> bool {
 
 /// Runs a command line, its output going where ours goes.
 pub fn run(program: &str, args: &[&str], env: &[(&str, &str)]) -> Result {
-    let status = command(program, args, env).status().map_err(|e| format!("`{program}` did not start: {e}"))?;
-    if status.success() { Ok(()) } else { Err(format!("`{program} {}` failed ({status})", args.join(" ")).into()) }
+    ended(program, args, command(program, args, env).status().map_err(|e| format!("`{program}` did not start: {e}"))?)
 }
 
 /// Runs a command line and returns what it printed.
 pub fn output(program: &str, args: &[&str]) -> Result<String> {
     let output = command(program, args, &[]).stderr(Stdio::inherit()).output();
     let output = output.map_err(|e| format!("`{program}` did not start: {e}"))?;
-    if !output.status.success() {
-        return Err(format!("`{program} {}` failed ({})", args.join(" "), output.status).into());
-    }
+    ended(program, args, output.status)?;
     Ok(String::from_utf8(output.stdout).map_err(|_| format!("`{program}` printed something that is not UTF-8"))?)
-}
-
-/// Runs a command line and returns what it printed on standard error.
-pub fn errors(program: &str, args: &[&str]) -> Result<String> {
-    let output = command(program, args, &[]).output().map_err(|e| format!("`{program}` did not start: {e}"))?;
-    let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    if output.status.success() {
-        Ok(text)
-    } else {
-        Err(format!("`{program} {}` failed ({}): {text}", args.join(" "), output.status).into())
-    }
 }
 
 /// Runs a command line, passing its output on and showing each line to `watch`.
@@ -76,7 +72,11 @@ pub fn watched(program: &str, args: &[&str], env: &[(&str, &str)], mut watch: im
             watch(&line);
         }
     }
-    let status = child.wait().map_err(|e| format!("waiting for `{program}`: {e}"))?;
+    ended(program, args, child.wait().map_err(|e| format!("waiting for `{program}`: {e}"))?)
+}
+
+/// Fails unless a command line has succeeded.
+fn ended(program: &str, args: &[&str], status: ExitStatus) -> Result {
     if status.success() { Ok(()) } else { Err(format!("`{program} {}` failed ({status})", args.join(" ")).into()) }
 }
 

@@ -53,10 +53,7 @@ impl World {
             README => carried_bits(&said, f64::from(seconds) - WARMUP_S)? / PACKET_BITS,
             _ => said.split_whitespace().nth(1).and_then(|word| word.parse().ok()).ok_or("peer_worlds prints no packets")?,
         };
-        let watched = ["--log-fd=2", "--tool=callgrind", "--callgrind-out-file=/dev/null", &program];
-        let text = tool::errors("valgrind", &watched.into_iter().chain(arguments).collect::<Vec<_>>())?;
-        let instructions = tool::collected(&text).ok_or_else(|| format!("valgrind counted nothing for {}: {text}", self.name))?;
-        Ok((packets, instructions))
+        Ok((packets, tool::instructions(&program, &arguments)?))
     }
 }
 

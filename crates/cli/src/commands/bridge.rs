@@ -46,6 +46,8 @@ const PRIORITY: i32 = 10;
 /// Reports of the data thread without `--stats`.
 const REPORT_EVERY: Duration = Duration::secs(1);
 const MAX_SPIN: Duration = Duration::us(100);
+/// Bound of `--stats` and `--duration`.
+const MAX_TIME: Duration = Duration::secs(10_000_000);
 
 /// Everything of a bridge that runs.
 struct Running {
@@ -62,12 +64,9 @@ struct Running {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (line, inside, outside) = arguments.resolve()?;
     let link = line.link()?;
-    let stats = Arguments::time("--stats", arguments.stats.as_ref(), Duration::ms(10))?;
-    let duration = Arguments::time("--duration", arguments.duration.as_ref(), Duration::ms(1))?;
-    let spin = Arguments::time("--spin", arguments.spin.as_ref(), Duration::ZERO)?.unwrap_or(Duration::ZERO);
-    if spin > MAX_SPIN {
-        return Err(Failure::Input(format!("--spin: {spin} is out of range: allowed 0 s to {MAX_SPIN}")));
-    }
+    let stats = Arguments::time("--stats", arguments.stats.as_ref(), Duration::ms(10), MAX_TIME)?;
+    let duration = Arguments::time("--duration", arguments.duration.as_ref(), Duration::ms(1), MAX_TIME)?;
+    let spin = Arguments::time("--spin", arguments.spin.as_ref(), Duration::ZERO, MAX_SPIN)?.unwrap_or(Duration::ZERO);
     ports::check(arguments)?;
     let offloads = arguments.offloads.map_or_else(|| OffloadPolicy::for_port(arguments.port, [&inside, &outside]), Ok)?;
     let signals = Signals::hold().map_err(|error| Failure::Run(format!("signals cannot be held: {error}")))?;
@@ -126,15 +125,13 @@ fn start(
 ) -> Result<Running, Failure> {
     let open = |name: &String| ports::open(arguments, offloads, name, clock);
     let ((mut port_a, granted_a), (mut port_b, granted_b)) = (open(interfaces[0])?, open(interfaces[1])?);
-    let file = |option: &str, path: &Path| {
-        File::create(path).map_err(|error| Failure::Input(format!("{option} {}: {error}", path.display())))
-    };
+    let file = |option, path: &Path| File::create(path).map_err(Failure::of(format!("{option} {}", path.display())));
     let pcap = arguments.pcap.as_deref().map(|path| file("--pcap", path)).transpose()?;
     let record = arguments.record.as_deref().map(|path| file("--record", path)).transpose()?;
     // The kernel keeps privileges by thread: the one that becomes a real-time thread does so first,
     // then both give up theirs, and only then are others started.
     let (thread, give) = start_thread(arguments.real_time)?;
-    give_up_privileges()?;
+    privileges::drop_all().map_err(|error| Failure::Run(format!("privileges cannot be given away: {error}")))?;
 
     let capture = match pcap {
         None => None,
@@ -174,10 +171,6 @@ struct Work {
 
 type PacketThread = JoinHandle<Option<(Bridge, io::Result<()>)>>;
 
-fn give_up_privileges() -> Result<(), Failure> {
-    privileges::drop_all().map_err(|error| Failure::Run(format!("privileges cannot be given away: {error}")))
-}
-
 /// Starts the thread, which ends at once when it is given nothing.
 fn start_thread(real_time: Requirement) -> Result<(PacketThread, SyncSender<Work>), Failure> {
     let (give, take) = sync_channel::<Work>(1);
@@ -212,7 +205,7 @@ fn spool(file: File) -> Result<Spool, Failure> {
 fn build(link: &Link, settings: &LineSettings, ports: (InterfacePort, InterfacePort), longest: u32) -> Result<Bridge, Failure> {
     let queue = |direction: &LinkDirection, way| {
         let made = live::queue(link, direction, Rng::new(settings.queue_seed(way)));
-        made.map_err(|error| Failure::Input(error.to_string()))
+        made.map_err(Failure::input)
     };
     let down = live::line(link, &link.down, Instant::ZERO);
     let up = live::line(link, &link.up, Instant::ZERO);
@@ -306,7 +299,7 @@ fn reload(arguments: &Arguments, state: &ControlState) {
             // A queue that stays as it was keeps its state.
             if settings.queue_of(way) != before.queue_of(way) {
                 let queue = live::queue(&link, direction, Rng::new(settings.queue_seed(way)));
-                let queue = queue.map_err(|error| Failure::Input(error.to_string()))?;
+                let queue = queue.map_err(Failure::input)?;
                 orders.push(monitor::Command::Queue(way, Box::new(queue)));
             }
             for order in orders {
@@ -319,7 +312,7 @@ fn reload(arguments: &Arguments, state: &ControlState) {
     };
     match changed() {
         Ok(()) => say("settings read again"),
-        Err(failure) => say(&format!("settings stay as they are: {}", failure.text())),
+        Err(failure) => say(&format!("settings stay as they are: {failure}")),
     }
 }
 

@@ -113,10 +113,8 @@ impl Used {
 
     /// Reads the citations of the folder of one study or of several.
     fn of_studies(folder: &Path) -> Result<Self, Failure> {
-        let mut paths: Vec<PathBuf> = match std::fs::read_dir(folder) {
-            Ok(entries) => entries.flatten().map(|entry| entry.path().join("results.json")).collect(),
-            Err(error) => return Err(Failure::Input(format!("{}: cannot be read: {error}", folder.display()))),
-        };
+        let entries = std::fs::read_dir(folder).map_err(Failure::of(format!("{}: cannot be read", folder.display())))?;
+        let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path().join("results.json")).collect();
         paths.push(folder.join("results.json"));
         paths.retain(|path| path.is_file());
         paths.sort();
@@ -242,7 +240,7 @@ const MAX: u64 = 1 << 30;
 
 fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Failure> {
     let read = || -> io::Result<T> { Ok(serde_json::from_reader(BufReader::new(File::open(path)?).take(MAX))?) };
-    read().map_err(|error| Failure::Input(format!("{}: cannot be read: {error}", path.display())))
+    read().map_err(Failure::of(format!("{}: cannot be read", path.display())))
 }
 
 #[cfg(test)]

@@ -87,7 +87,7 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let line = match (&arguments.rate, &arguments.trace) {
-        (Some(rate), _) => Line::rates(rate, arguments.rate_up.as_deref()).map_err(|error| Failure::Input(error.to_string()))?,
+        (Some(rate), _) => Line::rates(rate, arguments.rate_up.as_deref()).map_err(Failure::input)?,
         (None, Some(down)) => Line::Trace { down: absolute(down), up: arguments.trace_up.as_deref().map(absolute) },
         (None, None) => return Err(Failure::Input("one of --rate and --trace is needed".to_owned())),
     };
@@ -109,7 +109,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         replications: arguments.replications,
         seed: arguments.seed,
     };
-    let made = comparison.scenario().map_err(|error| Failure::Input(error.to_string()))?;
+    let made = comparison.scenario().map_err(Failure::input)?;
     let text = made.toml;
     let plan = Plan::parse("scenario made from the options", &text, Path::new("")).map_err(|error| refuse(&error, arguments))?;
     for group in &made.left_out {

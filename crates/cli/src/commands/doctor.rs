@@ -31,7 +31,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Some(root) => doctor::examine(&Folder { root: root.clone() }, dev),
         None => doctor::examine(&Machine, dev),
     };
-    let report = report.map_err(|message| Failure::Input(format!("--dev: {message}")))?;
+    let report = report.map_err(Failure::of("--dev"))?;
     let text = if arguments.json { json(&report)? } else { listing(&report) };
     print(&text)?;
     match report.findings.iter().filter(|finding| finding.weight == Weight::Problem).count() {

@@ -1,12 +1,11 @@
 //! `gq evaluate`: a queue by RFC 7928, or a congestion control by RFC 9743.
 
 use crate::failure::{Failure, check_file};
-use crate::interrupt;
 use crate::opening::Opening;
 use crate::output::{self, print, say};
-use crate::progress::Progress;
 use crate::settings::Jobs;
 use crate::table::{self, Column, Text};
+use crate::{interrupt, progress};
 use clap::Args;
 use goodqueue_aqm::custom::CustomKind;
 use goodqueue_interop::program::HostedKind;
@@ -80,11 +79,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     check_file("--markdown", arguments.markdown.as_deref())?;
     let out = Folder::create(&arguments.out)?;
     write_scenarios(&question, &out)?;
-    let bar = Progress::new(run_count(&question)?);
-    let ended = goodqueue_studies::evaluate::run(&question, out.path(), arguments.jobs.count(), &stop, &mut |progress| {
-        bar.set(progress.part)
+    let jobs = arguments.jobs.count();
+    let (ended, seconds) = progress::during(run_count(&question)?, |set| {
+        goodqueue_studies::evaluate::run(&question, out.path(), jobs, &stop, &mut |now| set(now.part))
     });
-    let seconds = bar.finish();
     let end = ended?;
     if let Some(message) = programs.iter().find_map(|program| program.trouble().message()) {
         return Err(Failure::Input(message));
@@ -134,7 +132,7 @@ fn question(arguments: &Arguments, programs: &[Arc<HostedKind>]) -> Result<Quest
         [] => (&RFC7928, arguments.aqm.as_slice()),
         controls => (&RFC9743, controls),
     };
-    let read = |text: &str| Subject::read(suite.judges, text, &own).map_err(|error| Failure::Input(error.to_string()));
+    let read = |text: &str| Subject::read(suite.judges, text, &own).map_err(Failure::input);
     let mut subjects: Vec<Subject> = Vec::new();
     for text in judged {
         let subject = read(text)?;
@@ -150,7 +148,7 @@ fn question(arguments: &Arguments, programs: &[Arc<HostedKind>]) -> Result<Quest
     };
     for text in others.into_iter().chain([suite.baseline.as_str()]) {
         let subject =
-            read(text).map_err(|failure| Failure::Input(failure.text().replacen(suite.judges.option(), "--against", 1)))?;
+            read(text).map_err(|failure| Failure::Input(failure.to_string().replacen(suite.judges.option(), "--against", 1)))?;
         if !subjects.iter().any(|known| known.is_same(&subject)) {
             subjects.push(subject);
         }
@@ -243,11 +241,6 @@ fn family(text: &mut Text, evaluation: &Evaluation, result: &FamilyResult, width
 
 fn incomplete(evaluation: &Evaluation) -> Failure {
     let lines = || evaluation.families.iter().flat_map(|family| &family.points).flat_map(|point| &point.lines);
-    match lines().flat_map(|line| &line.failures).next() {
-        Some(failure) => Failure::Run(format!("runs failed; the first: {failure}")),
-        None => {
-            let missing = lines().filter(|line| line.not_applicable.is_none() && line.fingerprints.is_empty()).count();
-            Failure::Run(format!("interrupted: {missing} points are missing; the same command resumes"))
-        }
-    }
+    let missing = lines().filter(|line| line.not_applicable.is_none() && line.fingerprints.is_empty()).count();
+    Failure::incomplete(lines().flat_map(|line| &line.failures).next(), missing)
 }

@@ -4,8 +4,7 @@ use crate::commands::path::PathSettings;
 use crate::commands::run::Overrides;
 use crate::failure::Failure;
 use crate::output::{itself, print, say};
-use crate::progress::Progress;
-use crate::{backend, interrupt};
+use crate::{backend, interrupt, progress};
 use clap::Args;
 use goodqueue_guests::backends::linux::Linux;
 use goodqueue_guests::linux::{ProgramSaid, Programs};
@@ -68,7 +67,7 @@ impl Arguments {
             Some(command) => Ok(command.clone()),
             None if self.program.is_empty() => Err(Failure::Input("no client: give a program after --, or --client".to_owned())),
             None => shlex::try_join(self.program.iter().map(String::as_str))
-                .map_err(|error| Failure::Input(format!("the client cannot be quoted for a shell: {error}"))),
+                .map_err(Failure::of("the client cannot be quoted for a shell")),
         }
     }
 }
@@ -113,13 +112,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     (programs.forward, programs.reverse) = way(&spec);
     let stop = interrupt::stop_flag();
-    let bar = Progress::new(1);
-    let outcome = linux.execute(&spec, &mut programs, &mut |at| {
-        bar.set(at.now.as_nanos() as f64 / at.end.as_nanos().max(1) as f64);
-        if stop.load(Ordering::Relaxed) { Continue::Stop } else { Continue::Yes }
+    let (outcome, _) = progress::during(1, |set| {
+        linux.execute(&spec, &mut programs, &mut |at| {
+            set(at.now.as_nanos() as f64 / at.end.as_nanos().max(1) as f64);
+            if stop.load(Ordering::Relaxed) { Continue::Stop } else { Continue::Yes }
+        })
     });
     drop(programs);
-    bar.finish();
     let outcome = outcome.map_err(|error| Failure::Run(error.to_string()))?;
     report(&outcome, ending, stop.load(Ordering::Relaxed))
 }

@@ -9,7 +9,6 @@ use crate::failure::{Failure, check_file};
 use crate::output::{print, say};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use goodqueue_interop::router::dialect::Refusal;
 use goodqueue_interop::router::setup::{Setup, Shaping};
 use goodqueue_interop::router::syntax::libreqos::Address;
 use goodqueue_interop::router::syntax::{self, Interface, Place};
@@ -18,7 +17,6 @@ use goodqueue_lab::results::record::write_file;
 use goodqueue_lab::run::recommend::candidates::Hardware;
 use goodqueue_lab::scenario::plan::{Direction, Plan, Scenario};
 use source::Source;
-use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `gq export`.
@@ -97,7 +95,7 @@ fn direction() -> impl TypedValueParser<Value = Direction> {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     refuse_idle_options(arguments)?;
-    let refuse = |refusal| refused(arguments, &refusal);
+    let refuse = Failure::of(arguments.source.display());
     let text = match arguments.target {
         Target::Tc => syntax::tc::script(&setup(arguments)?, &place(arguments)?).map_err(refuse)?,
         Target::Sqm => syntax::sqm::section(&setup(arguments)?, &place(arguments)?).map_err(refuse)?,
@@ -165,10 +163,6 @@ fn flent_file(arguments: &Arguments) -> Result<&Path, Failure> {
     }
 }
 
-fn refused(arguments: &Arguments, refusal: &Refusal) -> Failure {
-    Failure::Input(format!("{}: {refusal}", arguments.source.display()))
-}
-
 /// Returns the setup of a router that the scenario asks for.
 fn setup(arguments: &Arguments) -> Result<Setup, Failure> {
     let Source { plan, hardware } = Source::load(&arguments.source)?;
@@ -179,8 +173,10 @@ fn setup(arguments: &Arguments) -> Result<Setup, Failure> {
     let plan = plan.with_overrides(&crate::settings::pairs(&arguments.set)?)?;
     let scenario = point(&plan, arguments.point)?;
     let percent = arguments.percent.unwrap_or(Shaping::USUAL_PERCENT);
-    let shaping = if arguments.no_shaper { Shaping::None } else { Shaping::percent(percent).map_err(option("--percent"))? };
-    let mut setup = Setup::new(&scenario, arguments.link.as_deref(), shaping).map_err(|refusal| refused(arguments, &refusal))?;
+    let shaping =
+        if arguments.no_shaper { Shaping::None } else { Shaping::percent(percent).map_err(Failure::of("--percent"))? };
+    let refuse = Failure::of(arguments.source.display());
+    let mut setup = Setup::new(&scenario, arguments.link.as_deref(), shaping).map_err(refuse)?;
     let is_home_router = matches!(hardware, Some(Hardware::OpenWrt | Hardware::RouterOs));
     match arguments.target {
         Target::Sqm | Target::Routeros => setup.look_behind_nat(),
@@ -197,18 +193,14 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     Ok(write_file(path, bytes)?)
 }
 
-fn option<E: Display>(name: &'static str) -> impl Fn(E) -> Failure {
-    move |error| Failure::Input(format!("{name}: {error}"))
-}
-
 fn place(arguments: &Arguments) -> Result<Place, Failure> {
     let Some(dev) = &arguments.dev else {
         return Err(Failure::Input(
             "--dev: is missing: name the interface that faces the line, for instance --dev eth0".to_owned(),
         ));
     };
-    let dev = Interface::new(dev).map_err(option("--dev"))?;
-    let ifb = arguments.ifb.as_deref().map_or_else(|| Ok(dev.ifb()), Interface::new).map_err(option("--ifb"))?;
+    let dev = Interface::new(dev).map_err(Failure::of("--dev"))?;
+    let ifb = arguments.ifb.as_deref().map_or_else(|| Ok(dev.ifb()), Interface::new).map_err(Failure::of("--ifb"))?;
     Ok(Place { dev, ifb, egress: arguments.egress })
 }
 

@@ -2,11 +2,11 @@
 
 use crate::commands::run::Overrides;
 use crate::failure::{Failure, check_file};
-use crate::interrupt;
 use crate::output::{self, print, print_text, say, width};
-use crate::progress::Progress;
+use crate::result::verdict;
 use crate::settings::Jobs;
 use crate::table::{self, Column, Text, cell};
+use crate::{interrupt, progress};
 use clap::Args;
 use goodqueue_lab::results::labels::Labels;
 use goodqueue_lab::results::metrics::unit_that_suits;
@@ -68,7 +68,7 @@ fn part(text: &str) -> Result<f64, NoPart> {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.overrides.only_sim("gq gate compares runs of the simulator")?;
-    let choice = Choice::of(&arguments.metric).map_err(|message| Failure::Input(format!("--metric: {message}")))?;
+    let choice = Choice::of(&arguments.metric).map_err(Failure::of("--metric"))?;
     let plan = Plan::load(&arguments.scenario)?.with_overrides(&arguments.overrides.pairs()?)?;
     if plan.replications() < 2 {
         let message = format!("{}: replications = 1 gives no interval: at least 2 are needed", plan.source_name());
@@ -103,15 +103,9 @@ fn measure(plan: &Plan, points: &[Point], choice: &Choice, jobs: usize) -> Resul
     let options = RunOptions::unrecorded(jobs, plan.replications());
     let total = points.len() * options.replications as usize;
     let stop = interrupt::stop_flag();
-    let bar = Progress::new(total);
-    let report = runner::run(points, &options, &stop, &mut |part| bar.set(part), &mut NoRecorder);
-    bar.finish();
-    if let Some(first) = report.failures.first() {
-        return Err(Failure::Run(format!("{} of {total} runs failed; the first: {first}", report.failures.len())));
-    }
-    if !report.complete {
-        return Err(Failure::Run(format!("interrupted: {} of {total} runs finished", report.fingerprints.len())));
-    }
+    let run = |progress: &mut dyn FnMut(f64)| runner::run(points, &options, &stop, progress, &mut NoRecorder);
+    let (report, _) = progress::during(total, run);
+    verdict(&report, total, "")?;
     let sets: Vec<_> = points.iter().map(|point| point.set.as_slice()).collect();
     Ok(gate::measured(&report.points, &Labels::new(&sets, plan.name()).names, choice))
 }

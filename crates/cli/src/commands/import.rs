@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::output::print;
 use clap::{Args, ValueEnum};
-use goodqueue_interop::import::{Draft, ImportError, Input, controller, flent, pcap, qlog, recording, speedtest, tc};
+use goodqueue_interop::import::{Draft, Input, controller, flent, pcap, qlog, recording, speedtest, tc};
 use goodqueue_lab::scenario::plan::Plan;
 use std::path::{Path, PathBuf};
 
@@ -65,7 +65,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             return Err(Failure::Input(format!("{name}: is for gq import {word}")));
         }
     }
-    let input = Input::load(&arguments.file).map_err(refuse)?;
+    let input = Input::load(&arguments.file).map_err(Failure::input)?;
     let draft = match arguments.format {
         Format::Speedtest => speedtest::import(&input),
         Format::Tc => tc::import(&input, arguments.dev.as_deref()),
@@ -75,11 +75,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Format::Qlog => qlog::import(&input),
         Format::Pcap => return captured(&input, arguments.flows.as_deref()),
         Format::Mahimahi => {
-            let up = arguments.up.as_deref().map(Input::load).transpose().map_err(refuse)?;
+            let up = arguments.up.as_deref().map(Input::load).transpose().map_err(Failure::input)?;
             recording::import(&input, up.as_ref())
         }
     };
-    put_out(&input, &draft.map_err(refuse)?)
+    put_out(&input, &draft.map_err(Failure::input)?)
 }
 
 /// Prints a scenario that can be run, whatever a file made of it.
@@ -92,14 +92,10 @@ fn put_out(input: &Input, draft: &Draft) -> Result<(), Failure> {
 /// A recording of packets; its transfers go to a file next to the scenario.
 fn captured(input: &Input, flows: Option<&Path>) -> Result<(), Failure> {
     let list = flows.map(|path| path.display().to_string());
-    let captured = pcap::import(input, list.as_deref()).map_err(refuse)?;
+    let captured = pcap::import(input, list.as_deref()).map_err(Failure::input)?;
     if let Some(path) = flows {
-        std::fs::write(path, &captured.list)
-            .map_err(|error| Failure::Input(format!("--flows {}: cannot be written: {error}", path.display())))?;
+        let written = std::fs::write(path, &captured.list);
+        written.map_err(Failure::of(format!("--flows {}: cannot be written", path.display())))?;
     }
     put_out(input, &captured.draft)
-}
-
-fn refuse(error: ImportError) -> Failure {
-    Failure::Input(error.to_string())
 }

@@ -238,7 +238,7 @@ mod tests {
         let found = names("links.*.sojourn_s").expect("several");
         assert!(found.len() > 3 && found.iter().all(|name| name.contains("sojourn_s")), "{found:?}");
         assert_eq!(names("links.*.utilization").expect("a name of its own"), ["links.*.utilization"]);
-        let error = names("parsecs").expect_err("none has it").text();
+        let error = names("parsecs").expect_err("none has it").to_string();
         assert_eq!(error, "`parsecs` is not known; gq list metric names all");
     }
 }

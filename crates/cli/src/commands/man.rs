@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::output;
 use clap::Args;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Arguments of `gq man`.
 #[derive(Args)]
@@ -20,11 +20,12 @@ pub struct Arguments {
 
 /// Prints or writes pages of `program`.
 pub fn run(arguments: &Arguments, program: clap::Command) -> Result<(), Failure> {
+    if let Some(folder) = &arguments.out {
+        let written = std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(program, folder));
+        return written.map_err(Failure::of(format!("--out {}", folder.display())));
+    }
     let mut program = program.disable_help_subcommand(true);
     program.build();
-    if let Some(folder) = &arguments.out {
-        return write_all(folder, &program);
-    }
     let command = match arguments.command.as_deref() {
         None => program,
         Some(name) => match shown(&program).find(|command| command.get_name() == name) {
@@ -35,27 +36,12 @@ pub fn run(arguments: &Arguments, program: clap::Command) -> Result<(), Failure>
             }
         },
     };
-    Ok(output::print(&page(command)?)?)
+    let mut page = Vec::new();
+    clap_mangen::Man::new(command).render(&mut page)?;
+    Ok(output::print(&String::from_utf8_lossy(&page))?)
 }
 
 /// The commands that people see.
 fn shown(program: &clap::Command) -> impl Iterator<Item = &clap::Command> {
     program.get_subcommands().filter(|command| !command.is_hide_set())
-}
-
-fn page(command: clap::Command) -> Result<String, Failure> {
-    let mut page = Vec::new();
-    clap_mangen::Man::new(command).render(&mut page)?;
-    Ok(String::from_utf8_lossy(&page).into_owned())
-}
-
-fn write_all(folder: &Path, program: &clap::Command) -> Result<(), Failure> {
-    let refuse = |path: &Path, error: std::io::Error| Failure::Input(format!("--out {}: {error}", path.display()));
-    std::fs::create_dir_all(folder).map_err(|error| refuse(folder, error))?;
-    for command in [program].into_iter().chain(shown(program)) {
-        let name = command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned();
-        let path = folder.join(format!("{name}.1"));
-        std::fs::write(&path, page(command.clone())?).map_err(|error| refuse(&path, error))?;
-    }
-    Ok(())
 }

@@ -3,7 +3,7 @@
 use crate::commands::bridge::{LineSettings, QueueSettings};
 use crate::failure::Failure;
 use goodqueue_base::units::Duration;
-use goodqueue_lab::quantity;
+use goodqueue_lab::quantity::{self, Limits};
 use goodqueue_lab::scenario::compare::two_rates;
 
 /// The path between a program and the other end; *down* is toward the program.
@@ -34,8 +34,7 @@ impl PathSettings {
 
     /// Converts the settings to those of a bridge.
     pub fn line(&self) -> Result<LineSettings, Failure> {
-        let rates =
-            self.rate.as_deref().map(|rate| two_rates(rate).map_err(|error| Failure::Input(error.to_string()))).transpose()?;
+        let rates = self.rate.as_deref().map(|rate| two_rates(rate).map_err(Failure::input)).transpose()?;
         let (rate, rate_up) = match (rates, &self.trace) {
             (Some((down, up)), None) => (Some(down), up),
             (Some((_, Some(_))), Some(_)) => {
@@ -58,10 +57,9 @@ impl PathSettings {
     /// Half of the round trip.
     fn delay(&self) -> Result<Option<String>, Failure> {
         let Some(text) = &self.rtt else { return Ok(None) };
-        let rtt = quantity::duration(text).map_err(|error| Failure::Input(format!("--rtt: {}", error.message())))?;
-        if rtt > MAX_RTT {
-            return Err(Failure::Input(format!("--rtt: `{text}` is out of range: allowed 0 s to {MAX_RTT}")));
-        }
+        let limits = Limits::new(Duration::ZERO, MAX_RTT);
+        let rtt =
+            quantity::duration_within(text, limits).map_err(|error| Failure::Input(format!("--rtt: {}", error.message())))?;
         Ok(Some(format!("{} ns", rtt.as_nanos() / 2)))
     }
 }

@@ -38,8 +38,8 @@ const ROWS: [Row; 10] = [
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut columns = Vec::new();
     for path in &arguments.files {
-        let input = Input::load(path).map_err(|error| Failure::Input(error.to_string()))?;
-        let connection = Connection::read(&input).map_err(|error| Failure::Input(error.to_string()))?;
+        let input = Input::load(path).map_err(Failure::input)?;
+        let connection = Connection::read(&input).map_err(Failure::input)?;
         let file = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         columns.push((file, connection));
     }

@@ -1,16 +1,14 @@
 //! `gq recommend`: which queue, which settings and which shaped rate for a line that is known only
 //! roughly.
 
-use crate::backend;
 use crate::failure::Failure;
-use crate::interrupt;
-use crate::output;
-use crate::progress::Progress;
 use crate::settings::Jobs;
 use crate::table::{self, Column, Text};
+use crate::{backend, interrupt, output, progress};
 use clap::Args;
 use goodqueue_guests::backends::{BackendName, VoidRunPolicy};
 use goodqueue_lab::results::metrics::{PrintedUnit, Quantity};
+use goodqueue_lab::results::record::write_file;
 use goodqueue_lab::run::backend::Backend;
 use goodqueue_lab::run::recommend::answer::{Setup, words};
 use goodqueue_lab::run::recommend::race;
@@ -19,7 +17,7 @@ use goodqueue_lab::verdict::Unit;
 use goodqueue_lab::verdict::rule::Key;
 use goodqueue_lab::verdict::words::count;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Arguments of `gq recommend`.
 #[derive(Args)]
@@ -84,22 +82,18 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let host = arguments.check.as_deref().map(|name| checker(name, &question)).transpose()?;
     let stop = interrupt::stop_flag();
     let failed = |error: Refused| Failure::Run(error.to_string());
-    let bar = Progress::new(1);
-    let answer = recommend(&question, &stop, &mut |part| bar.set(part));
-    let seconds = bar.finish();
+    let (answer, seconds) = progress::during(1, |progress| recommend(&question, &stop, progress));
     let mut answer = answer.map_err(failed)?;
     if let Some(host) = &host {
-        let bar = Progress::new(1);
-        let checked = check::check(&question, &mut answer, &**host, &stop, &mut |part| bar.set(part));
-        bar.finish();
+        let (checked, _) = progress::during(1, |progress| check::check(&question, &mut answer, &**host, &stop, progress));
         checked.map_err(failed)?;
     }
     if let Some(path) = &arguments.scenario {
-        write(path, &answer.scenario)?;
+        write_file(path, answer.scenario.as_bytes())?;
     }
     match arguments.json.as_deref() {
         Some(path) if path.as_os_str() == "-" => return Ok(output::print(&output::json(&answer)?)?),
-        Some(path) => write(path, &output::json(&answer)?)?,
+        Some(path) => write_file(path, output::json(&answer)?.as_bytes())?,
         None => {}
     }
     let mut text = shown(&answer, output::width());
@@ -148,10 +142,6 @@ fn checker(name: &str, question: &Question) -> Result<Box<dyn Backend + Send>, F
     check::refuse(question, &*host).map_err(|refusal| Failure::Input(format!("--check {refusal}")))?;
     host.prepare().map_err(|why| Failure::Run(format!("--check {name}: {why}")))?;
     Ok(host)
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(path, text).map_err(|error| Failure::Run(format!("{}: cannot be written: {error}", path.display())))
 }
 
 /// A table of the setups.

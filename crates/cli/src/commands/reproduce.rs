@@ -1,16 +1,15 @@
 //! `gq reproduce`: the gallery's studies run again, and which of their statements hold.
 
-mod date;
 mod gallery;
 mod show;
 mod write;
 
 use crate::failure::{Failure, check_file};
-use crate::interrupt;
 use crate::opening::Opening;
 use crate::output::{print, say};
-use crate::progress::Progress;
 use crate::settings::{self, Jobs};
+use crate::{interrupt, progress};
+use chrono::DateTime;
 use clap::Args;
 use goodqueue_lab::results::record::{Folder, write_file};
 use goodqueue_studies::gallery::error::GalleryError;
@@ -24,6 +23,7 @@ use goodqueue_studies::gallery::{catalogue, cost, markdown, run};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Folder for results unless another one is named.
 pub const OUT: &str = "out/gallery";
@@ -99,7 +99,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     print(&show::text(&all))?;
     let cost_text = cost::to_json(&costs, wall_s, arguments.jobs.count());
     if let Some(path) = &arguments.markdown {
-        write_file(path, markdown::markdown(&all, &costs, &date::today()).as_bytes())?;
+        write_file(path, markdown::markdown(&all, &costs, &today()).as_bytes())?;
     }
     let all: Vec<PaperResults> = write::write(all, arguments.figure.as_deref(), &costs, &out)?;
     out.write("cost.json", cost_text.as_bytes())?;
@@ -190,14 +190,20 @@ fn carry_out(
     stop: &AtomicBool,
 ) -> Result<(run::RunEnd, f64), Failure> {
     let runs = experiments.iter().map(Experiment::run_count).sum();
-    let bar = Progress::new(runs);
-    let ended = run::run(experiments, store, arguments.jobs.count(), stop, &mut |progress| bar.set(progress.part));
-    let wall_s = bar.finish();
+    let jobs = arguments.jobs.count();
+    let (ended, wall_s) = progress::during(runs, |set| run::run(experiments, store, jobs, stop, &mut |now| set(now.part)));
     let end = ended?;
     if end.reused > 0 {
         say(&format!("{} points from before, {} run now", end.reused, end.run));
     }
     Ok((end, wall_s))
+}
+
+/// Today's date in UTC, as 2026-01-31.
+fn today() -> String {
+    #[expect(clippy::disallowed_methods, reason = "the page says when it was made; nothing is computed from it")]
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    DateTime::from_timestamp(since.as_secs().cast_signed(), 0).unwrap_or_default().date_naive().to_string()
 }
 
 /// The rows that are asked for, evaluated.
@@ -217,14 +223,8 @@ fn results(arguments: &Arguments, mut paper: Paper, measured: Vec<Measured>, mod
 
 fn incomplete(all: &[PaperResults]) -> Failure {
     let points = || all.iter().flat_map(|results| results.measured.iter()).flat_map(|one| &one.points);
-    let failure = points().flatten().flat_map(|data| &data.failures).next();
-    match failure {
-        Some(failure) => Failure::Run(format!("runs failed; the first: {failure}")),
-        None => {
-            let missing = points().filter(|data| data.is_none()).count();
-            Failure::Run(format!("interrupted: {missing} points are missing; the same command resumes"))
-        }
-    }
+    let missing = points().filter(|data| data.is_none()).count();
+    Failure::incomplete(points().flatten().flat_map(|data| &data.failures).next(), missing)
 }
 
 impl From<GalleryError> for Failure {

@@ -53,12 +53,8 @@ impl Overrides {
 
     /// For commands that have no choice of hosts: `why` explains that when one is asked for.
     pub fn only_sim(&self, why: &str) -> Result<(), Failure> {
-        match self.host_name()? {
-            BackendName::Sim => Ok(()),
-            BackendName::Linux | BackendName::Kernel | BackendName::Live => {
-                Err(Failure::Input(format!("--on {}: {why}", self.on)))
-            }
-        }
+        let is_sim = self.host_name()? == BackendName::Sim;
+        if is_sim { Ok(()) } else { Err(Failure::Input(format!("--on {}: {why}", self.on))) }
     }
 
     /// As dotted keys and values, `--seed` and `--replications` last.

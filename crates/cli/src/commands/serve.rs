@@ -62,7 +62,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         limits: Limits { sessions: usize::from(arguments.sessions), ..Limits::default() },
     };
     let stop = interrupt::stop_flag();
-    let server = Server::start(options).map_err(|error| Failure::Input(format!("--listen {}: {error}", arguments.listen)))?;
+    let server = Server::start(options).map_err(Failure::of(format!("--listen {}", arguments.listen)))?;
     say(&format!("gq serve: {}", server.page()));
     if !server.address().ip().is_loopback() {
         say("anybody with this address can use the server; what is sent is not encrypted");
@@ -109,7 +109,7 @@ mod tests {
     fn addresses_are_read_or_refused_by_name() {
         assert_eq!(address("127.0.0.1:0").unwrap(), SocketAddr::from(([127, 0, 0, 1], 0)));
         for wrong in ["", "127.0.0.1", "127.0.0.1:99999", ":"] {
-            assert!(address(wrong).unwrap_err().text().contains("--listen"), "{wrong}");
+            assert!(address(wrong).unwrap_err().to_string().contains("--listen"), "{wrong}");
         }
     }
 }

@@ -74,7 +74,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(path) = &arguments.report {
         // Better now than when the program has ended.
         let writable = std::fs::OpenOptions::new().append(true).create(true).open(path);
-        writable.map_err(|error| Failure::Input(format!("--report {}: {error}", path.display())))?;
+        writable.map_err(Failure::of(format!("--report {}", path.display())))?;
     }
     let depth = depth()?;
     let mut program = arguments.program.clone();
@@ -93,14 +93,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         line.extend(["--pcap".to_owned(), path.display().to_string()]);
     }
     let order = Order { program, server: arguments.server.clone(), line, seat: own_words("shell-seat"), depth, connection: 0 };
-    let start = |order: &Order| {
-        let mut command = stage("shell-between", order);
-        if let Some(path) = &arguments.report {
-            command.arg("--report").arg(path);
-        }
-        command.arg("--line").arg(words(&link));
-        command
-    };
+    let start = |order: &Order| stage("shell-between", order, arguments.report.as_deref(), &words(&link));
     ended(outside::run(order, start))
 }
 
@@ -112,12 +105,7 @@ pub fn between(arguments: &StageArguments) -> Result<(), Failure> {
             order.seat.extend(["--as".to_owned(), user.to_string(), group.to_string()]);
         }
         order.seat.push("--".to_owned());
-        let mut command = stage("shell-inside", &order);
-        if let Some(path) = &arguments.report {
-            command.arg("--report").arg(path);
-        }
-        command.arg("--line").arg(&arguments.line);
-        command
+        stage("shell-inside", &order, arguments.report.as_deref(), &arguments.line)
     };
     ended(outside::between(start))
 }
@@ -155,7 +143,7 @@ pub fn seat(arguments: &SeatArguments) -> Result<(), Failure> {
 
 impl StageArguments {
     fn order(&self) -> Result<Order, Failure> {
-        serde_json::from_str(&self.order).map_err(|error| Failure::Input(format!("this command is started by gq shell: {error}")))
+        serde_json::from_str(&self.order).map_err(Failure::of("this command is started by gq shell"))
     }
 }
 
@@ -172,11 +160,15 @@ fn own_words(command: &str) -> Vec<String> {
     itself().iter().map(|word| word.to_string_lossy().into_owned()).chain([command.to_owned()]).collect()
 }
 
-fn stage(name: &str, order: &Order) -> Command {
+/// The command that starts the next of the processes that accompany the program.
+fn stage(name: &str, order: &Order, report: Option<&Path>, line: &str) -> Command {
     let words = own_words(name);
     let mut command = Command::new(&words[0]);
     // An order holds nothing but words and numbers, which JSON has.
-    command.args(&words[1..]).arg(serde_json::to_string(order).unwrap_or_default());
+    command.args(&words[1..]).arg(serde_json::to_string(order).unwrap_or_default()).arg("--line").arg(line);
+    if let Some(path) = report {
+        command.arg("--report").arg(path);
+    }
     command
 }
 

@@ -2,14 +2,13 @@
 
 use crate::commands::run::Overrides;
 use crate::failure::Failure;
-use crate::interrupt;
 use crate::output::{self, print, say};
-use crate::progress::Progress;
 use crate::settings::Jobs;
-use crate::table;
+use crate::{interrupt, progress, table};
 use clap::Args;
 use goodqueue_lab::run::sweep::{Sweep, SweepEnd, SweepError};
 use goodqueue_lab::scenario::plan::Plan;
+use goodqueue_lab::verdict::words::count;
 use std::path::PathBuf;
 
 /// Arguments of `gq sweep`.
@@ -34,9 +33,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let plan = Plan::load(&arguments.scenario)?.with_overrides(&arguments.overrides.pairs()?)?;
     let sweep = Sweep::open(&plan, plan.source_text(), &arguments.out)?;
     let stop = interrupt::stop_flag();
-    let bar = Progress::new(plan.point_count() * plan.replications() as usize);
-    let ended = sweep.run(arguments.jobs.count(), &stop, &mut |part| bar.set(part));
-    bar.finish();
+    let runs = plan.point_count() * plan.replications() as usize;
+    let (ended, _) = progress::during(runs, |progress| sweep.run(arguments.jobs.count(), &stop, progress));
     let (end, headline) = ended?;
     print(&format!("{}\n", told(&end)))?;
     say(&format!("results in {}", arguments.out.display()));
@@ -52,8 +50,9 @@ fn told(end: &SweepEnd) -> String {
 fn verdict(end: &SweepEnd, out: &std::path::Path) -> Result<(), Failure> {
     let failed = out.join("failed");
     match end {
-        SweepEnd { failed: 1, .. } => Err(Failure::Run(format!("1 point failed: see {}", failed.display()))),
-        SweepEnd { failed: many @ 2.., .. } => Err(Failure::Run(format!("{many} points failed: see {}", failed.display()))),
+        SweepEnd { failed: some @ 1.., .. } => {
+            Err(Failure::Run(format!("{} failed: see {}", count(*some, "point"), failed.display())))
+        }
         end if end.is_complete() => Ok(()),
         _ => Err(Failure::Run("interrupted: the same command resumes".to_owned())),
     }

@@ -7,12 +7,10 @@ use crate::commands::run::Overrides;
 use crate::failure::{Failure, check_file};
 use crate::opening::Opening;
 use crate::output::{print, say};
-use crate::progress::Progress;
-use crate::{backend, interrupt, result};
+use crate::{backend, interrupt, progress, result};
 use clap::{Args, ValueEnum};
 use goodqueue_guests::backends::{AfterRetries, BackendName, VoidRunPolicy};
 use goodqueue_lab::results::record::{Folder, NoRecorder, write_file};
-use goodqueue_lab::run::backend::Backend;
 use goodqueue_lab::run::runner::{self, Recorded, RunOptions, RunReport};
 use goodqueue_lab::scenario::lint;
 use goodqueue_lab::scenario::plan::Plan;
@@ -79,11 +77,6 @@ pub enum Against {
 }
 
 impl Against {
-    /// The other side's host.
-    fn open(self, voids: VoidRunPolicy) -> Result<Box<dyn Backend + Send>, Failure> {
-        backend::open(AGAINST, self.host(), voids)
-    }
-
     const fn host(self) -> BackendName {
         match self {
             Self::Linux => BackendName::Linux,
@@ -114,7 +107,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let voids = arguments.voids()?;
     let plan = Plan::load(&arguments.scenario)?.with_overrides(&arguments.overrides.pairs()?)?;
     let points = plan.points()?;
-    let against = arguments.against.open(voids)?;
+    let against = backend::open(AGAINST, arguments.against.host(), voids)?;
     backend::check(AGAINST, &*against, &points)?;
     against.prepare().map_err(|why| Failure::Run(format!("{AGAINST} {}: {why}", against.name())))?;
     let warnings = lint::warnings_of_points(&points);
@@ -142,10 +135,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         drawn_points: if arguments.no_report { 0 } else { MAX_DRAWN },
     };
     let stop = interrupt::stop_flag();
-    let bar = Progress::new(2 * points.len() * options.replications as usize);
-    let sim = runner::run(&points, &options, &stop, &mut |part| bar.set(part / 2.0), &mut NoRecorder);
-    let real = runner::run_on(&*against, &points, &options, &stop, &mut |part| bar.set(0.5 + part / 2.0), &mut NoRecorder);
-    bar.finish();
+    let ((sim, real), _) = progress::during(2 * points.len() * options.replications as usize, |set| {
+        let sim = runner::run(&points, &options, &stop, &mut |part| set(part / 2.0), &mut NoRecorder);
+        let real = runner::run_on(&*against, &points, &options, &stop, &mut |part| set(0.5 + part / 2.0), &mut NoRecorder);
+        (sim, real)
+    });
 
     let comparison = Comparison::new(&points, &sim, &real);
     // The table first: whatever happens to the files, nothing finished is lost.

@@ -16,8 +16,8 @@ pub fn recorded_plan(folder: &Path) -> Result<Plan, Failure> {
     let Some(path) = ["run.json", "sweep.json"].map(|name| folder.join(name)).into_iter().find(|path| path.exists()) else {
         return Err(Failure::Input(format!("{}: is no folder of results: it has no run.json", folder.display())));
     };
-    let fault = |message: String| Failure::Input(format!("{}: {message}", path.display()));
-    let text = std::fs::read_to_string(&path).map_err(|error| fault(format!("cannot be read: {error}")))?;
-    let ran: Ran = serde_json::from_str(&text).map_err(|error| fault(format!("cannot be read: {error}")))?;
+    let unreadable = format!("{}: cannot be read", path.display());
+    let text = std::fs::read_to_string(&path).map_err(Failure::of(&unreadable))?;
+    let ran: Ran = serde_json::from_str(&text).map_err(Failure::of(&unreadable))?;
     Ok(Plan::load(&folder.join("scenario.toml"))?.with_overrides(&ran.set)?)
 }

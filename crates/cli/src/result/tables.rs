@@ -11,6 +11,7 @@ use goodqueue_lab::results::metrics::{
 use goodqueue_lab::results::statistics::Figure;
 use goodqueue_lab::results::summary::PointSummary;
 use goodqueue_lab::run::runner::PointResult;
+use goodqueue_lab::verdict::words::count;
 use std::fmt::Write as _;
 
 /// A finished point and its name.
@@ -79,7 +80,7 @@ fn heading(finished: &Finished<'_>) -> String {
         let after = if warmup.is_zero() { String::new() } else { format!(" after {warmup} of warm-up") };
         format!(" of {}{after}", point.plan.duration)
     });
-    let runs = if replications == 1 { "1 run".to_owned() } else { format!("{replications} runs") };
+    let runs = count(replications as usize, "run");
     let interval = if replications == 1 { "" } else { "; mean±half-width of the 95 % confidence interval" };
     let heading = format!("{}: {runs}{times} each, seed {}{interval}\n", plan.name(), plan.seed());
     if finished.results.report.complete {
@@ -196,13 +197,8 @@ impl Printer<'_> {
             columns.extend(rest.iter().map(|one| column(one, &rest)));
         }
         let flows = rows.iter().flat_map(|row| &row.1.groups).filter(|(name, _)| name == group).map(|(_, of)| of.flows).max();
-        let flows = flows.unwrap_or(0);
-        let what = match (activity.name(), flows) {
-            (name, 1) if name == group => "1 flow".to_owned(),
-            (name, flows) if name == group => format!("{flows} flows"),
-            (name, 1) => format!("{name}, 1 flow"),
-            (name, flows) => format!("{name}, {flows} flows"),
-        };
+        let flows = count(flows.unwrap_or(0) as usize, "flow");
+        let what = if activity.name() == group { flows } else { format!("{}, {flows}", activity.name()) };
         self.table(&format!("{group} ({what})"), rows, &columns);
     }
 

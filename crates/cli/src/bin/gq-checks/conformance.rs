@@ -85,13 +85,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn chosen(arguments: &Arguments) -> Result<Vec<Vector>, Failure> {
     let sources = match &arguments.vectors {
         None => library::embedded(),
-        Some(folder) => {
-            let sources = library::folder(folder);
-            sources.map_err(|error| Failure::Input(format!("--vectors {}: {error}", folder.display())))?
-        }
+        Some(folder) => library::folder(folder).map_err(Failure::of(format!("--vectors {}", folder.display())))?,
     };
     let vectors = sources.iter().map(Source::load).collect::<Result<Vec<_>, _>>();
-    let mut vectors = vectors.map_err(|error| Failure::Input(error.to_string()))?;
+    let mut vectors = vectors.map_err(Failure::input)?;
     for kind in &arguments.kind {
         if !vectors.iter().any(|vector| vector.kind.kind == kind) {
             let known: BTreeSet<&str> = vectors.iter().map(|vector| vector.kind.kind).collect();
@@ -112,12 +109,12 @@ fn program(command: &str, patience: &str) -> Result<Program, Failure> {
     let words = words
         .ok_or_else(|| Failure::Input(format!("--against: `{command}` is not a command: a quote is open, or it is empty")))?;
     let limits = Limits::new(Duration::ms(1), Duration::secs(3600));
-    let span = quantity::duration_within(patience, limits).map_err(|error| Failure::Input(format!("--patience: {error}")))?;
+    let span = quantity::duration_within(patience, limits).map_err(Failure::of("--patience"))?;
     Ok(Program::new(words, span.into()))
 }
 
 fn own(vector: &Vector) -> Result<Row, Failure> {
-    let outcome = replay(vector).map_err(|error| Failure::Input(format!("{}: {error}", vector.name)))?;
+    let outcome = replay(vector).map_err(Failure::of(&vector.name))?;
     Ok(judged(vector, &outcome))
 }
 

@@ -174,22 +174,10 @@ fn judge(path: &Path, settings: &Settings) -> Row {
     }
 }
 
-/// A fault of a script's file.
-#[derive(Debug, thiserror::Error)]
-enum FileFault {
-    #[error(transparent)]
-    Unreadable(#[from] io::Error),
-    #[error("the script has more than {MAX_SCRIPT} bytes")]
-    TooLarge,
-}
-
-/// The text of a script of bounded size.
-fn read(path: &Path) -> Result<String, FileFault> {
+/// The text of a script: as much as shows the parser that it is too long.
+fn read(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
     fs::File::open(path)?.take(MAX_SCRIPT as u64 + 1).read_to_end(&mut bytes)?;
-    if bytes.len() > MAX_SCRIPT {
-        return Err(FileFault::TooLarge);
-    }
     // Remarks of old scripts are in other encodings.
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
@@ -209,11 +197,10 @@ fn details(row: &Row) -> String {
 }
 
 fn line(row: &Row) -> String {
-    match row.verdict {
-        Fate::Passes => format!("{}: passes\n", row.script),
-        Fate::Unreadable => format!("unreadable: {}\n", details(row)),
-        Fate::Fails => format!("{}: fails: {}\n", row.script, details(row)),
-        Fate::DoesNotApply => format!("{}: does not apply: {}\n", row.script, details(row)),
+    match (row.verdict, details(row)) {
+        (Fate::Passes, _) => format!("{}: passes\n", row.script),
+        (Fate::Unreadable, details) => format!("unreadable: {details}\n"),
+        (other, details) => format!("{}: {}: {details}\n", row.script, other.name()),
     }
 }
 

@@ -5,7 +5,7 @@ use super::settings::LineSettings;
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use goodqueue_base::units::Duration;
-use goodqueue_lab::quantity;
+use goodqueue_lab::quantity::{self, Limits};
 use std::path::PathBuf;
 
 /// Arguments of `gq bridge`.
@@ -117,12 +117,9 @@ impl Arguments {
         Ok((self.line.clone().over(file.line), inside, outside))
     }
 
-    pub(super) fn time(option: &str, text: Option<&String>, least: Duration) -> Result<Option<Duration>, Failure> {
-        let Some(text) = text else { return Ok(None) };
-        let span = quantity::duration(text).map_err(|error| Failure::Input(format!("{option}: {}", error.message())))?;
-        if span < least || span > Duration::secs(10_000_000) {
-            return Err(Failure::Input(format!("{option}: `{text}` is out of range: allowed {least} to 10000000 s")));
-        }
-        Ok(Some(span))
+    /// The value of an option that is a time.
+    pub(super) fn time(option: &str, text: Option<&String>, low: Duration, high: Duration) -> Result<Option<Duration>, Failure> {
+        let span = text.map(|text| quantity::duration_within(text, Limits::new(low, high))).transpose();
+        span.map_err(|error| Failure::Input(format!("{option}: {}", error.message())))
     }
 }

@@ -26,7 +26,7 @@ impl Config {
     /// Reads a file.
     pub fn read(path: &Path) -> Result<Self, Failure> {
         let name = path.display();
-        let bytes = std::fs::read(path).map_err(|error| Failure::Input(format!("{name}: {error}")))?;
+        let bytes = std::fs::read(path).map_err(Failure::of(&name))?;
         let text = String::from_utf8(bytes)
             .map_err(|error| Failure::Input(format!("{name}: byte {} is not UTF-8", error.utf8_error().valid_up_to())))?;
         Self::parse(&name.to_string(), &text)

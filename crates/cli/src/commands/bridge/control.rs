@@ -76,7 +76,7 @@ pub fn open_socket(path: &Path) -> Result<(UnixListener, SocketFile), Failure> {
 
 /// Opens the port for metrics.
 pub fn open_metrics(address: &str) -> Result<TcpListener, Failure> {
-    TcpListener::bind(address).map_err(|error| Failure::Input(format!("--metrics {address}: {error}")))
+    TcpListener::bind(address).map_err(Failure::of(format!("--metrics {address}")))
 }
 
 /// Answers on the control socket, one after the other, until the program ends.
@@ -155,10 +155,10 @@ pub enum Refusal {
     #[error("{}", .0.message())]
     Rate(QuantityError),
     /// Settings that a line cannot have.
-    #[error("{}", .0.text())]
+    #[error("{0}")]
     Settings(Failure),
     /// A policy for a queue that cannot be held to one.
-    #[error("policy: for steered queues (gsp-as, codel-as, pie-as) only: {}", .0.text())]
+    #[error("policy: for steered queues (gsp-as, codel-as, pie-as) only: {0}")]
     NotSteered(Failure),
     /// A queue that cannot be made.
     #[error(transparent)]
@@ -173,42 +173,23 @@ pub fn handle_command(line: &str, state: &ControlState) -> Result<Value, Refusal
     let words: Vec<&str> = line.split_whitespace().collect();
     let (what, way, value) = match words[..] {
         ["stats"] => return Ok(stats(state)),
-        [what @ ("rate" | "delay" | "aqm"), "down", value] => (what, Direction::Down, value.to_owned()),
-        [what @ ("rate" | "delay" | "aqm"), "up", value] => (what, Direction::Up, value.to_owned()),
+        [what @ ("rate" | "delay" | "aqm"), way, value] => (what, way, value.to_owned()),
         // Bounds may be written with spaces.
-        ["policy", "down", ref bounds @ ..] if !bounds.is_empty() => ("policy", Direction::Down, bounds.concat()),
-        ["policy", "up", ref bounds @ ..] if !bounds.is_empty() => ("policy", Direction::Up, bounds.concat()),
+        ["policy", way, ref bounds @ ..] if !bounds.is_empty() => ("policy", way, bounds.concat()),
         _ => return Err(Refusal::NoCommand),
     };
-    let value = value.as_str();
+    let way = Direction::named(way).ok_or(Refusal::NoCommand)?;
     let down = way == Direction::Down;
     let mut changed = locked(&state.settings).clone();
-    let given = Some(value.to_owned());
-    // The other direction keeps a value that it had only because this one had it.
     match what {
         "rate" => {
-            quantity::rate(value).map_err(Refusal::Rate)?;
-            changed.rate_up = if down { changed.rate_up.or(changed.rate.clone()) } else { given.clone() };
-            if down {
-                changed.rate = given;
-                changed.trace = None;
-            }
+            quantity::rate(&value).map_err(Refusal::Rate)?;
+            set(way, value, &mut changed.rate, &mut changed.rate_up, None);
+            changed.trace = changed.trace.filter(|_| !down);
         }
-        "delay" => {
-            let kept = || changed.delay.clone().or_else(|| Some(DEFAULT_DELAY.to_owned()));
-            changed.delay_up = if down { changed.delay_up.clone().or_else(kept) } else { given.clone() };
-            if down {
-                changed.delay = given;
-            }
-        }
-        "policy" => changed.hold_to(way, value).map_err(Refusal::Settings)?,
-        _ => {
-            let kept = || changed.queues.aqm.clone().or_else(|| Some(DEFAULT_AQM.to_owned()));
-            changed.queues.aqm_up = if down { changed.queues.aqm_up.clone().or_else(kept) } else { given.clone() };
-            if down {
-                changed.queues.aqm = given;
-            }
-        }
+        "delay" => set(way, value, &mut changed.delay, &mut changed.delay_up, Some(DEFAULT_DELAY)),
+        "policy" => changed.hold_to(way, &value).map_err(Refusal::Settings)?,
+        _ => set(way, value, &mut changed.queues.aqm, &mut changed.queues.aqm_up, Some(DEFAULT_AQM)),
     }
     let link = changed.link().map_err(|failure| match what {
         "policy" => Refusal::NotSteered(failure),
@@ -232,6 +213,18 @@ pub fn handle_command(line: &str, state: &ControlState) -> Result<Value, Refusal
     locked(&state.shown).link = link;
     *locked(&state.settings) = changed;
     Ok(answer)
+}
+
+/// Sets the value of one direction. That of the other stays, even if it had it only because this
+/// one had it.
+fn set(way: Direction, value: String, down: &mut Option<String>, up: &mut Option<String>, default: Option<&str>) {
+    match way {
+        Direction::Up => *up = Some(value),
+        Direction::Down => {
+            let before = down.replace(value).or(default.map(str::to_owned));
+            *up = up.take().or(before);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -302,14 +295,14 @@ mod tests {
         let path = folder.path().join("control");
         let (listener, file) = open_socket(&path).unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-        assert!(open_socket(&path).is_err_and(|failure| failure.text().contains("belongs to a bridge that runs")));
+        assert!(open_socket(&path).is_err_and(|failure| failure.to_string().contains("belongs to a bridge that runs")));
         // Its owner was killed: the file is still there.
         drop(listener);
         let again = open_socket(&path).unwrap();
         drop((again, file));
         assert!(!path.exists());
         std::fs::write(&path, "something else").unwrap();
-        assert!(open_socket(&path).is_err_and(|failure| failure.text().contains("is no socket")));
+        assert!(open_socket(&path).is_err_and(|failure| failure.to_string().contains("is no socket")));
     }
 
     #[test]

@@ -121,15 +121,11 @@ pub fn settle(interfaces: [&String; 2], policy: OffloadPolicy, fail_open: bool) 
         on.clear();
     }
     if !on.is_empty() && matches!(policy, OffloadPolicy::Refuse | OffloadPolicy::Split) {
-        let list = |separator: &str| {
-            on.iter()
-                .map(|(name, offload)| format!("ethtool -K {name} {} off", offload.name()))
-                .collect::<Vec<_>>()
-                .join(separator)
-        };
+        let remedies: Vec<String> =
+            on.iter().map(|(name, offload)| format!("ethtool -K {name} {} off", offload.name())).collect();
         return Err(Failure::Input(format!(
             "received packets would be joined to larger ones before the queue sees them: run `{}`, or give --offloads set",
-            list("; ")
+            remedies.join("; ")
         )));
     }
     if on.is_empty() && !fail_open {

@@ -121,15 +121,12 @@ impl LineSettings {
         };
         // Up to now one policy may have held both.
         let before = self.policy.take().map_or_else(|| Ok(String::new()), |policy| policy_parameters(&policy))?;
-        let down = self.queues.aqm.clone().unwrap_or_else(|| DEFAULT_AQM.to_owned());
-        let up = self.queues.aqm_up.clone().unwrap_or_else(|| down.clone());
-        let one = |aqm: &str, concerned: bool| match (concerned, before.as_str()) {
-            (true, _) => held(aqm, &parameters),
-            (false, "") => aqm.to_owned(),
-            (false, before) => format!("{aqm}{before}"),
+        let one = |of: Direction| {
+            let aqm = self.aqm_of(of);
+            if of == way { held(aqm, &parameters) } else { format!("{aqm}{before}") }
         };
-        self.queues.aqm = Some(one(&down, way == Direction::Down));
-        self.queues.aqm_up = Some(one(&up, way == Direction::Up));
+        let [down, up] = [Direction::Down, Direction::Up].map(one);
+        (self.queues.aqm, self.queues.aqm_up) = (Some(down), Some(up));
         Ok(())
     }
 
@@ -176,9 +173,8 @@ impl LineSettings {
         let or_same = |up: &Option<String>, down: &Option<String>, default: &str| {
             quoted(up.as_deref().or(down.as_deref()).unwrap_or(default))
         };
-        let aqm = self.queues.aqm.as_deref().unwrap_or(DEFAULT_AQM);
-        let queue = self.queue("--aqm", aqm)?;
-        let queue_up = self.queue("--aqm-up", self.queues.aqm_up.as_deref().unwrap_or(aqm))?;
+        let queue = self.queue("--aqm", self.aqm_of(Direction::Down))?;
+        let queue_up = self.queue("--aqm-up", self.aqm_of(Direction::Up))?;
         let mut text = format!(
             "goodqueue = 1\nname = \"{name}\"\nduration = \"{duration}\"\nseed = {}\n\n[access]\ndelay = \"0 s\"\n\n[link.{LINK}]\n",
             self.seed.unwrap_or(1)
@@ -281,7 +277,6 @@ fn policy_parameters(policy: &str) -> Result<String, Failure> {
             .into_iter()
             .find_map(|bound| part.split_once(bound).map(|(name, value)| (name.trim(), bound, value.trim())))
             .ok_or_else(|| wrong(part))?;
-        let name = if name == "utilization" { "utilization" } else { name };
         let known = BOUNDS.iter().find(|(its, way, _)| (*its, *way) == (name, bound));
         let (_, _, parameter) = known.ok_or_else(|| wrong(part))?;
         if name == "delay" {

@@ -5,7 +5,7 @@ use super::point;
 use crate::failure::Failure;
 use crate::result::recorded_plan;
 use flate2::{Compression, GzBuilder};
-use goodqueue_lab::results::stored::{Stored, StoredError, StoredLine};
+use goodqueue_lab::results::stored::{Stored, StoredLine};
 use goodqueue_lab::scenario::plan::{Direction, Scenario};
 use serde_json::{Map, Value, json};
 use std::io::Write as _;
@@ -28,10 +28,9 @@ pub fn file(folder: &Path, wanted: Option<usize>) -> Result<Vec<u8>, Failure> {
     let plan = recorded_plan(folder)?;
     let scenario = point(&plan, wanted)?;
     let number = wanted.unwrap_or(0);
-    let unreadable = |error: StoredError| Failure::Input(error.to_string());
-    let stored = Stored::load(folder).map_err(unreadable)?;
+    let stored = Stored::load(folder).map_err(Failure::input)?;
     let lines = |name: &str, kind: &str| -> Result<Vec<StoredLine>, Failure> {
-        let all = stored.lines(name, &|subject| subject.starts_with(kind)).map_err(unreadable)?;
+        let all = stored.lines(name, &|subject| subject.starts_with(kind)).map_err(Failure::input)?;
         Ok(all.into_iter().filter(|line| line.point == number).collect())
     };
     let mut data = Data::new(&scenario);

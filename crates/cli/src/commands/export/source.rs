@@ -42,9 +42,9 @@ fn begins_with_brace(path: &Path) -> bool {
 }
 
 fn recommendation(path: &Path) -> Result<Source, Failure> {
-    let input = Input::load(path).map_err(|error| Failure::Input(error.to_string()))?;
+    let input = Input::load(path).map_err(Failure::input)?;
     let fault = |message: String| Failure::Input(input.fault(message).to_string());
-    let answer: Value = input.json().map_err(|error| Failure::Input(error.to_string()))?;
+    let answer: Value = input.json().map_err(Failure::input)?;
     if answer["schema"] != answer::SCHEMA {
         return Err(fault(format!("is no recommendation: expected schema {}, as gq recommend --json writes it", answer::SCHEMA)));
     }

@@ -64,11 +64,7 @@ impl Samples {
         }
         self.seen += 1;
         if self.kept.len() > MAX {
-            let mut number = 0;
-            self.kept.retain(|_| {
-                number += 1;
-                number % 2 == 1
-            });
+            self.kept = self.kept.iter().step_by(2).copied().collect();
             self.thinned += 1;
         }
     }
