@@ -2,6 +2,7 @@
 //! to them is a control's.
 
 mod control;
+mod full_pipe;
 mod hystart;
 mod hystart_plus_plus;
 mod model;

@@ -10,7 +10,7 @@ use crate::scoreboard::{Delivery, LastDelivered, RackDelivery};
 const PERSIST: u8 = 16;
 const DUPLICATES: u32 = 3;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Rack {
     pub(crate) latest: LastDelivered,
     /// `latest` changed since losses were last looked for.
@@ -24,16 +24,8 @@ pub(crate) struct Rack {
 }
 
 impl Rack {
-    pub(crate) const fn new() -> Self {
-        Self {
-            latest: LastDelivered { sent_at: 0, number: 0, rtt: 0 },
-            advanced: false,
-            reordering_seen: false,
-            duplicate_seen: false,
-            steps: 1,
-            persist: 0,
-            raised_at: 0,
-        }
+    pub(crate) fn new() -> Self {
+        Self { steps: 1, ..Self::default() }
     }
 
     /// Takes what an acknowledgement delivered.
@@ -41,12 +33,7 @@ impl Rack {
     pub(crate) fn on_delivery(&mut self, now: u64, delivery: &Delivery) {
         self.reordering_seen |= delivery.reordered;
         let Some(RackDelivery { latest: (sent_at, number), processed, .. }) = delivery.rack else { return };
-        self.advanced = true;
-        self.latest.rtt = now - processed;
-        if (sent_at, number) > (self.latest.sent_at, self.latest.number) {
-            self.latest.sent_at = sent_at;
-            self.latest.number = number;
-        }
+        self.on_routine(sent_at, number, now - processed);
     }
 
     /// A segment sent once was delivered in order, later than all before.
@@ -60,19 +47,14 @@ impl Rack {
         }
     }
 
-    /// An original filled a hole below something delivered earlier, although it was repeated
-    /// meanwhile.
-    pub(crate) fn on_late_original(&mut self) {
-        self.reordering_seen = true;
-    }
-
     /// A duplicate was reported that is no probe's: a retransmission was in vain. Reordering may
     /// have caused it if there was any before.
     pub(crate) fn on_duplicate(&mut self) {
         self.duplicate_seen |= self.reordering_seen;
     }
 
-    /// A segment was sent again, and both copies arrived above a hole.
+    /// A segment was sent again, and both copies arrived above a hole, or its original filled a
+    /// hole below something delivered earlier.
     pub(crate) fn on_reordering(&mut self) {
         self.reordering_seen = true;
     }

@@ -12,7 +12,7 @@ const FIRST_RTO: u64 = 1_000_000_000;
 const MINIMUM_WINDOW: u64 = 300_000_000_000;
 
 /// Estimates of one connection.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub(crate) struct Rtt {
     /// Eight times the smoothed value; zero before the first sample.
@@ -32,16 +32,7 @@ pub(crate) struct Rtt {
 impl Rtt {
     pub(crate) fn new(rto_min: Duration) -> Self {
         let rto_min = rto_min.as_nanos();
-        Self {
-            srtt8: 0,
-            deviation: 0,
-            round_deviation: rto_min,
-            rttvar: 0,
-            round_end: 0,
-            rto: FIRST_RTO.max(rto_min),
-            rto_min,
-            minimum: Windowed::default(),
-        }
+        Self { round_deviation: rto_min, rto: FIRST_RTO.max(rto_min), rto_min, ..Self::default() }
     }
 
     /// Takes a sample. `una` and `nxt` mark round trips.
@@ -91,7 +82,7 @@ impl Rtt {
         let rtt = rtt.max(1);
         // Larger than all three while the window is young: nothing to learn.
         if self.minimum.could_take(MINIMUM_WINDOW, now, rtt, smallest) {
-            self.take_minimum(now, rtt);
+            self.minimum.insert(MINIMUM_WINDOW, now, rtt, smallest);
         }
     }
 
@@ -103,10 +94,6 @@ impl Rtt {
     /// Doubles the timeout after it expired.
     pub(crate) fn back_off(&mut self) {
         self.rto = (self.rto * 2).min(MAX_RTO);
-    }
-
-    fn take_minimum(&mut self, now: u64, rtt: u64) {
-        self.minimum.insert(MINIMUM_WINDOW, now, rtt, smallest);
     }
 
     /// Zero before the first sample.

@@ -97,7 +97,7 @@ pub(crate) struct RackDelivery {
 
 /// The segments `una..nxt`. The fields that every acknowledgement touches come first, in one cache
 /// line.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[repr(C, align(64))]
 pub(crate) struct Scoreboard {
     slots: Box<[Record]>,
@@ -137,7 +137,7 @@ pub(crate) struct LossLog {
 
 impl Scoreboard {
     pub(crate) fn new() -> Self {
-        Self::with(vec![Record::default(); FIRST_CAPACITY].into_boxed_slice())
+        Self { slots: vec![Record::default(); FIRST_CAPACITY].into_boxed_slice(), ..Self::default() }
     }
 
     /// A new record in the memory of this one, which is of no more use.
@@ -147,27 +147,7 @@ impl Scoreboard {
             return Self::new();
         }
         slots.fill(Record::default());
-        Self::with(slots)
-    }
-
-    fn with(slots: Box<[Record]>) -> Self {
-        Self {
-            slots,
-            una: 0,
-            nxt: 0,
-            highest_sacked: 0,
-            frontier: 0,
-            repair: 0,
-            in_flight: 0,
-            waiting: 0,
-            sacked: 0,
-            lost: 0,
-            retransmitted: 0,
-            top: [0; 3],
-            resent: VecDeque::new(),
-            relost: VecDeque::new(),
-            log: None,
-        }
+        Self { slots, ..Self::default() }
     }
 
     /// Keeps a record of losses from now on.

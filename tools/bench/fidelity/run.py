@@ -17,6 +17,9 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))
+
+from tables import row, table  # noqa: E402
 
 # The kernel's settings in our terms. Its RED has no gentle part, counts frames' bytes (7500 and
 # 22500 are 7431 and 22292 of ours) and the packet in service with them (the shaper of Linux only
@@ -118,23 +121,16 @@ def main():
             spread = {key: float(cell[key.rsplit("_", 1)[0] + "_range"]) / 2 for key in ours}
             outside = judge(ours, theirs)
             held += not outside
-            rows.append(
-                f"| {cell['cc']} | {cell['one_way_delay']} | {cell['flows']} | {cell['queue']} | "
-                + " | ".join(f"{ours[key]:.2f} / {theirs[key]:.2f} ± {spread[key]:.2f}" for key in ours)
-                + f" | {', '.join(outside) or 'within'} |"
-            )
-            print(rows[-1], flush=True)
-    lines = [
-        "| control | one way | flows | queue | utilization % | mean queue | loss % | outside the goal |",
-        "|---|---|---|---|---|---|---|---|",
-        *rows,
-        "",
-        f"{held} of {len(cells)} cells within utilization ± 1 point, mean queue ± 10 % or one packet, loss within a factor 1.25",
-        "(each figure: simulator / Linux ± half the range of its realisations).",
-    ]
-    print("\n".join(lines[-2:]))
+            place = [cell[name] for name in ("cc", "one_way_delay", "flows", "queue")]
+            figures = [f"{ours[key]:.2f} / {theirs[key]:.2f} ± {spread[key]:.2f}" for key in ours]
+            rows.append([*place, *figures, ", ".join(outside) or "within"])
+            print(row(rows[-1]), flush=True)
+    note = f"""{held} of {len(cells)} cells within utilization ± 1 point, mean queue ± 10 % or one packet, loss within a factor 1.25
+(each figure: simulator / Linux ± half the range of its realisations)."""
+    print(note)
     if options.markdown:
-        pathlib.Path(options.markdown).write_text("\n".join(lines) + "\n")
+        heads = ["control", "one way", "flows", "queue", "utilization %", "mean queue", "loss %", "outside the goal"]
+        pathlib.Path(options.markdown).write_text(f"{table(heads, rows)}\n\n{note}\n")
 
 
 if __name__ == "__main__":

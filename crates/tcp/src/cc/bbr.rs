@@ -33,9 +33,9 @@ mod path;
 mod policer;
 mod probe_bw;
 mod probe_rtt;
-mod startup;
 
 use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Detail, Established, Feedback, Needs};
+use super::full_pipe::FullPipe;
 use super::{LostSegment, MarkResponse, ModelPhase, PathModel, RateSample, Reduction, Response, Setup, Start, State, Timeout};
 use aggregation::Aggregation;
 use goodqueue_base::settings;
@@ -43,7 +43,6 @@ use goodqueue_base::spec::{Kind, TypedParam};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate, Rng};
 use path::Path;
 use policer::{Counted, Finding, Limits, Policer};
-use startup::FullPipe;
 
 /// Fewest segments in flight, except at the lowest rates.
 const MIN: u32 = 4;
@@ -106,17 +105,6 @@ enum Mode {
     ProbeRtt(probe_rtt::Probe),
 }
 
-/// Inputs of the phases from one acknowledgement.
-#[derive(Clone, Copy, Debug)]
-struct Seen {
-    now: Instant,
-    in_flight: u32,
-    prior_in_flight: u32,
-    lost: u32,
-    delivered_in_all: u64,
-    next_release: Instant,
-}
-
 impl Bbr {
     /// The bandwidth in use.
     fn bandwidth(&self) -> f64 {
@@ -152,8 +140,8 @@ impl Bbr {
 
     /// Segments in the network when the next one may leave: those in flight less those delivered
     /// until then.
-    fn in_network(&self, seen: &Seen, in_flight: u32) -> u32 {
-        let delivered = (self.bandwidth() * seen.next_release.since(seen.now).as_secs_f64()) as u32;
+    fn in_network(&self, now: Instant, detail: &Detail, in_flight: u32) -> u32 {
+        let delivered = (self.bandwidth() * detail.next_release.since(now).as_secs_f64()) as u32;
         let next = if self.pacing_gain > 1.0 { self.burst() } else { 0 };
         (in_flight + next).saturating_sub(delivered)
     }
@@ -176,7 +164,7 @@ impl Bbr {
             self.rate_from_window(srtt);
         }
         let rate = self.rate_of(self.bandwidth(), gain);
-        if self.full.is_reached() || rate > self.pacing_rate {
+        if self.full.reached || rate > self.pacing_rate {
             self.pacing_rate = rate;
         }
     }
@@ -255,9 +243,9 @@ impl Bbr {
     /// known to be full.
     fn approach(&mut self, delivered: u32, delivered_in_all: u64) {
         let bandwidth = self.bandwidth();
-        let extra = if self.full.is_reached() { self.aggregation.allowance(bandwidth) } else { 0 };
+        let extra = if self.full.reached { self.aggregation.allowance(bandwidth) } else { 0 };
         let target = self.quantized(self.bdp(bandwidth, self.cwnd_gain).saturating_add(extra));
-        if self.full.is_reached() {
+        if self.full.reached {
             self.cwnd = self.cwnd.saturating_add(delivered).min(target);
         } else if self.cwnd < target || delivered_in_all < u64::from(UNKNOWN) {
             self.cwnd = self.cwnd.saturating_add(delivered);
@@ -328,7 +316,7 @@ impl Control for Bbr {
             mode: Mode::Startup,
             path: Path::new(BANDWIDTH_WINDOW.read(setup.given) as u64, MIN_RTT_WINDOW.read(setup.given)),
             full: FullPipe::default(),
-            aggregation: Aggregation::new(Instant::ZERO),
+            aggregation: Aggregation::default(),
             policer: Policer::new(POLICER_DETECTION.read(setup.given)),
             counted: Counted { delivered: 0, lost: 0 },
             pacing_gain: params.startup_gain,
@@ -364,23 +352,18 @@ impl CongestionControl for Bbr {
             self.path.delivered_at = sample.now;
         }
         self.counted.delivered = detail.delivered_in_all;
-        let seen = Seen {
-            now: sample.now,
-            in_flight: sample.in_flight,
-            prior_in_flight: detail.prior_in_flight,
-            lost: detail.lost,
-            delivered_in_all: detail.delivered_in_all,
-            next_release: detail.next_release,
-        };
         self.path.round_began = false;
         if let Some(rate) = &detail.rate {
             self.take_rate(rate, sample, detail);
         }
-        self.advance_cycle(&seen);
-        self.full.take(&self.path, detail.rate.is_some_and(|rate| rate.app_limited));
-        self.check_drain(&seen);
+        self.advance_cycle(sample.now, detail);
+        let app_limited = detail.rate.is_some_and(|rate| rate.app_limited);
+        if self.path.round_began && !app_limited && !self.full.reached {
+            self.full.take(self.path.max_bandwidth());
+        }
+        self.check_drain(sample, detail);
         let expired = self.path.take_rtt(sample, detail);
-        self.probe_rtt(&seen, expired);
+        self.probe_rtt(sample, detail, expired);
         if detail.rate.is_some_and(|rate| rate.delivered > 0) {
             self.restarted = false;
         }
@@ -407,24 +390,21 @@ impl CongestionControl for Bbr {
         self.save_window();
     }
 
-    fn on_ecn(&mut self, _: &Congestion) {
-        self.save_window();
-    }
-
     fn on_rto(&mut self, timeout: &Timeout) {
         if timeout.response == Response::Reduce {
             self.save_window();
         }
         self.cwnd = timeout.in_flight + 1;
         self.state = State::Loss;
-        self.full.forget_bandwidth();
+        // The bandwidth may have changed.
+        self.full.bandwidth = 0.0;
         // A timeout ends a round and counts as a loss.
         self.path.round_began = true;
         self.look_for_policer(1, false);
     }
 
     fn on_undo(&mut self, _: Instant) {
-        self.full.restart();
+        self.full.restart(0.0);
         self.policer.reset(&self.path, self.counted);
     }
 
@@ -474,8 +454,8 @@ impl CongestionControl for Bbr {
             with_headroom: None,
             extra_acked: f64::from(self.aggregation.allowance(bandwidth)),
             rounds: self.path.rounds,
-            plateau_rounds: self.full.rounds(),
-            has_been_full: self.full.is_reached(),
+            plateau_rounds: self.full.rounds,
+            has_been_full: self.full.reached,
         })
     }
 }

@@ -31,8 +31,8 @@
 
 mod bounds;
 mod drain;
-mod full_pipe;
 mod losses;
+mod lost_ranges;
 mod path;
 mod probe_bw;
 mod probe_rtt;
@@ -40,13 +40,14 @@ mod startup;
 mod window;
 
 use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Detail, Established};
+use super::full_pipe::FullPipe;
 use super::{LostSegment, ModelPhase, PathModel, Setup, State, Timeout};
 use crate::windowed::{Windowed, largest};
 use bounds::Bounds;
-use full_pipe::{FullPipe, LostRanges};
 use goodqueue_base::settings;
 use goodqueue_base::spec::{Kind, TypedParam};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate, Rng};
+use lost_ranges::LostRanges;
 use path::{Measured, Path};
 use probe_bw::Probing;
 
@@ -121,17 +122,13 @@ enum Phase {
 }
 
 /// State to restore after a spurious recovery.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Undo {
     /// The phase that the losses ended.
     left: Option<Phase>,
     bw_short: f64,
     inflight_short: f64,
     inflight_long: f64,
-}
-
-impl Undo {
-    const NOTHING: Self = Self { left: None, bw_short: 0.0, inflight_short: 0.0, inflight_long: 0.0 };
 }
 
 impl Bbr3 {
@@ -213,13 +210,13 @@ impl Control for Bbr3 {
             mss: setup.mss,
             rng: setup.rng.clone(),
             phase: Phase::Startup,
-            path: Path::new(),
+            path: Path::default(),
             full: FullPipe::default(),
             startup_losses: LostRanges::default(),
             was_recovering: false,
             bounds: Bounds::new(),
             probing: Probing::new(),
-            undo: Undo::NOTHING,
+            undo: Undo::default(),
             bandwidth: 0.0,
             extra_acked: Windowed::default(),
             aggregation_began_at: Instant::ZERO,
@@ -266,7 +263,9 @@ impl CongestionControl for Bbr3 {
         self.path.take_bandwidth(&seen);
         self.adapt_to_congestion();
         self.measure_aggregation(sample);
-        self.full.take(&seen, self.path.round_began);
+        if self.path.round_began && !seen.app_limited {
+            self.full.take(seen.bandwidth);
+        }
         self.check_startup(&seen, sample.state);
         self.check_drain(sample.now, sample.in_flight);
         self.update_cycle(&seen, sample);
@@ -355,7 +354,7 @@ impl CongestionControl for Bbr3 {
             with_headroom: bound(self.with_headroom()),
             extra_acked: self.extra_acked.get(),
             rounds: self.path.rounds,
-            plateau_rounds: self.full.rounds(),
+            plateau_rounds: self.full.rounds,
             has_been_full: self.full.reached,
         })
     }

@@ -118,14 +118,6 @@ impl Compound {
         let cwnd = self.cwnd / 2.0;
         (cwnd, (self.total() * (1.0 - self.params.beta) - cwnd).max(0.0))
     }
-
-    fn reduce(&mut self) {
-        self.before = (self.cwnd, self.dwnd);
-        (self.cwnd, self.dwnd) = self.reduced();
-        self.cwnd += (MIN - self.total()).max(0.0);
-        self.window.reduce(self.total() as u32);
-        self.slow_start.over();
-    }
 }
 
 const ALPHA: TypedParam<f64> =
@@ -208,11 +200,11 @@ impl CongestionControl for Compound {
     }
 
     fn on_loss(&mut self, _: &Congestion) {
-        self.reduce();
-    }
-
-    fn on_ecn(&mut self, _: &Congestion) {
-        self.reduce();
+        self.before = (self.cwnd, self.dwnd);
+        (self.cwnd, self.dwnd) = self.reduced();
+        self.cwnd += (MIN - self.total()).max(0.0);
+        self.window.reduce(self.total() as u32);
+        self.slow_start.over();
     }
 
     fn on_rto(&mut self, timeout: &Timeout) {

@@ -223,8 +223,11 @@ pub trait CongestionControl {
     fn on_loss_after_ecn(&mut self, window: u32) -> Option<u32> {
         None
     }
-    /// Congestion was echoed in a window not yet reduced.
-    fn on_ecn(&mut self, mark: &Congestion);
+    /// Congestion was echoed in a window not yet reduced: it counts as a loss (RFC 3168 §5) unless
+    /// the control has an answer of its own.
+    fn on_ecn(&mut self, mark: &Congestion) {
+        self.on_loss(mark);
+    }
     /// The retransmission timer expired.
     fn on_rto(&mut self, timeout: &Timeout);
     /// The latest reduction turned out to be a mistake.

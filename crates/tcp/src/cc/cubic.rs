@@ -24,7 +24,7 @@
 //! *Source*: RFC 9438; Ha, Rhee, Xu: CUBIC (2008); Linux 6.12.
 
 use super::hystart::{Hystart, Observation};
-use super::hystart_plus_plus::{HystartPlusPlus, Mode};
+use super::slow_start::SlowStart;
 use super::window::SegmentWindow;
 use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Established, Growth, Needs, Sent, Setup, Timeout};
 use crate::config::SlowStartExit;
@@ -44,9 +44,8 @@ const SECOND: u64 = 1_000_000_000;
 /// The way in which slow start ends without a loss.
 #[derive(Clone, Debug)]
 enum Exit {
-    LossOnly,
     Native(Hystart),
-    PlusPlus(HystartPlusPlus),
+    Common(SlowStart),
 }
 
 /// State of CUBIC. Windows are in segments, times in nanoseconds unless stated otherwise. The
@@ -219,28 +218,9 @@ impl Cubic {
     }
 
     fn slow_start(&mut self, sample: &AckSample) -> u32 {
-        let Exit::PlusPlus(exit) = &mut self.exit else {
-            return self.window.slow_start(sample.delivered);
-        };
-        match exit.on_ack(sample) {
-            Mode::SlowStart => self.window.slow_start(HystartPlusPlus::normal_growth(sample.delivered)),
-            Mode::Conservative => {
-                let grown = exit.conservative_growth(sample.delivered);
-                self.window.slow_start(grown)
-            }
-            Mode::Done => {
-                self.window.ssthresh = self.window.cwnd;
-                sample.delivered
-            }
-        }
-    }
-
-    fn reduce(&mut self) {
-        let target = self.reduced();
-        self.remember_max();
-        self.window.reduce(target);
-        if let Exit::PlusPlus(_) = self.exit {
-            self.exit = Exit::LossOnly;
+        match &mut self.exit {
+            Exit::Native(_) => self.window.slow_start(sample.delivered),
+            Exit::Common(slow_start) => slow_start.grow(&mut self.window, sample, sample.delivered),
         }
     }
 }
@@ -313,8 +293,7 @@ impl Control for Cubic {
             last_update: 0,
             exit: match setup.slow_start_exit {
                 SlowStartExit::Native if HYSTART.read(setup.given) => Exit::Native(Hystart::default()),
-                SlowStartExit::Native | SlowStartExit::LossOnly => Exit::LossOnly,
-                SlowStartExit::HystartPlusPlus => Exit::PlusPlus(HystartPlusPlus::default()),
+                exit => Exit::Common(SlowStart::new(exit)),
             },
             low_window: HYSTART_LOW_WINDOW.read(setup.given) as u32,
         }
@@ -355,11 +334,12 @@ impl CongestionControl for Cubic {
     }
 
     fn on_loss(&mut self, _: &Congestion) {
-        self.reduce();
-    }
-
-    fn on_ecn(&mut self, _: &Congestion) {
-        self.reduce();
+        let target = self.reduced();
+        self.remember_max();
+        self.window.reduce(target);
+        if let Exit::Common(slow_start) = &mut self.exit {
+            slow_start.over();
+        }
     }
 
     fn on_rto(&mut self, timeout: &Timeout) {
@@ -375,8 +355,7 @@ impl CongestionControl for Cubic {
                 hystart.found = false;
                 hystart.begin_round(timeout.now.as_nanos(), timeout.nxt);
             }
-            Exit::PlusPlus(_) => self.exit = Exit::LossOnly,
-            Exit::LossOnly => {}
+            Exit::Common(slow_start) => slow_start.over(),
         }
     }
 

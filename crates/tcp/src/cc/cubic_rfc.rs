@@ -19,7 +19,7 @@
 //!
 //! *Source*: RFC 9438 §4.
 
-use super::hystart_plus_plus::{HystartPlusPlus, Mode};
+use super::hystart_plus_plus::HystartPlusPlus;
 use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Established, Growth, Needs, Response};
 use super::{Sent, Setup, Timeout};
 use crate::config::SlowStartExit;
@@ -113,18 +113,12 @@ impl CubicRfc {
 
     /// Returns the segments left for avoidance.
     fn slow_start(&mut self, sample: &AckSample) -> u32 {
-        let growth = match &mut self.exit {
-            None => sample.delivered,
-            Some(exit) => match exit.on_ack(sample) {
-                Mode::SlowStart => HystartPlusPlus::normal_growth(sample.delivered),
-                Mode::Conservative => exit.conservative_growth(sample.delivered),
-                Mode::Done => {
-                    self.curve.ssthresh = self.curve.cwnd;
-                    self.curve.flat = true;
-                    self.exit = None;
-                    return sample.delivered;
-                }
-            },
+        let growth = self.exit.as_mut().map_or(Some(sample.delivered), |exit| exit.on_ack(sample, sample.delivered));
+        let Some(growth) = growth else {
+            self.curve.ssthresh = self.curve.cwnd;
+            self.curve.flat = true;
+            self.exit = None;
+            return sample.delivered;
         };
         let wanted = self.curve.cwnd + f64::from(growth);
         self.curve.cwnd = wanted.min(self.curve.ssthresh).min(MAX);
@@ -196,11 +190,6 @@ impl CongestionControl for CubicRfc {
 
     fn on_loss(&mut self, loss: &Congestion) {
         self.reduce(loss.flight);
-        self.curve.cwnd = self.curve.ssthresh;
-    }
-
-    fn on_ecn(&mut self, mark: &Congestion) {
-        self.reduce(mark.flight);
         self.curve.cwnd = self.curve.ssthresh;
     }
 

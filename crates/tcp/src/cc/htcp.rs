@@ -186,12 +186,6 @@ impl Htcp {
         self.count = 0;
         self.slow_start.over();
     }
-
-    fn reduce(&mut self, now: Instant) {
-        let target = self.reduced(now);
-        self.begin_congestion(now);
-        self.window.reduce(target);
-    }
 }
 
 const RTT_SCALING: TypedParam<bool> =
@@ -285,11 +279,9 @@ impl CongestionControl for Htcp {
     }
 
     fn on_loss(&mut self, loss: &Congestion) {
-        self.reduce(loss.now);
-    }
-
-    fn on_ecn(&mut self, mark: &Congestion) {
-        self.reduce(mark.now);
+        let target = self.reduced(loss.now);
+        self.begin_congestion(loss.now);
+        self.window.reduce(target);
     }
 
     fn on_rto(&mut self, timeout: &Timeout) {

@@ -23,17 +23,6 @@ const CSS_ROUNDS: u32 = 5;
 const MAX_STEP: u32 = 8;
 const NONE: u64 = u64::MAX;
 
-/// The growth of the window on this acknowledgement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// Growth by the delivered segments.
-    SlowStart,
-    /// Growth by a quarter of the delivered segments.
-    Conservative,
-    /// No growth: slow start is over.
-    Done,
-}
-
 /// State of one initial slow start.
 #[derive(Clone, Debug)]
 pub struct HystartPlusPlus {
@@ -56,8 +45,9 @@ impl Default for HystartPlusPlus {
 }
 
 impl HystartPlusPlus {
-    /// Processes one acknowledgement and returns how to grow.
-    pub fn on_ack(&mut self, sample: &AckSample) -> Mode {
+    /// Processes one acknowledgement that counts as `counted` segments. Returns the segments to
+    /// grow by, or `None` once slow start is over.
+    pub fn on_ack(&mut self, sample: &AckSample, counted: u32) -> Option<u32> {
         if sample.una >= self.window_end {
             self.window_end = sample.nxt;
             self.last_round_min = self.current_min;
@@ -66,7 +56,7 @@ impl HystartPlusPlus {
             if self.baseline.is_some() {
                 self.rounds += 1;
                 if self.rounds >= CSS_ROUNDS {
-                    return Mode::Done;
+                    return None;
                 }
             }
         }
@@ -87,22 +77,14 @@ impl HystartPlusPlus {
                 _ => {}
             }
         }
-        if self.baseline.is_some() { Mode::Conservative } else { Mode::SlowStart }
-    }
-
-    /// Segments of growth in the conservative phase for `delivered` segments; fractions are carried
-    /// over.
-    pub fn conservative_growth(&mut self, delivered: u32) -> u32 {
-        self.remainder += delivered.min(MAX_STEP);
+        let counted = counted.min(MAX_STEP);
+        if self.baseline.is_none() {
+            return Some(counted);
+        }
+        self.remainder += counted;
         let grown = self.remainder / CSS_GROWTH_DIVISOR;
         self.remainder %= CSS_GROWTH_DIVISOR;
-        grown
-    }
-
-    /// Segments of growth in normal slow start.
-    #[must_use]
-    pub fn normal_growth(delivered: u32) -> u32 {
-        delivered.min(MAX_STEP)
+        Some(grown)
     }
 }
 

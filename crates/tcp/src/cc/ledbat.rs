@@ -118,15 +118,6 @@ impl Ledbat {
         self.exact = wanted.min(allowed).clamp(MIN, MAX_WINDOW);
         self.follow();
     }
-
-    fn reduce(&mut self) {
-        self.before = self.exact;
-        self.exact = (self.exact / 2.0).max(MIN);
-        self.window.reduce(self.exact as u32);
-        if let Some(slow_start) = &mut self.slow_start {
-            slow_start.over();
-        }
-    }
 }
 
 const TARGET: TypedParam<Duration> = TypedParam::duration("target", Duration::ms(100))
@@ -216,11 +207,12 @@ impl CongestionControl for Ledbat {
     }
 
     fn on_loss(&mut self, _: &Congestion) {
-        self.reduce();
-    }
-
-    fn on_ecn(&mut self, _: &Congestion) {
-        self.reduce();
+        self.before = self.exact;
+        self.exact = (self.exact / 2.0).max(MIN);
+        self.window.reduce(self.exact as u32);
+        if let Some(slow_start) = &mut self.slow_start {
+            slow_start.over();
+        }
     }
 
     fn on_rto(&mut self, timeout: &Timeout) {

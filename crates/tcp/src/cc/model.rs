@@ -58,12 +58,6 @@ pub enum ModelPhase {
 }
 
 impl ModelPhase {
-    /// Whether it is one of the phases that follow each other once the bandwidth is known.
-    #[must_use]
-    pub const fn is_probe_bw(self) -> bool {
-        matches!(self, Self::Down | Self::Cruise | Self::Refill | Self::Up)
-    }
-
     /// The name in the draft.
     #[must_use]
     pub const fn name(self) -> &'static str {

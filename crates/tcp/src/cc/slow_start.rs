@@ -1,7 +1,7 @@
 //! Slow start of controls that count whole segments, with or without HyStart++.
 
 use super::AckSample;
-use super::hystart_plus_plus::{HystartPlusPlus, Mode};
+use super::hystart_plus_plus::HystartPlusPlus;
 use super::window::SegmentWindow;
 use crate::config::SlowStartExit;
 
@@ -25,19 +25,11 @@ impl SlowStart {
     /// congestion avoidance.
     #[inline]
     pub(super) fn grow(&mut self, window: &mut SegmentWindow, sample: &AckSample, counted: u32) -> u32 {
-        let Some(exit) = &mut self.exit else {
-            return window.slow_start(counted);
+        let growth = self.exit.as_mut().map_or(Some(counted), |exit| exit.on_ack(sample, counted));
+        let Some(growth) = growth else {
+            window.ssthresh = window.cwnd;
+            return sample.delivered;
         };
-        match exit.on_ack(sample) {
-            Mode::SlowStart => window.slow_start(HystartPlusPlus::normal_growth(counted)),
-            Mode::Conservative => {
-                let grown = exit.conservative_growth(counted);
-                window.slow_start(grown)
-            }
-            Mode::Done => {
-                window.ssthresh = window.cwnd;
-                sample.delivered
-            }
-        }
+        window.slow_start(growth)
     }
 }

@@ -226,7 +226,7 @@ impl Sender {
             // The original filled the hole: stop declaring losses, and undo once no retransmission
             // is in flight.
             if facts.prior_una < self.board.highest_sacked() {
-                self.rack.on_late_original();
+                self.rack.on_reordering();
             }
             if self.board.retransmitted() > 0 {
                 return Verdict::default();

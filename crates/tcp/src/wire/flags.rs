@@ -50,12 +50,6 @@ impl TcpFlags {
         Self(word & Self::ALL)
     }
 
-    /// The bits as they stand in a header.
-    #[must_use]
-    pub const fn bits(self) -> u16 {
-        self.0
-    }
-
     /// The bit that a letter of packetdrill stands for.
     #[must_use]
     pub fn of_letter(letter: char) -> Option<Self> {

@@ -82,41 +82,6 @@ impl TcpOption {
         }
     }
 
-    const fn kind(&self) -> u8 {
-        match self {
-            Self::End => kind::END,
-            Self::Nop => kind::NOP,
-            Self::Mss(_) => kind::MSS,
-            Self::WindowScale(_) => kind::WINDOW_SCALE,
-            Self::SackPermitted => kind::SACK_PERMITTED,
-            Self::Sack(_) => kind::SACK,
-            Self::Timestamp { .. } => kind::TIMESTAMP,
-            Self::AccEcn { first: Ecn::Ect1, .. } => kind::ACC_ECN[1],
-            Self::AccEcn { .. } => kind::ACC_ECN[0],
-            Self::FastOpen(_) => kind::FAST_OPEN,
-            Self::Md5(_) => kind::MD5,
-            Self::Other { kind, .. } => *kind,
-        }
-    }
-
-    /// Appends the option.
-    pub fn write(&self, buffer: &mut Vec<u8>) {
-        buffer.push(self.kind());
-        if matches!(self, Self::End | Self::Nop) {
-            return;
-        }
-        buffer.push(self.len() as u8);
-        match self {
-            Self::End | Self::Nop | Self::SackPermitted => {}
-            Self::Mss(bytes) => buffer.extend(bytes.to_be_bytes()),
-            Self::WindowScale(shift) => buffer.push(*shift),
-            Self::Sack(blocks) => buffer.extend(blocks.iter().flat_map(|(from, to)| [*from, *to]).flat_map(u32::to_be_bytes)),
-            Self::Timestamp { value, echo } => buffer.extend([*value, *echo].into_iter().flat_map(u32::to_be_bytes)),
-            Self::AccEcn { counters, .. } => counters.iter().for_each(|count| buffer.extend(&count.to_be_bytes()[1..])),
-            Self::FastOpen(data) | Self::Md5(data) | Self::Other { data, .. } => buffer.extend(data),
-        }
-    }
-
     /// Reads the options of a header, up to the end of the list or to one that is cut off.
     pub fn read_all(mut bytes: &[u8]) -> impl Iterator<Item = Self> {
         core::iter::from_fn(move || {

@@ -1,10 +1,8 @@
 //! Whole packets.
 
-use super::checksum::{fold, pseudo_header, sum};
 use super::{OptionList, TcpFlags, TcpOption};
 use alloc::vec::Vec;
 use core::fmt;
-use core::net::{Ipv4Addr, Ipv6Addr};
 use goodqueue_base::units::Ecn;
 
 /// Number of the protocol in IP headers.
@@ -13,17 +11,6 @@ const TCP: u8 = 6;
 const IPV4: usize = 20;
 const IPV6: usize = 40;
 const HEADER: usize = 20;
-/// Hops that packets have left when they are written.
-const HOPS: u8 = 64;
-
-/// IP addresses of the source and of the destination.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Addresses {
-    /// IPv4.
-    V4([Ipv4Addr; 2]),
-    /// IPv6.
-    V6([Ipv6Addr; 2]),
-}
 
 /// A TCP segment with the ECN codepoint of its IP header. Its payload is a number of bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -78,48 +65,6 @@ impl Packet {
             urgent: half(tcp, 18)?,
             options: TcpOption::read_all(options).collect(),
         })
-    }
-
-    /// Appends the packet with checksums: an IP header without options, the TCP header, whose
-    /// options are padded to whole words, and zeros for the payload. An IPv4 packet has the bit
-    /// that forbids fragments.
-    pub fn write(&self, addresses: &Addresses, buffer: &mut Vec<u8>) {
-        let mut tcp = Vec::new();
-        self.ports.iter().for_each(|port| tcp.extend(port.to_be_bytes()));
-        tcp.extend(self.seq.to_be_bytes());
-        tcp.extend(self.ack.to_be_bytes());
-        tcp.extend([0; 2]);
-        tcp.extend(self.window.to_be_bytes());
-        tcp.extend([0; 2]);
-        tcp.extend(self.urgent.to_be_bytes());
-        self.options.iter().for_each(|option| option.write(&mut tcp));
-        tcp.resize(tcp.len().next_multiple_of(4), 0);
-        let offset = (tcp.len() / 4) as u16;
-        tcp[12..14].copy_from_slice(&(offset << 12 | self.flags.bits()).to_be_bytes());
-        tcp.resize(tcp.len() + self.len as usize, 0);
-
-        let start = buffer.len();
-        let addresses = match addresses {
-            Addresses::V4(ends) => {
-                buffer.extend([0x45, self.ecn as u8]);
-                buffer.extend(((IPV4 + tcp.len()) as u16).to_be_bytes());
-                buffer.extend([0, 0, 0x40, 0, HOPS, TCP, 0, 0]);
-                ends.iter().for_each(|end| buffer.extend(end.octets()));
-                let checksum = !fold(sum(&buffer[start..]));
-                buffer[start + 10..start + 12].copy_from_slice(&checksum.to_be_bytes());
-                &buffer[start + 12..]
-            }
-            Addresses::V6(ends) => {
-                buffer.extend([0x60, (self.ecn as u8) << 4, 0, 0]);
-                buffer.extend((tcp.len() as u16).to_be_bytes());
-                buffer.extend([TCP, HOPS]);
-                ends.iter().for_each(|end| buffer.extend(end.octets()));
-                &buffer[start + 8..]
-            }
-        };
-        let checksum = !fold(pseudo_header(addresses, TCP, tcp.len()) + sum(&tcp));
-        tcp[16..18].copy_from_slice(&checksum.to_be_bytes());
-        buffer.extend(tcp);
     }
 
     /// One above the last sequence number it takes, without SYN and FIN.

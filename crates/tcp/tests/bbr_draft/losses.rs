@@ -1,7 +1,7 @@
 //! Cases about losses, real and mistaken.
 
 use super::path::{Flow, Policer, Seen};
-use super::{Bench, Stop, Version, check, expect, leave, reach, settle};
+use super::{Bench, Stop, Version, check, expect, is_probe_bw, leave, reach, settle};
 use goodqueue_base::units::{Bytes, Duration, Rate};
 use goodqueue_tcp::ModelPhase;
 
@@ -70,7 +70,7 @@ pub(super) fn spurious_recovery(bench: &mut Bench) -> Result<(), Stop> {
     check(after.retransmitted > before.retransmitted, || "nothing was sent again".into())?;
     restored(&before, &after)?;
     match bench.version() {
-        Version::One => check(after.model.phase.is_probe_bw(), || format!("{} follows", after.model.phase.name())),
+        Version::One => check(is_probe_bw(after.model.phase), || format!("{} follows", after.model.phase.name())),
         // The draft's pseudocode goes back to a probe by way of filling the pipe again.
         Version::Three => expect(&after, &[ModelPhase::Up, ModelPhase::Refill]),
     }
@@ -89,7 +89,7 @@ pub(super) fn spurious_timeout(bench: &mut Bench) -> Result<(), Stop> {
     let after = undo(&mut flow, &before)?;
     check(after.timeouts > before.timeouts, || "the timer did not expire".into())?;
     restored(&before, &after)?;
-    check(after.model.phase.is_probe_bw(), || format!("{} follows, not PROBE_BW", after.model.phase.name()))
+    check(is_probe_bw(after.model.phase), || format!("{} follows, not PROBE_BW", after.model.phase.name()))
 }
 
 /// A short buffer sets the bound; then it is large, and 5 % are lost from the start of a probe on.

@@ -154,6 +154,11 @@ fn leave(flow: &mut Flow, limit: Duration) -> Result<(Seen, Seen), Stop> {
     next.map(|next| (last, next)).ok_or_else(|| Stop::Failed(format!("{} does not end within {limit}", phase.name())))
 }
 
+/// Whether this is one of the phases that follow each other once the bandwidth is known.
+fn is_probe_bw(phase: ModelPhase) -> bool {
+    matches!(phase, ModelPhase::Down | ModelPhase::Cruise | ModelPhase::Refill | ModelPhase::Up)
+}
+
 /// Fails unless this is the phase.
 fn expect(seen: &Seen, phases: &[ModelPhase]) -> Result<(), Stop> {
     check(phases.contains(&seen.model.phase), || {
@@ -165,7 +170,7 @@ fn expect(seen: &Seen, phases: &[ModelPhase]) -> Result<(), Stop> {
 /// Runs the connection until it has found the bandwidth and settled.
 fn settle(flow: &mut Flow) -> Result<Seen, Stop> {
     let limit = Duration::secs(20);
-    let met = flow.until(limit, |seen| seen.model.phase.is_probe_bw());
+    let met = flow.until(limit, |seen| is_probe_bw(seen.model.phase));
     met.ok_or_else(|| Stop::Failed(format!("PROBE_BW is not reached within {limit}")))
 }
 

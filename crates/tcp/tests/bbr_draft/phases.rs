@@ -1,7 +1,7 @@
 //! Cases about the ends of phases on a path that is filled.
 
 use super::path::Flow;
-use super::{Bench, Stop, Version, check, expect, leave, near, reach, settle};
+use super::{Bench, Stop, Version, check, expect, is_probe_bw, leave, near, reach, settle};
 use goodqueue_base::units::{Duration, Rate};
 use goodqueue_tcp::ModelPhase;
 
@@ -35,7 +35,7 @@ pub(super) fn drain_by_inflight(bench: &mut Bench) -> Result<(), Stop> {
     check(next.in_flight - until_then <= last.model.wanted, || {
         format!("it ends with {:.0} segments in flight, above {:.0}", next.in_flight, last.model.wanted)
     })?;
-    check(next.model.phase.is_probe_bw(), || format!("{} follows, not PROBE_BW", next.model.phase.name()))
+    check(is_probe_bw(next.model.phase), || format!("{} follows, not PROBE_BW", next.model.phase.name()))
 }
 
 /// A tenth less bandwidth drains in time, so the path loses six tenths.
@@ -49,7 +49,7 @@ pub(super) fn drain_by_time(bench: &mut Bench) -> Result<(), Stop> {
     let rounds = next.model.rounds - start.model.rounds;
     // The round trip in which Drain began is not a whole one.
     check((3..=4).contains(&rounds), || format!("it ends after {rounds} round trips, not 3"))?;
-    check(next.model.phase.is_probe_bw(), || format!("{} follows, not PROBE_BW", next.model.phase.name()))
+    check(is_probe_bw(next.model.phase), || format!("{} follows, not PROBE_BW", next.model.phase.name()))
 }
 
 pub(super) fn up_plateau(bench: &mut Bench) -> Result<(), Stop> {
@@ -137,7 +137,7 @@ pub(super) fn probe_rtt(bench: &mut Bench) -> Result<(), Stop> {
     let lasted = next.at.since(start.at);
     check(lasted >= Duration::ms(200), || format!("it lasts {lasted}, less than 200 ms"))?;
     check(next.model.rounds > start.model.rounds, || "it lasts less than a round trip".into())?;
-    check(next.model.phase.is_probe_bw(), || format!("{} follows, not PROBE_BW", next.model.phase.name()))?;
+    check(is_probe_bw(next.model.phase), || format!("{} follows, not PROBE_BW", next.model.phase.name()))?;
     let before = next.delivered;
     flow.run(Duration::secs(1), |_, _| {});
     let after = flow.seen().map_or(before, |seen| seen.delivered);

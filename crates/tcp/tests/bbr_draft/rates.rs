@@ -2,7 +2,7 @@
 //! changes.
 
 use super::path::Flow;
-use super::{Bench, Stop, Version, check, near, reach, settle};
+use super::{Bench, Stop, Version, check, is_probe_bw, near, reach, settle};
 use goodqueue_base::units::{Duration, Rate};
 use goodqueue_tcp::ModelPhase;
 
@@ -79,7 +79,7 @@ pub(super) fn sub_packet(bench: &mut Bench) -> Result<(), Stop> {
     let mut flow = bench.flow()?;
     flow.rate = Rate::bit_s(64_000);
     flow.delay = Duration::ms(1);
-    let found = flow.until(Duration::secs(300), |seen| seen.model.phase.is_probe_bw());
+    let found = flow.until(Duration::secs(300), |seen| is_probe_bw(seen.model.phase));
     check(found.is_some(), || "PROBE_BW is not reached within 300 s".into())?;
     let (mut least, mut rate, mut samples) = (f64::INFINITY, 0.0, 0.0);
     let before = flow.seen().map_or(0, |seen| seen.delivered);

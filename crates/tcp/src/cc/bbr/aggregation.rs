@@ -2,6 +2,7 @@
 //! explains.
 
 use super::path::Path;
+use goodqueue_base::units::Instant;
 
 /// Round trips in each half of the window.
 const ROUNDS: u32 = 5;
@@ -9,9 +10,9 @@ const RESET_ABOVE: u64 = 1 << 20;
 /// Time whose deliveries bound the addition to the window.
 const MAX_S: f64 = 0.1;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Aggregation {
-    epoch_began_at: goodqueue_base::units::Instant,
+    epoch_began_at: Instant,
     epoch_acked: u64,
     /// Largest excess of the present and of the last five round trips.
     extra: [u64; 2],
@@ -20,11 +21,7 @@ pub(super) struct Aggregation {
 }
 
 impl Aggregation {
-    pub(super) fn new(now: goodqueue_base::units::Instant) -> Self {
-        Self { epoch_began_at: now, epoch_acked: 0, extra: [0; 2], present: 0, rounds: 0 }
-    }
-
-    pub(super) fn restart(&mut self, now: goodqueue_base::units::Instant) {
+    pub(super) fn restart(&mut self, now: Instant) {
         self.epoch_began_at = now;
         self.epoch_acked = 0;
     }

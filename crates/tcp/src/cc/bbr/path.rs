@@ -5,7 +5,7 @@ use crate::windowed::{Windowed, largest};
 use goodqueue_base::units::{Duration, Instant};
 
 /// Model of the path. Bandwidth is in segments per second.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Path {
     bandwidth: Windowed<f64>,
     bandwidth_window: u64,
@@ -23,17 +23,7 @@ pub(super) struct Path {
 
 impl Path {
     pub(super) fn new(bandwidth_window: u64, min_rtt_window: Duration) -> Self {
-        Self {
-            bandwidth: Windowed::default(),
-            bandwidth_window,
-            rounds: 0,
-            round_end: 0,
-            round_began: false,
-            min_rtt: None,
-            min_rtt_at: Instant::ZERO,
-            min_rtt_window,
-            delivered_at: Instant::ZERO,
-        }
+        Self { bandwidth_window, min_rtt_window, ..Self::default() }
     }
 
     /// Largest recent bandwidth, in segments per second.

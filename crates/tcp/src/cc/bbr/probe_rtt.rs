@@ -1,7 +1,7 @@
 //! ProbeRTT: when the smallest round-trip time is ten seconds old, keeps four segments in flight
 //! for 200 ms so that the queue drains and the time can be measured again.
 
-use super::{Bbr, MIN, Mode, Seen};
+use super::{AckSample, Bbr, Detail, MIN, Mode};
 use goodqueue_base::units::Instant;
 
 /// State of one probe.
@@ -15,7 +15,7 @@ pub(super) struct Probe {
 
 impl Bbr {
     /// Runs the probe; `expired` tells that the smallest round-trip time is too old.
-    pub(super) fn probe_rtt(&mut self, seen: &Seen, expired: bool) {
+    pub(super) fn probe_rtt(&mut self, sample: &AckSample, detail: &Detail, expired: bool) {
         self.held_back = false;
         if expired && !self.restarted && !matches!(self.mode, Mode::ProbeRtt(_)) {
             self.mode = Mode::ProbeRtt(Probe { done_at: None, round_done: false });
@@ -24,9 +24,9 @@ impl Bbr {
         let Mode::ProbeRtt(mut probe) = self.mode else { return };
         self.held_back = true;
         match probe.done_at {
-            None if seen.in_flight <= MIN => {
-                probe = Probe { done_at: Some(seen.now + self.params.probe_rtt_time), round_done: false };
-                self.path.begin_round(seen.delivered_in_all);
+            None if sample.in_flight <= MIN => {
+                probe = Probe { done_at: Some(sample.now + self.params.probe_rtt_time), round_done: false };
+                self.path.begin_round(detail.delivered_in_all);
                 self.mode = Mode::ProbeRtt(probe);
             }
             None => {}
@@ -34,7 +34,7 @@ impl Bbr {
                 probe.round_done |= self.path.round_began;
                 self.mode = Mode::ProbeRtt(probe);
                 if probe.round_done {
-                    self.end_probe(seen.now);
+                    self.end_probe(sample.now);
                 }
             }
         }
@@ -48,7 +48,7 @@ impl Bbr {
         }
         self.path.min_rtt_at = now;
         self.cwnd = self.cwnd.max(self.prior_cwnd);
-        if self.full.is_reached() {
+        if self.full.reached {
             self.begin_cycle();
         } else {
             self.mode = Mode::Startup;

@@ -5,7 +5,7 @@
 use super::path::Measured;
 
 /// Congestion signals and bounds. Volumes are in segments, bandwidths in segments per second.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Bounds {
     /// Whether anything was lost in the present round trip, counted from the first loss.
     pub(super) loss_in_round: bool,
@@ -21,14 +21,10 @@ pub(super) struct Bounds {
 impl Bounds {
     pub(super) fn new() -> Self {
         Self {
-            loss_in_round: false,
-            loss_round_end: 0,
-            loss_round_began: false,
-            bw_latest: 0.0,
-            inflight_latest: 0.0,
             bw_short: f64::INFINITY,
             inflight_short: f64::INFINITY,
             inflight_long: f64::INFINITY,
+            ..Self::default()
         }
     }
 

@@ -36,7 +36,7 @@ impl Measured {
 }
 
 /// Model of the path.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Path {
     /// Largest bandwidth of the previous and of the present cycle, in segments per second.
     bandwidth: [f64; 2],
@@ -51,19 +51,6 @@ pub(super) struct Path {
 }
 
 impl Path {
-    pub(super) fn new() -> Self {
-        Self {
-            bandwidth: [0.0; 2],
-            rounds: 0,
-            round_end: 0,
-            round_began: false,
-            min_rtt: None,
-            min_rtt_at: Instant::ZERO,
-            probe_rtt_min: None,
-            probe_rtt_min_at: Instant::ZERO,
-        }
-    }
-
     pub(super) fn begin(&mut self, now: Instant, srtt: Duration) {
         self.min_rtt = (!srtt.is_zero()).then_some(srtt);
         self.probe_rtt_min = self.min_rtt;

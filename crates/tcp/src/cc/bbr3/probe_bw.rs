@@ -15,9 +15,10 @@ const RANDOM_WAIT: Duration = Duration::secs(1);
 const MAX_DOUBLINGS: u32 = 30;
 
 /// The data that the acknowledgements are of, relative to a probe.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Acks {
     /// Unknown.
+    #[default]
     Init,
     /// Data from before the pipe was refilled.
     Refilling,
@@ -30,7 +31,7 @@ enum Acks {
 }
 
 /// State of the probing for bandwidth. Volumes are in segments.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Probing {
     acks: Acks,
     /// Whether acknowledgements are of data sent while probing and no excessive loss was found yet.
@@ -50,18 +51,7 @@ pub(super) struct Probing {
 
 impl Probing {
     pub(super) fn new() -> Self {
-        Self {
-            acks: Acks::Init,
-            is_sample: false,
-            too_high: false,
-            precautionary: false,
-            cycle_began_at: Instant::ZERO,
-            wait: Duration::ZERO,
-            rounds_since_up: 0,
-            up_rounds: 0,
-            up_acked: 0.0,
-            acked_per_segment: f64::INFINITY,
-        }
+        Self { acked_per_segment: f64::INFINITY, ..Self::default() }
     }
 
     /// Stops probing, as the round-trip time is about to be probed.

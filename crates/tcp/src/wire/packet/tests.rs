@@ -1,12 +1,9 @@
 use super::super::OPTION_SPACE;
 use super::*;
-use etherparse::{NetSlice, SlicedPacket, TransportSlice};
+use etherparse::{IpEcn, IpNumber, Ipv4Header, Ipv6Header, TcpHeader, TcpOptions};
 use proptest::prelude::*;
 use std::string::ToString;
 use std::vec;
-
-const V4: Addresses = Addresses::V4([Ipv4Addr::new(10, 11, 12, 13), Ipv4Addr::new(172, 27, 28, 29)]);
-const V6: Addresses = Addresses::V6([Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 1), Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2)]);
 
 /// The SYN of RFC 9235 §4.1.1.
 const SYN: [u8; 76] = [
@@ -16,14 +13,76 @@ const SYN: [u8; 76] = [
     0x54, 0x2e, 0xe4, 0x37, 0xc6, 0xf8, 0xed, 0xe6, 0xd7, 0xc4, 0xd6, 0x02, 0xe7,
 ];
 
-fn written(packet: &Packet, addresses: &Addresses) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    packet.write(addresses, &mut bytes);
-    bytes
+#[derive(Clone, Copy, Debug)]
+enum Version {
+    V4,
+    V6,
+}
+
+/// The bytes of an option.
+fn encoded(option: &TcpOption) -> Vec<u8> {
+    let words = |words: &[u32]| words.iter().flat_map(|word| word.to_be_bytes()).collect::<Vec<u8>>();
+    let (kind, data) = match option {
+        TcpOption::Nop => return vec![1],
+        TcpOption::End => return vec![0],
+        TcpOption::Mss(bytes) => (2, bytes.to_be_bytes().to_vec()),
+        TcpOption::WindowScale(shift) => (3, vec![*shift]),
+        TcpOption::SackPermitted => (4, vec![]),
+        TcpOption::Sack(blocks) => (5, blocks.iter().flat_map(|(from, to)| words(&[*from, *to])).collect()),
+        TcpOption::Timestamp { value, echo } => (8, words(&[*value, *echo])),
+        TcpOption::AccEcn { first, counters } => {
+            let kind = if *first == Ecn::Ect1 { 174 } else { 172 };
+            (kind, counters.iter().flat_map(|count| count.to_be_bytes()[1..].to_vec()).collect())
+        }
+        TcpOption::FastOpen(data) => (34, data.clone()),
+        TcpOption::Md5(data) => (19, data.clone()),
+        TcpOption::Other { kind, data } => (*kind, data.clone()),
+    };
+    [vec![kind, data.len() as u8 + 2], data].concat()
+}
+
+/// The bytes of a packet, as another library writes them.
+fn written(packet: &Packet, version: Version) -> Vec<u8> {
+    let has = |flag| packet.flags.has(flag);
+    let options: Vec<u8> = packet.options.iter().flat_map(encoded).collect();
+    let tcp = TcpHeader {
+        acknowledgment_number: packet.ack,
+        ns: has(TcpFlags::AE),
+        fin: has(TcpFlags::FIN),
+        syn: has(TcpFlags::SYN),
+        rst: has(TcpFlags::RST),
+        psh: has(TcpFlags::PSH),
+        ack: has(TcpFlags::ACK),
+        urg: has(TcpFlags::URG),
+        ece: has(TcpFlags::ECE),
+        cwr: has(TcpFlags::CWR),
+        urgent_pointer: packet.urgent,
+        options: TcpOptions::try_from_slice(&options).expect("they fit"),
+        ..TcpHeader::new(packet.ports[0], packet.ports[1], packet.seq, packet.window)
+    };
+    let segment = [tcp.to_bytes().to_vec(), vec![0; packet.len as usize]].concat();
+    let len = segment.len() as u16;
+    let ip = match version {
+        Version::V4 => {
+            let mut ip = Ipv4Header::new(len, 64, IpNumber::TCP, [10, 0, 0, 1], [10, 0, 0, 2]).expect("it is short");
+            ip.ecn = IpEcn::try_new(packet.ecn as u8).expect("two bits");
+            ip.to_bytes().to_vec()
+        }
+        Version::V6 => Ipv6Header {
+            traffic_class: packet.ecn as u8,
+            payload_length: len,
+            next_header: IpNumber::TCP,
+            hop_limit: 64,
+            ..Ipv6Header::default()
+        }
+        .to_bytes()
+        .to_vec(),
+    };
+    [ip, segment].concat()
 }
 
 #[test]
-fn a_published_syn_is_read_and_written() {
+fn a_published_syn_is_read() {
     let authentication = TcpOption::Other { kind: 29, data: SYN[62..].to_vec() };
     let syn = Packet {
         ports: [59_863, 179],
@@ -41,12 +100,6 @@ fn a_published_syn_is_read_and_written() {
         ..Packet::default()
     };
     assert_eq!(Packet::read(&SYN).as_ref(), Some(&syn));
-    // The document's checksum of TCP does not fit its bytes; that of IP does.
-    let mut expected = SYN[20..].to_vec();
-    let bytes = written(&syn, &V4);
-    expected[16..18].copy_from_slice(&bytes[36..38]);
-    assert_eq!(bytes[20..], expected);
-    assert_eq!(fold(sum(&SYN[..20])), 0xFFFF);
     assert_eq!((syn.mss(), syn.window_scale(), syn.timestamp()), (Some(1460), Some(8), Some((0x0015_5ab7, 0))));
 }
 
@@ -65,9 +118,7 @@ fn options_have_the_bytes_of_their_rfcs() {
         (TcpOption::FastOpen(vec![0x0a, 0xbc]), "FO 0abc", &[34, 4, 0x0a, 0xbc]),
         (TcpOption::Other { kind: 2, data: vec![1] }, "option 2 01", &[2, 3, 1]),
     ] {
-        let mut written = Vec::new();
-        option.write(&mut written);
-        assert_eq!((&*written, option.len(), option.to_string()), (bytes, bytes.len(), text.to_string()));
+        assert_eq!((&*encoded(&option), option.len(), option.to_string()), (bytes, bytes.len(), text.to_string()));
         assert!(TcpOption::read_all(bytes).eq([option]));
     }
 }
@@ -83,17 +134,17 @@ fn options_end_where_their_list_or_their_bytes_do() {
 
 #[test]
 fn what_is_cut_or_of_another_kind_is_no_packet() {
-    for addresses in [V4, V6] {
-        let whole = written(&Packet { len: 10, ..Packet::default() }, &addresses);
+    for version in [Version::V4, Version::V6] {
+        let whole = written(&Packet { len: 10, ..Packet::default() }, version);
         assert!((0..whole.len()).all(|len| Packet::read(&whole[..len]).is_none()));
-        let version = if matches!(addresses, V4) { 9 } else { 6 };
-        for (place, byte) in [(version, 17), (0, 0x15)] {
+        let protocol = if matches!(version, Version::V4) { 9 } else { 6 };
+        for (place, byte) in [(protocol, 17), (0, 0x15)] {
             let mut other = whole.clone();
             other[place] = byte;
             assert_eq!(Packet::read(&other), None);
         }
     }
-    let mut fragment = written(&Packet::default(), &V4);
+    let mut fragment = written(&Packet::default(), Version::V4);
     fragment[7] = 1;
     assert_eq!(Packet::read(&fragment), None);
 }
@@ -138,23 +189,8 @@ proptest! {
         let ((ports, seq, ack), (bits, window, urgent)) = (numbers, rest);
         let flags = TcpFlags::from_bits(bits);
         let packet = Packet { ecn: Ecn::from_bits(codepoint), ports, flags, seq, len, ack, window, urgent, options };
-        let bytes = written(&packet, if is_v6 { &V6 } else { &V4 });
+        let bytes = written(&packet, if is_v6 { Version::V6 } else { Version::V4 });
         prop_assert_eq!(Packet::read(&bytes), Some(packet));
-
-        // Another reader agrees, also about the checksums.
-        let sliced = SlicedPacket::from_ip(&bytes).expect("a packet");
-        let Some(TransportSlice::Tcp(tcp)) = sliced.transport else { panic!("a segment of TCP") };
-        let checksum = match sliced.net {
-            Some(NetSlice::Ipv4(ip)) => {
-                let header = ip.header().to_header();
-                prop_assert_eq!(header.header_checksum, header.calc_header_checksum());
-                tcp.to_header().calc_checksum_ipv4_raw(header.source, header.destination, tcp.payload())
-            }
-            Some(NetSlice::Ipv6(ip)) => tcp.to_header().calc_checksum_ipv6(&ip.header().to_header(), tcp.payload()),
-            _ => panic!("a packet of IP"),
-        };
-        prop_assert_eq!(checksum, Ok(tcp.checksum()));
-        prop_assert_eq!((tcp.ns(), tcp.cwr(), tcp.ece()), (flags.ace() & 4 != 0, flags.ace() & 2 != 0, flags.ace() & 1 != 0));
     }
 
     #[test]
