@@ -2,7 +2,7 @@
 
 use crate::plot::choice::{Request, Scale};
 use crate::plot::source::{Line, Subject};
-use crate::plot::{PlotError, Shown, Source, empty_panel};
+use crate::plot::{PlotError, Shown, Source};
 use crate::{Axis, Curve, Panel, Point, Series, Shape};
 use goodqueue_lab::results::metrics::{Quantity, unit_that_suits};
 use goodqueue_lab::results::statistics::Figure;
@@ -32,15 +32,14 @@ pub(crate) fn draw(source: &dyn Source, request: &Request, shown: &[Shown]) -> R
     let first = |line: &Line| line.iter().find(|(_, share)| *share >= FIRST_SHARE).map(|(time, _)| *time);
     let least = lines.iter().flatten().filter_map(first).fold(f64::INFINITY, f64::min).max(MIN_TIME_S);
     let min = if log { least.min(largest / 2.0) } else { 0.0 };
-    let mut panel = empty_panel();
+    let mut panel = Panel::default();
     panel.x = Axis {
         label: label.to_owned(),
         unit: unit.to_owned(),
         log,
         min: Some(min * factor),
         max: Some(largest * factor),
-        categories: None,
-        ticks: Vec::new(),
+        ..Axis::default()
     };
     panel.y =
         Axis { label: "Share of packets".to_owned(), unit: "%".to_owned(), min: Some(0.0), max: Some(100.0), ..Axis::default() };

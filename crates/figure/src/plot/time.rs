@@ -2,7 +2,7 @@
 
 use crate::plot::choice::{Request, Scale, unknown};
 use crate::plot::source::{Line, Subject};
-use crate::plot::{PlotError, Shown, Source, empty_panel};
+use crate::plot::{PlotError, Shown, Source};
 use crate::{Axis, Curve, Panel, Point, Series, Shape};
 use goodqueue_lab::results::metrics::{Quantity, unit_that_suits};
 use goodqueue_lab::results::statistics::Figure;
@@ -31,7 +31,7 @@ pub(crate) fn draw(source: &dyn Source, request: &Request, shown: &[Shown]) -> R
     let largest = lines.iter().flatten().map(|(_, value)| *value).filter(|value| value.is_finite()).fold(0.0, f64::max);
     let (unit, factor) = unit_that_suits(quantity(name), &[Figure { mean: Some(largest), ci95: None, n: 1 }]);
     let of = if matches!(subject, Subject::Group(_)) { ", mean over flows" } else { "" };
-    let mut panel = empty_panel();
+    let mut panel = Panel::default();
     panel.x = Axis { label: "Time".to_owned(), unit: "s".to_owned(), min: Some(0.0), max: Some(end), ..Axis::default() };
     panel.y = Axis {
         label: format!("{}{of}", words(name)),
