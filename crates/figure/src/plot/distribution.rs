@@ -32,8 +32,7 @@ pub(crate) fn draw(source: &dyn Source, request: &Request, shown: &[Shown]) -> R
     let first = |line: &Line| line.iter().find(|(_, share)| *share >= FIRST_SHARE).map(|(time, _)| *time);
     let least = lines.iter().flatten().filter_map(first).fold(f64::INFINITY, f64::min).max(MIN_TIME_S);
     let min = if log { least.min(largest / 2.0) } else { 0.0 };
-    let mut panel = Panel::default();
-    panel.x = Axis {
+    let x = Axis {
         label: label.to_owned(),
         unit: unit.to_owned(),
         log,
@@ -41,8 +40,9 @@ pub(crate) fn draw(source: &dyn Source, request: &Request, shown: &[Shown]) -> R
         max: Some(largest * factor),
         ..Axis::default()
     };
-    panel.y =
+    let y =
         Axis { label: "Share of packets".to_owned(), unit: "%".to_owned(), min: Some(0.0), max: Some(100.0), ..Axis::default() };
+    let mut panel = Panel { x, y, ..Panel::default() };
     for (curve, line) in lines.iter().enumerate() {
         let Some(line) = line else { continue };
         let points = thinned(line).map(|(time, share)| Point { x: time * factor, y: share * 100.0, ..Point::default() });
