@@ -65,7 +65,7 @@ pub struct Curve {
 }
 
 /// One coordinate system.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Panel {
     /// Title above it.
     pub title: String,

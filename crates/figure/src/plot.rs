@@ -19,13 +19,13 @@ mod time;
 mod trade_off;
 
 pub use choice::{Kind, Request, Scale};
-pub use sheet::{Format, Length, Sheet};
+pub use sheet::{Format, Sheet};
 pub use source::{Line, Source, Subject};
 
 use crate::{Figure, Panel};
 pub(crate) use distinct::distinct;
 pub use error::PlotError;
-pub(crate) use shown::{Shown, empty_panel};
+pub(crate) use shown::Shown;
 
 /// Draws the requested figure.
 ///

@@ -45,13 +45,12 @@ fn picture() -> String {
         series.push(Series { curve: number, shape: Shape::Line, points: delays(&outcome) });
     }
     let panel = Panel {
-        title: String::new(),
         height: 190.0,
         x: Axis { label: "time".into(), unit: "s".into(), min: Some(0.0), max: Some(SECONDS), ..Axis::default() },
         y: Axis { label: "queueing delay of the call".into(), unit: "ms".into(), min: Some(0.0), ..Axis::default() },
         shaded: vec![UPLOAD],
         series,
-        references: Vec::new(),
+        ..Panel::default()
     };
     let title = "Queueing delay of a call's packets while photos are uploaded".to_owned();
     let size = Size { width: 720.0, columns: 1 };

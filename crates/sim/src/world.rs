@@ -1,8 +1,8 @@
 //! Worlds: their state, the event loop, and the figures at the end.
 //!
 //! A [`World`] is a `Network` (lanes, wires, links and their event queue), `FlowEnds` (the ends of
-//! flows and their timers), a clock, and `Figures` (what is measured of hosts). The network knows
-//! nothing of hosts; a packet that has reached its end comes back to the world, which delivers it.
+//! flows and their timers), a clock, and `Figures` (what is measured of ends). The network knows
+//! nothing of ends; a packet that has reached its end comes back to the world, which delivers it.
 //!
 //! The state of each is in a file that knows nothing of a world; the functions that need several of
 //! them are files that call those before them: `sending`, `sessions`, `delivery`,

@@ -2,7 +2,7 @@
 
 use crate::plot::choice::{Metric, Request, Scale};
 use crate::plot::trade_off::axis;
-use crate::plot::{PlotError, Shown, Source, distinct, empty_panel};
+use crate::plot::{PlotError, Shown, Source, distinct};
 use crate::{Curve, Panel, Point, Series, Shape};
 
 pub(crate) fn draw(source: &dyn Source, request: &Request, shown: &[Shown]) -> Result<(Panel, Vec<Curve>), PlotError> {
@@ -10,7 +10,7 @@ pub(crate) fn draw(source: &dyn Source, request: &Request, shown: &[Shown]) -> R
         return Err(PlotError::new("scale", "`log`: the length of a bar is its value, so bars have a linear scale"));
     }
     let metric = Metric::only(source, request)?;
-    let mut panel = empty_panel();
+    let mut panel = Panel::default();
     let (y, factor) = axis(&metric, shown);
     panel.y = y;
     let groups = Groups::of(source, shown);

@@ -2,7 +2,7 @@
 
 use crate::plot::choice::{Request, Scale};
 use crate::plot::source::{Line, Subject};
-use crate::plot::{PlotError, Shown, Source, empty_panel};
+use crate::plot::{PlotError, Shown, Source};
 use crate::{Axis, Curve, Panel, Point, Series, Shape};
 use goodqueue_lab::results::metrics::{Quantity, unit_that_suits};
 use goodqueue_lab::results::statistics::Figure;
@@ -32,18 +32,17 @@ pub(crate) fn draw(source: &dyn Source, request: &Request, shown: &[Shown]) -> R
     let first = |line: &Line| line.iter().find(|(_, share)| *share >= FIRST_SHARE).map(|(time, _)| *time);
     let least = lines.iter().flatten().filter_map(first).fold(f64::INFINITY, f64::min).max(MIN_TIME_S);
     let min = if log { least.min(largest / 2.0) } else { 0.0 };
-    let mut panel = empty_panel();
-    panel.x = Axis {
+    let x = Axis {
         label: label.to_owned(),
         unit: unit.to_owned(),
         log,
         min: Some(min * factor),
         max: Some(largest * factor),
-        categories: None,
-        ticks: Vec::new(),
+        ..Axis::default()
     };
-    panel.y =
+    let y =
         Axis { label: "Share of packets".to_owned(), unit: "%".to_owned(), min: Some(0.0), max: Some(100.0), ..Axis::default() };
+    let mut panel = Panel { x, y, ..Panel::default() };
     for (curve, line) in lines.iter().enumerate() {
         let Some(line) = line else { continue };
         let points = thinned(line).map(|(time, share)| Point { x: time * factor, y: share * 100.0, ..Point::default() });

@@ -3,7 +3,7 @@
 use crate::plot::choice::{Metric, Request};
 use crate::plot::setting::{Setting, is_queue, last};
 use crate::plot::trade_off::{SPREAD, axis, is_log};
-use crate::plot::{PlotError, Shown, Source, empty_panel, palette};
+use crate::plot::{PlotError, Shown, Source, palette};
 use crate::{Axis, Curve, Panel, Point, Series, Shape};
 use goodqueue_lab::results::labels::Split;
 
@@ -11,7 +11,7 @@ pub(crate) fn draw(source: &dyn Source, request: &Request, shown: &[Shown]) -> R
     let none = "sweep: the result has no swept setting with two values but its queues: bars compare them";
     let setting = Setting::swept(source).ok_or_else(|| PlotError::new("figure", none))?;
     let metric = Metric::only(source, request)?;
-    let mut panel = empty_panel();
+    let mut panel = Panel::default();
     let (y, factor) = axis(&metric, shown);
     panel.y = Axis { log: is_log(request, &metric, shown), ..y };
     panel.x = across(&setting, shown);

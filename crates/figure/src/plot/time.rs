@@ -2,7 +2,7 @@
 
 use crate::plot::choice::{Request, Scale, unknown};
 use crate::plot::source::{Line, Subject};
-use crate::plot::{PlotError, Shown, Source, empty_panel};
+use crate::plot::{PlotError, Shown, Source};
 use crate::{Axis, Curve, Panel, Point, Series, Shape};
 use goodqueue_lab::results::metrics::{Quantity, unit_that_suits};
 use goodqueue_lab::results::statistics::Figure;
@@ -31,14 +31,14 @@ pub(crate) fn draw(source: &dyn Source, request: &Request, shown: &[Shown]) -> R
     let largest = lines.iter().flatten().map(|(_, value)| *value).filter(|value| value.is_finite()).fold(0.0, f64::max);
     let (unit, factor) = unit_that_suits(quantity(name), &[Figure { mean: Some(largest), ci95: None, n: 1 }]);
     let of = if matches!(subject, Subject::Group(_)) { ", mean over flows" } else { "" };
-    let mut panel = empty_panel();
-    panel.x = Axis { label: "Time".to_owned(), unit: "s".to_owned(), min: Some(0.0), max: Some(end), ..Axis::default() };
-    panel.y = Axis {
+    let x = Axis { label: "Time".to_owned(), unit: "s".to_owned(), min: Some(0.0), max: Some(end), ..Axis::default() };
+    let y = Axis {
         label: format!("{}{of}", words(name)),
         unit: if unit == "1" { String::new() } else { unit.to_owned() },
         log: request.scale == Some(Scale::Log),
         ..Axis::default()
     };
+    let mut panel = Panel { x, y, ..Panel::default() };
     // The warm-up is not part of the figures.
     let warmup = shown.first().and_then(|one| source.points()[one.place].measured_s).map(|(from, _)| from);
     panel.shaded = warmup.filter(|from| *from > 0.0).map(|from| (0.0, from)).into_iter().collect();

@@ -1,7 +1,7 @@
 //! One figure of a result against another: a mark per point with both intervals.
 
 use crate::plot::choice::{Metric, Request, Scale, title};
-use crate::plot::{PlotError, Shown, Source, empty_panel};
+use crate::plot::{PlotError, Shown, Source};
 use crate::{Axis, Curve, Panel, Point, Series, Shape};
 use goodqueue_lab::results::metrics::{Quantity, unit_that_suits};
 use goodqueue_lab::results::statistics::Figure;
@@ -20,7 +20,7 @@ pub(crate) fn draw(source: &dyn Source, request: &Request, shown: &[Shown]) -> R
         [across, up] => (named(across)?, named(up)?),
         [_, _, more, ..] => return Err(PlotError::new("metric", format!("`{more}`: a trade-off is between two metrics"))),
     };
-    let mut panel = empty_panel();
+    let mut panel = Panel::default();
     let (x, x_factor) = axis(&across, shown);
     let (y, y_factor) = axis(&up, shown);
     (panel.x, panel.y) = (Axis { log: is_log(request, &across, shown), ..x }, with_extent(y, &up, y_factor, shown));

@@ -107,8 +107,7 @@ fn draw(kind: &str, series: &Series, reference: &Series) -> String {
             log: true,
             min: Some(MIN_MS),
             max: Some(1000.0),
-            categories: None,
-            ticks: Vec::new(),
+            ..Axis::default()
         },
         series: vec![
             line(0, Shape::Line, delay(reference)),
@@ -150,15 +149,7 @@ fn curve(name: &str, hue: Hue, dash: usize) -> Curve {
 }
 
 fn panel(height: f64) -> Panel {
-    Panel {
-        title: String::new(),
-        height,
-        x: Axis::default(),
-        y: Axis::default(),
-        shaded: vec![SLOW],
-        series: Vec::new(),
-        references: Vec::new(),
-    }
+    Panel { height, shaded: vec![SLOW], ..Panel::default() }
 }
 
 fn time(label: &str) -> Axis {

@@ -1,4 +1,4 @@
-//! Construction of a world from a specification: routes, lanes, queues, hosts, first events.
+//! Construction of a world from a specification: routes, lanes, queues, ends, first events.
 
 mod elements;
 mod flows;

@@ -91,7 +91,7 @@ impl World {
             let mut passed = 0;
             for &Arrival { at, ref packet } in arriving.first_packets() {
                 let route = &routes[packet.flow.id()];
-                let FlowEnd::Tcp(tcp) = route.host else { break };
+                let FlowEnd::Tcp(tcp) = route.end else { break };
                 if at >= end {
                     break;
                 }
@@ -99,27 +99,27 @@ impl World {
                     arriving.prefetch_packet(passed);
                     path.prefetch_answers(routes, [1, 2, 3].map(|place| arriving.peek(passed + place)));
                     if let Some(packet) = arriving.peek(passed + 2)
-                        && let FlowEnd::Tcp(tcp) = routes[packet.flow.id()].host
+                        && let FlowEnd::Tcp(tcp) = routes[packet.flow.id()].end
                     {
                         prefetch(&receivers[tcp], ReceiverEnd::TOUCHED);
                     }
                 }
                 passed += 1;
-                let host = &mut receivers[tcp];
-                let routine = hot::handle_routine(&mut host.receiver, at, &packet.segment, packet.ecn());
+                let receiver_end = &mut receivers[tcp];
+                let routine = hot::handle_routine(&mut receiver_end.receiver, at, &packet.segment, packet.ecn());
                 if let Routine::Acknowledged(segment) = routine {
                     // No timer runs after an acknowledgement.
                     answers += 1;
-                    path.answer(at, packet.flow, route, (segment, host.receiver.codepoint()));
+                    path.answer(at, packet.flow, route, (segment, receiver_end.receiver.codepoint()));
                     continue;
                 }
                 if routine == Routine::Unusual {
-                    answers += path.answer_unusual(at, packet, route, &mut host.receiver);
+                    answers += path.answer_unusual(at, packet, route, &mut receiver_end.receiver);
                 }
-                if let Some(due) = host.receiver.next_timeout()
-                    && due < host.timer_at
+                if let Some(due) = receiver_end.receiver.next_timeout()
+                    && due < receiver_end.timer_at
                 {
-                    host.timer_at = due;
+                    receiver_end.timer_at = due;
                     end = end.min(due);
                     let _ = timers.set(due, Target::Receiver(tcp));
                 }

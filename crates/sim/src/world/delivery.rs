@@ -55,8 +55,8 @@ impl World {
     #[inline(always)]
     pub(super) fn deliver(&mut self, mut packet: SimPacket) {
         self.net.delivered += 1;
-        let host = self.net.routes[packet.flow.id()].host;
-        match host {
+        let end = self.net.routes[packet.flow.id()].end;
+        match end {
             FlowEnd::Tcp(tcp) if packet.is_reverse() => self.deliver_to_sender(tcp, &packet),
             FlowEnd::Tcp(tcp) => self.deliver_to_receiver(tcp, &packet),
             FlowEnd::Udp(udp) => self.deliver_to_sink(udp, &packet),
@@ -73,7 +73,7 @@ impl World {
                 }
                 self.after_stream_delivery(tcp, &packet);
             }
-            FlowEnd::Session(_) => debug_assert!(false, "no packet is addressed to {host:?} here"),
+            FlowEnd::Session(_) => debug_assert!(false, "no packet is addressed to {end:?} here"),
         }
     }
 
@@ -119,12 +119,12 @@ impl World {
     #[inline]
     fn deliver_to_sender(&mut self, tcp: TcpId, packet: &SimPacket) {
         let now = self.clock.now;
-        let host = &mut self.ends.senders[tcp];
-        host.sender.handle_ack(now, &packet.segment);
+        let end = &mut self.ends.senders[tcp];
+        end.sender.handle_ack(now, &packet.segment);
         if self.figures.measuring {
-            let statistics = host.sender.statistics();
-            if statistics.rtt_samples != host.rtt_samples {
-                host.rtt_samples = statistics.rtt_samples;
+            let statistics = end.sender.statistics();
+            if statistics.rtt_samples != end.rtt_samples {
+                end.rtt_samples = statistics.rtt_samples;
                 self.figures.group_rtt[self.ends.group_of_tcp[tcp]].add(statistics.last_rtt);
             }
         }

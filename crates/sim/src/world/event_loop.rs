@@ -77,9 +77,9 @@ impl World {
     }
 
     fn start_flow(&mut self, flow: FlowId) {
-        let host = self.ends.flows[flow].host;
+        let end = self.ends.flows[flow].end;
         self.set_flow_active(flow, true);
-        match host {
+        match end {
             FlowEnd::Tcp(tcp) => {
                 self.ends.senders[tcp].sender.connect(self.clock.now);
                 self.poll_sender_cold(tcp, flow);
@@ -94,9 +94,9 @@ impl World {
     }
 
     fn stop_flow(&mut self, flow: FlowId) {
-        let host = self.ends.flows[flow].host;
+        let end = self.ends.flows[flow].end;
         self.set_flow_active(flow, false);
-        match host {
+        match end {
             FlowEnd::Tcp(tcp) => {
                 self.ends.senders[tcp].sender.stop(self.clock.now);
                 self.poll_sender_cold(tcp, flow);

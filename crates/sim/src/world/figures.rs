@@ -1,4 +1,4 @@
-//! Measurements of hosts and groups.
+//! Measurements of ends and groups.
 
 use crate::completions::{Completions, Ideal};
 use crate::ids::{FlowId, GroupId, IdVec, UdpId};
@@ -9,7 +9,7 @@ use crate::trace::TimeCounts;
 use goodqueue_base::units::{Duration, Instant};
 use goodqueue_tcp::SenderStatistics;
 
-/// Measurements of hosts and groups. Those of links are in their probes.
+/// Measurements of ends and groups. Those of links are in their probes.
 pub(super) struct Figures {
     pub(super) measuring: bool,
     pub(super) recording: Recording,

@@ -66,7 +66,7 @@ impl ReceiverEnd {
 pub(super) struct Flow {
     pub(super) group: GroupId,
     pub(super) index: u32,
-    pub(super) host: FlowEnd,
+    pub(super) end: FlowEnd,
     pub(super) start: Instant,
     pub(super) weight: f64,
     pub(super) completed_at: Option<Instant>,
@@ -76,9 +76,9 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    pub(super) fn new(group: GroupId, index: u32, host: FlowEnd, start: Instant, weight: f64) -> Self {
+    pub(super) fn new(group: GroupId, index: u32, end: FlowEnd, start: Instant, weight: f64) -> Self {
         let at_warmup = FlowReading::default();
-        Self { group, index, host, start, weight, completed_at: None, active: false, at_warmup }
+        Self { group, index, end, start, weight, completed_at: None, active: false, at_warmup }
     }
 }
 
@@ -143,9 +143,9 @@ impl FlowEnds {
         self.senders.push(SenderEnd::new(sender))
     }
 
-    /// Whether nothing of these hosts forbids deferred processing.
+    /// Whether nothing of these ends forbids deferred processing.
     pub(super) fn allow_deferring(&self) -> bool {
-        self.flows.iter().all(|flow| matches!(flow.host, FlowEnd::Tcp(_) | FlowEnd::Udp(_) | FlowEnd::Echo(_)))
+        self.flows.iter().all(|flow| matches!(flow.end, FlowEnd::Tcp(_) | FlowEnd::Udp(_) | FlowEnd::Echo(_)))
     }
 
     /// The stream of a connection that belongs to a session.

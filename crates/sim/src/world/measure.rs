@@ -21,7 +21,7 @@ impl World {
     pub(super) fn read_flow(&self, flow: FlowId) -> FlowReading {
         let ends = &self.ends;
         let none = FlowReading::default();
-        let reading = match ends.flows[flow].host {
+        let reading = match ends.flows[flow].end {
             FlowEnd::Session(session) => return self.read_session(session),
             FlowEnd::Tcp(tcp) => none.and(ends.receivers[tcp].receiver.delivered_bytes(), ends.senders[tcp].sender.statistics()),
             FlowEnd::Udp(udp) | FlowEnd::Echo(udp) => {
@@ -60,8 +60,8 @@ impl World {
                 probes.begin();
             }
         }
-        for host in self.ends.senders.iter_mut() {
-            host.rtt_samples = host.sender.statistics().rtt_samples;
+        for end in self.ends.senders.iter_mut() {
+            end.rtt_samples = end.sender.statistics().rtt_samples;
         }
     }
 
@@ -82,7 +82,7 @@ impl World {
             self.figures.series.push(new_series(format!("link:{}", link.probe.name), names, samples));
         }
         for (flow, facts) in self.ends.flows.pairs() {
-            if matches!(facts.host, FlowEnd::Tcp(_)) && self.figures.sampled.len() < MAX_SAMPLED_FLOWS {
+            if matches!(facts.end, FlowEnd::Tcp(_)) && self.figures.sampled.len() < MAX_SAMPLED_FLOWS {
                 self.figures.sampled.push(SampledFlow { flow, delivered: 0 });
                 let names = ["cwnd_bytes", "in_flight_bytes", "srtt_s", "goodput_bit_s"];
                 let subject = format!("flow:{}:{}", self.figures.group_names[facts.group], facts.index);
@@ -90,7 +90,7 @@ impl World {
             }
         }
         for facts in self.ends.flows.iter() {
-            if let FlowEnd::Echo(udp) = facts.host
+            if let FlowEnd::Echo(udp) = facts.end
                 && self.figures.probed.len() < MAX_SAMPLED_FLOWS
             {
                 self.figures.probed.push(udp);
@@ -125,7 +125,7 @@ impl World {
             push(line, &values);
         }
         for SampledFlow { flow, delivered: before } in &mut self.figures.sampled {
-            let (Some(line), Some(tcp)) = (series.next(), self.ends.flows[*flow].host.tcp()) else { break };
+            let (Some(line), Some(tcp)) = (series.next(), self.ends.flows[*flow].end.tcp()) else { break };
             let sender = &self.ends.senders[tcp].sender;
             let delivered = self.ends.receivers[tcp].receiver.delivered_bytes();
             let goodput = (delivered - *before) as f64 * 8.0 / seconds;
@@ -159,7 +159,7 @@ impl World {
             timeouts: Some(end.timeouts - start.timeouts),
             loss_runs: end.signals.loss_runs - start.signals.loss_runs,
             longest_loss_run: end.signals.longest_run,
-            is_probe: matches!(facts.host, FlowEnd::Echo(_)),
+            is_probe: matches!(facts.end, FlowEnd::Echo(_)),
         };
         match self.probes(facts) {
             // Probes that never came back, wherever they were lost.
@@ -172,7 +172,7 @@ impl World {
 
     /// The outcome of an echo flow's probes.
     fn probes(&self, facts: &Flow) -> Option<ProbesOutcome> {
-        let FlowEnd::Echo(udp) = facts.host else { return None };
+        let FlowEnd::Echo(udp) = facts.end else { return None };
         self.ends.sources[udp].probes.as_ref().map(|probes| probes.outcome(self.clock.end))
     }
 
@@ -212,12 +212,12 @@ impl World {
         let mut groups: IdVec<GroupId, GroupOutcome> = self.figures.group_names.pairs().map(outcome).collect();
         for session in self.ends.sessions.ids() {
             if let Some(end) = self.read_video(session) {
-                let host = &self.ends.sessions[session];
-                groups[host.group].videos.push(end.since(&host.video_at_warmup));
+                let source = &self.ends.sessions[session];
+                groups[source.group].videos.push(end.since(&source.video_at_warmup));
             }
         }
         for facts in self.ends.flows.iter() {
-            if let FlowEnd::Udp(udp) = facts.host
+            if let FlowEnd::Udp(udp) = facts.end
                 && let Some(listener) = &self.ends.sources[udp].listener
             {
                 groups[facts.group].calls.push(listener.outcome());
@@ -238,7 +238,7 @@ impl World {
                 .iter()
                 .map(|facts| {
                     let here = place;
-                    place += u32::from(facts.host.is_listed());
+                    place += u32::from(facts.end.is_listed());
                     here
                 })
                 .collect();
@@ -270,7 +270,7 @@ pub(super) fn outcome(mut world: World, complete: bool) -> Outcome {
     world.add_round_trips_of_probes();
     let groups = world.group_outcomes().into_iter().collect();
     let packets = world.take_packets();
-    let listed = world.ends.flows.pairs().filter(|(_, facts)| facts.host.is_listed());
+    let listed = world.ends.flows.pairs().filter(|(_, facts)| facts.end.is_listed());
     let flows = listed.map(|(flow, _)| world.flow_outcome(flow)).collect();
     let sampled_at = Arc::new(std::mem::take(&mut world.figures.sampled_at));
     for series in &mut world.figures.series {

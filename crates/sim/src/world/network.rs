@@ -83,7 +83,7 @@ impl Network {
         self.path.agenda = self.path.agenda.grown(self.path.slots.lane(self.path.lanes.next_id()).get());
     }
 
-    /// Sets the time of the earliest timer of hosts.
+    /// Sets the time of the earliest timer of ends.
     #[inline(always)]
     pub(super) fn set_host_timers(&mut self, earliest: Instant) {
         self.path.agenda.set(Slots::TIMERS, earliest);
@@ -104,7 +104,7 @@ impl Network {
         }
     }
 
-    /// Counts a packet that a host drops before it enters the network.
+    /// Counts a packet that an end drops before it enters the network.
     pub(super) fn drop_at_end(&mut self) {
         self.entered += 1;
         self.wire_losses += 1;
@@ -158,7 +158,7 @@ impl Network {
     }
 
     /// A packet arrives at a link's queue.
-    // Out of line and by value, so that a host's packet for a wire needs no memory of its own.
+    // Out of line and by value, so that an end's packet for a wire needs no memory of its own.
     #[inline(never)]
     pub(super) fn enqueue(&mut self, now: Instant, id: LinkId, packet: SimPacket) {
         if SPACIOUS && self.pass_idle(now, id, &packet) {

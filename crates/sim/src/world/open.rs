@@ -247,14 +247,14 @@ impl OpenWorld {
     fn look_at_flows(&self, view: &mut View, most_flows: usize) {
         let world = &self.world;
         view.groups.resize(self.spec.groups.len(), GroupView::default());
-        let listed = world.ends.flows.pairs().filter(|(_, flow)| flow.host.is_listed());
+        let listed = world.ends.flows.pairs().filter(|(_, flow)| flow.end.is_listed());
         for ((number, flow), spec) in listed.zip(&self.spec.flows) {
             let delivered = Bytes::new(world.read_flow(number).delivered_bytes);
             let group = &mut view.groups[flow.group.index()];
             group.flows += 1;
             group.delivered += delivered;
             if view.flows.len() < most_flows {
-                let sender = match flow.host {
+                let sender = match flow.end {
                     FlowEnd::Tcp(tcp) => Some(&world.ends.senders[tcp].sender),
                     _ => None,
                 };
@@ -263,7 +263,7 @@ impl OpenWorld {
                     index: flow.index,
                     delivered,
                     window: sender.and_then(|sender| Some((sender.cwnd(), spec.source.tcp()?.0.mss))),
-                    rtt: match flow.host {
+                    rtt: match flow.end {
                         FlowEnd::Echo(udp) => world.ends.sources[udp].probes.as_ref().and_then(|probes| probes.last()),
                         _ => sender.and_then(|sender| sender.srtt()),
                     },
@@ -278,7 +278,7 @@ impl OpenWorld {
         let ends = &mut self.world.ends;
         let mut heard = Vec::new();
         for facts in ends.flows.iter() {
-            let FlowEnd::Udp(udp) = facts.host else { continue };
+            let FlowEnd::Udp(udp) = facts.end else { continue };
             let source = &mut ends.sources[udp];
             match (&mut source.watcher, &source.listener) {
                 (Some(watcher), _) => heard.push((u32::from(facts.group.get()), watcher.take())),

@@ -135,7 +135,7 @@ impl OutsideWorld {
             debug_assert!(false, "a flow of the specification");
             return;
         };
-        let FlowEnd::Outside(outside) = route.host else {
+        let FlowEnd::Outside(outside) = route.end else {
             debug_assert!(false, "a flow with ends outside");
             return;
         };

@@ -95,7 +95,7 @@ impl Hop {
     }
 }
 
-/// The hosts of a flow.
+/// The ends of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FlowEnd {
     /// A TCP connection.
@@ -147,12 +147,12 @@ impl PathHalf {
     }
 }
 
-/// The hops of a flow's packets, and the hosts at its ends.
+/// The hops of a flow's packets, and the ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Route {
     /// First hop of the forward direction; the hops of the reverse direction follow.
     pub(super) hops: HopId,
-    pub(super) host: FlowEnd,
+    pub(super) end: FlowEnd,
     /// TCP and IP header bytes.
     pub(super) header: u16,
     pub(super) class: Class,

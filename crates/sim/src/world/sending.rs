@@ -15,7 +15,7 @@ use goodqueue_tcp::{Flags, Segment, Sender};
 const LOCAL_QUEUE_PACKETS: u64 = 1000;
 
 impl World {
-    /// Sets a host's timer or a control event, not in the past.
+    /// Sets the timer of an end or a control event, not in the past.
     #[inline]
     pub(super) fn set_timer(&mut self, at: Instant, target: Target) {
         if self.ends.timers.set(at.max(self.clock.now), target) {
@@ -39,7 +39,7 @@ impl World {
     #[cold]
     pub(super) fn set_flow_active(&mut self, flow: FlowId, active: bool) {
         let facts = &mut self.ends.flows[flow];
-        if facts.active != active && !matches!(facts.host, FlowEnd::Session(_)) {
+        if facts.active != active && !matches!(facts.end, FlowEnd::Session(_)) {
             facts.active = active;
             self.net.count_active(flow, active);
         }
@@ -51,16 +51,16 @@ impl World {
         let now = self.clock.now;
         if self.ends.senders[tcp].held_until <= now {
             self.poll_sender_granted(tcp, flow);
-            let host = &self.ends.senders[tcp];
-            if host.held_until <= now && hot::may_send(&host.sender) {
+            let end = &self.ends.senders[tcp];
+            if end.held_until <= now && hot::may_send(&end.sender) {
                 self.poll_sender_rest(tcp, flow);
             }
         }
-        let host = &mut self.ends.senders[tcp];
-        let held_until = if host.held_until > now { host.held_until } else { Instant::MAX };
-        let due = host.sender.next_timeout().map_or(held_until, |due| due.min(held_until));
-        if due < host.timer_at {
-            host.timer_at = due;
+        let end = &mut self.ends.senders[tcp];
+        let held_until = if end.held_until > now { end.held_until } else { Instant::MAX };
+        let due = end.sender.next_timeout().map_or(held_until, |due| due.min(held_until));
+        if due < end.timer_at {
+            end.timer_at = due;
             self.set_timer(due, Target::Sender(tcp));
         }
     }
@@ -112,9 +112,9 @@ impl World {
 
     /// Makes a sender wait until then.
     fn hold_sender(&mut self, tcp: TcpId, until: Instant) {
-        let host = &mut self.ends.senders[tcp];
-        hot::hold(&mut host.sender, self.clock.now);
-        host.held_until = until;
+        let end = &mut self.ends.senders[tcp];
+        hot::hold(&mut end.sender, self.clock.now);
+        end.held_until = until;
     }
 
     /// Sends the segments that are not granted without checks.
@@ -146,39 +146,39 @@ impl World {
 
     pub(super) fn sender_timer(&mut self, tcp: TcpId) {
         let now = self.clock.now;
-        let host = &mut self.ends.senders[tcp];
-        if host.timer_at > now {
+        let end = &mut self.ends.senders[tcp];
+        if end.timer_at > now {
             return;
         }
-        host.timer_at = Instant::MAX;
-        if host.sender.next_timeout().is_some_and(|due| due <= now) {
-            host.sender.handle_timeout(now);
+        end.timer_at = Instant::MAX;
+        if end.sender.next_timeout().is_some_and(|due| due <= now) {
+            end.sender.handle_timeout(now);
         }
         self.poll_sender(tcp, self.ends.flow_of_tcp[tcp]);
     }
 
     #[inline]
     pub(super) fn arm_receiver_timer(&mut self, tcp: TcpId) {
-        let host = &mut self.ends.receivers[tcp];
-        if let Some(due) = host.receiver.next_timeout()
-            && due < host.timer_at
+        let end = &mut self.ends.receivers[tcp];
+        if let Some(due) = end.receiver.next_timeout()
+            && due < end.timer_at
         {
-            host.timer_at = due;
+            end.timer_at = due;
             self.set_receiver_timer(due, Target::Receiver(tcp));
         }
     }
 
     pub(super) fn receiver_timer(&mut self, tcp: TcpId) {
         let now = self.clock.now;
-        let host = &mut self.ends.receivers[tcp];
-        if host.timer_at > now {
+        let end = &mut self.ends.receivers[tcp];
+        if end.timer_at > now {
             return;
         }
-        host.timer_at = Instant::MAX;
-        let ecn = host.receiver.codepoint();
+        end.timer_at = Instant::MAX;
+        let ecn = end.receiver.codepoint();
         let mut ack = None;
-        if host.receiver.next_timeout().is_some_and(|due| due <= now) {
-            ack = host.receiver.handle_timeout(now);
+        if end.receiver.next_timeout().is_some_and(|due| due <= now) {
+            ack = end.receiver.handle_timeout(now);
         }
         self.arm_receiver_timer(tcp);
         if let Some(ack) = ack {

@@ -42,7 +42,7 @@ impl SessionEnd {
 
 /// The path of a session's packets.
 pub(super) struct SessionPath {
-    /// Routes of data and of requests; each stream sets the host.
+    /// Routes of data and of requests; each stream sets the end.
     pub(super) routes: [Route; 2],
     pub(super) queues: WeightedQueues,
     pub(super) ideal: Ideal,

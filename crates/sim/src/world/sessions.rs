@@ -40,7 +40,7 @@ impl World {
         let mss = sender.mss;
         let sender = Sender::new(&sender, rng.clone()).map_err(|e| WorldError { subject: subject(), message: e.to_string() })?;
         let session = self.ends.sessions.next_id();
-        debug_assert_eq!(facts.host, FlowEnd::Session(session), "sessions are numbered in the order of their flows");
+        debug_assert_eq!(facts.end, FlowEnd::Session(session), "sessions are numbered in the order of their flows");
         let control = self.ends.controls.push(Control::Session(session));
         self.ends.sessions.push(SessionEnd {
             model,
@@ -63,9 +63,9 @@ impl World {
     /// Notifies a session of an event and performs its actions.
     pub(super) fn notify_session(&mut self, session: SessionId, event: Event) {
         let mut actions = std::mem::take(&mut self.ends.actions);
-        let host = &mut self.ends.sessions[session];
-        let mut context = SessionContext { now: self.clock.now, rng: &mut host.rng, actions: &mut actions };
-        host.model.handle(event, &mut context);
+        let end = &mut self.ends.sessions[session];
+        let mut context = SessionContext { now: self.clock.now, rng: &mut end.rng, actions: &mut actions };
+        end.model.handle(event, &mut context);
         for action in actions.drain(..) {
             self.perform(session, action);
         }
@@ -81,10 +81,10 @@ impl World {
         match action {
             Action::Connect(channel) => self.connect_channel(session, channel),
             Action::Send { channel, direction, bytes, after } => {
-                let host = &self.ends.channels[self.ends.sessions[session].channels[channel as usize]];
+                let end = &self.ends.channels[self.ends.sessions[session].channels[channel as usize]];
                 let (stream, opposite) = match direction {
-                    Payload::Data => (host.data, host.request),
-                    Payload::Request => (host.request.unwrap_or(host.data), Some(host.data)),
+                    Payload::Data => (end.data, end.request),
+                    Payload::Request => (end.request.unwrap_or(end.data), Some(end.data)),
                 };
                 self.send_message(stream, opposite, bytes, after);
             }
@@ -172,10 +172,10 @@ impl World {
 
     /// Makes the two ends of a connection those of a new one of a session.
     fn renew_connection(&mut self, session: SessionId, tcp: TcpId) {
-        let host = &mut self.ends.sessions[session];
-        let rng = host.next_stream();
-        self.ends.senders[tcp].renew(&host.sender, rng);
-        self.ends.receivers[tcp].receiver = Receiver::new(&host.receiver);
+        let end = &mut self.ends.sessions[session];
+        let rng = end.next_stream();
+        self.ends.senders[tcp].renew(&end.sender, rng);
+        self.ends.receivers[tcp].receiver = Receiver::new(&end.receiver);
     }
 
     /// The sum over all channels of a session so far.
@@ -193,7 +193,7 @@ impl World {
 
     /// The flow of the specification to which a packet with this flow number belongs.
     pub(super) fn flow_of_specification(&self, flow: FlowId) -> FlowId {
-        let FlowEnd::Stream(tcp) = self.net.routes[flow].host else { return flow };
+        let FlowEnd::Stream(tcp) = self.net.routes[flow].end else { return flow };
         let (channel, ..) = self.ends.streams[self.ends.stream_of(tcp)].origin();
         self.ends.sessions[self.ends.channels[channel].session].flow
     }

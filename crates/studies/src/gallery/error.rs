@@ -2,11 +2,11 @@
 
 use goodqueue_lab::results::error::RecordError;
 use goodqueue_lab::scenario::plan::PlanError;
-use std::fmt;
 use std::ops::Range;
 
 /// One wrong thing in one of a paper's files.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {}{message}", before_message(field))]
 pub struct FileFault {
     /// `file:line:column`, or the file alone.
     pub place: String,
@@ -37,22 +37,16 @@ impl FileFault {
     }
 }
 
-impl fmt::Display for FileFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", self.place)?;
-        if !self.field.is_empty() {
-            write!(f, "{}: ", self.field)?;
-        }
-        f.write_str(&self.message)
-    }
+fn before_message(field: &str) -> String {
+    if field.is_empty() { String::new() } else { format!("{field}: ") }
 }
 
 /// An error that keeps a gallery from being read or its results from being written.
 #[derive(Debug, thiserror::Error)]
 pub enum GalleryError {
     /// A paper's own file.
-    #[error("{0}")]
-    File(FileFault),
+    #[error(transparent)]
+    File(#[from] FileFault),
     /// A scenario.
     #[error(transparent)]
     Plan(#[from] PlanError),
@@ -62,10 +56,4 @@ pub enum GalleryError {
     /// Something asked for that is not there.
     #[error("{0}")]
     Request(String),
-}
-
-impl From<FileFault> for GalleryError {
-    fn from(fault: FileFault) -> Self {
-        Self::File(fault)
-    }
 }

@@ -52,8 +52,6 @@ pub enum Measure {
 /// One evaluated row.
 #[derive(Clone, Debug, Serialize)]
 pub struct Evaluated {
-    /// `T-CP-01`.
-    pub id: String,
     /// The verdict on the row.
     pub verdict: Verdict,
     /// The measured value; `None` when it could not be measured.
@@ -79,12 +77,12 @@ pub struct Evaluated {
 pub fn evaluate(paper: &Paper, row: &Row, measured: &Rc<[Measured]>) -> Evaluated {
     let needed = || row.experiments.iter().map(|id| id.get_ref().as_str());
     for id in needed() {
-        match measured.iter().find(|one| one.experiment.id == id) {
-            None => return not_comparable(row, format!("needs {id}, which was not run")),
-            Some(one) if one.points.iter().any(Option::is_none) => {
-                return not_comparable(row, format!("needs {id}, of which not every point was run"));
+        match samples::needed(measured, id) {
+            Err(fault) => return not_comparable(fault.to_string()),
+            Ok(one) if one.points.iter().any(Option::is_none) => {
+                return not_comparable(format!("needs {id}, of which not every point was run"));
             }
-            Some(_) => {}
+            Ok(_) => {}
         }
     }
     let replications = samples::replications(measured, needed());
@@ -99,20 +97,19 @@ pub fn evaluate(paper: &Paper, row: &Row, measured: &Rc<[Measured]>) -> Evaluate
             let field = format!("row.{}.measure", row.id.get_ref());
             let located = || paper.expected_source.fault_in(&row.measure, &error, &field);
             let mistake = error.fault.is_mistake().then(located);
-            return Evaluated { mistake, ..failed(row, error.to_string()) };
+            return Evaluated { mistake, ..failed(error.to_string()) };
         }
     };
     let each: Vec<Measure> = (0..replications).filter_map(|number| ask(View::Replication(number)).ok()).collect();
     judged(row, value, &each)
 }
 
-fn not_comparable(row: &Row, reason: String) -> Evaluated {
-    Evaluated { verdict: Verdict::NotComparable, ..failed(row, reason) }
+fn not_comparable(reason: String) -> Evaluated {
+    Evaluated { verdict: Verdict::NotComparable, ..failed(reason) }
 }
 
-fn failed(row: &Row, reason: String) -> Evaluated {
+fn failed(reason: String) -> Evaluated {
     Evaluated {
-        id: row.id.get_ref().clone(),
         verdict: Verdict::Fails,
         value: None,
         interval: None,
@@ -160,7 +157,7 @@ fn judged(row: &Row, value: Measure, each: &[Measure]) -> Evaluated {
         (value, _) => {
             let kind = if matches!(value, Measure::Truth(_) | Measure::Truths(_)) { "true or false" } else { "numbers" };
             let reason = format!("the measure gives {kind}, which does not go with relation `{}`", row.relation.sign());
-            return failed(row, reason);
+            return failed(reason);
         }
     };
     let samples = |at: Option<usize>| {
@@ -193,17 +190,7 @@ fn judged(row: &Row, value: Measure, each: &[Measure]) -> Evaluated {
         Measure::Numbers(numbers) => worst.map(|at| numbers[at]),
         _ => None,
     };
-    Evaluated {
-        id: row.id.get_ref().clone(),
-        verdict,
-        value: Some(value),
-        interval,
-        agreeing,
-        clear,
-        worst,
-        reason,
-        mistake: None,
-    }
+    Evaluated { verdict, value: Some(value), interval, agreeing, clear, worst, reason, mistake: None }
 }
 
 /// Returns the share of replications that are as expected, where the measure is true or false.

@@ -26,6 +26,7 @@ mod value;
 pub(crate) use eval::engine;
 pub use eval::{Branches, Env, Expr, dry_run, evaluate, parse};
 pub(crate) use signatures::unfit;
+pub(crate) use statistics::quantile;
 
 pub use fault::{ExprError, Fault};
 pub use value::{Array, Value};

@@ -4,7 +4,7 @@
 use crate::gallery::cost::{ExperimentCost, of_paper};
 use crate::gallery::evaluate::{Evaluated, Verdict};
 use crate::gallery::expr::Fault;
-use crate::gallery::files::{Grade, Row};
+use crate::gallery::files::{FigureSpec, Grade, Row};
 use crate::gallery::results::PaperResults;
 use crate::gallery::samples::Measured;
 use crate::gallery::table::{Cell, Table};
@@ -27,16 +27,8 @@ pub struct Shown {
 /// One figure of the page.
 #[derive(Debug)]
 pub struct ShownFigure {
-    /// The id of the figure.
-    pub id: String,
-    /// The title, which says what the figure shows.
-    pub title: String,
-    /// The place of the figure in the study.
-    pub place: String,
-    /// A remark.
-    pub note: Option<String>,
-    /// The experiments its values are from.
-    pub experiments: Vec<String>,
+    /// The figure, as `paper.toml` defines it.
+    pub spec: FigureSpec,
     /// The picture, or why there is none.
     pub svg: Result<String, Fault>,
     /// Whether there is a PNG next to the SVG.
@@ -106,7 +98,7 @@ fn paper(results: &PaperResults, shown: &Shown, costs: &[ExperimentCost]) -> Mar
             h2 { (paper.title) }
             p { (paper.summary) }
             p.by {
-                @if let Some(source) = &paper.citation { "Source: " (source.words()) ". " }
+                @if let Some(source) = paper.cited() { "Source: " (source.words()) ". " }
                 "Our reading of it: " code { "gallery/" (paper.id) "/README.md" } ". " (words::counted(&results.rows))
                 ". Everything measured: " a href={ (paper.id) "/results.json" } { "results.json" } "."
             }
@@ -152,7 +144,8 @@ fn failing(results: &PaperResults) -> Markup {
 }
 
 fn draw(paper: &str, figure: &ShownFigure) -> Markup {
-    let ShownFigure { id, title, place, note, experiments, svg, has_png } = figure;
+    let ShownFigure { spec, svg, has_png } = figure;
+    let id = spec.id.get_ref();
     html! {
         figure id={ (paper) "-fig-" (id) } {
             @match svg {
@@ -160,14 +153,14 @@ fn draw(paper: &str, figure: &ShownFigure) -> Markup {
                 Err(reason) => p.missing { "No picture: " (reason) },
             }
             figcaption {
-                (place) ": " (title)
+                (spec.place) ": " (spec.title)
                 @if svg.is_ok() {
                     " (" a href={ (paper) "/fig-" (id) ".svg" } { "SVG" }
                     @if *has_png { ", " a href={ (paper) "/fig-" (id) ".png" } { "PNG" } }
                     ")"
                 }
-                "; from " (links(paper, experiments)) "."
-                @if let Some(note) = note { " " (note) }
+                "; from " (links(paper, spec.experiment.get_ref())) "."
+                @if let Some(note) = &spec.note { " " (note) }
             }
         }
     }
@@ -185,32 +178,35 @@ fn links<'a>(paper: &str, experiments: impl IntoIterator<Item = &'a String>) -> 
 
 fn draw_table(paper: &str, table: &Table) -> Markup {
     // Columns of which the study prints nothing have no place for it.
+    let Table { spec, rows } = table;
     let printed: Vec<bool> =
-        (0..table.columns.len()).map(|at| table.rows.iter().any(|(_, cells)| cells[at].printed.is_some())).collect();
+        (0..spec.columns.len()).map(|at| rows.iter().any(|(_, cells)| cells[at].printed.is_some())).collect();
     let heads = html! {
-        th { (table.axis) }
-        @for (column, has_printed) in table.columns.iter().zip(&printed) {
-            th { (column) }
+        th { (spec.rows.get_ref()) }
+        @for (column, has_printed) in spec.columns.iter().zip(&printed) {
+            th { (column.heading()) }
             @if *has_printed { th.printed { "printed" } }
         }
     };
-    let rows = html! {
-        @for (name, cells) in &table.rows {
+    let body = html! {
+        @for (name, cells) in rows {
             tr {
                 th { (name) }
-                @for (cell, has_printed) in cells.iter().zip(&printed) { (draw_cell(cell, *has_printed)) }
+                @for ((cell, column), has_printed) in cells.iter().zip(&spec.columns).zip(&printed) {
+                    (draw_cell(cell, column.digits, *has_printed))
+                }
             }
         }
     };
     html! {
-        h3 id={ (paper) "-table-" (table.id) } { (table.place) ": " (table.title) }
-        (page::table("values", &heads, &rows))
-        @if let Some(note) = &table.note { p.by { (note) } }
+        h3 id={ (paper) "-table-" (spec.id.get_ref()) } { (spec.place) ": " (spec.title) }
+        (page::table("values", &heads, &body))
+        @if let Some(note) = &spec.note { p.by { (note) } }
     }
 }
 
-fn draw_cell(cell: &Cell, has_printed: bool) -> Markup {
-    let number = |value: f64| cell.digits.map_or_else(|| short(value), |digits| format!("{value:.digits$}"));
+fn draw_cell(cell: &Cell, digits: Option<usize>, has_printed: bool) -> Markup {
+    let number = |value: f64| digits.map_or_else(|| short(value), |digits| format!("{value:.digits$}"));
     html! {
         td {
             @match &cell.measured {

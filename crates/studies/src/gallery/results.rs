@@ -3,7 +3,7 @@
 
 use crate::gallery::evaluate::Evaluated;
 use crate::gallery::experiment::{Experiment, Mode};
-use crate::gallery::files::{Expected, Grade, Paper, Relation, Row, Tolerance};
+use crate::gallery::files::{Paper, Row};
 use crate::gallery::samples::Measured;
 use crate::gallery::words;
 use goodqueue_lab::results::provenance::{COMMIT, VERSION};
@@ -42,22 +42,10 @@ struct ResultsFile<'a> {
 
 #[derive(Serialize)]
 struct RowEntry<'a> {
-    id: &'a str,
-    place: &'a str,
-    grade: Grade,
-    claim: &'a str,
-    metric: &'a str,
-    measure: &'a str,
-    relation: Relation,
-    expected: &'a Expected,
-    tolerance: Tolerance,
+    #[serde(flatten)]
+    row: &'a Row,
     #[serde(flatten)]
     evaluated: &'a Evaluated,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    why: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    variant: Option<&'a str>,
-    experiments: Vec<&'a str>,
     text: RowText,
 }
 
@@ -90,14 +78,10 @@ struct PointEntry<'a> {
     number: usize,
     fingerprints: &'a [String],
     events: u64,
-    #[serde(skip_serializing_if = "no_failures")]
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
     failures: &'a [String],
     /// Exactly what `summary.json` of `gq run` has for this point.
     summary: &'a Json,
-}
-
-fn no_failures(failures: &&[String]) -> bool {
-    failures.is_empty()
 }
 
 impl PaperResults {
@@ -109,7 +93,7 @@ impl PaperResults {
             schema: RESULTS_SCHEMA,
             paper: &self.paper.id,
             title: &self.paper.title,
-            citation: self.paper.citation.as_ref().map_or("", |source| source.key),
+            citation: self.paper.citation.get_ref(),
             mode: self.mode.name(),
             version: VERSION,
             commit: COMMIT,
@@ -125,19 +109,8 @@ impl PaperResults {
 
 fn row_entry<'a>(row: &'a Row, evaluated: &'a Evaluated) -> RowEntry<'a> {
     RowEntry {
-        id: row.id.get_ref(),
-        place: &row.place,
-        grade: row.grade,
-        claim: &row.claim,
-        metric: &row.metric,
-        measure: row.measure.get_ref(),
-        relation: row.relation,
-        expected: row.expected.get_ref(),
-        tolerance: row.tolerance,
+        row,
         evaluated,
-        why: row.why.as_deref(),
-        variant: row.variant.as_deref(),
-        experiments: row.experiments.iter().map(|id| id.get_ref().as_str()).collect(),
         text: RowText {
             expected: words::expected(row),
             measured: words::measured(evaluated),

@@ -9,6 +9,7 @@ pub(crate) use env::{at_least_one, near};
 pub use filter::Filter;
 
 use crate::gallery::experiment::Experiment;
+use crate::gallery::expr::Fault;
 use goodqueue_lab::results::metrics::RunFigures;
 use goodqueue_lab::results::summary::PointSummary;
 use goodqueue_lab::run::backend::BackendFailure;
@@ -34,10 +35,19 @@ impl Measured {
     }
 }
 
+/// The experiment of an id among those that were run.
+///
+/// # Errors
+/// When it is none of them.
+pub(crate) fn needed<'a>(measured: &'a [Measured], id: &str) -> Result<&'a Measured, Fault> {
+    let found = measured.iter().find(|one| one.experiment.id == id);
+    found.ok_or_else(|| Fault::NoValue(format!("needs {id}, which was not run")))
+}
+
 /// Replications that all finished points of these experiments have.
 #[must_use]
 pub fn replications<'a>(measured: &[Measured], experiments: impl Iterator<Item = &'a str>) -> usize {
-    let found = experiments.filter_map(|id| measured.iter().find(|one| one.experiment.id == id));
+    let found = experiments.filter_map(|id| needed(measured, id).ok());
     found.flat_map(|one| &one.points).flatten().map(|data| data.fingerprints.len()).min().unwrap_or(0)
 }
 

@@ -1,26 +1,16 @@
 //! The studies' tables: measured values next to the printed ones.
 
 use crate::gallery::expr::{self, ExprError, Fault, Value};
-use crate::gallery::files::TableSpec;
+use crate::gallery::files::{ColumnSpec, TableSpec};
 use crate::gallery::samples::{self, Filter, Measured, Points, PointsEnv, View};
 use goodqueue_lab::results::statistics::Figure;
 use std::rc::Rc;
 
 /// A filled table.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Table {
-    /// The id of the table.
-    pub id: String,
-    /// The title, which says what the table shows.
-    pub title: String,
-    /// The place of the table in the study.
-    pub place: String,
-    /// A remark below it.
-    pub note: Option<String>,
-    /// The axis of its rows.
-    pub axis: String,
-    /// Headings with units.
-    pub columns: Vec<String>,
+    /// The table, as `paper.toml` defines it.
+    pub spec: TableSpec,
     /// Names of rows, and their cells.
     pub rows: Vec<(String, Vec<Cell>)>,
 }
@@ -34,8 +24,6 @@ pub struct Cell {
     pub half: Option<f64>,
     /// The value that the study prints.
     pub printed: Option<f64>,
-    /// Digits after the decimal point.
-    pub digits: Option<usize>,
 }
 
 /// Fills a table. In its measures `row` is the axis's value: a number, or a name.
@@ -45,10 +33,7 @@ pub struct Cell {
 pub fn fill(paper: &str, spec: &TableSpec, measured: &Rc<[Measured]>) -> Result<Table, Fault> {
     let mut names: Vec<(String, Value)> = Vec::new();
     for id in spec.experiment.get_ref() {
-        let one = measured
-            .iter()
-            .find(|one| one.experiment.id == *id)
-            .ok_or_else(|| Fault::NoValue(format!("needs {id}, which was not run")))?;
+        let one = samples::needed(measured, id)?;
         let axis = one.experiment.axis(spec.rows.get_ref())?;
         for at in Filter::of_spec(&spec.filter).points(&one.experiment)? {
             let value = &axis.values[at];
@@ -73,26 +58,11 @@ pub fn fill(paper: &str, spec: &TableSpec, measured: &Rc<[Measured]>) -> Result<
                 }
             };
             let each = (0..replications).map(|number| ask(View::Replication(number)).ok());
-            Cell {
-                measured: ask(View::Mean),
-                half: Figure::of(each).ci95,
-                printed: column.printed.get(&name).copied(),
-                digits: column.digits,
-            }
+            Cell { measured: ask(View::Mean), half: Figure::of(each).ci95, printed: column.printed.get(&name).copied() }
         });
         (name.clone(), cells.collect())
     });
-    let rows = rows.collect();
-    let heading = |label: &str, unit: &str| if unit.is_empty() { label.to_owned() } else { format!("{label} [{unit}]") };
-    Ok(Table {
-        id: spec.id.get_ref().clone(),
-        title: spec.title.clone(),
-        place: spec.place.clone(),
-        note: spec.note.clone(),
-        axis: spec.rows.get_ref().clone(),
-        columns: spec.columns.iter().map(|column| heading(&column.label, &column.unit)).collect(),
-        rows,
-    })
+    Ok(Table { rows: rows.collect(), spec: spec.clone() })
 }
 
 impl Table {
@@ -100,11 +70,11 @@ impl Table {
     #[must_use]
     pub fn csv(&self) -> String {
         let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
-        let mut text = quoted(&self.axis);
-        for column in &self.columns {
+        let mut text = quoted(self.spec.rows.get_ref());
+        for column in self.spec.columns.iter().map(ColumnSpec::heading) {
             text.push_str(&format!(
                 ",{},{},{}",
-                quoted(column),
+                quoted(&column),
                 quoted(&format!("{column} ±")),
                 quoted(&format!("{column} printed"))
             ));

@@ -69,9 +69,7 @@ fn figures(
                 }
             }
         }
-        let (title, place, note) = (spec.title.clone(), spec.place.clone(), spec.note.clone());
-        let experiments = spec.experiment.get_ref().iter().cloned().collect();
-        shown.push(ShownFigure { id: id.clone(), title, place, note, experiments, svg, has_png });
+        shown.push(ShownFigure { spec: spec.clone(), svg, has_png });
     }
     Ok(shown)
 }

@@ -127,13 +127,11 @@ fn figures(samples: &Samples) -> [Figure; 3] {
         names.into_iter().zip(looks).map(|(name, look)| Curve { name: name.to_owned(), look }).collect::<Vec<_>>()
     };
     let panel = |label: &str, unit: &str, series: Vec<Vec<Point>>| Panel {
-        title: String::new(),
         height: 180.0,
         x: Axis { label: "time".to_owned(), unit: "s".to_owned(), min: Some(0.0), ..Axis::default() },
         y: Axis { label: label.to_owned(), unit: unit.to_owned(), min: Some(0.0), ..Axis::default() },
-        shaded: Vec::new(),
         series: series.into_iter().enumerate().map(|(curve, points)| Series { curve, shape: Shape::Line, points }).collect(),
-        references: Vec::new(),
+        ..Panel::default()
     };
     let figure = |id: &str, title: &str, curves: Vec<Curve>, panels: Vec<Panel>| Figure {
         id: id.to_owned(),

@@ -1,4 +1,4 @@
-//! Flows of a specification: their hosts, routes, lanes, weights and sessions.
+//! Flows of a specification: their ends, routes, lanes, weights and sessions.
 
 use super::{BuildState, Feeder, LaneKey, LaneOrigin, SOURCE_STREAM};
 use crate::call::Listener;
@@ -29,16 +29,16 @@ impl World {
     pub(super) fn add_flow(&mut self, spec: &WorldSpec, state: &mut BuildState, flow: &FlowSpec) -> Result<(), WorldError> {
         let number = self.ends.flows.next_id();
         check(spec, flow)?;
-        let (host, header) = self.add_host(spec, number, flow, state.ends.of(flow.group))?;
+        let (end, header) = self.add_end(spec, number, flow, state.ends.of(flow.group))?;
         let group = GroupId::at(flow.group as usize);
-        self.ends.flows.push(Flow::new(group, flow.index, host, flow.start, flow.weight));
+        self.ends.flows.push(Flow::new(group, flow.index, end, flow.start, flow.weight));
         let (forward, reverse) = (u8::try_from(flow.forward.len()), u8::try_from(flow.reverse.len()));
         let (Ok(forward @ 1..), Ok(reverse)) = (forward, reverse) else {
             return fault(spec.name_of(flow), "a route needs 1 to 255 links");
         };
         self.net.routes.push(Route {
             hops: self.net.path.hops.next_id(),
-            host,
+            end,
             header,
             class: flow.class,
             mark: HostMark::of(flow.shared_host),
@@ -58,9 +58,9 @@ impl World {
         Ok(())
     }
 
-    /// Adds the hosts of a flow. Returns them and the bytes of their headers. A session follows
+    /// Adds the ends of a flow. Returns them and the bytes of their headers. A session follows
     /// when its routes are known.
-    fn add_host(
+    fn add_end(
         &mut self,
         spec: &WorldSpec,
         number: FlowId,

@@ -87,7 +87,7 @@ impl World {
     }
 
     fn schedule_flow(&mut self, number: FlowId, flow: &FlowSpec) {
-        if let FlowEnd::Udp(udp) = self.ends.flows[number].host
+        if let FlowEnd::Udp(udp) = self.ends.flows[number].end
             && self.figures.measuring
             && let Some(listener) = &mut self.ends.sources[udp].listener
         {
@@ -104,7 +104,7 @@ impl World {
     /// Tells a new queue the weights of all flows.
     pub(in crate::world) fn set_all_weights(&mut self, spec: &WorldSpec, state: &BuildState) {
         let listed: Vec<FlowId> =
-            self.ends.flows.pairs().filter(|(_, flow)| flow.host.is_listed()).map(|(number, _)| number).collect();
+            self.ends.flows.pairs().filter(|(_, flow)| flow.end.is_listed()).map(|(number, _)| number).collect();
         for (number, flow) in listed.into_iter().zip(&spec.flows) {
             WeightedQueues::of(flow, &state.elements).announce(&mut self.net.links, number, PathHalf::Forward);
         }

@@ -4,7 +4,7 @@ use crate::ids::{Id, LaneId, LinkId, SlotId};
 
 /// The slots of the agenda.
 ///
-/// Their order decides what comes first at one instant: timers of hosts and control events, queues'
+/// Their order decides what comes first at one instant: timers of ends and control events, queues'
 /// own timers, transmitters that become free, and packets that arrive.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::world) struct Slots {
@@ -15,7 +15,7 @@ pub(in crate::world) struct Slots {
 /// The purpose of a slot of the agenda.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::world) enum Slot {
-    /// The earliest timer of a host or control event.
+    /// The earliest timer of an end or control event.
     Timers,
     QueueTimer(LinkId),
     Service(LinkId),

@@ -1,4 +1,4 @@
-//! The elements between hosts and links: lanes, wires and the hops of routes.
+//! The elements between ends and links: lanes, wires and the hops of routes.
 
 use super::slots::Slots;
 use crate::agenda::Agenda;
@@ -10,7 +10,7 @@ use crate::sys::prefetch;
 use crate::world::path::{Hop, PathHalf, Route};
 use goodqueue_base::units::Instant;
 
-/// The wires and lanes that packets cross between hosts and links.
+/// The wires and lanes that packets cross between ends and links.
 pub(in crate::world) struct WirePath {
     pub(in crate::world) agenda: Agenda,
     pub(in crate::world) slots: Slots,
@@ -57,7 +57,7 @@ impl WirePath {
         }
     }
 
-    /// Does the work of [`prefetch`](Self::prefetch), for the packets that hosts send as soon as
+    /// Does the work of [`prefetch`](Self::prefetch), for the packets that ends send as soon as
     /// they hear the next packets of a lane: the route of the third, the first hop of the answer to
     /// the second, and the wire there of the answer to the first.
     #[inline(always)]

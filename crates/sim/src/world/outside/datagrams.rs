@@ -64,7 +64,7 @@ impl OutsideWorld {
     pub fn report(&mut self, now: Instant, flow: u32, reported: Reported) {
         let world = &mut self.world;
         let flow = FlowId::new(flow);
-        let Some(FlowEnd::Outside(outside)) = world.net.routes.get(flow).map(|route| route.host) else { return };
+        let Some(FlowEnd::Outside(outside)) = world.net.routes.get(flow).map(|route| route.end) else { return };
         let ends = &mut world.ends.outside[outside];
         if let Some(bytes) = reported.delivered_bytes {
             ends.is_reported = true;

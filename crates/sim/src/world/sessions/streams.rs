@@ -15,14 +15,14 @@ use goodqueue_tcp::{Ending, Flags, Receiver, Sender};
 impl World {
     pub(super) fn add_stream(&mut self, session: SessionId, channel: ChannelId, direction: Payload) -> StreamId {
         let flow = self.net.routes.next_id();
-        let host = &mut self.ends.sessions[session];
-        let rng = host.next_stream();
-        let route = host.path.routes[usize::from(direction == Payload::Request)];
-        let group = host.group;
-        let (sender, receiver) = (Sender::renewed(&host.sender, rng), Receiver::new(&host.receiver));
+        let end = &mut self.ends.sessions[session];
+        let rng = end.next_stream();
+        let route = end.path.routes[usize::from(direction == Payload::Request)];
+        let group = end.group;
+        let (sender, receiver) = (Sender::renewed(&end.sender, rng), Receiver::new(&end.receiver));
         let tcp = self.ends.add_connection(sender, receiver, flow, group);
         for _ in flow_numbers(flow) {
-            self.net.routes.push(Route { host: FlowEnd::Stream(tcp), ..route });
+            self.net.routes.push(Route { end: FlowEnd::Stream(tcp), ..route });
             self.net.recorder.flows.push(FlowSignals::default());
         }
         self.set_stream_weight(session, flow, direction);
@@ -121,7 +121,7 @@ impl World {
     }
 
     /// Returns whether a packet that has reached its end belongs to the stream's present
-    /// connection, and prepares it for its host.
+    /// connection, and prepares it for its end.
     #[cold]
     #[inline(never)]
     pub(in crate::world) fn stream_accepts(&mut self, tcp: TcpId, packet: &mut SimPacket) -> bool {

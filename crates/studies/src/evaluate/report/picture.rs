@@ -1,7 +1,7 @@
 //! The figures of a family.
 
 use crate::evaluate::ellipse;
-use crate::evaluate::evaluation::{Evaluation, FamilyResult, MeasuredValue, PointResult};
+use crate::evaluate::evaluation::{Evaluation, FamilyResult, MeasuredValue, PointResult, SubjectEntry};
 use crate::evaluate::measure::Measure;
 use crate::evaluate::suite::{Picture, value_of};
 use goodqueue_figure::{Axis, Curve, Figure, Look, Panel, Point, Series, Shape, Size};
@@ -64,19 +64,13 @@ struct Page<'a> {
 
 impl Page<'_> {
     fn figure(&self, part: &str, title: String, panel: Panel) -> Figure {
-        let curve = |(number, subject): (usize, &crate::evaluate::evaluation::SubjectEntry)| Curve {
-            name: subject.name.clone(),
-            look: Look::of(number),
-        };
         let drawn = |number: usize| panel.series.iter().any(|series| series.curve == number && !series.points.is_empty());
         // Curves keep their numbers, so that a subject has one look on the whole page.
-        let named = |(number, mut curve): (usize, Curve)| {
-            if !drawn(number) {
-                curve.name.clear();
-            }
-            curve
+        let curve = |(number, subject): (usize, &SubjectEntry)| Curve {
+            name: if drawn(number) { subject.name.clone() } else { String::new() },
+            look: Look::of(number),
         };
-        let curves: Vec<Curve> = self.evaluation.subjects.iter().enumerate().map(curve).enumerate().map(named).collect();
+        let curves = self.evaluation.subjects.iter().enumerate().map(curve).collect();
         Figure {
             id: format!("{}-{part}", self.result.family.id),
             title,
@@ -91,7 +85,7 @@ impl Page<'_> {
     }
 
     fn panel(x: Axis, y: Axis) -> Panel {
-        Panel { title: String::new(), height: SIZE.1, x, y, shaded: Vec::new(), series: Vec::new(), references: Vec::new() }
+        Panel { height: SIZE.1, x, y, ..Panel::default() }
     }
 
     fn ellipses(&self, point: &PointResult, delay: &Column, goodput: &Column) -> Figure {

@@ -36,7 +36,7 @@ impl Branches {
 }
 
 /// A parsed expression.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Expr {
     pub(crate) ast: AST,
     text: String,

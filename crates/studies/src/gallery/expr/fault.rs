@@ -1,7 +1,5 @@
 //! Reasons why expressions have no value.
 
-use std::fmt;
-
 /// Reason why an expression has no value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
@@ -43,18 +41,11 @@ impl Fault {
 }
 
 /// A fault of an expression with its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("character {}: {fault}", .at + 1)]
 pub struct ExprError {
     /// Character of the expression, counted from zero.
     pub at: usize,
     /// The fault.
     pub fault: Fault,
 }
-
-impl fmt::Display for ExprError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "character {}: {}", self.at + 1, self.fault)
-    }
-}
-
-impl std::error::Error for ExprError {}

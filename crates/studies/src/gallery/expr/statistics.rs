@@ -11,18 +11,22 @@ pub(super) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
+/// The sum of the products of deviations from the means.
+fn covariation(x: &[f64], y: &[f64]) -> f64 {
+    let (mean_x, mean_y) = (mean(x), mean(y));
+    x.iter().zip(y).map(|(x, y)| (x - mean_x) * (y - mean_y)).sum()
+}
+
 /// The sample's standard deviation.
 pub(super) fn deviation(values: &[f64]) -> Result<f64, Fault> {
     if values.len() < 2 {
         return Err(no_value("of fewer than two values"));
     }
-    let mean = mean(values);
-    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
-    Ok((squares / (values.len() - 1) as f64).sqrt())
+    Ok((covariation(values, values) / (values.len() - 1) as f64).sqrt())
 }
 
 /// The `q` quantile, between neighbors by proportion.
-pub(super) fn quantile(values: &[f64], q: f64) -> Result<f64, Fault> {
+pub(crate) fn quantile(values: &[f64], q: f64) -> Result<f64, Fault> {
     if values.is_empty() {
         return Err(no_value("of no values"));
     }
@@ -39,13 +43,7 @@ pub(super) fn quantile(values: &[f64], q: f64) -> Result<f64, Fault> {
 
 /// Pearson's correlation coefficient.
 fn correlation(x: &[f64], y: &[f64]) -> Result<f64, Fault> {
-    let (mean_x, mean_y) = (mean(x), mean(y));
-    let (mut xy, mut xx, mut yy) = (0.0, 0.0, 0.0);
-    for (x, y) in x.iter().zip(y) {
-        xy += (x - mean_x) * (y - mean_y);
-        xx += (x - mean_x) * (x - mean_x);
-        yy += (y - mean_y) * (y - mean_y);
-    }
+    let (xx, yy, xy) = (covariation(x, x), covariation(y, y), covariation(x, y));
     if xx == 0.0 || yy == 0.0 {
         return Err(no_value("one of the lists does not vary"));
     }
@@ -73,12 +71,7 @@ fn ranks(values: &[f64]) -> Vec<f64> {
 
 /// The slope of the least-squares line.
 pub(super) fn slope(x: &[f64], y: &[f64]) -> Result<f64, Fault> {
-    let (mean_x, mean_y) = (mean(x), mean(y));
-    let (mut xy, mut xx) = (0.0, 0.0);
-    for (x, y) in x.iter().zip(y) {
-        xy += (x - mean_x) * (y - mean_y);
-        xx += (x - mean_x) * (x - mean_x);
-    }
+    let (xx, xy) = (covariation(x, x), covariation(x, y));
     if xx == 0.0 { Err(no_value("all positions are the same")) } else { Ok(xy / xx) }
 }
 

@@ -3,9 +3,9 @@
 use super::factor;
 use super::printed::{self, Printed};
 use crate::gallery::experiment::AxisValue;
-use crate::gallery::expr::Fault;
+use crate::gallery::expr::{Fault, quantile};
 use crate::gallery::files::{FigureKind, FigureSpec, Paper, Row};
-use crate::gallery::samples::{Filter, Measured};
+use crate::gallery::samples::{Filter, Measured, needed};
 use goodqueue_figure::{Axis, Curve, Figure, Look, Panel, Point, Reference, Series, Shape, Size, short};
 use goodqueue_lab::results::statistics::Figure as Statistic;
 use std::collections::BTreeMap;
@@ -37,8 +37,7 @@ pub fn collect<'a>(
         boxes: BTreeMap::new(),
     };
     for id in spec.experiment.get_ref() {
-        let found = measured.iter().find(|one| one.experiment.id == *id);
-        let one = found.ok_or_else(|| Fault::NoValue(format!("needs {id}, which was not run")))?;
+        let one = needed(measured, id)?;
         builder.experiment(one, &printed::of(rows.clone(), one))?;
     }
     builder.finish();
@@ -87,17 +86,14 @@ impl Builder<'_> {
             log,
             min,
             max,
-            categories: None,
-            ticks: Vec::new(),
+            ..Axis::default()
         };
         self.figure.panels.push(Panel {
             title,
             height: PANEL.1,
             x: axis(&spec.x_label, &spec.x_unit, spec.x_log, spec.x_min, spec.x_max),
             y: axis(&spec.y_label, &spec.y_unit, spec.y_log, spec.y_min, spec.y_max),
-            shaded: Vec::new(),
-            series: Vec::new(),
-            references: Vec::new(),
+            ..Panel::default()
         });
         Ok(self.figure.panels.len() - 1)
     }
@@ -349,15 +345,10 @@ fn so_far(samples: &[(f64, f64)]) -> Vec<(f64, f64)> {
 
 /// Least, quartiles, median and greatest of sorted values.
 fn five_numbers(values: &[f64], x: f64) -> Option<Point> {
-    let at = |q: f64| {
-        let place = q * (values.len() - 1) as f64;
-        let below = place.floor() as usize;
-        let above = (below + 1).min(values.len() - 1);
-        values[below] + (values[above] - values[below]) * (place - below as f64)
-    };
+    let at = |q: f64| quantile(values, q).ok();
     let (low, high) = (*values.first()?, *values.last()?);
-    let quartiles = Some((at(0.25), at(0.75)));
-    Some(Point { x, y: at(0.5), interval: Some((low, high)), quartiles, ..Point::default() })
+    let quartiles = Some((at(0.25)?, at(0.75)?));
+    Some(Point { x, y: at(0.5)?, interval: Some((low, high)), quartiles, ..Point::default() })
 }
 
 #[cfg(test)]

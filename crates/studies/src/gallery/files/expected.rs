@@ -92,24 +92,25 @@ pub enum Expected {
 #[serde(deny_unknown_fields)]
 pub struct Tolerance {
     /// In the unit of the value, on both sides.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub abs: Option<f64>,
     /// As a part of the expected value, on both sides.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rel: Option<f64>,
     /// By this factor, up or down.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub factor: Option<f64>,
     /// In the unit of the value, below only.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub below: Option<f64>,
     /// In the unit of the value, above only.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub above: Option<f64>,
 }
 
 /// One statement.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct Row {
     /// `T-CP-01`.
     pub id: Spanned<String>,
@@ -118,6 +119,7 @@ pub struct Row {
     /// The strictness of the row.
     pub grade: Grade,
     /// The experiments it needs; none for arithmetic.
+    #[serde(default)]
     pub experiments: Vec<Spanned<String>>,
     /// The statement, in our words.
     pub claim: String,
@@ -126,18 +128,23 @@ pub struct Row {
     /// The text of the expression that measures it; `expr` is the same, parsed.
     pub measure: Spanned<String>,
     /// See `measure`.
+    #[serde(skip)]
     pub expr: Expr,
     /// The relation between the measured and the expected value.
     pub relation: Relation,
     /// The expected value.
     pub expected: Spanned<Expected>,
     /// The allowed deviation.
+    #[serde(default)]
     pub tolerance: Tolerance,
     /// The value is only reported next to the printed one.
+    #[serde(default, skip_serializing)]
     pub report_only: bool,
     /// Why it is known to fail: the mechanism.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// The parameter choice that gives the printed value, if one was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
 }
 
@@ -147,64 +154,24 @@ struct ExpectedFile {
     #[serde(rename = "goodqueue-gallery")]
     format: Spanned<u32>,
     /// Missing is not the same as empty: a paper without statements has an empty list.
-    row: Option<Vec<RowFile>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RowFile {
-    id: Spanned<String>,
-    place: String,
-    grade: Grade,
-    #[serde(default)]
-    experiments: Vec<Spanned<String>>,
-    claim: String,
-    metric: String,
-    measure: Spanned<String>,
-    relation: Relation,
-    expected: Spanned<Expected>,
-    #[serde(default)]
-    tolerance: Tolerance,
-    #[serde(default)]
-    report_only: bool,
-    #[serde(default)]
-    why: Option<String>,
-    #[serde(default)]
-    variant: Option<String>,
+    row: Option<Vec<Row>>,
 }
 
 pub(super) fn read(source: &SourceFile) -> Result<Vec<Row>, FileFault> {
     let file: ExpectedFile = source.parse()?;
     source.check_format(&file.format)?;
-    let Some(rows) = file.row else {
+    let Some(mut rows) = file.row else {
         let message = "has no row: expected statements, or `row = []` where no study makes any".to_owned();
         return Err(FileFault::in_file(&source.name, message));
     };
-    rows.into_iter().map(|row| Row::of(row, source)).collect()
+    for row in &mut rows {
+        row.expr = expr::parse(row.measure.get_ref(), &[])
+            .map_err(|error| source.fault_in(&row.measure, &error, &format!("row.{}.measure", row.id.get_ref())))?;
+    }
+    Ok(rows)
 }
 
 impl Row {
-    fn of(row: RowFile, source: &SourceFile) -> Result<Self, FileFault> {
-        let expr = expr::parse(row.measure.get_ref(), &[])
-            .map_err(|error| source.fault_in(&row.measure, &error, &format!("row.{}.measure", row.id.get_ref())))?;
-        Ok(Self {
-            id: row.id,
-            place: row.place,
-            grade: row.grade,
-            experiments: row.experiments,
-            claim: row.claim,
-            metric: row.metric,
-            measure: row.measure,
-            expr,
-            relation: row.relation,
-            expected: row.expected,
-            tolerance: row.tolerance,
-            report_only: row.report_only,
-            why: row.why,
-            variant: row.variant,
-        })
-    }
-
     pub(super) fn check(&self, source: &SourceFile, field: &str) -> Result<(), FileFault> {
         let fits = match (self.relation, self.expected.get_ref()) {
             (relation, Expected::Truth(_)) => relation.is_statement(),

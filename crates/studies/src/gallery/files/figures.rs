@@ -79,7 +79,6 @@ pub struct FigureSpec {
     /// The experiments that the values come from.
     pub experiment: Spanned<OneOrMany>,
     /// The axis along x; not for time.
-    #[serde(default)]
     pub x: Option<Spanned<String>>,
     /// The title of the x axis.
     #[serde(default)]
@@ -88,16 +87,13 @@ pub struct FigureSpec {
     #[serde(default)]
     pub x_unit: String,
     /// Lower end of x.
-    #[serde(default)]
     pub x_min: Option<f64>,
     /// Upper end of x.
-    #[serde(default)]
     pub x_max: Option<f64>,
     /// x is on a logarithmic scale.
     #[serde(default)]
     pub x_log: bool,
     /// The metric along y; not for time.
-    #[serde(default)]
     pub y: Option<OneOrMany>,
     /// The title of the y axis.
     #[serde(default)]
@@ -109,26 +105,20 @@ pub struct FigureSpec {
     #[serde(default)]
     pub y_log: bool,
     /// Lower end of y.
-    #[serde(default)]
     pub y_min: Option<f64>,
     /// Upper end of y.
-    #[serde(default)]
     pub y_max: Option<f64>,
     /// The axis that makes curves.
-    #[serde(default)]
     pub curve: Option<Spanned<String>>,
     /// The axis that makes panels.
-    #[serde(default)]
     pub panel: Option<Spanned<String>>,
     /// For figures over time: the columns drawn.
-    #[serde(default)]
     pub series: Option<OneOrMany>,
     /// Whiskers reach from the smallest to the largest run, instead of over the mean's 95 %
     /// interval.
     #[serde(default)]
     pub range: bool,
     /// For figures over time: means over this many seconds are drawn instead of samples.
-    #[serde(default)]
     pub bin_s: Option<f64>,
     /// For figures over time: the mean of everything so far is drawn.
     #[serde(default)]
@@ -140,7 +130,6 @@ pub struct FigureSpec {
     #[serde(default, rename = "where")]
     pub filter: FilterSpec,
     /// A remark below it.
-    #[serde(default)]
     pub note: Option<String>,
 }
 
@@ -185,7 +174,6 @@ pub struct TableSpec {
     #[serde(default)]
     pub columns: Vec<ColumnSpec>,
     /// A remark below it.
-    #[serde(default)]
     pub note: Option<String>,
 }
 
@@ -204,8 +192,15 @@ pub struct ColumnSpec {
     #[serde(default)]
     pub printed: BTreeMap<String, f64>,
     /// Digits after the decimal point.
-    #[serde(default)]
     pub digits: Option<usize>,
+}
+
+impl ColumnSpec {
+    /// The heading with the unit.
+    #[must_use]
+    pub fn heading(&self) -> String {
+        if self.unit.is_empty() { self.label.clone() } else { format!("{} [{}]", self.label, self.unit) }
+    }
 }
 
 impl TableSpec {

@@ -12,51 +12,45 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 
 /// One study.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Paper {
+    #[serde(rename = "goodqueue-gallery")]
+    format: Spanned<u32>,
     /// The name of the folder: `cp-aqm`.
+    #[serde(skip)]
     pub id: String,
     /// The folder of the study.
+    #[serde(skip)]
     pub folder: PathBuf,
     /// `paper.toml` itself.
+    #[serde(skip)]
     pub source: SourceFile,
     /// `expected.toml` itself.
+    #[serde(skip)]
     pub expected_source: SourceFile,
     /// The study's title.
     pub title: String,
-    /// The entry of `SOURCES.bib`; none for findings of our own.
-    pub citation: Option<Source>,
+    /// The key of the entry of `SOURCES.bib`; empty for findings of our own.
+    pub citation: Spanned<String>,
     /// The subject of the study, in our words.
+    #[serde(default)]
     pub summary: String,
     /// The experiments.
+    #[serde(default, rename = "experiment")]
     pub experiments: Vec<ExperimentSpec>,
     /// The figures.
+    #[serde(default, rename = "figure")]
     pub figures: Vec<FigureSpec>,
     /// The tables.
+    #[serde(default, rename = "table")]
     pub tables: Vec<TableSpec>,
     /// Axes and their values in words, for figures.
+    #[serde(default)]
     pub labels: BTreeMap<Spanned<String>, String>,
     /// The statements.
+    #[serde(skip)]
     pub rows: Vec<Row>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PaperFile {
-    #[serde(rename = "goodqueue-gallery")]
-    format: Spanned<u32>,
-    title: String,
-    citation: Spanned<String>,
-    #[serde(default)]
-    summary: String,
-    #[serde(default)]
-    labels: BTreeMap<Spanned<String>, String>,
-    #[serde(default)]
-    experiment: Vec<ExperimentSpec>,
-    #[serde(default)]
-    figure: Vec<FigureSpec>,
-    #[serde(default)]
-    table: Vec<TableSpec>,
 }
 
 /// One experiment: a scenario file, names for its axes, and how it is run.
@@ -83,7 +77,6 @@ pub struct ExperimentSpec {
     #[serde(default)]
     pub series: bool,
     /// Time between samples.
-    #[serde(default)]
     pub sample: Option<Spanned<String>>,
 }
 
@@ -92,10 +85,8 @@ pub struct ExperimentSpec {
 #[serde(deny_unknown_fields)]
 pub struct ModeSpec {
     /// Independent repetitions.
-    #[serde(default)]
     pub replications: Option<u32>,
     /// The measured part.
-    #[serde(default)]
     pub duration: Option<String>,
     /// Anything else, by dotted key.
     #[serde(default)]
@@ -120,38 +111,21 @@ impl ModeSpec {
 
 pub(super) fn read(folder: &Path, id: &str) -> Result<Paper, GalleryError> {
     let source = SourceFile::read(&folder.join("paper.toml"))?;
-    let file: PaperFile = source.parse()?;
-    source.check_format(&file.format)?;
-    let expected_source = SourceFile::read(&folder.join("expected.toml"))?;
-    let rows = expected::read(&expected_source)?;
-    let paper = Paper {
-        id: id.to_owned(),
-        folder: folder.to_owned(),
-        expected_source,
-        title: file.title,
-        citation: citation(&source, &file.citation)?,
-        source,
-        summary: file.summary,
-        experiments: file.experiment,
-        figures: file.figure,
-        tables: file.table,
-        labels: file.labels,
-        rows,
-    };
+    let mut paper: Paper = source.parse()?;
+    source.check_format(&paper.format)?;
+    paper.expected_source = SourceFile::read(&folder.join("expected.toml"))?;
+    paper.rows = expected::read(&paper.expected_source)?;
+    (paper.id, paper.folder, paper.source) = (id.to_owned(), folder.to_owned(), source);
     check(&paper)?;
     Ok(paper)
 }
 
-fn citation(source: &SourceFile, key: &Spanned<String>) -> Result<Option<Source>, FileFault> {
-    if key.get_ref().is_empty() {
-        return Ok(None);
-    }
-    let message = || format!("`{}` is no entry of SOURCES.bib", key.get_ref());
-    Source::find(key.get_ref()).map(Some).ok_or_else(|| source.fault(&key.span(), "citation", message()))
-}
-
 fn check(paper: &Paper) -> Result<(), FileFault> {
     let source = &paper.source;
+    if !paper.citation.get_ref().is_empty() && paper.cited().is_none() {
+        let message = format!("`{}` is no entry of SOURCES.bib", paper.citation.get_ref());
+        return Err(source.fault(&paper.citation.span(), "citation", message));
+    }
     unique(source, "experiment", paper.experiments.iter().map(|experiment| &experiment.id))?;
     unique(source, "figure", paper.figures.iter().map(|figure| &figure.id))?;
     unique(source, "table", paper.tables.iter().map(|table| &table.id))?;
@@ -217,6 +191,12 @@ impl Paper {
             Ok(_) => format!("{} = {}", self.label(axis), value.text),
             Err(_) => self.label(&value.text).to_owned(),
         }
+    }
+
+    /// The entry of `SOURCES.bib` that the paper cites; none for findings of our own.
+    #[must_use]
+    pub fn cited(&self) -> Option<Source> {
+        Source::find(self.citation.get_ref())
     }
 
     /// The place of an experiment among the paper's.

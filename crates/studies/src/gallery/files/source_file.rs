@@ -12,7 +12,7 @@ pub(super) const FORMAT: u32 = 1;
 pub(super) const MAX_FILE_SIZE: u64 = 4 << 20;
 
 /// A file of ours with its text, for located errors.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct SourceFile {
     /// The path as shown in messages.
     pub name: String,

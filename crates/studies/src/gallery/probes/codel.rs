@@ -70,11 +70,14 @@ impl Line {
 
     /// The next packet comes `gap` later.
     fn arrive(&mut self, gap: Duration, len: u32, left: &mut dyn FnMut(Instant, Duration)) {
-        let next = self.now + gap;
-        self.serve(next, left);
-        self.now = next;
-        self.free_at = self.free_at.max(next);
-        self.queue.enqueue(next, SimplePacket::new(len), &mut self.drops);
+        self.advance(gap, left);
+        self.queue.enqueue(self.now, SimplePacket::new(len), &mut self.drops);
+    }
+
+    fn advance(&mut self, gap: Duration, left: &mut dyn FnMut(Instant, Duration)) {
+        self.now += gap;
+        self.serve(self.now, left);
+        self.free_at = self.free_at.max(self.now);
     }
 }
 
@@ -162,12 +165,9 @@ fn arrivals_change_nothing() -> bool {
     let mut same = true;
     for step in 0..3000 {
         let gap = packet.mul_f64(if step % 1000 < 700 { 0.8 } else { 2.0 });
-        let next = line.now + gap;
-        line.serve(next, &mut |_, _| {});
-        line.now = next;
-        line.free_at = line.free_at.max(next);
+        line.advance(gap, &mut |_, _| {});
         let before = state(&line.queue);
-        line.queue.enqueue(next, SimplePacket::new(PACKET), &mut line.drops);
+        line.queue.enqueue(line.now, SimplePacket::new(PACKET), &mut line.drops);
         same &= state(&line.queue) == before;
     }
     same && line.drops.times.len() > 10

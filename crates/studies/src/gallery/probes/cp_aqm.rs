@@ -1,7 +1,7 @@
 //! CP-AQM's arithmetic and bucket design, asked of the algorithm itself through its own queue: CP-4
 //! and CP-9.
 
-use super::Probe;
+use super::{Probe, gauge};
 use goodqueue_aqm::algo::cp_aqm::{CpAqm, CpAqmParams, Tokens};
 use goodqueue_aqm::spec::Size;
 use goodqueue_aqm::{Limit, ManagedQueue, NoSink, Qdisc, Reason, SimplePacket};
@@ -44,13 +44,7 @@ fn queue(threshold_packets: f64, c_max: f64, rate_factor: f64) -> Queue {
 }
 
 fn fill(queue: &Queue) -> f64 {
-    let mut fill = 0.0;
-    queue.gauges(&mut |name, value| {
-        if name == "fill" {
-            fill = value;
-        }
-    });
-    fill
+    gauge(queue, &["fill"])
 }
 
 fn arrive(queue: &mut Queue, now: Instant) {

@@ -1,6 +1,6 @@
 //! nfqCoDel's arithmetic, its service and its queues, asked of the algorithm itself.
 
-use super::Probe;
+use super::{Probe, gauge};
 use goodqueue_aqm::algo::codel::CoDelParams;
 use goodqueue_aqm::sched::nfq_codel::MCoDel;
 use goodqueue_aqm::{
@@ -97,13 +97,7 @@ fn shared_queues(flows: u32) -> f64 {
     (0..flows).for_each(|flow| {
         queue.enqueue(Instant::ZERO, SimplePacket { flow: number(flow), ..SimplePacket::new(1000) }, &mut NoSink)
     });
-    let mut known = 0.0;
-    queue.gauges(&mut |name, value| {
-        if name == "known_flows" {
-            known = value;
-        }
-    });
-    f64::from(flows) - known
+    f64::from(flows) - gauge(&queue, &["known_flows"])
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! in packets (0) or in bytes (1). Programs of randomized queues run with twenty seeds, and their
 //! counts are summed.
 
-use super::Probe;
+use super::{Probe, gauge};
 use crate::gallery::expr::Fault;
 use goodqueue_aqm::sched::{AnyQdisc, kind};
 use goodqueue_aqm::spec::{KindAndParams, LinkFacts, Size, Value};
@@ -17,20 +17,20 @@ const SEEDS: u64 = 20;
 
 pub(super) const PROBES: &[Probe] = &[
     Probe::trial("red_drops", 2, |numbers| sum(numbers, red, Counts::dropped)),
-    Probe::trial("red_marks", 2, |numbers| sum(numbers, red, Counts::marked)),
+    Probe::trial("red_marks", 2, |numbers| sum(numbers, red, |counts| counts.marks)),
     Probe::trial("ared_drops", 2, |numbers| sum(numbers, ared, |counts| counts.by_chance)),
-    Probe::trial("pie_drops", 2, |numbers| sum(numbers, pie, Counts::signaled)),
+    Probe::trial("pie_drops", 2, |numbers| sum(numbers, pie, |counts| counts.signal_drops)),
     Probe::trial("pie_overflows", 2, |numbers| sum(numbers, pie, |counts| counts.overflows)),
-    Probe::trial("pie_marks", 2, |numbers| sum(numbers, pie, Counts::marked)),
+    Probe::trial("pie_marks", 2, |numbers| sum(numbers, pie, |counts| counts.marks)),
     Probe::trial("pie_highest", 2, |numbers| sum(numbers, pie, |counts| counts.highest).map(|sum| sum / SEEDS as f64)),
     Probe::trial("pie_steepest", 2, |numbers| sum(numbers, pie, |counts| counts.steepest).map(|sum| sum / SEEDS as f64)),
     Probe::trial("codel_left", 2, |numbers| Ok(codel(numbers)?.left)),
     Probe::trial("codel_drops", 2, |numbers| Ok(codel(numbers)?.dropped())),
-    Probe::trial("codel_marks", 2, |numbers| Ok(codel(numbers)?.marked())),
+    Probe::trial("codel_marks", 2, |numbers| Ok(codel(numbers)?.marks)),
     Probe::trial("codel_threshold_marks", 2, |numbers| Ok(codel(numbers)?.threshold_marks)),
     Probe::trial("cobalt_overflows", 1, |numbers| Ok(cobalt_full(numbers)?.overflows)),
     Probe::trial("cobalt_probability", 1, |numbers| Ok(cobalt_full(numbers)?.highest)),
-    Probe::trial("cobalt_marks", 1, |numbers| Ok(cobalt_marks(numbers)?.marked())),
+    Probe::trial("cobalt_marks", 1, |numbers| Ok(cobalt_marks(numbers)?.marks)),
     Probe::trial("fq_left", 2, fq_left),
     Probe::trial("fq_turn", 2, fq_turn),
     Probe::trial("shaper_leaves", 2, shaper_leaves),
@@ -68,14 +68,6 @@ struct Counts {
 impl Counts {
     fn dropped(&self) -> f64 {
         self.signal_drops + self.overflows
-    }
-
-    fn signaled(&self) -> f64 {
-        self.signal_drops
-    }
-
-    fn marked(&self) -> f64 {
-        self.marks
     }
 }
 
@@ -198,13 +190,7 @@ impl Program {
 
 /// The queue's probability, if it has one.
 fn probability(queue: &AnyQdisc<SimplePacket>) -> f64 {
-    let mut found = 0.0;
-    queue.gauges(&mut |name, value| {
-        if name == "probability" || name == "drop_probability" {
-            found = value;
-        }
-    });
-    found
+    gauge(queue, &["probability", "drop_probability"])
 }
 
 /// The sum of a count over the seeds of a program.

@@ -15,8 +15,6 @@ pub struct Probe {
 pub(super) enum Run {
     Number(fn(&[f64]) -> f64),
     Truth(fn() -> bool),
-    /// A number, or the reason why the program shows nothing.
-    Fallible(fn() -> Result<f64, Fault>),
     /// A number for the arguments, or the reason why the program shows nothing.
     Trial(fn(&[f64]) -> Result<f64, Fault>),
 }
@@ -28,10 +26,6 @@ impl Probe {
 
     pub(super) const fn truth(name: &'static str, run: fn() -> bool) -> Self {
         Self { name, arguments: 0, run: Run::Truth(run) }
-    }
-
-    pub(super) const fn fallible(name: &'static str, run: fn() -> Result<f64, Fault>) -> Self {
-        Self { name, arguments: 0, run: Run::Fallible(run) }
     }
 
     pub(super) const fn trial(name: &'static str, arguments: usize, run: fn(&[f64]) -> Result<f64, Fault>) -> Self {

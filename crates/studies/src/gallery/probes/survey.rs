@@ -26,15 +26,15 @@ const SCENARIO: &str = include_str!("../../../data/gallery/survey/ko-1.toml");
 pub(super) const PROBES: &[Probe] = &[
     Probe::number("blue_steps", 0, |_| blue_steps()),
     Probe::number("blue_rise_s", 0, |_| blue_rise_s()),
-    Probe::fallible("red_violations", red_violations),
+    Probe::trial("red_violations", 0, |_| red_violations()),
     Probe::number("rem_error", 0, |_| rem_error()),
     Probe::number("pi_gain_a", 0, |_| printed_design().a),
     Probe::number("pi_gain_b", 0, |_| printed_design().b),
-    Probe::fallible("source_rate_bit_s", || Ok(source()?.0)),
-    Probe::fallible("source_burst_s", || Ok(source()?.1)),
-    Probe::fallible("shortest_rtt_ms", || Ok(round_trips_ms()?.into_iter().fold(f64::INFINITY, f64::min))),
-    Probe::fallible("longest_rtt_ms", || Ok(round_trips_ms()?.into_iter().fold(0.0, f64::max))),
-    Probe::fallible("backlog_violations", backlog_violations),
+    Probe::trial("source_rate_bit_s", 0, |_| Ok(source()?.0)),
+    Probe::trial("source_burst_s", 0, |_| Ok(source()?.1)),
+    Probe::trial("shortest_rtt_ms", 0, |_| Ok(round_trips_ms()?.into_iter().fold(f64::INFINITY, f64::min))),
+    Probe::trial("longest_rtt_ms", 0, |_| Ok(round_trips_ms()?.into_iter().fold(0.0, f64::max))),
+    Probe::trial("backlog_violations", 0, |_| backlog_violations()),
 ];
 
 /// Reason why a probe shows nothing.
@@ -159,12 +159,14 @@ fn printed_design() -> goodqueue_aqm::algo::pi::Gains {
     PiDesign { flows: 60.0, rtt: Duration::ms(180), crossover: None }.gains(2500.0, 160.0)
 }
 
-/// Returns the point of the experiment with `nodes` edge nodes, under tail drop.
-fn point(nodes: u64) -> Result<Point, Fault> {
+/// Returns the points of the experiment with `nodes` edge nodes, at least one; the first is under
+/// tail drop.
+fn points(nodes: u64) -> Result<Vec<Point>, Fault> {
     let plan = Plan::parse("ko-1.toml", SCENARIO, Path::new("")).map_err(nothing)?;
-    let points = plan.points().map_err(nothing)?;
+    let mut points = plan.points().map_err(nothing)?;
     let wanted = |point: &Point| point.set.iter().any(|(key, value)| key == "traffic.1.flows" && value.as_u64() == Some(nodes));
-    points.into_iter().find(wanted).ok_or_else(|| nothing(format!("ko-1.toml has no point with {nodes} edge nodes")))
+    points.retain(wanted);
+    if points.is_empty() { Err(nothing(format!("ko-1.toml has no point with {nodes} edge nodes"))) } else { Ok(points) }
 }
 
 fn run(world: &WorldSpec) -> Result<RunOutcome, Fault> {
@@ -175,7 +177,7 @@ fn run(world: &WorldSpec) -> Result<RunOutcome, Fault> {
 /// the core link.
 fn source() -> Result<(f64, f64), Fault> {
     const SECONDS: u64 = 50;
-    let mut world = build::world(&point(10)?, 0);
+    let mut world = build::world(&points(10)?[0], 0);
     world.flows.retain(|flow| matches!(flow.source, SourceSpec::OnOff { .. }));
     world.duration = Duration::secs(SECONDS);
     world.recording = Recording { packets: true, ..Recording::default() };
@@ -204,7 +206,7 @@ fn source() -> Result<(f64, f64), Fault> {
 
 /// Round trips of the TCP flows without queueing: all delays of their routes.
 fn round_trips_ms() -> Result<Vec<f64>, Fault> {
-    let world = build::world(&point(100)?, 0);
+    let world = build::world(&points(100)?[0], 0);
     let delay =
         |route: &[goodqueue_sim::LinkId]| route.iter().map(|link| world.links[*link as usize].delay.as_secs_f64()).sum::<f64>();
     let tcp = world.flows.iter().filter(|flow| flow.source.tcp().is_some());
@@ -214,11 +216,8 @@ fn round_trips_ms() -> Result<Vec<f64>, Fault> {
 /// The arrival and departure curves of the packets that waited, for all schemes at 80 edge nodes:
 /// how often they are further apart than the buffer.
 fn backlog_violations() -> Result<f64, Fault> {
-    let plan = Plan::parse("ko-1.toml", SCENARIO, Path::new("")).map_err(nothing)?;
-    let points = plan.points().map_err(nothing)?;
-    let crowded = |point: &&Point| point.set.iter().any(|(key, value)| key == "traffic.1.flows" && value.as_u64() == Some(80));
     let (mut wrong, mut schemes) = (0.0, 0);
-    for point in points.iter().filter(crowded) {
+    for point in &points(80)? {
         let mut world = build::world(point, 0);
         world.duration = Duration::secs(3);
         world.recording = Recording { packets: true, ..Recording::default() };
