@@ -32,9 +32,10 @@
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::spec::{
-    Choice, Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamFault, ParamValues, Size, TypedParam, Value,
+    Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamFault, ParamValues, Size, TypedParam, Value,
 };
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
+use goodqueue_base::words;
 
 /// Time that the bucket may be unable to pay before ECN-capable packets are dropped, too (our
 /// choice: a few RTTs).
@@ -67,17 +68,15 @@ pub struct CpAqmParams {
     pub overhead: Bytes,
 }
 
-/// The source of the tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tokens {
-    /// Elapsed time, at the token rate.
-    Time,
-    /// Departing packets, and idle time at the link's rate.
-    Departures,
-}
-
-impl Choice for Tokens {
-    const WORDS: &'static [(&'static str, Self)] = &[("time", Self::Time), ("departures", Self::Departures)];
+words! {
+    /// The source of the tokens.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Tokens {
+        /// Elapsed time, at the token rate.
+        Time = "time",
+        /// Departing packets, and idle time at the link's rate.
+        Departures = "departures",
+    }
 }
 
 /// State of CP-AQM, one per queue.

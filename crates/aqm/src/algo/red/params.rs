@@ -3,41 +3,37 @@
 use crate::arithmetic::ARITHMETIC;
 use crate::math::exp;
 use crate::spec::{
-    Choice, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamFault, ParamValues, Size, TypedParam,
+    Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamFault, ParamValues, Size, TypedParam,
 };
-use goodqueue_base::settings;
+use goodqueue_base::{settings, words};
 use goodqueue_base::units::{Bytes, Duration, Rate};
 
-/// Whether and how `max_p` follows the average.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Adaptation {
-    /// `max_p` stays as given.
-    Off,
-    /// Additive increase, multiplicative decrease once per interval (Floyd, Gummadi and Shenker
-    /// 2001).
-    Floyd,
-    /// Doubled when the average rises above `max_th`, divided by three when it falls below `min_th`
-    /// (Feng et al. 1999).
-    Feng,
+words! {
+    /// Whether and how `max_p` follows the average.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Adaptation {
+        /// `max_p` stays as given.
+        Off = "off",
+        /// Additive increase, multiplicative decrease once per interval (Floyd, Gummadi and Shenker
+        /// 2001).
+        Floyd = "floyd",
+        /// Doubled when the average rises above `max_th`, divided by three when it falls below
+        /// `min_th` (Feng et al. 1999).
+        Feng = "feng",
+    }
 }
 
-impl Choice for Adaptation {
-    const WORDS: &'static [(&'static str, Self)] = &[("off", Self::Off), ("floyd", Self::Floyd), ("feng", Self::Feng)];
-}
-
-/// Rule for an automatic weight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WeightRule {
-    /// A tenth of a packet time per RTT of at least 100 ms (ns-2's default).
-    Rtt,
-    /// One packet time per second (Floyd, Gummadi and Shenker 2001).
-    Second,
-    /// Ten packet times per second.
-    Tenth,
-}
-
-impl Choice for WeightRule {
-    const WORDS: &'static [(&'static str, Self)] = &[("rtt", Self::Rtt), ("second", Self::Second), ("tenth", Self::Tenth)];
+words! {
+    /// Rule for an automatic weight.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum WeightRule {
+        /// A tenth of a packet time per RTT of at least 100 ms (ns-2's default).
+        Rtt = "rtt",
+        /// One packet time per second (Floyd, Gummadi and Shenker 2001).
+        Second = "second",
+        /// Ten packet times per second.
+        Tenth = "tenth",
+    }
 }
 
 settings! {

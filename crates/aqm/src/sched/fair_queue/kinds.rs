@@ -10,13 +10,9 @@ use crate::outline::aside;
 use crate::qdisc::Packet;
 use crate::sched::{Scheduler, Setup};
 use crate::spec::{
-    Choice, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamFault, ParamValues, Size, TypedParam, Unit,
+    Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamFault, ParamValues, Size, TypedParam, Unit,
 };
 use goodqueue_base::units::{Bytes, Duration};
-
-impl Choice for Hashing {
-    const WORDS: &'static [(&'static str, Self)] = &[("direct", Self::Direct), ("set-associative", Self::SetAssociative)];
-}
 
 pub(crate) const FLOWS: TypedParam<u32> = TypedParam::count("flows", 1024)
     .within(1.0, 65536.0)

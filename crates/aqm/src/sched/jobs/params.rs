@@ -1,7 +1,8 @@
 //! The promises to each class, and the parameters of kind `jobs`.
 
-use crate::spec::{Choice, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamFault, ParamValues, TypedParam};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamFault, ParamValues, TypedParam};
 use goodqueue_base::units::{Class, Duration, Rate};
+use goodqueue_base::words;
 
 /// Most classes.
 pub(super) const MAX: usize = Class::COUNT;
@@ -28,17 +29,15 @@ impl Promise {
     }
 }
 
-/// The packets that leave a class that must drop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DropEnd {
-    /// The newest.
-    Tail,
-    /// The oldest.
-    Head,
-}
-
-impl Choice for DropEnd {
-    const WORDS: &'static [(&'static str, Self)] = &[("tail", Self::Tail), ("head", Self::Head)];
+words! {
+    /// The packets that leave a class that must drop.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum DropEnd {
+        /// The newest.
+        Tail = "tail",
+        /// The oldest.
+        Head = "head",
+    }
 }
 
 /// The projection that marks.
