@@ -8,7 +8,7 @@ use core::ops::Deref;
 use goodqueue_base::named;
 pub use goodqueue_base::spec::{
     BoundedValue, Choice, Decimal, Default, Given, Kind, Param, ParamError, ParamFault, ParamValues, Role, Setting, Size,
-    TypedParam, Unit, Value, contains, pick,
+    TypedParam, Unit, Value, join, with_default,
 };
 use goodqueue_base::units::{Bytes, Duration, Rate};
 
@@ -30,11 +30,23 @@ pub struct KindSpec {
 }
 
 impl KindSpec {
+    /// A kind that marks where it may, and to which weights mean nothing.
+    #[must_use]
+    pub const fn new(base: Kind, family: Family, signal: &'static str) -> Self {
+        Self { base, family, signal, marks: Marking::Possible, uses_weights: false }
+    }
+
+    /// Sets whether it marks.
+    #[must_use]
+    pub const fn marking(self, marks: Marking) -> Self {
+        Self { marks, ..self }
+    }
+
     /// The description of an algorithm of a program's own ([`crate::custom`]), of which nothing but
     /// `base` is known.
     #[must_use]
     pub const fn own(base: Kind) -> Self {
-        Self { base, family: Family::Own, signal: "its own", marks: Marking::Possible, uses_weights: false }
+        Self::new(base, Family::Own, "its own")
     }
 }
 

@@ -32,7 +32,7 @@
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::spec::{
-    Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamFault, ParamValues, Size, TypedParam, Value,
+    Family, Kind, KindSpec, LinkFacts, ParamError, ParamFault, ParamValues, Size, TypedParam, Value,
 };
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 use goodqueue_base::words;
@@ -282,8 +282,8 @@ impl CpAqmParams {
 }
 
 impl Algorithm for CpAqm {
-    const KINDS: &'static [KindSpec] = &[KindSpec {
-        base: Kind {
+    const KINDS: &'static [KindSpec] = &[KindSpec::new(
+        Kind {
             kind: "cp-aqm",
             aliases: &[],
             title: "CP-AQM",
@@ -291,11 +291,9 @@ impl Algorithm for CpAqm {
             params: &[THRESHOLD.param, CAPACITY.param, C_MAX.param, RATE_FACTOR.param, RATE.param, TOKENS.param, BUCKET.param],
             source: MENTH,
         },
-        family: Family::Policing,
-        signal: "backlog, on arrival",
-        marks: Marking::Possible,
-        uses_weights: false,
-    }];
+        Family::Policing,
+        "backlog, on arrival",
+    )];
 
     fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let in_packets = link.limit.packets.get().saturating_mul(link.mtu.get());

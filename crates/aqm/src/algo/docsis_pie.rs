@@ -65,7 +65,7 @@ settings! {
         /// Rate at which tokens are used up; `None`: the rate of the link.
         pub peak_rate: Option<Rate> => PEAK_RATE,
         /// Largest number of tokens.
-        pub burst: Bytes = BURST.default,
+        pub burst: Bytes => BURST = BURST.default,
         /// Limit of the queue; a third of it ends the rest state.
         pub limit: Limit = Limit::NONE,
     }
@@ -313,29 +313,19 @@ const BURST: TypedParam<Bytes> = TypedParam::size_in_bytes("burst", Bytes::ZERO)
     .from_source("RFC 8034 §4.1");
 
 impl Algorithm for DocsisPie {
-    const KINDS: &'static [KindSpec] = &[KindSpec {
-        base: Kind {
+    const KINDS: &'static [KindSpec] = &[KindSpec::new(
+        Kind {
             kind: "docsis-pie",
             aliases: &[],
             title: "DOCSIS-PIE",
             summary: "PIE of cable modems: the delay is predicted from the rate shaper, and bursts are let through before the first drop",
-            params: &[
-                TARGET.param,
-                INTERVAL.param,
-                MAX_BURST.param,
-                ALPHA.param,
-                BETA.param,
-                SUSTAINED_RATE.param,
-                PEAK_RATE.param,
-                BURST.param,
-            ],
+            params: &DocsisPieParams::PARAMS,
             source: "RFC 8034",
         },
-        family: Family::Pi,
-        signal: "queueing delay predicted from backlog and rate, on arrival",
-        marks: Marking::Never,
-        uses_weights: false,
-    }];
+        Family::Pi,
+        "queueing delay predicted from backlog and rate, on arrival",
+    )
+    .marking(Marking::Never)];
 
     fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let burst = BURST.bytes(given, link.mtu, link.rate)?;

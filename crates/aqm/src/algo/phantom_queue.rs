@@ -159,8 +159,8 @@ const AT: TypedParam<Counting> =
     TypedParam::choice("at", "departure").about("where packets are counted and marked").from_source(ALIZADEH);
 
 impl Algorithm for PhantomQueue {
-    const KINDS: &'static [KindSpec] = &[KindSpec {
-        base: Kind {
+    const KINDS: &'static [KindSpec] = &[KindSpec::new(
+        Kind {
             kind: "phantom-queue",
             aliases: &[],
             title: "Phantom queue",
@@ -168,11 +168,10 @@ impl Algorithm for PhantomQueue {
             params: &[GAMMA.param, MARK_THRESHOLD.param, AT.param],
             source: "Alizadeh et al. 2012 (HULL)",
         },
-        family: Family::VirtualQueue,
-        signal: "backlog of a phantom queue, on departure",
-        marks: Marking::Only,
-        uses_weights: false,
-    }];
+        Family::VirtualQueue,
+        "backlog of a phantom queue, on departure",
+    )
+    .marking(Marking::Only)];
 
     fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         link.needed_rate("phantom-queue")?;

@@ -32,7 +32,7 @@ mod design;
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::spec::{
-    BoundedValue, Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamFault, ParamValues, Size, TypedParam,
+    BoundedValue, Family, Kind, KindSpec, LinkFacts, ParamError, ParamFault, ParamValues, Size, TypedParam,
 };
 use crate::tick::Tick;
 pub use design::{Gains, PiDesign};
@@ -255,8 +255,8 @@ const MEAN_PKTSIZE: TypedParam<Option<Size>> = TypedParam::auto("mean_pktsize", 
     .from_source(NS2);
 
 impl Algorithm for Pi {
-    const KINDS: &'static [KindSpec] = &[KindSpec {
-        base: Kind {
+    const KINDS: &'static [KindSpec] = &[KindSpec::new(
+        Kind {
             kind: "pi",
             aliases: &[],
             title: "PI",
@@ -275,11 +275,9 @@ impl Algorithm for Pi {
             ],
             source: "Hollot, Misra, Towsley and Gong 2001; ns-2.35",
         },
-        family: Family::Pi,
-        signal: "queue length, sampled; on arrival",
-        marks: Marking::Possible,
-        uses_weights: false,
-    }];
+        Family::Pi,
+        "queue length, sampled; on arrival",
+    )];
 
     fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         Ok(Self::new(PiParams::build(given, link)?, link.rate))

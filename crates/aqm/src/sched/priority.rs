@@ -27,7 +27,7 @@ use crate::counters::Counters;
 use crate::outline::aside;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::sched::{Nested, Scheduler, Setup};
-use crate::spec::{Family, Kind, KindSpec, Marking, Param, ParamError, ParamValues, TypedParam, Unit};
+use crate::spec::{Family, Kind, KindSpec, Param, ParamError, ParamValues, TypedParam, Unit};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use goodqueue_base::units::{Class, Instant, Rate, Rng};
@@ -139,8 +139,8 @@ const BANDS: TypedParam<u32> = TypedParam::count("bands", 3)
     .about("queues; class 0 goes to the last of them, each higher class to the one before")
     .from_source("Linux");
 
-const KIND: KindSpec = KindSpec {
-    base: Kind {
+const KIND: KindSpec = KindSpec::new(
+    Kind {
         kind: "priority",
         aliases: &["prio", "PrioQueueDisc"],
         title: "Strict priority",
@@ -153,11 +153,9 @@ const KIND: KindSpec = KindSpec {
         ],
         source: "RFC 2474 §4.2.2.2",
     },
-    family: Family::Classes,
-    signal: "the packet's class; that of the queue in each band",
-    marks: Marking::Possible,
-    uses_weights: false,
-};
+    Family::Classes,
+    "the packet's class; that of the queue in each band",
+);
 
 /// The kind `priority`.
 #[derive(Clone, Copy, Debug)]

@@ -31,7 +31,7 @@ use crate::qdisc::{Departure, Packet, Qdisc, QueueStatus, Sink};
 use crate::sched::priority::PriorityKind;
 use crate::sched::{Nested, Scheduler, Setup};
 use crate::spec::{
-    BoundedValue, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamFault, ParamValues, Size,
+    BoundedValue, Family, Given, Kind, KindSpec, LinkFacts, Param, ParamError, ParamFault, ParamValues, Size,
     TypedParam, Unit,
 };
 use alloc::boxed::Box;
@@ -261,8 +261,8 @@ const MTU: TypedParam<Option<Size>> = TypedParam::auto("mtu", "one full packet w
     .about("bytes that may leave at once at the peak rate, framing included")
     .from_source(RFC);
 
-const KIND: KindSpec = KindSpec {
-    base: Kind {
+const KIND: KindSpec = KindSpec::new(
+    Kind {
         kind: "shaper",
         aliases: &["tbf", "TbfQueueDisc"],
         title: "Shaper",
@@ -282,11 +282,9 @@ const KIND: KindSpec = KindSpec {
         ],
         source: RFC,
     },
-    family: Family::Wrapper,
-    signal: "bytes that left; that of the queue within",
-    marks: Marking::Possible,
-    uses_weights: false,
-};
+    Family::Wrapper,
+    "bytes that left; that of the queue within",
+);
 
 impl ShaperParams {
     /// The settings of kind `shaper`.

@@ -5,7 +5,7 @@ use crate::algo::cobalt::{self, CobaltParams};
 use crate::aqm::{Endpoints, FlowHash};
 use crate::arithmetic::ARITHMETIC;
 use crate::framing;
-use crate::spec::{Choice, Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamFault, ParamValues, Size, TypedParam};
+use crate::spec::{Choice, Family, Kind, KindSpec, LinkFacts, ParamError, ParamFault, ParamValues, Size, TypedParam};
 use alloc::vec;
 use alloc::vec::Vec;
 use goodqueue_base::{settings, words};
@@ -209,8 +209,8 @@ const SPLIT_GSO: TypedParam<bool> = TypedParam::on("split_gso")
     .about("count the packets of an offload one by one: they come so, and it cannot be off")
     .from_source("Linux");
 
-pub(super) const KIND: KindSpec = KindSpec {
-    base: Kind {
+pub(super) const KIND: KindSpec = KindSpec::new(
+    Kind {
         kind: "cake",
         aliases: &["cake_mq"],
         title: "CAKE",
@@ -240,8 +240,6 @@ pub(super) const KIND: KindSpec = KindSpec {
         ],
         source: "Linux sch_cake; Hoeiland-Joergensen, Taht and Morton 2018",
     },
-    family: Family::FlowQueueing,
-    signal: "sojourn time in each queue, at the head; overflows; class, hosts and flow of each packet",
-    marks: Marking::Possible,
-    uses_weights: false,
-};
+    Family::FlowQueueing,
+    "sojourn time in each queue, at the head; overflows; class, hosts and flow of each packet",
+);

@@ -1,6 +1,6 @@
 //! The promises to each class, and the parameters of kind `jobs`.
 
-use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamFault, ParamValues, TypedParam};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Param, ParamError, ParamFault, ParamValues, TypedParam};
 use goodqueue_base::units::{Class, Duration, Rate};
 use goodqueue_base::words;
 
@@ -240,8 +240,8 @@ const PARAMS: [Param; OTHERS.len() + ClassParams::COUNT * MAX] = {
     all
 };
 
-pub(super) const KIND: KindSpec = KindSpec {
-    base: Kind {
+pub(super) const KIND: KindSpec = KindSpec::new(
+    Kind {
         kind: "jobs",
         aliases: &[],
         title: "JoBS",
@@ -249,8 +249,6 @@ pub(super) const KIND: KindSpec = KindSpec {
         params: &PARAMS,
         source: "Liebeherr and Christin 2001; ns-2.35",
     },
-    family: Family::Classes,
-    signal: "age of each class's head, backlogs and losses of classes; on arrival",
-    marks: Marking::Possible,
-    uses_weights: false,
-};
+    Family::Classes,
+    "age of each class's head, backlogs and losses of classes; on arrival",
+);
