@@ -32,7 +32,7 @@ mod design;
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::spec::{
-    BoundedValue, Family, Kind, KindSpec, LinkFacts, ParamError, ParamFault, ParamValues, Size, TypedParam,
+    Family, Kind, KindSpec, LinkFacts, ParamError, ParamFault, ParamValues, Size, TypedParam,
 };
 use crate::tick::Tick;
 pub use design::{Gains, PiDesign};
@@ -100,18 +100,6 @@ impl Pi {
         };
         this.adopt(rate);
         this
-    }
-
-    /// Probability of a signal.
-    #[must_use]
-    pub const fn probability(&self) -> f64 {
-        self.p
-    }
-
-    /// The gains in use.
-    #[must_use]
-    pub const fn gains(&self) -> Gains {
-        self.gains
     }
 
     /// Recomputes everything that depends on the rate of the link. Settings that need a rate keep
@@ -199,9 +187,7 @@ fn tuning(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Tuning, ParamErro
         (None, None, None, None) if crossover.is_some() => needs(CROSSOVER.name(), "flows and rtt"),
         (None, None, None, None) => Ok(Tuning::Fixed(Gains::NS2)),
         (Some(a), Some(b), None, None) if crossover.is_none() => {
-            if b > a {
-                return Err(B.fault(ParamFault::Above(BoundedValue { value: b.into(), other: A.name(), bound: a.into() })));
-            }
+            B.at_most(b, &A, a)?;
             Ok(Tuning::Fixed(Gains { a, b }))
         }
         (None, None, Some(flows), Some(rtt)) => match link.rate {

@@ -54,12 +54,6 @@ impl<Q> Priority<Q> {
         let queues = core::iter::once(most_urgent).chain(others);
         Self { bands: queues.map(|queue| Band { queue, knows_idle: false }).collect() }
     }
-
-    /// The queue of band `band`.
-    #[must_use]
-    pub fn band(&self, band: usize) -> Option<&Q> {
-        self.bands.get(band).map(|band| &band.queue)
-    }
 }
 
 impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Priority<Q> {
@@ -247,7 +241,7 @@ mod tests {
             queue.enqueue(Instant::from_nanos(1), packet(1, 0), &mut NoSink);
             assert_eq!(departures(&mut queue), [0, 1]);
             assert_eq!(departures(&mut queue), [0_u64; 0]);
-            assert_eq!([0, 1].map(|band| queue.band(band).unwrap().aqm().0), [round; 2]);
+            assert_eq!([0, 1].map(|band| queue.bands[band].queue.aqm().0), [round; 2]);
         }
     }
 }

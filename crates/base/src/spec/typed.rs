@@ -187,12 +187,12 @@ impl<T: Copy> TypedParam<T> {
     }
 }
 
-impl<T: PartialOrd + Into<Value> + Copy> TypedParam<T> {
+impl<T: Copy> TypedParam<T> {
     /// Checks that the parameter's value is not more than that of another one.
     ///
     /// # Errors
     /// When it is.
-    pub fn at_most(&self, value: T, other: &Self, bound: T) -> Result<(), ParamError> {
+    pub fn at_most<V: PartialOrd + Into<Value>>(&self, value: V, other: &Self, bound: V) -> Result<(), ParamError> {
         if value <= bound { Ok(()) } else { Err(self.fault(ParamFault::Above(other.pair(value, bound)))) }
     }
 
@@ -200,11 +200,11 @@ impl<T: PartialOrd + Into<Value> + Copy> TypedParam<T> {
     ///
     /// # Errors
     /// When it is.
-    pub fn at_least(&self, value: T, other: &Self, bound: T) -> Result<(), ParamError> {
+    pub fn at_least<V: PartialOrd + Into<Value>>(&self, value: V, other: &Self, bound: V) -> Result<(), ParamError> {
         if value >= bound { Ok(()) } else { Err(self.fault(ParamFault::Below(other.pair(value, bound)))) }
     }
 
-    fn pair(&self, value: T, bound: T) -> BoundedValue {
+    fn pair<V: Into<Value>>(&self, value: V, bound: V) -> BoundedValue {
         BoundedValue { value: value.into(), other: self.name(), bound: bound.into() }
     }
 }
