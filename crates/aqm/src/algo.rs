@@ -25,6 +25,69 @@ macro_rules! ask {
     }};
 }
 
+/// Implements [`Aqm`] for a type whose forms each hold an algorithm: every hook goes to that.
+macro_rules! forward_hooks {
+    ($Name:ident { $($pattern:pat => $aqm:ident: $Type:ty),+ }) => {
+        impl Aqm for $Name {
+            #[inline]
+            fn on_arrival(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) -> Verdict {
+                match self { $($pattern => ask!($Type, on_arrival, $aqm, env, packet, queue),)+ }
+            }
+            fn on_comparison(
+                &mut self,
+                env: &mut Env<'_>,
+                packet: PacketView,
+                queue: QueueView,
+                waiting: &dyn Fn(usize) -> Option<PacketView>,
+            ) -> Comparison {
+                match self { $($pattern => $aqm.on_comparison(env, packet, queue, waiting),)+ }
+            }
+            #[inline]
+            fn on_overflow(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) {
+                match self { $($pattern => $aqm.on_overflow(env, packet, queue),)+ }
+            }
+            #[inline]
+            fn on_departure(&mut self, env: &mut Env<'_>, head: PacketView, queue: QueueView) -> Verdict {
+                match self { $($pattern => ask!($Type, on_departure, $aqm, env, head, queue),)+ }
+            }
+            #[inline]
+            fn on_idle(&mut self, now: Instant) {
+                match self { $($pattern => $aqm.on_idle(now),)+ }
+            }
+            #[inline]
+            fn on_emptied(&mut self, now: Instant) {
+                match self { $($pattern => $aqm.on_emptied(now),)+ }
+            }
+            fn on_evicted(&mut self, env: &mut Env<'_>, count: Packets) {
+                match self { $($pattern => $aqm.on_evicted(env, count),)+ }
+            }
+            fn on_weight(&mut self, weight: f64) {
+                match self { $($pattern => $aqm.on_weight(weight),)+ }
+            }
+            #[inline]
+            fn on_sharing(&mut self, flows: u32) {
+                match self { $($pattern => $aqm.on_sharing(flows),)+ }
+            }
+            fn on_rate_change(&mut self, env: &mut Env<'_>) {
+                match self { $($pattern => $aqm.on_rate_change(env),)+ }
+            }
+            #[inline]
+            fn next_update(&self) -> Option<Instant> {
+                match self { $($pattern => $aqm.next_update(),)+ }
+            }
+            fn on_update(&mut self, env: &mut Env<'_>, head: Option<PacketView>, queue: QueueView) {
+                match self { $($pattern => $aqm.on_update(env, head, queue),)+ }
+            }
+            fn reserve(&mut self, packets: usize) {
+                match self { $($pattern => $aqm.reserve(packets),)+ }
+            }
+            fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+                match self { $($pattern => $aqm.gauges(visit),)+ }
+            }
+        }
+    };
+}
+
 macro_rules! algorithms {
     ($($module:ident :: $Type:ident),+ $(,)?) => {
         $(pub mod $module;)+
@@ -62,63 +125,7 @@ macro_rules! algorithms {
             }
         }
 
-        impl Aqm for AnyAqm {
-            #[inline]
-            fn on_arrival(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) -> Verdict {
-                match self { $(Self::$Type(aqm) => ask!($module::$Type, on_arrival, aqm, env, packet, queue),)+ }
-            }
-            fn on_comparison(
-                &mut self,
-                env: &mut Env<'_>,
-                packet: PacketView,
-                queue: QueueView,
-                waiting: &dyn Fn(usize) -> Option<PacketView>,
-            ) -> Comparison {
-                match self { $(Self::$Type(aqm) => aqm.on_comparison(env, packet, queue, waiting),)+ }
-            }
-            #[inline]
-            fn on_overflow(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) {
-                match self { $(Self::$Type(aqm) => aqm.on_overflow(env, packet, queue),)+ }
-            }
-            #[inline]
-            fn on_departure(&mut self, env: &mut Env<'_>, head: PacketView, queue: QueueView) -> Verdict {
-                match self { $(Self::$Type(aqm) => ask!($module::$Type, on_departure, aqm, env, head, queue),)+ }
-            }
-            #[inline]
-            fn on_idle(&mut self, now: Instant) {
-                match self { $(Self::$Type(aqm) => aqm.on_idle(now),)+ }
-            }
-            #[inline]
-            fn on_emptied(&mut self, now: Instant) {
-                match self { $(Self::$Type(aqm) => aqm.on_emptied(now),)+ }
-            }
-            fn on_evicted(&mut self, env: &mut Env<'_>, count: Packets) {
-                match self { $(Self::$Type(aqm) => aqm.on_evicted(env, count),)+ }
-            }
-            fn on_weight(&mut self, weight: f64) {
-                match self { $(Self::$Type(aqm) => aqm.on_weight(weight),)+ }
-            }
-            #[inline]
-            fn on_sharing(&mut self, flows: u32) {
-                match self { $(Self::$Type(aqm) => aqm.on_sharing(flows),)+ }
-            }
-            fn on_rate_change(&mut self, env: &mut Env<'_>) {
-                match self { $(Self::$Type(aqm) => aqm.on_rate_change(env),)+ }
-            }
-            #[inline]
-            fn next_update(&self) -> Option<Instant> {
-                match self { $(Self::$Type(aqm) => aqm.next_update(),)+ }
-            }
-            fn on_update(&mut self, env: &mut Env<'_>, head: Option<PacketView>, queue: QueueView) {
-                match self { $(Self::$Type(aqm) => aqm.on_update(env, head, queue),)+ }
-            }
-            fn reserve(&mut self, packets: usize) {
-                match self { $(Self::$Type(aqm) => aqm.reserve(packets),)+ }
-            }
-            fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-                match self { $(Self::$Type(aqm) => aqm.gauges(visit),)+ }
-            }
-        }
+        forward_hooks!(AnyAqm { $(Self::$Type(aqm) => aqm: $module::$Type),+ });
     };
 }
 

@@ -1,5 +1,6 @@
 //! The trait that every algorithm implements, and its view of packets and queue.
 
+use goodqueue_base::named;
 use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Packets, Rate, Rng};
 
 /// The host's knowledge at the moment of a decision.
@@ -79,65 +80,37 @@ pub struct QueueView {
     pub packets: Packets,
 }
 
-/// The reason that a packet was dropped or marked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-#[non_exhaustive]
-pub enum Reason {
-    /// The queue's hard limit was reached.
-    Overflow,
-    /// The algorithm's decision on arrival.
-    Early,
-    /// The algorithm's decision on departure.
-    Head,
-    /// A token bucket had too few tokens.
-    Policer,
-    /// A flow was recognized as unresponsive and held back.
-    Penalty,
-    /// A fair queue dropped from its fattest flow because all flows together exceeded the limit.
-    OverLimit,
-    /// A packet of the same flow was found in the queue (CHOKe).
-    Match,
-    /// A fixed marking threshold was exceeded; never drops.
-    Threshold,
-    /// The frame could not be parsed.
-    Malformed,
-    /// An acknowledgement made redundant by a later one in the queue.
-    Redundant,
+named! {
+    /// The reason that a packet was dropped or marked.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    #[repr(u8)]
+    #[non_exhaustive]
+    pub enum Reason {
+        /// The queue's hard limit was reached.
+        Overflow = "overflow",
+        /// The algorithm's decision on arrival.
+        Early = "early",
+        /// The algorithm's decision on departure.
+        Head = "head",
+        /// A token bucket had too few tokens.
+        Policer = "policer",
+        /// A flow was recognized as unresponsive and held back.
+        Penalty = "penalty",
+        /// A fair queue dropped from its fattest flow because all flows together exceeded the
+        /// limit.
+        OverLimit = "over-limit",
+        /// A packet of the same flow was found in the queue (CHOKe).
+        Match = "match",
+        /// A fixed marking threshold was exceeded; never drops.
+        Threshold = "threshold",
+        /// The frame could not be parsed.
+        Malformed = "malformed",
+        /// An acknowledgement made redundant by a later one in the queue.
+        Redundant = "redundant",
+    }
 }
 
 impl Reason {
-    /// Every reason, in the order of its number.
-    pub const ALL: [Self; 10] = [
-        Self::Overflow,
-        Self::Early,
-        Self::Head,
-        Self::Policer,
-        Self::Penalty,
-        Self::OverLimit,
-        Self::Match,
-        Self::Threshold,
-        Self::Malformed,
-        Self::Redundant,
-    ];
-
-    /// The name used in files and traces.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Overflow => "overflow",
-            Self::Early => "early",
-            Self::Head => "head",
-            Self::Policer => "policer",
-            Self::Penalty => "penalty",
-            Self::OverLimit => "over-limit",
-            Self::Match => "match",
-            Self::Threshold => "threshold",
-            Self::Malformed => "malformed",
-            Self::Redundant => "redundant",
-        }
-    }
-
     /// True if the queue ran out of room, false if the algorithm decided.
     #[must_use]
     pub const fn is_overflow(self) -> bool {

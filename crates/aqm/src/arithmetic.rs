@@ -1,20 +1,19 @@
 //! The choice between an algorithm's own arithmetic and Linux's.
 
-use crate::spec::{Choice, ParamError, ParamFault, ParamValues, Setting, TypedParam, Value};
+use crate::spec::{ParamError, ParamFault, ParamValues, Setting, TypedParam, Value};
 use goodqueue_base::units::{Rng, mix};
+use goodqueue_base::words;
 
-/// The arithmetic that an algorithm uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arithmetic {
-    /// That of its source: nanoseconds, and floating point where the source has real numbers.
-    Exact,
-    /// Linux's integers and units of time, and everything else that its queue disciplines do in
-    /// another way than the source.
-    Linux,
-}
-
-impl Choice for Arithmetic {
-    const WORDS: &'static [(&'static str, Self)] = &[("exact", Self::Exact), ("linux", Self::Linux)];
+words! {
+    /// The arithmetic that an algorithm uses.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Arithmetic {
+        /// That of its source: nanoseconds, and floating point where the source has real numbers.
+        Exact = "exact",
+        /// Linux's integers and units of time, and everything else that its queue disciplines do in
+        /// another way than the source.
+        Linux = "linux",
+    }
 }
 
 pub(crate) const ARITHMETIC: TypedParam<Arithmetic> = TypedParam::choice("arithmetic", "exact")

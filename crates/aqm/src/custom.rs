@@ -53,53 +53,7 @@ impl Clone for Own {
     }
 }
 
-impl Aqm for Own {
-    fn on_arrival(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) -> Verdict {
-        self.0.on_arrival(env, packet, queue)
-    }
-    fn on_comparison(
-        &mut self,
-        env: &mut Env<'_>,
-        packet: PacketView,
-        queue: QueueView,
-        waiting: &dyn Fn(usize) -> Option<PacketView>,
-    ) -> Comparison {
-        self.0.on_comparison(env, packet, queue, waiting)
-    }
-    fn on_overflow(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) {
-        self.0.on_overflow(env, packet, queue);
-    }
-    fn on_departure(&mut self, env: &mut Env<'_>, head: PacketView, queue: QueueView) -> Verdict {
-        self.0.on_departure(env, head, queue)
-    }
-    fn on_idle(&mut self, now: Instant) {
-        self.0.on_idle(now);
-    }
-    fn on_emptied(&mut self, now: Instant) {
-        self.0.on_emptied(now);
-    }
-    fn on_evicted(&mut self, env: &mut Env<'_>, count: Packets) {
-        self.0.on_evicted(env, count);
-    }
-    fn on_weight(&mut self, weight: f64) {
-        self.0.on_weight(weight);
-    }
-    fn on_sharing(&mut self, flows: u32) {
-        self.0.on_sharing(flows);
-    }
-    fn on_rate_change(&mut self, env: &mut Env<'_>) {
-        self.0.on_rate_change(env);
-    }
-    fn next_update(&self) -> Option<Instant> {
-        self.0.next_update()
-    }
-    fn on_update(&mut self, env: &mut Env<'_>, head: Option<PacketView>, queue: QueueView) {
-        self.0.on_update(env, head, queue);
-    }
-    fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        self.0.gauges(visit);
-    }
-}
+forward_hooks!(Own { Self(aqm) => aqm: Box<dyn CustomAlgorithm> });
 
 #[cfg(test)]
 mod tests {

@@ -36,6 +36,7 @@ extern crate alloc;
 extern crate std;
 
 mod ack;
+#[macro_use]
 pub mod algo;
 mod aqm;
 mod arithmetic;

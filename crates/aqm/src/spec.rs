@@ -5,9 +5,10 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Deref;
+use goodqueue_base::named;
 pub use goodqueue_base::spec::{
     BoundedValue, Choice, Decimal, Default, Given, Kind, Param, ParamError, ParamFault, ParamValues, Role, Setting, Size,
-    TypedParam, Unit, Value, contains, pick,
+    TypedParam, Unit, Value, join, with_default,
 };
 use goodqueue_base::units::{Bytes, Duration, Rate};
 
@@ -29,11 +30,23 @@ pub struct KindSpec {
 }
 
 impl KindSpec {
+    /// A kind that marks where it may, and to which weights mean nothing.
+    #[must_use]
+    pub const fn new(base: Kind, family: Family, signal: &'static str) -> Self {
+        Self { base, family, signal, marks: Marking::Possible, uses_weights: false }
+    }
+
+    /// Sets whether it marks.
+    #[must_use]
+    pub const fn marking(self, marks: Marking) -> Self {
+        Self { marks, ..self }
+    }
+
     /// The description of an algorithm of a program's own ([`crate::custom`]), of which nothing but
     /// `base` is known.
     #[must_use]
     pub const fn own(base: Kind) -> Self {
-        Self { base, family: Family::Own, signal: "its own", marks: Marking::Possible, uses_weights: false }
+        Self::new(base, Family::Own, "its own")
     }
 }
 
@@ -45,73 +58,36 @@ impl Deref for KindSpec {
     }
 }
 
-/// A family of algorithms that share an idea.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Family {
-    /// A limit and nothing else.
-    TailDrop,
-    /// Random early detection: probabilities from the average queue.
-    Red,
-    /// Probabilities from overflows and idle times.
-    Blue,
-    /// Proportional-integral controllers.
-    Pi,
-    /// Controlled delay: sojourn times over an interval.
-    CoDel,
-    /// A threshold of the queue alone.
-    Threshold,
-    /// Tokens that packets pay for.
-    Policing,
-    /// Virtual queues and prices.
-    VirtualQueue,
-    /// Queues of their own for flows.
-    FlowQueueing,
-    /// A low-latency queue coupled to a classic one.
-    DualQueue,
-    /// Classes of service.
-    Classes,
-    /// A discipline around another queue.
-    Wrapper,
-    /// An algorithm of the program's own.
-    Own,
-}
-
-impl Family {
-    /// Every family, in the order of listings.
-    pub const ALL: [Self; 13] = [
-        Self::TailDrop,
-        Self::Red,
-        Self::Blue,
-        Self::Pi,
-        Self::CoDel,
-        Self::Threshold,
-        Self::Policing,
-        Self::VirtualQueue,
-        Self::FlowQueueing,
-        Self::DualQueue,
-        Self::Classes,
-        Self::Wrapper,
-        Self::Own,
-    ];
-
-    /// The family's name in interfaces.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::TailDrop => "tail-drop",
-            Self::Red => "red",
-            Self::Blue => "blue",
-            Self::Pi => "pi",
-            Self::CoDel => "codel",
-            Self::Threshold => "threshold",
-            Self::Policing => "policing",
-            Self::VirtualQueue => "virtual-queue",
-            Self::FlowQueueing => "flow-queueing",
-            Self::DualQueue => "dual-queue",
-            Self::Classes => "classes",
-            Self::Wrapper => "wrapper",
-            Self::Own => "own",
-        }
+named! {
+    /// A family of algorithms that share an idea.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Family {
+        /// A limit and nothing else.
+        TailDrop = "tail-drop",
+        /// Random early detection: probabilities from the average queue.
+        Red = "red",
+        /// Probabilities from overflows and idle times.
+        Blue = "blue",
+        /// Proportional-integral controllers.
+        Pi = "pi",
+        /// Controlled delay: sojourn times over an interval.
+        CoDel = "codel",
+        /// A threshold of the queue alone.
+        Threshold = "threshold",
+        /// Tokens that packets pay for.
+        Policing = "policing",
+        /// Virtual queues and prices.
+        VirtualQueue = "virtual-queue",
+        /// Queues of their own for flows.
+        FlowQueueing = "flow-queueing",
+        /// A low-latency queue coupled to a classic one.
+        DualQueue = "dual-queue",
+        /// Classes of service.
+        Classes = "classes",
+        /// A discipline around another queue.
+        Wrapper = "wrapper",
+        /// An algorithm of the program's own.
+        Own = "own",
     }
 }
 

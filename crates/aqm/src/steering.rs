@@ -133,12 +133,6 @@ impl<A: Steerable> Steered<A> {
         self.outer_loop.setpoint
     }
 
-    /// The algorithm inside.
-    #[must_use]
-    pub const fn inner(&self) -> &A {
-        &self.inner
-    }
-
     fn follow(&mut self, now: Instant, rate: Option<Rate>) {
         let least = rate.map_or(Duration::ZERO, |rate| self.inner.least_setpoint(rate));
         self.outer_loop.follow(now, rate, least);
@@ -214,16 +208,6 @@ impl<A: Steerable> Steered<A> {
     }
 }
 
-/// True if a packet with this verdict enters or stays in the queue.
-#[inline]
-fn is_kept(verdict: Verdict, packet: PacketView) -> bool {
-    match verdict {
-        Verdict::Pass | Verdict::Mark(_) | Verdict::Compare => true,
-        Verdict::Signal(_) => packet.ecn.is_capable(),
-        Verdict::Drop(_) => false,
-    }
-}
-
 // Not inlined: in one `match` with other algorithms, this code would slow down those that are
 // smaller.
 impl<A: Steerable> Aqm for Steered<A> {
@@ -239,7 +223,7 @@ impl<A: Steerable> Aqm for Steered<A> {
             Judgement::SignalDue if self.decide(env, queue) == Decision::Give => self.inner.signal(env, packet),
             Judgement::SignalDue => Verdict::Pass,
         };
-        if is_kept(verdict, packet) {
+        if verdict.keeps(packet.ecn) {
             self.outer_loop.accept(env.now, packet.len + env.overhead);
         }
         verdict
@@ -262,7 +246,7 @@ impl<A: Steerable> Aqm for Steered<A> {
             Judgement::SignalDue => self.inner.signal(env, head),
             Judgement::Settled(verdict) => verdict,
         };
-        if !is_kept(verdict, head) {
+        if !verdict.keeps(head.ecn) {
             self.outer_loop.take_back(head.len + env.overhead);
         }
         verdict

@@ -40,7 +40,7 @@ pub use error::{BoundedValue, Given, ParamError, ParamFault, Setting};
 pub use given::ParamValues;
 pub use kind::{Kind, find};
 pub use names::{is_same_name, nearest};
-pub use param::{Default, Param, Role, contains, pick};
+pub use param::{Default, Param, Role, contains, join, with_default};
 pub use param_type::{Choice, ParamType};
 pub use typed::TypedParam;
 pub use value::{Size, Unit, Value};

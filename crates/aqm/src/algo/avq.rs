@@ -26,7 +26,7 @@
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamFault, ParamValues, Size, TypedParam};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, ParamError, ParamFault, ParamValues, Size, TypedParam};
 use goodqueue_base::units::{Bytes, Instant, Rate};
 
 /// Settings of AVQ.
@@ -150,8 +150,8 @@ const ECNLIM: TypedParam<f64> = TypedParam::ratio("ecnlim", 0.8)
     .from_source(NS2);
 
 impl Algorithm for Avq {
-    const KINDS: &'static [KindSpec] = &[KindSpec {
-        base: Kind {
+    const KINDS: &'static [KindSpec] = &[KindSpec::new(
+        Kind {
             kind: "avq",
             aliases: &[],
             title: "AVQ",
@@ -159,11 +159,9 @@ impl Algorithm for Avq {
             params: &[GAMMA.param, ALPHA.param, BUFLIM.param, ECNLIM.param],
             source: "Kunniyur and Srikant 2001; ns-2.35",
         },
-        family: Family::VirtualQueue,
-        signal: "overflow of a virtual queue, on arrival",
-        marks: Marking::Possible,
-        uses_weights: false,
-    }];
+        Family::VirtualQueue,
+        "overflow of a virtual queue, on arrival",
+    )];
 
     fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let rate = link.needed_rate("avq")?;

@@ -24,7 +24,7 @@
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, Size, TypedParam};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, ParamError, ParamValues, Size, TypedParam};
 use goodqueue_base::settings;
 use goodqueue_base::units::{Bytes, Duration, Instant, Packets, Rate};
 
@@ -57,7 +57,7 @@ settings! {
         /// Backlog above which there is congestion, in addition to overflow.
         pub threshold: Option<Size> => THRESHOLD,
         /// Effect of an empty queue on the probability.
-        pub idle_decay: IdleDecay = IdleDecay::of(DECAY_WHILE_IDLE.default),
+        pub idle_decay: IdleDecay => DECAY_WHILE_IDLE = IdleDecay::of(DECAY_WHILE_IDLE.default),
         /// Largest packet without framing; converts a threshold in packets.
         pub mtu: Bytes = Bytes::new(1500),
     }
@@ -192,20 +192,18 @@ const DECAY_WHILE_IDLE: TypedParam<bool> = TypedParam::on("decay_while_idle")
     .from_source("our reading");
 
 impl Algorithm for Blue {
-    const KINDS: &'static [KindSpec] = &[KindSpec {
-        base: Kind {
+    const KINDS: &'static [KindSpec] = &[KindSpec::new(
+        Kind {
             kind: "blue",
             aliases: &[],
             title: "BLUE",
             summary: "Signals with one probability, raised by overflow and lowered by idleness",
-            params: &[FREEZE_TIME.param, D1.param, D2.param, THRESHOLD.param, DECAY_WHILE_IDLE.param],
+            params: &BlueParams::PARAMS,
             source: "Feng, Shin, Kandlur and Saha 2002",
         },
-        family: Family::Blue,
-        signal: "overflow and empty queue, on arrival",
-        marks: Marking::Possible,
-        uses_weights: false,
-    }];
+        Family::Blue,
+        "overflow and empty queue, on arrival",
+    )];
 
     fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         // Rejects a threshold given as a time on a link of unknown rate.

@@ -38,7 +38,7 @@ use super::red::params::{AUTO_W_Q, HARDDROP, LEGACY_STATIC, MAX_P, MAX_TH, MEAN_
 use super::red::{Adaptation, Facts, Red, RedParams, Zone};
 use crate::aqm::{Aqm, Comparison, Env, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::{ARITHMETIC, Arithmetic};
-use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, TypedParam};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, ParamError, ParamValues, TypedParam};
 use alloc::boxed::Box;
 use goodqueue_base::units::{Duration, Instant, Packets};
 use linux::LinuxChoke;
@@ -176,8 +176,8 @@ const OWN_HARDDROP: TypedParam<bool> =
     TypedParam::off(HARDDROP.name()).about("drop ECN-capable packets, too, above max_th").from_source("Linux");
 
 impl Algorithm for Choke {
-    const KINDS: &'static [KindSpec] = &[KindSpec {
-        base: Kind {
+    const KINDS: &'static [KindSpec] = &[KindSpec::new(
+        Kind {
             kind: "choke",
             aliases: &[],
             title: "CHOKe",
@@ -196,11 +196,9 @@ impl Algorithm for Choke {
             ],
             source: "Pan, Prabhakar and Psounis 2000; Linux sch_choke",
         },
-        family: Family::Red,
-        signal: "averaged queue length and a waiting packet, on arrival",
-        marks: Marking::Possible,
-        uses_weights: false,
-    }];
+        Family::Red,
+        "averaged queue length and a waiting packet, on arrival",
+    )];
 
     fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let params = RedParams {

@@ -35,7 +35,7 @@ use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::{ARITHMETIC, Arithmetic, LinuxDraws};
 use crate::math::sqrt;
-use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, TypedParam};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, ParamError, ParamValues, TypedParam};
 use alloc::boxed::Box;
 use goodqueue_base::settings;
 use goodqueue_base::units::{Bytes, Duration, Instant, Packets};
@@ -332,20 +332,18 @@ pub(crate) const P_INC: TypedParam<f64> = step("p_inc", 1.0 / 256.0, "what an ov
 pub(crate) const P_DEC: TypedParam<f64> = step("p_dec", 1.0 / 4096.0, "what an empty queue takes from the drop probability");
 
 impl Algorithm for Cobalt {
-    const KINDS: &'static [KindSpec] = &[KindSpec {
-        base: Kind {
+    const KINDS: &'static [KindSpec] = &[KindSpec::new(
+        Kind {
             kind: "cobalt",
             aliases: &["CobaltQueueDisc"],
             title: "COBALT",
             summary: "CoDel whose memory fades, with a drop probability that overflows raise and idle times lower",
-            params: &[TARGET.param, INTERVAL.param, P_INC.param, P_DEC.param, ARITHMETIC.param],
+            params: &CobaltParams::PARAMS,
             source: "Linux sch_cake; Hoeiland-Joergensen, Taht and Morton 2018",
         },
-        family: Family::CoDel,
-        signal: "sojourn time, at the head; overflows",
-        marks: Marking::Possible,
-        uses_weights: false,
-    }];
+        Family::CoDel,
+        "sojourn time, at the head; overflows",
+    )];
 
     fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         CobaltParams::build(given, link).map(Self::new)

@@ -38,12 +38,12 @@ use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::{ARITHMETIC, Arithmetic};
 use crate::math::sqrt;
-use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, ParamError, ParamValues};
 use crate::steering::{Judgement, Pace, Steerable};
 use goodqueue_base::units::{Duration, Instant, Packets, Rate};
 use linux::InverseRoot;
 pub use params::CoDelParams;
-pub(crate) use params::{CE_THRESHOLD, INTERVAL, REENTRY, TARGET};
+pub(crate) use params::{INTERVAL, TARGET};
 pub use reentry::Reentry;
 
 /// CoDel's state, one per queue. Names are those of RFC 8289 §5.2.
@@ -274,20 +274,18 @@ impl Steerable for CoDel {
 }
 
 impl Algorithm for CoDel {
-    const KINDS: &'static [KindSpec] = &[KindSpec {
-        base: Kind {
+    const KINDS: &'static [KindSpec] = &[KindSpec::new(
+        Kind {
             kind: "codel",
             aliases: &["CoDelQueueDisc"],
             title: "CoDel",
             summary: "Controls the minimum sojourn time over an interval",
-            params: &[TARGET.param, INTERVAL.param, CE_THRESHOLD.param, REENTRY.param, ARITHMETIC.param],
+            params: &CoDelParams::PARAMS,
             source: "RFC 8289 §5",
         },
-        family: Family::CoDel,
-        signal: "sojourn time, at the head",
-        marks: Marking::Possible,
-        uses_weights: false,
-    }];
+        Family::CoDel,
+        "sojourn time, at the head",
+    )];
 
     fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         CoDelParams::build(given, link).map(Self::new)

@@ -23,7 +23,7 @@ use super::codel::{CoDel, INTERVAL, TARGET};
 use super::gsp::THRESHOLDS_AN_INTERVAL;
 use crate::arithmetic::ARITHMETIC;
 use crate::outline::finish;
-use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, Value};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Param, ParamError, ParamValues, Value};
 use crate::steering::{Policy, Steered, inner_values, steered_params};
 use goodqueue_base::units::Duration;
 
@@ -33,8 +33,8 @@ pub type CoDelAs = Steered<CoDel>;
 const PARAMS: [Param; 17] = steered_params(CoDel::KINDS[0].base.params, &[TARGET.name(), ARITHMETIC.name()], "interval / 40");
 
 impl Algorithm for CoDelAs {
-    const KINDS: &'static [KindSpec] = &[KindSpec {
-        base: Kind {
+    const KINDS: &'static [KindSpec] = &[KindSpec::new(
+        Kind {
             kind: "codel-as",
             aliases: &[],
             title: "CoDel-AS",
@@ -42,11 +42,9 @@ impl Algorithm for CoDelAs {
             params: &PARAMS,
             source: "Bless, Hock and Zitterbart 2018",
         },
-        family: Family::CoDel,
-        signal: "sojourn time, at the head",
-        marks: Marking::Possible,
-        uses_weights: false,
-    }];
+        Family::CoDel,
+        "sojourn time, at the head",
+    )];
 
     fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let spec = &CoDel::KINDS[0];

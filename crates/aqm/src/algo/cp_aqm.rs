@@ -32,9 +32,10 @@
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::spec::{
-    Choice, Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamFault, ParamValues, Size, TypedParam, Value,
+    Family, Kind, KindSpec, LinkFacts, ParamError, ParamFault, ParamValues, Size, TypedParam, Value,
 };
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
+use goodqueue_base::words;
 
 /// Time that the bucket may be unable to pay before ECN-capable packets are dropped, too (our
 /// choice: a few RTTs).
@@ -67,17 +68,15 @@ pub struct CpAqmParams {
     pub overhead: Bytes,
 }
 
-/// The source of the tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tokens {
-    /// Elapsed time, at the token rate.
-    Time,
-    /// Departing packets, and idle time at the link's rate.
-    Departures,
-}
-
-impl Choice for Tokens {
-    const WORDS: &'static [(&'static str, Self)] = &[("time", Self::Time), ("departures", Self::Departures)];
+words! {
+    /// The source of the tokens.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Tokens {
+        /// Elapsed time, at the token rate.
+        Time = "time",
+        /// Departing packets, and idle time at the link's rate.
+        Departures = "departures",
+    }
 }
 
 /// State of CP-AQM, one per queue.
@@ -283,8 +282,8 @@ impl CpAqmParams {
 }
 
 impl Algorithm for CpAqm {
-    const KINDS: &'static [KindSpec] = &[KindSpec {
-        base: Kind {
+    const KINDS: &'static [KindSpec] = &[KindSpec::new(
+        Kind {
             kind: "cp-aqm",
             aliases: &[],
             title: "CP-AQM",
@@ -292,11 +291,9 @@ impl Algorithm for CpAqm {
             params: &[THRESHOLD.param, CAPACITY.param, C_MAX.param, RATE_FACTOR.param, RATE.param, TOKENS.param, BUCKET.param],
             source: MENTH,
         },
-        family: Family::Policing,
-        signal: "backlog, on arrival",
-        marks: Marking::Possible,
-        uses_weights: false,
-    }];
+        Family::Policing,
+        "backlog, on arrival",
+    )];
 
     fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let in_packets = link.limit.packets.get().saturating_mul(link.mtu.get());

@@ -31,7 +31,8 @@
 use super::{Algorithm, pie};
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::queue::Limit;
-use crate::spec::{BoundedValue, Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamFault, ParamValues, TypedParam};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamFault, ParamValues, TypedParam};
+use crate::tick::Tick;
 use goodqueue_base::settings;
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 
@@ -65,7 +66,7 @@ settings! {
         /// Rate at which tokens are used up; `None`: the rate of the link.
         pub peak_rate: Option<Rate> => PEAK_RATE,
         /// Largest number of tokens.
-        pub burst: Bytes = BURST.default,
+        pub burst: Bytes => BURST = BURST.default,
         /// Limit of the queue; a third of it ends the rest state.
         pub limit: Limit = Limit::NONE,
     }
@@ -95,10 +96,8 @@ pub struct DocsisPie {
     /// Bytes that the shaper would release at the peak rate, as of `filled_at`.
     tokens: f64,
     filled_at: Instant,
-    /// Time of the next update; `MAX` before the first arrival.
-    tick: Instant,
-    /// Whether updates are suspended, as they would change nothing before the next arrival.
-    dozing: bool,
+    /// Times of the updates, which stop while they would change nothing before the next arrival.
+    tick: Tick,
 }
 
 impl DocsisPie {
@@ -115,8 +114,7 @@ impl DocsisPie {
             quiet_for: Duration::ZERO,
             tokens: params.burst.get() as f64,
             filled_at: Instant::ZERO,
-            tick: Instant::MAX,
-            dozing: false,
+            tick: Tick::new(params.interval),
         }
     }
 
@@ -128,13 +126,6 @@ impl DocsisPie {
     /// Whether `delay` is below half the target.
     fn is_calm(&self, delay: Duration) -> bool {
         delay < self.params.target.div(2)
-    }
-
-    fn advance_tick(&mut self, now: Instant) {
-        if self.tick <= now {
-            let period = self.params.interval.as_nanos().max(1);
-            self.tick += Duration::ns(period) * (now.since(self.tick).as_nanos() / period + 1);
-        }
     }
 
     /// Adds the tokens earned until `now`.
@@ -207,13 +198,7 @@ fn auto_tune(p: f64) -> f64 {
 impl Aqm for DocsisPie {
     #[inline]
     fn on_arrival(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) -> Verdict {
-        if self.tick == Instant::MAX {
-            self.tick = env.now + self.params.interval.mul_f64(env.rng.uniform());
-        }
-        if self.dozing {
-            self.dozing = false;
-            self.advance_tick(env.now);
-        }
+        self.tick.start(env.now, env.rng);
         if !self.burst_allowance.is_zero() {
             return Verdict::Pass;
         }
@@ -259,14 +244,13 @@ impl Aqm for DocsisPie {
 
     #[inline]
     fn next_update(&self) -> Option<Instant> {
-        (!self.dozing && self.tick != Instant::MAX).then_some(self.tick)
+        self.tick.due()
     }
 
     fn on_update(&mut self, env: &mut Env<'_>, head: Option<PacketView>, queue: QueueView) {
-        if self.dozing || env.now < self.tick {
+        if self.tick.take(env.now) == 0 {
             return;
         }
-        self.advance_tick(env.now);
         let old = self.qdelay;
         let Some(new) = self.measure(env, queue) else { return };
         self.p = if self.burst_allowance.is_zero() { self.stepped(old, new) } else { 0.0 };
@@ -275,7 +259,9 @@ impl Aqm for DocsisPie {
         self.note_quiet(is_calm && self.p == 0.0 && self.burst_allowance.is_zero());
         self.qdelay = new;
         let is_at_rest = self.state == State::Inactive && self.p == 0.0 && self.burst_allowance.is_zero();
-        self.dozing = is_at_rest && new.is_zero() && head.is_none();
+        if is_at_rest && new.is_zero() && head.is_none() {
+            self.tick.stop();
+        }
     }
 
     fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
@@ -313,29 +299,19 @@ const BURST: TypedParam<Bytes> = TypedParam::size_in_bytes("burst", Bytes::ZERO)
     .from_source("RFC 8034 §4.1");
 
 impl Algorithm for DocsisPie {
-    const KINDS: &'static [KindSpec] = &[KindSpec {
-        base: Kind {
+    const KINDS: &'static [KindSpec] = &[KindSpec::new(
+        Kind {
             kind: "docsis-pie",
             aliases: &[],
             title: "DOCSIS-PIE",
             summary: "PIE of cable modems: the delay is predicted from the rate shaper, and bursts are let through before the first drop",
-            params: &[
-                TARGET.param,
-                INTERVAL.param,
-                MAX_BURST.param,
-                ALPHA.param,
-                BETA.param,
-                SUSTAINED_RATE.param,
-                PEAK_RATE.param,
-                BURST.param,
-            ],
+            params: &DocsisPieParams::PARAMS,
             source: "RFC 8034",
         },
-        family: Family::Pi,
-        signal: "queueing delay predicted from backlog and rate, on arrival",
-        marks: Marking::Never,
-        uses_weights: false,
-    }];
+        Family::Pi,
+        "queueing delay predicted from backlog and rate, on arrival",
+    )
+    .marking(Marking::Never)];
 
     fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let burst = BURST.bytes(given, link.mtu, link.rate)?;
@@ -344,9 +320,8 @@ impl Algorithm for DocsisPie {
         let Some(sustained) = sustained else {
             return Err(SUSTAINED_RATE.fault(ParamFault::UnknownRate("write for instance \"10 Mbit/s\"")));
         };
-        if let Some(peak) = params.peak_rate.filter(|peak| *peak < sustained) {
-            let pair = BoundedValue { value: peak.into(), other: SUSTAINED_RATE.name(), bound: sustained.into() };
-            return Err(PEAK_RATE.fault(ParamFault::Below(pair)));
+        if let Some(peak) = params.peak_rate {
+            PEAK_RATE.at_least(peak, &SUSTAINED_RATE, sustained)?;
         }
         Ok(Self::new(params))
     }

@@ -30,7 +30,7 @@
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::spec::{
-    Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamFault, ParamValues, Setting, Size, TypedParam, Value,
+    Family, Kind, KindSpec, LinkFacts, ParamError, ParamFault, ParamValues, Setting, Size, TypedParam, Value,
 };
 use crate::steering::{Judgement, Pace, Steerable};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
@@ -384,8 +384,8 @@ impl GspParams {
 }
 
 impl Algorithm for Gsp {
-    const KINDS: &'static [KindSpec] = &[KindSpec {
-        base: Kind {
+    const KINDS: &'static [KindSpec] = &[KindSpec::new(
+        Kind {
             kind: "gsp",
             aliases: &[],
             title: "GSP",
@@ -401,11 +401,9 @@ impl Algorithm for Gsp {
             ],
             source: "Lautenschlaeger and Francini 2015",
         },
-        family: Family::Threshold,
-        signal: "sojourn time of the last departure, or backlog, on arrival",
-        marks: Marking::Possible,
-        uses_weights: false,
-    }];
+        Family::Threshold,
+        "sojourn time of the last departure, or backlog, on arrival",
+    )];
 
     fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let mut params = GspParams::without_threshold(given, link)?;

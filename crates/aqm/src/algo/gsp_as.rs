@@ -17,7 +17,7 @@
 
 use super::Algorithm;
 use super::gsp::{Gsp, MEASURE, PRESET_INTERVAL, THRESHOLD, THRESHOLDS_AN_INTERVAL};
-use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Param, ParamError, ParamValues};
 use crate::steering::{Policy, Steered, inner_values, steered_params};
 
 /// GSP with a steered threshold.
@@ -27,8 +27,8 @@ const PARAMS: [Param; 19] =
     steered_params(Gsp::KINDS[0].base.params, &[THRESHOLD.name(), MEASURE.name()], "preset_interval / 40");
 
 impl Algorithm for GspAs {
-    const KINDS: &'static [KindSpec] = &[KindSpec {
-        base: Kind {
+    const KINDS: &'static [KindSpec] = &[KindSpec::new(
+        Kind {
             kind: "gsp-as",
             aliases: &[],
             title: "GSP-AS",
@@ -36,11 +36,9 @@ impl Algorithm for GspAs {
             params: &PARAMS,
             source: "Bless, Hock and Zitterbart 2018",
         },
-        family: Family::Threshold,
-        signal: "sojourn time, on arrival",
-        marks: Marking::Possible,
-        uses_weights: false,
-    }];
+        Family::Threshold,
+        "sojourn time, on arrival",
+    )];
 
     fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let spec = &Gsp::KINDS[0];

@@ -24,8 +24,9 @@
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{Choice, Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, Size, TypedParam};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, Size, TypedParam};
 use goodqueue_base::units::{Bytes, Instant, Rate};
+use goodqueue_base::words;
 
 /// Bound of the phantom queue, in thresholds.
 const FULL: f64 = 10.0;
@@ -33,17 +34,15 @@ const FULL: f64 = 10.0;
 /// Automatic threshold as seconds at the rate of the link: 1 kB at 1 Gbit/s.
 const AUTOMATIC_SECONDS: f64 = 8e-6;
 
-/// The packets that pass through the counter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Counting {
-    /// Departing packets.
-    Departures,
-    /// Arriving packets that fit.
-    Arrivals,
-}
-
-impl Choice for Counting {
-    const WORDS: &'static [(&'static str, Self)] = &[("departure", Self::Departures), ("arrival", Self::Arrivals)];
+words! {
+    /// The packets that pass through the counter.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Counting {
+        /// Departing packets.
+        Departures = "departure",
+        /// Arriving packets that fit.
+        Arrivals = "arrival",
+    }
 }
 
 /// Settings of the phantom queue.
@@ -160,8 +159,8 @@ const AT: TypedParam<Counting> =
     TypedParam::choice("at", "departure").about("where packets are counted and marked").from_source(ALIZADEH);
 
 impl Algorithm for PhantomQueue {
-    const KINDS: &'static [KindSpec] = &[KindSpec {
-        base: Kind {
+    const KINDS: &'static [KindSpec] = &[KindSpec::new(
+        Kind {
             kind: "phantom-queue",
             aliases: &[],
             title: "Phantom queue",
@@ -169,11 +168,10 @@ impl Algorithm for PhantomQueue {
             params: &[GAMMA.param, MARK_THRESHOLD.param, AT.param],
             source: "Alizadeh et al. 2012 (HULL)",
         },
-        family: Family::VirtualQueue,
-        signal: "backlog of a phantom queue, on departure",
-        marks: Marking::Only,
-        uses_weights: false,
-    }];
+        Family::VirtualQueue,
+        "backlog of a phantom queue, on departure",
+    )
+    .marking(Marking::Only)];
 
     fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         link.needed_rate("phantom-queue")?;

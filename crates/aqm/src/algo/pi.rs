@@ -32,7 +32,7 @@ mod design;
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::spec::{
-    BoundedValue, Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamFault, ParamValues, Size, TypedParam,
+    Family, Kind, KindSpec, LinkFacts, ParamError, ParamFault, ParamValues, Size, TypedParam,
 };
 use crate::tick::Tick;
 pub use design::{Gains, PiDesign};
@@ -100,18 +100,6 @@ impl Pi {
         };
         this.adopt(rate);
         this
-    }
-
-    /// Probability of a signal.
-    #[must_use]
-    pub const fn probability(&self) -> f64 {
-        self.p
-    }
-
-    /// The gains in use.
-    #[must_use]
-    pub const fn gains(&self) -> Gains {
-        self.gains
     }
 
     /// Recomputes everything that depends on the rate of the link. Settings that need a rate keep
@@ -199,9 +187,7 @@ fn tuning(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Tuning, ParamErro
         (None, None, None, None) if crossover.is_some() => needs(CROSSOVER.name(), "flows and rtt"),
         (None, None, None, None) => Ok(Tuning::Fixed(Gains::NS2)),
         (Some(a), Some(b), None, None) if crossover.is_none() => {
-            if b > a {
-                return Err(B.fault(ParamFault::Above(BoundedValue { value: b.into(), other: A.name(), bound: a.into() })));
-            }
+            B.at_most(b, &A, a)?;
             Ok(Tuning::Fixed(Gains { a, b }))
         }
         (None, None, Some(flows), Some(rtt)) => match link.rate {
@@ -255,8 +241,8 @@ const MEAN_PKTSIZE: TypedParam<Option<Size>> = TypedParam::auto("mean_pktsize", 
     .from_source(NS2);
 
 impl Algorithm for Pi {
-    const KINDS: &'static [KindSpec] = &[KindSpec {
-        base: Kind {
+    const KINDS: &'static [KindSpec] = &[KindSpec::new(
+        Kind {
             kind: "pi",
             aliases: &[],
             title: "PI",
@@ -275,11 +261,9 @@ impl Algorithm for Pi {
             ],
             source: "Hollot, Misra, Towsley and Gong 2001; ns-2.35",
         },
-        family: Family::Pi,
-        signal: "queue length, sampled; on arrival",
-        marks: Marking::Possible,
-        uses_weights: false,
-    }];
+        Family::Pi,
+        "queue length, sampled; on arrival",
+    )];
 
     fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         Ok(Self::new(PiParams::build(given, link)?, link.rate))

@@ -41,7 +41,7 @@ use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::{ARITHMETIC, Arithmetic};
 use crate::queue::Limit;
-use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, ParamError, ParamValues};
 use crate::steering::{Judgement, Pace, Steerable};
 use alloc::boxed::Box;
 use goodqueue_base::units::{Bytes, Duration, Instant, Packets};
@@ -443,8 +443,8 @@ impl Aqm for Pie {
 }
 
 impl Algorithm for Pie {
-    const KINDS: &'static [KindSpec] = &[KindSpec {
-        base: Kind {
+    const KINDS: &'static [KindSpec] = &[KindSpec::new(
+        Kind {
             kind: "pie",
             aliases: &["PieQueueDisc"],
             title: "PIE",
@@ -467,11 +467,9 @@ impl Algorithm for Pie {
             ],
             source: "RFC 8033",
         },
-        family: Family::Pi,
-        signal: "queueing delay, on arrival",
-        marks: Marking::Possible,
-        uses_weights: false,
-    }];
+        Family::Pi,
+        "queueing delay, on arrival",
+    )];
 
     fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         if ARITHMETIC.read(given) == Arithmetic::Linux {

@@ -23,7 +23,7 @@ use super::pie::Pie;
 use super::pie::params::{ACTIVE_INACTIVE, DQ_THRESHOLD, ESTIMATOR, TARGET};
 use crate::arithmetic::ARITHMETIC;
 use crate::outline::finish;
-use crate::spec::{Default, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamValues, Value, contains};
+use crate::spec::{Default, Family, Kind, KindSpec, LinkFacts, Param, ParamError, ParamValues, Value, join, with_default};
 use crate::steering::{Policy, Steered, inner_values, steered_params};
 use goodqueue_base::units::Duration;
 
@@ -35,26 +35,15 @@ const NATIVE: Duration = Duration::us(2500);
 
 /// PIE's parameters, with the rest of RFC 8033 as in the paper: while nobody sends the probability
 /// is forgotten, so that the setpoint can rise again.
-const WITHIN: [Param; 14] = {
-    let pie = Pie::KINDS[0].base.params;
-    let mut all = [pie[0]; 14];
-    let mut place = 0;
-    while place < all.len() {
-        all[place] = pie[place];
-        if contains(&[ACTIVE_INACTIVE.name()], pie[place].name) {
-            all[place].default = Default::Value(Value::Switch(true));
-        }
-        place += 1;
-    }
-    all
-};
+const WITHIN: [Param; 14] =
+    with_default(join(&[Pie::KINDS[0].base.params], &[]), ACTIVE_INACTIVE.name(), Default::Value(Value::Switch(true)));
 
 const REPLACED: [&str; 4] = [TARGET.name(), ESTIMATOR.name(), DQ_THRESHOLD.name(), ARITHMETIC.name()];
 const PARAMS: [Param; 24] = steered_params(&WITHIN, &REPLACED, "2.5 ms");
 
 impl Algorithm for PieAs {
-    const KINDS: &'static [KindSpec] = &[KindSpec {
-        base: Kind {
+    const KINDS: &'static [KindSpec] = &[KindSpec::new(
+        Kind {
             kind: "pie-as",
             aliases: &[],
             title: "PIE-AS",
@@ -62,11 +51,9 @@ impl Algorithm for PieAs {
             params: &PARAMS,
             source: "Bless, Hock and Zitterbart 2018",
         },
-        family: Family::Pi,
-        signal: "sojourn time, on arrival",
-        marks: Marking::Possible,
-        uses_weights: false,
-    }];
+        Family::Pi,
+        "sojourn time, on arrival",
+    )];
 
     fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         let spec = &Pie::KINDS[0];

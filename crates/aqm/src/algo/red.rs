@@ -137,12 +137,6 @@ impl Red {
         InForce { min_th, max_th, w_q }
     }
 
-    /// Present probability at `max_th`.
-    #[must_use]
-    pub const fn max_p(&self) -> f64 {
-        self.max_p
-    }
-
     /// Probability before spacing, as a function of the average.
     fn ramp(&self) -> f64 {
         let Settings { min_th, max_th, per_band, per_max_th, .. } = self.settings;

@@ -31,7 +31,7 @@
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use crate::math::{self, expm1, log};
-use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, Size, TypedParam};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, ParamError, ParamValues, Size, TypedParam};
 use crate::tick::Tick;
 use goodqueue_base::settings;
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
@@ -71,12 +71,12 @@ settings! {
         /// Weight of a period's arrivals in their average.
         pub inw: f64 => INW,
         /// Packet size in which the rate of the link is counted.
-        pub mean_pktsize: Bytes = MEAN_PKTSIZE.default,
+        pub mean_pktsize: Bytes => MEAN_PKTSIZE = MEAN_PKTSIZE.default,
         /// Whether packets of `mean_pktsize` are counted and the probability scales with packet
         /// size.
         pub bytes: bool => BYTES,
         /// Treatment of Not-ECT packets.
-        pub not_ect: NotEctFate = NotEctFate::of(LEGACY.default),
+        pub not_ect: NotEctFate => LEGACY = NotEctFate::of(LEGACY.default),
         /// Largest packet without framing.
         pub mtu: Bytes = Bytes::new(1500),
         /// Framing bytes per packet.
@@ -253,30 +253,18 @@ const BYTES: TypedParam<bool> = switch("bytes", "count in packets of mean_pktsiz
 const LEGACY: TypedParam<bool> = switch("legacy", "never drop: Not-ECT packets pass, as in ns-2 with marking on");
 
 impl Algorithm for Rem {
-    const KINDS: &'static [KindSpec] = &[KindSpec {
-        base: Kind {
+    const KINDS: &'static [KindSpec] = &[KindSpec::new(
+        Kind {
             kind: "rem",
             aliases: &[],
             title: "REM",
             summary: "A price of arrivals above capacity and packets above a target; signals exponential in it",
-            params: &[
-                GAMMA.param,
-                PHI.param,
-                ALPHA.param,
-                B_STAR.param,
-                T_UPDATE.param,
-                INW.param,
-                MEAN_PKTSIZE.param,
-                BYTES.param,
-                LEGACY.param,
-            ],
+            params: &RemParams::PARAMS,
             source: "Athuraliya, Li, Low and Yin 2001; ns-2.35",
         },
-        family: Family::VirtualQueue,
-        signal: "arrivals and queue length, sampled; on departure where it marks, on arrival where it drops",
-        marks: Marking::Possible,
-        uses_weights: false,
-    }];
+        Family::VirtualQueue,
+        "arrivals and queue length, sampled; on departure where it marks, on arrival where it drops",
+    )];
 
     fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
         link.needed_rate("rem")?;

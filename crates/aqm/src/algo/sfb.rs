@@ -37,7 +37,7 @@ pub mod linux;
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, FlowHash, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::{ARITHMETIC, Arithmetic};
-use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, TypedParam};
+use crate::spec::{join, Param, Family, Kind, KindSpec, LinkFacts, ParamError, ParamValues, TypedParam};
 use alloc::boxed::Box;
 use goodqueue_base::settings;
 use goodqueue_base::units::{Duration, Instant, Packets};
@@ -62,7 +62,7 @@ settings! {
         /// Packets per second that all unresponsive flows together may send.
         pub penalty_rate: f64 => PENALTY_RATE,
         /// Packets that unresponsive flows may send at once.
-        pub penalty_burst: f64 = PENALTY_BURST.default as f64,
+        pub penalty_burst: f64 => PENALTY_BURST = PENALTY_BURST.default as f64,
         /// Lifetime of a salt; zero for ever.
         pub rehash: Duration => REHASH,
         /// Time before its turn from which the next table is prepared.
@@ -500,31 +500,21 @@ const PENALTY_BURST: TypedParam<u32> = count("penalty_burst", 20, (0.0, 1e9), "p
 const REHASH: TypedParam<Duration> = span("rehash", Duration::secs(600), "how long flows share bins by bad luck; 0: for ever");
 const WARMUP: TypedParam<Duration> = span("warmup", Duration::secs(60), "how long the next table of bins is prepared");
 
+const PARAMS: [Param; 9] = join(&[&SfbParams::PARAMS, &[ARITHMETIC.param]], &[]);
+
 impl Algorithm for Sfb {
-    const KINDS: &'static [KindSpec] = &[KindSpec {
-        base: Kind {
+    const KINDS: &'static [KindSpec] = &[KindSpec::new(
+        Kind {
             kind: "sfb",
             aliases: &[],
             title: "SFB",
             summary: "Finds flows that do not respond by a Bloom filter of BLUE probabilities, and holds them to a trickle",
-            params: &[
-                BIN_SIZE.param,
-                MAX.param,
-                D1.param,
-                D2.param,
-                PENALTY_RATE.param,
-                PENALTY_BURST.param,
-                REHASH.param,
-                WARMUP.param,
-                ARITHMETIC.param,
-            ],
+            params: &PARAMS,
             source: "Feng, Kandlur, Saha and Shin 2001; Linux sch_sfb",
         },
-        family: Family::Blue,
-        signal: "waiting packets of a flow's bins, on arrival",
-        marks: Marking::Possible,
-        uses_weights: false,
-    }];
+        Family::Blue,
+        "waiting packets of a flow's bins, on arrival",
+    )];
 
     fn build(given: &ParamValues<'_>, _link: &LinkFacts) -> Result<Self, ParamError> {
         let params = SfbParams { penalty_burst: f64::from(PENALTY_BURST.read(given)), ..SfbParams::read(given) };

@@ -71,8 +71,8 @@ impl Aqm for TailDrop {
 }
 
 impl Algorithm for TailDrop {
-    const KINDS: &'static [KindSpec] = &[KindSpec {
-        base: Kind {
+    const KINDS: &'static [KindSpec] = &[KindSpec::new(
+        Kind {
             kind: "tail-drop",
             aliases: &["pfifo", "bfifo", "fifo", "drop-tail", "FifoQueueDisc", "DropTailQueue"],
             title: "Tail drop",
@@ -80,11 +80,10 @@ impl Algorithm for TailDrop {
             params: &[],
             source: "RFC 7567 §1",
         },
-        family: Family::TailDrop,
-        signal: "the hard limit, on arrival",
-        marks: Marking::Never,
-        uses_weights: false,
-    }];
+        Family::TailDrop,
+        "the hard limit, on arrival",
+    )
+    .marking(Marking::Never)];
 
     fn build(_: &ParamValues<'_>, _: &LinkFacts) -> Result<Self, ParamError> {
         Ok(Self)

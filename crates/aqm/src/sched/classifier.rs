@@ -3,16 +3,19 @@
 use crate::aqm::FlowHash;
 use alloc::vec::Vec;
 use goodqueue_base::units::{Duration, Instant, Rng};
+use goodqueue_base::words;
 
-/// The rule that maps a packet to its queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hashing {
-    /// The hash of its flow is the number of the queue.
-    Direct,
-    /// The hash of its flow names a set of eight queues, in which a flow takes a free one and keeps
-    /// it while it is busy (Hoeiland-Joergensen, Taht and Morton 2018 §III). Flows share a queue
-    /// only when the whole set is busy.
-    SetAssociative,
+words! {
+    /// The rule that maps a packet to its queue.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Hashing {
+        /// The hash of its flow is the number of the queue.
+        Direct = "direct",
+        /// The hash of its flow names a set of eight queues, in which a flow takes a free one and
+        /// keeps it while it is busy (Hoeiland-Joergensen, Taht and Morton 2018 §III). Flows share
+        /// a queue only when the whole set is busy.
+        SetAssociative = "set-associative",
+    }
 }
 
 /// Queues in a set.

@@ -41,6 +41,7 @@ use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::queue::{Limit, Line};
 use crate::sched::{Scheduler, Setup};
 use crate::spec::{KindSpec, ParamError, ParamValues};
+use crate::tick::Tick;
 use alloc::boxed::Box;
 use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Packets, Rate};
 
@@ -178,9 +179,8 @@ pub struct DualPi2<P> {
     law: Law,
     /// Weighted round robin: the classic queue's turn while positive, in thousandths of bytes.
     credit: i64,
-    /// Time of the next update; `Instant::MAX` before the first arrival.
-    tick: Instant,
-    is_resting: bool,
+    /// Times of the updates, which stop while the queue is empty and the probability zero.
+    tick: Tick,
     limit: Limit,
     books: Books,
 }
@@ -196,8 +196,7 @@ impl<P: Packet> DualPi2<P> {
             classic: Line::new(),
             law: Law::new(params),
             credit: params.first_credit(),
-            tick: Instant::MAX,
-            is_resting: true,
+            tick: Tick::new(params.t_update),
             limit,
             books,
         }
@@ -208,31 +207,9 @@ impl<P: Packet> DualPi2<P> {
         self.books.set_up(setup.ecn, setup.rng, setup.link.overhead);
     }
 
-    /// The base probability.
-    #[must_use]
-    pub const fn probability(&self) -> f64 {
-        self.law.base.p
-    }
-
     fn total(&self) -> QueueView {
         let (l4s, classic) = (self.l4s.view(), self.classic.view());
         QueueView { backlog: l4s.backlog + classic.backlog, packets: l4s.packets + classic.packets }
-    }
-
-    /// Updates are at fixed distances from the first, whose phase is random.
-    fn wake(&mut self, now: Instant) {
-        if self.tick == Instant::MAX {
-            self.tick = now + self.law.params.t_update.mul_f64(self.books.rng.uniform());
-        }
-        self.is_resting = false;
-        self.advance_tick(now);
-    }
-
-    fn advance_tick(&mut self, now: Instant) {
-        if self.tick <= now {
-            let period = self.law.params.t_update.as_nanos().max(1);
-            self.tick += Duration::ns(period) * (now.since(self.tick).as_nanos() / period + 1);
-        }
     }
 
     /// Chooses the side whose turn it is; `None` when nothing waits.
@@ -280,9 +257,7 @@ impl<P: Packet> Qdisc<P> for DualPi2<P> {
             Ecn::Ect1 | Ecn::Ce => self.l4s.push(packet, now),
             Ecn::NotEct | Ecn::Ect0 => self.classic.push(packet, now),
         }
-        if self.is_resting {
-            self.wake(now);
-        }
+        self.tick.start(now, &mut self.books.rng);
     }
 
     fn dequeue(&mut self, now: Instant, sink: &mut dyn Sink<P>) -> Option<Departure<P>> {
@@ -313,18 +288,19 @@ impl<P: Packet> Qdisc<P> for DualPi2<P> {
     }
 
     fn next_timer(&self) -> Option<Instant> {
-        (!self.is_resting).then_some(self.tick)
+        self.tick.due()
     }
 
     fn handle_timer(&mut self, now: Instant) {
-        if self.is_resting || now < self.tick {
+        if self.tick.take(now) == 0 {
             return;
         }
         let heads = self.l4s.head_since().into_iter().chain(self.classic.head_since());
         let delay = heads.min().map_or(Duration::ZERO, |oldest| now.since(oldest));
         self.law.update(delay);
-        self.advance_tick(now);
-        self.is_resting = self.law.base.is_at_rest() && self.total().packets.is_zero();
+        if self.law.base.is_at_rest() && self.total().packets.is_zero() {
+            self.tick.stop();
+        }
     }
 
     fn set_link_rate(&mut self, _: Instant, rate: Option<Rate>) {

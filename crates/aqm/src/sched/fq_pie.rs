@@ -25,13 +25,14 @@
 
 use super::fair_queue::kinds::{FLOWS, HASH, HEADER, MEMORY_LIMIT, PERTURBATION, QUANTUM};
 use super::fair_queue::{FairQueue, FairQueueParams, Victim};
+use crate::algo::Algorithm;
 use crate::algo::pie::linux::{LinuxPie, LinuxPieParams};
 use crate::algo::pie::{Pie, PieParams, params as pie};
 use crate::arithmetic::{ARITHMETIC, Arithmetic};
 use crate::outline::aside;
 use crate::qdisc::Packet;
 use crate::sched::{Scheduler, Setup};
-use crate::spec::{Family, Kind, KindSpec, Marking, ParamError, ParamValues, TypedParam};
+use crate::spec::{join, Param, Family, Kind, KindSpec, ParamError, ParamValues, TypedParam};
 use alloc::boxed::Box;
 
 const FAT_FLOW_DROP: TypedParam<bool> = TypedParam::off("fat_flow_drop")
@@ -42,41 +43,29 @@ const FAT_FLOW_DROP: TypedParam<bool> = TypedParam::off("fat_flow_drop")
 const LINUX_ROUNDS: [&str; 6] =
     [FLOWS.name(), QUANTUM.name(), HEADER.name(), MEMORY_LIMIT.name(), PERTURBATION.name(), HASH.name()];
 
-const KIND: KindSpec = KindSpec {
-    base: Kind {
+const ROUND: [Param; 7] = [
+    FLOWS.param,
+    QUANTUM.param,
+    HEADER.param,
+    MEMORY_LIMIT.param,
+    FAT_FLOW_DROP.param,
+    PERTURBATION.param,
+    HASH.param,
+];
+const PARAMS: [Param; 20] = join(&[&ROUND, Pie::KINDS[0].base.params], &[pie::ACTIVE_INACTIVE.name()]);
+
+const KIND: KindSpec = KindSpec::new(
+    Kind {
         kind: "fq-pie",
         aliases: &["FqPieQueueDisc"],
         title: "FQ-PIE",
         summary: "Fair queueing by deficit round robin, PIE on each flow",
-        params: &[
-            FLOWS.param,
-            QUANTUM.param,
-            HEADER.param,
-            MEMORY_LIMIT.param,
-            FAT_FLOW_DROP.param,
-            PERTURBATION.param,
-            HASH.param,
-            pie::TARGET.param,
-            pie::T_UPDATE.param,
-            pie::MAX_BURST.param,
-            pie::ALPHA.param,
-            pie::BETA.param,
-            pie::MARK_ECNTH.param,
-            pie::MEAN_PKTSIZE.param,
-            pie::DQ_THRESHOLD.param,
-            pie::ESTIMATOR.param,
-            pie::DERANDOMIZE.param,
-            pie::CAP_DROP.param,
-            pie::BYTES.param,
-            ARITHMETIC.param,
-        ],
+        params: &PARAMS,
         source: "Linux sch_fq_pie; RFC 8033",
     },
-    family: Family::FlowQueueing,
-    signal: "queueing delay of each flow, on arrival",
-    marks: Marking::Possible,
-    uses_weights: false,
-};
+    Family::FlowQueueing,
+    "queueing delay of each flow, on arrival",
+);
 
 /// The kind `fq-pie`.
 #[derive(Clone, Copy, Debug)]

@@ -31,7 +31,7 @@ use crate::outline::aside;
 use crate::qdisc::Packet;
 use crate::queue::Limit;
 use crate::sched::{Scheduler, Setup};
-use crate::spec::{Family, Kind, KindSpec, Marking, ParamError, ParamValues, Size, TypedParam};
+use crate::spec::{Family, Kind, KindSpec, ParamError, ParamValues, Size, TypedParam};
 use goodqueue_base::units::{Bytes, Duration, Instant, Packets};
 
 /// CoDel whose target and interval follow the flow's weight.
@@ -109,7 +109,9 @@ impl Default for WeightedQueueParams {
 }
 
 const KIND: KindSpec = KindSpec {
-    base: Kind {
+uses_weights: true,
+..KindSpec::new(
+    Kind {
         kind: "nfq-codel",
         aliases: &[],
         title: "nfqCoDel",
@@ -117,10 +119,9 @@ const KIND: KindSpec = KindSpec {
         params: &[codel::TARGET.param, codel::INTERVAL.param, ADAPTIVE.param, UNIT.param, FLOW_LIMIT.param, FLOWS.param],
         source: "Kushwaha and Gupta 2018",
     },
-    family: Family::FlowQueueing,
-    signal: "sojourn time, at each flow's head",
-    marks: Marking::Possible,
-    uses_weights: true,
+    Family::FlowQueueing,
+    "sojourn time, at each flow's head",
+)
 };
 
 /// The kind `nfq-codel`.

@@ -27,7 +27,7 @@ use crate::counters::Counters;
 use crate::outline::aside;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::sched::{Nested, Scheduler, Setup};
-use crate::spec::{Family, Kind, KindSpec, Marking, Param, ParamError, ParamValues, TypedParam, Unit};
+use crate::spec::{Family, Kind, KindSpec, Param, ParamError, ParamValues, TypedParam, Unit};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use goodqueue_base::units::{Class, Instant, Rate, Rng};
@@ -53,12 +53,6 @@ impl<Q> Priority<Q> {
     pub fn new(most_urgent: Q, others: impl IntoIterator<Item = Q>) -> Self {
         let queues = core::iter::once(most_urgent).chain(others);
         Self { bands: queues.map(|queue| Band { queue, knows_idle: false }).collect() }
-    }
-
-    /// The queue of band `band`.
-    #[must_use]
-    pub fn band(&self, band: usize) -> Option<&Q> {
-        self.bands.get(band).map(|band| &band.queue)
     }
 }
 
@@ -139,8 +133,8 @@ const BANDS: TypedParam<u32> = TypedParam::count("bands", 3)
     .about("queues; class 0 goes to the last of them, each higher class to the one before")
     .from_source("Linux");
 
-const KIND: KindSpec = KindSpec {
-    base: Kind {
+const KIND: KindSpec = KindSpec::new(
+    Kind {
         kind: "priority",
         aliases: &["prio", "PrioQueueDisc"],
         title: "Strict priority",
@@ -153,11 +147,9 @@ const KIND: KindSpec = KindSpec {
         ],
         source: "RFC 2474 §4.2.2.2",
     },
-    family: Family::Classes,
-    signal: "the packet's class; that of the queue in each band",
-    marks: Marking::Possible,
-    uses_weights: false,
-};
+    Family::Classes,
+    "the packet's class; that of the queue in each band",
+);
 
 /// The kind `priority`.
 #[derive(Clone, Copy, Debug)]
@@ -249,7 +241,7 @@ mod tests {
             queue.enqueue(Instant::from_nanos(1), packet(1, 0), &mut NoSink);
             assert_eq!(departures(&mut queue), [0, 1]);
             assert_eq!(departures(&mut queue), [0_u64; 0]);
-            assert_eq!([0, 1].map(|band| queue.band(band).unwrap().aqm().0), [round; 2]);
+            assert_eq!([0, 1].map(|band| queue.bands[band].queue.aqm().0), [round; 2]);
         }
     }
 }

@@ -29,7 +29,7 @@ use crate::algo::codel::{self, CoDel};
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Verdict};
 use crate::outline::aside;
 use crate::qdisc::Packet;
-use crate::spec::{Family, Kind, KindSpec, Marking, ParamError, ParamValues, TypedParam};
+use crate::spec::{Family, Kind, KindSpec, ParamError, ParamValues, TypedParam};
 use goodqueue_base::units::{Bytes, Instant, Packets};
 
 const ROUND: TypedParam<&str> = TypedParam::word("round", &["packets", "bytes"], "packets")
@@ -40,8 +40,8 @@ const QUANTUM: TypedParam<Bytes> = TypedParam::size_in_bytes(kinds::QUANTUM.name
     .about("bytes that a flow may send in its turn, framing not counted")
     .from_source("RFC 8290 §5.2.3");
 
-const KIND: KindSpec = KindSpec {
-    base: Kind {
+const KIND: KindSpec = KindSpec::new(
+    Kind {
         kind: "sfq-codel",
         aliases: &[],
         title: "sfqCoDel",
@@ -49,11 +49,9 @@ const KIND: KindSpec = KindSpec {
         params: &[FLOWS.param, ROUND.param, QUANTUM.param, codel::TARGET.param, codel::INTERVAL.param],
         source: "Nichols 2013",
     },
-    family: Family::FlowQueueing,
-    signal: "sojourn time, at each flow's head",
-    marks: Marking::Possible,
-    uses_weights: false,
-};
+    Family::FlowQueueing,
+    "sojourn time, at each flow's head",
+);
 
 /// CoDel of the authors' code for ns-2. A type apart from [`CoDel`], so that each of the two fair
 /// queues is inlined where it is called: a shared one costs `fq-codel` a tenth more instructions.

@@ -31,7 +31,7 @@ use crate::qdisc::{Departure, Packet, Qdisc, QueueStatus, Sink};
 use crate::sched::priority::PriorityKind;
 use crate::sched::{Nested, Scheduler, Setup};
 use crate::spec::{
-    BoundedValue, Family, Given, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamFault, ParamValues, Size,
+    Family, Given, Kind, KindSpec, LinkFacts, Param, ParamError, ParamFault, ParamValues, Size,
     TypedParam, Unit,
 };
 use alloc::boxed::Box;
@@ -134,12 +134,6 @@ impl<Q> Shaper<Q> {
             ready_at: Instant::ZERO,
             is_armed: false,
         }
-    }
-
-    /// The queue within.
-    #[must_use]
-    pub const fn inner(&self) -> &Q {
-        &self.queue
     }
 
     /// The link's rate as the queue within sees it.
@@ -261,8 +255,8 @@ const MTU: TypedParam<Option<Size>> = TypedParam::auto("mtu", "one full packet w
     .about("bytes that may leave at once at the peak rate, framing included")
     .from_source(RFC);
 
-const KIND: KindSpec = KindSpec {
-    base: Kind {
+const KIND: KindSpec = KindSpec::new(
+    Kind {
         kind: "shaper",
         aliases: &["tbf", "TbfQueueDisc"],
         title: "Shaper",
@@ -282,11 +276,9 @@ const KIND: KindSpec = KindSpec {
         ],
         source: RFC,
     },
-    family: Family::Wrapper,
-    signal: "bytes that left; that of the queue within",
-    marks: Marking::Possible,
-    uses_weights: false,
-};
+    Family::Wrapper,
+    "bytes that left; that of the queue within",
+);
 
 impl ShaperParams {
     /// The settings of kind `shaper`.
@@ -314,12 +306,8 @@ impl ShaperParams {
         };
         let (burst, mtu) = (size(&BURST)?, size(&MTU)?);
         let peak = PEAK.read(given);
-        if let Some(peak) = peak.filter(|peak| *peak < rate) {
-            return Err(PEAK.fault(ParamFault::Below(BoundedValue {
-                value: peak.into(),
-                other: RATE.name(),
-                bound: rate.into(),
-            })));
+        if let Some(peak) = peak {
+            PEAK.at_least(peak, &RATE, rate)?;
         }
         Ok(Self { rate, burst, peak, mtu, largest, framing })
     }

@@ -1,6 +1,8 @@
 //! The policy that an outer loop enforces.
 
-use crate::spec::{Default, Given, KindSpec, LinkFacts, Param, ParamError, ParamFault, ParamValues, TypedParam, Value, contains};
+use crate::spec::{
+    Default, Given, KindSpec, LinkFacts, Param, ParamError, ParamFault, ParamValues, TypedParam, Value, join, with_default,
+};
 use alloc::vec::Vec;
 use goodqueue_base::settings;
 use goodqueue_base::units::{Duration, Rate};
@@ -20,7 +22,7 @@ settings! {
         /// Factor of a raise.
         pub alpha_up: f64 => ALPHA_UP,
         /// A raise goes at least here.
-        pub thresh_min_up: Duration = Duration::ZERO,
+        pub thresh_min_up: Duration => THRESH_MIN_UP = Duration::ZERO,
         /// Lowering goes in multiples of this.
         pub thresh_down_min: Duration => THRESH_DOWN_MIN,
         /// Standard deviations of the queue's dips kept as a margin.
@@ -28,7 +30,7 @@ settings! {
         /// Factor on the setpoint while more than `u_target` is used.
         pub down_step: f64 => DOWN_STEP,
         /// Setpoint at which the virtual queue takes over.
-        pub thresh_vq: Duration = THRESH_MIN.default,
+        pub thresh_vq: Duration => THRESH_VQ = THRESH_MIN.default,
         /// Share of a utilization error that moves the virtual queue's rate.
         pub g_vq: f64 => G_VQ,
         /// Memory of the average dip.
@@ -136,48 +138,10 @@ const MEM_RATE: TypedParam<Duration> = memory("mem_rate", "memory of the average
 const RATE: TypedParam<Option<Rate>> =
     TypedParam::auto("rate", "the link's rate").within(1.0, 1e13).about("what counts as full use").from_source(OURS);
 
-/// Number of parameters that a policy has.
-const COUNT: usize = 14;
-
-/// The parameters of a policy; `native` describes the setpoint of the algorithm alone.
-const fn policy_params(native: &'static str) -> [Param; COUNT] {
-    [
-        U_LOW.param,
-        U_TARGET.param,
-        TARGET_MAX.param,
-        THRESH_MIN.param,
-        ALPHA_UP.param,
-        Param { default: Default::Auto(native), ..THRESH_MIN_UP.param },
-        THRESH_DOWN_MIN.param,
-        GAMMA.param,
-        DOWN_STEP.param,
-        THRESH_VQ.param,
-        G_VQ.param,
-        MEM_DELTA.param,
-        MEM_RATE.param,
-        RATE.param,
-    ]
-}
-
 /// The parameters of a steered kind: those of the kind inside but `replaced` ones, then those of a
 /// policy.
 pub(crate) const fn steered_params<const ALL: usize>(inner: &[Param], replaced: &[&str], native: &'static str) -> [Param; ALL] {
-    let policy = policy_params(native);
-    let mut all = [policy[0]; ALL];
-    let (mut to, mut from) = (0, 0);
-    while from < inner.len() {
-        if !contains(replaced, inner[from].name) {
-            all[to] = inner[from];
-            to += 1;
-        }
-        from += 1;
-    }
-    assert!(to + COUNT == ALL, "one place for each parameter");
-    while to < ALL {
-        all[to] = policy[to + COUNT - ALL];
-        to += 1;
-    }
-    all
+    join(&[inner, &with_default(Policy::PARAMS, THRESH_MIN_UP.name(), Default::Auto(native))], replaced)
 }
 
 /// The values given for parameters that the kind inside has.

@@ -11,7 +11,7 @@
 //! *Source*: this project's tutorial.
 
 use super::Algorithm;
-use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, TypedParam};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, ParamError, ParamValues, TypedParam};
 use crate::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use goodqueue_base::units::Duration;
 
@@ -51,8 +51,8 @@ impl Aqm for Ramp {
 }
 
 impl Algorithm for Ramp {
-    const KINDS: &'static [KindSpec] = &[KindSpec {
-        base: Kind {
+    const KINDS: &'static [KindSpec] = &[KindSpec::new(
+        Kind {
             kind: "ramp",
             aliases: &[],
             title: "Ramp",
@@ -60,11 +60,9 @@ impl Algorithm for Ramp {
             params: &[TARGET.param, SLOPE.param],
             source: "tutorial",
         },
-        family: Family::Threshold,
-        signal: "sojourn time, at the head",
-        marks: Marking::Possible,
-        uses_weights: false,
-    }];
+        Family::Threshold,
+        "sojourn time, at the head",
+    )];
 
     fn build(given: &ParamValues<'_>, _: &LinkFacts) -> Result<Self, ParamError> {
         Ok(Self { target: TARGET.read(given), slope: SLOPE.read(given), probability: 0.0 })

@@ -266,23 +266,39 @@ impl Param {
     }
 }
 
-/// Picks those of `params` that have these names, in the order of `params`, at compile time.
+/// Joins lists of parameters, less those `left_out`.
 ///
 /// # Panics
-/// When a name is that of no parameter.
+/// When `N` is not their number; at compile time, since it is called for constants.
 #[must_use]
-pub const fn pick<const N: usize>(params: &[Param], names: [&str; N]) -> [Param; N] {
-    let mut picked = [params[0]; N];
-    let (mut from, mut to) = (0, 0);
-    while from < params.len() {
-        if contains(&names, params[from].name) {
-            picked[to] = params[from];
+pub const fn join<const N: usize>(lists: &[&[Param]], left_out: &[&str]) -> [Param; N] {
+    let mut all = [lists[0][0]; N];
+    let (mut list, mut from, mut to) = (0, 0, 0);
+    while list < lists.len() {
+        if from == lists[list].len() {
+            (list, from) = (list + 1, 0);
+            continue;
+        }
+        if !contains(left_out, lists[list][from].name) {
+            all[to] = lists[list][from];
             to += 1;
         }
         from += 1;
     }
-    assert!(to == N, "each name is that of a parameter");
-    picked
+    assert!(to == N, "one place for each parameter");
+    all
+}
+
+/// Gives a parameter of a list another default.
+#[must_use]
+pub const fn with_default<const N: usize>(params: [Param; N], name: &str, default: Default) -> [Param; N] {
+    let mut all = params;
+    let mut place = 0;
+    while !contains(&[name], all[place].name) {
+        place += 1;
+    }
+    all[place].default = default;
+    all
 }
 
 /// `list.contains(&name)` at compile time.
@@ -342,9 +358,11 @@ mod tests {
     }
 
     #[test]
-    fn parameters_are_picked_in_their_own_order() {
-        const ALL: [Param; 3] = [Param::on("a"), Param::off("b"), Param::on("c")];
-        const TWO: [Param; 2] = pick(&ALL, ["c", "a"]);
-        assert_eq!(TWO.map(|param| param.name), ["a", "c"]);
+    fn lists_are_joined_in_order_less_those_left_out() {
+        const SOME: [Param; 2] = [Param::on("a"), Param::off("b")];
+        const ALL: [Param; 2] = join(&[&SOME, &[], &[Param::on("c")]], &["b"]);
+        assert_eq!(ALL.map(|param| param.name), ["a", "c"]);
+        let changed = with_default(ALL, "c", Default::Required);
+        assert_eq!(changed.map(|param| param.is_required()), [false, true]);
     }
 }

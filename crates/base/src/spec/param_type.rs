@@ -19,6 +19,76 @@ pub trait Choice: Copy + 'static {
     const WORDS: &'static [(&'static str, Self)];
 }
 
+/// Declares an enum with a word for each variant, which is then a [`Choice`].
+///
+/// ```
+/// use goodqueue_base::spec::TypedParam;
+/// use goodqueue_base::words;
+///
+/// words! {
+///     /// The end at which a packet is dropped.
+///     #[derive(Clone, Copy, Debug, PartialEq)]
+///     pub enum DropEnd {
+///         /// The newest packet.
+///         Tail = "tail",
+///         /// The oldest packet.
+///         Head = "head",
+///     }
+/// }
+/// assert_eq!(TypedParam::choice("drop", "head").default, DropEnd::Head);
+/// ```
+#[macro_export]
+macro_rules! words {
+    ($(#[$meta:meta])* $vis:vis enum $Name:ident { $($(#[$about:meta])* $Variant:ident = $word:literal,)+ }) => {
+        $(#[$meta])*
+        $vis enum $Name {
+            $($(#[$about])* $Variant,)+
+        }
+
+        impl $crate::spec::Choice for $Name {
+            const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$Variant)),+];
+        }
+    };
+}
+
+/// Declares an enum whose variants have names in files and listings.
+///
+/// ```
+/// goodqueue_base::named! {
+///     /// Side of a link.
+///     #[derive(Clone, Copy)]
+///     pub enum Side {
+///         /// The sender's.
+///         Near = "near",
+///         /// The receiver's.
+///         Far = "far",
+///     }
+/// }
+/// assert_eq!(Side::ALL.map(Side::name), ["near", "far"]);
+/// ```
+#[macro_export]
+macro_rules! named {
+    ($(#[$meta:meta])* $vis:vis enum $Name:ident { $($(#[$about:meta])* $Variant:ident = $word:literal,)+ }) => {
+        $(#[$meta])*
+        $vis enum $Name {
+            $($(#[$about])* $Variant,)+
+        }
+
+        impl $Name {
+            /// Every variant, in order.
+            pub const ALL: [Self; [$($word),+].len()] = [$(Self::$Variant),+];
+
+            /// The name in files and listings.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$Variant => $word,)+
+                }
+            }
+        }
+    };
+}
+
 /// Most words of a [`Choice`].
 const MAX_WORDS: usize = 16;
 

@@ -187,12 +187,12 @@ impl<T: Copy> TypedParam<T> {
     }
 }
 
-impl<T: PartialOrd + Into<Value> + Copy> TypedParam<T> {
+impl<T: Copy> TypedParam<T> {
     /// Checks that the parameter's value is not more than that of another one.
     ///
     /// # Errors
     /// When it is.
-    pub fn at_most(&self, value: T, other: &Self, bound: T) -> Result<(), ParamError> {
+    pub fn at_most<V: PartialOrd + Into<Value>>(&self, value: V, other: &Self, bound: V) -> Result<(), ParamError> {
         if value <= bound { Ok(()) } else { Err(self.fault(ParamFault::Above(other.pair(value, bound)))) }
     }
 
@@ -200,11 +200,11 @@ impl<T: PartialOrd + Into<Value> + Copy> TypedParam<T> {
     ///
     /// # Errors
     /// When it is.
-    pub fn at_least(&self, value: T, other: &Self, bound: T) -> Result<(), ParamError> {
+    pub fn at_least<V: PartialOrd + Into<Value>>(&self, value: V, other: &Self, bound: V) -> Result<(), ParamError> {
         if value >= bound { Ok(()) } else { Err(self.fault(ParamFault::Below(other.pair(value, bound)))) }
     }
 
-    fn pair(&self, value: T, bound: T) -> BoundedValue {
+    fn pair<V: Into<Value>>(&self, value: V, bound: V) -> BoundedValue {
         BoundedValue { value: value.into(), other: self.name(), bound: bound.into() }
     }
 }
@@ -229,10 +229,11 @@ impl<T: ParamType> TypedParam<T> {
 }
 
 /// Declares a struct of settings. A field `name: Type => PARAM` has the value of a [`TypedParam`];
-/// a field `name: Type = value` has this value unless the builder gives it another.
+/// a field `name: Type = value` has this value unless the builder gives it another, as has a field
+/// `name: Type => PARAM = value`, whose parameter the builder reads in its own way.
 ///
-/// The struct gets a [`Default`] and, for its crate only, the same as a constant `DEFAULT` and a
-/// constructor `read`, which takes what was given for the parameters.
+/// The struct gets a [`Default`] and, for its crate only, the same as a constant `DEFAULT`, a
+/// constructor `read`, which takes what was given for the parameters, and their list `PARAMS`.
 ///
 /// ```
 /// use goodqueue_base::settings;
@@ -255,6 +256,7 @@ impl<T: ParamType> TypedParam<T> {
 /// # let given = goodqueue_base::spec::ParamValues::new(
 /// #     &goodqueue_base::spec::Kind { params: &[TARGET.param], ..goodqueue_base::spec::Kind::PLAIN }, &[]).unwrap();
 /// assert_eq!(Params::read(&given), Params::default());
+/// assert_eq!(Params::PARAMS.map(|param| param.name), ["target"]);
 /// ```
 #[macro_export]
 macro_rules! settings {
@@ -268,12 +270,16 @@ macro_rules! settings {
 
         impl $Name {
             /// The defaults.
-            pub(crate) const DEFAULT: Self = Self { $($field: $($param.default)? $($value)?,)+ };
+            pub(crate) const DEFAULT: Self =
+                Self { $($field: $crate::settings!(@default $($param)?; $($value)?),)+ };
+
+            /// The parameters, in the order of the fields.
+            #[allow(dead_code, reason = "some kinds list them in another order, or with others")]
+            pub(crate) const PARAMS: [$crate::spec::Param; [$($(stringify!($param),)?)+].len()] = [$($($param.param,)?)+];
 
             /// The values of the parameters; the other fields have their defaults.
-            #[allow(clippy::needless_update, reason = "some have no other fields")]
             pub(crate) fn read(given: &$crate::spec::ParamValues<'_>) -> Self {
-                Self { $($($field: $param.read(given),)?)+ ..Self::DEFAULT }
+                Self { $($field: $crate::settings!(@read given, Self::DEFAULT.$field, $($param)?; $($value)?),)+ }
             }
         }
 
@@ -283,6 +289,10 @@ macro_rules! settings {
             }
         }
     };
+    (@default $param:path;) => { $param.default };
+    (@default $($param:path)?; $value:expr) => { $value };
+    (@read $given:ident, $default:expr, $param:path;) => { $param.read($given) };
+    (@read $given:ident, $default:expr, $($param:path)?; $value:expr) => { $default };
 }
 
 #[cfg(test)]

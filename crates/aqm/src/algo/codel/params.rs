@@ -19,7 +19,7 @@ settings! {
         /// No signal while at most this many bytes wait.
         pub mtu: Bytes = Bytes::new(1500),
         /// Delivered packets are marked above this sojourn time; [`Duration::MAX`] for never.
-        pub ce_threshold: Duration = Duration::MAX,
+        pub ce_threshold: Duration => CE_THRESHOLD = Duration::MAX,
         /// Start of an episode that begins soon after another.
         pub reentry: Reentry => REENTRY,
         /// Exact numbers, or those of Linux.

@@ -1,23 +1,22 @@
 //! The state that one episode of signals passes on to the next: RFC 8289, and the laws before it.
 
-use crate::spec::Choice;
 use goodqueue_base::units::{Duration, Instant};
+use goodqueue_base::words;
 
-/// The start of an episode of signals that begins soon after another has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reentry {
-    /// Starts with as many signals as the last episode added, within 16 intervals (RFC 8289 §5.5).
-    Rfc8289,
-    /// Starts with two fewer than the last episode ended with, within one interval; otherwise only
-    /// after a second interval above target (Nichols and Jacobson 2012).
-    Acm2012,
-    /// Starts with two fewer within eight intervals, and the drop that ends an episode does not
-    /// count (the authors' later code for ns-2).
-    Ns2,
-}
-
-impl Choice for Reentry {
-    const WORDS: &'static [(&'static str, Self)] = &[("rfc8289", Self::Rfc8289), ("acm2012", Self::Acm2012), ("ns2", Self::Ns2)];
+words! {
+    /// The start of an episode of signals that begins soon after another has ended.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Reentry {
+        /// Starts with as many signals as the last episode added, within 16 intervals (RFC 8289
+        /// §5.5).
+        Rfc8289 = "rfc8289",
+        /// Starts with two fewer than the last episode ended with, within one interval; otherwise
+        /// only after a second interval above target (Nichols and Jacobson 2012).
+        Acm2012 = "acm2012",
+        /// Starts with two fewer within eight intervals, and the drop that ends an episode does not
+        /// count (the authors' later code for ns-2).
+        Ns2 = "ns2",
+    }
 }
 
 impl Reentry {

@@ -29,16 +29,16 @@ fn steady_excess_raises_the_probability_by_the_gain_difference() {
     let mut pi = started(PiParams::default());
     pi.q_old = 150.0;
     sample(&mut pi, 150);
-    near(pi.probability(), 6.0e-6, 1e-9);
+    near(pi.p, 6.0e-6, 1e-9);
 }
 
 #[test]
 fn the_probability_stays_between_zero_and_one() {
     let mut pi = started(PiParams { tuning: Tuning::Fixed(Gains { a: 1.0, b: 0.5 }), ..PiParams::default() });
     sample(&mut pi, 1000);
-    near(pi.probability(), 1.0, 0.0);
+    near(pi.p, 1.0, 0.0);
     sample(&mut pi, 1);
-    assert_eq!(pi.probability(), 0.0);
+    assert_eq!(pi.p, 0.0);
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn samples_rest_while_they_would_change_nothing() {
     let mut pi = started(PiParams::default());
     sample(&mut pi, 60);
     sample(&mut pi, 0);
-    assert_eq!((pi.probability(), pi.next_update()), (0.0, None));
+    assert_eq!((pi.p, pi.next_update()), (0.0, None));
     let mut rng = Rng::new(1);
     let now = Instant::from_nanos(1_000_000_000);
     let packet = PacketView {
@@ -134,17 +134,17 @@ fn gains_from_flows_follow_the_rate_and_given_ones_do_not() {
     let given = [("a", Value::Number(2e-4)), ("b", Value::Number(1e-4))];
     for (values, follows) in [(from_flows, true), (given, false)] {
         let mut pi = build(&values, &facts()).expect("good");
-        let (before, mut rng) = (pi.gains(), Rng::new(1));
+        let (before, mut rng) = (pi.gains, Rng::new(1));
         let now = Instant::ZERO;
         pi.p = 0.3;
         for rate in [Some(Rate::mbit(20)), Some(Rate::ZERO), None] {
             pi.on_rate_change(&mut Env { now, link_rate: rate, overhead: Bytes::ZERO, rng: &mut rng });
         }
-        assert_eq!(pi.gains() != before, follows);
-        near(pi.probability(), 0.3, 0.0);
+        assert_eq!(pi.gains != before, follows);
+        near(pi.p, 0.3, 0.0);
         if follows {
             let design = PiDesign { flows: 60.0, rtt: Duration::ms(100), crossover: None };
-            assert_eq!(pi.gains(), design.gains(20e6 / 8.0 / 1540.0, 170.0));
+            assert_eq!(pi.gains, design.gains(20e6 / 8.0 / 1540.0, 170.0));
         }
     }
 }

@@ -1,21 +1,19 @@
 //! Settings of PIE and the parameters they are read from.
 
 use crate::queue::Limit;
-use crate::spec::{Choice, LinkFacts, ParamError, ParamValues, Size, TypedParam};
-use goodqueue_base::settings;
+use crate::spec::{LinkFacts, ParamError, ParamValues, Size, TypedParam};
+use goodqueue_base::{settings, words};
 use goodqueue_base::units::{Bytes, Duration};
 
-/// Source of the queueing delay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Estimator {
-    /// The sojourn time of departing packets.
-    Timestamp,
-    /// The backlog and the time in which `dq_threshold` bytes departed.
-    DepartureRate,
-}
-
-impl Choice for Estimator {
-    const WORDS: &'static [(&'static str, Self)] = &[("timestamp", Self::Timestamp), ("departure-rate", Self::DepartureRate)];
+words! {
+    /// Source of the queueing delay.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Estimator {
+        /// The sojourn time of departing packets.
+        Timestamp = "timestamp",
+        /// The backlog and the time in which `dq_threshold` bytes departed.
+        DepartureRate = "departure-rate",
+    }
 }
 
 settings! {

@@ -2,42 +2,38 @@
 
 use crate::arithmetic::ARITHMETIC;
 use crate::math::exp;
-use crate::spec::{
-    Choice, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamFault, ParamValues, Size, TypedParam,
+use crate::spec::{join, with_default, Default, Value,
+    Family, Kind, KindSpec, LinkFacts, Param, ParamError, ParamFault, ParamValues, Size, TypedParam,
 };
-use goodqueue_base::settings;
+use goodqueue_base::{settings, words};
 use goodqueue_base::units::{Bytes, Duration, Rate};
 
-/// Whether and how `max_p` follows the average.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Adaptation {
-    /// `max_p` stays as given.
-    Off,
-    /// Additive increase, multiplicative decrease once per interval (Floyd, Gummadi and Shenker
-    /// 2001).
-    Floyd,
-    /// Doubled when the average rises above `max_th`, divided by three when it falls below `min_th`
-    /// (Feng et al. 1999).
-    Feng,
+words! {
+    /// Whether and how `max_p` follows the average.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Adaptation {
+        /// `max_p` stays as given.
+        Off = "off",
+        /// Additive increase, multiplicative decrease once per interval (Floyd, Gummadi and Shenker
+        /// 2001).
+        Floyd = "floyd",
+        /// Doubled when the average rises above `max_th`, divided by three when it falls below
+        /// `min_th` (Feng et al. 1999).
+        Feng = "feng",
+    }
 }
 
-impl Choice for Adaptation {
-    const WORDS: &'static [(&'static str, Self)] = &[("off", Self::Off), ("floyd", Self::Floyd), ("feng", Self::Feng)];
-}
-
-/// Rule for an automatic weight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WeightRule {
-    /// A tenth of a packet time per RTT of at least 100 ms (ns-2's default).
-    Rtt,
-    /// One packet time per second (Floyd, Gummadi and Shenker 2001).
-    Second,
-    /// Ten packet times per second.
-    Tenth,
-}
-
-impl Choice for WeightRule {
-    const WORDS: &'static [(&'static str, Self)] = &[("rtt", Self::Rtt), ("second", Self::Second), ("tenth", Self::Tenth)];
+words! {
+    /// Rule for an automatic weight.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum WeightRule {
+        /// A tenth of a packet time per RTT of at least 100 ms (ns-2's default).
+        Rtt = "rtt",
+        /// One packet time per second (Floyd, Gummadi and Shenker 2001).
+        Second = "second",
+        /// Ten packet times per second.
+        Tenth = "tenth",
+    }
 }
 
 settings! {
@@ -62,7 +58,7 @@ settings! {
         /// Whether the average is in bytes instead of packets.
         pub queue_in_bytes: bool => QUEUE_IN_BYTES,
         /// Packet size used by automatic settings and the byte modes.
-        pub mean_pktsize: Bytes = MEAN_PKTSIZE.default,
+        pub mean_pktsize: Bytes => MEAN_PKTSIZE = MEAN_PKTSIZE.default,
         /// Whether signals are at least `1 / probability` packets apart.
         pub wait: bool => WAIT,
         /// Whether ECN-capable packets are dropped once the probability reaches `mark_p`.
@@ -272,7 +268,9 @@ const USE_MARK_P: TypedParam<bool> = on("use_mark_p", "drop ECN-capable packets 
 const MARK_P: TypedParam<f64> = ratio("mark_p", 0.1, (0.0, 1.0), "see use_mark_p");
 pub(crate) const HARDDROP: TypedParam<bool> =
     off("harddrop", "drop ECN-capable packets once the average reaches max_th", "RFC 3168 §7");
-const ADAPTIVE: TypedParam<Adaptation> = adaptive("off");
+const ADAPTIVE: TypedParam<Adaptation> = TypedParam::choice("adaptive", "off")
+    .about("how max_p follows the average")
+    .from_source("Floyd, Gummadi and Shenker 2001; Feng et al. 1999");
 const ALPHA: TypedParam<f64> = number("alpha", 0.01, (0.0, 1.0), "largest step up of max_p");
 const BETA: TypedParam<f64> = number("beta", 0.9, (0.0, 1.0), "factor down of max_p");
 const INTERVAL: TypedParam<Duration> = span("interval", Duration::ms(500), (1e-3, 100.0), "time between adaptations");
@@ -286,48 +284,14 @@ pub(crate) const TARGETDELAY: TypedParam<Duration> =
 pub(crate) const LEGACY_STATIC: TypedParam<bool> =
     off("legacy_static", "keep automatic settings when the link's rate changes", NS2);
 
-/// The one parameter whose default `red` and `ared` do not share.
-const fn adaptive(default: &'static str) -> TypedParam<Adaptation> {
-    TypedParam::choice("adaptive", default)
-        .about("how max_p follows the average")
-        .from_source("Floyd, Gummadi and Shenker 2001; Feng et al. 1999")
-}
-
-const fn params(adaptive: TypedParam<Adaptation>) -> [Param; 22] {
-    [
-        MIN_TH.param,
-        MAX_TH.param,
-        MAX_P.param,
-        W_Q.param,
-        AUTO_W_Q.param,
-        GENTLE.param,
-        BYTES.param,
-        QUEUE_IN_BYTES.param,
-        MEAN_PKTSIZE.param,
-        WAIT.param,
-        USE_MARK_P.param,
-        MARK_P.param,
-        HARDDROP.param,
-        adaptive.param,
-        ALPHA.param,
-        BETA.param,
-        INTERVAL.param,
-        TOP.param,
-        BOTTOM.param,
-        TARGETDELAY.param,
-        LEGACY_STATIC.param,
-        ARITHMETIC.param,
-    ]
-}
-
 const SUMMARY_SIGNAL: &str = "averaged queue length, on arrival";
-const RED: [Param; 22] = params(ADAPTIVE);
-const ARED: [Param; 22] = params(adaptive("floyd"));
+const RED: [Param; 22] = join(&[&RedParams::PARAMS, &[ARITHMETIC.param]], &[]);
+const ARED: [Param; 22] = with_default(RED, ADAPTIVE.name(), Default::Value(Value::Choice("floyd")));
 
 /// `red` and `ared` differ in one default.
 pub(super) const KINDS: &[KindSpec] = &[
-    KindSpec {
-        base: Kind {
+    KindSpec::new(
+        Kind {
             kind: "red",
             aliases: &["RedQueueDisc"],
             title: "RED",
@@ -335,13 +299,11 @@ pub(super) const KINDS: &[KindSpec] = &[
             params: &RED,
             source: "Floyd and Jacobson 1993; ns-2.35",
         },
-        family: Family::Red,
-        signal: SUMMARY_SIGNAL,
-        marks: Marking::Possible,
-        uses_weights: false,
-    },
-    KindSpec {
-        base: Kind {
+        Family::Red,
+        SUMMARY_SIGNAL,
+    ),
+    KindSpec::new(
+        Kind {
             kind: "ared",
             aliases: &["adaptive-red"],
             title: "ARED",
@@ -349,9 +311,7 @@ pub(super) const KINDS: &[KindSpec] = &[
             params: &ARED,
             source: "Floyd, Gummadi and Shenker 2001; ns-2.35",
         },
-        family: Family::Red,
-        signal: SUMMARY_SIGNAL,
-        marks: Marking::Possible,
-        uses_weights: false,
-    },
+        Family::Red,
+        SUMMARY_SIGNAL,
+    ),
 ];

@@ -172,6 +172,6 @@ fn the_older_adaptation_acts_on_crossings() {
     for (avg, max_p) in walk {
         red.avg = avg;
         red.adapt_on_crossing();
-        near(red.max_p(), max_p);
+        near(red.max_p, max_p);
     }
 }

@@ -4,21 +4,19 @@ use crate::ack::PureAck;
 use crate::aqm::FlowHash;
 use crate::pool::Place;
 use crate::qdisc::Packet;
-use crate::spec::Choice;
+use goodqueue_base::words;
 
-/// The extent to which acknowledgements are thinned out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AckFilter {
-    /// No acknowledgement is removed.
-    Off,
-    /// One older acknowledgement is kept besides the newest.
-    Normal,
-    /// Only the newest is left, where it follows the one that goes at once.
-    Aggressive,
-}
-
-impl Choice for AckFilter {
-    const WORDS: &'static [(&'static str, Self)] = &[("off", Self::Off), ("on", Self::Normal), ("aggressive", Self::Aggressive)];
+words! {
+    /// The extent to which acknowledgements are thinned out.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum AckFilter {
+        /// No acknowledgement is removed.
+        Off = "off",
+        /// One older acknowledgement is kept besides the newest.
+        Normal = "on",
+        /// Only the newest is left, where it follows the one that goes at once.
+        Aggressive = "aggressive",
+    }
 }
 
 impl AckFilter {

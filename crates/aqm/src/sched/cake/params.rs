@@ -5,44 +5,34 @@ use crate::algo::cobalt::{self, CobaltParams};
 use crate::aqm::{Endpoints, FlowHash};
 use crate::arithmetic::ARITHMETIC;
 use crate::framing;
-use crate::spec::{Choice, Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamFault, ParamValues, Size, TypedParam};
+use crate::spec::{Choice, Family, Kind, KindSpec, LinkFacts, ParamError, ParamFault, ParamValues, Size, TypedParam};
 use alloc::vec;
 use alloc::vec::Vec;
-use goodqueue_base::settings;
+use goodqueue_base::{settings, words};
 use goodqueue_base::units::{Bytes, Class, Framing, Rate};
 
-/// The entities that share the link, and those with separate queues.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Isolation {
-    /// One queue.
-    FlowBlind,
-    /// A queue for each source host.
-    Sources,
-    /// A queue for each destination host.
-    Destinations,
-    /// A queue for each pair of hosts.
-    Hosts,
-    /// A queue for each flow.
-    Flows,
-    /// A queue for each flow; source hosts share equally.
-    DualSource,
-    /// A queue for each flow; destination hosts share equally.
-    DualDestination,
-    /// A queue for each flow; a turn is shared at the host, source or destination, that has more.
-    Triple,
-}
-
-impl Choice for Isolation {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("flowblind", Self::FlowBlind),
-        ("srchost", Self::Sources),
-        ("dsthost", Self::Destinations),
-        ("hosts", Self::Hosts),
-        ("flows", Self::Flows),
-        ("dual-srchost", Self::DualSource),
-        ("dual-dsthost", Self::DualDestination),
-        ("triple-isolate", Self::Triple),
-    ];
+words! {
+    /// The entities that share the link, and those with separate queues.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Isolation {
+        /// One queue.
+        FlowBlind = "flowblind",
+        /// A queue for each source host.
+        Sources = "srchost",
+        /// A queue for each destination host.
+        Destinations = "dsthost",
+        /// A queue for each pair of hosts.
+        Hosts = "hosts",
+        /// A queue for each flow.
+        Flows = "flows",
+        /// A queue for each flow; source hosts share equally.
+        DualSource = "dual-srchost",
+        /// A queue for each flow; destination hosts share equally.
+        DualDestination = "dual-dsthost",
+        /// A queue for each flow; a turn is shared at the host, source or destination, that has
+        /// more.
+        Triple = "triple-isolate",
+    }
 }
 
 impl Isolation {
@@ -69,29 +59,21 @@ impl Isolation {
     }
 }
 
-/// The mapping of classes to tins. Tin 0 holds best effort but in `Eight` and `Precedence`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tins {
-    /// One for all.
-    BestEffort,
-    /// One for each class, of falling weight.
-    Precedence,
-    /// Best effort, bulk, voice.
-    Three,
-    /// Best effort, bulk, video, voice.
-    Four,
-    /// Eight, of falling weight.
-    Eight,
-}
-
-impl Choice for Tins {
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("besteffort", Self::BestEffort),
-        ("precedence", Self::Precedence),
-        ("diffserv3", Self::Three),
-        ("diffserv4", Self::Four),
-        ("diffserv8", Self::Eight),
-    ];
+words! {
+    /// The mapping of classes to tins. Tin 0 holds best effort but in `Eight` and `Precedence`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Tins {
+        /// One for all.
+        BestEffort = "besteffort",
+        /// One for each class, of falling weight.
+        Precedence = "precedence",
+        /// Best effort, bulk, voice.
+        Three = "diffserv3",
+        /// Best effort, bulk, video, voice.
+        Four = "diffserv4",
+        /// Eight, of falling weight.
+        Eight = "diffserv8",
+    }
 }
 
 impl Tins {
@@ -227,8 +209,8 @@ const SPLIT_GSO: TypedParam<bool> = TypedParam::on("split_gso")
     .about("count the packets of an offload one by one: they come so, and it cannot be off")
     .from_source("Linux");
 
-pub(super) const KIND: KindSpec = KindSpec {
-    base: Kind {
+pub(super) const KIND: KindSpec = KindSpec::new(
+    Kind {
         kind: "cake",
         aliases: &["cake_mq"],
         title: "CAKE",
@@ -258,8 +240,6 @@ pub(super) const KIND: KindSpec = KindSpec {
         ],
         source: "Linux sch_cake; Hoeiland-Joergensen, Taht and Morton 2018",
     },
-    family: Family::FlowQueueing,
-    signal: "sojourn time in each queue, at the head; overflows; class, hosts and flow of each packet",
-    marks: Marking::Possible,
-    uses_weights: false,
-};
+    Family::FlowQueueing,
+    "sojourn time in each queue, at the head; overflows; class, hosts and flow of each packet",
+);

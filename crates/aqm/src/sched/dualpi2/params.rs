@@ -1,6 +1,6 @@
 //! DualPI2's settings, and their description.
 
-use crate::spec::{Family, Kind, KindSpec, LinkFacts, Marking, ParamError, ParamValues, TypedParam};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, ParamError, ParamValues, TypedParam};
 use goodqueue_base::units::{Bytes, Duration, Packets};
 
 /// The choice of the queue that goes next while both have packets.
@@ -191,8 +191,8 @@ const CLASSIC_WEIGHT: TypedParam<f64> = TypedParam::ratio("classic_weight", 0.1)
 const TSHIFT: TypedParam<Duration> =
     duration("tshift", Duration::ms(50), (0.0, 100.0), "how much older L4S packets count").from_source(RFC);
 
-pub(super) const KIND: KindSpec = KindSpec {
-    base: Kind {
+pub(super) const KIND: KindSpec = KindSpec::new(
+    Kind {
         kind: "dualpi2",
         aliases: &["dualq"],
         title: "DualPI2",
@@ -214,8 +214,6 @@ pub(super) const KIND: KindSpec = KindSpec {
         ],
         source: "RFC 9332",
     },
-    family: Family::DualQueue,
-    signal: "age of both heads, and sojourn time of L4S packets; on departure",
-    marks: Marking::Possible,
-    uses_weights: false,
-};
+    Family::DualQueue,
+    "age of both heads, and sojourn time of L4S packets; on departure",
+);

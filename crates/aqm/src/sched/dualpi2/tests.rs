@@ -176,7 +176,7 @@ fn updates_stop_when_nothing_is_left_to_forget() {
     assert!(first <= at(16_000));
     let mut now = first + Duration::ms(150);
     queue.handle_timer(now);
-    assert!(queue.probability() > 0.0);
+    assert!(queue.law.base.p > 0.0);
     let grid = |tick: Instant| tick.since(first).as_nanos() % 16_000_000;
     assert_eq!(queue.next_timer().map(grid), Some(0), "a late update runs once, and the next is in step again");
     let _ = queue.dequeue(now, &mut crate::NoSink);

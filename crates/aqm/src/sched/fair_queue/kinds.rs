@@ -2,21 +2,16 @@
 //! parameters.
 
 use super::{FairQueue, FairQueueParams, Hashing, Share, ShownBacklog, Victim};
-use crate::algo::codel::{self, CoDel};
+use crate::algo::codel::{CoDel, CoDelParams};
 use crate::algo::{Algorithm, AnyAqm};
-use crate::arithmetic::ARITHMETIC;
 use crate::books::EcnPolicy;
 use crate::outline::aside;
 use crate::qdisc::Packet;
 use crate::sched::{Scheduler, Setup};
 use crate::spec::{
-    Choice, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamFault, ParamValues, Size, TypedParam, Unit,
+    Family, Kind, KindSpec, LinkFacts, Param, ParamError, ParamFault, ParamValues, Size, TypedParam, Unit, join
 };
 use goodqueue_base::units::{Bytes, Duration};
-
-impl Choice for Hashing {
-    const WORDS: &'static [(&'static str, Self)] = &[("direct", Self::Direct), ("set-associative", Self::SetAssociative)];
-}
 
 pub(crate) const FLOWS: TypedParam<u32> = TypedParam::count("flows", 1024)
     .within(1.0, 65536.0)
@@ -53,39 +48,35 @@ const OF: Param = Param::auto("of", Unit::Algorithm, "none: it must be named")
     .about("the algorithm of each flow, with its own parameters")
     .from_source("RFC 8290 §4");
 
+/// The parameters of the rounds, whatever judges the flows.
+const ROUND: [Param; 7] = [
+    FLOWS.param,
+    QUANTUM.param,
+    HEADER.param,
+    MEMORY_LIMIT.param,
+    DROP_BATCH.param,
+    PERTURBATION.param,
+    HASH.param,
+];
+const OF_FQ_CODEL: [Param; 14] = join(&[&[ECN.param], &ROUND, &[GUARD.param], &CoDelParams::PARAMS], &[]);
+const OF_FAIR: [Param; 8] = join(&[&[OF], &ROUND], &[]);
+
 /// The kind `fq-codel`.
 #[derive(Clone, Copy, Debug)]
 pub struct FqCoDelKind;
 
-const FQ_CODEL: KindSpec = KindSpec {
-    base: Kind {
+const FQ_CODEL: KindSpec = KindSpec::new(
+    Kind {
         kind: "fq-codel",
         aliases: &["FqCoDelQueueDisc"],
         title: "FQ-CoDel",
         summary: "Fair queueing by deficit round robin, CoDel on each flow",
-        params: &[
-            ECN.param,
-            FLOWS.param,
-            QUANTUM.param,
-            HEADER.param,
-            MEMORY_LIMIT.param,
-            DROP_BATCH.param,
-            PERTURBATION.param,
-            HASH.param,
-            GUARD.param,
-            codel::TARGET.param,
-            codel::INTERVAL.param,
-            codel::CE_THRESHOLD.param,
-            codel::REENTRY.param,
-            ARITHMETIC.param,
-        ],
+        params: &OF_FQ_CODEL,
         source: "RFC 8290",
     },
-    family: Family::FlowQueueing,
-    signal: "sojourn time, at each flow's head",
-    marks: Marking::Possible,
-    uses_weights: false,
-};
+    Family::FlowQueueing,
+    "sojourn time, at each flow's head",
+);
 
 impl Scheduler for FqCoDelKind {
     const KIND: KindSpec = FQ_CODEL;
@@ -111,29 +102,18 @@ impl Scheduler for FqCoDelKind {
 #[derive(Clone, Copy, Debug)]
 pub struct FairKind;
 
-const FAIR: KindSpec = KindSpec {
-    base: Kind {
+const FAIR: KindSpec = KindSpec::new(
+    Kind {
         kind: "fair",
         aliases: &[],
         title: "Fair queueing",
         summary: "Fair queueing by deficit round robin over the algorithm named in `of`",
-        params: &[
-            OF,
-            FLOWS.param,
-            QUANTUM.param,
-            HEADER.param,
-            MEMORY_LIMIT.param,
-            DROP_BATCH.param,
-            PERTURBATION.param,
-            HASH.param,
-        ],
+        params: &OF_FAIR,
         source: "RFC 8290 §4",
     },
-    family: Family::FlowQueueing,
-    signal: "that of the algorithm, for each flow",
-    marks: Marking::Possible,
-    uses_weights: false,
-};
+    Family::FlowQueueing,
+    "that of the algorithm, for each flow",
+);
 
 impl Scheduler for FairKind {
     const KIND: KindSpec = FAIR;

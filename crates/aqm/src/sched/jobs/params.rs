@@ -1,7 +1,8 @@
 //! The promises to each class, and the parameters of kind `jobs`.
 
-use crate::spec::{Choice, Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError, ParamFault, ParamValues, TypedParam};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Param, ParamError, ParamFault, ParamValues, TypedParam};
 use goodqueue_base::units::{Class, Duration, Rate};
+use goodqueue_base::words;
 
 /// Most classes.
 pub(super) const MAX: usize = Class::COUNT;
@@ -28,17 +29,15 @@ impl Promise {
     }
 }
 
-/// The packets that leave a class that must drop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DropEnd {
-    /// The newest.
-    Tail,
-    /// The oldest.
-    Head,
-}
-
-impl Choice for DropEnd {
-    const WORDS: &'static [(&'static str, Self)] = &[("tail", Self::Tail), ("head", Self::Head)];
+words! {
+    /// The packets that leave a class that must drop.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum DropEnd {
+        /// The newest.
+        Tail = "tail",
+        /// The oldest.
+        Head = "head",
+    }
 }
 
 /// The projection that marks.
@@ -241,8 +240,8 @@ const PARAMS: [Param; OTHERS.len() + ClassParams::COUNT * MAX] = {
     all
 };
 
-pub(super) const KIND: KindSpec = KindSpec {
-    base: Kind {
+pub(super) const KIND: KindSpec = KindSpec::new(
+    Kind {
         kind: "jobs",
         aliases: &[],
         title: "JoBS",
@@ -250,8 +249,6 @@ pub(super) const KIND: KindSpec = KindSpec {
         params: &PARAMS,
         source: "Liebeherr and Christin 2001; ns-2.35",
     },
-    family: Family::Classes,
-    signal: "age of each class's head, backlogs and losses of classes; on arrival",
-    marks: Marking::Possible,
-    uses_weights: false,
-};
+    Family::Classes,
+    "age of each class's head, backlogs and losses of classes; on arrival",
+);
