@@ -62,7 +62,7 @@ pub fn ids() -> (u32, u32) {
 }
 
 fn unshare(flags: UnshareFlags) -> io::Result<()> {
-    // SAFETY: no caller gives away open files, of which a thread could then use another's numbers.
+    // SAFETY: the call is unsafe for the table of open files only, which no caller separates.
     Ok(unsafe { unshare_unsafe(flags) }?)
 }
 

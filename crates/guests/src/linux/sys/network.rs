@@ -237,3 +237,51 @@ impl Poller {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linux::inside::{SINK, SOURCE};
+    use goodqueue_live::testbed::namespace::Namespace;
+    use rustix::net::{Shutdown, shutdown};
+    use std::collections::BTreeSet;
+    use std::net::{TcpListener, UdpSocket};
+
+    #[test]
+    fn a_poller_tells_of_connections_and_of_time() {
+        let listener = tcp_socket().unwrap();
+        listen(listener.as_fd(), 0).unwrap();
+        let port = TcpListener::from(listener.try_clone().unwrap()).local_addr().unwrap().port();
+        let sender = tcp_socket().unwrap();
+        begin_to_connect(sender.as_fd(), Ipv4Addr::LOCALHOST, port).unwrap();
+        let poller = Poller::new().unwrap();
+        poller.add(listener.as_fd(), 1, Watch::Read).unwrap();
+        poller.add(sender.as_fd(), 2, Watch::Write).unwrap();
+        poller.wake_at(1).unwrap();
+        let (mut seen, mut tokens) = (BTreeSet::new(), Vec::new());
+        while seen.len() < 3 {
+            poller.wait(&mut tokens).unwrap();
+            seen.extend(tokens.iter().copied());
+        }
+        assert_eq!(seen, BTreeSet::from([1, 2, TIMER]));
+        let receiver = accept(listener.as_fd()).unwrap().unwrap();
+        assert!(accept(listener.as_fd()).unwrap().is_none());
+        assert_eq!(send(sender.as_fd(), &[0; 1000]).unwrap(), Some(1000));
+        shutdown(&sender, Shutdown::Write).unwrap();
+        discard(receiver.as_fd());
+    }
+
+    #[test]
+    fn an_interface_gets_addresses_and_a_neighbor() {
+        // Only root has networks.
+        let Ok(place) = Namespace::new() else { return };
+        place.ip("link add eth0 type veth peer name far").unwrap();
+        let neighbors = place.within(|| {
+            set_up(b"eth0", SOURCE, SINK)?;
+            UdpSocket::bind((SOURCE.address, 0))?;
+            std::fs::read_to_string("/proc/thread-self/net/arp")
+        });
+        let neighbors = neighbors.unwrap();
+        assert!(neighbors.contains(&SINK.address.to_string()) && neighbors.contains("02:00:00:00:00:02"), "{neighbors}");
+    }
+}
