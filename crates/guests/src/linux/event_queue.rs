@@ -5,8 +5,8 @@
 //! advances the clock itself, up to `free_until`, and reports when it waits. Requests for later
 //! times are in the shared memory.
 
-use crate::linux::sys::descriptors::sealed_memory_file;
-use crate::linux::sys::mapping::Mapping;
+use crate::linux::sys::mapping::SharedFile;
+use crate::linux::sys::sealed_memory_file;
 use std::fs::File;
 use std::io;
 use std::sync::atomic::Ordering;
@@ -108,7 +108,7 @@ impl Message {
 pub struct Calendar {
     /// The file that guests map.
     pub file: File,
-    memory: Mapping,
+    memory: SharedFile,
     guests: usize,
 }
 
@@ -120,7 +120,7 @@ impl Calendar {
     pub fn new(guests: usize) -> io::Result<Self> {
         let len = place::CLIENTS + (guests + 1) * place::CLIENT_SIZE;
         let file = sealed_memory_file(len as u64)?;
-        let memory = Mapping::new(&file, len)?;
+        let memory = SharedFile::new(&file, len)?;
         memory.u32(place::LEN).store(len as u32, Ordering::Relaxed);
         memory.u16(place::MAX_CLIENTS).store((guests + 1) as u16, Ordering::Relaxed);
         // The calendar's own entry: guests write their requests to memory even while the calendar

@@ -15,9 +15,10 @@ use crate::linux::job::{FIRST_PORT, Role};
 use crate::linux::liveness;
 use crate::linux::machine::{self, Guest, Said, Setup};
 use crate::linux::report::Line;
-use crate::linux::sys::child;
 use goodqueue_base::units::{Ecn, Instant};
 use goodqueue_sim::{Continue, Fate, Outcome, OutsidePacket, OutsideWorld, Progress, Ticket, WorldSpec};
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
 use std::ffi::OsString;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -161,7 +162,8 @@ impl Folder {
             let name = entry.file_name();
             let process = name.to_str().and_then(|name| name.strip_prefix("goodqueue-")?.split_once('-'));
             let process = process.filter(|(_, number)| number.parse::<u32>().is_ok()).and_then(|(id, _)| id.parse().ok());
-            if process.is_some_and(|process| !child::is_alive(process)) {
+            // One of another user is refused, not missing.
+            if process.and_then(Pid::from_raw).is_some_and(|process| test_kill_process(process) == Err(Errno::SRCH)) {
                 // It may belong to another user, who will remove it.
                 let _ = std::fs::remove_dir_all(entry.path());
             }

@@ -6,7 +6,7 @@ use crate::linux::frame::{self, Connection, set_ecn};
 use crate::linux::memory::{GuestMemory, MemoryFault, RegionSpec};
 use crate::linux::report::Line;
 use crate::linux::ring::{Queue, RingFault, Use};
-use crate::linux::sys::descriptors::memory_file;
+use crate::linux::sys::memory_file;
 use crate::linux::vhost::{Device, HEADER, Header};
 use goodqueue_base::units::Ecn;
 use proptest::prelude::*;

@@ -15,6 +15,8 @@ use crate::linux::job::{Job, MAX_FLOWS, Role};
 use crate::linux::report::Line;
 use crate::linux::sys::network;
 use reports::{Reports, named};
+use rustix::mount::{MountFlags, mount};
+use rustix::process::{Resource, Rlimit, setrlimit};
 use stations::LOOPBACK;
 pub use stations::{SINK, SOURCE};
 use std::fs::File;
@@ -31,8 +33,8 @@ pub fn run(path: &Path) -> io::Result<()> {
     if std::process::id() != 1 {
         return Err(io::Error::other("this is what runs inside a guest of `--on linux`"));
     }
-    network::mount(c"proc", c"/proc")?;
-    network::mount(c"devtmpfs", c"/dev")?;
+    mount("proc", "/proc", "proc", MountFlags::empty(), None)?;
+    mount("devtmpfs", "/dev", "devtmpfs", MountFlags::empty(), None)?;
     let terminal = File::options().write(true).open("/dev/ttyS0")?;
     network::make_raw(terminal.as_fd())?;
     let mut reports = Reports { terminal };
@@ -52,7 +54,8 @@ fn work(path: &Path, reports: &mut Reports) -> io::Result<()> {
         std::fs::write(&place, value).map_err(|error| named(key, &error))?;
     }
     // One listener, and one connection per flow.
-    network::allow_descriptors(2 * MAX_FLOWS as u64).map_err(|error| named("descriptors", &error))?;
+    let most = Some(2 * MAX_FLOWS as u64);
+    setrlimit(Resource::Nofile, Rlimit { current: most, maximum: most }).map_err(|error| named("descriptors", &error.into()))?;
     let (own, other) = if job.role == Role::Source { (SOURCE, SINK) } else { (SINK, SOURCE) };
     network::set_up(b"lo", LOOPBACK, LOOPBACK).map_err(|error| named("lo", &error))?;
     network::set_up(b"eth0", own, other).map_err(|error| named("eth0", &error))?;

@@ -1,10 +1,11 @@
 //! Timeout for guests that do not respond.
 
 use crate::linux::error::GuestFault;
-use crate::linux::sys::waiting;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use std::fs;
 use std::io::{self, Read as _};
-use std::os::fd::AsRawFd as _;
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::time::Duration;
 
@@ -84,14 +85,16 @@ fn delay_of(schedstat: &str) -> Option<Duration> {
 ///
 /// # Errors
 /// When the guest does not respond in time, or the kernel fails.
-pub fn readable<const N: usize>(descriptors: [Option<i32>; N], guest: Watched) -> Result<[bool; N], GuestFault> {
+pub fn readable<const N: usize>(descriptors: [BorrowedFd<'_>; N], guest: Watched) -> Result<[bool; N], GuestFault> {
+    let turn = Timespec { tv_sec: TURN.as_secs() as _, tv_nsec: 0 };
+    let mut polled = descriptors.map(|descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN));
     let mut silence = Silence::default();
     loop {
-        let ready = waiting::readable(descriptors, TURN)?;
-        if ready.contains(&true) {
-            return Ok(ready);
+        match poll(&mut polled, Some(&turn)) {
+            Ok(0) | Err(Errno::INTR) => silence.goes_on(guest)?,
+            Ok(_) => return Ok(polled.map(|entry| !entry.revents().is_empty())),
+            Err(error) => return Err(GuestFault::Io(error.into())),
         }
-        silence.goes_on(guest)?;
     }
 }
 
@@ -100,7 +103,7 @@ pub fn readable<const N: usize>(descriptors: [Option<i32>; N], guest: Watched) -
 /// # Errors
 /// When it does not connect in time.
 pub fn accept(listener: &UnixListener, guest: Watched) -> Result<UnixStream, GuestFault> {
-    readable([Some(listener.as_raw_fd())], guest)?;
+    readable([listener.as_fd()], guest)?;
     let (socket, _) = listener.accept()?;
     prepare(&socket)?;
     Ok(socket)

@@ -8,12 +8,14 @@ use crate::linux::liveness::{self, Watched};
 use crate::linux::report::Line;
 use crate::linux::ring::{Piece, Use};
 use crate::linux::sys::child::{self, KillOnDrop};
-use crate::linux::sys::descriptors::{self, memory_file};
+use crate::linux::sys::memory_file;
 use crate::linux::vhost::{self, Device, HEADER, Header, RECEIVE, TRANSMIT};
+use goodqueue_live::sys::descriptors;
+use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -86,7 +88,8 @@ pub struct Guest {
 
 impl Drop for Guest {
     fn drop(&mut self) {
-        child::kill_group(self.child.id());
+        // A group that is gone is no harm.
+        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
         // It has just been killed, so this does not block.
         let _ = self.child.wait();
     }
@@ -117,7 +120,7 @@ impl Guest {
         let clock = match liveness::accept(&clock_listener, watched) {
             Ok(clock) => clock,
             Err(fault) => {
-                child::kill_group(child.id());
+                let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
                 let _ = child.wait();
                 return Err(LinuxError::Guest { name, fault, console: tail(&console) });
             }
@@ -178,7 +181,7 @@ impl Guest {
         calendar.set_running(Some(self.number));
         let ack = Message { operation: Operation::Ack, number: self.start_number, time: Calendar::client(self.number) };
         // The second descriptor is for a log that guests of this version close immediately.
-        let files = [calendar.file.as_raw_fd(), self.console.as_raw_fd()];
+        let files = [calendar.file.as_fd(), self.console.as_fd()];
         Ok(descriptors::send(&self.clock, &ack.bytes(), &files)?)
     }
 
@@ -206,10 +209,10 @@ impl Guest {
     /// # Errors
     /// When it does not respond, has ended, or violates a protocol.
     pub fn listen(&mut self, calendar: &Calendar) -> Result<Said, GuestFault> {
-        let listener = self.card.is_none().then(|| self.card_listener.as_raw_fd());
-        let sockets = [Some(self.clock.as_raw_fd()), self.card.as_ref().map(AsRawFd::as_raw_fd), listener];
-        let [_, card, listener] = liveness::readable(sockets, self.watched()).map_err(|fault| self.unless_ended(fault))?;
-        if listener {
+        let card = self.card.as_ref().map_or(self.card_listener.as_fd(), AsFd::as_fd);
+        let ready = liveness::readable([self.clock.as_fd(), card], self.watched());
+        let [_, card] = ready.map_err(|fault| self.unless_ended(fault))?;
+        if card && self.card.is_none() {
             self.card = Some(liveness::accept(&self.card_listener, self.watched())?);
             return Ok(Said::Else);
         }

@@ -1,6 +1,7 @@
 //! The report of the program inside a guest, one JSON text per line. A guest may send
 //! anything, so an invalid line is an error and nothing worse.
 
+use goodqueue_live::sys::tcp::TcpState;
 use serde::{Deserialize, Serialize};
 
 /// State of one connection, from `TCP_INFO`.
@@ -18,6 +19,20 @@ pub struct ConnectionState {
     pub retransmitted: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
+}
+
+impl From<TcpState> for ConnectionState {
+    fn from(state: TcpState) -> Self {
+        let bytes = |segments: u32| u64::from(segments) * u64::from(state.mss);
+        Self {
+            window: bytes(state.window),
+            in_flight: bytes(state.in_flight),
+            rtt_us: state.rtt.as_nanos() / 1000,
+            acknowledged: state.acknowledged,
+            retransmitted: u64::from(state.retransmitted),
+            timeouts: u64::from(state.timeouts),
+        }
+    }
 }
 
 /// One line of a report.

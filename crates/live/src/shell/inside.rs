@@ -5,10 +5,10 @@ use crate::shell::on_demand_sockets::Watch;
 use crate::shell::outside::{HANG_UP, TERMINATE};
 use crate::shell::place::{self, PORT_FAR, PORT_NEAR, Place};
 use crate::shell::{DEPTH_VARIABLE, Order, exit_code};
-use crate::sys::process::{self, Word};
 use crate::sys::signals::Signals;
-use crate::sys::{descriptors, mount, namespace, scheduling};
+use crate::sys::{descriptors, mount, namespace, process, scheduling};
 use crate::testbed::namespace::Namespace;
+use rustix::process::{Pid, Signal, kill_process};
 use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -112,11 +112,11 @@ fn wait(program: &mut Child, line: &mut Line, outside: &mut UnixStream, starting
         match outside.read(&mut word) {
             // With this process everything in its namespaces ends.
             Ok(0) => return Ok(1),
-            Ok(_) if word[0] == HANG_UP => process::tell(program, Word::HangUp)?,
+            Ok(_) if word[0] == HANG_UP => kill_process(Pid::from_child(program), Signal::HUP)?,
             Ok(_) if word[0] == TERMINATE && asked => program.kill()?,
             Ok(_) if word[0] == TERMINATE => {
                 asked = true;
-                process::tell(program, Word::Terminate)?;
+                kill_process(Pid::from_child(program), Signal::TERM)?;
             }
             Ok(_) => {}
             Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
@@ -164,7 +164,7 @@ impl Line {
     /// Ends it, after which its last words have been passed on.
     fn end(&mut self) {
         // One that has ended by itself is as good.
-        let _ = process::tell(&self.child, Word::Terminate);
+        let _ = kill_process(Pid::from_child(&self.child), Signal::TERM);
         let _ = self.child.wait();
         for reader in self.readers.drain(..) {
             let _ = reader.join();

@@ -40,8 +40,11 @@ pub enum NewFlow {
 }
 
 impl NewFlow {
+    /// Length of what one process tells another.
+    pub const BYTES: usize = 4;
+
     /// As the processes tell one another.
-    pub const fn to_bytes(self) -> [u8; descriptors::MESSAGE] {
+    pub const fn to_bytes(self) -> [u8; Self::BYTES] {
         let (kind, port) = match self {
             Self::Tcp(port) => (0, port),
             Self::Udp(port) => (1, port),
@@ -51,7 +54,7 @@ impl NewFlow {
     }
 
     /// The other way round; `None` of other bytes.
-    pub const fn from_bytes(bytes: [u8; descriptors::MESSAGE]) -> Option<Self> {
+    pub const fn from_bytes(bytes: [u8; Self::BYTES]) -> Option<Self> {
         let port = u16::from_be_bytes([bytes[2], bytes[3]]);
         match bytes[0] {
             0 => Some(Self::Tcp(port)),
@@ -124,7 +127,7 @@ impl Watch {
                 Place::answer_for(far, protocol, port)?;
             }
             self.answered.insert(opening);
-            descriptors::send(outside, opening.to_bytes(), socket.as_fd())?;
+            descriptors::send(outside, &opening.to_bytes(), &[socket.as_fd()])?;
             self.repeat(&mut frame);
             // Frames that came meanwhile had nobody to answer them, either.
             while scheduling::wait([Some(self.frames.as_fd()), None], Duration::ZERO)?.ready {

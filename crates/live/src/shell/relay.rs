@@ -51,8 +51,12 @@ pub fn name_server(text: &str) -> Option<Ipv4Addr> {
 /// Takes sockets from `inside` and relays what comes to them, until `inside` is gone.
 pub fn serve(inside: &UnixStream, meaning: Meaning) -> io::Result<()> {
     let busy = Arc::new(AtomicUsize::new(0));
-    while let Some((message, file)) = descriptors::receive(inside)? {
-        let (Some(opening), Some(file)) = (NewFlow::from_bytes(message), file) else { continue };
+    let mut message = [0; NewFlow::BYTES];
+    while let (got @ 1.., files) = descriptors::receive(inside, &mut message)? {
+        if got < message.len() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let (Some(opening), Some(file)) = (NewFlow::from_bytes(message), files.into_iter().next()) else { continue };
         let busy = Arc::clone(&busy);
         thread(move || match opening {
             NewFlow::Tcp(_) => connections(&TcpListener::from(file), meaning, &busy),

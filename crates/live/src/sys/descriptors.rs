@@ -1,39 +1,50 @@
 //! Open files handed from one process to another.
 
-use super::{checked, message};
-use std::io;
+use rustix::cmsg_space;
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
+    recvmsg, sendmsg,
+};
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Bytes of a message that accompanies a descriptor.
-pub const MESSAGE: usize = 4;
+/// More open files than any message of ours carries.
+pub const MAX: usize = 8;
 
-/// Sends `bytes` with an open file.
+/// Sends bytes and open files in one message.
 ///
 /// # Errors
 /// When the other end is gone.
-pub fn send(to: &UnixStream, bytes: [u8; MESSAGE], file: BorrowedFd<'_>) -> io::Result<()> {
-    match message::send(to.as_fd(), &bytes, file.as_raw_fd(), None)? {
-        MESSAGE => Ok(()),
-        _ => Err(io::ErrorKind::WriteZero.into()),
-    }
+pub fn send(to: &UnixStream, bytes: &[u8], files: &[BorrowedFd<'_>]) -> io::Result<()> {
+    let mut room = [MaybeUninit::uninit(); cmsg_space!(ScmRights(MAX))];
+    let mut control = SendAncillaryBuffer::new(&mut room);
+    let fits = files.is_empty() || control.push(SendAncillaryMessage::ScmRights(files));
+    debug_assert!(fits, "few descriptors");
+    let sent = sendmsg(to, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL)?;
+    if sent == bytes.len() { Ok(()) } else { Err(io::Error::other("a message was cut")) }
 }
 
-/// Waits for a message and the open file sent with it; `None` when the other end is gone.
+/// Waits for up to `bytes.len()` bytes and the open files sent with them; no bytes when the other
+/// end is gone.
 ///
 /// # Errors
-/// When the kernel refuses, or the message is not whole.
-pub fn receive(from: &UnixStream) -> io::Result<Option<([u8; MESSAGE], Option<OwnedFd>)>> {
-    let mut bytes = [0; MESSAGE];
-    let (got, file, _) = message::receive::<RawFd>(from.as_fd(), &mut bytes)?;
-    // SAFETY: a descriptor that arrives is new and owned by nobody else.
-    let file = file.map(|file| unsafe { OwnedFd::from_raw_fd(file) });
-    match got {
-        0 => Ok(None),
-        MESSAGE => Ok(Some((bytes, file))),
-        _ => Err(io::ErrorKind::UnexpectedEof.into()),
+/// When the kernel refuses, or more files came than there is room for.
+pub fn receive(from: &UnixStream, bytes: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)> {
+    let mut room = [MaybeUninit::uninit(); cmsg_space!(ScmRights(MAX))];
+    let mut control = RecvAncillaryBuffer::new(&mut room);
+    let got = recvmsg(from, &mut [IoSliceMut::new(bytes)], &mut control, RecvFlags::CMSG_CLOEXEC)?;
+    if got.flags.contains(ReturnFlags::CTRUNC) {
+        return Err(io::Error::other(format!("more descriptors came with a message than the {MAX} there is room for")));
     }
+    let files = control.drain().filter_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(files) => Some(files),
+        _ => None,
+    });
+    Ok((got.bytes, files.flatten().collect()))
 }
 
 /// Programs that this process starts from now on get `file`, too; returns its number there.
@@ -41,10 +52,8 @@ pub fn receive(from: &UnixStream) -> io::Result<Option<([u8; MESSAGE], Option<Ow
 /// # Errors
 /// When the kernel refuses.
 pub fn pass_on(file: impl AsFd) -> io::Result<RawFd> {
-    let fd = file.as_fd().as_raw_fd();
-    // SAFETY: the call takes no pointers, and the descriptor is open for the whole of it.
-    checked(unsafe { libc::fcntl(fd, libc::F_SETFD, 0) })?;
-    Ok(fd)
+    fcntl_setfd(&file, FdFlags::empty())?;
+    Ok(file.as_fd().as_raw_fd())
 }
 
 /// The socket that this process was given as descriptor `number` when it was started, once;
@@ -58,8 +67,8 @@ pub fn given(number: RawFd) -> io::Result<UnixStream> {
     if number <= 2 || TAKEN.swap(true, Ordering::Relaxed) {
         return Err(none());
     }
-    // SAFETY: the call takes no pointers; what is no descriptor is refused.
-    checked(unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) }).map_err(|_| none())?;
+    // SAFETY: the number is that of no standard stream, and the call refuses what is not open.
+    fcntl_setfd(unsafe { BorrowedFd::borrow_raw(number) }, FdFlags::CLOEXEC).map_err(|_| none())?;
     // SAFETY: the descriptor is open, was inherited across the start of this program, and is taken
     // once: nothing else in this process owns it.
     Ok(unsafe { UnixStream::from_raw_fd(number) })

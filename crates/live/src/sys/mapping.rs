@@ -5,9 +5,9 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::NonNull;
 
-/// Memory that the kernel shares.
+/// Memory that the kernel shares with this process, or another process does.
 #[derive(Debug)]
-pub(super) struct Mapping {
+pub struct Mapping {
     pub(super) start: NonNull<u8>,
     pub(super) len: usize,
 }
@@ -16,13 +16,16 @@ pub(super) struct Mapping {
 unsafe impl Send for Mapping {}
 
 impl Mapping {
-    /// Maps the socket's memory at `offset`, or allocates new memory without a socket.
-    pub(super) fn new(socket: Option<BorrowedFd<'_>>, len: usize, offset: libc::off_t) -> io::Result<Self> {
-        let flags = match socket {
+    /// Maps the memory of a socket or file at `offset`, or allocates new memory without one.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn new(file: Option<BorrowedFd<'_>>, len: usize, offset: libc::off_t) -> io::Result<Self> {
+        let flags = match file {
             Some(_) => libc::MAP_SHARED | libc::MAP_POPULATE,
             None => libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE,
         };
-        let fd = socket.map_or(-1, |socket| socket.as_raw_fd());
+        let fd = file.map_or(-1, |file| file.as_raw_fd());
         // SAFETY: a new mapping at an address of the kernel's choice; no memory of ours is touched.
         let start = unsafe { libc::mmap(std::ptr::null_mut(), len, libc::PROT_READ | libc::PROT_WRITE, flags, fd, offset) };
         if start == libc::MAP_FAILED {
@@ -33,7 +36,8 @@ impl Mapping {
     }
 
     /// `len` bytes at `offset`, if they are within.
-    pub(super) fn part(&self, offset: u64, len: u32) -> Option<NonNull<[u8]>> {
+    #[must_use]
+    pub fn part(&self, offset: u64, len: u32) -> Option<NonNull<[u8]>> {
         let (offset, len) = (usize::try_from(offset).ok()?, len as usize);
         if offset.checked_add(len)? > self.len {
             return None;

@@ -1,17 +1,17 @@
 //! Namespaces: of networks, which belong to threads, and of users, mounts and processes.
 
-use super::checked;
+use rustix::process::{getegid, geteuid};
+use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 
 /// Puts this thread into a new, empty network namespace.
 ///
 /// # Errors
 /// When the kernel refuses, most often for want of `CAP_SYS_ADMIN`.
 pub fn leave() -> io::Result<()> {
-    // SAFETY: the call takes no pointers and changes nothing but which network this thread sees.
-    checked(unsafe { libc::unshare(libc::CLONE_NEWNET) }).map(|_| ())
+    unshare(UnshareFlags::NEWNET)
 }
 
 /// Makes this process, which must have one thread only, root of a new user namespace and of a
@@ -20,10 +20,7 @@ pub fn leave() -> io::Result<()> {
 /// # Errors
 /// When the kernel refuses, or there are more threads.
 pub fn become_root() -> io::Result<()> {
-    let (user, group) = ids();
-    // SAFETY: the call takes no pointers.
-    checked(unsafe { libc::unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWNET) })?;
-    map((0, user), (0, group))
+    become_other(UnshareFlags::NEWNET, 0, 0)
 }
 
 /// Whose namespaces a process gets.
@@ -41,16 +38,10 @@ pub enum As {
 /// # Errors
 /// When the kernel refuses, or there are more threads.
 pub fn close_off(who: As) -> io::Result<()> {
-    let flags = libc::CLONE_NEWNS | libc::CLONE_NEWPID;
+    let flags = UnshareFlags::NEWNS | UnshareFlags::NEWPID;
     match who {
-        // SAFETY: the call takes no pointers.
-        As::Itself => checked(unsafe { libc::unshare(flags) }).map(|_| ()),
-        As::RootOfItsOwn => {
-            let (user, group) = ids();
-            // SAFETY: the call takes no pointers.
-            checked(unsafe { libc::unshare(libc::CLONE_NEWUSER | flags) })?;
-            map((0, user), (0, group))
-        }
+        As::Itself => unshare(flags),
+        As::RootOfItsOwn => become_other(flags, 0, 0),
     }
 }
 
@@ -61,24 +52,27 @@ pub fn close_off(who: As) -> io::Result<()> {
 /// # Errors
 /// When the kernel refuses, or there are more threads.
 pub fn become_user(user: u32, group: u32) -> io::Result<()> {
-    let (outer_user, outer_group) = ids();
-    // SAFETY: the call takes no pointers.
-    checked(unsafe { libc::unshare(libc::CLONE_NEWUSER) })?;
-    map((user, outer_user), (group, outer_group))
+    become_other(UnshareFlags::empty(), user, group)
 }
 
 /// Effective user and group of this process.
 #[must_use]
 pub fn ids() -> (u32, u32) {
-    // SAFETY: the calls take no pointers and return plain numbers.
-    unsafe { (libc::geteuid(), libc::getegid()) }
+    (geteuid().as_raw(), getegid().as_raw())
 }
 
-/// Says who this process, in a new user namespace, is: numbers inside and outside.
-fn map(user: (u32, u32), group: (u32, u32)) -> io::Result<()> {
+fn unshare(flags: UnshareFlags) -> io::Result<()> {
+    // SAFETY: the call is unsafe for the table of open files only, which no caller separates.
+    Ok(unsafe { unshare_unsafe(flags) }?)
+}
+
+/// Makes this process these numbers of a new user namespace, and owner of new ones by `flags`.
+fn become_other(flags: UnshareFlags, user: u32, group: u32) -> io::Result<()> {
+    let (outer_user, outer_group) = ids();
+    unshare(UnshareFlags::NEWUSER | flags)?;
     std::fs::write("/proc/self/setgroups", "deny")?;
-    std::fs::write("/proc/self/uid_map", format!("{} {} 1\n", user.0, user.1))?;
-    std::fs::write("/proc/self/gid_map", format!("{} {} 1\n", group.0, group.1))
+    std::fs::write("/proc/self/uid_map", format!("{user} {outer_user} 1\n"))?;
+    std::fs::write("/proc/self/gid_map", format!("{group} {outer_group} 1\n"))
 }
 
 /// The network namespace of this thread; it lives as long as the file.
@@ -94,14 +88,11 @@ pub fn current() -> io::Result<File> {
 /// # Errors
 /// When the kernel refuses.
 pub fn enter(namespace: BorrowedFd<'_>) -> io::Result<()> {
-    // SAFETY: the descriptor is open for the whole call, which changes nothing but which network
-    // this thread sees.
-    checked(unsafe { libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWNET) }).map(|_| ())
+    Ok(move_into_link_name_space(namespace, Some(LinkNameSpaceType::Network))?)
 }
 
 /// True if this process is root, of any user namespace.
 #[must_use]
 pub fn is_root() -> bool {
-    // SAFETY: the call takes no pointers and cannot fail.
-    unsafe { libc::geteuid() == 0 }
+    geteuid().is_root()
 }

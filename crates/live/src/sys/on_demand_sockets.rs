@@ -1,10 +1,10 @@
 //! Packets that open something: the first of a TCP connection, and every UDP datagram.
 
-use super::checked;
+use super::options;
 use super::socket::{PacketSocket, ethernet};
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::AsFd;
 
 /// IPv4, in network order.
 const IPV4: u16 = (libc::ETH_P_IP as u16).to_be();
@@ -42,12 +42,8 @@ const FILTER: [libc::sock_filter; 13] = [
 pub fn watch(name: &str) -> io::Result<File> {
     let socket = PacketSocket::waiting(ethernet(name)?.index)?;
     let program = libc::sock_fprog { len: FILTER.len() as u16, filter: FILTER.as_ptr().cast_mut() };
-    let len = size_of::<libc::sock_fprog>() as libc::socklen_t;
-    // SAFETY: the program and the steps that it points to outlive the call and are only read.
-    checked(unsafe {
-        let value = std::ptr::from_ref(&program).cast();
-        libc::setsockopt(socket.as_fd().as_raw_fd(), libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, value, len)
-    })?;
+    // SAFETY: the steps that the program points to outlive the call and are only read.
+    unsafe { options::set_with_addresses(socket.as_fd(), libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program) }?;
     socket.set(libc::PACKET_IGNORE_OUTGOING, 1)?;
     socket.bind(IPV4)?;
     Ok(File::from(socket.into_fd()))

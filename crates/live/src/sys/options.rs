@@ -2,29 +2,21 @@
 
 use super::checked;
 use std::io;
-use std::mem::{size_of, size_of_val, zeroed};
+use std::mem::{size_of, zeroed};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 /// Numbers without addresses among them, for which all zeros are valid.
 pub(super) trait Plain {}
 impl Plain for libc::c_int {}
 impl Plain for u32 {}
-impl Plain for [u8] {}
 impl<const N: usize> Plain for [u8; N] {}
 impl Plain for libc::packet_mreq {}
+impl Plain for libc::ucred {}
 impl Plain for libc::tpacket_req {}
 impl Plain for libc::tpacket_stats {}
-impl Plain for libc::xdp_mmap_offsets {}
-impl Plain for libc::xdp_options {}
-impl Plain for libc::xdp_statistics {}
 
 /// Sets an option.
-pub(super) fn set<T: Plain + ?Sized>(
-    socket: BorrowedFd<'_>,
-    level: libc::c_int,
-    option: libc::c_int,
-    value: &T,
-) -> io::Result<()> {
+pub(super) fn set<T: Plain>(socket: BorrowedFd<'_>, level: libc::c_int, option: libc::c_int, value: &T) -> io::Result<()> {
     // SAFETY: there is no address within `value`.
     unsafe { set_with_addresses(socket, level, option, value) }
 }
@@ -33,13 +25,13 @@ pub(super) fn set<T: Plain + ?Sized>(
 ///
 /// # Safety
 /// Addresses within `value` must be those of memory that the kernel may use as the option says.
-pub(super) unsafe fn set_with_addresses<T: ?Sized>(
+pub(super) unsafe fn set_with_addresses<T>(
     socket: BorrowedFd<'_>,
     level: libc::c_int,
     option: libc::c_int,
     value: &T,
 ) -> io::Result<()> {
-    let len = size_of_val(value) as libc::socklen_t;
+    let len = size_of::<T>() as libc::socklen_t;
     // SAFETY: pointer and length describe `value`, which outlives the call and is only read.
     checked(unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, std::ptr::from_ref(value).cast(), len) }).map(|_| ())
 }

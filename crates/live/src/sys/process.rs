@@ -1,11 +1,11 @@
 //! Other processes.
 
-use super::checked;
+use super::options;
+use rustix::process::{Pid, Signal, geteuid, getppid, kill_process};
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::AsRawFd;
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-use std::process::Child;
 
 /// Ends the process that started this one, at once, if it is still `pid`.
 ///
@@ -14,51 +14,16 @@ use std::process::Child;
 pub fn kill_parent(pid: u32) -> io::Result<()> {
     // As long as it lives its number is no other's; once it is gone this process has another
     // parent.
-    if std::os::unix::process::parent_id() != pid {
-        return Err(io::Error::new(io::ErrorKind::NotFound, "it has ended"));
-    }
-    // SAFETY: the call takes no pointers.
-    checked(unsafe { libc::kill(pid.cast_signed(), libc::SIGKILL) }).map(|_| ())
+    let parent = getppid().filter(|parent| Pid::as_raw(Some(*parent)).cast_unsigned() == pid);
+    let parent = parent.ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "it has ended"))?;
+    Ok(kill_process(parent, Signal::KILL)?)
 }
 
 /// True if the peer may control this process: root and the same user may.
 #[must_use]
 pub fn is_trusted(peer: &UnixStream) -> bool {
-    let mut credentials = MaybeUninit::<libc::ucred>::uninit();
-    let mut len = size_of::<libc::ucred>() as libc::socklen_t;
-    // SAFETY: pointer and length describe `credentials`, which outlives the call and is read only
-    // when the kernel has filled it; the other call takes no pointers.
-    unsafe {
-        let level = libc::SOL_SOCKET;
-        let result = libc::getsockopt(peer.as_raw_fd(), level, libc::SO_PEERCRED, credentials.as_mut_ptr().cast(), &raw mut len);
-        if result != 0 || len as usize != size_of::<libc::ucred>() {
-            return false;
-        }
-        let uid = credentials.assume_init().uid;
-        uid == 0 || uid == libc::geteuid()
-    }
-}
-
-/// Sends a signal to a process that this one has started and not yet waited for.
-///
-/// # Errors
-/// When there is none, or the kernel refuses.
-pub fn tell(child: &Child, signal: Word) -> io::Result<()> {
-    let signal = match signal {
-        Word::HangUp => libc::SIGHUP,
-        Word::Terminate => libc::SIGTERM,
-    };
-    // SAFETY: the call takes no pointers; a child that has not been waited for keeps its number.
-    checked(unsafe { libc::kill(child.id().cast_signed(), signal) }).map(|_| ())
-}
-
-/// Message of a signal to a process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Word {
-    /// The process's terminal is gone.
-    HangUp,
-    /// The process is to end.
-    Terminate,
+    let credentials = options::get::<libc::ucred>(peer.as_fd(), libc::SOL_SOCKET, libc::SO_PEERCRED);
+    credentials.is_ok_and(|peer| peer.uid == 0 || peer.uid == geteuid().as_raw())
 }
 
 /// Waits for children that ended and are none of `known`, which their starters wait for: processes

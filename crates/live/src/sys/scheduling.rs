@@ -2,7 +2,10 @@
 
 use super::checked;
 use goodqueue_base::units::Duration;
+use rustix::thread::set_current_timer_slack;
+use rustix::time::{ClockId, clock_gettime};
 use std::io;
+use std::num::NonZeroU64;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 /// Timers of this thread are exact to the nanosecond instead of 50 us, as far as the kernel can.
@@ -10,8 +13,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 /// # Errors
 /// When the kernel refuses.
 pub fn exact_timers() -> io::Result<()> {
-    // SAFETY: the call takes no pointers.
-    checked(unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1, 0, 0, 0) }).map(|_| ())
+    Ok(set_current_timer_slack(Some(NonZeroU64::MIN))?)
 }
 
 /// This thread comes before all that are not real-time threads themselves. It must sleep often: one
@@ -45,10 +47,7 @@ pub fn is_real_time() -> bool {
 /// Processor time that this thread has used.
 #[must_use]
 pub fn thread_time() -> Duration {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the pointer is to a valid structure that outlives the call. It cannot fail: the clock
-    // is every thread's own.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::secs(time.tv_sec as u64) + Duration::ns(time.tv_nsec as u64)
 }
 

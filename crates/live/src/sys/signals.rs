@@ -73,6 +73,32 @@ fn is_ignored(signal: libc::c_int) -> bool {
     asked == 0 && unsafe { action.assume_init() }.sa_sigaction == libc::SIG_IGN
 }
 
+/// The set of these signals.
+pub(super) fn set_of(signals: impl IntoIterator<Item = libc::c_int>) -> io::Result<libc::sigset_t> {
+    let mut set = MaybeUninit::uninit();
+    // SAFETY: the set is initialized by the first call before the others use it; all pointers
+    // outlive their calls.
+    unsafe {
+        checked(libc::sigemptyset(set.as_mut_ptr()))?;
+        for signal in signals {
+            checked(libc::sigaddset(set.as_mut_ptr(), signal))?;
+        }
+        Ok(set.assume_init())
+    }
+}
+
+/// Changes the signals that this thread holds by `set`; returns those that it held before.
+pub(super) fn change_mask(how: libc::c_int, set: &libc::sigset_t) -> io::Result<libc::sigset_t> {
+    let mut before = MaybeUninit::uninit();
+    // SAFETY: both pointers outlive the call, which initializes the second if it succeeds.
+    unsafe {
+        match libc::pthread_sigmask(how, set, before.as_mut_ptr()) {
+            0 => Ok(before.assume_init()),
+            error => Err(io::Error::from_raw_os_error(error)),
+        }
+    }
+}
+
 /// The signals that are waited for.
 #[derive(Debug)]
 pub struct Signals(libc::sigset_t);
@@ -97,20 +123,9 @@ impl Signals {
     }
 
     fn hold_these(signals: &[libc::c_int]) -> io::Result<Self> {
-        let mut set = MaybeUninit::uninit();
-        // SAFETY: the set is initialized by the first call before the others use it; all pointers
-        // outlive their calls.
-        unsafe {
-            checked(libc::sigemptyset(set.as_mut_ptr()))?;
-            for signal in signals.iter().filter(|&&signal| signal != libc::SIGINT || !is_ignored(signal)) {
-                checked(libc::sigaddset(set.as_mut_ptr(), *signal))?;
-            }
-            let set = set.assume_init();
-            match libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()) {
-                0 => Ok(Self(set)),
-                error => Err(io::Error::from_raw_os_error(error)),
-            }
-        }
+        let set = set_of(signals.iter().copied().filter(|&signal| signal != libc::SIGINT || !is_ignored(signal)))?;
+        change_mask(libc::SIG_BLOCK, &set)?;
+        Ok(Self(set))
     }
 
     /// From now on this thread and the program that it becomes take all signals as they come, which
@@ -119,16 +134,7 @@ impl Signals {
     /// # Errors
     /// When the kernel refuses.
     pub fn let_go() -> io::Result<()> {
-        let mut set = MaybeUninit::uninit();
-        // SAFETY: the set is initialized by the first call before the other uses it; both pointers
-        // outlive their calls.
-        unsafe {
-            checked(libc::sigemptyset(set.as_mut_ptr()))?;
-            match libc::pthread_sigmask(libc::SIG_SETMASK, set.as_ptr(), std::ptr::null_mut()) {
-                0 => Ok(()),
-                error => Err(io::Error::from_raw_os_error(error)),
-            }
-        }
+        change_mask(libc::SIG_SETMASK, &set_of([])?).map(|_| ())
     }
 
     /// The next signal, waited for at most for `longest`.

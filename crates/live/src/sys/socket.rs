@@ -3,9 +3,10 @@
 use super::{checked, interface_name, options};
 use crate::frame;
 use crate::segments::MAX_PARTS;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with, sockopt};
 use std::io;
 use std::mem::{size_of, zeroed};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 /// Every protocol, in network order.
 const ALL_PROTOCOLS: u16 = (libc::ETH_P_ALL as u16).to_be();
@@ -64,12 +65,7 @@ pub(super) fn request_for(name: &str) -> io::Result<libc::ifreq> {
 /// # Errors
 /// When there are no more descriptors.
 pub fn control_socket() -> io::Result<OwnedFd> {
-    // SAFETY: the call takes no pointers; the descriptor it returns is new and owned by nobody
-    // else.
-    unsafe {
-        let fd = checked(libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0))?;
-        Ok(OwnedFd::from_raw_fd(fd))
-    }
+    Ok(socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?)
 }
 
 /// Reads the kernel's description of the interface `name`.
@@ -115,21 +111,16 @@ impl PacketSocket {
     /// # Errors
     /// When the kernel refuses, most often for want of `CAP_NET_RAW`.
     pub fn new(index: libc::c_int) -> io::Result<Self> {
-        Self::of_kind(index, libc::SOCK_NONBLOCK)
+        Self::of_kind(index, SocketFlags::NONBLOCK)
     }
 
     /// Opens a socket like [`PacketSocket::new`], for callers that wait within their calls.
     pub(super) fn waiting(index: libc::c_int) -> io::Result<Self> {
-        Self::of_kind(index, 0)
+        Self::of_kind(index, SocketFlags::empty())
     }
 
-    fn of_kind(index: libc::c_int, flags: libc::c_int) -> io::Result<Self> {
-        // SAFETY: the call takes no pointers; the descriptor it returns is new and owned by nobody
-        // else.
-        let fd = unsafe {
-            let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | flags;
-            OwnedFd::from_raw_fd(checked(libc::socket(libc::AF_PACKET, kind, 0))?)
-        };
+    fn of_kind(index: libc::c_int, flags: SocketFlags) -> io::Result<Self> {
+        let fd = socket_with(AddressFamily::PACKET, SocketType::RAW, SocketFlags::CLOEXEC | flags, None)?;
         Ok(Self { fd, index, offloads: false })
     }
 
@@ -211,8 +202,7 @@ impl PacketSocket {
     /// reading it clears it.
     #[must_use]
     pub fn take_error(&self) -> Option<io::Error> {
-        let error: libc::c_int = options::get(self.as_fd(), libc::SOL_SOCKET, libc::SO_ERROR).unwrap_or(0);
-        (error != 0).then(|| io::Error::from_raw_os_error(error))
+        sockopt::socket_error(&self.fd).ok()?.err().map(io::Error::from)
     }
 
     /// True if the interface still exists. The kernel unbinds sockets from one that is removed,

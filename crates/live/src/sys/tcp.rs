@@ -20,22 +20,20 @@ pub struct TcpState {
     pub retransmitted: u32,
     /// Segments with data sent, since the start.
     pub sent: u64,
+    /// Bytes acknowledged, since the start.
+    pub acknowledged: u64,
+    /// Retransmission timeouts, since the start; zero before Linux 6.7.
+    pub timeouts: u16,
+    /// True if both ends have closed.
+    pub closed: bool,
 }
 
-/// Chooses the congestion control by the kernel's name for it.
-///
-/// # Errors
-/// When the kernel does not offer it.
-pub fn choose_control(socket: BorrowedFd<'_>, name: &str) -> io::Result<()> {
-    options::set(socket, libc::IPPROTO_TCP, libc::TCP_CONGESTION, name.as_bytes())
-}
-
-/// Puts this codepoint and class on what a socket sends, other than TCP's own ECN.
+/// Sets a number among TCP's options.
 ///
 /// # Errors
 /// When the kernel refuses.
-pub fn mark_packets(socket: BorrowedFd<'_>, traffic_class: u8) -> io::Result<()> {
-    options::set(socket, libc::IPPROTO_IP, libc::IP_TOS, &libc::c_int::from(traffic_class))
+pub fn set(socket: BorrowedFd<'_>, option: libc::c_int, value: u32) -> io::Result<()> {
+    options::set(socket, libc::IPPROTO_TCP, option, &value)
 }
 
 /// The state of a connection.
@@ -45,14 +43,19 @@ pub fn mark_packets(socket: BorrowedFd<'_>, traffic_class: u8) -> io::Result<()>
 pub fn state(socket: BorrowedFd<'_>) -> io::Result<TcpState> {
     // The structure grows with kernels; these bytes hold all that is read here, and an older kernel
     // fills fewer.
+    /// State of sockets of past connections (`tcp_states.h`); those that wait for late packets are
+    /// no sockets any more.
+    const CLOSED: u8 = 7;
     const MSS: usize = 16;
     /// Not acknowledged, selectively acknowledged, taken for lost, sent again: four bytes each.
     const UNACKED: usize = 24;
     const RTT: usize = 68;
     const WINDOW: usize = 80;
     const RETRANSMITTED: usize = 100;
+    const ACKNOWLEDGED: usize = 120;
     const DATA_SENT: usize = 156;
-    let bytes: [u8; 232] = options::get(socket, libc::IPPROTO_TCP, libc::TCP_INFO)?;
+    const TIMEOUTS: usize = 240;
+    let bytes: [u8; 248] = options::get(socket, libc::IPPROTO_TCP, libc::TCP_INFO)?;
     let four = |at: usize| u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
     Ok(TcpState {
         rtt: Duration::us(u64::from(four(RTT))),
@@ -62,5 +65,8 @@ pub fn state(socket: BorrowedFd<'_>) -> io::Result<TcpState> {
         mss: four(MSS),
         retransmitted: four(RETRANSMITTED),
         sent: u64::from(four(DATA_SENT)),
+        acknowledged: u64::from(four(ACKNOWLEDGED)) | u64::from(four(ACKNOWLEDGED + 4)) << 32,
+        timeouts: u16::from_ne_bytes([bytes[TIMEOUTS], bytes[TIMEOUTS + 1]]),
+        closed: bytes[0] == CLOSED,
     })
 }

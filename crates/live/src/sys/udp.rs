@@ -1,9 +1,10 @@
 //! Options of the kernel's UDP, and of TCP for the same purpose.
 
-use super::{message, options};
+use super::{checked, options};
 use std::io;
+use std::mem::zeroed;
 use std::net::{Ipv4Addr, SocketAddrV4};
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsRawFd, BorrowedFd};
 
 /// From now on one call may send several datagrams of `size` bytes of payload, the last of which
 /// may be shorter; the kernel hands them to the network card joined, as most QUIC programs do.
@@ -46,12 +47,34 @@ pub struct Ends {
     pub to: Ipv4Addr,
 }
 
+/// Room for the control message that tells an address, aligned as such messages are.
+#[repr(C, align(8))]
+struct Control([u8; 64]);
+
 /// Waits for a datagram of a socket for which [`answer_for_all`] was called.
 ///
 /// # Errors
 /// When none comes within the socket's timeout, or the kernel reports an error.
 pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<(usize, Ends)> {
-    let (got, told, from) = message::receive::<libc::in_pktinfo>(socket, buffer)?;
+    let mut control = Control([0; 64]);
+    let mut bytes = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
+    // SAFETY: headers and addresses are plain old data for which zeros are valid; every pointer in
+    // the header is to memory of its length that outlives the call; the macros stay within what the
+    // kernel has filled.
+    let (got, told, from) = unsafe {
+        let mut from: libc::sockaddr_in = zeroed();
+        let mut header: libc::msghdr = zeroed();
+        header.msg_name = (&raw mut from).cast();
+        header.msg_namelen = size_of::<libc::sockaddr_in>() as libc::socklen_t;
+        header.msg_iov = &raw mut bytes;
+        header.msg_iovlen = 1;
+        header.msg_control = control.0.as_mut_ptr().cast();
+        header.msg_controllen = control.0.len() as _;
+        let got = checked(libc::recvmsg(socket.as_raw_fd(), &raw mut header, 0) as libc::c_int)?;
+        let first = libc::CMSG_FIRSTHDR(&raw const header);
+        let is_there = !first.is_null() && ((*first).cmsg_level, (*first).cmsg_type) == (libc::IPPROTO_IP, libc::IP_PKTINFO);
+        (got as usize, is_there.then(|| libc::CMSG_DATA(first).cast::<libc::in_pktinfo>().read_unaligned()), from)
+    };
     let told = told.ok_or_else(|| io::Error::other("a datagram without its destination"))?;
     let address = |inner: libc::in_addr| Ipv4Addr::from(inner.s_addr.to_ne_bytes());
     let from = SocketAddrV4::new(address(from.sin_addr), u16::from_be(from.sin_port));
@@ -64,12 +87,32 @@ pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<(usize, 
 /// When the kernel refuses.
 pub fn answer(socket: BorrowedFd<'_>, ends: Ends, payload: &[u8]) -> io::Result<()> {
     let inner = |address: &Ipv4Addr| libc::in_addr { s_addr: u32::from_ne_bytes(address.octets()) };
-    let to = libc::sockaddr_in {
+    let mut to = libc::sockaddr_in {
         sin_family: libc::AF_INET as libc::sa_family_t,
         sin_port: ends.from.port().to_be(),
         sin_addr: inner(ends.from.ip()),
         sin_zero: [0; 8],
     };
     let source = libc::in_pktinfo { ipi_ifindex: 0, ipi_spec_dst: inner(&ends.to), ipi_addr: inner(&Ipv4Addr::UNSPECIFIED) };
-    message::send(socket, payload, source, Some(&to)).map(|_| ())
+    let mut control = Control([0; 64]);
+    let mut bytes = libc::iovec { iov_base: payload.as_ptr().cast_mut().cast(), iov_len: payload.len() };
+    let size = size_of::<libc::in_pktinfo>() as libc::c_uint;
+    // SAFETY: a message header is plain old data for which zeros are valid; every pointer in it is
+    // to memory of its length that outlives the call and is only read; the macros stay within
+    // `control`, which is longer than CMSG_SPACE of the address and aligned.
+    let sent = unsafe {
+        let mut header: libc::msghdr = zeroed();
+        header.msg_name = (&raw mut to).cast();
+        header.msg_namelen = size_of::<libc::sockaddr_in>() as libc::socklen_t;
+        header.msg_iov = &raw mut bytes;
+        header.msg_iovlen = 1;
+        header.msg_control = control.0.as_mut_ptr().cast();
+        header.msg_controllen = libc::CMSG_SPACE(size) as _;
+        let first = libc::CMSG_FIRSTHDR(&raw const header);
+        ((*first).cmsg_level, (*first).cmsg_type) = (libc::IPPROTO_IP, libc::IP_PKTINFO);
+        (*first).cmsg_len = libc::CMSG_LEN(size) as _;
+        libc::CMSG_DATA(first).cast::<libc::in_pktinfo>().write_unaligned(source);
+        libc::sendmsg(socket.as_raw_fd(), &raw const header, libc::MSG_NOSIGNAL)
+    };
+    checked(sent as libc::c_int).map(|_| ())
 }

@@ -3,10 +3,11 @@
 
 use super::bpf::{Mode, Redirect};
 use super::mapping::Mapping;
-use super::{checked, options};
+use super::options;
+use rustix::net::xdp::{SocketAddrXdp, SocketAddrXdpFlags, XdpOptionsFlags, XdpRingOffset, XdpUmemReg, XdpUmemRegFlags};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, socket_with, sockopt};
 use std::io;
-use std::mem::zeroed;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -42,7 +43,7 @@ struct Ring<T> {
 }
 
 impl<T: Copy> Ring<T> {
-    fn new(socket: BorrowedFd<'_>, offsets: &libc::xdp_ring_offset, size: u32, page: libc::off_t) -> io::Result<Self> {
+    fn new(socket: BorrowedFd<'_>, offsets: &XdpRingOffset, size: u32, page: libc::off_t) -> io::Result<Self> {
         let [producer, consumer, entries] = [offsets.producer, offsets.consumer, offsets.desc].map(|offset| offset as usize);
         let len = entries + size as usize * size_of::<T>();
         debug_assert!(producer + 4 <= len && consumer + 4 <= len, "positions are before the entries");
@@ -139,27 +140,24 @@ impl XdpSocket {
     /// # Errors
     /// When the kernel refuses.
     pub fn open(interface: u32, mode: Mode, transfer: Transfer) -> io::Result<Self> {
-        // SAFETY: the call takes no pointers; the descriptor it returns is new and owned by nobody
-        // else.
-        let fd = unsafe { OwnedFd::from_raw_fd(checked(libc::socket(libc::AF_XDP, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0))?) };
+        let fd = socket_with(AddressFamily::XDP, SocketType::RAW, SocketFlags::CLOEXEC, None)?;
         let memory = Mapping::new(None, (RECEIVED + SENT) as usize * CHUNK, 0)?;
-        // SAFETY: plain old data for which all zeros are valid.
-        let mut register: libc::xdp_umem_reg = unsafe { zeroed() };
-        register.addr = memory.start.as_ptr() as u64;
-        register.len = memory.len as u64;
-        register.chunk_size = CHUNK as u32;
-        // SAFETY: the memory outlives the socket: both are closed with the returned value, or below
-        // on failure, and nothing of ours but this value touches it.
-        unsafe { options::set_with_addresses(fd.as_fd(), libc::SOL_XDP, libc::XDP_UMEM_REG, &register)? };
-        for (option, size) in [
-            (libc::XDP_UMEM_FILL_RING, FILL),
-            (libc::XDP_UMEM_COMPLETION_RING, SENT),
-            (libc::XDP_RX_RING, RECEIVED),
-            (libc::XDP_TX_RING, SENT),
-        ] {
-            options::set(fd.as_fd(), libc::SOL_XDP, option, &size)?;
-        }
-        let offsets: libc::xdp_mmap_offsets = options::get(fd.as_fd(), libc::SOL_XDP, libc::XDP_MMAP_OFFSETS)?;
+        // The memory outlives the socket: both are closed with the returned value, or below on
+        // failure, and nothing of ours but this value touches it.
+        let register = XdpUmemReg {
+            addr: memory.start.as_ptr() as u64,
+            len: memory.len as u64,
+            chunk_size: CHUNK as u32,
+            headroom: 0,
+            flags: XdpUmemRegFlags::empty(),
+            tx_metadata_len: 0,
+        };
+        sockopt::set_xdp_umem_reg(&fd, register)?;
+        sockopt::set_xdp_umem_fill_ring_size(&fd, FILL)?;
+        sockopt::set_xdp_umem_completion_ring_size(&fd, SENT)?;
+        sockopt::set_xdp_rx_ring_size(&fd, RECEIVED)?;
+        sockopt::set_xdp_tx_ring_size(&fd, SENT)?;
+        let offsets = sockopt::xdp_mmap_offsets(&fd)?;
         let (socket, pages) = (fd.as_fd(), [libc::XDP_UMEM_PGOFF_FILL_RING, libc::XDP_UMEM_PGOFF_COMPLETION_RING]);
         let [fill, completion] = pages.map(|page| page as libc::off_t);
         let mut fill = Ring::new(socket, &offsets.fr, FILL, fill)?;
@@ -173,9 +171,14 @@ impl XdpSocket {
         let redirect = Redirect::new(interface, mode)?;
         // Behind the driver there are only copies.
         let transfer = if mode == Mode::Generic { Transfer::Copied } else { transfer };
-        bind(&fd, interface, transfer)?;
-        let granted: libc::xdp_options = options::get(fd.as_fd(), libc::SOL_XDP, libc::XDP_OPTIONS)?;
-        let zero_copy = granted.flags & libc::XDP_OPTIONS_ZEROCOPY != 0;
+        // Without a flag the kernel tries zero copy first.
+        let transfer = match transfer {
+            Transfer::Either => SocketAddrXdpFlags::empty(),
+            Transfer::Copied => SocketAddrXdpFlags::XDP_COPY,
+            Transfer::ZeroCopy => SocketAddrXdpFlags::XDP_ZEROCOPY,
+        };
+        bind(&fd, &SocketAddrXdp::new(transfer, interface, 0))?;
+        let zero_copy = sockopt::xdp_options(&fd)?.contains(XdpOptionsFlags::XDP_OPTIONS_ZEROCOPY);
         // Older kernels do not know this option and send 32 frames per call.
         let _ = options::set(fd.as_fd(), libc::SOL_XDP, XDP_MAX_TX_SKB_BUDGET, &BUDGET);
         redirect.send_to(fd.as_fd())?;
@@ -275,8 +278,8 @@ impl XdpSocket {
     /// # Errors
     /// When the kernel refuses.
     pub fn lost(&self) -> io::Result<u64> {
-        let statistics: libc::xdp_statistics = options::get(self.fd.as_fd(), libc::SOL_XDP, libc::XDP_STATISTICS)?;
-        Ok(statistics.rx_dropped + statistics.rx_ring_full)
+        let statistics = sockopt::xdp_statistics(&self.fd)?;
+        Ok(statistics.rx_dropped + statistics.rx_ring_full.unwrap_or(0))
     }
 }
 
@@ -288,22 +291,3 @@ impl AsFd for XdpSocket {
 
 /// Maximum number of frames per call; not yet in `libc`.
 const XDP_MAX_TX_SKB_BUDGET: libc::c_int = 9;
-
-/// To the interface's first queue. Without a flag the kernel tries zero copy first.
-fn bind(fd: &OwnedFd, interface: u32, transfer: Transfer) -> io::Result<()> {
-    let address = libc::sockaddr_xdp {
-        sxdp_family: libc::AF_XDP as u16,
-        sxdp_flags: match transfer {
-            Transfer::Either => 0,
-            Transfer::Copied => libc::XDP_COPY,
-            Transfer::ZeroCopy => libc::XDP_ZEROCOPY,
-        },
-        sxdp_ifindex: interface,
-        sxdp_queue_id: 0,
-        sxdp_shared_umem_fd: 0,
-    };
-    let len = size_of::<libc::sockaddr_xdp>() as libc::socklen_t;
-    // SAFETY: pointer and length describe `address`, which outlives the call; the kernel only reads
-    // it.
-    checked(unsafe { libc::bind(fd.as_raw_fd(), std::ptr::from_ref(&address).cast(), len) }).map(|_| ())
-}

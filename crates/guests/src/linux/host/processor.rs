@@ -1,6 +1,6 @@
 //! Pins a run to one processor: guests and host take strict turns, so they are fastest there.
 
-use crate::linux::sys::child;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::collections::BTreeSet;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
@@ -13,7 +13,7 @@ static CLAIMED: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
 /// dropped.
 pub(super) struct Claim {
     processor: usize,
-    before: Vec<usize>,
+    before: CpuSet,
     /// Marks the processor as taken for other processes; the kernel removes the mark however this
     /// process ends.
     _sign: Option<UnixDatagram>,
@@ -23,14 +23,17 @@ impl Claim {
     /// `None` when all are taken or the kernel forbids pinning: the run is slower then, with no
     /// other effect.
     pub(super) fn take() -> Option<Self> {
-        let before = child::processors().ok()?;
+        let before = sched_getaffinity(None).ok()?;
         let mut claimed = CLAIMED.lock().unwrap_or_else(PoisonError::into_inner);
-        let free: Vec<usize> = before.iter().copied().filter(|processor| !claimed.contains(processor)).collect();
+        let free = (0..CpuSet::MAX_CPU).filter(|processor| before.is_set(*processor) && !claimed.contains(processor));
+        let free: Vec<usize> = free.collect();
         let signed = free.iter().find_map(|&processor| Some((processor, Some(sign(processor)?))));
         // With more processes than processors, distribute them evenly.
         let shared = || Some((*free.get(std::process::id() as usize % free.len().max(1))?, None));
         let (processor, sign) = signed.or_else(shared)?;
-        child::stay_on(&[processor]).ok()?;
+        let mut only = CpuSet::new();
+        only.set(processor);
+        sched_setaffinity(None, &only).ok()?;
         claimed.insert(processor);
         Some(Self { processor, before, _sign: sign })
     }
@@ -44,7 +47,7 @@ fn sign(processor: usize) -> Option<UnixDatagram> {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        let _ = child::stay_on(&self.before);
+        let _ = sched_setaffinity(None, &self.before);
         CLAIMED.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.processor);
     }
 }

@@ -4,6 +4,7 @@ use super::{Reports, SINK, SOURCE, named};
 use crate::linux::job::ProgramJob;
 use crate::linux::report::Line;
 use crate::linux::sys::network;
+use rustix::mount::{MountFlags, mount, mount_bind};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd as _;
@@ -14,11 +15,11 @@ use std::time::{Duration, SystemTime};
 /// Prepares the environment that programs expect and starts a thread that runs the program at its
 /// start time.
 pub(super) fn start(program: ProgramJob, epoch: u64) -> io::Result<()> {
-    network::mount(c"tmpfs", c"/run").map_err(|error| named("/run", &error))?;
+    mount("tmpfs", "/run", "tmpfs", MountFlags::empty(), None).map_err(|error| named("/run", &error.into()))?;
     // Host names for both ends, mounted over the host's list.
     let hosts = format!("127.0.0.1 localhost\n{} server\n{} client\n", SOURCE.address, SINK.address);
     std::fs::write("/run/hosts", hosts)?;
-    network::mount_over(c"/run/hosts", c"/etc/hosts").map_err(|error| named("/etc/hosts", &error))?;
+    mount_bind("/run/hosts", "/etc/hosts").map_err(|error| named("/etc/hosts", &error.into()))?;
     // Every user may send pings.
     std::fs::write("/proc/sys/net/ipv4/ping_group_range", "0 2147483647")?;
     let output = File::options().write(true).open("/dev/ttyS1")?;

@@ -4,6 +4,8 @@ use super::{Reports, named};
 use crate::linux::job::{FIRST_SERVICE, Job};
 use crate::linux::report::Line;
 use crate::linux::sys::network::{self, Poller, TIMER, Watch};
+use goodqueue_live::sys::tcp;
+use rustix::net::sockopt::set_tcp_congestion;
 use std::io;
 use std::os::fd::AsFd;
 use std::thread::Builder;
@@ -17,11 +19,10 @@ pub(super) fn run(job: &Job, reports: &mut Reports) -> io::Result<()> {
     for (place, flow) in job.services().0.into_iter().enumerate() {
         let socket = network::tcp_socket()?;
         // Some controls need their own kind of feedback.
-        network::set_bytes(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_CONGESTION, flow.control.as_bytes())
-            .map_err(|error| named(&flow.control, &error))?;
-        network::set_number(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_MAXSEG, flow.mss as i32)?;
+        set_tcp_congestion(&socket, &flow.control).map_err(|error| named(&flow.control, &error.into()))?;
+        tcp::set(socket.as_fd(), libc::TCP_MAXSEG, flow.mss)?;
         if let Some(window) = flow.window {
-            network::set_number(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, window as i32)?;
+            tcp::set(socket.as_fd(), libc::TCP_WINDOW_CLAMP, window)?;
         }
         network::listen(socket.as_fd(), FIRST_SERVICE + place as u16)?;
         poller.add(socket.as_fd(), place as u64, Watch::Read)?;

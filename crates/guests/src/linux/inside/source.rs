@@ -4,6 +4,9 @@ use super::{Reports, SINK, named};
 use crate::linux::job::{FIRST_PORT, FlowJob, Job};
 use crate::linux::report::{ConnectionState, Line};
 use crate::linux::sys::network::{self, Poller, TIMER, Watch};
+use goodqueue_live::sys::tcp;
+use rustix::net::sockopt::set_tcp_congestion;
+use rustix::net::{Shutdown, shutdown};
 use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -36,11 +39,10 @@ struct Flow<'a> {
 impl Flow<'_> {
     fn start(&mut self, number: usize, poller: &Poller) -> io::Result<()> {
         let socket = network::tcp_socket()?;
-        network::set_bytes(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_CONGESTION, self.job.control.as_bytes())
-            .map_err(|error| named(&self.job.control, &error))?;
-        network::set_number(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_MAXSEG, self.job.mss as i32)?;
+        set_tcp_congestion(&socket, &self.job.control).map_err(|error| named(&self.job.control, &error.into()))?;
+        tcp::set(socket.as_fd(), libc::TCP_MAXSEG, self.job.mss)?;
         network::bind(socket.as_fd(), FIRST_PORT + number as u16)?;
-        network::connect(socket.as_fd(), SINK.address, self.port)?;
+        network::begin_to_connect(socket.as_fd(), SINK.address, self.port)?;
         poller.add(socket.as_fd(), number as u64, Watch::Write)?;
         self.socket = Some(socket);
         Ok(())
@@ -53,7 +55,7 @@ impl Flow<'_> {
             let most = self.left.map_or(PART, |left| left.min(PART as u64) as usize);
             if most == 0 {
                 self.stopped = true;
-                return network::finish(socket.as_fd());
+                return Ok(shutdown(socket, Shutdown::Write)?);
             }
             let Some(sent) = network::send(socket.as_fd(), &bytes[..most])? else { return Ok(()) };
             self.left = self.left.map(|left| left - sent as u64);
@@ -62,20 +64,23 @@ impl Flow<'_> {
 
     /// Releases a connection that both ends have closed.
     fn let_go(&mut self) {
-        if let Some(socket) = self.socket.as_ref().filter(|socket| self.stopped && network::is_closed(socket.as_fd())) {
-            self.last = network::state(socket.as_fd()).ok();
+        let known = self.socket.as_ref().filter(|_| self.stopped).and_then(|socket| tcp::state(socket.as_fd()).ok());
+        if let Some(state) = known.filter(|state| state.closed) {
+            self.last = Some(state.into());
             self.socket = None;
         }
     }
 
     fn state(&self) -> Option<ConnectionState> {
-        self.socket.as_ref().map_or(self.last, |socket| network::state(socket.as_fd()).ok())
+        self.socket.as_ref().map_or(self.last, |socket| Some(tcp::state(socket.as_fd()).ok()?.into()))
     }
 
-    fn stop(&mut self) -> io::Result<()> {
+    fn stop(&mut self) {
         self.stopped = true;
-        // A connection that is not established yet has nothing to finish.
-        self.socket.as_ref().map_or(Ok(()), |socket| network::finish(socket.as_fd()).or(Ok(())))
+        if let Some(socket) = &self.socket {
+            // A connection that is not established yet has nothing to finish.
+            let _ = shutdown(socket, Shutdown::Write);
+        }
     }
 }
 
@@ -125,7 +130,7 @@ pub(super) fn run(job: &Job, reports: &mut Reports) -> io::Result<()> {
         events.remove(&(next, event));
         match event {
             Event::Start(number) => flows[number].start(number, &poller)?,
-            Event::Stop(number) => flows[number].stop()?,
+            Event::Stop(number) => flows[number].stop(),
             Event::From => reports.say(&states(&flows, Line::From))?,
             Event::Sample => {
                 reports.say(&samples(&flows, next))?;

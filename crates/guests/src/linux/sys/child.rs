@@ -2,10 +2,12 @@
 
 use super::checked;
 use std::io::{self, PipeWriter};
-use std::mem::zeroed;
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
+
+/// More descriptors than any guest gets.
+const MAX: usize = 8;
 
 /// While this is there, the processes of a child live; they are killed when it is dropped, or this
 /// process dies in whatever way.
@@ -37,7 +39,7 @@ pub fn bind(command: &mut Command, descriptors: Vec<libc::c_int>) -> io::Result<
             start_keeper(theirs.as_raw_fd())?;
             checked(libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong))?;
             // First out of the way of the numbers they get, then onto these.
-            let mut high = [0; super::descriptors::MAX];
+            let mut high = [0; MAX];
             for (to, from) in high.iter_mut().zip(&descriptors) {
                 *to = checked(libc::fcntl(*from, libc::F_DUPFD_CLOEXEC, 64))?;
             }
@@ -85,52 +87,5 @@ unsafe fn start_keeper(pipe: libc::c_int) -> io::Result<()> {
         while libc::read(0, (&raw mut byte).cast(), 1) != 0 && io::Error::last_os_error().raw_os_error() == Some(libc::EINTR) {}
         libc::kill(-group, libc::SIGKILL);
         libc::_exit(0)
-    }
-}
-
-/// Whether a process of this number exists.
-#[must_use]
-pub fn is_alive(process: u32) -> bool {
-    // SAFETY: the call takes no pointers, and signal 0 is none.
-    let found = libc::pid_t::try_from(process).is_ok_and(|process| process > 0 && unsafe { libc::kill(process, 0) } == 0);
-    found || io::Error::last_os_error().raw_os_error() == Some(libc::EPERM)
-}
-
-/// Ends a whole process group.
-pub fn kill_group(leader: u32) {
-    if let Ok(leader) = libc::pid_t::try_from(leader)
-        && leader > 1
-    {
-        // SAFETY: the call takes no pointers; a group that is gone is no harm.
-        unsafe { libc::kill(-leader, libc::SIGKILL) };
-    }
-}
-
-/// Processors that this thread may use.
-///
-/// # Errors
-/// When the kernel refuses.
-pub fn processors() -> io::Result<Vec<usize>> {
-    // SAFETY: a set is plain old data for which all zeros are valid, exclusively borrowed for the
-    // call; numbers asked for are within it.
-    unsafe {
-        let mut set: libc::cpu_set_t = zeroed();
-        checked(libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set))?;
-        Ok((0..libc::CPU_SETSIZE as usize).filter(|&number| libc::CPU_ISSET(number, &set)).collect())
-    }
-}
-
-/// Holds this thread, and what it starts from now on, to these processors.
-///
-/// # Errors
-/// When the kernel refuses.
-pub fn stay_on(processors: &[usize]) -> io::Result<()> {
-    // SAFETY: a set is plain old data for which all zeros are valid; numbers are held to its size.
-    unsafe {
-        let mut set: libc::cpu_set_t = zeroed();
-        for &number in processors.iter().filter(|&&number| number < libc::CPU_SETSIZE as usize) {
-            libc::CPU_SET(number, &mut set);
-        }
-        checked(libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set)).map(|_| ())
     }
 }

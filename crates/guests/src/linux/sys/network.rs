@@ -1,45 +1,24 @@
 //! Requests of the program inside a guest to its kernel.
 
 use super::checked;
-use crate::linux::report::ConnectionState;
-use std::ffi::CStr;
+use rustix::event::epoll::{self, Event, EventData, EventFlags};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, accept_with, connect, socket_with};
+use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
+use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime};
 use std::io;
-use std::mem::{size_of, size_of_val, zeroed};
-use std::net::Ipv4Addr;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
-
-/// Mounts a file system that needs no device.
-///
-/// # Errors
-/// When the kernel refuses.
-pub fn mount(kind: &CStr, at: &CStr) -> io::Result<()> {
-    // SAFETY: all pointers are to strings that end in zero, or null where that is allowed.
-    checked(unsafe { libc::mount(kind.as_ptr(), at.as_ptr(), kind.as_ptr(), 0, std::ptr::null()) }).map(|_| ())
-}
-
-/// Puts one file in another's place.
-///
-/// # Errors
-/// When the kernel refuses.
-pub fn mount_over(file: &CStr, at: &CStr) -> io::Result<()> {
-    let none = std::ptr::null();
-    // SAFETY: both pointers are to strings that end in zero; the others may be null.
-    checked(unsafe { libc::mount(file.as_ptr(), at.as_ptr(), none, libc::MS_BIND, none.cast()) }).map(|_| ())
-}
+use std::mem::{size_of, zeroed};
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 /// Makes a terminal pass bytes through as they are.
 ///
 /// # Errors
 /// When it is none.
 pub fn make_raw(terminal: BorrowedFd<'_>) -> io::Result<()> {
-    // SAFETY: the structure is plain old data for which all zeros are valid, exclusively borrowed
-    // for each call.
-    unsafe {
-        let mut settings: libc::termios = zeroed();
-        checked(libc::tcgetattr(terminal.as_raw_fd(), &raw mut settings))?;
-        libc::cfmakeraw(&raw mut settings);
-        checked(libc::tcsetattr(terminal.as_raw_fd(), libc::TCSANOW, &raw const settings)).map(|_| ())
-    }
+    let mut settings = tcgetattr(terminal)?;
+    settings.make_raw();
+    Ok(tcsetattr(terminal, OptionalActions::Now, &settings)?)
 }
 
 /// An Ethernet and an IP address.
@@ -51,18 +30,11 @@ pub struct Station {
     pub address: Ipv4Addr,
 }
 
-fn internet(address: Ipv4Addr, port: u16) -> libc::sockaddr_in {
-    libc::sockaddr_in {
-        sin_family: libc::AF_INET as libc::sa_family_t,
-        sin_port: port.to_be(),
-        sin_addr: libc::in_addr { s_addr: u32::from(address).to_be() },
-        sin_zero: [0; 8],
-    }
-}
-
-/// A socket address in the space of a general one.
-fn general(address: libc::sockaddr_in) -> libc::sockaddr {
+/// An IP address in the space of a general one.
+fn internet(address: Ipv4Addr) -> libc::sockaddr {
     const { assert!(size_of::<libc::sockaddr_in>() == size_of::<libc::sockaddr>()) };
+    let sin_addr = libc::in_addr { s_addr: u32::from(address).to_be() };
+    let address = libc::sockaddr_in { sin_family: libc::AF_INET as libc::sa_family_t, sin_port: 0, sin_addr, sin_zero: [0; 8] };
     // SAFETY: both are plain old data of the same size.
     unsafe { std::mem::transmute(address) }
 }
@@ -87,36 +59,34 @@ fn control(socket: BorrowedFd<'_>, request: libc::c_ulong, argument: *mut libc::
 /// # Errors
 /// When the kernel refuses.
 pub fn set_up(name: &[u8], own: Station, neighbor: Station) -> io::Result<()> {
-    use std::os::fd::AsFd;
     let socket = tcp_socket()?;
     // SAFETY: plain old data for which all zeros are valid.
     let mut request: libc::ifreq = unsafe { zeroed() };
     for (to, from) in request.ifr_name.iter_mut().take(libc::IFNAMSIZ - 1).zip(name) {
         *to = *from as libc::c_char;
     }
+    let device = request.ifr_name;
     let mut ask = |kind, fields| {
         request.ifr_ifru = fields;
         control(socket.as_fd(), kind, (&raw mut request).cast())
     };
-    let mask = internet(Ipv4Addr::new(255, 255, 255, 0), 0);
+    let mask = internet(Ipv4Addr::new(255, 255, 255, 0));
     type Fields = libc::__c_anonymous_ifr_ifru;
     if own.hardware != [0; 6] {
         ask(libc::SIOCSIFHWADDR, Fields { ifru_hwaddr: hardware(own.hardware) })?;
     }
-    ask(libc::SIOCSIFADDR, Fields { ifru_addr: general(internet(own.address, 0)) })?;
-    ask(libc::SIOCSIFNETMASK, Fields { ifru_netmask: general(mask) })?;
+    ask(libc::SIOCSIFADDR, Fields { ifru_addr: internet(own.address) })?;
+    ask(libc::SIOCSIFNETMASK, Fields { ifru_netmask: mask })?;
     ask(libc::SIOCSIFFLAGS, Fields { ifru_flags: (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short })?;
     if own.hardware == [0; 6] {
         return Ok(());
     }
     // SAFETY: plain old data for which all zeros are valid.
     let mut entry: libc::arpreq = unsafe { zeroed() };
-    entry.arp_pa = general(internet(neighbor.address, 0));
+    entry.arp_pa = internet(neighbor.address);
     entry.arp_ha = hardware(neighbor.hardware);
     entry.arp_flags = libc::ATF_PERM | libc::ATF_COM;
-    for (to, from) in entry.arp_dev.iter_mut().take(libc::IFNAMSIZ - 1).zip(name) {
-        *to = *from as libc::c_char;
-    }
+    entry.arp_dev = device;
     control(socket.as_fd(), libc::SIOCSARP, (&raw mut entry).cast())
 }
 
@@ -125,30 +95,7 @@ pub fn set_up(name: &[u8], own: Station, neighbor: Station) -> io::Result<()> {
 /// # Errors
 /// When there are no more descriptors.
 pub fn tcp_socket() -> io::Result<OwnedFd> {
-    // SAFETY: the call takes no pointers; the descriptor it returns is new and owned by nobody
-    // else.
-    unsafe {
-        let fd = checked(libc::socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK, 0))?;
-        Ok(OwnedFd::from_raw_fd(fd))
-    }
-}
-
-/// Sets an option to bytes.
-///
-/// # Errors
-/// When the kernel refuses.
-pub fn set_bytes(socket: BorrowedFd<'_>, level: i32, option: i32, value: &[u8]) -> io::Result<()> {
-    let len = value.len() as libc::socklen_t;
-    // SAFETY: pointer and length describe `value`, which outlives the call and is only read.
-    checked(unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, value.as_ptr().cast(), len) }).map(|_| ())
-}
-
-/// Sets an option to a number.
-///
-/// # Errors
-/// When the kernel refuses.
-pub fn set_number(socket: BorrowedFd<'_>, level: i32, option: i32, value: i32) -> io::Result<()> {
-    set_bytes(socket, level, option, &value.to_ne_bytes())
+    Ok(socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None)?)
 }
 
 /// Binds to a port of all addresses and listens.
@@ -157,8 +104,7 @@ pub fn set_number(socket: BorrowedFd<'_>, level: i32, option: i32, value: i32) -
 /// When the kernel refuses.
 pub fn listen(socket: BorrowedFd<'_>, port: u16) -> io::Result<()> {
     bind(socket, port)?;
-    // SAFETY: the call takes no pointers.
-    checked(unsafe { libc::listen(socket.as_raw_fd(), 4096) }).map(|_| ())
+    Ok(rustix::net::listen(socket, 4096)?)
 }
 
 /// Binds to a port of this end.
@@ -166,33 +112,17 @@ pub fn listen(socket: BorrowedFd<'_>, port: u16) -> io::Result<()> {
 /// # Errors
 /// When the kernel refuses.
 pub fn bind(socket: BorrowedFd<'_>, port: u16) -> io::Result<()> {
-    let address = internet(Ipv4Addr::UNSPECIFIED, port);
-    let len = size_of_val(&address) as libc::socklen_t;
-    // SAFETY: pointer and length describe `address`, which outlives the call and is only read.
-    checked(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), len) }).map(|_| ())
-}
-
-/// Raises the number of descriptors that this process may have to `most`.
-///
-/// # Errors
-/// When the kernel refuses.
-pub fn allow_descriptors(most: u64) -> io::Result<()> {
-    let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
-    // SAFETY: the limit outlives the call and is only read.
-    checked(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) }).map(|_| ())
+    Ok(rustix::net::bind(socket, &SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port))?)
 }
 
 /// Begins to connect.
 ///
 /// # Errors
 /// When the kernel refuses at once.
-pub fn connect(socket: BorrowedFd<'_>, address: Ipv4Addr, port: u16) -> io::Result<()> {
-    let address = internet(address, port);
-    let len = size_of_val(&address) as libc::socklen_t;
-    // SAFETY: pointer and length describe `address`, which outlives the call and is only read.
-    match checked(unsafe { libc::connect(socket.as_raw_fd(), (&raw const address).cast(), len) }) {
-        Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => Err(error),
-        _ => Ok(()),
+pub fn begin_to_connect(socket: BorrowedFd<'_>, address: Ipv4Addr, port: u16) -> io::Result<()> {
+    match connect(socket, &SocketAddrV4::new(address, port)) {
+        Ok(()) | Err(Errno::INPROGRESS) => Ok(()),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -201,15 +131,7 @@ pub fn connect(socket: BorrowedFd<'_>, address: Ipv4Addr, port: u16) -> io::Resu
 /// # Errors
 /// When the kernel refuses.
 pub fn accept(socket: BorrowedFd<'_>) -> io::Result<Option<OwnedFd>> {
-    // SAFETY: null is allowed for both pointers; the descriptor it returns is new and owned by
-    // nobody else.
-    unsafe {
-        match checked(libc::accept4(socket.as_raw_fd(), std::ptr::null_mut(), std::ptr::null_mut(), libc::SOCK_CLOEXEC)) {
-            Ok(fd) => Ok(Some(OwnedFd::from_raw_fd(fd))),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
+    unless_blocked(accept_with(socket, SocketFlags::CLOEXEC))
 }
 
 /// Sends what fits: how much, or `None` when there is no room.
@@ -217,9 +139,16 @@ pub fn accept(socket: BorrowedFd<'_>) -> io::Result<Option<OwnedFd>> {
 /// # Errors
 /// When the connection is broken.
 pub fn send(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<Option<usize>> {
-    // SAFETY: pointer and length describe `bytes`, which outlives the call and is only read.
-    let sent = unsafe { libc::send(socket.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), libc::MSG_NOSIGNAL) };
-    done(sent)
+    unless_blocked(rustix::net::send(socket, bytes, SendFlags::NOSIGNAL))
+}
+
+/// The result of a call that may have had to wait, which is none.
+fn unless_blocked<T>(result: Result<T, Errno>) -> io::Result<Option<T>> {
+    match result {
+        Ok(result) => Ok(Some(result)),
+        Err(Errno::AGAIN) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Takes all that arrives and throws it away, until the other end has no more or the connection
@@ -236,72 +165,6 @@ pub fn discard(socket: BorrowedFd<'_>) {
             return;
         }
     }
-}
-
-fn done(result: isize) -> io::Result<Option<usize>> {
-    usize::try_from(result).map(Some).or_else(|_| match io::Error::last_os_error() {
-        error if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
-        error => Err(error),
-    })
-}
-
-/// Says that there is no more to send.
-///
-/// # Errors
-/// When it is not connected.
-pub fn finish(socket: BorrowedFd<'_>) -> io::Result<()> {
-    // SAFETY: the call takes no pointers.
-    checked(unsafe { libc::shutdown(socket.as_raw_fd(), libc::SHUT_WR) }).map(|_| ())
-}
-
-/// Whether both ends have closed.
-#[must_use]
-pub fn is_closed(socket: BorrowedFd<'_>) -> bool {
-    /// State of sockets of past connections (`tcp_states.h`); those that wait for late packets are
-    /// no sockets any more.
-    const CLOSED: u8 = 7;
-    information(socket).is_ok_and(|bytes| bytes[0] == CLOSED)
-}
-
-/// `TCP_INFO`, as far as we need it.
-fn information(socket: BorrowedFd<'_>) -> io::Result<[u8; 248]> {
-    let mut bytes = [0_u8; 248];
-    let mut len = bytes.len() as libc::socklen_t;
-    // SAFETY: pointer and length describe `bytes`, exclusively borrowed for the call.
-    checked(unsafe {
-        libc::getsockopt(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, bytes.as_mut_ptr().cast(), &raw mut len)
-    })?;
-    Ok(bytes)
-}
-
-/// The state of a connection.
-///
-/// # Errors
-/// When it is none.
-pub fn state(socket: BorrowedFd<'_>) -> io::Result<ConnectionState> {
-    // Places in the structure of Linux 6.7 and later.
-    const MSS: usize = 16;
-    const UNACKED: usize = 24;
-    const SACKED: usize = 28;
-    const LOST: usize = 32;
-    const RETRANS: usize = 36;
-    const RTT: usize = 68;
-    const WINDOW: usize = 80;
-    const TOTAL_RETRANS: usize = 100;
-    const ACKED: usize = 120;
-    const TIMEOUTS: usize = 240;
-    let bytes = information(socket)?;
-    let two = |at: usize| u64::from(u16::from_ne_bytes([bytes[at], bytes[at + 1]]));
-    let four = |at: usize| two(at) | two(at + 2) << 16;
-    let out = (four(UNACKED) + four(RETRANS)).saturating_sub(four(SACKED) + four(LOST));
-    Ok(ConnectionState {
-        window: four(WINDOW) * four(MSS),
-        in_flight: out * four(MSS),
-        rtt_us: four(RTT),
-        acknowledged: four(ACKED) | four(ACKED + 4) << 32,
-        retransmitted: four(TOTAL_RETRANS),
-        timeouts: two(TIMEOUTS),
-    })
 }
 
 /// Events of a socket that are waited for.
@@ -329,22 +192,10 @@ impl Poller {
     /// # Errors
     /// When the kernel refuses.
     pub fn new() -> io::Result<Self> {
-        // SAFETY: the calls take no pointers; descriptors they return are new and owned by nobody
-        // else.
-        let poller = unsafe {
-            let epoll = OwnedFd::from_raw_fd(checked(libc::epoll_create1(libc::EPOLL_CLOEXEC))?);
-            let flags = libc::TFD_CLOEXEC | libc::TFD_NONBLOCK;
-            let timer = OwnedFd::from_raw_fd(checked(libc::timerfd_create(libc::CLOCK_REALTIME, flags))?);
-            Self { epoll, timer }
-        };
-        poller.control(libc::EPOLL_CTL_ADD, poller.timer.as_raw_fd(), TIMER, libc::EPOLLIN)?;
-        Ok(poller)
-    }
-
-    fn control(&self, operation: i32, fd: i32, token: u64, events: i32) -> io::Result<()> {
-        let mut event = libc::epoll_event { events: events as u32, u64: token };
-        // SAFETY: the event outlives the call.
-        checked(unsafe { libc::epoll_ctl(self.epoll.as_raw_fd(), operation, fd, &raw mut event) }).map(|_| ())
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let timer = timerfd_create(TimerfdClockId::Realtime, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)?;
+        epoll::add(&epoll, &timer, EventData::new_u64(TIMER), EventFlags::IN)?;
+        Ok(Self { epoll, timer })
     }
 
     /// Watches a socket.
@@ -352,8 +203,8 @@ impl Poller {
     /// # Errors
     /// When the kernel refuses.
     pub fn add(&self, socket: BorrowedFd<'_>, token: u64, watch: Watch) -> io::Result<()> {
-        let events = if watch == Watch::Read { libc::EPOLLIN } else { libc::EPOLLOUT | libc::EPOLLET };
-        self.control(libc::EPOLL_CTL_ADD, socket.as_raw_fd(), token, events)
+        let events = if watch == Watch::Read { EventFlags::IN } else { EventFlags::OUT | EventFlags::ET };
+        Ok(epoll::add(&self.epoll, socket, EventData::new_u64(token), events)?)
     }
 
     /// Sets the timer to a time of the wall clock, in nanoseconds.
@@ -361,14 +212,10 @@ impl Poller {
     /// # Errors
     /// When the kernel refuses.
     pub fn wake_at(&self, nanos: u64) -> io::Result<()> {
-        let zero = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        let at = libc::timespec { tv_sec: (nanos / 1_000_000_000) as i64, tv_nsec: (nanos % 1_000_000_000) as i64 };
-        let times = libc::itimerspec { it_interval: zero, it_value: at };
-        // SAFETY: the times outlive the call; null is allowed for the old ones.
-        checked(unsafe {
-            libc::timerfd_settime(self.timer.as_raw_fd(), libc::TFD_TIMER_ABSTIME, &raw const times, std::ptr::null_mut())
-        })
-        .map(|_| ())
+        let at = Timespec { tv_sec: (nanos / 1_000_000_000) as i64, tv_nsec: (nanos % 1_000_000_000) as _ };
+        let times = Itimerspec { it_interval: Timespec::default(), it_value: at };
+        timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &times)?;
+        Ok(())
     }
 
     /// Waits, and gives the tokens of what has something.
@@ -376,24 +223,65 @@ impl Poller {
     /// # Errors
     /// When the kernel refuses.
     pub fn wait(&self, tokens: &mut Vec<u64>) -> io::Result<()> {
-        let mut events = [libc::epoll_event { events: 0, u64: 0 }; 64];
+        let mut events = [Event { flags: EventFlags::empty(), data: EventData::new_u64(0) }; 64];
         tokens.clear();
-        // SAFETY: pointer and count describe `events`, exclusively borrowed for the call.
-        let count =
-            match checked(unsafe { libc::epoll_wait(self.epoll.as_raw_fd(), events.as_mut_ptr(), events.len() as i32, -1) }) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
-                other => other? as usize,
-            };
-        for event in &events[..count] {
-            let token = event.u64;
-            if token == TIMER {
-                let mut expired = [0_u8; 8];
-                // SAFETY: pointer and length describe `expired`; that it may be read in vain is no
-                // harm.
-                unsafe { libc::read(self.timer.as_raw_fd(), expired.as_mut_ptr().cast(), expired.len()) };
-            }
-            tokens.push(token);
+        let count = match epoll::wait(&self.epoll, &mut events, None) {
+            Err(Errno::INTR) => return Ok(()),
+            other => other?,
+        };
+        tokens.extend(events[..count].iter().map(|event| event.data.u64()));
+        if tokens.contains(&TIMER) {
+            // That it may be read in vain is no harm.
+            let _ = rustix::io::read(&self.timer, &mut [0_u8; 8]);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linux::inside::{SINK, SOURCE};
+    use goodqueue_live::testbed::namespace::Namespace;
+    use rustix::net::{Shutdown, shutdown};
+    use std::collections::BTreeSet;
+    use std::net::{TcpListener, UdpSocket};
+
+    #[test]
+    fn a_poller_tells_of_connections_and_of_time() {
+        let listener = tcp_socket().unwrap();
+        listen(listener.as_fd(), 0).unwrap();
+        let port = TcpListener::from(listener.try_clone().unwrap()).local_addr().unwrap().port();
+        let sender = tcp_socket().unwrap();
+        begin_to_connect(sender.as_fd(), Ipv4Addr::LOCALHOST, port).unwrap();
+        let poller = Poller::new().unwrap();
+        poller.add(listener.as_fd(), 1, Watch::Read).unwrap();
+        poller.add(sender.as_fd(), 2, Watch::Write).unwrap();
+        poller.wake_at(1).unwrap();
+        let (mut seen, mut tokens) = (BTreeSet::new(), Vec::new());
+        while seen.len() < 3 {
+            poller.wait(&mut tokens).unwrap();
+            seen.extend(tokens.iter().copied());
+        }
+        assert_eq!(seen, BTreeSet::from([1, 2, TIMER]));
+        let receiver = accept(listener.as_fd()).unwrap().unwrap();
+        assert!(accept(listener.as_fd()).unwrap().is_none());
+        assert_eq!(send(sender.as_fd(), &[0; 1000]).unwrap(), Some(1000));
+        shutdown(&sender, Shutdown::Write).unwrap();
+        discard(receiver.as_fd());
+    }
+
+    #[test]
+    fn an_interface_gets_addresses_and_a_neighbor() {
+        // Only root has networks.
+        let Ok(place) = Namespace::new() else { return };
+        place.ip("link add eth0 type veth peer name far").unwrap();
+        let neighbors = place.within(|| {
+            set_up(b"eth0", SOURCE, SINK)?;
+            UdpSocket::bind((SOURCE.address, 0))?;
+            std::fs::read_to_string("/proc/thread-self/net/arp")
+        });
+        let neighbors = neighbors.unwrap();
+        assert!(neighbors.contains(&SINK.address.to_string()) && neighbors.contains("02:00:00:00:00:02"), "{neighbors}");
     }
 }

@@ -6,10 +6,9 @@ use super::prober::Stamp;
 use super::shared::Shared;
 use super::waiting::{LOOK, Stop};
 use super::{Flow, Source};
-use crate::sys::tcp;
+use rustix::net::sockopt::set_ip_tos;
 use std::io;
 use std::net::UdpSocket;
-use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::Scope;
@@ -39,7 +38,7 @@ impl Ends {
         let (Source::Echo { interval, packet_size, ecn }, Some(prober)) = (&flow.source, &shared.prober) else { return Ok(()) };
         let Self { sender, echo } = self;
         for socket in [&sender, &echo] {
-            tcp::mark_packets(socket.as_fd(), flow.dscp << 2 | *ecn as u8)?;
+            set_ip_tos(socket, flow.dscp << 2 | *ecn as u8)?;
         }
         std::thread::Builder::new().name("echo".to_owned()).spawn_scoped(scope, move || send_back(&echo, stop))?;
         let (answers, counted) = (sender.try_clone()?, Arc::clone(shared));

@@ -10,6 +10,7 @@ use super::{Direction, Flow, Source};
 use crate::sys::tcp;
 use crate::testbed::bench::Bench;
 use goodqueue_sim::trace::{ProbesOutcome, TimeCounts};
+use rustix::net::sockopt::{set_ip_tos, set_tcp_congestion};
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::AsFd;
@@ -147,10 +148,10 @@ fn tcp_flow<'scope>(
 ) -> io::Result<()> {
     let from = if flow.way == Direction::Down { &bench.left } else { &bench.right };
     let mut stream = from.within(|| TcpStream::connect_timeout(&to, CONNECT))?;
-    tcp::choose_control(stream.as_fd(), control)
+    set_tcp_congestion(&stream, control)
         .map_err(|error| io::Error::new(error.kind(), format!("congestion control `{control}`: {error}")))?;
     if flow.dscp != 0 {
-        tcp::mark_packets(stream.as_fd(), flow.dscp << 2)?;
+        set_ip_tos(&stream, flow.dscp << 2)?;
     }
     // The kernel has accepted already.
     let (mut incoming, _) = listener.accept()?;
@@ -193,7 +194,7 @@ fn udp_flow<'scope>(
     stop: &'scope Stop,
 ) -> io::Result<()> {
     let Source::Udp { rate, arrivals, ref rng, packet_size, ecn } = flow.source else { return Ok(()) };
-    tcp::mark_packets(sender.as_fd(), flow.dscp << 2 | ecn as u8)?;
+    set_ip_tos(sender, flow.dscp << 2 | ecn as u8)?;
     let counted = Arc::clone(shared);
     let receive = move || {
         each_datagram(&receiver, stop, |packet| {
