@@ -31,9 +31,7 @@
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{
-    Family, Kind, KindSpec, LinkFacts, ParamError, ParamFault, ParamValues, Size, TypedParam, Value,
-};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, ParamError, ParamFault, ParamValues, Size, TypedParam, Value};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 use goodqueue_base::words;
 

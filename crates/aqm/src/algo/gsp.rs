@@ -29,9 +29,7 @@
 
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use crate::spec::{
-    Family, Kind, KindSpec, LinkFacts, ParamError, ParamFault, ParamValues, Setting, Size, TypedParam, Value,
-};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, ParamError, ParamFault, ParamValues, Setting, Size, TypedParam, Value};
 use crate::steering::{Judgement, Pace, Steerable};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 

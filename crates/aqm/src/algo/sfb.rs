@@ -37,7 +37,7 @@ pub mod linux;
 use super::Algorithm;
 use crate::aqm::{Aqm, Env, FlowHash, PacketView, QueueView, Reason, Verdict};
 use crate::arithmetic::{ARITHMETIC, Arithmetic};
-use crate::spec::{join, Param, Family, Kind, KindSpec, LinkFacts, ParamError, ParamValues, TypedParam};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Param, ParamError, ParamValues, TypedParam, join};
 use alloc::boxed::Box;
 use goodqueue_base::settings;
 use goodqueue_base::units::{Duration, Instant, Packets};

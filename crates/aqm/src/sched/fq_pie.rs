@@ -32,7 +32,7 @@ use crate::arithmetic::{ARITHMETIC, Arithmetic};
 use crate::outline::aside;
 use crate::qdisc::Packet;
 use crate::sched::{Scheduler, Setup};
-use crate::spec::{join, Param, Family, Kind, KindSpec, ParamError, ParamValues, TypedParam};
+use crate::spec::{Family, Kind, KindSpec, Param, ParamError, ParamValues, TypedParam, join};
 use alloc::boxed::Box;
 
 const FAT_FLOW_DROP: TypedParam<bool> = TypedParam::off("fat_flow_drop")
@@ -43,15 +43,8 @@ const FAT_FLOW_DROP: TypedParam<bool> = TypedParam::off("fat_flow_drop")
 const LINUX_ROUNDS: [&str; 6] =
     [FLOWS.name(), QUANTUM.name(), HEADER.name(), MEMORY_LIMIT.name(), PERTURBATION.name(), HASH.name()];
 
-const ROUND: [Param; 7] = [
-    FLOWS.param,
-    QUANTUM.param,
-    HEADER.param,
-    MEMORY_LIMIT.param,
-    FAT_FLOW_DROP.param,
-    PERTURBATION.param,
-    HASH.param,
-];
+const ROUND: [Param; 7] =
+    [FLOWS.param, QUANTUM.param, HEADER.param, MEMORY_LIMIT.param, FAT_FLOW_DROP.param, PERTURBATION.param, HASH.param];
 const PARAMS: [Param; 20] = join(&[&ROUND, Pie::KINDS[0].base.params], &[pie::ACTIVE_INACTIVE.name()]);
 
 const KIND: KindSpec = KindSpec::new(

@@ -109,19 +109,19 @@ impl Default for WeightedQueueParams {
 }
 
 const KIND: KindSpec = KindSpec {
-uses_weights: true,
-..KindSpec::new(
-    Kind {
-        kind: "nfq-codel",
-        aliases: &[],
-        title: "nfqCoDel",
-        summary: "Weighted fair queueing by time stamps, CoDel on each flow with a target and interval by weight",
-        params: &[codel::TARGET.param, codel::INTERVAL.param, ADAPTIVE.param, UNIT.param, FLOW_LIMIT.param, FLOWS.param],
-        source: "Kushwaha and Gupta 2018",
-    },
-    Family::FlowQueueing,
-    "sojourn time, at each flow's head",
-)
+    uses_weights: true,
+    ..KindSpec::new(
+        Kind {
+            kind: "nfq-codel",
+            aliases: &[],
+            title: "nfqCoDel",
+            summary: "Weighted fair queueing by time stamps, CoDel on each flow with a target and interval by weight",
+            params: &[codel::TARGET.param, codel::INTERVAL.param, ADAPTIVE.param, UNIT.param, FLOW_LIMIT.param, FLOWS.param],
+            source: "Kushwaha and Gupta 2018",
+        },
+        Family::FlowQueueing,
+        "sojourn time, at each flow's head",
+    )
 };
 
 /// The kind `nfq-codel`.

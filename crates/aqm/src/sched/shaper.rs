@@ -30,10 +30,7 @@ use crate::outline::aside;
 use crate::qdisc::{Departure, Packet, Qdisc, QueueStatus, Sink};
 use crate::sched::priority::PriorityKind;
 use crate::sched::{Nested, Scheduler, Setup};
-use crate::spec::{
-    Family, Given, Kind, KindSpec, LinkFacts, Param, ParamError, ParamFault, ParamValues, Size,
-    TypedParam, Unit,
-};
+use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Param, ParamError, ParamFault, ParamValues, Size, TypedParam, Unit};
 use alloc::boxed::Box;
 use goodqueue_base::units::{Bytes, Duration, Framing, Instant, Rate, Rng};
 

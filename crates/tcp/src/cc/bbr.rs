@@ -34,8 +34,8 @@ mod policer;
 mod probe_bw;
 mod probe_rtt;
 
-use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Detail, Established, Feedback, Needs};
 use super::full_pipe::FullPipe;
+use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Detail, Established, Feedback, Needs};
 use super::{LostSegment, MarkResponse, ModelPhase, PathModel, RateSample, Reduction, Response, Setup, Start, State, Timeout};
 use aggregation::Aggregation;
 use goodqueue_base::settings;

@@ -39,8 +39,8 @@ mod probe_rtt;
 mod startup;
 mod window;
 
-use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Detail, Established};
 use super::full_pipe::FullPipe;
+use super::{AckSample, Congestion, CongestionControl, Control, ControlSpec, Detail, Established};
 use super::{LostSegment, ModelPhase, PathModel, Setup, State, Timeout};
 use crate::windowed::{Windowed, largest};
 use bounds::Bounds;

@@ -2,8 +2,8 @@
 
 use crate::queue::Limit;
 use crate::spec::{LinkFacts, ParamError, ParamValues, Size, TypedParam};
-use goodqueue_base::{settings, words};
 use goodqueue_base::units::{Bytes, Duration};
+use goodqueue_base::{settings, words};
 
 words! {
     /// Source of the queueing delay.

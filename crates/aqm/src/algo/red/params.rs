@@ -2,11 +2,12 @@
 
 use crate::arithmetic::ARITHMETIC;
 use crate::math::exp;
-use crate::spec::{join, with_default, Default, Value,
-    Family, Kind, KindSpec, LinkFacts, Param, ParamError, ParamFault, ParamValues, Size, TypedParam,
+use crate::spec::{
+    Default, Family, Kind, KindSpec, LinkFacts, Param, ParamError, ParamFault, ParamValues, Size, TypedParam, Value, join,
+    with_default,
 };
-use goodqueue_base::{settings, words};
 use goodqueue_base::units::{Bytes, Duration, Rate};
+use goodqueue_base::{settings, words};
 
 words! {
     /// Whether and how `max_p` follows the average.

@@ -8,8 +8,8 @@ use crate::framing;
 use crate::spec::{Choice, Family, Kind, KindSpec, LinkFacts, ParamError, ParamFault, ParamValues, Size, TypedParam};
 use alloc::vec;
 use alloc::vec::Vec;
-use goodqueue_base::{settings, words};
 use goodqueue_base::units::{Bytes, Class, Framing, Rate};
+use goodqueue_base::{settings, words};
 
 words! {
     /// The entities that share the link, and those with separate queues.

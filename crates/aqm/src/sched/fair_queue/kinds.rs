@@ -8,9 +8,7 @@ use crate::books::EcnPolicy;
 use crate::outline::aside;
 use crate::qdisc::Packet;
 use crate::sched::{Scheduler, Setup};
-use crate::spec::{
-    Family, Kind, KindSpec, LinkFacts, Param, ParamError, ParamFault, ParamValues, Size, TypedParam, Unit, join
-};
+use crate::spec::{Family, Kind, KindSpec, LinkFacts, Param, ParamError, ParamFault, ParamValues, Size, TypedParam, Unit, join};
 use goodqueue_base::units::{Bytes, Duration};
 
 pub(crate) const FLOWS: TypedParam<u32> = TypedParam::count("flows", 1024)
@@ -49,15 +47,8 @@ const OF: Param = Param::auto("of", Unit::Algorithm, "none: it must be named")
     .from_source("RFC 8290 §4");
 
 /// The parameters of the rounds, whatever judges the flows.
-const ROUND: [Param; 7] = [
-    FLOWS.param,
-    QUANTUM.param,
-    HEADER.param,
-    MEMORY_LIMIT.param,
-    DROP_BATCH.param,
-    PERTURBATION.param,
-    HASH.param,
-];
+const ROUND: [Param; 7] =
+    [FLOWS.param, QUANTUM.param, HEADER.param, MEMORY_LIMIT.param, DROP_BATCH.param, PERTURBATION.param, HASH.param];
 const OF_FQ_CODEL: [Param; 14] = join(&[&[ECN.param], &ROUND, &[GUARD.param], &CoDelParams::PARAMS], &[]);
 const OF_FAIR: [Param; 8] = join(&[&[OF], &ROUND], &[]);
 

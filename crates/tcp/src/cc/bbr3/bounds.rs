@@ -20,12 +20,7 @@ pub(super) struct Bounds {
 
 impl Bounds {
     pub(super) fn new() -> Self {
-        Self {
-            bw_short: f64::INFINITY,
-            inflight_short: f64::INFINITY,
-            inflight_long: f64::INFINITY,
-            ..Self::default()
-        }
+        Self { bw_short: f64::INFINITY, inflight_short: f64::INFINITY, inflight_long: f64::INFINITY, ..Self::default() }
     }
 
     pub(super) fn reset_signals(&mut self) {
