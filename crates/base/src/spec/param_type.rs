@@ -35,7 +35,7 @@ pub trait Choice: Copy + 'static {
 ///         Head = "head",
 ///     }
 /// }
-/// assert_eq!(TypedParam::choice("drop", "head").default, DropEnd::Head);
+/// assert_eq!(TypedParam::<DropEnd>::choice("drop", "head").default, DropEnd::Head);
 /// ```
 #[macro_export]
 macro_rules! words {

@@ -14,7 +14,6 @@ mod steering;
 mod survey;
 
 use crate::gallery::expr::{Fault, Value};
-use goodqueue_aqm::{Qdisc, SimplePacket};
 pub use probe::Probe;
 use probe::Run;
 
@@ -29,17 +28,6 @@ fn of(paper: &str) -> &'static [Probe] {
         "survey" => survey::PROBES,
         _ => &[],
     }
-}
-
-/// The value of the gauge of one of these names; zero where there is none.
-fn gauge(queue: &impl Qdisc<SimplePacket>, names: &[&str]) -> f64 {
-    let mut found = 0.0;
-    queue.gauges(&mut |name, value| {
-        if names.contains(&name) {
-            found = value;
-        }
-    });
-    found
 }
 
 /// A paper's probe, and the numbers that it is given.

@@ -1,7 +1,7 @@
 //! CP-AQM's arithmetic and bucket design, asked of the algorithm itself through its own queue: CP-4
 //! and CP-9.
 
-use super::{Probe, gauge};
+use super::probe::{Probe, gauge};
 use goodqueue_aqm::algo::cp_aqm::{CpAqm, CpAqmParams, Tokens};
 use goodqueue_aqm::spec::Size;
 use goodqueue_aqm::{Limit, ManagedQueue, NoSink, Qdisc, Reason, SimplePacket};

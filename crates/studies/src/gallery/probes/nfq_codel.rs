@@ -1,6 +1,6 @@
 //! nfqCoDel's arithmetic, its service and its queues, asked of the algorithm itself.
 
-use super::{Probe, gauge};
+use super::probe::{Probe, gauge};
 use goodqueue_aqm::algo::codel::CoDelParams;
 use goodqueue_aqm::sched::nfq_codel::MCoDel;
 use goodqueue_aqm::{

@@ -5,7 +5,7 @@
 //! in packets (0) or in bytes (1). Programs of randomized queues run with twenty seeds, and their
 //! counts are summed.
 
-use super::{Probe, gauge};
+use super::probe::{Probe, gauge};
 use crate::gallery::expr::Fault;
 use goodqueue_aqm::sched::{AnyQdisc, kind};
 use goodqueue_aqm::spec::{KindAndParams, LinkFacts, Size, Value};

@@ -1,6 +1,7 @@
 //! The description of a probe.
 
 use crate::gallery::expr::Fault;
+use goodqueue_aqm::{Qdisc, SimplePacket};
 
 /// One program.
 pub struct Probe {
@@ -37,4 +38,15 @@ impl Probe {
     pub const fn gives_truth(&self) -> bool {
         matches!(self.run, Run::Truth(_))
     }
+}
+
+/// The value of the gauge of one of these names; zero where there is none.
+pub fn gauge(queue: &impl Qdisc<SimplePacket>, names: &[&str]) -> f64 {
+    let mut found = 0.0;
+    queue.gauges(&mut |name, value| {
+        if names.contains(&name) {
+            found = value;
+        }
+    });
+    found
 }
