@@ -27,6 +27,8 @@ const MAX_PACKETS: usize = 200;
 const MAX_UNHEARD_HOLE: i64 = 15_000_000;
 /// Nearly all users are dissatisfied below this rating (G.107 annex B).
 const DISSATISFIED: f64 = 60.0;
+/// A shorter call is not rated: a second of speech. Our choice.
+const MIN_FRAMES: u64 = 50;
 /// Length of a window, about that of the samples of ITU-T P.863.
 const WINDOW: Duration = Duration::secs(8);
 
@@ -278,7 +280,15 @@ impl Playout {
         }
         all.bursts.close();
         let whole = WINDOW.as_nanos() / all.interval as u64;
-        let windows = all.windows.iter().filter(|window| 2 * window.frames() >= whole).copied().collect();
+        let mut windows: Vec<Stretch> =
+            all.windows.iter().filter(|window| 2 * window.frames() >= whole).copied().collect();
+        // A call that is shorter than a window is one, unless it is hardly a word.
+        if windows.is_empty() && all.bursts.frames >= MIN_FRAMES {
+            windows.push(all.windows.iter().copied().fold(Stretch::default(), |mut call, window| {
+                call.append(&window);
+                call
+            }));
+        }
         all.heard(windows)
     }
 }
