@@ -1,181 +1,76 @@
-//! Listeners of calls: delays, late packets, and losses in a row, of one flow of small packets at
-//! constant gaps.
+//! Calls as they are heard: a receiver that adapts its delay, and the E-model's rating of what it
+//! plays.
+//!
+//! A [`Listener`] takes the packets of one call. Of speech, its [`Playout`] decides when each frame
+//! is played, or that it is lost; every [`Stretch`] of 8 s is rated by [`emodel`].
 
-use crate::losses::LossRuns;
-use crate::outcome::{CallOutcome, Content};
-use goodqueue_base::units::{Duration, Instant};
+mod bursts;
+pub mod emodel;
+mod listener;
+mod playout;
+mod stretch;
 
-/// The measurements of one listener in the measured part.
-#[derive(Clone, Debug)]
-pub(crate) struct Listener {
-    content: Content,
-    interval: Duration,
-    /// Propagation delay of the path: delays are counted relative to it, so that small differences
-    /// stay visible.
-    base: Duration,
-    /// Number of the packet that should come next.
-    expected: u64,
-    received: u64,
-    losses: LossRuns,
-    late: u64,
-    least: Duration,
-    counts: Box<[u32]>,
+pub use bursts::Bursts;
+pub(crate) use listener::Listener;
+pub use playout::{Heard, Playout};
+pub use stretch::Stretch;
+
+use goodqueue_base::units::{Bytes, Duration};
+
+/// The content of packets at constant gaps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Speech in frames of this codec.
+    Voice(Codec),
+    /// The state of a game.
+    Game,
 }
 
-/// A packet that takes longer is late (ITU-T G.114: most calls do not suffer up to here).
-const LATE: Duration = Duration::ms(150);
-
-/// Buckets of the lowest octave are 2^12 ns wide, and each octave has 128 of them, for an error
-/// below one per cent.
-const UNIT_SHIFT: u32 = 12;
-const HALF_SHIFT: u32 = 7;
-/// The last bucket ends beyond a minute.
-const BUCKETS: usize = 20 << HALF_SHIFT;
-
-fn bucket(nanos: u64) -> usize {
-    let units = nanos >> UNIT_SHIFT;
-    let octave = (units | ((2 << HALF_SHIFT) - 1)).ilog2() - HALF_SHIFT;
-    (((octave as usize) << HALF_SHIFT) + (units >> octave) as usize).min(BUCKETS - 1)
+/// The codec of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Codec {
+    /// Opus at 32 kbit/s, super-wideband, with forward error correction: each packet has a coarse
+    /// copy of the frame before (RFC 6716 §2.1.7).
+    Opus,
+    /// G.711 with packet loss concealment.
+    Pcmu,
 }
 
-/// The middle of a bucket.
-fn middle(bucket: usize) -> u64 {
-    let octave = (bucket >> HALF_SHIFT).saturating_sub(1) as u32;
-    let least = ((bucket - ((octave as usize) << HALF_SHIFT)) as u64) << octave;
-    (least << UNIT_SHIFT) + (1 << (octave + UNIT_SHIFT - 1))
-}
+impl Codec {
+    /// Speech in one packet of either codec (RFC 3551 §4.2; the usual frame of RFC 6716).
+    pub const FRAME: Duration = Duration::ms(20);
 
-impl Listener {
-    pub(crate) fn new(content: Content, interval: Duration, base: Duration) -> Self {
-        Self {
-            content,
-            interval,
-            base,
-            expected: 0,
-            received: 0,
-            losses: LossRuns::default(),
-            late: 0,
-            least: Duration::ns(u64::MAX),
-            counts: vec![0; BUCKETS].into_boxed_slice(),
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Opus, Self::Pcmu];
+
+    /// The name in scenarios.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Opus => "opus",
+            Self::Pcmu => "pcmu",
         }
     }
 
-    /// Packet `number`, sent at `sent`, is here. Numbers rise.
-    pub(crate) fn hear(&mut self, now: Instant, number: u64, sent: Instant) {
-        if number < self.expected {
-            return;
-        }
-        self.losses.add(number - self.expected);
-        self.expected = number + 1;
-        self.received += 1;
-        let delay = now.since(sent);
-        self.late += u64::from(delay > LATE);
-        self.least = self.least.min(delay);
-        self.counts[bucket(delay.saturating_sub(self.base).as_nanos())] += 1;
+    /// The codec of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|codec| codec.name() == name)
     }
 
-    /// Begins measuring; packet `number` is the next to be sent. Earlier packets that are still
-    /// under way count neither as lost nor as missing.
-    pub(crate) fn begin_at(&mut self, number: u64) {
-        self.expected = number;
-    }
-
-    /// A listener of the same call that has heard nothing yet; packet `number` is the next to be
-    /// sent.
-    pub(crate) fn afresh(&self, number: u64) -> Self {
-        let mut other = Self::new(self.content, self.interval, self.base);
-        other.begin_at(number);
-        other
-    }
-
-    /// The outcome since the last call of this function. Losses count when a later packet arrives.
-    pub(crate) fn take(&mut self) -> CallOutcome {
-        let outcome = self.outcome();
-        self.counts.fill(0);
-        (self.received, self.losses, self.late) = (0, LossRuns::default(), 0);
-        self.least = Duration::ns(u64::MAX);
-        outcome
-    }
-
-    /// The delay that `percent` of the packets did not exceed.
-    fn delay_at(&self, percent: u64) -> Duration {
-        let rank = (self.received * percent).div_ceil(100).max(1);
-        let mut below = 0;
-        let place = self.counts.iter().position(|count| {
-            below += u64::from(*count);
-            below >= rank
-        });
-        place.map_or(Duration::ZERO, |place| (self.base + Duration::ns(middle(place))).max(self.least))
-    }
-
-    pub(crate) fn outcome(&self) -> CallOutcome {
-        CallOutcome {
-            content: self.content,
-            interval: self.interval,
-            received: self.received,
-            lost: self.losses.lost,
-            loss_runs: self.losses.runs,
-            longest_loss_run: self.losses.longest,
-            late: self.late,
-            delay_min: if self.received > 0 { self.least } else { Duration::ZERO },
-            delay_p50: self.delay_at(50),
-            delay_p95: self.delay_at(95),
-            delay_p99: self.delay_at(99),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn heard(packets: &[(u64, u64)]) -> CallOutcome {
-        let mut listener = Listener::new(Content::Voice, Duration::ms(20), Duration::ms(10));
-        for &(number, delay_ms) in packets {
-            let sent = Instant::ZERO + Duration::ms(20 * number);
-            listener.hear(sent + Duration::ms(delay_ms), number, sent);
-        }
-        listener.outcome()
-    }
-
-    #[test]
-    fn losses_are_told_by_the_numbers_that_are_missing() {
-        let outcome = heard(&[(0, 12), (1, 12), (3, 12), (7, 200)]);
-        assert_eq!((outcome.received, outcome.lost, outcome.loss_runs, outcome.longest_loss_run), (4, 4, 2, 3));
-        assert_eq!((outcome.late, outcome.delay_min), (1, Duration::ms(12)));
-    }
-
-    #[test]
-    fn taken_counts_neither_repeat_nor_leave_gaps() {
-        let call = Listener::new(Content::Voice, Duration::ms(20), Duration::ms(10));
-        let mut watcher = call.afresh(100);
-        let hear = |watcher: &mut Listener, number: u64, delay_ms: u64| {
-            let sent = Instant::ZERO + Duration::ms(20 * number);
-            watcher.hear(sent + Duration::ms(delay_ms), number, sent);
-        };
-        hear(&mut watcher, 100, 200);
-        hear(&mut watcher, 102, 200);
-        let first = watcher.take();
-        assert_eq!((first.received, first.lost, first.late), (2, 1, 2));
-        hear(&mut watcher, 103, 30);
-        let second = watcher.take();
-        assert_eq!((second.received, second.lost, second.late, second.delay_min), (1, 0, 0, Duration::ms(30)));
-        assert_eq!(watcher.take().received, 0);
-    }
-
-    #[test]
-    fn percentiles_are_within_one_per_cent() {
-        let packets: Vec<(u64, u64)> = (0..1000).map(|number| (number, 10 + number)).collect();
-        let outcome = heard(&packets);
-        for (found, exact_ms) in [(outcome.delay_p50, 509.0), (outcome.delay_p95, 959.0), (outcome.delay_p99, 999.0)] {
-            assert!((found.as_secs_f64() * 1e3 / exact_ms - 1.0).abs() < 0.01, "{found} instead of {exact_ms} ms");
+    /// IP length of a packet. Opus: 80 bytes of speech, an SRTP tag of 10, and RTP, UDP and IP
+    /// headers of 40 (sizes are our choice). G.711: 160 bytes (RFC 3551) and the headers.
+    #[must_use]
+    pub const fn packet_size(self) -> Bytes {
+        match self {
+            Self::Opus => Bytes::new(130),
+            Self::Pcmu => Bytes::new(200),
         }
     }
 
-    #[test]
-    fn buckets_hold_their_middles() {
-        for number in 0..BUCKETS - 1 {
-            assert_eq!(bucket(middle(number)), number);
-        }
+    /// Whether a frame that is lost can be had from its successor.
+    #[must_use]
+    pub const fn repairs(self) -> bool {
+        matches!(self, Self::Opus)
     }
 }

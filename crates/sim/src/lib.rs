@@ -24,7 +24,7 @@
 #![deny(unsafe_code)]
 
 mod agenda;
-mod call;
+pub mod call;
 mod completions;
 mod fifo;
 mod ids;
@@ -46,11 +46,12 @@ mod traffic;
 mod watch;
 mod world;
 
+pub use call::Content;
 pub use completions::SIZE_CLASSES;
 pub use goodqueue_base::line::{Opportunities, OpportunitiesError, RateSpec};
 pub use outcome::{
-    CallOutcome, Content, FlowOutcome, GroupOutcome, LinkOutcome, Outcome, Series, SeriesColumn, SojournHistogram,
-    TransferOutcome, VideoOutcome,
+    CallOutcome, FlowOutcome, GroupOutcome, LinkOutcome, Outcome, Series, SeriesColumn, SojournHistogram, TransferOutcome,
+    VideoOutcome,
 };
 pub use settle::Settling;
 pub use spec::{

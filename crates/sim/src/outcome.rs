@@ -1,5 +1,6 @@
 //! The figures of a run. Every figure covers the measured part only, after the warm-up.
 
+use crate::call::{Content, Heard};
 use goodqueue_aqm::Counters;
 use goodqueue_base::units::{Duration, Instant};
 use std::sync::Arc;
@@ -120,17 +121,8 @@ pub struct GroupOutcome {
     pub calls: Vec<CallOutcome>,
 }
 
-/// The content of packets at constant gaps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Content {
-    /// Speech.
-    Voice,
-    /// The state of a game.
-    Game,
-}
-
 /// The figures of one listener.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallOutcome {
     /// The content of the call.
     pub content: Content,
@@ -154,6 +146,8 @@ pub struct CallOutcome {
     pub delay_p95: Duration,
     /// One-way delay that 99 % of the packets did not exceed.
     pub delay_p99: Duration,
+    /// Speech as it was heard.
+    pub heard: Option<Heard>,
 }
 
 /// The transfers of one group: for sessions, those that began in the measured part; for plain flows

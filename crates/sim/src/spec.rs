@@ -1,7 +1,7 @@
 //! The specification of a world: links, flows and recording. Plain values; everything random is
 //! drawn from `seed`.
 
-use crate::outcome::Content;
+use crate::call::Content;
 use goodqueue_aqm::custom::CustomKind;
 use goodqueue_aqm::external::ExternalQueueKind;
 use goodqueue_aqm::spec::{KindAndParams, KindSpec, Value};

@@ -4,6 +4,7 @@ mod support;
 
 use goodqueue_aqm::Limit;
 use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Rate};
+use goodqueue_sim::call::Codec;
 use goodqueue_sim::{
     Arrivals, ConnectionUse, Content, HttpVersion, Outcome, PageSpec, SessionSpec, SourceSpec, TransferOutcome, VideoSpec,
     WebSpec, WorldSpec,
@@ -199,9 +200,9 @@ fn frames() -> SourceSpec {
 
 #[test]
 fn calls_are_heard_with_their_delays_and_losses() {
-    let voice = || call(Content::Voice, 100, Duration::us(12_500));
+    let voice = || call(Content::Voice(Codec::Pcmu), 100, Duration::us(12_500));
     let quiet = run(&at(Rate::mbit(10), vec![voice()], 100));
-    let heard = quiet.groups[0].calls[0];
+    let heard = &quiet.groups[0].calls[0];
     // The last one is on its way at the end.
     assert_eq!((heard.received, heard.lost, heard.late), (8_000, 0, 0));
     // 10.2 ms of propagation, transmission of 100 bytes at 10 Mbit/s and twice at 1 Gbit/s, jitter.
@@ -209,7 +210,7 @@ fn calls_are_heard_with_their_delays_and_losses() {
     // A full buffer of a hundred packets takes 120 ms, and an overload loses a share.
     let full = SourceSpec::Cbr { rate: Rate::mbit(12), packet_size: Bytes::new(1500), ecn: Ecn::NotEct };
     let busy = run(&at(Rate::mbit(10), vec![voice(), full], 100));
-    let heard = busy.groups[0].calls[0];
+    let heard = &busy.groups[0].calls[0];
     assert!(heard.lost > 0 && heard.longest_loss_run >= 1, "{heard:?}");
     assert!((0.115..0.135).contains(&heard.delay_p50.as_secs_f64()), "{}", heard.delay_p50);
     // The packets that queues dropped are those that the listener misses, but for the last ones,
@@ -233,7 +234,7 @@ fn fingerprints_of_models_do_not_change() {
         ("web, HTTP/1.1", session(web(20.0, HttpVersion::Http11))),
         ("page", session(page(50, 6))),
         ("video", session(video(&[1, 2, 4]))),
-        ("voip", call(Content::Voice, 100, Duration::us(12_500))),
+        ("voip", call(Content::Voice(Codec::Pcmu), 100, Duration::us(12_500))),
         ("gaming", call(Content::Game, 130, Duration::ms(16))),
         ("video-frames", frames()),
     ];

@@ -209,6 +209,12 @@ const fn by_size(name: &'static str, size: &'static str) -> ExperienceMetric {
 }
 
 const CALL: &[ExperienceMetric] = &[
+    ExperienceMetric::of("voip.bad_ratio", "bad", "")
+        .named("bad_ratio")
+        .unit(PERCENT)
+        .deciding(POINT)
+        .graded([0.02, 0.1, 0.5], "our choice")
+        .good_is_enough(),
     // A tenth is the last digit that opinion scores are given with (ITU-T P.800); our choice as
     // what counts.
     ExperienceMetric::of("voip.mos", "MOS", "")
@@ -216,6 +222,10 @@ const CALL: &[ExperienceMetric] = &[
         .deciding(Margin::Absolute(0.1))
         .graded([4.02, 3.60, 3.10], "R = 80, 70 and 60 of ITU-T G.107, Annex B")
         .good_is_enough(),
+    ExperienceMetric::of("voip.mos_worst", "worst", "window").named("mos_worst"),
+    ExperienceMetric::of("voip.mouth_to_ear_s.mean", "mouth", "to ear").named("mouth_to_ear_s.mean").unit(MS),
+    ExperienceMetric::of("voip.unheard_ratio", "unheard", "").named("unheard_ratio").unit(PERCENT),
+    ExperienceMetric::of("voip.mos_of_codec", "MOS", "codec").named("mos_of_codec").hidden(),
     one_way("one_way_delay_s.p50", "p50"),
     one_way("one_way_delay_s.p95", "p95"),
     one_way("one_way_delay_s.p99", "p99"),
@@ -294,7 +304,7 @@ impl Activity {
     #[must_use]
     pub fn of(group: &Traffic) -> Self {
         match &group.main.source {
-            SourceSpec::Call { content: Content::Voice, .. } => Self::Call,
+            SourceSpec::Call { content: Content::Voice(_), .. } => Self::Call,
             SourceSpec::Call { content: Content::Game, .. } => Self::Game,
             SourceSpec::Echo { .. } => Self::Ping,
             SourceSpec::Session { model, .. } => match model {

@@ -16,7 +16,7 @@ pub use describe::{
     Better, ColumnData, Description, Metric, Presence, Printed, PrintedUnit, Quantity, Shown, When, descriptions,
 };
 pub use fairness::{FLOW_METRICS, FairnessMetric, FlowMetric, JAIN_METRICS};
-pub use groups::{GROUP_METRICS, Group, GroupMetric, opinion_score};
+pub use groups::{GROUP_METRICS, Group, GroupMetric};
 pub use links::{LINK_METRICS, LinkMetric};
 pub use unit::unit_that_suits;
 pub use values::MIN_TIME_S;

@@ -446,7 +446,7 @@ impl<'a> Comparison<'a> {
     /// The range over points that differ in more than their queue: their loads differ, so none of
     /// them is better than another.
     pub(super) fn range(keys: &[Key], points: &[(&str, Candidate<'_>)]) -> Headline {
-        let Some(key) = keys.first() else { return Headline::default() };
+        let Some(key) = keys.iter().find(|key| !said_better_by_another(key)) else { return Headline::default() };
         let known: Vec<(&str, f64)> = points.iter().filter_map(|(name, one)| Some((*name, key.figure(one).mean?))).collect();
         let least = known.iter().min_by(|a, b| a.1.total_cmp(&b.1));
         let most = known.iter().max_by(|a, b| a.1.total_cmp(&b.1));
@@ -515,9 +515,9 @@ fn template(key: &Key) -> String {
 }
 
 /// Whether another figure says more: of a ping that nearly always returns, the time says more than
-/// the share that is late.
+/// the share that is late, and of a call its score says more than the share that is bad.
 fn said_better_by_another(key: &Key) -> bool {
-    key.about.name == "late_ratio"
+    matches!(key.about.name, "late_ratio" | "bad_ratio")
 }
 
 /// `21 ms instead of 219 ms`, with one unit where both have the same.

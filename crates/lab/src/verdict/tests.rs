@@ -55,7 +55,7 @@ fn queue((mos, late, rtt, goodput, used): Means) -> PointResult {
     let luck = [0.0, 1.0, -1.0, 0.5, -0.5];
     let one = |(number, luck): (u32, f64)| {
         let groups = vec![
-            group("call", Activity::Call, &[mos + 0.01 * luck], 64e3),
+            group("call", Activity::Call, &[(3.6 - mos).clamp(0.0, 1.0), mos + 0.01 * luck], 64e3),
             group("ping", Activity::Ping, &[(late * (1.0 + 0.05 * luck)).min(1.0), rtt * (1.0 + 0.01 * luck)], 7e3),
             group("bulk", Activity::Bulk, &[], goodput * (1.0 + 0.002 * luck)),
         ];
@@ -210,7 +210,7 @@ fn calls_that_are_clear_leave_the_choice_to_the_ping() {
 #[test]
 fn tail_drop_is_not_named_for_a_call_that_is_only_just_clear() {
     let call = |mos| {
-        let groups = vec![group("call", Activity::Call, &[mos], 64e3)];
+        let groups = vec![group("call", Activity::Call, &[0.0, mos], 64e3)];
         point((0..3).map(|number| run(number, 1.0, 0.2, groups.clone())).collect())
     };
     let said = judged(&[call(4.05), call(4.33)], &queues(&["tail-drop", "fq-codel"]), "");

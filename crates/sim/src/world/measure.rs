@@ -217,10 +217,9 @@ impl World {
             }
         }
         for facts in self.ends.flows.iter() {
-            if let FlowEnd::Udp(udp) = facts.end
-                && let Some(listener) = &self.ends.sources[udp].listener
-            {
-                groups[facts.group].calls.push(listener.outcome());
+            if let FlowEnd::Udp(udp) = facts.end {
+                let source = &self.ends.sources[udp];
+                groups[facts.group].calls.extend(source.listener.as_ref().map(|listener| listener.outcome(source.sent)));
             }
         }
         groups

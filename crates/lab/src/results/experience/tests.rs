@@ -83,6 +83,6 @@ fn a_full_buffer_is_felt_by_the_ping_and_the_call() {
 fn margins_are_absolute_or_parts_of_the_better_value() {
     assert_eq!(Margin::Absolute(0.1).around(4.3), 0.1);
     assert_eq!(Margin::Relative(0.1).around(0.02), 0.002);
-    let [mos, rtt] = [&CALL[0].about, &PING[2].about];
+    let [mos, rtt] = [&CALL[1].about, &PING[2].about];
     assert!(advantage(mos, 4.3, 3.1) > 0.0 && advantage(rtt, 0.02, 0.2) > 0.0);
 }

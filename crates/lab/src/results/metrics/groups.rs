@@ -1,22 +1,14 @@
 //! Figures of a group of flows.
 
 mod derive;
-mod voice;
 
 use super::describe::{Metric, Quantity};
 use super::values::{quantile_s, ratio};
 pub use derive::Group;
 
-use derive::{jain_among, mean, mean_s};
+use derive::{jain_among, mean_s};
 use goodqueue_base::units::Duration;
-use goodqueue_sim::CallOutcome;
-
-/// Mean opinion score of a call of which something arrived, from 1 to 4.5: the E-model of ITU-T
-/// G.107.
-#[must_use]
-pub fn opinion_score(call: &CallOutcome) -> f64 {
-    voice::mos(voice::r_factor(call))
-}
+use goodqueue_sim::call::emodel::Scale;
 
 /// The value of a figure for one group.
 type Value = fn(&Group<'_>) -> Option<f64>;
@@ -419,27 +411,114 @@ pub const GROUP_METRICS: &[GroupMetric] = &[
     )
     .with_section(),
     metric(
+        "voip.bad_ratio",
+        Quantity::Ratio,
+        "Call bad",
+        "share of a call's windows of 8 s in which nearly all would be dissatisfied: rated below 60 by the E-model, as played by a \
+         receiver that adapts; all calls of the group",
+        |group| group.heard(|heard| heard.bad_ratio(&Scale::NARROWBAND)),
+    )
+    .lower_is_better()
+    .with_section()
+    .at_once()
+    .printed_if_defined("bad", "", 1),
+    metric(
         "voip.mos",
         Quantity::Number,
         "Call quality, MOS",
-        "mean opinion score of the E-model from 1 to 4.5, mean over calls",
-        |group| mean(&group.scores()),
+        "mean opinion score of the E-model from 1 to 4.5 as narrowband speech, mean over windows of 8 s of all calls",
+        |group| group.heard(|heard| heard.mos(&Scale::NARROWBAND)),
     )
     .higher_is_better()
     .with_section()
     .at_once()
     .decimals(2)
     .printed_if_defined("MOS", "", 0),
-    metric("voip.r_factor", Quantity::Number, "R factor", "rating of the E-model from 0 to 93.2, mean over calls", |group| {
-        mean(&group.ratings)
-    })
-    .higher_is_better()
-    .with_section()
-    .decimals(1),
-    metric("voip.worst_mos", Quantity::Number, "Worst call, MOS", "mean opinion score of the worst call", |group| {
-        group.scores().into_iter().min_by(f64::total_cmp)
+    metric("voip.mos_worst", Quantity::Number, "Worst window, MOS", "mean opinion score of the worst window", |group| {
+        group.worst_heard(|heard| heard.mos_worst(&Scale::NARROWBAND))
     })
     .higher_is_better()
     .with_section()
     .decimals(2),
+    metric(
+        "voip.mos_recent",
+        Quantity::Number,
+        "MOS as remembered",
+        "mean opinion score at the end of the call, with what is left of earlier losses; its constants are unverified",
+        |group| group.heard(|heard| heard.mos_recent(&Scale::NARROWBAND)),
+    )
+    .higher_is_better()
+    .with_section()
+    .decimals(2),
+    metric(
+        "voip.mos_of_codec",
+        Quantity::Number,
+        "MOS on the codec's scale",
+        "mean opinion score on the scale of the codec itself; of opus that is fullband speech, with unverified constants",
+        |group| group.heard(|heard| heard.mos(&heard.own_scale())),
+    )
+    .higher_is_better()
+    .with_section()
+    .decimals(2),
+    metric(
+        "voip.r_factor",
+        Quantity::Number,
+        "R factor",
+        "rating of the E-model as narrowband speech, at most 93.2, mean over windows",
+        |group| group.heard(|heard| heard.mean(|window| window.rate(&Scale::NARROWBAND))),
+    )
+    .higher_is_better()
+    .with_section()
+    .decimals(1),
+    metric(
+        "voip.mouth_to_ear_s.mean",
+        Quantity::Time,
+        "Mouth to ear",
+        "mean time from speaking to hearing: one-way delay, the receiver's buffer, and 40 ms of devices; mean over windows",
+        |group| group.heard(|heard| heard.mean(|window| window.mouth_to_ear().as_secs_f64())),
+    )
+    .lower_is_better()
+    .with_section(),
+    metric(
+        "voip.unheard_ratio",
+        Quantity::Ratio,
+        "Unheard",
+        "share of frames that were lost, came too late or were due while nothing was there to play",
+        |group| group.bursts().and_then(|bursts| ratio(bursts.bad, bursts.frames)),
+    )
+    .lower_is_better()
+    .with_section(),
+    metric(
+        "voip.underrun_s",
+        Quantity::Time,
+        "Underrun",
+        "time in which the receiver had nothing to play, mean over calls",
+        |group| group.heard(|heard| Some(heard.underrun.as_secs_f64())),
+    )
+    .lower_is_better()
+    .with_section(),
+    metric(
+        "voip.burst_density",
+        Quantity::Ratio,
+        "Burst density",
+        "share of unheard frames in bursts, which have fewer than 16 good frames between two unheard ones (RFC 3611)",
+        |group| group.bursts()?.burst_density(),
+    )
+    .lower_is_better()
+    .with_section(),
+    metric(
+        "voip.gap_density",
+        Quantity::Ratio,
+        "Gap density",
+        "share of unheard frames outside bursts",
+        |group| group.bursts()?.gap_density(),
+    )
+    .lower_is_better()
+    .with_section(),
+    metric("voip.burst_frames", Quantity::Count("frames"), "Burst length", "mean length of a burst", |group| {
+        group.bursts()?.burst_length()
+    })
+    .lower_is_better()
+    .with_section()
+    .decimals(1),
 ];

@@ -167,7 +167,7 @@ fn calls_of_two_load_both_directions() {
         .replace("kind = \"bulk\"", "kind = \"voip\"\ndirection = \"both\"")
         .replace("buffer =", "buffer_up = \"20 packets\"\nbuffer =");
     let found = warned(&both);
-    let expected = ["link.b.rate: at most 256 kbit/s is offered", "link.b.rate_up: at most 256 kbit/s is offered"];
+    let expected = ["link.b.rate: at most 208 kbit/s is offered", "link.b.rate_up: at most 208 kbit/s is offered"];
     assert!(found.iter().zip(expected).all(|(found, expected)| found.starts_with(expected)), "{found:?}");
     assert_eq!(found.len(), 2, "{found:?}");
 }

@@ -6,6 +6,7 @@ use crate::scenario::limits::MAX_RATE;
 use crate::scenario::schema::traffic::UdpKind;
 use goodqueue_base::spec::{ParamValues, Value};
 use goodqueue_base::units::{Bytes, Ecn};
+use goodqueue_sim::call::Codec;
 use goodqueue_sim::{Content, SizeLaw, SourceSpec};
 
 /// A group whose packet sizes still wait for the link's MTU.
@@ -69,8 +70,13 @@ impl Draft {
                 SourceSpec::OnOff { peak: own.rate("peak")?, mean_on, mean_off, packet_size, ecn }
             }
             UdpKind::Voip => {
-                let interval = own.rate("rate")?.transmission_time(packet_size);
-                SourceSpec::Call { content: Content::Voice, interval, packet_size, ecn }
+                let codec = own.choice("codec").and_then(Codec::named)?;
+                let packet_size = own.whole_bytes("packet_size").unwrap_or(codec.packet_size());
+                if !fits("codec", packet_size) {
+                    return None;
+                }
+                let interval = own.rate("rate").map_or(Codec::FRAME, |rate| rate.transmission_time(packet_size));
+                SourceSpec::Call { content: Content::Voice(codec), interval, packet_size, ecn }
             }
             UdpKind::VideoFrames => SourceSpec::Frames {
                 rate: own.rate("rate")?,

@@ -3,6 +3,7 @@
 use goodqueue_base::spec::{Default, Kind, Param, Unit, Value};
 use goodqueue_base::units::{Bytes, Class, Duration, Rate};
 use goodqueue_sim::HostNumber;
+use goodqueue_sim::call::Codec;
 use std::ops::Deref;
 
 use crate::scenario::limits::{MAX_DATA, MAX_DELAY_S, MAX_FLOWS, MAX_RATE, MAX_S};
@@ -423,7 +424,13 @@ pub static KINDS: &[TrafficSpec] = &[
             kind(
                 "voip",
                 "calls: small UDP packets at constant gaps, judged by what the listener would hear",
-                &[rate("rate", of_kbit(64)).for_instance("\"32 kbit/s\""), packet_size(of_bytes(100), MIN_PACKET)],
+                &[
+                    Param::choice("codec", &[Codec::Opus.name(), Codec::Pcmu.name()], Codec::Opus.name())
+                        .about("opus: 32 kbit/s with forward error correction; pcmu: G.711, 64 kbit/s; a frame of 20 ms in each packet")
+                        .for_instance("\"pcmu\""),
+                    rate("rate", Default::Auto("a packet every 20 ms")).for_instance("\"100 kbit/s\""),
+                    packet_size(Default::Auto("130 B for opus, 200 B for pcmu"), MIN_PACKET),
+                ],
             ),
         )
     },

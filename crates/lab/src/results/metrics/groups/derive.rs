@@ -1,9 +1,9 @@
 //! The derivation of a group's figures from the outcomes of its flows.
 
-use super::voice;
 use crate::results::metrics::values::{quantile_s, ratio};
 use crate::results::statistics::jain;
 use goodqueue_base::units::Duration;
+use goodqueue_sim::call::{Bursts, Heard};
 use goodqueue_sim::trace::nearest_rank;
 use goodqueue_sim::{CallOutcome, Content, FlowOutcome, GroupOutcome, SojournHistogram, TransferOutcome, VideoOutcome};
 
@@ -22,9 +22,8 @@ pub struct Group<'a> {
     base_rtt: Option<Duration>,
     /// Completion times of flows that end once, shortest first: few enough for exact values.
     completions: Vec<Duration>,
-    /// Calls of which something arrived, and the ratings of those that carry speech.
+    /// Calls of which something arrived.
     calls: Vec<&'a CallOutcome>,
-    pub(super) ratings: Vec<f64>,
 }
 
 /// Jain's index of the goodputs of two flows or more.
@@ -53,9 +52,7 @@ impl<'a> Group<'a> {
         let mut completions: Vec<Duration> = flows.iter().filter_map(|flow| flow.completion).collect();
         completions.sort_unstable();
         let calls: Vec<&CallOutcome> = outcome.calls.iter().filter(|call| call.received > 0).collect();
-        let speech = calls.iter().filter(|call| call.content == Content::Voice);
-        let ratings = speech.map(|call| voice::r_factor(call)).collect();
-        Self { outcome, flows, span, base_rtt, completions, calls, ratings }
+        Self { outcome, flows, span, base_rtt, completions, calls }
     }
 
     /// The share of round trips of probes, or of one-way delays of games, above this.
@@ -192,7 +189,26 @@ impl<'a> Group<'a> {
         mean(&self.calls.iter().map(above).collect::<Vec<_>>())
     }
 
-    pub(super) fn scores(&self) -> Vec<f64> {
-        self.ratings.iter().map(|r| voice::mos(*r)).collect()
+    /// Calls with speech.
+    fn speech(&self) -> impl Iterator<Item = &'a Heard> {
+        self.outcome.calls.iter().filter_map(|call| call.heard.as_ref())
+    }
+
+    /// A figure of calls, mean over them.
+    pub(super) fn heard(&self, of: impl Fn(&Heard) -> Option<f64>) -> Option<f64> {
+        mean(&self.speech().filter_map(of).collect::<Vec<_>>())
+    }
+
+    /// The least of a figure of calls.
+    pub(super) fn worst_heard(&self, of: impl Fn(&Heard) -> Option<f64>) -> Option<f64> {
+        self.speech().filter_map(of).reduce(f64::min)
+    }
+
+    /// The bursts of losses of all calls.
+    pub(super) fn bursts(&self) -> Option<Bursts> {
+        self.speech().map(|heard| heard.bursts).reduce(|mut all, bursts| {
+            all.append(&bursts);
+            all
+        })
     }
 }
