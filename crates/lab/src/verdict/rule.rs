@@ -166,19 +166,42 @@ impl Key {
         }
     }
 
-    /// The mean over settings, with the interval over replications.
+    /// The mean over the settings that have the activity, with the interval over replications.
     #[must_use]
     pub fn figure(&self, one: &Candidate<'_>) -> Figure {
-        one.figure(|sample| self.value(sample))
+        Figure::of(one.numbers().map(|number| self.mean(one, number, |value| value)))
     }
 
     /// The amount by which `one` is behind `other`, replication by replication: more is worse.
     #[must_use]
     pub fn behind(&self, one: &Candidate<'_>, other: &Candidate<'_>) -> Figure {
-        let value = |sample: &Sample<'_>| self.value(sample).map(|value| self.up_to_enough(value));
-        Figure::of(
-            pairs(one, other).map(|number| Some(advantage(self.about, other.mean(number, value)?, one.mean(number, value)?))),
-        )
+        let mean = |one: &Candidate<'_>, number: u32| self.mean(one, number, |value| self.up_to_enough(value));
+        Figure::of(pairs(one, other).map(|number| Some(advantage(self.about, mean(other, number)?, mean(one, number)?))))
+    }
+
+    /// The mean of one replication over the settings that have the activity; `None` where one of
+    /// them has no value, or none has the activity.
+    fn mean(&self, one: &Candidate<'_>, number: u32, of: impl Fn(f64) -> f64) -> Option<f64> {
+        let mut sum = 0.0;
+        let mut count = 0;
+        for samples in &one.settings {
+            let sample = samples.iter().find(|sample| sample.number == number)?;
+            if self.is_in(sample) {
+                sum += of(self.value(sample)?);
+                count += 1;
+            }
+        }
+        (count > 0).then(|| sum / f64::from(count))
+    }
+
+    /// Whether the replication has the activity.
+    fn is_in(&self, sample: &Sample<'_>) -> bool {
+        let mut groups = sample.groups.iter().filter(|group| group.activity == self.activity);
+        match self.source {
+            Source::Groups { is_l4s, .. } => groups.any(|group| group.is_l4s == is_l4s),
+            Source::Goodput(heading) => groups.any(|group| group.heading == heading),
+            Source::Wait => true,
+        }
     }
 
     /// The value, or what is enough where it is better than that.
@@ -241,8 +264,12 @@ impl<'a> Candidate<'a> {
     /// A figure of its samples: the mean over settings, with the interval over replications.
     #[must_use]
     pub fn figure(&self, of: impl Fn(&Sample<'_>) -> Option<f64>) -> Figure {
-        let numbers = self.settings.first().into_iter().flatten().map(|sample| sample.number);
-        Figure::of(numbers.map(|number| self.mean(number, &of)))
+        Figure::of(self.numbers().map(|number| self.mean(number, &of)))
+    }
+
+    /// Numbers of the replications.
+    fn numbers(&self) -> impl Iterator<Item = u32> {
+        self.settings.first().into_iter().flatten().map(|sample| sample.number)
     }
 
     /// The mean of one replication over settings; `None` where one has none.
@@ -263,8 +290,7 @@ pub(super) fn pairs<'b>(one: &'b Candidate<'_>, other: &'b Candidate<'_>) -> imp
     let has = |candidate: &Candidate<'_>, number: u32| {
         candidate.settings.iter().all(|samples| samples.iter().any(|sample| sample.number == number))
     };
-    let numbers = one.settings.first().into_iter().flatten().map(|sample| sample.number);
-    numbers.filter(move |number| has(one, *number) && has(other, *number))
+    one.numbers().filter(move |number| has(one, *number) && has(other, *number))
 }
 
 /// The outcome of a comparison; queues are places in the list.
