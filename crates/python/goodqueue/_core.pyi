@@ -181,7 +181,7 @@ def comparison(
     trace_up: str | None,
     rtt: str,
     overhead: str | None,
-    buffer: str,
+    buffer: str | None,
     buffer_up: str | None,
     traffic: tuple[bool, str] | None,
     flows: int | None,
@@ -190,9 +190,9 @@ def comparison(
     aqm: Sequence[str] | None,
     aqm_up: Sequence[str],
     ecn: bool,
-    warmup: str,
+    warmup: str | None,
     duration: str | None,
-    replications: int,
+    replications: int | None,
     seed: int,
 ) -> Plan: ...
 def recommendation(

@@ -26,7 +26,7 @@ pub fn comparison(
     trace_up: Option<String>,
     rtt: String,
     overhead: Option<String>,
-    buffer: String,
+    buffer: Option<String>,
     buffer_up: Option<String>,
     traffic: Option<(bool, String)>,
     flows: Option<u32>,
@@ -35,9 +35,9 @@ pub fn comparison(
     aqm: Option<Vec<String>>,
     aqm_up: Vec<String>,
     ecn: bool,
-    warmup: String,
+    warmup: Option<String>,
     duration: Option<String>,
-    replications: u32,
+    replications: Option<u32>,
     seed: u64,
 ) -> PyResult<Plan> {
     let refuse = |field: &str, message: &str| argument_error(py, WHERE, field, message);
@@ -62,7 +62,7 @@ pub fn comparison(
         line,
         rtt,
         overhead,
-        buffer,
+        buffer: buffer.unwrap_or_else(|| Comparison::USUAL_BUFFER.to_owned()),
         buffer_up,
         traffic,
         flows,
@@ -73,12 +73,12 @@ pub fn comparison(
         signal,
         warmup,
         duration,
-        replications,
+        replications: replications.unwrap_or(Comparison::USUAL_REPLICATIONS),
         seed,
     };
     let made = comparison.scenario().map_err(|error| refuse(&argument(error.option), &error.message))?;
-    for group in &made.left_out {
-        let message = CString::new(format!("{WHERE}: {group}")).unwrap_or_default();
+    for note in &made.notes {
+        let message = CString::new(format!("{WHERE}: {note}")).unwrap_or_default();
         PyErr::warn(py, &py.get_type::<PyUserWarning>(), &message, 1)?;
     }
     let read = plan::Plan::parse("scenario made from the options", &made.toml, Path::new(""));
