@@ -237,7 +237,12 @@ fn nothing_is_left_of_what_was_killed_while_guests_boot() {
 
 fn short(interval_ms: u64) -> FlowSpec {
     let FlowSpec { source: SourceSpec::Tcp { sender, receiver, header }, .. } = flow("cubic", None, 0) else { panic!("TCP") };
-    let model = SessionSpec::Short { size: Bytes::new(10_000), interval: Duration::ms(interval_ms), arrivals: Arrivals::Poisson };
+    let model = SessionSpec::Short {
+        size: Bytes::new(10_000),
+        interval: Duration::ms(interval_ms),
+        arrivals: Arrivals::Poisson,
+        connections: 1,
+    };
     FlowSpec { source: SourceSpec::Session { model, sender, receiver, header }, ..flow("cubic", None, 0) }
 }
 

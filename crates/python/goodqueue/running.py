@@ -129,7 +129,7 @@ def compare(
     trace_up: str | os.PathLike[str] | None = None,
     rtt: str = "20ms",
     overhead: str | None = None,
-    buffer: str = "4bdp",
+    buffer: str | None = None,
     buffer_up: str | None = None,
     traffic: str | os.PathLike[str] | None = None,
     flows: int | None = None,
@@ -138,9 +138,9 @@ def compare(
     aqm: str | Sequence[str] | None = None,
     aqm_up: str | Sequence[str] = (),
     ecn: bool = False,
-    warmup: str = "5s",
+    warmup: str | None = None,
     duration: str | None = None,
-    replications: int = 5,
+    replications: int | None = None,
     seed: int = 1,
     jobs: int | None = None,
     record: Record = "first",
@@ -164,12 +164,12 @@ def compare(
     overhead
         Framing of the bottleneck: bytes for each packet, or keywords of tc-cake (``"pppoe-ptm"``); none by default.
     buffer
-        Buffer of the bottleneck.
+        Buffer of the bottleneck; 250 ms when not given.
     buffer_up
         Buffer of the upload direction; the same when not given.
     traffic
-        Name of a mix (``gq list mix``), or path of a file with ``[[traffic]]`` tables; bulk flows, a call and a ping
-        when not given. Groups that would take too much of the line are left out with a warning.
+        Name of a mix (``gq list mix``), or path of a file with ``[[traffic]]`` tables; ``download`` when not given,
+        ``backup`` on lines of two rates, ``slow`` on slow lines. Warnings name groups that the line cannot carry.
     flows, flows_up
         Bulk flows of each congestion control, down and up; the mix's own numbers when not given.
     cc
@@ -181,9 +181,10 @@ def compare(
     ecn
         Mark instead of drop where queues can?
     warmup, duration
-        Time before measuring begins, and the measured part after it: 30 s when not given, or as long as the recording.
+        Time before measuring begins, and the measured part after it: when not given 30 s and 120 s for mixes of
+        sessions, else 5 s and 30 s, or as long as the recording.
     replications
-        Independent repetitions of each queue.
+        Independent repetitions of each queue; 3 when not given.
     seed
         Root of all randomness.
     jobs, record, sample, packets, progress

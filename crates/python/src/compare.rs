@@ -22,7 +22,7 @@ pub struct Arguments {
     trace_up: Option<String>,
     rtt: String,
     overhead: Option<String>,
-    buffer: String,
+    buffer: Option<String>,
     buffer_up: Option<String>,
     traffic: Option<(bool, String)>,
     flows: Option<u32>,
@@ -31,9 +31,9 @@ pub struct Arguments {
     aqm: Option<Vec<String>>,
     aqm_up: Vec<String>,
     ecn: bool,
-    warmup: String,
+    warmup: Option<String>,
     duration: Option<String>,
-    replications: u32,
+    replications: Option<u32>,
     seed: u64,
 }
 
@@ -64,7 +64,7 @@ pub fn comparison(py: Python<'_>, arguments: Arguments) -> PyResult<Plan> {
         line,
         rtt: arguments.rtt,
         overhead: arguments.overhead,
-        buffer: arguments.buffer,
+        buffer: arguments.buffer.unwrap_or_else(|| Comparison::USUAL_BUFFER.to_owned()),
         buffer_up: arguments.buffer_up,
         traffic,
         flows: arguments.flows,
@@ -75,12 +75,12 @@ pub fn comparison(py: Python<'_>, arguments: Arguments) -> PyResult<Plan> {
         signal,
         warmup: arguments.warmup,
         duration: arguments.duration,
-        replications: arguments.replications,
+        replications: arguments.replications.unwrap_or(Comparison::USUAL_REPLICATIONS),
         seed: arguments.seed,
     };
     let made = comparison.scenario().map_err(|error| refuse(&argument(error.option), &error.message))?;
-    for group in &made.left_out {
-        let message = CString::new(format!("{WHERE}: {group}")).unwrap_or_default();
+    for note in &made.notes {
+        let message = CString::new(format!("{WHERE}: {note}")).unwrap_or_default();
         PyErr::warn(py, &py.get_type::<PyUserWarning>(), &message, 1)?;
     }
     let read = plan::Plan::parse("scenario made from the options", &made.toml, Path::new(""));

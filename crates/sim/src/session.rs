@@ -52,8 +52,8 @@ impl Session {
             SessionSpec::BulkWithPauses { size, pause, connection } => {
                 Self::BulkWithPauses(BulkWithPauses::new(size.get(), *pause, *connection))
             }
-            SessionSpec::Short { size, interval, arrivals } => {
-                Self::Short(Short::new(size.get(), *interval, *arrivals, most_open))
+            SessionSpec::Short { size, interval, arrivals, connections } => {
+                Self::Short(Short::new(size.get(), *interval, *arrivals, *connections, most_open))
             }
             SessionSpec::List { transfers } => Self::List(List::new(transfers.clone(), most_open)),
             SessionSpec::Web(spec) => Self::Web(Box::new(Web::new(spec, most_open))),

@@ -443,7 +443,7 @@ pub enum SessionSpec {
         /// A connection for each transfer, or one for all.
         connection: ConnectionUse,
     },
-    /// Transfers that begin at their own times, each on a connection of its own.
+    /// Transfers that begin at their own times, each on new connections.
     Short {
         /// Bytes of each transfer.
         size: Bytes,
@@ -451,6 +451,8 @@ pub enum SessionSpec {
         interval: Duration,
         /// Distribution of the times.
         arrivals: Arrivals,
+        /// Connections that share each transfer, at least one.
+        connections: u32,
     },
     /// Transfers of a list, each on a connection of its own.
     List {

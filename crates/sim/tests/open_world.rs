@@ -22,6 +22,7 @@ fn with_sessions() -> WorldSpec {
         size: Bytes::new(100_000),
         interval: Duration::ms(300),
         arrivals: goodqueue_sim::Arrivals::Periodic,
+        connections: 1,
     };
     spec.flows[3].source = SourceSpec::Session { model, sender, receiver, header };
     spec

@@ -37,7 +37,7 @@ fn transfers(outcome: &Outcome) -> &TransferOutcome {
 }
 
 fn short(size: u64, interval: Duration, arrivals: Arrivals) -> SessionSpec {
-    SessionSpec::Short { size: Bytes::new(size), interval, arrivals }
+    SessionSpec::Short { size: Bytes::new(size), interval, arrivals, connections: 1 }
 }
 
 fn page(objects: u32, connections: u32) -> SessionSpec {

@@ -7,7 +7,7 @@ use crate::settings::RunSettings;
 use clap::{ArgGroup, Args};
 use goodqueue_lab::run::backend::Simulator;
 use goodqueue_lab::scenario::compare::{Comparison, Line, Load, Signal};
-use goodqueue_lab::scenario::mix::{self, Mix};
+use goodqueue_lab::scenario::mix::Mix;
 use goodqueue_lab::scenario::plan::{Fault, Plan, PlanError};
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ use std::path::Path;
 #[command(group(ArgGroup::new("line").required(true).args(["rate", "trace"])))]
 #[command(after_help = "Examples:
   gq compare --rate 10mbit --rtt 20ms --buffer 1bdp --flows 16 --aqm codel,pie,cp-aqm
-  gq compare --rate 50/10mbit --buffer-up 500ms --aqm fq-codel,cake --traffic home
+  gq compare --rate 50/10mbit --buffer-up 500ms --aqm fq-codel,cake --traffic evening
   gq compare --rate 20mbit --cc cubic,bbr")]
 pub struct Arguments {
     /// Rate of the bottleneck, for instance 10mbit; or down and up, for instance 50/10mbit
@@ -40,14 +40,15 @@ pub struct Arguments {
     #[arg(long, value_name = "FRAMING")]
     overhead: Option<String>,
     /// Buffer of the bottleneck, for instance 1bdp, 100packets, 45kB or 50ms
-    #[arg(long, value_name = "AMOUNT", default_value = "4bdp")]
+    #[arg(long, value_name = "AMOUNT", default_value = Comparison::USUAL_BUFFER)]
     buffer: String,
     /// Buffer of the upload direction [default: as --buffer]
     #[arg(long, value_name = "AMOUNT")]
     buffer_up: Option<String>,
-    /// Traffic over the line: a mix, see gq list mix, or a file with [[traffic]] tables
-    #[arg(long, value_name = "MIX|FILE", default_value = mix::USUAL)]
-    traffic: String,
+    /// Traffic over the line: a mix, see gq list mix, or a file with [[traffic]] tables [default:
+    /// download, or backup on lines of two rates, or slow]
+    #[arg(long, value_name = "MIX|FILE")]
+    traffic: Option<String>,
     /// Bulk flows of each congestion control [default: as the mix has, usually 4]
     #[arg(long, value_name = "N")]
     flows: Option<u32>,
@@ -68,14 +69,15 @@ pub struct Arguments {
     /// Mark instead of drop where queues can
     #[arg(long)]
     ecn: bool,
-    /// Time before measuring begins
-    #[arg(long, value_name = "TIME", default_value = "5s")]
-    warmup: String,
-    /// The measured part, after the warm-up [default: 30s, or as long as the recording]
+    /// Time before measuring begins [default: 30s for mixes of sessions, else 5s]
+    #[arg(long, value_name = "TIME")]
+    warmup: Option<String>,
+    /// The measured part, after the warm-up [default: 120s for mixes of sessions, else 30s, or as
+    /// long as the recording]
     #[arg(long, value_name = "TIME")]
     duration: Option<String>,
     /// Independent repetitions of each queue
-    #[arg(long, value_name = "N", default_value_t = 5)]
+    #[arg(long, value_name = "N", default_value_t = Comparison::USUAL_REPLICATIONS)]
     replications: u32,
     /// Root of all randomness
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -97,7 +99,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         overhead: arguments.overhead.clone(),
         buffer: arguments.buffer.clone(),
         buffer_up: arguments.buffer_up.clone(),
-        traffic: load(&arguments.traffic)?,
+        traffic: arguments.traffic.as_deref().map_or(Ok(Load::Usual), load)?,
         flows: arguments.flows,
         flows_up: arguments.flows_up,
         cc: arguments.cc.clone(),
@@ -112,8 +114,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let made = comparison.scenario().map_err(Failure::input)?;
     let text = made.toml;
     let plan = Plan::parse("scenario made from the options", &text, Path::new("")).map_err(|error| refuse(&error, arguments))?;
-    for group in &made.left_out {
-        say(&format!("note: {group}"));
+    for note in &made.notes {
+        say(&format!("note: {note}"));
     }
     let measured = plan.point(0)?.plan.duration;
     if let Some(recorded) = made.recorded.filter(|recorded| measured < *recorded) {

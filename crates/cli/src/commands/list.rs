@@ -173,7 +173,7 @@ fn mix(mix: &'static Mix) -> Item {
         name: mix.name.to_owned(),
         summary: mix.summary.to_owned(),
         facts: vec![("source", mix.source.to_owned())],
-        aliases: &[],
+        aliases: mix.former_names(),
         parameters: mix.parts.iter().map(group).collect(),
     }
 }

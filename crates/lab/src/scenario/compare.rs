@@ -48,9 +48,9 @@ pub struct Comparison {
     pub aqm_up: Vec<String>,
     /// Whether queues drop, or mark where they can.
     pub signal: Signal,
-    /// Time before measuring begins.
-    pub warmup: String,
-    /// The measured part; [`Comparison::USUAL_DURATION`] when not given, or the whole recording.
+    /// Time before measuring begins; [`Mix::quick_lengths`] when not given.
+    pub warmup: Option<String>,
+    /// The measured part; [`Mix::quick_lengths`] when not given, or the whole recording.
     pub duration: Option<String>,
     /// Independent repetitions.
     pub replications: u32,
@@ -118,27 +118,24 @@ fn slash(text: &str) -> Option<(&str, &str)> {
 }
 
 /// The traffic on the line.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub enum Load {
+    /// The mix of [`Mix::usual`] for the line.
+    #[default]
+    Usual,
     /// A mix of [`mix::MIXES`], by its name.
     Mix(String),
     /// `[[traffic]]` tables as TOML text.
     Toml(String),
 }
 
-impl Default for Load {
-    fn default() -> Self {
-        Self::Mix(mix::USUAL.to_owned())
-    }
-}
-
 /// A scenario made from a comparison.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Made {
     /// As TOML text.
     pub toml: String,
-    /// The groups of the mix that were left out.
-    pub left_out: Vec<mix::LeftOut>,
+    /// Notes on the mix: what was left out of it, and what the line cannot carry.
+    pub notes: Vec<String>,
     /// Length of the recording of the line, the longer of two.
     pub recorded: Option<Duration>,
 }
@@ -166,11 +163,14 @@ impl Comparison {
     /// The queues compared when none are named.
     pub const USUAL: &[&str] = &["tail-drop", "red", "codel", "pie", "cp-aqm", "fq-codel"];
 
-    /// The default measured time on a line of constant rate.
-    pub const USUAL_DURATION: &str = "30s";
+    /// The buffer when none is given, which shows what a queue is for.
+    pub const USUAL_BUFFER: &str = "250ms";
+
+    /// The repetitions when their number is not given.
+    pub const USUAL_REPLICATIONS: u32 = 3;
 
     /// The line and its traffic in a few words.
-    fn title(&self) -> String {
+    fn title(&self, mix: Option<&Mix>) -> String {
         let line = match &self.line {
             Line::Rate { down, up: None } => rate_text(down),
             Line::Rate { down, up: Some(up) } => format!("{} down, {} up", rate_text(down), rate_text(up)),
@@ -181,12 +181,8 @@ impl Comparison {
             Some(flows) => format!(", {flows} {} flows", self.cc.join(" and ")),
             None => String::new(),
         };
-        let traffic = match &self.traffic {
-            Load::Mix(name) if name == mix::USUAL => String::new(),
-            Load::Mix(name) => format!(", {name}"),
-            Load::Toml(_) => ", own traffic".to_owned(),
-        };
-        format!("{line}, RTT {}, buffer {}{flows}{traffic}", spaced(&self.rtt), spaced(&self.buffer))
+        let traffic = mix.map_or("own traffic", |mix| mix.name);
+        format!("{line}, RTT {}, buffer {}{flows}, {traffic}", spaced(&self.rtt), spaced(&self.buffer))
     }
 
     /// The scenario, and what of its mix was left out.
@@ -196,15 +192,18 @@ impl Comparison {
     /// traffic is unknown.
     pub fn scenario(&self) -> Result<Made, ComparisonError> {
         let rtt = quantity::duration_within(&self.rtt, RTTS).map_err(|error| refuse("--rtt", error))?;
-        let warmup = quantity::duration_within(&self.warmup, WARMUPS).map_err(|error| refuse("--warmup", error))?;
         let rates = self.rates()?;
+        let mix = self.mix(&rates)?;
+        let lengths = mix.map_or(Mix::STEADY, Mix::quick_lengths);
+        let warmup_text = self.warmup.clone().unwrap_or_else(|| lengths.warmup.to_string());
+        let warmup = quantity::duration_within(&warmup_text, WARMUPS).map_err(|error| refuse("--warmup", error))?;
         // Flows that start together stay synchronized for long, so their starts are spread, but
         // well within the warm-up.
         let spread = Duration::ns((warmup.as_nanos() / 2).min(5_000_000_000));
         let back = Duration::ns(rtt.as_nanos() / 2);
         let there = rtt.saturating_sub(back);
         let access = rates.down.map_or(Rate::gbit(1), |rate| Rate::bit_s(rate.as_bit_s().saturating_mul(10)).max(Rate::gbit(1)));
-        let traffic = self.traffic(&rates, spread)?;
+        let (traffic, notes) = self.traffic(mix, &rates, spread)?;
         let mut toml = format!(
             "# Made by gq compare.\n\
              goodqueue = 1\n\
@@ -222,9 +221,9 @@ impl Comparison {
              delay_up = \"{back}\"\n\
              {overhead}\
              buffer = {buffer}\n",
-            title = quoted(&self.title()),
-            warmup = quoted(&self.warmup),
-            duration = quoted(&self.duration(&rates)),
+            title = quoted(&self.title(mix)),
+            warmup = quoted(&warmup_text),
+            duration = quoted(&self.duration.clone().unwrap_or_else(|| rates.recorded.unwrap_or(lengths.duration).to_string())),
             replications = self.replications,
             seed = self.seed,
             rate = rates.toml,
@@ -244,14 +243,24 @@ impl Comparison {
             let message = "the return direction has no rate of its own: give it one with --rate-up or --trace-up".to_owned();
             return Err(ComparisonError { option, message });
         }
-        toml.push_str(&traffic.toml);
+        toml.push_str(&traffic);
         toml.push_str(&self.sweep(rates.has_up)?);
-        Ok(Made { toml, left_out: traffic.left_out, recorded: rates.recorded })
+        Ok(Made { toml, notes, recorded: rates.recorded })
     }
 
-    fn duration(&self, rates: &Rates) -> String {
-        let usual = || rates.recorded.map_or_else(|| Self::USUAL_DURATION.to_owned(), |recorded| recorded.to_string());
-        self.duration.clone().unwrap_or_else(usual)
+    /// The mix of the traffic; `None` for traffic of somebody's own.
+    fn mix(&self, rates: &Rates) -> Result<Option<&'static Mix>, ComparisonError> {
+        let name = match &self.traffic {
+            Load::Usual => return Ok(Mix::usual(rates.down, rates.own_up())),
+            Load::Mix(name) => name,
+            Load::Toml(_) => return Ok(None),
+        };
+        Mix::named(name).map(Some).ok_or_else(|| {
+            let known: Vec<&str> = mix::MIXES.iter().map(|mix| mix.name).collect();
+            let message =
+                format!("`{name}` is neither a mix nor a file: allowed {}, or a file with [[traffic]] tables", known.join(", "));
+            ComparisonError { option: "--traffic", message }
+        })
     }
 
     /// Rates of both directions.
@@ -286,17 +295,12 @@ impl Comparison {
         }
     }
 
-    /// The groups of flows.
-    fn traffic(&self, rates: &Rates, spread: Duration) -> Result<mix::Traffic, ComparisonError> {
-        let name = match &self.traffic {
-            Load::Mix(name) => name,
-            Load::Toml(text) => return own_traffic(text),
-        };
-        let Some(mix) = Mix::named(name) else {
-            let known: Vec<&str> = mix::MIXES.iter().map(|mix| mix.name).collect();
-            let message =
-                format!("`{name}` is neither a mix nor a file: allowed {}, or a file with [[traffic]] tables", known.join(", "));
-            return Err(ComparisonError { option: "--traffic", message });
+    /// The groups of flows, and notes on them.
+    fn traffic(&self, mix: Option<&Mix>, rates: &Rates, spread: Duration) -> Result<(String, Vec<String>), ComparisonError> {
+        let mix = match (mix, &self.traffic) {
+            (Some(mix), _) => mix,
+            (None, Load::Toml(text)) => return own_traffic(text).map(|text| (text, Vec::new())),
+            (None, _) => return Err(ComparisonError { option: "--traffic", message: "names no mix".to_owned() }),
         };
         if self.flows == Some(0) {
             return Err(ComparisonError { option: "--flows", message: "`0` is out of range: allowed from 1".to_owned() });
@@ -307,17 +311,21 @@ impl Comparison {
         let controls: Result<Vec<(String, String)>, _> =
             self.cc.iter().map(|text| Ok((text.trim().to_owned(), control(text)?))).collect();
         let start = quoted(&format!("uniform 0 s .. {spread}"));
-        let line = mix::Line {
+        let traffic = mix.on(&mix::Line {
             down: rates.down,
-            up: if rates.has_up { rates.up.or(rates.down) } else { None },
+            up: rates.own_up(),
             flows: self.flows,
             flows_up: self.flows_up,
             controls: &controls?,
             tcp: if self.signal == Signal::Mark { "ecn = true\n" } else { "" },
             start: &start,
             path: &[],
+        });
+        let former = match &self.traffic {
+            Load::Mix(name) => mix::note_on_name(name),
+            Load::Usual | Load::Toml(_) => None,
         };
-        Ok(mix.on(&line))
+        Ok((traffic.toml.clone(), former.into_iter().chain(traffic.notes()).collect()))
     }
 
     /// The queues: of both directions the same, or each with each.
@@ -451,12 +459,20 @@ struct Rates {
     toml: String,
 }
 
+impl Rates {
+    /// The rate of the return direction where it is described, if only by a recording that cannot
+    /// be read.
+    fn own_up(&self) -> Option<Rate> {
+        if self.has_up { self.up.or(self.down) } else { None }
+    }
+}
+
 fn refuse(option: &'static str, error: quantity::QuantityError) -> ComparisonError {
     ComparisonError { option, message: error.to_string() }
 }
 
 /// Tables of a file of somebody's own, which must hold nothing else.
-fn own_traffic(text: &str) -> Result<mix::Traffic, ComparisonError> {
+fn own_traffic(text: &str) -> Result<String, ComparisonError> {
     let refuse = |message| Err(ComparisonError { option: "--traffic", message });
     let table = match toml::de::DeTable::parse(text) {
         Ok(table) => table,
@@ -467,7 +483,7 @@ fn own_traffic(text: &str) -> Result<mix::Traffic, ComparisonError> {
     }
     match table.get_ref().is_empty() {
         true => refuse("has no [[traffic]] table".to_owned()),
-        false => Ok(mix::Traffic { toml: format!("\n{}\n", text.trim()), left_out: Vec::new() }),
+        false => Ok(format!("\n{}\n", text.trim())),
     }
 }
 

@@ -32,6 +32,11 @@ impl<T> ChannelPool<T> {
         })
     }
 
+    /// Whether this many channels more can be taken.
+    pub(super) fn has_room(&self, channels: u32) -> bool {
+        self.free.len() as u64 + u64::from(self.most) >= self.uses.len() as u64 + u64::from(channels)
+    }
+
     /// `channel` is not in use any more.
     pub(super) fn give_back(&mut self, channel: Channel) {
         debug_assert!(!self.free.contains(&channel), "a channel is given back once");

@@ -10,14 +10,14 @@ fn comparison(aqm: &[&str]) -> Comparison {
         overhead: None,
         buffer: "1bdp".to_owned(),
         buffer_up: None,
-        traffic: Load::default(),
+        traffic: Load::Mix("call-and-ping".to_owned()),
         flows: Some(16),
         flows_up: None,
         cc: vec!["cubic".to_owned()],
         aqm: aqm.iter().map(|&name| name.to_owned()).collect(),
         aqm_up: Vec::new(),
         signal: Signal::Drop,
-        warmup: "5 s".to_owned(),
+        warmup: Some("5 s".to_owned()),
         duration: None,
         replications: 3,
         seed: 9,
@@ -242,7 +242,11 @@ fn own_traffic_is_tables_of_traffic_and_nothing_else() {
     assert_eq!(fails(""), "--traffic: has no [[traffic]] table");
     assert!(fails("[[traffic]").starts_with("--traffic: is not TOML: "));
     let unknown = Comparison { traffic: Load::Mix("hom".to_owned()), ..comparison(&["codel"]) }.scenario().expect_err("unknown");
-    assert!(unknown.to_string().starts_with("--traffic: `hom` is neither a mix nor a file: allowed bulk, call-and-ping, home,"));
+    assert!(
+        unknown
+            .to_string()
+            .starts_with("--traffic: `hom` is neither a mix nor a file: allowed evening, work, gaming, alone, download,")
+    );
 }
 
 #[test]
@@ -252,7 +256,7 @@ fn the_file_has_units_that_people_read() {
         "delay = \"10.5 ms\"",
         "rate = \"1 Gbit/s\"",
         "start = \"uniform 0 s .. 2.5 s\"",
-        "name = \"10 Mbit/s, RTT 21 ms, buffer 1 bdp, 16 cubic flows\"",
+        "name = \"10 Mbit/s, RTT 21 ms, buffer 1 bdp, 16 cubic flows, call-and-ping\"",
     ] {
         assert!(toml.contains(line), "{line} is not in\n{toml}");
     }

@@ -34,7 +34,8 @@ pub(super) fn bulk_with_pauses(table: &Table<'_>, kind: &'static Kind, own: &Par
 
 pub(super) fn short(own: &ParamValues<'_>) -> Option<SessionSpec> {
     let arrivals = if own.choice("arrivals") == Some("poisson") { Arrivals::Poisson } else { Arrivals::Periodic };
-    Some(SessionSpec::Short { size: own.whole_bytes("size")?, interval: own.duration("interval")?, arrivals })
+    let connections = own.number("connections")? as u32;
+    Some(SessionSpec::Short { size: own.whole_bytes("size")?, interval: own.duration("interval")?, arrivals, connections })
 }
 
 pub(super) fn web(table: &Table<'_>, own: &ParamValues<'_>) -> Option<SessionSpec> {

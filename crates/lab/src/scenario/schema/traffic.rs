@@ -323,7 +323,7 @@ pub static KINDS: &[TrafficSpec] = &[
         TrafficKind::Short,
         kind(
             "short",
-            "transfers over TCP that begin at their own times, each on a new connection",
+            "transfers over TCP that begin at their own times, each on new connections",
             &[
                 size(None).for_instance("\"64 MB\""),
                 span("interval", Default::Required)
@@ -332,6 +332,10 @@ pub static KINDS: &[TrafficSpec] = &[
                 Param::choice("arrivals", &["periodic", "poisson"], "periodic")
                     .about("how these times are distributed: periodic, poisson")
                     .for_instance("\"poisson\""),
+                Param::count("connections", 1.0)
+                    .within(1.0, 1_000.0)
+                    .about("new connections that share each transfer, which is complete when all are")
+                    .for_instance("4"),
             ],
         ),
     ),

@@ -384,7 +384,12 @@ mod tests {
         let base = spec(2, "tail-drop", Duration::ms(5), Duration::us(30));
         let mut spec = WorldSpec { duration: Duration::secs(1), ..base };
         let SourceSpec::Tcp { sender, receiver, header } = SourceSpec::bulk("cubic") else { panic!("bulk is TCP") };
-        let model = SessionSpec::Short { size: Bytes::new(50_000), interval: Duration::ms(4), arrivals: Arrivals::Periodic };
+        let model = SessionSpec::Short {
+            size: Bytes::new(50_000),
+            interval: Duration::ms(4),
+            arrivals: Arrivals::Periodic,
+            connections: 1,
+        };
         spec.flows[1].source = SourceSpec::Session { model, sender, receiver, header };
         let mut world = World::new(&spec).expect("a valid world");
         assert!(!world.ends.crowded);

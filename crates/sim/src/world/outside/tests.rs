@@ -120,8 +120,12 @@ fn limited_transfers_complete_when_the_sender_hears_of_it() {
 fn with_session() -> WorldSpec {
     let mut spec = spec();
     let flow = &mut spec.flows[0];
-    let model =
-        SessionSpec::Short { size: Bytes::new(2000), interval: Duration::ms(100), arrivals: crate::spec::Arrivals::Periodic };
+    let model = SessionSpec::Short {
+        size: Bytes::new(2000),
+        interval: Duration::ms(100),
+        arrivals: crate::spec::Arrivals::Periodic,
+        connections: 1,
+    };
     flow.source = SourceSpec::Session {
         model,
         sender: SenderConfig::default(),
@@ -177,7 +181,12 @@ fn sessions_that_wait_for_answers_are_refused() {
 fn transfers_begin_when_the_simulators_do() {
     let mut spec = with_session();
     let SourceSpec::Session { model, .. } = &mut spec.flows[0].source else { panic!("a session") };
-    *model = SessionSpec::Short { size: Bytes::new(100), interval: Duration::ms(20), arrivals: crate::spec::Arrivals::Poisson };
+    *model = SessionSpec::Short {
+        size: Bytes::new(100),
+        interval: Duration::ms(20),
+        arrivals: crate::spec::Arrivals::Poisson,
+        connections: 1,
+    };
     spec.warmup = Duration::ZERO;
     spec.recording.packets = true;
     let listed: Vec<_> = OutsideWorld::new(&spec).expect("a world").spec().flows.iter().map(|flow| flow.start).collect();
