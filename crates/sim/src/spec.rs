@@ -542,6 +542,8 @@ pub struct VideoSpec {
     pub buffer: Duration,
     /// Bytes of a request.
     pub request: Bytes,
+    /// Whether a segment that takes too long is given up for one of a lower bitrate.
+    pub gives_up: bool,
 }
 
 /// The distribution of packet lengths.

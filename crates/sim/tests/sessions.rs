@@ -57,6 +57,7 @@ fn video(ladder_mbit: &[u64]) -> SessionSpec {
         segment: Duration::secs(2),
         buffer: Duration::secs(10),
         request: Bytes::new(300),
+        gives_up: false,
     })
 }
 
@@ -171,6 +172,22 @@ fn video_stalls_where_even_its_lowest_quality_does_not_fit() {
     let share = video.played.as_secs_f64() / (video.played.as_secs_f64() + video.stalled.as_secs_f64());
     assert!((0.46..0.49).contains(&share), "{share}");
     assert!(video.stalls > 5);
+}
+
+#[test]
+fn a_player_that_gives_up_hardly_stalls_when_others_come() {
+    // Sixteen downloads begin when the video has settled on 15 Mbit/s, and leave it a seventeenth.
+    let stalled = |gives_up: bool| {
+        let SessionSpec::Video(spec) = video(&[1, 8, 15]) else { panic!("a video") };
+        let film = session(SessionSpec::Video(VideoSpec { gives_up, ..spec }));
+        let sources = [vec![film], vec![bulk("reno"); 16]].concat();
+        let mut spec = at(Rate::mbit(20), sources, 60);
+        spec.links[0].queue = queue("fq-codel", Limit::packets(1000));
+        spec.flows.iter_mut().skip(1).for_each(|flow| flow.start = Instant::ZERO + Duration::secs(20));
+        run(&spec).groups[0].videos[0].stalled
+    };
+    let (waits, gives_up) = (stalled(false), stalled(true));
+    assert!(waits > Duration::secs(8) && gives_up < Duration::secs(2), "{waits} and {gives_up}");
 }
 
 #[test]

@@ -38,14 +38,15 @@ pub struct Arguments {
     /// Buffer of the modem and the provider, as time at the line's rate, or its range
     #[arg(long, value_name = "TIME[..TIME]", default_value = "50ms..500ms")]
     buffer: String,
-    /// Large transfers at once in each direction, or their range
-    #[arg(long, value_name = "N[..N]", default_value = "1..8")]
+    /// Transfers without end at once in each direction, or their range; the mix's own number by
+    /// default
+    #[arg(long, value_name = "N[..N]", default_value = "", hide_default_value = true)]
     flows: String,
     /// Congestion control of the large transfers, one or two
     #[arg(long, value_name = "CC[,CC]", default_value = "cubic,bbr")]
     cc: String,
-    /// Activities on the line, see gq list mix
-    #[arg(long, value_name = "MIX", default_value = "home")]
+    /// Activities on the line, see gq list mix; an evening at home and a backup by default
+    #[arg(long, value_name = "MIX", default_value = "", hide_default_value = true)]
     mix: String,
     /// Kind of router, which limits the queues
     #[arg(long, value_name = "KIND", default_value = "any")]
@@ -82,7 +83,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let host = arguments.check.as_deref().map(|name| checker(name, &question)).transpose()?;
     let stop = interrupt::stop_flag();
     let failed = |error: Refused| Failure::Run(error.to_string());
-    let (answer, seconds) = progress::during(1, |progress| recommend(&question, &stop, progress));
+    let mut first = |answer: &Recommendation| {
+        let sentences = answer.text.split("\n\n").next().unwrap_or_default();
+        let heading = format!("First impression: {}. {sentences}", count(answer.runs, "run"));
+        eprintln!("{}", table::wrapped(&heading, output::width()));
+    };
+    let (answer, seconds) = progress::during(1, |progress| recommend(&question, &stop, progress, &mut first));
     let mut answer = answer.map_err(failed)?;
     if let Some(host) = &host {
         let (checked, _) = progress::during(1, |progress| check::check(&question, &mut answer, &**host, &stop, progress));

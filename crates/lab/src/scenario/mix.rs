@@ -52,6 +52,8 @@ pub struct Lengths {
 pub const DOWNLOAD: &str = "download";
 /// The default of comparisons on lines of two directions.
 pub const BACKUP: &str = "backup";
+/// An evening at home, which recommendations are made for, with [`BACKUP`].
+pub const EVENING: &str = "evening";
 /// The mix of lines that are too slow for most of the others.
 pub const SLOW: &str = "slow";
 const RFC7928: &str = "rfc7928";

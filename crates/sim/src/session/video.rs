@@ -5,7 +5,9 @@
 //! the lowest bitrate. The throughput of a segment is its bits over the time from the request to
 //! the last byte, smoothed with weight 0.4 for the newest (our choice). *Buffer*: the next segment
 //! is requested as soon as it fits below the target. Playback begins with the first segment and
-//! stalls while the buffer is empty.
+//! stalls while the buffer is empty. *Giving up*: a player that does asks for a lower bitrate, on a
+//! new connection, when a segment has taken longer than 1.8 times its media time (dash.js has that
+//! bound for the time that it foresees).
 
 use super::events::{Action, After, Event, Measurement, Payload, ROUND_TRIPS_FRESH, ROUND_TRIPS_OPEN, SessionContext};
 use crate::outcome::VideoOutcome;
@@ -14,6 +16,8 @@ use goodqueue_base::units::{Duration, Instant};
 
 const SAFETY: f64 = 0.8;
 const NEWEST: f64 = 0.4;
+/// A segment is given up after this many times its media time.
+const PATIENCE: f64 = 1.8;
 /// The only channel that it needs.
 const CHANNEL: u32 = 0;
 
@@ -22,6 +26,8 @@ pub(crate) struct Video {
     spec: VideoSpec,
     began: Instant,
     asked: Instant,
+    is_fetching: bool,
+    round_trips: u64,
     /// Place of the segment being fetched in the ladder.
     rung: usize,
     throughput_bit_s: Option<f64>,
@@ -39,6 +45,8 @@ impl Video {
             spec: spec.clone(),
             began: Instant::ZERO,
             asked: Instant::ZERO,
+            is_fetching: false,
+            round_trips: ROUND_TRIPS_FRESH,
             rung: 0,
             throughput_bit_s: None,
             buffer: Duration::ZERO,
@@ -57,6 +65,7 @@ impl Video {
                 self.ask(context);
             }
             Event::Alarm if !self.stopped => self.ask(context),
+            Event::ChannelAlarm(_) if self.is_fetching && context.now >= self.asked + self.patience() => self.give_up(context),
             Event::Arrived(_, Payload::Request) => context.send(CHANNEL, Payload::Data, self.segment_bits() / 8, After::Keep),
             Event::FirstByte(_) => context.measure(Measurement::FirstByte { since: self.asked }),
             Event::Arrived(_, Payload::Data) => self.receive(context),
@@ -77,9 +86,35 @@ impl Video {
     }
 
     fn ask(&mut self, context: &mut SessionContext<'_>) {
-        self.asked = context.now;
+        (self.asked, self.is_fetching) = (context.now, true);
+        if self.spec.gives_up && self.rung > 0 {
+            context.act(Action::WakeChannel(CHANNEL, context.now + self.patience()));
+        }
         context.measure(Measurement::Began);
         context.send(CHANNEL, Payload::Request, self.spec.request.get(), After::Keep);
+    }
+
+    /// The time after which a segment is given up.
+    fn patience(&self) -> Duration {
+        Duration::from_secs_f64(PATIENCE * self.spec.segment.as_secs_f64())
+    }
+
+    /// Drops the segment being fetched and asks for it at a lower bitrate.
+    fn give_up(&mut self, context: &mut SessionContext<'_>) {
+        let at_most = self.segment_bits() as f64 / context.now.since(self.asked).as_secs_f64().max(1e-9);
+        let known = self.throughput_bit_s.map_or(at_most, |before| before.min(at_most));
+        self.throughput_bit_s = Some(known);
+        self.rung = self.best_rung(known).min(self.rung.saturating_sub(1));
+        self.so_far.switches += 1;
+        self.round_trips = ROUND_TRIPS_FRESH;
+        context.act(Action::Connect(CHANNEL));
+        self.ask(context);
+    }
+
+    /// The highest bitrate that this throughput allows.
+    fn best_rung(&self, throughput_bit_s: f64) -> usize {
+        let allowed = SAFETY * throughput_bit_s;
+        self.spec.ladder.iter().rposition(|rate| rate.as_bit_s() as f64 <= allowed).unwrap_or(0)
     }
 
     /// Time has passed up to `now`.
@@ -101,8 +136,8 @@ impl Video {
     fn receive(&mut self, context: &mut SessionContext<'_>) {
         self.play(context.now);
         let bits = self.segment_bits();
-        let round_trips = if self.started { ROUND_TRIPS_OPEN } else { ROUND_TRIPS_FRESH };
-        context.measure(Measurement::Complete { began: self.asked, bytes: bits / 8, round_trips });
+        context.measure(Measurement::Complete { began: self.asked, bytes: bits / 8, round_trips: self.round_trips });
+        (self.is_fetching, self.round_trips) = (false, ROUND_TRIPS_OPEN);
         if !self.started {
             self.started = true;
             context.measure(Measurement::Playing { since: self.began });
@@ -113,8 +148,7 @@ impl Video {
         let sample = bits as f64 / context.now.since(self.asked).as_secs_f64().max(1e-9);
         let smoothed = self.throughput_bit_s.map_or(sample, |before| before + NEWEST * (sample - before));
         self.throughput_bit_s = Some(smoothed);
-        let allowed = SAFETY * smoothed;
-        let next = self.spec.ladder.iter().rposition(|rate| rate.as_bit_s() as f64 <= allowed).unwrap_or(0);
+        let next = self.best_rung(smoothed);
         self.so_far.switches += u64::from(next != self.rung);
         self.rung = next;
         if self.stopped {

@@ -7,16 +7,17 @@ use self::checked::Check;
 use crate::results::experience::{Activity, advantage};
 use crate::results::statistics::Figure;
 use crate::run::recommend::candidates::{Candidate, Choice};
-use crate::run::recommend::corners::{Corner, Factor, Line};
+use crate::run::recommend::corners::{Factor, Line};
 use crate::run::recommend::question::Question;
 use crate::run::recommend::race::{self, Block, behind, contender, figure, standing};
+use crate::run::recommend::search::Setting;
 use crate::verdict::rule::{Key, Outcome, Standing};
 use crate::verdict::{Policy, words as plain};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 /// Name and version of the form of [`Recommendation`] as JSON.
-pub const SCHEMA: &str = "goodqueue.recommendation/1";
+pub const SCHEMA: &str = "goodqueue.recommendation/2";
 
 /// A candidate and what it gave so far.
 #[derive(Clone, Debug)]
@@ -36,20 +37,33 @@ impl Tried {
         Self { candidate, blocks: Vec::new(), dropped: None }
     }
 
-    /// Whether it still runs and lacks the blocks of this round.
+    /// Whether it ran in this setting in this round.
     #[must_use]
-    pub fn wants(&self, round: u32, corners: usize) -> bool {
-        self.dropped.is_none() && self.blocks.len() <= round as usize * corners
+    pub fn has(&self, setting: usize, round: u32) -> bool {
+        self.blocks.iter().any(|block| block.setting == setting && block.round == round)
+    }
+
+    /// Rounds that it has in each of these settings.
+    #[must_use]
+    pub fn rounds(&self, settings: &[usize]) -> u32 {
+        let of = |setting: &usize| self.blocks.iter().filter(|block| block.setting == *setting).count() as u32;
+        settings.iter().map(of).min().unwrap_or(0)
+    }
+
+    /// The blocks of these settings.
+    #[must_use]
+    pub fn within(&self, settings: &[usize]) -> Vec<&Block> {
+        self.blocks.iter().filter(|block| settings.contains(&block.setting)).collect()
     }
 
     fn utilization(&self, direction: usize) -> Figure {
-        Figure::of(self.blocks.iter().map(|block| block.links[direction].utilization))
+        over_rounds(&self.blocks, |block| block.links[direction].utilization)
     }
 
     /// The candidate as the rule sees it.
     #[must_use]
     pub fn contender(&self) -> crate::verdict::rule::Candidate<'_> {
-        contender(&self.candidate, &self.blocks)
+        contender(&self.candidate, &self.blocks.iter().collect::<Vec<_>>())
     }
 }
 
@@ -193,7 +207,7 @@ pub struct Recommendation {
     pub line: Value,
     /// Groups of the mix that would take too much of the line, and by how much.
     pub left_out: Vec<String>,
-    /// Corners that were tried.
+    /// Mixes at corners of the line that were tried.
     pub corners: Vec<String>,
     /// Candidates that were tried.
     pub candidates: usize,
@@ -215,35 +229,39 @@ pub struct Recommendation {
 
 /// The result of a search.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct Found<'a> {
     /// Nothing set up, on the same line.
     pub nothing: Tried,
-    /// The candidates of the last race.
+    /// All candidates, those that were dropped too.
     pub all: Vec<Tried>,
-    /// Those that did not come so far.
-    pub dropped: Vec<Tried>,
     /// The order of `all`.
     pub order: Outcome,
     /// The figures that decided.
     pub keys: Vec<Key>,
     /// The line with the choice, as a scenario file.
     pub scenario: String,
-    /// Groups of the mix that are left out, in words.
+    /// Groups of the mixes that are left out, in words.
     pub left_out: Vec<String>,
+    /// The settings that count.
+    pub settings: &'a [usize],
+    /// Runs that were made.
+    pub runs: usize,
 }
 
 /// Puts an answer together.
 #[must_use]
-pub(crate) fn answer(question: &Question, corners: &[Corner], found: Found) -> Recommendation {
-    let Found { nothing, all, dropped, order, keys, scenario, left_out } = found;
+pub(crate) fn answer(question: &Question, settings: &[Setting], found: Found<'_>) -> Recommendation {
+    let Found { mut nothing, mut all, order, keys, scenario, left_out, settings: counted, runs } = found;
+    for one in all.iter_mut().chain([&mut nothing]) {
+        one.blocks.retain(|block| counted.contains(&block.setting));
+    }
     let best = &all[order.best];
-    let runs = all.iter().chain(&dropped).map(|one| one.blocks.len()).sum();
     let choice = setup(question, best);
     let alternatives: Vec<Setup> = order.as_good.iter().map(|place| setup(question, &all[*place])).collect();
     let undetermined: Vec<Open> = order.open.iter().filter_map(|place| open(question, &keys, &all[*place], best)).collect();
-    let everybody: Vec<&Tried> = all.iter().chain(&dropped).collect();
-    let regret = regret(&keys, corners, best, &everybody);
-    let measure_next = measurement(&question.line, &keys, corners, best, &all);
+    let left: Vec<&Tried> = all.iter().filter(|one| one.dropped.is_none()).collect();
+    let regret = regret(&keys, settings, best, &left);
+    let measure_next = measurement(&question.line, &keys, settings, best, &left);
     let mut recommendation = Recommendation {
         schema: SCHEMA,
         version: env!("CARGO_PKG_VERSION"),
@@ -260,13 +278,13 @@ pub(crate) fn answer(question: &Question, corners: &[Corner], found: Found) -> R
         policy: question.policy.to_string(),
         line: line(question),
         left_out,
-        corners: corners.iter().map(ToString::to_string).collect(),
-        candidates: all.len() + dropped.len(),
+        corners: counted.iter().map(|setting| settings[*setting].to_string()).collect(),
+        candidates: all.len(),
         runs,
         seed: question.seed,
         scenario,
         check: None,
-        tried: everybody.into_iter().cloned().collect(),
+        tried: all.clone(),
         keys: keys.clone(),
     };
     recommendation.text = words::text(&recommendation, question, best, &nothing);
@@ -313,12 +331,21 @@ fn experience(blocks: &[Block]) -> Map<String, Value> {
                 let own = block.groups.iter().filter(|group| group.activity == activity);
                 own.filter_map(|group| group.values[place]).min_by(|a, b| advantage(&metric.about, *a, *b).total_cmp(&0.0))
             };
-            let figure = Figure::of(blocks.iter().map(value));
+            let figure = over_rounds(blocks, value);
             figure.mean.map(|_| (metric.about.name.to_owned(), json!(figure)))
         };
         activity.metrics().iter().enumerate().filter_map(figure).collect::<Map<_, _>>()
     };
     Activity::ALL.into_iter().filter(of).map(|activity| (activity.name().to_owned(), Value::Object(figures(activity)))).collect()
+}
+
+/// The mean over settings that have a value, with the interval over rounds.
+fn over_rounds(blocks: &[Block], of: impl Fn(&Block) -> Option<f64>) -> Figure {
+    let rounds = blocks.iter().map(|block| block.round + 1).max().unwrap_or(0);
+    Figure::of((0..rounds).map(|round| {
+        let values: Vec<f64> = blocks.iter().filter(|block| block.round == round).filter_map(&of).collect();
+        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    }))
 }
 
 /// The first figure by which a candidate seems worse than the best.
@@ -331,46 +358,38 @@ fn open(question: &Question, keys: &[Key], one: &Tried, best: &Tried) -> Option<
     })
 }
 
-fn at(blocks: &[Block], corner: usize) -> Vec<Block> {
-    blocks.iter().filter(|block| block.corner == corner).cloned().collect()
+fn at(blocks: &[Block], setting: usize) -> Vec<&Block> {
+    blocks.iter().filter(|block| block.setting == setting).collect()
 }
 
-/// The blocks of a corner, as many as the other candidate has there: with the same seeds.
-fn shared(blocks: &[Block], others: &[Block], corner: usize) -> Vec<Block> {
-    let mut own = at(blocks, corner);
-    own.truncate(at(others, corner).len());
-    own
-}
-
-/// For each figure that decides, the corner at which another candidate is better by most of its
-/// margins; corners where none is better by a margin are left out.
-fn regret(keys: &[Key], corners: &[Corner], best: &Tried, all: &[&Tried]) -> Vec<Regret> {
+/// For each figure that decides, the setting in which another candidate is better by most of its
+/// margins; settings where none is better by a margin are left out.
+fn regret(keys: &[Key], settings: &[Setting], best: &Tried, all: &[&Tried]) -> Vec<Regret> {
     let worst = |key: &Key| {
-        let at_corner = |corner: usize| {
-            // Candidates that were dropped early have fewer seeds; the choice is held against them
-            // with the same ones.
+        let in_setting = |setting: usize| {
+            let own = at(&best.blocks, setting);
             let margins = |one: &Tried| {
-                let (theirs, own) = (at(&one.blocks, corner), at(&best.blocks, corner));
-                let margin = key.margin.around(figure(key, &theirs).mean?).max(f64::MIN_POSITIVE);
-                Some(behind(key, &own, &theirs).mean? / margin)
+                let theirs = at(&one.blocks, setting);
+                let margin = key.margin.around(figure(key, theirs.iter().copied()).mean?).max(f64::MIN_POSITIVE);
+                Some(behind(key, own.iter().copied(), theirs).mean? / margin)
             };
-            let leads = all.iter().filter_map(|one| Some((margins(one)?, *one)));
-            let (margins, who) = leads.max_by(|a, b| a.0.total_cmp(&b.0))?;
-            let own = figure(key, &shared(&best.blocks, &who.blocks, corner)).mean?;
-            Some((margins, corner, own, figure(key, &at(&who.blocks, corner)).mean?, who))
+            let leads = all.iter().filter_map(|one| Some((margins(one)?, setting, *one)));
+            leads.max_by(|a, b| a.0.total_cmp(&b.0))
         };
-        let (margins, corner, choice, top, who) = (0..corners.len()).filter_map(at_corner).max_by(|a, b| a.0.total_cmp(&b.0))?;
-        (margins > 1.0).then(|| Regret {
+        let (margins, setting, who) = (0..settings.len()).filter_map(in_setting).max_by(|a, b| a.0.total_cmp(&b.0))?;
+        let [own, theirs] = [best, who].map(|one| at(&one.blocks, setting));
+        let [choice, top] = [&own, &theirs].map(|blocks| figure(key, blocks.iter().copied()));
+        (margins > 1.0).then_some(Regret {
             activity: key.activity.name(),
             metric: key.about.name,
-            corner: corners[corner].to_string(),
-            choice,
-            best: top,
+            corner: settings[setting].to_string(),
+            choice: choice.mean?,
+            best: top.mean?,
             best_is: who.candidate.to_string(),
-            significant: standing(key, &at(&best.blocks, corner), &at(&who.blocks, corner)) == Standing::Worse,
+            significant: standing(key, own, theirs) == Standing::Worse,
             words: plain::heading(key.about),
-            choice_said: plain::figure(key.about, figure(key, &shared(&best.blocks, &who.blocks, corner))),
-            best_said: plain::figure(key.about, figure(key, &at(&who.blocks, corner))),
+            choice_said: plain::figure(key.about, choice),
+            best_said: plain::figure(key.about, top),
         })
     };
     keys.iter().filter_map(worst).collect()
@@ -378,14 +397,15 @@ fn regret(keys: &[Key], corners: &[Corner], best: &Tried, all: &[&Tried]) -> Vec
 
 /// The unknown quantity whose value would change the choice by most: for each of its values the
 /// candidates are ranked at the corners that have it.
-fn measurement(line: &Line, keys: &[Key], corners: &[Corner], best: &Tried, all: &[Tried]) -> Option<Measurement> {
+fn measurement(line: &Line, keys: &[Key], settings: &[Setting], best: &Tried, all: &[&Tried]) -> Option<Measurement> {
     let gain = |factor: Factor| {
         let side = |high: bool| {
             let keep = |one: &Tried| -> Vec<Block> {
-                one.blocks.iter().filter(|block| corners[block.corner].is_high(factor) == high).cloned().collect()
+                one.blocks.iter().filter(|block| settings[block.setting].corner.is_high(factor) == high).cloned().collect()
             };
-            let lists: Vec<Vec<Block>> = all.iter().map(keep).collect();
-            let contenders: Vec<_> = all.iter().zip(&lists).map(|(one, blocks)| (&one.candidate, blocks.as_slice())).collect();
+            let lists: Vec<Vec<Block>> = all.iter().map(|one| keep(one)).collect();
+            let contenders: Vec<_> =
+                all.iter().zip(&lists).map(|(one, blocks)| (&one.candidate, blocks.iter().collect::<Vec<_>>())).collect();
             let order = race::order(keys, &contenders)?;
             let own = keep(best);
             // Margins by which the best of this side leads the choice, in the first figure in which
@@ -403,7 +423,8 @@ fn measurement(line: &Line, keys: &[Key], corners: &[Corner], best: &Tried, all:
         if gain <= 1.0 || if_low == if_high {
             return None;
         }
-        let value = |high: bool| corners.iter().find(|corner| corner.is_high(factor) == high).map(|corner| corner.value(factor));
+        let corners = || settings.iter().map(|setting| setting.corner);
+        let value = |high: bool| corners().find(|corner| corner.is_high(factor) == high).map(|corner| corner.value(factor));
         let (low, high) = (value(false)?, value(true)?);
         Some((gain, Measurement { factor, measure: factor.measurement(), low, high, if_low, if_high }))
     };
@@ -419,9 +440,9 @@ fn line(question: &Question) -> Value {
         "varies": varies,
         "rtt_s": [rtt.low.as_secs_f64(), rtt.high.as_secs_f64()],
         "buffer_s": [buffer.low.as_secs_f64(), buffer.high.as_secs_f64()],
-        "flows": [flows.low, flows.high],
+        "flows": flows.map(|flows| [flows.low, flows.high]),
         "control": [control.low, control.high],
-        "mix": question.mix.name,
+        "mixes": question.mixes.iter().map(|mix| mix.name).collect::<Vec<_>>(),
         "hardware": question.hardware.name(),
     })
 }

@@ -4,7 +4,7 @@ use crate::quantity::{self, Limits, excerpt};
 use crate::run::recommend::candidates::Hardware;
 use crate::run::recommend::corners::{Line, Range};
 use crate::run::recommend::question::{Effort, Question};
-use crate::scenario::mix::{MIXES, Mix};
+use crate::scenario::mix::{BACKUP, EVENING, MIXES, Mix};
 use crate::verdict::{Policy, Unit};
 use goodqueue_base::units::{Duration, Rate};
 
@@ -21,11 +21,12 @@ pub struct Asked<'a> {
     pub rtt: &'a str,
     /// The amount that the modem can hold, or two with `..` between them.
     pub buffer: &'a str,
-    /// Bulk flows in each direction, or two numbers with `..` between them.
+    /// Bulk flows in each direction, or two numbers with `..` between them; empty: the mix's own
+    /// number.
     pub flows: &'a str,
     /// Congestion control of the bulk flows, or two with a comma between them.
     pub cc: &'a str,
-    /// Name of a mix.
+    /// Name of a mix; empty: an evening at home, and a backup.
     pub mix: &'a str,
     /// Name of a hardware.
     pub hardware: &'a str,
@@ -50,9 +51,9 @@ impl Default for Asked<'_> {
             varies: "0%",
             rtt: "20ms..120ms",
             buffer: "50ms..500ms",
-            flows: "1..8",
+            flows: "",
             cc: "cubic,bbr",
-            mix: "home",
+            mix: "",
             hardware: "any",
             policy: "",
             unit: Unit::Ms,
@@ -95,13 +96,12 @@ impl Asked<'_> {
             varies: variation(self.varies)?,
             rtt: range("rtt", self.rtt, time("rtt", RTTS))?,
             buffer: range("buffer", self.buffer, time("buffer", BUFFERS))?,
-            flows: range("flows", self.flows, flows)?,
+            flows: if self.flows.is_empty() { None } else { Some(range("flows", self.flows, flows)?) },
             control: controls(self.cc)?,
         };
-        let mixes = || MIXES.iter().map(|mix| mix.name);
         Ok(Question {
+            mixes: self.mixes(line.down, line.up)?,
             line,
-            mix: Mix::named(self.mix).ok_or_else(|| unknown("mix", self.mix, mixes()))?,
             hardware: Hardware::named(self.hardware).ok_or_else(|| unknown("hardware", self.hardware, Hardware::names()))?,
             policy: if self.policy.is_empty() {
                 Policy::default()
@@ -113,6 +113,20 @@ impl Asked<'_> {
             seed: self.seed,
             jobs: self.jobs,
         })
+    }
+}
+
+impl Asked<'_> {
+    /// The mix of this name, or those that an answer without one is made for.
+    fn mixes(&self, down: Rate, up: Rate) -> Result<Vec<&'static Mix>, Misread> {
+        if !self.mix.is_empty() {
+            let named = Mix::named(self.mix).map(|mix| vec![mix]);
+            return named.ok_or_else(|| unknown("mix", self.mix, MIXES.iter().map(|mix| mix.name)));
+        }
+        let mut mixes: Vec<&'static Mix> =
+            [EVENING, BACKUP].into_iter().filter_map(|name| Mix::suited(name, Some(down), Some(up))).collect();
+        mixes.dedup_by_key(|mix| mix.name);
+        Ok(mixes)
     }
 }
 

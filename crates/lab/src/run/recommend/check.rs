@@ -7,7 +7,7 @@ use crate::run::recommend::answer::checked::{Agreement, Better, Check, Doubt, He
 use crate::run::recommend::answer::{Recommendation, Tried, satisfying};
 use crate::run::recommend::candidates::Candidate;
 use crate::run::recommend::question::{Question, Refused};
-use crate::run::recommend::race::{self, Block, behind, standing};
+use crate::run::recommend::race::{self, Block, MIN_ROUNDS, behind, standing};
 use crate::run::recommend::search::Search;
 use crate::verdict::rule::{Key, Sample, Standing};
 use crate::verdict::words::{figure, heading, list};
@@ -34,13 +34,11 @@ pub fn check(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(f64),
 ) -> Result<(), Refused> {
-    let search = Search::new(question, host, stop);
+    let mut search = Search::new(question, host, stop);
     let mut all: Vec<Tried> = challenged(answer).into_iter().map(Tried::new).collect();
     all.iter().try_for_each(|one| search.refuse(&one.candidate))?;
-    let rounds = question.effort.rounds(search.corners.len());
-    for round in 0..rounds {
-        search.round(&mut all, round, &mut |part| progress((f64::from(round) + part) / f64::from(rounds)))?;
-    }
+    let settings: Vec<usize> = (0..search.settings.len()).collect();
+    search.run(&mut all, &settings, MIN_ROUNDS, progress)?;
     progress(1.0);
     answer.check = Some(checked(question, answer, host.name(), &all));
     Ok(())

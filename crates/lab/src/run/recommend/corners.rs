@@ -42,8 +42,8 @@ pub struct Line {
     pub rtt: Range<Duration>,
     /// The amount that the modem and the provider's equipment can hold, as time at the line's rate.
     pub buffer: Range<Duration>,
-    /// Bulk flows in each direction.
-    pub flows: Range<u32>,
+    /// Bulk flows in each direction; the mix's own number where none is given.
+    pub flows: Option<Range<u32>>,
     /// Congestion control of the bulk flows.
     pub control: Range<&'static str>,
 }
@@ -88,8 +88,8 @@ pub struct Corner {
     pub rtt: Duration,
     /// The present rate over the measured one.
     pub rate: f64,
-    /// Bulk flows in each direction.
-    pub flows: u32,
+    /// Bulk flows in each direction; the mix's own number where none is given.
+    pub flows: Option<u32>,
     /// The amount that the modem can hold, as time at the line's rate.
     pub buffer: Duration,
     /// Congestion control of the bulk flows.
@@ -111,7 +111,7 @@ impl Corner {
         match factor {
             Factor::Rtt => self.rtt.to_string(),
             Factor::Rate => format!("{:.0} % of the measured one", self.rate * 100.0),
-            Factor::Flows => self.flows.to_string(),
+            Factor::Flows => self.flows.map_or_else(String::new, |flows| flows.to_string()),
             Factor::Buffer => self.buffer.to_string(),
             Factor::Control => self.control.to_owned(),
         }
@@ -120,8 +120,12 @@ impl Corner {
 
 impl fmt::Display for Corner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let flows = if self.flows == 1 { "flow" } else { "flows" };
-        write!(f, "RTT {}, {} {} {flows}, modem buffer {}", self.rtt, self.flows, self.control, self.buffer)?;
+        write!(f, "RTT {}, modem buffer {}, {}", self.rtt, self.buffer, self.control)?;
+        match self.flows {
+            Some(1) => f.write_str(", 1 flow")?,
+            Some(flows) => write!(f, ", {flows} flows")?,
+            None => {}
+        }
         if self.rate != 1.0 { write!(f, ", rate {:.0} % of the measured one", self.rate * 100.0) } else { Ok(()) }
     }
 }
@@ -133,24 +137,25 @@ impl Line {
         let varies = |factor: &Factor| match factor {
             Factor::Rtt => self.rtt.varies(),
             Factor::Rate => self.varies > 0.0,
-            Factor::Flows => self.flows.varies(),
+            Factor::Flows => self.flows.is_some_and(|flows| flows.varies()),
             Factor::Buffer => self.buffer.varies(),
             Factor::Control => self.control.varies(),
         };
         Factor::ALL.into_iter().filter(varies).collect()
     }
 
-    /// The corners: every combination of up to three unknown factors. A fourth and a fifth follow
-    /// from the others in a fractional factorial design (2^(4-1) with d = abc, 2^(5-2) with e = ab
+    /// The corners: every combination of up to `crossed` unknown factors, two or three; more than
+    /// three unknown ones are never crossed by two. Further ones follow from the others in a
+    /// fractional factorial design (2^(3-1) with c = ab; 2^(4-1) with d = abc, 2^(5-2) with e = ab
     /// too), in which every factor is at each of its values in half of the corners, so that its own
     /// effect can still be told.
     #[must_use]
-    pub fn corners(&self) -> Vec<Corner> {
+    pub fn corners(&self, crossed: usize) -> Vec<Corner> {
         let unknown = self.unknown();
-        let crossed = unknown.len().min(3) as u32;
+        let crossed = if unknown.len() > 3 { 3 } else { unknown.len().min(crossed) } as u32;
         let corner = |number: u32| {
             let [a, b, c] = [0, 1, 2].map(|bit| number >> bit & 1 == 1);
-            let column = [a, b, c, a ^ b ^ c, a ^ b];
+            let column = if crossed == 2 { [a, b, a ^ b, false, false] } else { [a, b, c, a ^ b ^ c, a ^ b] };
             let mut high = [false; 5];
             for (place, factor) in Factor::ALL.iter().enumerate() {
                 high[place] = unknown.iter().position(|other| other == factor).is_some_and(|order| column[order]);
@@ -171,7 +176,7 @@ impl Line {
                 (true, true) => 1.0 + self.varies,
                 (true, false) => 1.0 - self.varies,
             },
-            flows: self.flows.at(flows),
+            flows: self.flows.map(|range| range.at(flows)),
             buffer: self.buffer.at(buffer),
             control: self.control.at(control),
             high,
@@ -190,16 +195,16 @@ mod tests {
             varies: 0.0,
             rtt: Range::exactly(Duration::ms(20)),
             buffer: Range::exactly(Duration::ms(100)),
-            flows: Range::exactly(4),
+            flows: Some(Range::exactly(4)),
             control: Range::exactly("cubic"),
         }
     }
 
     #[test]
     fn a_line_that_is_known_has_one_corner() {
-        let corners = line().corners();
+        let corners = line().corners(3);
         assert_eq!(corners.len(), 1);
-        assert_eq!(corners[0].to_string(), "RTT 20 ms, 4 cubic flows, modem buffer 100 ms");
+        assert_eq!(corners[0].to_string(), "RTT 20 ms, modem buffer 100 ms, cubic, 4 flows");
     }
 
     #[test]
@@ -208,11 +213,11 @@ mod tests {
             varies: 0.1,
             rtt: Range { low: Duration::ms(10), high: Duration::ms(100) },
             buffer: Range { low: Duration::ms(50), high: Duration::ms(500) },
-            flows: Range { low: 1, high: 8 },
+            flows: Some(Range { low: 1, high: 8 }),
             control: Range { low: "cubic", high: "bbr" },
             ..line()
         };
-        let corners = all.corners();
+        let corners = all.corners(3);
         assert_eq!(corners.len(), 8);
         for one in Factor::ALL {
             assert_eq!(corners.iter().filter(|corner| corner.is_high(one)).count(), 4, "{one:?}");
@@ -227,9 +232,12 @@ mod tests {
 
     #[test]
     fn two_unknown_factors_are_crossed() {
-        let two =
-            Line { flows: Range { low: 1, high: 8 }, buffer: Range { low: Duration::ms(50), high: Duration::ms(500) }, ..line() };
-        let seen: Vec<(u32, Duration)> = two.corners().iter().map(|corner| (corner.flows, corner.buffer)).collect();
-        assert_eq!(seen, [(1, 50), (8, 50), (1, 500), (8, 500)].map(|(flows, ms)| (flows, Duration::ms(ms))));
+        let two = Line {
+            flows: Some(Range { low: 1, high: 8 }),
+            buffer: Range { low: Duration::ms(50), high: Duration::ms(500) },
+            ..line()
+        };
+        let seen: Vec<(Option<u32>, Duration)> = two.corners(3).iter().map(|corner| (corner.flows, corner.buffer)).collect();
+        assert_eq!(seen, [(1, 50), (8, 50), (1, 500), (8, 500)].map(|(flows, ms)| (Some(flows), Duration::ms(ms))));
     }
 }

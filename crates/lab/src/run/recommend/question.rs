@@ -2,7 +2,7 @@
 
 use crate::run::recommend::candidates::Hardware;
 use crate::run::recommend::corners::Line;
-use crate::scenario::mix::Mix;
+use crate::scenario::mix::{self, Mix};
 use crate::verdict::{Policy, Unit};
 
 /// A question that a recommendation answers.
@@ -10,8 +10,8 @@ use crate::verdict::{Policy, Unit};
 pub struct Question {
     /// The line as far as it is known.
     pub line: Line,
-    /// The mix of traffic that people put on the line.
-    pub mix: &'static Mix,
+    /// The mixes of traffic that people put on the line; the worst counts.
+    pub mixes: Vec<&'static Mix>,
     /// The hardware of the router, which decides the queues that it can run.
     pub hardware: Hardware,
     /// The policy that a candidate must satisfy before it is ranked.
@@ -26,12 +26,20 @@ pub struct Question {
     pub jobs: usize,
 }
 
+impl Question {
+    /// Whether the line is too slow for a call, which then decides nothing.
+    #[must_use]
+    pub fn carries_no_call(&self) -> bool {
+        mix::carries_no_call(self.line.down, Some(self.line.up))
+    }
+}
+
 /// The amount of work to put into an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// Three shaped shares, two rounds of seeds at many corners, runs of up to 20 s.
+    /// Three shaped shares, few corners, runs of two minutes.
     Quick,
-    /// Seven shaped shares, up to eight rounds, runs of up to 40 s.
+    /// Seven shaped shares, more corners and rounds, runs of three minutes.
     Thorough,
 }
 
@@ -45,21 +53,37 @@ impl Effort {
         }
     }
 
-    /// Rounds of seeds; each adds one block per corner. Where there are few corners there are more
-    /// rounds, so that intervals are of eight blocks at least.
-    pub(crate) fn rounds(self, corners: usize) -> u32 {
-        let blocks: u32 = match self {
-            Self::Quick => 8,
-            Self::Thorough => 64,
-        };
-        blocks.div_ceil(corners.max(1) as u32).clamp(2, 12)
-    }
-
-    /// Packets of a run at the faster rate, and the longest run in seconds.
+    /// Packets of a run at the faster rate, and the longest run in seconds, where no people come and
+    /// go.
     pub(super) const fn length(self) -> (u64, u64) {
         match self {
             Self::Quick => (60_000, 20),
             Self::Thorough => (250_000, 40),
+        }
+    }
+
+    /// Simulated packets that an answer may take, about 60 seconds of one processor or four times as
+    /// much. Counted in packets, so that every machine answers the same.
+    pub(super) const fn packets(self) -> f64 {
+        match self {
+            Self::Quick => 30e6,
+            Self::Thorough => 120e6,
+        }
+    }
+
+    /// Rounds of seeds that the answer is searched in, at most.
+    pub(crate) const fn rounds(self) -> u32 {
+        match self {
+            Self::Quick => 6,
+            Self::Thorough => 12,
+        }
+    }
+
+    /// Unknown quantities that are crossed with each other; further ones share their corners.
+    pub(super) const fn crossed(self) -> usize {
+        match self {
+            Self::Quick => 2,
+            Self::Thorough => 3,
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Candidates as the rule of `lab` sees them: a block is one corner with one seed, in which all
-//! candidates use the same random numbers, and counts as a replication.
+//! Candidates as the rule of `lab` sees them: a setting is one mix at one corner, and a round is one
+//! seed, in which all candidates use the same random numbers.
 
 use crate::results::experience::GroupExperience;
 use crate::results::statistics::Figure;
@@ -7,14 +7,16 @@ use crate::run::recommend::candidates::Candidate;
 use crate::verdict::Deployment;
 use crate::verdict::rule::{self, Key, LinkUse, Outcome, Role, Sample, Standing};
 
-/// The number of blocks before which no candidate is dropped: fewer have no interval that counts.
-const MIN_BLOCKS: usize = rule::MIN_REPLICATIONS as usize;
+/// The number of rounds before which no candidate is dropped: fewer have no interval that counts.
+pub const MIN_ROUNDS: u32 = rule::MIN_REPLICATIONS;
 
-/// The results of one candidate in one block.
+/// The results of one candidate in one setting in one round.
 #[derive(Clone, Debug)]
 pub struct Block {
-    /// Number of the corner.
-    pub corner: usize,
+    /// Number of the setting.
+    pub setting: usize,
+    /// Number of the round.
+    pub round: u32,
     /// The experience of each group.
     pub groups: Vec<GroupExperience>,
     /// The line and the router's queue, toward the user and from the user.
@@ -23,44 +25,63 @@ pub struct Block {
 
 /// A candidate with its blocks, for the rule.
 #[must_use]
-pub fn contender<'a>(candidate: &Candidate, blocks: &'a [Block]) -> rule::Candidate<'a> {
+pub fn contender<'a>(candidate: &Candidate, blocks: &[&'a Block]) -> rule::Candidate<'a> {
     let role = if *candidate == Candidate::NOTHING { Role::Nothing } else { Role::SetUp };
-    let names = [candidate.down.to_string(), candidate.up.to_string()];
-    rule::Candidate { role, deployment: Deployment::of(names.iter().map(String::as_str)), ..of(blocks) }
+    rule::Candidate { role, deployment: deployment(candidate), ..of(blocks.iter().copied()) }
 }
 
-/// Blocks alone, for figures.
-fn of(blocks: &[Block]) -> rule::Candidate<'_> {
-    let numbered = (0..).zip(blocks);
-    let samples = numbered.map(|(number, block)| Sample { number, groups: &block.groups, links: block.links.to_vec() });
-    let settings = vec![samples.collect()];
+/// The extent of a candidate's deployment.
+#[must_use]
+pub fn deployment(candidate: &Candidate) -> Deployment {
+    let names = [candidate.down.to_string(), candidate.up.to_string()];
+    Deployment::of(names.iter().map(String::as_str))
+}
+
+/// Blocks alone, for figures: settings with their rounds.
+fn of<'a>(blocks: impl IntoIterator<Item = &'a Block>) -> rule::Candidate<'a> {
+    let mut settings: Vec<(usize, Vec<Sample<'a>>)> = Vec::new();
+    for block in blocks {
+        let sample = Sample { number: block.round, groups: &block.groups, links: block.links.to_vec() };
+        match settings.iter_mut().find(|(setting, _)| *setting == block.setting) {
+            Some((_, samples)) => samples.push(sample),
+            None => settings.push((block.setting, vec![sample])),
+        }
+    }
+    settings.sort_by_key(|(setting, _)| *setting);
+    let settings = settings.into_iter().map(|(_, samples)| samples).collect();
     rule::Candidate { role: Role::SetUp, deployment: Deployment::of(std::iter::empty()), settings }
 }
 
-/// The mean of a figure over blocks, with the interval.
+/// The mean of a figure over settings, with the interval over rounds.
 #[must_use]
-pub fn figure(key: &Key, blocks: &[Block]) -> Figure {
+pub fn figure<'a>(key: &Key, blocks: impl IntoIterator<Item = &'a Block>) -> Figure {
     key.figure(&of(blocks))
 }
 
-/// The amount by which `blocks` are behind `best`, block by block: more is worse.
+/// The amount by which `blocks` are behind `best`, round by round: more is worse.
 #[must_use]
-pub fn behind(key: &Key, blocks: &[Block], best: &[Block]) -> Figure {
+pub fn behind<'a>(key: &Key, blocks: impl IntoIterator<Item = &'a Block>, best: impl IntoIterator<Item = &'a Block>) -> Figure {
     key.behind(&of(blocks), &of(best))
 }
 
 /// The standing of `blocks` against `best`.
 #[must_use]
-pub fn standing(key: &Key, blocks: &[Block], best: &[Block]) -> Standing {
-    if blocks.len() < MIN_BLOCKS { Standing::Open } else { key.standing(&of(blocks), &of(best)) }
+pub fn standing<'a>(
+    key: &Key,
+    blocks: impl IntoIterator<Item = &'a Block>,
+    best: impl IntoIterator<Item = &'a Block>,
+) -> Standing {
+    let (one, best) = (of(blocks), of(best));
+    if one.replications() < MIN_ROUNDS as usize { Standing::Open } else { key.standing(&one, &best) }
 }
 
-/// Ranks candidates by their blocks; `None` without any.
+/// Ranks candidates by their blocks, which are of the same settings; `None` without any. Before
+/// [`MIN_ROUNDS`] nobody is ruled out.
 #[must_use]
-pub fn order(keys: &[Key], all: &[(&Candidate, &[Block])]) -> Option<Outcome> {
+pub fn order(keys: &[Key], all: &[(&Candidate, Vec<&Block>)]) -> Option<Outcome> {
     let contenders: Vec<_> = all.iter().map(|(candidate, blocks)| contender(candidate, blocks)).collect();
     let mut outcome = rule::rank(keys, &contenders)?;
-    if all.iter().all(|(_, blocks)| blocks.len() < MIN_BLOCKS) {
+    if contenders.iter().any(|one| one.replications() < MIN_ROUNDS as usize) {
         let is_sure = |one: &usize| *one == outcome.best || outcome.as_good.contains(one);
         outcome.open = (0..all.len()).filter(|one| !is_sure(one)).collect();
     }

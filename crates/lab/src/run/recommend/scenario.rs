@@ -11,7 +11,8 @@
 
 use crate::run::recommend::candidates::{Candidate, Choice};
 use crate::run::recommend::corners::{Corner, Line};
-use crate::scenario::mix::{self, Mix, Traffic};
+use crate::run::recommend::question::Effort;
+use crate::scenario::mix::{self, Mix, Pace, Traffic};
 use crate::scenario::toml_text::quoted;
 use goodqueue_base::units::{Duration, Rate};
 use std::fmt::Write as _;
@@ -23,6 +24,8 @@ pub const ROUTER: &str = "router";
 /// The network's own links are this many times faster than the line.
 const FASTER: u64 = 20;
 const MIN_INSIDE: Rate = Rate::gbit(1);
+/// Runs on faster lines are shorter. Our choice.
+const FAST: Rate = Rate::mbit(100);
 
 /// The length of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,15 +37,28 @@ pub struct Length {
 }
 
 impl Length {
-    /// For lines of these rates and round-trip times: `packets` of 1500 bytes at the faster rate,
-    /// from five to `longest`, and fifty round trips at least.
+    /// For a mix on a line. With people who come and go, the mix's own lengths, and half of the
+    /// measured part on fast lines, where more replications hold as many sessions; without, some
+    /// packets at the faster rate. Fifty round trips at least.
     #[must_use]
-    pub fn of(line: &Line, packets: u64, longest: Duration) -> Self {
-        let faster = line.down.max(line.up).as_bit_s().max(1);
-        let enough = Duration::from_secs_f64(packets as f64 * 12_000.0 / faster as f64);
-        let round_trips = line.rtt.high * 50;
-        let duration = enough.max(Duration::secs(5)).min(longest).max(round_trips.min(Duration::secs(60)));
-        Self { warmup: Duration::secs(3).max(line.rtt.high * 10).min(Duration::secs(20)), duration }
+    pub fn of(line: &Line, mix: &Mix, effort: Effort) -> Self {
+        let faster = line.down.max(line.up);
+        let own = match effort {
+            Effort::Quick => mix.quick_lengths(),
+            Effort::Thorough => mix.lengths(),
+        };
+        let round_trips = (line.rtt.high * 50).min(Duration::secs(60));
+        let duration = match mix.pace {
+            Pace::Sessions if faster > FAST => Duration::ns(own.duration.as_nanos() / 2),
+            Pace::Sessions => own.duration,
+            Pace::Steady => {
+                let (packets, longest) = effort.length();
+                let enough = Duration::from_secs_f64(packets as f64 * 12_000.0 / faster.as_bit_s().max(1) as f64);
+                enough.max(Duration::secs(5)).min(Duration::secs(longest))
+            }
+        };
+        let warmup = if mix.pace == Pace::Sessions { own.warmup } else { Duration::secs(3).max(line.rtt.high * 10) };
+        Self { warmup: warmup.min(Duration::secs(30)), duration: duration.max(round_trips) }
     }
 }
 
@@ -77,8 +93,8 @@ pub fn traffic(line: &Line, mix: &Mix, corner: &Corner, length: Length) -> Traff
     mix.on(&mix::Line {
         down: Some(line.down),
         up: Some(line.up),
-        flows: Some(corner.flows),
-        flows_up: Some(corner.flows),
+        flows: corner.flows,
+        flows_up: corner.flows,
         controls: &controls,
         tcp: "",
         start: &start,

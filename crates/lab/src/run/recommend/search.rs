@@ -1,182 +1,288 @@
-//! The search: candidates race in rounds, and a second race settles directions and settings.
+//! The search: a first impression, a race of kinds, and a race of shaped rates and settings around
+//! the best of them.
 
+use crate::results::experience::Activity;
 use crate::results::record::NoRecorder;
 use crate::run::backend::{Backend, Simulator};
 use crate::run::recommend::answer::{self, Found, Recommendation, Tried};
 use crate::run::recommend::candidates::{Candidate, Choice, variants};
 use crate::run::recommend::corners::Corner;
 use crate::run::recommend::question::{Question, Refused};
-use crate::run::recommend::race::{self, Block};
+use crate::run::recommend::race::{self, Block, MIN_ROUNDS};
 use crate::run::recommend::scenario::{self, LINE, Length, ROUTER};
 use crate::run::runner::{self, Replication, RunOptions};
+use crate::scenario::mix::Mix;
 use crate::scenario::plan::{Plan, Point};
+use crate::verdict::DEPLOYED;
 use crate::verdict::rule::{Key, LinkUse, Outcome};
-use goodqueue_base::units::Duration;
+use std::cmp::Reverse;
+use std::fmt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Most kinds that advance from the first race to the second.
+/// The share of the measured rate at which kinds are compared, the usual rule of thumb.
+const FIRST_SHARE: f64 = 0.9;
+/// Kinds of the first impression.
+const FIRST_KINDS: usize = 2;
+/// Most kinds that advance from the race of kinds.
 const MAX_KINDS: usize = 3;
+/// The part of the budget that the race of kinds may take.
+const KINDS_PART: f64 = 0.35;
+/// Candidates that the last race is planned for.
+const PLANNED: usize = 8;
 
-/// Answers a question. `progress` receives the finished part of the work, in [0, 1]; `stop` ends it
-/// early with what is known then.
+/// A mix at a corner of the line.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// The mix of traffic.
+    pub mix: &'static Mix,
+    /// The corner of the line.
+    pub corner: Corner,
+    length: Length,
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}", self.mix.name, self.corner)
+    }
+}
+
+/// Answers a question. `progress` receives the finished part of the work, in [0, 1]; `first`
+/// receives an answer from the first few runs, where more follow; `stop` ends it early with what is
+/// known then.
 ///
 /// # Errors
 /// When a scenario cannot be simulated, or it was stopped before the first round had ended.
-pub fn recommend(question: &Question, stop: &AtomicBool, progress: &mut dyn FnMut(f64)) -> Result<Recommendation, Refused> {
-    let search = Search::new(question, &Simulator, stop);
+pub fn recommend(
+    question: &Question,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(f64),
+    first: &mut dyn FnMut(&Recommendation),
+) -> Result<Recommendation, Refused> {
+    let mut search = Search::new(question, &Simulator, stop);
     let mut all = search.first_candidates();
-    search.race(&mut all, &mut |part| progress(part * 0.7))?;
-    let mut second = search.second_candidates(&all);
-    search.race(&mut second, &mut |part| progress(0.7 + part * 0.3))?;
-    let order = search.order(&second).ok_or(Refused::Stopped)?;
+    let sketch = search.sketch();
+    search.run(&mut all, &sketch, 1, progress)?;
+    first(&search.answer(&all, &sketch)?);
+    if search.is_stopped() {
+        return search.answer(&all, &sketch);
+    }
+    search.race_kinds(&mut all, &sketch, progress)?;
+    let settings = search.affordable(&sketch);
+    search.race_rates(&mut all, &settings, progress)?;
     progress(1.0);
-    let keys = search.keys(&second);
-    let first = &search.corners[0];
-    let Question { line, mix, seed, .. } = question;
-    let left_out = scenario::traffic(line, mix, first, search.length).left_out;
-    let scenario = scenario::text(line, mix, &second[order.best].candidate, first, search.length, *seed);
-    let bare = |one: &&Tried| one.candidate == Candidate::NOTHING;
-    let nothing = second.iter().chain(&all).find(bare).ok_or(Refused::Stopped)?.clone();
-    let is_left = |one: &Tried| second.iter().any(|other| other.candidate == one.candidate);
-    let dropped = all.into_iter().filter(|one| !is_left(one)).collect();
-    let left_out = left_out.iter().map(ToString::to_string).collect();
-    let found = Found { nothing, dropped, order, keys, scenario, left_out, all: second };
-    Ok(answer::answer(question, &search.corners, found))
+    search.answer(&all, &settings).or_else(|_| search.answer(&all, &sketch))
 }
 
-/// Candidates at the corners of a question, run on one host.
+/// Candidates in the settings of a question, run on one backend.
 pub(crate) struct Search<'a> {
     question: &'a Question,
-    host: &'a dyn Backend,
-    pub corners: Vec<Corner>,
-    length: Length,
+    backend: &'a dyn Backend,
+    /// Every mix at every corner.
+    pub settings: Vec<Setting>,
     stop: &'a AtomicBool,
+    /// Packets simulated so far, and in how many runs.
+    packets: f64,
+    runs: usize,
 }
 
 impl<'a> Search<'a> {
-    pub fn new(question: &'a Question, host: &'a dyn Backend, stop: &'a AtomicBool) -> Self {
-        let (packets, longest) = question.effort.length();
-        let length = Length::of(&question.line, packets, Duration::secs(longest));
-        Self { question, host, corners: question.line.corners(), length, stop }
+    pub fn new(question: &'a Question, backend: &'a dyn Backend, stop: &'a AtomicBool) -> Self {
+        let corners = question.line.corners(question.effort.crossed());
+        let setting = |mix: &'static Mix| {
+            let length = Length::of(&question.line, mix, question.effort);
+            corners.iter().map(move |corner| Setting { mix, corner: *corner, length })
+        };
+        let settings = question.mixes.iter().copied().flat_map(setting).collect();
+        Self { question, backend, settings, stop, packets: 0.0, runs: 0 }
     }
 
-    /// Refuses what the host cannot run of a candidate at any corner.
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Refuses what the backend cannot run of a candidate in any setting.
     pub fn refuse(&self, candidate: &Candidate) -> Result<(), Refused> {
-        self.corners.iter().try_for_each(|corner| {
-            let point = self.point(candidate, corner, 0)?;
-            self.host.check(&point).map_err(|refusal| Refused::Host(format!("{}: {refusal}", self.host.name())))
+        self.settings.iter().try_for_each(|setting| {
+            let point = self.point(candidate, setting, 0)?;
+            self.backend.check(&point).map_err(|refusal| Refused::Host(format!("{}: {refusal}", self.backend.name())))
         })
     }
 
-    /// Every kind with its usual settings at every share, the same in both directions, and the line
-    /// as it is.
+    /// The kinds of the hardware, the most widely deployed first.
+    fn kinds(&self) -> Vec<&'static str> {
+        let mut kinds = self.question.hardware.kinds().to_vec();
+        kinds.sort_by_key(|kind| DEPLOYED.iter().position(|(known, _)| known == kind).unwrap_or(DEPLOYED.len()));
+        kinds
+    }
+
+    /// The line as it is, and the usual kinds at the usual share.
     fn first_candidates(&self) -> Vec<Tried> {
-        let Question { hardware, effort, .. } = self.question;
-        let kinds = hardware.kinds().iter().map(|kind| Choice::plain(kind));
-        let shared = |queue: Choice| effort.shares().iter().map(move |share| Tried::new(Candidate::both(&queue, *share)));
-        kinds.flat_map(shared).chain([Tried::new(Candidate::NOTHING)]).collect()
+        let usual = self.kinds().into_iter().take(FIRST_KINDS).map(|kind| Candidate::both(&Choice::plain(kind), FIRST_SHARE));
+        [Candidate::NOTHING].into_iter().chain(usual).map(Tried::new).collect()
     }
 
-    /// The candidates left from the first race, and around its best the other settings and mixed
-    /// directions.
-    fn second_candidates(&self, first: &[Tried]) -> Vec<Tried> {
-        let mut second: Vec<Tried> = first.iter().filter(|one| one.dropped.is_none()).cloned().collect();
-        let Some(order) = self.order(first) else { return second };
-        let ranked = || [order.best].into_iter().chain(order.as_good.iter().copied()).chain(order.open.iter().copied());
-        let set_up = || ranked().map(|place| &first[place].candidate).filter(|one| one.shaped.is_some());
-        let Some(best) = set_up().next() else { return second };
-        let mut kinds: Vec<&'static str> = Vec::new();
-        for kind in set_up().map(|one| one.down.kind) {
-            if !kinds.contains(&kind) && kinds.len() < MAX_KINDS {
-                kinds.push(kind);
-            }
-        }
-        let choices: Vec<Choice> = kinds.into_iter().flat_map(|kind| variants(kind, &self.question.line)).collect();
-        for down in &choices {
-            for up in &choices {
-                let candidate = Candidate { down: down.clone(), up: up.clone(), ..best.clone() };
-                if !first.iter().any(|known| known.candidate == candidate) {
-                    second.push(Tried::new(candidate));
-                }
-            }
-        }
-        second
+    /// One setting of each mix, at the corner whose buffer is deepest: there queues differ most.
+    fn sketch(&self) -> Vec<usize> {
+        let deepest = |mix: &&'static Mix| {
+            let own = (0..self.settings.len()).filter(|place| self.settings[*place].mix.name == mix.name);
+            own.max_by_key(|place| (self.settings[*place].corner.buffer, Reverse(*place)))
+        };
+        self.question.mixes.iter().filter_map(deepest).collect()
     }
 
-    /// Runs rounds until one candidate is left or all rounds are over.
-    fn race(&self, all: &mut [Tried], progress: &mut dyn FnMut(f64)) -> Result<(), Refused> {
-        let rounds = self.question.effort.rounds(self.corners.len());
-        for round in 0..rounds {
-            let part = f64::from(round) / f64::from(rounds);
-            self.round(all, round, &mut |of_round| progress(part + of_round / f64::from(rounds)))?;
-            if self.stop.load(Ordering::Relaxed) {
-                return Ok(());
-            }
-            let Some(order) = self.order(all) else { continue };
-            for (place, tried) in all.iter_mut().enumerate() {
-                if tried.dropped.is_none() && !order.keeps(place) {
-                    tried.dropped = Some(round + 1);
-                }
-            }
-            if all.iter().filter(|tried| tried.dropped.is_none()).count() == 1 {
-                break;
+    /// The settings for which the budget lasts: all, or those of the sketch.
+    fn affordable(&self, sketch: &[usize]) -> Vec<usize> {
+        let runs = self.settings.len() * PLANNED * MIN_ROUNDS as usize;
+        if self.has_budget(runs, 1.0) { (0..self.settings.len()).collect() } else { sketch.to_vec() }
+    }
+
+    /// Whether so many more runs stay within this part of the budget.
+    fn has_budget(&self, runs: usize, part: f64) -> bool {
+        let each = self.packets / self.runs.max(1) as f64;
+        self.packets + each * runs as f64 <= self.question.effort.packets() * part
+    }
+
+    /// Adds the other kinds, and drops those that are worse in the settings of the sketch.
+    fn race_kinds(&mut self, all: &mut Vec<Tried>, sketch: &[usize], progress: &mut dyn FnMut(f64)) -> Result<(), Refused> {
+        for kind in self.kinds().into_iter().skip(FIRST_KINDS) {
+            let runs = (all.len() + 1) * sketch.len() * MIN_ROUNDS as usize - self.runs.min(all.len());
+            if self.has_budget(runs, KINDS_PART) {
+                all.push(Tried::new(Candidate::both(&Choice::plain(kind), FIRST_SHARE)));
             }
         }
-        progress(1.0);
+        self.run(all, sketch, MIN_ROUNDS, progress)?;
+        let Some(order) = self.order(all, sketch) else { return Ok(()) };
+        let mut left: Vec<usize> = (0..all.len()).filter(|place| order.keeps(*place)).collect();
+        left.retain(|place| all[*place].candidate != Candidate::NOTHING);
+        left.sort_by_key(|place| race::deployment(&all[*place].candidate));
+        left.truncate(MAX_KINDS);
+        for (place, tried) in all.iter_mut().enumerate() {
+            if tried.candidate != Candidate::NOTHING && !left.contains(&place) {
+                tried.dropped = Some(MIN_ROUNDS);
+            }
+        }
         Ok(())
     }
 
-    /// Adds the blocks of one seed to every candidate that is left and has none of it.
-    pub fn round(&self, all: &mut [Tried], round: u32, progress: &mut dyn FnMut(f64)) -> Result<(), Refused> {
-        let wanted: Vec<usize> = (0..all.len()).filter(|place| all[*place].wants(round, self.corners.len())).collect();
-        let points: Vec<Point> = wanted
-            .iter()
-            .flat_map(|place| self.corners.iter().map(|corner| self.point(&all[*place].candidate, corner, round)))
-            .collect::<Result<_, _>>()?;
+    /// Races the kinds that are left in all settings, then the shares and settings of the best of
+    /// them, in rounds until one is left or the budget is used.
+    fn race_rates(&mut self, all: &mut Vec<Tried>, settings: &[usize], progress: &mut dyn FnMut(f64)) -> Result<(), Refused> {
+        self.run(all, settings, MIN_ROUNDS, progress)?;
+        self.drop_worse(all, settings);
+        let Some(best) = self.order(all, settings).map(|order| order.best) else { return Ok(()) };
+        let usual = all.iter().position(|one| one.dropped.is_none() && one.candidate.shaped.is_some());
+        let base = if all[best].candidate == Candidate::NOTHING { usual } else { Some(best) };
+        let Some(kind) = base.map(|place| all[place].candidate.down.kind) else { return Ok(()) };
+        for one in all.iter_mut().filter(|one| one.candidate.shaped.is_some() && one.candidate.down.kind != kind) {
+            one.dropped = one.dropped.or(Some(MIN_ROUNDS));
+        }
+        for queue in variants(kind, &self.question.line) {
+            for share in self.question.effort.shares() {
+                let candidate = Candidate::both(&queue, *share);
+                let is_new = !all.iter().any(|known| known.candidate == candidate);
+                if is_new {
+                    all.push(Tried::new(candidate));
+                }
+            }
+        }
+        for rounds in MIN_ROUNDS..=self.question.effort.rounds() {
+            let left = all.iter().filter(|one| one.dropped.is_none()).count();
+            let lacking = if rounds == MIN_ROUNDS { 0 } else { left * settings.len() };
+            if self.is_stopped() || left < 2 || !self.has_budget(lacking, 1.0) {
+                break;
+            }
+            self.run(all, settings, rounds, progress)?;
+            self.drop_worse(all, settings);
+        }
+        Ok(())
+    }
+
+    /// Drops those that are significantly worse; the line as it is stays, to compare with.
+    fn drop_worse(&self, all: &mut [Tried], settings: &[usize]) {
+        let Some(order) = self.order(all, settings) else { return };
+        for (place, tried) in all.iter_mut().enumerate() {
+            let rounds = tried.rounds(settings);
+            if tried.dropped.is_none() && tried.candidate != Candidate::NOTHING && !order.keeps(place) {
+                tried.dropped = Some(rounds);
+            }
+        }
+    }
+
+    /// Gives every candidate that is left so many rounds in these settings.
+    pub fn run(
+        &mut self,
+        all: &mut [Tried],
+        settings: &[usize],
+        rounds: u32,
+        progress: &mut dyn FnMut(f64),
+    ) -> Result<(), Refused> {
+        let mut wanted: Vec<(usize, usize, u32)> = Vec::new();
+        for round in 0..rounds {
+            for (place, tried) in all.iter().enumerate().filter(|(_, tried)| tried.dropped.is_none()) {
+                let lacking = settings.iter().filter(|setting| !tried.has(**setting, round));
+                wanted.extend(lacking.map(|setting| (place, *setting, round)));
+            }
+        }
+        let point =
+            |(place, setting, round): &(usize, usize, u32)| self.point(&all[*place].candidate, &self.settings[*setting], *round);
+        let points: Vec<Point> = wanted.iter().map(point).collect::<Result<_, _>>()?;
         let options = RunOptions::unrecorded(self.question.jobs.max(1), 1);
-        let report = runner::run_on(self.host, &points, &options, self.stop, progress, &mut NoRecorder);
+        let budget = self.question.effort.packets();
+        let (before, each) = (self.packets, self.packets / self.runs.max(1) as f64 * points.len() as f64);
+        let mut of_all = |part: f64| progress(((before + each * part) / budget).min(0.99));
+        let report = runner::run_on(self.backend, &points, &options, self.stop, &mut of_all, &mut NoRecorder);
         if let Some(failure) = report.failures.first() {
             return Err(Refused::Scenario(failure.message.clone()));
         }
-        if !report.complete {
-            return if round == 0 { Err(Refused::Stopped) } else { Ok(()) };
-        }
-        let mut results = report.points.into_iter();
-        for place in wanted {
-            for corner in 0..self.corners.len() {
-                let run = results.next().and_then(|mut point| point.runs.pop());
-                let Some(run) = run else { return Err(Refused::Scenario("a run gave no figures".to_owned())) };
-                all[place].blocks.push(block(corner, run));
+        for ((place, setting, round), mut point) in wanted.into_iter().zip(report.points) {
+            match point.runs.pop() {
+                Some(run) => {
+                    let packets = run.groups.iter().filter_map(|group| group.value("sent_packets")).sum::<f64>();
+                    (self.packets, self.runs) = (self.packets + packets, self.runs + 1);
+                    all[place].blocks.push(block(setting, round, run));
+                }
+                None if report.complete => return Err(Refused::Scenario("a run gave no figures".to_owned())),
+                None => {}
             }
         }
         Ok(())
     }
 
-    fn point(&self, candidate: &Candidate, corner: &Corner, round: u32) -> Result<Point, Refused> {
-        let Question { line, mix, seed, .. } = self.question;
-        let text = scenario::text(line, mix, candidate, corner, self.length, seed.wrapping_add(u64::from(round)));
+    fn point(&self, candidate: &Candidate, setting: &Setting, round: u32) -> Result<Point, Refused> {
+        let Question { line, seed, .. } = self.question;
+        // Rounds of neighboring seeds are different ones.
+        let seed = seed.wrapping_mul(1_000).wrapping_add(u64::from(round)) & i64::MAX as u64;
+        let text = scenario::text(line, setting.mix, candidate, &setting.corner, setting.length, seed);
         let plan =
             Plan::parse("the scenario of a candidate", &text, Path::new("")).map_err(|error| Refused::Scenario(error.text()))?;
         plan.point(0).map_err(|error| Refused::Scenario(error.text()))
     }
 
+    /// The figures that decide, those of any mix.
     fn keys(&self, all: &[Tried]) -> Vec<Key> {
-        all.iter().find_map(|tried| tried.blocks.first()).map_or_else(Vec::new, |block| Key::all(&block.groups))
+        let whole = all.iter().max_by_key(|tried| tried.blocks.len());
+        let first = whole.iter().flat_map(|tried| &tried.blocks).filter(|block| block.round == 0);
+        let mut keys = Key::all(&first.flat_map(|block| block.groups.iter().cloned()).collect::<Vec<_>>());
+        if self.question.carries_no_call() {
+            keys.retain(|key| key.activity != Activity::Call);
+        }
+        keys
     }
 
-    /// The order of those that are left and satisfy the policy; places in `all`. Where none
-    /// satisfies it, all are ranked.
-    fn order(&self, all: &[Tried]) -> Option<Outcome> {
+    /// The order of those that are left and satisfy the policy, in these settings; places in `all`.
+    /// Where none satisfies it, all are ranked.
+    fn order(&self, all: &[Tried], settings: &[usize]) -> Option<Outcome> {
         let left: Vec<usize> =
-            (0..all.len()).filter(|place| all[*place].dropped.is_none() && !all[*place].blocks.is_empty()).collect();
+            (0..all.len()).filter(|place| all[*place].dropped.is_none() && all[*place].rounds(settings) > 0).collect();
         let satisfying: Vec<usize> = {
             let satisfies = answer::satisfying(&self.question.policy, &left.iter().map(|place| &all[*place]).collect::<Vec<_>>());
             left.iter().zip(satisfies).filter(|(_, satisfies)| *satisfies).map(|(place, _)| *place).collect()
         };
         let ranked = if satisfying.is_empty() { left } else { satisfying };
-        let contenders: Vec<_> = ranked.iter().map(|place| (&all[*place].candidate, all[*place].blocks.as_slice())).collect();
-        let order = race::order(&self.keys(all), &contenders)?;
+        let contenders: Vec<_> = ranked.iter().map(|place| (&all[*place].candidate, all[*place].within(settings))).collect();
+        let mut order = race::order(&self.keys(all), &contenders)?;
+        widest(&mut order, |place| &all[ranked[place]].candidate);
         let place = |index: usize| ranked[index];
         Some(Outcome {
             best: place(order.best),
@@ -185,10 +291,46 @@ impl<'a> Search<'a> {
             grades: Vec::new(),
         })
     }
+
+    /// The answer by these settings.
+    fn answer(&self, all: &[Tried], settings: &[usize]) -> Result<Recommendation, Refused> {
+        let order = self.order(all, settings).ok_or(Refused::Stopped)?;
+        let nothing = all.iter().find(|one| one.candidate == Candidate::NOTHING).ok_or(Refused::Stopped)?.clone();
+        let Question { line, seed, mixes, .. } = self.question;
+        let mut left_out: Vec<String> = Vec::new();
+        for mix in mixes {
+            let corner = &self.settings[0].corner;
+            let notes = scenario::traffic(line, mix, corner, Length::of(line, mix, self.question.effort));
+            left_out.extend(notes.notes().filter(|note| !left_out.contains(note)).collect::<Vec<_>>());
+        }
+        let first = &self.settings[settings.first().copied().unwrap_or(0)];
+        let scenario = scenario::text(line, first.mix, &all[order.best].candidate, &first.corner, first.length, *seed);
+        let keys = self.keys(all);
+        let found = Found { nothing, order, keys, scenario, left_out, all: all.to_vec(), settings, runs: self.runs };
+        Ok(answer::answer(self.question, &self.settings, found))
+    }
+}
+
+/// Names the most widely deployed of those that are not shown to be worse, at the highest rate.
+fn widest<'a>(order: &mut Outcome, candidate: impl Fn(usize) -> &'a Candidate) {
+    if *candidate(order.best) == Candidate::NOTHING {
+        return;
+    }
+    let equals = order.as_good.iter().chain(&order.open).copied().filter(|place| *candidate(*place) != Candidate::NOTHING);
+    let percent = |place: usize| candidate(place).percent().map_or(0, |percent| (10.0 * percent) as u32);
+    let by_ease = |place: &usize| (race::deployment(candidate(*place)), Reverse(percent(*place)));
+    let Some(best) = equals.chain([order.best]).min_by_key(by_ease) else { return };
+    if best != order.best {
+        let was = order.best;
+        order.as_good.retain(|place| *place != best);
+        order.open.retain(|place| *place != best);
+        order.as_good.push(was);
+        order.best = best;
+    }
 }
 
 /// The parts of a run that comparisons need.
-fn block(corner: usize, run: Replication) -> Block {
+fn block(setting: usize, round: u32, run: Replication) -> Block {
     let value = |link: &str, metric: &str| run.links.iter().find(|known| known.name == link)?.value(metric);
     let ends = [String::new(), ".up".to_owned()];
     let links = ends.map(|end| LinkUse {
@@ -196,5 +338,5 @@ fn block(corner: usize, run: Replication) -> Block {
         wait_mean_s: value(&format!("{ROUTER}{end}"), "sojourn_s.mean"),
         wait_p95_s: value(&format!("{ROUTER}{end}"), "sojourn_s.p95"),
     });
-    Block { corner, groups: run.experience, links }
+    Block { setting, round, groups: run.experience, links }
 }

@@ -310,7 +310,7 @@ impl Part {
             Keys::Video => {
                 let rungs: Vec<String> = Self::rungs(self.best_rung(scale)).iter().map(|rung| format!("\"{rung}\"")).collect();
                 let ladder = rungs.join(", ");
-                Some(format!("kind = \"video\"\nsegment = \"4 s\"\nbuffer = \"30 s\"\nladder = [{ladder}]\n"))
+                Some(format!("kind = \"video\"\nsegment = \"4 s\"\nbuffer = \"30 s\"\nladder = [{ladder}]\nabandon = true\n"))
             }
             Keys::Transfers(Transfers { every, takes, of, at_most, connections }) => {
                 let whole = scale.rate(of).as_bit_s() as f64 / 8.0 * takes.as_secs_f64();

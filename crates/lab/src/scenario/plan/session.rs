@@ -74,7 +74,8 @@ pub(super) fn video(table: &Table<'_>, own: &ParamValues<'_>) -> Option<SessionS
         }
         buffer = segment;
     }
-    Some(SessionSpec::Video(VideoSpec { ladder: ladder?, segment, buffer, request: own.whole_bytes("request_size")? }))
+    let (request, gives_up) = (own.whole_bytes("request_size")?, own.switch("abandon")?);
+    Some(SessionSpec::Video(VideoSpec { ladder: ladder?, segment, buffer, request, gives_up }))
 }
 
 /// Bitrates, rising.

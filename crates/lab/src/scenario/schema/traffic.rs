@@ -417,6 +417,9 @@ pub static KINDS: &[TrafficSpec] = &[
                     .within(0.01, MAX_S)
                     .about("most media kept ahead, one segment at least")
                     .for_instance("\"30 s\""),
+                Param::off("abandon")
+                    .about("give a segment up that takes longer than 1.8 times its media time, for one of a lower bitrate")
+                    .for_instance("true"),
                 request_size(300),
             ],
         ),

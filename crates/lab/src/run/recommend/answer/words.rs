@@ -21,7 +21,9 @@ pub fn text(answer: &Recommendation, question: &Question, best: &Tried, nothing:
         Some(rates) => rates,
         None => "Leave it as it is: nothing that was tried does noticeably better".to_owned(),
     };
-    if let Some(cannot) = cannot_carry(keys, &after) {
+    if question.carries_no_call() {
+        first = format!("This line carries no call; no queue can change that. For the rest: {first}");
+    } else if let Some(cannot) = cannot_carry(keys, &after) {
         first = format!("This line cannot {cannot}; no queue can change that, and the least bad is this: {first}");
     }
     let mut details = vec![format!("With it: {}.", got(keys, &best.blocks))];
@@ -30,7 +32,7 @@ pub fn text(answer: &Recommendation, question: &Question, best: &Tried, nothing:
     }
     details.extend(question.unit.under_load([("with it", &after), ("with nothing set up", &before)].into_iter()));
     if answer.corners.len() > 1 {
-        details.push(format!("Averages over {} extreme cases; in parentheses the best to the worst case.", answer.corners.len()));
+        details.push(format!("Averages over {} cases; in parentheses the best to the worst of them.", answer.corners.len()));
     }
     let named = |names: Vec<String>| (!names.is_empty()).then(|| list_up_to(names, MAX_NAMES));
     let alternatives = named(answer.alternatives.iter().map(|one| one.label.clone()).collect());
@@ -100,14 +102,11 @@ pub fn value(key: &Key, blocks: &[Block]) -> String {
 /// The least and the most of the corners' means; `None` with one corner.
 #[must_use]
 pub fn range(key: &Key, blocks: &[Block]) -> Option<[f64; 2]> {
-    let corners = blocks.iter().map(|block| block.corner).max().unwrap_or(0) + 1;
-    let mean = |corner: usize| {
-        let own: Vec<Block> = blocks.iter().filter(|block| block.corner == corner).cloned().collect();
-        race::figure(key, &own).mean
-    };
-    let means: Vec<f64> = (0..corners).filter_map(mean).collect();
+    let settings = blocks.iter().map(|block| block.setting).max().unwrap_or(0) + 1;
+    let mean = |setting: usize| race::figure(key, blocks.iter().filter(|block| block.setting == setting)).mean;
+    let means: Vec<f64> = (0..settings).filter_map(mean).collect();
     let of = |pick: fn(f64, f64) -> f64| means.iter().copied().reduce(pick);
-    if corners < 2 {
+    if means.len() < 2 {
         return None;
     }
     Some([of(f64::min)?, of(f64::max)?])
