@@ -119,9 +119,9 @@ def recommend(
     varies: str = "0%",
     rtt: str = "20ms..120ms",
     buffer: str = "50ms..500ms",
-    flows: str | int = "1..8",
+    flows: str | int = "",
     cc: str | Sequence[str] = ("cubic", "bbr"),
-    mix: str = "home",
+    mix: str = "",
     hardware: str = "any",
     policy: str = "",
     effort: Effort = "quick",
@@ -147,7 +147,7 @@ def recommend(
     cc
         Their congestion control, one or two.
     mix
-        What people do on the line (``gq list mix``).
+        What people do on the line (``gq list mix``); by default an evening at home and a backup.
     hardware
         What the router can run: ``"openwrt"``, ``"linux"``, ``"libreqos"``, ``"routeros"`` or ``"any"``.
     policy

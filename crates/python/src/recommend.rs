@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicBool;
 /// Name that stands for the file in messages.
 const WHERE: &str = "recommend()";
 
-/// The recommendation as JSON, schema `goodqueue.recommendation/1`. `on` names the host that checks
+/// The recommendation as JSON, schema `goodqueue.recommendation/2`. `on` names the host that checks
 /// it, `itself` is the command that starts `gq`. `progress` is called with the finished share, in
 /// [0, 1], of the search and then of the check.
 #[pyfunction]
@@ -49,7 +49,7 @@ pub fn recommendation(
     let stop = AtomicBool::new(false);
     let mut watch = Watch::new(&stop, progress);
     let answer = py.detach(|| {
-        let mut answer = search(&question, &stop, &mut |part| watch.look(part))?;
+        let mut answer = search(&question, &stop, &mut |part| watch.look(part), &mut |_| {})?;
         if let Some(host) = &host {
             check::check(&question, &mut answer, &**host, &stop, &mut |part| watch.look(part))?;
         }

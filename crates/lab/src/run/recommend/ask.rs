@@ -196,7 +196,8 @@ mod tests {
     fn rates_alone_make_a_question() {
         let question = Asked { down: "50mbit", up: "10mbit", ..Asked::default() }.question().expect("a question");
         assert_eq!((question.line.down, question.line.up), (Rate::mbit(50), Rate::mbit(10)));
-        assert_eq!((question.line.unknown().len(), question.mix.name), (4, "rfc7928"));
+        let mixes: Vec<&str> = question.mixes.iter().map(|mix| mix.name).collect();
+        assert_eq!((question.line.unknown().len(), mixes), (3, vec![EVENING, BACKUP]));
     }
 
     #[test]

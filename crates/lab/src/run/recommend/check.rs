@@ -190,12 +190,12 @@ mod tests {
             varies: 0.0,
             rtt: Range::exactly(Duration::ms(20)),
             buffer: Range::exactly(Duration::ms(300)),
-            flows: Range::exactly(1),
+            flows: Some(Range::exactly(1)),
             control: Range { low: "cubic", high: "reno" },
         };
         Question {
             line,
-            mix: Mix::named("call-and-ping").expect("a mix"),
+            mixes: vec![Mix::named("call-and-ping").expect("a mix")],
             hardware: Hardware::OpenWrt,
             policy: Policy::parse("of_best=0.8").expect("a policy"),
             unit: Unit::Ms,
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn the_same_simulator_confirms_its_answer() {
         let (question, stop) = (question(), AtomicBool::new(false));
-        let mut answer = recommend(&question, &stop, &mut |_| {}).expect("an answer");
+        let mut answer = recommend(&question, &stop, &mut |_| {}, &mut |_| {}).expect("an answer");
         check(&question, &mut answer, &Other("no such text"), &stop, &mut |_| {}).expect("a check");
         let check = answer.check.expect("a check");
         assert_eq!((check.host, &check.candidates[0]), ("other", &answer.choice.label));
@@ -252,12 +252,11 @@ mod tests {
     #[test]
     fn one_that_is_better_by_the_first_figure_that_differs_is_named() {
         let (question, stop) = (question(), AtomicBool::new(false));
-        let search = Search::new(&question, &Simulator, &stop);
+        let mut search = Search::new(&question, &Simulator, &stop);
+        let settings: Vec<usize> = (0..search.settings.len()).collect();
         let good = Candidate::both(&Choice::plain("cake"), 0.9);
         let mut all = [Candidate::NOTHING, good].map(Tried::new);
-        for round in 0..4 {
-            search.round(&mut all, round, &mut |_| {}).expect("it runs");
-        }
+        search.run(&mut all, &settings, 4, &mut |_| {}).expect("it runs");
         let keys = Key::all(&all[0].blocks[0].groups);
         let found = better(&keys, &all[1], &all[0]).expect("shaping helps").1;
         assert_eq!((found.label.as_str(), found.activity, found.but.is_none()), ("cake at 90 %", "ping", true));
@@ -279,12 +278,13 @@ mod tests {
             base_rtt_s: 0.02,
             goodput_bit_s: Some(goodput),
         };
-        let block = |&(rtt, goodput): &(f64, f64)| Block {
-            corner: 0,
+        let block = |(round, &(rtt, goodput)): (u32, &(f64, f64))| Block {
+            setting: 0,
+            round,
             groups: vec![group(Activity::Ping, Some(rtt), 1e3), group(Activity::Bulk, None, goodput)],
             links: [LinkUse { utilization: Some(1.0), ..LinkUse::default() }; 2],
         };
-        let blocks = figures.iter().map(block).collect();
+        let blocks = (0..).zip(figures).map(block).collect();
         Tried { candidate: Candidate::both(&Choice::plain("cake"), 0.95), blocks, dropped: None }
     }
 

@@ -66,8 +66,8 @@ impl Effort {
     /// much. Counted in packets, so that every machine answers the same.
     pub(super) const fn packets(self) -> f64 {
         match self {
-            Self::Quick => 30e6,
-            Self::Thorough => 120e6,
+            Self::Quick => 100e6,
+            Self::Thorough => 400e6,
         }
     }
 
