@@ -167,7 +167,7 @@ impl Comparison {
     pub const USUAL_BUFFER: &str = "250ms";
 
     /// The repetitions when their number is not given.
-    pub const USUAL_REPLICATIONS: u32 = 3;
+    pub const USUAL_REPLICATIONS: u32 = 5;
 
     /// The line and its traffic in a few words.
     fn title(&self, mix: Option<&Mix>) -> String {
