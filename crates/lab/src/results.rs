@@ -17,6 +17,7 @@ pub mod qlog;
 pub mod record;
 pub mod report;
 pub mod runs;
+pub mod sessions;
 pub mod statistics;
 pub mod stored;
 pub mod summary;

@@ -65,7 +65,8 @@ fn mixes() -> String {
     for mix in MIXES {
         let groups: Vec<String> =
             mix.parts.iter().map(|part| format!("`{}`: {} ({})", part.name, part.about, part.flows)).collect();
-        let _ = writeln!(text, "| `{}` | {} | {} |", mix.name, groups.join("; "), mix.source);
+        let former: String = mix.former_names().iter().map(|name| format!(", formerly `{name}`")).collect();
+        let _ = writeln!(text, "| `{}`{former} | {} | {} |", mix.name, groups.join("; "), mix.source);
     }
     text
 }

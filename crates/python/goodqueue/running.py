@@ -184,7 +184,7 @@ def compare(
         Time before measuring begins, and the measured part after it: when not given 30 s and 120 s for mixes of
         sessions, else 5 s and 30 s, or as long as the recording.
     replications
-        Independent repetitions of each queue; 3 when not given.
+        Independent repetitions of each queue; 5 when not given.
     seed
         Root of all randomness.
     jobs, record, sample, packets, progress

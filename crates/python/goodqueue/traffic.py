@@ -178,7 +178,7 @@ class BulkWithPauses(TcpTraffic):
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Short(TcpTraffic):
-    """Transfers over TCP that begin at their own times, each on a new connection.
+    """Transfers over TCP that begin at their own times, each on new connections.
 
     Parameters
     ----------
@@ -188,6 +188,8 @@ class Short(TcpTraffic):
         Mean time from the beginning of one transfer to the next; for instance ``"2 s"``. Required.
     arrivals
         How these times are distributed: periodic, poisson; for instance ``"poisson"``. Default: periodic.
+    connections
+        New connections that share each transfer, which is complete when all are; for instance ``4``. Default: 1.
     """
 
     kind: ClassVar[str] = "short"
@@ -195,6 +197,7 @@ class Short(TcpTraffic):
     size: Value
     interval: Value
     arrivals: Value | None = None
+    connections: Value | None = None
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)

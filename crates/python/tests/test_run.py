@@ -64,7 +64,7 @@ def test_answer_equals_the_commands_and_names_the_arguments() -> None:
     assert headline.text.startswith("Use fq-codel"), headline.text
     mos = result.experience.filter((pl.col("group") == "call") & (pl.col("figure") == "mos")).sort("mean")
     assert mos["label"].to_list()[-1] == "fq-codel"
-    assert set(result.groups["group"]) == {"bulk", "uploads", "call", "ping"}
+    assert set(result.groups["group"]) == {"uploads", "call", "call video", "call video up", "ping", "pages"}
 
 
 def test_the_verdict_is_the_stored_one() -> None:

@@ -19,9 +19,11 @@ pub const WORLDS: [World; 5] = [
 ];
 const README: &str = "readme";
 const WARMUP_S: f64 = 1.0;
-/// That command, without a report and for a length that follows.
-const COMPARE: &str = "compare --rate 50/10mbit --rtt 30ms --aqm tail-drop,codel,pie,fq-codel,cake --warmup 1s --replications 1 \
-                       --jobs 1 --no-report --record nothing --force --out target/worlds --json -";
+/// That command with endless flows, so that lengths can be subtracted, without a report and for a
+/// length that follows.
+const COMPARE: &str = "compare --rate 50/10mbit --rtt 30ms --aqm tail-drop,codel,pie,fq-codel,cake --traffic call-and-ping \
+                       --buffer 4bdp --warmup 1s --replications 1 --jobs 1 --no-report --record nothing --force \
+                       --out target/worlds --json -";
 /// Bits of the packets that most worlds consist of.
 const PACKET_BITS: f64 = 12_000.0;
 

@@ -8,6 +8,7 @@ use goodqueue_lab::results::experience::Activity;
 use goodqueue_lab::results::metrics::{
     Description, GROUP_METRICS, LINK_METRICS, MIN_TIME_S, Printed, PrintedUnit, Quantity, When, unit_that_suits,
 };
+use goodqueue_lab::results::sessions;
 use goodqueue_lab::results::statistics::Figure;
 use goodqueue_lab::results::summary::PointSummary;
 use goodqueue_lab::run::runner::PointResult;
@@ -38,6 +39,11 @@ pub fn text(finished: &Finished<'_>, width: usize) -> Text {
     let plain = &mut text.plain;
     if not_shown > 0 {
         let _ = writeln!(plain, "(the first {MAX_ROWS} points; {not_shown} more are in summary.json)");
+    }
+    let points = finished.results.points.iter().zip(&finished.results.report.points);
+    let few = sessions::few(points.filter_map(|(point, result)| Some((point, result.summary.as_ref()?))));
+    if let Some(note) = sessions::note(&few) {
+        let _ = writeln!(plain, "{}", table::wrapped(&format!("({note})"), width));
     }
     left_out.sort();
     left_out.dedup();

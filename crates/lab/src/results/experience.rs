@@ -267,6 +267,7 @@ const VIDEO: &[ExperienceMetric] = &[
         .deciding(POINT)
         .graded([0.005, 0.02, 0.1], "our choice"),
     ExperienceMetric::of("video.bitrate_bit_s", "bit rate", "").named("bitrate_bit_s").unit(MBIT).deciding(TENTH),
+    ExperienceMetric::of("video.stalled_s", "stalled", "").named("stalled_s").unit(SECONDS),
     ExperienceMetric::of("video.stalls", "stalls", "").named("stalls"),
     ExperienceMetric::of("video.switches", "switches", "").named("switches"),
 ];

@@ -2,7 +2,7 @@
 
 use crate::quantity::{self, Limits};
 use crate::scenario::limits::{MAX, MAX_DELAY, MAX_RATE};
-use crate::scenario::mix::{self, Mix};
+use crate::scenario::mix::{self, Flows, Mix};
 use crate::scenario::toml_text::quoted;
 use goodqueue_aqm::sched;
 use goodqueue_aqm::spec::{KindAndParams, KindSpec};
@@ -167,7 +167,7 @@ impl Comparison {
     pub const USUAL_BUFFER: &str = "250ms";
 
     /// The repetitions when their number is not given.
-    pub const USUAL_REPLICATIONS: u32 = 3;
+    pub const USUAL_REPLICATIONS: u32 = 5;
 
     /// The line and its traffic in a few words.
     fn title(&self, mix: Option<&Mix>) -> String {
@@ -308,6 +308,7 @@ impl Comparison {
         if self.cc.is_empty() {
             return Err(ComparisonError { option: "--cc", message: "names no congestion control".to_owned() });
         }
+        self.check_bulk_flows(mix)?;
         let controls: Result<Vec<(String, String)>, _> =
             self.cc.iter().map(|text| Ok((text.trim().to_owned(), control(text)?))).collect();
         let start = quoted(&format!("uniform 0 s .. {spread}"));
@@ -326,6 +327,24 @@ impl Comparison {
             Load::Usual | Load::Toml(_) => None,
         };
         Ok((traffic.toml.clone(), former.into_iter().chain(traffic.notes()).collect()))
+    }
+
+    /// Refuses settings of bulk flows for a mix that has none.
+    fn check_bulk_flows(&self, mix: &Mix) -> Result<(), ComparisonError> {
+        let down = mix.parts.iter().any(|part| matches!(part.flows, Flows::Bulk(_)));
+        let up = mix.parts.iter().any(|part| matches!(part.flows, Flows::BulkUp(_)));
+        let wrong = [
+            ("--flows", self.flows.is_some() && !down, "bulk flows down"),
+            ("--flows-up", self.flows_up.is_some() && !up, "bulk flows up"),
+            ("--cc", self.cc.len() > 1 && !down && !up, "bulk flows for several congestion controls"),
+        ];
+        match wrong.into_iter().find(|(_, is_wrong, _)| *is_wrong) {
+            None => Ok(()),
+            Some((option, _, has)) => {
+                let message = format!("the mix `{}` has no {has}: choose another with --traffic, as call-and-ping", mix.name);
+                Err(ComparisonError { option, message })
+            }
+        }
     }
 
     /// The queues: of both directions the same, or each with each.

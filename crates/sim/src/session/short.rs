@@ -92,3 +92,35 @@ impl Short {
         context.wake_in(gap);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use goodqueue_base::units::Rng;
+
+    #[test]
+    fn transfers_end_with_the_last_of_their_connections() {
+        let (mut rng, mut actions) = (Rng::new(1), Vec::new());
+        let mut model = Short::new(10, Duration::secs(1), Arrivals::Periodic, 4, 7);
+        let mut at = |now, event| {
+            actions.clear();
+            model.handle(event, &mut SessionContext { now: Instant::ZERO + now, rng: &mut rng, actions: &mut actions });
+            actions.clone()
+        };
+        let begun = at(Duration::ZERO, Event::Start);
+        let bytes = begun.iter().filter_map(|action| match action {
+            Action::Send { bytes, .. } => Some(*bytes),
+            _ => None,
+        });
+        assert_eq!(bytes.collect::<Vec<_>>(), [3, 3, 2, 2]);
+        // Three channels are left of seven.
+        assert!(at(Duration::secs(1), Event::Alarm).contains(&Action::Measure(Measurement::Refused)));
+        for channel in 0..3 {
+            assert_eq!(at(Duration::secs(2), Event::Acknowledged(channel, Payload::Data)), []);
+        }
+        let complete = Measurement::Complete { began: Instant::ZERO, bytes: 10, round_trips: ROUND_TRIPS_FRESH };
+        assert_eq!(at(Duration::secs(2), Event::Acknowledged(3, Payload::Data)), [Action::Measure(complete)]);
+        let again = at(Duration::secs(3), Event::Alarm);
+        assert_eq!(again.iter().filter(|action| matches!(action, Action::Connect(_))).count(), 4);
+    }
+}

@@ -343,6 +343,15 @@ pub const GROUP_METRICS: &[GroupMetric] = &[
     .with_section()
     .at_once()
     .printed_if_defined("stalled", "", 0),
+    metric(
+        "video.stalled_s",
+        Quantity::Time,
+        "Stalled for",
+        "time spent waiting with an empty buffer, sum over the videos of the group",
+        |group| group.stalled_s(),
+    )
+    .lower_is_better()
+    .with_section(),
     metric("video.stalls", Quantity::Number, "Stalls", "how often a buffer ran empty, mean over videos", |group| {
         group.per_video(|video| video.stalls)
     })

@@ -259,7 +259,7 @@ mod tests {
         search.run(&mut all, &settings, 4, &mut |_| {}).expect("it runs");
         let keys = Key::all(&all[0].blocks[0].groups);
         let found = better(&keys, &all[1], &all[0]).expect("shaping helps").1;
-        assert_eq!((found.label.as_str(), found.activity, found.but.is_none()), ("cake at 90 %", "ping", true));
+        assert_eq!((found.label.as_str(), found.activity, found.but.is_none()), ("cake at 90 %", "call", true));
         assert!(better(&keys, &all[0], &all[1]).is_none());
     }
 

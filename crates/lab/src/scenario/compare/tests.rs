@@ -218,7 +218,7 @@ fn every_mix_makes_a_scenario_on_slow_and_fast_lines() {
             let line = Line::rates(line, None).expect("a rate");
             let traffic = Load::Mix(mix.name.to_owned());
             let buffer = "30 packets".to_owned();
-            let made = Comparison { line, traffic, buffer, flows: None, ..comparison(&["codel"]) };
+            let made = Comparison { line, traffic, buffer, flows: None, flows_up: None, ..comparison(&["codel"]) };
             assert!(!plan(&made).points().expect("good points").is_empty(), "{}", mix.name);
         }
     }
@@ -230,6 +230,23 @@ fn bulk_flows_of_several_controls_are_groups_called_by_them() {
     let points = plan(&two).points().expect("good points");
     let names: Vec<&str> = points[0].plan.traffic.iter().map(|group| group.name.as_str()).collect();
     assert_eq!(names, ["cubic", "bbr", "call", "ping"]);
+}
+
+#[test]
+fn bulk_flows_are_refused_for_mixes_without_any() {
+    let fails = |comparison: Comparison| comparison.scenario().expect_err("no bulk flows").to_string();
+    let backup =
+        Comparison { line: Line::rates("50/10mbit", None).expect("rates"), traffic: Load::Usual, ..comparison(&["codel"]) };
+    let why = "choose another with --traffic, as call-and-ping";
+    assert_eq!(fails(backup.clone()), format!("--flows: the mix `backup` has no bulk flows down: {why}"));
+    let evening = Comparison {
+        flows: None,
+        cc: vec!["cubic".to_owned(), "bbr".to_owned()],
+        traffic: Load::Mix("evening".to_owned()),
+        ..comparison(&["codel"])
+    };
+    assert_eq!(fails(evening), format!("--cc: the mix `evening` has no bulk flows for several congestion controls: {why}"));
+    assert!(Comparison { flows: None, flows_up: Some(2), ..backup }.scenario().is_ok());
 }
 
 #[test]

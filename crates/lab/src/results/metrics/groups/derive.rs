@@ -173,6 +173,10 @@ impl<'a> Group<'a> {
         (played + stalled > 0.0).then(|| stalled / (played + stalled))
     }
 
+    pub(super) fn stalled_s(&self) -> Option<f64> {
+        self.rebuffering().map(|_| self.video_seconds(|video| video.stalled))
+    }
+
     pub(super) fn per_video(&self, count: fn(&VideoOutcome) -> u64) -> Option<f64> {
         let videos = &self.outcome.videos;
         let sum: f64 = videos.iter().map(|video| count(video) as f64).sum();
