@@ -65,6 +65,15 @@ impl Margin {
     }
 }
 
+/// The value from which on a figure is as good as people can tell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Enough {
+    /// The bound of what is graded as good.
+    Good(f64),
+    /// This much above the base round-trip time, s.
+    AboveBase(f64),
+}
+
 /// The source of a figure.
 #[derive(Clone, Copy, Debug)]
 enum Source {
@@ -84,7 +93,7 @@ pub struct ExperienceMetric {
     /// The bounds of good, fair and poor values.
     pub grades: Option<Bounds>,
     /// Better values than this are not told apart.
-    pub enough: Option<f64>,
+    pub enough: Option<Enough>,
     source: Source,
 }
 
@@ -135,7 +144,11 @@ impl ExperienceMetric {
     /// Takes all values that are good as alike.
     const fn good_is_enough(self) -> Self {
         let Some(Bounds { bounds, .. }) = self.grades else { return self };
-        Self { enough: Some(bounds[0]), ..self }
+        Self { enough: Some(Enough::Good(bounds[0])), ..self }
+    }
+
+    const fn enough_above_base(self, seconds: f64) -> Self {
+        Self { enough: Some(Enough::AboveBase(seconds)), ..self }
     }
 
     const fn deciding(self, margin: Margin) -> Self {
@@ -171,6 +184,9 @@ const TENTH: Margin = Margin::Relative(0.1);
 const TENTH_OF_DELAY: Margin = Margin::Time { part: 0.1, least_s: 0.005 };
 /// A tenth, and at least the time in which a response seems immediate (0.1 s, Nielsen 1993).
 const TENTH_OF_WAIT: Margin = Margin::Time { part: 0.1, least_s: 0.1 };
+
+/// Latency that rises by less under load is well under control (bufferbloat.net: 20 to 30 ms), s.
+const UNDER_CONTROL: f64 = 0.03;
 
 const LOST: ExperienceMetric = ExperienceMetric::of("loss_ratio", "lost", "").unit(PERCENT);
 const LATE: ExperienceMetric = ExperienceMetric::of("above_50_ms_ratio", "above", "50 ms").unit(PERCENT);
@@ -248,7 +264,7 @@ const PING: &[ExperienceMetric] = &[
         .graded([0.01, 0.05, 0.5], "our choice"),
     LOST,
     round_trip("rtt_s.p50", "p50"),
-    round_trip("rtt_s.p95", "p95").deciding(TENTH_OF_DELAY),
+    round_trip("rtt_s.p95", "p95").deciding(TENTH_OF_DELAY).enough_above_base(UNDER_CONTROL),
     round_trip("rtt_s.p99", "p99"),
     ExperienceMetric::of("probes.rpm", "RPM", "").named("rpm").hidden(),
     LATE,

@@ -7,7 +7,7 @@
 //! significant and larger than the margin of its figure.
 
 use super::deployed::Deployment;
-use crate::results::experience::{Activity, GroupExperience, Margin, advantage};
+use crate::results::experience::{Activity, Enough, GroupExperience, Margin, advantage};
 use crate::results::grade::{Bounds, Grade};
 use crate::results::metrics::{Description, LINK_METRICS, Quantity};
 use crate::results::statistics::Figure;
@@ -75,7 +75,7 @@ pub struct Key {
     /// Differences up to this do not count.
     pub margin: Margin,
     bounds: Option<Bounds>,
-    enough: Option<f64>,
+    enough: Option<Enough>,
     source: Source,
 }
 
@@ -169,25 +169,32 @@ impl Key {
     /// The mean over the settings that have the activity, with the interval over replications.
     #[must_use]
     pub fn figure(&self, one: &Candidate<'_>) -> Figure {
-        Figure::of(one.numbers().map(|number| self.mean(one, number, |value| value)))
+        Figure::of(one.numbers().map(|number| self.mean(one, number, |value, _| value)))
+    }
+
+    /// As [`Key::figure`], with values up to what is enough.
+    fn limited(&self, one: &Candidate<'_>) -> Figure {
+        let limited = |value: f64, sample: &Sample<'_>| self.up_to_enough(value, sample.groups);
+        Figure::of(one.numbers().map(|number| self.mean(one, number, limited)))
     }
 
     /// The amount by which `one` is behind `other`, replication by replication: more is worse.
     #[must_use]
     pub fn behind(&self, one: &Candidate<'_>, other: &Candidate<'_>) -> Figure {
-        let mean = |one: &Candidate<'_>, number: u32| self.mean(one, number, |value| self.up_to_enough(value));
+        let mean =
+            |one: &Candidate<'_>, number: u32| self.mean(one, number, |value, sample| self.up_to_enough(value, sample.groups));
         Figure::of(pairs(one, other).map(|number| Some(advantage(self.about, mean(other, number)?, mean(one, number)?))))
     }
 
     /// The mean of one replication over the settings that have the activity; `None` where one of
     /// them has no value, or none has the activity.
-    fn mean(&self, one: &Candidate<'_>, number: u32, of: impl Fn(f64) -> f64) -> Option<f64> {
+    fn mean(&self, one: &Candidate<'_>, number: u32, of: impl Fn(f64, &Sample<'_>) -> f64) -> Option<f64> {
         let mut sum = 0.0;
         let mut count = 0;
         for samples in &one.settings {
             let sample = samples.iter().find(|sample| sample.number == number)?;
             if self.is_in(sample) {
-                sum += of(self.value(sample)?);
+                sum += of(self.value(sample)?, sample);
                 count += 1;
             }
         }
@@ -204,9 +211,18 @@ impl Key {
         }
     }
 
-    /// The value, or what is enough where it is better than that.
-    fn up_to_enough(&self, value: f64) -> f64 {
-        self.enough.filter(|enough| advantage(self.about, value, *enough) > 0.0).unwrap_or(value)
+    /// The value, or what is enough for these groups where it is better than that.
+    fn up_to_enough(&self, value: f64, groups: &[GroupExperience]) -> f64 {
+        let enough = self.enough.map(|enough| match enough {
+            Enough::Good(bound) => bound,
+            // Packets that are marked for L4S ask for less.
+            Enough::AboveBase(_) if matches!(self.source, Source::Groups { is_l4s: true, .. }) => 0.0,
+            Enough::AboveBase(seconds) => {
+                let own = groups.iter().filter(|group| group.activity == self.activity);
+                seconds + own.map(|group| group.base_rtt_s).fold(0.0, f64::max)
+            }
+        });
+        enough.filter(|enough| advantage(self.about, value, *enough) > 0.0).unwrap_or(value)
     }
 
     /// The standing of `one` against `best`.
@@ -348,7 +364,8 @@ pub fn rank(keys: &[Key], all: &[Candidate<'_>]) -> Option<Outcome> {
     let is_surpassed = |one: &usize| left.iter().any(|other| is_behind(*one, *other) && !is_behind(*other, *one));
     // Leaving a line as it is must be shown to be as good; a queue only not to be worse.
     let is_eligible = |one: &usize| (all[*one].role == Role::SetUp || !doubtful.contains(one)) && !is_surpassed(one);
-    let unlimited = || keys.iter().map(|key| Key { enough: None, ..*key });
+    let of_line = |enough: &Enough| matches!(enough, Enough::AboveBase(_));
+    let unlimited = || keys.iter().map(|key| Key { enough: key.enough.filter(of_line), ..*key });
     let is_worse_than = |one: usize, other: usize| unlimited().any(|key| key.standing(&all[one], &all[other]) == Standing::Worse);
     let is_nothing = |one: &usize| {
         all[*one].role == Role::Nothing && is_eligible(one) && !left.iter().any(|other| is_worse_than(*one, *other))
@@ -381,13 +398,12 @@ fn nearer(keys: &[Key], a: &Candidate<'_>, b: &Candidate<'_>) -> Ordering {
 
 /// Those of `among` with the best mean.
 fn best_of(key: &Key, all: &[Candidate<'_>], among: &[usize]) -> Vec<usize> {
-    let means: Vec<(usize, f64)> = among.iter().filter_map(|one| Some((*one, key.figure(&all[*one]).mean?))).collect();
+    let means: Vec<(usize, f64)> = among.iter().filter_map(|one| Some((*one, key.limited(&all[*one]).mean?))).collect();
     let Some(best) = means.iter().map(|(_, mean)| *mean).reduce(|a, b| if advantage(key.about, b, a) > 0.0 { b } else { a })
     else {
         return Vec::new();
     };
-    let best = key.up_to_enough(best);
-    means.into_iter().filter(|(_, mean)| key.up_to_enough(*mean) == best).map(|(one, _)| one).collect()
+    means.into_iter().filter(|(_, mean)| *mean == best).map(|(one, _)| one).collect()
 }
 
 /// The grade of each activity under each queue in one setting: of its figures the worst.

@@ -264,7 +264,7 @@ fn settings_count_each_and_figures_are_averages() {
     let set = |queue: &str, flows: u32| vec![("link.bottleneck.queue", json!(queue)), ("traffic.bulk.flows", json!(flows))];
     let labels = labels(&[set("codel", 1), set("codel", 16), set("fq-codel", 1), set("fq-codel", 16)]);
     // One is better with few flows, the other with many, where it matters.
-    let results = [queue(FQ), queue(PIE), queue((4.2, 0.0, 0.03, 9.4e6, 0.99)), queue(FQ)];
+    let results = [queue(FQ), queue(PIE), queue((4.2, 0.0, 0.08, 9.4e6, 0.99)), queue(FQ)];
     let said = judged(&results, &labels, "");
     assert_eq!(said.best.as_deref(), Some("fq-codel"), "{}", said.text);
     assert!(said.text.contains("averages over 2 settings; it is among the best in 1 of them"), "{}", said.text);

@@ -74,8 +74,8 @@ impl Effort {
     /// Rounds of seeds that the answer is searched in, at most.
     pub(crate) const fn rounds(self) -> u32 {
         match self {
-            Self::Quick => 6,
-            Self::Thorough => 12,
+            Self::Quick => 10,
+            Self::Thorough => 20,
         }
     }
 

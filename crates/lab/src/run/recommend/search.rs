@@ -165,8 +165,8 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Races the kinds that are left in all settings, then the shares and settings of the best of
-    /// them, in rounds until one is left or the budget is used.
+    /// Races the kinds that are left in all settings, then with them the shares and settings of the
+    /// best, in rounds until one is left or the budget is used.
     fn race_rates(&mut self, all: &mut Vec<Tried>, settings: &[usize], progress: &mut dyn FnMut(f64)) -> Result<(), Refused> {
         self.run(all, settings, MIN_ROUNDS, progress)?;
         self.drop_worse(all, settings);
@@ -174,9 +174,6 @@ impl<'a> Search<'a> {
         let usual = all.iter().position(|one| one.dropped.is_none() && one.candidate.shaped.is_some());
         let base = if all[best].candidate == Candidate::NOTHING { usual } else { Some(best) };
         let Some(kind) = base.map(|place| all[place].candidate.down.kind) else { return Ok(()) };
-        for one in all.iter_mut().filter(|one| one.candidate.shaped.is_some() && one.candidate.down.kind != kind) {
-            one.dropped = one.dropped.or(Some(MIN_ROUNDS));
-        }
         for queue in variants(kind, &self.question.line) {
             for share in self.question.effort.shares() {
                 let candidate = Candidate::both(&queue, *share);
