@@ -15,7 +15,7 @@ STEP = 5.0
 WHOLE = 100.0
 MAX_PAIRS = 3
 MAX_ARGUED = 4
-UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
 def cases():
@@ -42,7 +42,7 @@ def summary(case, made):
 
 
 def directions(setup, line):
-    """What is set up toward the user and from the user: kind, parameters, per cent of the rate; None for nothing."""
+    """The queues toward the user and from the user: kind, parameters, per cent of the rate; None for nothing."""
     found = {}
     for name in ("down", "up"):
         rate = setup[f"rate_{name}_bit_s"]
@@ -231,6 +231,27 @@ def said(queue):
     parameters = "".join(f":{name}={value}" for name, value in queue.items() if name not in ("kind", "percent"))
     share = "" if queue["percent"] == WHOLE else f" at {queue['percent']:g} %"
     return f"{queue['kind']}{parameters}{share}"
+
+
+def expected(case):
+    """The accepted answers in words."""
+    return "; or ".join(dict.fromkeys(", ".join(parts(accepted)) for accepted in case["accept"]))
+
+
+def parts(accepted):
+    for name, wanted in accepted.items():
+        place = "" if name == "both" else f"{name} "
+        if name == "says":
+            yield f"with the words `{' '.join(wanted)}`"
+        elif wanted is False:
+            yield f"{place}nothing set up"
+        else:
+            share = " at {:g} to {:g} %".format(*wanted["percent"]) if "percent" in wanted else ""
+            settings = [
+                f"{key} {value if isinstance(value, str) else ' or '.join(value)}"
+                for key, value in wanted.get("parameters", {}).items()
+            ]
+            yield place + " or ".join(wanted["kinds"]) + share + "".join(f", {one}" for one in settings)
 
 
 def judge(rows, summaries):

@@ -3,8 +3,8 @@
 
     run.py [GQ] [--only ROW,...] [--seeds N] [--minutes N] [--again] [--store]
 
-Answers are kept in out/expert, a file for each row and seed, so that an interrupted run goes on; those of another program
-are made anew. Standard output gets a page in Markdown; the exit code is 1 when a row fails. --store writes what of the
+Answers are kept in out/expert, a file for each row and seed, so that an interrupted run resumes; those of another program
+are made again. Standard output gets a page in Markdown; the exit code is 1 when a row fails. --store writes what of the
 answers is judged into answers/, which `make test` judges again.
 """
 
@@ -127,16 +127,26 @@ def page(asker, cases, summaries):
         found = summaries.get(case["number"], [])
         verdict = verdicts.get(case["number"])
         if verdict is None:
-            rows.append([case["number"], case["situation"], NONE, NONE, f"open: {case['reason']}", NONE])
+            rows.append([case["number"], case["situation"], NONE, NONE, NONE, f"open: {case['reason']}", NONE])
             continue
         same = f"{round(verdict['share'] * len(found))} of {len(found)}" + (", a pair" if verdict["is_pair"] else "")
         why = "passes" if verdict["passes"] else f"**fails**: {verdict['why']}"
         if case["status"] == "argued":
             same, why = NONE, f"argued with `{case['argument']['command']}`: {why}"
         slowest = max((one["cpu_s"] for one in found), default=0)
-        rows.append([case["number"], case["situation"], verdict["answer"], same, why, f"{slowest:.1f} s"])
+        rows.append(
+            [case["number"], case["situation"], judge.expected(case), verdict["answer"], same, why, f"{slowest:.1f} s"]
+        )
     passed = sum(one["passes"] for one in verdicts.values())
-    heads = ["row:", "line or situation", "answer of most seeds", "the same answer", "verdict", "most processor time:"]
+    heads = [
+        "row:",
+        "line or situation",
+        "accepted",
+        "answer of most seeds",
+        "the same answer",
+        "verdict",
+        "most processor time:",
+    ]
     lines = [
         "# Answers that an expert would give",
         "",
@@ -175,7 +185,7 @@ def arguments(numbers):
     parser.add_argument("--only", metavar="ROW,...", help="these rows alone")
     parser.add_argument("--seeds", type=int, metavar="N", help="the seeds of every row: 20 and 5 without")
     parser.add_argument("--minutes", type=float, default=30, metavar="N", help="most time for one answer")
-    parser.add_argument("--again", action="store_true", help="makes all answers anew")
+    parser.add_argument("--again", action="store_true", help="makes all answers again")
     parser.add_argument("--store", action="store_true", help="stores what is judged for `make test`")
     chosen = parser.parse_args()
     wanted = chosen.only.split(",") if chosen.only else numbers
@@ -198,7 +208,7 @@ def main():
     try:
         summaries = answered(asker, cases)
     except KeyboardInterrupt:
-        progress(f"stopped; what was answered is in {KEPT}, and the same command goes on from there")
+        progress(f"stopped; what was answered is in {KEPT}, and the same command resumes there")
         sys.exit(130)
     text, passes = page(asker, cases, summaries)
     if chosen.store:

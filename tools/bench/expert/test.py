@@ -88,6 +88,7 @@ class TheExpertsAnswer(unittest.TestCase):
     def test_lists_and_ranges_of_parameters(self):
         self.assertTrue(judge.is_within("default", ["default", "dual-srchost"]))
         self.assertTrue(judge.is_within("600 ms", "400 ms..0.9 s"))
+        self.assertTrue(judge.is_within("500 µs", "100 us..20 ms"))
         self.assertFalse(judge.is_within("default", "400 ms..0.9 s"))
         self.assertFalse(judge.is_within("100 ms", "400 ms..0.9 s"))
 
@@ -196,7 +197,10 @@ class Runner(unittest.TestCase):
         self.assertIn("[4/5, 0 s] row 1, seed 5: a line\nrow 1: passes\n", said.getvalue())
         text, passes = run.page(self.asker(), [CASE], found)
         self.assertTrue(passes)
-        self.assertIn("| 1 | a line | cake at 90 % | 5 of 5 | passes | 0.0 s |", text)
+        self.assertIn(
+            "| 1 | a line | cake at 85 to 95 %; or down nothing set up, up fq-codel, target 15 ms..30 ms, with", text
+        )
+        self.assertIn("| cake at 90 % | 5 of 5 | passes | 0.0 s |", text)
 
     def test_asks_another_build_anew(self):
         self.asker().summary(CASE, 1)
