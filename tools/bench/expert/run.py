@@ -14,6 +14,7 @@ import json
 import os
 import resource
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -38,9 +39,13 @@ class Asker:
     """Runs a program, and keeps what it answers."""
 
     def __init__(self, gq, minutes, kept=KEPT):
-        self.gq = Path(gq).resolve()
         self.minutes = minutes
         self.kept = kept
+        kept.mkdir(parents=True, exist_ok=True)
+        # A copy, so that a build meanwhile does not change who answers.
+        self.gq = kept / "gq"
+        shutil.copy2(gq, part := kept / "gq.tmp")
+        part.replace(self.gq)
         self.version = subprocess.run([self.gq, "--version"], capture_output=True, text=True, check=True).stdout.strip()
         self.build = hashlib.sha256(self.gq.read_bytes()).hexdigest()[:12]
 
@@ -80,7 +85,6 @@ class Asker:
         if error is not None:
             return answer | {"error": error}
         answer["out"] = made.stdout
-        self.kept.mkdir(parents=True, exist_ok=True)
         # A file is there as a whole or not at all.
         part = file.with_suffix(".tmp")
         part.write_text(json.dumps(answer))
@@ -191,6 +195,8 @@ def arguments(numbers):
     wanted = chosen.only.split(",") if chosen.only else numbers
     if unknown := [number for number in wanted if number not in numbers]:
         parser.error(f"--only: there is no row `{unknown[0]}`: allowed {numbers[0]} to {numbers[-1]}")
+    if not Path(chosen.gq).is_file():
+        parser.error(f"there is no program `{chosen.gq}`: `cargo build --release --bin gq` makes one")
     if chosen.seeds is not None and chosen.seeds < 1:
         parser.error(f"--seeds: `{chosen.seeds}` is out of range: allowed 1 and more")
     return chosen, wanted

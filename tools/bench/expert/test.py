@@ -211,7 +211,7 @@ class Runner(unittest.TestCase):
         failing = self.asker("echo error: no room >&2; exit 1")
         for _ in range(2):
             self.assertEqual(failing.summary(CASE, 1)["error"], "error: no room")
-        self.assertEqual((self.asked(), list((self.folder / "kept").glob("*"))), (2, []))
+        self.assertEqual((self.asked(), list((self.folder / "kept").glob("*.json"))), (2, []))
 
     def test_of_an_argued_row_looks_for_the_figure(self):
         argument = {"command": "gq compare --rate 1mbit", "figure": "Overhead"}
