@@ -133,7 +133,7 @@ def is_same(one, other):
 def is_same_queue(one, other):
     if one is None or other is None:
         return one is other
-    return {**one, "percent": 0} == {**other, "percent": 0} and abs(one["percent"] - other["percent"]) <= STEP
+    return {**one, "percent": 0} == {**other, "percent": 0} and is_step(one["percent"], other["percent"])
 
 
 def largest(found):
@@ -147,7 +147,12 @@ def largest(found):
 
 def is_near(one, low):
     """Whether the rates of both directions are at most a step above these."""
-    return all(0 <= rate(one, name) - least <= STEP for name, least in zip(("down", "up"), low, strict=True))
+    rates = zip((rate(one, name) for name in ("down", "up")), low, strict=True)
+    return all(mine >= least and is_step(mine, least) for mine, least in rates)
+
+
+def is_step(one, other):
+    return round(abs(one - other), 1) <= STEP
 
 
 def rate(one, direction):
@@ -211,7 +216,7 @@ def argued(case, found):
         "why": why,
         "share": 1.0,
         "is_pair": False,
-        "answer": found[0]["text"] if found else "none",
+        "answer": " ".join(found[0]["text"].split()) if found else "none",
     }
 
 

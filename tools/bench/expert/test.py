@@ -101,6 +101,7 @@ class TheSameAnswer(unittest.TestCase):
         cake = of(("cake", 90))
         self.assertTrue(judge.is_same(cake, of(("cake", 95))))
         self.assertFalse(judge.is_same(cake, of(("cake", 96))))
+        self.assertTrue(judge.is_same(of(("cake", 72.3)), of(("cake", 67.3))))
         self.assertFalse(judge.is_same(cake, of(("cake", 90), ("fq-codel", 90))))
         self.assertFalse(judge.is_same(cake, of(("cake", 90, {"interval": "30 ms"}))))
         self.assertFalse(judge.is_same(cake, of(None)))
@@ -125,6 +126,8 @@ class TheSameAnswer(unittest.TestCase):
         self.assertEqual(judge.stability(twins), (0.6, True))
         one_sided = twins[:3] + [answer(CODEL_90)] * 2
         self.assertEqual(judge.stability(one_sided), (0.6, False))
+        idle = answer(CAKE_90, alternatives=[CODEL_90, setup(("fq-pie", 90))])
+        self.assertEqual(judge.shortened([idle, twins[4]])[0]["equal"], twins[0]["equal"])
         rows = [CASE | {"number": number} for number in range(4)]
         faults = [judge.judge(rows[:count], dict.fromkeys(range(4), twins))[1] for count in (3, 4)]
         self.assertEqual(faults, [[], ["4 rows answer with a pair that they call equal: allowed 3"]])
