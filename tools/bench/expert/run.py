@@ -78,7 +78,12 @@ class Asker:
             made = subprocess.run(
                 [self.gq, *words], cwd=HERE, capture_output=True, text=True, timeout=self.minutes * 60
             )
-            error = None if made.returncode == 0 else (made.stderr.strip().splitlines() or ["no message"])[0]
+            said = made.stderr.strip().splitlines()
+            error = (
+                None
+                if made.returncode == 0
+                else next((line for line in said if line.startswith("error")), "no message")
+            )
         except subprocess.TimeoutExpired:
             error = f"did not end within {self.minutes:g} minutes"
         answer = asked | {"cpu_s": round(processor_time() - began, 2)}
