@@ -177,12 +177,15 @@ def call_equal(these, those):
 
 
 def shortened(found):
-    """The summaries without equal answers that no seed gave."""
+    """The summaries without times, and without equal answers that no seed gave."""
     given = [one["answer"] for one in found if "answer" in one]
-    return [
-        one | {"equal": [other for other in one.get("equal", []) if any(is_same(other, this) for this in given)]}
-        for one in found
-    ]
+    kept = []
+    for one in found:
+        equal = [other for other in one.get("equal", []) if any(is_same(other, this) for this in given)]
+        kept.append(
+            {key: value for key, value in one.items() if key != "cpu_s"} | ({"equal": equal} if "equal" in one else {})
+        )
+    return kept
 
 
 def verdict(case, found):

@@ -82,10 +82,10 @@ class Asker:
             error = (
                 None
                 if made.returncode == 0
-                else next((line for line in said if line.startswith("error")), "no message")
+                else next((line.removeprefix("error: ") for line in said if line.startswith("error: ")), "no message")
             )
         except subprocess.TimeoutExpired:
-            error = f"did not end within {self.minutes:g} minutes"
+            error = f"did not end within {self.minutes * 60:g} s"
         answer = asked | {"cpu_s": round(processor_time() - began, 2)}
         if error is not None:
             return answer | {"error": error}
@@ -161,7 +161,7 @@ def page(asker, cases, summaries):
         "",
         "This page is a record and is not edited again; [expert.md](../expert.md) has the rule.",
         f"Made by `make expert` on {datetime.now(UTC):%Y-%m-%d} with {asker.version}; {machine()}.",
-        f"{passed} of {len(verdicts)} rows pass, {len(cases) - len(verdicts)} are open.",
+        f"{passed} of {len(verdicts)} rows pass, {len(cases) - len(verdicts)} open.",
         *faults,
         "",
         table(heads, [[str(cell).replace("|", "\\|") for cell in row] for row in rows]),
