@@ -1,7 +1,7 @@
 # The commands of this project. Each is one line into cargo, npm or a script.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick reproduce test test-python python bench bench-gate bench-peers fuzz fuzz-long web docs picture linux recommendations linux-vectors kernel test-kernel kernel-guest kernel-verdicts kernel-cost kernel-torture judged transports site look playground pages dist deb libgoodqueue.a
+.PHONY: help demo quick reproduce test test-python python bench bench-gate bench-peers fuzz fuzz-long web docs picture linux recommendations expert linux-vectors kernel test-kernel kernel-guest kernel-verdicts kernel-cost kernel-torture judged transports site look playground pages dist deb libgoodqueue.a
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{ printf "make %-15s %s\n", $$1, $$2 }'
@@ -26,6 +26,7 @@ test: ## everything that must pass before a change lands
 	@# The tests of the command have built this program.
 	@GQ="$$(realpath $${CARGO_TARGET_DIR:-target})/debug/gq" crates/web/test.sh
 	@crates/python/test.sh
+	@GQ="$$(realpath $${CARGO_TARGET_DIR:-target})/debug/gq" tools/bench/expert/test.sh
 	@tools/site/check.sh
 
 python: ## make .venv with the package goodqueue, its tools and gq
@@ -61,6 +62,10 @@ linux: ## build the guest kernel of `gq run --on linux` into the cache folder (1
 recommendations: ## ten lines with gq recommend, checked with kernel senders: docs/recommendations.md (an hour; needs `make linux`)
 	cargo build --release --bin gq
 	python3 tools/bench/recommendations.py
+
+expert: ## ask gq about lines with known answers, five or twenty seeds each (hours; resumes): docs/expert.md (ARGS=--store)
+	cargo build --release --bin gq
+	@python3 -B tools/bench/expert/run.py $(ARGS)
 
 linux-vectors: ## record the guest kernel's queue disciplines into crates/aqm/vectors/linux (a minute; needs `make linux`)
 	@tools/setup.sh linux

@@ -12,7 +12,7 @@ fi
 VIRTUAL_ENV="$PWD/.venv" PATH="$PWD/$venv:$PATH" "$venv/maturin" develop --quiet >/dev/null
 "$venv/python" -B crates/python/generate/classes.py "$venv/gq" --check
 "$venv/python" -B crates/python/generate/reference.py --check
-checked=(crates/python examples/notebooks tools/bench/python tools/site)
+checked=(crates/python examples/notebooks tools/bench/python tools/bench/expert tools/site)
 "$venv/ruff" check --quiet "${checked[@]}"
 "$venv/ruff" format --quiet --check "${checked[@]}"
 "$venv/mypy"

@@ -34,5 +34,5 @@ def finish(command, folder):
 
 
 def machine():
-    model = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "unknown processor")
+    model = next((line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")), "unknown processor")
     return f"{model}, {os.cpu_count()} processors, {platform.system()} {platform.release()}"
