@@ -70,7 +70,7 @@ def _(plot, result):
 def _(mo, pl, result):
     # What the call notices: its own quality, delay and loss, not those of the transfers.
     call = result.experience.filter(pl.col("group") == "call").pivot("figure", index="label", values="mean")
-    table = call.select("label", "mos", "one_way_delay_s.p95", "loss_ratio").sort("mos", descending=True)
+    table = call.select("label", "bad_ratio", "mos", "one_way_delay_s.p95", "loss_ratio").sort("mos", descending=True)
     mo.ui.table(table)
     return (table,)
 

@@ -5,7 +5,7 @@
 //! (`make picture`).
 
 use goodqueue_figure::{Axis, Curve, Figure, Font, Hue, Look, Panel, Point, Series, Shape, Size, Theme};
-use goodqueue_lab::results::experience::GroupExperience;
+use goodqueue_lab::results::experience::{Activity, GroupExperience};
 use goodqueue_lab::results::metrics::RunFigures;
 use goodqueue_lab::scenario::build;
 use goodqueue_lab::scenario::plan::Plan;
@@ -40,7 +40,8 @@ fn picture() -> String {
         spec.recording = Recording { sample_every: None, packets: true };
         let outcome = World::new(&spec).expect("a scenario that was checked").run(&mut |_| Continue::Yes);
         let groups = GroupExperience::of(point, &RunFigures::of(&outcome, spec.duration, &point.plan.base_rtts()));
-        let mos = groups[0].values[0].expect("a call is judged");
+        let place = Activity::Call.metrics().iter().position(|metric| metric.about.name == "mos").expect("calls have it");
+        let mos = groups[0].values[place].expect("a call is judged");
         curves.push(Curve { name: format!("{name}: MOS {mos:.1}"), look: Look { dash, ..Look::solid(hue) } });
         series.push(Series { curve: number, shape: Shape::Line, points: delays(&outcome) });
     }

@@ -300,16 +300,20 @@ class Voip(Traffic):
 
     Parameters
     ----------
+    codec
+        Opus: 32 kbit/s with forward error correction; pcmu: G.711, 64 kbit/s; a frame of 20 ms in each packet; for
+        instance ``"pcmu"``. Default: opus.
     rate
-        Rate in IP bits; for instance ``"32 kbit/s"``. Default: 64 kbit/s.
+        Rate in IP bits; for instance ``"100 kbit/s"``. Default: a packet every 20 ms.
     packet_size
-        IP length of each packet; for instance ``"200 B"``. Default: 100 B.
+        IP length of each packet; for instance ``"200 B"``. Default: 130 B for opus, 200 B for pcmu.
     ecn
         ECN codepoint: false, true, "ect0" or "ect1"; for instance ``"ect0"``. Default: false.
     """
 
     kind: ClassVar[str] = "voip"
 
+    codec: Value | None = None
     rate: Value | None = None
     packet_size: Value | None = None
     ecn: Value | None = None

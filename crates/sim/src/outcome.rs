@@ -1,6 +1,7 @@
 //! The figures of a run. Every figure covers the measured part only, after the warm-up.
 
-use crate::call::{Content, Heard};
+use crate::call::codec::Content;
+use crate::call::playout::Heard;
 use goodqueue_aqm::Counters;
 use goodqueue_base::units::{Duration, Instant};
 use std::sync::Arc;

@@ -17,7 +17,7 @@ const read = (options: FixtureOptions, change: (data: { metrics: { experience: {
 describe("the first picture", () => {
   const keys = (result: Result): string[] => noticedColumns(result).map(({ key }) => key);
 
-  it("shows what people notice, and the goodput of bulk flows", () => expect(keys(read({ points: 3 }))).toEqual(["call.mos", "bulk.goodput_bit_s"]));
+  it("shows what people notice, and the goodput of bulk flows", () => expect(keys(read({ points: 3 }))).toEqual(["call.bad_ratio", "call.mos", "bulk.goodput_bit_s"]));
 
   it("shows late pings where they are counted, in front of their round trips", () => {
     const ping = { activity: "ping", rtt_s: { p95: { mean: 0.03, ci95: 0.001, n: 3 } } };
@@ -41,7 +41,7 @@ describe("the first picture", () => {
   });
 
   it("has a linear axis for scores and parts, a logarithmic one for times", () => {
-    const [score] = noticedColumns(read({ points: 3 }));
+    const score = noticedColumns(read({ points: 3 })).find(({ key }) => key === "call.mos");
     if (!score) throw new Error("no figure");
     expect(axisOf(score, [{ mean: 4, ci95: 0.1, n: 2 }])).toEqual({ range: { min: 1, max: 4.5 }, scale: "linear" });
     const time = { ...score, key: "ping.rtt_s.p95", quantity: "time" as const };
@@ -52,7 +52,7 @@ describe("the first picture", () => {
 
   it("names a group once", () => {
     const titles = noticedColumns(read({ points: 2 })).map(titleOf);
-    expect(titles).toEqual(["Call quality, MOS", "Bulk: Goodput, all flows"]);
+    expect(titles).toEqual(["Call bad", "Call quality, MOS", "Bulk: Goodput, all flows"]);
   });
 });
 
@@ -94,7 +94,7 @@ describe("a sweep", () => {
     expect(shownAtStart(many).map((number) => many.points[number]?.kind)).toContain("tail-drop");
   });
 
-  it("gives decisive figures to choose from", () => expect(decidingColumns(result).map(({ key }) => key)).toEqual(["call.mos", "call.loss_ratio"]));
+  it("gives decisive figures to choose from", () => expect(decidingColumns(result).map(({ key }) => key)).toEqual(["call.bad_ratio", "call.mos", "call.loss_ratio"]));
 });
 
 describe("a legend", () => {

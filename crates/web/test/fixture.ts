@@ -155,7 +155,7 @@ function point(profile: Profile, flowCount: number, n: number, number: number, t
     groups: { bulk: { flows: flowCount, goodput_bit_s: f(RATE * profile.utilization * 0.955), rtt_s: { mean: f(0.1 + profile.queue * PACKET_S), p95: f(0.1 + at(0.95)) }, loss_ratio: f(0.008) }, call: { flows: 1, loss_ratio: f(0.004) } },
     experience: {
       bulk: { activity: "bulk", goodput_bit_s: f(RATE * profile.utilization * 0.955), share_of_line: f(0.99) },
-      call: { activity: "call", mos: f(4.4 - profile.queue / 60), one_way_delay_s: { p50: f(0.05 + at(0.5)), p95: f(0.05 + at(0.95)), p99: f(0.05 + at(0.99)) }, loss_ratio: f(0.004) },
+      call: { activity: "call", bad_ratio: f(profile.queue > 20 ? 0.14 : 0), mos: f(4.4 - profile.queue / 60), one_way_delay_s: { p50: f(0.05 + at(0.5)), p95: f(0.05 + at(0.95)), p99: f(0.05 + at(0.99)) }, loss_ratio: f(0.004) },
     },
     jain: { goodput: { mean: round(jain), ci95: n > 1 ? 0.004 : null, n } },
   };

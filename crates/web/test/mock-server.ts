@@ -189,12 +189,12 @@ function variantFrame(session: MockSession, kind: string, at: number): VariantFr
   session.drops[at] = Math.round(t * (kind === "tail-drop" ? 2.2 : 6));
   const list = Array.from({ length: flows }, (_, flow) => {
     const isCall = flow === flows - 1;
-    const share = isCall ? 64_000 : ((rate - 64_000) / (flows - 1)) * (1 + 0.4 * Math.sin(t * 0.8 + flow * 2.1));
+    const share = isCall ? 52_000 : ((rate - 52_000) / (flows - 1)) * (1 + 0.4 * Math.sin(t * 0.8 + flow * 2.1));
     return { group: isCall ? "voip" : "bulk", index: isCall ? 0 : flow, goodput_bit_s: share, ...(isCall ? {} : { cwnd_packets: 10 + 26 * ((t * 0.6 + flow * 0.37) % 1), rtt_s: 0.03 + sojourn }) };
   });
   return {
     link: { rate_bit_s: rate, queue_packets: packets, queue_bytes: packets * 1500, sojourn_s: { mean: sojourn, p95: sojourn * 1.3, max: sojourn * 1.5 }, throughput_bit_s: rate * (0.985 + 0.015 * Math.sin(t * 5)), utilization: 0.98 + 0.015 * Math.sin(t * 5), drops: { overflow: kind === "tail-drop" ? (session.drops[at] ?? 0) : 0, early: kind === "tail-drop" ? 0 : (session.drops[at] ?? 0) }, marks: 0, arrived: Math.round((t * rate) / 12_000) },
-    groups: [{ name: "bulk", goodput_bit_s: rate - 64_000 }, { name: "voip", goodput_bit_s: 64_000, call: t < 1 ? null : { mos: 4.4 - sojourn * 4, delay_s: { p50: 0.015 + sojourn, p95: 0.015 + sojourn * 1.3 }, lost_ratio: kind === "tail-drop" ? 0 : 0.004 } }],
+    groups: [{ name: "bulk", goodput_bit_s: rate - 52_000 }, { name: "voip", goodput_bit_s: 52_000, call: t < 1 ? null : { mos: 4.4 - sojourn * 4, delay_s: { p50: 0.015 + sojourn, p95: 0.015 + sojourn * 1.3 }, lost_ratio: kind === "tail-drop" ? 0 : 0.004 } }],
     flows: list,
     gauges: kind === "tail-drop" ? {} : { count: Math.floor(phase * 9), drop_next_s: phase * 0.1 },
   };

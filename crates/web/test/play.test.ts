@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { isSeenIn, placesIn } from "../src/app/gallery.ts";
 import { isDeliberate, placesOf, remarkInWords } from "../src/app/play/beside.ts";
-import { scoreInWords } from "../src/app/play/call-board.ts";
+import { heard, scoreInWords } from "../src/app/play/call-board.ts";
 import { EXPERIMENTS } from "../src/app/play/experiments.ts";
 import { kindOf } from "../src/app/play/files.ts";
 import { bothRates, canonical, groupNames, labelsOf, mainKeys, newTraffic, type Play, START, valueOf, withSetting } from "../src/app/play/model.ts";
@@ -150,6 +150,13 @@ describe("remarks", () => {
 describe("opinion scores", () => {
   it.each([[4.41, "very good"], [4.34, "very good"], [4.2, "good"], [3.6, "fair"], [3.2, "poor"], [1, "bad"]])("%s is %s", (mos, words) => {
     expect(scoreInWords(mos)).toBe(words);
+  });
+
+  it("stand beside the share of the time that is bad, where that is known", () => {
+    const call = { mos: 3.923, delay_s: { p50: 0.1, p95: 0.2 }, lost_ratio: 0 };
+    expect(heard({ ...call, bad_ratio: 0.1429 })).toEqual([["of the time bad", "14\u00a0%"], ["score, fair", "3.92"]]);
+    expect(heard(call)).toEqual([["score, fair", "3.92"]]);
+    expect(heard(undefined)).toEqual([["score", "–"]]);
   });
 });
 

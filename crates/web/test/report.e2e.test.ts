@@ -159,7 +159,7 @@ describe("reading", () => {
 
   it("tells first what people got, and marks what is outside the policy", async () => {
     const [results, call] = [page.locator(".figures").first(), page.locator(".experience").first()];
-    expect((await results.locator("th.figure .sort-label").allTextContents()).slice(0, 3)).toEqual(["call: Call quality, MOS", "call: Lost", "Sojourn p95"]);
+    expect((await results.locator("th.figure .sort-label").allTextContents()).slice(0, 4)).toEqual(["call: Call bad", "call: Call quality, MOS", "call: Lost", "Sojourn p95"]);
     expect(await call.locator("h3").textContent()).toBe("call");
     for (const table of [results, call]) {
       const outside = table.locator("tbody tr", { has: page.locator(".outside") });
@@ -282,10 +282,10 @@ describe.skipIf(given !== undefined)("other results", () => {
     const { page } = opened;
     expect((await page.locator("main h2").allTextContents()).slice(0, 3)).toEqual(["Before you rely on this", "At a glance", "Results at the bottleneck"]);
     const [glance, sweep] = ["What people on the line get", "Over the swept setting"].map((name) => page.locator(".chart-card").filter({ has: page.getByRole("heading", { name, exact: true }) }));
-    expect(await glance?.locator(".panel-name").allTextContents()).toEqual(["Call quality, MOS", "Bulk: Goodput, all flows (Mbit/s)"]);
+    expect(await glance?.locator(".panel-name").allTextContents()).toEqual(["Call bad (%)", "Call quality, MOS", "Bulk: Goodput, all flows (Mbit/s)"]);
     await glance?.locator(".plot-frame").first().focus();
     await page.keyboard.press("ArrowRight");
-    expect(await glance?.locator(".tooltip").first().textContent()).toMatch(/^tail-drop, flows=1Call quality, MOS[\d.]+ ± [\d.]+$/);
+    expect(await glance?.locator(".tooltip").first().textContent()).toMatch(/^tail-drop, flows=1Call bad \(%\)[\d.]+( ± [\d.]+)?$/);
     expect(await sweep?.locator(".chart-place svg").textContent()).toMatch(/tail-drop.*fq-codel/);
     await sweep?.getByLabel("Figure").selectOption("bulk.goodput_bit_s");
     expect(await sweep?.locator(".chart-place svg").textContent()).toContain("Goodput, all flows (Mbit/s)");

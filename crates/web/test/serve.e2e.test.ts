@@ -147,13 +147,14 @@ describe.skipIf(!hasGq)("gq serve", () => {
   it("shows what a call gets, live and at the end", async () => {
     const page = await visit();
     await page.locator("#experiment-bloat").press("Enter");
-    const scores = page.locator(".call-card .call-figures > div:nth-child(2) dd");
+    const scores = page.locator(".call-card .call-figures > div", { hasText: "score" }).locator("dd");
     await expect.poll(async () => (await scores.allTextContents()).every((text) => /^[1-4]\.\d\d$/.test(text)), { timeout: 20_000 }).toBe(true);
     await setSpeed(page, "max");
     await page.waitForSelector(".verdict:not([hidden])", { timeout: 60_000 });
     const [tailDrop = 0, , fqCodel = 0] = (await scores.allTextContents()).map(Number);
     expect(fqCodel).toBeGreaterThan(4);
     expect(fqCodel).toBeGreaterThan(tailDrop);
+    expect(await page.locator(".call-card .call-figures > div:first-child").allTextContents()).toEqual(expect.arrayContaining([expect.stringMatching(/^of the time bad\d+\s%$/)]));
     expect(await page.locator(".calls > .hint").textContent()).toContain("over the measured time");
     expect(await page.locator(".chart-card h3").first().textContent()).toBe("Call");
     await page.screenshot({ path: resolve(OUT, "serve-call.png") });

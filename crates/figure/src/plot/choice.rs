@@ -235,12 +235,14 @@ impl Metric {
         }
     }
 
-    /// The first figure that decides between queues and is no loss, which most queues have none of.
+    /// The first figure that decides between queues, without losses and bad parts of calls, of
+    /// which most queues have none.
     fn noticed(source: &dyn Source) -> Option<Self> {
         let groups = || source.points().iter().flat_map(|point| &point.experience);
         Activity::ALL.into_iter().find_map(|activity| {
             let (group, _) = groups().find(|(_, got)| got.activity == activity)?;
-            let mut names = activity.deciding().map(|(_, metric)| metric.about.name).filter(|name| *name != "loss_ratio");
+            let names = activity.deciding().map(|(_, metric)| metric.about.name);
+            let mut names = names.filter(|name| !matches!(*name, "loss_ratio" | "bad_ratio"));
             names.find_map(|name| Self::named(source, &Subject::Group(group.clone()), name).ok())
         })
     }

@@ -238,9 +238,9 @@ const CALL: &[ExperienceMetric] = &[
         .deciding(Margin::Absolute(0.1))
         .graded([4.02, 3.60, 3.10], "R = 80, 70 and 60 of ITU-T G.107, Annex B")
         .good_is_enough(),
-    ExperienceMetric::of("voip.mos_worst", "worst", "window").named("mos_worst"),
+    ExperienceMetric::of("voip.mos_worst", "worst", "window").named("mos_worst").hidden(),
     ExperienceMetric::of("voip.mouth_to_ear_s.mean", "mouth", "to ear").named("mouth_to_ear_s.mean").unit(MS),
-    ExperienceMetric::of("voip.unheard_ratio", "unheard", "").named("unheard_ratio").unit(PERCENT),
+    ExperienceMetric::of("voip.unheard_ratio", "unheard", "").named("unheard_ratio").hidden(),
     ExperienceMetric::of("voip.mos_of_codec", "MOS", "codec").named("mos_of_codec").hidden(),
     one_way("one_way_delay_s.p50", "p50"),
     one_way("one_way_delay_s.p95", "p95"),

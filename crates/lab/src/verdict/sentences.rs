@@ -149,25 +149,23 @@ impl<'a> Comparison<'a> {
         let best = judged.best();
         let Some(before) = self.reference(judged) else { return self.state(judged) };
         let (old, new) = (&self.candidates[before], &self.candidates[best]);
-        let change = |key: &Key, worse: &Candidate<'_>, better: &Candidate<'_>| {
-            (key.standing(worse, better) == Standing::Worse).then(|| self.change(judged, key, before, best)).flatten()
-        };
-        let mut gains: Vec<(usize, &str, (f64, String))> = Vec::new();
-        for (place, key) in self.keys.iter().enumerate() {
-            let Some(gain) = change(key, old, new) else { continue };
-            match gains.iter_mut().find(|(_, who, _)| *who == key.who()) {
-                // A time says more than the share that is late.
-                Some(held) if held.2.0 < gain.0 || key.about.name == "rtt_s.p95" => *held = (place, key.who(), gain),
-                Some(_) => {}
-                None => gains.push((place, key.who(), gain)),
+        let changes = |worse: &Candidate<'_>, better: &Candidate<'_>| {
+            let mut found: Vec<(usize, &str, (f64, String))> = Vec::new();
+            for (place, key) in self.keys.iter().enumerate().filter(|(_, key)| key.standing(worse, better) == Standing::Worse) {
+                let Some(change) = self.change(judged, key, before, best) else { continue };
+                match found.iter_mut().find(|(_, who, _)| *who == key.who()) {
+                    // A time says more than the share that is late.
+                    Some(held) if held.2.0 < change.0 || key.about.name == "rtt_s.p95" => *held = (place, key.who(), change),
+                    Some(_) => {}
+                    None => found.push((place, key.who(), change)),
+                }
             }
-        }
-        gains.sort_by(|a, b| b.2.0.total_cmp(&a.2.0));
-        gains.truncate(2);
+            found.sort_by(|a, b| b.2.0.total_cmp(&a.2.0));
+            found.truncate(2);
+            found
+        };
+        let (mut gains, losses) = (changes(old, new), changes(new, old));
         gains.sort_by_key(|(place, ..)| *place);
-        let mut losses: Vec<(f64, String)> = self.keys.iter().filter_map(|key| change(key, new, old)).collect();
-        losses.sort_by(|a, b| b.0.total_cmp(&a.0));
-        losses.truncate(2);
         let named = |who: &str| gains.iter().any(|(_, one, _)| *one == who);
         let is_clear = |one: &Candidate<'_>| {
             let mut calls = self.keys.iter().filter(|key| key.activity == Activity::Call).peekable();
@@ -176,7 +174,7 @@ impl<'a> Comparison<'a> {
         let stays = is_clear(old) && is_clear(new) && !named("call");
         let said = gains.iter().map(|(_, _, (_, words))| words.clone());
         let said: Vec<String> = said.chain(stays.then(|| "calls stay clear".to_owned())).collect();
-        let losses: Vec<String> = losses.into_iter().map(|(_, words)| words).collect();
+        let losses: Vec<String> = losses.into_iter().map(|(_, _, (_, words))| words).collect();
         let is_open = judged.outcome.open.iter().any(|one| judged.ranked[*one] == before);
         match (gains.is_empty(), losses.is_empty()) {
             (true, _) if is_open => "The difference is too small for us to tell.".to_owned(),
@@ -219,10 +217,15 @@ impl<'a> Comparison<'a> {
         let (old, new) = (mean(before), mean(after));
         let floor = key.margin.around(0.0).max(1e-9);
         let ratio = old.zip(new).map_or(1e3, |(old, new)| libm::log((old.abs() + floor) / (new.abs() + floor)).abs());
+        let score = self.keys.iter().find(|key| key.activity == Activity::Call && key.about.name == "mos");
+        let own_grade = |one: usize| score.and_then(|key| key.own_grade(&self.candidates[one]));
+        let is_score_another = own_grade(before) != own_grade(after);
         let words = match (key.activity, judged.grade(before, "call"), judged.grade(after, "call")) {
             (Activity::Call, Some(Grade::Good), Some(Grade::Good)) => return None,
-            (Activity::Call, Some(old), Some(new)) if old != new => format!("calls are {} instead of {}", sound(new), sound(old)),
-            (Activity::Call, ..) => {
+            (Activity::Call, Some(old), Some(new)) if old != new && is_score_another => {
+                format!("calls are {} instead of {}", sound(new), sound(old))
+            }
+            (Activity::Call, ..) if key.about.name == "mos" => {
                 let better = old.zip(new).is_none_or(|(old, new)| advantage(key.about, new, old) > 0.0);
                 format!("calls sound {}", if better { "better" } else { "worse" })
             }
@@ -499,6 +502,7 @@ impl Judged {
 /// The words of a sentence for a figure; the value stands at the braces.
 fn template(key: &Key) -> String {
     let own = match (key.activity, key.about.name) {
+        (Activity::Call, "bad_ratio") => "calls are bad {} of the time",
         (Activity::Call, _) => "calls have an opinion score of {}",
         (Activity::Game, "loss_ratio") => "games lose {} of their packets",
         (Activity::Game, _) => "moves in games nearly always arrive within {}",

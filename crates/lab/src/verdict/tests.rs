@@ -218,6 +218,19 @@ fn tail_drop_is_not_named_for_a_call_that_is_only_just_clear() {
 }
 
 #[test]
+fn calls_of_like_score_are_told_by_their_bad_share() {
+    let call = |bad, mos| {
+        let groups = vec![group("call", Activity::Call, &[bad, mos], 64e3)];
+        point((0..3).map(|number| run(number, 1.0, 0.2, groups.clone())).collect())
+    };
+    let said = |old, new| judged(&[call(0.43, old), call(0.14, new)], &queues(&["pie", "fq-codel"]), "").text;
+    let share = said(3.7, 3.75);
+    assert!(share.starts_with("Use fq-codel. Compared with pie, calls are bad 14 instead of 43 % of the time.\n"), "{share}");
+    let score = said(3.07, 3.92);
+    assert!(score.starts_with("Use fq-codel. Compared with pie, calls are poor instead of unusable.\n"), "{score}");
+}
+
+#[test]
 fn loss_of_goodput_is_said() {
     let said = headline(&[("tail-drop", TAIL), ("fq-codel", (4.33, 0.0, 0.0214, 6.9e6, 0.75))]);
     assert_eq!(

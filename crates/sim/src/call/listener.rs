@@ -1,7 +1,8 @@
 //! Listeners of calls: delays, late packets, and losses in a row, of one flow of small packets at
 //! constant gaps.
 
-use super::{Content, Playout};
+use super::codec::Content;
+use super::playout::Playout;
 use crate::losses::LossRuns;
 use crate::outcome::CallOutcome;
 use goodqueue_base::units::{Duration, Instant};

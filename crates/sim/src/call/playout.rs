@@ -7,9 +7,9 @@
 //! is our choice.
 
 use super::bursts::Bursts;
-use super::emodel::{Scale, delay_impairment};
+use super::codec::Codec;
+use super::emodel::{self, Scale, delay_impairment};
 use super::stretch::Stretch;
-use super::{Codec, emodel};
 use goodqueue_aqm::math::exp;
 use goodqueue_base::units::{Duration, Instant};
 use std::collections::VecDeque;

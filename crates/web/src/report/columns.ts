@@ -74,9 +74,9 @@ function defined({ points }: Result, columns: readonly FigureColumn[]): FigureCo
 }
 
 /** Of each activity, what people notice first. */
-const NOTICED: Readonly<Record<string, RegExp>> = { call: /^mos$/, ping: /^(late_ratio|rtt_s\.p95)$/, page: /^page_load_s\.p95$/, video: /^stalled_ratio$/ };
+const NOTICED: Readonly<Record<string, RegExp>> = { call: /^(bad_ratio|mos)$/, ping: /^(late_ratio|rtt_s\.p95)$/, page: /^page_load_s\.p95$/, video: /^stalled_ratio$/ };
 /** The same where there is none of these. */
 const NOTICED_WITHOUT_THESE: Readonly<Record<string, RegExp>> = { game: /^one_way_delay_s\.p95$/, transfer: /^completion_s\.p95$/ };
 
 /** Of each activity, what the main table has room for: its quality, its losses and what 95 % of it took. */
-const FIRST_FIGURES = /^(mos|late_ratio|loss_ratio|rtt_s\.p95|page_load_s\.p95|stalled_ratio|bitrate_bit_s|completion_s\.p95)$/;
+const FIRST_FIGURES = /^(bad_ratio|mos|late_ratio|loss_ratio|rtt_s\.p95|page_load_s\.p95|stalled_ratio|bitrate_bit_s|completion_s\.p95)$/;

@@ -106,9 +106,11 @@ export interface GroupFrame {
   readonly call?: CallFigures | null;
 }
 
-/** Means over the calls of a group; `mos` is `null` for games. */
+/** Means over the calls of a group; `mos` is that of the latest 8 s, `null` for games. */
 export interface CallFigures {
   readonly mos: number | null;
+  /** Share of the windows of 8 s that were bad; known at the end. */
+  readonly bad_ratio?: number;
   /** One-way. */
   readonly delay_s: { readonly p50: number; readonly p95: number };
   readonly lost_ratio: number;

@@ -453,7 +453,8 @@ pub const GROUP_METRICS: &[GroupMetric] = &[
         "voip.mos_recent",
         Quantity::Number,
         "MOS as remembered",
-        "mean opinion score at the end of the call, with what is left of earlier losses; its constants are unverified",
+        "mean opinion score at the end of the call, with what is left of earlier losses; UNVERIFIED: its constants, Clark's (2001); decides \
+         nothing",
         |group| group.heard(|heard| heard.mos_recent(&Scale::NARROWBAND)),
     )
     .higher_is_better()
@@ -463,7 +464,8 @@ pub const GROUP_METRICS: &[GroupMetric] = &[
         "voip.mos_of_codec",
         Quantity::Number,
         "MOS on the codec's scale",
-        "mean opinion score on the scale of the codec itself; of opus that is fullband speech, with unverified constants",
+        "mean opinion score on the scale of the codec itself, of opus that of fullband speech; UNVERIFIED: that the published coefficients \
+         of Opus are on it; decides nothing",
         |group| group.heard(|heard| heard.mos(&heard.own_scale())),
     )
     .higher_is_better()

@@ -434,6 +434,10 @@ pub static KINDS: &[TrafficSpec] = &[
                 &[
                     Param::choice("codec", &[Codec::Opus.name(), Codec::Pcmu.name()], Codec::Opus.name())
                         .about("opus: 32 kbit/s with forward error correction; pcmu: G.711, 64 kbit/s; a frame of 20 ms in each packet")
+                        .from_source(
+                            "opus: RFC 6716 §2.1.7; pcmu: RFC 3551 §4.2; UNVERIFIED: the fullband scale of voip.mos_of_codec, which \
+                             decides nothing",
+                        )
                         .for_instance("\"pcmu\""),
                     rate("rate", Default::Auto("a packet every 20 ms")).for_instance("\"100 kbit/s\""),
                     packet_size(Default::Auto("130 B for opus, 200 B for pcmu"), MIN_PACKET),

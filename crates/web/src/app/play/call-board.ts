@@ -31,6 +31,13 @@ export function scoreInWords(mos: number): string {
   return CLASSES.find(([least]) => mos >= least)?.[1] ?? "bad";
 }
 
+/** What a listener would say of a call. */
+export function heard(figures: CallFigures | undefined): (readonly [name: string, value: string])[] {
+  const { bad_ratio: bad, mos } = figures ?? { mos: null };
+  const score = mos === null ? (["score", "–"] as const) : ([`score, ${scoreInWords(mos)}`, formatDecimals(mos, 2)] as const);
+  return bad === undefined ? [score] : [["of the time bad", formatQuantity(Math.round(bad * 100) / 100, "ratio", 2)], score];
+}
+
 export class CallBoard {
   readonly element: HTMLElement;
   readonly #group: string;
@@ -43,7 +50,7 @@ export class CallBoard {
     this.#group = name;
     this.#isVoice = kind === "voip";
     this.#places = labels.map(() => h("dl", { class: "call-figures" }));
-    this.#tellWhen("over the latest second of simulated time");
+    this.#tellWhen(true);
     const cards = labels.map((label, at) => h("div", { class: "call-card" }, h("div", { class: "call-queue" }, sign(looks[at] ?? { hue: "slate", dash: [], mark: "circle" }), label), this.#places[at]));
     this.element = h("section", { class: "calls", "aria-label": "Calls" }, h("h2", {}, kind === "voip" ? "What the call gets" : "What the game gets"), h("div", { class: "call-cards" }, ...cards), this.#when);
     for (const place of this.#places) this.#show(place, undefined);
@@ -62,11 +69,12 @@ export class CallBoard {
   setResult({ points }: Result): void {
     this.destroy();
     this.#frame = undefined;
-    this.#tellWhen("over the measured time");
+    this.#tellWhen(false);
     points.forEach(({ figure }, at) => {
       const mean = (...path: string[]): number | undefined => figure("groups", this.#group, ...path)?.mean;
       const [p50, p95] = [mean("one_way_delay_s", "p50"), mean("one_way_delay_s", "p95")];
-      const whole = p50 === undefined || p95 === undefined ? undefined : { mos: mean("voip", "mos") ?? null, delay_s: { p50, p95 }, lost_ratio: mean("loss_ratio") ?? 0 };
+      const bad = mean("voip", "bad_ratio");
+      const whole = p50 === undefined || p95 === undefined ? undefined : { mos: mean("voip", "mos") ?? null, ...(bad === undefined ? {} : { bad_ratio: bad }), delay_s: { p50, p95 }, lost_ratio: mean("loss_ratio") ?? 0 };
       this.#show(this.#places[at], whole);
     });
   }
@@ -75,17 +83,15 @@ export class CallBoard {
     forget(this);
   }
 
-  #tellWhen(when: string): void {
-    this.#when.textContent = `One way, 95 % of the packets within this time, ${when}.${this.#isVoice ? " MOS: the mean opinion score of the E-model, from 1 to 4.5." : ""}`;
+  #tellWhen(isLive: boolean): void {
+    this.#when.textContent = `One way, 95 % of the packets within this time, ${isLive ? "over the latest second of simulated time" : "over the measured time"}.${this.#isVoice ? ` Score: the mean opinion score of the E-model, from 1 to 4.5, ${isLive ? "over the latest 8 s" : "mean over windows of 8 s; a window is bad if nearly all would be dissatisfied"}.` : ""}`;
   }
 
   /** Fills a card with figures; without any, with dashes. */
   #show(place: HTMLElement | undefined, figures: CallFigures | undefined): void {
     const delay = figures ? formatQuantity(figures.delay_s.p95, "time", 2) : "–";
     const lost = figures ? formatQuantity(Math.round(figures.lost_ratio * 1000) / 1000, "ratio", figures.lost_ratio < 0.01 ? 1 : 2) : "–";
-    const mos = figures?.mos ?? undefined;
-    const score = this.#isVoice ? [mos === undefined ? (["MOS", "–"] as const) : ([`MOS, ${scoreInWords(mos)}`, formatDecimals(mos, 2)] as const)] : [];
-    const entries = [["one-way delay", delay] as const, ...score, ["lost", lost] as const];
+    const entries = [...(this.#isVoice ? heard(figures) : []), ["one-way delay", delay] as const, ["lost", lost] as const];
     const text = entries.flat().join("|");
     if (!place || place.dataset["said"] === text) return;
     place.dataset["said"] = text;

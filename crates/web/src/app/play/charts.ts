@@ -95,9 +95,9 @@ export class PlayCharts {
   /** Puts a chart of the calls or games of a group in front of the others. */
   addCalls({ name, kind }: About["groups"][number]): void {
     const of = (value: string, label: string, title: string, quantity: Quantity): Choice => ({ value: `call.${name}.${value}`, label, title, quantity });
-    const scores = kind === "voip" ? [of("mos", "MOS", "MOS", "number")] : [];
+    const scores = kind === "voip" ? [of("mos", "score", "Score, latest 8 s", "number")] : [];
     const choices = [of("delay_s.p95", "delay p95", "One-way delay, p95", "time"), of("delay_s.p50", "delay p50", "One-way delay, p50", "time"), ...scores, of("lost_ratio", "lost", "Lost", "ratio")];
-    const hint = `One-way delay${kind === "voip" ? ", opinion score" : ""} and losses, over the latest second.`;
+    const hint = `One-way delay and losses, over the latest second${kind === "voip" ? "; score, over the latest 8 s" : ""}.`;
     const frame = this.#linkFrame(kind === "voip" ? "Call" : "Game", hint, choices, true);
     this.frames = [frame, ...this.frames];
     frame.update();
