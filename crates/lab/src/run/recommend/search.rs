@@ -264,7 +264,7 @@ impl<'a> Search<'a> {
         if self.question.carries_no_call() {
             keys.retain(|key| key.activity != Activity::Call);
         }
-        keys
+        keys.into_iter().map(Key::cautious).collect()
     }
 
     /// The order of those that are left and satisfy the policy, in these settings; places in `all`.
