@@ -103,6 +103,12 @@ const AUTORATE: &[(&str, &[(&str, usize)])] = &[
     ("DATA", &[("LOG_TIMESTAMP", 2), ("CAKE_DL_RATE_KBPS", 31), ("CAKE_UL_RATE_KBPS", 32), ("DL_OWD_US", 12), ("UL_OWD_US", 17)]),
 ];
 
+/// Whether a line of cake-autorate's log may begin with this word.
+pub(crate) fn is_autorate(word: &str) -> bool {
+    let kind = word.strip_suffix("_HEADER").unwrap_or(word);
+    AUTORATE.iter().any(|(known, _)| *known == kind)
+}
+
 /// A line from a log of cake-autorate.
 ///
 /// # Errors
