@@ -2,7 +2,7 @@
 
 use crate::import::{Draft, Origin, Way};
 use goodqueue_base::line::{RateCursor, RateSpec};
-use goodqueue_base::units::{Bytes, Duration, Framing, Instant, Rate};
+use goodqueue_base::units::{Bytes, Direction, Duration, Framing, Instant, Rate};
 use goodqueue_lab::scenario::plan::{LinkDirection, Plan, PlanError};
 use std::path::Path;
 
@@ -46,15 +46,20 @@ impl Draft {
         let scenario = plan.point(0)?.plan;
         let link = scenario.main_link();
         let until = Instant::ZERO + scenario.duration;
-        let (down, down_varies) = rate(&self.down, &link.down, until);
-        let (up, up_varies) = self.up.as_ref().map_or((None, 0.0), |way| rate(way, &link.up, until));
+        let (mut down, down_varies) = rate(&self.down, &link.down, until);
+        let (mut up, up_varies) = self.up.as_ref().map_or((None, 0.0), |way| rate(way, &link.up, until));
+        let mut buffer_down = held(&self.down, &link.down);
+        let mut buffer_up = self.up.as_ref().and_then(|way| held(way, &link.up));
+        if self.down.known_as == Direction::Up {
+            (up, buffer_up) = (down.take(), buffer_down.take());
+        }
         Ok(MeasuredLine {
             down,
             up,
             varies: down_varies.max(up_varies),
             rtt: known(link.down.delay + link.up.delay, &self.delay[0].origin),
-            buffer_down: held(&self.down, &link.down),
-            buffer_up: self.up.as_ref().and_then(|way| held(way, &link.up)),
+            buffer_down,
+            buffer_up,
             framing: self.framing.as_ref().and_then(|(framing, origin)| known(*framing, origin)),
             notes: self.notes.clone(),
         })
@@ -129,15 +134,18 @@ mod tests {
         assert_eq!((line.rtt, line.buffer_down, line.buffer_up), (None, None, None));
         let one = measured(r#"{"results":{"TCP download":[5,5]}}"#);
         assert!(one.down.is_some() && one.up.is_none());
+        let other = measured(r#"{"results":{"TCP upload":[5,5]}}"#);
+        assert!(other.down.is_none() && other.up.is_some());
     }
 
     #[test]
     fn limits_of_a_router_are_no_buffer_of_the_line() {
         let line = measured("tc qdisc add dev eth0 root cake bandwidth 16mbit pppoe-ptm memlimit 1mb");
-        assert_eq!(line.down.unwrap().value, Rate::mbit(16));
+        assert_eq!((line.down, line.up.unwrap().value), (None, Rate::mbit(16)));
         assert_eq!(line.framing.unwrap().value, Framing::named("pppoe-ptm").unwrap());
         assert_eq!((line.buffer_down, line.rtt), (None, None));
-        assert_eq!(measured("tc qdisc add dev eth0 root fq_codel").down, None);
+        let bare = measured("tc qdisc add dev eth0 root fq_codel");
+        assert_eq!((bare.down, bare.up), (None, None));
     }
 
     #[test]
