@@ -27,8 +27,8 @@ use std::path::{Path, PathBuf};
 #[derive(Args)]
 #[command(after_help = "Example: gq recommend --from test.json --hardware openwrt | gq export sqm -")]
 pub struct Arguments {
-    /// Measurement of the line, any file that gq import reads; - for standard input. Options that are
-    /// given go before what it tells
+    /// Measurement of the line, any file that gq import reads; - for standard input. Options that
+    /// are given go before what it tells
     #[arg(long, value_name = "FILE|-")]
     from: Option<PathBuf>,
     /// Measured rate toward you, for instance 50mbit [required where no file tells it]
@@ -80,9 +80,9 @@ pub struct Arguments {
     /// Write the answer as JSON to a file, or with - to standard output instead of the text
     #[arg(long, value_name = "FILE|-")]
     json: Option<PathBuf>,
-    /// Write the line with the choice as a scenario, for gq run and gq export, to a file or with - to
-    /// standard output; the text goes to standard error then [default: - where standard output is no
-    /// terminal and --json is not given]
+    /// Write the line with the choice as a scenario, for gq run and gq export, to a file or with -
+    /// to standard output; the text goes to standard error then [default: - where standard output
+    /// is no terminal and --json is not given]
     #[arg(long, value_name = "FILE|-")]
     scenario: Option<PathBuf>,
 }

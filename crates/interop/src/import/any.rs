@@ -3,7 +3,8 @@
 use crate::import::{Draft, ImportError, Input, controller, flent, pcap, qlog, recording, speedtest, tc};
 use serde_json::Value;
 
-/// First bytes of recordings of packets: `pcap` in both orders with micro- and nanoseconds, `pcapng`.
+/// First bytes of recordings of packets: `pcap` in both orders with micro- and nanoseconds, and
+/// `pcapng`.
 const PACKETS: [[u8; 4]; 5] = [
     [0xa1, 0xb2, 0xc3, 0xd4],
     [0xd4, 0xc3, 0xb2, 0xa1],

@@ -55,8 +55,8 @@ pub fn import(input: &Input) -> Result<Draft, ImportError> {
     Ok(Draft { notes: vec![note.to_owned()], ..Draft::new(name, "flent", input, delay, ways) })
 }
 
-/// Round-trip times to one host, in milliseconds: hosts are at different distances, and only each of
-/// them tells how much the line adds.
+/// Round-trip times to one host, in milliseconds: hosts are at different distances, and only each
+/// of them tells how much the line adds.
 struct Ping {
     idle: f64,
     /// The median under load.
@@ -78,8 +78,8 @@ impl Ping {
 fn is_measured(name: &str, all: &[Series<'_>]) -> bool {
     let first = name.split("::").next().unwrap_or_default();
     let is_derived = ["sum", "avg", "totals", "fairness"].iter().any(|word| first.ends_with(word));
-    // `TCP upload::1` is a transfer; `TCP upload::1::tcp_cwnd` and `TCP upload BE::tcp_rtt` are what
-    // the kernel said of one.
+    // `TCP upload::1` is a transfer; `TCP upload::1::tcp_cwnd` and `TCP upload BE::tcp_rtt` are
+    // what the kernel said of one.
     let is_detail = name.rsplit_once("::").is_some_and(|(owner, last)| {
         owner.contains("::") || last.starts_with("tcp_") || all.iter().any(|other| other.name == owner)
     });
@@ -100,8 +100,8 @@ fn total(series: &[Series<'_>], direction: &str) -> Option<Vec<f64>> {
     found.then_some(sum)
 }
 
-/// The rate of a transfer at each step. A slow transfer has no value in most steps: each one that it
-/// has is a mean since the one before.
+/// The rate of a transfer at each step. A slow transfer has no value in most steps: each one that
+/// it has is a mean since the one before.
 fn without_gaps(values: &[Option<f64>]) -> Vec<f64> {
     let begin = values.iter().position(Option::is_some).unwrap_or(values.len());
     let mut next = 0.0;

@@ -71,8 +71,8 @@ fn known<T>(value: T, origin: &Origin) -> Option<Known<T>> {
     is_known.then(|| Known { value, origin: origin.clone() })
 }
 
-/// The middle between the slow and the fast seconds of a rate, and how far they are from it: a tenth
-/// of the time is slower, and a tenth is faster.
+/// The middle between the slow and the fast seconds of a rate, and how far they are from it: a
+/// tenth of the time is slower, and a tenth is faster.
 fn rate(way: &Way, link: &LinkDirection, until: Instant) -> (Option<Known<Rate>>, f64) {
     const SECOND: Duration = Duration::secs(1);
     let is_constant = matches!(link.rate, RateSpec::Constant(_)) || until < Instant::ZERO + SECOND;

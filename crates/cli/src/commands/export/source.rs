@@ -19,8 +19,8 @@ pub struct Source {
 }
 
 impl Source {
-    /// Reads a scenario, a folder of results, or an answer of `gq recommend --json`, which begins with
-    /// a brace as no scenario does. `-` is a scenario or an answer from standard input.
+    /// Reads a scenario, a folder of results, or an answer of `gq recommend --json`, which begins
+    /// with a brace as no scenario does. `-` is a scenario or an answer from standard input.
     pub fn load(path: &Path) -> Result<Self, Failure> {
         if path.is_dir() {
             return Ok(Self { plan: recorded_plan(path)?, hardware: None });

@@ -206,9 +206,9 @@ impl Shaper {
     }
 }
 
-/// The limit of a tbf that was given as the time that a packet may wait: `tc` makes bytes of it, and
-/// prints it as `lat` again. Its burst comes on top, which leaves without waiting; a peak rate has
-/// a bucket of its own, and the lesser limit holds.
+/// The limit of a tbf that was given as the time that a packet may wait: `tc` makes bytes of it,
+/// and prints it as `lat` again. Its burst comes on top, which leaves without waiting; a peak rate
+/// has a bucket of its own, and the lesser limit holds.
 fn limit_of_latency(tbf: &Discipline) -> Result<Option<Size>, TcError> {
     let first = |keys: &[&'static str]| keys.iter().find_map(|key| Some((*key, tbf.option(key)?)));
     let Some((key, setting)) = first(&["lat", "latency"]) else { return Ok(None) };
