@@ -3,14 +3,15 @@
 //! Each reader turns one kind of file into a [`Draft`]: figures of a line, each with where it came
 //! from. [`Draft::text`] writes the scenario file, in which every figure is followed by its origin:
 //! measured, estimated or assumed; [`Draft::measured`] has those that are not assumed. Files are
-//! hostile: [`Input`] bounds what is read and what it unpacks to, and a wrong file gets one message.
+//! hostile: [`Input`] bounds what is read and what it unpacks to, and a wrong file gets one
+//! message.
 
-mod any;
+pub mod any;
 pub mod controller;
 mod draft;
 pub mod flent;
 mod input;
-mod measured;
+pub mod measured;
 pub mod pcap;
 pub mod qlog;
 pub mod recording;
@@ -18,10 +19,8 @@ pub mod speedtest;
 mod steps;
 pub mod tc;
 
-pub use any::read;
 pub use draft::{Cited, Draft, Origin, Way};
 pub use input::Input;
-pub use measured::{Known, MeasuredLine};
 
 /// A file that cannot be imported, with the fault.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -106,7 +106,8 @@ fn held(way: &Way, link: &LinkDirection) -> Option<Known<Duration>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::import::{Input, read};
+    use crate::import::Input;
+    use crate::import::any::read;
 
     fn measured(text: &str) -> MeasuredLine {
         read(&Input::read("x", text.as_bytes()).unwrap()).unwrap().measured().unwrap()

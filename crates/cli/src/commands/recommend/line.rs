@@ -4,7 +4,8 @@ use super::Arguments;
 use crate::failure::Failure;
 use crate::output::say;
 use goodqueue_base::units::{Cells, Duration, Framing, Rate};
-use goodqueue_interop::import::{self, Input, Known, MeasuredLine};
+use goodqueue_interop::import::measured::{Known, MeasuredLine};
+use goodqueue_interop::import::{Input, any};
 use goodqueue_lab::run::recommend::Asked;
 use goodqueue_lab::run::recommend::ask::Misread;
 use std::path::Path;
@@ -42,7 +43,7 @@ impl LineText {
 
     fn take(&mut self, arguments: &Arguments, path: &Path) -> Result<(), Failure> {
         let input = Input::load(path).map_err(Failure::input)?;
-        let known = import::read(&input).map_err(Failure::input)?.measured()?;
+        let known = any::read(&input).map_err(Failure::input)?.measured()?;
         let tell = |note: &str| say(&format!("note: {}: {note}", input.name));
         let mut taken = Vec::new();
         let mut put = |option: &'static str, given: &Option<String>, place: &mut String, found: Option<Known<String>>| {
