@@ -57,7 +57,7 @@ impl Draft {
             down,
             up,
             varies: down_varies.max(up_varies),
-            rtt: known(link.down.delay + link.up.delay, &self.delay[0].origin),
+            rtt: known(link.down.delay + link.up.delay, &whole(&self.delay[0].origin)),
             buffer_down,
             buffer_up,
             framing: self.framing.as_ref().and_then(|(framing, origin)| known(*framing, origin)),
@@ -69,6 +69,16 @@ impl Draft {
 fn known<T>(value: T, origin: &Origin) -> Option<Known<T>> {
     let is_known = matches!(origin, Origin::Measured(_) | Origin::Estimated(_));
     is_known.then(|| Known { value, origin: origin.clone() })
+}
+
+/// The origin of a round-trip time, of which a scenario has half in each direction.
+fn whole(origin: &Origin) -> Origin {
+    let words = |why: &String| why.strip_prefix("half of ").unwrap_or(why).to_owned();
+    match origin {
+        Origin::Measured(why) => Origin::Measured(words(why)),
+        Origin::Estimated(why) => Origin::Estimated(words(why)),
+        Origin::Assumed(why) => Origin::Assumed(words(why)),
+    }
 }
 
 /// The middle between the slow and the fast seconds of a rate, and how far they are from it: a
@@ -90,7 +100,7 @@ fn rate(way: &Way, link: &LinkDirection, until: Instant) -> (Option<Known<Rate>>
     (known(middle, &way.rate.origin), (fast - slow) / (fast + slow).max(1.0))
 }
 
-/// The buffer of a line. That of a queue which the file knows is the router's own limit and tells
+/// The buffer of a line, to a tenth of a millisecond and not below one. That of a queue which the file knows is the router's own limit and tells
 /// nothing of the modem.
 fn held(way: &Way, link: &LinkDirection) -> Option<Known<Duration>> {
     const FULL_PACKET: Bytes = Bytes::new(1_500);
@@ -100,7 +110,7 @@ fn held(way: &Way, link: &LinkDirection) -> Option<Known<Duration>> {
     let limit = link.queue.as_ref()?.limit;
     let bytes = limit.bytes.get().min(limit.packets.get().saturating_mul(FULL_PACKET.get()));
     let lasts = bytes as f64 * 8.0 / link.nominal_rate().as_bit_s().max(1) as f64;
-    known(Duration::us((lasts * 1e6).round() as u64), &way.buffer.origin)
+    known(Duration::us((lasts * 1e4).round() as u64 * 100).max(Duration::ms(1)), &way.buffer.origin)
 }
 
 #[cfg(test)]
@@ -120,7 +130,8 @@ mod tests {
         );
         assert_eq!(line.down.unwrap().value, Rate::kbit(103_600));
         assert_eq!(line.up.unwrap().value, Rate::kbit(20_720));
-        assert_eq!(line.rtt.unwrap().value, Duration::ms(20));
+        let origin = Origin::Measured("base_rtt, 20 ms of idle latency".to_owned());
+        assert_eq!(line.rtt.unwrap(), Known { value: Duration::ms(20), origin });
         assert_eq!(line.buffer_down.unwrap().value, Duration::ms(80));
         let up = line.buffer_up.unwrap();
         assert_eq!(up.value, Duration::ms(580));

@@ -8,6 +8,7 @@ use goodqueue_interop::import::measured::{Known, MeasuredLine};
 use goodqueue_interop::import::{Input, any};
 use goodqueue_lab::run::recommend::Asked;
 use goodqueue_lab::run::recommend::ask::Misread;
+use std::fmt::Display;
 use std::path::Path;
 
 /// The line as text, as [`Asked`] takes it.
@@ -46,17 +47,17 @@ impl LineText {
         let known = any::read(&input).map_err(Failure::input)?.measured()?;
         let tell = |note: &str| say(&format!("note: {}: {note}", input.name));
         let mut taken = Vec::new();
-        let mut put = |option: &'static str, given: &Option<String>, place: &mut String, found: Option<Known<String>>| {
-            if let (None, Some(found)) = (given, found) {
-                tell(&format!("{option} {} ({})", found.value, found.origin));
-                *place = found.value;
+        let mut put = |option: &'static str, given: &Option<String>, place: &mut String, found: Option<Found>| {
+            if let (None, Some(Found { value, why })) = (given, found) {
+                tell(&format!("{option} {value} ({why})"));
+                *place = value;
                 taken.push(option);
             }
         };
-        put("down", &arguments.down, &mut self.down, known.down.clone().map(text));
-        put("up", &arguments.up, &mut self.up, known.up.clone().map(text));
+        put("down", &arguments.down, &mut self.down, known.down.as_ref().map(Found::of));
+        put("up", &arguments.up, &mut self.up, known.up.as_ref().map(Found::of));
         put("varies", &arguments.varies, &mut self.varies, varies(&known));
-        put("rtt", &arguments.rtt, &mut self.rtt, known.rtt.clone().map(text));
+        put("rtt", &arguments.rtt, &mut self.rtt, known.rtt.as_ref().map(Found::of));
         put("buffer", &arguments.buffer, &mut self.buffer, buffer(&known));
         for note in &known.notes {
             tell(note);
@@ -85,21 +86,34 @@ impl LineText {
     }
 }
 
-fn text<T: std::fmt::Display>(known: Known<T>) -> Known<String> {
-    Known { value: known.value.to_string(), origin: known.origin }
+/// A figure of a file as an option has it.
+struct Found {
+    value: String,
+    /// Where it is from.
+    why: String,
+}
+
+impl Found {
+    fn of<T: Display>(known: &Known<T>) -> Self {
+        Self { value: known.value.to_string(), why: known.origin.to_string() }
+    }
 }
 
 /// The variation of a rate that is not constant.
-fn varies(known: &MeasuredLine) -> Option<Known<String>> {
+fn varies(known: &MeasuredLine) -> Option<Found> {
     let rate: &Known<Rate> = known.down.as_ref().or(known.up.as_ref())?;
     let percent = (known.varies * 100.0).round();
-    (percent > 0.0).then(|| Known { value: format!("{percent}%"), origin: rate.origin.clone() })
+    (percent > 0.0).then(|| Found { value: format!("{percent}%"), why: rate.origin.to_string() })
 }
 
 /// Both buffers as a range. Where one is not known, it is between the usual bounds.
-fn buffer(known: &MeasuredLine) -> Option<Known<String>> {
+fn buffer(known: &MeasuredLine) -> Option<Found> {
     let both = [&known.buffer_down, &known.buffer_up];
-    let origin = both.into_iter().flatten().next()?.origin.clone();
+    let mut why: Vec<String> = both.into_iter().flatten().map(|known| known.origin.to_string()).collect();
+    why.dedup();
+    if why.is_empty() {
+        return None;
+    }
     let usual = || Asked::default().buffer.split("..").filter_map(|text| goodqueue_lab::quantity::duration(text).ok());
     let mut lasts: Vec<Duration> = both.into_iter().flatten().map(|known| known.value).collect();
     if lasts.len() < both.len() {
@@ -107,7 +121,7 @@ fn buffer(known: &MeasuredLine) -> Option<Known<String>> {
     }
     let (least, most) = (lasts.iter().min()?, lasts.iter().max()?);
     let value = if least == most { least.to_string() } else { format!("{least}..{most}") };
-    Some(Known { value, origin })
+    Some(Found { value, why: why.join("; ") })
 }
 
 /// Options that tell `gq export` a framing.
