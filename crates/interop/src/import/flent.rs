@@ -181,7 +181,8 @@ mod tests {
     #[test]
     fn figures_of_sockets_are_no_transfers() {
         let sockets = r#""TCP upload BE":[4,4],"TCP upload BE::tcp_rtt":[60,60],"TCP upload BE::tcp_delivery_rate":[4,4],
-          "TCP upload EF::tcp_cwnd":[9,9],"TCP download::1":[30,30],"TCP download::2":[20,20],"TCP download::1::tcp_rtt":[80,80]"#;
+          "TCP upload EF::tcp_cwnd":[9,9],"TCP download::1":[30,30],"TCP download::2":[20,20],
+          "TCP download::1::tcp_rtt":[80,80]"#;
         let (down, up, _) = rates(sockets);
         // 50 and 4 Mbit/s of payload.
         assert_eq!((down, up), (51_795_580, 4_143_646));
@@ -194,7 +195,8 @@ mod tests {
     fn steps_without_a_sample_do_not_slow_a_transfer() {
         // Two transfers of 3 and 6 Mbit/s, of which one step has one sample at most.
         let (down, ..) = rates(
-            r#""TCP download::1":[null,null,3,null,null,3,null,3,null,null],"TCP download::2":[null,6,null,null,6,null,6,null,6,null]"#,
+            r#""TCP download::1":[null,null,3,null,null,3,null,3,null,null],
+               "TCP download::2":[null,6,null,null,6,null,6,null,6,null]"#,
         );
         assert_eq!(down, 9_323_204);
     }

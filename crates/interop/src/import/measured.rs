@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn a_speed_test_knows_all_but_framing() {
         let line = measured(
-            r#"{"base_rtt":20,"dl_throughput":100000000,"ul_throughput":20000000,"dl_responsiveness":600,"ul_responsiveness":100}"#,
+            r#"{"base_rtt":20,"dl_throughput":1e8,"ul_throughput":2e7,"dl_responsiveness":600,"ul_responsiveness":100}"#,
         );
         assert_eq!(line.down.unwrap().value, Rate::kbit(103_600));
         assert_eq!(line.up.unwrap().value, Rate::kbit(20_720));

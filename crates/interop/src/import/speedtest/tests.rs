@@ -53,9 +53,8 @@ fn round_trips_per_minute_are_a_latency() {
 
 #[test]
 fn latency_that_did_not_rise_tells_no_buffer() {
-    let text = imported(
-        r#"{"base_rtt":24.5,"dl_throughput":300000000,"ul_throughput":40000000,"dl_responsiveness":800,"ul_responsiveness":4000}"#,
-    );
+    let text =
+        imported(r#"{"base_rtt":24.5,"dl_throughput":3e8,"ul_throughput":4e7,"dl_responsiveness":800,"ul_responsiveness":4000}"#);
     plan(&text);
     // 75 ms down; up 15 ms, less than the idle line.
     assert!(text.contains("buffer = \"50.5 ms\""), "{text}");
