@@ -69,6 +69,80 @@ fn wrong_options_are_named_with_what_is_allowed() {
     }
 }
 
+/// A line of 4 and 2 Mbit/s with half a second of buffer, as networkQuality writes it.
+const MEASURED: &str = r#"{"base_rtt":20,"dl_throughput":3861333,"ul_throughput":1930667,"dl_responsiveness":115.3846,
+  "ul_responsiveness":115.3846}"#;
+
+#[test]
+fn a_measurement_becomes_the_configuration_of_a_router() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("test.json"), MEASURED).unwrap();
+    let pipe = "\"$GQ\" recommend --from test.json --hardware openwrt --flows 2 --cc cubic --mix call-and-ping 2> said \
+                | tee line.toml | \"$GQ\" export sqm -";
+    let mut shell = Command::new("sh");
+    let output =
+        shell.args(["-c", pipe]).env("GQ", env!("CARGO_BIN_EXE_gq")).current_dir(dir.path()).output().expect("sh starts");
+    let [out, error] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).expect("UTF-8"));
+    let [line, said] = ["line.toml", "said"].map(|name| fs::read_to_string(dir.path().join(name)).unwrap());
+    assert!(output.status.success(), "{said}{error}");
+    // The figures of the file are those of the line, and people read where they are from.
+    for key in
+        ["rate = \"4 Mbit/s\"", "rate_up = \"2 Mbit/s\"", "buffer = \"500 ms\"", "delay = \"10 ms\"", "delay_up = \"10 ms\""]
+    {
+        assert!(line.contains(key), "{key}\n{line}");
+    }
+    assert!(said.contains("note: test.json: down 4 Mbit/s (measured: dl_throughput, 3861333 bit/s of payload"), "{said}");
+    assert!(said.contains("note: test.json: buffer 500 ms (estimated: 60 s / dl_responsiveness"), "{said}");
+    assert!(said.contains("\n\nSet SQM ("), "{said}");
+    // A section that OpenWrt takes as it is.
+    let option = |key: &str| {
+        let start = format!("\toption {key} '");
+        let found = out.lines().find_map(|line| line.strip_prefix(&start)?.strip_suffix('\''));
+        found.unwrap_or_else(|| panic!("{key}\n{out}"))
+    };
+    assert!(out.contains("config queue 'wan'\n"), "{out}");
+    assert_eq!((option("enabled"), option("interface")), ("1", "wan"));
+    let [down, up] = ["download", "upload"].map(|key| option(key).parse::<u32>().unwrap());
+    assert!((3_400..=3_800).contains(&down) && (1_700..=1_900).contains(&up), "{down} {up}");
+    assert!(["cake", "fq_codel"].contains(&option("qdisc")) && option("script").ends_with(".qos"), "{out}");
+    assert_eq!(error.lines().count(), 1, "{error}");
+    assert!(error.starts_with("note: --dev is not given: the section is for `wan`"), "{error}");
+}
+
+#[test]
+fn options_go_before_a_file_and_faults_are_named() {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, text) in [
+        ("test.json", MEASURED),
+        ("far.json", r#"{"base_rtt":9000,"dl_throughput":4e6,"ul_throughput":2e6}"#),
+        ("queues", "tc qdisc add dev eth0 root cake bandwidth 16mbit docsis\n"),
+        ("bare", "tc qdisc add dev eth0 root fq_codel\n"),
+        ("wrong", "hello\n"),
+    ] {
+        fs::write(dir.path().join(name), text).unwrap();
+    }
+    for (arguments, said) in [
+        ("--from test.json --down 5", "error: --down: `5` has no unit"),
+        ("--from test.json --buffer 1h", "error: --buffer: `1h` is out of range: allowed 1 ms to 20 s"),
+        ("--from test.json --hardware cisco", "error: --hardware: `cisco` is not known"),
+        ("--from far.json", "error: far.json: rtt: `9 s` is out of range: allowed 100 us to 5 s"),
+        (
+            "--from queues",
+            "error: --down: is missing: queues does not tell the rate toward you: give it, for instance --down 10mbit",
+        ),
+        ("--from queues --down 1", "note: queues: up 16 Mbit/s (measured: bandwidth of cake"),
+        ("--from queues --down 1", "gq export takes it with --set link.router.overhead=18B --set link.router.mpu=64B"),
+        ("--from bare --up 1mbit", "error: --down: is missing: bare does not tell the rate toward you"),
+        ("--from wrong", "error: wrong: is nothing that gq import reads: expected a speed test, "),
+        ("--from nothing", "error: nothing: no such file"),
+        ("--from test.json --json - --scenario -", "error: --scenario -: standard output is for --json - already"),
+    ] {
+        let (code, out, error) = recommend(dir.path(), arguments);
+        assert!(code == 2 && out.is_empty() && error.contains(said), "{arguments}: {error}");
+        assert_eq!(error.matches("error: ").count(), 1, "{arguments}: {error}");
+    }
+}
+
 /// Needs the guest kernel (`make linux`).
 #[test]
 fn kernel_senders_check_an_answer() {

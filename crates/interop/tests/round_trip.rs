@@ -365,6 +365,28 @@ fn tables_of_sizes_are_framing() {
     }
 }
 
+/// A tbf keeps what its rate carries in the time that a packet may wait, and its burst.
+#[test]
+fn the_latency_of_tbf_is_a_limit_in_bytes() {
+    for (text, bytes) in [
+        // 250,000 B/s for 200 ms, and the burst.
+        ("tc qdisc add dev eth0 root tbf rate 2mbit burst 5000 latency 200ms", 55_000),
+        ("tc qdisc add dev eth0 root tbf rate 2mbit buffer 5000 lat 200ms", 55_000),
+        ("qdisc tbf 1: dev eth0 root refcnt 2 rate 2Mbit burst 5000b lat 200ms", 55_000),
+        (
+            r#"[{"kind":"tbf","handle":"1:","dev":"eth0","root":true,"options":{"rate":250000,"burst":5000,"lat":200000}}]"#,
+            55_000,
+        ),
+        // The peak rate's own bucket is the lesser one.
+        ("tc qdisc add dev eth0 root tbf rate 2mbit burst 50000 latency 20ms peakrate 3mbit mtu 2000", 9_500),
+        ("tc qdisc add dev eth0 root tbf rate 2mbit burst 5000 limit 30000", 30_000),
+    ] {
+        let (scenario, made) = imported(text);
+        let limit = scenario.main_link().down.queue.as_ref().unwrap().limit;
+        assert_eq!(limit.bytes, Bytes::new(bytes), "{text}\n{made}");
+    }
+}
+
 /// Own framing of a shaper in the scenario, and a bound on cake's memory.
 #[test]
 fn a_shaper_with_its_own_framing_comes_back() {
@@ -406,6 +428,8 @@ fn wrong_lines_get_one_message() {
     assert_eq!(message("tc qdisc add dev eth0 root codel limit"), "x: line 1: limit: a value is missing");
     assert_eq!(message("tc qdisc add dev eth0 root codel limit -5"), "x: codel : limit: `-5` is not a value of it");
     assert_eq!(message("tc qdisc add dev eth0 root codel target 5parsec"), "x: codel : target: `5parsec` is not a value of it");
+    let tbf = "tc qdisc add dev eth0 root tbf rate 2mbit burst 5000 latency soon";
+    assert_eq!(message(tbf), "x: tbf : latency: `soon` is not a value of it");
     assert!(
         message("tc qdisc add dev eth0 root netem delay 5ms")
             .starts_with("x: `netem` at eth0 is not a queue that gq has: allowed ")

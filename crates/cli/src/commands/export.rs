@@ -26,11 +26,11 @@ pub struct Arguments {
     /// Target
     #[arg(value_enum)]
     target: Target,
-    /// A scenario, a folder of results, or the answer of gq recommend --json; - is an answer from
-    /// standard input
+    /// A scenario, a folder of results, or the answer of gq recommend --json; - is a scenario or an
+    /// answer from standard input
     #[arg(value_name = "SCENARIO.toml|DIR|ANSWER.json|-")]
     source: PathBuf,
-    /// The interface that faces the line
+    /// The interface that faces the line [default: wan for sqm; the other targets need it]
     #[arg(long, value_name = "NAME")]
     dev: Option<String>,
     /// The interface where arriving packets wait [default: ifb4 and the name of --dev]
@@ -194,7 +194,15 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 }
 
 fn place(arguments: &Arguments) -> Result<Place, Failure> {
-    let Some(dev) = &arguments.dev else {
+    // The device toward the line in OpenWrt's own configurations, where it has ports of a switch.
+    const OPENWRT: &str = "wan";
+    let usual = matches!(arguments.target, Target::Sqm).then_some(OPENWRT);
+    if let (None, Some(dev)) = (&arguments.dev, usual) {
+        say(&format!(
+            "note: --dev is not given: the section is for `{dev}`; name the interface that faces the line if it is another"
+        ));
+    }
+    let Some(dev) = arguments.dev.as_deref().or(usual) else {
         return Err(Failure::Input(
             "--dev: is missing: name the interface that faces the line, for instance --dev eth0".to_owned(),
         ));

@@ -33,7 +33,7 @@ pub struct Arguments {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// JSON of Ookla's speedtest, Apple's networkQuality -c or speedtest-cli
+    /// JSON of Ookla's speedtest, Apple's networkQuality -c, librespeed-cli or speedtest-cli
     Speedtest,
     /// Output of tc -s -j qdisc show and tc class show, or lines of tc
     Tc,

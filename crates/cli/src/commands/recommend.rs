@@ -1,6 +1,8 @@
 //! `gq recommend`: which queue, which settings and which shaped rate for a line that is known only
 //! roughly.
 
+mod line;
+
 use crate::failure::Failure;
 use crate::settings::Jobs;
 use crate::table::{self, Column, Text};
@@ -16,28 +18,35 @@ use goodqueue_lab::run::recommend::{Asked, Effort, Question, Recommendation, Ref
 use goodqueue_lab::verdict::Unit;
 use goodqueue_lab::verdict::rule::Key;
 use goodqueue_lab::verdict::words::count;
+use line::LineText;
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
 
 /// Arguments of `gq recommend`.
 #[derive(Args)]
-#[command(after_help = "Example: gq recommend --down 50mbit --up 10mbit --rtt 20ms..120ms --hardware openwrt --json answer.json")]
+#[command(after_help = "Example: gq recommend --from test.json --hardware openwrt | gq export sqm -")]
 pub struct Arguments {
-    /// Measured rate toward you, for instance 50mbit
-    #[arg(long, value_name = "RATE")]
-    down: String,
-    /// Measured rate from you
-    #[arg(long, value_name = "RATE")]
-    up: String,
-    /// Share by which the rate may at times lie above or below the measured one
-    #[arg(long, value_name = "PART", default_value = "0%")]
-    varies: String,
-    /// Round-trip time without queueing, or its range
-    #[arg(long, value_name = "TIME[..TIME]", default_value = "20ms..120ms")]
-    rtt: String,
-    /// Buffer of the modem and the provider, as time at the line's rate, or its range
-    #[arg(long, value_name = "TIME[..TIME]", default_value = "50ms..500ms")]
-    buffer: String,
+    /// Measurement of the line, any file that gq import reads; - for standard input. Options that
+    /// are given go before what it tells
+    #[arg(long, value_name = "FILE|-")]
+    from: Option<PathBuf>,
+    /// Measured rate toward you, for instance 50mbit [required where no file tells it]
+    #[arg(long, value_name = "RATE", required_unless_present = "from")]
+    down: Option<String>,
+    /// Measured rate from you [required where no file tells it]
+    #[arg(long, value_name = "RATE", required_unless_present = "from")]
+    up: Option<String>,
+    /// Share by which the rate may at times lie above or below the measured one [default: 0%]
+    #[arg(long, value_name = "PART")]
+    varies: Option<String>,
+    /// Round-trip time without queueing, or its range [default: 20ms..120ms]
+    #[arg(long, value_name = "TIME[..TIME]")]
+    rtt: Option<String>,
+    /// Buffer of the modem and the provider, as time at the line's rate, or its range [default:
+    /// 50ms..500ms]
+    #[arg(long, value_name = "TIME[..TIME]")]
+    buffer: Option<String>,
     /// Transfers without end at once in each direction, or their range; the mix's own number by
     /// default
     #[arg(long, value_name = "N[..N]", default_value = "", hide_default_value = true)]
@@ -72,13 +81,16 @@ pub struct Arguments {
     /// Write the answer as JSON to a file, or with - to standard output instead of the text
     #[arg(long, value_name = "FILE|-")]
     json: Option<PathBuf>,
-    /// Write the line with the choice as a scenario file, for gq run and gq export
-    #[arg(long, value_name = "FILE")]
+    /// Write the line with the choice as a scenario, for gq run and gq export, to a file or with -
+    /// to standard output; the text goes to standard error then [default: - where standard output
+    /// is no terminal and --json is not given]
+    #[arg(long, value_name = "FILE|-")]
     scenario: Option<PathBuf>,
 }
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let scenario_out = scenario_out(arguments)?;
     let question = question(arguments)?;
     let host = arguments.check.as_deref().map(|name| checker(name, &question)).transpose()?;
     let stop = interrupt::stop_flag();
@@ -94,7 +106,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let (checked, _) = progress::during(1, |progress| check::check(&question, &mut answer, &**host, &stop, progress));
         checked.map_err(failed)?;
     }
-    if let Some(path) = &arguments.scenario {
+    if let Some(ScenarioOut::File(path)) = scenario_out {
         write_file(path, answer.scenario.as_bytes())?;
     }
     match arguments.json.as_deref() {
@@ -114,17 +126,44 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let _ = writeln!(text.plain, "{}", table::wrapped(sentence, output::width()));
     }
     let _ = writeln!(text.plain, "\n{}", table::wrapped(&answer.text, output::width()));
+    if let Some(ScenarioOut::Standard) = scenario_out {
+        output::say(text.plain.trim_end());
+        return Ok(output::print(&answer.scenario)?);
+    }
     Ok(output::print_text(&text)?)
+}
+
+/// Place of the scenario.
+#[derive(Clone, Copy)]
+enum ScenarioOut<'a> {
+    File(&'a Path),
+    Standard,
+}
+
+/// The place that is asked for. Programs that read standard output, like `gq export`, want the
+/// scenario; people want the text.
+fn scenario_out(arguments: &Arguments) -> Result<Option<ScenarioOut<'_>>, Failure> {
+    let is_standard = |path: &&Path| path.as_os_str() == "-";
+    match (arguments.scenario.as_deref(), arguments.json.as_deref()) {
+        (Some(path), json) if is_standard(&path) => match json.filter(is_standard) {
+            Some(_) => Err(Failure::Input("--scenario -: standard output is for --json - already: name a file".to_owned())),
+            None => Ok(Some(ScenarioOut::Standard)),
+        },
+        (Some(path), _) => Ok(Some(ScenarioOut::File(path))),
+        (None, None) if !io::stdout().is_terminal() => Ok(Some(ScenarioOut::Standard)),
+        (None, _) => Ok(None),
+    }
 }
 
 /// The question that the options ask.
 fn question(arguments: &Arguments) -> Result<Question, Failure> {
+    let line = LineText::new(arguments)?;
     let asked = Asked {
-        down: &arguments.down,
-        up: &arguments.up,
-        varies: &arguments.varies,
-        rtt: &arguments.rtt,
-        buffer: &arguments.buffer,
+        down: &line.down,
+        up: &line.up,
+        varies: &line.varies,
+        rtt: &line.rtt,
+        buffer: &line.buffer,
         flows: &arguments.flows,
         cc: &arguments.cc,
         mix: &arguments.mix,
@@ -135,7 +174,7 @@ fn question(arguments: &Arguments) -> Result<Question, Failure> {
         seed: arguments.seed,
         jobs: arguments.jobs.count(),
     };
-    asked.question().map_err(|error| Failure::Input(format!("--{error}")))
+    asked.question().map_err(|error| line.failure(&error))
 }
 
 /// The host that checks the answer.

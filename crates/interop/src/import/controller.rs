@@ -3,7 +3,7 @@
 use crate::import::draft::{buffer, halves, one_line, usual_delay};
 use crate::import::steps::{Steps, least, median};
 use crate::import::{Cited, Draft, ImportError, Input, Origin, Way};
-use goodqueue_base::units::Duration;
+use goodqueue_base::units::{Direction, Duration};
 use std::collections::BTreeMap;
 
 /// Round-trip times above this are no line's, in milliseconds.
@@ -103,6 +103,12 @@ const AUTORATE: &[(&str, &[(&str, usize)])] = &[
     ("DATA", &[("LOG_TIMESTAMP", 2), ("CAKE_DL_RATE_KBPS", 31), ("CAKE_UL_RATE_KBPS", 32), ("DL_OWD_US", 12), ("UL_OWD_US", 17)]),
 ];
 
+/// Whether a line of cake-autorate's log may begin with this word.
+pub(crate) fn is_autorate(word: &str) -> bool {
+    let kind = word.strip_suffix("_HEADER").unwrap_or(word);
+    AUTORATE.iter().any(|(known, _)| *known == kind)
+}
+
 /// A line from a log of cake-autorate.
 ///
 /// # Errors
@@ -151,7 +157,14 @@ fn draft(input: &Input, format: &str, log: Log, why: &str) -> Result<Draft, Impo
         let fastest = steps.fastest();
         let queue = Cited::toml("\"cake\"", Origin::Assumed("the queue that the controller sets the rate of".to_owned()));
         let held = buffer(Duration::ms(100), fastest, Origin::Assumed("a log of rates does not tell the buffer".to_owned()));
-        (!steps.is_empty()).then(|| Way { rate: steps.cited(start, why), fastest, buffer: held, queue, burst: None })
+        (!steps.is_empty()).then(|| Way {
+            rate: steps.cited(start, why),
+            fastest,
+            buffer: held,
+            queue,
+            burst: None,
+            known_as: Direction::Down,
+        })
     };
     let ways = Way::of_line(way(&log.down), way(&log.up));
     let ways = ways.ok_or_else(|| input.fault("has no rates: expected the log of a controller"))?;

@@ -1,7 +1,7 @@
 //! A scenario in the making: figures with their origins, and the file written from them.
 
 use crate::import::Input;
-use goodqueue_base::units::{Cells, Duration, Framing, Rate};
+use goodqueue_base::units::{Cells, Direction, Duration, Framing, Rate};
 use goodqueue_lab::scenario::toml_text::quoted;
 use std::fmt::{self, Write as _};
 use std::ops::RangeInclusive;
@@ -67,6 +67,9 @@ pub struct Way {
     pub queue: Cited,
     /// Depth of its token bucket, if it is a shaper.
     pub burst: Option<Cited>,
+    /// The direction that the file knows it by: where only [`Direction::Up`] is known, downloads of
+    /// the scenario go that way.
+    pub known_as: Direction,
 }
 
 impl Way {
@@ -74,7 +77,7 @@ impl Way {
     #[must_use]
     pub fn unmanaged(rate: Cited, fastest: Rate, buffer: Cited, why: &str) -> Self {
         let queue = Cited::toml("\"tail-drop\"", Origin::Assumed(why.to_owned()));
-        Self { rate, fastest, buffer, queue, burst: None }
+        Self { rate, fastest, buffer, queue, burst: None, known_as: Direction::Down }
     }
 
     /// Both directions of a line. Where one is known, downloads go that way; `None` without any.
@@ -82,7 +85,7 @@ impl Way {
     pub fn of_line(down: Option<Self>, up: Option<Self>) -> Option<(Self, Option<Self>)> {
         match down {
             Some(down) => Some((down, up)),
-            None => up.map(|up| (up, None)),
+            None => up.map(|up| (Self { known_as: Direction::Up, ..up }, None)),
         }
     }
 }
@@ -137,6 +140,18 @@ pub fn buffer(lasts: Duration, rate: Rate, origin: Origin) -> Cited {
         return Cited::quantity(lasts, origin);
     }
     Cited::quantity("2 packets", origin)
+}
+
+/// A buffer that was filled when round-trip times rose by this many milliseconds, of which a share
+/// of one in `parts` is its own. Without a rise it was never filled, and is not known.
+#[must_use]
+pub fn filled(rise_ms: f64, parts: f64, rate: Rate, why: String) -> Cited {
+    const LEAST_MS: f64 = 1.0;
+    if rise_ms < LEAST_MS {
+        let short = "latency did not rise under load: the queue was kept short, or the test did not fill it";
+        return buffer(Duration::ms(10), rate, Origin::Assumed(short.to_owned()));
+    }
+    buffer(millis((rise_ms / parts).max(LEAST_MS)), rate, Origin::Estimated(why))
 }
 
 /// Half of a round-trip time each way.

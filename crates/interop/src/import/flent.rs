@@ -1,7 +1,7 @@
 //! Data files of flent (`.flent.gz`, version 4 of the format): rates and round-trip times under
 //! load.
 
-use crate::import::draft::{HEADERS, buffer, halves, line_rate, millis, one_line, usual_delay};
+use crate::import::draft::{HEADERS, buffer, filled, halves, line_rate, millis, one_line, usual_delay};
 use crate::import::steps::{least, median};
 use crate::import::{Cited, Draft, ImportError, Input, Origin, Way};
 use goodqueue_base::units::{Duration, Rate};
@@ -31,26 +31,22 @@ pub fn import(input: &Input) -> Result<Draft, ImportError> {
     if down.is_none() && up.is_none() {
         return Err(input.fault("has no transfer: expected series called TCP download or TCP upload"));
     }
-    let pings: Vec<&Series<'_>> =
-        series.iter().filter(|series| series.name.starts_with("Ping (ms)") && is_measured(series.name)).collect();
-    let all: Vec<f64> = pings.iter().flat_map(|series| series.values.iter().flatten().copied()).collect();
-    if let Some(wrong) = all.iter().find(|ms| !(0.0..=MAX_MS).contains(*ms)) {
-        return Err(input.fault(format!("Ping (ms): {wrong} is out of range: allowed 0 to {MAX_MS}")));
-    }
-    let idle = least(all.iter().copied());
     // Latency while the transfers run, which is where they have values.
     let busy = |index: usize| [&down, &up].into_iter().flatten().any(|total| total.get(index).is_some_and(|rate| *rate > 0.0));
-    let loaded = pings
-        .iter()
-        .flat_map(|series| series.values.iter().enumerate().filter(|(index, _)| busy(*index)).filter_map(|(_, ms)| *ms));
-    let loaded = median(loaded.collect());
-    let (rtt, delay) = match idle {
-        Some(ms) => (ms, halves(millis(ms), &Origin::Measured(format!("half of {ms:.1} ms, the least ping of the test")))),
-        None => (20.0, usual_delay("the test has no pings")),
+    let mut pings = Vec::new();
+    for one in series.iter().filter(|one| one.name.starts_with("Ping (ms)") && is_measured(one.name, &series)) {
+        if let Some(wrong) = one.values.iter().flatten().find(|ms| !(0.0..=MAX_MS).contains(*ms)) {
+            return Err(input.fault(format!("{}: {wrong} is out of range: allowed 0 to {MAX_MS}", one_line(one.name))));
+        }
+        pings.extend(Ping::of(one, busy));
+    }
+    let delay = match least(pings.iter().map(|ping| ping.idle)) {
+        Some(ms) => halves(millis(ms), &Origin::Measured(format!("half of {ms:.1} ms, the least ping of the test"))),
+        None => usual_delay("the test has no pings"),
     };
     let rates = [&down, &up].map(|total| total.as_ref().and_then(|total| rate(total)));
     let is_loaded_both_ways = rates[0].is_some() && rates[1].is_some();
-    let way = |rate: Option<Rate>, name: &str| rate.map(|rate| way(rate, name, rtt, loaded, is_loaded_both_ways));
+    let way = |rate: Option<Rate>, name: &str| rate.map(|rate| way(rate, name, &pings, is_loaded_both_ways));
     let title = ["TITLE", "NAME"].map(|key| json["metadata"][key].as_str().unwrap_or_default()).join(" ");
     let ways = Way::of_line(way(rates[0], "TCP download"), way(rates[1], "TCP upload"));
     let ways = ways.ok_or_else(|| input.fault("has no transfer that carried anything"))?;
@@ -59,27 +55,67 @@ pub fn import(input: &Input) -> Result<Draft, ImportError> {
     Ok(Draft { notes: vec![note.to_owned()], ..Draft::new(name, "flent", input, delay, ways) })
 }
 
-/// Whether it is a series of its own, and no sum, mean or detail of other series.
-fn is_measured(name: &str) -> bool {
-    let mut parts = name.split("::");
-    let first = parts.next().unwrap_or_default();
+/// Round-trip times to one host, in milliseconds: hosts are at different distances, and only each
+/// of them tells how much the line adds.
+struct Ping {
+    idle: f64,
+    /// The median under load.
+    loaded: Option<f64>,
+}
+
+impl Ping {
+    fn of(series: &Series<'_>, busy: impl Fn(usize) -> bool) -> Option<Self> {
+        let under_load = series.values.iter().enumerate().filter(|(index, _)| busy(*index)).filter_map(|(_, ms)| *ms);
+        Some(Self { idle: least(series.values.iter().flatten().copied())?, loaded: median(under_load.collect()) })
+    }
+
+    fn rise(&self) -> Option<f64> {
+        self.loaded.map(|loaded| loaded - self.idle)
+    }
+}
+
+/// Whether it is a series of its own, and no sum, mean or detail of another one.
+fn is_measured(name: &str, all: &[Series<'_>]) -> bool {
+    let first = name.split("::").next().unwrap_or_default();
     let is_derived = ["sum", "avg", "totals", "fairness"].iter().any(|word| first.ends_with(word));
-    // `TCP upload::1` is a transfer, `TCP upload::1::tcp_cwnd` a detail of one.
-    !is_derived && parts.nth(1).is_none()
+    // `TCP upload::1` is a transfer; `TCP upload::1::tcp_cwnd` and `TCP upload BE::tcp_rtt` are
+    // what the kernel said of one.
+    let is_detail = name.rsplit_once("::").is_some_and(|(owner, last)| {
+        owner.contains("::") || last.starts_with("tcp_") || all.iter().any(|other| other.name == owner)
+    });
+    !is_derived && !is_detail
 }
 
 /// The sum of all transfers of a direction over time, in Mbit/s; `None` when there are none.
 fn total(series: &[Series<'_>], direction: &str) -> Option<Vec<f64>> {
     let mut sum: Vec<f64> = Vec::new();
     let mut found = false;
-    for one in series.iter().filter(|one| one.name.starts_with(direction) && is_measured(one.name)) {
+    for one in series.iter().filter(|one| one.name.starts_with(direction) && is_measured(one.name, series)) {
         found = true;
         sum.resize(sum.len().max(one.values.len()), 0.0);
-        for (total, value) in sum.iter_mut().zip(&one.values) {
-            *total += value.unwrap_or(0.0);
+        for (total, value) in sum.iter_mut().zip(without_gaps(&one.values)) {
+            *total += value;
         }
     }
     found.then_some(sum)
+}
+
+/// The rate of a transfer at each step. A slow transfer has no value in most steps: each one that
+/// it has is a mean since the one before.
+fn without_gaps(values: &[Option<f64>]) -> Vec<f64> {
+    let begin = values.iter().position(Option::is_some).unwrap_or(values.len());
+    let mut next = 0.0;
+    let mut rates: Vec<f64> = values
+        .iter()
+        .enumerate()
+        .rev()
+        .map(|(index, value)| {
+            next = value.unwrap_or(next);
+            if index < begin { 0.0 } else { next }
+        })
+        .collect();
+    rates.reverse();
+    rates
 }
 
 /// The line's rate: the median over the time in which anything was carried.
@@ -88,17 +124,16 @@ fn rate(total: &[f64]) -> Option<Rate> {
     line_rate(mbps * 1e6 * HEADERS)
 }
 
-fn way(rate: Rate, name: &str, idle: f64, loaded: Option<f64>, both: bool) -> Way {
-    let held = match loaded {
-        // With both directions loaded, a ping waits in both buffers.
-        Some(loaded) if loaded - idle >= 1.0 => {
-            let share = if both { 2.0 } else { 1.0 };
-            let halved = if both { ", half of it for each direction" } else { "" };
-            let why = format!("{loaded:.1} ms of ping under load less {idle:.1} ms{halved}");
-            buffer(millis(((loaded - idle) / share).max(1.0)), rate, Origin::Estimated(why))
-        }
-        Some(_) => {
-            buffer(Duration::ms(10), rate, Origin::Assumed("pings did not rise under load: the queue was kept short".to_owned()))
+fn way(rate: Rate, name: &str, pings: &[Ping], both: bool) -> Way {
+    let held = match median(pings.iter().filter_map(Ping::rise).collect()) {
+        Some(rise) => {
+            // With both directions loaded, a ping waits in both buffers.
+            let (share, halved) = if both { (2.0, ", half of it for each direction") } else { (1.0, "") };
+            let rose = match pings {
+                [Ping { idle, loaded: Some(loaded) }] => format!("{loaded:.1} ms of ping under load less {idle:.1} ms"),
+                several => format!("pings rose by {rise:.1} ms under load, the median of {} series", several.len()),
+            };
+            filled(rise, share, rate, format!("{rose}{halved}"))
         }
         None => buffer(Duration::ms(100), rate, Origin::Assumed("the test has no pings".to_owned())),
     };
@@ -134,6 +169,49 @@ mod tests {
         assert!(!text.contains('\u{1b}'));
     }
 
+    /// Rates down and up in bit/s, and the text.
+    fn rates(results: &str) -> (u64, u64, String) {
+        let text = read(&format!(r#"{{"results":{{{results}}}}}"#)).unwrap().text();
+        let plan = Plan::parse_without_files("imported", &text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let scenario = plan.point(0).unwrap().plan;
+        let link = scenario.main_link();
+        (link.down.nominal_rate().as_bit_s(), link.up.nominal_rate().as_bit_s(), text)
+    }
+
+    #[test]
+    fn figures_of_sockets_are_no_transfers() {
+        let sockets = r#""TCP upload BE":[4,4],"TCP upload BE::tcp_rtt":[60,60],"TCP upload BE::tcp_delivery_rate":[4,4],
+          "TCP upload EF::tcp_cwnd":[9,9],"TCP download::1":[30,30],"TCP download::2":[20,20],
+          "TCP download::1::tcp_rtt":[80,80]"#;
+        let (down, up, _) = rates(sockets);
+        // 50 and 4 Mbit/s of payload.
+        assert_eq!((down, up), (51_795_580, 4_143_646));
+        // Hosts have names: a transfer to one of them is no detail of another.
+        let (down, ..) = rates(r#""TCP download::near":[3,3],"TCP download::far":[2,2]"#);
+        assert_eq!(down, 5_179_558);
+    }
+
+    #[test]
+    fn steps_without_a_sample_do_not_slow_a_transfer() {
+        // Two transfers of 3 and 6 Mbit/s, of which one step has one sample at most.
+        let (down, ..) = rates(
+            r#""TCP download::1":[null,null,3,null,null,3,null,3,null,null],
+               "TCP download::2":[null,6,null,null,6,null,6,null,6,null]"#,
+        );
+        assert_eq!(down, 9_323_204);
+    }
+
+    #[test]
+    fn hosts_at_different_distances_rise_each_by_itself() {
+        let load = r#""TCP upload":[null,8,8,8]"#;
+        let (_, _, text) =
+            rates(&format!(r#"{load},"Ping (ms) near":[12,12.4,12.4,12.4],"Ping (ms) far":[150,150.3,150.3,150.3]"#));
+        assert!(text.contains("10 ms") && text.contains("# assumed: latency did not rise under load"), "{text}");
+        let (_, _, text) = rates(&format!(r#"{load},"Ping (ms) near":[12,92,92,92],"Ping (ms) far":[150,230,230,230]"#));
+        assert!(text.contains("buffer = \"80 ms\""), "{text}");
+        assert!(text.contains("# estimated: pings rose by 80.0 ms under load, the median of 2 series"), "{text}");
+    }
+
     #[test]
     fn what_is_no_test_is_refused() {
         let message = |text: &str| read(text).unwrap_err().to_string();
@@ -141,6 +219,6 @@ mod tests {
         assert_eq!(message(r#"{"results":{}}"#), "x.flent: has no transfer: expected series called TCP download or TCP upload");
         assert_eq!(message(r#"{"results":{"TCP upload":[null,0]}}"#), "x.flent: has no transfer that carried anything");
         let far = r#"{"results":{"TCP upload":[1],"Ping (ms) ICMP":[-3]}}"#;
-        assert_eq!(message(far), "x.flent: Ping (ms): -3 is out of range: allowed 0 to 60000");
+        assert_eq!(message(far), "x.flent: Ping (ms) ICMP: -3 is out of range: allowed 0 to 60000");
     }
 }

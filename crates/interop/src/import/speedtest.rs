@@ -1,6 +1,7 @@
-//! Speed tests: JSON of Ookla's CLI, of Apple's `networkQuality -c`, and of `speedtest-cli`.
+//! Speed tests: JSON of Ookla's CLI, of Apple's `networkQuality -c`, of LibreSpeed's CLI, and of
+//! `speedtest-cli`.
 
-use crate::import::draft::{HEADERS, RATES, buffer, halves, millis, one_line, usual_delay};
+use crate::import::draft::{HEADERS, RATES, buffer, filled, halves, millis, one_line, usual_delay};
 use crate::import::{Cited, Draft, ImportError, Input, Origin, Way};
 use goodqueue_base::units::{Duration, Rate};
 use serde_json::Value;
@@ -33,7 +34,8 @@ const MAX_MS: f64 = 60_000.0;
 /// When the file is no result of a known tool, or a figure in it is missing or out of range.
 pub fn import(input: &Input) -> Result<Draft, ImportError> {
     let json = input.json()?;
-    let test = read(input, &json)?;
+    let (json, others) = latest(&json);
+    let test = read(input, json)?;
     let (rtt, delay) = match test.idle {
         Some((idle, field)) => {
             let why = Origin::Measured(format!("half of {field}, {idle} ms of idle latency"));
@@ -43,6 +45,9 @@ pub fn import(input: &Input) -> Result<Draft, ImportError> {
     };
     let mut notes =
         vec!["A speed test does not tell which queue the line has: the buffers hold for a queue without management.".to_owned()];
+    if others > 0 {
+        notes.push(format!("The file has {} results; this is the last of them.", others + 1));
+    }
     if let (Some(longest), Some((latency, _))) = (test.up.longest.or(test.down.longest), &test.down.latency)
         && longest > *latency
     {
@@ -53,6 +58,11 @@ pub fn import(input: &Input) -> Result<Draft, ImportError> {
     Ok(Draft { made_by: format!("{} ({})", draft.made_by, test.tool), notes, ..draft })
 }
 
+/// The last result of a list, as LibreSpeed writes it, and the number of those before it.
+fn latest(json: &Value) -> (&Value, usize) {
+    json.as_array().and_then(|all| all.split_last()).map_or((json, 0), |(last, others)| (last, others.len()))
+}
+
 fn read(input: &Input, json: &Value) -> Result<Test, ImportError> {
     if json["download"]["bandwidth"].is_number() {
         return ookla(input, json);
@@ -61,9 +71,10 @@ fn read(input: &Input, json: &Value) -> Result<Test, ImportError> {
         return apple(input, json);
     }
     if json["download"].is_number() && json["upload"].is_number() {
-        return speedtest_cli(input, json);
+        return plain(input, json, if is_in_mbit(json) { &LIBRESPEED } else { &SPEEDTEST_CLI });
     }
-    let known = "download.bandwidth (speedtest -f json), dl_throughput (networkQuality -c), download (speedtest-cli --json)";
+    let known = "download.bandwidth (speedtest -f json), dl_throughput (networkQuality -c), \
+                 download (librespeed-cli --json, speedtest-cli --json)";
     Err(input.fault(format!("is not the result of a known speed test: expected one of {known}")))
 }
 
@@ -112,16 +123,36 @@ fn apple(input: &Input, json: &Value) -> Result<Test, ImportError> {
     })
 }
 
-/// `speedtest-cli --json`: rates in bits per second, no latency under load.
-fn speedtest_cli(input: &Input, json: &Value) -> Result<Test, ImportError> {
+/// A tool that writes one number for each direction, and its unit in bit/s.
+struct Plain {
+    tool: &'static str,
+    unit: f64,
+    called: &'static str,
+}
+
+const SPEEDTEST_CLI: Plain = Plain { tool: "speedtest-cli", unit: 1.0, called: "bit/s" };
+const LIBRESPEED: Plain = Plain { tool: "LibreSpeed", unit: 1e6, called: "Mbit/s" };
+
+/// Whether the rates are in Mbit/s. Both tools use the same keys, but only LibreSpeed has jitter;
+/// and where there are counts of bytes, no test takes an hour.
+fn is_in_mbit(json: &Value) -> bool {
+    const LONGEST_S: f64 = 3600.0;
+    let takes = |bytes: &str, rate: &str| Some(json[bytes].as_f64()? * 8.0 / json[rate].as_f64()?);
+    let seconds = takes("bytes_received", "download").into_iter().chain(takes("bytes_sent", "upload"));
+    json["jitter"].is_number() || seconds.filter(|seconds| seconds.is_finite()).any(|seconds| seconds > LONGEST_S)
+}
+
+/// Rates as plain numbers, no latency under load.
+fn plain(input: &Input, json: &Value, by: &Plain) -> Result<Test, ImportError> {
     let direction = |field: &'static str| -> Result<Loaded, ImportError> {
-        let bits = number(input, &json[field], field)?;
-        let goodput = (goodput(input, bits, field)?, format!("{field}, {bits} bit/s of payload"));
+        let number = number(input, &json[field], field)?;
+        let goodput = (goodput(input, number * by.unit, field)?, format!("{field}, {number} {} of payload", by.called));
         Ok(Loaded { goodput, latency: None, longest: None })
     };
+    let server = if by.unit == 1.0 { &json["client"]["isp"] } else { &json["server"]["name"] };
     Ok(Test {
-        tool: "speedtest-cli",
-        name: named([&json["client"]["isp"], &json["timestamp"]]),
+        tool: by.tool,
+        name: named([server, &json["timestamp"]]),
         idle: optional_ms(input, &json["ping"], "ping")?.map(|ms| (ms, "ping")),
         down: direction("download")?,
         up: direction("upload")?,
@@ -173,10 +204,8 @@ fn way(loaded: &Loaded, idle_ms: f64) -> Way {
     let rate = rate(loaded);
     let held = match &loaded.latency {
         Some((latency, field)) => {
-            // A buffer below a few packets would only say that the test never filled it.
-            let extra = (latency - idle_ms).max(1.0);
             let why = format!("{field}, {latency:.1} ms under load, less {idle_ms:.1} ms idle");
-            buffer(millis((extra * 10.0).round() / 10.0), rate, Origin::Estimated(why))
+            filled(((latency - idle_ms) * 10.0).round() / 10.0, 1.0, rate, why)
         }
         None => buffer(Duration::ms(100), rate, Origin::Assumed("the test has no latency under load".to_owned())),
     };

@@ -4,7 +4,7 @@ use crate::import::draft::usual_delay;
 use crate::import::{Cited, Draft, ImportError, Input, Origin, Way};
 use crate::router::tc::{self, Finding};
 use goodqueue_aqm::spec::Value;
-use goodqueue_base::units::Rate;
+use goodqueue_base::units::{Direction, Rate};
 use goodqueue_lab::scenario::toml_text::quoted;
 
 /// The rate of an interface that nothing shapes, which `tc` does not know.
@@ -61,11 +61,17 @@ fn draft(input: &Input, down: &Finding, up: Option<&Finding>) -> Draft {
         notes.push(format!("{dev}: its shaper counts other framing; a link has the same in both directions."));
     }
     let name = format!("queues of {}", up.unwrap_or(down).dev);
+    // An interface by itself is taken for the one toward the line: what leaves it goes up.
+    let only = Way::of_line(None, Some(way(down)));
+    let ways = match (up, only) {
+        (None, Some(only)) => only,
+        (up, _) => (way(down), up.map(way)),
+    };
     let delay = usual_delay("tc does not show how long the path is");
     Draft {
         notes,
         framing: framing.map(|(framing, dev)| (framing, Origin::Measured(format!("framing that the shaper of {dev} counts")))),
-        ..Draft::new(name, "tc", input, delay, (way(down), up.map(way)))
+        ..Draft::new(name, "tc", input, delay, ways)
     }
 }
 
@@ -88,7 +94,14 @@ fn way(finding: &Finding) -> Way {
     let bucket = finding.burst.filter(|_| finding.rate.is_some());
     let burst =
         bucket.map(|burst| Cited::quantity(format!("{} B", burst.get()), Origin::Measured("bucket of the shaper".to_owned())));
-    Way { rate, fastest, buffer, queue: Cited::toml(queue(finding), Origin::Measured(finding.source.clone())), burst }
+    Way {
+        rate,
+        fastest,
+        buffer,
+        queue: Cited::toml(queue(finding), Origin::Measured(finding.source.clone())),
+        burst,
+        known_as: Direction::Down,
+    }
 }
 
 /// A queue in TOML, with a limit where it was given one: the buffer of a link is the modem's.

@@ -19,14 +19,25 @@ pub struct Source {
 }
 
 impl Source {
-    /// Reads a scenario file, a folder of results, or an answer of `gq recommend --json`, which
-    /// begins with a brace as no scenario does.
+    /// Reads a scenario, a folder of results, or an answer of `gq recommend --json`, which begins
+    /// with a brace as no scenario does. `-` is a scenario or an answer from standard input.
     pub fn load(path: &Path) -> Result<Self, Failure> {
         if path.is_dir() {
             return Ok(Self { plan: recorded_plan(path)?, hardware: None });
         }
-        if path.as_os_str() == "-" || begins_with_brace(path) {
-            return recommendation(path);
+        if path.as_os_str() == "-" {
+            let input = Input::load(path).map_err(Failure::input)?;
+            if is_answer(&input.bytes) {
+                return recommendation(&input);
+            }
+            let text = input.text().map_err(Failure::input)?;
+            if text.trim().is_empty() {
+                return Err(Failure::Input(format!("{}: is empty: expected a scenario or an answer", input.name)));
+            }
+            return Ok(Self { plan: Plan::parse(&input.name, text, Path::new(""))?, hardware: None });
+        }
+        if begins_with_brace(path) {
+            return recommendation(&Input::load(path).map_err(Failure::input)?);
         }
         Ok(Self { plan: Plan::load(path)?, hardware: None })
     }
@@ -38,11 +49,14 @@ fn begins_with_brace(path: &Path) -> bool {
     let is_file = std::fs::metadata(path).is_ok_and(|facts| facts.is_file());
     let mut start = Vec::new();
     let read = std::fs::File::open(path).and_then(|file| file.take(ENOUGH).read_to_end(&mut start));
-    is_file && read.is_ok() && start.trim_ascii_start().starts_with(b"{")
+    is_file && read.is_ok() && is_answer(&start)
 }
 
-fn recommendation(path: &Path) -> Result<Source, Failure> {
-    let input = Input::load(path).map_err(Failure::input)?;
+fn is_answer(start: &[u8]) -> bool {
+    start.trim_ascii_start().starts_with(b"{")
+}
+
+fn recommendation(input: &Input) -> Result<Source, Failure> {
     let fault = |message: String| Failure::Input(input.fault(message).to_string());
     let answer: Value = input.json().map_err(Failure::input)?;
     if answer["schema"] != answer::SCHEMA {

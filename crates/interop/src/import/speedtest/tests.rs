@@ -52,6 +52,35 @@ fn round_trips_per_minute_are_a_latency() {
 }
 
 #[test]
+fn latency_that_did_not_rise_tells_no_buffer() {
+    let text =
+        imported(r#"{"base_rtt":24.5,"dl_throughput":3e8,"ul_throughput":4e7,"dl_responsiveness":800,"ul_responsiveness":4000}"#);
+    plan(&text);
+    // 75 ms down; up 15 ms, less than the idle line.
+    assert!(text.contains("buffer = \"50.5 ms\""), "{text}");
+    assert!(text.contains("buffer_up = \"10 ms\"") && text.contains("# assumed: latency did not rise under load"), "{text}");
+}
+
+/// As LibreSpeed's CLI writes it; figures of our own.
+const LIBRESPEED: &str = r#"{"timestamp":"2026-04-02T08:00:00Z","server":{"name":"Example"},"bytes_sent":25000000,
+  "bytes_received":62500000,"ping":9.5,"jitter":0.7,"upload":20.0,"download":50.0}"#;
+
+#[test]
+fn rates_of_librespeed_are_in_mbit() {
+    let by_itself = imported(LIBRESPEED);
+    assert!(by_itself.contains("# measured: download, 50 Mbit/s of payload"), "{by_itself}");
+    let link = plan(&by_itself).main_link().clone();
+    assert_eq!((link.down.nominal_rate(), link.up.nominal_rate()), (Rate::kbit(51_800), Rate::kbit(20_720)));
+    // Newer versions write a list, and the bytes tell the unit where the tool does not.
+    let listed = imported(&format!("[{{\"download\":1.0,\"upload\":1.0}},{LIBRESPEED}]"));
+    assert!(listed.contains("rate = \"51.8 Mbit/s\"") && listed.contains("# The file has 2 results"), "{listed}");
+    let older = imported(&LIBRESPEED.replace("\"jitter\":0.7,", ""));
+    assert!(older.contains("rate = \"51.8 Mbit/s\""), "{older}");
+    let other = imported(r#"{"bytes_sent":25000000,"bytes_received":62500000,"ping":9.5,"upload":2e7,"download":5e7}"#);
+    assert!(other.contains("(speedtest-cli)") && other.contains("rate = \"51.8 Mbit/s\""), "{other}");
+}
+
+#[test]
 fn what_a_test_lacks_is_assumed_and_said() {
     let text = imported(r#"{"download":50000000.5,"upload":10000000,"ping":null}"#);
     plan(&text);

@@ -107,6 +107,9 @@ fn finding(dev: &str, here: &[&Discipline], all: &[Discipline]) -> Result<Option
         queue = next;
     }
     let mut finding = recognize(dev, queue)?;
+    if queue.kind == "tbf" && finding.limit.is_none() {
+        finding.limit = limit_of_latency(queue)?;
+    }
     finding.rate = shaper.rate;
     finding.burst = shaper.burst;
     finding.framing = shaper.framing;
@@ -200,6 +203,26 @@ impl Shaper {
                 _ => found.option("burst").and_then(Setting::bytes).map(|bytes| Bytes::new(bytes.ceil() as u64)),
             };
         }
+    }
+}
+
+/// The limit of a tbf that was given as the time that a packet may wait: `tc` makes bytes of it,
+/// and prints it as `lat` again. Its burst comes on top, which leaves without waiting; a peak rate
+/// has a bucket of its own, and the lesser limit holds.
+fn limit_of_latency(tbf: &Discipline) -> Result<Option<Size>, TcError> {
+    let first = |keys: &[&'static str]| keys.iter().find_map(|key| Some((*key, tbf.option(key)?)));
+    let Some((key, setting)) = first(&["lat", "latency"]) else { return Ok(None) };
+    let held = |rate: &'static str, bucket: &[&'static str]| {
+        let bit_s = tbf.option(rate)?.bit_s()?;
+        let burst = first(bucket).and_then(|(_, setting)| setting.bytes()).unwrap_or_default();
+        Some(bit_s / 8.0 * setting.micros()? / 1e6 + burst)
+    };
+    let buckets: [(_, &[_]); 2] = [("rate", &["burst", "buffer", "maxburst"]), ("peakrate", &["mtu", "minburst"])];
+    let least = buckets.iter().filter_map(|(rate, bucket)| held(rate, bucket)).min_by(f64::total_cmp);
+    match least.filter(|bytes| (1.0..=1e12).contains(bytes)) {
+        Some(bytes) => Ok(Some(Size::Bytes(bytes.round()))),
+        None if tbf.option("rate").and_then(Setting::bit_s).is_none() => Ok(None),
+        None => Err(TcError::Value { owner: self_source(tbf), key: key.to_owned(), value: excerpt(&setting.text()) }),
     }
 }
 
