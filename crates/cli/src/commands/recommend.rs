@@ -29,15 +29,33 @@ pub struct Arguments {
     /// Measured rate from you
     #[arg(long, value_name = "RATE")]
     up: String,
-    /// Share by which the rate may at times lie above or below the measured one
-    #[arg(long, value_name = "PART", default_value = "0%")]
-    varies: String,
-    /// Round-trip time without queueing, or its range
-    #[arg(long, value_name = "TIME[..TIME]", default_value = "20ms..120ms")]
-    rtt: String,
-    /// Buffer of the modem and the provider, as time at the line's rate, or its range
-    #[arg(long, value_name = "TIME[..TIME]", default_value = "50ms..500ms")]
-    buffer: String,
+    /// Kind of line, which fills in what is not given: adsl, vdsl, docsis, lte, leo, geo or fiber
+    #[arg(long, value_name = "KIND")]
+    line: Option<String>,
+    /// Framing on the line: bytes, or keywords of tc-cake like pppoe-ptm [that of the kind of line]
+    #[arg(long, value_name = "BYTES|KEYWORDS")]
+    overhead: Option<String>,
+    /// Share by which the rate may at times lie above or below the measured one [0%, or that of the kind of line]
+    #[arg(long, value_name = "PART")]
+    varies: Option<String>,
+    /// Round-trip time without queueing, or its range [20ms..120ms, or that of the kind of line]
+    #[arg(long, value_name = "TIME[..TIME]")]
+    rtt: Option<String>,
+    /// Buffer of the modem and the provider, as time at the line's rate, or its range [50ms..500ms, or that of the kind of line]
+    #[arg(long, value_name = "TIME[..TIME]")]
+    buffer: Option<String>,
+    /// Queue of the modem toward the provider: fifo, or pie as in cable modems of DOCSIS 3.1
+    #[arg(long, value_name = "QUEUE", default_value = "fifo")]
+    modem: String,
+    /// Devices behind the router; one of them has the large transfers
+    #[arg(long, value_name = "N", default_value = "1")]
+    hosts: String,
+    /// Fastest that the router can shape
+    #[arg(long, value_name = "RATE")]
+    cpu: Option<String>,
+    /// Aim other than what people notice: throughput, or l4s
+    #[arg(long, value_name = "AIM")]
+    want: Option<String>,
     /// Large transfers at once in each direction, or their range
     #[arg(long, value_name = "N[..N]", default_value = "1..8")]
     flows: String,
@@ -111,14 +129,25 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     Ok(output::print_text(&text)?)
 }
 
+/// The text of an option, empty where it is not given.
+fn given(option: Option<&String>) -> &str {
+    option.map(String::as_str).unwrap_or_default()
+}
+
 /// The question that the options ask.
 fn question(arguments: &Arguments) -> Result<Question, Failure> {
     let asked = Asked {
         down: &arguments.down,
         up: &arguments.up,
-        varies: &arguments.varies,
-        rtt: &arguments.rtt,
-        buffer: &arguments.buffer,
+        line: given(arguments.line.as_ref()),
+        overhead: given(arguments.overhead.as_ref()),
+        varies: given(arguments.varies.as_ref()),
+        rtt: given(arguments.rtt.as_ref()),
+        buffer: given(arguments.buffer.as_ref()),
+        modem: &arguments.modem,
+        hosts: &arguments.hosts,
+        cpu: given(arguments.cpu.as_ref()),
+        want: given(arguments.want.as_ref()),
         flows: &arguments.flows,
         cc: &arguments.cc,
         mix: &arguments.mix,

@@ -3,7 +3,7 @@
 use crate::results::record::NoRecorder;
 use crate::run::backend::{Backend, Simulator};
 use crate::run::recommend::answer::{self, Found, Recommendation, Tried};
-use crate::run::recommend::candidates::{Candidate, Choice, variants};
+use crate::run::recommend::candidates::Candidate;
 use crate::run::recommend::corners::Corner;
 use crate::run::recommend::question::{Question, Refused};
 use crate::run::recommend::race::{self, Block};
@@ -72,10 +72,7 @@ impl<'a> Search<'a> {
     /// Every kind with its usual settings at every share, the same in both directions, and the line
     /// as it is.
     fn first_candidates(&self) -> Vec<Tried> {
-        let Question { hardware, effort, .. } = self.question;
-        let kinds = hardware.kinds().iter().map(|kind| Choice::plain(kind));
-        let shared = |queue: Choice| effort.shares().iter().map(move |share| Tried::new(Candidate::both(&queue, *share)));
-        kinds.flat_map(shared).chain([Tried::new(Candidate::NOTHING)]).collect()
+        self.question.candidates().into_iter().map(Tried::new).collect()
     }
 
     /// The candidates left from the first race, and around its best the other settings and mixed
@@ -84,21 +81,17 @@ impl<'a> Search<'a> {
         let mut second: Vec<Tried> = first.iter().filter(|one| one.dropped.is_none()).cloned().collect();
         let Some(order) = self.order(first) else { return second };
         let ranked = || [order.best].into_iter().chain(order.as_good.iter().copied()).chain(order.open.iter().copied());
-        let set_up = || ranked().map(|place| &first[place].candidate).filter(|one| one.shaped.is_some());
+        let set_up = || ranked().map(|place| &first[place].candidate).filter(|one| one.is_shaped());
         let Some(best) = set_up().next() else { return second };
         let mut kinds: Vec<&'static str> = Vec::new();
-        for kind in set_up().map(|one| one.down.kind) {
+        for kind in set_up().map(Candidate::kind) {
             if !kinds.contains(&kind) && kinds.len() < MAX_KINDS {
                 kinds.push(kind);
             }
         }
-        let choices: Vec<Choice> = kinds.into_iter().flat_map(|kind| variants(kind, &self.question.line)).collect();
-        for down in &choices {
-            for up in &choices {
-                let candidate = Candidate { down: down.clone(), up: up.clone(), ..best.clone() };
-                if !first.iter().any(|known| known.candidate == candidate) {
-                    second.push(Tried::new(candidate));
-                }
+        for candidate in self.question.variations(best, &kinds) {
+            if !first.iter().any(|known| known.candidate == candidate) {
+                second.push(Tried::new(candidate));
             }
         }
         second
@@ -162,7 +155,7 @@ impl<'a> Search<'a> {
     }
 
     fn keys(&self, all: &[Tried]) -> Vec<Key> {
-        all.iter().find_map(|tried| tried.blocks.first()).map_or_else(Vec::new, |block| Key::all(&block.groups))
+        all.iter().find_map(|tried| tried.blocks.first()).map_or_else(Vec::new, |block| self.question.keys(&block.groups))
     }
 
     /// The order of those that are left and satisfy the policy; places in `all`. Where none
