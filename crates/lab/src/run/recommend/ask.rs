@@ -240,6 +240,7 @@ fn controls(text: &str) -> Result<Range<&'static str>, Misread> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::recommend::access::LINE_KINDS;
 
     #[test]
     fn rates_alone_make_a_question() {
@@ -267,6 +268,15 @@ mod tests {
         ] {
             let error = asked.question().expect_err(said).to_string();
             assert!(error.starts_with(said), "{error}");
+        }
+    }
+
+    #[test]
+    fn every_kind_of_line_fills_in_what_is_not_given() {
+        for kind in LINE_KINDS {
+            let asked = Asked { down: "50mbit", up: "10mbit", line: kind.name, ..Asked::default() };
+            let line = asked.question().expect(kind.name).line;
+            assert_eq!((line.access.kind, line.access.framing), (Some(kind), kind.framing.0));
         }
     }
 

@@ -247,7 +247,7 @@ pub fn usual(kind: &'static str, line: &Line, heading: Direction) -> Choice {
 ///
 /// CoDel's target is at least one and a half full packets at the rate (RFC 8289 §5.2.2 has one MTU,
 /// sqm-scripts one and a half), and turns are short there. `interval` is the longest round-trip
-/// time expected and `target` a twentieth of that (RFC 8289 §4.2 and 4.3, `rtt` of tc-cake(8)).
+/// time expected and `target` a twentieth of that (RFC 8289 §4, `rtt` of tc-cake(8)).
 #[must_use]
 pub fn variants(kind: &'static str, line: &Line, heading: Direction) -> Vec<Choice> {
     let usual = usual(kind, line, heading);

@@ -6,9 +6,7 @@ use crate::run::recommend::answer::Tried;
 use crate::run::recommend::candidates::{Candidate, Hardware, L4S};
 use crate::run::recommend::corners::Line;
 use crate::run::recommend::question::{Question, Want};
-use crate::verdict::by_who;
 use crate::verdict::rule::Key;
-use crate::verdict::words::heading;
 use goodqueue_base::units::{Bytes, Cells, Direction, Duration, Framing, Rate};
 
 /// Rates from which a small router may be too slow to shape. Our choice.
@@ -21,8 +19,8 @@ const FAR: Duration = Duration::ms(300);
 /// (bufferbloat.net).
 const THIN_BUFFER: Duration = Duration::ms(20);
 
-/// Sentences for this answer.
-pub fn advice(question: &Question, best: &Tried) -> Vec<String> {
+/// Sentences for this answer. `got` says what people get by some figures.
+pub fn advice(question: &Question, best: &Tried, got: impl Fn(&[Key]) -> String) -> Vec<String> {
     let candidate = &best.candidate;
     let all = [
         varying(&question.line, candidate),
@@ -35,7 +33,7 @@ pub fn advice(question: &Question, best: &Tried) -> Vec<String> {
         far(&question.line),
         thin(&question.line, candidate),
         backup(question, candidate),
-        aim(question, best),
+        aim(question, best, got),
     ];
     all.into_iter().flatten().collect()
 }
@@ -185,16 +183,13 @@ fn backup(question: &Question, candidate: &Candidate) -> Option<String> {
 }
 
 /// The price of the aim.
-fn aim(question: &Question, best: &Tried) -> Option<String> {
+fn aim(question: &Question, best: &Tried, got: impl Fn(&[Key]) -> String) -> Option<String> {
     match question.want {
         Want::People => None,
         Want::Throughput => {
             let groups = &best.blocks.first()?.groups;
             let keys: Vec<Key> = Key::all(groups).into_iter().filter(Key::is_interactive).collect();
-            if keys.is_empty() {
-                return None;
-            }
-            let price = by_who(&keys, |key| format!("{} {}", heading(key.about), super::words::value(key, &best.blocks)));
+            let price = (!keys.is_empty()).then(|| got(&keys))?;
             Some(format!("A deep buffer is for large transfers alone; what it costs the others: {price}."))
         }
         Want::L4s => {

@@ -28,7 +28,7 @@ pub fn text(answer: &Recommendation, question: &Question, best: &Tried, nothing:
     if let Some(cannot) = cannot_carry(keys, &after) {
         first = format!("This line cannot {cannot}; no queue can change that, and the least bad is this: {first}");
     }
-    let mut details = advice(question, best);
+    let mut details = advice(question, best, |keys| got(keys, &best.blocks));
     details.push(format!("With it: {}.", got(keys, &best.blocks)));
     if best.candidate.is_shaped() {
         details.push(format!("With nothing set up: {}.", got(keys, &nothing.blocks)));
