@@ -359,9 +359,11 @@ impl Part {
             }
             controls => vec![(self.name.to_owned(), controls.first().map_or("", |(_, control)| control.as_str()))],
         };
+        let nodes: Vec<String> = line.path.iter().map(|node| quoted(node)).collect();
+        let path = if nodes.is_empty() { String::new() } else { format!("path = [{}]\n", nodes.join(", ")) };
         if self.name == PING.name && line.controls.iter().any(|(name, _)| is_scalable(name)) {
             // Scalable senders are there for short queues, which probes of their own class see.
-            let _ = write!(traffic.toml, "\n[[traffic]]\nname = \"ping L4S\"\n{}ecn = \"ect1\"\n", self.keys);
+            let _ = write!(traffic.toml, "\n[[traffic]]\nname = \"ping L4S\"\n{}ecn = \"ect1\"\n{path}", self.keys);
         }
         for (name, control) in groups {
             let _ = write!(traffic.toml, "\n[[traffic]]\nname = {}\n{}{direction}", quoted(&name), self.keys);
@@ -374,10 +376,7 @@ impl Part {
                 let interval = Duration::ns((ns as u64).max(1_000));
                 let _ = writeln!(traffic.toml, "interval = \"{interval}\"");
             }
-            if !line.path.is_empty() {
-                let nodes: Vec<String> = line.path.iter().map(|node| quoted(node)).collect();
-                let _ = writeln!(traffic.toml, "path = [{}]", nodes.join(", "));
-            }
+            traffic.toml.push_str(&path);
             if flows != 1 {
                 let _ = writeln!(traffic.toml, "flows = {flows}");
             }

@@ -55,31 +55,35 @@ pub struct Asked<'a> {
 }
 
 impl Default for Asked<'_> {
-    /// A line of which only the rates are known, which have to be set.
     fn default() -> Self {
-        Self {
-            down: "",
-            up: "",
-            line: "",
-            overhead: "",
-            varies: "",
-            rtt: "",
-            buffer: "",
-            modem: "fifo",
-            hosts: "1",
-            cpu: "",
-            want: "",
-            flows: "1..8",
-            cc: "cubic,bbr",
-            mix: "home",
-            hardware: "any",
-            policy: "",
-            unit: Unit::Ms,
-            effort: Effort::Quick,
-            seed: 1,
-            jobs: 1,
-        }
+        Self::LINE
     }
+}
+
+impl Asked<'_> {
+    /// A line of which only the rates are known, which have to be set.
+    const LINE: Self = Self {
+        down: "",
+        up: "",
+        line: "",
+        overhead: "",
+        varies: "",
+        rtt: "",
+        buffer: "",
+        modem: "fifo",
+        hosts: "1",
+        cpu: "",
+        want: "",
+        flows: "1..8",
+        cc: "cubic,bbr",
+        mix: "home",
+        hardware: "any",
+        policy: "",
+        unit: Unit::Ms,
+        effort: Effort::Quick,
+        seed: 1,
+        jobs: 1,
+    };
 }
 
 /// An option that cannot be read.
@@ -290,5 +294,53 @@ mod tests {
         assert_eq!((line.rtt, line.access.framing), (rtt(30, 30), Framing::named("bridged-llcsnap").expect("a keyword")));
         let line = Asked { overhead: "pppoe-ptm", ..asked }.question().expect("a question").line;
         assert_eq!(Ok(line.access.framing), Framing::named("pppoe-ptm"));
+    }
+
+    fn labels(asked: Asked<'_>) -> Vec<String> {
+        asked.question().expect("a question").candidates().iter().map(ToString::to_string).collect()
+    }
+
+    const FAST: Asked<'_> = Asked { down: "500mbit", up: "50mbit", hardware: "openwrt", mix: "call-and-ping", ..Asked::LINE };
+
+    #[test]
+    fn a_direction_is_shaped_only_as_fast_as_the_router_can() {
+        let all = labels(Asked { cpu: "460mbit", ..FAST });
+        assert!(all.contains(&"cake up at 95 %, nothing down".to_owned()), "{all:?}");
+        assert!(all.contains(&"cake at 90 %".to_owned()) && !all.contains(&"cake at 95 %".to_owned()), "{all:?}");
+        assert_eq!(labels(Asked { cpu: "1mbit", ..FAST }), ["nothing set up"]);
+    }
+
+    #[test]
+    fn a_modem_with_pie_leaves_the_uplink_open() {
+        let all = labels(Asked { modem: "pie", ..FAST });
+        assert!(all.contains(&"fq-codel down at 90 %, nothing up".to_owned()), "{all:?}");
+        assert!(all.contains(&"fq-codel at 90 %".to_owned()), "{all:?}");
+    }
+
+    #[test]
+    fn lines_that_vary_much_get_rates_of_the_bad_hours() {
+        let all = labels(Asked { line: "lte", ..FAST });
+        assert_eq!(all[..4], ["cake at 60 %", "cake at 57 %", "cake at 54 %", "cake at 51 %"]);
+        assert_eq!(labels(Asked { varies: "10%", ..FAST })[0], "cake at 95 %");
+    }
+
+    #[test]
+    fn an_aim_decides_what_is_tried() {
+        assert_eq!(labels(Asked { want: "throughput", rtt: "20ms", buffer: "100ms", ..FAST }), ["nothing set up"]);
+        let short = labels(Asked { want: "throughput", rtt: "60ms", buffer: "20ms", ..FAST });
+        assert_eq!(short[0], "tail-drop:limit=2500 packets down, tail-drop:limit=250 packets up at 95 %");
+        assert!(!labels(Asked { want: "l4s", ..FAST }).iter().any(|label| label.starts_with("dualpi2")));
+        let linux = Asked { want: "l4s", hardware: "linux", ..FAST };
+        assert!(labels(linux).contains(&"dualpi2 at 90 %".to_owned()));
+        let question = linux.question().expect("a question");
+        let others = question.variations(&question.candidates()[0], &["cake"]);
+        assert!(others.iter().any(|other| other.to_string() == "fq-codel:ce_threshold=1 ms at 95 %"), "{others:?}");
+    }
+
+    #[test]
+    fn sqm_has_one_kind_for_both_directions() {
+        let question = FAST.question().expect("a question");
+        let others = question.variations(&question.candidates()[0], &["cake", "fq-codel"]);
+        assert!(others.iter().all(|other| other.down.kind == other.up.kind), "{others:?}");
     }
 }

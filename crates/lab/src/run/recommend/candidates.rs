@@ -340,7 +340,7 @@ mod tests {
     fn far_and_near_lines_get_an_interval_of_their_own() {
         assert_eq!(shown("cake", &line(50, 600)), ["cake", "cake:interval=600 ms:target=30 ms"]);
         assert_eq!(shown("fq-codel", &line(50, 600)), ["fq-codel", "fq-codel:interval=600 ms:target=30 ms"]);
-        assert_eq!(shown("codel", &line(1000, 1)), ["codel", "codel:interval=10 ms:target=500 µs"]);
+        assert_eq!(shown("codel", &line(1000, 1)), ["codel", "codel:interval=10 ms:target=500 us"]);
         assert_eq!(shown("cobalt", &line(50, 60)), ["cobalt"]);
         assert_eq!(shown("cake", &line(50, 90)), ["cake"]);
         assert_eq!(shown("pie", &line(1, 600)), ["pie"]);

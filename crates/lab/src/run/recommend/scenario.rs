@@ -148,3 +148,59 @@ fn framing_keys(framing: Framing) -> Vec<String> {
 
 /// The limit that Linux' `fq_codel` and `cake` have, about: 10,240 packets.
 const LIMIT: u32 = 10_240;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::recommend::Asked;
+    use crate::scenario::plan::Plan;
+    use std::path::Path;
+
+    /// Text of a candidate at the first corner, which is a scenario without faults.
+    fn made(asked: Asked<'_>, pick: impl Fn(&Candidate) -> bool) -> String {
+        let asked = Asked { down: "16mbit", up: "2mbit", mix: "call-and-ping", ..asked };
+        let question = asked.question().expect("a question");
+        let candidates = question.candidates();
+        let candidate = candidates.iter().find(|one| pick(one)).expect("a candidate");
+        let length = Length { warmup: Duration::secs(5), duration: Duration::secs(30) };
+        let text = text(&question.line, question.mix, candidate, &question.line.corners()[0], length, 1);
+        let plan = Plan::parse("made", &text, Path::new(""));
+        assert!(plan.is_ok(), "{}\n{text}", plan.err().map(|error| error.text()).unwrap_or_default());
+        text
+    }
+
+    #[test]
+    fn framing_is_on_the_line_and_in_the_shaper() {
+        let text = made(Asked { line: "adsl", ..Asked::default() }, Candidate::is_shaped);
+        assert!(text.contains("\noverhead = \"44 B\"\ncells = \"atm\"\n"), "{text}");
+        assert!(text.contains("rate = \"15.2 Mbit/s\", overhead = \"44 B\", cells = \"atm\", of = "), "{text}");
+        let cable = made(Asked { line: "cable", modem: "pie", ..Asked::default() }, |one| !one.is_shaped());
+        assert!(cable.contains("mpu = \"64 B\"\nqueue_up = \"docsis-pie\"\n"), "{cable}");
+    }
+
+    #[test]
+    fn rates_of_low_orbits_change_in_steps() {
+        let text = made(Asked { line: "leo", ..Asked::default() }, Candidate::is_shaped);
+        let steps = r#"rate = { steps = [["0 s", "16 Mbit/s"], ["15 s", "9.6 Mbit/s"], ["30 s", "22.4 Mbit/s"]] }"#;
+        assert!(text.contains(steps), "{text}");
+    }
+
+    #[test]
+    fn one_of_several_devices_has_the_large_transfers() {
+        let text = made(Asked { hosts: "3", ..Asked::default() }, Candidate::is_shaped);
+        assert!(text.contains("\n[[traffic]]\nhost = 1\nname = \"bulk\"\n"), "{text}");
+        assert!(text.contains("host = 2\nname = \"call\"\n") && text.contains("host = 3\nname = \"ping\"\n"), "{text}");
+        assert!(text.contains("isolation = \"dual-dsthost\", nat = true"), "{text}");
+        assert!(!made(Asked::default(), Candidate::is_shaped).contains("host = "));
+    }
+
+    #[test]
+    fn every_aim_makes_scenarios_without_faults() {
+        let l4s = made(Asked { want: "l4s", ..Asked::default() }, |one| one.kind() == "dualpi2");
+        assert!(l4s.contains("cc = \"prague\"") && l4s.contains("cc = \"cubic\""), "{l4s}");
+        let deep = made(Asked { want: "throughput", ..Asked::default() }, Candidate::is_shaped);
+        assert!(deep.contains("limit = \"160 packets\", of = { kind = \"tail-drop\" }"), "{deep}");
+        let slow = made(Asked { cpu: "3mbit", ..Asked::default() }, Candidate::is_shaped);
+        assert!(slow.contains("queue = { kind = \"tail-drop\" }\nqueue_up = { kind = \"shaper\""), "{slow}");
+    }
+}

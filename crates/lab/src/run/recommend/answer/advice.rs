@@ -209,3 +209,64 @@ fn aim(question: &Question, best: &Tried, got: impl Fn(&[Key]) -> String) -> Opt
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::recommend::Asked;
+
+    /// Advice for the first candidate that is picked.
+    fn said(asked: Asked<'_>, pick: impl Fn(&Candidate) -> bool) -> String {
+        let question = Asked { down: "500mbit", up: "50mbit", mix: "call-and-ping", ..asked }.question().expect("a question");
+        let candidate = question.candidates().into_iter().find(|one| pick(one)).expect("a candidate");
+        advice(&question, &Tried::new(candidate), |_| String::new()).join("\n")
+    }
+
+    #[test]
+    fn a_line_that_varies_is_sent_to_an_adaptive_shaper() {
+        let text = said(Asked { line: "lte", ..Asked::default() }, Candidate::is_shaped);
+        assert!(text.contains("cake-autorate") && text.contains("min_dl_shaper_rate_kbps=300000"), "{text}");
+        assert!(said(Asked { line: "leo", ..Asked::default() }, |_| true).contains("shape up first"));
+        assert!(!said(Asked::default(), |_| true).contains("autorate"));
+    }
+
+    #[test]
+    fn framing_is_something_to_type() {
+        let text = said(Asked { line: "adsl", ..Asked::default() }, Candidate::is_shaped);
+        assert!(text.contains("overhead 44, ATM (cake: `overhead 44 atm`)") && text.contains("at most 83 %"), "{text}");
+        assert!(said(Asked { line: "vdsl", ..Asked::default() }, Candidate::is_shaped).contains("`overhead 30 ptm`"));
+    }
+
+    #[test]
+    fn a_slow_router_is_told_what_it_leaves() {
+        let text = said(Asked { cpu: "100mbit", ..Asked::default() }, Candidate::is_shaped);
+        assert!(text.contains("Toward you nothing is shaped: 500 Mbit/s is more than the 100 Mbit/s"), "{text}");
+        assert!(said(Asked::default(), Candidate::is_shaped).contains("shape up alone (--cpu RATE)"));
+        let question = Asked { down: "500mbit", up: "50mbit", mix: "call-and-ping", cpu: "1mbit", ..Asked::default() };
+        let why = only_choice(&question.question().expect("a question")).expect("a reason");
+        assert_eq!(why, "the router shapes no faster than 1 Mbit/s, and the line is faster both ways");
+    }
+
+    #[test]
+    fn devices_share_with_cake_alone() {
+        let hosts = Asked { hosts: "4", ..Asked::default() };
+        assert!(said(hosts, |one| one.kind() == "cake").starts_with("Shaping to"));
+        assert!(said(hosts, |one| one.kind() == "cake").contains("With `nat dual-dsthost` down and `nat dual-srchost` up"));
+        assert!(said(hosts, |one| one.kind() == "fq-codel").contains("Without cake a device gets a share for each of its flows"));
+        let other = said(Asked { hardware: "pfsense", ..hosts }, Candidate::is_shaped);
+        assert!(other.contains("fairness between devices needs cake") && other.contains("limiter"), "{other}");
+    }
+
+    #[test]
+    fn limits_of_nature_are_said() {
+        let slow = Asked { down: "1mbit", up: "128kbit", mix: "call-and-ping", ..Asked::default() };
+        assert_eq!(
+            super::slow(&slow.question().expect("a question").line).as_deref(),
+            Some("At 128 kbit/s one full packet takes 94 ms, which no queue can change: reduce the MTU, or accept it.")
+        );
+        assert!(said(Asked { line: "geo", ..Asked::default() }, |_| true).contains("Calls stay poor by distance"));
+        assert!(said(Asked { buffer: "5ms", ..Asked::default() }, |one| !one.is_shaped()).contains("gain little"));
+        assert!(said(Asked { hardware: "routeros", ..Asked::default() }, Candidate::is_shaped).contains("FastTrack"));
+        assert!(said(Asked { want: "l4s", ..Asked::default() }, |_| true).contains("both ends speak L4S"));
+    }
+}
