@@ -127,6 +127,27 @@ impl Choice {
     }
 }
 
+impl Choice {
+    /// The queue as it is typed: words and values of `tc`, cake's `rtt` for its two times.
+    #[must_use]
+    pub fn typed(&self) -> String {
+        let word = |(name, value): &(&'static str, Value)| {
+            let bare: String = value.to_string().split(' ').collect();
+            match (self.kind, *name) {
+                ("cake", "isolation") => bare,
+                ("cake", "nat") => "nat".to_owned(),
+                ("cake", "ack_filter") => "ack-filter".to_owned(),
+                ("cake", "interval") => format!("rtt {bare}"),
+                ("cake", "target") => String::new(),
+                (_, "quantum") => format!("quantum {}", bare.trim_end_matches('B')),
+                _ => format!("{name} {bare}"),
+            }
+        };
+        let words = self.parameters.iter().map(word).filter(|word| !word.is_empty());
+        [self.kind.to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
+    }
+}
+
 impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.kind)?;
@@ -373,6 +394,16 @@ mod tests {
         assert_eq!(same.shaped_rates(&line(50, 20)), [Some(Rate::mbit(45)); 2]);
         assert_eq!(up.shaped_rates(&line(50, 20)), [None, Some(Rate::mbit(45))]);
         assert_eq!((up.percent(), up.kind(), same.only(|_| false)), (Some(90.0), "cake", Candidate::NOTHING));
+    }
+
+    #[test]
+    fn a_queue_is_typed_in_words_of_tc() {
+        let far = line(1, 600);
+        let typed = |kind| variants(kind, &far, Direction::Up).last().map(Choice::typed).expect("a choice");
+        assert_eq!(typed("cake"), "cake rtt 600ms");
+        assert_eq!(typed("fq-codel"), "fq-codel interval 600ms target 30ms quantum 300");
+        let several = Line { access: Access { hosts: 2, ..Access::default() }, ..line(50, 90) };
+        assert_eq!(usual("cake", &several, Direction::Down).typed(), "cake dual-dsthost nat");
     }
 
     #[test]

@@ -44,6 +44,13 @@ pub fn only_choice(question: &Question) -> Option<String> {
     Some(format!("the router shapes no faster than {most}, and the line is faster both ways"))
 }
 
+/// The remedy, after "this line cannot carry …", for lines that nothing that was tried makes usable.
+pub fn remedy(question: &Question, best: &Candidate) -> &'static str {
+    let rates = best.shaped_rates(&question.line).into_iter().zip([question.line.down, question.line.up]);
+    let is_left = |most: Rate| rates.into_iter().any(|(shaped, rate)| shaped.is_none() && rate > most);
+    if question.cpu.is_some_and(is_left) { "a faster router may change that" } else { "no queue can change that" }
+}
+
 /// The rates of the bad hours, and the shaper that follows the line.
 fn varying(line: &Line, candidate: &Candidate) -> Option<String> {
     if !line.varies_much() {
@@ -52,9 +59,14 @@ fn varying(line: &Line, candidate: &Candidate) -> Option<String> {
     let bad = |rate: Rate| Rate::bit_s((rate.as_bit_s() as f64 * (1.0 - line.varies)).round() as u64);
     let [down, up] = candidate.shaped_rates(line);
     let [down, up] = [down.unwrap_or(bad(line.down)), up.unwrap_or(bad(line.up))].map(|rate| rate.as_bit_s() / 1000);
+    let fixed = if candidate.is_shaped() {
+        "the fixed rates above are those of the bad hours"
+    } else {
+        "a fixed rate would be that of the bad hours"
+    };
     let mut text = format!(
         "No fixed rate fits a line that varies by {:.0} %: an adaptive shaper (cake-autorate) with min_dl_shaper_rate_kbps={down} \
-         and min_ul_shaper_rate_kbps={up} does better, and a fixed rate is that of the bad hours",
+         and min_ul_shaper_rate_kbps={up} does better; {fixed}",
         line.varies * 100.0
     );
     text.push_str(match line.access.step() {
@@ -100,6 +112,9 @@ fn cpu(question: &Question, candidate: &Candidate) -> Option<String> {
         let alone = if rates[0] > rates[1] { "; if it is at its limit during a test, shape up alone (--cpu RATE)" } else { "" };
         return Some(format!("Shaping to {fastest} takes a fast router: look at its CPU{alone}."));
     };
+    if question.candidates() == [Candidate::NOTHING] {
+        return None;
+    }
     let left = [("Toward you", rates[0], question.line.down), ("From you", rates[1], question.line.up)];
     let (way, _, rate) = left.into_iter().find(|(_, shaped, rate)| shaped.is_none() && *rate > most)?;
     let fits = if candidate.is_shaped() { "" } else { ", and shaping the other direction alone does not help noticeably" };
@@ -245,6 +260,11 @@ mod tests {
         let question = Asked { down: "500mbit", up: "50mbit", mix: "call-and-ping", cpu: "1mbit", ..Asked::default() };
         let why = only_choice(&question.question().expect("a question")).expect("a reason");
         assert_eq!(why, "the router shapes no faster than 1 Mbit/s, and the line is faster both ways");
+        let asked = Asked { cpu: "1mbit", ..Asked::default() };
+        assert!(!said(asked, |_| true).contains("nothing is shaped"));
+        let question = |asked: Asked<'_>| Asked { down: "5mbit", up: "2mbit", ..asked }.question().expect("a question");
+        assert_eq!(remedy(&question(asked), &Candidate::NOTHING), "a faster router may change that");
+        assert_eq!(remedy(&question(Asked::default()), &Candidate::NOTHING), "no queue can change that");
     }
 
     #[test]

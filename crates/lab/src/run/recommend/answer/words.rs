@@ -1,7 +1,7 @@
 //! The answer in words.
 
 use crate::results::statistics::Figure;
-use crate::run::recommend::answer::advice::{advice, only_choice};
+use crate::run::recommend::answer::advice::{advice, only_choice, remedy};
 use crate::run::recommend::answer::{Recommendation, Tried};
 use crate::run::recommend::candidates::Hardware;
 use crate::run::recommend::question::Question;
@@ -26,7 +26,8 @@ pub fn text(answer: &Recommendation, question: &Question, best: &Tried, nothing:
         }
     };
     if let Some(cannot) = cannot_carry(keys, &after) {
-        first = format!("This line cannot {cannot}; no queue can change that, and the least bad is this: {first}");
+        let remedy = remedy(question, &best.candidate);
+        first = format!("This line cannot {cannot}; {remedy}, and the least bad is this: {first}");
     }
     let mut details = advice(question, best, |keys| got(keys, &best.blocks));
     details.push(format!("With it: {}.", got(keys, &best.blocks)));
@@ -67,13 +68,13 @@ fn rates(best: &Tried, question: &Question) -> Option<String> {
     let rates = candidate.shaped_rates(&question.line);
     let is_openwrt = question.hardware == Hardware::OpenWrt;
     let said = |rate: Rate| if is_openwrt { format!("{} kbit/s", thousands(rate.as_bit_s() / 1000)) } else { rate.to_string() };
-    let verb = |queue: &dyn std::fmt::Display| match is_openwrt {
+    let verb = |queue: &str| match is_openwrt {
         true => format!("Set SQM ({queue}) to"),
         false => format!("Set up {queue} and shape to"),
     };
     let both = || match candidate.down == candidate.up {
-        true => candidate.down.to_string(),
-        false => format!("{} down and {} up", candidate.down, candidate.up),
+        true => candidate.down.typed(),
+        false => format!("{} down and {} up", candidate.down.typed(), candidate.up.typed()),
     };
     let left = |way: &str| if is_openwrt { format!("0 {way}, which shapes nothing there") } else { format!("nothing {way}") };
     let mut text = match rates {
@@ -82,8 +83,8 @@ fn rates(best: &Tried, question: &Question) -> Option<String> {
             let up = if is_openwrt { thousands(up.as_bit_s() / 1000) } else { up.to_string() };
             format!("{} {} down and {up} up", verb(&both()), said(down))
         }
-        [Some(down), None] => format!("{} {} down and {}", verb(&candidate.down), said(down), left("up")),
-        [None, Some(up)] => format!("{} {} up and {}", verb(&candidate.up), said(up), left("down")),
+        [Some(down), None] => format!("{} {} down and {}", verb(&candidate.down.typed()), said(down), left("up")),
+        [None, Some(up)] => format!("{} {} up and {}", verb(&candidate.up.typed()), said(up), left("down")),
     };
     if question.line.varies_much() {
         text.push_str(", which the line carries in its bad hours");
