@@ -32,16 +32,20 @@ pub struct Arguments {
     /// Kind of line, which fills in what is not given: adsl, vdsl, docsis, lte, leo, geo or fiber
     #[arg(long, value_name = "KIND")]
     line: Option<String>,
-    /// Framing on the line: bytes, or keywords of tc-cake like pppoe-ptm [default: that of the kind of line]
+    /// Framing on the line: bytes, or keywords of tc-cake like pppoe-ptm [default: that of the
+    /// kind of line]
     #[arg(long, value_name = "BYTES|KEYWORDS")]
     overhead: Option<String>,
-    /// Share by which the rate may at times lie above or below the measured one [default: 0%, or that of the kind of line]
+    /// Share by which the rate may at times lie above or below the measured one [default: 0%, or
+    /// that of the kind of line]
     #[arg(long, value_name = "PART")]
     varies: Option<String>,
-    /// Round-trip time without queueing, or its range [default: 20ms..120ms, or that of the kind of line]
+    /// Round-trip time without queueing, or its range [default: 20ms..120ms, or that of the kind
+    /// of line]
     #[arg(long, value_name = "TIME[..TIME]")]
     rtt: Option<String>,
-    /// Buffer of the modem and the provider, as time at the line's rate, or its range [default: 50ms..500ms, or that of the kind of line]
+    /// Buffer of the modem and the provider, as time at the line's rate, or its range [default:
+    /// 50ms..500ms, or that of the kind of line]
     #[arg(long, value_name = "TIME[..TIME]")]
     buffer: Option<String>,
     /// Queue of the modem toward the provider: fifo, or pie as in cable modems of DOCSIS 3.1

@@ -123,7 +123,7 @@ impl Asked<'_> {
             |option, limits| move |text: &str| quantity::duration_within(text, limits).map_err(|error| misread(option, &error));
         let kind = match self.line {
             "" => None,
-            name => Some(LineKind::named(name).map_err(|error| misread("line", &error))?),
+            name => Some(LineKind::named(name).ok_or_else(|| misread("line", &LineKind::missing(name)))?),
         };
         let usual = |given: &'_ str, of_kind: fn(&LineKind) -> &'static str, unknown: &'static str| -> String {
             if given.is_empty() { kind.map_or(unknown, of_kind) } else { given }.to_owned()

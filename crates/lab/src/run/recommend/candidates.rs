@@ -162,8 +162,8 @@ pub struct Candidate {
     pub down: Choice,
     /// The queue from the user.
     pub up: Choice,
-    /// The shaped rate over the measured one, in (0, 1], down and up; `None`: nothing on the router,
-    /// packets wait in the modem.
+    /// The shaped rate over the measured one, in (0, 1], down and up; `None`: nothing on the
+    /// router, packets wait in the modem.
     pub shaped: [Option<f64>; 2],
 }
 

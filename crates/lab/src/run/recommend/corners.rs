@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn a_rate_in_steps_is_no_factor() {
-        let kind = crate::run::recommend::access::LineKind::named("leo").ok();
+        let kind = crate::run::recommend::access::LineKind::named("leo");
         let leo = Line { varies: 0.4, access: Access { kind, ..Access::default() }, ..line() };
         assert_eq!((leo.unknown(), leo.corners()[0].rate), (vec![], 1.0));
         assert!(leo.varies_much() && !Line { varies: 0.1, ..line() }.varies_much());

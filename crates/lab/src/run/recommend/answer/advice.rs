@@ -44,7 +44,7 @@ pub fn only_choice(question: &Question) -> Option<String> {
     Some(format!("the router shapes no faster than {most}, and the line is faster both ways"))
 }
 
-/// The remedy, after "this line cannot carry …", for lines that nothing that was tried makes usable.
+/// The remedy, after "this line cannot carry …", where nothing that was tried makes it usable.
 pub fn remedy(question: &Question, best: &Candidate) -> &'static str {
     let rates = best.shaped_rates(&question.line).into_iter().zip([question.line.down, question.line.up]);
     let is_left = |most: Rate| rates.into_iter().any(|(shaped, rate)| shaped.is_none() && rate > most);
@@ -145,7 +145,7 @@ fn hosts(line: &Line, hardware: Hardware, candidate: &Candidate) -> Option<Strin
     })
 }
 
-/// What to do on this router besides the numbers.
+/// The steps on this router besides the numbers.
 fn router(hardware: Hardware, candidate: &Candidate) -> Option<String> {
     if !candidate.is_shaped() {
         return None;
