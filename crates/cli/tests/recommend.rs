@@ -62,6 +62,13 @@ fn wrong_options_are_named_with_what_is_allowed() {
         ("--down 1mbit --up 1mbit --policy x=1", "--policy: `x` is not known: allowed of_best"),
         ("--down 1mbit --up 1mbit --check sim", "--check sim: the answer is from the simulator already: allowed linux, live"),
         ("--down 1mbit --up 1mbit --check bsd", "--check bsd: there is no such host: allowed"),
+        ("--down 1mbit --up 1mbit --line wifi", "--line: `wifi` is not there yet: "),
+        ("--down 1mbit --up 1mbit --line isdn", "--line: `isdn` is not known: allowed adsl, vdsl, docsis, lte, leo, geo, fiber"),
+        ("--down 1mbit --up 1mbit --overhead 1kB", "--overhead: `1kB` is out of range: allowed 0 B to 256 B"),
+        ("--down 1mbit --up 1mbit --modem red", "--modem: `red` is not known: allowed fifo, pie"),
+        ("--down 1mbit --up 1mbit --hosts 0", "--hosts: `0` is not a number of devices: allowed 1 to 250"),
+        ("--down 1mbit --up 1mbit --cpu 5", "--cpu: `5` has no unit"),
+        ("--down 1mbit --up 1mbit --want speed", "--want: `speed` is not known: allowed throughput, l4s"),
         ("--down 1mbit", "--up"),
     ] {
         let (code, _, error) = recommend(dir.path(), arguments);
@@ -141,6 +148,28 @@ fn options_go_before_a_file_and_faults_are_named() {
         assert!(code == 2 && out.is_empty() && error.contains(said), "{arguments}: {error}");
         assert_eq!(error.matches("error: ").count(), 1, "{arguments}: {error}");
     }
+}
+
+#[test]
+fn a_slow_router_shapes_the_uplink_with_the_framing_of_the_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = "--line docsis --cpu 3mbit --down 8mbit --up 2mbit --rtt 20ms --buffer 500ms --flows 2 --cc cubic";
+    let (code, out, error) =
+        recommend(dir.path(), &format!("{line} --mix call-and-ping --hardware openwrt --json answer.json --scenario line.toml"));
+    assert_eq!(code, 0, "{error}");
+    assert!(out.contains(" up and 0 down, which shapes nothing there"), "{out}");
+    assert!(out.contains("8 Mbit/s is more than the 3 Mbit/s that the router can shape"), "{out}");
+    assert!(out.contains("overhead 18, mpu 64"), "{out}");
+    let answer: Value = serde_json::from_str(&fs::read_to_string(dir.path().join("answer.json")).unwrap()).unwrap();
+    assert!(answer["choice"]["rate_down_bit_s"].is_null() && answer["choice"]["rate_up_bit_s"].is_number(), "{answer}");
+    let output = Command::new(env!("CARGO_BIN_EXE_gq"))
+        .args(["export", "sqm", "answer.json", "--dev", "wan"])
+        .current_dir(dir.path())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.contains("option download '0'") && text.contains("option overhead '"), "{text}");
 }
 
 /// Needs the guest kernel (`make linux`).

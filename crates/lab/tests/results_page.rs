@@ -134,16 +134,17 @@ fn with_tables(mut page: String, tables: &[(&str, String)]) -> String {
     page
 }
 
-fn made() -> [(PathBuf, String); 4] {
-    let pages = ["docs/results.md", "docs/answers.md", "docs/mixes.md"].map(|path| root().join(path));
-    let [written, answers, on_mixes] = pages.each_ref().map(|path| fs::read_to_string(path).expect("a page"));
+fn made() -> [(PathBuf, String); 5] {
+    let pages = ["docs/results.md", "docs/answers.md", "docs/mixes.md", "docs/recommend.md"].map(|path| root().join(path));
+    let [written, answers, on_mixes, on_lines] = pages.each_ref().map(|path| fs::read_to_string(path).expect("a page"));
     let answers = with_tables(answers, &[("grades", grades()), ("deployed", deployed()), ("policy", policy())]);
     let json = serde_json::to_string_pretty(&descriptions()).expect("plain values") + "\n";
-    let [on_results, on_answers, mixes_page] = pages;
+    let [on_results, on_answers, mixes_page, lines_page] = pages;
     [
         (on_results, results(written)),
         (on_answers, answers),
         (mixes_page, with_tables(on_mixes, &[("mixes", mixes())])),
+        (lines_page, with_tables(on_lines, &[("lines", goodqueue_lab::run::recommend::access::table())])),
         (root().join("crates/web/test/metrics.json"), json),
     ]
 }
@@ -157,7 +158,7 @@ fn tables_are_what_the_lists_say() {
 }
 
 #[test]
-#[ignore = "writes docs/results.md, docs/answers.md, docs/mixes.md and crates/web/test/metrics.json"]
+#[ignore = "writes docs/results.md, docs/answers.md, docs/mixes.md, docs/recommend.md and crates/web/test/metrics.json"]
 fn write() {
     for (path, made) in made() {
         fs::write(&path, made).expect("a writable file");

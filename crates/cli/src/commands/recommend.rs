@@ -37,16 +37,37 @@ pub struct Arguments {
     /// Measured rate from you [required where no file tells it]
     #[arg(long, value_name = "RATE", required_unless_present = "from")]
     up: Option<String>,
-    /// Share by which the rate may at times lie above or below the measured one [default: 0%]
+    /// Kind of line, which fills in what is not given: adsl, vdsl, docsis, lte, leo, geo or fiber
+    #[arg(long, value_name = "KIND")]
+    line: Option<String>,
+    /// Framing on the line: bytes, or keywords of tc-cake like pppoe-ptm [default: that of the
+    /// kind of line]
+    #[arg(long, value_name = "BYTES|KEYWORDS")]
+    overhead: Option<String>,
+    /// Share by which the rate may at times lie above or below the measured one [default: 0%, or
+    /// that of the kind of line]
     #[arg(long, value_name = "PART")]
     varies: Option<String>,
-    /// Round-trip time without queueing, or its range [default: 20ms..120ms]
+    /// Round-trip time without queueing, or its range [default: 20ms..120ms, or that of the kind
+    /// of line]
     #[arg(long, value_name = "TIME[..TIME]")]
     rtt: Option<String>,
     /// Buffer of the modem and the provider, as time at the line's rate, or its range [default:
-    /// 50ms..500ms]
+    /// 50ms..500ms, or that of the kind of line]
     #[arg(long, value_name = "TIME[..TIME]")]
     buffer: Option<String>,
+    /// Queue of the modem toward the provider: fifo, or pie as in cable modems of DOCSIS 3.1
+    #[arg(long, value_name = "QUEUE", default_value = "fifo")]
+    modem: String,
+    /// Devices behind the router; one of them has the large transfers
+    #[arg(long, value_name = "N", default_value = "1")]
+    hosts: String,
+    /// Fastest that the router can shape
+    #[arg(long, value_name = "RATE")]
+    cpu: Option<String>,
+    /// Aim other than what people notice: throughput, or l4s
+    #[arg(long, value_name = "AIM")]
+    want: Option<String>,
     /// Transfers without end at once in each direction, or their range; the mix's own number by
     /// default
     #[arg(long, value_name = "N[..N]", default_value = "", hide_default_value = true)]
@@ -155,15 +176,26 @@ fn scenario_out(arguments: &Arguments) -> Result<Option<ScenarioOut<'_>>, Failur
     }
 }
 
+/// The text of an option, empty where it is not given.
+fn given(option: Option<&String>) -> &str {
+    option.map(String::as_str).unwrap_or_default()
+}
+
 /// The question that the options ask.
 fn question(arguments: &Arguments) -> Result<Question, Failure> {
     let line = LineText::new(arguments)?;
     let asked = Asked {
         down: &line.down,
         up: &line.up,
+        line: given(arguments.line.as_ref()),
+        overhead: given(arguments.overhead.as_ref()),
         varies: &line.varies,
         rtt: &line.rtt,
         buffer: &line.buffer,
+        modem: &arguments.modem,
+        hosts: &arguments.hosts,
+        cpu: given(arguments.cpu.as_ref()),
+        want: given(arguments.want.as_ref()),
         flows: &arguments.flows,
         cc: &arguments.cc,
         mix: &arguments.mix,

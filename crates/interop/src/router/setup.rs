@@ -121,7 +121,16 @@ impl Setup {
             })?,
         };
         let side = |heading, key| side(link, heading, key, shaping);
-        let (down, up) = (side(Direction::Down, "queue")?, side(Direction::Up, "queue_up")?);
+        let (mut down, mut up) = (side(Direction::Down, "queue")?, side(Direction::Up, "queue_up")?);
+        // Where one direction alone is shaped, the plain queue of the other is the modem's.
+        let is_shaped = |side: &Option<Side>| side.as_ref().is_some_and(|side| side.has_shaper);
+        let is_plain = |side: &Side| side.chosen.kind.kind == sched::TAIL_DROP.kind && !side.has_shaper;
+        if is_shaped(&down) {
+            up = up.filter(|side| !is_plain(side));
+        }
+        if is_shaped(&up) {
+            down = down.filter(|side| !is_plain(side));
+        }
         if down.is_none() && up.is_none() {
             return Err(Refusal::plain(format!("link.{}: has no queue to set: give it a buffer", link.name)));
         }

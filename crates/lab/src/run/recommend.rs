@@ -7,6 +7,7 @@
 //! group gets under it, what is as good, what stays open, its worst corner, and which measurement
 //! would change it.
 
+pub mod access;
 pub mod answer;
 pub mod ask;
 pub mod candidates;
@@ -21,5 +22,5 @@ pub use answer::Recommendation;
 pub use ask::Asked;
 pub use candidates::Hardware;
 pub use corners::{Line, Range};
-pub use question::{Effort, Question, Refused};
+pub use question::{Effort, Question, Refused, Want};
 pub use search::recommend;

@@ -311,7 +311,9 @@ impl Part {
         if self.name == PING && line.controls.iter().any(|(name, _)| is_scalable(name)) {
             // Scalable senders are there for short queues, which probes of their own class see.
             let keys = self.keys(scale, Way::Down).unwrap_or_default();
-            let _ = write!(toml, "\n[[traffic]]\nname = \"ping L4S\"\n{keys}ecn = \"ect1\"\n");
+            let nodes: Vec<String> = line.path.iter().map(|node| quoted(node)).collect();
+            let path = if nodes.is_empty() { String::new() } else { format!("path = [{}]\n", nodes.join(", ")) };
+            let _ = write!(toml, "\n[[traffic]]\nname = \"ping L4S\"\n{keys}ecn = \"ect1\"\n{path}");
         }
         for (way, suffix, direction) in tables {
             let Some(keys) = self.keys(scale, *way) else { continue };

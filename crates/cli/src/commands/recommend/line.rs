@@ -7,7 +7,7 @@ use goodqueue_base::units::{Cells, Duration, Framing, Rate};
 use goodqueue_interop::import::measured::{Known, MeasuredLine};
 use goodqueue_interop::import::{Input, any};
 use goodqueue_lab::run::recommend::Asked;
-use goodqueue_lab::run::recommend::ask::Misread;
+use goodqueue_lab::run::recommend::ask::{BUFFER, Misread};
 use std::fmt::Display;
 use std::path::Path;
 
@@ -114,7 +114,7 @@ fn buffer(known: &MeasuredLine) -> Option<Found> {
     if why.is_empty() {
         return None;
     }
-    let usual = || Asked::default().buffer.split("..").filter_map(|text| goodqueue_lab::quantity::duration(text).ok());
+    let usual = || BUFFER.split("..").filter_map(|text| goodqueue_lab::quantity::duration(text).ok());
     let mut lasts: Vec<Duration> = both.into_iter().flatten().map(|known| known.value).collect();
     if lasts.len() < both.len() {
         lasts.extend(usual());

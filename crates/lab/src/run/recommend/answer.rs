@@ -1,11 +1,13 @@
 //! The answer: the choice, what people get under it, and how sure it is.
 
+mod advice;
 pub mod checked;
 pub mod words;
 
 use self::checked::Check;
 use crate::results::experience::{Activity, advantage};
 use crate::results::statistics::Figure;
+use crate::run::recommend::access;
 use crate::run::recommend::candidates::{Candidate, Choice};
 use crate::run::recommend::corners::{Factor, Line};
 use crate::run::recommend::question::Question;
@@ -72,7 +74,7 @@ impl Tried {
 /// delay.
 #[must_use]
 pub fn satisfying(policy: &Policy, all: &[&Tried]) -> Vec<bool> {
-    let queues: Vec<_> = all.iter().filter(|one| one.candidate.shaped.is_some()).map(|one| one.contender()).collect();
+    let queues: Vec<_> = all.iter().filter(|one| one.candidate.is_shaped()).map(|one| one.contender()).collect();
     let links = ["down", "up"];
     all.iter().map(|one| policy.refuses(&one.contender(), &queues, &links).is_none()).collect()
 }
@@ -293,14 +295,14 @@ pub(crate) fn answer(question: &Question, settings: &[Setting], found: Found<'_>
 
 fn setup(question: &Question, tried: &Tried) -> Setup {
     let Candidate { down, up, .. } = &tried.candidate;
-    let rate = |measured| tried.candidate.shaped_rate(measured).map(goodqueue_base::units::Rate::as_bit_s);
+    let rates = tried.candidate.shaped_rates(&question.line).map(|rate| rate.map(goodqueue_base::units::Rate::as_bit_s));
     Setup {
         label: tried.candidate.to_string(),
         down: queue(down),
         up: queue(up),
         shape_percent: tried.candidate.percent(),
-        rate_down_bit_s: rate(question.line.down),
-        rate_up_bit_s: rate(question.line.up),
+        rate_down_bit_s: rates[0],
+        rate_up_bit_s: rates[1],
         experience: experience(&tried.blocks),
         utilization: [0, 1].map(|direction| tried.utilization(direction)),
         candidate: tried.candidate.clone(),
@@ -315,8 +317,8 @@ fn deciding(key: &Key) -> Deciding {
 
 fn queue(choice: &Choice) -> Value {
     let mut table = Map::from_iter([("kind".to_owned(), json!(choice.kind))]);
-    for (name, time) in &choice.parameters {
-        table.insert((*name).to_owned(), json!(time.to_string()));
+    for (name, value) in &choice.parameters {
+        table.insert((*name).to_owned(), json!(value.to_string()));
     }
     Value::Object(table)
 }
@@ -433,7 +435,7 @@ fn measurement(line: &Line, keys: &[Key], settings: &[Setting], best: &Tried, al
 }
 
 fn line(question: &Question) -> Value {
-    let Line { down, up, varies, rtt, buffer, flows, control } = &question.line;
+    let Line { down, up, varies, rtt, buffer, flows, control, access } = &question.line;
     json!({
         "down_bit_s": down.as_bit_s(),
         "up_bit_s": up.as_bit_s(),
@@ -444,5 +446,8 @@ fn line(question: &Question) -> Value {
         "control": [control.low, control.high],
         "mixes": question.mixes.iter().map(|mix| mix.name).collect::<Vec<_>>(),
         "hardware": question.hardware.name(),
+        "kind": access.kind.map(|kind| kind.name),
+        "framing": access::shown(access.framing),
+        "hosts": access.hosts,
     })
 }

@@ -55,7 +55,7 @@ fn challenged(answer: &Recommendation) -> Vec<Candidate> {
     // Those that went furthest first; the sort is stable, so the list's order decides among equals.
     let mut furthest: Vec<&Tried> = answer.tried.iter().collect();
     furthest.sort_by_key(|one| std::cmp::Reverse(one.dropped.unwrap_or(u32::MAX)));
-    for one in furthest.into_iter().filter(|one| one.candidate.shaped.is_some()) {
+    for one in furthest.into_iter().filter(|one| one.candidate.is_shaped()) {
         if !all.iter().any(|known| kinds(known) == kinds(&one.candidate)) {
             all.push(one.candidate.clone());
         }
@@ -174,9 +174,10 @@ mod tests {
     use super::*;
     use crate::results::experience::{Activity, GroupExperience};
     use crate::run::backend::{Refusal, Simulator, Task};
+    use crate::run::recommend::access::Access;
     use crate::run::recommend::candidates::{Choice, Hardware};
     use crate::run::recommend::corners::{Line, Range};
-    use crate::run::recommend::{Effort, recommend};
+    use crate::run::recommend::{Effort, Want, recommend};
     use crate::scenario::mix::Mix;
     use crate::scenario::plan::{Direction, Point};
     use crate::verdict::rule::LinkUse;
@@ -192,6 +193,7 @@ mod tests {
             buffer: Range::exactly(Duration::ms(300)),
             flows: Some(Range::exactly(1)),
             control: Range { low: "cubic", high: "reno" },
+            access: Access::default(),
         };
         Question {
             line,
@@ -202,6 +204,8 @@ mod tests {
             effort: Effort::Quick,
             seed: 1,
             jobs: 2,
+            cpu: None,
+            want: Want::People,
         }
     }
 

@@ -1,6 +1,7 @@
 //! The line as far as it is known: ranges, and the corners of them at which candidates are tried.
 
-use goodqueue_base::units::{Duration, Rate};
+use crate::run::recommend::access::Access;
+use goodqueue_base::units::{Direction, Duration, Rate};
 use serde::Serialize;
 use std::fmt;
 
@@ -46,6 +47,8 @@ pub struct Line {
     pub flows: Option<Range<u32>>,
     /// Congestion control of the bulk flows.
     pub control: Range<&'static str>,
+    /// The facts that rates and times do not say.
+    pub access: Access,
 }
 
 /// A quantity that may be known only roughly.
@@ -130,13 +133,37 @@ impl fmt::Display for Corner {
     }
 }
 
+/// From this part on, no fixed rate fits a line: shaping to what it always carries wastes more than
+/// the steps between shaped rates. Our choice.
+const VARIES_MUCH: f64 = 0.15;
+
 impl Line {
+    /// Measured rate in a direction.
+    #[must_use]
+    pub const fn rate(&self, heading: Direction) -> Rate {
+        match heading {
+            Direction::Down => self.down,
+            Direction::Up => self.up,
+        }
+    }
+
+    /// Whether the rate varies so much that no fixed one fits.
+    #[must_use]
+    pub fn varies_much(&self) -> bool {
+        self.varies >= VARIES_MUCH
+    }
+
+    /// Whether the rate is unknown, but constant for a run.
+    fn has_unknown_rate(&self) -> bool {
+        self.varies > 0.0 && self.access.step().is_none()
+    }
+
     /// The factors that are not known exactly.
     #[must_use]
     pub fn unknown(&self) -> Vec<Factor> {
         let varies = |factor: &Factor| match factor {
             Factor::Rtt => self.rtt.varies(),
-            Factor::Rate => self.varies > 0.0,
+            Factor::Rate => self.has_unknown_rate(),
             Factor::Flows => self.flows.is_some_and(|flows| flows.varies()),
             Factor::Buffer => self.buffer.varies(),
             Factor::Control => self.control.varies(),
@@ -171,7 +198,7 @@ impl Line {
         let [rtt, rate, flows, buffer, control] = high;
         Corner {
             rtt: self.rtt.at(rtt),
-            rate: match (self.varies > 0.0, rate) {
+            rate: match (self.has_unknown_rate(), rate) {
                 (false, _) => 1.0,
                 (true, true) => 1.0 + self.varies,
                 (true, false) => 1.0 - self.varies,
@@ -197,6 +224,7 @@ mod tests {
             buffer: Range::exactly(Duration::ms(100)),
             flows: Some(Range::exactly(4)),
             control: Range::exactly("cubic"),
+            access: Access::default(),
         }
     }
 
@@ -239,5 +267,13 @@ mod tests {
         };
         let seen: Vec<(Option<u32>, Duration)> = two.corners(3).iter().map(|corner| (corner.flows, corner.buffer)).collect();
         assert_eq!(seen, [(1, 50), (8, 50), (1, 500), (8, 500)].map(|(flows, ms)| (Some(flows), Duration::ms(ms))));
+    }
+
+    #[test]
+    fn a_rate_in_steps_is_no_factor() {
+        let kind = crate::run::recommend::access::LineKind::named("leo");
+        let leo = Line { varies: 0.4, access: Access { kind, ..Access::default() }, ..line() };
+        assert_eq!((leo.unknown(), leo.corners(3)[0].rate), (vec![], 1.0));
+        assert!(leo.varies_much() && !Line { varies: 0.1, ..line() }.varies_much());
     }
 }

@@ -1,9 +1,13 @@
 //! The question that a recommendation answers.
 
-use crate::run::recommend::candidates::Hardware;
+use crate::results::experience::GroupExperience;
+use crate::run::recommend::access::Modem;
+use crate::run::recommend::candidates::{Candidate, Choice, Hardware, L4S, marking_early, usual, variants};
 use crate::run::recommend::corners::Line;
 use crate::scenario::mix::{self, Mix};
+use crate::verdict::rule::Key;
 use crate::verdict::{Policy, Unit};
+use goodqueue_base::units::{Direction, Rate};
 
 /// A question that a recommendation answers.
 #[derive(Clone, Debug)]
@@ -24,6 +28,142 @@ pub struct Question {
     pub seed: u64,
     /// Runs at the same time, at least 1.
     pub jobs: usize,
+    /// Fastest that the router can shape; `None`: fast enough.
+    pub cpu: Option<Rate>,
+    /// The aim of the answer.
+    pub want: Want,
+}
+
+/// The aim of an answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Want {
+    /// The best for what people notice.
+    #[default]
+    People,
+    /// The most data, at whatever delay.
+    Throughput,
+    /// Short queues for senders of L4S.
+    L4s,
+}
+
+impl Want {
+    /// The aims that can be asked for, with their names on the command line.
+    pub const WORDS: [(&'static str, Self); 2] = [("throughput", Self::Throughput), ("l4s", Self::L4s)];
+}
+
+impl Question {
+    /// Shares of the measured rates to shape to, the largest first. On a line that varies much they
+    /// are those of the bad hours.
+    pub(super) fn shares(&self) -> Vec<f64> {
+        let usual = self.effort.shares();
+        if !self.line.varies_much() {
+            return usual.to_vec();
+        }
+        let least = 1.0 - self.line.varies;
+        [1.0].iter().chain(usual).map(|share| share * least).collect()
+    }
+
+    /// The kinds of queues to try.
+    fn kinds(&self) -> Vec<&'static str> {
+        let l4s = (self.want == Want::L4s && self.hardware.has_l4s()).then_some(L4S);
+        self.hardware.kinds().iter().copied().chain(l4s).collect()
+    }
+
+    /// Queues for both directions with their usual settings.
+    fn queues(&self) -> Vec<[Choice; 2]> {
+        let both = [Direction::Down, Direction::Up];
+        if self.want != Want::Throughput {
+            return self.kinds().into_iter().map(|kind| both.map(|heading| usual(kind, &self.line, heading))).collect();
+        }
+        // The modem's own buffer serves, unless it holds less than what is under way.
+        let is_short = self.line.buffer.low < self.line.rtt.high;
+        let deep = both.map(|heading| Choice::deep_buffer(self.line.rate(heading), self.line.rtt.high));
+        if is_short { vec![deep] } else { Vec::new() }
+    }
+
+    /// The candidate as far as the router can shape.
+    fn within_cpu(&self, candidate: Candidate) -> Candidate {
+        let Some(most) = self.cpu else { return candidate };
+        let rates = candidate.shaped_rates(&self.line);
+        let [down, up] = rates.map(|rate| rate.is_some_and(|rate| rate <= most));
+        candidate.only(|heading| if heading == Direction::Down { down } else { up })
+    }
+
+    /// The share at which kinds are compared: nine tenths, of the bad hours where the rate varies.
+    pub(super) fn first_share(&self) -> f64 {
+        let shares = self.shares();
+        shares[shares.len() / 2]
+    }
+
+    /// The candidates at one share: every kind with its usual settings, the same in both directions
+    /// unless the router is too slow for one.
+    pub(super) fn candidates(&self, share: f64) -> Vec<Candidate> {
+        let mut all = Vec::new();
+        let mut add = |candidate: Candidate| {
+            let candidate = self.within_cpu(candidate);
+            if !all.contains(&candidate) && candidate != Candidate::NOTHING {
+                all.push(candidate);
+            }
+        };
+        for [down, up] in self.queues() {
+            let both = Candidate { down, up, shaped: [Some(share); 2] };
+            add(both.clone());
+            if self.line.access.modem == Modem::Pie {
+                add(both.only(|heading| heading == Direction::Down));
+            }
+        }
+        all
+    }
+
+    /// Every candidate to begin with at every share, kind by kind, and the line as it is.
+    #[cfg(test)]
+    pub(super) fn all_candidates(&self) -> Vec<Candidate> {
+        let mut all: Vec<(usize, Candidate)> =
+            self.shares().into_iter().flat_map(|share| self.candidates(share).into_iter().enumerate()).collect();
+        all.sort_by_key(|(place, _)| *place);
+        all.into_iter().map(|(_, candidate)| candidate).chain([Candidate::NOTHING]).collect()
+    }
+
+    /// Whether the router can set nothing up at all.
+    pub(super) fn has_no_candidates(&self) -> bool {
+        self.shares().into_iter().all(|share| self.candidates(share).is_empty())
+    }
+
+    /// Other settings and mixed directions around a candidate, of these kinds; some may be among
+    /// the first ones.
+    pub(super) fn variations(&self, best: &Candidate, kinds: &[&'static str]) -> Vec<Candidate> {
+        if self.want == Want::Throughput {
+            return Vec::new();
+        }
+        let settings = |heading| -> Vec<Choice> {
+            let all = kinds.iter().flat_map(|kind| variants(kind, &self.line, heading));
+            all.chain((self.want == Want::L4s).then(marking_early)).collect()
+        };
+        let ups = settings(Direction::Up);
+        let pair = |down: Choice| {
+            let ups = ups.iter().filter(move |up| self.hardware.mixes_kinds() || down.kind == up.kind);
+            ups.map(|up| (down.clone(), up.clone())).collect::<Vec<_>>()
+        };
+        let mut all = Vec::new();
+        for (down, up) in settings(Direction::Down).into_iter().flat_map(pair) {
+            let [is_down, is_up] = best.shaped.map(|share| share.is_some());
+            let both = Candidate { down, up, shaped: best.shaped };
+            let candidate = both.only(|heading| if heading == Direction::Down { is_down } else { is_up });
+            if !all.contains(&candidate) {
+                all.push(candidate);
+            }
+        }
+        all
+    }
+
+    /// The figures that decide: of throughput the goodput alone.
+    pub(super) fn keys(&self, groups: &[GroupExperience]) -> Vec<Key> {
+        let mut keys = Key::all(groups);
+        if self.want == Want::Throughput && keys.iter().any(|key| !key.is_interactive()) {
+            keys.retain(|key| !key.is_interactive());
+        }
+        keys
+    }
 }
 
 impl Question {

@@ -5,7 +5,7 @@ use crate::results::experience::Activity;
 use crate::results::record::NoRecorder;
 use crate::run::backend::{Backend, Simulator};
 use crate::run::recommend::answer::{self, Found, Recommendation, Tried};
-use crate::run::recommend::candidates::{Candidate, Choice, variants};
+use crate::run::recommend::candidates::Candidate;
 use crate::run::recommend::corners::Corner;
 use crate::run::recommend::question::{Question, Refused};
 use crate::run::recommend::race::{self, Block, MIN_ROUNDS};
@@ -13,15 +13,12 @@ use crate::run::recommend::scenario::{self, LINE, Length, ROUTER};
 use crate::run::runner::{self, Replication, RunOptions};
 use crate::scenario::mix::Mix;
 use crate::scenario::plan::{Plan, Point};
-use crate::verdict::DEPLOYED;
 use crate::verdict::rule::{Key, LinkUse, Outcome};
 use std::cmp::Reverse;
 use std::fmt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The share of the measured rate at which kinds are compared, the usual rule of thumb.
-const FIRST_SHARE: f64 = 0.9;
 /// Kinds of the first impression.
 const FIRST_KINDS: usize = 2;
 /// Most kinds that advance from the race of kinds.
@@ -109,16 +106,16 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// The kinds of the hardware, the most widely deployed first.
-    fn kinds(&self) -> Vec<&'static str> {
-        let mut kinds = self.question.hardware.kinds().to_vec();
-        kinds.sort_by_key(|kind| DEPLOYED.iter().position(|(known, _)| known == kind).unwrap_or(DEPLOYED.len()));
+    /// The kinds of the hardware at the usual share, the most widely deployed first.
+    fn kinds(&self) -> Vec<Candidate> {
+        let mut kinds = self.question.candidates(self.question.first_share());
+        kinds.sort_by_key(race::deployment);
         kinds
     }
 
-    /// The line as it is, and the usual kinds at the usual share.
+    /// The line as it is, and the most widely deployed kinds.
     fn first_candidates(&self) -> Vec<Tried> {
-        let usual = self.kinds().into_iter().take(FIRST_KINDS).map(|kind| Candidate::both(&Choice::plain(kind), FIRST_SHARE));
+        let usual = self.kinds().into_iter().take(FIRST_KINDS);
         [Candidate::NOTHING].into_iter().chain(usual).map(Tried::new).collect()
     }
 
@@ -145,10 +142,10 @@ impl<'a> Search<'a> {
 
     /// Adds the other kinds, and drops those that are worse in the settings of the sketch.
     fn race_kinds(&mut self, all: &mut Vec<Tried>, sketch: &[usize], progress: &mut dyn FnMut(f64)) -> Result<(), Refused> {
-        for kind in self.kinds().into_iter().skip(FIRST_KINDS) {
+        for candidate in self.kinds().into_iter().skip(FIRST_KINDS) {
             let runs = (all.len() + 1) * sketch.len() * MIN_ROUNDS as usize - self.runs.min(all.len());
             if self.has_budget(runs, KINDS_PART) {
-                all.push(Tried::new(Candidate::both(&Choice::plain(kind), FIRST_SHARE)));
+                all.push(Tried::new(candidate));
             }
         }
         self.run(all, sketch, MIN_ROUNDS, progress)?;
@@ -171,16 +168,14 @@ impl<'a> Search<'a> {
         self.run(all, settings, MIN_ROUNDS, progress)?;
         self.drop_worse(all, settings);
         let Some(best) = self.order(all, settings).map(|order| order.best) else { return Ok(()) };
-        let usual = all.iter().position(|one| one.dropped.is_none() && one.candidate.shaped.is_some());
+        let usual = all.iter().position(|one| one.dropped.is_none() && one.candidate.is_shaped());
         let base = if all[best].candidate == Candidate::NOTHING { usual } else { Some(best) };
-        let Some(kind) = base.map(|place| all[place].candidate.down.kind) else { return Ok(()) };
-        for queue in variants(kind, &self.question.line) {
-            for share in self.question.effort.shares() {
-                let candidate = Candidate::both(&queue, *share);
-                let is_new = !all.iter().any(|known| known.candidate == candidate);
-                if is_new {
-                    all.push(Tried::new(candidate));
-                }
+        let Some(base) = base.map(|place| all[place].candidate.clone()) else { return Ok(()) };
+        let shares = self.question.shares();
+        let at_shares = shares.iter().flat_map(|share| self.question.candidates(*share)).filter(|one| one.kind() == base.kind());
+        for candidate in at_shares.chain(self.question.variations(&base, &[base.kind()])) {
+            if !all.iter().any(|known| known.candidate == candidate) {
+                all.push(Tried::new(candidate));
             }
         }
         for rounds in MIN_ROUNDS..=self.question.effort.rounds() {
@@ -260,7 +255,7 @@ impl<'a> Search<'a> {
     fn keys(&self, all: &[Tried]) -> Vec<Key> {
         let whole = all.iter().max_by_key(|tried| tried.blocks.len());
         let first = whole.iter().flat_map(|tried| &tried.blocks).filter(|block| block.round == 0);
-        let mut keys = Key::all(&first.flat_map(|block| block.groups.iter().cloned()).collect::<Vec<_>>());
+        let mut keys = self.question.keys(&first.flat_map(|block| block.groups.iter().cloned()).collect::<Vec<_>>());
         if self.question.carries_no_call() {
             keys.retain(|key| key.activity != Activity::Call);
         }

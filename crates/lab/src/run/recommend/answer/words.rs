@@ -1,6 +1,7 @@
 //! The answer in words.
 
 use crate::results::statistics::Figure;
+use crate::run::recommend::answer::advice::{advice, only_choice, remedy};
 use crate::run::recommend::answer::{Recommendation, Tried};
 use crate::run::recommend::candidates::Hardware;
 use crate::run::recommend::question::Question;
@@ -19,15 +20,20 @@ pub fn text(answer: &Recommendation, question: &Question, best: &Tried, nothing:
     let (before, after) = (nothing.contender(), best.contender());
     let mut first = match rates(best, question) {
         Some(rates) => rates,
-        None => "Leave it as it is: nothing that was tried does noticeably better".to_owned(),
+        None => {
+            let why = only_choice(question).unwrap_or_else(|| "nothing that was tried does noticeably better".to_owned());
+            format!("Leave it as it is: {why}")
+        }
     };
     if question.carries_no_call() {
         first = format!("This line carries no call; no queue can change that. For the rest: {first}");
     } else if let Some(cannot) = cannot_carry(keys, &after) {
-        first = format!("This line cannot {cannot}; no queue can change that, and the least bad is this: {first}");
+        let remedy = remedy(question, &best.candidate);
+        first = format!("This line cannot {cannot}; {remedy}, and the least bad is this: {first}");
     }
-    let mut details = vec![format!("With it: {}.", got(keys, &best.blocks))];
-    if best.candidate.shaped.is_some() {
+    let mut details = advice(question, best, |keys| got(keys, &best.blocks));
+    details.push(format!("With it: {}.", got(keys, &best.blocks)));
+    if best.candidate.is_shaped() {
         details.push(format!("With nothing set up: {}.", got(keys, &nothing.blocks)));
     }
     details.extend(question.unit.under_load([("with it", &after), ("with nothing set up", &before)].into_iter()));
@@ -60,23 +66,32 @@ fn got(keys: &[Key], blocks: &[Block]) -> String {
 
 /// The settings to apply, in the words of the device; `None` where nothing is shaped.
 fn rates(best: &Tried, question: &Question) -> Option<String> {
-    let shaped = |measured: Rate| best.candidate.shaped_rate(measured);
-    let (down, up) = (shaped(question.line.down)?, shaped(question.line.up)?);
     let candidate = &best.candidate;
-    let queues = match candidate.down == candidate.up {
-        true => candidate.down.to_string(),
-        false => format!("{} down and {} up", candidate.down, candidate.up),
+    let rates = candidate.shaped_rates(&question.line);
+    let is_openwrt = question.hardware == Hardware::OpenWrt;
+    let said = |rate: Rate| if is_openwrt { format!("{} kbit/s", thousands(rate.as_bit_s() / 1000)) } else { rate.to_string() };
+    let verb = |queue: &str| match is_openwrt {
+        true => format!("Set SQM ({queue}) to"),
+        false => format!("Set up {queue} and shape to"),
     };
-    Some(match question.hardware {
-        Hardware::OpenWrt => {
-            format!(
-                "Set SQM ({queues}) to {} kbit/s down and {} up",
-                thousands(down.as_bit_s() / 1000),
-                thousands(up.as_bit_s() / 1000)
-            )
+    let both = || match candidate.down == candidate.up {
+        true => candidate.down.typed(),
+        false => format!("{} down and {} up", candidate.down.typed(), candidate.up.typed()),
+    };
+    let left = |way: &str| if is_openwrt { format!("0 {way}, which shapes nothing there") } else { format!("nothing {way}") };
+    let mut text = match rates {
+        [None, None] => return None,
+        [Some(down), Some(up)] => {
+            let up = if is_openwrt { thousands(up.as_bit_s() / 1000) } else { up.to_string() };
+            format!("{} {} down and {up} up", verb(&both()), said(down))
         }
-        _ => format!("Set up {queues} and shape to {down} down and {up} up"),
-    })
+        [Some(down), None] => format!("{} {} down and {}", verb(&candidate.down.typed()), said(down), left("up")),
+        [None, Some(up)] => format!("{} {} up and {}", verb(&candidate.up.typed()), said(up), left("down")),
+    };
+    if question.line.varies_much() {
+        text.push_str(", which the line carries in its bad hours");
+    }
+    Some(text)
 }
 
 /// `45,000`.
