@@ -11,7 +11,7 @@ mod playout;
 mod stretch;
 
 pub use bursts::Bursts;
-pub(crate) use listener::Listener;
+pub use listener::Listener;
 pub use playout::{Heard, Playout};
 pub use stretch::Stretch;
 

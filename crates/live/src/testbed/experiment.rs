@@ -1,5 +1,6 @@
 //! Kernel senders across the forwarder, and what they and it measured.
 
+mod call;
 mod datagrams;
 mod echo;
 mod flow;
@@ -38,7 +39,7 @@ pub use waiting::Stop;
 /// Direction of a flow's data.
 pub use crate::forwarder::Direction;
 use flow::REPORT_EVERY;
-pub use flow::{Flow, Source, Timestamps};
+pub use flow::{Flow, MIN_STAMPED, Source, Timestamps};
 
 /// A run.
 #[derive(Clone, Debug)]

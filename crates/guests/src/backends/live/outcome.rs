@@ -5,7 +5,9 @@ use goodqueue_base::units::{Duration, Instant, Rng};
 use goodqueue_lab::scenario::plan::{Direction, Link, Scenario, Traffic};
 use goodqueue_live::testbed::experiment::{Columns, FlowMeasured, HalfMeasured, Measured};
 use goodqueue_sim::trace::{ProbesOutcome, TimeCounts};
-use goodqueue_sim::{FlowOutcome, GroupOutcome, LinkOutcome, Outcome, RateSpec, Series, SeriesColumn, SojournHistogram};
+use goodqueue_sim::{
+    CallOutcome, FlowOutcome, GroupOutcome, LinkOutcome, Outcome, RateSpec, Series, SeriesColumn, SojournHistogram,
+};
 use std::sync::Arc;
 
 /// The outcome of one run, with what this host knows: it sees the queues and the ends' sockets, but
@@ -15,8 +17,7 @@ pub fn outcome(plan: &Scenario, measured: &Measured) -> Outcome {
     let (mut groups, mut flows) = (Vec::new(), Vec::new());
     for (number, (traffic, own)) in (0..).zip(of_groups(plan, measured)) {
         groups.push(group_outcome(traffic, own));
-        let flow = |(index, flow)| flow_outcome(number, index, traffic, flow);
-        flows.extend((0..).zip(own).map(flow));
+        flows.extend(indices(traffic).zip(own).map(|(index, flow)| flow_outcome(number, index, traffic, flow)));
     }
     let events = measured.down.counters.arrived.packets.get() + measured.up.counters.arrived.packets.get();
     Outcome {
@@ -42,10 +43,17 @@ fn halves<'a>(link: &'a Link, measured: &'a Measured) -> impl Iterator<Item = (D
 fn of_groups<'a>(plan: &'a Scenario, measured: &'a Measured) -> impl Iterator<Item = (&'a Traffic, &'a [FlowMeasured])> {
     let mut rest = measured.flows.as_slice();
     plan.traffic.iter().map(move |traffic| {
-        let (own, others) = rest.split_at((traffic.flows as usize).min(rest.len()));
+        let (own, others) = rest.split_at(indices(traffic).count().min(rest.len()));
         rest = others;
         (traffic, own)
     })
+}
+
+/// The number within its group of each flow, in the order in which they run: the parts of one flow
+/// together, as in the simulator.
+fn indices(traffic: &Traffic) -> impl Iterator<Item = u32> + use<> {
+    let (flows, parts) = (traffic.flows, traffic.parts().count() as u32);
+    (0..flows).flat_map(move |index| (0..parts).map(move |part| index + part * flows))
 }
 
 fn link_outcome(link: &Link, heading: Direction, half: &HalfMeasured, span: Duration) -> LinkOutcome {
@@ -76,7 +84,7 @@ fn link_outcome(link: &Link, heading: Direction, half: &HalfMeasured, span: Dura
 }
 
 fn flow_outcome(group: u32, index: u32, traffic: &Traffic, flow: &FlowMeasured) -> FlowOutcome {
-    let FlowMeasured { delivered_bytes, sent_packets, retransmitted_packets, rtt: _, probes } = flow;
+    let FlowMeasured { delivered_bytes, sent_packets, retransmitted_packets, rtt: _, probes, call } = flow;
     let outcome = FlowOutcome {
         group,
         index,
@@ -92,9 +100,12 @@ fn flow_outcome(group: u32, index: u32, traffic: &Traffic, flow: &FlowMeasured) 
         longest_loss_run: 0,
         is_probe: false,
     };
-    match probes {
-        None => outcome,
-        Some(ProbesOutcome { sent, answered: _, lost, loss_runs, longest_loss_run, rtt: _ }) => FlowOutcome {
+    match (probes, call) {
+        (None, None) => outcome,
+        (None, Some(CallOutcome { lost, loss_runs, longest_loss_run, .. })) => {
+            FlowOutcome { dropped_packets: Some(*lost), loss_runs: *loss_runs, longest_loss_run: *longest_loss_run, ..outcome }
+        }
+        (Some(ProbesOutcome { sent, answered: _, lost, loss_runs, longest_loss_run, rtt: _ }), _) => FlowOutcome {
             sent_packets: *sent,
             dropped_packets: Some(*lost),
             loss_runs: *loss_runs,
@@ -113,7 +124,7 @@ fn group_outcome(traffic: &Traffic, flows: &[FlowMeasured]) -> GroupOutcome {
         transfers: None,
         videos: Vec::new(),
         one_way_delay: none(),
-        calls: Vec::new(),
+        calls: flows.iter().filter_map(|flow| flow.call.clone()).collect(),
     }
 }
 
@@ -146,7 +157,7 @@ fn series(plan: &Scenario, measured: &Measured) -> Vec<Series> {
         };
         of(format!("link:{}", link.name_of(heading)), &samples.halves[number])
     };
-    let groups = plan.traffic.iter().flat_map(|traffic| (0..traffic.flows).map(|index| format!("flow:{}:{index}", traffic.name)));
+    let groups = plan.traffic.iter().flat_map(|traffic| indices(traffic).map(|index| format!("flow:{}:{index}", traffic.name)));
     let flows = groups.zip(&samples.flows).map(|(subject, columns)| of(subject, columns));
     halves(link, measured).map(of_half).chain(flows).collect()
 }

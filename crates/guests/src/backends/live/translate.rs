@@ -14,7 +14,7 @@ use goodqueue_lab::scenario::plan::{
     Access, Direction, Link, LinkDirection, Part, Point, Queue, Scenario, Step, Timing, Traffic, TrafficPath,
 };
 use goodqueue_live::Line;
-use goodqueue_live::testbed::experiment::{Arrivals, Experiment, Flow, Segments, Source, Timestamps};
+use goodqueue_live::testbed::experiment::{Arrivals, Experiment, Flow, MIN_STAMPED, Segments, Source, Timestamps};
 use goodqueue_sim::{RateSpec, SizeLaw, SourceSpec};
 use goodqueue_tcp::{Data, EcnMode, SenderConfig};
 
@@ -46,9 +46,9 @@ struct Group<'a> {
     flows: u32,
     start: &'a Timing,
     stop: Option<Instant>,
-    way: Direction,
     class: Class,
-    source: Source,
+    /// Everything that each flow does, and which way.
+    parts: Vec<(Direction, Source)>,
 }
 
 /// Settings that all TCP connections of the testbed share.
@@ -150,7 +150,8 @@ fn group<'a>(traffic: &'a Traffic, link: &Link, common: &mut Option<Connections>
         flows,
         start,
         stop,
-        heading,
+        // Those of the parts, which are checked.
+        heading: _,
         // That of the link, which is checked.
         mtu: _,
         rtt_extra,
@@ -159,8 +160,8 @@ fn group<'a>(traffic: &'a Traffic, link: &Link, common: &mut Option<Connections>
         class,
         weight,
         host,
-        main: Part { path, heading: _, source },
-        others,
+        main: _,
+        others: _,
     } = traffic;
     let refuse = |key: &str, why: &str| Err(Refusal::of_traffic(name, key, why));
     if !rtt_extra.latest().is_zero() {
@@ -174,20 +175,25 @@ fn group<'a>(traffic: &'a Traffic, link: &Link, common: &mut Option<Connections>
     if host.is_some() {
         return refuse("host", "is not supported by the live host, where each side is one host");
     }
-    let source = translate_source(name, source, common)?;
-    if !others.is_empty() {
-        return refuse("direction", "both at once is not supported by the live host");
-    }
     let straight = |heading| vec![Step { link: 0, heading }];
-    let TrafficPath { forward, reverse } = path;
-    if *forward != straight(*heading) || *reverse != straight(heading.opposite()) {
-        return refuse("path", "leads elsewhere than across the link and back");
+    let mut parts = Vec::new();
+    for Part { path: TrafficPath { forward, reverse }, heading, source } in traffic.parts() {
+        let source = translate_source(name, source, link.direction(*heading).delay, common)?;
+        if *forward != straight(*heading) || *reverse != straight(heading.opposite()) {
+            return refuse("path", "leads elsewhere than across the link and back");
+        }
+        parts.push((*heading, source));
     }
-    Ok(Group { flows: *flows, start, stop: *stop, way: *heading, class: *class, source })
+    Ok(Group { flows: *flows, start, stop: *stop, class: *class, parts })
 }
 
-/// Translates the source of a group's flows.
-fn translate_source(group: &str, source: &SourceSpec, common: &mut Option<Connections>) -> Result<Source, Refusal> {
+/// Translates the source of a group's flows, whose link's propagation takes so long.
+fn translate_source(
+    group: &str,
+    source: &SourceSpec,
+    propagation: Duration,
+    common: &mut Option<Connections>,
+) -> Result<Source, Refusal> {
     let refuse = |key: &str, why: &str| Err(Refusal::of_traffic(group, key, why));
     let udp = |rate: Rate, arrivals, packet_size: Bytes, ecn| {
         Ok(Source::Udp { rate, arrivals, rng: Rng::new(0), packet_size: packet_size.get() as u32, ecn })
@@ -221,8 +227,15 @@ fn translate_source(group: &str, source: &SourceSpec, common: &mut Option<Connec
         SourceSpec::Echo { interval, packet_size, ecn } => {
             Ok(Source::Echo { interval: *interval, packet_size: packet_size.get() as u32, ecn: *ecn })
         }
-        SourceSpec::Session { .. } | SourceSpec::Call { .. } | SourceSpec::Frames { .. } | SourceSpec::Train { .. } => {
-            refuse("kind", "is not supported by the live host: allowed bulk, cbr, poisson, on-off, echo")
+        SourceSpec::Call { content, interval, packet_size, ecn } => {
+            let (content, interval, packet_size, ecn) = (*content, *interval, packet_size.get() as u32, *ecn);
+            if packet_size < MIN_STAMPED {
+                return refuse("packet_size", &format!("has no room for a number and a time: allowed from {MIN_STAMPED} B"));
+            }
+            Ok(Source::Call { content, interval, packet_size, ecn, propagation })
+        }
+        SourceSpec::Session { .. } | SourceSpec::Frames { .. } | SourceSpec::Train { .. } => {
+            refuse("kind", "is not supported by the live host: allowed bulk, voip, gaming, cbr, poisson, on-off, echo")
         }
     }
 }
@@ -273,11 +286,13 @@ impl Translated<'_> {
     pub fn experiment(&self, streams: FlowStreams, sample_every: Option<Duration>) -> Experiment {
         let mut flows = Vec::new();
         for (number, group) in (0..).zip(&self.groups) {
-            for index in 0..group.flows {
+            let parts = |index| (0..).zip(&group.parts).map(move |(part, of)| (index, index + part * group.flows, of));
+            for (drawn, index, (way, source)) in (0..group.flows).flat_map(parts) {
                 flows.push(Flow {
-                    source: group.source.clone().drawing_from(streams.gaps(number, index)),
-                    way: group.way,
-                    start: group.start.draw(&mut streams.start(number, index)),
+                    source: source.clone().drawing_from(streams.gaps(number, index)),
+                    way: *way,
+                    // All parts of a flow begin together.
+                    start: group.start.draw(&mut streams.start(number, drawn)),
                     stop: group.stop.map(|stop| stop.since(Instant::ZERO)),
                     dscp: group.class.number() << 3,
                 });

@@ -1,8 +1,14 @@
 //! Flows of an experiment.
 
+use super::datagrams::UDP_HEADERS;
 use super::gaps::Arrivals;
+use super::prober::Stamp;
 use crate::forwarder::Direction;
 use goodqueue_base::units::{Duration, Ecn, Rate, Rng};
+use goodqueue_sim::Content;
+
+/// IP length of the shortest packet with room for a number and a time.
+pub const MIN_STAMPED: u32 = UDP_HEADERS + Stamp::LEN as u32;
 
 /// Source of a flow's packets.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,11 +31,24 @@ pub enum Source {
         /// Codepoint they carry.
         ecn: Ecn,
     },
+    /// UDP packets at constant gaps that the far end listens to.
+    Call {
+        /// The content of the packets.
+        content: Content,
+        /// Time from one to the next.
+        interval: Duration,
+        /// IP length; with room for a number and a time, [`MIN_STAMPED`] at least.
+        packet_size: u32,
+        /// Codepoint they carry.
+        ecn: Ecn,
+        /// Propagation of the path, beyond which delays are told apart finely.
+        propagation: Duration,
+    },
     /// UDP packets that the far end sends back.
     Echo {
         /// Time from one to the next.
         interval: Duration,
-        /// IP length, both ways; with room for a number and a time, 44 at least.
+        /// IP length, both ways; with room for a number and a time, [`MIN_STAMPED`] at least.
         packet_size: u32,
         /// Codepoint they carry, both ways.
         ecn: Ecn,
@@ -42,7 +61,7 @@ impl Source {
     pub fn drawing_from(self, rng: Rng) -> Self {
         match self {
             Self::Udp { rate, arrivals, rng: _, packet_size, ecn } => Self::Udp { rate, arrivals, rng, packet_size, ecn },
-            Self::Tcp { .. } | Self::Echo { .. } => self,
+            Self::Tcp { .. } | Self::Echo { .. } | Self::Call { .. } => self,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Senders and receivers: ordinary sockets of this kernel, each pair on threads of its own.
 
+use super::call::{self, Call};
 use super::datagrams::{UDP_HEADERS, each_datagram, each_due};
 use super::echo;
 use super::gaps::Gaps;
@@ -9,6 +10,7 @@ use super::waiting::{Deadline, LOOK, Stop, is_pause, locked, offered};
 use super::{Direction, Flow, Source};
 use crate::sys::tcp;
 use crate::testbed::bench::Bench;
+use goodqueue_sim::CallOutcome;
 use goodqueue_sim::trace::{ProbesOutcome, TimeCounts};
 use rustix::net::sockopt::{set_ip_tos, set_tcp_congestion};
 use std::io::{self, Read, Write};
@@ -32,6 +34,8 @@ pub struct FlowMeasured {
     pub rtt: TimeCounts,
     /// Outcome of the probes of an echo; `None` for other flows.
     pub probes: Option<ProbesOutcome>,
+    /// Outcome of a call; `None` for other flows.
+    pub call: Option<CallOutcome>,
 }
 
 /// State of a flow; NaN where nothing is known.
@@ -83,7 +87,7 @@ impl Traffic {
                     let listener = to.0.within(|| TcpListener::bind((to.1, port)))?;
                     Ends::Tcp { listener, to: (to.1, port).into() }
                 }
-                Source::Udp { .. } | Source::Echo { .. } => {
+                Source::Udp { .. } | Source::Call { .. } | Source::Echo { .. } => {
                     let receiver = to.0.within(|| UdpSocket::bind((to.1, port)))?;
                     let sender = from.0.within(|| UdpSocket::bind((from.1, port)))?;
                     receiver.set_read_timeout(Some(LOOK))?;
@@ -121,6 +125,9 @@ impl Traffic {
                     }
                     (Ends::Udp { sender, receiver }, Source::Udp { .. }) => {
                         udp_flow(scope, &flow, &sender, receiver, &shared, stop)
+                    }
+                    (Ends::Udp { sender, receiver }, Source::Call { .. }) => {
+                        call::run(scope, &flow, (&sender, receiver), &shared, stop)
                     }
                     (Ends::Echo(ends), Source::Echo { .. }) => ends.run(scope, &flow, &shared, stop),
                     _ => Ok(()),
@@ -217,17 +224,19 @@ fn udp_flow<'scope>(
 }
 
 impl Live {
-    /// Returns the counts of all flows so far; round-trip times and probes since the last call.
+    /// Returns the counts of all flows so far; round-trip times, probes and calls since the last time.
     pub(super) fn read(&self) -> Vec<FlowMeasured> {
         let one = |shared: &Arc<Shared>| {
             let stream = locked(&shared.stream);
             let state = stream.as_ref().and_then(|stream| tcp::state(stream.as_fd()).ok());
+            let (of_call, call) = shared.call.as_ref().map(Call::take).unzip();
             FlowMeasured {
                 delivered_bytes: shared.delivered.load(Ordering::Relaxed),
-                sent_packets: state.map_or_else(|| shared.sent.load(Ordering::Relaxed), |state| state.sent),
+                sent_packets: of_call.or(state.map(|state| state.sent)).unwrap_or_else(|| shared.sent.load(Ordering::Relaxed)),
                 retransmitted_packets: state.map_or(0, |state| u64::from(state.retransmitted)),
                 rtt: std::mem::take(&mut *locked(&shared.rtt)),
                 probes: shared.prober.as_ref().map(Prober::take),
+                call,
             }
         };
         self.0.iter().map(one).collect()

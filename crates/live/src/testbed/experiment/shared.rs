@@ -1,6 +1,7 @@
 //! State shared by the threads of one flow.
 
 use super::Source;
+use super::call::Call;
 use super::prober::Prober;
 use goodqueue_sim::trace::TimeCounts;
 use std::net::TcpStream;
@@ -17,12 +18,15 @@ pub(super) struct Shared {
     pub(super) failure: Mutex<Option<String>>,
     /// Probes of an echo; `None` for other flows.
     pub(super) prober: Option<Prober>,
+    /// The packets of a call; `None` for other flows.
+    pub(super) call: Option<Call>,
 }
 
 impl Shared {
     pub(super) fn new(source: &Source) -> Self {
         Self {
             prober: if let Source::Echo { interval, .. } = source { Some(Prober::new(*interval)) } else { None },
+            call: Call::of(source),
             delivered: AtomicU64::new(0),
             sent: AtomicU64::new(0),
             stream: Mutex::new(None),

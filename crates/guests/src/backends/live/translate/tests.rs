@@ -47,7 +47,7 @@ fn what_cannot_be_honoured_is_refused_by_name() {
         (of_bulk("rtt_extra = \"5 ms\""), "traffic `t`: rtt_extra: "),
         (of_bulk("host = 3"), "traffic `t`: host: "),
         (of_traffic("kind = \"poisson\"\nrate = \"1 Mbit/s\"\nsizes = \"exponential\""), "traffic `t`: sizes: "),
-        (of_traffic("kind = \"voip\""), "traffic `t`: kind: "),
+        (of_traffic("kind = \"voip\"\npacket_size = \"43 B\""), "traffic `t`: packet_size: "),
         (of_traffic("kind = \"video-frames\""), "traffic `t`: kind: "),
         (of_traffic("kind = \"page\""), "traffic `t`: kind: "),
         (of_traffic("kind = \"short\"\nsize = \"1 MB\"\ninterval = \"1 s\""), "traffic `t`: kind: "),
@@ -76,6 +76,8 @@ fn what_can_be_honoured_is_not_refused() {
         of_traffic("kind = \"bulk\"\nweight = 2"),
         of_traffic("kind = \"cbr\"\nrate = \"1 Mbit/s\"\necn = true"),
         of_traffic("kind = \"echo\""),
+        of_traffic("kind = \"voip\"\ncodec = \"pcmu\"\ndirection = \"both\""),
+        of_traffic("kind = \"gaming\"\nflows = 2"),
         of_traffic("kind = \"on-off\"\npeak = \"1 Mbit/s\"\nmean_on = \"20 ms\"\nmean_off = \"80 ms\""),
         format!(
             "{HEAD}{LINK_TABLE}[access]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\nends = \"sender\"\n[[traffic]]\nkind = \"bulk\"\n"
@@ -99,6 +101,19 @@ fn settings_that_all_connections_share_reach_the_testbed() {
 }
 
 #[test]
+fn a_call_both_ways_is_two_flows_that_begin_together() {
+    let scenario = of_traffic("kind = \"gaming\"\ndirection = \"both\"\nflows = 2\nstart = \"uniform 0 s .. 1 s\"");
+    let plan = Plan::parse("test", &scenario, Path::new("")).expect("a scenario");
+    let points = plan.points().expect("one point");
+    let flows = translate(&points[0]).expect("it runs").experiment(FlowStreams::new(1), None).flows;
+    let ways: Vec<Direction> = flows.iter().map(|flow| flow.way).collect();
+    assert_eq!(ways, [Direction::Down, Direction::Up, Direction::Down, Direction::Up]);
+    assert!(flows[0].start == flows[1].start && flows[1].start != flows[2].start);
+    let sizes = flows.iter().map(|flow| if let Source::Call { packet_size, .. } = flow.source { packet_size } else { 0 });
+    assert_eq!(sizes.collect::<Vec<_>>(), [130, 80, 130, 80]);
+}
+
+#[test]
 fn more_than_one_link_is_refused() {
     let link =
         |name: &str, ends: &str| format!("[link.{name}]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"10 kB\"\n{ends}\n");
@@ -109,7 +124,8 @@ fn more_than_one_link_is_refused() {
 
 #[test]
 fn each_described_key_is_honoured_or_refused_by_its_own_name() {
-    let honored = described::honored(&["bulk", "cbr", "poisson", "on-off", "echo"], |point| translate(point).map(drop));
+    let honored =
+        described::honored(&["bulk", "voip", "gaming", "cbr", "poisson", "on-off", "echo"], |point| translate(point).map(drop));
     let of_bulk: Vec<&str> = honored.iter().filter_map(|key| key.strip_prefix("traffic `bulk`: ")).collect();
     let all = ["cc", "ecn", "timestamps", "name", "flows", "start", "stop", "direction", "rtt_shared_by", "class", "weight"];
     assert_eq!(of_bulk, all);
