@@ -1,7 +1,7 @@
 //! The search: candidates race in rounds, and a second race settles directions and settings.
 
 use crate::results::record::NoRecorder;
-use crate::run::backend::{Backend, Simulator};
+use crate::run::backend::{Backend, Refusal, Simulator};
 use crate::run::recommend::answer::{self, Found, Recommendation, Tried};
 use crate::run::recommend::candidates::{Candidate, Choice, variants};
 use crate::run::recommend::corners::Corner;
@@ -9,7 +9,7 @@ use crate::run::recommend::question::{Question, Refused};
 use crate::run::recommend::race::{self, Block};
 use crate::run::recommend::scenario::{self, LINE, Length, ROUTER};
 use crate::run::runner::{self, Replication, RunOptions};
-use crate::scenario::plan::{Plan, Point};
+use crate::scenario::plan::{Plan, Point, Scenario, Traffic};
 use crate::verdict::rule::{Key, LinkUse, Outcome};
 use goodqueue_base::units::Duration;
 use std::path::Path;
@@ -52,13 +52,35 @@ pub(crate) struct Search<'a> {
     pub corners: Vec<Corner>,
     length: Length,
     stop: &'a AtomicBool,
+    /// Groups of the mix that no scenario has, by name.
+    pub left_out: Vec<String>,
 }
 
 impl<'a> Search<'a> {
     pub fn new(question: &'a Question, host: &'a dyn Backend, stop: &'a AtomicBool) -> Self {
         let (packets, longest) = question.effort.length();
         let length = Length::of(&question.line, packets, Duration::secs(longest));
-        Self { question, host, corners: question.line.corners(), length, stop }
+        Self { question, host, corners: question.line.corners(), length, stop, left_out: Vec::new() }
+    }
+
+    /// The same search without the groups that the host cannot carry, as long as others are left.
+    ///
+    /// # Errors
+    /// When a scenario cannot be simulated.
+    pub fn as_far_as_carried(mut self) -> Result<Self, Refused> {
+        for corner in &self.corners {
+            let point = self.point(&Candidate::NOTHING, corner, 0)?;
+            let refused: Vec<String> = not_carried(self.host, &point).map(str::to_owned).collect();
+            if refused.len() < point.plan.traffic.len() {
+                self.left_out.extend(refused);
+            }
+        }
+        Ok(self)
+    }
+
+    /// The same search on another host.
+    pub fn on(self, host: &'a dyn Backend) -> Self {
+        Self { host, ..self }
     }
 
     /// Refuses what the host cannot run of a candidate at any corner.
@@ -158,7 +180,9 @@ impl<'a> Search<'a> {
         let text = scenario::text(line, mix, candidate, corner, self.length, seed.wrapping_add(u64::from(round)));
         let plan =
             Plan::parse("the scenario of a candidate", &text, Path::new("")).map_err(|error| Refused::Scenario(error.text()))?;
-        plan.point(0).map_err(|error| Refused::Scenario(error.text()))
+        let mut point = plan.point(0).map_err(|error| Refused::Scenario(error.text()))?;
+        point.plan.traffic.retain(|group| !self.left_out.contains(&group.name));
+        Ok(point)
     }
 
     fn keys(&self, all: &[Tried]) -> Vec<Key> {
@@ -185,6 +209,16 @@ impl<'a> Search<'a> {
             grades: Vec::new(),
         })
     }
+}
+
+/// Groups whose kind a host refuses, by name.
+fn not_carried<'a>(host: &dyn Backend, point: &'a Point) -> impl Iterator<Item = &'a str> {
+    let is_carried = |group: &Traffic| {
+        let plan = Scenario { traffic: vec![group.clone()], ..point.plan.clone() };
+        let alone = Point { plan, ..point.clone() };
+        host.check(&alone).err().is_none_or(|refusal| refusal.key != Refusal::of_traffic(&group.name, "kind", "").key)
+    };
+    point.plan.traffic.iter().filter(move |group| !is_carried(group)).map(|group| group.name.as_str())
 }
 
 /// The parts of a run that comparisons need.
