@@ -1,4 +1,4 @@
-//! Probes that real sockets send back through the live queue, and calls that they listen to. Where the kernel allows no
+//! Probes that real sockets send back through the live queue, calls that they listen to, and transfers. Where the kernel allows no
 //! namespaces, each test reports it and ends.
 
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng, sched, spec::LinkFacts};
@@ -6,9 +6,9 @@ use goodqueue_base::units::{Bytes, Duration, Ecn, Framing, Rate};
 use goodqueue_live::testbed::bench::Bench;
 use goodqueue_live::testbed::experiment::{self, Arrivals, Direction, Experiment, Flow, Measured, Segments, Source, Timestamps};
 use goodqueue_live::{Line, LivePacket, RateSpec};
-use goodqueue_sim::Content;
 use goodqueue_sim::call::Codec;
 use goodqueue_sim::trace::ProbesOutcome;
+use goodqueue_sim::{CarriedTransfer, Content, Transfer};
 use std::sync::atomic::AtomicBool;
 
 const RATE: Rate = Rate::mbit(10);
@@ -129,4 +129,24 @@ fn a_full_queue_loses_packets_of_a_call() {
     assert!(outcome.received + outcome.lost <= measured.flows[0].sent_packets + 2, "{outcome:?}");
     let bad = outcome.heard.as_ref().expect("speech is heard").bursts.bad;
     assert!(bad > 0, "{outcome:?}");
+}
+
+#[test]
+fn transfers_begin_at_their_times_and_complete() {
+    let list: Vec<Transfer> = [0, 300, 300, 700, 1150, 1199]
+        .map(|ms| Transfer { at: Duration::ms(ms), size: Bytes::new(if ms == 1199 { 10_000_000 } else { 20_000 }) })
+        .to_vec();
+    let transfers = flow(Source::Transfers { control: "cubic".to_owned(), list: list.into() }, Direction::Up);
+    let Some(measured) = run(vec![transfers], 100) else { return };
+    // Measured from 0.2 s on; the last begins when the run ends or not at all.
+    let (large, small): (Vec<CarriedTransfer>, Vec<_>) =
+        measured.flows[0].transfers.iter().partition(|transfer| transfer.size > Bytes::new(20_000));
+    assert!((3..=4).contains(&small.len()) && large.iter().all(|transfer| transfer.took.is_none()), "{measured:?}");
+    for transfer in &small[..3] {
+        // Two round trips of 10 ms, and 20 kB at 10 Mbit/s.
+        let took = transfer.took.expect("it ends");
+        assert!(took >= Duration::ms(36), "{took}");
+    }
+    assert!(measured.flows[0].delivered_bytes >= 60_000 && measured.flows[0].sent_packets >= 42);
+    assert!(measured.flows[0].rtt.len() >= 3);
 }

@@ -9,6 +9,7 @@ mod gaps;
 mod prober;
 mod samples;
 mod shared;
+mod transfers;
 mod waiting;
 
 use crate::clock::{Clock, MonotonicClock};

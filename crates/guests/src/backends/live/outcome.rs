@@ -6,17 +6,20 @@ use goodqueue_lab::scenario::plan::{Direction, Link, Scenario, Traffic};
 use goodqueue_live::testbed::experiment::{Columns, FlowMeasured, HalfMeasured, Measured};
 use goodqueue_sim::trace::{ProbesOutcome, TimeCounts};
 use goodqueue_sim::{
-    CallOutcome, FlowOutcome, GroupOutcome, LinkOutcome, Outcome, RateSpec, Series, SeriesColumn, SojournHistogram,
+    CallOutcome, CarriedTransfer, FlowOutcome, GroupOutcome, LinkOutcome, Outcome, RateSpec, Series, SeriesColumn,
+    SojournHistogram, WorldSpec, carried_outcomes,
 };
 use std::sync::Arc;
 
 /// The outcome of one run, with what this host knows: it sees the queues and the ends' sockets, but
 /// not which flow a dropped or marked packet belongs to.
-pub fn outcome(plan: &Scenario, measured: &Measured) -> Outcome {
+pub fn outcome(plan: &Scenario, world: &WorldSpec, measured: &Measured) -> Outcome {
     let link = &plan.links[0];
     let (mut groups, mut flows) = (Vec::new(), Vec::new());
+    let carried: Vec<Vec<CarriedTransfer>> = measured.flows.iter().map(|flow| flow.transfers.clone()).collect();
+    let mut transfers = carried_outcomes(world, &carried).into_iter();
     for (number, (traffic, own)) in (0..).zip(of_groups(plan, measured)) {
-        groups.push(group_outcome(traffic, own));
+        groups.push(GroupOutcome { transfers: transfers.next().flatten(), ..group_outcome(traffic, own) });
         flows.extend(indices(traffic).zip(own).map(|(index, flow)| flow_outcome(number, index, traffic, flow)));
     }
     let events = measured.down.counters.arrived.packets.get() + measured.up.counters.arrived.packets.get();
@@ -84,7 +87,7 @@ fn link_outcome(link: &Link, heading: Direction, half: &HalfMeasured, span: Dura
 }
 
 fn flow_outcome(group: u32, index: u32, traffic: &Traffic, flow: &FlowMeasured) -> FlowOutcome {
-    let FlowMeasured { delivered_bytes, sent_packets, retransmitted_packets, rtt: _, probes, call } = flow;
+    let FlowMeasured { delivered_bytes, sent_packets, retransmitted_packets, rtt: _, probes, call, transfers: _ } = flow;
     let outcome = FlowOutcome {
         group,
         index,

@@ -15,8 +15,9 @@ use goodqueue_lab::scenario::plan::{
 };
 use goodqueue_live::Line;
 use goodqueue_live::testbed::experiment::{Arrivals, Experiment, Flow, MIN_STAMPED, Segments, Source, Timestamps};
-use goodqueue_sim::{RateSpec, SizeLaw, SourceSpec};
+use goodqueue_sim::{OutsideWorld, RateSpec, SizeLaw, SourceSpec, Transfer, WorldSpec, planned_transfers};
 use goodqueue_tcp::{Data, EcnMode, SenderConfig};
+use std::sync::Arc;
 
 /// Packets of the testbed's interfaces.
 const MTU: Bytes = Bytes::new(1500);
@@ -199,8 +200,17 @@ fn translate_source(
         Ok(Source::Udp { rate, arrivals, rng: Rng::new(0), packet_size: packet_size.get() as u32, ecn })
     };
     match source {
-        SourceSpec::Tcp { sender, receiver, header } => {
-            let source = Source::Tcp { control: check_sender(group, sender, *header)?.to_owned() };
+        SourceSpec::Session { model, .. } if !OutsideWorld::takes(model) => {
+            refuse("kind", "waits for answers, which is not supported by the live host")
+        }
+        SourceSpec::Tcp { sender, receiver, header } | SourceSpec::Session { sender, receiver, header, .. } => {
+            let control = check_sender(group, sender, *header)?.to_owned();
+            let list = matches!(source, SourceSpec::Session { .. }).then(Arc::default);
+            let source = match list {
+                // Each replication draws its own.
+                Some(list) => Source::Transfers { control, list },
+                None => Source::Tcp { control },
+            };
             if let Some((key, why)) = kernel_tcp::refused_receiver(receiver, sender.mss) {
                 return refuse(key, why);
             }
@@ -234,9 +244,10 @@ fn translate_source(
             }
             Ok(Source::Call { content, interval, packet_size, ecn, propagation })
         }
-        SourceSpec::Session { .. } | SourceSpec::Frames { .. } | SourceSpec::Train { .. } => {
-            refuse("kind", "is not supported by the live host: allowed bulk, voip, gaming, cbr, poisson, on-off, echo")
-        }
+        SourceSpec::Frames { .. } | SourceSpec::Train { .. } => refuse(
+            "kind",
+            "is not supported by the live host: allowed bulk, short, flow-list, voip, gaming, cbr, poisson, on-off, echo",
+        ),
     }
 }
 
@@ -252,8 +263,9 @@ fn check_sender(group: &str, sender: &SenderConfig, header: Bytes) -> Result<&'s
         return refuse(key, why);
     }
     match sender.data {
-        Data::Unlimited => {}
-        Data::Bytes(_) | Data::Messages => return refuse("size", "is not supported by the live host, where data has no end"),
+        // Messages belong to sessions, which are refused by their kind.
+        Data::Unlimited | Data::Messages => {}
+        Data::Bytes(_) => return refuse("size", "is not supported by the live host, where data has no end"),
     }
     match sender.ecn_mode() {
         EcnMode::Off | EcnMode::Classic => {}
@@ -282,14 +294,15 @@ impl Translated<'_> {
         self.segments
     }
 
-    /// The run of one replication, with what is drawn for it.
-    pub fn experiment(&self, streams: FlowStreams, sample_every: Option<Duration>) -> Experiment {
+    /// The run of one replication, with what is drawn for it: that of the simulator's world.
+    pub fn experiment(&self, world: &WorldSpec, sample_every: Option<Duration>) -> Experiment {
+        let (streams, mut planned) = (FlowStreams::new(world.seed), planned_transfers(world).into_iter());
         let mut flows = Vec::new();
         for (number, group) in (0..).zip(&self.groups) {
             let parts = |index| (0..).zip(&group.parts).map(move |(part, of)| (index, index + part * group.flows, of));
             for (drawn, index, (way, source)) in (0..group.flows).flat_map(parts) {
                 flows.push(Flow {
-                    source: source.clone().drawing_from(streams.gaps(number, index)),
+                    source: drawn_source(source, planned.next().flatten(), streams.gaps(number, index)),
                     way: *way,
                     // All parts of a flow begin together.
                     start: group.start.draw(&mut streams.start(number, drawn)),
@@ -310,6 +323,14 @@ impl Translated<'_> {
             duration: self.duration,
             sample_every,
         }
+    }
+}
+
+/// A source with what one replication draws for it.
+fn drawn_source(source: &Source, planned: Option<Vec<Transfer>>, gaps: Rng) -> Source {
+    match (source, planned) {
+        (Source::Transfers { control, .. }, Some(list)) => Source::Transfers { control: control.clone(), list: list.into() },
+        _ => source.clone().drawing_from(gaps),
     }
 }
 

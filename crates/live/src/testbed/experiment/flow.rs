@@ -5,7 +5,8 @@ use super::gaps::Arrivals;
 use super::prober::Stamp;
 use crate::forwarder::Direction;
 use goodqueue_base::units::{Duration, Ecn, Rate, Rng};
-use goodqueue_sim::Content;
+use goodqueue_sim::{Content, Transfer};
+use std::sync::Arc;
 
 /// IP length of the shortest packet with room for a number and a time.
 pub const MIN_STAMPED: u32 = UDP_HEADERS + Stamp::LEN as u32;
@@ -17,6 +18,13 @@ pub enum Source {
     Tcp {
         /// The kernel's name of the congestion control.
         control: String,
+    },
+    /// Transfers, each on a connection of its own.
+    Transfers {
+        /// The kernel's name of the congestion control.
+        control: String,
+        /// Ordered by time, which counts from the flow's start.
+        list: Arc<[Transfer]>,
     },
     /// UDP packets.
     Udp {
@@ -61,7 +69,7 @@ impl Source {
     pub fn drawing_from(self, rng: Rng) -> Self {
         match self {
             Self::Udp { rate, arrivals, rng: _, packet_size, ecn } => Self::Udp { rate, arrivals, rng, packet_size, ecn },
-            Self::Tcp { .. } | Self::Echo { .. } | Self::Call { .. } => self,
+            Self::Tcp { .. } | Self::Transfers { .. } | Self::Echo { .. } | Self::Call { .. } => self,
         }
     }
 }

@@ -6,12 +6,14 @@ use super::echo;
 use super::gaps::Gaps;
 use super::prober::Prober;
 use super::shared::Shared;
+use super::transfers::{self, Log};
 use super::waiting::{Deadline, LOOK, Stop, is_pause, locked, offered};
 use super::{Direction, Flow, Source};
 use crate::sys::tcp;
 use crate::testbed::bench::Bench;
-use goodqueue_sim::CallOutcome;
+use crate::testbed::namespace::Namespace;
 use goodqueue_sim::trace::{ProbesOutcome, TimeCounts};
+use goodqueue_sim::{CallOutcome, CarriedTransfer};
 use rustix::net::sockopt::{set_ip_tos, set_tcp_congestion};
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -36,6 +38,8 @@ pub struct FlowMeasured {
     pub probes: Option<ProbesOutcome>,
     /// Outcome of a call; `None` for other flows.
     pub call: Option<CallOutcome>,
+    /// Transfers that began; packets and round-trip times are counted at the end of each.
+    pub transfers: Vec<CarriedTransfer>,
 }
 
 /// State of a flow; NaN where nothing is known.
@@ -70,6 +74,13 @@ enum Ends {
 /// Flows that send.
 pub(super) struct Live(Vec<Arc<Shared>>);
 
+/// Where a connection comes from and goes to.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) from: &'a Namespace,
+    pub(super) to: SocketAddr,
+}
+
 const FIRST_PORT: u16 = 10_000;
 const CONNECT: Wall = Wall::from_secs(20);
 
@@ -83,7 +94,7 @@ impl Traffic {
                 Direction::Up => ((&bench.right, Bench::RIGHT_ADDRESS), (&bench.left, Bench::LEFT_ADDRESS)),
             };
             let ends = match flow.source {
-                Source::Tcp { .. } => {
+                Source::Tcp { .. } | Source::Transfers { .. } => {
                     let listener = to.0.within(|| TcpListener::bind((to.1, port)))?;
                     Ends::Tcp { listener, to: (to.1, port).into() }
                 }
@@ -119,9 +130,13 @@ impl Traffic {
                 if stop.within(start) {
                     return;
                 }
+                let from = if flow.way == Direction::Down { &bench.left } else { &bench.right };
                 let outcome = match (ends, &flow.source) {
+                    (Ends::Tcp { listener, to }, Source::Transfers { .. }) => {
+                        transfers::run(scope, &flow, listener, Place { from, to }, &shared, stop)
+                    }
                     (Ends::Tcp { listener, to }, Source::Tcp { control }) => {
-                        tcp_flow(scope, &flow, control, &listener, to, bench, &shared, stop)
+                        tcp_flow(scope, &flow, control, &listener, Place { from, to }, &shared, stop)
                     }
                     (Ends::Udp { sender, receiver }, Source::Udp { .. }) => {
                         udp_flow(scope, &flow, &sender, receiver, &shared, stop)
@@ -148,12 +163,10 @@ fn tcp_flow<'scope>(
     flow: &Flow,
     control: &str,
     listener: &TcpListener,
-    to: SocketAddr,
-    bench: &Bench,
+    Place { from, to }: Place<'_>,
     shared: &Arc<Shared>,
     stop: &'scope Stop,
 ) -> io::Result<()> {
-    let from = if flow.way == Direction::Down { &bench.left } else { &bench.right };
     let mut stream = from.within(|| TcpStream::connect_timeout(&to, CONNECT))?;
     set_tcp_congestion(&stream, control)
         .map_err(|error| io::Error::new(error.kind(), format!("congestion control `{control}`: {error}")))?;
@@ -233,10 +246,12 @@ impl Live {
             FlowMeasured {
                 delivered_bytes: shared.delivered.load(Ordering::Relaxed),
                 sent_packets: of_call.or(state.map(|state| state.sent)).unwrap_or_else(|| shared.sent.load(Ordering::Relaxed)),
-                retransmitted_packets: state.map_or(0, |state| u64::from(state.retransmitted)),
+                retransmitted_packets: state
+                    .map_or_else(|| shared.retransmitted.load(Ordering::Relaxed), |state| u64::from(state.retransmitted)),
                 rtt: std::mem::take(&mut *locked(&shared.rtt)),
                 probes: shared.prober.as_ref().map(Prober::take),
                 call,
+                transfers: shared.transfers.as_ref().map(Log::take).unwrap_or_default(),
             }
         };
         self.0.iter().map(one).collect()

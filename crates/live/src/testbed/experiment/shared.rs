@@ -3,6 +3,7 @@
 use super::Source;
 use super::call::Call;
 use super::prober::Prober;
+use super::transfers::Log;
 use goodqueue_sim::trace::TimeCounts;
 use std::net::TcpStream;
 use std::sync::Mutex;
@@ -13,11 +14,15 @@ use std::sync::atomic::AtomicU64;
 pub(super) struct Shared {
     pub(super) delivered: AtomicU64,
     pub(super) sent: AtomicU64,
+    /// Packets sent again, by connections that have ended; those of others are known to `stream`.
+    pub(super) retransmitted: AtomicU64,
     pub(super) stream: Mutex<Option<TcpStream>>,
     pub(super) rtt: Mutex<TimeCounts>,
     pub(super) failure: Mutex<Option<String>>,
     /// Probes of an echo; `None` for other flows.
     pub(super) prober: Option<Prober>,
+    /// The transfers of a flow of them; `None` for other flows.
+    pub(super) transfers: Option<Log>,
     /// The packets of a call; `None` for other flows.
     pub(super) call: Option<Call>,
 }
@@ -27,8 +32,10 @@ impl Shared {
         Self {
             prober: if let Source::Echo { interval, .. } = source { Some(Prober::new(*interval)) } else { None },
             call: Call::of(source),
+            transfers: matches!(source, Source::Transfers { .. }).then(Log::new),
             delivered: AtomicU64::new(0),
             sent: AtomicU64::new(0),
+            retransmitted: AtomicU64::new(0),
             stream: Mutex::new(None),
             rtt: Mutex::new(TimeCounts::new()),
             failure: Mutex::new(None),
