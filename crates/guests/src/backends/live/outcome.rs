@@ -164,3 +164,51 @@ fn series(plan: &Scenario, measured: &Measured) -> Vec<Series> {
     let flows = groups.zip(&samples.flows).map(|(subject, columns)| of(subject, columns));
     halves(link, measured).map(of_half).chain(flows).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::backends::described::{HEAD, LINK_TABLE};
+    use crate::backends::live::backend::Live;
+    use crate::backends::{AfterRetries, ProcessOwner, Settings, VoidRunPolicy};
+    use goodqueue_lab::run::backend::{Backend, Ended, Packets, Samples, Simulator, Task};
+    use goodqueue_lab::scenario::plan::Plan;
+    use goodqueue_sim::Outcome;
+    use std::path::Path;
+    use std::sync::atomic::AtomicBool;
+
+    fn run(host: &dyn Backend, task: &Task<'_>) -> Outcome {
+        match host.run(task, &mut |_| {}).ended {
+            Ended::Finished { outcome, .. } => *outcome,
+            ended => panic!("{}: {ended:?}", host.name()),
+        }
+    }
+
+    /// Runs in real time, where this process may make networks.
+    #[test]
+    fn calls_and_transfers_have_the_figures_of_the_simulator() {
+        let voids = VoidRunPolicy { attempts: 1, rest: AfterRetries::LeastLate };
+        let live = Live::new(&Settings { itself: Vec::new(), process: ProcessOwner::Foreign, voids, say: |_| {} });
+        if let Err(reason) = live.prepare() {
+            return println!("skipped: {reason:?}");
+        }
+        let traffic = "[[traffic]]\nkind = \"voip\"\ndirection = \"both\"\n\
+                       [[traffic]]\nkind = \"short\"\nsize = \"20 kB\"\ninterval = \"100 ms\"\narrivals = \"poisson\"\n";
+        let scenario = format!("{HEAD}{LINK_TABLE}{traffic}").replace("1 s", "5 s");
+        let points = Plan::parse("test", &scenario, Path::new("")).expect("a scenario").points().expect("one point");
+        let (samples, packets, stop) = (Samples::Off, Packets::Off, AtomicBool::new(false));
+        let task = Task { point: &points[0], replication: 0, samples, packets, stop: &stop };
+        let [real, simulated] = [run(&live, &task), run(&Simulator, &task)];
+        let names = |outcome: &Outcome| outcome.flows.iter().map(|flow| (flow.group, flow.index)).collect::<Vec<_>>();
+        assert_eq!(names(&real), names(&simulated));
+        assert_eq!((real.groups[0].calls.len(), simulated.groups[0].calls.len()), (2, 2));
+        for call in &real.groups[0].calls {
+            let heard = call.heard.as_ref().expect("speech is heard");
+            assert!(call.received > 150 && !heard.windows.is_empty(), "{call:?}");
+        }
+        let [real, simulated] = [&real, &simulated].map(|outcome| outcome.groups[1].transfers.as_ref().expect("transfers"));
+        // The parts of a real run do not begin and end at exact times.
+        assert!(real.begun.abs_diff(simulated.begun) <= 3, "{} instead of {}", real.begun, simulated.begun);
+        assert!(real.complete + 3 >= real.begun && real.completion.min() >= 30_000_000, "{real:?}");
+        assert!(real.slowdown_millionths.min() >= 950_000, "{real:?}");
+    }
+}
