@@ -157,7 +157,6 @@ impl Traffic {
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "what one thread needs, once")]
 fn tcp_flow<'scope>(
     scope: &'scope Scope<'scope, '_>,
     flow: &Flow,
