@@ -20,7 +20,7 @@ use std::sync::atomic::AtomicBool;
 /// The key that it cannot honor, and why.
 pub fn refuse(question: &Question, host: &dyn Backend) -> Result<(), Refused> {
     let stop = AtomicBool::new(false);
-    Search::new(question, host, &stop).as_far_as_carried()?.refuse(&Candidate::NOTHING)
+    Search::new(question, host, &stop).leaving_out_refused()?.refuse(&Candidate::NOTHING)
 }
 
 /// Runs the choice, its queues at the other shaped rates, the best of every other pair of kinds and
@@ -36,7 +36,7 @@ pub fn check(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(f64),
 ) -> Result<(), Refused> {
-    let search = Search::new(question, host, stop).as_far_as_carried()?;
+    let search = Search::new(question, host, stop).leaving_out_refused()?;
     let mut all: Vec<Tried> = challenged(answer).into_iter().map(Tried::new).collect();
     all.iter().try_for_each(|one| search.refuse(&one.candidate))?;
     let rounds = question.effort.rounds(search.corners.len());

@@ -67,7 +67,7 @@ impl<'a> Search<'a> {
     ///
     /// # Errors
     /// When a scenario cannot be simulated.
-    pub fn as_far_as_carried(mut self) -> Result<Self, Refused> {
+    pub fn leaving_out_refused(mut self) -> Result<Self, Refused> {
         for corner in &self.corners {
             let point = self.point(&Candidate::NOTHING, corner, 0)?;
             let refused: Vec<String> = not_carried(self.host, &point).map(str::to_owned).collect();
