@@ -1,5 +1,5 @@
-//! Probes that real sockets send back through the live queue, calls that they listen to, and transfers. Where the kernel allows no
-//! namespaces, each test reports it and ends.
+//! Probes that real sockets send back through the live queue, calls that they listen to, and
+//! transfers. Where the kernel allows no namespaces, each test reports it and ends.
 
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng, sched, spec::LinkFacts};
 use goodqueue_base::units::{Bytes, Duration, Ecn, Framing, Rate};

@@ -1,6 +1,7 @@
 //! Kernel senders across the forwarder, and what they and it measured.
 
 mod call;
+mod caller;
 mod datagrams;
 mod echo;
 mod flow;
@@ -9,6 +10,7 @@ mod gaps;
 mod prober;
 mod samples;
 mod shared;
+mod transfer_log;
 mod transfers;
 mod waiting;
 

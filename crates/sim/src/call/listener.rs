@@ -52,7 +52,8 @@ fn middle(bucket: usize) -> u64 {
 }
 
 impl Listener {
-    /// A listener to a packet every `interval`, at the end of a path whose propagation takes `base`.
+    /// A listener to a packet every `interval`, at the end of a path whose propagation takes
+    /// `base`.
     #[must_use]
     pub fn new(content: Content, interval: Duration, base: Duration) -> Self {
         Self {

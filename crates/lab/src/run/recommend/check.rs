@@ -24,8 +24,8 @@ pub fn refuse(question: &Question, host: &dyn Backend) -> Result<(), Refused> {
 }
 
 /// Runs the choice, its queues at the other shaped rates, the best of every other pair of kinds and
-/// the bare line on `host`, and adds to `answer` what comes of it. What the host cannot carry of the
-/// mix is left out there, and of the simulator's runs that those of the choice are compared with.
+/// the bare line on `host`, and adds to `answer` what comes of it. What the host cannot carry of
+/// the mix is left out there, and of the simulator's runs that the choice is compared with.
 ///
 /// # Errors
 /// When `host` cannot run a scenario, or it was stopped before the first round had ended.

@@ -1,15 +1,13 @@
 //! Flows of an experiment.
 
-use super::datagrams::UDP_HEADERS;
 use super::gaps::Arrivals;
-use super::prober::Stamp;
 use crate::forwarder::Direction;
 use goodqueue_base::units::{Duration, Ecn, Rate, Rng};
 use goodqueue_sim::{Content, Transfer};
 use std::sync::Arc;
 
 /// IP length of the shortest packet with room for a number and a time.
-pub const MIN_STAMPED: u32 = UDP_HEADERS + Stamp::LEN as u32;
+pub const MIN_STAMPED: u32 = 44;
 
 /// Source of a flow's packets.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,17 +1,18 @@
 //! Senders and receivers: ordinary sockets of this kernel, each pair on threads of its own.
 
-use super::call::{self, Call};
+use super::call;
+use super::caller::Call;
 use super::datagrams::{UDP_HEADERS, each_datagram, each_due};
 use super::echo;
 use super::gaps::Gaps;
 use super::prober::Prober;
-use super::shared::Shared;
-use super::transfers::{self, Log};
+use super::shared::{Place, Shared};
+use super::transfer_log::Log;
+use super::transfers;
 use super::waiting::{Deadline, LOOK, Stop, is_pause, locked, offered};
 use super::{Direction, Flow, Source};
 use crate::sys::tcp;
 use crate::testbed::bench::Bench;
-use crate::testbed::namespace::Namespace;
 use goodqueue_sim::trace::{ProbesOutcome, TimeCounts};
 use goodqueue_sim::{CallOutcome, CarriedTransfer};
 use rustix::net::sockopt::{set_ip_tos, set_tcp_congestion};
@@ -73,13 +74,6 @@ enum Ends {
 
 /// Flows that send.
 pub(super) struct Live(Vec<Arc<Shared>>);
-
-/// Where a connection comes from and goes to.
-#[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
-    pub(super) from: &'a Namespace,
-    pub(super) to: SocketAddr,
-}
 
 const FIRST_PORT: u16 = 10_000;
 const CONNECT: Wall = Wall::from_secs(20);
@@ -236,7 +230,8 @@ fn udp_flow<'scope>(
 }
 
 impl Live {
-    /// Returns the counts of all flows so far; round-trip times, probes and calls since the last time.
+    /// Returns the counts of all flows so far; round-trip times, probes, calls and transfers since
+    /// the last time.
     pub(super) fn read(&self) -> Vec<FlowMeasured> {
         let one = |shared: &Arc<Shared>| {
             let stream = locked(&shared.stream);

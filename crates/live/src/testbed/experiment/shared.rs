@@ -1,13 +1,21 @@
 //! State shared by the threads of one flow.
 
 use super::Source;
-use super::call::Call;
+use super::caller::Call;
 use super::prober::Prober;
-use super::transfers::Log;
+use super::transfer_log::Log;
+use crate::testbed::namespace::Namespace;
 use goodqueue_sim::trace::TimeCounts;
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
+
+/// Where a connection comes from and goes to.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) from: &'a Namespace,
+    pub(super) to: SocketAddr,
+}
 
 /// One flow's sockets and counts.
 #[derive(Debug)]

@@ -1,14 +1,11 @@
 //! Transfers over connections of their own: one thread begins them at their times, each has a
 //! thread that sends it, and one at the far end accepts and receives.
 
-use super::flows::Place;
-use super::shared::Shared;
+use super::shared::{Place, Shared};
 use super::waiting::{Deadline, LOOK, Stop, is_pause, locked, offered};
 use super::{Flow, Source};
-use crate::clock::{Clock, MonotonicClock};
 use crate::sys::tcp;
-use goodqueue_base::units::Instant;
-use goodqueue_sim::{CarriedTransfer, Transfer};
+use goodqueue_sim::Transfer;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::sockopt::{set_ip_tos, set_tcp_congestion, socket_error};
@@ -16,8 +13,8 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, connect, socket_with};
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
 use std::thread::{Builder, Scope};
 use std::time::Duration as Wall;
 
@@ -25,48 +22,6 @@ use std::time::Duration as Wall;
 const PART: usize = 1 << 17;
 /// Stack size of a thread that sends or receives one transfer.
 const STACK: usize = 1 << 18;
-
-/// The transfers of a flow, and the clock that times them.
-#[derive(Debug)]
-pub(super) struct Log {
-    /// Those of the present part of the run.
-    transfers: Mutex<Vec<CarriedTransfer>>,
-    clock: MonotonicClock,
-}
-
-impl Log {
-    pub(super) fn new() -> Self {
-        Self { transfers: Mutex::new(Vec::new()), clock: MonotonicClock::start() }
-    }
-
-    fn now(&self) -> Instant {
-        let mut clock = self.clock;
-        clock.now()
-    }
-
-    /// A transfer begins now.
-    fn begin(&self, transfer: Transfer) -> Instant {
-        let mut transfers = locked(&self.transfers);
-        let began = self.now();
-        transfers.push(CarriedTransfer { began, size: transfer.size, took: None });
-        began
-    }
-
-    /// The transfer of this size that began then has ended.
-    fn end(&self, began: Instant, transfer: Transfer) {
-        let mut transfers = locked(&self.transfers);
-        let took = self.now().since(began);
-        let is_it = |one: &&mut CarriedTransfer| one.began == began && one.size == transfer.size && one.took.is_none();
-        if let Some(one) = transfers.iter_mut().find(is_it) {
-            one.took = Some(took);
-        }
-    }
-
-    /// Returns the transfers begun since the last call.
-    pub(super) fn take(&self) -> Vec<CarriedTransfer> {
-        std::mem::take(&mut *locked(&self.transfers))
-    }
-}
 
 /// Begins the transfers of a flow at their times, until it stops.
 pub(super) fn run<'scope>(
