@@ -179,8 +179,11 @@ def checked(checks):
         if answer is None:
             rows.append([line.title, NONE, NONE, NONE, NONE, "not checked", NONE])
             continue
-        title = f"{line.title} ({line.reason})" if line.reason else line.title
         check = answer["check"]
+        remarks = [line.reason] if line.reason else []
+        if check["left_out"]:
+            remarks.append(f"without {' and '.join(check['left_out'])}")
+        title = f"{line.title} ({'; '.join(remarks)})" if remarks else line.title
         abouts = {(one["activity"], one["metric"]): one for one in answer["deciding"]}
         for place, held in enumerate(check["figures"]):
             about = abouts[held["activity"], held["metric"]]
@@ -205,8 +208,9 @@ What people get under the choice, and with nothing set up. Means over the corner
 
 ## Checked with kernel senders
 
-Kernel senders have no sessions (pages, video), so these are recommendations for the mix `call-and-ping` on the same lines:
-`gq recommend OPTIONS --mix call-and-ping --hardware openwrt --check linux`. The choice, its queues at the other shaped rates,
+`gq recommend OPTIONS --hardware openwrt --check linux`, with the same mix. Kernel senders carry the call, the ping and the
+transfers at the times and sizes that the simulator draws; groups that they do not carry (pages, video) are named beside the
+line and left out on both sides. The choice, its queues at the other shaped rates,
 the best of every other kind of queue, and the bare line run with TCP of guest kernels at the same corners with the same seeds.
 *interval*: the figure lies in the interval of the answer. *margin*: outside, but the difference is too small to count for
 anybody (recommend.md has the margins). **differs**: by more than that. A line whose check was not made, or did not end, is
@@ -236,7 +240,7 @@ def main():
                 kept.unlink()
     answers, checks, absent = {}, {}, []
     for line in LINES:
-        check = f"{line.instead or line.options} --mix call-and-ping --hardware openwrt --check linux"
+        check = f"{line.instead or line.options} --hardware openwrt --check linux"
         asked = {line.name: (answers, line.options), f"{line.name}.check": (checks, check)}
         for file, (found, words) in asked.items():
             kept = KEPT / f"{file}.json"

@@ -1,12 +1,14 @@
-//! Probes that real sockets send back through the live queue. Where the kernel allows no
-//! namespaces, each test reports it and ends.
+//! Probes that real sockets send back through the live queue, calls that they listen to, and
+//! transfers. Where the kernel allows no namespaces, each test reports it and ends.
 
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng, sched, spec::LinkFacts};
 use goodqueue_base::units::{Bytes, Duration, Ecn, Framing, Rate};
 use goodqueue_live::testbed::bench::Bench;
 use goodqueue_live::testbed::experiment::{self, Arrivals, Direction, Experiment, Flow, Measured, Segments, Source, Timestamps};
 use goodqueue_live::{Line, LivePacket, RateSpec};
+use goodqueue_sim::call::Codec;
 use goodqueue_sim::trace::ProbesOutcome;
+use goodqueue_sim::{CarriedTransfer, Content, Transfer};
 use std::sync::atomic::AtomicBool;
 
 const RATE: Rate = Rate::mbit(10);
@@ -29,6 +31,10 @@ fn queue(limit: Limit) -> AnyQdisc<LivePacket> {
 /// Runs for one second over 10 Mbit/s and 5 ms each way, behind queues of `packets` packets.
 /// Returns `None`, and reports it, where this cannot be done.
 fn run(flows: Vec<Flow>, packets: u64) -> Option<Measured> {
+    run_for(Duration::secs(1), flows, packets)
+}
+
+fn run_for(duration: Duration, flows: Vec<Flow>, packets: u64) -> Option<Measured> {
     Bench::new().inspect_err(|reason| println!("skipped: {reason}")).ok()?;
     let line = Line { rate: RateSpec::Constant(RATE), delay: DELAY, framing: Framing::NONE };
     let limit = Limit::packets(packets);
@@ -41,7 +47,7 @@ fn run(flows: Vec<Flow>, packets: u64) -> Option<Measured> {
         timestamps: Timestamps::On,
         segments: Segments::Single,
         warmup: Duration::ms(200),
-        duration: Duration::secs(1),
+        duration,
         sample_every: None,
     };
     let measured = experiment::run(&experiment, (queue(limit), queue(limit)), &AtomicBool::new(false));
@@ -74,15 +80,73 @@ fn probes_come_back_from_both_ends_with_their_marks() {
     }
 }
 
+/// Half more than the line carries.
+fn load(way: Direction) -> Flow {
+    let (rate, rng) = (Rate::mbit(15), Rng::new(1));
+    flow(Source::Udp { rate, arrivals: Arrivals::Periodic, rng, packet_size: 1500, ecn: Ecn::NotEct }, way)
+}
+
 #[test]
 fn a_full_queue_loses_probes_and_delays_the_others() {
-    let load = |way| {
-        let (rate, rng) = (Rate::mbit(15), Rng::new(1));
-        flow(Source::Udp { rate, arrivals: Arrivals::Periodic, rng, packet_size: 1500, ecn: Ecn::NotEct }, way)
-    };
     let Some(measured) = run(vec![echo(Direction::Down), load(Direction::Down), load(Direction::Up)], 8) else { return };
     let outcome = probes(&measured, 0);
     assert!(outcome.lost > 0 && outcome.loss_runs > 0 && outcome.longest_loss_run > 0, "{outcome:?}");
     assert!(outcome.answered + outcome.lost <= outcome.sent, "{outcome:?}");
     assert!(measured.flows[1].probes.is_none());
+}
+
+fn call(content: Content, way: Direction) -> Flow {
+    let (interval, packet_size, ecn) = (Duration::ms(20), 130, Ecn::NotEct);
+    flow(Source::Call { content, interval, packet_size, ecn, propagation: DELAY }, way)
+}
+
+#[test]
+fn a_call_on_a_free_line_is_heard_without_a_hole() {
+    let flows = vec![call(Content::Voice(Codec::Opus), Direction::Down), call(Content::Game, Direction::Up)];
+    let Some(measured) = run_for(Duration::secs(3), flows, 100) else { return };
+    for flow in &measured.flows {
+        let outcome = flow.call.as_ref().expect("a call's");
+        // 150 packets, as far as this machine sends them in time.
+        assert!((100..=152).contains(&outcome.received), "{outcome:?}");
+        assert_eq!((outcome.lost, outcome.loss_runs), (0, 0), "{outcome:?}");
+        assert!(outcome.delay_min >= Duration::us(5_104), "5 ms, and 130 bytes at 10 Mbit/s: {outcome:?}");
+        assert!((100..=152).contains(&flow.sent_packets) && flow.probes.is_none() && flow.rtt.is_empty());
+    }
+    let heard = measured.flows[0].call.as_ref().and_then(|call| call.heard.as_ref()).expect("speech is heard");
+    assert!(heard.bursts.frames >= 50, "{heard:?}");
+    assert!(measured.flows[1].call.as_ref().is_some_and(|game| game.heard.is_none()), "a game is no speech");
+}
+
+#[test]
+fn a_full_queue_loses_packets_of_a_call() {
+    let Some(measured) =
+        run_for(Duration::secs(3), vec![call(Content::Voice(Codec::Pcmu), Direction::Down), load(Direction::Down)], 8)
+    else {
+        return;
+    };
+    let outcome = measured.flows[0].call.as_ref().expect("a call's");
+    assert!(outcome.lost > 0 && outcome.loss_runs > 0 && outcome.longest_loss_run > 0, "{outcome:?}");
+    assert!(outcome.received + outcome.lost <= measured.flows[0].sent_packets + 2, "{outcome:?}");
+    let bad = outcome.heard.as_ref().expect("speech is heard").bursts.bad;
+    assert!(bad > 0, "{outcome:?}");
+}
+
+#[test]
+fn transfers_begin_at_their_times_and_complete() {
+    let list: Vec<Transfer> = [0, 300, 300, 700, 1150, 1199]
+        .map(|ms| Transfer { at: Duration::ms(ms), size: Bytes::new(if ms == 1199 { 10_000_000 } else { 20_000 }) })
+        .to_vec();
+    let transfers = flow(Source::Transfers { control: "cubic".to_owned(), list: list.into() }, Direction::Up);
+    let Some(measured) = run(vec![transfers], 100) else { return };
+    // Measured from 0.2 s on; the last begins when the run ends or not at all.
+    let (large, small): (Vec<CarriedTransfer>, Vec<_>) =
+        measured.flows[0].transfers.iter().partition(|transfer| transfer.size > Bytes::new(20_000));
+    assert!((3..=4).contains(&small.len()) && large.iter().all(|transfer| transfer.took.is_none()), "{measured:?}");
+    for transfer in &small[..3] {
+        // Two round trips of 10 ms, and 20 kB at 10 Mbit/s.
+        let took = transfer.took.expect("it ends");
+        assert!(took >= Duration::ms(36), "{took}");
+    }
+    assert!(measured.flows[0].delivered_bytes >= 60_000 && measured.flows[0].sent_packets >= 42);
+    assert!(measured.flows[0].rtt.len() >= 3);
 }

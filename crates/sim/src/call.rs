@@ -13,6 +13,6 @@ mod stretch;
 
 pub use bursts::Bursts;
 pub use codec::{Codec, Content};
-pub(crate) use listener::Listener;
+pub use listener::Listener;
 pub use playout::{Heard, Playout};
 pub use stretch::Stretch;

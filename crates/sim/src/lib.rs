@@ -60,6 +60,6 @@ pub use spec::{
 };
 pub use watch::Interval;
 pub use world::{
-    Change, Continue, Fate, FlowView, GroupView, Held, LinkView, OpenWorld, OutsideDatagram, OutsidePacket, OutsideWorld,
-    PacketLog, Progress, Reported, Ticket, View, World, WorldError,
+    CarriedTransfer, Change, Continue, Fate, FlowView, GroupView, Held, LinkView, OpenWorld, OutsideDatagram, OutsidePacket,
+    OutsideWorld, PacketLog, Progress, Reported, Ticket, View, World, WorldError, carried_outcomes, planned_transfers,
 };

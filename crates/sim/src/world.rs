@@ -59,7 +59,7 @@ use crate::sys::DEFERRING;
 pub use crate::ids::Ticket;
 pub use error::WorldError;
 pub use open::{Change, FlowView, GroupView, Held, LinkView, OpenWorld, PacketLog, View};
-pub use outside::{OutsideDatagram, OutsidePacket, OutsideWorld, Reported};
+pub use outside::{CarriedTransfer, OutsideDatagram, OutsidePacket, OutsideWorld, Reported, carried_outcomes, planned_transfers};
 pub use outside_flow::Fate;
 pub use state::{Continue, Progress, World};
 

@@ -1,5 +1,7 @@
 //! Kernel senders across the forwarder, and what they and it measured.
 
+mod call;
+mod caller;
 mod datagrams;
 mod echo;
 mod flow;
@@ -8,6 +10,8 @@ mod gaps;
 mod prober;
 mod samples;
 mod shared;
+mod transfer_log;
+mod transfers;
 mod waiting;
 
 use crate::clock::{Clock, MonotonicClock};
@@ -38,7 +42,7 @@ pub use waiting::Stop;
 /// Direction of a flow's data.
 pub use crate::forwarder::Direction;
 use flow::REPORT_EVERY;
-pub use flow::{Flow, Source, Timestamps};
+pub use flow::{Flow, MIN_STAMPED, Source, Timestamps};
 
 /// A run.
 #[derive(Clone, Debug)]

@@ -7,9 +7,9 @@ use crate::losses::LossRuns;
 use crate::outcome::CallOutcome;
 use goodqueue_base::units::{Duration, Instant};
 
-/// The measurements of one listener in the measured part.
+/// The measurements of one listener in the measured part. Every host of scenarios counts with it.
 #[derive(Clone, Debug)]
-pub(crate) struct Listener {
+pub struct Listener {
     content: Content,
     interval: Duration,
     /// Propagation delay of the path: delays are counted relative to it, so that small differences
@@ -53,7 +53,10 @@ fn middle(bucket: usize) -> u64 {
 }
 
 impl Listener {
-    pub(crate) fn new(content: Content, interval: Duration, base: Duration) -> Self {
+    /// A listener to a packet every `interval`, at the end of a path whose propagation takes
+    /// `base`.
+    #[must_use]
+    pub fn new(content: Content, interval: Duration, base: Duration) -> Self {
         Self {
             content,
             interval,
@@ -74,7 +77,7 @@ impl Listener {
     }
 
     /// Packet `number`, sent at `sent`, is here.
-    pub(crate) fn hear(&mut self, now: Instant, number: u64, sent: Instant) {
+    pub fn hear(&mut self, now: Instant, number: u64, sent: Instant) {
         if let Some(playout) = self.playout.as_mut().filter(|playout| number >= playout.first()) {
             playout.hear(now, number, sent);
         }
@@ -99,7 +102,8 @@ impl Listener {
 
     /// A listener of the same call that has heard nothing yet; packet `number` is the next to be
     /// sent.
-    pub(crate) fn afresh(&self, number: u64) -> Self {
+    #[must_use]
+    pub fn afresh(&self, number: u64) -> Self {
         let mut other = Self::new(self.content, self.interval, self.base);
         other.begin_at(number);
         other
@@ -127,7 +131,8 @@ impl Listener {
     }
 
     /// The outcome at the end of a run, when the source has sent so many packets.
-    pub(crate) fn outcome(&self, sent: u64) -> CallOutcome {
+    #[must_use]
+    pub fn outcome(&self, sent: u64) -> CallOutcome {
         let on_the_way = ON_THE_WAY.as_nanos() / self.interval.as_nanos().max(1);
         let end = self.expected.max(sent.saturating_sub(on_the_way));
         CallOutcome { heard: self.playout.as_ref().map(|playout| playout.outcome(end)), ..self.counted() }

@@ -25,7 +25,7 @@ use goodqueue_base::units::{Duration, Instant, Rng};
 use std::collections::BTreeMap;
 
 pub(super) use elements::discipline;
-pub(super) use flows::session_rng;
+pub(super) use flows::{ideal, session_rng};
 
 /// Random streams of a world; each kind starts at its own number so that adding one never shifts
 /// another.

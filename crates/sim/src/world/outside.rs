@@ -6,6 +6,7 @@
 //! Either all TCP hosts are outside, and the world sees their segments, or those of some groups of
 //! flows are, which exchange [datagrams](OutsideDatagram) that the world cannot look into.
 
+mod carried;
 mod datagrams;
 mod transfers;
 
@@ -22,6 +23,7 @@ use goodqueue_base::units::{Ecn, Instant};
 use goodqueue_tcp::Segment;
 use transfers::Unfolded;
 
+pub use carried::{CarriedTransfer, carried_outcomes, planned_transfers};
 pub use datagrams::{OutsideDatagram, Reported};
 
 /// A packet of a host outside.

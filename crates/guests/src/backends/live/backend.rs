@@ -9,7 +9,7 @@ use goodqueue_aqm::Rng;
 use goodqueue_base::units::Duration;
 use goodqueue_lab::run::backend::{Backend, BackendFailure, Ended, HostRun, Lateness, Packets, Refusal, Samples, Task, Validity};
 use goodqueue_lab::run::runner::label;
-use goodqueue_lab::scenario::build::{FlowStreams, seed_of};
+use goodqueue_lab::scenario::build::{self, seed_of};
 use goodqueue_lab::scenario::plan::Point;
 use goodqueue_live::sys::namespace;
 use goodqueue_live::testbed::experiment::{self, HalfMeasured, Measured, Segments};
@@ -138,7 +138,7 @@ fn once(task: &Task<'_>) -> Result<Option<Measured>, BackendFailure> {
         Samples::Off | Samples::Usual => None,
         Samples::Every(period) => Some(period),
     };
-    let experiment = translated.experiment(FlowStreams::new(seed), sample_every);
+    let experiment = translated.experiment(&build::world(task.point, task.replication), sample_every);
     let made =
         |direction, stream| queue(link, direction, Rng::stream(seed, stream)).map_err(|error| BackendFailure::machine(&error));
     let queues = (made(&link.down, 1)?, made(&link.up, 2)?);
@@ -151,7 +151,7 @@ fn once(task: &Task<'_>) -> Result<Option<Measured>, BackendFailure> {
 }
 
 fn finished(task: &Task<'_>, measured: &Measured) -> Ended {
-    let mut outcome = outcome(&task.point.plan, measured);
+    let mut outcome = outcome(&task.point.plan, &build::world(task.point, task.replication), measured);
     if task.samples == Samples::Off {
         outcome.series = Vec::new();
     }

@@ -5,18 +5,22 @@ use goodqueue_base::units::{Duration, Instant, Rng};
 use goodqueue_lab::scenario::plan::{Direction, Link, Scenario, Traffic};
 use goodqueue_live::testbed::experiment::{Columns, FlowMeasured, HalfMeasured, Measured};
 use goodqueue_sim::trace::{ProbesOutcome, TimeCounts};
-use goodqueue_sim::{FlowOutcome, GroupOutcome, LinkOutcome, Outcome, RateSpec, Series, SeriesColumn, SojournHistogram};
+use goodqueue_sim::{
+    CallOutcome, CarriedTransfer, FlowOutcome, GroupOutcome, LinkOutcome, Outcome, RateSpec, Series, SeriesColumn,
+    SojournHistogram, WorldSpec, carried_outcomes,
+};
 use std::sync::Arc;
 
 /// The outcome of one run, with what this host knows: it sees the queues and the ends' sockets, but
 /// not which flow a dropped or marked packet belongs to.
-pub fn outcome(plan: &Scenario, measured: &Measured) -> Outcome {
+pub fn outcome(plan: &Scenario, world: &WorldSpec, measured: &Measured) -> Outcome {
     let link = &plan.links[0];
     let (mut groups, mut flows) = (Vec::new(), Vec::new());
+    let carried: Vec<Vec<CarriedTransfer>> = measured.flows.iter().map(|flow| flow.transfers.clone()).collect();
+    let mut transfers = carried_outcomes(world, &carried).into_iter();
     for (number, (traffic, own)) in (0..).zip(of_groups(plan, measured)) {
-        groups.push(group_outcome(traffic, own));
-        let flow = |(index, flow)| flow_outcome(number, index, traffic, flow);
-        flows.extend((0..).zip(own).map(flow));
+        groups.push(GroupOutcome { transfers: transfers.next().flatten(), ..group_outcome(traffic, own) });
+        flows.extend(indices(traffic).zip(own).map(|(index, flow)| flow_outcome(number, index, traffic, flow)));
     }
     let events = measured.down.counters.arrived.packets.get() + measured.up.counters.arrived.packets.get();
     Outcome {
@@ -42,10 +46,17 @@ fn halves<'a>(link: &'a Link, measured: &'a Measured) -> impl Iterator<Item = (D
 fn of_groups<'a>(plan: &'a Scenario, measured: &'a Measured) -> impl Iterator<Item = (&'a Traffic, &'a [FlowMeasured])> {
     let mut rest = measured.flows.as_slice();
     plan.traffic.iter().map(move |traffic| {
-        let (own, others) = rest.split_at((traffic.flows as usize).min(rest.len()));
+        let (own, others) = rest.split_at(indices(traffic).count().min(rest.len()));
         rest = others;
         (traffic, own)
     })
+}
+
+/// The number within its group of each flow, in the order in which they run: the parts of one flow
+/// together, as in the simulator.
+fn indices(traffic: &Traffic) -> impl Iterator<Item = u32> + use<> {
+    let (flows, parts) = (traffic.flows, traffic.parts().count() as u32);
+    (0..flows).flat_map(move |index| (0..parts).map(move |part| index + part * flows))
 }
 
 fn link_outcome(link: &Link, heading: Direction, half: &HalfMeasured, span: Duration) -> LinkOutcome {
@@ -76,7 +87,7 @@ fn link_outcome(link: &Link, heading: Direction, half: &HalfMeasured, span: Dura
 }
 
 fn flow_outcome(group: u32, index: u32, traffic: &Traffic, flow: &FlowMeasured) -> FlowOutcome {
-    let FlowMeasured { delivered_bytes, sent_packets, retransmitted_packets, rtt: _, probes } = flow;
+    let FlowMeasured { delivered_bytes, sent_packets, retransmitted_packets, rtt: _, probes, call, transfers: _ } = flow;
     let outcome = FlowOutcome {
         group,
         index,
@@ -92,9 +103,12 @@ fn flow_outcome(group: u32, index: u32, traffic: &Traffic, flow: &FlowMeasured) 
         longest_loss_run: 0,
         is_probe: false,
     };
-    match probes {
-        None => outcome,
-        Some(ProbesOutcome { sent, answered: _, lost, loss_runs, longest_loss_run, rtt: _ }) => FlowOutcome {
+    match (probes, call) {
+        (None, None) => outcome,
+        (None, Some(CallOutcome { lost, loss_runs, longest_loss_run, .. })) => {
+            FlowOutcome { dropped_packets: Some(*lost), loss_runs: *loss_runs, longest_loss_run: *longest_loss_run, ..outcome }
+        }
+        (Some(ProbesOutcome { sent, answered: _, lost, loss_runs, longest_loss_run, rtt: _ }), _) => FlowOutcome {
             sent_packets: *sent,
             dropped_packets: Some(*lost),
             loss_runs: *loss_runs,
@@ -113,7 +127,7 @@ fn group_outcome(traffic: &Traffic, flows: &[FlowMeasured]) -> GroupOutcome {
         transfers: None,
         videos: Vec::new(),
         one_way_delay: none(),
-        calls: Vec::new(),
+        calls: flows.iter().filter_map(|flow| flow.call.clone()).collect(),
     }
 }
 
@@ -146,7 +160,55 @@ fn series(plan: &Scenario, measured: &Measured) -> Vec<Series> {
         };
         of(format!("link:{}", link.name_of(heading)), &samples.halves[number])
     };
-    let groups = plan.traffic.iter().flat_map(|traffic| (0..traffic.flows).map(|index| format!("flow:{}:{index}", traffic.name)));
+    let groups = plan.traffic.iter().flat_map(|traffic| indices(traffic).map(|index| format!("flow:{}:{index}", traffic.name)));
     let flows = groups.zip(&samples.flows).map(|(subject, columns)| of(subject, columns));
     halves(link, measured).map(of_half).chain(flows).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::backends::described::{HEAD, LINK_TABLE};
+    use crate::backends::live::backend::Live;
+    use crate::backends::{AfterRetries, ProcessOwner, Settings, VoidRunPolicy};
+    use goodqueue_lab::run::backend::{Backend, Ended, Packets, Samples, Simulator, Task};
+    use goodqueue_lab::scenario::plan::Plan;
+    use goodqueue_sim::Outcome;
+    use std::path::Path;
+    use std::sync::atomic::AtomicBool;
+
+    fn run(host: &dyn Backend, task: &Task<'_>) -> Outcome {
+        match host.run(task, &mut |_| {}).ended {
+            Ended::Finished { outcome, .. } => *outcome,
+            ended => panic!("{}: {ended:?}", host.name()),
+        }
+    }
+
+    /// Runs in real time, where this process may make networks.
+    #[test]
+    fn calls_and_transfers_have_the_figures_of_the_simulator() {
+        let voids = VoidRunPolicy { attempts: 1, rest: AfterRetries::LeastLate };
+        let live = Live::new(&Settings { itself: Vec::new(), process: ProcessOwner::Foreign, voids, say: |_| {} });
+        if let Err(reason) = live.prepare() {
+            return println!("skipped: {reason:?}");
+        }
+        let traffic = "[[traffic]]\nkind = \"voip\"\ndirection = \"both\"\n\
+                       [[traffic]]\nkind = \"short\"\nsize = \"20 kB\"\ninterval = \"100 ms\"\narrivals = \"poisson\"\n";
+        let scenario = format!("{HEAD}{LINK_TABLE}{traffic}").replace("1 s", "5 s");
+        let points = Plan::parse("test", &scenario, Path::new("")).expect("a scenario").points().expect("one point");
+        let (samples, packets, stop) = (Samples::Off, Packets::Off, AtomicBool::new(false));
+        let task = Task { point: &points[0], replication: 0, samples, packets, stop: &stop };
+        let [real, simulated] = [run(&live, &task), run(&Simulator, &task)];
+        let names = |outcome: &Outcome| outcome.flows.iter().map(|flow| (flow.group, flow.index)).collect::<Vec<_>>();
+        assert_eq!(names(&real), names(&simulated));
+        assert_eq!((real.groups[0].calls.len(), simulated.groups[0].calls.len()), (2, 2));
+        for call in &real.groups[0].calls {
+            let heard = call.heard.as_ref().expect("speech is heard");
+            assert!(call.received > 150 && !heard.windows.is_empty(), "{call:?}");
+        }
+        let [real, simulated] = [&real, &simulated].map(|outcome| outcome.groups[1].transfers.as_ref().expect("transfers"));
+        // The parts of a real run do not begin and end at exact times.
+        assert!(real.begun.abs_diff(simulated.begun) <= 3, "{} instead of {}", real.begun, simulated.begun);
+        assert!(real.complete + 3 >= real.begun && real.completion.min() >= 30_000_000, "{real:?}");
+        assert!(real.slowdown_millionths.min() >= 950_000, "{real:?}");
+    }
 }

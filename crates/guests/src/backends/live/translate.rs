@@ -14,9 +14,10 @@ use goodqueue_lab::scenario::plan::{
     Access, Direction, Link, LinkDirection, Part, Point, Queue, Scenario, Step, Timing, Traffic, TrafficPath,
 };
 use goodqueue_live::Line;
-use goodqueue_live::testbed::experiment::{Arrivals, Experiment, Flow, Segments, Source, Timestamps};
-use goodqueue_sim::{RateSpec, SizeLaw, SourceSpec};
+use goodqueue_live::testbed::experiment::{Arrivals, Experiment, Flow, MIN_STAMPED, Segments, Source, Timestamps};
+use goodqueue_sim::{OutsideWorld, RateSpec, SizeLaw, SourceSpec, Transfer, WorldSpec, planned_transfers};
 use goodqueue_tcp::{Data, EcnMode, SenderConfig};
+use std::sync::Arc;
 
 /// Packets of the testbed's interfaces.
 const MTU: Bytes = Bytes::new(1500);
@@ -46,9 +47,9 @@ struct Group<'a> {
     flows: u32,
     start: &'a Timing,
     stop: Option<Instant>,
-    way: Direction,
     class: Class,
-    source: Source,
+    /// Everything that each flow does, and which way.
+    parts: Vec<(Direction, Source)>,
 }
 
 /// Settings that all TCP connections of the testbed share.
@@ -150,7 +151,8 @@ fn group<'a>(traffic: &'a Traffic, link: &Link, common: &mut Option<Connections>
         flows,
         start,
         stop,
-        heading,
+        // Those of the parts, which are checked.
+        heading: _,
         // That of the link, which is checked.
         mtu: _,
         rtt_extra,
@@ -159,8 +161,8 @@ fn group<'a>(traffic: &'a Traffic, link: &Link, common: &mut Option<Connections>
         class,
         weight,
         host,
-        main: Part { path, heading: _, source },
-        others,
+        main: _,
+        others: _,
     } = traffic;
     let refuse = |key: &str, why: &str| Err(Refusal::of_traffic(name, key, why));
     if !rtt_extra.latest().is_zero() {
@@ -174,27 +176,41 @@ fn group<'a>(traffic: &'a Traffic, link: &Link, common: &mut Option<Connections>
     if host.is_some() {
         return refuse("host", "is not supported by the live host, where each side is one host");
     }
-    let source = translate_source(name, source, common)?;
-    if !others.is_empty() {
-        return refuse("direction", "both at once is not supported by the live host");
-    }
     let straight = |heading| vec![Step { link: 0, heading }];
-    let TrafficPath { forward, reverse } = path;
-    if *forward != straight(*heading) || *reverse != straight(heading.opposite()) {
-        return refuse("path", "leads elsewhere than across the link and back");
+    let mut parts = Vec::new();
+    for Part { path: TrafficPath { forward, reverse }, heading, source } in traffic.parts() {
+        let source = translate_source(name, source, link.direction(*heading).delay, common)?;
+        if *forward != straight(*heading) || *reverse != straight(heading.opposite()) {
+            return refuse("path", "leads elsewhere than across the link and back");
+        }
+        parts.push((*heading, source));
     }
-    Ok(Group { flows: *flows, start, stop: *stop, way: *heading, class: *class, source })
+    Ok(Group { flows: *flows, start, stop: *stop, class: *class, parts })
 }
 
-/// Translates the source of a group's flows.
-fn translate_source(group: &str, source: &SourceSpec, common: &mut Option<Connections>) -> Result<Source, Refusal> {
+/// Translates the source of a group's flows, whose link's propagation takes so long.
+fn translate_source(
+    group: &str,
+    source: &SourceSpec,
+    propagation: Duration,
+    common: &mut Option<Connections>,
+) -> Result<Source, Refusal> {
     let refuse = |key: &str, why: &str| Err(Refusal::of_traffic(group, key, why));
     let udp = |rate: Rate, arrivals, packet_size: Bytes, ecn| {
         Ok(Source::Udp { rate, arrivals, rng: Rng::new(0), packet_size: packet_size.get() as u32, ecn })
     };
     match source {
-        SourceSpec::Tcp { sender, receiver, header } => {
-            let source = Source::Tcp { control: check_sender(group, sender, *header)?.to_owned() };
+        SourceSpec::Session { model, .. } if !OutsideWorld::takes(model) => {
+            refuse("kind", "waits for answers, which is not supported by the live host")
+        }
+        SourceSpec::Tcp { sender, receiver, header } | SourceSpec::Session { sender, receiver, header, .. } => {
+            let control = check_sender(group, sender, *header)?.to_owned();
+            let list = matches!(source, SourceSpec::Session { .. }).then(Arc::default);
+            let source = match list {
+                // Each replication draws its own.
+                Some(list) => Source::Transfers { control, list },
+                None => Source::Tcp { control },
+            };
             if let Some((key, why)) = kernel_tcp::refused_receiver(receiver, sender.mss) {
                 return refuse(key, why);
             }
@@ -221,9 +237,17 @@ fn translate_source(group: &str, source: &SourceSpec, common: &mut Option<Connec
         SourceSpec::Echo { interval, packet_size, ecn } => {
             Ok(Source::Echo { interval: *interval, packet_size: packet_size.get() as u32, ecn: *ecn })
         }
-        SourceSpec::Session { .. } | SourceSpec::Call { .. } | SourceSpec::Frames { .. } | SourceSpec::Train { .. } => {
-            refuse("kind", "is not supported by the live host: allowed bulk, cbr, poisson, on-off, echo")
+        SourceSpec::Call { content, interval, packet_size, ecn } => {
+            let (content, interval, packet_size, ecn) = (*content, *interval, packet_size.get() as u32, *ecn);
+            if packet_size < MIN_STAMPED {
+                return refuse("packet_size", &format!("has no room for a number and a time: allowed from {MIN_STAMPED} B"));
+            }
+            Ok(Source::Call { content, interval, packet_size, ecn, propagation })
         }
+        SourceSpec::Frames { .. } | SourceSpec::Train { .. } => refuse(
+            "kind",
+            "is not supported by the live host: allowed bulk, short, flow-list, voip, gaming, cbr, poisson, on-off, echo",
+        ),
     }
 }
 
@@ -239,8 +263,9 @@ fn check_sender(group: &str, sender: &SenderConfig, header: Bytes) -> Result<&'s
         return refuse(key, why);
     }
     match sender.data {
-        Data::Unlimited => {}
-        Data::Bytes(_) | Data::Messages => return refuse("size", "is not supported by the live host, where data has no end"),
+        // Messages belong to sessions, which are refused by their kind.
+        Data::Unlimited | Data::Messages => {}
+        Data::Bytes(_) => return refuse("size", "is not supported by the live host, where data has no end"),
     }
     match sender.ecn_mode() {
         EcnMode::Off | EcnMode::Classic => {}
@@ -269,15 +294,18 @@ impl Translated<'_> {
         self.segments
     }
 
-    /// The run of one replication, with what is drawn for it.
-    pub fn experiment(&self, streams: FlowStreams, sample_every: Option<Duration>) -> Experiment {
+    /// The run of one replication, with what is drawn for it: that of the simulator's world.
+    pub fn experiment(&self, world: &WorldSpec, sample_every: Option<Duration>) -> Experiment {
+        let (streams, mut planned) = (FlowStreams::new(world.seed), planned_transfers(world).into_iter());
         let mut flows = Vec::new();
         for (number, group) in (0..).zip(&self.groups) {
-            for index in 0..group.flows {
+            let parts = |index| (0..).zip(&group.parts).map(move |(part, of)| (index, index + part * group.flows, of));
+            for (drawn, index, (way, source)) in (0..group.flows).flat_map(parts) {
                 flows.push(Flow {
-                    source: group.source.clone().drawing_from(streams.gaps(number, index)),
-                    way: group.way,
-                    start: group.start.draw(&mut streams.start(number, index)),
+                    source: drawn_source(source, planned.next().flatten(), streams.gaps(number, index)),
+                    way: *way,
+                    // All parts of a flow begin together.
+                    start: group.start.draw(&mut streams.start(number, drawn)),
                     stop: group.stop.map(|stop| stop.since(Instant::ZERO)),
                     dscp: group.class.number() << 3,
                 });
@@ -295,6 +323,14 @@ impl Translated<'_> {
             duration: self.duration,
             sample_every,
         }
+    }
+}
+
+/// A source with what one replication draws for it.
+fn drawn_source(source: &Source, planned: Option<Vec<Transfer>>, gaps: Rng) -> Source {
+    match (source, planned) {
+        (Source::Transfers { control, .. }, Some(list)) => Source::Transfers { control: control.clone(), list: list.into() },
+        _ => source.clone().drawing_from(gaps),
     }
 }
 

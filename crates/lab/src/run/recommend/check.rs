@@ -2,7 +2,7 @@
 //! same seeds, with senders that are not the simulator's.
 
 use crate::results::statistics::Figure;
-use crate::run::backend::Backend;
+use crate::run::backend::{Backend, Simulator};
 use crate::run::recommend::answer::checked::{Agreement, Better, Check, Doubt, Held};
 use crate::run::recommend::answer::{Recommendation, Tried, satisfying};
 use crate::run::recommend::candidates::Candidate;
@@ -13,17 +13,19 @@ use crate::verdict::rule::{Key, Sample, Standing};
 use crate::verdict::words::{figure, heading, list};
 use std::sync::atomic::AtomicBool;
 
-/// Refuses a question whose scenarios `host` cannot run, before anything has run.
+/// Refuses a question whose scenarios `host` cannot run, before anything has run. Groups of the mix
+/// that it cannot carry are left out as long as others are left.
 ///
 /// # Errors
 /// The key that it cannot honor, and why.
 pub fn refuse(question: &Question, host: &dyn Backend) -> Result<(), Refused> {
     let stop = AtomicBool::new(false);
-    Search::new(question, host, &stop).refuse(&Candidate::NOTHING)
+    Search::new(question, host, &stop).leaving_out_refused()?.refuse(&Candidate::NOTHING)
 }
 
 /// Runs the choice, its queues at the other shaped rates, the best of every other pair of kinds and
-/// the bare line on `host`, and adds to `answer` what comes of it.
+/// the bare line on `host`, and adds to `answer` what comes of it. What the host cannot carry of
+/// the mix is left out there, and of the simulator's runs that the choice is compared with.
 ///
 /// # Errors
 /// When `host` cannot run a scenario, or it was stopped before the first round had ended.
@@ -34,13 +36,21 @@ pub fn check(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(f64),
 ) -> Result<(), Refused> {
-    let mut search = Search::new(question, host, stop);
+    let mut search = Search::new(question, host, stop).leaving_out_refused()?;
     let mut all: Vec<Tried> = challenged(answer).into_iter().map(Tried::new).collect();
     all.iter().try_for_each(|one| search.refuse(&one.candidate))?;
     let settings: Vec<usize> = (0..search.settings.len()).collect();
     search.run(&mut all, &settings, MIN_ROUNDS, progress)?;
+    let left_out = search.left_out.clone();
+    let mut simulated = [Tried::new(answer.choice.candidate.clone())];
+    if left_out.is_empty() {
+        simulated[0].blocks.clone_from(&answer.choice.blocks);
+    } else {
+        search.on(&Simulator).run(&mut simulated, &settings, MIN_ROUNDS, &mut |_| {})?;
+    }
     progress(1.0);
-    answer.check = Some(checked(question, answer, host.name(), &all));
+    let [simulated] = simulated;
+    answer.check = Some(checked(question, &answer.keys, host.name(), (&simulated, &all), left_out));
     Ok(())
 }
 
@@ -66,16 +76,26 @@ fn challenged(answer: &Recommendation) -> Vec<Candidate> {
     all
 }
 
-fn checked(question: &Question, answer: &Recommendation, host: &'static str, all: &[Tried]) -> Check {
-    let keys = &answer.keys;
+/// The check of a choice, the first of `all`, that is `simulated` with the same mix.
+fn checked(
+    question: &Question,
+    keys: &[Key],
+    host: &'static str,
+    (simulated, all): (&Tried, &[Tried]),
+    left_out: Vec<String>,
+) -> Check {
     let choice = &all[0];
-    let figures: Vec<Held> = keys.iter().map(|key| held(key, &answer.choice.blocks, &choice.blocks)).collect();
+    let left = choice.blocks.first().map_or_else(Vec::new, |block| Key::all(&block.groups));
+    let is_left = |key: &&Key| left.iter().any(|other| other.activity == key.activity && other.about.name == key.about.name);
+    let keys: &[Key] = &keys.iter().filter(is_left).copied().collect::<Vec<_>>();
+    let figures: Vec<Held> = keys.iter().map(|key| held(key, &simulated.blocks, &choice.blocks)).collect();
     let satisfies = satisfying(&question.policy, &all.iter().collect::<Vec<_>>());
     let rivals = all.iter().zip(&satisfies).skip(1).filter(|(_, satisfies)| **satisfies);
     let better: Vec<(&Key, Better)> = rivals.filter_map(|(one, _)| better(keys, one, choice)).collect();
     let mut check = Check {
         host,
         runs: all.iter().map(|one| one.blocks.len()).sum(),
+        left_out,
         candidates: all.iter().map(|one| one.candidate.to_string()).collect(),
         figures,
         satisfies_policy: satisfies[0],
@@ -146,6 +166,15 @@ fn sentences(check: &Check, keys: &[Key], better: &[(&Key, Better)]) -> Vec<Stri
     };
     let figures: Vec<String> = keys.iter().zip(&check.figures).map(one).collect();
     let mut sentences = vec![format!("Checked on {} in {} runs: {}.", check.host, check.runs, list(&figures))];
+    if !check.left_out.is_empty() {
+        let names: Vec<String> = check.left_out.iter().map(|name| format!("`{name}`")).collect();
+        sentences.push(format!(
+            "{} {} not carried there, so both hosts ran the mix without {}.",
+            list(&names),
+            if names.len() == 1 { "is" } else { "are" },
+            if names.len() == 1 { "it" } else { "them" }
+        ));
+    }
     if !check.satisfies_policy {
         sentences.push(format!("On {} the choice does not satisfy the policy.", check.host));
     }
@@ -173,7 +202,7 @@ fn sentences(check: &Check, keys: &[Key], better: &[(&Key, Better)]) -> Vec<Stri
 mod tests {
     use super::*;
     use crate::results::experience::{Activity, GroupExperience};
-    use crate::run::backend::{Refusal, Simulator, Task};
+    use crate::run::backend::{Refusal, Task};
     use crate::run::recommend::access::Access;
     use crate::run::recommend::candidates::{Choice, Hardware};
     use crate::run::recommend::corners::{Line, Range};
@@ -183,6 +212,25 @@ mod tests {
     use crate::verdict::rule::LinkUse;
     use crate::verdict::{Policy, Unit};
     use goodqueue_base::units::{Duration, Rate};
+
+    /// The simulator, which carries no calls here.
+    struct Mute;
+
+    impl Backend for Mute {
+        fn name(&self) -> &'static str {
+            "mute"
+        }
+
+        fn check(&self, point: &Point) -> Result<(), Refusal> {
+            let call = point.plan.traffic.iter().find(|group| group.name == "call");
+            call.map_or(Ok(()), |call| Err(Refusal::of_traffic(&call.name, "kind", "not here")))
+        }
+
+        fn run(&self, task: &Task<'_>, progress: &mut dyn FnMut(f64)) -> crate::run::backend::HostRun {
+            assert!(task.point.plan.traffic.iter().all(|group| group.name != "call"));
+            Simulator.run(task, progress)
+        }
+    }
 
     fn question() -> Question {
         let line = Line {
@@ -251,6 +299,20 @@ mod tests {
         let error = refuse(&question(), &Other("reno")).expect_err("it refuses reno");
         assert_eq!(error.to_string(), "other: traffic `bulk`: cc: not here");
         assert_eq!(refuse(&question(), &Other("vegas")), Ok(()));
+    }
+
+    #[test]
+    fn groups_that_a_host_does_not_carry_are_left_out_of_both() {
+        let line = Line { down: Rate::mbit(20), up: Rate::mbit(10), ..question().line };
+        let (question, stop) = (Question { line, ..question() }, AtomicBool::new(false));
+        let mut answer = recommend(&question, &stop, &mut |_| {}, &mut |_| {}).expect("an answer");
+        assert!(answer.keys.iter().any(|key| key.activity == Activity::Call), "there is a call to leave out");
+        assert_eq!(refuse(&question, &Mute), Ok(()));
+        check(&question, &mut answer, &Mute, &stop, &mut |_| {}).expect("a check");
+        let check = answer.check.expect("a check");
+        assert_eq!(check.left_out, ["call"]);
+        assert!(check.sentences[1].starts_with("`call` is not carried there, so both hosts"), "{:?}", check.sentences);
+        assert!(check.figures.iter().all(|held| held.activity != "call" && held.difference.mean == Some(0.0)), "{check:?}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use crate::results::experience::Activity;
 use crate::results::record::NoRecorder;
-use crate::run::backend::{Backend, Simulator};
+use crate::run::backend::{Backend, Refusal, Simulator};
 use crate::run::recommend::answer::{self, Found, Recommendation, Tried};
 use crate::run::recommend::candidates::Candidate;
 use crate::run::recommend::corners::Corner;
@@ -12,7 +12,7 @@ use crate::run::recommend::race::{self, Block, MIN_ROUNDS};
 use crate::run::recommend::scenario::{self, LINE, Length, ROUTER};
 use crate::run::runner::{self, Replication, RunOptions};
 use crate::scenario::mix::Mix;
-use crate::scenario::plan::{Plan, Point};
+use crate::scenario::plan::{Plan, Point, Scenario, Traffic};
 use crate::verdict::rule::{Key, LinkUse, Outcome};
 use std::cmp::Reverse;
 use std::fmt;
@@ -78,6 +78,8 @@ pub(crate) struct Search<'a> {
     /// Every mix at every corner.
     pub settings: Vec<Setting>,
     stop: &'a AtomicBool,
+    /// Groups of the mixes that no scenario has, by name.
+    pub left_out: Vec<String>,
     /// Packets simulated so far, and in how many runs.
     packets: f64,
     runs: usize,
@@ -91,7 +93,27 @@ impl<'a> Search<'a> {
             corners.iter().map(move |corner| Setting { mix, corner: *corner, length })
         };
         let settings = question.mixes.iter().copied().flat_map(setting).collect();
-        Self { question, backend, settings, stop, packets: 0.0, runs: 0 }
+        Self { question, backend, settings, stop, left_out: Vec::new(), packets: 0.0, runs: 0 }
+    }
+
+    /// The same search without the groups that the backend cannot carry, as long as others are left.
+    ///
+    /// # Errors
+    /// When a scenario cannot be simulated.
+    pub fn leaving_out_refused(mut self) -> Result<Self, Refused> {
+        for setting in &self.settings {
+            let point = self.point(&Candidate::NOTHING, setting, 0)?;
+            let refused: Vec<String> = not_carried(self.backend, &point).map(str::to_owned).collect();
+            if refused.len() < point.plan.traffic.len() {
+                self.left_out.extend(refused);
+            }
+        }
+        Ok(self)
+    }
+
+    /// The same search on another backend.
+    pub fn on(self, backend: &'a dyn Backend) -> Self {
+        Self { backend, ..self }
     }
 
     fn is_stopped(&self) -> bool {
@@ -248,7 +270,9 @@ impl<'a> Search<'a> {
         let text = scenario::text(line, setting.mix, candidate, &setting.corner, setting.length, seed);
         let plan =
             Plan::parse("the scenario of a candidate", &text, Path::new("")).map_err(|error| Refused::Scenario(error.text()))?;
-        plan.point(0).map_err(|error| Refused::Scenario(error.text()))
+        let mut point = plan.point(0).map_err(|error| Refused::Scenario(error.text()))?;
+        point.plan.traffic.retain(|group| !self.left_out.contains(&group.name));
+        Ok(point)
     }
 
     /// The figures that decide, those of any mix.
@@ -319,6 +343,16 @@ fn widest<'a>(order: &mut Outcome, candidate: impl Fn(usize) -> &'a Candidate) {
         order.as_good.push(was);
         order.best = best;
     }
+}
+
+/// Groups whose kind a host refuses, by name.
+fn not_carried<'a>(host: &dyn Backend, point: &'a Point) -> impl Iterator<Item = &'a str> {
+    let is_carried = |group: &Traffic| {
+        let plan = Scenario { traffic: vec![group.clone()], ..point.plan.clone() };
+        let alone = Point { plan, ..point.clone() };
+        host.check(&alone).err().is_none_or(|refusal| refusal.key != Refusal::of_traffic(&group.name, "kind", "").key)
+    };
+    point.plan.traffic.iter().filter(move |group| !is_carried(group)).map(|group| group.name.as_str())
 }
 
 /// The parts of a run that comparisons need.

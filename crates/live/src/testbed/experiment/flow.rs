@@ -3,6 +3,11 @@
 use super::gaps::Arrivals;
 use crate::forwarder::Direction;
 use goodqueue_base::units::{Duration, Ecn, Rate, Rng};
+use goodqueue_sim::{Content, Transfer};
+use std::sync::Arc;
+
+/// IP length of the shortest packet with room for a number and a time.
+pub const MIN_STAMPED: u32 = 44;
 
 /// Source of a flow's packets.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,6 +16,13 @@ pub enum Source {
     Tcp {
         /// The kernel's name of the congestion control.
         control: String,
+    },
+    /// Transfers, each on a connection of its own.
+    Transfers {
+        /// The kernel's name of the congestion control.
+        control: String,
+        /// Ordered by time, which counts from the flow's start.
+        list: Arc<[Transfer]>,
     },
     /// UDP packets.
     Udp {
@@ -25,11 +37,24 @@ pub enum Source {
         /// Codepoint they carry.
         ecn: Ecn,
     },
+    /// UDP packets at constant gaps that the far end listens to.
+    Call {
+        /// The content of the packets.
+        content: Content,
+        /// Time from one to the next.
+        interval: Duration,
+        /// IP length; with room for a number and a time, [`MIN_STAMPED`] at least.
+        packet_size: u32,
+        /// Codepoint they carry.
+        ecn: Ecn,
+        /// Propagation of the path, beyond which delays are told apart finely.
+        propagation: Duration,
+    },
     /// UDP packets that the far end sends back.
     Echo {
         /// Time from one to the next.
         interval: Duration,
-        /// IP length, both ways; with room for a number and a time, 44 at least.
+        /// IP length, both ways; with room for a number and a time, [`MIN_STAMPED`] at least.
         packet_size: u32,
         /// Codepoint they carry, both ways.
         ecn: Ecn,
@@ -42,7 +67,7 @@ impl Source {
     pub fn drawing_from(self, rng: Rng) -> Self {
         match self {
             Self::Udp { rate, arrivals, rng: _, packet_size, ecn } => Self::Udp { rate, arrivals, rng, packet_size, ecn },
-            Self::Tcp { .. } | Self::Echo { .. } => self,
+            Self::Tcp { .. } | Self::Transfers { .. } | Self::Echo { .. } | Self::Call { .. } => self,
         }
     }
 }

@@ -1,15 +1,20 @@
 //! Senders and receivers: ordinary sockets of this kernel, each pair on threads of its own.
 
+use super::call;
+use super::caller::Call;
 use super::datagrams::{UDP_HEADERS, each_datagram, each_due};
 use super::echo;
 use super::gaps::Gaps;
 use super::prober::Prober;
-use super::shared::Shared;
+use super::shared::{Place, Shared};
+use super::transfer_log::Log;
+use super::transfers;
 use super::waiting::{Deadline, LOOK, Stop, is_pause, locked, offered};
 use super::{Direction, Flow, Source};
 use crate::sys::tcp;
 use crate::testbed::bench::Bench;
 use goodqueue_sim::trace::{ProbesOutcome, TimeCounts};
+use goodqueue_sim::{CallOutcome, CarriedTransfer};
 use rustix::net::sockopt::{set_ip_tos, set_tcp_congestion};
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -32,6 +37,10 @@ pub struct FlowMeasured {
     pub rtt: TimeCounts,
     /// Outcome of the probes of an echo; `None` for other flows.
     pub probes: Option<ProbesOutcome>,
+    /// Outcome of a call; `None` for other flows.
+    pub call: Option<CallOutcome>,
+    /// Transfers that began; packets and round-trip times are counted at the end of each.
+    pub transfers: Vec<CarriedTransfer>,
 }
 
 /// State of a flow; NaN where nothing is known.
@@ -79,11 +88,11 @@ impl Traffic {
                 Direction::Up => ((&bench.right, Bench::RIGHT_ADDRESS), (&bench.left, Bench::LEFT_ADDRESS)),
             };
             let ends = match flow.source {
-                Source::Tcp { .. } => {
+                Source::Tcp { .. } | Source::Transfers { .. } => {
                     let listener = to.0.within(|| TcpListener::bind((to.1, port)))?;
                     Ends::Tcp { listener, to: (to.1, port).into() }
                 }
-                Source::Udp { .. } | Source::Echo { .. } => {
+                Source::Udp { .. } | Source::Call { .. } | Source::Echo { .. } => {
                     let receiver = to.0.within(|| UdpSocket::bind((to.1, port)))?;
                     let sender = from.0.within(|| UdpSocket::bind((from.1, port)))?;
                     receiver.set_read_timeout(Some(LOOK))?;
@@ -115,12 +124,19 @@ impl Traffic {
                 if stop.within(start) {
                     return;
                 }
+                let from = if flow.way == Direction::Down { &bench.left } else { &bench.right };
                 let outcome = match (ends, &flow.source) {
+                    (Ends::Tcp { listener, to }, Source::Transfers { .. }) => {
+                        transfers::run(scope, &flow, listener, Place { from, to }, &shared, stop)
+                    }
                     (Ends::Tcp { listener, to }, Source::Tcp { control }) => {
-                        tcp_flow(scope, &flow, control, &listener, to, bench, &shared, stop)
+                        tcp_flow(scope, &flow, control, &listener, Place { from, to }, &shared, stop)
                     }
                     (Ends::Udp { sender, receiver }, Source::Udp { .. }) => {
                         udp_flow(scope, &flow, &sender, receiver, &shared, stop)
+                    }
+                    (Ends::Udp { sender, receiver }, Source::Call { .. }) => {
+                        call::run(scope, &flow, (&sender, receiver), &shared, stop)
                     }
                     (Ends::Echo(ends), Source::Echo { .. }) => ends.run(scope, &flow, &shared, stop),
                     _ => Ok(()),
@@ -135,18 +151,15 @@ impl Traffic {
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "what one thread needs, once")]
 fn tcp_flow<'scope>(
     scope: &'scope Scope<'scope, '_>,
     flow: &Flow,
     control: &str,
     listener: &TcpListener,
-    to: SocketAddr,
-    bench: &Bench,
+    Place { from, to }: Place<'_>,
     shared: &Arc<Shared>,
     stop: &'scope Stop,
 ) -> io::Result<()> {
-    let from = if flow.way == Direction::Down { &bench.left } else { &bench.right };
     let mut stream = from.within(|| TcpStream::connect_timeout(&to, CONNECT))?;
     set_tcp_congestion(&stream, control)
         .map_err(|error| io::Error::new(error.kind(), format!("congestion control `{control}`: {error}")))?;
@@ -217,17 +230,22 @@ fn udp_flow<'scope>(
 }
 
 impl Live {
-    /// Returns the counts of all flows so far; round-trip times and probes since the last call.
+    /// Returns the counts of all flows so far; round-trip times, probes, calls and transfers since
+    /// the last time.
     pub(super) fn read(&self) -> Vec<FlowMeasured> {
         let one = |shared: &Arc<Shared>| {
             let stream = locked(&shared.stream);
             let state = stream.as_ref().and_then(|stream| tcp::state(stream.as_fd()).ok());
+            let (of_call, call) = shared.call.as_ref().map(Call::take).unzip();
             FlowMeasured {
                 delivered_bytes: shared.delivered.load(Ordering::Relaxed),
-                sent_packets: state.map_or_else(|| shared.sent.load(Ordering::Relaxed), |state| state.sent),
-                retransmitted_packets: state.map_or(0, |state| u64::from(state.retransmitted)),
+                sent_packets: of_call.or(state.map(|state| state.sent)).unwrap_or_else(|| shared.sent.load(Ordering::Relaxed)),
+                retransmitted_packets: state
+                    .map_or_else(|| shared.retransmitted.load(Ordering::Relaxed), |state| u64::from(state.retransmitted)),
                 rtt: std::mem::take(&mut *locked(&shared.rtt)),
                 probes: shared.prober.as_ref().map(Prober::take),
+                call,
+                transfers: shared.transfers.as_ref().map(Log::take).unwrap_or_default(),
             }
         };
         self.0.iter().map(one).collect()

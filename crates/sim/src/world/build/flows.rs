@@ -227,7 +227,7 @@ fn is_limited(source: &SourceSpec) -> bool {
 /// The least time that a TCP flow's path allows; `None` for UDP.
 ///
 /// Rates that somebody changes while the world runs are not known to it.
-fn ideal(spec: &WorldSpec, flow: &FlowSpec) -> Option<Ideal> {
+pub(in crate::world) fn ideal(spec: &WorldSpec, flow: &FlowSpec) -> Option<Ideal> {
     let (sender, _, header) = flow.source.tcp()?;
     let base_rtt = spec.delay(&flow.forward) + spec.delay(&flow.reverse);
     // Data that somebody asks for leaves when the request has arrived.

@@ -42,7 +42,7 @@ impl Unfolded {
             if !is_open_loop(model) {
                 return fault(spec.name_of(flow), "the ends of a session that waits for answers cannot be outside");
             }
-            for (start, size) in transfers(spec, number, flow, model, end) {
+            for (start, size) in begun(spec, number, flow, model, end) {
                 let sender = SenderConfig { data: Data::Bytes(Bytes::new(size)), ..sender.clone() };
                 let source = SourceSpec::Tcp { sender, receiver: receiver.clone(), header: *header };
                 flows.push(FlowSpec { start, stop: None, source, ..flow.clone() });
@@ -133,7 +133,7 @@ fn add(whole: &mut FlowOutcome, part: &FlowOutcome) {
 ///
 /// The model runs with transfers that end at once, which makes no difference to models whose times
 /// are their own.
-fn transfers(spec: &WorldSpec, number: u32, flow: &FlowSpec, model: &SessionSpec, end: Instant) -> Vec<(Instant, u64)> {
+pub(super) fn begun(spec: &WorldSpec, number: u32, flow: &FlowSpec, model: &SessionSpec, end: Instant) -> Vec<(Instant, u64)> {
     let (mut rng, _) = session_rng(spec.seed, FlowId::new(number));
     let mut model = Session::new(model, MAX_OPEN);
     let (mut found, mut actions) = (Vec::new(), Vec::new());

@@ -10,6 +10,9 @@ pub struct Check {
     pub host: &'static str,
     /// Runs that were made there.
     pub runs: usize,
+    /// Groups of the mix that the host does not carry: its runs, and those of the simulator that
+    /// they are compared with, are without them.
+    pub left_out: Vec<String>,
     /// Candidates that ran there, the choice first.
     pub candidates: Vec<String>,
     /// The figures that people get under the choice there, each of those that decide.

@@ -1,0 +1,64 @@
+//! Worlds whose TCP senders are elsewhere: calls are the simulator's, and so are the times and
+//! sizes of transfers.
+
+use goodqueue_aqm::{Limit, sched};
+use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Rate};
+use goodqueue_sim::call::Codec;
+use goodqueue_sim::{
+    Arrivals, CarriedTransfer, Content, Continue, FlowSpec, LinkSpec, OutsideWorld, QueueSpec, SessionSpec, SourceSpec, World,
+    WorldSpec, carried_outcomes, planned_transfers,
+};
+
+/// 10 Mbit/s and 5 ms each way, for twenty seconds after one.
+fn world(source: SourceSpec) -> WorldSpec {
+    let link = LinkSpec::wire("line", Rate::mbit(10), Duration::ms(5));
+    let link = link.behind(QueueSpec::plain(sched::TAIL_DROP, Limit::packets(100)));
+    WorldSpec {
+        warmup: Duration::secs(1),
+        duration: Duration::secs(20),
+        ..WorldSpec::line(link, vec![FlowSpec::new(vec![0], vec![1], source)])
+    }
+}
+
+fn short() -> WorldSpec {
+    let SourceSpec::Tcp { sender, receiver, header } = SourceSpec::bulk("cubic") else { panic!("bulk is TCP") };
+    let (size, interval) = (Bytes::new(20_000), Duration::ms(500));
+    let model = SessionSpec::Short { size, interval, arrivals: Arrivals::Poisson, connections: 1 };
+    world(SourceSpec::Session { model, sender, receiver, header })
+}
+
+#[test]
+fn calls_beside_senders_elsewhere_are_heard_the_same() {
+    let (interval, packet_size, ecn) = (Codec::FRAME, Codec::Opus.packet_size(), Ecn::NotEct);
+    let spec = world(SourceSpec::Call { content: Content::Voice(Codec::Opus), interval, packet_size, ecn });
+    let mut outside = OutsideWorld::new(&spec).expect("a world");
+    while outside.step() {}
+    let [one, other] = [outside.finish(Continue::Yes), World::new(&spec).expect("a world").run(&mut |_| Continue::Yes)];
+    assert_eq!(one.groups[0].calls, other.groups[0].calls);
+    let heard = one.groups[0].calls[0].heard.as_ref().expect("speech is heard");
+    assert!(heard.windows.len() >= 2 && one.groups[0].calls[0].lost == 0);
+}
+
+#[test]
+fn transfers_are_planned_as_the_simulator_begins_them() {
+    let spec = short();
+    let simulated = World::new(&spec).expect("a world").run(&mut |_| Continue::Yes);
+    let planned = planned_transfers(&spec);
+    let transfers = planned[0].as_ref().expect("a session");
+    let measured = transfers.iter().filter(|transfer| transfer.at >= spec.warmup);
+    let carried: Vec<CarriedTransfer> = measured
+        .enumerate()
+        .map(|(number, transfer)| CarriedTransfer {
+            began: Instant::ZERO + transfer.at,
+            size: transfer.size,
+            took: (number > 0).then_some(Duration::ms(72)),
+        })
+        .collect();
+    let figures = carried_outcomes(&spec, &[carried]).remove(0).expect("transfers");
+    assert_eq!(Some(figures.begun), simulated.groups[0].transfers.as_ref().map(|transfers| transfers.begun));
+    assert_eq!(figures.complete, figures.begun - 1);
+    // Two round trips of 10 ms, and 14 segments with 52 bytes more each at 10 Mbit/s: 36.6 ms.
+    let slowdown = figures.slowdown_millionths.mean() * 1e-6;
+    assert!((slowdown - 72.0 / 36.58).abs() < 0.01, "{slowdown}");
+    assert_eq!(planned_transfers(&world(SourceSpec::bulk("cubic"))), [None]);
+}
