@@ -17,6 +17,8 @@ mod question;
 pub mod race;
 pub mod scenario;
 mod search;
+mod setting;
+pub mod tried;
 
 pub use answer::Recommendation;
 pub use ask::Asked;

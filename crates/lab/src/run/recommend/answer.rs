@@ -11,8 +11,9 @@ use crate::run::recommend::access;
 use crate::run::recommend::candidates::{Candidate, Choice};
 use crate::run::recommend::corners::{Factor, Line};
 use crate::run::recommend::question::Question;
-use crate::run::recommend::race::{self, Block, behind, contender, figure, standing};
-use crate::run::recommend::search::Setting;
+use crate::run::recommend::race::{self, Block, behind, figure, standing};
+use crate::run::recommend::setting::Setting;
+use crate::run::recommend::tried::{Tried, over_rounds};
 use crate::verdict::rule::{Key, Outcome, Standing};
 use crate::verdict::{Policy, words as plain};
 use serde::Serialize;
@@ -20,54 +21,6 @@ use serde_json::{Map, Value, json};
 
 /// Name and version of the form of [`Recommendation`] as JSON.
 pub const SCHEMA: &str = "goodqueue.recommendation/2";
-
-/// A candidate and what it gave so far.
-#[derive(Clone, Debug)]
-pub struct Tried {
-    /// The candidate that was tried.
-    pub candidate: Candidate,
-    /// One entry for each corner and round, in the order in which they were run.
-    pub blocks: Vec<Block>,
-    /// The round after which it was significantly worse; `None` while it is not.
-    pub dropped: Option<u32>,
-}
-
-impl Tried {
-    /// A candidate that has not been run.
-    #[must_use]
-    pub const fn new(candidate: Candidate) -> Self {
-        Self { candidate, blocks: Vec::new(), dropped: None }
-    }
-
-    /// Whether it ran in this setting in this round.
-    #[must_use]
-    pub fn has(&self, setting: usize, round: u32) -> bool {
-        self.blocks.iter().any(|block| block.setting == setting && block.round == round)
-    }
-
-    /// Rounds that it has in each of these settings.
-    #[must_use]
-    pub fn rounds(&self, settings: &[usize]) -> u32 {
-        let of = |setting: &usize| self.blocks.iter().filter(|block| block.setting == *setting).count() as u32;
-        settings.iter().map(of).min().unwrap_or(0)
-    }
-
-    /// The blocks of these settings.
-    #[must_use]
-    pub fn within(&self, settings: &[usize]) -> Vec<&Block> {
-        self.blocks.iter().filter(|block| settings.contains(&block.setting)).collect()
-    }
-
-    fn utilization(&self, direction: usize) -> Figure {
-        over_rounds(&self.blocks, |block| block.links[direction].utilization)
-    }
-
-    /// The candidate as the rule sees it.
-    #[must_use]
-    pub fn contender(&self) -> crate::verdict::rule::Candidate<'_> {
-        contender(&self.candidate, &self.blocks.iter().collect::<Vec<_>>())
-    }
-}
 
 /// Tells for each candidate whether it satisfies the policy, compared with the best queue among
 /// them. The line as it is takes part without setting the bound: its utilization is bought with its
@@ -339,15 +292,6 @@ fn experience(blocks: &[Block]) -> Map<String, Value> {
         activity.metrics().iter().enumerate().filter_map(figure).collect::<Map<_, _>>()
     };
     Activity::ALL.into_iter().filter(of).map(|activity| (activity.name().to_owned(), Value::Object(figures(activity)))).collect()
-}
-
-/// The mean over settings that have a value, with the interval over rounds.
-fn over_rounds(blocks: &[Block], of: impl Fn(&Block) -> Option<f64>) -> Figure {
-    let rounds = blocks.iter().map(|block| block.round + 1).max().unwrap_or(0);
-    Figure::of((0..rounds).map(|round| {
-        let values: Vec<f64> = blocks.iter().filter(|block| block.round == round).filter_map(&of).collect();
-        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-    }))
 }
 
 /// The first figure by which a candidate seems worse than the best.

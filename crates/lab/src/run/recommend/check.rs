@@ -4,11 +4,12 @@
 use crate::results::statistics::Figure;
 use crate::run::backend::{Backend, Simulator};
 use crate::run::recommend::answer::checked::{Agreement, Better, Check, Doubt, Held};
-use crate::run::recommend::answer::{Recommendation, Tried, satisfying};
+use crate::run::recommend::answer::{Recommendation, satisfying};
 use crate::run::recommend::candidates::Candidate;
 use crate::run::recommend::question::{Question, Refused};
 use crate::run::recommend::race::{self, Block, MIN_ROUNDS, behind, standing};
 use crate::run::recommend::search::Search;
+use crate::run::recommend::tried::Tried;
 use crate::verdict::rule::{Key, Sample, Standing};
 use crate::verdict::words::{figure, heading, list};
 use std::sync::atomic::AtomicBool;

@@ -4,18 +4,18 @@
 use crate::results::experience::Activity;
 use crate::results::record::NoRecorder;
 use crate::run::backend::{Backend, Refusal, Simulator};
-use crate::run::recommend::answer::{self, Found, Recommendation, Tried};
+use crate::run::recommend::answer::{self, Found, Recommendation};
 use crate::run::recommend::candidates::Candidate;
-use crate::run::recommend::corners::Corner;
 use crate::run::recommend::question::{Question, Refused};
 use crate::run::recommend::race::{self, Block, MIN_ROUNDS};
 use crate::run::recommend::scenario::{self, LINE, Length, ROUTER};
+use crate::run::recommend::setting::Setting;
+use crate::run::recommend::tried::Tried;
 use crate::run::runner::{self, Replication, RunOptions};
 use crate::scenario::mix::Mix;
 use crate::scenario::plan::{Plan, Point, Scenario, Traffic};
 use crate::verdict::rule::{Key, LinkUse, Outcome};
 use std::cmp::Reverse;
-use std::fmt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -27,22 +27,6 @@ const MAX_KINDS: usize = 3;
 const KINDS_PART: f64 = 0.35;
 /// Candidates that the last race is planned for.
 const PLANNED: usize = 8;
-
-/// A mix at a corner of the line.
-#[derive(Clone, Copy, Debug)]
-pub struct Setting {
-    /// The mix of traffic.
-    pub mix: &'static Mix,
-    /// The corner of the line.
-    pub corner: Corner,
-    length: Length,
-}
-
-impl fmt::Display for Setting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, {}", self.mix.name, self.corner)
-    }
-}
 
 /// Answers a question. `progress` receives the finished part of the work, in [0, 1]; `first`
 /// receives an answer from the first few runs, where more follow; `stop` ends it early with what is

@@ -2,10 +2,10 @@
 //! can change.
 
 use crate::run::recommend::access::{LineKind, Modem, shown};
-use crate::run::recommend::answer::Tried;
 use crate::run::recommend::candidates::{Candidate, Hardware, L4S};
 use crate::run::recommend::corners::Line;
 use crate::run::recommend::question::{Question, Want};
+use crate::run::recommend::tried::Tried;
 use crate::scenario::mix::BACKUP;
 use crate::verdict::rule::Key;
 use goodqueue_base::units::{Bytes, Cells, Direction, Duration, Framing, Rate};

@@ -1,11 +1,12 @@
 //! The answer in words.
 
 use crate::results::statistics::Figure;
+use crate::run::recommend::answer::Recommendation;
 use crate::run::recommend::answer::advice::{advice, only_choice, remedy};
-use crate::run::recommend::answer::{Recommendation, Tried};
 use crate::run::recommend::candidates::Hardware;
 use crate::run::recommend::question::Question;
 use crate::run::recommend::race::{self, Block};
+use crate::run::recommend::tried::Tried;
 use crate::verdict::rule::Key;
 use crate::verdict::words::{capital, figure, heading, list_up_to};
 use crate::verdict::{by_who, cannot_carry, effect};
