@@ -3,9 +3,9 @@
 //! A [`Question`] says what is known of the line ([`Line`]), what people do on it, and which
 //! [`Hardware`] the router is. [`recommend`] tries queues, settings and shaped rates under each mix
 //! at the corners of what is unknown, all with the same random numbers, drops candidates as soon as
-//! they are significantly worse ([`race`]), and answers with a [`Recommendation`]: the choice, what each
-//! group gets under it, what is as good, what stays open, its worst corner, and which measurement
-//! would change it.
+//! they are significantly worse ([`race`]), and answers with a [`Recommendation`]: the choice, what
+//! each group gets under it, what is as good, what stays open, its worst corner, and which
+//! measurement would change it.
 
 pub mod access;
 pub mod answer;

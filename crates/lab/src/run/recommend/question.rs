@@ -193,8 +193,8 @@ impl Effort {
         }
     }
 
-    /// Packets of a run at the faster rate, and the longest run in seconds, where no people come and
-    /// go.
+    /// Packets of a run at the faster rate, and the longest run in seconds, where no people come
+    /// and go.
     pub(super) const fn length(self) -> (u64, u64) {
         match self {
             Self::Quick => (60_000, 20),
@@ -202,8 +202,8 @@ impl Effort {
         }
     }
 
-    /// Simulated packets that an answer may take, about 60 seconds of one processor or four times as
-    /// much. Counted in packets, so that every machine answers the same.
+    /// Simulated packets that an answer may take, about 40 seconds of one processor or four times
+    /// as much. Counted in packets, so that every machine answers the same.
     pub(super) const fn packets(self) -> f64 {
         match self {
             Self::Quick => 100e6,

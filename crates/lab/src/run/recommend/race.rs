@@ -1,5 +1,5 @@
-//! Candidates as the rule of `lab` sees them: a setting is one mix at one corner, and a round is one
-//! seed, in which all candidates use the same random numbers.
+//! Candidates as the rule of `lab` sees them: a setting is one mix at one corner, and a round is
+//! one seed, in which all candidates use the same random numbers.
 
 use crate::results::experience::GroupExperience;
 use crate::results::statistics::Figure;

@@ -80,7 +80,8 @@ impl<'a> Search<'a> {
         Self { question, backend, settings, stop, left_out: Vec::new(), packets: 0.0, runs: 0 }
     }
 
-    /// The same search without the groups that the backend cannot carry, as long as others are left.
+    /// The same search without the groups that the backend cannot carry, as long as others are
+    /// left.
     ///
     /// # Errors
     /// When a scenario cannot be simulated.

@@ -1,4 +1,5 @@
-//! Groups of mixes: each activity with its demand on a line and the keys of its `[[traffic]]` table.
+//! Groups of mixes: each activity with its demand on a line and the keys of its `[[traffic]]`
+//! table.
 
 use crate::scenario::schema::traffic::LADDER;
 use goodqueue_base::units::{Bytes, Duration, Rate};
@@ -121,7 +122,7 @@ pub struct Camera {
 pub const OF_TWO: Camera = Camera { down: Rate::kbit(600), down_share: 0.15 };
 /// A call of a group with pictures.
 pub const OF_GROUP: Camera = Camera { down: Rate::kbit(1_500), down_share: 0.2 };
-/// What a camera sends, with the sound.
+/// The rate of a camera, with the sound, and the most of the line.
 const CAMERA_UP: (Rate, f64) = (Rate::kbit(600), 0.25);
 
 /// A call: 130 bytes each 20 ms, the defaults of `voip`.

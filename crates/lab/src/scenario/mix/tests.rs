@@ -20,7 +20,8 @@ fn demand(name: &str, down: u64, up: u64) -> String {
 fn demands_are_those_of_the_lines_counted_by_hand() {
     let found = [("evening", 16, 1), ("evening", 50, 10), ("evening", 500, 50), ("evening", 30, 10), ("evening", 25, 3)]
         .map(|(name, down, up)| demand(name, down, up));
-    // Calls, pings, devices, readers and videos: down 0.089 + 0.64 n + 1.5 m, up 0.089 + 0.02 n + 0.03 m.
+    // Calls, pings, devices, n readers and m videos: down 0.089 + 0.64 n + 1.5 m, up 0.089 + 0.02 n
+    // + 0.03 m.
     assert_eq!(found, ["2.23 0.14", "4.37 0.19", "7.15 0.26", "2.23 0.14", "2.23 0.14"]);
     assert_eq!(demand("work", 16, 1), "2.78 0.56");
     assert_eq!(on("work", Rate::mbit(16), Some(Rate::mbit(1))).left_out, []);
