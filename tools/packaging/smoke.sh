@@ -10,7 +10,7 @@ cd "$(mktemp -d)"
 gq compare --rate 5mbit --rtt 20ms --warmup 1s --duration 2s --replications 2 --aqm tail-drop,codel,fq-codel
 test -s results/compare/report.html
 '
-# Where gq-checks is beside it: in the archive and in the Debian package.
+# Where gq-checks is alongside it: in the archive and in the Debian package.
 try_checks='
 gq-checks conformance >/dev/null
 '

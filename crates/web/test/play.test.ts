@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { isSeenIn, placesIn } from "../src/app/gallery.ts";
-import { isDeliberate, placesOf, remarkInWords } from "../src/app/play/beside.ts";
+import { isDeliberate, placesOf, remarkInWords } from "../src/app/play/alongside.ts";
 import { heard, scoreInWords } from "../src/app/play/call-board.ts";
 import { EXPERIMENTS } from "../src/app/play/experiments.ts";
 import { kindOf } from "../src/app/play/files.ts";
@@ -143,7 +143,7 @@ describe("remarks", () => {
   });
 
   it("say the setting once", () => {
-    expect([remarkInWords(warning("link.a.queue.ecn"), "beside"), remarkInWords(warning("link.a.queue.ecn"), "list"), remarkInWords(warning("duration"), "list")]).toEqual(["queue.ecn: m; h.", "link.a.queue.ecn: m; h.", "duration: m; h."]);
+    expect([remarkInWords(warning("link.a.queue.ecn"), "alongside"), remarkInWords(warning("link.a.queue.ecn"), "list"), remarkInWords(warning("duration"), "list")]).toEqual(["queue.ecn: m; h.", "link.a.queue.ecn: m; h.", "duration: m; h."]);
   });
 });
 
@@ -152,7 +152,7 @@ describe("opinion scores", () => {
     expect(scoreInWords(mos)).toBe(words);
   });
 
-  it("stand beside the share of the time that is bad, where that is known", () => {
+  it("stand alongside the share of the time that is bad, where that is known", () => {
     const call = { mos: 3.923, delay_s: { p50: 0.1, p95: 0.2 }, lost_ratio: 0 };
     expect(heard({ ...call, bad_ratio: 0.1429 })).toEqual([["of the time bad", "14\u00a0%"], ["score, fair", "3.92"]]);
     expect(heard(call)).toEqual([["score, fair", "3.92"]]);

@@ -67,7 +67,7 @@ pub struct Way {
     pub queue: Cited,
     /// Depth of its token bucket, if it is a shaper.
     pub burst: Option<Cited>,
-    /// The direction that the file knows it by: where only [`Direction::Up`] is known, downloads of
+    /// The direction that it has in the file: where only [`Direction::Up`] is known, downloads of
     /// the scenario go that way.
     pub known_as: Direction,
 }

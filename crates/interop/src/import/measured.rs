@@ -15,7 +15,7 @@ pub struct Known<T> {
     pub origin: Origin,
 }
 
-/// A line as a file knows it. Figures that [`Draft::text`] assumes are not among them.
+/// A line as it is known from a file. Figures that [`Draft::text`] assumes are not among them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeasuredLine {
     /// The rate toward the user, the middle of one that varies.
@@ -100,8 +100,8 @@ fn rate(way: &Way, link: &LinkDirection, until: Instant) -> (Option<Known<Rate>>
     (known(middle, &way.rate.origin), (fast - slow) / (fast + slow).max(1.0))
 }
 
-/// The buffer of a line, to a tenth of a millisecond and not below one. That of a queue which the
-/// file knows is the router's own limit and tells nothing of the modem.
+/// The buffer of a line, to a tenth of a millisecond and not below one. That of a queue in
+/// the file is the router's own limit and tells nothing of the modem.
 fn held(way: &Way, link: &LinkDirection) -> Option<Known<Duration>> {
     const FULL_PACKET: Bytes = Bytes::new(1_500);
     if !matches!(way.queue.origin, Origin::Assumed(_)) {

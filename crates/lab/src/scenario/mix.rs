@@ -64,7 +64,7 @@ const SLOW_DOWN: Rate = Rate::mbit(4);
 const SLOW_UP: Rate = Rate::kbit(500);
 /// Most of the line that a mix asks for, in each direction; our choice.
 const MAX_DEMAND: f64 = 0.6;
-/// A call needs this many times its rate, so that something is left beside it; our choice.
+/// A call needs this many times its rate, so that something is left alongside it; our choice.
 const ROOM_FOR_CALL: u64 = 3;
 
 /// The line that a mix is made for, and the flows asked for.
@@ -110,7 +110,7 @@ impl Traffic {
         });
         let call = self.carries_no_call.then(|| {
             let needed = Rate::bit_s(CALL.as_bit_s() * ROOM_FOR_CALL);
-            format!("this line carries no call, which needs {needed} each way beside other traffic; no queue can change that")
+            format!("this line carries no call, which needs {needed} each way alongside other traffic; no queue can change that")
         });
         self.left_out.iter().map(ToString::to_string).chain(stress).chain(call)
     }

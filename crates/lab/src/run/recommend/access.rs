@@ -95,7 +95,7 @@ pub const LINE_KINDS: &[LineKind] = &[
         rtt: Usual { value: "30ms..100ms", source: MOHAN },
         buffer: ours("100ms..300ms"),
         varies: Usual { value: "40%", source: MOHAN },
-        // Links are assigned anew every 15 s (Mohan et al. 2024 §5).
+        // Links are assigned again every 15 s (Mohan et al. 2024 §5).
         step: Some(Duration::secs(15)),
     },
     LineKind {
@@ -219,7 +219,7 @@ pub enum Senders {
     /// Those of the question.
     #[default]
     Asked,
-    /// As many of Prague beside them.
+    /// As many of Prague alongside them.
     WithPrague,
 }
 

@@ -187,7 +187,7 @@ const SLOW_READER: Part = Part {
 };
 
 const NOT_YET: &str =
-    "until calls with pictures adapt, theirs are `video-frames` beside the call, which do not respond; the call is judged";
+    "until calls with pictures adapt, theirs are `video-frames` alongside the call, which do not respond; the call is judged";
 
 /// All of them.
 pub const MIXES: &[Mix] = &[
@@ -222,14 +222,14 @@ pub const MIXES: &[Mix] = &[
     },
     Mix {
         name: super::DOWNLOAD,
-        summary: "a download without end beside a call, a page reader and a video: the default on lines of one direction",
+        summary: "a download without end alongside a call, a page reader and a video: the default on lines of one direction",
         source: "four connections as speed tests and game stores use; the others as in `evening`",
         pace: Pace::Sessions,
         parts: &[bulk(4), calls(1), PING, READER, FILM],
     },
     Mix {
         name: super::BACKUP,
-        summary: "an upload without end beside a video call and a page reader: the default on lines of two directions",
+        summary: "an upload without end alongside a video call and a page reader: the default on lines of two directions",
         source: NOT_YET,
         pace: Pace::Sessions,
         parts: &[uploads(1), calls(1), CALL_VIDEO, PING, READER],

@@ -103,7 +103,7 @@ pub enum Demand {
         /// Upward.
         up: Rate,
     },
-    /// Pictures beside a call, which with the call take this at most and these shares of the line.
+    /// Pictures with a call, which together take this at most and these shares of the line.
     Camera(Camera),
     /// A video of 1.5 Mbit/s, or of its best bitrate where that is less.
     Video,

@@ -22,7 +22,7 @@ pub(super) struct Place<'a> {
 pub(super) struct Shared {
     pub(super) delivered: AtomicU64,
     pub(super) sent: AtomicU64,
-    /// Packets sent again, by connections that have ended; those of others are known to `stream`.
+    /// Packets sent again, by connections that have ended; open ones are counted in `stream`.
     pub(super) retransmitted: AtomicU64,
     pub(super) stream: Mutex<Option<TcpStream>>,
     pub(super) rtt: Mutex<TimeCounts>,
