@@ -22,7 +22,7 @@ fn a_known_line_gets_a_queue_a_rate_and_a_scenario_that_runs() {
     assert_eq!(code, 0, "{error}");
     assert!(out.contains("\n\nSet SQM (") && out.contains(" kbit/s down and "), "{out}");
     let answer: Value = serde_json::from_str(&fs::read_to_string(dir.path().join("answer.json")).unwrap()).unwrap();
-    assert_eq!(answer["schema"], "goodqueue.recommendation/1");
+    assert_eq!(answer["schema"], "goodqueue.recommendation/2");
     let choice = &answer["choice"];
     for direction in ["down", "up"] {
         assert!(["cake", "fq-codel"].contains(&choice[direction]["kind"].as_str().unwrap()), "{choice}");
@@ -55,7 +55,7 @@ fn wrong_options_are_named_with_what_is_allowed() {
         ("--down 1mbit --up 1mbit --rtt 50ms..20ms", "--rtt: `50ms..20ms` ends below its beginning"),
         ("--down 1mbit --up 1mbit --buffer 1h", "--buffer: `1h` is out of range: allowed 1 ms to 20 s"),
         ("--down 1mbit --up 1mbit --flows 0..3", "--flows: `0` is not a number of flows: allowed 1 to 1000"),
-        ("--down 1mbit --up 1mbit --mix hoem", "--mix: `hoem` is not known: allowed bulk,"),
+        ("--down 1mbit --up 1mbit --mix hoem", "--mix: `hoem` is not known: allowed evening,"),
         ("--down 1mbit --up 1mbit --hardware cisco", "--hardware: `cisco` is not known: allowed any, linux, openwrt"),
         ("--down 1mbit --up 1mbit --cc cubic,bbr,reno", "--cc: `cubic,bbr,reno` names 3 controls: allowed one or two"),
         ("--down 1mbit --up 1mbit --varies 95%", "--varies: `95%` is out of range: allowed 0 % to 90 %"),

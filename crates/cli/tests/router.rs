@@ -326,19 +326,19 @@ fn what_is_no_recommendation_gets_one_line() {
     let dir = tempfile::tempdir().unwrap();
     let answer = |percent: &str, scenario: &str| {
         format!(
-            r#"{{"schema":"goodqueue.recommendation/1","choice":{{"shape_percent":{percent}}},"line":{{"hardware":"any"}},"scenario":{scenario}}}"#
+            r#"{{"schema":"goodqueue.recommendation/2","choice":{{"shape_percent":{percent}}},"line":{{"hardware":"any"}},"scenario":{scenario}}}"#
         )
     };
-    let expected = "is no recommendation: expected schema goodqueue.recommendation/1, as gq recommend --json writes it";
+    let expected = "is no recommendation: expected schema goodqueue.recommendation/2, as gq recommend --json writes it";
     for (text, options, message) in [
         ("{}".to_owned(), "", format!("a.json: {expected}")),
-        (r#"{"schema":"goodqueue.recommendation/2"}"#.to_owned(), "", format!("a.json: {expected}")),
+        (r#"{"schema":"goodqueue.recommendation/1"}"#.to_owned(), "", format!("a.json: {expected}")),
         (" {\"schema\":".to_owned(), "", "a.json: is not JSON: EOF while parsing a value at line 1 column 11".to_owned()),
         (answer("90.0", "1"), "", "a.json: scenario: is missing".to_owned()),
         (
             answer("90.0", "\"\"").replace("any", "toaster"),
             "",
-            "a.json: line.hardware: is missing or unknown: allowed any, linux, openwrt, libreqos, routeros".to_owned(),
+            "a.json: line.hardware: is missing or unknown: allowed any, linux, openwrt, libreqos, routeros, pfsense, opnsense".to_owned(),
         ),
         (answer("null", "\"\""), "", "a.json: choice: shapes nothing, so there is nothing to set on a router".to_owned()),
         (
@@ -400,7 +400,7 @@ fn a_scenario_and_an_answer_give_the_same_text() {
         fs::write(dir.path().join("line.toml"), line).unwrap();
         for (hardware, translates) in [("linux", false), ("openwrt", true)] {
             let answer = serde_json::json!({
-                "schema": "goodqueue.recommendation/1",
+                "schema": "goodqueue.recommendation/2",
                 "choice": { "shape_percent": 90.0 },
                 "line": { "hardware": hardware },
                 "scenario": router,

@@ -54,7 +54,7 @@ class Recommendation:
     """An answer of :func:`recommend`: the fields of what ``gq recommend --json`` writes."""
 
     schema: str
-    """Name and version of the form, ``goodqueue.recommendation/1``."""
+    """Name and version of the form, ``goodqueue.recommendation/2``."""
     version: str
     """Version of the program."""
     text: str
