@@ -338,7 +338,8 @@ fn what_is_no_recommendation_gets_one_line() {
         (
             answer("90.0", "\"\"").replace("any", "toaster"),
             "",
-            "a.json: line.hardware: is missing or unknown: allowed any, linux, openwrt, libreqos, routeros, pfsense, opnsense".to_owned(),
+            "a.json: line.hardware: is missing or unknown: allowed any, linux, openwrt, libreqos, routeros, pfsense, opnsense"
+                .to_owned(),
         ),
         (answer("null", "\"\""), "", "a.json: choice: shapes nothing, so there is nothing to set on a router".to_owned()),
         (
