@@ -282,6 +282,9 @@ class Video(TcpTraffic):
         Media time of a segment; for instance ``"4 s"``. Default: 2 s.
     buffer
         Most media kept ahead, one segment at least; for instance ``"30 s"``. Default: 10 s.
+    abandon
+        Give a segment up that takes longer than 1.8 times its media time, for one of a lower bitrate; for instance
+        ``true``. Default: false.
     request_size
         Bytes of a request; for instance ``"500 B"``. Default: 300 B.
     """
@@ -291,6 +294,7 @@ class Video(TcpTraffic):
     ladder: Value | None = None
     segment: Value | None = None
     buffer: Value | None = None
+    abandon: Value | None = None
     request_size: Value | None = None
 
 
