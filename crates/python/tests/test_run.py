@@ -80,8 +80,8 @@ def test_traffic_is_a_mix_or_a_file(tmp_path: Path) -> None:
     quick = {"aqm": "codel", "duration": "1s", "replications": 1, "record": "nothing"}
     assert set(compare(rate="10mbit", traffic=own, **quick).groups["group"]) == {"mine"}  # type: ignore[arg-type]
     assert set(compare(rate="10mbit", traffic="bulk", **quick).groups["group"]) == {"bulk"}  # type: ignore[arg-type]
-    with pytest.warns(UserWarning, match="`call` is left out"):
-        compare(rate="1mbit", **quick)  # type: ignore[arg-type]
+    with pytest.warns(UserWarning, match="this line carries no call"):
+        compare(rate="100kbit", traffic="call-and-ping", **quick)  # type: ignore[arg-type]
 
 
 def test_tables_say_what_the_summary_says(swept: Result) -> None:
