@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { isSeenIn, placesIn } from "../src/app/gallery.ts";
-import { isDeliberate, placesOf, remarkInWords } from "../src/app/play/alongside.ts";
+import { isDeliberate, placesOf, remarkInWords } from "../src/app/play/beside.ts";
 import { heard, scoreInWords } from "../src/app/play/call-board.ts";
 import { EXPERIMENTS } from "../src/app/play/experiments.ts";
 import { kindOf } from "../src/app/play/files.ts";
@@ -143,7 +143,7 @@ describe("remarks", () => {
   });
 
   it("say the setting once", () => {
-    expect([remarkInWords(warning("link.a.queue.ecn"), "alongside"), remarkInWords(warning("link.a.queue.ecn"), "list"), remarkInWords(warning("duration"), "list")]).toEqual(["queue.ecn: m; h.", "link.a.queue.ecn: m; h.", "duration: m; h."]);
+    expect([remarkInWords(warning("link.a.queue.ecn"), "beside"), remarkInWords(warning("link.a.queue.ecn"), "list"), remarkInWords(warning("duration"), "list")]).toEqual(["queue.ecn: m; h.", "link.a.queue.ecn: m; h.", "duration: m; h."]);
   });
 });
 
