@@ -91,7 +91,8 @@ export class CallBoard {
   #show(place: HTMLElement | undefined, figures: CallFigures | undefined): void {
     const delay = figures ? formatQuantity(figures.delay_s.p95, "time", 2) : "–";
     const lost = figures ? formatQuantity(Math.round(figures.lost_ratio * 1000) / 1000, "ratio", figures.lost_ratio < 0.01 ? 1 : 2) : "–";
-    const entries = [...(this.#isVoice ? heard(figures) : []), ["one-way delay", delay] as const, ["lost", lost] as const];
+    // What a voice call loses is among what is bad.
+    const entries = this.#isVoice ? [...heard(figures), ["one-way delay", delay] as const] : [["one-way delay", delay] as const, ["lost", lost] as const];
     const text = entries.flat().join("|");
     if (!place || place.dataset["said"] === text) return;
     place.dataset["said"] = text;
