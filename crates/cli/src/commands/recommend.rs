@@ -176,26 +176,21 @@ fn scenario_out(arguments: &Arguments) -> Result<Option<ScenarioOut<'_>>, Failur
     }
 }
 
-/// The text of an option, empty where it is not given.
-fn given(option: Option<&String>) -> &str {
-    option.map(String::as_str).unwrap_or_default()
-}
-
 /// The question that the options ask.
 fn question(arguments: &Arguments) -> Result<Question, Failure> {
     let line = LineText::new(arguments)?;
     let asked = Asked {
         down: &line.down,
         up: &line.up,
-        line: given(arguments.line.as_ref()),
-        overhead: given(arguments.overhead.as_ref()),
+        line: arguments.line.as_deref().unwrap_or_default(),
+        overhead: arguments.overhead.as_deref().unwrap_or_default(),
         varies: &line.varies,
         rtt: &line.rtt,
         buffer: &line.buffer,
         modem: &arguments.modem,
         hosts: &arguments.hosts,
-        cpu: given(arguments.cpu.as_ref()),
-        want: given(arguments.want.as_ref()),
+        cpu: arguments.cpu.as_deref().unwrap_or_default(),
+        want: arguments.want.as_deref().unwrap_or_default(),
         flows: &arguments.flows,
         cc: &arguments.cc,
         mix: &arguments.mix,

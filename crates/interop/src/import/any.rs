@@ -55,8 +55,8 @@ fn object(input: &Input) -> Result<Draft, ImportError> {
 }
 
 fn lines(input: &Input, text: &str) -> Result<Draft, ImportError> {
-    const MOST: usize = 1_000;
-    let mut first = text.lines().map(str::trim).filter(|line| !line.is_empty()).take(MOST);
+    const MAX_LINES: usize = 1_000;
+    let mut first = text.lines().map(str::trim).filter(|line| !line.is_empty()).take(MAX_LINES);
     if first.clone().next().is_some_and(|line| line.contains("timestamp_unix_ms")) {
         return controller::stormguard(input, None);
     }

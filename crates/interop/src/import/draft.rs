@@ -146,12 +146,12 @@ pub fn buffer(lasts: Duration, rate: Rate, origin: Origin) -> Cited {
 /// of one in `parts` is its own. Without a rise it was never filled, and is not known.
 #[must_use]
 pub fn filled(rise_ms: f64, parts: f64, rate: Rate, why: String) -> Cited {
-    const LEAST_MS: f64 = 1.0;
-    if rise_ms < LEAST_MS {
+    const MIN_MS: f64 = 1.0;
+    if rise_ms < MIN_MS {
         let short = "latency did not rise under load: the queue was kept short, or the test did not fill it";
         return buffer(Duration::ms(10), rate, Origin::Assumed(short.to_owned()));
     }
-    buffer(millis((rise_ms / parts).max(LEAST_MS)), rate, Origin::Estimated(why))
+    buffer(millis((rise_ms / parts).max(MIN_MS)), rate, Origin::Estimated(why))
 }
 
 /// Half of a round-trip time each way.

@@ -136,10 +136,10 @@ const LIBRESPEED: Plain = Plain { tool: "LibreSpeed", unit: 1e6, called: "Mbit/s
 /// Whether the rates are in Mbit/s. Both tools use the same keys, but only LibreSpeed has jitter;
 /// and where there are counts of bytes, no test takes an hour.
 fn is_in_mbit(json: &Value) -> bool {
-    const LONGEST_S: f64 = 3600.0;
+    const MAX_S: f64 = 3600.0;
     let takes = |bytes: &str, rate: &str| Some(json[bytes].as_f64()? * 8.0 / json[rate].as_f64()?);
     let seconds = takes("bytes_received", "download").into_iter().chain(takes("bytes_sent", "upload"));
-    json["jitter"].is_number() || seconds.filter(|seconds| seconds.is_finite()).any(|seconds| seconds > LONGEST_S)
+    json["jitter"].is_number() || seconds.filter(|seconds| seconds.is_finite()).any(|seconds| seconds > MAX_S)
 }
 
 /// Rates as plain numbers, no latency under load.

@@ -65,12 +65,6 @@ impl Scale {
         self.best - delay_impairment(mouth_to_ear) - self.loss_impairment(100.0 * loss_ratio, burst_ratio)
     }
 
-    /// The best rating on the scale.
-    #[must_use]
-    pub const fn best(&self) -> f64 {
-        self.best - self.equipment
-    }
-
     /// A rating in terms of narrowband speech, of which 60 dissatisfies nearly all (G.107 annex B).
     #[must_use]
     pub fn as_narrowband(&self, rating: f64) -> f64 {

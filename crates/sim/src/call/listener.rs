@@ -130,7 +130,7 @@ impl Listener {
         place.map_or(Duration::ZERO, |place| (self.base + Duration::ns(middle(place))).max(self.least))
     }
 
-    /// The outcome at the end of a run, when the source has sent so many packets.
+    /// The outcome at the end of a run in which the source sent `sent` packets.
     #[must_use]
     pub fn outcome(&self, sent: u64) -> CallOutcome {
         let on_the_way = ON_THE_WAY.as_nanos() / self.interval.as_nanos().max(1);
