@@ -284,10 +284,7 @@ impl Playout {
         let mut windows: Vec<Stretch> = all.windows.iter().filter(|window| 2 * window.frames() >= whole).copied().collect();
         // A call that is shorter than a window is one, unless it is hardly a word.
         if windows.is_empty() && all.bursts.frames >= MIN_FRAMES {
-            windows.push(all.windows.iter().copied().fold(Stretch::default(), |mut call, window| {
-                call.append(&window);
-                call
-            }));
+            windows.push(all.windows.iter().sum());
         }
         all.heard(windows)
     }

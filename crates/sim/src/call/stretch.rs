@@ -58,7 +58,7 @@ impl Stretch {
     }
 
     /// Appends the stretch that follows.
-    pub fn append(&mut self, next: &Self) {
+    fn append(&mut self, next: &Self) {
         self.good += next.good;
         self.bad += next.bad;
         self.repaired += next.repaired;
@@ -95,5 +95,15 @@ impl Stretch {
     #[must_use]
     pub fn rate(&self, scale: &Scale) -> f64 {
         scale.rate(self.mouth_to_ear(), self.loss_ratio(), self.burst_ratio())
+    }
+}
+
+impl<'a> std::iter::Sum<&'a Self> for Stretch {
+    /// The stretches one after another, as one.
+    fn sum<I: Iterator<Item = &'a Self>>(stretches: I) -> Self {
+        stretches.fold(Self::default(), |mut whole, next| {
+            whole.append(next);
+            whole
+        })
     }
 }

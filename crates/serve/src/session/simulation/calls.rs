@@ -38,9 +38,8 @@ impl Calls {
             let heard = world.take_calls();
             for (number, (shown, recent)) in self.shown.iter_mut().zip(&mut self.recent).enumerate() {
                 let calls = || heard.iter().filter(|(group, _)| *group as usize == number).map(|(_, call)| call);
-                let mut stretch = Stretch::default();
                 let windows = calls().filter_map(|call| call.heard.as_ref()).flat_map(|heard| &heard.windows);
-                windows.for_each(|window| stretch.append(window));
+                let stretch: Stretch = windows.sum();
                 if recent.len() == STRETCHES {
                     recent.pop_front();
                 }
@@ -61,13 +60,10 @@ fn show(calls: &[&CallOutcome], recent: &VecDeque<Stretch>) -> Value {
     }
     let mean = |figure: &dyn Fn(&CallOutcome) -> f64| calls.iter().map(|call| figure(call)).sum::<f64>() / calls.len() as f64;
     let (lost, received): (u64, u64) = calls.iter().fold((0, 0), |(l, r), call| (l + call.lost, r + call.received));
-    let heard = recent.iter().copied().reduce(|mut all, next| {
-        all.append(&next);
-        all
-    });
-    let score = |heard: Stretch| Scale::NARROWBAND.mos(heard.rate(&Scale::NARROWBAND));
+    let heard: Stretch = recent.iter().sum();
+    let score = || Scale::NARROWBAND.mos(heard.rate(&Scale::NARROWBAND));
     json!({
-        "mos": heard.map(score),
+        "mos": (!recent.is_empty()).then(score),
         "delay_s": { "p50": mean(&|call| call.delay_p50.as_secs_f64()), "p95": mean(&|call| call.delay_p95.as_secs_f64()) },
         "lost_ratio": lost as f64 / (lost + received) as f64,
     })
