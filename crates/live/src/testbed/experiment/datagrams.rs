@@ -1,9 +1,11 @@
 //! Loops that all UDP flows share: send when it is time, and take what comes.
 
 use super::Flow;
+use super::prober::Stamp;
 use super::waiting::{Deadline, Stop, is_pause, offered};
 use std::io;
 use std::net::UdpSocket;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration as Wall;
 
 /// Headers of IPv4 and UDP.
@@ -41,6 +43,31 @@ pub(super) fn each_datagram(socket: &UdpSocket, stop: &Stop, mut take: impl FnMu
             Err(_) => return,
         }
     }
+}
+
+/// Sends packets of this size with a stamp each, one every `interval`, until the flow stops.
+pub(super) fn send_stamps(
+    flow: &Flow,
+    stop: &Stop,
+    socket: &UdpSocket,
+    (packet_size, interval): (u32, Wall),
+    mut next: impl FnMut() -> Stamp,
+) -> io::Result<()> {
+    let mut payload = vec![0; (packet_size.saturating_sub(UDP_HEADERS) as usize).max(Stamp::LEN)];
+    let send = || {
+        next().write(&mut payload);
+        socket.send(&payload).map(|_| ())
+    };
+    each_due(flow, stop, || interval, send)
+}
+
+/// Takes the stamp of every packet that comes and adds its bytes to `delivered`, until all is over.
+pub(super) fn each_stamp(socket: &UdpSocket, stop: &Stop, delivered: &AtomicU64, mut take: impl FnMut(Stamp)) {
+    each_datagram(socket, stop, |packet| {
+        let Some(stamp) = Stamp::read(packet) else { return };
+        take(stamp);
+        delivered.fetch_add(packet.len() as u64 + u64::from(UDP_HEADERS), Ordering::Relaxed);
+    });
 }
 
 /// Whether the kernel has no room for this datagram (ENOBUFS).

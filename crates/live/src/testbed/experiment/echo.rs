@@ -1,8 +1,7 @@
 //! Probes that the far end sends back: one thread sends them, one takes the answers, and one at the
 //! far end is the echo.
 
-use super::datagrams::{UDP_HEADERS, each_datagram, each_due};
-use super::prober::Stamp;
+use super::datagrams::{each_datagram, each_stamp, send_stamps};
 use super::shared::Shared;
 use super::waiting::{LOOK, Stop};
 use super::{Flow, Source};
@@ -43,25 +42,14 @@ impl Ends {
         std::thread::Builder::new().name("echo".to_owned()).spawn_scoped(scope, move || send_back(&echo, stop))?;
         let (answers, counted) = (sender.try_clone()?, Arc::clone(shared));
         std::thread::Builder::new().name("answers".to_owned()).spawn_scoped(scope, move || {
-            each_datagram(&answers, stop, |answer| {
-                let (Some(stamp), Some(prober)) = (Stamp::read(answer), &counted.prober) else { return };
-                prober.answered(stamp);
-                counted.delivered.fetch_add(answer.len() as u64 + u64::from(UDP_HEADERS), Ordering::Relaxed);
-            });
+            let Some(prober) = &counted.prober else { return };
+            each_stamp(&answers, stop, &counted.delivered, |stamp| prober.answered(stamp));
         })?;
-        let mut payload = vec![0; (packet_size.saturating_sub(UDP_HEADERS) as usize).max(Stamp::LEN)];
-        let interval = Wall::from(*interval);
-        each_due(
-            flow,
-            stop,
-            || interval,
-            || {
-                prober.next().write(&mut payload);
-                // A probe that finds no room here counts as sent, too: it never comes back.
-                shared.sent.fetch_add(1, Ordering::Relaxed);
-                sender.send(&payload).map(|_| ())
-            },
-        )
+        send_stamps(flow, stop, &sender, (*packet_size, Wall::from(*interval)), || {
+            // A probe that finds no room here counts as sent, too: it never comes back.
+            shared.sent.fetch_add(1, Ordering::Relaxed);
+            prober.next()
+        })
     }
 }
 
