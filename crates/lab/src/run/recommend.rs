@@ -12,6 +12,7 @@ pub mod answer;
 pub mod ask;
 pub mod candidates;
 pub mod check;
+mod choose;
 pub mod corners;
 mod question;
 pub mod race;

@@ -147,6 +147,14 @@ impl Key {
         Self { caution: 2.0, ..self }
     }
 
+    /// The key by which a line that stays as it is is judged: values that are good are alike, and
+    /// intervals are those of one comparison.
+    #[must_use]
+    pub fn lenient(&self) -> Self {
+        let good = self.bounds.map(|bounds| Enough::Good(bounds.bounds[0]));
+        Self { caution: 1.0, enough: self.enough.or(good), ..*self }
+    }
+
     /// Whether people wait for what it measures.
     #[must_use]
     pub const fn is_interactive(&self) -> bool {
@@ -351,16 +359,8 @@ impl Outcome {
 /// Ranks queues. Returns `None` without any.
 #[must_use]
 pub fn rank(keys: &[Key], all: &[Candidate<'_>]) -> Option<Outcome> {
-    let settings = all.first()?.settings.len();
-    let by_setting: Vec<Vec<Vec<(&'static str, Grade)>>> =
-        (0..settings).map(|setting| grades(keys, &all.iter().map(|one| one.in_setting(setting)).collect::<Vec<_>>())).collect();
-    let lists: Vec<Vec<Grade>> = (0..all.len())
-        .map(|one| {
-            let mut list: Vec<Grade> = by_setting.iter().flat_map(|grades| grades[one].iter().map(|(_, grade)| *grade)).collect();
-            list.sort_by(|a, b| b.cmp(a));
-            list
-        })
-        .collect();
+    let by_setting = by_setting(keys, all);
+    let lists = lists(&by_setting, all.len());
     let top = lists.iter().min()?;
     let mut left: Vec<usize> = (0..all.len()).filter(|one| lists[*one] == *top).collect();
     // Those that may be worse by some figure: they stay, but rule nobody out.
@@ -404,6 +404,29 @@ pub fn rank(keys: &[Key], all: &[Candidate<'_>]) -> Option<Outcome> {
     Some(Outcome { best, as_good, open, grades: (0..all.len()).map(worst).collect() })
 }
 
+/// Whether `one` has better grades than `other`, compared from the worst grade on.
+#[must_use]
+pub fn has_better_grades(keys: &[Key], one: &Candidate<'_>, other: &Candidate<'_>) -> bool {
+    let lists = lists(&by_setting(keys, &[one.clone(), other.clone()]), 2);
+    lists[0] < lists[1]
+}
+
+/// The grades in each setting, there of each queue.
+fn by_setting(keys: &[Key], all: &[Candidate<'_>]) -> Vec<Vec<Vec<(&'static str, Grade)>>> {
+    let settings = all.first().map_or(0, |one| one.settings.len());
+    (0..settings).map(|setting| grades(keys, &all.iter().map(|one| one.in_setting(setting)).collect::<Vec<_>>())).collect()
+}
+
+/// All grades of each queue, the worst first.
+fn lists(by_setting: &[Vec<Vec<(&'static str, Grade)>>], queues: usize) -> Vec<Vec<Grade>> {
+    let list = |one: usize| {
+        let mut list: Vec<Grade> = by_setting.iter().flat_map(|grades| grades[one].iter().map(|(_, grade)| *grade)).collect();
+        list.sort_by(|a, b| b.cmp(a));
+        list
+    };
+    (0..queues).map(list).collect()
+}
+
 /// Orders equally deployed queues by their means, so that the order of the list decides nothing.
 fn nearer(keys: &[Key], a: &Candidate<'_>, b: &Candidate<'_>) -> Ordering {
     let one = |key: &Key| {
@@ -423,8 +446,9 @@ fn best_of(key: &Key, all: &[Candidate<'_>], among: &[usize]) -> Vec<usize> {
     means.into_iter().filter(|(_, mean)| *mean == best).map(|(one, _)| one).collect()
 }
 
-/// The grade of each activity under each queue in one setting: of its figures the worst.
-fn grades(keys: &[Key], all: &[Candidate<'_>]) -> Vec<Vec<(&'static str, Grade)>> {
+/// The grade of each activity under each queue by the means over settings: of its figures the
+/// worst.
+pub(super) fn grades(keys: &[Key], all: &[Candidate<'_>]) -> Vec<Vec<(&'static str, Grade)>> {
     let mut grades: Vec<Vec<(&'static str, Grade)>> = vec![Vec::new(); all.len()];
     for key in keys {
         // A figure that no queue has a value of says nothing.

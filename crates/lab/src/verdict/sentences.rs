@@ -2,7 +2,7 @@
 
 use super::Comparison;
 use super::policy::{BUSY, Policy};
-use super::rule::{Candidate, Key, MIN_REPLICATIONS, Outcome, Role, Standing, pairs, rank};
+use super::rule::{Candidate, Key, MIN_REPLICATIONS, Outcome, Role, Standing, grades, pairs, rank};
 use super::words::{capital, figure, heading, list, list_up_to, percent, short};
 use crate::results::experience::{Activity, advantage};
 use crate::results::grade::Grade;
@@ -22,12 +22,14 @@ struct Judged {
     ranked: Vec<usize>,
 }
 
-/// Describes what people notice when a line changes from one queue to another, in one sentence.
+/// Describes what people notice when a line changes from one queue to another, in one sentence, by
+/// the means over settings.
 #[must_use]
 pub fn effect(keys: &[Key], before: (&str, &Candidate<'_>), after: (&str, &Candidate<'_>)) -> String {
     let candidates = vec![before.1.clone(), after.1.clone()];
     let Some(outcome) = rank(keys, &candidates) else { return String::new() };
-    let judged = Judged { outcome: Outcome { best: 1, ..outcome }, ranked: vec![0, 1] };
+    let grades = grades(keys, &candidates);
+    let judged = Judged { outcome: Outcome { best: 1, grades, ..outcome }, ranked: vec![0, 1] };
     let comparison = Comparison {
         names: vec![before.0, after.0],
         choices: vec![&[], &[]],
@@ -39,11 +41,12 @@ pub fn effect(keys: &[Key], before: (&str, &Candidate<'_>), after: (&str, &Candi
     comparison.effect(&judged)
 }
 
-/// Names what is unusable under this queue, after "cannot": `carry a call`.
+/// Names what is unusable under this queue by the means over settings, after "cannot": `carry a
+/// call`.
 #[must_use]
 pub fn cannot_carry(keys: &[Key], one: &Candidate<'_>) -> Option<String> {
-    let outcome = rank(keys, std::slice::from_ref(one))?;
-    let judged = Judged { outcome, ranked: vec![0] };
+    let one = std::slice::from_ref(one);
+    let judged = Judged { outcome: Outcome { grades: grades(keys, one), ..rank(keys, one)? }, ranked: vec![0] };
     let cannot: Vec<String> = judged.unusable(0).into_iter().map(cannot).collect();
     (!cannot.is_empty()).then(|| cannot.join(" or "))
 }

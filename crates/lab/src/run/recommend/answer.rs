@@ -9,12 +9,13 @@ use crate::results::experience::{Activity, advantage};
 use crate::results::statistics::Figure;
 use crate::run::recommend::access;
 use crate::run::recommend::candidates::{Candidate, Choice};
+use crate::run::recommend::choose::{Chosen, choose};
 use crate::run::recommend::corners::{Factor, Line};
 use crate::run::recommend::question::Question;
-use crate::run::recommend::race::{self, Block, behind, figure, standing};
+use crate::run::recommend::race::{Block, behind, figure, standing};
 use crate::run::recommend::setting::Setting;
 use crate::run::recommend::tried::{Tried, over_rounds};
-use crate::verdict::rule::{Key, Outcome, Standing};
+use crate::verdict::rule::{Key, Standing};
 use crate::verdict::{Policy, words as plain};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -190,7 +191,7 @@ pub(crate) struct Found<'a> {
     /// All candidates, those that were dropped too.
     pub all: Vec<Tried>,
     /// The order of `all`.
-    pub order: Outcome,
+    pub order: Chosen,
     /// The figures that decided.
     pub keys: Vec<Key>,
     /// The line with the choice, as a scenario file.
@@ -216,7 +217,7 @@ pub(crate) fn answer(question: &Question, settings: &[Setting], found: Found<'_>
     let undetermined: Vec<Open> = order.open.iter().filter_map(|place| open(question, &keys, &all[*place], best)).collect();
     let left: Vec<&Tried> = all.iter().filter(|one| one.dropped.is_none()).collect();
     let regret = regret(&keys, settings, best, &left);
-    let measure_next = measurement(&question.line, &keys, settings, best, &left);
+    let measure_next = measurement(question, &keys, settings, best, &left);
     let mut recommendation = Recommendation {
         schema: SCHEMA,
         version: env!("CARGO_PKG_VERSION"),
@@ -343,22 +344,23 @@ fn regret(keys: &[Key], settings: &[Setting], best: &Tried, all: &[&Tried]) -> V
 
 /// The unknown quantity whose value would change the choice by most: for each of its values the
 /// candidates are ranked at the corners that have it.
-fn measurement(line: &Line, keys: &[Key], settings: &[Setting], best: &Tried, all: &[&Tried]) -> Option<Measurement> {
+fn measurement(question: &Question, keys: &[Key], settings: &[Setting], best: &Tried, all: &[&Tried]) -> Option<Measurement> {
+    let line = &question.line;
     let gain = |factor: Factor| {
         let side = |high: bool| {
             let keep = |one: &Tried| -> Vec<Block> {
                 one.blocks.iter().filter(|block| settings[block.setting].corner.is_high(factor) == high).cloned().collect()
             };
-            let lists: Vec<Vec<Block>> = all.iter().map(|one| keep(one)).collect();
-            let contenders: Vec<_> =
-                all.iter().zip(&lists).map(|(one, blocks)| (&one.candidate, blocks.iter().collect::<Vec<_>>())).collect();
-            let order = race::order(keys, &contenders)?;
+            let places: Vec<usize> =
+                (0..settings.len()).filter(|place| settings[*place].corner.is_high(factor) == high).collect();
+            let order = choose(question, keys, all, &places)?;
             let own = keep(best);
             // Margins by which the best of this side leads the choice, in the first figure in which
             // it does.
             let lead = keys.iter().map(|key| {
-                let behind = behind(key, &own, &lists[order.best]);
-                let margin = key.margin.around(figure(key, &lists[order.best]).mean.unwrap_or(0.0));
+                let theirs = keep(all[order.best]);
+                let behind = behind(key, &own, &theirs);
+                let margin = key.margin.around(figure(key, &theirs).mean.unwrap_or(0.0));
                 let clear = behind.mean.unwrap_or(0.0) - behind.ci95.unwrap_or(f64::INFINITY);
                 if clear > 0.0 { clear / margin.max(f64::MIN_POSITIVE) } else { 0.0 }
             });

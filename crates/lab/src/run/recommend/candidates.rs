@@ -23,7 +23,8 @@ pub enum Hardware {
     PfSense,
 }
 
-/// The hardware by its name on the command line, with the kinds of queues it has.
+/// The hardware by its name on the command line, with the kinds of queues it has in the order in
+/// which its users reach for them: with cake one line sets shaper, queue and framing.
 const HARDWARE: &[(&str, Hardware, &[&str])] = &[
     ("any", Hardware::Any, &["cake", "fq-codel", "fq-pie", "codel", "pie"]),
     ("linux", Hardware::Linux, &["cake", "fq-codel", "fq-pie", "codel", "pie"]),
@@ -62,13 +63,7 @@ impl Hardware {
         matches!(self, Self::Any | Self::Linux)
     }
 
-    /// Whether the two directions may have queues of different kinds; sqm-scripts has one for both.
-    #[must_use]
-    pub fn mixes_kinds(self) -> bool {
-        self != Self::OpenWrt
-    }
-
-    /// The kinds of queues it has.
+    /// The kinds of queues it has, the usual one first.
     #[must_use]
     pub fn kinds(self) -> &'static [&'static str] {
         HARDWARE.iter().find(|(_, hardware, _)| *hardware == self).map_or(&[], |(.., kinds)| kinds)
@@ -196,6 +191,13 @@ impl Candidate {
         self.shaped != [None; 2]
     }
 
+    /// Whether it has the queues of another, at whatever rates.
+    #[must_use]
+    pub fn has_queues_of(&self, other: &Self) -> bool {
+        let shapes = |one: &Self| one.shaped.map(|share| share.is_some());
+        self.down == other.down && self.up == other.up && shapes(self) == shapes(other)
+    }
+
     /// The kind of the queue that is set up: toward the user, unless nothing is there.
     #[must_use]
     pub fn kind(&self) -> &'static str {
@@ -241,69 +243,51 @@ impl fmt::Display for Candidate {
 const PACKETS_PER_TARGET: f64 = 1.5;
 const CODEL_TARGET: Duration = Duration::ms(5);
 const CODEL_INTERVAL: Duration = Duration::ms(100);
-/// Round-trip times between these are not far from what CoDel's interval is for. Our choice.
-const NEAR_CODEL_INTERVAL: [Duration; 2] = [Duration::ms(40), Duration::ms(125)];
+/// Longest round-trip times between these work well with CoDel's default interval (RFC 8289:
+/// 100 ms is excellent from 10 to 300 ms).
+const NEAR_CODEL_INTERVAL: [Duration; 2] = [Duration::ms(10), Duration::ms(300)];
+/// Intervals that are set: cake's `metro` is the least that is more than a building's, `satellite`
+/// the most.
+const CODEL_INTERVALS: [Duration; 2] = [Duration::ms(10), Duration::ms(1_000)];
 /// Turns of a fair queue on slow lines, as sqm-scripts and cake have them.
 const SHORT_TURN: Bytes = Bytes::new(300);
-/// Acknowledgements of downloads fill the uplink where the rates differ by this factor. Our choice.
-const LOPSIDED: u64 = 10;
+/// Acknowledgements of a download, one for each packet of 1500 bytes and about 100 bytes on the
+/// wire, fill an uplink that is slower by this factor.
+const LOPSIDED: u64 = 15;
 
-/// The queue that is tried first: the kind with its defaults, and with more than one device behind
-/// the router cake's fairness between them.
+/// The settings with which a kind is tried: those that its users type on such a line.
+///
+/// - CoDel's `interval` is the longest round-trip time and its `target` a twentieth of that where
+///   the default does not work well (RFC 8289 §4, and `rtt` of tc-cake(8)).
+/// - CoDel's `target` is at least one and a half full packets at the rate (RFC 8289 §5.2.2 has one,
+///   sqm-scripts one and a half), and turns are short there; cake does so by itself.
+/// - Cake shares between devices where there are several, and thins acknowledgements that would
+///   fill the uplink.
 #[must_use]
 pub fn usual(kind: &'static str, line: &Line, heading: Direction) -> Choice {
-    let plain = Choice::plain(kind);
-    if kind != "cake" || line.access.hosts < 2 {
-        return plain;
-    }
-    let isolation = match heading {
-        Direction::Down => "dual-dsthost",
-        Direction::Up => "dual-srchost",
-    };
-    plain.with(&[("isolation", Value::Choice(isolation)), ("nat", Value::Switch(true))])
-}
-
-/// Settings of a kind that are usual for such a line, the first one of the race first.
-///
-/// CoDel's target is at least one and a half full packets at the rate (RFC 8289 §5.2.2 has one MTU,
-/// sqm-scripts one and a half), and turns are short there. `interval` is the longest round-trip
-/// time expected and `target` a twentieth of that (RFC 8289 §4, `rtt` of tc-cake(8)).
-#[must_use]
-pub fn variants(kind: &'static str, line: &Line, heading: Direction) -> Vec<Choice> {
-    let usual = usual(kind, line, heading);
-    let mut choices = vec![usual.clone()];
-    let longest = Duration::ms(line.rtt.high.as_nanos().div_ceil(1_000_000).clamp(10, 1_000));
-    let times =
-        |interval: Duration, target: Duration| [("interval", Value::Duration(interval)), ("target", Value::Duration(target))];
-    if matches!(kind, "codel" | "fq-codel" | "cobalt") {
-        let rate = line.rate(heading).as_bit_s().max(1);
-        let packets = Duration::from_secs_f64(PACKETS_PER_TARGET * 1514.0 * 8.0 / rate as f64);
-        let packets = Duration::ms(packets.as_nanos().div_ceil(1_000_000)).min(CODEL_INTERVAL);
-        let turn: &[_] = if kind == "fq-codel" { &[("quantum", Value::Bytes(SHORT_TURN))] } else { &[] };
-        let is_slow = packets > CODEL_TARGET;
-        if is_slow {
-            choices.push(usual.with(&[("target", Value::Duration(packets))]).with(turn));
-        }
-        let [near, far] = NEAR_CODEL_INTERVAL;
-        if longest < near || longest > far {
-            let twentieth = Duration::ns(longest.as_nanos() / 20);
-            choices.push(if is_slow {
-                usual.with(&times(longest.max(packets), twentieth.max(packets))).with(turn)
-            } else {
-                usual.with(&times(longest, twentieth))
-            });
-        }
-    }
-    if kind == "cake" {
-        let is_far = longest.as_nanos().abs_diff(CODEL_INTERVAL.as_nanos()) > CODEL_INTERVAL.as_nanos() / 4;
-        if is_far {
-            choices.push(usual.with(&times(longest, Duration::ns(longest.as_nanos() / 20))));
-        }
-        if heading == Direction::Up && line.down.as_bit_s() >= LOPSIDED * line.up.as_bit_s() {
-            choices.push(usual.with(&[("ack_filter", Value::Choice("on"))]));
-        }
-    }
-    choices
+    let mut choice = Choice::plain(kind);
+    let has_codel = matches!(kind, "codel" | "fq-codel" | "cobalt");
+    let longest = Duration::ms(line.rtt.high.as_nanos().div_ceil(1_000_000)).clamp(CODEL_INTERVALS[0], CODEL_INTERVALS[1]);
+    let packets = Duration::from_secs_f64(PACKETS_PER_TARGET * 1514.0 * 8.0 / line.rate(heading).as_bit_s().max(1) as f64);
+    let packets = Duration::ms(packets.as_nanos().div_ceil(1_000_000)).min(CODEL_INTERVAL);
+    let is_slow = has_codel && packets > CODEL_TARGET;
+    let [near, far] = NEAR_CODEL_INTERVAL;
+    let interval = ((has_codel || kind == "cake") && (longest <= near || longest > far)).then_some(longest);
+    let target = interval.map(|interval| Duration::ns(interval.as_nanos() / 20));
+    let target = if is_slow { Some(target.unwrap_or(CODEL_TARGET).max(packets)) } else { target };
+    let interval = interval.map(|interval| interval.max(target.unwrap_or(interval)));
+    let mut set = |name, value: Option<Value>| choice.parameters.extend(value.map(|value| (name, value)));
+    set("interval", interval.map(Value::Duration));
+    set("target", target.map(Value::Duration));
+    set("quantum", (is_slow && kind == "fq-codel").then_some(Value::Bytes(SHORT_TURN)));
+    let is_cake = kind == "cake";
+    let isolation = if heading == Direction::Down { "dual-dsthost" } else { "dual-srchost" };
+    let has_devices = is_cake && line.access.hosts > 1;
+    set("isolation", has_devices.then_some(Value::Choice(isolation)));
+    set("nat", has_devices.then_some(Value::Switch(true)));
+    let is_lopsided = heading == Direction::Up && line.down.as_bit_s() >= LOPSIDED * line.up.as_bit_s();
+    set("ack_filter", (is_cake && is_lopsided).then_some(Value::Choice("on")));
+    choice
 }
 
 /// Fair queueing that marks L4S packets early: the alternative to [`L4S`].
@@ -331,8 +315,8 @@ mod tests {
         }
     }
 
-    fn shown(kind: &'static str, line: &Line) -> Vec<String> {
-        variants(kind, line, Direction::Up).iter().map(Choice::to_string).collect()
+    fn shown(kind: &'static str, line: &Line) -> String {
+        usual(kind, line, Direction::Up).to_string()
     }
 
     #[test]
@@ -347,30 +331,27 @@ mod tests {
 
     #[test]
     fn slow_lines_get_a_longer_target_and_short_turns() {
-        assert_eq!(shown("fq-codel", &line(50, 100)), ["fq-codel"]);
-        assert_eq!(shown("fq-codel", &line(1, 100)), ["fq-codel", "fq-codel:target=19 ms:quantum=300 B"]);
-        assert_eq!(shown("codel", &line(1, 100)), ["codel", "codel:target=19 ms"]);
-        assert_eq!(
-            shown("fq-codel", &line(1, 10)).last().map(String::as_str),
-            Some("fq-codel:interval=19 ms:target=19 ms:quantum=300 B")
-        );
+        assert_eq!(shown("fq-codel", &line(50, 100)), "fq-codel");
+        assert_eq!(shown("fq-codel", &line(1, 100)), "fq-codel:target=19 ms:quantum=300 B");
+        assert_eq!(shown("codel", &line(1, 100)), "codel:target=19 ms");
+        assert_eq!(shown("fq-codel", &line(1, 5)), "fq-codel:interval=19 ms:target=19 ms:quantum=300 B");
     }
 
     #[test]
     fn far_and_near_lines_get_an_interval_of_their_own() {
-        assert_eq!(shown("cake", &line(50, 600)), ["cake", "cake:interval=600 ms:target=30 ms"]);
-        assert_eq!(shown("fq-codel", &line(50, 600)), ["fq-codel", "fq-codel:interval=600 ms:target=30 ms"]);
-        assert_eq!(shown("codel", &line(1000, 1)), ["codel", "codel:interval=10 ms:target=500 us"]);
-        assert_eq!(shown("cobalt", &line(50, 60)), ["cobalt"]);
-        assert_eq!(shown("cake", &line(50, 90)), ["cake"]);
-        assert_eq!(shown("pie", &line(1, 600)), ["pie"]);
+        assert_eq!(shown("cake", &line(50, 600)), "cake:interval=600 ms:target=30 ms");
+        assert_eq!(shown("fq-codel", &line(50, 600)), "fq-codel:interval=600 ms:target=30 ms");
+        assert_eq!(shown("codel", &line(1000, 1)), "codel:interval=10 ms:target=500 us");
+        assert_eq!(shown("cobalt", &line(50, 60)), "cobalt");
+        assert_eq!(shown("cake", &line(50, 20)), "cake");
+        assert_eq!(shown("pie", &line(1, 600)), "pie");
     }
 
     #[test]
     fn cake_thins_acknowledgements_of_a_narrow_uplink() {
-        let narrow = Line { down: Rate::mbit(20), ..line(2, 90) };
-        assert_eq!(shown("cake", &narrow), ["cake", "cake:ack_filter=on"]);
-        assert_eq!(variants("cake", &narrow, Direction::Down).len(), 1);
+        let narrow = Line { down: Rate::mbit(32), ..line(2, 90) };
+        assert_eq!(shown("cake", &narrow), "cake:ack_filter=on");
+        assert_eq!(usual("cake", &narrow, Direction::Down), Choice::plain("cake"));
     }
 
     #[test]
@@ -378,7 +359,7 @@ mod tests {
         let line = Line { access: Access { hosts: 4, ..Access::default() }, ..line(50, 90) };
         let queues = [Direction::Down, Direction::Up].map(|heading| usual("cake", &line, heading).to_string());
         assert_eq!(queues, ["cake:isolation=dual-dsthost:nat=true", "cake:isolation=dual-srchost:nat=true"]);
-        assert_eq!(shown("fq-codel", &line), ["fq-codel"]);
+        assert_eq!(shown("fq-codel", &line), "fq-codel");
     }
 
     #[test]
@@ -398,7 +379,7 @@ mod tests {
     #[test]
     fn a_queue_is_typed_in_words_of_tc() {
         let far = line(1, 600);
-        let typed = |kind| variants(kind, &far, Direction::Up).last().map(Choice::typed).expect("a choice");
+        let typed = |kind| usual(kind, &far, Direction::Up).typed();
         assert_eq!(typed("cake"), "cake rtt 600ms");
         assert_eq!(typed("fq-codel"), "fq-codel interval 600ms target 30ms quantum 300");
         let several = Line { access: Access { hosts: 2, ..Access::default() }, ..line(50, 90) };

@@ -2,7 +2,7 @@
 
 use crate::results::experience::GroupExperience;
 use crate::run::recommend::access::Modem;
-use crate::run::recommend::candidates::{Candidate, Choice, Hardware, L4S, marking_early, usual, variants};
+use crate::run::recommend::candidates::{Candidate, Choice, Hardware, L4S, marking_early, usual};
 use crate::run::recommend::corners::Line;
 use crate::scenario::mix::{self, Mix};
 use crate::verdict::rule::Key;
@@ -63,22 +63,38 @@ impl Question {
         [1.0].iter().chain(usual).map(|share| share * least).collect()
     }
 
-    /// The kinds of queues to try.
-    fn kinds(&self) -> Vec<&'static str> {
-        let l4s = (self.want == Want::L4s && self.hardware.has_l4s()).then_some(L4S);
-        self.hardware.kinds().iter().copied().chain(l4s).collect()
-    }
-
-    /// Queues for both directions with their usual settings.
+    /// Queues for both directions with their usual settings, the one that users reach for first
+    /// at the head.
     fn queues(&self) -> Vec<[Choice; 2]> {
         let both = [Direction::Down, Direction::Up];
-        if self.want != Want::Throughput {
-            return self.kinds().into_iter().map(|kind| both.map(|heading| usual(kind, &self.line, heading))).collect();
+        let kinds = self.hardware.kinds();
+        match self.want {
+            Want::People => {
+                self.by_cost(kinds).into_iter().map(|kind| both.map(|heading| usual(kind, &self.line, heading))).collect()
+            }
+            Want::L4s => {
+                let dual = self.hardware.has_l4s().then(|| Choice::plain(L4S));
+                let marking = kinds.contains(&"fq-codel").then(marking_early);
+                dual.into_iter().chain(marking).map(|queue| [queue.clone(), queue]).collect()
+            }
+            Want::Throughput => {
+                // The modem's own buffer serves, unless it holds less than what is under way.
+                let is_short = self.line.buffer.low < self.line.rtt.high;
+                let deep = both.map(|heading| Choice::deep_buffer(self.line.rate(heading), self.line.rtt.high));
+                if is_short { vec![deep] } else { Vec::new() }
+            }
         }
-        // The modem's own buffer serves, unless it holds less than what is under way.
-        let is_short = self.line.buffer.low < self.line.rtt.high;
-        let deep = both.map(|heading| Choice::deep_buffer(self.line.rate(heading), self.line.rtt.high));
-        if is_short { vec![deep] } else { Vec::new() }
+    }
+
+    /// The kinds in their order; where the router is too slow for a direction, cake, which takes
+    /// more of its processor than fq-codel, comes second.
+    fn by_cost(&self, kinds: &[&'static str]) -> Vec<&'static str> {
+        let is_short = self.cpu.is_some_and(|most| most < self.line.down.max(self.line.up));
+        let mut kinds = kinds.to_vec();
+        if is_short && kinds.starts_with(&["cake", "fq-codel"]) {
+            kinds.swap(0, 1);
+        }
+        kinds
     }
 
     /// The candidate as far as the router can shape.
@@ -96,7 +112,7 @@ impl Question {
     }
 
     /// The candidates at one share: every kind with its usual settings, the same in both directions
-    /// unless the router is too slow for one.
+    /// unless one is left as it is.
     pub(super) fn candidates(&self, share: f64) -> Vec<Candidate> {
         let mut all = Vec::new();
         let mut add = |candidate: Candidate| {
@@ -107,10 +123,11 @@ impl Question {
         };
         for [down, up] in self.queues() {
             let both = Candidate { down, up, shaped: [Some(share); 2] };
-            add(both.clone());
-            if self.line.access.modem == Modem::Pie {
-                add(both.only(|heading| heading == Direction::Down));
-            }
+            add(match self.line.access.modem {
+                // The modem's PIE keeps the uplink short already.
+                Modem::Pie => both.only(|heading| heading == Direction::Down),
+                Modem::Fifo => both,
+            });
         }
         all
     }
@@ -127,33 +144,6 @@ impl Question {
     /// Whether the router can set nothing up at all.
     pub(super) fn has_no_candidates(&self) -> bool {
         self.shares().into_iter().all(|share| self.candidates(share).is_empty())
-    }
-
-    /// Other settings and mixed directions around a candidate, of these kinds; some may be among
-    /// the first ones.
-    pub(super) fn variations(&self, best: &Candidate, kinds: &[&'static str]) -> Vec<Candidate> {
-        if self.want == Want::Throughput {
-            return Vec::new();
-        }
-        let settings = |heading| -> Vec<Choice> {
-            let all = kinds.iter().flat_map(|kind| variants(kind, &self.line, heading));
-            all.chain((self.want == Want::L4s).then(marking_early)).collect()
-        };
-        let ups = settings(Direction::Up);
-        let pair = |down: Choice| {
-            let ups = ups.iter().filter(move |up| self.hardware.mixes_kinds() || down.kind == up.kind);
-            ups.map(|up| (down.clone(), up.clone())).collect::<Vec<_>>()
-        };
-        let mut all = Vec::new();
-        for (down, up) in settings(Direction::Down).into_iter().flat_map(pair) {
-            let [is_down, is_up] = best.shaped.map(|share| share.is_some());
-            let both = Candidate { down, up, shaped: best.shaped };
-            let candidate = both.only(|heading| if heading == Direction::Down { is_down } else { is_up });
-            if !all.contains(&candidate) {
-                all.push(candidate);
-            }
-        }
-        all
     }
 
     /// The figures that decide: of throughput the goodput alone.
@@ -206,8 +196,8 @@ impl Effort {
     /// as much. Counted in packets, so that every machine answers the same.
     pub(super) const fn packets(self) -> f64 {
         match self {
-            Self::Quick => 100e6,
-            Self::Thorough => 400e6,
+            Self::Quick => 70e6,
+            Self::Thorough => 280e6,
         }
     }
 

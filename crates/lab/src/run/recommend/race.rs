@@ -5,7 +5,7 @@ use crate::results::experience::GroupExperience;
 use crate::results::statistics::Figure;
 use crate::run::recommend::candidates::Candidate;
 use crate::verdict::Deployment;
-use crate::verdict::rule::{self, Key, LinkUse, Outcome, Role, Sample, Standing};
+use crate::verdict::rule::{self, Key, LinkUse, Role, Sample, Standing};
 
 /// The number of rounds before which no candidate is dropped: fewer have no interval that counts.
 pub const MIN_ROUNDS: u32 = rule::MIN_REPLICATIONS;
@@ -27,14 +27,7 @@ pub struct Block {
 #[must_use]
 pub fn contender<'a>(candidate: &Candidate, blocks: &[&'a Block]) -> rule::Candidate<'a> {
     let role = if *candidate == Candidate::NOTHING { Role::Nothing } else { Role::SetUp };
-    rule::Candidate { role, deployment: deployment(candidate), ..of(blocks.iter().copied()) }
-}
-
-/// The extent of a candidate's deployment.
-#[must_use]
-pub fn deployment(candidate: &Candidate) -> Deployment {
-    let names = [candidate.down.to_string(), candidate.up.to_string()];
-    Deployment::of(names.iter().map(String::as_str))
+    rule::Candidate { role, ..of(blocks.iter().copied()) }
 }
 
 /// Blocks alone, for figures: settings with their rounds.
@@ -73,17 +66,4 @@ pub fn standing<'a>(
 ) -> Standing {
     let (one, best) = (of(blocks), of(best));
     if one.replications() < MIN_ROUNDS as usize { Standing::Open } else { key.standing(&one, &best) }
-}
-
-/// Ranks candidates by their blocks, which are of the same settings; `None` without any. Before
-/// [`MIN_ROUNDS`] nobody is ruled out.
-#[must_use]
-pub fn order(keys: &[Key], all: &[(&Candidate, Vec<&Block>)]) -> Option<Outcome> {
-    let contenders: Vec<_> = all.iter().map(|(candidate, blocks)| contender(candidate, blocks)).collect();
-    let mut outcome = rule::rank(keys, &contenders)?;
-    if contenders.iter().any(|one| one.replications() < MIN_ROUNDS as usize) {
-        let is_sure = |one: &usize| *one == outcome.best || outcome.as_good.contains(one);
-        outcome.open = (0..all.len()).filter(|one| !is_sure(one)).collect();
-    }
-    Some(outcome)
 }

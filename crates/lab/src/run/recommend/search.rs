@@ -1,20 +1,20 @@
-//! The search: a first impression, a race of kinds, and a race of shaped rates and settings around
-//! the best of them.
+//! The search: a first impression, a race of kinds, and a race of the shaped rates of the best.
 
 use crate::results::experience::Activity;
 use crate::results::record::NoRecorder;
 use crate::run::backend::{Backend, Refusal, Simulator};
 use crate::run::recommend::answer::{self, Found, Recommendation};
 use crate::run::recommend::candidates::Candidate;
+use crate::run::recommend::choose::{Chosen, choose};
 use crate::run::recommend::question::{Question, Refused};
-use crate::run::recommend::race::{self, Block, MIN_ROUNDS};
+use crate::run::recommend::race::{Block, MIN_ROUNDS};
 use crate::run::recommend::scenario::{self, LINE, Length, ROUTER};
 use crate::run::recommend::setting::Setting;
 use crate::run::recommend::tried::Tried;
 use crate::run::runner::{self, Replication, RunOptions};
 use crate::scenario::mix::Mix;
 use crate::scenario::plan::{Plan, Point, Scenario, Traffic};
-use crate::verdict::rule::{Key, LinkUse, Outcome};
+use crate::verdict::rule::{Key, LinkUse};
 use std::cmp::Reverse;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,11 +22,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Kinds of the first impression.
 const FIRST_KINDS: usize = 2;
 /// Most kinds that advance from the race of kinds.
-const MAX_KINDS: usize = 3;
+const MAX_KINDS: usize = 2;
 /// The part of the budget that the race of kinds may take.
 const KINDS_PART: f64 = 0.35;
-/// Candidates that the last race is planned for.
-const PLANNED: usize = 8;
+/// Candidates that the last race is planned for: three rates, another kind, and the line as it is.
+const PLANNED: usize = 5;
 
 /// Answers a question. `progress` receives the finished part of the work, in [0, 1]; `first`
 /// receives an answer from the first few runs, where more follow; `stop` ends it early with what is
@@ -113,14 +113,12 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// The kinds of the hardware at the usual share, the most widely deployed first.
+    /// The kinds of the hardware at the usual share, the usual one first.
     fn kinds(&self) -> Vec<Candidate> {
-        let mut kinds = self.question.candidates(self.question.first_share());
-        kinds.sort_by_key(race::deployment);
-        kinds
+        self.question.candidates(self.question.first_share())
     }
 
-    /// The line as it is, and the most widely deployed kinds.
+    /// The line as it is, and the kinds that users reach for first.
     fn first_candidates(&self) -> Vec<Tried> {
         let usual = self.kinds().into_iter().take(FIRST_KINDS);
         [Candidate::NOTHING].into_iter().chain(usual).map(Tried::new).collect()
@@ -150,37 +148,34 @@ impl<'a> Search<'a> {
     /// Adds the other kinds, and drops those that are worse in the settings of the sketch.
     fn race_kinds(&mut self, all: &mut Vec<Tried>, sketch: &[usize], progress: &mut dyn FnMut(f64)) -> Result<(), Refused> {
         for candidate in self.kinds().into_iter().skip(FIRST_KINDS) {
-            let runs = (all.len() + 1) * sketch.len() * MIN_ROUNDS as usize - self.runs.min(all.len());
-            if self.has_budget(runs, KINDS_PART) {
+            let runs = (all.len() + 1) * sketch.len() * MIN_ROUNDS as usize;
+            if self.has_budget(runs.saturating_sub(self.runs), KINDS_PART) {
                 all.push(Tried::new(candidate));
             }
         }
         self.run(all, sketch, MIN_ROUNDS, progress)?;
         let Some(order) = self.order(all, sketch) else { return Ok(()) };
-        let mut left: Vec<usize> = (0..all.len()).filter(|place| order.keeps(*place)).collect();
-        left.retain(|place| all[*place].candidate != Candidate::NOTHING);
-        left.sort_by_key(|place| race::deployment(&all[*place].candidate));
-        left.truncate(MAX_KINDS);
+        let others = |place: &usize| all[*place].candidate != Candidate::NOTHING && *place != order.best;
+        let advancing: Vec<usize> =
+            (0..all.len()).filter(|place| order.keeps(*place)).filter(others).take(MAX_KINDS - 1).collect();
         for (place, tried) in all.iter_mut().enumerate() {
-            if tried.candidate != Candidate::NOTHING && !left.contains(&place) {
+            if tried.candidate != Candidate::NOTHING && place != order.best && !advancing.contains(&place) {
                 tried.dropped = Some(MIN_ROUNDS);
             }
         }
         Ok(())
     }
 
-    /// Races the kinds that are left in all settings, then with them the shares and settings of the
-    /// best, in rounds until one is left or the budget is used.
+    /// Races the kinds that are left in all settings, then the shares of the best with them, in
+    /// rounds until the choice is settled or the budget is used.
     fn race_rates(&mut self, all: &mut Vec<Tried>, settings: &[usize], progress: &mut dyn FnMut(f64)) -> Result<(), Refused> {
         self.run(all, settings, MIN_ROUNDS, progress)?;
-        self.drop_worse(all, settings);
         let Some(best) = self.order(all, settings).map(|order| order.best) else { return Ok(()) };
-        let usual = all.iter().position(|one| one.dropped.is_none() && one.candidate.is_shaped());
-        let base = if all[best].candidate == Candidate::NOTHING { usual } else { Some(best) };
-        let Some(base) = base.map(|place| all[place].candidate.clone()) else { return Ok(()) };
-        let shares = self.question.shares();
-        let at_shares = shares.iter().flat_map(|share| self.question.candidates(*share)).filter(|one| one.kind() == base.kind());
-        for candidate in at_shares.chain(self.question.variations(&base, &[base.kind()])) {
+        let is_left = |one: &&Tried| one.dropped.is_none() && one.candidate.is_shaped();
+        let base = if all[best].candidate.is_shaped() { Some(&all[best]) } else { all.iter().find(is_left) };
+        let Some(base) = base.map(|one| one.candidate.clone()) else { return Ok(()) };
+        let at_shares = self.question.shares().into_iter().flat_map(|share| self.question.candidates(share));
+        for candidate in at_shares.filter(|one| one.has_queues_of(&base)) {
             if !all.iter().any(|known| known.candidate == candidate) {
                 all.push(Tried::new(candidate));
             }
@@ -192,20 +187,15 @@ impl<'a> Search<'a> {
                 break;
             }
             self.run(all, settings, rounds, progress)?;
-            self.drop_worse(all, settings);
-        }
-        Ok(())
-    }
-
-    /// Drops those that are significantly worse; the line as it is stays, to compare with.
-    fn drop_worse(&self, all: &mut [Tried], settings: &[usize]) {
-        let Some(order) = self.order(all, settings) else { return };
-        for (place, tried) in all.iter_mut().enumerate() {
-            let rounds = tried.rounds(settings);
-            if tried.dropped.is_none() && tried.candidate != Candidate::NOTHING && !order.keeps(place) {
-                tried.dropped = Some(rounds);
+            let Some(order) = self.order(all, settings) else { break };
+            if order.is_settled {
+                break;
+            }
+            for place in order.worse {
+                all[place].dropped = (all[place].candidate != Candidate::NOTHING).then_some(rounds);
             }
         }
+        Ok(())
     }
 
     /// Gives every candidate that is left so many rounds in these settings.
@@ -271,26 +261,9 @@ impl<'a> Search<'a> {
         keys.into_iter().map(Key::cautious).collect()
     }
 
-    /// The order of those that are left and satisfy the policy, in these settings; places in `all`.
-    /// Where none satisfies it, all are ranked.
-    fn order(&self, all: &[Tried], settings: &[usize]) -> Option<Outcome> {
-        let left: Vec<usize> =
-            (0..all.len()).filter(|place| all[*place].dropped.is_none() && all[*place].rounds(settings) > 0).collect();
-        let satisfying: Vec<usize> = {
-            let satisfies = answer::satisfying(&self.question.policy, &left.iter().map(|place| &all[*place]).collect::<Vec<_>>());
-            left.iter().zip(satisfies).filter(|(_, satisfies)| *satisfies).map(|(place, _)| *place).collect()
-        };
-        let ranked = if satisfying.is_empty() { left } else { satisfying };
-        let contenders: Vec<_> = ranked.iter().map(|place| (&all[*place].candidate, all[*place].within(settings))).collect();
-        let mut order = race::order(&self.keys(all), &contenders)?;
-        widest(&mut order, |place| &all[ranked[place]].candidate);
-        let place = |index: usize| ranked[index];
-        Some(Outcome {
-            best: place(order.best),
-            as_good: order.as_good.into_iter().map(place).collect(),
-            open: order.open.into_iter().map(place).collect(),
-            grades: Vec::new(),
-        })
+    /// The choice among those that are left, in these settings.
+    fn order(&self, all: &[Tried], settings: &[usize]) -> Option<Chosen> {
+        choose(self.question, &self.keys(all), &all.iter().collect::<Vec<_>>(), settings)
     }
 
     /// The answer by these settings.
@@ -309,24 +282,6 @@ impl<'a> Search<'a> {
         let keys = self.keys(all);
         let found = Found { nothing, order, keys, scenario, left_out, all: all.to_vec(), settings, runs: self.runs };
         Ok(answer::answer(self.question, &self.settings, found))
-    }
-}
-
-/// Names the most widely deployed of those that are not shown to be worse, at the highest rate.
-fn widest<'a>(order: &mut Outcome, candidate: impl Fn(usize) -> &'a Candidate) {
-    if *candidate(order.best) == Candidate::NOTHING {
-        return;
-    }
-    let equals = order.as_good.iter().chain(&order.open).copied().filter(|place| *candidate(*place) != Candidate::NOTHING);
-    let percent = |place: usize| candidate(place).percent().map_or(0, |percent| (10.0 * percent) as u32);
-    let by_ease = |place: &usize| (race::deployment(candidate(*place)), Reverse(percent(*place)));
-    let Some(best) = equals.chain([order.best]).min_by_key(by_ease) else { return };
-    if best != order.best {
-        let was = order.best;
-        order.as_good.retain(|place| *place != best);
-        order.open.retain(|place| *place != best);
-        order.as_good.push(was);
-        order.best = best;
     }
 }
 
