@@ -10,7 +10,7 @@ use crate::results::metrics::{Better, Description, GROUP_METRICS, Metric, Quanti
 use crate::results::metrics::{Printed, PrintedUnit};
 use crate::scenario::plan::{Direction, Point, Traffic};
 use goodqueue_base::spec::contains;
-use goodqueue_base::units::Ecn;
+use goodqueue_base::units::{Duration, Ecn};
 use goodqueue_sim::{Content, SessionSpec, SourceSpec};
 use goodqueue_tcp::Data;
 use serde::{Deserialize, Serialize};
@@ -94,6 +94,8 @@ pub struct ExperienceMetric {
     pub grades: Option<Bounds>,
     /// Better values than this are not told apart.
     pub enough: Option<Enough>,
+    /// Whether the measured part is the least value where sessions are under way and none ended.
+    is_until_end: bool,
     source: Source,
 }
 
@@ -118,8 +120,15 @@ impl ExperienceMetric {
     /// The figure of a group of this name, in the column `head` of tables.
     const fn of(name: &'static str, head: &'static str, part: &'static str) -> Self {
         let place = place(name);
-        Self { about: GROUP_METRICS[place].about, decides: None, grades: None, enough: None, source: Source::Group(place) }
-            .printed(head, part)
+        Self {
+            about: GROUP_METRICS[place].about,
+            decides: None,
+            grades: None,
+            enough: None,
+            is_until_end: false,
+            source: Source::Group(place),
+        }
+        .printed(head, part)
     }
 
     const fn printed(self, head: &'static str, part: &'static str) -> Self {
@@ -151,6 +160,10 @@ impl ExperienceMetric {
         Self { enough: Some(Enough::AboveBase(seconds)), ..self }
     }
 
+    const fn until_end(self) -> Self {
+        Self { is_until_end: true, ..self }
+    }
+
     const fn deciding(self, margin: Margin) -> Self {
         Self { decides: Some(margin), ..self }
     }
@@ -168,11 +181,13 @@ impl ExperienceMetric {
         }
     }
 
-    /// The value for the group of this number in one run.
-    fn value(&self, run: &RunFigures, group: usize, line: Option<usize>) -> Option<f64> {
+    /// The value for the group of this number in one run, whose measured part is so long.
+    fn value(&self, run: &RunFigures, number: usize, line: Option<usize>, measured: Duration) -> Option<f64> {
+        let group = &run.groups[number];
+        let is_under_way = || self.is_until_end && group.value("transfers.unfinished").is_some_and(|open| open > 0.0);
         match self.source {
-            Source::Group(place) => run.groups[group].values[place],
-            Source::ShareOfLine => run.links[line?].group_share[group],
+            Source::Group(place) => group.values[place].or_else(|| is_under_way().then(|| measured.as_secs_f64())),
+            Source::ShareOfLine => run.links[line?].group_share[number],
         }
     }
 }
@@ -200,8 +215,8 @@ const fn round_trip(name: &'static str, part: &'static str) -> ExperienceMetric 
 }
 
 const GOODPUT: ExperienceMetric = ExperienceMetric::of("goodput_bit_s", "goodput", "").unit(MBIT);
-const DONE_P50: ExperienceMetric = ExperienceMetric::of("completion_s.p50", "done in", "p50").unit(SECONDS);
-const DONE_P95: ExperienceMetric = ExperienceMetric::of("completion_s.p95", "done in", "p95").unit(SECONDS);
+const DONE_P50: ExperienceMetric = ExperienceMetric::of("completion_s.p50", "done in", "p50").unit(SECONDS).until_end();
+const DONE_P95: ExperienceMetric = ExperienceMetric::of("completion_s.p95", "done in", "p95").unit(SECONDS).until_end();
 const SHARE_OF_LINE: ExperienceMetric = ExperienceMetric {
     about: Metric::new(
         "share_of_line",
@@ -214,6 +229,7 @@ const SHARE_OF_LINE: ExperienceMetric = ExperienceMetric {
     decides: None,
     grades: None,
     enough: None,
+    is_until_end: false,
     source: Source::ShareOfLine,
 }
 .printed("share", "")
@@ -270,9 +286,10 @@ const PING: &[ExperienceMetric] = &[
     LATE,
 ];
 const PAGE: &[ExperienceMetric] = &[
-    ExperienceMetric::of("page_load_s.p50", "loaded in", "p50").unit(SECONDS),
+    ExperienceMetric::of("page_load_s.p50", "loaded in", "p50").unit(SECONDS).until_end(),
     ExperienceMetric::of("page_load_s.p95", "loaded in", "p95")
         .unit(SECONDS)
+        .until_end()
         .deciding(TENTH_OF_WAIT)
         .graded([2.5, 4.0, 15.0], "largest contentful paint: good and needs improvement (Web Vitals); 15 s: our choice"),
 ];
@@ -419,11 +436,13 @@ mod by_name {
 }
 
 impl GroupExperience {
-    /// Computes the experience of each group in one run of `point`, in the order of the groups.
+    /// Computes the experience of each group in one run of `point`, in the order of the groups. One
+    /// that nobody waits for has none.
     #[must_use]
     pub fn of(point: &Point, run: &RunFigures) -> Vec<Self> {
+        let measured = point.plan.duration;
         let group = |(number, figures): (usize, &crate::results::metrics::GroupFigures)| {
-            let traffic = point.plan.traffic.iter().find(|traffic| traffic.name == figures.name)?;
+            let traffic = point.plan.traffic.iter().find(|traffic| traffic.name == figures.name && !traffic.is_background)?;
             let activity = Activity::of(traffic);
             let line = line_of(point, traffic, run);
             Some(Self {
@@ -432,7 +451,7 @@ impl GroupExperience {
                 heading: traffic.main.path.forward.first().map_or(Direction::Down, |step| step.heading),
                 is_l4s: traffic.main.source.datagrams().is_some_and(|datagrams| datagrams.ecn == Ecn::Ect1),
                 base_rtt_s: point.plan.rtt_of(traffic).as_secs_f64(),
-                values: activity.metrics().iter().map(|metric| metric.value(run, number, line)).collect(),
+                values: activity.metrics().iter().map(|metric| metric.value(run, number, line, measured)).collect(),
                 goodput_bit_s: figures.value("goodput_bit_s"),
             })
         };

@@ -86,3 +86,15 @@ fn margins_are_absolute_or_parts_of_the_better_value() {
     let [mos, rtt] = [&CALL[1].about, &PING[2].about];
     assert!(advantage(mos, 4.3, 3.1) > 0.0 && advantage(rtt, 0.02, 0.2) > 0.0);
 }
+
+#[test]
+fn sessions_that_do_not_end_take_the_measured_part() {
+    let point = point("[[traffic]]\nkind = \"short\"\nsize = \"9 MB\"\ninterval = \"1 s\"\n");
+    assert_eq!(value(&experience(&point)[0], "completion_s.p95"), Some(4.0));
+}
+
+#[test]
+fn what_nobody_waits_for_is_no_experience() {
+    let point = point("[[traffic]]\nkind = \"echo\"\n[[traffic]]\nkind = \"bulk\"\nbackground = true\n");
+    assert_eq!(experience(&point).iter().map(|group| group.activity).collect::<Vec<_>>(), [Activity::Ping]);
+}

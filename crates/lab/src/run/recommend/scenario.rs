@@ -27,6 +27,9 @@ const FASTER: u64 = 20;
 const MIN_INSIDE: Rate = Rate::gbit(1);
 /// Runs on faster lines are shorter. Our choice.
 const FAST: Rate = Rate::mbit(100);
+/// Without sessions the shortest runs last five seconds after three up to this rate, and on faster
+/// lines as many packets.
+const FASTEST: Rate = Rate::gbit(1);
 
 /// The length of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +51,8 @@ impl Length {
             Effort::Quick => mix.quick_lengths(),
             Effort::Thorough => mix.lengths(),
         };
+        let least =
+            |seconds: u64| Duration::ns(Duration::secs(seconds).as_nanos() / (faster.as_bit_s() / FASTEST.as_bit_s()).max(1));
         let round_trips = (line.rtt.high * 50).min(Duration::secs(60));
         let duration = match mix.pace {
             Pace::Sessions if faster > FAST => Duration::ns(own.duration.as_nanos() / 2),
@@ -55,10 +60,10 @@ impl Length {
             Pace::Steady => {
                 let (packets, longest) = effort.length();
                 let enough = Duration::from_secs_f64(packets as f64 * 12_000.0 / faster.as_bit_s().max(1) as f64);
-                enough.max(Duration::secs(5)).min(Duration::secs(longest))
+                enough.max(least(5)).min(Duration::secs(longest))
             }
         };
-        let warmup = if mix.pace == Pace::Sessions { own.warmup } else { Duration::secs(3).max(line.rtt.high * 10) };
+        let warmup = if mix.pace == Pace::Sessions { own.warmup } else { least(3).max(line.rtt.high * 20) };
         Self { warmup: warmup.min(Duration::secs(30)), duration: duration.max(round_trips) }
     }
 }

@@ -174,7 +174,7 @@ const BACKGROUND: Part = Part {
     flows: Flows::Fixed(10),
     ways: Ways::Each,
     demand: Demand::Fixed { down: Rate::kbit(3), up: Rate::kbit(3) },
-    keys: Keys::Fixed("kind = \"short\"\nsize = \"7 kB\"\ninterval = \"20 s\"\narrivals = \"poisson\"\n"),
+    keys: Keys::Fixed("kind = \"short\"\nsize = \"7 kB\"\ninterval = \"20 s\"\narrivals = \"poisson\"\nbackground = true\n"),
     cuts: &[Cut::Background],
 };
 

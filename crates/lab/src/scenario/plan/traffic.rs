@@ -44,6 +44,8 @@ pub struct Traffic {
     /// The host that all the group's flows end at on the near side of the bottleneck: where it
     /// leads to.
     pub host: Option<HostNumber>,
+    /// Whether nobody waits for it.
+    pub is_background: bool,
     /// The main part of each flow.
     pub main: Part,
     /// The other parts of each flow at the same time, each a flow of its own: traffic of its other
@@ -289,6 +291,7 @@ impl Draft<'_> {
             class: Class::new(count("class") as u8),
             weight: count("weight"),
             host: given.number("host").and_then(|number| HostNumber::new(number as u16)),
+            is_background: given.switch("background").unwrap_or_default(),
             main,
             others: parts.collect(),
         })

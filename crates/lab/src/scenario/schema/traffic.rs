@@ -139,6 +139,7 @@ pub const COMMON: Kind = Kind {
             .within(1.0, HostNumber::MAX as f64)
             .about("host at which the flows end (the receiver of data that goes down); for queues that distinguish hosts")
             .for_instance("1"),
+        Param::off("background").about("whether nobody waits for it: it loads the line, and decides nothing between queues"),
     ],
     ..Kind::PLAIN
 };
