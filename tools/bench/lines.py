@@ -247,7 +247,7 @@ Figures are means of the runs with 95 % intervals; percentiles and medians are t
 ## In the units of speed tests
 
 Speed tests load a line to its limit, so the first table has the mix `{LOAD}`: four downloads and an upload without end.
-The second one has the evening, in which large transfers come and go.
+The second one has the evening, in which large transfers come and go; a grade there says little, since it looks at the median, and a line that is idle half of the time has none of its delay in it.
 *RPM* is round trips per minute of the ping, idle and under load; *grade* is that of the median's increase over the idle line, *QoO* the quality of outcome for conferences, of 100 ([units](../answers.md)).
 
 Under `{LOAD}`:
