@@ -181,8 +181,8 @@ def compare(
     ecn
         Mark instead of drop where queues can?
     warmup, duration
-        Time before measuring begins, and the measured part after it: when not given 30 s and 120 s for mixes of
-        sessions, else 5 s and 30 s, or as long as the recording.
+        Time before measuring begins, and the measured part after it: when not given 30 s (120 s where videos compete
+        with downloads) and 120 s for mixes of sessions, else 5 s and 30 s, or as long as the recording.
     replications
         Independent repetitions of each queue; 5 when not given.
     seed

@@ -63,6 +63,8 @@ const ONE_NANOS: f64 = 1e6;
 pub(crate) struct Completions {
     pub(crate) begun: u64,
     pub(crate) refused: u64,
+    /// Transfers that are under way.
+    pub(crate) open: u64,
     complete: u64,
     all: TimeCounts,
     by_size: [TimeCounts; SIZE_CLASSES.len() + 1],
@@ -85,10 +87,11 @@ impl Completions {
 
     /// The figures; `None` when there was never a transfer.
     pub(crate) fn outcome(&self) -> Option<TransferOutcome> {
-        (self.begun + self.refused + self.complete > 0).then(|| TransferOutcome {
+        (self.begun + self.refused + self.open + self.complete > 0).then(|| TransferOutcome {
             begun: self.begun,
             refused: self.refused,
             complete: self.complete,
+            open: self.open,
             completion: self.all.histogram(),
             by_size: self.by_size.iter().map(TimeCounts::histogram).collect(),
             slowdown_millionths: self.slowdown.histogram(),

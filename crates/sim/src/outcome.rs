@@ -151,16 +151,21 @@ pub struct CallOutcome {
     pub heard: Option<Heard>,
 }
 
-/// The transfers of one group: for sessions, those that began in the measured part; for plain flows
-/// with limited data, all, warm-up included.
+/// The transfers of one group: for sessions, those that ended in the measured part, whenever they
+/// began; for plain flows with limited data, all, warm-up included.
+///
+/// Of transfers that must begin and end in the measured part the longest would be missing, and the
+/// more of them, the shorter it is.
 #[derive(Clone, Debug)]
 pub struct TransferOutcome {
-    /// Transfers of sessions that began.
+    /// Transfers of sessions that began in the measured part.
     pub begun: u64,
     /// Transfers of sessions that could not begin, since too many were open.
     pub refused: u64,
     /// Transfers complete.
     pub complete: u64,
+    /// Transfers of sessions that had not ended when the run did.
+    pub open: u64,
     /// Times from the beginning to the end, in nanoseconds: from the SYN (or, on an open
     /// connection, from the request) to the last acknowledgement or, of data that was asked for, to
     /// the last byte's arrival.

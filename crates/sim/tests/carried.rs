@@ -56,9 +56,18 @@ fn transfers_are_planned_as_the_simulator_begins_them() {
         .collect();
     let figures = carried_outcomes(&spec, &[carried]).remove(0).expect("transfers");
     assert_eq!(Some(figures.begun), simulated.groups[0].transfers.as_ref().map(|transfers| transfers.begun));
-    assert_eq!(figures.complete, figures.begun - 1);
+    assert_eq!((figures.complete, figures.open), (figures.begun - 1, 1));
     // Two round trips of 10 ms, and 14 segments with 52 bytes more each at 10 Mbit/s: 36.6 ms.
     let slowdown = figures.slowdown_millionths.mean() * 1e-6;
     assert!((slowdown - 72.0 / 36.58).abs() < 0.01, "{slowdown}");
     assert_eq!(planned_transfers(&world(SourceSpec::bulk("cubic"))), [None]);
+}
+
+#[test]
+fn carried_transfers_count_where_they_end() {
+    let spec = short();
+    let of = |ms, took| CarriedTransfer { began: Instant::ZERO + Duration::ms(ms), size: Bytes::new(20_000), took };
+    let carried = vec![of(900, Some(Duration::ms(200))), of(950, None), of(1_100, Some(Duration::ms(72)))];
+    let figures = carried_outcomes(&spec, &[carried]).remove(0).expect("transfers");
+    assert_eq!((figures.begun, figures.complete, figures.open), (1, 2, 1));
 }

@@ -80,6 +80,19 @@ fn a_short_transfer_takes_a_handshake_and_its_data() {
     assert_eq!(outcome.flows[0].retransmitted_packets, 0);
 }
 
+/// A megabyte takes 8.8 s at 1 Mbit/s, and one begins every 10 s: no part of 5 s holds one whole.
+#[test]
+fn a_transfer_counts_in_the_part_in_which_it_ends() {
+    let counted = |warmup| {
+        let mut spec = at(Rate::mbit(1), vec![session(short(1_000_000, Duration::secs(10), Arrivals::Periodic))], 5);
+        spec.warmup = Duration::secs(warmup);
+        let outcome = run(&spec);
+        let transfers = transfers(&outcome);
+        (transfers.begun, transfers.complete, transfers.completion.len(), transfers.open)
+    };
+    assert_eq!([9, 14, 19, 24].map(counted), [(1, 0, 0, 1), (0, 1, 1, 0), (1, 0, 0, 1), (0, 1, 1, 0)]);
+}
+
 #[test]
 fn short_transfer_delivers_every_byte_without_padding() {
     for size in [1, 1_447, 1_449, 14_480, 100_001] {

@@ -69,7 +69,8 @@ pub struct Arguments {
     /// Mark instead of drop where queues can
     #[arg(long)]
     ecn: bool,
-    /// Time before measuring begins [default: 30s for mixes of sessions, else 5s]
+    /// Time before measuring begins [default: 30s for mixes of sessions, 120s where videos compete
+    /// with downloads, else 5s]
     #[arg(long, value_name = "TIME")]
     warmup: Option<String>,
     /// The measured part, after the warm-up [default: 120s for mixes of sessions, else 30s, or as

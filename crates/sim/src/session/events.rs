@@ -69,6 +69,8 @@ pub(crate) enum Measurement {
     Began,
     /// A transfer of `bytes`, begun at `began`, is complete now. It needed at least `round_trips`.
     Complete { began: Instant, bytes: u64, round_trips: u64 },
+    /// A transfer that began is given up.
+    GivenUp,
     /// The first byte of the response to a request at `since` has arrived.
     FirstByte { since: Instant },
     /// A page begun at `began` is complete now.

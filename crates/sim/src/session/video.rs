@@ -107,6 +107,7 @@ impl Video {
         self.rung = self.best_rung(known).min(self.rung.saturating_sub(1));
         self.so_far.switches += 1;
         self.round_trips = ROUND_TRIPS_FRESH;
+        context.measure(Measurement::GivenUp);
         context.act(Action::Connect(CHANNEL));
         self.ask(context);
     }

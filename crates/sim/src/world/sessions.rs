@@ -109,20 +109,26 @@ impl World {
 
     fn record_measurement(&mut self, session: SessionId, measurement: Measurement) {
         let SessionEnd { group, path: SessionPath { ideal, .. }, .. } = &self.ends.sessions[session];
-        let begin = Instant::ZERO + self.clock.warmup;
         let (now, measuring) = (self.clock.now, self.figures.measuring);
         let completions = &mut self.figures.completions[*group];
         match measurement {
-            Measurement::Began => completions.begun += u64::from(measuring),
-            Measurement::Refused => completions.refused += u64::from(measuring),
-            Measurement::Complete { began, bytes, round_trips } if measuring && began >= begin => {
-                completions.add(bytes, now.since(began), ideal.time(began, bytes, round_trips));
+            Measurement::Began => {
+                completions.open += 1;
+                completions.begun += u64::from(measuring);
             }
-            Measurement::FirstByte { since } if measuring && since >= begin => completions.first_byte.add(now.since(since)),
-            Measurement::Page { began } if measuring && began >= begin => completions.pages.add(now.since(began)),
+            Measurement::GivenUp => completions.open = completions.open.saturating_sub(1),
+            Measurement::Refused => completions.refused += u64::from(measuring),
+            Measurement::Complete { began, bytes, round_trips } => {
+                completions.open = completions.open.saturating_sub(1);
+                if measuring {
+                    completions.add(bytes, now.since(began), ideal.time(began, bytes, round_trips));
+                }
+            }
+            Measurement::FirstByte { since } if measuring => completions.first_byte.add(now.since(since)),
+            Measurement::Page { began } if measuring => completions.pages.add(now.since(began)),
             // A video begins to play once, which also counts before the measured part.
             Measurement::Playing { since } => completions.playing.add(now.since(since)),
-            Measurement::Complete { .. } | Measurement::FirstByte { .. } | Measurement::Page { .. } => {}
+            Measurement::FirstByte { .. } | Measurement::Page { .. } => {}
         }
     }
 

@@ -167,8 +167,8 @@ pub const GROUP_METRICS: &[GroupMetric] = &[
         "completed_flows",
         Quantity::Count("flows"),
         "Completed",
-        "flows with limited data that finished, warm-up included; of sessions, transfers that began and ended in \
-         the measured part",
+        "flows with limited data that finished, warm-up included; of sessions, transfers that ended in the measured \
+         part",
         |group| Some(group.completed() as f64),
     )
     .at_once(),
@@ -282,8 +282,8 @@ pub const GROUP_METRICS: &[GroupMetric] = &[
         "transfers.unfinished",
         Quantity::Count("transfers"),
         "Unfinished",
-        "of these, transfers that had not ended when the run did",
-        |group| group.sessions().map(|sessions| sessions.begun.saturating_sub(sessions.complete) as f64),
+        "transfers of sessions that had not ended when the run did",
+        |group| group.sessions().map(|sessions| sessions.open as f64),
     )
     .lower_is_better()
     .with_section(),

@@ -28,6 +28,13 @@ fn demands_are_those_of_the_lines_counted_by_hand() {
 }
 
 #[test]
+fn warm_ups_last_until_a_video_has_given_way() {
+    let warmups = ["evening", "download", "backup", "gaming", "rfc7928", "office", "bulk"]
+        .map(|name| Mix::named(name).expect("a mix").quick_lengths().warmup);
+    assert_eq!(warmups, [30, 120, 30, 30, 120, 30, 5].map(Duration::secs));
+}
+
+#[test]
 fn parts_are_left_out_in_order_on_slower_lines() {
     let texts = |name: &str, down, up| -> Vec<String> {
         on(name, Rate::kbit(down), Some(Rate::kbit(up))).left_out.iter().map(ToString::to_string).collect()

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 /// The transfers of a flow, and the clock that times them.
 #[derive(Debug)]
 pub(super) struct Log {
-    /// Those of the present part of the run.
+    /// Those of the present part of the run, and those under way when it began.
     transfers: Mutex<Vec<CarriedTransfer>>,
     clock: MonotonicClock,
 }
@@ -42,8 +42,10 @@ impl Log {
         }
     }
 
-    /// Returns the transfers begun since the last call.
+    /// Returns the transfers that have ended since the last call, and those under way.
     pub(super) fn take(&self) -> Vec<CarriedTransfer> {
-        std::mem::take(&mut *locked(&self.transfers))
+        let mut transfers = locked(&self.transfers);
+        let under_way = transfers.iter().filter(|one| one.took.is_none()).copied().collect();
+        std::mem::replace(&mut *transfers, under_way)
     }
 }

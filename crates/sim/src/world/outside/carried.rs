@@ -32,17 +32,19 @@ pub fn planned_transfers(spec: &WorldSpec) -> Vec<Option<Vec<Transfer>>> {
     (0..).zip(&spec.flows).map(planned).collect()
 }
 
-/// The figures of each group of a specification, of the transfers of its flows that began in the
-/// measured part; `None` for groups without any.
+/// The figures of each group of a specification, of the transfers of its flows that ended in the
+/// measured part, and those that had not ended; `None` for groups without any.
 #[must_use]
 pub fn carried_outcomes(spec: &WorldSpec, carried: &[Vec<CarriedTransfer>]) -> Vec<Option<TransferOutcome>> {
     let mut groups = vec![Completions::default(); spec.groups.len()];
     for (flow, transfers) in spec.flows.iter().zip(carried) {
         let (Some(ideal), Some(group)) = (ideal(spec, flow), groups.get_mut(flow.group as usize)) else { continue };
-        group.begun += transfers.len() as u64;
         for CarriedTransfer { began, size, took } in transfers {
-            let Some(took) = *took else { continue };
-            group.add(size.get(), took, ideal.time(*began, size.get(), 2));
+            group.begun += u64::from(*began >= Instant::ZERO + spec.warmup);
+            match took {
+                Some(took) => group.add(size.get(), *took, ideal.time(*began, size.get(), 2)),
+                None => group.open += 1,
+            }
         }
     }
     groups.iter().map(Completions::outcome).collect()

@@ -162,6 +162,7 @@ fn session_transfers_are_separate_flows_and_count_together() {
     assert_eq!((outcome.flows[0].delivered_bytes, outcome.flows[0].sent_packets), (2000, 2));
     let transfers = outcome.groups[0].transfers.as_ref().expect("transfers");
     assert_eq!((transfers.begun, transfers.complete), (3, 1), "the first began before the measured part");
+    assert_eq!(transfers.open, 3, "the first as well");
 }
 
 #[test]

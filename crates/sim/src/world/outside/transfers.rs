@@ -1,12 +1,13 @@
 //! Sessions whose transfers begin at times of their own, unfolded into flows that are known
 //! beforehand: a host outside opens connections, and has no models of programs.
 
-use crate::ids::{FlowId, Id};
+use crate::ids::FlowId;
 use crate::outcome::{FlowOutcome, Outcome};
 use crate::session::{Action, Event, MAX_OPEN, Payload, Session, SessionContext};
 use crate::spec::{FlowSpec, SessionSpec, SourceSpec, WorldSpec};
 use crate::world::build::session_rng;
 use crate::world::error::{WorldError, fault};
+use crate::world::flow_ends::Flow;
 use crate::world::state::World;
 use goodqueue_base::units::{Bytes, Instant};
 use goodqueue_tcp::{Data, SenderConfig};
@@ -81,20 +82,20 @@ impl Unfolded {
         self.origin.get(flow as usize).is_some_and(|(_, is_transfer)| *is_transfer)
     }
 
-    /// Makes the transfers of a finished world count as those of sessions do: begun and ended in
-    /// the measured part.
+    /// Makes the transfers of a finished world count as those of sessions do: where they ended.
     pub(super) fn count(&self, world: &mut World) {
         let begin = Instant::ZERO + world.clock.warmup;
-        let counted = |flow: &FlowSpec| flow.start >= begin && flow.start <= world.clock.end;
-        let transfers = self.spec.flows.iter().zip(&self.origin).filter(|(_, (_, is_transfer))| *is_transfer);
-        let mut begun = vec![0; self.spec.groups.len()];
-        for (flow, _) in transfers.filter(|(flow, _)| counted(flow)) {
-            begun[flow.group as usize] += 1;
-        }
-        for (completions, begun) in world.figures.completions.iter_mut().zip(begun) {
-            completions.begun += begun;
-        }
-        world.figures.limited.retain(|(flow, _)| !self.is_transfer(flow.get()) || counted(&self.spec.flows[flow.index()]));
+        let (flows, end) = (&world.ends.flows, world.clock.end);
+        world.figures.limited.retain(|(number, _)| {
+            if !self.is_transfer(number.get()) {
+                return true;
+            }
+            let Flow { completed_at, start, group, .. } = flows[*number];
+            let completions = &mut world.figures.completions[group];
+            completions.begun += u64::from((begin..=end).contains(&start));
+            completions.open += u64::from(start <= end && completed_at.is_none());
+            completed_at.is_some_and(|at| at >= begin)
+        });
     }
 
     /// The figures of flows and packets with the numbers of the original.

@@ -155,7 +155,7 @@ impl<'a> Group<'a> {
 
     /// Transfers of sessions, where there were any.
     pub(super) fn sessions(&self) -> Option<&TransferOutcome> {
-        self.transfers().filter(|transfers| transfers.begun + transfers.refused > 0)
+        self.transfers().filter(|transfers| transfers.begun + transfers.refused + transfers.open > 0)
     }
 
     pub(super) fn video_seconds(&self, span: fn(&VideoOutcome) -> Duration) -> f64 {
