@@ -150,7 +150,7 @@ def recommend(
         Measured rates toward the user and from the user, for instance ``"50 Mbit/s"``; needed where no file tells them.
     from_file
         Measurement of the line, any file that ``gq import`` reads. Arguments that are given go before what it tells;
-        ``line`` of the answer has what was taken.
+        ``line`` of the answer has what was taken, and warnings have remarks on it.
     line
         Kind of line, which fills in what is not given: ``"adsl"``, ``"vdsl"``, ``"docsis"``, ``"lte"``, ``"leo"``,
         ``"geo"`` or ``"fiber"``.
