@@ -117,6 +117,21 @@ fn a_measurement_becomes_the_configuration_of_a_router() {
 }
 
 #[test]
+fn former_names_of_mixes_get_a_note() {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, now) in [("home", "rfc7928"), ("gaming-household", "gaming")] {
+        let note = format!("note: the mix `{name}` is called `{now}` now\n");
+        // The question is read, and then there is no such host.
+        let (code, out, error) = recommend(dir.path(), &format!("--down 8mbit --up 2mbit --mix {name} --check bsd"));
+        assert!(code == 2 && out.is_empty() && error.starts_with(&note), "{error}");
+        let output = Command::new(env!("CARGO_BIN_EXE_gq")).args(["list", "mix", name]).output().expect("gq starts");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), note);
+    }
+    let (_, _, error) = recommend(dir.path(), "--down 8mbit --up 2mbit --mix rfc7928 --check bsd");
+    assert!(!error.contains("note"), "{error}");
+}
+
+#[test]
 fn options_go_before_a_file_and_faults_are_named() {
     let dir = tempfile::tempdir().unwrap();
     for (name, text) in [
@@ -133,12 +148,9 @@ fn options_go_before_a_file_and_faults_are_named() {
         ("--from test.json --buffer 1h", "error: --buffer: `1h` is out of range: allowed 1 ms to 20 s"),
         ("--from test.json --hardware cisco", "error: --hardware: `cisco` is not known"),
         ("--from far.json", "error: far.json: rtt: `9 s` is out of range: allowed 100 us to 5 s"),
-        (
-            "--from queues",
-            "error: --down: is missing: queues does not tell the rate toward you: give it, for instance --down 10mbit",
-        ),
+        ("--from queues", "error: --down: is missing: queues does not tell the rate toward you: give it, for instance 10mbit"),
         ("--from queues --down 1", "note: queues: up 16 Mbit/s (measured: bandwidth of cake"),
-        ("--from queues --down 1", "gq export takes it with --set link.router.overhead=18B --set link.router.mpu=64B"),
+        ("--from queues --down 1", "note: queues: overhead docsis (measured: "),
         ("--from bare --up 1mbit", "error: --down: is missing: bare does not tell the rate toward you"),
         ("--from wrong", "error: wrong: is nothing that gq import reads: expected a speed test, "),
         ("--from nothing", "error: nothing: no such file"),

@@ -169,21 +169,8 @@ class SweepFolder:
 
 def comparison(arguments: dict[str, Any]) -> Plan: ...
 def recommendation(
-    *,
-    down: str,
-    up: str,
-    varies: str,
-    rtt: str,
-    buffer: str,
-    flows: str,
-    cc: str,
-    mix: str,
-    hardware: str,
-    policy: str,
-    effort: str,
+    arguments: dict[str, Any],
     on: str | None,
     itself: Sequence[str],
-    seed: int,
-    jobs: int,
     progress: Callable[[float], object] | None,
 ) -> str: ...

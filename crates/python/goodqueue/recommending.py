@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypeAlias
@@ -15,6 +16,9 @@ __all__ = ["Recommendation", "Setup", "Undetermined", "recommend"]
 
 Checker: TypeAlias = Literal["linux", "live"]
 Effort: TypeAlias = Literal["quick", "thorough"]
+Modem: TypeAlias = Literal["fifo", "pie"]
+Unit: TypeAlias = Literal["ms", "rpm", "grade", "qoo"]
+Want: TypeAlias = Literal["throughput", "l4s"]
 
 
 @dataclass(frozen=True)
@@ -114,16 +118,24 @@ class Recommendation:
 
 def recommend(
     *,
-    down: str,
-    up: str,
-    varies: str = "0%",
-    rtt: str = "20ms..120ms",
-    buffer: str = "50ms..500ms",
+    down: str = "",
+    up: str = "",
+    from_file: str | os.PathLike[str] | None = None,
+    line: str = "",
+    overhead: str = "",
+    varies: str = "",
+    rtt: str = "",
+    buffer: str = "",
+    modem: Modem = "fifo",
+    hosts: str | int = 1,
+    cpu: str = "",
+    want: Want | None = None,
     flows: str | int = "",
     cc: str | Sequence[str] = ("cubic", "bbr"),
     mix: str = "",
     hardware: str = "any",
     policy: str = "",
+    unit: Unit = "ms",
     effort: Effort = "quick",
     check: Checker | None = None,
     seed: int = 1,
@@ -135,23 +147,46 @@ def recommend(
     Parameters
     ----------
     down, up
-        Measured rates toward the user and from the user, for instance ``"50 Mbit/s"``.
+        Measured rates toward the user and from the user, for instance ``"50 Mbit/s"``; needed where no file tells them.
+    from_file
+        Measurement of the line, any file that ``gq import`` reads. Arguments that are given go before what it tells;
+        ``line`` of the answer has what was taken, and warnings have remarks on it.
+    line
+        Kind of line, which fills in what is not given: ``"adsl"``, ``"vdsl"``, ``"docsis"``, ``"lte"``, ``"leo"``,
+        ``"geo"`` or ``"fiber"``.
+    overhead
+        Framing on the line: bytes for each packet, or keywords of tc-cake (``"pppoe-ptm"``); that of the kind of line
+        when not given.
     varies
-        Part by which the rate at a time may lie above or below the measured one.
+        Part by which the rate at a time may lie above or below the measured one; when not given zero, or that of the
+        kind of line.
     rtt
-        Round-trip time without queueing, or its range: ``"20ms..120ms"``.
+        Round-trip time without queueing, or its range; when not given ``"20ms..120ms"``, or that of the kind of line.
     buffer
-        What the modem and the provider can hold, as time at the line's rate, or its range.
+        What the modem and the provider can hold, as time at the line's rate, or its range; when not given
+        ``"50ms..500ms"``, or that of the kind of line.
+    modem
+        Queue of the modem toward the provider: ``"fifo"``, or ``"pie"`` as in cable modems of DOCSIS 3.1.
+    hosts
+        Devices behind the router; one of them has the large transfers.
+    cpu
+        Fastest that the router can shape, for instance ``"300 Mbit/s"``; fast enough when not given.
+    want
+        Aim other than what people notice: ``"throughput"`` or ``"l4s"``.
     flows
-        Large transfers at once in each direction, or their range.
+        Transfers without end at once in each direction, or their range; the mix's own number when not given.
     cc
         Their congestion control, one or two.
     mix
-        What people do on the line (``gq list mix``); by default an evening at home and a backup.
+        What people do on the line (``gq list mix``); the worse of ``evening`` and ``backup`` when not given, and
+        ``slow`` on slow lines. Former names get a warning.
     hardware
-        What the router can run: ``"openwrt"``, ``"linux"``, ``"libreqos"``, ``"routeros"`` or ``"any"``.
+        What the router can run: ``"openwrt"``, ``"linux"``, ``"libreqos"``, ``"routeros"``, ``"pfsense"``,
+        ``"opnsense"`` or ``"any"``.
     policy
         What a candidate must do before it is ranked (docs/answers.md has the keys); nothing when empty.
+    unit
+        Unit of the latency under load in the answer's words: ``"ms"``, ``"rpm"``, ``"grade"`` or ``"qoo"``.
     effort
         ``"quick"``, or ``"thorough"`` for more shaped rates, longer runs and more of them.
     check
@@ -183,23 +218,29 @@ def recommend(
     >>> answer.choice.down["kind"] in ("cake", "fq-codel")
     True
     """
+    arguments = {
+        "from_file": from_file,
+        "down": down,
+        "up": up,
+        "line": line,
+        "overhead": overhead,
+        "varies": varies,
+        "rtt": rtt,
+        "buffer": buffer,
+        "modem": modem,
+        "hosts": str(hosts),
+        "cpu": cpu,
+        "want": want or "",
+        "flows": str(flows),
+        "cc": cc if isinstance(cc, str) else ",".join(cc),
+        "mix": mix,
+        "hardware": hardware,
+        "policy": policy,
+        "unit": unit,
+        "effort": effort,
+        "seed": seed,
+        "jobs": checked_jobs(jobs),
+    }
     with shown(progress, "recommendation") as told:
-        text = _core.recommendation(
-            down=down,
-            up=up,
-            varies=varies,
-            rtt=rtt,
-            buffer=buffer,
-            flows=str(flows),
-            cc=cc if isinstance(cc, str) else ",".join(cc),
-            mix=mix,
-            hardware=hardware,
-            policy=policy,
-            effort=effort,
-            on=check,
-            itself=GQ,
-            seed=seed,
-            jobs=checked_jobs(jobs),
-            progress=told,
-        )
+        text = _core.recommendation(arguments, check, GQ, told)
     return Recommendation._of(text)

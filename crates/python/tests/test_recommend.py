@@ -1,10 +1,13 @@
 """recommend(): the answers of gq recommend."""
 
 import dataclasses
+import inspect
 import json
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -58,9 +61,43 @@ def test_the_scenario_is_the_line_with_the_choice(answer: Recommendation) -> Non
     assert scenario.name == answer.choice.label
 
 
+def test_python_has_every_option_of_the_command() -> None:
+    text = subprocess.run([*GQ, "recommend", "--help"], capture_output=True, text=True, check=True).stdout
+    options = set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", text, re.MULTILINE))
+    files = {"json", "scenario", "help", "color"}
+    others = {"from": "from_file", "thorough": "effort"}
+    named = {others.get(option, option) for option in options - files}
+    assert named == set(inspect.signature(recommend).parameters) - {"progress"}
+
+
+def test_a_line_is_what_options_and_a_file_say(tmp_path: Path) -> None:
+    test = tmp_path / "test.json"
+    test.write_text('{"base_rtt":20,"dl_throughput":7722666,"ul_throughput":1930667}')
+    house = {"line": "docsis", "modem": "pie", "cpu": "3mbit", "hosts": 2, "flows": 2, "cc": "cubic"}
+    with pytest.warns(UserWarning, match="does not tell which queue the line has"):
+        answer = recommend(from_file=test, **house, mix="call-and-ping")  # type: ignore[arg-type]
+    assert answer.line["down_bit_s"] == pytest.approx(8e6, rel=1e-3)
+    assert (answer.line["rtt_s"], answer.line["hosts"], answer.line["kind"]) == ([0.02, 0.02], 2, "docsis")
+    assert "8 Mbit/s is more than the 3 Mbit/s that the router can shape" in answer.text
+
+
+def test_a_former_name_of_a_mix_gets_a_warning() -> None:
+    with pytest.warns(UserWarning, match="the mix `home` is called `rfc7928` now"), pytest.raises(ScenarioError):
+        recommend(down="4mbit", up="2mbit", mix="home", effort="lots")  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("wrong", "field", "said"),
     [
+        ({"down": ""}, "down", "is missing: no file tells the rate toward you"),
+        ({"from_file": "nothing.json"}, "from_file", "nothing.json: no such file"),
+        ({"line": "wifi"}, "line", "`wifi` is not there yet"),
+        ({"overhead": "pppoa"}, "overhead", "`pppoa` is not known: allowed raw"),
+        ({"modem": "red"}, "modem", "`red` is not known: allowed fifo, pie"),
+        ({"hosts": 0}, "hosts", "`0` is not a number of devices: allowed 1 to 250"),
+        ({"cpu": "5"}, "cpu", "`5` has no unit"),
+        ({"want": "speed"}, "want", "`speed` is not known: allowed throughput, l4s"),
+        ({"unit": "s"}, "unit", "`s`"),
         ({"down": "4"}, "down", "`4` has no unit"),
         ({"rtt": "50ms..20ms"}, "rtt", "ends below its beginning"),
         ({"mix": "hoem"}, "mix", "`hoem` is not known: allowed evening"),

@@ -37,7 +37,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("serve", &["base", "aqm", "tcp", "sim", "lab"]),
     ("checks", &["base", "aqm", "tcp"]),
     ("cli", &["base", "aqm", "tcp", "sim", "live", "lab", "guests", "interop", "figure", "studies", "serve", "checks"]),
-    ("python", &["base", "aqm", "sim", "lab", "guests", "figure", "cli"]),
+    ("python", &["base", "aqm", "sim", "lab", "guests", "interop", "figure", "cli"]),
     // The name under which users find the others.
     ("goodqueue", &["base", "aqm", "sim", "lab", "net"]),
     ("capi", &["base", "aqm"]),

@@ -1,14 +1,14 @@
 //! `gq list`: what there is, made from the same descriptions that scenarios are read with.
 
 use crate::failure::Failure;
-use crate::output::{json, print};
+use crate::output::{json, print, say};
 use clap::{Args, ValueEnum};
 use goodqueue_aqm::sched;
 use goodqueue_aqm::spec::{KindSpec, Marking};
 use goodqueue_base::spec::quantity::excerpt;
 use goodqueue_base::spec::{Kind, Param, is_same_name, nearest};
 use goodqueue_lab::results::metrics::{Description, FLOW_METRICS, GROUP_METRICS, JAIN_METRICS, LINK_METRICS};
-use goodqueue_lab::scenario::mix::{MIXES, Mix, Part};
+use goodqueue_lab::scenario::mix::{MIXES, Mix, Part, note_on_name};
 use goodqueue_lab::scenario::schema::access::ACCESS;
 use goodqueue_lab::scenario::schema::link::LINK;
 use goodqueue_lab::scenario::schema::scenario::SCENARIO;
@@ -44,7 +44,7 @@ enum What {
     Link,
     /// Keys of the links of the hosts
     Access,
-    /// Mixes of traffic for gq compare
+    /// Mixes of traffic for gq compare and gq recommend
     Mix,
     /// Figures in results
     Metric,
@@ -93,6 +93,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     if let Some(name) = &arguments.name {
         items = named(items, name, arguments.what)?;
+        if let (What::Mix, Some(note)) = (arguments.what, note_on_name(name)) {
+            say(&format!("note: {note}"));
+        }
     }
     let text = if arguments.json { json(&items)? } else { listing(&items, arguments.name.is_none()) };
     Ok(print(&text)?)

@@ -1,24 +1,24 @@
 //! `gq recommend`: which queue, which settings and which shaped rate for a line that is known only
 //! roughly.
 
-mod line;
-
 use crate::failure::Failure;
 use crate::settings::Jobs;
 use crate::table::{self, Column, Text};
 use crate::{backend, interrupt, output, progress};
 use clap::Args;
 use goodqueue_guests::backends::{BackendName, VoidRunPolicy};
+use goodqueue_interop::import::{LineText, Source, SourceError};
 use goodqueue_lab::results::metrics::{PrintedUnit, Quantity};
 use goodqueue_lab::results::record::write_file;
 use goodqueue_lab::run::backend::Backend;
 use goodqueue_lab::run::recommend::answer::{Setup, words};
+use goodqueue_lab::run::recommend::ask::Misread;
 use goodqueue_lab::run::recommend::race;
 use goodqueue_lab::run::recommend::{Asked, Effort, Question, Recommendation, Refused, check, recommend};
+use goodqueue_lab::scenario::mix::note_on_name;
 use goodqueue_lab::verdict::Unit;
 use goodqueue_lab::verdict::rule::Key;
 use goodqueue_lab::verdict::words::count;
-use line::LineText;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ pub struct Arguments {
     #[arg(long, value_name = "KIND")]
     line: Option<String>,
     /// Framing on the line: bytes, or keywords of tc-cake like pppoe-ptm [default: that of the
-    /// kind of line]
+    /// kind of line, or of the file]
     #[arg(long, value_name = "BYTES|KEYWORDS")]
     overhead: Option<String>,
     /// Share by which the rate may at times lie above or below the measured one [default: 0%, or
@@ -68,16 +68,17 @@ pub struct Arguments {
     /// Aim other than what people notice: throughput, or l4s
     #[arg(long, value_name = "AIM")]
     want: Option<String>,
-    /// Transfers without end at once in each direction, or their range; the mix's own number by
-    /// default
-    #[arg(long, value_name = "N[..N]", default_value = "", hide_default_value = true)]
-    flows: String,
+    /// Transfers without end at once in each direction, or their range [default: the mix's own
+    /// number]
+    #[arg(long, value_name = "N[..N]")]
+    flows: Option<String>,
     /// Congestion control of the large transfers, one or two
     #[arg(long, value_name = "CC[,CC]", default_value = "cubic,bbr")]
     cc: String,
-    /// Activities on the line, see gq list mix; an evening at home and a backup by default
-    #[arg(long, value_name = "MIX", default_value = "", hide_default_value = true)]
-    mix: String,
+    /// Activities on the line, see gq list mix [default: the worse of evening and backup, or slow on
+    /// slow lines]
+    #[arg(long, value_name = "MIX")]
+    mix: Option<String>,
     /// Kind of router, which limits the queues
     #[arg(long, value_name = "KIND", default_value = "any")]
     hardware: String,
@@ -176,14 +177,35 @@ fn scenario_out(arguments: &Arguments) -> Result<Option<ScenarioOut<'_>>, Failur
     }
 }
 
-/// The question that the options ask.
+/// The question that the options ask, with the file behind `--from` where they are silent. Notes on
+/// standard error tell what was taken from the file, and former names.
 fn question(arguments: &Arguments) -> Result<Question, Failure> {
-    let line = LineText::new(arguments)?;
+    let given = |option: &Option<String>| option.clone().unwrap_or_default();
+    let mut line = LineText {
+        down: given(&arguments.down),
+        up: given(&arguments.up),
+        varies: given(&arguments.varies),
+        rtt: given(&arguments.rtt),
+        buffer: given(&arguments.buffer),
+        overhead: given(&arguments.overhead),
+    };
+    let source = arguments.from.as_deref().map(|path| line.take(path)).transpose()?;
+    if let Some(source) = &source {
+        for note in source.figures.iter().chain(&source.remarks) {
+            output::say(&format!("note: {}: {note}", source.name));
+        }
+    }
+    if let Some(missing) = line.missing(source.as_ref()) {
+        return Err(Failure::Input(format!("--{missing}")));
+    }
+    if let Some(note) = arguments.mix.as_deref().and_then(note_on_name) {
+        output::say(&format!("note: {note}"));
+    }
     let asked = Asked {
         down: &line.down,
         up: &line.up,
         line: arguments.line.as_deref().unwrap_or_default(),
-        overhead: arguments.overhead.as_deref().unwrap_or_default(),
+        overhead: &line.overhead,
         varies: &line.varies,
         rtt: &line.rtt,
         buffer: &line.buffer,
@@ -191,9 +213,9 @@ fn question(arguments: &Arguments) -> Result<Question, Failure> {
         hosts: &arguments.hosts,
         cpu: arguments.cpu.as_deref().unwrap_or_default(),
         want: arguments.want.as_deref().unwrap_or_default(),
-        flows: &arguments.flows,
+        flows: arguments.flows.as_deref().unwrap_or_default(),
         cc: &arguments.cc,
-        mix: &arguments.mix,
+        mix: arguments.mix.as_deref().unwrap_or_default(),
         hardware: &arguments.hardware,
         policy: arguments.policy.as_deref().unwrap_or_default(),
         unit: arguments.unit,
@@ -201,7 +223,24 @@ fn question(arguments: &Arguments) -> Result<Question, Failure> {
         seed: arguments.seed,
         jobs: arguments.jobs.count(),
     };
-    asked.question().map_err(|error| line.failure(&error))
+    asked.question().map_err(|error| misread(&error, source.as_ref()))
+}
+
+/// The failure of an option, or of the file that stands for it.
+fn misread(error: &Misread, source: Option<&Source>) -> Failure {
+    match source.filter(|source| source.taken.contains(&error.option)) {
+        Some(source) => Failure::Input(format!("{}: {error}", source.name)),
+        None => Failure::Input(format!("--{error}")),
+    }
+}
+
+impl From<SourceError> for Failure {
+    fn from(error: SourceError) -> Self {
+        match error {
+            SourceError::Import(error) => Self::input(error),
+            SourceError::Plan(error) => error.into(),
+        }
+    }
 }
 
 /// The host that checks the answer.

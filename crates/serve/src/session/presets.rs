@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 /// (id, title, scenario)
 const PRESETS: &[(&str, &str, &str)] = &[
     ("dsl", "DSL line, 16 Mbit/s", include_str!("../../presets/dsl.toml")),
-    ("cable", "Cable, 100 Mbit/s", include_str!("../../presets/cable.toml")),
+    ("cable", "Cable, 100/10 Mbit/s: an evening at home", include_str!("../../presets/cable.toml")),
     ("fibre", "Fibre, 500 Mbit/s", include_str!("../../presets/fibre.toml")),
     ("lte", "A phone's link", include_str!("../../presets/lte.toml")),
     ("satellite", "Geostationary satellite, 20 Mbit/s", include_str!("../../presets/satellite.toml")),
@@ -20,6 +20,8 @@ pub fn all() -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use goodqueue_base::units::Rate;
+    use goodqueue_lab::scenario::mix::{EVENING, Line, Mix};
     use goodqueue_lab::scenario::plan::Plan;
 
     #[test]
@@ -32,5 +34,22 @@ mod tests {
             let warnings = crate::session::scenario::warnings(&point);
             assert!(warnings.is_empty(), "{id}: {warnings:?}");
         }
+    }
+
+    #[test]
+    fn the_evening_on_cable_is_that_of_the_mix() {
+        let line = Line {
+            down: Some(Rate::mbit(100)),
+            up: Some(Rate::mbit(10)),
+            flows: None,
+            flows_up: None,
+            controls: &[("cubic".to_owned(), "\"cubic\"".to_owned())],
+            tcp: "",
+            start: "\"uniform 0 s .. 5 s\"",
+            path: &[],
+        };
+        let traffic = Mix::named(EVENING).expect("a mix").on(&line).toml;
+        let (_, _, text) = PRESETS.iter().find(|(id, ..)| *id == "cable").expect("a preset");
+        assert!(text.ends_with(&traffic), "{traffic}");
     }
 }
