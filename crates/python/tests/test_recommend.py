@@ -65,7 +65,8 @@ def test_the_scenario_is_the_line_with_the_choice(answer: Recommendation) -> Non
         ({"rtt": "50ms..20ms"}, "rtt", "ends below its beginning"),
         ({"mix": "hoem"}, "mix", "`hoem` is not known: allowed evening"),
         ({"effort": "lots"}, "effort", "`lots` is not known: allowed quick, thorough"),
-        ({"check": "sim"}, "check", "`sim`: the answer is from the simulator already: allowed linux, live"),
+        ({"check": "sim"}, "check", "`sim`: the answer is from the simulator already: allowed linux"),
+        ({"check": "live"}, "check", "would take hours: use linux, guest kernels in virtual time"),
         ({"jobs": 0}, "jobs", "`0` is out of range: allowed 1 to 4096"),
     ],
 )
