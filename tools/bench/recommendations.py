@@ -113,7 +113,7 @@ def number(value):
     if value == 0:
         return "0"
     digits = max(0, 3 - len(str(int(abs(value)))))
-    return f"{value:.{digits}f}"
+    return f"{round(value, digits) + 0.0:.{digits}f}"
 
 
 def figure(about, of):
@@ -132,6 +132,11 @@ def figure(about, of):
             scale, unit = 1.0, ""
     interval = f" ± {number(half * scale)}" if half is not None else ""
     return f"{number(mean * scale)}{interval}{unit}"
+
+
+def mean(about, of):
+    """A figure without its interval."""
+    return figure(about, of | {"ci95": None})
 
 
 def said(about):
@@ -181,7 +186,7 @@ def better(check, abouts):
     beaten = []
     for one in check["better"]:
         about = abouts[one["activity"], one["metric"]]
-        gain = f"{said(about)} {figure(about, one['other'])} instead of {figure(about, one['choice'])}"
+        gain = f"{said(about)} {mean(about, one['other'])} instead of {mean(about, one['choice'])}"
         if but := one["but"]:
             doubt = abouts[but["activity"], but["metric"]]
             beaten.append(f"{one['label']}: {gain}, but {said(doubt)} seems worse by {figure(doubt, but['behind'])}")
@@ -200,6 +205,7 @@ def checked(checks):
         "figure",
         "simulated",
         "kernel senders",
+        "difference",
         "agreement",
         "better with kernel senders",
     ]
@@ -207,7 +213,7 @@ def checked(checks):
     for line in LINES:
         answer = checks.get(line.name)
         if answer is None:
-            rows.append([line.title, *[NONE] * 5, "not checked", NONE])
+            rows.append([line.title, *[NONE] * 6, "not checked", NONE])
             continue
         check = answer["check"]
         title = f"{line.title} ({line.reason})" if line.reason else line.title
@@ -216,7 +222,8 @@ def checked(checks):
         for place, held in enumerate(check["figures"]):
             about = abouts[held["activity"], held["metric"]]
             agreement = f"**{held['agreement']}**" if held["agreement"] == "differs" else held["agreement"]
-            cells = [said(about), *(figure(about, held[of]) for of in ("simulated", "checked")), agreement]
+            means = [mean(about, held[of]) for of in ("simulated", "checked")]
+            cells = [said(about), *means, figure(about, held["difference"]), agreement]
             first = [title, without, answer["choice"]["label"]]
             rows.append([*[""] * 3, *cells, ""] if place else [*first, *cells, better(check, abouts)])
     return table(heads, rows)
@@ -246,9 +253,10 @@ The choice, its queues at the other shaped rates, the best of every other kind o
 Kernel senders carry the call, the ping and the transfers at the times and sizes that the simulator draws.
 Groups of the mixes that wait for answers, such as pages and video, are left out on both sides: *without* names them, and the figures of *simulated* are those of the simulator without them.
 
-Each figure is the average over the cases of a line, with its 95 % interval over seeds.
+Each figure is the average over the cases of a line.
+The difference is taken seed by seed, and has a 95 % interval over seeds.
 
-- *interval*: the figure lies in the interval of the simulator's.
+- *interval*: the figure lies in the 95 % interval over seeds of the simulator's.
 - *margin*: it lies outside, but the difference is too small to count for anybody.
 - **differs**: by more than that.
 
