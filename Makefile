@@ -59,7 +59,7 @@ linux: ## build the guest kernel of `gq run --on linux` into the cache folder (1
 	@tools/setup.sh linux
 	@kernel/guest/build.sh
 
-recommendations: ## ten lines with gq recommend, checked with kernel senders: docs/recommendations.md (an hour; needs `make linux`)
+recommendations: ## ten lines with gq recommend, checked with kernel senders: docs/recommendations.md (hours; resumes; needs `make linux`)
 	cargo build --release --bin gq
 	python3 tools/bench/recommendations.py
 

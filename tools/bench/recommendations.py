@@ -3,7 +3,7 @@
 
 recommendations.py [GQ] [--only NAME,...] [--again] [--minutes N]
 
-Answers are kept in out/recommendations, so that an interrupted run goes on; --again makes them anew. The checks need the
+Answers are kept in out/recommendations, so that an interrupted run resumes; --again makes them anew. The checks need the
 guest kernel (make linux). With --only, the page is written if all other lines have kept answers. A command that fails is
 tried once more; one that fails twice or takes longer than --minutes leaves its row without figures.
 """
@@ -11,6 +11,7 @@ tried once more; one that fails twice or takes longer than --minutes leaves its 
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -22,6 +23,8 @@ from tables import table
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/recommendations.md"
 KEPT = ROOT / "out/recommendations"
+MAX_NAMES = 6
+
 
 @dataclass(frozen=True)
 class Line:
@@ -33,29 +36,39 @@ class Line:
     reason: str = ""
     instead: str = ""
 
+    def commands(self):
+        """The options of each command, by the name of the file that keeps its answer; the last one checks."""
+        if self.instead:
+            return {self.name: self.options, f"{self.name}.check": f"{self.instead} --check linux"}
+        return {self.name: f"{self.options} --check linux"}
+
 
 LINES = [
-    Line("dsl", "DSL 16/1", "--down 16mbit --up 1mbit --rtt 30ms --buffer 300ms --flows 1..4"),
-    Line("vdsl", "VDSL 50/10", "--down 50mbit --up 10mbit --rtt 20ms..60ms --buffer 200ms --flows 4"),
-    Line("cable", "cable 500/50", "--down 500mbit --up 50mbit --rtt 20ms --buffer 150ms --flows 2..8 --cc cubic"),
-    Line("lte", "LTE 40/10, ±40 %", "--down 40mbit --up 10mbit --varies 40% --rtt 50ms --buffer 500ms --flows 2"),
-    Line("leo", "LEO satellites 150/15, ±30 %", "--down 150mbit --up 15mbit --varies 30% --rtt 40ms --buffer 200ms --flows 4"),
-    Line("geo", "GEO satellite 50/3", "--down 50mbit --up 3mbit --rtt 600ms --buffer 500ms --flows 1..4 --cc cubic"),
-    Line("slow", "64 kbit/s uplink", "--down 1mbit --up 64kbit --rtt 100ms --buffer 1s --flows 1..2"),
+    Line("dsl", "DSL 16/1", "--line adsl --down 16mbit --up 1mbit --hardware openwrt"),
+    Line("vdsl", "VDSL 50/10", "--line vdsl --down 50mbit --up 10mbit --hardware openwrt"),
+    Line("cable", "cable 500/50", "--line docsis --down 500mbit --up 50mbit --hardware openwrt"),
+    Line("lte", "LTE 40/10, ±40 %", "--line lte --down 40mbit --up 10mbit --hardware openwrt"),
+    Line("leo", "LEO satellites 150/15, ±40 %", "--line leo --down 150mbit --up 15mbit --hardware openwrt"),
+    Line("geo", "GEO satellite 50/3", "--line geo --down 50mbit --up 3mbit --hardware openwrt"),
+    Line("slow", "64 kbit/s uplink", "--down 1mbit --up 64kbit --rtt 100ms --buffer 1s --hardware openwrt"),
     Line(
         "fibre",
         "fiber 1 Gbit/s",
-        "--down 1gbit --up 1gbit --rtt 10ms..40ms --buffer 50ms --flows 8 --cc cubic",
+        "--line fiber --down 1gbit --up 1gbit --hardware openwrt",
         "at a tenth of the rate: at 1 Gbit/s guest kernels would take about a minute per run",
-        "--down 100mbit --up 100mbit --rtt 10ms..40ms --buffer 50ms --flows 8 --cc cubic",
+        "--line fiber --down 100mbit --up 100mbit --hardware openwrt",
     ),
-    Line("wifi", "Wi-Fi bridge 200 Mbit/s, ±50 %", "--down 200mbit --up 200mbit --varies 50% --rtt 20ms --buffer 200ms --flows 4 --cc cubic"),
+    Line(
+        "wifi",
+        "Wi-Fi bridge 200 Mbit/s, ±50 %",
+        "--down 200mbit --up 200mbit --varies 50% --rtt 20ms --buffer 200ms --hardware openwrt",
+    ),
     Line(
         "isp",
         "ISP access 10 Gbit/s",
         "--down 10gbit --up 10gbit --rtt 30ms --buffer 50ms --flows 32 --cc cubic --mix isp-access --hardware libreqos",
         "at a hundredth of the rate: at 10 Gbit/s guest kernels would take about ten minutes per run",
-        "--down 100mbit --up 100mbit --rtt 30ms --buffer 50ms --flows 32 --cc cubic",
+        "--down 100mbit --up 100mbit --rtt 30ms --buffer 50ms --flows 32 --cc cubic --mix isp-access --hardware libreqos",
     ),
 ]
 
@@ -63,20 +76,20 @@ NONE = "\N{EN DASH}"
 
 HEAD = """# Ten lines, their recommendations, and kernel senders
 
-This page lists what [`gq recommend`](recommend.md) answers for ten lines, with checks by kernel senders. It is made by `tools/bench/recommendations.py`. A recommendation is an answer for the
-line as its options describe it, not for each line of that name. Groups of the mix that would take more than 5 % of a line are left
-out, so the slow uplinks have no call. Rows that fail stay as they are.
+This page lists what [`gq recommend`](recommend.md) answers for ten lines, with checks by kernel senders.
+It is made by `tools/bench/recommendations.py`.
+A recommendation is an answer for the line as its options describe it, not for each line of that name.
+Rows that fail stay as they are.
 """
 
 
 def run(gq, name, options, minutes):
-    """The answer for a line, and the seconds it took; kept in a file. None when there is none."""
+    """The answer to one command, kept in a file. None when there is none."""
     kept = KEPT / f"{name}.json"
     if kept.exists():
         answer = json.loads(kept.read_text())
         if answer["asked"] == options:
             return answer
-    print(f"{name}: gq recommend {options}", file=sys.stderr, flush=True)
     for _ in range(2):
         began = time.monotonic()
         try:
@@ -86,8 +99,8 @@ def run(gq, name, options, minutes):
             print(f"{name}: did not end within {minutes:g} minutes", file=sys.stderr, flush=True)
             return None
         if made.returncode == 0:
-            answer = json.loads(made.stdout)
-            answer |= {"asked": options, "took_s": time.monotonic() - began}
+            print(f"{name}: answered in {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+            answer = json.loads(made.stdout) | {"asked": options}
             KEPT.mkdir(parents=True, exist_ok=True)
             kept.write_text(json.dumps(answer))
             return answer
@@ -100,7 +113,7 @@ def number(value):
     if value == 0:
         return "0"
     digits = max(0, 3 - len(str(int(abs(value)))))
-    return f"{value:.{digits}f}"
+    return f"{round(value, digits) + 0.0:.{digits}f}"
 
 
 def figure(about, of):
@@ -121,39 +134,51 @@ def figure(about, of):
     return f"{number(mean * scale)}{interval}{unit}"
 
 
+def mean(about, of):
+    """A figure without its interval."""
+    return figure(about, of | {"ci95": None})
+
+
 def said(about):
     return f"{about['activity']} {about['words']}"
 
 
+def listed(names):
+    """Names in a row, and how many there are beyond the first ones."""
+    shown = ", ".join(names[:MAX_NAMES]) or NONE
+    return f"{shown} and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else shown
+
+
 def answered(answers):
     """The table of answers."""
-    heads = ["line", "options", "choice", "as good", "undetermined", "runs", "time"]
+    heads = ["line", "options", "choice", "as good", "perhaps as good", "cases:", "runs:"]
     rows = []
     for line in LINES:
         answer, asked = answers.get(line.name), f"`{line.options}`"
         if answer is None:
-            rows.append([line.title, asked, "not run", NONE, NONE, NONE, NONE])
+            rows.append([line.title, asked, "not run", *[NONE] * 4])
             continue
-        others = [", ".join(one["label"] for one in answer[key]) or NONE for key in ("alternatives", "undetermined")]
-        rows.append([line.title, asked, answer["choice"]["label"], *others, answer["runs"], f"{number(answer['took_s'])} s"])
+        others = [listed([one["label"] for one in answer[key]]) for key in ("alternatives", "undetermined")]
+        rows.append([line.title, asked, answer["choice"]["label"], *others, len(answer["corners"]), answer["runs"]])
     return table(heads, rows)
+
+
+def told(answer, beginning):
+    """The sentence of an answer with this beginning, without it; ranges are called so."""
+    found = [text for text in answer["text"].splitlines() if text.startswith(beginning)]
+    if not found:
+        return NONE
+    return re.sub(r"\(([^()]+ to [^()]+)\)", r"(from \1)", found[0].removeprefix(beginning).rstrip("."))
 
 
 def experienced(answers):
     """The table of what people get under the choice, and with nothing set up."""
     rows = []
     for line in LINES:
-        answer = answers.get(line.name)
-        if answer is None:
-            continue
-        setups = (answer["choice"], answer["without"])
-        for place, about in enumerate(one for one in answer["deciding"] if one["activity"] != "bulk"):
-            both = [setup["experience"].get(about["activity"], {}).get(about["metric"]) for setup in setups]
-            rows.append(["" if place else line.title, said(about), *(figure(about, of) if of else NONE for of in both)])
-        for place, direction in enumerate(("down", "up")):
-            cells = [figure({"quantity": "ratio"}, setup["utilization"][place]) for setup in setups]
-            rows.append(["", f"utilization {direction}", *cells])
-    return table(["line", "figure", "under the choice", "with nothing set up"], rows)
+        if answer := answers.get(line.name):
+            both = [told(answer, f"With {setup}: ") for setup in ("it", "nothing set up")]
+            rows.append([line.title, len(answer["corners"]), *both, "; ".join(answer["left_out"]) or NONE])
+    return table(["line", "cases:", "under the choice", "with nothing set up", "left out of the mix"], rows)
 
 
 def better(check, abouts):
@@ -161,7 +186,7 @@ def better(check, abouts):
     beaten = []
     for one in check["better"]:
         about = abouts[one["activity"], one["metric"]]
-        gain = f"{said(about)} {figure(about, one['other'])} instead of {figure(about, one['choice'])}"
+        gain = f"{said(about)} {mean(about, one['other'])} instead of {mean(about, one['choice'])}"
         if but := one["but"]:
             doubt = abouts[but["activity"], but["metric"]]
             beaten.append(f"{one['label']}: {gain}, but {said(doubt)} seems worse by {figure(doubt, but['behind'])}")
@@ -173,50 +198,71 @@ def better(check, abouts):
 
 def checked(checks):
     """The table of checks."""
+    heads = [
+        "line",
+        "without",
+        "choice",
+        "figure",
+        "simulated",
+        "kernel senders",
+        "difference",
+        "agreement",
+        "better with kernel senders",
+    ]
     rows = []
     for line in LINES:
         answer = checks.get(line.name)
         if answer is None:
-            rows.append([line.title, NONE, NONE, NONE, NONE, "not checked", NONE])
+            rows.append([line.title, *[NONE] * 6, "not checked", NONE])
             continue
         check = answer["check"]
-        remarks = [line.reason] if line.reason else []
-        if check["left_out"]:
-            remarks.append(f"without {' and '.join(check['left_out'])}")
-        title = f"{line.title} ({'; '.join(remarks)})" if remarks else line.title
+        title = f"{line.title} ({line.reason})" if line.reason else line.title
+        without = ", ".join(f"`{name}`" for name in check["left_out"]) or NONE
         abouts = {(one["activity"], one["metric"]): one for one in answer["deciding"]}
         for place, held in enumerate(check["figures"]):
             about = abouts[held["activity"], held["metric"]]
             agreement = f"**{held['agreement']}**" if held["agreement"] == "differs" else held["agreement"]
-            cells = [said(about), *(figure(about, held[of]) for of in ("simulated", "checked")), agreement]
-            rows.append(["", "", *cells, ""] if place else [title, answer["choice"]["label"], *cells, better(check, abouts)])
-    return table(["line", "choice", "figure", "simulated", "kernel senders", "agreement", "better with kernel senders"], rows)
+            means = [mean(about, held[of]) for of in ("simulated", "checked")]
+            cells = [said(about), *means, figure(about, held["difference"]), agreement]
+            first = [title, without, answer["choice"]["label"]]
+            rows.append([*[""] * 3, *cells, ""] if place else [*first, *cells, better(check, abouts)])
+    return table(heads, rows)
 
 
 def page(answers, checks):
     return f"""{HEAD}
 ## The answers
 
-`gq recommend` with these options; the mix is `home` where none is named.
-Time is wall time on two cores. The machine had other work at times, so it is an upper bound.
+The answers of `gq recommend` with these options, in the mixes `evening` and `backup` where none is named.
+A case is one mix with everything that is not known about the line at its least or its greatest.
 
 {answered(answers)}
 
-What people get under the choice, and with nothing set up. Means over the corners with 95 % intervals.
+What people get under the choice, and with nothing set up: averages over the cases of a line.
+In parentheses stands the range over its cases, from the best to the worst.
+It shows what is not known about the line, and is no error of measurement.
+Where all cases agree, the 95 % interval over seeds follows instead.
+Groups that a line cannot carry are left out of its mixes.
 
 {experienced(answers)}
 
 ## Checked with kernel senders
 
-`gq recommend OPTIONS --hardware openwrt --check linux`, with the same mix. Kernel senders carry the call, the ping and the
-transfers at the times and sizes that the simulator draws; groups that they do not carry (pages, video) are named beside the
-line and left out on both sides. The choice, its queues at the other shaped rates,
-the best of every other kind of queue, and the bare line run with TCP of guest kernels at the same corners with the same seeds.
-*interval*: the figure lies in the interval of the answer. *margin*: outside, but the difference is too small to count for
-anybody (recommend.md has the margins). **differs**: by more than that. A line whose check was not made, or did not end, is
-called not checked. Intervals are over corners and seeds together, so they are wide where corners differ much. In the last
-column, a candidate in bold is significantly better in a figure that decides and seems worse in no earlier one; one that is not
-bold has more of a later figure, but seems worse in an earlier one by more than the margin, which the runs do not settle.
+These are the answers to the same options with `--check linux`.
+The choice, its queues at the other shaped rates, the best of every other kind of queue, and the line with nothing set up run with TCP of guest kernels, in the same cases with the same seeds.
+Kernel senders carry the call, the ping and the transfers at the times and sizes that the simulator draws.
+Groups of the mixes that wait for answers, such as pages and video, are left out on both sides: *without* names them, and the figures of *simulated* are those of the simulator without them.
+
+Each figure is the average over the cases of a line.
+The difference is taken seed by seed, and has a 95 % interval over seeds.
+
+- *interval*: the figure lies in the 95 % interval over seeds of the simulator's.
+- *margin*: it lies outside, but the difference is too small to count for anybody.
+- **differs**: by more than that.
+
+A line whose check was not made, or did not end, is called not checked.
+In the last column, a candidate in bold is significantly better in a figure that decides and seems worse in no earlier one.
+One that is not bold is better in a later figure, but seems worse in an earlier one by more than the margin, which the runs do not settle.
 
 {checked(checks)}
 """
@@ -226,7 +272,9 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     built = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/gq"
     arguments.add_argument("gq", nargs="?", default=str(built))
-    arguments.add_argument("--only", metavar="NAME,...", help="these lines alone; the page has what is kept of the others")
+    arguments.add_argument(
+        "--only", metavar="NAME,...", help="these lines alone; the page has what is kept of the others"
+    )
     arguments.add_argument("--again", action="store_true", help="makes all answers again")
     arguments.add_argument("--minutes", type=float, default=120, metavar="N", help="most time for one command")
     chosen = arguments.parse_args()
@@ -239,18 +287,20 @@ def main():
             if kept.stem.removesuffix(".check") in wanted:
                 kept.unlink()
     answers, checks, absent = {}, {}, []
-    for line in LINES:
-        check = f"{line.instead or line.options} --hardware openwrt --check linux"
-        asked = {line.name: (answers, line.options), f"{line.name}.check": (checks, check)}
-        for file, (found, words) in asked.items():
-            kept = KEPT / f"{file}.json"
+    for place, line in enumerate(LINES, 1):
+        found = []
+        for name, options in line.commands().items():
+            kept = KEPT / f"{name}.json"
             if line.name in wanted:
-                answer = run(chosen.gq, file, words, chosen.minutes)
+                print(f"{place} of {len(LINES)}, {name}: gq recommend {options}", file=sys.stderr, flush=True)
+                found.append(run(chosen.gq, name, options, chosen.minutes))
+            elif kept.exists():
+                found.append(json.loads(kept.read_text()))
             else:
-                answer = json.loads(kept.read_text()) if kept.exists() else None
-                absent += [file] if answer is None else []
+                absent.append(name)
+        for answer, of in zip((found[0], found[-1]) if found else (), (answers, checks), strict=False):
             if answer is not None:
-                found[line.name] = answer
+                of[line.name] = answer
     if absent:
         print(f"{PAGE} is left as it is: no answers are kept of {', '.join(absent)}", file=sys.stderr)
         return

@@ -99,6 +99,33 @@ impl fmt::Display for NoSuchBackend {
 
 impl std::error::Error for NoSuchBackend {}
 
+/// A host that cannot check a recommendation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoChecker {
+    /// No host has the name.
+    Unknown(NoSuchBackend),
+    /// The simulator, which has given the answer.
+    Simulator,
+    /// One link in real time.
+    Live,
+}
+
+impl fmt::Display for NoChecker {
+    /// Says what to use instead.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown(unknown) => unknown.fmt(f),
+            Self::Simulator => f.write_str("the answer is from the simulator already: allowed linux"),
+            Self::Live => f.write_str(
+                "the live host has one link, a line and the router behind it are two, and a hundred runs in real time \
+                 would take hours: use linux, guest kernels in virtual time",
+            ),
+        }
+    }
+}
+
+impl std::error::Error for NoChecker {}
+
 impl BackendName {
     /// All of them, the one that needs nothing first.
     pub const ALL: [Self; 4] = [Self::Sim, Self::Linux, Self::Kernel, Self::Live];
@@ -121,6 +148,18 @@ impl BackendName {
     pub fn read(name: &str) -> Result<Self, NoSuchBackend> {
         let found = Self::ALL.into_iter().find(|host| host.name() == name);
         found.ok_or(NoSuchBackend)
+    }
+
+    /// The host of this name, which checks a recommendation.
+    ///
+    /// # Errors
+    /// When no host has it, or that host cannot.
+    pub fn read_checker(name: &str) -> Result<Self, NoChecker> {
+        match Self::read(name).map_err(NoChecker::Unknown)? {
+            Self::Sim => Err(NoChecker::Simulator),
+            Self::Live => Err(NoChecker::Live),
+            host @ (Self::Linux | Self::Kernel) => Ok(host),
+        }
     }
 
     /// The host itself. It has not prepared anything yet.

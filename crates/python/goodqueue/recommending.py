@@ -190,8 +190,7 @@ def recommend(
     effort
         ``"quick"``, or ``"thorough"`` for more shaped rates, longer runs and more of them.
     check
-        Another host that runs the choice and its rivals at the same corners: ``"linux"``, TCP of guest kernels, or
-        ``"live"``, this machine's kernel in real time.
+        Another host that runs the choice and its rivals at the same corners: ``"linux"``, TCP of guest kernels.
     seed
         Root of all randomness.
     jobs

@@ -129,17 +129,13 @@ fn question(py: Python<'_>, asked: &Arguments) -> PyResult<Question> {
     })
 }
 
-/// The host that checks the answer, ready.
+/// The host that checks the answer.
 fn checker(py: Python<'_>, name: &str, itself: Vec<OsString>, question: &Question) -> PyResult<Box<dyn Backend + Send>> {
     let wrong = |why: &dyn fmt::Display| refuse(py, "check", &format!("`{name}`: {why}"));
-    let host = BackendName::read(name).map_err(|unknown| wrong(&unknown))?;
-    if host == BackendName::Sim {
-        return Err(wrong(&"the answer is from the simulator already: allowed linux, live"));
-    }
+    let host = BackendName::read_checker(name).map_err(|why| wrong(&why))?;
     let settings = Settings { itself, process: ProcessOwner::Foreign, voids: VoidRunPolicy::default(), say: |_| {} };
     let host = host.open(&settings).map_err(|unavailable| host_error(py, &format!("{WHERE}: check: {unavailable}")))?;
     check::refuse(question, &*host).map_err(|refusal| refuse(py, "check", &refusal.to_string()))?;
-    py.detach(|| host.prepare()).map_err(|why| host_error(py, &format!("{WHERE}: check: {name}: {why}")))?;
     Ok(host)
 }
 

@@ -5,8 +5,8 @@ use goodqueue_aqm::{Limit, sched};
 use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Rate};
 use goodqueue_sim::call::Codec;
 use goodqueue_sim::{
-    Arrivals, CarriedTransfer, Content, Continue, FlowSpec, LinkSpec, OutsideWorld, QueueSpec, SessionSpec, SourceSpec, World,
-    WorldSpec, carried_outcomes, planned_transfers,
+    Arrivals, CarriedTransfer, Content, Continue, FlowSpec, LinkSpec, OutsideWorld, QueueSpec, SessionSpec, SourceSpec, Transfer,
+    World, WorldSpec, carried_outcomes, planned_transfers,
 };
 
 /// 10 Mbit/s and 5 ms each way, for twenty seconds after one.
@@ -20,10 +20,10 @@ fn world(source: SourceSpec) -> WorldSpec {
     }
 }
 
-fn short() -> WorldSpec {
+fn short(connections: u32) -> WorldSpec {
     let SourceSpec::Tcp { sender, receiver, header } = SourceSpec::bulk("cubic") else { panic!("bulk is TCP") };
     let (size, interval) = (Bytes::new(20_000), Duration::ms(500));
-    let model = SessionSpec::Short { size, interval, arrivals: Arrivals::Poisson, connections: 1 };
+    let model = SessionSpec::Short { size, interval, arrivals: Arrivals::Poisson, connections };
     world(SourceSpec::Session { model, sender, receiver, header })
 }
 
@@ -39,21 +39,25 @@ fn calls_beside_senders_elsewhere_are_heard_the_same() {
     assert!(heard.windows.len() >= 2 && one.groups[0].calls[0].lost == 0);
 }
 
+/// All of these that begin in the measured part, ended after 72 ms.
+fn begun(spec: &WorldSpec, transfers: &[Transfer]) -> Vec<CarriedTransfer> {
+    let began = |(place, transfer): (u32, &Transfer)| CarriedTransfer {
+        place,
+        began: Instant::ZERO + transfer.at,
+        size: transfer.size,
+        took: Some(Duration::ms(72)),
+    };
+    (0..).zip(transfers).filter(|(_, transfer)| transfer.at >= spec.warmup).map(began).collect()
+}
+
 #[test]
 fn transfers_are_planned_as_the_simulator_begins_them() {
-    let spec = short();
+    let spec = short(1);
     let simulated = World::new(&spec).expect("a world").run(&mut |_| Continue::Yes);
     let planned = planned_transfers(&spec);
     let transfers = planned[0].as_ref().expect("a session");
-    let measured = transfers.iter().filter(|transfer| transfer.at >= spec.warmup);
-    let carried: Vec<CarriedTransfer> = measured
-        .enumerate()
-        .map(|(number, transfer)| CarriedTransfer {
-            began: Instant::ZERO + transfer.at,
-            size: transfer.size,
-            took: (number > 0).then_some(Duration::ms(72)),
-        })
-        .collect();
+    let mut carried = begun(&spec, transfers);
+    carried[0].took = None;
     let figures = carried_outcomes(&spec, &[carried]).remove(0).expect("transfers");
     assert_eq!(Some(figures.begun), simulated.groups[0].transfers.as_ref().map(|transfers| transfers.begun));
     assert_eq!((figures.complete, figures.open), (figures.begun - 1, 1));
@@ -65,9 +69,26 @@ fn transfers_are_planned_as_the_simulator_begins_them() {
 
 #[test]
 fn carried_transfers_count_where_they_end() {
-    let spec = short();
-    let of = |ms, took| CarriedTransfer { began: Instant::ZERO + Duration::ms(ms), size: Bytes::new(20_000), took };
-    let carried = vec![of(900, Some(Duration::ms(200))), of(950, None), of(1_100, Some(Duration::ms(72)))];
+    let spec = short(1);
+    let of = |place, ms, took| CarriedTransfer { place, began: Instant::ZERO + Duration::ms(ms), size: Bytes::new(20_000), took };
+    let carried = vec![of(0, 900, Some(Duration::ms(200))), of(1, 950, None), of(2, 1_100, Some(Duration::ms(72)))];
     let figures = carried_outcomes(&spec, &[carried]).remove(0).expect("transfers");
     assert_eq!((figures.begun, figures.complete, figures.open), (1, 2, 1));
+}
+
+#[test]
+fn a_carried_transfer_ends_with_its_last_connection() {
+    let spec = short(4);
+    let simulated = World::new(&spec).expect("a world").run(&mut |_| Continue::Yes);
+    let planned = planned_transfers(&spec).remove(0).expect("a session");
+    assert!(planned.iter().all(|part| part.size == Bytes::new(5_000)));
+    let mut carried = begun(&spec, &planned);
+    // In any order; the first transfer has a slow connection, the last one never ends.
+    carried[2].took = Some(Duration::ms(90));
+    carried.last_mut().expect("transfers").took = None;
+    carried.reverse();
+    let figures = carried_outcomes(&spec, std::slice::from_ref(&carried)).remove(0).expect("transfers");
+    assert_eq!(Some(figures.begun), simulated.groups[0].transfers.as_ref().map(|transfers| transfers.begun));
+    assert_eq!((figures.begun * 4, figures.complete), (carried.len() as u64, figures.begun - 1));
+    assert_eq!([figures.completion.min(), figures.completion.max()].map(|took| (took + 500_000) / 1_000_000), [72, 90]);
 }

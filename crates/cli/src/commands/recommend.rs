@@ -88,8 +88,7 @@ pub struct Arguments {
     /// Unit of the latency under load: ms, rpm (round trips per minute), grade (A+ to F) or qoo
     #[arg(long, value_name = "UNIT", default_value = "ms")]
     unit: Unit,
-    /// Check the answer with other senders: linux, guest kernels in virtual time; or live, this
-    /// machine's own kernel in real time
+    /// Check the answer with other senders: linux, guest kernels in virtual time
     #[arg(long, value_name = "HOST")]
     check: Option<String>,
     /// More shaped rates, more settings, longer runs and more of them
@@ -245,13 +244,9 @@ impl From<SourceError> for Failure {
 
 /// The host that checks the answer.
 fn checker(name: &str, question: &Question) -> Result<Box<dyn Backend + Send>, Failure> {
-    let read = BackendName::read(name).map_err(|why| Failure::Input(format!("--check {name}: {why}")))?;
-    if read == BackendName::Sim {
-        return Err(Failure::Input("--check sim: the answer is from the simulator already: allowed linux, live".to_owned()));
-    }
-    let host = backend::open("--check", read, VoidRunPolicy::default())?;
+    let host = BackendName::read_checker(name).map_err(|why| Failure::Input(format!("--check {name}: {why}")))?;
+    let host = backend::open("--check", host, VoidRunPolicy::default())?;
     check::refuse(question, &*host).map_err(|refusal| Failure::Input(format!("--check {refusal}")))?;
-    host.prepare().map_err(|why| Failure::Run(format!("--check {name}: {why}")))?;
     Ok(host)
 }
 

@@ -15,6 +15,18 @@ fn hosts_go_by_their_names() {
 }
 
 #[test]
+fn checkers_are_other_hosts_with_two_links_in_a_row() {
+    assert_eq!(BackendName::read_checker("linux"), Ok(BackendName::Linux));
+    assert_eq!(BackendName::read_checker("sim"), Err(NoChecker::Simulator));
+    assert_eq!(BackendName::read_checker("moon"), Err(NoChecker::Unknown(NoSuchBackend)));
+    let why = BackendName::read_checker("live").unwrap_err().to_string();
+    assert!(
+        why.starts_with("the live host has one link, ") && why.ends_with(": use linux, guest kernels in virtual time"),
+        "{why}"
+    );
+}
+
+#[test]
 fn the_simulator_is_everywhere_and_refuses_nothing() {
     let host = BackendName::Sim.open(&settings(ProcessOwner::Foreign)).expect("it needs nothing");
     let scenario = "goodqueue = 1\nduration = \"1 s\"\n[link.l]\nrate = \"1 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"9 kB\"\nloss = 0.1\n\

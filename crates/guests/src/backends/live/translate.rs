@@ -162,6 +162,8 @@ fn group<'a>(traffic: &'a Traffic, link: &Link, common: &mut Option<Connections>
         weight,
         host,
         main: _,
+        // Nothing changes on the way.
+        is_background: _,
         others: _,
     } = traffic;
     let refuse = |key: &str, why: &str| Err(Refusal::of_traffic(name, key, why));

@@ -1,4 +1,4 @@
-//! The transfers of a flow: when each began, and how long it took.
+//! The transfers of a flow: when each connection began, and how long it took.
 
 use super::waiting::locked;
 use crate::clock::{Clock, MonotonicClock};
@@ -24,21 +24,19 @@ impl Log {
         clock.now()
     }
 
-    /// A transfer begins now.
-    pub(super) fn begin(&self, transfer: Transfer) -> Instant {
+    /// The transfer at this place of the flow's list begins now.
+    pub(super) fn begin(&self, place: u32, transfer: Transfer) {
         let mut transfers = locked(&self.transfers);
         let began = self.now();
-        transfers.push(CarriedTransfer { began, size: transfer.size, took: None });
-        began
+        transfers.push(CarriedTransfer { place, began, size: transfer.size, took: None });
     }
 
-    /// The transfer of this size that began then has ended.
-    pub(super) fn end(&self, began: Instant, transfer: Transfer) {
+    /// The transfer at this place of the flow's list has ended.
+    pub(super) fn end(&self, place: u32) {
         let mut transfers = locked(&self.transfers);
-        let took = self.now().since(began);
-        let is_it = |one: &&mut CarriedTransfer| one.began == began && one.size == transfer.size && one.took.is_none();
-        if let Some(one) = transfers.iter_mut().find(is_it) {
-            one.took = Some(took);
+        let now = self.now();
+        if let Some(one) = transfers.iter_mut().find(|one| one.place == place) {
+            one.took = Some(now.since(one.began));
         }
     }
 

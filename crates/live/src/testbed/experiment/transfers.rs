@@ -43,13 +43,13 @@ pub(super) fn run<'scope>(
         }
     })?;
     let mut clock = Deadline::after(offered(flow));
-    for transfer in list.iter().copied() {
+    for (number, transfer) in (0..).zip(list.iter().copied()) {
         if stop.within(Wall::from(transfer.at).saturating_sub(clock.passed())) || clock.is_past() {
             break;
         }
         let (control, shared, dscp) = (control.clone(), Arc::clone(shared), flow.dscp);
         Builder::new().stack_size(STACK).spawn_scoped(scope, move || {
-            if let Err(error) = send(transfer, &control, dscp, place, &shared, stop) {
+            if let Err(error) = send((number, transfer), &control, dscp, place, &shared, stop) {
                 *locked(&shared.failure) = Some(error.to_string());
             }
         })?;
@@ -95,7 +95,14 @@ fn receive(mut stream: TcpStream, counted: &Shared, stop: &Stop) {
 }
 
 /// Sends one transfer. It has ended when the far end, which has everything, closes.
-fn send(transfer: Transfer, control: &str, dscp: u8, place: Place<'_>, shared: &Shared, stop: &Stop) -> io::Result<()> {
+fn send(
+    (number, transfer): (u32, Transfer),
+    control: &str,
+    dscp: u8,
+    place: Place<'_>,
+    shared: &Shared,
+    stop: &Stop,
+) -> io::Result<()> {
     place.from.enter()?;
     let socket = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None)?;
     set_tcp_congestion(&socket, control)
@@ -104,7 +111,7 @@ fn send(transfer: Transfer, control: &str, dscp: u8, place: Place<'_>, shared: &
         set_ip_tos(&socket, dscp << 2)?;
     }
     let Some(log) = &shared.transfers else { return Ok(()) };
-    let began = log.begin(transfer);
+    log.begin(number, transfer);
     match connect(&socket, &place.to) {
         Ok(()) | Err(Errno::INPROGRESS) => {}
         Err(error) => return Err(error.into()),
@@ -134,7 +141,7 @@ fn send(transfer: Transfer, control: &str, dscp: u8, place: Place<'_>, shared: &
             Ok(_) | Err(_) => return Ok(()),
         }
     }
-    log.end(began, transfer);
+    log.end(number);
     if let Ok(state) = tcp::state(stream.as_fd()) {
         shared.sent.fetch_add(state.sent, Ordering::Relaxed);
         shared.retransmitted.fetch_add(state.retransmitted.into(), Ordering::Relaxed);

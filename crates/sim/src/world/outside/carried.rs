@@ -1,25 +1,28 @@
 //! Transfers of sessions that senders elsewhere carry: when each begins, and their figures.
 
-use super::transfers::{begun, is_open_loop};
+use super::transfers::{begun, connections, is_open_loop};
 use crate::completions::Completions;
 use crate::outcome::TransferOutcome;
 use crate::spec::{FlowSpec, SourceSpec, Transfer, WorldSpec};
 use crate::world::build::ideal;
 use goodqueue_base::units::{Bytes, Duration, Instant};
 
-/// A transfer that a sender elsewhere has begun.
+/// A connection of a transfer that a sender elsewhere has begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CarriedTransfer {
+    /// Place among the [`planned_transfers`] of its flow.
+    pub place: u32,
     /// When it began, since the start of the world.
     pub began: Instant,
-    /// Bytes of the transfer.
+    /// Bytes that the connection sends.
     pub size: Bytes,
     /// Time to its end; `None` while it has none.
     pub took: Option<Duration>,
 }
 
-/// The transfers of each flow of a specification until its end, at the times and sizes that the
-/// simulator draws; `None` for flows that are no session, and for sessions that wait for answers.
+/// The connections of each flow's transfers until the end of a specification, at the times and
+/// sizes that the simulator draws; those that share a transfer follow one another. `None` for flows
+/// that are no session, and for sessions that wait for answers.
 #[must_use]
 pub fn planned_transfers(spec: &WorldSpec) -> Vec<Option<Vec<Transfer>>> {
     let end = Instant::ZERO + spec.warmup + spec.duration;
@@ -33,16 +36,28 @@ pub fn planned_transfers(spec: &WorldSpec) -> Vec<Option<Vec<Transfer>>> {
 }
 
 /// The figures of each group of a specification, of the transfers of its flows that ended in the
-/// measured part, and those that had not ended; `None` for groups without any.
+/// measured part, with the last of their connections, and those that had not ended; `None` for
+/// groups without any.
 #[must_use]
 pub fn carried_outcomes(spec: &WorldSpec, carried: &[Vec<CarriedTransfer>]) -> Vec<Option<TransferOutcome>> {
     let mut groups = vec![Completions::default(); spec.groups.len()];
-    for (flow, transfers) in spec.flows.iter().zip(carried) {
+    for (flow, parts) in spec.flows.iter().zip(carried) {
+        let SourceSpec::Session { model, .. } = &flow.source else { continue };
         let (Some(ideal), Some(group)) = (ideal(spec, flow), groups.get_mut(flow.group as usize)) else { continue };
-        for CarriedTransfer { began, size, took } in transfers {
-            group.begun += u64::from(*began >= Instant::ZERO + spec.warmup);
-            match took {
-                Some(took) => group.add(size.get(), *took, ideal.time(*began, size.get(), 2)),
+        let connections = connections(model);
+        let mut parts = parts.clone();
+        parts.sort_by_key(|part| part.place);
+        for parts in parts.chunk_by(|one, other| one.place / connections == other.place / connections) {
+            let began = parts.iter().map(|part| part.began).min().unwrap_or_default();
+            group.begun += u64::from(began >= Instant::ZERO + spec.warmup);
+            let mut ends = parts.iter().map(|part| Some(part.began + part.took?));
+            match ends.try_fold(began, |latest, end| Some(latest.max(end?))) {
+                Some(end) => {
+                    // Connections that ended before the measured part are not here; all send as much.
+                    let sizes: u64 = parts.iter().map(|part| part.size.get()).sum();
+                    let size = sizes / parts.len() as u64 * u64::from(connections);
+                    group.add(size, end.since(began), ideal.time(began, size, 2));
+                }
                 None => group.open += 1,
             }
         }

@@ -166,6 +166,39 @@ fn session_transfers_are_separate_flows_and_count_together() {
 }
 
 #[test]
+fn transfers_of_several_connections_count_once() {
+    let mut spec = with_session();
+    let SourceSpec::Session { model: SessionSpec::Short { connections, .. }, .. } = &mut spec.flows[0].source else {
+        panic!("short transfers")
+    };
+    *connections = 2;
+    let mut world = OutsideWorld::new(&spec).expect("a world");
+    assert_eq!(world.spec().flows.len(), 8);
+    // Both connections of the second transfer send their half; the first one of the third does, too.
+    let mut of = 0;
+    for (ms, flow) in [(150, 2), (170, 3), (250, 4)] {
+        let at = Instant::ZERO + Duration::ms(ms);
+        while world.next() <= at {
+            world.step();
+        }
+        world.fates(&mut Vec::new());
+        let segment = Segment { number: 0, payload: 1000, ..Segment::default() };
+        world.put(at, OutsidePacket { flow, segment, ip_len: 1052, ecn: Ecn::NotEct, ticket: ticket(of + 1) });
+        fates(&mut world);
+        world.put(world.now(), OutsidePacket { flow, ..ack(1001, of + 2) });
+        of += 2;
+    }
+    while world.step() {}
+    let outcome = world.finish(Continue::Yes);
+    let transfers = outcome.groups[0].transfers.as_ref().expect("transfers");
+    assert_eq!((transfers.begun, transfers.complete), (3, 1), "the first began before the measured part");
+    // The second connection sends 20 ms after the first; its way and back take 10 ms and more.
+    let took = transfers.completion.max() as f64 * 1e-6;
+    assert!((30.0..32.0).contains(&took), "{took} ms");
+    assert_eq!(transfers.by_size[0].len(), 1, "2000 bytes together");
+}
+
+#[test]
 fn sessions_that_wait_for_answers_are_refused() {
     let mut spec = with_session();
     let SourceSpec::Session { model, .. } = &mut spec.flows[0].source else { panic!("a session") };
