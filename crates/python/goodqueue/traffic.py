@@ -52,6 +52,8 @@ class Traffic(Part):
     host
         Host at which the flows end (the receiver of data that goes down); for queues that distinguish hosts; for
         instance ``1``. Default: one for each flow.
+    background
+        Whether nobody waits for it: it loads the line, and decides nothing between queues. Default: false.
     """
 
     kind: ClassVar[str] = ""
@@ -68,6 +70,7 @@ class Traffic(Part):
     class_: Value | None = None
     weight: Value | None = None
     host: Value | None = None
+    background: Value | None = None
 
     def to_dict(self) -> dict[str, Value]:
         """Keys and values as in a scenario file, ``kind`` first."""
