@@ -11,7 +11,7 @@ pub mod controller;
 mod draft;
 pub mod flent;
 mod input;
-mod line_text;
+pub mod line_text;
 pub mod measured;
 pub mod pcap;
 pub mod qlog;
@@ -22,7 +22,6 @@ pub mod tc;
 
 pub use draft::{Cited, Draft, Origin, Way};
 pub use input::Input;
-pub use line_text::{LineText, Source, SourceError};
 
 /// A file that cannot be imported, with the fault.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -2,13 +2,13 @@
 //! transfers. Where the kernel allows no namespaces, each test reports it and ends.
 
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Rng, sched, spec::LinkFacts};
-use goodqueue_base::units::{Bytes, Duration, Ecn, Framing, Rate};
+use goodqueue_base::units::{Bytes, Duration, Ecn, Framing, Instant, Rate};
 use goodqueue_live::testbed::bench::Bench;
 use goodqueue_live::testbed::experiment::{self, Arrivals, Direction, Experiment, Flow, Measured, Segments, Source, Timestamps};
 use goodqueue_live::{Line, LivePacket, RateSpec};
 use goodqueue_sim::call::Codec;
 use goodqueue_sim::trace::ProbesOutcome;
-use goodqueue_sim::{CarriedTransfer, Content, Transfer};
+use goodqueue_sim::{Content, Transfer};
 use std::sync::atomic::AtomicBool;
 
 const RATE: Rate = Rate::mbit(10);
@@ -69,8 +69,8 @@ fn probes_come_back_from_both_ends_with_their_marks() {
         let least = outcome.rtt.histogram().min();
         assert!(least >= 10_120_000, "{least} ns");
         assert!(measured.flows[flow].rtt.is_empty(), "that is for TCP");
-        // The two counts are not taken at one instant.
-        assert!(measured.flows[flow].delivered_bytes >= 84 * (outcome.answered - 1));
+        // Answers to probes from before the measured part are no outcome of it.
+        assert!(measured.flows[flow].delivered_bytes >= 84 * outcome.answered);
     }
     for half in [&measured.down, &measured.up] {
         // Probes of one flow and answers to those of the other.
@@ -106,11 +106,11 @@ fn a_call_on_a_free_line_is_heard_without_a_hole() {
     let Some(measured) = run_for(Duration::secs(3), flows, 100) else { return };
     for flow in &measured.flows {
         let outcome = flow.call.as_ref().expect("a call's");
-        // 150 packets, as far as this machine sends them in time.
-        assert!((100..=152).contains(&outcome.received), "{outcome:?}");
+        // 150 packets, and those that this machine sends late or measures too long.
+        assert!((100..=flow.sent_packets).contains(&outcome.received), "{outcome:?}");
         assert_eq!((outcome.lost, outcome.loss_runs), (0, 0), "{outcome:?}");
         assert!(outcome.delay_min >= Duration::us(5_104), "5 ms, and 130 bytes at 10 Mbit/s: {outcome:?}");
-        assert!((100..=152).contains(&flow.sent_packets) && flow.probes.is_none() && flow.rtt.is_empty());
+        assert!(flow.probes.is_none() && flow.rtt.is_empty());
     }
     let heard = measured.flows[0].call.as_ref().and_then(|call| call.heard.as_ref()).expect("speech is heard");
     assert!(heard.bursts.frames >= 50, "{heard:?}");
@@ -133,20 +133,22 @@ fn a_full_queue_loses_packets_of_a_call() {
 
 #[test]
 fn transfers_begin_at_their_times_and_complete() {
-    let list: Vec<Transfer> = [0, 300, 300, 700, 1150, 1199]
-        .map(|ms| Transfer { at: Duration::ms(ms), size: Bytes::new(if ms == 1199 { 10_000_000 } else { 20_000 }) })
-        .to_vec();
+    // Measured from 0.2 s to 3.2 s, both about a second away from transfers that must be measured.
+    let list = [(0, 20_000), (1_300, 20_000), (1_300, 20_000), (2_000, 20_000), (3_199, 10_000_000)]
+        .map(|(ms, size)| Transfer { at: Duration::ms(ms), size: Bytes::new(size) });
     let transfers = flow(Source::Transfers { control: "cubic".to_owned(), list: list.into() }, Direction::Up);
-    let Some(measured) = run(vec![transfers], 100) else { return };
-    // Measured from 0.2 s on; the last begins when the run ends or not at all.
-    let (large, small): (Vec<CarriedTransfer>, Vec<_>) =
-        measured.flows[0].transfers.iter().partition(|transfer| transfer.size > Bytes::new(20_000));
-    assert!((3..=4).contains(&small.len()) && large.iter().all(|transfer| transfer.took.is_none()), "{measured:?}");
-    for transfer in &small[..3] {
+    let Some(measured) = run_for(Duration::secs(3), vec![transfers], 100) else { return };
+    let carried = &measured.flows[0].transfers;
+    for place in 1..4 {
+        let transfer = carried.iter().find(|one| one.place == place).expect("it began in the measured part");
+        let planned = list[place as usize];
+        assert!(transfer.began >= Instant::ZERO + planned.at && transfer.size == planned.size, "{transfer:?}");
         // Two round trips of 10 ms, and 20 kB at 10 Mbit/s.
         let took = transfer.took.expect("it ends");
         assert!(took >= Duration::ms(36), "{took}");
     }
+    // The last begins when the run ends or not at all.
+    assert!(carried.iter().all(|one| one.place != 4 || one.took.is_none()), "{carried:?}");
     assert!(measured.flows[0].delivered_bytes >= 60_000 && measured.flows[0].sent_packets >= 42);
     assert!(measured.flows[0].rtt.len() >= 3);
 }

@@ -3,7 +3,7 @@
 use crate::error::{argument_error, host_error, run_error};
 use crate::run::Watch;
 use goodqueue_guests::backends::{BackendName, ProcessOwner, Settings, VoidRunPolicy};
-use goodqueue_interop::import::LineText;
+use goodqueue_interop::import::line_text::LineText;
 use goodqueue_lab::run::backend::Backend;
 use goodqueue_lab::run::recommend::{Asked, Effort, Question, Refused, check, recommend as search};
 use goodqueue_lab::scenario::mix::note_on_name;

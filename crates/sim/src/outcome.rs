@@ -154,8 +154,8 @@ pub struct CallOutcome {
 /// The transfers of one group: for sessions, those that ended in the measured part, whenever they
 /// began; for plain flows with limited data, all, warm-up included.
 ///
-/// Of transfers that must begin and end in the measured part the longest would be missing, and the
-/// more of them, the shorter it is.
+/// The longest would be missing if they had to begin and end in the measured part, the more of them
+/// the shorter it is.
 #[derive(Clone, Debug)]
 pub struct TransferOutcome {
     /// Transfers of sessions that began in the measured part.

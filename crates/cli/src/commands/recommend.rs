@@ -7,7 +7,7 @@ use crate::table::{self, Column, Text};
 use crate::{backend, interrupt, output, progress};
 use clap::Args;
 use goodqueue_guests::backends::{BackendName, VoidRunPolicy};
-use goodqueue_interop::import::{LineText, Source, SourceError};
+use goodqueue_interop::import::line_text::{LineText, Source, SourceError};
 use goodqueue_lab::results::metrics::{PrintedUnit, Quantity};
 use goodqueue_lab::results::record::write_file;
 use goodqueue_lab::run::backend::Backend;
@@ -75,8 +75,8 @@ pub struct Arguments {
     /// Congestion control of the large transfers, one or two
     #[arg(long, value_name = "CC[,CC]", default_value = "cubic,bbr")]
     cc: String,
-    /// Activities on the line, see gq list mix [default: the worse of evening and backup, or slow on
-    /// slow lines]
+    /// Activities on the line, see gq list mix [default: the worse of evening and backup, or slow
+    /// on slow lines]
     #[arg(long, value_name = "MIX")]
     mix: Option<String>,
     /// Kind of router, which limits the queues

@@ -9,7 +9,7 @@ use crate::run::recommend::candidates::Candidate;
 use crate::run::recommend::question::{Question, Refused};
 use crate::run::recommend::race::{self, Block, MIN_ROUNDS, behind, standing};
 use crate::run::recommend::search::Search;
-use crate::run::recommend::tried::Tried;
+use crate::run::recommend::tried::{Tried, over_rounds};
 use crate::verdict::rule::{Key, Sample, Standing};
 use crate::verdict::words::{figure, heading, list};
 use std::sync::atomic::AtomicBool;
@@ -109,9 +109,8 @@ fn checked(
 
 fn held(key: &Key, simulated: &[Block], checked: &[Block]) -> Held {
     let (own, theirs) = (race::figure(key, simulated), race::figure(key, checked));
-    // Both hosts run the corners in one order, round by round, so equal places are equal blocks.
-    let pairs = simulated.iter().zip(checked);
-    let difference = Figure::of(pairs.map(|(own, theirs)| Some(value(key, theirs)? - value(key, own)?)));
+    let same = |own: &Block| checked.iter().find(|one| (one.setting, one.round) == (own.setting, own.round));
+    let difference = over_rounds(simulated, |own| Some(value(key, same(own)?)? - value(key, own)?));
     let agreement = match (own.mean, theirs.mean) {
         (Some(mean), Some(there)) if (there - mean).abs() <= own.ci95.unwrap_or(0.0) => Agreement::Interval,
         (Some(mean), Some(there)) if (there - mean).abs() <= key.margin.around(mean) => Agreement::Margin,
@@ -146,7 +145,9 @@ fn better<'a>(keys: &'a [Key], one: &Tried, choice: &Tried) -> Option<(&'a Key, 
             Standing::Worse => return None,
             Standing::Open if but.is_none() => {
                 let behind = behind(key, &one.blocks, &choice.blocks);
-                but = Some(Doubt { activity: key.activity.name(), metric: key.about.name, behind });
+                let margin = key.margin.around(race::figure(key, &choice.blocks).mean.unwrap_or(0.0));
+                let is_worse = behind.mean.is_some_and(|mean| mean > margin);
+                but = is_worse.then(|| Doubt { activity: key.activity.name(), metric: key.about.name, behind });
             }
             Standing::Open | Standing::AsGood => {}
         }
@@ -366,8 +367,12 @@ mod tests {
         let but = found.but.expect("a doubt");
         assert_eq!((but.activity, but.metric), ("ping", "rtt_s.p95"));
         assert!((but.behind.mean.unwrap() - 0.035).abs() < 1e-9, "{but:?}");
-        // With the same ping there is none.
+        // With the same ping there is none, nor with one that seems shorter.
         let level = tried(&[(0.05, 15e6), (0.051, 15e6), (0.05, 15e6), (0.051, 15e6)]);
         assert!(better(&keys, &level, &choice).expect("more goodput").1.but.is_none());
+        let slow = tried(&[(0.12, 13e6), (0.12, 13e6), (0.12, 13e6), (0.12, 13e6)]);
+        let rtt = keys.iter().find(|key| key.about.name == but.metric).expect("a key");
+        assert_eq!(standing(rtt, &other.blocks, &slow.blocks), Standing::Open);
+        assert!(better(&keys, &other, &slow).expect("more goodput").1.but.is_none());
     }
 }

@@ -234,6 +234,7 @@ impl Live {
     /// the last time.
     pub(super) fn read(&self) -> Vec<FlowMeasured> {
         let one = |shared: &Arc<Shared>| {
+            let _together = locked(&shared.counting);
             let stream = locked(&shared.stream);
             let state = stream.as_ref().and_then(|stream| tcp::state(stream.as_fd()).ok());
             let (of_call, call) = shared.call.as_ref().map(Call::take).unzip();

@@ -20,6 +20,8 @@ pub(super) struct Place<'a> {
 /// One flow's sockets and counts.
 #[derive(Debug)]
 pub(super) struct Shared {
+    /// Held while counts change that belong together, and while all are read.
+    pub(super) counting: Mutex<()>,
     pub(super) delivered: AtomicU64,
     pub(super) sent: AtomicU64,
     /// Packets sent again, by connections that have ended; open ones are counted in `stream`.
@@ -41,6 +43,7 @@ impl Shared {
             prober: if let Source::Echo { interval, .. } = source { Some(Prober::new(*interval)) } else { None },
             call: Call::of(source),
             transfers: matches!(source, Source::Transfers { .. }).then(Log::new),
+            counting: Mutex::new(()),
             delivered: AtomicU64::new(0),
             sent: AtomicU64::new(0),
             retransmitted: AtomicU64::new(0),
