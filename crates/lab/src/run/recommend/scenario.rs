@@ -27,8 +27,7 @@ const FASTER: u64 = 20;
 const MIN_INSIDE: Rate = Rate::gbit(1);
 /// Runs on faster lines are shorter. Our choice.
 const FAST: Rate = Rate::mbit(100);
-/// Without sessions the shortest runs last five seconds after three up to this rate, and on faster
-/// lines as many packets.
+/// Runs on faster lines than this hold as many packets. Our choice.
 const FASTEST: Rate = Rate::gbit(1);
 
 /// The length of a run.
@@ -51,20 +50,20 @@ impl Length {
             Effort::Quick => mix.quick_lengths(),
             Effort::Thorough => mix.lengths(),
         };
-        let least =
-            |seconds: u64| Duration::ns(Duration::secs(seconds).as_nanos() / (faster.as_bit_s() / FASTEST.as_bit_s()).max(1));
-        let round_trips = (line.rtt.high * 50).min(Duration::secs(60));
+        let part = (faster.as_bit_s() / FASTEST.as_bit_s()).max(1);
+        let shorter = |whole: Duration| Duration::ns(whole.as_nanos() / part);
+        let round_trips = |count: u64| (line.rtt.high * count).min(Duration::secs(60));
         let duration = match mix.pace {
-            Pace::Sessions if faster > FAST => Duration::ns(own.duration.as_nanos() / 2),
+            Pace::Sessions if faster > FAST => shorter(Duration::ns(own.duration.as_nanos() / 2)),
             Pace::Sessions => own.duration,
             Pace::Steady => {
                 let (packets, longest) = effort.length();
                 let enough = Duration::from_secs_f64(packets as f64 * 12_000.0 / faster.as_bit_s().max(1) as f64);
-                enough.max(least(5)).min(Duration::secs(longest))
+                enough.max(shorter(Duration::secs(5))).min(Duration::secs(longest))
             }
         };
-        let warmup = if mix.pace == Pace::Sessions { own.warmup } else { least(3).max(line.rtt.high * 20) };
-        Self { warmup: warmup.min(Duration::secs(30)), duration: duration.max(round_trips) }
+        let warmup = shorter(if mix.pace == Pace::Sessions { own.warmup } else { Duration::secs(3) });
+        Self { warmup: warmup.max(round_trips(20)), duration: duration.max(round_trips(50)) }
     }
 }
 

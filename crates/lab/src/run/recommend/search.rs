@@ -176,7 +176,8 @@ impl<'a> Search<'a> {
         let Some(base) = base.map(|one| one.candidate.clone()) else { return Ok(()) };
         let at_shares = self.question.shares().into_iter().flat_map(|share| self.question.candidates(share));
         for candidate in at_shares.filter(|one| one.has_queues_of(&base)) {
-            if !all.iter().any(|known| known.candidate == candidate) {
+            let is_new = !all.iter().any(|known| known.candidate == candidate);
+            if is_new && self.has_budget(settings.len() * MIN_ROUNDS as usize, 1.0) {
                 all.push(Tried::new(candidate));
             }
         }

@@ -33,6 +33,7 @@ pub fn advice(question: &Question, best: &Tried, got: impl Fn(&[Key]) -> String)
         slow(&question.line),
         far(&question.line),
         thin(&question.line, candidate),
+        elsewhere(question, candidate),
         backup(question, candidate),
         aim(question, best, got),
     ];
@@ -192,6 +193,15 @@ fn thin(line: &Line, candidate: &Candidate) -> Option<String> {
     is_thin.then(|| format!("The buffer holds no more than {}, so a shaper would cost rate and gain little.", line.buffer.high))
 }
 
+/// Where else to look, if something jitters on a line that is left as it is.
+fn elsewhere(question: &Question, candidate: &Candidate) -> Option<String> {
+    (!candidate.is_shaped() && question.want == Want::People && !question.has_no_candidates()).then(|| {
+        "If a call or game jitters all the same, the queue of the line is not the cause: measure while the line is idle, and look at \
+         Wi-Fi and the route."
+            .to_owned()
+    })
+}
+
 fn backup(question: &Question, candidate: &Candidate) -> Option<String> {
     let is_cake = candidate.is_shaped() && candidate.kind() == "cake";
     (is_cake && question.mixes.len() == 1 && question.mixes.iter().any(|mix| mix.name == BACKUP))
@@ -287,6 +297,7 @@ mod tests {
         );
         assert!(said(Asked { line: "geo", ..Asked::default() }, |_| true).contains("Calls stay poor by distance"));
         assert!(said(Asked { buffer: "5ms", ..Asked::default() }, |one| !one.is_shaped()).contains("gain little"));
+        assert!(said(Asked::default(), |one| !one.is_shaped()).contains("look at Wi-Fi and the route"));
         assert!(said(Asked { hardware: "routeros", ..Asked::default() }, Candidate::is_shaped).contains("FastTrack"));
         assert!(said(Asked { want: "l4s", ..Asked::default() }, |_| true).contains("both ends speak L4S"));
     }
