@@ -1,6 +1,7 @@
 //! Everything that must pass before a change lands; steps that find faults soonest come first.
 
 use crate::{Result, comments, cycles, deps, errors, packages, sources, tool};
+use std::time::Instant;
 
 /// The outcome of a step.
 enum Step {
@@ -51,6 +52,7 @@ pub fn run(args: &[String]) -> Result {
     let mut skipped = Vec::new();
     for step in &chosen {
         println!("── ci: {} ({})", step.name, step.what);
+        let began = Instant::now();
         match (step.run)().map_err(|e| format!("step `{}` failed: {e}", step.name))? {
             Step::Done => {}
             Step::Skipped(why) => {
@@ -58,6 +60,7 @@ pub fn run(args: &[String]) -> Result {
                 skipped.push(step.name);
             }
         }
+        println!("── ci: {} took {:.0} s", step.name, began.elapsed().as_secs_f64());
     }
     let done = chosen.len() - skipped.len();
     println!("ci: {done} steps passed, skipped: {}", if skipped.is_empty() { "none".to_owned() } else { skipped.join(", ") });

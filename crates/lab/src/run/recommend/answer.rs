@@ -16,22 +16,12 @@ use crate::run::recommend::race::{Block, behind, figure, standing};
 use crate::run::recommend::setting::Setting;
 use crate::run::recommend::tried::{Tried, over_rounds};
 use crate::verdict::rule::{Key, Standing};
-use crate::verdict::{Policy, words as plain};
+use crate::verdict::words as plain;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 /// Name and version of the form of [`Recommendation`] as JSON.
 pub const SCHEMA: &str = "goodqueue.recommendation/2";
-
-/// Tells for each candidate whether it satisfies the policy, compared with the best queue among
-/// them. The line as it is takes part without setting the bound: its utilization is bought with its
-/// delay.
-#[must_use]
-pub fn satisfying(policy: &Policy, all: &[&Tried]) -> Vec<bool> {
-    let queues: Vec<_> = all.iter().filter(|one| one.candidate.is_shaped()).map(|one| one.contender()).collect();
-    let links = ["down", "up"];
-    all.iter().map(|one| policy.refuses(&one.contender(), &queues, &links).is_none()).collect()
-}
 
 /// A candidate in an answer.
 #[derive(Clone, Debug, Serialize)]

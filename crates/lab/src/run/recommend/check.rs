@@ -3,9 +3,10 @@
 
 use crate::results::statistics::Figure;
 use crate::run::backend::{Backend, Simulator};
+use crate::run::recommend::answer::Recommendation;
 use crate::run::recommend::answer::checked::{Agreement, Better, Check, Doubt, Held};
-use crate::run::recommend::answer::{Recommendation, satisfying};
 use crate::run::recommend::candidates::Candidate;
+use crate::run::recommend::choose::satisfying;
 use crate::run::recommend::question::{Question, Refused};
 use crate::run::recommend::race::{self, Block, MIN_ROUNDS, behind, standing};
 use crate::run::recommend::search::Search;

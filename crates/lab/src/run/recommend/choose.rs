@@ -5,12 +5,22 @@
 //! runs. A higher rate takes it where it is shown to be as good, a lower one where it is shown to
 //! be better, step by step. The line stays as it is where that is shown to be as good.
 
-use crate::run::recommend::answer::satisfying;
 use crate::run::recommend::candidates::Candidate;
 use crate::run::recommend::question::Question;
 use crate::run::recommend::race;
 use crate::run::recommend::tried::Tried;
+use crate::verdict::Policy;
 use crate::verdict::rule::{self, Key, MIN_REPLICATIONS, Standing, has_better_grades};
+
+/// Tells for each candidate whether it satisfies the policy, compared with the best queue among
+/// them. The line as it is takes part without setting the bound: its utilization is bought with its
+/// delay.
+#[must_use]
+pub(super) fn satisfying(policy: &Policy, all: &[&Tried]) -> Vec<bool> {
+    let queues: Vec<_> = all.iter().filter(|one| one.candidate.is_shaped()).map(|one| one.contender()).collect();
+    let links = ["down", "up"];
+    all.iter().map(|one| policy.refuses(&one.contender(), &queues, &links).is_none()).collect()
+}
 
 /// A choice; candidates are places in the list.
 #[derive(Clone, Debug)]
