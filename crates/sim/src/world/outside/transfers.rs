@@ -96,8 +96,8 @@ impl Unfolded {
         self.origin.get(flow as usize).is_some_and(|origin| origin.transfer.is_some())
     }
 
-    /// Makes the transfers of a finished world count as those of sessions do: those that began in the
-    /// measured part, complete when all their connections are.
+    /// Makes the transfers of a finished world count as those of sessions do: those that began in
+    /// the measured part, complete when all their connections are.
     pub(super) fn count(&self, world: &mut World) {
         let begin = Instant::ZERO + world.clock.warmup;
         let limited = std::mem::take(&mut world.figures.limited);
