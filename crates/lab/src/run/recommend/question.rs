@@ -51,6 +51,9 @@ impl Want {
     pub const WORDS: [(&'static str, Self); 2] = [("throughput", Self::Throughput), ("l4s", Self::L4s)];
 }
 
+/// Rates up to this are shaped by one core of most routers that have the rate at all. Our choice.
+const ONE_CORE: Rate = Rate::gbit(1);
+
 impl Question {
     /// Shares of the measured rates to shape to, the largest first. On a line that varies much they
     /// are those of the bad hours.
@@ -86,10 +89,10 @@ impl Question {
         }
     }
 
-    /// The kinds in their order; where the router is too slow for a direction, cake, which takes
-    /// more of its processor than fq-codel, comes second.
+    /// The kinds in their order; where the processor is short, cake, which takes more of it than
+    /// fq-codel, comes second: a direction is faster than the router, or than what one core shapes.
     fn by_cost(&self, kinds: &[&'static str]) -> Vec<&'static str> {
-        let is_short = self.cpu.is_some_and(|most| most < self.line.down.max(self.line.up));
+        let is_short = self.line.down.max(self.line.up) > self.cpu.unwrap_or(ONE_CORE);
         let mut kinds = kinds.to_vec();
         if is_short && kinds.starts_with(&["cake", "fq-codel"]) {
             kinds.swap(0, 1);
@@ -105,10 +108,10 @@ impl Question {
         candidate.only(|heading| if heading == Direction::Down { down } else { up })
     }
 
-    /// The share at which kinds are compared: nine tenths, of the bad hours where the rate varies.
+    /// The share at which kinds are compared, and from which the search begins: nine tenths, and one
+    /// step more of the bad hours, which leave room already.
     pub(super) fn first_share(&self) -> f64 {
-        let shares = self.shares();
-        shares[shares.len() / 2]
+        if self.line.varies_much() { 0.95 * (1.0 - self.line.varies) } else { 0.9 }
     }
 
     /// The candidates at one share: every kind with its usual settings, the same in both directions

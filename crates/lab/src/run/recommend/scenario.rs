@@ -28,7 +28,7 @@ const MIN_INSIDE: Rate = Rate::gbit(1);
 /// Runs on faster lines are shorter. Our choice.
 const FAST: Rate = Rate::mbit(100);
 /// Runs on faster lines than this hold as many packets. Our choice.
-const FASTEST: Rate = Rate::gbit(1);
+const FASTEST: Rate = Rate::mbit(500);
 
 /// The length of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -24,7 +24,7 @@ pub(super) fn run<'scope>(
     let counted = Arc::clone(shared);
     std::thread::Builder::new().name("listener".to_owned()).spawn_scoped(scope, move || {
         let Some(call) = &counted.call else { return };
-        each_stamp(&receiver, stop, &counted, |stamp| call.hear(stamp));
+        each_stamp(&receiver, stop, (&counted.counting, &counted.delivered), |stamp| call.hear(stamp));
     })?;
     // A packet that finds no room here counts as sent, too: nobody hears it.
     send_stamps(flow, stop, sender, (*packet_size, Wall::from(*interval)), || call.next())

@@ -2,11 +2,11 @@
 
 use super::Flow;
 use super::prober::Stamp;
-use super::shared::Shared;
 use super::waiting::{Deadline, Stop, is_pause, locked, offered};
 use std::io;
 use std::net::UdpSocket;
-use std::sync::atomic::Ordering;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration as Wall;
 
 /// Headers of IPv4 and UDP.
@@ -62,13 +62,19 @@ pub(super) fn send_stamps(
     each_due(flow, stop, || interval, send)
 }
 
-/// Takes the stamp of every packet that comes and counts its bytes, until all is over.
-pub(super) fn each_stamp(socket: &UdpSocket, stop: &Stop, counted: &Shared, mut take: impl FnMut(Stamp)) {
+/// Takes the stamp of every packet that comes and adds its bytes to `delivered`, both while
+/// `counting` is held, until all is over.
+pub(super) fn each_stamp(
+    socket: &UdpSocket,
+    stop: &Stop,
+    (counting, delivered): (&Mutex<()>, &AtomicU64),
+    mut take: impl FnMut(Stamp),
+) {
     each_datagram(socket, stop, |packet| {
         let Some(stamp) = Stamp::read(packet) else { return };
-        let _together = locked(&counted.counting);
+        let _together = locked(counting);
         take(stamp);
-        counted.delivered.fetch_add(packet.len() as u64 + u64::from(UDP_HEADERS), Ordering::Relaxed);
+        delivered.fetch_add(packet.len() as u64 + u64::from(UDP_HEADERS), Ordering::Relaxed);
     });
 }
 

@@ -43,7 +43,7 @@ impl Ends {
         let (answers, counted) = (sender.try_clone()?, Arc::clone(shared));
         std::thread::Builder::new().name("answers".to_owned()).spawn_scoped(scope, move || {
             let Some(prober) = &counted.prober else { return };
-            each_stamp(&answers, stop, &counted, |stamp| prober.answered(stamp));
+            each_stamp(&answers, stop, (&counted.counting, &counted.delivered), |stamp| prober.answered(stamp));
         })?;
         send_stamps(flow, stop, &sender, (*packet_size, Wall::from(*interval)), || {
             // A probe that finds no room here counts as sent, too: it never comes back.

@@ -174,7 +174,7 @@ fn transfers_of_several_connections_count_once() {
     *connections = 2;
     let mut world = OutsideWorld::new(&spec).expect("a world");
     assert_eq!(world.spec().flows.len(), 8);
-    // Both connections of the second transfer send their half; the first one of the third does, too.
+    // Both connections of the second transfer send their half, and the first one of the third.
     let mut of = 0;
     for (ms, flow) in [(150, 2), (170, 3), (250, 4)] {
         let at = Instant::ZERO + Duration::ms(ms);
