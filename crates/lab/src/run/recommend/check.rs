@@ -25,9 +25,10 @@ pub fn refuse(question: &Question, host: &dyn Backend) -> Result<(), Refused> {
     Search::new(question, host, &stop).leaving_out_refused()?.refuse(&Candidate::NOTHING)
 }
 
-/// Runs the choice, its queues at the other shaped rates, the best of every other pair of kinds and
-/// the bare line on `host`, and adds to `answer` what comes of it. What the host cannot carry of
-/// the mix is left out there, and of the simulator's runs that the choice is compared with.
+/// Runs the choice, its queues at the other shaped rates, the best of every other kind and the bare
+/// line on `host`, and adds to `answer` what comes of it: in one setting of each mix, where the
+/// buffer is deepest, since hosts take seconds for a run. What the host cannot carry of the mix is
+/// left out there, and of the simulator's runs that the choice is compared with.
 ///
 /// # Errors
 /// When `host` cannot run a scenario, or it was stopped before the first round had ended.
@@ -41,12 +42,12 @@ pub fn check(
     let mut search = Search::new(question, host, stop).leaving_out_refused()?;
     let mut all: Vec<Tried> = challenged(answer).into_iter().map(Tried::new).collect();
     all.iter().try_for_each(|one| search.refuse(&one.candidate))?;
-    let settings: Vec<usize> = (0..search.settings.len()).collect();
+    let settings = search.sketch();
     search.run(&mut all, &settings, MIN_ROUNDS, progress)?;
     let left_out = search.left_out.clone();
     let mut simulated = [Tried::new(answer.choice.candidate.clone())];
     if left_out.is_empty() {
-        simulated[0].blocks.clone_from(&answer.choice.blocks);
+        simulated[0].blocks = answer.choice.blocks.iter().filter(|block| settings.contains(&block.setting)).cloned().collect();
     } else {
         search.on(&Simulator).run(&mut simulated, &settings, MIN_ROUNDS, &mut |_| {})?;
     }

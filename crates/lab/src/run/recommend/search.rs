@@ -125,7 +125,7 @@ impl<'a> Search<'a> {
     }
 
     /// One setting of each mix, at the corner whose buffer is deepest: there queues differ most.
-    fn sketch(&self) -> Vec<usize> {
+    pub fn sketch(&self) -> Vec<usize> {
         let deepest = |mix: &&'static Mix| {
             let own = (0..self.settings.len()).filter(|place| self.settings[*place].mix.name == mix.name);
             own.max_by_key(|place| (self.settings[*place].corner.buffer, Reverse(*place)))
