@@ -108,8 +108,8 @@ impl Question {
         candidate.only(|heading| if heading == Direction::Down { down } else { up })
     }
 
-    /// The share at which kinds are compared, and from which the search begins: nine tenths, and one
-    /// step more of the bad hours, which leave room already.
+    /// The share at which kinds are compared, and from which the search begins: nine tenths, and
+    /// one step more of the bad hours, which leave room already.
     pub(super) fn first_share(&self) -> f64 {
         if self.line.varies_much() { 0.95 * (1.0 - self.line.varies) } else { 0.9 }
     }

@@ -53,7 +53,7 @@ pub fn carried_outcomes(spec: &WorldSpec, carried: &[Vec<CarriedTransfer>]) -> V
             let mut ends = parts.iter().map(|part| Some(part.began + part.took?));
             match ends.try_fold(began, |latest, end| Some(latest.max(end?))) {
                 Some(end) => {
-                    // Connections that ended before the measured part are not here; all send as much.
+                    // Those that ended before the measured part are not here; all send as much.
                     let sizes: u64 = parts.iter().map(|part| part.size.get()).sum();
                     let size = sizes / parts.len() as u64 * u64::from(connections);
                     group.add(size, end.since(began), ideal.time(began, size, 2));
