@@ -61,5 +61,6 @@ pub use spec::{
 pub use watch::Interval;
 pub use world::{
     CarriedTransfer, Change, Continue, Fate, FlowView, GroupView, Held, LinkView, OpenWorld, OutsideDatagram, OutsidePacket,
-    OutsideWorld, PacketLog, Progress, Reported, Ticket, View, World, WorldError, carried_outcomes, planned_transfers,
+    OutsideWorld, PacketLog, Progress, Reported, Ticket, View, World, WorldError, WorldFault, carried_outcomes,
+    planned_transfers,
 };

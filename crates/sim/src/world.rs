@@ -57,7 +57,7 @@ use crate::spec::WorldSpec;
 use crate::sys::DEFERRING;
 
 pub use crate::ids::Ticket;
-pub use error::WorldError;
+pub use error::{WorldError, WorldFault};
 pub use open::{Change, FlowView, GroupView, Held, LinkView, OpenWorld, PacketLog, View};
 pub use outside::{CarriedTransfer, OutsideDatagram, OutsidePacket, OutsideWorld, Reported, carried_outcomes, planned_transfers};
 pub use outside_flow::Fate;

@@ -147,12 +147,16 @@ impl Key {
         Self { caution: 2.0, ..self }
     }
 
-    /// The key by which a line that stays as it is is judged: values that are good are alike, and
-    /// intervals are those of one comparison.
+    /// The key for one comparison.
     #[must_use]
-    pub fn lenient(&self) -> Self {
-        let good = self.bounds.map(|bounds| Enough::Good(bounds.bounds[0]));
-        Self { caution: 1.0, enough: self.enough.or(good), ..*self }
+    pub const fn once(self) -> Self {
+        Self { caution: 1.0, ..self }
+    }
+
+    /// Whether its values have grades.
+    #[must_use]
+    pub const fn is_graded(&self) -> bool {
+        self.bounds.is_some()
     }
 
     /// Whether people wait for what it measures.
@@ -267,7 +271,8 @@ impl Key {
     }
 
     /// The grade of the mean; distance that no queue can shorten does not count.
-    pub(super) fn own_grade(&self, one: &Candidate<'_>) -> Option<Grade> {
+    #[must_use]
+    pub fn own_grade(&self, one: &Candidate<'_>) -> Option<Grade> {
         let bounds = self.bounds?;
         let Some(mean) = self.figure(one).mean else { return Some(Grade::Unusable) };
         let is_time = self.about.quantity == Quantity::Time;
@@ -404,10 +409,17 @@ pub fn rank(keys: &[Key], all: &[Candidate<'_>]) -> Option<Outcome> {
     Some(Outcome { best, as_good, open, grades: (0..all.len()).map(worst).collect() })
 }
 
-/// Whether `one` has better grades than `other`, compared from the worst grade on.
+/// Whether `one` has better grades than `other`, compared from the worst grade on over all settings.
 #[must_use]
 pub fn has_better_grades(keys: &[Key], one: &Candidate<'_>, other: &Candidate<'_>) -> bool {
     let lists = lists(&by_setting(keys, &[one.clone(), other.clone()]), 2);
+    lists[0] < lists[1]
+}
+
+/// As [`has_better_grades`], by the means over settings.
+#[must_use]
+pub fn has_better_mean_grades(keys: &[Key], one: &Candidate<'_>, other: &Candidate<'_>) -> bool {
+    let lists = lists(&[grades(keys, &[one.clone(), other.clone()])], 2);
     lists[0] < lists[1]
 }
 

@@ -4,7 +4,7 @@ mod elements;
 mod flows;
 mod growth;
 
-use super::error::{WorldError, fault};
+use super::error::{WorldError, WorldFault, fault};
 use super::figures::Figures;
 use super::flow_ends::{Control, FlowEnds};
 use super::network::Network;
@@ -72,14 +72,14 @@ pub(super) struct BuildState {
 pub(super) fn world(spec: &WorldSpec, ends: TcpEnds) -> Result<(World, BuildState), WorldError> {
     let end = Instant::ZERO + spec.warmup + spec.duration;
     if spec.flows.len() > MAX_INDEX as usize || spec.links.len() > MAX_INDEX as usize {
-        return fault("world", format!("more than {MAX_INDEX} flows or links"));
+        return fault("world", WorldFault::TooMany { parts: "flows or links", most: MAX_INDEX });
     }
     if spec.groups.len() > usize::from(u16::MAX) {
-        return fault("world", format!("more than {} groups", u16::MAX));
+        return fault("world", WorldFault::TooMany { parts: "groups", most: u16::MAX.into() });
     }
     for flow in &spec.flows {
         if let Some(&unknown) = flow.forward.iter().chain(&flow.reverse).find(|&&link| link as usize >= spec.links.len()) {
-            return fault("world", format!("link number {unknown} does not exist"));
+            return fault("world", WorldFault::NoLink(unknown));
         }
     }
     let Elements { elements, classes, wires, links, salt } = Elements::new(spec, end)?;
@@ -112,10 +112,7 @@ impl World {
     fn check_end(&self) -> Result<(), WorldError> {
         let latest = self.net.path.agenda.horizon();
         if self.clock.end > latest {
-            return fault(
-                "world",
-                format!("it ends at {}, but with so many links at most {latest} can be simulated", self.clock.end),
-            );
+            return fault("world", WorldFault::TooLong { end: self.clock.end, latest });
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! A world that can be observed and changed while it runs.
 
 use super::build::{self, BuildState};
-use super::error::{WorldError, fault};
+use super::error::{WorldError, WorldFault, fault};
 use super::measure;
 use super::path::FlowEnd;
 use super::state::World;
@@ -308,10 +308,10 @@ impl OpenWorld {
     /// The number of a link with a queue in the specification, and in the world.
     fn queued_link(&self, name: &str) -> Result<(usize, LinkId), WorldError> {
         let Some(number) = self.spec.links.iter().position(|link| link.name == name) else {
-            return fault(name, "there is no such link");
+            return fault(name, WorldFault::NoSuchLink);
         };
         match self.state.elements[number].link() {
-            None => fault(name, "has no queue: only a link with a queue can be changed"),
+            None => fault(name, WorldFault::NoQueue),
             Some(link) => Ok((number, link)),
         }
     }
@@ -322,7 +322,7 @@ impl OpenWorld {
         let link = &mut net.links[id];
         if !link.rate.change(now, rate) {
             let what = if matches!(link.rate, RateCursor::Recorded(_)) { "a recording" } else { "that of a token bucket" };
-            return fault(name, format!("its rate is {what} and cannot be set"));
+            return fault(name, WorldFault::FixedRate(what));
         }
         net.announce_rate(now, id, rate);
         net.restart_stuck_transmission(now, id);
@@ -332,7 +332,7 @@ impl OpenWorld {
     fn change_queue(&mut self, name: &str, queue: QueueSpec) -> Result<(), WorldError> {
         let (number, id) = self.queued_link(name)?;
         if matches!(queue, QueueSpec::Unlimited) {
-            return fault(name, "needs a queue discipline");
+            return fault(name, WorldFault::NoDiscipline);
         }
         let now = self.world.clock.now;
         let rate = self.world.net.links[id].rate.known_rate(now);

@@ -38,7 +38,7 @@ impl World {
         let sender = SenderConfig { data: Data::Messages, ..settings.0.clone() };
         let subject = || format!("{}[{}]", self.figures.group_names[group], facts.index);
         let mss = sender.mss;
-        let sender = Sender::new(&sender, rng.clone()).map_err(|e| WorldError { subject: subject(), message: e.to_string() })?;
+        let sender = Sender::new(&sender, rng.clone()).map_err(|e| WorldError { subject: subject(), fault: e.into() })?;
         let session = self.ends.sessions.next_id();
         debug_assert_eq!(facts.end, FlowEnd::Session(session), "sessions are numbered in the order of their flows");
         let control = self.ends.controls.push(Control::Session(session));

@@ -1,16 +1,18 @@
 //! The choice among candidates: what users of the router type, unless runs show better.
 //!
 //! The usual queue at nine tenths of the rate is the answer to begin with. Another kind takes its
-//! place only with better grades, since what differs by less is not worth leaving what everybody
-//! runs. A higher rate takes it where it is shown to be as good, a lower one where it is shown to
-//! be better, step by step. The line stays as it is where that is shown to be as good.
+//! place only with better grades, corner by corner and on average, since what differs by less is
+//! not worth leaving what everybody runs. A higher rate takes it where it is shown to be as good, a
+//! lower one where it is shown to be better, step by step. The line stays as it is where all is
+//! good, or shown to be as good.
 
+use crate::results::experience::Activity;
 use crate::run::recommend::candidates::Candidate;
 use crate::run::recommend::question::Question;
 use crate::run::recommend::race;
 use crate::run::recommend::tried::Tried;
-use crate::verdict::Policy;
-use crate::verdict::rule::{self, Key, MIN_REPLICATIONS, Standing, has_better_grades};
+use crate::verdict::rule::{self, Key, MIN_REPLICATIONS, Standing, has_better_grades, has_better_mean_grades};
+use crate::verdict::{Grade, Policy};
 
 /// Tells for each candidate whether it satisfies the policy, compared with the best queue among
 /// them. The line as it is takes part without setting the bound: its utilization is bought with its
@@ -124,7 +126,8 @@ impl Field<'_> {
     fn kind(&self) -> Option<Vec<usize>> {
         let better = |held: Vec<usize>, other: Vec<usize>| {
             let [one, two] = [&held, &other].map(|kind| &self.ranked[kind[self.first(kind)]].runs);
-            if has_better_grades(self.keys, two, one) { other } else { held }
+            let is_better = has_better_grades(self.keys, two, one) && has_better_mean_grades(self.keys, two, one);
+            if is_better { other } else { held }
         };
         self.by_kind().into_iter().reduce(better)
     }
@@ -176,9 +179,14 @@ impl Field<'_> {
         one.replications() >= MIN_REPLICATIONS as usize
     }
 
-    /// The standing of the line as it is.
+    /// The standing of the line as it is, by what is not good there. Where people do more than ping,
+    /// the times of transfers and the rates of videos keep no one from leaving it.
     fn standing_of_nothing(&self, nothing: usize, best: usize) -> Standing {
-        self.standing_by(&self.keys.iter().map(Key::lenient).collect::<Vec<_>>(), nothing, best)
+        let has_people = self.keys.iter().any(|key| key.is_graded() && key.activity != Activity::Ping);
+        let counts = |key: &&Key| !has_people || key.is_graded() || key.activity == Activity::Ping;
+        let is_good = |key: &&Key| key.own_grade(&self.ranked[nothing].runs) == Some(Grade::Good);
+        let keys = self.keys.iter().filter(counts).filter(|key| !is_good(key));
+        self.standing_by(&keys.map(|key| key.once()).collect::<Vec<_>>(), nothing, best)
     }
 
     /// Whether it is known how the neighbors in rate and the line as it is stand against the best.
@@ -199,7 +207,7 @@ impl Field<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::experience::{Activity, GroupExperience};
+    use crate::results::experience::GroupExperience;
     use crate::run::recommend::Asked;
     use crate::run::recommend::race::Block;
     use crate::scenario::plan::Direction;

@@ -195,12 +195,12 @@ impl Effort {
         }
     }
 
-    /// Simulated packets that an answer may take, about 40 seconds of one processor or four times
+    /// Simulated packets that an answer may take, about 30 seconds of one processor or four times
     /// as much. Counted in packets, so that every machine answers the same.
     pub(super) const fn packets(self) -> f64 {
         match self {
-            Self::Quick => 70e6,
-            Self::Thorough => 280e6,
+            Self::Quick => 50e6,
+            Self::Thorough => 200e6,
         }
     }
 

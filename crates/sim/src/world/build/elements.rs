@@ -7,7 +7,7 @@ use crate::packet::SimPacket;
 use crate::probe::LinkProbe;
 use crate::settle::SettleProbe;
 use crate::spec::{LinkSpec, QueueSpec, WorldSpec};
-use crate::world::error::{WorldError, fault};
+use crate::world::error::{WorldError, WorldFault, fault};
 use crate::world::path::Element;
 use goodqueue_aqm::spec::{KindAndParams, KindSpec, LinkFacts, ParamError, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Qdisc};
@@ -66,17 +66,17 @@ pub(super) fn add_wire(
     link: &LinkSpec,
 ) -> Result<WireId, WorldError> {
     let RateSpec::Constant(rate) = link.rate else {
-        return fault(&link.name, "a link without queue needs a constant rate");
+        return fault(&link.name, WorldFault::WireVaries);
     };
     if rate.is_zero() {
-        return fault(&link.name, "a link without queue needs a rate above zero");
+        return fault(&link.name, WorldFault::WireStands);
     }
     let class = WireClass::new(rate, link.delay, link.framing, link.jitter);
     // Ends are mostly alike and neighbors in the list, so the search starts at the latest class.
     let known = classes.as_slice().iter().rposition(|known| known.is_like(&class));
     let index = known.unwrap_or(classes.len());
     if u16::try_from(index).is_err() {
-        return fault(&link.name, "more than 65536 different access links");
+        return fault(&link.name, WorldFault::TooMany { parts: "different access links", most: 65_536 });
     }
     if index == classes.len() {
         classes.push(class);
@@ -87,7 +87,7 @@ pub(super) fn add_wire(
 /// Builds a link with a queue.
 fn queued_link(spec: &WorldSpec, number: usize, link: &LinkSpec, seen: Option<u32>, end: Instant) -> Result<Link, WorldError> {
     if !link.jitter.is_zero() {
-        return fault(&link.name, "only a link without queue, loss and observer may have jitter");
+        return fault(&link.name, WorldFault::Jitter);
     }
     let stream = Rng::stream(spec.seed, QUEUE_STREAM + number as u64);
     let (qdisc, target) = discipline(link, link.rate.nominal(), stream)?;
@@ -124,7 +124,7 @@ pub(in crate::world) fn discipline(
 ) -> Result<(AnyQdisc<SimPacket>, Option<Duration>), WorldError> {
     let overhead = link.framing.added(link.mtu);
     let facts = LinkFacts { rate: Some(rate), delay: link.delay, mtu: link.mtu, overhead, limit: link.queue.limit() };
-    let refuse = |error: ParamError| WorldError { subject: link.name.clone(), message: error.to_string() };
+    let refuse = |error: ParamError| WorldError { subject: link.name.clone(), fault: error.into() };
     let queue = build(&link.queue, &facts, stream).map_err(refuse)?;
     let target = match link.queue.here() {
         QueueSpec::Discipline { kind, params, of, .. } => target(kind, params, of.as_ref()),

@@ -10,7 +10,7 @@ use crate::packet::HostMark;
 use crate::session::Session;
 use crate::spec::{FlowSpec, LinkId as SpecLink, SourceSpec, WorldSpec};
 use crate::traffic::{MIN_PACKET, UdpSource};
-use crate::world::error::{WorldError, fault};
+use crate::world::error::{WorldError, WorldFault, fault};
 use crate::world::flow_ends::Flow;
 use crate::world::network::Network;
 use crate::world::outside_flow::{Content, OutsideFlow};
@@ -34,7 +34,7 @@ impl World {
         self.ends.flows.push(Flow::new(group, flow.index, end, flow.start, flow.weight));
         let (forward, reverse) = (u8::try_from(flow.forward.len()), u8::try_from(flow.reverse.len()));
         let (Ok(forward @ 1..), Ok(reverse)) = (forward, reverse) else {
-            return fault(spec.name_of(flow), "a route needs 1 to 255 links");
+            return fault(spec.name_of(flow), WorldFault::Route);
         };
         self.net.routes.push(Route {
             hops: self.net.path.hops.next_id(),
@@ -71,7 +71,7 @@ impl World {
         let rng = Rng::stream(spec.seed, SOURCE_STREAM + u64::from(number.get()));
         if let (Some(content), Some((sender, _, header))) = (outside, flow.source.tcp()) {
             let size = match (&flow.source, sender.data) {
-                (SourceSpec::Session { .. }, _) => return fault(spec.name_of(flow), "the ends of sessions cannot be outside"),
+                (SourceSpec::Session { .. }, _) => return fault(spec.name_of(flow), WorldFault::SessionOutside),
                 (_, Data::Bytes(size)) => Some(size.get()),
                 _ => None,
             };
@@ -81,8 +81,7 @@ impl World {
         Ok(match &flow.source {
             SourceSpec::Session { header, .. } => (FlowEnd::Session(hosts.sessions.next_id()), header.get() as u16),
             SourceSpec::Tcp { sender, receiver, header } => {
-                let sender =
-                    Sender::new(sender, rng).map_err(|e| WorldError { subject: spec.name_of(flow), message: e.to_string() })?;
+                let sender = Sender::new(sender, rng).map_err(|e| WorldError { subject: spec.name_of(flow), fault: e.into() })?;
                 let group = GroupId::at(flow.group as usize);
                 let tcp = hosts.add_connection(sender, Receiver::new(receiver), number, group);
                 (FlowEnd::Tcp(tcp), header.get() as u16)
@@ -111,8 +110,8 @@ impl World {
     ) -> Result<(), WorldError> {
         let SourceSpec::Session { model, sender, receiver, .. } = &flow.source else { return Ok(()) };
         if Session::fixed_channels(model) > most_open {
-            let message = format!("more connections than one of so many sessions may have open, {most_open}");
-            return fault(&spec.groups[flow.group as usize], message);
+            let too_many = WorldFault::TooMany { parts: "connections for one of so many sessions", most: most_open };
+            return fault(&spec.groups[flow.group as usize], too_many);
         }
         let data = self.net.routes[number];
         let request = Route {
@@ -141,23 +140,23 @@ impl World {
 fn check(spec: &WorldSpec, flow: &FlowSpec) -> Result<(), WorldError> {
     let name = || spec.name_of(flow);
     if flow.group as usize >= spec.groups.len() {
-        return fault(name(), "its group does not exist");
+        return fault(name(), WorldFault::NoGroup);
     }
     if !(flow.weight > 0.0 && flow.weight.is_finite()) {
-        return fault(name(), format!("its weight, {}, is not above zero", flow.weight));
+        return fault(name(), WorldFault::Weight(flow.weight));
     }
     if flow.source.is_answered() && flow.reverse.is_empty() {
-        return fault(name(), "a flow whose sink answers needs a way back");
+        return fault(name(), WorldFault::NoWayBack);
     }
     if let SourceSpec::Echo { packet_size, .. } = flow.source
         && !(MIN_ECHO..=Bytes::new(u64::from(u16::MAX))).contains(&packet_size)
     {
-        return fault(name(), format!("probes of {packet_size}: allowed {MIN_ECHO} to 65535 B"));
+        return fault(name(), WorldFault::ProbeSize { size: packet_size, least: MIN_ECHO });
     }
     if let Some((sender, _, header)) = flow.source.tcp()
         && sender.mss + header > Bytes::new(u64::from(u16::MAX))
     {
-        return fault(name(), format!("segments of {} and {} of headers exceed 65535 B", sender.mss, header));
+        return fault(name(), WorldFault::SegmentSize { mss: sender.mss, header });
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use crate::lane::LaneExit;
 use crate::losses::FlowSignals;
 use crate::spec::{FlowSpec, LinkSpec, WorldSpec};
 use crate::timers::MAX_INDEX;
-use crate::world::error::{WorldError, fault};
+use crate::world::error::{WorldError, WorldFault, fault};
 use crate::world::flow_ends::{Control, Flow};
 use crate::world::path::{Element, FlowEnd, PathHalf};
 use crate::world::session_ends::WeightedQueues;
@@ -49,15 +49,16 @@ impl World {
 
     fn check_growth(&self, spec: &WorldSpec, links: &[LinkSpec], flows: &[FlowSpec]) -> Result<(), WorldError> {
         if let Some(link) = links.iter().find(|link| !is_wire(link)) {
-            return fault(&link.name, "a link that is added to a running world has no queue");
+            return fault(&link.name, WorldFault::LateQueue);
         }
         let known = spec.links.len() + links.len();
-        if flows.iter().any(|flow| flow.forward.iter().chain(&flow.reverse).any(|&link| link as usize >= known)) {
-            return fault("world", "an added flow names a link that does not exist");
+        let mut named = flows.iter().flat_map(|flow| flow.forward.iter().chain(&flow.reverse));
+        if let Some(&unknown) = named.find(|&&link| link as usize >= known) {
+            return fault("world", WorldFault::NoLink(unknown));
         }
         let (routes, controls) = (self.net.routes.len(), self.ends.controls.len());
         if routes + flows.len() > MAX_INDEX as usize || controls + 3 * flows.len() > MAX_INDEX as usize {
-            return fault("world", format!("more than {MAX_INDEX} flows"));
+            return fault("world", WorldFault::TooMany { parts: "flows", most: MAX_INDEX });
         }
         Ok(())
     }

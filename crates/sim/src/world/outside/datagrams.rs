@@ -5,7 +5,7 @@ use super::transfers::Unfolded;
 use crate::ids::{FlowId, Ticket};
 use crate::spec::{SourceSpec, WorldSpec};
 use crate::world::build;
-use crate::world::error::{WorldError, fault};
+use crate::world::error::{WorldError, WorldFault, fault};
 use crate::world::path::FlowEnd;
 use goodqueue_base::units::{Duration, Ecn, Instant};
 
@@ -46,7 +46,7 @@ impl OutsideWorld {
     pub fn with_datagrams(spec: &WorldSpec, groups: &[u32]) -> Result<Self, WorldError> {
         for flow in spec.flows.iter().filter(|flow| groups.contains(&flow.group)) {
             if !matches!(flow.source, SourceSpec::Tcp { .. }) {
-                return fault(spec.name_of(flow), "only plain TCP flows can have their ends outside");
+                return fault(spec.name_of(flow), WorldFault::NotPlainOutside);
             }
         }
         let (mut world, _) = build::world(spec, build::TcpEnds::Foreign(groups.to_vec()))?;

@@ -7,14 +7,14 @@ use crate::outcome::{FlowOutcome, Outcome};
 use crate::session::{Action, Event, MAX_OPEN, Payload, Session, SessionContext};
 use crate::spec::{FlowSpec, SessionSpec, SourceSpec, WorldSpec};
 use crate::world::build::session_rng;
-use crate::world::error::{WorldError, fault};
+use crate::world::error::{WorldError, WorldFault, fault};
 use crate::world::flow_ends::Flow;
 use crate::world::state::World;
 use goodqueue_base::units::{Bytes, Instant};
 use goodqueue_tcp::{Data, SenderConfig};
 
 /// Largest number of flows that ports tell apart.
-const MAX_FLOWS: usize = 50_000;
+const MAX_FLOWS: u32 = 50_000;
 
 /// A specification in which each transfer of a session is a flow.
 #[derive(Clone, Debug)]
@@ -56,7 +56,7 @@ impl Unfolded {
                 continue;
             };
             if !is_open_loop(model) {
-                return fault(spec.name_of(flow), "the ends of a session that waits for answers cannot be outside");
+                return fault(spec.name_of(flow), WorldFault::AnswersOutside);
             }
             for (place, (start, size)) in (0..).zip(begun(spec, number, flow, model, end)) {
                 let sender = SenderConfig { data: Data::Bytes(Bytes::new(size)), ..sender.clone() };
@@ -65,8 +65,8 @@ impl Unfolded {
                 origin.push(Origin { flow: number, transfer: Some(place / connections(model)) });
             }
         }
-        if flows.len() > MAX_FLOWS {
-            return fault("traffic", format!("{} connections with ends outside are more than {MAX_FLOWS}", flows.len()));
+        if flows.len() > MAX_FLOWS as usize {
+            return fault("traffic", WorldFault::TooMany { parts: "connections with ends outside", most: MAX_FLOWS });
         }
         let whole = |flow: &FlowSpec| FlowOutcome {
             group: flow.group,
@@ -173,7 +173,7 @@ pub(super) fn begun(spec: &WorldSpec, number: u32, flow: &FlowSpec, model: &Sess
     let (mut found, mut actions) = (Vec::new(), Vec::new());
     let mut wake = Some((flow.start, Event::Start));
     while let Some((now, event)) = wake.take() {
-        if now > end || flow.stop.is_some_and(|stop| now >= stop) || found.len() > MAX_FLOWS {
+        if now > end || flow.stop.is_some_and(|stop| now >= stop) || found.len() > MAX_FLOWS as usize {
             break;
         }
         model.handle(event, &mut SessionContext { now, rng: &mut rng, actions: &mut actions });
