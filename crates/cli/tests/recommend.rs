@@ -70,6 +70,7 @@ fn wrong_options_are_named_with_what_is_allowed() {
         ("--down 1mbit --up 1mbit --hosts 0", "--hosts: `0` is not a number of devices: allowed 1 to 250"),
         ("--down 1mbit --up 1mbit --cpu 5", "--cpu: `5` has no unit"),
         ("--down 1mbit --up 1mbit --want speed", "--want: `speed` is not known: allowed throughput, l4s"),
+        ("--down 1mbit --up 1mbit --json missing/a.json", "--json: `missing/a.json` cannot be written"),
         ("--down 1mbit", "--up"),
     ] {
         let (code, _, error) = recommend(dir.path(), arguments);

@@ -112,6 +112,9 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let scenario_out = scenario_out(arguments)?;
+    for (option, path) in [("--json", &arguments.json), ("--scenario", &arguments.scenario)] {
+        path.iter().try_for_each(|path| writable(option, path))?;
+    }
     let question = question(arguments)?;
     let host = arguments.check.as_deref().map(|name| checker(name, &question)).transpose()?;
     let stop = interrupt::stop_flag();
@@ -152,6 +155,18 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         return Ok(output::print(&answer.scenario)?);
     }
     Ok(output::print_text(&text)?)
+}
+
+/// Refuses a file that cannot be written before the search, which takes long.
+fn writable(option: &str, path: &Path) -> Result<(), Failure> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if path.is_dir() || folder.is_some_and(|folder| !folder.is_dir()) {
+        return Err(Failure::Input(format!(
+            "{option}: `{}` cannot be written: name a file in a folder that exists",
+            path.display()
+        )));
+    }
+    Ok(())
 }
 
 /// Place of the scenario.
@@ -257,7 +272,7 @@ fn shown(answer: &Recommendation, width: usize) -> Text {
     let mut setups: Vec<&Setup> = [&answer.choice].into_iter().chain(&answer.alternatives).chain(open).collect();
     let is_listed = setups.iter().any(|one| one.label == answer.without.label);
     setups.extend((!is_listed).then_some(&answer.without));
-    let names = Column::names(setups.iter().map(|one| one.label.clone()).collect());
+    let names = Column::names(setups.iter().map(|one| rate_first(&one.label)).collect());
     let column = |key: &Key| {
         let (head, unit, scale) = heading(key);
         let cell = |one: &&Setup| match (words::range(key, &one.blocks), race::figure(key, &one.blocks).mean) {
@@ -276,6 +291,14 @@ fn shown(answer: &Recommendation, width: usize) -> Text {
         let _ = writeln!(text.plain, "{}", table::wrapped(&note, width));
     }
     text
+}
+
+/// The label with its rate first, which stays where names are cut.
+fn rate_first(label: &str) -> String {
+    match label.rsplit_once(" at ").filter(|(_, rate)| rate.ends_with('%')) {
+        Some((queues, rate)) => format!("{rate} {queues}"),
+        None => label.to_owned(),
+    }
 }
 
 /// Head, unit and scale of a figure's column.

@@ -270,6 +270,18 @@ impl Key {
         }
     }
 
+    /// Whether choosing `one` instead of `other` has a price that must be said: it is significantly
+    /// worse, and by more than the margin on average.
+    #[must_use]
+    pub fn costs(&self, one: &Candidate<'_>, other: &Candidate<'_>) -> bool {
+        let (behind, best) = (self.behind(one, other), self.figure(other));
+        let is_sure = |mean: f64| behind.n < MIN_REPLICATIONS || mean > behind.ci95.unwrap_or(f64::INFINITY);
+        match (behind.mean, best.mean) {
+            (Some(mean), Some(best)) => is_sure(mean) && mean > self.margin.around(best),
+            (mean, best) => mean.is_none() && best.is_some(),
+        }
+    }
+
     /// The grade of the mean; distance that no queue can shorten does not count.
     #[must_use]
     pub fn own_grade(&self, one: &Candidate<'_>) -> Option<Grade> {

@@ -47,7 +47,8 @@ pub fn effect(keys: &[Key], before: (&str, &Candidate<'_>), after: (&str, &Candi
 pub fn cannot_carry(keys: &[Key], one: &Candidate<'_>) -> Option<String> {
     let one = std::slice::from_ref(one);
     let judged = Judged { outcome: Outcome { grades: grades(keys, one), ..rank(keys, one)? }, ranked: vec![0] };
-    let cannot: Vec<String> = judged.unusable(0).into_iter().map(cannot).collect();
+    let mut cannot: Vec<String> = judged.unusable(0).into_iter().map(cannot).collect();
+    cannot.dedup();
     (!cannot.is_empty()).then(|| cannot.join(" or "))
 }
 
@@ -152,9 +153,9 @@ impl<'a> Comparison<'a> {
         let best = judged.best();
         let Some(before) = self.reference(judged) else { return self.state(judged) };
         let (old, new) = (&self.candidates[before], &self.candidates[best]);
-        let changes = |worse: &Candidate<'_>, better: &Candidate<'_>| {
+        let changes = |counts: &dyn Fn(&Key) -> bool| {
             let mut found: Vec<(usize, &str, (f64, String))> = Vec::new();
-            for (place, key) in self.keys.iter().enumerate().filter(|(_, key)| key.standing(worse, better) == Standing::Worse) {
+            for (place, key) in self.keys.iter().enumerate().filter(|(_, key)| counts(key)) {
                 let Some(change) = self.change(judged, key, before, best) else { continue };
                 match found.iter_mut().find(|(_, who, _)| *who == key.who()) {
                     // A time says more than the share that is late.
@@ -167,8 +168,11 @@ impl<'a> Comparison<'a> {
             found.truncate(2);
             found
         };
-        let (mut gains, losses) = (changes(old, new), changes(new, old));
+        let mut gains = changes(&|key| key.standing(old, new) == Standing::Worse);
+        let losses = changes(&|key| key.costs(new, old));
         gains.sort_by_key(|(place, ..)| *place);
+        // An activity that gains in what counts more does not lose.
+        let losses: Vec<_> = losses.into_iter().filter(|(_, who, _)| !gains.iter().any(|(_, gains, _)| gains == who)).collect();
         let named = |who: &str| gains.iter().any(|(_, one, _)| *one == who);
         let is_clear = |one: &Candidate<'_>| {
             let mut calls = self.keys.iter().filter(|key| key.activity == Activity::Call).peekable();

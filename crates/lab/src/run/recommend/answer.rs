@@ -159,6 +159,8 @@ pub struct Recommendation {
     pub candidates: usize,
     /// Runs that were made.
     pub runs: usize,
+    /// Whether it was stopped before the search had ended.
+    pub stopped: bool,
     /// Root of all randomness.
     pub seed: u64,
     /// The line with the choice at its first corner, as a scenario file.
@@ -192,14 +194,18 @@ pub(crate) struct Found<'a> {
     pub settings: &'a [usize],
     /// Runs that were made.
     pub runs: usize,
+    /// Whether the search was stopped.
+    pub is_stopped: bool,
 }
 
 /// Puts an answer together.
 #[must_use]
 pub(crate) fn answer(question: &Question, settings: &[Setting], found: Found<'_>) -> Recommendation {
-    let Found { mut nothing, mut all, order, keys, scenario, left_out, settings: counted, runs } = found;
+    let Found { mut nothing, mut all, order, keys, scenario, left_out, settings: counted, runs, is_stopped } = found;
     for one in all.iter_mut().chain([&mut nothing]) {
-        one.blocks.retain(|block| counted.contains(&block.setting));
+        // Rounds that were stopped in the midst would weigh settings unequally.
+        let rounds = one.rounds(counted);
+        one.blocks.retain(|block| counted.contains(&block.setting) && block.round < rounds);
     }
     let best = &all[order.best];
     let choice = setup(question, best);
@@ -227,6 +233,7 @@ pub(crate) fn answer(question: &Question, settings: &[Setting], found: Found<'_>
         corners: counted.iter().map(|setting| settings[*setting].to_string()).collect(),
         candidates: all.len(),
         runs,
+        stopped: is_stopped,
         seed: question.seed,
         scenario,
         check: None,

@@ -268,8 +268,7 @@ pub fn usual(kind: &'static str, line: &Line, heading: Direction) -> Choice {
     let mut choice = Choice::plain(kind);
     let has_codel = matches!(kind, "codel" | "fq-codel" | "cobalt");
     let longest = Duration::ms(line.rtt.high.as_nanos().div_ceil(1_000_000)).clamp(CODEL_INTERVALS[0], CODEL_INTERVALS[1]);
-    let packets = Duration::from_secs_f64(PACKETS_PER_TARGET * 1514.0 * 8.0 / line.rate(heading).as_bit_s().max(1) as f64);
-    let packets = Duration::ms(packets.as_nanos().div_ceil(1_000_000)).min(CODEL_INTERVAL);
+    let packets = packets_time(line, heading);
     let is_slow = has_codel && packets > CODEL_TARGET;
     let [near, far] = NEAR_CODEL_INTERVAL;
     let interval = ((has_codel || kind == "cake") && (longest <= near || longest > far)).then_some(longest);
@@ -290,10 +289,17 @@ pub fn usual(kind: &'static str, line: &Line, heading: Direction) -> Choice {
     choice
 }
 
-/// Fair queueing that marks L4S packets early: the alternative to [`L4S`].
+/// Fair queueing that marks L4S packets early, from 1 ms or one and a half packets on: the
+/// alternative to [`L4S`].
 #[must_use]
-pub fn marking_early() -> Choice {
-    Choice::plain("fq-codel").with(&[("ce_threshold", Value::Duration(Duration::ms(1)))])
+pub fn marking_early(line: &Line, heading: Direction) -> Choice {
+    usual("fq-codel", line, heading).with(&[("ce_threshold", Value::Duration(packets_time(line, heading).max(Duration::ms(1))))])
+}
+
+/// The transmission time of one and a half full packets, in whole milliseconds.
+fn packets_time(line: &Line, heading: Direction) -> Duration {
+    let seconds = PACKETS_PER_TARGET * 1514.0 * 8.0 / line.rate(heading).as_bit_s().max(1) as f64;
+    Duration::ms(Duration::from_secs_f64(seconds).as_nanos().div_ceil(1_000_000)).min(CODEL_INTERVAL)
 }
 
 #[cfg(test)]

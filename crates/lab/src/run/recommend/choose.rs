@@ -3,8 +3,8 @@
 //! The usual queue at nine tenths of the rate is the answer to begin with. Another kind takes its
 //! place only with better grades, corner by corner and on average, since what differs by less is
 //! not worth leaving what everybody runs. A higher rate takes it where it is shown to be as good, a
-//! lower one where it is shown to be better, step by step. The line stays as it is where all is
-//! good, or shown to be as good.
+//! lower one where it is shown to be better, step by step. The line stays as it is unless that is
+//! shown to be worse.
 
 use crate::results::experience::Activity;
 use crate::run::recommend::candidates::Candidate;
@@ -93,7 +93,10 @@ impl Field<'_> {
     fn best(&self) -> Option<usize> {
         let Some(kind) = self.kind() else { return (!self.ranked.is_empty()).then_some(0) };
         let best = self.share(kind);
-        Some(self.nothing().filter(|nothing| self.standing_of_nothing(*nothing, best) == Standing::AsGood).unwrap_or(best))
+        let is_enough =
+            |nothing: &usize| self.has_enough(&self.ranked[*nothing].runs) && self.has_enough(&self.ranked[best].runs);
+        let nothing = self.nothing().filter(is_enough);
+        Some(nothing.filter(|nothing| self.standing_of_nothing(*nothing, best) != Standing::Worse).unwrap_or(best))
     }
 
     fn nothing(&self) -> Option<usize> {
@@ -189,18 +192,19 @@ impl Field<'_> {
         self.standing_by(&keys.map(|key| key.once()).collect::<Vec<_>>(), nothing, best)
     }
 
-    /// Whether it is known how the neighbors in rate and the line as it is stand against the best.
+    /// Whether it is known how the line as it is and the neighbors in rate stand against the best.
     fn is_settled(&self, best: usize) -> bool {
+        let Some(kind) = self.kind() else { return true };
+        let shaped = self.share(kind.clone());
+        if self.nothing().is_some_and(|nothing| self.standing_of_nothing(nothing, shaped) == Standing::Open) {
+            return false;
+        }
+        let place = kind.iter().position(|one| *one == best);
         let is_open = |one: usize, other: usize| self.standing(one, other) == Standing::Open;
-        let nothing = self.nothing().filter(|nothing| *nothing != best);
-        let kinds = self.by_kind();
-        let Some(kind) = kinds.iter().find(|kind| kind.contains(&best)) else { return true };
-        let place = kind.iter().position(|one| *one == best).unwrap_or(0);
-        let higher = place.checked_sub(1).map(|place| kind[place]);
-        let lower = kind.get(place + 1).copied();
-        !(nothing.is_some_and(|nothing| self.standing_of_nothing(nothing, best) == Standing::Open)
-            || higher.is_some_and(|higher| is_open(higher, best))
-            || lower.is_some_and(|lower| is_open(best, lower)))
+        !place.is_some_and(|place| {
+            let higher = place.checked_sub(1).is_some_and(|higher| is_open(kind[higher], best));
+            higher || kind.get(place + 1).is_some_and(|lower| is_open(best, *lower))
+        })
     }
 }
 

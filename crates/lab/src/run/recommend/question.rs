@@ -70,15 +70,15 @@ impl Question {
     /// at the head.
     fn queues(&self) -> Vec<[Choice; 2]> {
         let both = [Direction::Down, Direction::Up];
-        let kinds = self.hardware.kinds();
         match self.want {
-            Want::People => {
-                self.by_cost(kinds).into_iter().map(|kind| both.map(|heading| usual(kind, &self.line, heading))).collect()
-            }
+            Want::People => self.usual_queues(),
             Want::L4s => {
-                let dual = self.hardware.has_l4s().then(|| Choice::plain(L4S));
-                let marking = kinds.contains(&"fq-codel").then(marking_early);
-                dual.into_iter().chain(marking).map(|queue| [queue.clone(), queue]).collect()
+                let dual = self.hardware.has_l4s().then(|| [Choice::plain(L4S), Choice::plain(L4S)]);
+                // FreeBSD's limiters have no such threshold.
+                let can_mark = self.hardware.kinds().contains(&"fq-codel") && self.hardware != Hardware::PfSense;
+                let marking = can_mark.then(|| both.map(|heading| marking_early(&self.line, heading)));
+                let l4s: Vec<_> = dual.into_iter().chain(marking).collect();
+                if l4s.is_empty() { self.usual_queues() } else { l4s }
             }
             Want::Throughput => {
                 // The modem's own buffer serves, unless it holds less than what is under way.
@@ -87,6 +87,11 @@ impl Question {
                 if is_short { vec![deep] } else { Vec::new() }
             }
         }
+    }
+
+    fn usual_queues(&self) -> Vec<[Choice; 2]> {
+        let kinds = self.by_cost(self.hardware.kinds()).into_iter();
+        kinds.map(|kind| [Direction::Down, Direction::Up].map(|heading| usual(kind, &self.line, heading))).collect()
     }
 
     /// The kinds in their order; where the processor is short, cake, which takes more of it than

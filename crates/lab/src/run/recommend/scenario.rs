@@ -25,6 +25,8 @@ pub const ROUTER: &str = "router";
 /// The network's own links are this many times faster than the line.
 const FASTER: u64 = 20;
 const MIN_INSIDE: Rate = Rate::gbit(1);
+/// Bytes of a full packet.
+const FULL_PACKET: u32 = 1_514;
 /// Runs on faster lines are shorter. Our choice.
 const FAST: Rate = Rate::mbit(100);
 /// Runs on faster lines than this hold as many packets. Our choice.
@@ -83,7 +85,7 @@ pub fn text(line: &Line, mix: &Mix, candidate: &Candidate, corner: &Corner, leng
     let _ = writeln!(text, "[link.{LINE}]\nfrom = \"isp\"\nto = \"router\"");
     let _ = writeln!(text, "rate = {}\nrate_up = {}", at(line.down), at(line.up));
     let _ = writeln!(text, "delay = \"{there}\"\ndelay_up = \"{back}\"");
-    let _ = writeln!(text, "buffer = \"{0}\"\nbuffer_up = \"{0}\"", corner.buffer);
+    let _ = writeln!(text, "buffer = \"{}\"\nbuffer_up = \"{}\"", buffer(line, line.down, corner), buffer(line, line.up, corner));
     text.extend(framing.iter().map(|key| format!("{key}\n")));
     if line.access.modem == Modem::Pie {
         text.push_str("queue_up = \"docsis-pie\"\n");
@@ -138,6 +140,12 @@ fn spread(toml: &str, hosts: u32) -> String {
         let _ = write!(text, "{TABLE}host = {}\n{part}", host.unwrap_or(1));
     }
     text
+}
+
+/// The buffer at a corner; it holds one packet at least.
+fn buffer(line: &Line, rate: Rate, corner: &Corner) -> String {
+    let least = rate.as_bit_s() as f64 * corner.rate * (1.0 - line.varies) * corner.buffer.as_secs_f64() / 8.0;
+    if least < f64::from(FULL_PACKET) { "1 packets".to_owned() } else { corner.buffer.to_string() }
 }
 
 /// A rate of the line at a corner: constant, or in steps below and above.

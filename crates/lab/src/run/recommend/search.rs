@@ -269,6 +269,10 @@ impl<'a> Search<'a> {
 
     /// The answer by these settings.
     fn answer(&self, all: &[Tried], settings: &[usize]) -> Result<Recommendation, Refused> {
+        let has_run = |one: &Tried| one.candidate.is_shaped() && one.rounds(settings) > 0;
+        if !self.question.has_no_candidates() && !all.iter().any(has_run) {
+            return Err(Refused::Stopped);
+        }
         let order = self.order(all, settings).ok_or(Refused::Stopped)?;
         let nothing = all.iter().find(|one| one.candidate == Candidate::NOTHING).ok_or(Refused::Stopped)?.clone();
         let Question { line, seed, mixes, .. } = self.question;
@@ -281,7 +285,17 @@ impl<'a> Search<'a> {
         let first = &self.settings[settings.first().copied().unwrap_or(0)];
         let scenario = scenario::text(line, first.mix, &all[order.best].candidate, &first.corner, first.length, *seed);
         let keys = self.keys(all);
-        let found = Found { nothing, order, keys, scenario, left_out, all: all.to_vec(), settings, runs: self.runs };
+        let found = Found {
+            nothing,
+            order,
+            keys,
+            scenario,
+            left_out,
+            all: all.to_vec(),
+            settings,
+            runs: self.runs,
+            is_stopped: self.is_stopped(),
+        };
         Ok(answer::answer(self.question, &self.settings, found))
     }
 }

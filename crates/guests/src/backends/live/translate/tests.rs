@@ -151,6 +151,19 @@ fn each_described_key_is_honoured_or_refused_by_its_own_name() {
         translate(point).map(drop)
     });
     let of_bulk: Vec<&str> = honored.iter().filter_map(|key| key.strip_prefix("traffic `bulk`: ")).collect();
-    let all = ["cc", "ecn", "timestamps", "name", "flows", "start", "stop", "direction", "rtt_shared_by", "class", "weight"];
+    let all = [
+        "cc",
+        "ecn",
+        "timestamps",
+        "name",
+        "flows",
+        "start",
+        "stop",
+        "direction",
+        "rtt_shared_by",
+        "class",
+        "weight",
+        "background",
+    ];
     assert_eq!(of_bulk, all);
 }

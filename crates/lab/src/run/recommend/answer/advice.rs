@@ -42,6 +42,9 @@ pub fn advice(question: &Question, best: &Tried, got: impl Fn(&[Key]) -> String)
 
 /// Why nothing is set up, where the question leaves no other candidate; after "Leave it as it is:".
 pub fn only_choice(question: &Question) -> Option<String> {
+    if question.want == Want::Throughput && question.has_no_candidates() {
+        return Some("the modem's buffer holds what is under way, which is all that throughput needs".to_owned());
+    }
     let most = question.cpu.filter(|_| question.has_no_candidates())?;
     Some(format!("the router shapes no faster than {most}, and the line is faster both ways"))
 }
@@ -50,7 +53,7 @@ pub fn only_choice(question: &Question) -> Option<String> {
 pub fn remedy(question: &Question, best: &Candidate) -> &'static str {
     let rates = best.shaped_rates(&question.line).into_iter().zip([question.line.down, question.line.up]);
     let is_left = |most: Rate| rates.into_iter().any(|(shaped, rate)| shaped.is_none() && rate > most);
-    if question.cpu.is_some_and(is_left) { "a faster router may change that" } else { "no queue can change that" }
+    if question.cpu.is_some_and(is_left) { "a faster router may change that" } else { "nothing that was tried changes that" }
 }
 
 /// The rates of the bad hours, and the shaper that follows the line.
@@ -159,8 +162,8 @@ fn router(hardware: Hardware, candidate: &Candidate) -> Option<String> {
              which bypasses simple queues."
         )),
         Hardware::LibreQos => Some(format!(
-            "In LibreQoS give each subscriber {kind} at the plan's rate; the subscriber's router needs none, unless packets wait in its \
-             own uplink."
+            "In LibreQoS give each subscriber {kind}, at the plan's rate where the shaper is what makes the plan; the subscriber's \
+             router needs none, unless packets wait in its own uplink."
         )),
         Hardware::PfSense => Some(format!(
             "Make a limiter with these rates for each direction, with {kind} as its scheduler or queue management, and assign both in a \
@@ -224,9 +227,9 @@ fn aim(question: &Question, best: &Tried, got: impl Fn(&[Key]) -> String) -> Opt
             let is_dual = [Direction::Down, Direction::Up].into_iter().zip([&best.candidate.down, &best.candidate.up]);
             let chosen = is_dual.into_iter().any(|(_, queue)| queue.kind == L4S);
             let other = if chosen {
-                "fq-codel with ce_threshold 1 ms is an alternative"
+                "fq-codel with ce_threshold 1ms and ce_threshold_selector 1/3, which marks L4S alone, is an alternative"
             } else {
-                "fair queueing with ce_threshold 1 ms serves both"
+                "fair queueing keeps them apart; with ce_threshold_selector 1/3 (Linux 5.18) it marks L4S alone"
             };
             Some(format!(
                 "{missing}DualPI2 helps where both ends speak L4S (TCP Prague, SCReAM, Apple's); classic senders get no better than PIE \
@@ -275,7 +278,7 @@ mod tests {
         assert!(!said(asked, |_| true).contains("nothing is shaped"));
         let question = |asked: Asked<'_>| Asked { down: "5mbit", up: "2mbit", ..asked }.question().expect("a question");
         assert_eq!(remedy(&question(asked), &Candidate::NOTHING), "a faster router may change that");
-        assert_eq!(remedy(&question(Asked::default()), &Candidate::NOTHING), "no queue can change that");
+        assert_eq!(remedy(&question(Asked::default()), &Candidate::NOTHING), "nothing that was tried changes that");
     }
 
     #[test]

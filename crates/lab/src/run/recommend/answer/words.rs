@@ -30,9 +30,12 @@ pub fn text(answer: &Recommendation, question: &Question, best: &Tried, nothing:
         first = format!("This line carries no call; no queue can change that. For the rest: {first}");
     } else if let Some(cannot) = cannot_carry(keys, &after) {
         let remedy = remedy(question, &best.candidate);
-        first = format!("This line cannot {cannot}; {remedy}, and the least bad is this: {first}");
+        let least_bad = if best.candidate.is_shaped() { ", and the least bad is this:" } else { "." };
+        first = format!("This line cannot {cannot}; {remedy}{least_bad} {first}");
     }
-    let mut details = advice(question, best, |keys| got(keys, &best.blocks));
+    let stopped = answer.stopped.then(|| format!("Stopped after {} runs; more may give another answer.", answer.runs));
+    let mut details: Vec<String> = stopped.into_iter().collect();
+    details.extend(advice(question, best, |keys| got(keys, &best.blocks)));
     details.push(format!("With it: {}.", got(keys, &best.blocks)));
     if best.candidate.is_shaped() {
         details.push(format!("With nothing set up: {}.", got(keys, &nothing.blocks)));
@@ -56,7 +59,8 @@ pub fn text(answer: &Recommendation, question: &Question, best: &Tried, nothing:
         format!("If {} is {}, choose {}; if it is {}, {}.", next.measure, next.low, next.if_low, next.high, next.if_high)
     }));
     details.extend(answer.left_out.iter().map(|left| format!("{}.", capital(left))));
-    let effect = effect(keys, ("nothing set up", &before), ("it", &after));
+    let once: Vec<Key> = keys.iter().map(|key| key.once()).collect();
+    let effect = effect(&once, ("nothing set up", &before), ("it", &after));
     format!("{first}. {effect}\n\n{}", details.join("\n"))
 }
 
