@@ -421,7 +421,7 @@ pub fn rank(keys: &[Key], all: &[Candidate<'_>]) -> Option<Outcome> {
     Some(Outcome { best, as_good, open, grades: (0..all.len()).map(worst).collect() })
 }
 
-/// Whether `one` has better grades than `other`, compared from the worst grade on over all settings.
+/// Whether `one` has better grades than `other` over all settings, compared from the worst on.
 #[must_use]
 pub fn has_better_grades(keys: &[Key], one: &Candidate<'_>, other: &Candidate<'_>) -> bool {
     let lists = lists(&by_setting(keys, &[one.clone(), other.clone()]), 2);

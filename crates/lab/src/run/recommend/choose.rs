@@ -166,7 +166,7 @@ impl Field<'_> {
         self.standing_by(self.keys, one, other)
     }
 
-    /// The standing of one against another by grades, and by the worst figure where they are equal.
+    /// The standing of one against another by grades, and by the worst figure at equal ones.
     fn standing_by(&self, keys: &[Key], one: usize, other: usize) -> Standing {
         let [one, other] = [one, other].map(|place| &self.ranked[place].runs);
         if !self.has_enough(one) || !self.has_enough(other) {
