@@ -182,8 +182,8 @@ impl Field<'_> {
         one.replications() >= MIN_REPLICATIONS as usize
     }
 
-    /// The standing of the line as it is, by what is not good there. Where people do more than ping,
-    /// the times of transfers and the rates of videos keep no one from leaving it.
+    /// The standing of the line as it is, by what is not good there. Where people do more than
+    /// ping, the times of transfers and the rates of videos keep no one from leaving it.
     fn standing_of_nothing(&self, nothing: usize, best: usize) -> Standing {
         let has_people = self.keys.iter().any(|key| key.is_graded() && key.activity != Activity::Ping);
         let counts = |key: &&Key| !has_people || key.is_graded() || key.activity == Activity::Ping;
