@@ -93,6 +93,8 @@ class Recommendation:
     """How many candidates were tried."""
     runs: int
     """How many runs were made."""
+    stopped: bool
+    """Whether it was stopped before the search had ended."""
     seed: int
     """Root of all randomness."""
     scenario: str
