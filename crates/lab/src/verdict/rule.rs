@@ -274,10 +274,16 @@ impl Key {
     /// worse, and by more than the margin on average.
     #[must_use]
     pub fn costs(&self, one: &Candidate<'_>, other: &Candidate<'_>) -> bool {
-        let (behind, best) = (self.behind(one, other), self.figure(other));
+        let behind = self.behind(one, other);
         let is_sure = |mean: f64| behind.n < MIN_REPLICATIONS || mean > behind.ci95.unwrap_or(f64::INFINITY);
-        match (behind.mean, best.mean) {
-            (Some(mean), Some(best)) => is_sure(mean) && mean > self.margin.around(best),
+        self.is_behind(one, other) && behind.mean.is_none_or(is_sure)
+    }
+
+    /// Whether `one` is behind by more than the margin on average.
+    #[must_use]
+    pub fn is_behind(&self, one: &Candidate<'_>, other: &Candidate<'_>) -> bool {
+        match (self.behind(one, other).mean, self.figure(other).mean) {
+            (Some(mean), Some(best)) => mean > self.margin.around(best),
             (mean, best) => mean.is_none() && best.is_some(),
         }
     }

@@ -4,7 +4,7 @@
 //! place only with better grades, corner by corner and on average, since what differs by less is
 //! not worth leaving what everybody runs. A higher rate takes it where it is shown to be as good, a
 //! lower one where it is shown to be better, step by step. The line stays as it is unless that is
-//! shown to be worse.
+//! worse in what is not good there.
 
 use crate::results::experience::Activity;
 use crate::run::recommend::candidates::Candidate;
@@ -29,21 +29,18 @@ pub(super) fn satisfying(policy: &Policy, all: &[&Tried]) -> Vec<bool> {
 pub(crate) struct Chosen {
     /// The candidate that is named.
     pub best: usize,
+    /// The best of those that set something up, with which the search goes on.
+    pub shaped: Option<usize>,
+    /// Those that are not worse than that one.
+    pub kept: Vec<usize>,
     /// Those that do as well.
     pub as_good: Vec<usize>,
     /// Those of which the runs do not tell whether they are worse.
     pub open: Vec<usize>,
-    /// Those that are significantly worse in what people notice.
+    /// Those that are significantly worse than `shaped` in what people notice.
     pub worse: Vec<usize>,
     /// Whether further runs are not expected to change the choice.
     pub is_settled: bool,
-}
-
-impl Chosen {
-    /// Whether this candidate is named, does as well, or may do as well.
-    pub fn keeps(&self, place: usize) -> bool {
-        place == self.best || self.as_good.contains(&place) || self.open.contains(&place)
-    }
 }
 
 /// Chooses among those that are left and satisfy the policy, by their blocks in these settings.
@@ -61,16 +58,20 @@ pub(super) fn choose(question: &Question, keys: &[Key], all: &[&Tried], settings
     });
     let ranked: Vec<Ranked<'_>> = ranked.collect();
     let field = Field { question, keys, ranked };
-    let best = field.best()?;
+    let shaped = field.kind().map(|kind| field.share(kind));
+    let best = field.best(shaped)?;
+    let rival = shaped.unwrap_or(best);
     let of = |wanted: Standing| {
         let others = (0..places.len()).filter(|one| *one != best && field.standing(*one, best) == wanted);
         others.map(|one| places[one]).collect()
     };
     Some(Chosen {
         best: places[best],
+        shaped: shaped.map(|one| places[one]),
+        kept: (0..places.len()).filter(|one| field.standing(*one, rival) != Standing::Worse).map(|one| places[one]).collect(),
         as_good: of(Standing::AsGood),
         open: of(Standing::Open),
-        worse: (0..places.len()).filter(|one| field.is_noticed(*one, best)).map(|one| places[one]).collect(),
+        worse: (0..places.len()).filter(|one| field.is_noticed(*one, rival)).map(|one| places[one]).collect(),
         is_settled: field.is_settled(best),
     })
 }
@@ -89,14 +90,13 @@ struct Field<'a> {
 }
 
 impl Field<'_> {
-    /// The one that is named.
-    fn best(&self) -> Option<usize> {
-        let Some(kind) = self.kind() else { return (!self.ranked.is_empty()).then_some(0) };
-        let best = self.share(kind);
+    /// The one that is named, where this is the best that sets something up.
+    fn best(&self, shaped: Option<usize>) -> Option<usize> {
+        let Some(best) = shaped else { return (!self.ranked.is_empty()).then_some(0) };
         let is_enough =
             |nothing: &usize| self.has_enough(&self.ranked[*nothing].runs) && self.has_enough(&self.ranked[best].runs);
         let nothing = self.nothing().filter(is_enough);
-        Some(nothing.filter(|nothing| self.standing_of_nothing(*nothing, best) != Standing::Worse).unwrap_or(best))
+        Some(nothing.filter(|nothing| self.serves_as_well(*nothing, best)).unwrap_or(best))
     }
 
     fn nothing(&self) -> Option<usize> {
@@ -182,14 +182,27 @@ impl Field<'_> {
         one.replications() >= MIN_REPLICATIONS as usize
     }
 
-    /// The standing of the line as it is, by what is not good there. Where people do more than
-    /// ping, the times of transfers and the rates of videos keep no one from leaving it.
+    /// Whether the line as it is is not worse, by the means where the runs do not tell.
+    fn serves_as_well(&self, nothing: usize, best: usize) -> bool {
+        let [line, other] = [nothing, best].map(|one| &self.ranked[one].runs);
+        match self.standing_of_nothing(nothing, best) {
+            Standing::AsGood => true,
+            Standing::Open => !self.not_good(nothing).iter().any(|key| key.is_behind(line, other)),
+            Standing::Worse => false,
+        }
+    }
+
     fn standing_of_nothing(&self, nothing: usize, best: usize) -> Standing {
+        self.standing_by(&self.not_good(nothing), nothing, best)
+    }
+
+    /// The figures that are not good on the line as it is, for one comparison. Where people do more
+    /// than ping, the times of transfers and the rates of videos keep no one from leaving it.
+    fn not_good(&self, nothing: usize) -> Vec<Key> {
         let has_people = self.keys.iter().any(|key| key.is_graded() && key.activity != Activity::Ping);
         let counts = |key: &&Key| !has_people || key.is_graded() || key.activity == Activity::Ping;
         let is_good = |key: &&Key| key.own_grade(&self.ranked[nothing].runs) == Some(Grade::Good);
-        let keys = self.keys.iter().filter(counts).filter(|key| !is_good(key));
-        self.standing_by(&keys.map(|key| key.once()).collect::<Vec<_>>(), nothing, best)
+        self.keys.iter().filter(counts).filter(|key| !is_good(key)).map(|key| key.once()).collect()
     }
 
     /// Whether it is known how the line as it is and the neighbors in rate stand against the best.

@@ -155,11 +155,10 @@ impl<'a> Search<'a> {
         }
         self.run(all, sketch, MIN_ROUNDS, progress)?;
         let Some(order) = self.order(all, sketch) else { return Ok(()) };
-        let others = |place: &usize| all[*place].candidate != Candidate::NOTHING && *place != order.best;
-        let advancing: Vec<usize> =
-            (0..all.len()).filter(|place| order.keeps(*place)).filter(others).take(MAX_KINDS - 1).collect();
+        let others = |place: &usize| all[*place].candidate != Candidate::NOTHING && Some(*place) != order.shaped;
+        let advancing: Vec<usize> = order.kept.iter().copied().filter(others).take(MAX_KINDS - 1).collect();
         for (place, tried) in all.iter_mut().enumerate() {
-            if tried.candidate != Candidate::NOTHING && place != order.best && !advancing.contains(&place) {
+            if tried.candidate != Candidate::NOTHING && Some(place) != order.shaped && !advancing.contains(&place) {
                 tried.dropped = Some(MIN_ROUNDS);
             }
         }
@@ -170,10 +169,8 @@ impl<'a> Search<'a> {
     /// rounds until the choice is settled or the budget is used.
     fn race_rates(&mut self, all: &mut Vec<Tried>, settings: &[usize], progress: &mut dyn FnMut(f64)) -> Result<(), Refused> {
         self.run(all, settings, MIN_ROUNDS, progress)?;
-        let Some(best) = self.order(all, settings).map(|order| order.best) else { return Ok(()) };
-        let is_left = |one: &&Tried| one.dropped.is_none() && one.candidate.is_shaped();
-        let base = if all[best].candidate.is_shaped() { Some(&all[best]) } else { all.iter().find(is_left) };
-        let Some(base) = base.map(|one| one.candidate.clone()) else { return Ok(()) };
+        let Some(base) = self.order(all, settings).and_then(|order| order.shaped) else { return Ok(()) };
+        let base = all[base].candidate.clone();
         let at_shares = self.question.shares().into_iter().flat_map(|share| self.question.candidates(share));
         for candidate in at_shares.filter(|one| one.has_queues_of(&base)) {
             let is_new = !all.iter().any(|known| known.candidate == candidate);
