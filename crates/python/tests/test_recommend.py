@@ -78,7 +78,7 @@ def test_a_line_is_what_options_and_a_file_say(tmp_path: Path) -> None:
         answer = recommend(from_file=test, **house, mix="call-and-ping")  # type: ignore[arg-type]
     assert answer.line["down_bit_s"] == pytest.approx(8e6, rel=1e-3)
     assert (answer.line["rtt_s"], answer.line["hosts"], answer.line["kind"]) == ([0.02, 0.02], 2, "docsis")
-    assert "8 Mbit/s is more than the 3 Mbit/s that the router can shape" in answer.text
+    assert "the router shapes no faster than 3 Mbit/s, and the modem's own PIE keeps" in answer.text
 
 
 def test_a_former_name_of_a_mix_gets_a_warning() -> None:

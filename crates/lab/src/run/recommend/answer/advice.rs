@@ -46,7 +46,10 @@ pub fn only_choice(question: &Question) -> Option<String> {
         return Some("the modem's buffer holds what is under way, which is all that throughput needs".to_owned());
     }
     let most = question.cpu.filter(|_| question.has_no_candidates())?;
-    Some(format!("the router shapes no faster than {most}, and the line is faster both ways"))
+    Some(match question.line.access.modem {
+        Modem::Fifo => format!("the router shapes no faster than {most}, and the line is faster both ways"),
+        Modem::Pie => format!("the router shapes no faster than {most}, and the modem's own PIE keeps the uplink short"),
+    })
 }
 
 /// The remedy, after "this line cannot carry …", where nothing that was tried makes it usable.
