@@ -1,11 +1,11 @@
 //! The recommendation of a queue, settings and a shaped rate for a line that is known only roughly.
 //!
 //! A [`Question`] says what is known of the line ([`Line`]), what people do on it, and which
-//! [`Hardware`] the router is. [`recommend`] tries queues, settings and shaped rates under each mix
-//! at the corners of what is unknown, all with the same random numbers, drops candidates as soon as
-//! they are significantly worse ([`race`]), and answers with a [`Recommendation`]: the choice, what
-//! each group gets under it, what is as good, what stays open, its worst corner, and which
-//! measurement would change it.
+//! [`Hardware`] the router is. [`recommend`] tries the queues of the router and shaped rates under
+//! each mix at the corners of what is unknown, all with the same random numbers, leaves what users
+//! type only on evidence (`choose`), and answers with a [`Recommendation`]: the choice, what each
+//! group gets under it, what is as good, what stays open, its worst corner, and which measurement
+//! would change it.
 
 pub mod access;
 pub mod answer;

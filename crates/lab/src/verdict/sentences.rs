@@ -46,7 +46,8 @@ pub fn effect(keys: &[Key], before: (&str, &Candidate<'_>), after: (&str, &Candi
 #[must_use]
 pub fn cannot_carry(keys: &[Key], one: &Candidate<'_>) -> Option<String> {
     let one = std::slice::from_ref(one);
-    let judged = Judged { outcome: Outcome { grades: grades(keys, one), ..rank(keys, one)? }, ranked: vec![0] };
+    let outcome = Outcome { best: 0, as_good: Vec::new(), open: Vec::new(), grades: grades(keys, one) };
+    let judged = Judged { outcome, ranked: vec![0] };
     let mut cannot: Vec<String> = judged.unusable(0).into_iter().map(cannot).collect();
     cannot.dedup();
     (!cannot.is_empty()).then(|| cannot.join(" or "))

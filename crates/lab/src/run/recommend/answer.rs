@@ -351,11 +351,10 @@ fn measurement(question: &Question, keys: &[Key], settings: &[Setting], best: &T
             let places: Vec<usize> =
                 (0..settings.len()).filter(|place| settings[*place].corner.is_high(factor) == high).collect();
             let order = choose(question, keys, all, &places)?;
-            let own = keep(best);
+            let (own, theirs) = (keep(best), keep(all[order.best]));
             // Margins by which the best of this side leads the choice, in the first figure in which
             // it does.
             let lead = keys.iter().map(|key| {
-                let theirs = keep(all[order.best]);
                 let behind = behind(key, &own, &theirs);
                 let margin = key.margin.around(figure(key, &theirs).mean.unwrap_or(0.0));
                 let clear = behind.mean.unwrap_or(0.0) - behind.ci95.unwrap_or(f64::INFINITY);

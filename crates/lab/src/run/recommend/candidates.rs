@@ -296,9 +296,12 @@ pub fn marking_early(line: &Line, heading: Direction) -> Choice {
     usual("fq-codel", line, heading).with(&[("ce_threshold", Value::Duration(packets_time(line, heading).max(Duration::ms(1))))])
 }
 
+/// A full packet with the header of its frame.
+pub const FULL_PACKET: Bytes = Bytes::new(1_514);
+
 /// The transmission time of one and a half full packets, in whole milliseconds.
 fn packets_time(line: &Line, heading: Direction) -> Duration {
-    let seconds = PACKETS_PER_TARGET * 1514.0 * 8.0 / line.rate(heading).as_bit_s().max(1) as f64;
+    let seconds = PACKETS_PER_TARGET * FULL_PACKET.get() as f64 * 8.0 / line.rate(heading).as_bit_s().max(1) as f64;
     Duration::ms(Duration::from_secs_f64(seconds).as_nanos().div_ceil(1_000_000)).min(CODEL_INTERVAL)
 }
 

@@ -58,11 +58,13 @@ pub(super) fn choose(question: &Question, keys: &[Key], all: &[&Tried], settings
     });
     let ranked: Vec<Ranked<'_>> = ranked.collect();
     let field = Field { question, keys, ranked };
-    let shaped = field.kind().map(|kind| field.share(kind));
+    let kind = field.kind().unwrap_or_default();
+    let shaped = (!kind.is_empty()).then(|| field.share(&kind));
     let best = field.best(shaped)?;
     let rival = shaped.unwrap_or(best);
+    let standings: Vec<Standing> = (0..places.len()).map(|one| field.standing(one, best)).collect();
     let of = |wanted: Standing| {
-        let others = (0..places.len()).filter(|one| *one != best && field.standing(*one, best) == wanted);
+        let others = (0..places.len()).filter(|one| *one != best && standings[*one] == wanted);
         others.map(|one| places[one]).collect()
     };
     Some(Chosen {
@@ -72,7 +74,7 @@ pub(super) fn choose(question: &Question, keys: &[Key], all: &[&Tried], settings
         as_good: of(Standing::AsGood),
         open: of(Standing::Open),
         worse: (0..places.len()).filter(|one| field.is_noticed(*one, rival)).map(|one| places[one]).collect(),
-        is_settled: field.is_settled(best),
+        is_settled: shaped.is_none_or(|shaped| field.is_settled(&kind, shaped, best)),
     })
 }
 
@@ -136,8 +138,8 @@ impl Field<'_> {
     }
 
     /// The share of one kind that is named.
-    fn share(&self, kind: Vec<usize>) -> usize {
-        let mut place = self.first(&kind);
+    fn share(&self, kind: &[usize]) -> usize {
+        let mut place = self.first(kind);
         let from = place;
         while place > 0 && self.standing(kind[place - 1], kind[place]) == Standing::AsGood {
             place -= 1;
@@ -206,9 +208,7 @@ impl Field<'_> {
     }
 
     /// Whether it is known how the line as it is and the neighbors in rate stand against the best.
-    fn is_settled(&self, best: usize) -> bool {
-        let Some(kind) = self.kind() else { return true };
-        let shaped = self.share(kind.clone());
+    fn is_settled(&self, kind: &[usize], shaped: usize, best: usize) -> bool {
         if self.nothing().is_some_and(|nothing| self.standing_of_nothing(nothing, shaped) == Standing::Open) {
             return false;
         }

@@ -10,7 +10,7 @@
 //! therefore fills the provider's or the modem's buffer, as it does in a house.
 
 use crate::run::recommend::access::{Modem, Senders};
-use crate::run::recommend::candidates::Candidate;
+use crate::run::recommend::candidates::{Candidate, FULL_PACKET};
 use crate::run::recommend::corners::{Corner, Line};
 use crate::run::recommend::question::Effort;
 use crate::scenario::mix::{self, Mix, Pace, Traffic};
@@ -25,8 +25,6 @@ pub const ROUTER: &str = "router";
 /// The network's own links are this many times faster than the line.
 const FASTER: u64 = 20;
 const MIN_INSIDE: Rate = Rate::gbit(1);
-/// Bytes of a full packet.
-const FULL_PACKET: u32 = 1_514;
 /// Runs on faster lines are shorter. Our choice.
 const FAST: Rate = Rate::mbit(100);
 /// Runs on faster lines than this hold as many packets. Our choice.
@@ -145,7 +143,7 @@ fn spread(toml: &str, hosts: u32) -> String {
 /// The buffer at a corner; it holds one packet at least.
 fn buffer(line: &Line, rate: Rate, corner: &Corner) -> String {
     let least = rate.as_bit_s() as f64 * corner.rate * (1.0 - line.varies) * corner.buffer.as_secs_f64() / 8.0;
-    if least < f64::from(FULL_PACKET) { "1 packets".to_owned() } else { corner.buffer.to_string() }
+    if least < FULL_PACKET.get() as f64 { "1 packets".to_owned() } else { corner.buffer.to_string() }
 }
 
 /// A rate of the line at a corner: constant, or in steps below and above.
