@@ -4,7 +4,7 @@
 lines.py [GQ] [--quick] [--replications N] [--again]
 
 The network is that of gq recommend: the provider's line with its own buffer, and a router that shapes. Results are kept in
-out/lines, so that an interrupted run goes on; --again makes them anew.
+out/lines, so that an interrupted run resumes; --again starts over.
 """
 
 import argparse

@@ -3,7 +3,7 @@
 
 recommendations.py [GQ] [--only NAME,...] [--again] [--minutes N]
 
-Answers are kept in out/recommendations, so that an interrupted run resumes; --again makes them anew. The checks need the
+Answers are kept in out/recommendations, so that an interrupted run resumes; --again starts over. The checks need the
 guest kernel (make linux). With --only, the page is written if all other lines have kept answers. A command that fails is
 tried once more; one that fails twice or takes longer than --minutes leaves its row without figures.
 """

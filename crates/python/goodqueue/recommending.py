@@ -14,7 +14,7 @@ from goodqueue.running import GQ, checked_jobs
 
 __all__ = ["Recommendation", "Setup", "Undetermined", "recommend"]
 
-Checker: TypeAlias = Literal["linux", "live"]
+Checker: TypeAlias = Literal["linux"]
 Effort: TypeAlias = Literal["quick", "thorough"]
 Modem: TypeAlias = Literal["fifo", "pie"]
 Unit: TypeAlias = Literal["ms", "rpm", "grade", "qoo"]
