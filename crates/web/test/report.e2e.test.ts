@@ -290,7 +290,7 @@ describe.skipIf(given !== undefined)("other results", () => {
     await sweep?.getByLabel("Figure").selectOption("bulk.goodput_bit_s");
     expect(await sweep?.locator(".chart-place svg").textContent()).toContain("Goodput, all flows (Mbit/s)");
     await sweep?.locator(".numbers summary").click();
-    expect(await sweep?.locator(".digest tr").count()).toBe(4);
+    await expect.poll(() => sweep?.locator(".digest tr").count()).toBe(4);
     expect(await faults(page)).toEqual([]);
     expect(opened.complaints).toEqual([]);
     await page.context().close();
