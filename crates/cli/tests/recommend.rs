@@ -59,6 +59,7 @@ fn wrong_options_are_named_with_what_is_allowed() {
         ("--down 1mbit --up 1mbit --hardware cisco", "--hardware: `cisco` is not known: allowed any, linux, openwrt"),
         ("--down 1mbit --up 1mbit --cc cubic,bbr,reno", "--cc: `cubic,bbr,reno` names 3 controls: allowed one or two"),
         ("--down 1mbit --up 1mbit --varies 95%", "--varies: `95%` is out of range: allowed 0 % to 90 %"),
+        ("--down 1mbit --up 1mbit --varies 10", "--varies: `10` is out of range: allowed 0 % to 90 %; 10 % is written 10%"),
         ("--down 1mbit --up 1mbit --policy x=1", "--policy: `x` is not known: allowed of_best"),
         ("--down 1mbit --up 1mbit --check sim", "--check sim: the answer is from the simulator already: allowed linux"),
         ("--down 1mbit --up 1mbit --check live", "would take hours: use linux, guest kernels in virtual time"),

@@ -3,6 +3,7 @@
 use super::Comparison;
 use super::policy::{BUSY, Policy};
 use super::rule::{Candidate, Key, MIN_REPLICATIONS, Outcome, Role, Standing, grades, pairs, rank};
+use super::units::of_pings;
 use super::words::{capital, figure, heading, list, list_up_to, percent, short};
 use crate::results::experience::{Activity, advantage};
 use crate::results::grade::Grade;
@@ -14,6 +15,9 @@ use crate::results::statistics::Figure;
 const MAX_NAMES: usize = 3;
 /// More queues than these are not listed with their latency.
 const MAX_LISTED: usize = 8;
+const LATE_RATIO: &str = "late_ratio";
+/// The share of lost pings above which a 95th percentile of the answers misleads.
+const MANY_LOST: f64 = 0.05;
 
 /// A ranking, and which candidates it is of.
 struct Judged {
@@ -237,16 +241,28 @@ impl<'a> Comparison<'a> {
                 let better = old.zip(new).is_none_or(|(old, new)| advantage(key.about, new, old) > 0.0);
                 format!("calls sound {}", if better { "better" } else { "worse" })
             }
+            _ if key.about.name != LATE_RATIO && (self.loses_pings(key, before) || self.loses_pings(key, after)) => {
+                template(key).replace("pings", "answered pings").replace("{}", &instead(key, new, old))
+            }
             _ => template(key).replace("{}", &instead(key, new, old)),
         };
         Some((10.0 * f64::from(grades) + ratio, words))
+    }
+
+    /// Whether so many pings are never answered that a percentile of the answers misleads.
+    fn loses_pings(&self, key: &Key, one: usize) -> bool {
+        key.activity == Activity::Ping && of_pings(&self.candidates[one], "loss_ratio").is_some_and(|lost| lost > MANY_LOST)
     }
 
     /// Describes what people get under the named queue.
     fn state(&self, judged: &Judged) -> String {
         let best = judged.best();
         let mut said: Vec<String> = Vec::new();
-        for key in self.keys.iter().filter(|key| !said_better_by_another(key)) {
+        let told = |key: &&Key| match (key.activity, key.about.name) {
+            (Activity::Ping, name) => (name == LATE_RATIO) == self.loses_pings(key, best),
+            _ => !said_better_by_another(key),
+        };
+        for key in self.keys.iter().filter(told) {
             let mean = key.figure(&self.candidates[best]).mean;
             match (key.activity, judged.grade(best, key.who())) {
                 (Activity::Call, Some(grade)) => said.push(format!("calls are {}", sound(grade))),
@@ -514,7 +530,7 @@ fn template(key: &Key) -> String {
         (Activity::Call, _) => "calls have an opinion score of {}",
         (Activity::Game, "loss_ratio") => "games lose {} of their packets",
         (Activity::Game, _) => "moves in games nearly always arrive within {}",
-        (Activity::Ping, "late_ratio") => "{} of pings come late or never",
+        (Activity::Ping, LATE_RATIO) => "{} of pings come late or never",
         (Activity::Ping, _) => "pings nearly always return within {}",
         (Activity::Page, _) => "pages nearly always open within {}",
         (Activity::Video, "stalled_ratio") => "videos stand still {} of the time",
@@ -529,7 +545,7 @@ fn template(key: &Key) -> String {
 /// Whether another figure says more: of a ping that nearly always returns, the time says more than
 /// the share that is late, and of a call its score says more than the share that is bad.
 fn said_better_by_another(key: &Key) -> bool {
-    matches!(key.about.name, "late_ratio" | "bad_ratio")
+    matches!(key.about.name, LATE_RATIO | "bad_ratio")
 }
 
 /// `21 ms instead of 219 ms`, with one unit where both have the same.

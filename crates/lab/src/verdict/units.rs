@@ -70,6 +70,12 @@ pub fn quality(latency_ms: f64, lost: f64) -> f64 {
     score(latency_ms, LATENCY_MS).min(score(lost, LOST))
 }
 
+/// The mean of a figure of the first group of pings; `None` without one.
+pub(super) fn of_pings(one: &Candidate<'_>, name: &str) -> Option<f64> {
+    let place = Activity::Ping.metrics().iter().position(|metric| metric.about.name == name)?;
+    one.figure(|sample| sample.groups.iter().find(|group| group.activity == Activity::Ping)?.values[place]).mean
+}
+
 impl Unit {
     /// The pings of each of these queues; `None` where there are none.
     pub fn under_load<'a>(self, queues: impl Iterator<Item = (&'a str, &'a Candidate<'a>)>) -> Option<String> {
@@ -79,11 +85,7 @@ impl Unit {
 
     /// The pings of a queue; `None` without a ping.
     fn said(self, one: &Candidate<'_>) -> Option<String> {
-        let place = |name: &str| Activity::Ping.metrics().iter().position(|metric| metric.about.name == name);
-        let mean = |name: &str| {
-            let place = place(name)?;
-            one.figure(|sample| sample.groups.iter().find(|group| group.activity == Activity::Ping)?.values[place]).mean
-        };
+        let mean = |name: &str| of_pings(one, name);
         let base = one.figure(|sample| Some(sample.groups.iter().find(|group| group.activity == Activity::Ping)?.base_rtt_s));
         let increase_ms = || Some((mean("rtt_s.p50")? - base.mean?).max(0.0) * 1e3);
         Some(match self {

@@ -199,7 +199,9 @@ fn variation(text: &str) -> Result<f64, Misread> {
         return Ok(part);
     }
     let most = MAX_VARIATION * 100.0;
-    Err(Misread { option: "varies", why: format!("`{}` is out of range: allowed 0 % to {most} %", excerpt(text)) })
+    let is_percent = !text.contains('%') && (1.0..=most).contains(&part);
+    let hint = if is_percent { format!("; {text} % is written {text}%") } else { String::new() };
+    Err(Misread { option: "varies", why: format!("`{}` is out of range: allowed 0 % to {most} %{hint}", excerpt(text)) })
 }
 
 /// One value, or two with `..` between them, the smaller one first.

@@ -19,8 +19,10 @@ pub enum Hardware {
     LibreQos,
     /// MikroTik's RouterOS 7.
     RouterOs,
-    /// pfSense or OPNsense, whose limiters are FreeBSD's.
+    /// pfSense, whose limiters are FreeBSD's.
     PfSense,
+    /// OPNsense, whose pipes are the same limiters.
+    OpnSense,
 }
 
 /// The hardware by its name on the command line, with the kinds of queues it has in the order in
@@ -33,7 +35,7 @@ const HARDWARE: &[(&str, Hardware, &[&str])] = &[
     // Its RED takes thresholds without a gentle line, which is another algorithm than ours.
     ("routeros", Hardware::RouterOs, &["cake", "fq-codel", "codel", "tail-drop"]),
     ("pfsense", Hardware::PfSense, &["fq-codel", "fq-pie", "codel", "pie"]),
-    ("opnsense", Hardware::PfSense, &["fq-codel", "fq-pie", "codel", "pie"]),
+    ("opnsense", Hardware::OpnSense, &["fq-codel", "fq-pie", "codel", "pie"]),
 ];
 
 /// The queue of L4S, on the hardware that has it: Linux since 6.17.

@@ -75,7 +75,8 @@ impl Question {
             Want::L4s => {
                 let dual = self.hardware.has_l4s().then(|| [Choice::plain(L4S), Choice::plain(L4S)]);
                 // FreeBSD's limiters have no such threshold.
-                let can_mark = self.hardware.kinds().contains(&"fq-codel") && self.hardware != Hardware::PfSense;
+                let can_mark = self.hardware.kinds().contains(&"fq-codel")
+                    && !matches!(self.hardware, Hardware::PfSense | Hardware::OpnSense);
                 let marking = can_mark.then(|| both.map(|heading| marking_early(&self.line, heading)));
                 let l4s: Vec<_> = dual.into_iter().chain(marking).collect();
                 if l4s.is_empty() { self.usual_queues() } else { l4s }

@@ -72,10 +72,17 @@ fn varying(line: &Line, candidate: &Candidate) -> Option<String> {
     } else {
         "a fixed rate would be that of the bad hours"
     };
+    let rates = [("dl", down, line.down), ("ul", up, line.up)].map(|(way, least, usual)| {
+        let usual = usual.as_bit_s() as f64 / 1000.0;
+        let most = usual * (1.0 + line.varies);
+        format!(
+            "min_{way}_shaper_rate_kbps={least}, base_{way}_shaper_rate_kbps={usual:.0} and max_{way}_shaper_rate_kbps={most:.0}"
+        )
+    });
     let mut text = format!(
-        "No fixed rate fits a line that varies by {:.0} %: an adaptive shaper (cake-autorate) with min_dl_shaper_rate_kbps={down} \
-         and min_ul_shaper_rate_kbps={up} does better; {fixed}",
-        line.varies * 100.0
+        "No fixed rate fits a line that varies by {:.0} %: an adaptive shaper (cake-autorate) with {} does better; {fixed}",
+        line.varies * 100.0,
+        rates.join(", ")
     );
     text.push_str(match line.access.step() {
         Some(_) => "; the rate changes with the satellite, so expect 40 to 50 ms of variation at best, and shape up first.",
@@ -172,6 +179,10 @@ fn router(hardware: Hardware, candidate: &Candidate) -> Option<String> {
             "Make a limiter with these rates for each direction, with {kind} as its scheduler or queue management, and assign both in a \
              floating rule."
         )),
+        Hardware::OpnSense => Some(format!(
+            "Under Firewall, Shaper make a pipe with these rates for each direction, with {kind} as its scheduler or queue management, and \
+             a rule that sends each direction into its pipe."
+        )),
         Hardware::Any | Hardware::Linux | Hardware::OpenWrt => None,
     }
 }
@@ -230,9 +241,9 @@ fn aim(question: &Question, best: &Tried, got: impl Fn(&[Key]) -> String) -> Opt
             let is_dual = [Direction::Down, Direction::Up].into_iter().zip([&best.candidate.down, &best.candidate.up]);
             let chosen = is_dual.into_iter().any(|(_, queue)| queue.kind == L4S);
             let other = if chosen {
-                "fq-codel with ce_threshold 1ms and ce_threshold_selector 1/3, which marks L4S alone, is an alternative"
+                "fq-codel with ce_threshold 1ms and ce_threshold_selector 1/3 (type it yourself), which marks L4S alone, is an alternative"
             } else {
-                "fair queueing keeps them apart; with ce_threshold_selector 1/3 (Linux 5.18) it marks L4S alone"
+                "fair queueing keeps them apart; with ce_threshold_selector 1/3 (Linux 5.18; type it yourself) it marks L4S alone"
             };
             Some(format!(
                 "{missing}DualPI2 helps where both ends speak L4S (TCP Prague, SCReAM, Apple's); classic senders get no better than PIE \
