@@ -35,6 +35,7 @@ pub fn advice(question: &Question, best: &Tried, got: impl Fn(&[Key]) -> String)
         thin(&question.line, candidate),
         elsewhere(question, candidate),
         backup(question, candidate),
+        marks(&question.line),
         aim(question, best, got),
     ];
     all.into_iter().flatten().collect()
@@ -225,6 +226,14 @@ fn backup(question: &Question, candidate: &Candidate) -> Option<String> {
         .then(|| "Mark backups and seeding as CS1 or LE, and cake's tin for bulk lets everything else go first.".to_owned())
 }
 
+/// The queue from which switches mark for DCTCP (Linux, Documentation/networking/dctcp.rst).
+fn marks(line: &Line) -> Option<String> {
+    let has_dctcp = [line.control.low, line.control.high].contains(&"dctcp");
+    let text = "Senders of DCTCP want every switch to mark from a queue of about 20 packets (30 kB) at 1 Gbit/s and 65 (100 kB) at \
+                10 Gbit/s on; fq-codel and codel do it by time, with ce_threshold 240us and 80us.";
+    has_dctcp.then(|| text.to_owned())
+}
+
 /// The price of the aim.
 fn aim(question: &Question, best: &Tried, got: impl Fn(&[Key]) -> String) -> Option<String> {
     match question.want {
@@ -303,6 +312,12 @@ mod tests {
         assert!(said(hosts, |one| one.kind() == "fq-codel").contains("Without cake a device gets a share for each of its flows"));
         let other = said(Asked { hardware: "pfsense", ..hosts }, Candidate::is_shaped);
         assert!(other.contains("fairness between devices needs cake") && other.contains("limiter"), "{other}");
+    }
+
+    #[test]
+    fn senders_of_dctcp_are_told_where_to_mark() {
+        assert!(said(Asked { cc: "cubic,dctcp", ..Asked::default() }, |_| true).contains("ce_threshold 240us"));
+        assert!(!said(Asked::default(), |_| true).contains("DCTCP"));
     }
 
     #[test]
