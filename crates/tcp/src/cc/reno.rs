@@ -6,11 +6,12 @@
 //! reduction `ssthresh = max(beta cwnd, 2)`.
 //!
 //! *Parameters*: see `SPEC`. `beta` is that of RFC 5681; an `ecn_beta` of 0.8 is ABE (RFC 8511);
-//! with `slow_start_limit` 0 all delivered segments count, as in Linux; RFC 3465 says 2.
+//! with `slow_start_limit` 0 all delivered segments count, as in Linux; RFC 3465 says 2. `count =
+//! "acknowledgements"` is Linux before 2015: each acknowledgement counts as one segment, whatever
+//! it delivers, so that delayed acknowledgements halve the growth.
 //!
-//! *Deviations*: counts delivered segments instead of acknowledgements, so that delayed
-//! acknowledgements do not slow growth (appropriate byte counting without limit, as in Linux);
-//! reduces from the window, not from the flight size (Linux; both are equal while the window is
+//! *Deviations*: counts delivered segments instead of acknowledgements (appropriate byte counting
+//! without limit, as in Linux); reduces from the window, not from the flight size (Linux; both are equal while the window is
 //! used up).
 //!
 //! *Source*: RFC 5681 §3.1, RFC 6582, RFC 3465, RFC 8511; Linux 6.12 where they leave freedom.
@@ -25,6 +26,7 @@ use goodqueue_base::units::{Bytes, Instant};
 #[derive(Clone, Debug)]
 pub struct Reno {
     window: SegmentWindow,
+    counts_acknowledgements: bool,
     slow_start_limit: u32,
     beta: f64,
     ecn_beta: f64,
@@ -43,6 +45,9 @@ const ECN_BETA: TypedParam<f64> =
 const SLOW_START_LIMIT: TypedParam<f64> = TypedParam::number("slow_start_limit", 0.0)
     .within(0.0, 64.0)
     .about("segments counted per acknowledgement in slow start; 0 counts all, RFC 3465 says 2");
+const ACKNOWLEDGEMENTS: &str = "acknowledgements";
+const COUNT: TypedParam<&str> = TypedParam::word("count", &["segments", ACKNOWLEDGEMENTS], "segments")
+    .about("what the window grows by: delivered segments, or acknowledgements, as in Linux before 2015");
 
 impl Control for Reno {
     const SPEC: ControlSpec = ControlSpec {
@@ -51,7 +56,7 @@ impl Control for Reno {
             aliases: &[],
             title: "Reno",
             summary: "one segment more a round trip, half the window on a loss",
-            params: &[BETA.param, ECN_BETA.param, SLOW_START_LIMIT.param],
+            params: &[BETA.param, ECN_BETA.param, SLOW_START_LIMIT.param, COUNT.param],
             source: "RFC 5681 §3.1; RFC 3465; Linux 6.12",
         },
         needs: Needs::PLAIN,
@@ -60,6 +65,7 @@ impl Control for Reno {
     fn build(setup: &Setup<'_>) -> Self {
         Self {
             window: SegmentWindow::new(setup.mss),
+            counts_acknowledgements: COUNT.read(setup.given) == ACKNOWLEDGEMENTS,
             slow_start_limit: SLOW_START_LIMIT.read(setup.given) as u32,
             beta: BETA.read(setup.given),
             ecn_beta: ECN_BETA.read(setup.given),
@@ -78,9 +84,10 @@ impl CongestionControl for Reno {
         if sample.growth == Growth::Held {
             return;
         }
-        let mut rest = sample.delivered;
+        let delivered = if self.counts_acknowledgements { sample.delivered.min(1) } else { sample.delivered };
+        let mut rest = delivered;
         if self.window.in_slow_start() {
-            let counted = if self.slow_start_limit == 0 { sample.delivered } else { sample.delivered.min(self.slow_start_limit) };
+            let counted = if self.slow_start_limit == 0 { delivered } else { delivered.min(self.slow_start_limit) };
             rest = self.slow_start.grow(&mut self.window, sample, counted);
             if rest == 0 {
                 return;

@@ -70,3 +70,18 @@ fn alternative_backoff_answers_marks_more_gently_than_losses() {
     script.lose();
     assert_eq!(script.window(), 40);
 }
+
+#[test]
+fn counted_acknowledgements_grow_half_as_fast_when_delayed() {
+    let mut script = reno(&[("count", Value::Choice("acknowledgements".into()))], 20);
+    script.ack(2);
+    assert_eq!(script.window(), 21);
+    script.lose();
+    assert_eq!(script.window(), 10);
+    for _ in 0..9 {
+        script.ack(2);
+    }
+    assert_eq!(script.window(), 10);
+    script.ack(2);
+    assert_eq!(script.window(), 11);
+}
