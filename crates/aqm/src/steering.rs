@@ -14,9 +14,10 @@
 //! `thresh_down_min`, not below `thresh_min`, provided that the average rate is above
 //! `u_low * rate`.
 //! **Bound**: with `u_target` below 1, while both rates are above `u_target * rate` the setpoint
-//! shrinks by `down_step`; at `thresh_vq` a virtual queue takes over. With each signal its rate
-//! moves by `g_vq * (u_target * rate - average)` within `[u_target * rate, rate]`, and it rises
-//! again in place of a raise; at the full rate the real queue decides again.
+//! shrinks by `down_step`; at `thresh_vq` a virtual queue takes over. With each signal while the
+//! average rate is above `u_target * rate` its own falls by `g_vq` times the excess, not below
+//! `u_target * rate`; in place of a raise it rises by `g_vq` times what is missing, and at the full
+//! rate the real queue decides again.
 //!
 //! A queue that is always below its setpoint gives no signals, so nothing moves. One that is always
 //! above never runs empty nor dips, so nothing moves either: there the algorithm inside has not

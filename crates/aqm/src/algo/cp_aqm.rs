@@ -8,8 +8,9 @@
 //! `bucket`. A packet that cannot be paid for is signaled and takes no tokens.
 //!
 //! *Parameters*: see `KINDS`. `capacity` is the limit of the queue in bytes, or its limit in
-//! packets times the MTU, unless a smaller one is given. `bucket` is by default 1.5 capacities in
-//! wire bytes (plus one packet at threshold 0). `rate` replaces `rate_factor`.
+//! packets times the MTU, unless a smaller one is given. `bucket` is by default the capacity in
+//! wire bytes times the larger of 1.5 and `(1 + c_max) / 2`, so that one burst may fill the queue
+//! (plus one packet at threshold 0). `rate` replaces `rate_factor`.
 //!
 //! *Deviations*: the paper does not mark and holds the rate constant. Here an ECN-capable packet
 //! that cannot be paid for is marked and passes, until the bucket has been unable to pay for one
@@ -41,6 +42,12 @@ const MARKING_PATIENCE: Duration = Duration::ms(100);
 
 const NANOS_PER_SEC: f64 = 1e9;
 
+/// The bucket in capacities: a burst that fills the queue costs at most `(1 + c_max) / 2` of them.
+/// The paper's value is that for a `c_max` of 2, whatever `c_max` is, and stays the least.
+fn burst_factor(c_max: f64) -> f64 {
+    f64::midpoint(1.0, c_max).max(1.5)
+}
+
 /// Settings of CP-AQM.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CpAqmParams {
@@ -58,7 +65,7 @@ pub struct CpAqmParams {
     pub rate: Option<Rate>,
     /// Source of the tokens.
     pub tokens: Tokens,
-    /// Bucket size in wire bytes; `None`: 1.5 capacities.
+    /// Bucket size in wire bytes; `None`: what one burst into an idle queue needs.
     pub bucket: Option<Size>,
     /// Largest packet without framing.
     pub mtu: Bytes,
@@ -145,7 +152,7 @@ impl CpAqm {
             Some(size) => bytes(size).unwrap_or(self.bucket),
             None => {
                 let every_packet_pays = if self.threshold == 0.0 { wire_mtu } else { 0.0 };
-                1.5 * capacity * wire_mtu / params.mtu.get() as f64 + every_packet_pays
+                burst_factor(params.c_max) * capacity * wire_mtu / params.mtu.get() as f64 + every_packet_pays
             }
         };
         let token_rate = params
@@ -251,7 +258,7 @@ const TOKENS: TypedParam<Tokens> = TypedParam::choice("tokens", "time")
     .about("earn tokens by time at the token rate, or by departing packets, for links of unknown or changing rate")
     .from_source("Menth and Veith 2018 §3; our extension");
 const BUCKET: TypedParam<Option<Size>> =
-    TypedParam::auto("bucket", "1.5 times the queue's capacity in wire bytes; one packet more at threshold 0")
+    TypedParam::auto("bucket", "the queue's capacity in wire bytes times 1.5 or (1 + c_max) / 2; one packet more at threshold 0")
         .within(0.0, 1e12)
         .about("most tokens kept, in wire bytes")
         .from_source(MENTH);
@@ -357,6 +364,7 @@ mod tests {
     #[test]
     fn the_bucket_follows_the_rule() {
         near(paper(Size::Packets(5.0), Rate::mbit(10)).bucket, 67_815.0);
+        assert_eq!([1.0, 2.0, 3.0, 5.0].map(burst_factor), [1.5, 1.5, 2.0, 3.0]);
         near(paper(Size::Bytes(0.0), Rate::mbit(10)).bucket, 67_815.0 + 1507.0);
     }
 

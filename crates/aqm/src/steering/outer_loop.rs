@@ -270,9 +270,11 @@ impl OuterLoop {
                 self.virtual_queue = Some(VirtualQueue::new(self.full, Bytes::new(on_wire), env.now));
             }
         }
-        if let Some(queue) = &mut self.virtual_queue {
-            let rate = queue.rate + self.policy.g_vq * (most - average);
-            queue.serve_at(env.now, math::within(rate, most, self.full));
+        if average > most
+            && let Some(queue) = &mut self.virtual_queue
+        {
+            let rate = queue.rate - self.policy.g_vq * (average - most);
+            queue.serve_at(env.now, rate.max(most));
         }
     }
 }

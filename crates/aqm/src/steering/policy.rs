@@ -132,7 +132,7 @@ const THRESH_VQ: TypedParam<Option<Duration>> = TypedParam::auto("thresh_vq", "t
     .about("setpoint at which the virtual queue takes over")
     .from_source(OURS);
 const G_VQ: TypedParam<f64> =
-    number("g_vq", 0.5, (0.001, 1.0), "share of a utilization error that moves the virtual queue's rate").from_source(OURS);
+    number("g_vq", 0.5, (0.001, 2.0), "share of a utilization error that moves the virtual queue's rate").from_source(OURS);
 const MEM_DELTA: TypedParam<Duration> = memory("mem_delta", "memory of the average dip");
 const MEM_RATE: TypedParam<Duration> = memory("mem_rate", "memory of the average rate");
 const RATE: TypedParam<Option<Rate>> =

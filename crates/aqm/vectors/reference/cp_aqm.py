@@ -42,7 +42,7 @@ class CpAqm(Model):
         threshold = self.size("threshold")
         if threshold is not None:
             self.threshold = threshold
-        self.bucket = 1.5 * self.capacity * self.wire / self.facts["mtu"] + (self.wire if self.threshold == 0 else 0)
+        self.bucket = max(1.5, (1 + self.c_max) / 2) * self.capacity * self.wire / self.facts["mtu"] + (self.wire if self.threshold == 0 else 0)
 
     def c(self, x):
         if x < self.threshold or self.threshold >= self.capacity:

@@ -181,9 +181,9 @@ class Steering:
                     self.vq_active, self.rate_vq = True, self.rate_max
                     self.v, self.t_v = backlog + packets * self.overhead, now
                     self.note("virtual on")
-            if self.vq_active:
+            if self.vq_active and average > target:
                 self.v, self.t_v = self.fill(now), now
-                self.rate_vq = min(self.rate_max, max(target, self.rate_vq + self.g_vq * (target - average)))
+                self.rate_vq = max(target, self.rate_vq + self.g_vq * (target - average))
         self.t_rq_min, self.t0, self.bytes = self.thresh_curr, now, 0
 
     def lower(self, now, average):
@@ -539,7 +539,7 @@ def main():
                                 {"sizes": (300, 1500), "growth": 0.02, "cut": (0.4, 0.97), **ecn}, ("raise", "lower")),
         ("codel-as", "virtual-queue"): (line, {**tight, "interval": 50 * MS}, {"growth": 0.003, "cut": (0.95, 0.5)}, virtual),
         ("codel-as", "marked-virtual-queue"): (line, {**tight, "interval": 50 * MS, "g_vq": 0.9},
-                                               {"growth": 0.006, "cut": (0.95, 0.5), "rtt": 80 * MS, **ecn}, (*virtual, "raise")),
+                                               {"growth": 0.006, "cut": (0.95, 0.3), "rtt": 80 * MS, **ecn}, (*virtual, "raise")),
         ("codel-as", "changing-rate"): (line, {"interval": 60 * MS, **quick}, {"rates": rates}, ("raise",)),
         ("pie-as", "default"): (line, {"mem_delta": 500 * MS, "mem_rate": 500 * MS}, {}, ("raise",)),
         ("pie-as", "marks"): (line, {"mark_ecnth": 0.5, **lively, **quick},
