@@ -6,6 +6,7 @@ use crate::run::backend::{Backend, Refusal, Simulator};
 use crate::run::recommend::answer::{self, Found, Recommendation};
 use crate::run::recommend::candidates::Candidate;
 use crate::run::recommend::choose::{Chosen, choose};
+use crate::run::recommend::corners::{Corner, Factor};
 use crate::run::recommend::question::{Question, Refused};
 use crate::run::recommend::race::{Block, MIN_ROUNDS};
 use crate::run::recommend::scenario::{self, LINE, Length, ROUTER};
@@ -126,17 +127,28 @@ impl<'a> Search<'a> {
 
     /// One setting of each mix, at the corner whose buffer is deepest: there queues differ most.
     pub fn sketch(&self) -> Vec<usize> {
-        let deepest = |mix: &&'static Mix| {
-            let own = (0..self.settings.len()).filter(|place| self.settings[*place].mix.name == mix.name);
-            own.max_by_key(|place| (self.settings[*place].corner.buffer, Reverse(*place)))
-        };
-        self.question.mixes.iter().filter_map(deepest).collect()
+        self.deepest(|_| true)
     }
 
-    /// The settings for which the budget lasts: all, or those of the sketch.
+    /// The setting of each mix with the deepest buffer among these corners.
+    fn deepest(&self, is_meant: impl Fn(&Corner) -> bool) -> Vec<usize> {
+        let places = 0..self.settings.len();
+        let of = |mix: &&'static Mix| {
+            let own = places.clone().filter(|place| self.settings[*place].mix.name == mix.name);
+            own.filter(|place| is_meant(&self.settings[*place].corner))
+                .max_by_key(|place| (self.settings[*place].corner.buffer, Reverse(*place)))
+        };
+        self.question.mixes.iter().filter_map(of).collect()
+    }
+
+    /// The settings for which the budget lasts: all, those of the sketch with both ends of the
+    /// round-trip times, or those of the sketch.
     fn affordable(&self, sketch: &[usize]) -> Vec<usize> {
-        let runs = self.settings.len() * PLANNED * MIN_ROUNDS as usize;
-        if self.has_budget(runs, 1.0) { (0..self.settings.len()).collect() } else { sketch.to_vec() }
+        let is_far = |corner: &Corner| corner.is_high(Factor::Rtt);
+        let ends = [self.deepest(|corner| !is_far(corner)), self.deepest(is_far)].concat();
+        let all = (0..self.settings.len()).collect();
+        let lasts = |settings: &Vec<usize>| self.has_budget(settings.len() * PLANNED * MIN_ROUNDS as usize, 1.0);
+        [all, ends].into_iter().find(lasts).unwrap_or_else(|| sketch.to_vec())
     }
 
     /// Whether so many more runs stay within this part of the budget.
