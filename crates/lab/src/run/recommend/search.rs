@@ -154,7 +154,7 @@ impl<'a> Search<'a> {
     /// Whether so many more runs stay within this part of the budget.
     fn has_budget(&self, runs: usize, part: f64) -> bool {
         let each = self.packets / self.runs.max(1) as f64;
-        self.packets + each * runs as f64 <= self.question.effort.packets() * part
+        self.packets + each * runs as f64 <= self.question.budget() * part
     }
 
     /// Adds the other kinds, and drops those that are worse in the settings of the sketch.
@@ -227,7 +227,7 @@ impl<'a> Search<'a> {
             |(place, setting, round): &(usize, usize, u32)| self.point(&all[*place].candidate, &self.settings[*setting], *round);
         let points: Vec<Point> = wanted.iter().map(point).collect::<Result<_, _>>()?;
         let options = RunOptions::unrecorded(self.question.jobs.max(1), 1);
-        let budget = self.question.effort.packets();
+        let budget = self.question.budget();
         let (before, each) = (self.packets, self.packets / self.runs.max(1) as f64 * points.len() as f64);
         let mut of_all = |part: f64| progress(((before + each * part) / budget).min(0.99));
         let report = runner::run_on(self.backend, &points, &options, self.stop, &mut of_all, &mut NoRecorder);
