@@ -54,7 +54,7 @@ impl Want {
 /// Rates up to this are shaped by one core of most routers that have the rate at all. Our choice.
 const ONE_CORE: Rate = Rate::gbit(1);
 /// The part of the budget for lines that are faster, whose packets take longer to simulate.
-const FAST_PART: f64 = 0.75;
+const FAST_PART: f64 = 0.5;
 
 impl Question {
     /// Shares of the measured rates to shape to, the largest first. On a line that varies much they
