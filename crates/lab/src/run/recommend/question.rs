@@ -53,6 +53,8 @@ impl Want {
 
 /// Rates up to this are shaped by one core of most routers that have the rate at all. Our choice.
 const ONE_CORE: Rate = Rate::gbit(1);
+/// The part of the budget for lines that are faster, whose packets take longer to simulate.
+const FAST_PART: f64 = 0.5;
 
 impl Question {
     /// Shares of the measured rates to shape to, the largest first. On a line that varies much they
@@ -72,15 +74,10 @@ impl Question {
         let both = [Direction::Down, Direction::Up];
         match self.want {
             Want::People => self.usual_queues(),
-            Want::L4s => {
-                let dual = self.hardware.has_l4s().then(|| [Choice::plain(L4S), Choice::plain(L4S)]);
-                // FreeBSD's limiters have no such threshold.
-                let can_mark = self.hardware.kinds().contains(&"fq-codel")
-                    && !matches!(self.hardware, Hardware::PfSense | Hardware::OpnSense);
-                let marking = can_mark.then(|| both.map(|heading| marking_early(&self.line, heading)));
-                let l4s: Vec<_> = dual.into_iter().chain(marking).collect();
-                if l4s.is_empty() { self.usual_queues() } else { l4s }
-            }
+            Want::L4s if self.hardware.has_l4s() => vec![[Choice::plain(L4S), Choice::plain(L4S)]],
+            // FreeBSD's limiters have no threshold for marks.
+            Want::L4s if matches!(self.hardware, Hardware::PfSense | Hardware::OpnSense) => self.usual_queues(),
+            Want::L4s => vec![both.map(|heading| marking_early(&self.line, heading))],
             Want::Throughput => {
                 // The modem's own buffer serves, unless it holds less than what is under way.
                 let is_short = self.line.buffer.low < self.line.rtt.high;
@@ -95,10 +92,24 @@ impl Question {
         kinds.map(|kind| [Direction::Down, Direction::Up].map(|heading| usual(kind, &self.line, heading))).collect()
     }
 
+    fn is_faster_than(&self, rate: Rate) -> bool {
+        self.line.down.max(self.line.up) > rate
+    }
+
+    /// Whether a shaper for the line takes more than a core.
+    pub(super) fn takes_cores(&self) -> bool {
+        self.is_faster_than(ONE_CORE)
+    }
+
+    /// The packets that an answer may simulate.
+    pub(super) fn budget(&self) -> f64 {
+        self.effort.packets() * if self.takes_cores() { FAST_PART } else { 1.0 }
+    }
+
     /// The kinds in their order; where the processor is short, cake, which takes more of it than
     /// fq-codel, comes second: a direction is faster than the router, or than what one core shapes.
     fn by_cost(&self, kinds: &[&'static str]) -> Vec<&'static str> {
-        let is_short = self.line.down.max(self.line.up) > self.cpu.unwrap_or(ONE_CORE);
+        let is_short = self.is_faster_than(self.cpu.unwrap_or(ONE_CORE));
         let mut kinds = kinds.to_vec();
         if is_short && kinds.starts_with(&["cake", "fq-codel"]) {
             kinds.swap(0, 1);

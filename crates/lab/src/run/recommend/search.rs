@@ -6,6 +6,7 @@ use crate::run::backend::{Backend, Refusal, Simulator};
 use crate::run::recommend::answer::{self, Found, Recommendation};
 use crate::run::recommend::candidates::Candidate;
 use crate::run::recommend::choose::{Chosen, choose};
+use crate::run::recommend::corners::{Corner, Factor};
 use crate::run::recommend::question::{Question, Refused};
 use crate::run::recommend::race::{Block, MIN_ROUNDS};
 use crate::run::recommend::scenario::{self, LINE, Length, ROUTER};
@@ -126,23 +127,34 @@ impl<'a> Search<'a> {
 
     /// One setting of each mix, at the corner whose buffer is deepest: there queues differ most.
     pub fn sketch(&self) -> Vec<usize> {
-        let deepest = |mix: &&'static Mix| {
-            let own = (0..self.settings.len()).filter(|place| self.settings[*place].mix.name == mix.name);
-            own.max_by_key(|place| (self.settings[*place].corner.buffer, Reverse(*place)))
-        };
-        self.question.mixes.iter().filter_map(deepest).collect()
+        self.deepest(|_| true)
     }
 
-    /// The settings for which the budget lasts: all, or those of the sketch.
+    /// The setting of each mix with the deepest buffer among these corners.
+    fn deepest(&self, is_meant: impl Fn(&Corner) -> bool) -> Vec<usize> {
+        let places = 0..self.settings.len();
+        let of = |mix: &&'static Mix| {
+            let own = places.clone().filter(|place| self.settings[*place].mix.name == mix.name);
+            own.filter(|place| is_meant(&self.settings[*place].corner))
+                .max_by_key(|place| (self.settings[*place].corner.buffer, Reverse(*place)))
+        };
+        self.question.mixes.iter().filter_map(of).collect()
+    }
+
+    /// The settings for which the budget lasts: all, those of the sketch with both ends of the
+    /// round-trip times, or those of the sketch.
     fn affordable(&self, sketch: &[usize]) -> Vec<usize> {
-        let runs = self.settings.len() * PLANNED * MIN_ROUNDS as usize;
-        if self.has_budget(runs, 1.0) { (0..self.settings.len()).collect() } else { sketch.to_vec() }
+        let is_far = |corner: &Corner| corner.is_high(Factor::Rtt);
+        let ends = [self.deepest(|corner| !is_far(corner)), self.deepest(is_far)].concat();
+        let all = (0..self.settings.len()).collect();
+        let lasts = |settings: &Vec<usize>| self.has_budget(settings.len() * PLANNED * MIN_ROUNDS as usize, 1.0);
+        [all, ends].into_iter().find(lasts).unwrap_or_else(|| sketch.to_vec())
     }
 
     /// Whether so many more runs stay within this part of the budget.
     fn has_budget(&self, runs: usize, part: f64) -> bool {
         let each = self.packets / self.runs.max(1) as f64;
-        self.packets + each * runs as f64 <= self.question.effort.packets() * part
+        self.packets + each * runs as f64 <= self.question.budget() * part
     }
 
     /// Adds the other kinds, and drops those that are worse in the settings of the sketch.
@@ -215,7 +227,7 @@ impl<'a> Search<'a> {
             |(place, setting, round): &(usize, usize, u32)| self.point(&all[*place].candidate, &self.settings[*setting], *round);
         let points: Vec<Point> = wanted.iter().map(point).collect::<Result<_, _>>()?;
         let options = RunOptions::unrecorded(self.question.jobs.max(1), 1);
-        let budget = self.question.effort.packets();
+        let budget = self.question.budget();
         let (before, each) = (self.packets, self.packets / self.runs.max(1) as f64 * points.len() as f64);
         let mut of_all = |part: f64| progress(((before + each * part) / budget).min(0.99));
         let report = runner::run_on(self.backend, &points, &options, self.stop, &mut of_all, &mut NoRecorder);
