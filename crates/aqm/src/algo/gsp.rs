@@ -14,7 +14,9 @@
 //! *Parameters*: see `KINDS`. The threshold is by default a fortieth of the interval (Bless, Hock
 //! and Zitterbart), `tau` five intervals, `alpha` 2 (the authors ask for "not much larger than 1"),
 //! and `max_time` 19 `tau`, which bounds the interval to a twentieth (our choice, as the authors
-//! give none).
+//! give none). With `rtt` instead of `preset_interval` the interval is two round trips, and so the
+//! threshold a twentieth of one (our choice; the steering study leaves open how the interval should
+//! follow the round-trip time).
 //!
 //! *Deviations*: ECN-capable packets may be marked instead of dropped (the sources leave ECN open).
 //! While nothing waits the delay is zero, since a stale one would signal a packet that found the
@@ -84,6 +86,8 @@ impl Default for GspParams {
 /// Ratio of interval to threshold: the threshold is 0.025 intervals (Bless, Hock and Zitterbart
 /// 2018 §IV).
 pub(super) const THRESHOLDS_AN_INTERVAL: u64 = 40;
+/// Ratio of interval to round-trip time: the default of 100 ms on the 50 ms of the steering study.
+const ROUND_TRIPS_AN_INTERVAL: u64 = 2;
 const INTERVALS_A_TAU: u64 = 5;
 const MAX_TAUS: u64 = 19;
 
@@ -339,10 +343,14 @@ pub(super) const THRESHOLD: TypedParam<Option<Size>> = TypedParam::auto("thresho
 pub(super) const MEASURE: TypedParam<&str> = TypedParam::word("measure", &["delay", "backlog"], "delay")
     .about("what the threshold is compared with")
     .from_source("Lautenschlaeger and Francini 2015");
-pub(super) const PRESET_INTERVAL: TypedParam<Duration> = TypedParam::duration("preset_interval", Duration::ms(100))
+const PRESET_INTERVAL: TypedParam<Duration> = TypedParam::duration("preset_interval", Duration::ms(100))
     .within(1e-6, 100.0)
     .about("time without signals after a signal, at most")
     .from_source("steering study §IV");
+const RTT: TypedParam<Option<Duration>> = TypedParam::auto("rtt", "unknown: preset_interval as it is")
+    .within(1e-6, 50.0)
+    .about("usual round-trip time of the senders, two of which replace preset_interval")
+    .from_source("our choice");
 const TAU: TypedParam<Option<Duration>> = TypedParam::auto("tau", "5 preset_interval")
     .within(1e-6, 1e4)
     .about("surplus of time above the threshold that halves the interval")
@@ -359,13 +367,20 @@ const ADAPTIVE: TypedParam<bool> = TypedParam::on("adaptive")
     .about("shorten the interval while the queue is more above the threshold than below")
     .from_source("Lautenschlaeger and Francini 2015");
 
+/// Reads the longest interval: as given, or by the round-trip time.
+pub(super) fn preset_interval(given: &ParamValues<'_>) -> Result<Duration, ParamError> {
+    let Some(rtt) = RTT.read(given) else { return Ok(PRESET_INTERVAL.read(given)) };
+    given.refuse_unused(&[PRESET_INTERVAL.name()], RTT.name(), rtt)?;
+    Ok(rtt * ROUND_TRIPS_AN_INTERVAL)
+}
+
 /// The setting with which the threshold is a time.
 const BY_DELAY: Setting = Setting { name: MEASURE.name(), value: Value::Choice("delay") };
 
 impl GspParams {
     /// Reads the interval and its adaptation; the threshold is a fortieth of the interval.
     fn without_threshold(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Self, ParamError> {
-        let preset_interval = PRESET_INTERVAL.read(given);
+        let preset_interval = preset_interval(given)?;
         let adaptive = ADAPTIVE.read(given);
         if !adaptive {
             given.refuse_unused(&[TAU.name(), ALPHA.name(), MAX_TIME.name()], ADAPTIVE.name(), false)?;
@@ -392,6 +407,7 @@ impl Algorithm for Gsp {
                 THRESHOLD.param,
                 MEASURE.param,
                 PRESET_INTERVAL.param,
+                RTT.param,
                 ADAPTIVE.param,
                 TAU.param,
                 ALPHA.param,

@@ -16,14 +16,14 @@
 //! *Source*: Bless, Hock and Zitterbart 2018 §III, §IV.
 
 use super::Algorithm;
-use super::gsp::{Gsp, MEASURE, PRESET_INTERVAL, THRESHOLD, THRESHOLDS_AN_INTERVAL};
+use super::gsp::{Gsp, MEASURE, THRESHOLD, THRESHOLDS_AN_INTERVAL, preset_interval};
 use crate::spec::{Family, Kind, KindSpec, LinkFacts, Param, ParamError, ParamValues};
 use crate::steering::{Policy, Steered, inner_values, steered_params};
 
 /// GSP with a steered threshold.
 pub type GspAs = Steered<Gsp>;
 
-const PARAMS: [Param; 19] =
+const PARAMS: [Param; 20] =
     steered_params(Gsp::KINDS[0].base.params, &[THRESHOLD.name(), MEASURE.name()], "preset_interval / 40");
 
 impl Algorithm for GspAs {
@@ -44,7 +44,7 @@ impl Algorithm for GspAs {
         let spec = &Gsp::KINDS[0];
         let values = inner_values(given, spec);
         let inner = Gsp::build(&ParamValues::new(spec, &values)?, link)?;
-        let native = PRESET_INTERVAL.read(given).div(THRESHOLDS_AN_INTERVAL);
+        let native = preset_interval(given)?.div(THRESHOLDS_AN_INTERVAL);
         Ok(Self::new(inner, Policy::build(given, link, native)?, link.rate, link.mtu))
     }
 }

@@ -9,10 +9,11 @@ MS = 1_000_000
 
 
 class Gsp(Model):
-    def __init__(self, ecn, facts, *, threshold=None, measure="delay", preset_interval=100 * MS, adaptive=True, tau=None,
-                 alpha=2, max_time=None):
+    def __init__(self, ecn, facts, *, threshold=None, measure="delay", preset_interval=100 * MS, rtt=None,
+                 adaptive=True, tau=None, alpha=2, max_time=None):
         super().__init__(ecn, facts["limit_packets"], facts["limit_bytes"])
         self.rate, self.mtu, self.measure, self.threshold = facts["rate"], facts["mtu"], measure, threshold
+        preset_interval = preset_interval if rtt is None else 2 * rtt
         self.preset, self.adaptive, self.alpha = preset_interval, adaptive, alpha
         self.tau = 5 * preset_interval if tau is None else tau
         self.max_time = 19 * self.tau if max_time is None else max_time
@@ -99,6 +100,7 @@ def main():
         "backlog": (roomy, False, {"measure": "backlog", "threshold": {"packets": 10}, "preset_interval": 40 * MS}, {}),
         "changing-rate": (roomy, True, {"threshold": 4 * MS, "preset_interval": 25 * MS},
                           {"rates": (10_000_000, None, 0, 5_000_000), "codepoints": (ECT0, NOT_ECT), "stall": 0.002}),
+        "round-trip-time": (facts, False, {"rtt": 15 * MS}, {"stall": 0.001}),
     }
     for seed, (name, (link_facts, ecn, params, load)) in enumerate(cases.items()):
         rng = Rng(700 + seed)

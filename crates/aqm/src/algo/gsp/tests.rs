@@ -156,15 +156,25 @@ fn thresholds_and_times_follow_the_preset_interval() {
 }
 
 #[test]
+fn the_round_trip_time_sets_interval_and_threshold() {
+    let rtt = ("rtt", Value::Duration(Duration::ms(10)));
+    let gsp = build(&[rtt], KNOWN).expect("valid");
+    assert_eq!((gsp.params.preset_interval, gsp.most_delay), (Duration::ms(20), Duration::us(500)));
+    assert_eq!(build(&[("rtt", Value::Duration(Duration::ms(50)))], KNOWN).expect("valid").params, GspParams::default());
+}
+
+#[test]
 fn contradictions_are_refused() {
     let backlog = ("measure", Value::Choice("backlog"));
     let time = ("threshold", Value::Size(Size::Time(Duration::ms(2))));
     let packets = ("threshold", Value::Size(Size::Packets(5.0)));
     let fixed = ("adaptive", Value::Switch(false));
+    let rtt = ("rtt", Value::Duration(Duration::ms(10)));
     for (values, rate, message) in [
         (&[packets][..], KNOWN, "threshold: 5 packets does not go with measure = \"delay\": allowed a time"),
         (&[backlog, time], None, "threshold: a time needs a link of known rate: use bytes or packets"),
         (&[fixed, ("alpha", Value::Number(3.0))], KNOWN, "alpha: has no meaning with adaptive = false"),
+        (&[rtt, ("preset_interval", Value::Duration(Duration::ms(9)))], KNOWN, "preset_interval: has no meaning with rtt = 10 ms"),
     ] {
         assert_eq!(build(values, rate).expect_err("a contradiction").to_string(), message);
     }
