@@ -11,8 +11,8 @@
 //! it delivers, so that delayed acknowledgements halve the growth.
 //!
 //! *Deviations*: counts delivered segments instead of acknowledgements (appropriate byte counting
-//! without limit, as in Linux); reduces from the window, not from the flight size (Linux; both are equal while the window is
-//! used up).
+//! without limit, as in Linux); reduces from the window, not from the flight size (Linux; both are
+//! equal while the window is used up).
 //!
 //! *Source*: RFC 5681 §3.1, RFC 6582, RFC 3465, RFC 8511; Linux 6.12 where they leave freedom.
 
