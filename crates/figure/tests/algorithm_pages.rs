@@ -10,6 +10,7 @@ mod algorithm_pages {
     pub mod header;
     pub mod page;
     pub mod picture;
+    pub mod reproduced;
 }
 
 use algorithm_pages::{page, picture};

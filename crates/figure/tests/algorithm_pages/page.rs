@@ -2,7 +2,7 @@
 
 use super::deployed::{self, Deployed, Here};
 use super::header::{self, SECTIONS};
-use super::picture;
+use super::{picture, reproduced};
 use goodqueue_aqm::sched;
 use goodqueue_aqm::spec::{Family, KindSpec, Param};
 use std::fmt::Write as _;
@@ -22,7 +22,9 @@ pub fn of(spec: &KindSpec, folder: &Path) -> String {
         (true, None) => "can mark ECN-capable packets (`ecn = true`)",
         (false, _) => "only drops, even packets that are ECN-capable",
     };
-    let _ = writeln!(page, "In short: {}; {ecn}. From: {}.\n", spec.signal, spec.source);
+    let reproduced = reproduced::of(spec.kind);
+    let study = if reproduced.is_some() { " Study: [reproduced](#reproduced)." } else { "" };
+    let _ = writeln!(page, "In short: {}; {ecn}. From: {}.{study}\n", spec.signal, spec.source);
     if !spec.aliases.is_empty() {
         let names: Vec<String> = spec.aliases.iter().map(|name| format!("`{name}`")).collect();
         let _ = writeln!(page, "Also called: {}, in any spelling of upper and lower case, `_` and `-`.\n", names.join(", "));
@@ -55,6 +57,9 @@ pub fn of(spec: &KindSpec, folder: &Path) -> String {
     }
     for (name, text) in notes.iter().filter(|(name, _)| ![USE, LINUX].contains(name)) {
         let _ = writeln!(page, "## {name}\n\n{}\n", below(text));
+    }
+    if let Some(text) = reproduced {
+        let _ = writeln!(page, "## {}\n\n{text}", reproduced::TITLE);
     }
     page.truncate(page.trim_end().len());
     page.push('\n');
