@@ -19,6 +19,8 @@ reproduce: ## run all studies of the gallery in quick mode; the report is out/ga
 	@tools/setup.sh build
 	cargo build --release -p goodqueue-cli --bin gq --features print
 	$${CARGO_TARGET_DIR:-target}/release/gq reproduce all --markdown gallery/RESULTS.md
+	@# Figures that pages show: gallery/CHAPTER/figures/ID.svg.
+	@for file in gallery/*/figures/*.svg; do chapter=$${file#gallery/}; cp "out/gallery/$${chapter%%/*}/fig-$${file##*/}" "$$file"; done
 
 test: ## everything that must pass before a change lands
 	@tools/setup.sh test

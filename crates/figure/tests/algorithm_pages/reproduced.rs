@@ -41,10 +41,9 @@ pub fn of(kind: &str) -> Option<String> {
     let figures = figures(&folder.join("figures"));
     for file in &figures {
         let drawing = read(file);
-        let (name, id) = (file.file_name().expect("a name").to_string_lossy(), file.file_stem().expect("a name").to_string_lossy());
+        let id = file.file_stem().expect("a name").to_string_lossy();
         let shown = between(&drawing, "<title>", "</title>");
-        let _ = write!(text, "\n![{shown}](../../gallery/{chapter}/figures/{name})\n");
-        let _ = write!(text, "\n*Figure {} of the study here: {shown}.*\n", id.trim_start_matches("fig-"));
+        let _ = write!(text, "\n![{shown}](../../gallery/{chapter}/figures/{id}.svg)\n\n*Figure {id}, ours: {shown}.*\n");
     }
     if !figures.is_empty() {
         text.push_str("\nHollow diamonds are the study's printed values, pale bars what still agrees with a printed value or range.\n");
