@@ -4,7 +4,7 @@ use super::Pace;
 use super::policy::Policy;
 use super::virtual_queue::VirtualQueue;
 use crate::aqm::{Env, QueueView};
-use crate::math::{self, sqrt};
+use crate::math::sqrt;
 use crate::smoothing::{TdrmCpa, Utema};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 
