@@ -46,7 +46,9 @@ pub fn of(kind: &str) -> Option<String> {
         let _ = write!(text, "\n![{shown}](../../gallery/{chapter}/figures/{id}.svg)\n\n*Figure {id}, ours: {shown}.*\n");
     }
     if !figures.is_empty() {
-        text.push_str("\nHollow diamonds are the study's printed values, pale bars what still agrees with a printed value or range.\n");
+        text.push_str(
+            "\nHollow diamonds are the study's printed values, pale bars what still agrees with a printed value or range.\n",
+        );
     }
     Some(text)
 }
@@ -57,7 +59,8 @@ fn read(path: &Path) -> String {
 
 /// The pictures of a folder by name; none where there is no folder.
 fn figures(folder: &Path) -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.expect("an entry").path()).collect();
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(folder).into_iter().flatten().map(|entry| entry.expect("an entry").path()).collect();
     files.retain(|file| file.extension().is_some_and(|extension| extension == "svg"));
     files.sort();
     files

@@ -170,11 +170,12 @@ fn contradictions_are_refused() {
     let packets = ("threshold", Value::Size(Size::Packets(5.0)));
     let fixed = ("adaptive", Value::Switch(false));
     let rtt = ("rtt", Value::Duration(Duration::ms(10)));
+    let interval = ("preset_interval", Value::Duration(Duration::ms(9)));
     for (values, rate, message) in [
         (&[packets][..], KNOWN, "threshold: 5 packets does not go with measure = \"delay\": allowed a time"),
         (&[backlog, time], None, "threshold: a time needs a link of known rate: use bytes or packets"),
         (&[fixed, ("alpha", Value::Number(3.0))], KNOWN, "alpha: has no meaning with adaptive = false"),
-        (&[rtt, ("preset_interval", Value::Duration(Duration::ms(9)))], KNOWN, "preset_interval: has no meaning with rtt = 10 ms"),
+        (&[rtt, interval], KNOWN, "preset_interval: has no meaning with rtt = \"10 ms\""),
     ] {
         assert_eq!(build(values, rate).expect_err("a contradiction").to_string(), message);
     }
