@@ -16,7 +16,7 @@
 //! **Bound**: with `u_target` below 1, while both rates are above `u_target * rate` the setpoint
 //! shrinks by `down_step`; at `thresh_vq` a virtual queue takes over. With each signal while the
 //! average rate is above `u_target * rate` its own falls by `g_vq` times the excess, not below
-//! `u_target * rate`; in place of a raise it rises by `g_vq` times what is missing, and at the full
+//! `u_target * rate`; in place of a raise it rises by `g_vq` times the shortfall, and at the full
 //! rate the real queue decides again.
 //!
 //! A queue that is always below its setpoint gives no signals, so nothing moves. One that is always
