@@ -118,9 +118,10 @@ fn every_listed_control_can_be_built_with_its_defaults() {
         for param in spec.params {
             let default = param.default_value().expect("controls have plain defaults");
             assert_eq!(param.check(default), Ok(()), "{}", spec.kind);
-            let ends = [param.range.0, param.range.1].map(|end| match param.unit {
+            let ends = [(param.range.0, 0), (param.range.1, 1)].map(|(end, word)| match param.unit {
                 Unit::Duration => Value::Duration(Duration::from_secs_f64(end)),
                 Unit::Switch => Value::Switch(end > 0.0),
+                Unit::Choice(words) => Value::Choice(words[word]),
                 _ => Value::Number(end),
             });
             for value in ends {
