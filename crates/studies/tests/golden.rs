@@ -151,7 +151,8 @@ fn nfq_codel_is_fair_to_packets_of_two_sizes() {
     let queue = ("link.bottleneck.queue", "{ kind = \"nfq-codel\", adaptive = false }");
     // Two segments at first and a slow start that ends at 1000 packets: the flows need seconds to
     // fill their shares.
-    let set = [("duration", "10 s"), ("replications", "1"), queue];
+    let cap = ("traffic.*.cc.initial_ssthresh", "1000");
+    let set = [("duration", "10 s"), ("replications", "1"), queue, cap];
     golden("nfq-codel", "nf-4", &set, r#"one("nf-4", #{}, "jain.goodput")"#, 0.95, 1.0);
     golden("nfq-codel", "nf-4", &set, r#"one("nf-4", #{}, "links.bottleneck.utilization") * 100"#, 60.0, 100.01);
 }

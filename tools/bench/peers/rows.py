@@ -123,7 +123,7 @@ def document(shown, options):
 Made by `tools/bench/peers/rows.py`. Mean and standard deviation over {options.seeds} seeds. *the study* and *goodqueue* are from `gallery/RESULTS.md`; ns-2.35 (Debian's package)
 ran the same set-ups with its own senders (New Reno in T-KO, Linux's CUBIC and Reno in the others), without the web traffic of T-CD-26. Its JoBS is the algorithm's authors',
 with four classes of equal shares. T-KO-01, which holds, is there to show the load. The first slow start of its senders ends at a loss; in the gallery's T-NF it ends at
-1000 packets (up to a loss: `nf-1-start`). The consequences are explained at each row in the gallery's report.
+1000 packets or, with `cap` 0, at a loss. The consequences are explained at each row in the gallery's report.
 
 {shown}
 """
