@@ -65,6 +65,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             return Err(Failure::Input(format!("{name}: is for gq import {word}")));
         }
     }
+    if arguments.format == Format::Pcap {
+        return captured(&arguments.file, arguments.flows.as_deref());
+    }
     let input = Input::load(&arguments.file).map_err(Failure::input)?;
     let draft = match arguments.format {
         Format::Speedtest => speedtest::import(&input),
@@ -73,7 +76,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Format::Stormguard => controller::stormguard(&input, arguments.site.as_deref()),
         Format::Autorate => controller::autorate(&input),
         Format::Qlog => qlog::import(&input),
-        Format::Pcap => return captured(&input, arguments.flows.as_deref()),
+        Format::Pcap => unreachable!("returned above"),
         Format::Mahimahi => {
             let up = arguments.up.as_deref().map(Input::load).transpose().map_err(Failure::input)?;
             recording::import(&input, up.as_ref())
@@ -90,12 +93,13 @@ fn put_out(input: &Input, draft: &Draft) -> Result<(), Failure> {
 }
 
 /// A recording of packets; its transfers go to a file next to the scenario.
-fn captured(input: &Input, flows: Option<&Path>) -> Result<(), Failure> {
+fn captured(file: &Path, flows: Option<&Path>) -> Result<(), Failure> {
+    let (input, content) = Input::open(file).map_err(Failure::input)?;
     let list = flows.map(|path| path.display().to_string());
-    let captured = pcap::import(input, list.as_deref()).map_err(Failure::input)?;
+    let captured = pcap::import(&input, content, list.as_deref()).map_err(Failure::input)?;
     if let Some(path) = flows {
         let written = std::fs::write(path, &captured.list);
         written.map_err(Failure::of(format!("--flows {}: cannot be written", path.display())))?;
     }
-    put_out(input, &captured.draft)
+    put_out(&input, &captured.draft)
 }

@@ -2,6 +2,8 @@
 
 use crate::import::{Draft, ImportError, Input, controller, flent, pcap, qlog, recording, speedtest, tc};
 use serde_json::Value;
+use std::io::{Cursor, Read};
+use std::path::Path;
 
 /// First bytes of recordings of packets: `pcap` in both orders with micro- and nanoseconds, and
 /// `pcapng`.
@@ -16,13 +18,34 @@ const PACKETS: [[u8; 4]; 5] = [
 /// Separator of the texts in a sequence (RFC 7464).
 const RECORD: char = '\u{1e}';
 
+/// A line from any file that one of the readers knows, with its name. Recordings of packets are
+/// read as they come.
+///
+/// # Errors
+/// As [`read`], and when the file cannot be read.
+pub fn load(path: &Path) -> Result<(Input, Draft), ImportError> {
+    let (named, mut content) = Input::open(path)?;
+    let mut start = Vec::new();
+    let read_start = content.by_ref().take(PACKETS[0].len() as u64).read_to_end(&mut start);
+    read_start.map_err(|error| named.fault(format!("cannot be read: {error}")))?;
+    let is_packets = PACKETS.iter().any(|magic| start == magic);
+    let content = Cursor::new(start).chain(content);
+    if is_packets {
+        let draft = pcap::import(&named, content, None)?.draft;
+        return Ok((named, draft));
+    }
+    let input = named.filled(content)?;
+    let draft = read(&input)?;
+    Ok((input, draft))
+}
+
 /// A line from any file that one of the readers knows.
 ///
 /// # Errors
 /// When none of them knows it, or the one that does refuses it.
 pub fn read(input: &Input) -> Result<Draft, ImportError> {
     if PACKETS.iter().any(|magic| input.bytes.starts_with(magic)) {
-        return Ok(pcap::import(input, None)?.draft);
+        return Ok(pcap::import(input, input.bytes.as_slice(), None)?.draft);
     }
     let text = input.text()?.trim_start();
     match text.chars().next() {
