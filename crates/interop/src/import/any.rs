@@ -1,6 +1,6 @@
 //! The kind of a file, from its content.
 
-use crate::import::{Draft, ImportError, Input, controller, flent, pcap, qlog, recording, speedtest, tc};
+use crate::import::{Draft, ImportError, Input, config, controller, flent, pcap, qlog, recording, speedtest, tc};
 use serde_json::Value;
 use std::io::{Cursor, Read};
 use std::path::Path;
@@ -50,6 +50,7 @@ pub fn read(input: &Input) -> Result<Draft, ImportError> {
     let text = input.text()?.trim_start();
     match text.chars().next() {
         Some('{') => object(input),
+        Some('[') if is_section(text) => config::networkd(input, None),
         Some('[') => match serde_json::Deserializer::from_str(text).into_iter::<Value>().next() {
             Some(Ok(Value::Array(all))) if all.first().is_some_and(|one| one["download"].is_number()) => speedtest::import(input),
             _ => tc::import(input, None),
@@ -57,6 +58,25 @@ pub fn read(input: &Input) -> Result<Draft, ImportError> {
         Some(RECORD) => qlog::import(input),
         _ => lines(input, text),
     }
+}
+
+/// Whether a text begins with a section, as files of systemd do.
+fn is_section(text: &str) -> bool {
+    let first = text.lines().next().unwrap_or_default().trim_end();
+    let name = first.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    name.is_some_and(|name| name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(|c| c.is_ascii_alphanumeric()))
+}
+
+/// The reader of a configuration, by its first line that is no comment.
+fn configuration(text: &str) -> Option<fn(&Input, Option<&str>) -> Result<Draft, ImportError>> {
+    let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'))?;
+    Some(match first.split_whitespace().next()? {
+        "config" => config::sqm,
+        "Circuit" => config::libreqos,
+        word if word.starts_with("/queue") || (word.starts_with('/') && text.contains("/queue ")) => config::routeros,
+        _ if is_section(first) => config::networkd,
+        _ => return None,
+    })
 }
 
 fn object(input: &Input) -> Result<Draft, ImportError> {
@@ -79,6 +99,9 @@ fn object(input: &Input) -> Result<Draft, ImportError> {
 
 fn lines(input: &Input, text: &str) -> Result<Draft, ImportError> {
     const MAX_LINES: usize = 1_000;
+    if let Some(read) = configuration(text) {
+        return read(input, None);
+    }
     let mut first = text.lines().map(str::trim).filter(|line| !line.is_empty()).take(MAX_LINES);
     if first.clone().next().is_some_and(|line| line.contains("timestamp_unix_ms")) {
         return controller::stormguard(input, None);
@@ -95,7 +118,8 @@ fn lines(input: &Input, text: &str) -> Result<Draft, ImportError> {
         return recording::import(input, None);
     }
     let known = "a speed test, a data file of flent, output or lines of tc, a log of StormGuard or cake-autorate, \
-                 a recording for mahimahi, pcap, pcapng or qlog";
+                 a recording for mahimahi, pcap, pcapng, qlog, \
+                 /etc/config/sqm, an export of RouterOS, ShapedDevices.csv or a .network file";
     Err(input.fault(format!("is nothing that gq import reads: expected {known}")))
 }
 

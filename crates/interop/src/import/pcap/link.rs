@@ -96,7 +96,7 @@ pub(super) fn first(link: u16) -> Option<Layer> {
 /// Name and number of a kind of link.
 pub(super) fn name(link: u16) -> String {
     let known = LINKS.iter().find(|(number, ..)| *number == link);
-    known.map_or_else(|| format!("link type {link}"), |(_, name, _)| format!("link type {link}, {name}"))
+    known.map_or_else(|| format!("link type {link}"), |(_, name, _)| format!("link type {link}, {name},"))
 }
 
 /// The place where a packet was recorded, as far as its headers tell.
