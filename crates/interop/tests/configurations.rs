@@ -55,7 +55,14 @@ const TARGETS: &[Target] = &[
         read: config::networkd,
         keeps_limits: |kind| kind != "cake",
         keeps_framing: |_| true,
-        queues: &[CODEL, FQ_CODEL, CAKE, CAKE_4, r#"{ kind = "pie", active_inactive = false }"#, r#"{ kind = "sfb", ecn = true }"#],
+        queues: &[
+            CODEL,
+            FQ_CODEL,
+            CAKE,
+            CAKE_4,
+            r#"{ kind = "pie", active_inactive = false }"#,
+            r#"{ kind = "sfb", ecn = true }"#,
+        ],
     },
     Target {
         name: "routeros",
@@ -106,7 +113,8 @@ fn every_target_is_read_back_as_it_was_written() {
             for framing in ["0 B", "22 B", "docsis", "pppoe-llcsnap", "pppoe-ptm"] {
                 let first = scenario(queue, framing);
                 let kind = first.main_link().down.queue.as_ref().unwrap().kind.kind;
-                let is_said = kind == "cake" || framing == "22 B" || framing == "0 B" || target.name == "sqm" && framing != "pppoe-ptm";
+                let is_said =
+                    kind == "cake" || framing == "22 B" || framing == "0 B" || target.name == "sqm" && framing != "pppoe-ptm";
                 if !is_said && (target.keeps_framing)(kind) {
                     continue;
                 }

@@ -64,7 +64,9 @@ pub fn read(input: &Input) -> Result<Draft, ImportError> {
 fn is_section(text: &str) -> bool {
     let first = text.lines().next().unwrap_or_default().trim_end();
     let name = first.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-    name.is_some_and(|name| name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(|c| c.is_ascii_alphanumeric()))
+    name.is_some_and(|name| {
+        name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(|c| c.is_ascii_alphanumeric())
+    })
 }
 
 /// The reader of a configuration, by its first line that is no comment.

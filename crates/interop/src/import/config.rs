@@ -35,7 +35,12 @@ impl Setting {
     }
 
     fn wrong(&self, input: &Input, allowed: &str) -> ImportError {
-        input.fault(format!("line {}: {}: `{}` is not a value of it: allowed {allowed}", self.line, self.key, excerpt(&self.value)))
+        input.fault(format!(
+            "line {}: {}: `{}` is not a value of it: allowed {allowed}",
+            self.line,
+            self.key,
+            excerpt(&self.value)
+        ))
     }
 
     fn number(&self, input: &Input, max: u64) -> Result<u64, ImportError> {
@@ -94,7 +99,13 @@ impl Lines {
     }
 
     /// The words of `tc` for a queue of a target; what it has no words for is noted.
-    fn said(&mut self, input: &Input, dialect: &Dialect, kind: &str, settings: &[Setting]) -> Result<Option<String>, ImportError> {
+    fn said(
+        &mut self,
+        input: &Input,
+        dialect: &Dialect,
+        kind: &str,
+        settings: &[Setting],
+    ) -> Result<Option<String>, ImportError> {
         let pairs: Vec<(&str, &str)> = settings.iter().map(|one| (one.key.as_str(), one.value.as_str())).collect();
         let Some(said) = dialect.in_tc(kind, &pairs) else { return Ok(None) };
         let said = said.map_err(|no| settings[no.at].wrong(input, &no.allowed))?;
@@ -112,7 +123,8 @@ impl Lines {
     fn draft(self, input: &Input, command: &str, dev: Option<&str>) -> Result<Draft, ImportError> {
         let lines = Input { name: input.name.clone(), bytes: self.text.into_bytes() };
         let draft = tc::import(&lines, dev)?;
-        let notes = self.notes.into_iter().chain(draft.notes).collect();
+        let slower = "The rates are those that the router sends at: the line behind it is a little faster.";
+        let notes = std::iter::once(slower.to_owned()).chain(self.notes).chain(draft.notes).collect();
         Ok(Draft { made_by: format!("gq import {command} from {}", input.name), notes, ..draft })
     }
 }
@@ -156,7 +168,9 @@ fn device(name: &str) -> String {
 /// The only one of several, or the one that was named.
 fn chosen<'a, T>(input: &Input, what: &str, all: &'a [(String, T)], dev: Option<&str>) -> Result<&'a (String, T), ImportError> {
     match (all, dev) {
-        (_, Some(dev)) => all.iter().find(|(name, _)| name == dev).ok_or_else(|| input.fault(format!("has no {what} {}", excerpt(dev)))),
+        (_, Some(dev)) => {
+            all.iter().find(|(name, _)| name == dev).ok_or_else(|| input.fault(format!("has no {what} {}", excerpt(dev))))
+        }
         ([], None) => Err(input.fault(format!("has no {what}"))),
         ([only], None) => Ok(only),
         (several, None) => {

@@ -28,7 +28,9 @@ pub fn import(input: &Input, circuit: Option<&str>) -> Result<Draft, ImportError
         circuit.is_none_or(|wanted| field(row, id) == wanted || name.is_some_and(|name| field(row, name) == wanted))
     };
     let Some((line, row)) = rows.iter().find(is_meant) else {
-        return Err(input.fault(circuit.map_or("has no circuit".to_owned(), |wanted| format!("has no circuit {}", excerpt(wanted)))));
+        return Err(
+            input.fault(circuit.map_or("has no circuit".to_owned(), |wanted| format!("has no circuit {}", excerpt(wanted))))
+        );
     };
     let mut lines = Lines::default();
     if circuit.is_none() && rows.len() > 1 {

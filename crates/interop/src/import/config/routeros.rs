@@ -114,7 +114,8 @@ fn queue(input: &Input, lines: &mut Lines, all: &[Command], name: &str, bit_s: O
         settings.push(Setting::new(kind.line, key, limit));
     }
     let said = lines.said(input, &ROUTEROS, word, &settings)?;
-    let said = said.ok_or_else(|| input.fault(format!("line {}: kind {} is not a queue that gq has", kind.line, excerpt(word))))?;
+    let said =
+        said.ok_or_else(|| input.fault(format!("line {}: kind {} is not a queue that gq has", kind.line, excerpt(word))))?;
     Ok(format!("{said}{shaping}{}", if word == "cake" { " " } else { "" }))
 }
 

@@ -54,7 +54,11 @@ pub fn import(input: &Input, dev: Option<&str>) -> Result<Draft, ImportError> {
     if text("enabled") != "1" {
         lines.notes.push("The section is not enabled: the router does not shape so yet.".to_owned());
     }
-    let qdisc = if text("script").contains("cake") { "cake" } else { Some(text("qdisc")).filter(|one| !one.is_empty()).unwrap_or("fq_codel") };
+    let qdisc = if text("script").contains("cake") {
+        "cake"
+    } else {
+        Some(text("qdisc")).filter(|one| !one.is_empty()).unwrap_or("fq_codel")
+    };
     for one in section.iter().filter(|one| !QUIET.contains(&one.key.as_str())) {
         lines.unread(one);
     }
@@ -62,7 +66,9 @@ pub fn import(input: &Input, dev: Option<&str>) -> Result<Draft, ImportError> {
         lines.notes.push(format!("{} has a queue for each of several classes of traffic; the scenario has one.", text("script")));
     }
     let framing = framing(input, section, qdisc)?;
-    for (key, dev, letter, ecn) in [("upload", dev.clone(), "e", "egress_ecn"), ("download", format!("ifb4{dev}"), "i", "ingress_ecn")] {
+    for (key, dev, letter, ecn) in
+        [("upload", dev.clone(), "e", "egress_ecn"), ("download", format!("ifb4{dev}"), "i", "ingress_ecn")]
+    {
         let Some(rate) = get(key) else {
             lines.notes.push(format!("{key} is not in the section: that direction is left out."));
             continue;
@@ -80,7 +86,8 @@ pub fn import(input: &Input, dev: Option<&str>) -> Result<Draft, ImportError> {
         }
         let limit = Some(text(&format!("{letter}limit"))).filter(|one| !one.is_empty()).unwrap_or(LIMIT);
         let target = text(&format!("{letter}target"));
-        let target = if target.is_empty() || target.eq_ignore_ascii_case("auto") { String::new() } else { format!(" target {target}") };
+        let target =
+            if target.is_empty() || target.eq_ignore_ascii_case("auto") { String::new() } else { format!(" target {target}") };
         let marks = if text(ecn).eq_ignore_ascii_case("NOECN") { "noecn" } else { "ecn" };
         let burst = (kbit / 8).max(MIN_BURST);
         let shaper = Shaper { bit_s: kbit * 1_000, burst, stab: framing.clone() };

@@ -58,7 +58,13 @@ const CORPUS: &[(&str, Read, &str, u64, u64, &[&str])] = &[
          add max-limit=95M/19500k name=all queue=\"cake down/fq\" target=ether1 priority=2/2\n",
         95_000_000,
         19_500_000,
-        &["# The target ether1 is taken to face the line.", "# Line 9: priority 2/2 is not", "dual-dsthost", "interval = \"40 ms\"", "kind = \"fq-codel\""],
+        &[
+            "# The target ether1 is taken to face the line.",
+            "# Line 9: priority 2/2 is not",
+            "dual-dsthost",
+            "interval = \"40 ms\"",
+            "kind = \"fq-codel\"",
+        ],
     ),
     (
         "RouterOS 7.15, queue of a network",
@@ -136,7 +142,11 @@ fn wrong_settings_are_named_with_their_line() {
             "[Match]\nName=a\n[CAKE]\nRTTSec=soon\n",
             "x: line 4: RTTSec: `soon` is not a value of it: allowed a time such as 5ms",
         ),
-        (networkd, "[CAKE]\nBandwidth=1T\n", "x: line 2: Bandwidth: `1T` is not a value of it: allowed a rate such as 9500k, 1 kbit/s to 10 Tbit/s"),
+        (
+            networkd,
+            "[CAKE]\nBandwidth=1T\n",
+            "x: line 2: Bandwidth: `1T` is not a value of it: allowed a rate such as 9500k, 1 kbit/s to 10 Tbit/s",
+        ),
         (routeros, "/queue simple add target=ether1 max-limit=1M/1M queue=a/b\n", "x: has no /queue type b"),
         (routeros, "/ip address\nadd address=1.2.3.4\n", "x: has no queue of an interface or simple queue"),
         (libreqos, "a,b\n", "x: has no columns Circuit ID, Download Max Mbps and Upload Max Mbps"),

@@ -125,11 +125,7 @@ pub(super) fn unread(input: &Input, link: u16) -> ImportError {
 ///
 /// # Errors
 /// When the file is no recording of packets, or wrong before its end.
-pub(super) fn each_packet(
-    input: &Input,
-    mut from: impl Read + Send,
-    take: impl FnMut(Packet),
-) -> Result<Kept, ImportError> {
+pub(super) fn each_packet(input: &Input, mut from: impl Read + Send, take: impl FnMut(Packet)) -> Result<Kept, ImportError> {
     let unknown = || input.fault("is no recording of packets: expected pcap or pcapng");
     let unreadable = |error: std::io::Error| input.fault(format!("cannot be read: {error}"));
     // A pipe hands over a few bytes at first.

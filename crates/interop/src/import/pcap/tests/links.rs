@@ -123,10 +123,7 @@ fn interfaces_have_kinds_and_clocks_of_their_own() {
     let frames: Vec<_> = frames.map(|(n, (at, frame))| (at, if n % 2 == 0 { frame[14..].to_vec() } else { frame })).collect();
     assert_eq!(figures(&of_interfaces(clocks, &frames, |n| n % 2)), expected);
     let wrong = captured(&of_interfaces(&[(1, 20, |us| us)], &frames, |_| 0)).unwrap_err();
-    assert_eq!(
-        wrong.to_string(),
-        "x.pcap: interface 0: if_tsresol: 20 is out of range: allowed 0 to 19 and 128 to 191"
-    );
+    assert_eq!(wrong.to_string(), "x.pcap: interface 0: if_tsresol: 20 is out of range: allowed 0 to 19 and 128 to 191");
 }
 
 #[test]
