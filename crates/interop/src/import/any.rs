@@ -69,8 +69,11 @@ fn is_section(text: &str) -> bool {
     })
 }
 
+/// A reader of configurations, which may be told the interface.
+type Reader = fn(&Input, Option<&str>) -> Result<Draft, ImportError>;
+
 /// The reader of a configuration, by its first line that is no comment.
-fn configuration(text: &str) -> Option<fn(&Input, Option<&str>) -> Result<Draft, ImportError>> {
+fn configuration(text: &str) -> Option<Reader> {
     let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'))?;
     Some(match first.split_whitespace().next()? {
         "config" => config::sqm,

@@ -14,9 +14,12 @@ fn line(read: Read, text: &str, name: Option<&str>) -> (Scenario, String) {
     (plan.point(0).unwrap().plan, text)
 }
 
+/// Version, reader, text, rates down and up, and parts of the scenario.
+type Row = (&'static str, Read, &'static str, u64, u64, &'static [&'static str]);
+
 /// Files as their tools write or describe them, with rates of the scenario in bit/s and what must
 /// be in it. A rate of zero: the direction is not known.
-const CORPUS: &[(&str, Read, &str, u64, u64, &[&str])] = &[
+const CORPUS: &[Row] = &[
     (
         "sqm-scripts 1.6, as LuCI writes it",
         sqm,

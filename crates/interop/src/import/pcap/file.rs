@@ -59,7 +59,7 @@ impl Interface {
     }
 }
 
-/// Frames of a file on their way to whoever takes their packets.
+/// Frames of a file on their way to the one that takes their packets.
 struct Frames<T> {
     take: T,
     interfaces: Vec<Interface>,

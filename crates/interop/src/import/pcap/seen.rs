@@ -57,7 +57,7 @@ impl Seen {
             let after = packet.at.saturating_sub(first.at).saturating_abs();
             let is_elsewhere = first.seen_at != packet.seen_at;
             let is_same = (first.from, first.to) == (packet.from, packet.to);
-            // Numbers of a TCP segment tell it from others whoever sends it.
+            // Numbers of a TCP segment tell it from all others.
             let is_translated = packet.tcp.is_some() && (first.from == packet.from || first.to == packet.to);
             let within = if is_elsewhere { MAX_WAY_NS } else { MAX_ECHO_NS };
             if after <= within && (is_same || (is_elsewhere && is_translated)) {

@@ -132,7 +132,7 @@ fn other_kinds_of_links_are_named() {
     let expected = "expected Ethernet, Linux cooked, raw IP, BSD loopback, PPP, PPPoE, HDLC or 802.11";
     assert_eq!(refused(201), format!("x.pcap: link type 201, BLUETOOTH_HCI_H4_WITH_PHDR, is not read: {expected}"));
     assert_eq!(refused(999), format!("x.pcap: link type 999 is not read: {expected}"));
-    // Beside one that is read, another stops nothing.
+    // Next to one that is read, another stops nothing.
     let text = captured(&of_interfaces(&[NANOS, (227, 6, |us| us)], &download(), |n| usize::from(n == 9))).unwrap();
     let text = text.draft.text();
     assert!(text.contains("\n# 1 packets of link type 227, CAN_SOCKETCAN, were not read.\n"), "{text}");
