@@ -7,6 +7,7 @@
 //! message.
 
 pub mod any;
+pub mod config;
 pub mod controller;
 mod draft;
 pub mod flent;

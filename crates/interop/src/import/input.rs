@@ -3,7 +3,7 @@
 use crate::import::ImportError;
 use flate2::read::MultiGzDecoder;
 use serde_json::Value;
-use std::io::Read;
+use std::io::{BufReader, Cursor, Read};
 use std::path::Path;
 
 /// A file's content, unpacked.
@@ -15,6 +15,9 @@ pub struct Input {
     pub bytes: Vec<u8>,
 }
 
+/// The content of a file, unpacked, as it is read.
+pub type Content = Box<dyn Read + Send>;
+
 /// More than this is not read, packed or unpacked: a day of a controller's log has about 50 MB.
 pub const MAX_BYTES: u64 = 256 << 20;
 
@@ -25,8 +28,18 @@ impl Input {
     /// Reads a file, or standard input when it is called `-`. Files packed by gzip are unpacked.
     ///
     /// # Errors
-    /// When it cannot be read, is no file, or is larger than 256 MiB, packed or unpacked.
+    /// When it cannot be read, is no file, or is larger than 256 MiB unpacked.
     pub fn load(path: &Path) -> Result<Self, ImportError> {
+        let (named, content) = Self::open(path)?;
+        named.filled(content)
+    }
+
+    /// Opens a file, or standard input when it is called `-`, whose content comes unpacked and as
+    /// it is read: for formats that need not be held whole.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is no file.
+    pub fn open(path: &Path) -> Result<(Self, Content), ImportError> {
         let name = path.display().to_string();
         let fault = |message: String| ImportError { file: name.clone(), message };
         let unreadable = |error: std::io::Error| match error.kind() {
@@ -35,14 +48,26 @@ impl Input {
             _ => fault(format!("cannot be read: {error}")),
         };
         if path.as_os_str() == "-" {
-            return Self::read("standard input", std::io::stdin().lock());
+            return Self::unpacked("standard input", std::io::stdin());
         }
         let facts = std::fs::metadata(path).map_err(unreadable)?;
         if facts.is_dir() {
             return Err(fault("is a directory: expected a file".to_owned()));
         }
         let file = std::fs::File::open(path).map_err(unreadable)?;
-        Self::read(&name, file)
+        Self::unpacked(&name, file)
+    }
+
+    /// Looks at the beginning of a file for that of a packed one.
+    fn unpacked(name: &str, from: impl Read + Send + 'static) -> Result<(Self, Content), ImportError> {
+        let named = Self { name: name.to_owned(), bytes: Vec::new() };
+        let mut from = BufReader::new(from);
+        let mut start = Vec::new();
+        let read = from.by_ref().take(GZIP.len() as u64).read_to_end(&mut start);
+        read.map_err(|error| named.fault(format!("cannot be read: {error}")))?;
+        let is_packed = start == GZIP;
+        let whole = Cursor::new(start).chain(from);
+        Ok((named, if is_packed { Box::new(MultiGzDecoder::new(whole)) } else { Box::new(whole) }))
     }
 
     /// Reads at most 256 MiB and unpacks them.
@@ -53,6 +78,15 @@ impl Input {
         let bytes = bounded(name, from)?;
         let bytes = if bytes.starts_with(&GZIP) { bounded(name, MultiGzDecoder::new(bytes.as_slice()))? } else { bytes };
         Ok(Self { name: name.to_owned(), bytes })
+    }
+
+    /// Takes the content, at most 256 MiB.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is larger.
+    pub fn filled(self, content: impl Read) -> Result<Self, ImportError> {
+        let bytes = bounded(&self.name, content)?;
+        Ok(Self { bytes, ..self })
     }
 
     /// The file's name without its folder.
