@@ -111,9 +111,9 @@ fn is_measured(name: &str, all: &BTreeSet<&str>) -> bool {
     let is_derived = ["sum", "avg", "total", "totals", "fairness"].iter().any(|word| first.ends_with(word));
     // `TCP upload::1` is a transfer; `TCP upload::1::tcp_cwnd` and `TCP upload BE::tcp_rtt` are
     // what the kernel said of one.
-    let is_detail = name.rsplit_once("::").is_some_and(|(owner, last)| {
-        owner.contains("::") || last.starts_with("tcp_") || all.contains(owner)
-    });
+    let is_detail = name
+        .rsplit_once("::")
+        .is_some_and(|(owner, last)| owner.contains("::") || last.starts_with("tcp_") || all.contains(owner));
     !is_derived && !is_detail
 }
 

@@ -122,7 +122,8 @@ fn bounded(name: &str, from: impl Read, most: u64, how: &str) -> Result<Vec<u8>,
 /// Text in UTF-16 as UTF-8; everything else as it is.
 fn narrow(bytes: Vec<u8>) -> Vec<u8> {
     let Some(order) = UTF_16.iter().position(|mark| bytes.starts_with(mark)) else { return bytes };
-    let unit = |pair: &[u8]| if order == 0 { u16::from_le_bytes([pair[0], pair[1]]) } else { u16::from_be_bytes([pair[0], pair[1]]) };
+    let unit =
+        |pair: &[u8]| if order == 0 { u16::from_le_bytes([pair[0], pair[1]]) } else { u16::from_be_bytes([pair[0], pair[1]]) };
     let units = bytes[2..].chunks_exact(2).map(unit);
     let text: Result<String, _> = char::decode_utf16(units).collect();
     text.map_or(bytes, String::into_bytes)

@@ -63,7 +63,9 @@ impl Connection {
         let (Some((first, _)), Some((last, _))) = (data.first(), data.last()) else {
             return Err(input.fault(match recorded.without_length {
                 0 => "has no packet_sent or packet_received".to_owned(),
-                count => format!("has {count} packet_sent or packet_received, none with a length (raw.length, header.packet_size)"),
+                count => {
+                    format!("has {count} packet_sent or packet_received, none with a length (raw.length, header.packet_size)")
+                }
             }));
         };
         let (first, seconds) = (*first, last - first);

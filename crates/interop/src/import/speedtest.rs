@@ -64,7 +64,9 @@ pub fn import(input: &Input) -> Result<Draft, ImportError> {
     match json_begin(&input.bytes) {
         Some(_) if crusader::is_export(&json::names(&input.bytes)) => results.keep(crusader::read(input)?),
         Some(from) => json::texts(input, from, SAMPLES, |value| results.text(value))?,
-        None if input.bytes.trim_ascii().is_empty() => return Err(json::read(input, &[]).err().unwrap_or_else(|| unknown(input))),
+        None if input.bytes.trim_ascii().is_empty() => {
+            return Err(json::read(input, &[]).err().unwrap_or_else(|| unknown(input)));
+        }
         None => results.keep(printed::read(input)?),
     }
     let (test, count) = (results.last, results.count);
@@ -85,10 +87,9 @@ pub(crate) fn is_printed(text: &str) -> bool {
 fn json_begin(bytes: &[u8]) -> Option<usize> {
     let mut at = 0;
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-        if matches!(line.trim_ascii_start().first(), Some(b'{' | b'[')) && !line.starts_with(b"[ ") {
+        if let [b'{' | b'[', rest @ ..] = line.trim_ascii_start() {
             // Messages of programs begin with a word in brackets.
-            let is_message = line.trim_ascii_start().get(1).is_some_and(u8::is_ascii_alphanumeric);
-            if !is_message {
+            if !rest.trim_ascii_start().first().is_some_and(u8::is_ascii_alphanumeric) {
                 return Some(at);
             }
         }

@@ -59,8 +59,7 @@ const WITH_UNITS: [&str; 2] = ["draft-00", "draft-01"];
 
 /// Reads a file in either form.
 pub fn read(input: &Input) -> Result<Recorded, ImportError> {
-    let recorded =
-        Recorded { title: String::new(), vantage: Vantage::End, events: Vec::new(), traces: 1, without_length: 0 };
+    let recorded = Recorded { title: String::new(), vantage: Vantage::End, events: Vec::new(), traces: 1, without_length: 0 };
     let mut reading = Reading { input, recorded, links: Vec::new(), head: Head::default() };
     // Only a document has `traces`, which may be empty; a sequence begins with another object.
     if json::names(&input.bytes).iter().any(|name| name == "traces") {
@@ -171,7 +170,9 @@ impl Reading<'_> {
             return Err(self.input.fault(format!("qlog_version: `{}` is not read: allowed {allowed}", one_line(version))));
         }
         match file["qlog_format"].as_str().filter(|format| format.contains("dictionary")) {
-            Some(format) => Err(self.input.fault(format!("qlog_format: `{}` is not read: expected JSON or JSON-SEQ", one_line(format)))),
+            Some(format) => {
+                Err(self.input.fault(format!("qlog_format: `{}` is not read: expected JSON or JSON-SEQ", one_line(format))))
+            }
             None => Ok(()),
         }
     }

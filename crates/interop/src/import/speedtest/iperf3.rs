@@ -23,7 +23,8 @@ pub(super) fn part(value: &Value, stream: &mut Value) -> Option<Option<Value>> {
 }
 
 /// Sums of a result: of what the client sends, and of what it receives.
-const SENT_AND_RECEIVED: [[&str; 2]; 2] = [["sum_sent", "sum_received"], ["sum_sent_bidir_reverse", "sum_received_bidir_reverse"]];
+const SENT_AND_RECEIVED: [[&str; 2]; 2] =
+    [["sum_sent", "sum_received"], ["sum_sent_bidir_reverse", "sum_received_bidir_reverse"]];
 
 /// Losses below this share may be those of the path, and not of a full line.
 const MIN_LOST_PERCENT: f64 = 1.0;
@@ -102,7 +103,10 @@ fn udp(input: &Input, json: &Value, received: &str) -> Result<Option<Loaded>, Im
     let arrived = if std::ptr::eq(sum, old) { bits * (1.0 - lost / 100.0) } else { bits };
     let payload = number(input, &json["start"]["test_start"]["blksize"], "start.test_start.blksize")?;
     let found = loaded(input, arrived, &field("bits_per_second"), "")?;
-    let why = format!("{}, {arrived:.0} bit/s of datagrams of {payload} B that arrived while {lost:.1} % were lost", field("bits_per_second"));
+    let why = format!(
+        "{}, {arrived:.0} bit/s of datagrams of {payload} B that arrived while {lost:.1} % were lost",
+        field("bits_per_second")
+    );
     Ok(estimated(found, arrived * whole(payload), why))
 }
 

@@ -14,7 +14,7 @@ const IPERF3: &str = "[ ID] Interval";
 
 /// Whether one of them printed it, or a program that can write JSON instead.
 pub(super) fn is_known(text: &str) -> bool {
-    let known = [OOKLA, CAPACITIES[0], CAPACITIES[1], IPERF3, "Testing download speed", "Mbit/s", "{\"type\":\"", "[error]"];
+    let known = [OOKLA, CAPACITIES[0], CAPACITIES[1], IPERF3, "Download: ", "{\"type\":\"", "[error]"];
     text.lines().take(MAX_LINES).any(|line| known.iter().any(|known| line.contains(known)))
 }
 

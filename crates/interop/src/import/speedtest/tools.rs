@@ -101,14 +101,8 @@ struct Plain {
 
 const SPEEDTEST_CLI: Plain = Plain { tool: "speedtest-cli", unit: 1.0, called: "bit/s", idle: "ping", down: "", up: "" };
 const LIBRESPEED: Plain = Plain { tool: "LibreSpeed", unit: 1e6, called: "Mbit/s", idle: "ping", down: "", up: "" };
-const CLOUDFLARE: Plain = Plain {
-    tool: "Cloudflare",
-    unit: 1.0,
-    called: "bit/s",
-    idle: "latency",
-    down: "downLoadedLatency",
-    up: "upLoadedLatency",
-};
+const CLOUDFLARE: Plain =
+    Plain { tool: "Cloudflare", unit: 1.0, called: "bit/s", idle: "latency", down: "downLoadedLatency", up: "upLoadedLatency" };
 
 /// Whether the rates are in Mbit/s. Both tools use the same keys, but only LibreSpeed has jitter;
 /// and where there are counts of bytes, no test takes an hour.
