@@ -59,11 +59,17 @@ pub fn import(input: &Input) -> Result<Draft, ImportError> {
         Some(ms) => halves(millis(ms), &Origin::Measured(format!("half of {ms:.1} ms, the least ping of the test"))),
         None => usual_delay("the test has no pings"),
     };
-    let rates = [&down, &up].map(|total| total.as_ref().and_then(|total| rate(total)));
-    let is_loaded_both_ways = rates[0].is_some() && rates[1].is_some();
-    let way = |rate: Option<Rate>, name: &str| rate.map(|rate| way(rate, name, &pings, is_loaded_both_ways));
+    let meta = &json["metadata"]["SERIES_META"];
+    let [down, up] = [(&down, TRANSFERS[0]), (&up, TRANSFERS[1])].map(|(total, kind)| {
+        let (mbps, how) = mean(&series, kind, meta)
+            .map(|mbps| (mbps, "sum of the means of"))
+            .or_else(|| Some((middle(total.as_ref()?)?, "median of the sum of")))?;
+        Some((line_rate(mbps * 1e6 * HEADERS)?, format!("{how} {kind}")))
+    });
+    let is_loaded_both_ways = down.is_some() && up.is_some();
+    let way = |found: Option<(Rate, String)>| found.map(|(rate, why)| way(rate, &why, &pings, is_loaded_both_ways));
     let title = ["TITLE", "NAME"].map(|key| json["metadata"][key].as_str().unwrap_or_default()).join(" ");
-    let ways = Way::of_line(way(rates[0], "TCP download"), way(rates[1], "TCP upload"));
+    let ways = Way::of_line(way(down), way(up));
     let ways = ways.ok_or_else(|| input.fault("has no transfer that carried anything"))?;
     let note = "A test of the line does not tell which queue it has: the buffers hold for a queue without management.";
     let name = one_line(&format!("flent {}", title.trim()));
@@ -149,13 +155,20 @@ fn without_gaps(values: &[Option<f64>]) -> Vec<f64> {
     rates
 }
 
-/// The line's rate: the median over the time in which anything was carried.
-fn rate(total: &[f64]) -> Option<Rate> {
-    let mbps = median(total.iter().copied().filter(|rate| *rate > 0.0).collect())?;
-    line_rate(mbps * 1e6 * HEADERS)
+/// The sum of what flent has as the mean of each transfer of a direction, from its first byte to
+/// its last; `None` where it has none of one.
+fn mean(series: &[Series<'_>], direction: &str, meta: &Value) -> Option<f64> {
+    let transfers = series.iter().filter(|one| one.name.starts_with(direction));
+    let means: Option<Vec<f64>> = transfers.map(|one| meta[one.name]["MEAN_VALUE"].as_f64()).collect();
+    Some(means?.iter().sum()).filter(|sum| *sum > 0.0)
 }
 
-fn way(rate: Rate, name: &str, pings: &[Ping], both: bool) -> Way {
+/// The median over the time in which anything was carried.
+fn middle(total: &[f64]) -> Option<f64> {
+    median(total.iter().copied().filter(|rate| *rate > 0.0).collect())
+}
+
+fn way(rate: Rate, why: &str, pings: &[Ping], both: bool) -> Way {
     let held = match median(pings.iter().filter_map(Ping::rise).collect()) {
         Some(rise) => {
             // With both directions loaded, a ping waits in both buffers.
@@ -168,7 +181,7 @@ fn way(rate: Rate, name: &str, pings: &[Ping], both: bool) -> Way {
         }
         None => buffer(Duration::ms(100), rate, Origin::Assumed("the test has no pings".to_owned())),
     };
-    let why = format!("median of the sum of {name}, and 1500/1448 of it with headers");
+    let why = format!("{why}, and 1500/1448 of it with headers");
     Way::unmanaged(Cited::bit_s(rate, Origin::Measured(why)), rate, held, "a test does not tell the queue")
 }
 

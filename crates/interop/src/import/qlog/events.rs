@@ -93,11 +93,13 @@ struct Head {
     /// Each time counts from the one before.
     is_relative: bool,
     last: f64,
+    /// The first one: times since 1970 have no digits for less than a microsecond.
+    first: Option<f64>,
 }
 
 impl Default for Head {
     fn default() -> Self {
-        Self { fields: Vec::new(), unit: 1.0, is_relative: false, last: 0.0 }
+        Self { fields: Vec::new(), unit: 1.0, is_relative: false, last: 0.0, first: None }
     }
 }
 
@@ -240,6 +242,7 @@ impl Reading<'_> {
         let Some(time) = number(time) else { return Ok(()) };
         let unit = self.head.unit;
         self.head.last = if self.head.is_relative { self.head.last + time * unit } else { time * unit };
+        let first = *self.head.first.get_or_insert(self.head.last);
         let Some(name) = name.as_str() else { return Ok(()) };
         let of_queue = self.recorded.vantage == Vantage::Network;
         let kind = match kind(name, data, of_queue, unit, number) {
@@ -253,7 +256,7 @@ impl Reading<'_> {
         if self.recorded.events.len() >= MAX_EVENTS {
             return Err(self.input.fault(format!("has too many events: allowed {MAX_EVENTS}")));
         }
-        self.recorded.events.push((self.head.last * 1e-3, kind));
+        self.recorded.events.push(((self.head.last - first) * 1e-3, kind));
         if of_queue {
             self.links.push(data["link"].as_str().map(str::to_owned));
         }

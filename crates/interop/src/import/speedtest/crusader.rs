@@ -117,7 +117,8 @@ fn direction(input: &Input, export: &Export, download: bool, both: bool) -> Resu
     let Some(begin) = phase.map(|phase| phase.start.s()).or(begin) else { return Ok(None) };
     // As the program does: without the first fifth, 2 s at most, and the last tenth, 0.5 s at most.
     let lasts = export.config.load_duration.s();
-    let until = |end: f64| phase.map_or(end, |phase| end.min(phase.end.s()));
+    let last = points().map(|point| point.time.s()).fold(begin, f64::max);
+    let until = |end: f64| phase.map_or(last, |phase| phase.end.s()).min(end);
     let (from, to) = (begin + (lasts * 0.2).min(2.0), until(begin + lasts - (lasts * 0.1).min(0.5)));
     if to <= from {
         return Err(input.fault(format!("the {name} test ended before it had a steady rate")));

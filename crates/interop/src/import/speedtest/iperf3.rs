@@ -12,7 +12,10 @@ pub(super) fn part(value: &Value, stream: &mut Value) -> Option<Option<Value>> {
     let data = &value["data"];
     match kind {
         "start" => *stream = json!({ "start": data }),
-        "error" => return Some(Some(json!({ "error": data }))),
+        "error" => {
+            *stream = Value::Null;
+            return Some(Some(json!({ "error": data })));
+        }
         "end" if stream["start"].is_object() => {
             stream["end"] = data.clone();
             return Some(Some(stream.take()));
