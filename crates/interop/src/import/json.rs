@@ -2,6 +2,7 @@
 //! gigabyte of values.
 
 use crate::import::{ImportError, Input};
+use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 use std::fmt;
@@ -24,21 +25,29 @@ pub(crate) fn read(input: &Input, skipped: &[&str]) -> Result<Value, ImportError
     value.and_then(|value| texts.end().map(|()| value)).map_err(|error| fault(input, &error))
 }
 
-/// Calls `visit` with every JSON text of a file, of which there is one at least.
+/// Lists of samples, next to which tools write their own summaries.
+const SAMPLES: &[&str] = &["intervals", "round_trips", "latency_measurements", "server_output_json"];
+
+/// Calls `visit` with every JSON text of a file from a place on, of which there is one at least;
+/// samples are left out.
 pub(crate) fn texts(
     input: &Input,
     from: usize,
-    skipped: &[&str],
     mut visit: impl FnMut(Value) -> Result<(), ImportError>,
 ) -> Result<(), ImportError> {
-    let mut texts = serde_json::Deserializer::from_slice(&input.bytes[from..]);
-    loop {
+    let texts = serde_json::Deserializer::from_slice(&input.bytes[from..]).into_iter::<Text>();
+    for text in texts {
+        visit(text.map_err(|error| fault(input, &error))?.0)?;
+    }
+    Ok(())
+}
+
+struct Text(Value);
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let mut left = MAX_MEMORY;
-        let value = Bounded { left: &mut left, skipped }.deserialize(&mut texts);
-        visit(value.map_err(|error| fault(input, &error))?)?;
-        if texts.end().is_ok() {
-            return Ok(());
-        }
+        Bounded { left: &mut left, skipped: SAMPLES }.deserialize(from).map(Self)
     }
 }
 

@@ -51,9 +51,6 @@ enum Full {
 /// Times above this are no latency, in milliseconds.
 const MAX_MS: f64 = 60_000.0;
 
-/// Lists of samples, of which the tools' own summaries are read.
-const SAMPLES: &[&str] = &["intervals", "round_trips", "latency_measurements", "server_output_json"];
-
 /// A line from a speed test.
 ///
 /// # Errors
@@ -63,7 +60,7 @@ pub fn import(input: &Input) -> Result<Draft, ImportError> {
     let mut results = Results { input, last: None, count: 0, failure: None, stream: Value::Null };
     match json_begin(&input.bytes) {
         Some(_) if crusader::is_export(&json::names(&input.bytes)) => results.keep(crusader::read(input)?),
-        Some(from) => json::texts(input, from, SAMPLES, |value| results.text(value))?,
+        Some(from) => json::texts(input, from, |value| results.text(value))?,
         None if input.bytes.trim_ascii().is_empty() => {
             return Err(json::read(input, &[]).err().unwrap_or_else(|| unknown(input)));
         }
