@@ -101,7 +101,7 @@ pub(super) fn read(input: &Input) -> Result<Test, ImportError> {
     })
 }
 
-/// The rate and the round-trip times of the test of one direction, by itself or beside the other.
+/// The rate and the round-trip times of the test of one direction, by itself or with the other.
 fn direction(input: &Input, export: &Export, download: bool, both: bool) -> Result<Option<Loaded>, ImportError> {
     let Some(group) = export.stream_groups.iter().find(|group| (group.download, group.both) == (download, both)) else {
         return Ok(None);

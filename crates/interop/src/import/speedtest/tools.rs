@@ -135,7 +135,7 @@ fn plain(input: &Input, json: &Value, by: &Plain) -> Result<Test, ImportError> {
     })
 }
 
-/// `fast --json`: rates in Mbit/s, or in the unit beside them; latency under load is that of the
+/// `fast --json`: rates in Mbit/s, or in the unit next to them; latency under load is that of the
 /// download, unless a user of fast.com chose otherwise.
 fn fast(input: &Input, json: &Value) -> Result<Test, ImportError> {
     let direction = |field: &'static str, unit: &'static str, under: &'static str| -> Result<Option<Loaded>, ImportError> {
