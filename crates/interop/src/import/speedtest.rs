@@ -72,7 +72,7 @@ pub fn import(input: &Input) -> Result<Draft, ImportError> {
         (None, Some(why)) => return Err(failed(input, &why)),
         (None, None) => return Err(unknown(input)),
     };
-    Ok(draft(input, test, count - 1))
+    Ok(draft(input, test, count.saturating_sub(1)))
 }
 
 /// Whether a file of lines is what one of the tools prints.
@@ -84,11 +84,11 @@ pub(crate) fn is_printed(text: &str) -> bool {
 fn json_begin(bytes: &[u8]) -> Option<usize> {
     let mut at = 0;
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-        if let [b'{' | b'[', rest @ ..] = line.trim_ascii_start() {
-            // Messages of programs begin with a word in brackets.
-            if !rest.trim_ascii_start().first().is_some_and(u8::is_ascii_alphanumeric) {
-                return Some(at);
-            }
+        // Messages of programs begin with a word in brackets.
+        if let [b'{' | b'[', rest @ ..] = line.trim_ascii_start()
+            && !rest.trim_ascii_start().first().is_some_and(u8::is_ascii_alphanumeric)
+        {
+            return Some(at);
         }
         at += line.len();
     }
@@ -112,14 +112,21 @@ impl Results<'_> {
             Value::Array(all) if all.first().is_some_and(|one| !one["test_type"].is_null()) => {
                 self.result(&serde_json::json!({ "speed_measurements": all }))
             }
-            Value::Array(all) => all.iter().try_for_each(|value| self.result(value)),
+            Value::Array(all) => self.list(&all),
             value => self.result(&value),
         }
     }
 
+    /// A list of results, of which the last counts.
+    fn list(&mut self, all: &[Value]) -> Result<(), ImportError> {
+        let Some((last, others)) = all.split_last() else { return Ok(()) };
+        self.count += others.len();
+        self.result(last)
+    }
+
     fn result(&mut self, value: &Value) -> Result<(), ImportError> {
         if let Some(reports) = value["reports"].as_array() {
-            return reports.iter().try_for_each(|value| self.result(value));
+            return self.list(reports);
         }
         if let Some(part) = iperf3::part(value, &mut self.stream) {
             return part.map_or(Ok(()), |whole| self.result(&whole));
