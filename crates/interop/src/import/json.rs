@@ -167,7 +167,7 @@ impl<'de> Visitor<'de> for Bounded<'_> {
                 fields.next_value::<IgnoredAny>()?;
                 continue;
             }
-            self.take(name.len() + STRING + if all.len() % FIELDS == 0 { NODE } else { 0 })?;
+            self.take(name.len() + STRING + if all.len().is_multiple_of(FIELDS) { NODE } else { 0 })?;
             let value = fields.next_value_seed(self.again())?;
             all.insert(name, value);
         }
