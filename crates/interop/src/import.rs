@@ -12,6 +12,7 @@ pub mod controller;
 mod draft;
 pub mod flent;
 mod input;
+mod json;
 pub mod line_text;
 pub mod measured;
 pub mod pcap;

@@ -33,7 +33,7 @@ pub struct Arguments {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// JSON of Ookla's speedtest, Apple's networkQuality -c, librespeed-cli or speedtest-cli
+    /// Result of a speed test: Ookla, networkQuality, LibreSpeed, speedtest-cli, Cloudflare, fast.com, iperf3, irtt, Crusader
     Speedtest,
     /// Output of tc -s -j qdisc show and tc class show, or lines of tc
     Tc,

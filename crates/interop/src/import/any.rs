@@ -1,7 +1,6 @@
 //! The kind of a file, from its content.
 
-use crate::import::{Draft, ImportError, Input, config, controller, flent, pcap, qlog, recording, speedtest, tc};
-use serde_json::Value;
+use crate::import::{Draft, ImportError, Input, config, controller, flent, json, pcap, qlog, recording, speedtest, tc};
 use std::io::{Cursor, Read};
 use std::path::Path;
 
@@ -51,13 +50,16 @@ pub fn read(input: &Input) -> Result<Draft, ImportError> {
     match text.chars().next() {
         Some('{') => object(input),
         Some('[') if is_section(text) => config::networkd(input, None),
-        Some('[') => match serde_json::Deserializer::from_str(text).into_iter::<Value>().next() {
-            Some(Ok(Value::Array(all))) if all.first().is_some_and(|one| one["download"].is_number()) => speedtest::import(input),
-            _ => tc::import(input, None),
-        },
+        Some('[') if is_test(&json::names(&input.bytes)) => speedtest::import(input),
+        Some('[') if !speedtest::is_printed(text) => tc::import(input, None),
         Some(RECORD) => qlog::import(input),
         _ => lines(input, text),
     }
+}
+
+/// Fields of a result in a list, of LibreSpeed and cfspeedtest.
+fn is_test(names: &[String]) -> bool {
+    names.iter().any(|name| ["download", "test_type"].contains(&name.as_str()))
 }
 
 /// Whether a text begins with a section, as files of systemd do.
@@ -85,20 +87,14 @@ fn configuration(text: &str) -> Option<Reader> {
 }
 
 fn object(input: &Input) -> Result<Draft, ImportError> {
-    let is_qlog = |value: &Value| !value["qlog_version"].is_null() || value["traces"].is_array() || value["trace"].is_object();
-    match input.json() {
-        Ok(value) if value["results"].is_object() => flent::import(input),
-        Ok(value) if is_qlog(&value) => qlog::import(input),
-        Ok(_) => speedtest::import(input),
-        // A qlog may have one JSON text on each line.
-        Err(_) => {
-            let first = serde_json::Deserializer::from_slice(&input.bytes).into_iter::<Value>().next();
-            if first.is_some_and(|value| value.is_ok_and(|value| is_qlog(&value))) {
-                qlog::import(input)
-            } else {
-                input.json().and_then(|_| speedtest::import(input))
-            }
-        }
+    let names = json::names(&input.bytes);
+    let has = |wanted: &[&str]| names.iter().any(|name| wanted.contains(&name.as_str()));
+    if has(&["qlog_version", "qlog_format", "file_schema", "traces", "trace"]) {
+        qlog::import(input)
+    } else if has(&["results"]) {
+        flent::import(input)
+    } else {
+        speedtest::import(input)
     }
 }
 
@@ -118,6 +114,9 @@ fn lines(input: &Input, text: &str) -> Result<Draft, ImportError> {
     if first.clone().any(|line| line.split_whitespace().next().is_some_and(|word| words.contains(&word) || word.ends_with("/tc")))
     {
         return tc::import(input, None);
+    }
+    if speedtest::is_printed(text) {
+        return speedtest::import(input);
     }
     if first.clone().next().is_some() && first.all(|line| line.bytes().all(|byte| byte.is_ascii_digit())) {
         return recording::import(input, None);

@@ -1,6 +1,6 @@
 //! Files from elsewhere, read within bounds.
 
-use crate::import::ImportError;
+use crate::import::{ImportError, json};
 use flate2::read::MultiGzDecoder;
 use serde_json::Value;
 use std::io::{BufReader, Cursor, Read};
@@ -18,17 +18,31 @@ pub struct Input {
 /// The content of a file, unpacked, as it is read.
 pub type Content = Box<dyn Read + Send>;
 
-/// More than this is not read, packed or unpacked: a day of a controller's log has about 50 MB.
-pub const MAX_BYTES: u64 = 256 << 20;
+/// More than this is not held, packed or unpacked: a day of a controller's log has about 50 MB.
+pub const MAX_BYTES: u64 = 64 << 20;
 
 /// First bytes of a gzip file (RFC 1952 §2.3.1).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// First bytes of files that hold a measurement in a form that is not read, with the remedy.
+const OTHERWISE_PACKED: &[(&[u8], &str)] = &[
+    (b"BZh", "is packed by bzip2: unpack it first"),
+    (b"\xfd7zXZ\0", "is packed by xz: unpack it first"),
+    (b"\x28\xb5\x2f\xfd", "is packed by zstd: unpack it first"),
+    (b"PK\x03\x04", "is packed by zip: unpack it first"),
+    (b"\xcb\x59\x7c\xae\x82\xab\x72\x53", "is Crusader's own form, which is not read: crusader export FILE makes JSON of it"),
+];
+
+/// First bytes of text in UTF-16 with the low and with the high byte first, as PowerShell writes
+/// it, and of text in UTF-8 that is marked as such.
+const UTF_16: [[u8; 2]; 2] = [[0xff, 0xfe], [0xfe, 0xff]];
+const UTF_8: [u8; 3] = [0xef, 0xbb, 0xbf];
 
 impl Input {
     /// Reads a file, or standard input when it is called `-`. Files packed by gzip are unpacked.
     ///
     /// # Errors
-    /// When it cannot be read, is no file, or is larger than 256 MiB unpacked.
+    /// When it cannot be read, is no file, is larger than 64 MiB unpacked, or is packed otherwise.
     pub fn load(path: &Path) -> Result<Self, ImportError> {
         let (named, content) = Self::open(path)?;
         named.filled(content)
@@ -70,22 +84,26 @@ impl Input {
         Ok((named, if is_packed { Box::new(MultiGzDecoder::new(whole)) } else { Box::new(whole) }))
     }
 
-    /// Reads at most 256 MiB and unpacks them.
+    /// Reads at most 64 MiB, and unpacks what gzip has packed.
     ///
     /// # Errors
     /// As [`Input::load`].
     pub fn read(name: &str, from: impl Read) -> Result<Self, ImportError> {
+        let named = Self { name: name.to_owned(), bytes: Vec::new() };
         let bytes = bounded(name, from)?;
-        let bytes = if bytes.starts_with(&GZIP) { bounded(name, MultiGzDecoder::new(bytes.as_slice()))? } else { bytes };
-        Ok(Self { name: name.to_owned(), bytes })
+        if bytes.starts_with(&GZIP) { named.filled(MultiGzDecoder::new(bytes.as_slice())) } else { named.filled(bytes.as_slice()) }
     }
 
-    /// Takes the content, at most 256 MiB.
+    /// Takes the content, at most 64 MiB unpacked, as UTF-8 where it is marked as text.
     ///
     /// # Errors
-    /// When it cannot be read, or is larger.
+    /// When it cannot be read, is larger, or is packed in a way that is not read.
     pub fn filled(self, content: impl Read) -> Result<Self, ImportError> {
-        let bytes = bounded(&self.name, content)?;
+        let mut bytes = bounded(&self.name, content)?;
+        if let Some((_, message)) = OTHERWISE_PACKED.iter().find(|(magic, _)| bytes.starts_with(magic)) {
+            return Err(self.fault(*message));
+        }
+        let bytes = if bytes.starts_with(&UTF_8) { bytes.split_off(UTF_8.len()) } else { narrow(bytes) };
         Ok(Self { bytes, ..self })
     }
 
@@ -113,9 +131,9 @@ impl Input {
     /// Returns the content as JSON.
     ///
     /// # Errors
-    /// When it is not JSON, or nested too deeply.
+    /// When it is not JSON, nested too deeply, or its values take more than 64 MiB of memory.
     pub fn json(&self) -> Result<Value, ImportError> {
-        serde_json::from_slice(&self.bytes).map_err(|error| self.fault(format!("is not JSON: {error}")))
+        json::read(self, &[])
     }
 }
 
@@ -124,9 +142,19 @@ fn bounded(name: &str, from: impl Read) -> Result<Vec<u8>, ImportError> {
     let mut bytes = Vec::new();
     from.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| fault(format!("cannot be read: {error}")))?;
     if bytes.len() as u64 > MAX_BYTES {
-        return Err(fault(format!("is too large: allowed up to {} MiB, packed and unpacked", MAX_BYTES >> 20)));
+        return Err(fault(format!("is too large: allowed up to {} MiB", MAX_BYTES >> 20)));
     }
     Ok(bytes)
+}
+
+/// Text in UTF-16 as UTF-8; everything else as it is.
+fn narrow(bytes: Vec<u8>) -> Vec<u8> {
+    let Some(order) = UTF_16.iter().position(|mark| bytes.starts_with(mark)) else { return bytes };
+    let unit =
+        |pair: &[u8]| if order == 0 { u16::from_le_bytes([pair[0], pair[1]]) } else { u16::from_be_bytes([pair[0], pair[1]]) };
+    let units = bytes[2..].chunks_exact(2).map(unit);
+    let text: Result<String, _> = char::decode_utf16(units).collect();
+    text.map_or(bytes, String::into_bytes)
 }
 
 #[cfg(test)]
@@ -148,13 +176,29 @@ mod tests {
         packer.flush().unwrap();
         let bomb = packer.get_ref().clone();
         let error = Input::read("bomb.gz", bomb.as_slice()).unwrap_err();
-        assert_eq!(error.to_string(), "bomb.gz: is too large: allowed up to 256 MiB, packed and unpacked");
+        assert_eq!(error.to_string(), "bomb.gz: is too large: allowed up to 64 MiB");
     }
 
     fn zeros_packed(mut zeros: impl Read) -> Vec<u8> {
         let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
         std::io::copy(&mut zeros, &mut packer).unwrap();
         packer.finish().unwrap()
+    }
+
+    #[test]
+    fn text_of_powershell_is_read() {
+        let marked: Vec<u8> = "\u{feff}{\"ä\": 1}".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let swapped: Vec<u8> = "\u{feff}{\"ä\": 1}".encode_utf16().flat_map(u16::to_be_bytes).collect();
+        for bytes in [marked.as_slice(), &swapped, "\u{feff}{\"ä\": 1}".as_bytes()] {
+            assert_eq!(Input::read("x", bytes).unwrap().text().unwrap(), "{\"ä\": 1}");
+        }
+    }
+
+    #[test]
+    fn files_that_are_packed_otherwise_are_named() {
+        for (magic, message) in OTHERWISE_PACKED {
+            assert_eq!(Input::read("x", *magic).unwrap_err().to_string(), format!("x: {message}"));
+        }
     }
 
     #[test]
