@@ -63,7 +63,8 @@ fn each_interface_of_each_file_gives_its_figures() {
                 Ok(draft) => draft.text(),
                 Err(error) => format!("refused: {error}"),
             };
-            let missing: Vec<&str> = wanted.split(" · ").map(|one| one.trim_matches('`')).filter(|one| !made.contains(*one)).collect();
+            let missing: Vec<&str> =
+                wanted.split(" · ").map(|one| one.trim_matches('`')).filter(|one| !made.contains(*one)).collect();
             if !missing.is_empty() {
                 faults.push(format!("{file}: {dev}: {missing:?} are not in\n{made}"));
             }

@@ -22,8 +22,8 @@ pub fn import(input: &Input, dev: Option<&str>) -> Result<Draft, ImportError> {
         .filter(|found| dev.is_none_or(|dev| found.dev == dev || found.dev.is_empty() || is_ifb(&found.dev)))
         .collect();
     let (findings, left_out) = tc::findings(&wanted);
-    let asked = left_out.iter().find(|left| findings.is_empty() || dev == Some(left.dev.as_str()));
-    if let Some(left) = asked {
+    let asked = left_out.iter().find(|left| dev == Some(left.dev.as_str()));
+    if let Some(left) = asked.or(left_out.first().filter(|_| findings.is_empty())) {
         return Err(input.fault(left.why.to_string()));
     }
     let (beside, interfaces): (Vec<&Finding>, Vec<&Finding>) = findings.iter().partition(|finding| is_ifb(&finding.dev));

@@ -2,8 +2,8 @@
 
 use super::facts::is_ingress;
 use super::{Diagnosis, Facts, Weight};
-use crate::router::tc::{Discipline, End, Setting, ShapedRate};
 use crate::router::syntax::Interface;
+use crate::router::tc::{Discipline, End, Setting, ShapedRate};
 use goodqueue_base::units::{Bytes, Duration, Rate};
 
 mod shapers;

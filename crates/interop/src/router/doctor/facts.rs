@@ -103,7 +103,9 @@ impl Facts {
         let mut unknown = Vec::new();
         let all = disciplines(host, &mut unknown);
         let (findings, left_out) = all.as_deref().map(tc::findings).unwrap_or_default();
-        unknown.extend(left_out.iter().filter(|left| left.dev == dev).map(|left| format!("The queue of {dev} is not known: {}.", left.why)));
+        unknown.extend(
+            left_out.iter().filter(|left| left.dev == dev).map(|left| format!("The queue of {dev} is not known: {}.", left.why)),
+        );
         let ifbs = names.iter().filter(|name| name.starts_with("ifb")).map(|name| Ifb {
             name: name.clone(),
             // IFF_UP of netdevice(7).
@@ -253,7 +255,8 @@ fn redirections(host: &dyn Source, dev: &str) -> Option<Redirections> {
 fn of_filter(text: &str, found: &mut Redirections) {
     let whole: Option<Value> = serde_json::from_str(text).ok();
     let behind = |key: &str| text.split_once(key).and_then(|(_, rest)| rest.trim_start().strip_prefix(':'));
-    let part = |key: &str| behind(key).and_then(|rest| serde_json::Deserializer::from_str(rest).into_iter::<Value>().next()?.ok());
+    let part =
+        |key: &str| behind(key).and_then(|rest| serde_json::Deserializer::from_str(rest).into_iter::<Value>().next()?.ok());
     let (protocol, kind) = (part("\"protocol\""), part("\"kind\""));
     let actions = match &whole {
         Some(whole) => whole["options"].get("actions").cloned(),

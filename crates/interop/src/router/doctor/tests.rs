@@ -312,10 +312,9 @@ fn packets_that_pass_a_shaper_by_are_a_problem() {
          4711 did (direct_packets_stat)."
     );
     assert_eq!(mend, "tc filter add dev eth0 parent 1: protocol all prio 65535 u32 match u32 0 0 flowid 1:2");
-    for (options, evidence) in [
-        ("\"default\":\"0x9\",\"direct_packets_stat\":0", "none has yet."),
-        ("\"default\":\"0\"", "how many did is not known."),
-    ] {
+    for (options, evidence) in
+        [("\"default\":\"0x9\",\"direct_packets_stat\":0", "none has yet."), ("\"default\":\"0\"", "how many did is not known.")]
+    {
         let (weight, said, _) = text(htb(options).finding("shaper's classes"));
         assert!(weight == Weight::Note && said.ends_with(evidence), "{said}");
     }
@@ -357,8 +356,10 @@ fn a_bucket_that_lasts_long_is_a_problem() {
 #[test]
 fn two_shapers_one_after_the_other_are_a_problem() {
     let inner = |bandwidth: &str| {
-        let queues =
-            [qdisc("eth0", "htb", "1:", "", "\"default\":\"0x1\""), qdisc("eth0", "cake", "10:", "1:1", &format!("\"bandwidth\":{bandwidth}"))];
+        let queues = [
+            qdisc("eth0", "htb", "1:", "", "\"default\":\"0x1\""),
+            qdisc("eth0", "cake", "10:", "1:1", &format!("\"bandwidth\":{bandwidth}")),
+        ];
         Made::with(&list(&queues)).prints("tc class show dev eth0", HTB).finding("shapers")
     };
     let (weight, said, mend) = text(inner("1000000"));
@@ -384,7 +385,8 @@ const OLD_FILTERS: &str = "[{\"protocol\":\"ip\",\"kind\":\"u32\",\"options\":{f
 #[test]
 fn filters_that_are_not_understood_are_not_missing() {
     let host = |filters: &str| {
-        with_ifb(&qdisc("ifb4eth0", "cake", "2:", "", "\"bandwidth\":5937500")).prints("tc -j filter show dev eth0 ingress", filters)
+        with_ifb(&qdisc("ifb4eth0", "cake", "2:", "", "\"bandwidth\":5937500"))
+            .prints("tc -j filter show dev eth0 ingress", filters)
     };
     assert_eq!(host(OLD_FILTERS).finding("not known"), None);
     assert_eq!(host(OLD_FILTERS).finding("arriving packets"), None);
@@ -409,7 +411,8 @@ fn no_missing_fact_is_a_problem_and_no_advice_deletes() {
         ]
     };
     for which in 0..hosts().len() {
-        let [files, outputs] = [&hosts()[which].files, &hosts()[which].outputs].map(|facts| facts.keys().cloned().collect::<Vec<_>>());
+        let [files, outputs] =
+            [&hosts()[which].files, &hosts()[which].outputs].map(|facts| facts.keys().cloned().collect::<Vec<_>>());
         for gone in files.iter().chain(&outputs) {
             let Ok(report) = examine(&hosts()[which].clone().without(gone), Some("eth0")) else { continue };
             for finding in report.findings {

@@ -139,7 +139,13 @@ impl Setting {
             Self::Number(number) => return Some(number * plain),
             Self::Text(text) => text,
         };
-        let end = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | '+'))).unwrap_or(text.len());
+        let is_digit = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+');
+        let after = |start: usize| text[start..].find(|c| !is_digit(c)).map_or(text.len(), |end| start + end);
+        let end = match after(0) {
+            // `4.57771e-05`
+            end if text[end..].starts_with(['e', 'E']) => after(end + 1),
+            end => end,
+        };
         let (number, unit) = text.split_at(end);
         let number: f64 = number.parse().ok().filter(|number| f64::is_finite(*number))?;
         let is_unit = |names: &[&str]| names.iter().any(|known| known.eq_ignore_ascii_case(unit));

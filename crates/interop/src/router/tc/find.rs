@@ -99,7 +99,15 @@ fn finding(dev: &str, all: &[Discipline]) -> Result<Option<Finding>, TcError> {
         End::Unknown => return Err(TcError::NoClasses { kind: excerpt(&queue.kind), dev: excerpt(dev) }),
     };
     if queue.kind == "tbf" && finding.limit.is_none() {
-        finding.limit = limit_of_latency(queue)?;
+        let has = |key| queue.option(key).is_some();
+        if has("minburst") && has("lat") && !has("peakrate") {
+            // tc -j prints the bucket of the peak rate, and not the rate.
+            finding
+                .notes
+                .push("lat is a time at the peak rate, which tc -j leaves out: tc without -j tells the limit.".to_owned());
+        } else {
+            finding.limit = limit_of_latency(queue)?;
+        }
     }
     let shaper = Shaper::on(&path);
     for passed in &path.disciplines[..path.disciplines.len() - 1] {
@@ -136,9 +144,10 @@ fn fifo(shaper: &Discipline, source: String) -> Finding {
 /// A sentence about a discipline above the queue that does more than hand packets on.
 fn mention(passed: &Discipline) -> Option<String> {
     const NOTHING_ELSE: &[&str] = &["htb", "tbf", "mq", "mqprio", "hfsc", "cake_mq"];
-    let words: Vec<String> = passed.options.iter().map(|(key, setting)| format!("{key} {}", setting.text()).trim().to_owned()).collect();
+    let words: Vec<String> =
+        passed.options.iter().map(|(key, setting)| format!("{key} {}", setting.text()).trim().to_owned()).collect();
     (!NOTHING_ELSE.contains(&passed.kind.as_str()))
-        .then(|| excerpt(&format!("{} {} ({}) is not in the scenario.", passed.kind, passed.handle, words.join(", "))))
+        .then(|| format!("{} {} ({}) is not in the scenario.", passed.kind, passed.handle, excerpt(&words.join(", "))))
 }
 
 /// The limit of cake that was given none: the bytes of four times `rtt` at its rate, 4 MiB at
@@ -180,7 +189,8 @@ fn recognize(dev: &str, found: &Discipline) -> Result<Finding, TcError> {
         word => like(word),
     };
     let Some(form) = TC.forms.iter().find(|form| form.word == word) else {
-        let known: Vec<&str> = TC.forms.iter().map(|form| form.word).collect();
+        let mut known: Vec<&str> = TC.forms.iter().map(|form| form.word).collect();
+        known.dedup();
         return Err(TcError::Unknown { kind: excerpt(&found.kind), dev: dev.to_owned(), known: known.join(", ") });
     };
     if found.options.iter().any(|(key, _)| key.starts_with("[Unknown")) {

@@ -1,6 +1,6 @@
 //! Queues and classes in what `tc -j` prints, of versions too that print half of it as text.
 
-use super::lines::Reader;
+use super::lines::{Reader, goes_on};
 use super::{Discipline, Role, Setting, TcError};
 use serde_json::Value;
 
@@ -71,7 +71,13 @@ fn half_json(text: &str) -> Option<Discipline> {
                 found.options.extend(option(&found.kind, key, value));
             }
         }
-        Err(_) => Reader::over(&body[1..body.len() - 1]).options(&mut found).ok()?,
+        Err(_) => {
+            for line in body[1..body.len() - 1].lines().map(str::trim) {
+                if !goes_on(&mut found, line) {
+                    Reader::over(line).options(&mut found).ok()?;
+                }
+            }
+        }
     }
     let sizes = behind.split([',', '}']).next().unwrap_or_default();
     Reader::over(sizes).stab(&mut found).ok()?;
@@ -145,7 +151,9 @@ fn option(kind: &str, key: &str, value: &Value) -> Vec<(String, Setting)> {
             with(word, Setting::Number(number.as_f64().unwrap_or_default()))
         }
         (_, _, Value::Bool(true)) => flag(key),
-        (_, _, Value::Number(number)) => number.as_f64().map(|number| (key.to_owned(), Setting::Number(number))).into_iter().collect(),
+        (_, _, Value::Number(number)) => {
+            number.as_f64().map(|number| (key.to_owned(), Setting::Number(number))).into_iter().collect()
+        }
         (_, _, Value::String(text)) => with(key, Setting::Text(text.clone())),
         (_, _, Value::Array(list)) => {
             let words: Vec<String> = list.iter().map(ToString::to_string).collect();

@@ -39,7 +39,9 @@ pub fn read(text: &str) -> Result<Vec<Discipline>, TcError> {
                 read = from_line(&line).map_err(in_line)?;
             }
         }
-        found.extend(read.into_iter().map(|read| if read.dev.is_empty() { Discipline { dev: dev.clone(), ..read } } else { read }));
+        found.extend(
+            read.into_iter().map(|read| if read.dev.is_empty() { Discipline { dev: dev.clone(), ..read } } else { read }),
+        );
         if found.len() > MAX {
             return Err(TcError::TooMany);
         }
@@ -68,7 +70,7 @@ fn whole_line(text: &str) -> (String, usize) {
 }
 
 /// Whether a line is one that `tc` prints below a discipline, whose settings it has.
-fn goes_on(last: &mut Discipline, line: &str) -> bool {
+pub(super) fn goes_on(last: &mut Discipline, line: &str) -> bool {
     if line.starts_with("linklayer ") {
         return Reader::over(line).stab(last).is_ok();
     }
@@ -79,7 +81,8 @@ fn goes_on(last: &mut Discipline, line: &str) -> bool {
     }
     // iproute2 up to 5.0 prints half of sfb's settings below, and its times in brackets.
     if last.kind == "sfb" && line.starts_with("increment ") {
-        let words: Vec<&str> = line.split(|c: char| c.is_whitespace() || "()".contains(c)).filter(|word| !word.is_empty()).collect();
+        let words: Vec<&str> =
+            line.split(|c: char| c.is_whitespace() || "()".contains(c)).filter(|word| !word.is_empty()).collect();
         let keys = [("increment", 1), ("decrement", 3), ("penalty_rate", 6), ("penalty_burst", 8), ("rehash", 9), ("db", 10)];
         let read = keys.iter().filter_map(|(key, at)| Some(((*key).to_owned(), Setting::Text((*words.get(*at)?).to_owned()))));
         last.options.extend(read);

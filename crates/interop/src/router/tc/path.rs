@@ -59,7 +59,8 @@ impl<'a> Path<'a> {
     /// When classes of several interfaces cannot be told apart.
     pub fn new(all: &'a [Discipline], dev: &str) -> Result<Option<Self>, TcError> {
         let Some(root) = root(all, dev) else { return Ok(None) };
-        let mut path = Self { disciplines: vec![root], classes: Vec::new(), end: End::Queue, missing_default: None, notes: Vec::new() };
+        let mut path =
+            Self { disciplines: vec![root], classes: Vec::new(), end: End::Queue, missing_default: None, notes: Vec::new() };
         let mut last = root;
         while path.disciplines.len() < MAX_DEPTH {
             let next = if CLASSFUL_SHAPERS.contains(&last.kind.as_str()) {
@@ -140,12 +141,13 @@ impl<'a> Path<'a> {
         children: &[&Discipline],
     ) -> Option<&'a Discipline> {
         let is_leaf = |class: &&&Discipline| classes.iter().all(|other| other.parent.as_ref() != Some(&class.handle));
-        let leaves: Vec<&Discipline> = classes.iter().filter(is_leaf).copied().filter(|class| !class.handle.ends_with(':')).collect();
+        let leaves: Vec<&'a Discipline> =
+            classes.iter().filter(is_leaf).copied().filter(|class| !class.handle.ends_with(':')).collect();
         let candidates = default_minors(outer);
-        let of_default: Vec<&'a Discipline> = candidates
-            .iter()
-            .filter_map(|wanted| leaves.iter().find(|class| minor(&class.handle) == *wanted).copied())
-            .collect();
+        let mut of_default: Vec<&'a Discipline> =
+            candidates.iter().filter_map(|wanted| leaves.iter().find(|class| minor(&class.handle) == *wanted).copied()).collect();
+        let has_queue = |class: &Discipline| children.iter().any(|child| child.parent.as_ref() == Some(&class.handle));
+        of_default.sort_by_key(|class| !has_queue(class));
         if let [one, other, ..] = of_default.as_slice() {
             let default = outer.option("default").map(Setting::text).unwrap_or_default();
             self.notes.push(format!(
@@ -153,7 +155,7 @@ impl<'a> Path<'a> {
                 outer.kind, outer.handle, one.handle, other.handle, one.handle
             ));
         }
-        let first = *leaves.iter().find(|class| children.iter().any(|child| child.parent.as_ref() == Some(&class.handle))).or(leaves.first())?;
+        let first = *leaves.iter().find(|class| has_queue(class)).or(leaves.first())?;
         let chosen = of_default.first().copied();
         if chosen.is_some() {
             return chosen;

@@ -73,7 +73,8 @@ impl Shaper {
             let is_silent = || path.classes.iter().all(|class| class.kind != found.kind);
             if CLASSFUL_SHAPERS.contains(&found.kind.as_str()) && is_silent() {
                 let Discipline { kind, handle, dev, .. } = found;
-                let why = format!("{kind} {handle} shapes {dev}; its rate is that of a class, which tc class show dev {dev} prints");
+                let why =
+                    format!("{kind} {handle} shapes {dev}; its rate is that of a class, which tc class show dev {dev} prints");
                 shaper.rate = ShapedRate::Unknown(why);
             }
         }
@@ -114,9 +115,7 @@ impl Shaper {
         };
         match found.kind.as_str() {
             // After a pause cake sends one packet at once and then waits for as long as it takes.
-            "cake" | "cake_mq" => {
-                Some(Bucket { bytes: self.framing.unwrap_or(LINUX_COUNTS).wire(FULL_PACKET), is_told: true })
-            }
+            "cake" | "cake_mq" => Some(Bucket { bytes: self.framing.unwrap_or(LINUX_COUNTS).wire(FULL_PACKET), is_told: true }),
             // Bytes beyond the assured rate are those of the ceiling.
             "htb" => told(&["cburst", "cbuffer", "cmaxburst"]).or(Some(Bucket { bytes: HTB_BUCKET, is_told: false })),
             "tbf" => told(&["burst", "buffer", "maxburst"]),
@@ -180,7 +179,8 @@ impl Shaper {
         let bytes = found.option(key)?.number()?;
         let sum = (bytes.is_finite() && bytes.abs() <= MAX_FRAMING as f64).then_some(bytes as i64 + more)?;
         if sum < 0 {
-            let note = format!("{key} {bytes} of {} counts less than an IP packet, which a line cannot: it is 0 here.", found.kind);
+            let note =
+                format!("{key} {bytes} of {} counts less than an IP packet, which a line cannot: it is 0 here.", found.kind);
             self.notes.push(note);
         }
         Some(Bytes::new(sum.max(0) as u64))

@@ -37,10 +37,8 @@ pub(super) fn leaf(facts: &Facts) -> Option<Diagnosis> {
         End::Queue if last.kind == "tbf" => (format!("{}1", last.handle), "its own fifo"),
         End::Queue | End::Bypass | End::Unknown => return None,
     };
-    let text = format!(
-        "Packets wait below {} {} at {dev}, in {waits}: no queue management sees them.",
-        shaper.kind, shaper.handle
-    );
+    let text =
+        format!("Packets wait below {} {} at {dev}, in {waits}: no queue management sees them.", shaper.kind, shaper.handle);
     found("shaper's queue", Weight::Problem, text, vec![format!("tc qdisc replace dev {dev} parent {parent} fq_codel")])
 }
 
