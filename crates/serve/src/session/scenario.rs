@@ -452,12 +452,12 @@ mod tests {
             Scenario::new(&wrong, Arc::default(), &Limits::default()).unwrap_err().message().contains("did you mean `codel`")
         );
         let all = json!([
-            nested("cake", json!({ "flows": 65536, "tins": "diffserv8" })),
+            nested("cake", json!({ "flows": 32768, "tins": "diffserv8" })),
             nested("fair", json!({ "flows": 8192, "of": "sfb" }))
         ]);
         for variant in all.as_array().into_iter().flatten() {
             let error = Scenario::new(&request(json!([variant])), Arc::default(), &Limits::default()).unwrap_err();
-            assert!(error.message().starts_with("its queues of flows need too much memory here"), "{}", error.message());
+            assert!(error.message().contains("its queues of flows need too much memory here"), "{}", error.message());
             let of = &variant["queue"]["of"];
             let mut bands = Scenario::new(
                 &request(json!([{ "label": "x", "queue": { "kind": "priority", "bands": 8 } }])),
@@ -466,7 +466,7 @@ mod tests {
             )
             .unwrap();
             let error = bands.set(0, "of", of, &Limits::default()).unwrap_err();
-            assert!(error.message().starts_with("its queues of flows need too much memory here"), "{}", error.message());
+            assert!(error.message().contains("its queues of flows need too much memory here"), "{}", error.message());
         }
         for label in ["", "  ", "a\0", "\u{1b}[2J", &"x".repeat(81)] {
             let error =
