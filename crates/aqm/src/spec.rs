@@ -30,8 +30,8 @@ pub struct KindSpec {
     pub marks: Marking,
     /// Whether it serves flows by their weight ([`crate::Qdisc::set_weight`]).
     pub uses_weights: bool,
-    /// Bytes that each of its queues takes before it holds anything, at most: of an algorithm, those
-    /// besides its value.
+    /// Bytes that each of its queues takes before it holds anything, at most: of an algorithm,
+    /// those besides its value.
     pub queue_bytes: u64,
 }
 

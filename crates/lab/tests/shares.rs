@@ -89,7 +89,7 @@ fn no_share_of_a_random_scenario_exceeds_the_whole() {
         let text = scenario(&mut rng);
         let (outcome, figures) = run(&point(&text, folder.path()));
         for link in &outcome.links {
-            // Of the packet that is under way when measuring begins, a part was sent before.
+            // A part of the packet that is under way when measuring begins was sent before.
             assert!(
                 link.sent_bits <= link.capacity_bits + 8.0 * 2000.0,
                 "{}: {} of {}\n{text}",

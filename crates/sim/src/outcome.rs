@@ -39,7 +39,8 @@ pub struct LinkOutcome {
     pub counters: Counters,
     /// Bits put on the wire, framing included.
     pub sent_bits: f64,
-    /// Bits the link could have carried, those of a token bucket that was full among them; zero where the host does not know it.
+    /// Bits the link could have carried, those of a token bucket that was full among them; zero
+    /// where the host does not know it.
     pub capacity_bits: f64,
     /// Time average of waiting packets, the one in transmission not counted.
     pub queue_packets: f64,

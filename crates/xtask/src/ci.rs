@@ -164,8 +164,8 @@ fn test() -> Result<Step> {
     if tally.passed == 0 { Err("no test ran".into()) } else { Ok(Step::Done) }
 }
 
-/// Checks the fuzz targets, which are no part of the workspace, with the toolchain of the tree. Needs
-/// the crate that binds the fuzzer.
+/// Checks the fuzz targets, which are no part of the workspace, with the toolchain of the tree.
+/// Needs the crate that binds the fuzzer.
 fn fuzz() -> Result<Step> {
     let manifest = ["--manifest-path", "tools/fuzz/Cargo.toml", "--locked"];
     if !tool::exists("cargo", &[&["fetch"], &manifest[..]].concat()) {

@@ -148,8 +148,8 @@ impl Running {
         Ok(Self { child, stop: Arc::clone(stop), questions, answers })
     }
 
-    /// Kills it with all that it started, unless it has been waited for: its group's number may then
-    /// be another's.
+    /// Kills it with all that it started, unless it has been waited for: its group's number may
+    /// then be another's.
     fn kill(&mut self) {
         if has_ended(&self.child).is_ok() {
             kill_group(&self.child);
@@ -198,8 +198,8 @@ impl Running {
     }
 }
 
-/// Whether it has ended. It is not waited for, so that its group keeps its number; one that was is an
-/// error.
+/// Whether it has ended. It is not waited for, so that its group keeps its number; one that was is
+/// an error.
 fn has_ended(child: &Child) -> io::Result<bool> {
     let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     Ok(waitid(WaitId::Pid(Pid::from_child(child)), look)?.is_some())

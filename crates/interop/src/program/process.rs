@@ -117,8 +117,8 @@ impl Watched {
     }
 }
 
-/// Kills a program that has not been waited for, with all that it started: until then its group keeps
-/// its number.
+/// Kills a program that has not been waited for, with all that it started: until then its group
+/// keeps its number.
 fn kill(child: &Child) {
     let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
 }

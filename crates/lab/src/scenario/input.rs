@@ -90,7 +90,7 @@ pub(crate) fn open(path: &Path, largest: u64) -> Result<BufReader<Take<File>>, F
 /// needs a bound. One that would keep this process waiting until another comes is refused.
 ///
 /// # Errors
-/// It cannot be opened, or is a directory or a named pipe.
+/// When it cannot be opened, or is a directory or a named pipe.
 pub fn open_named(path: &Path) -> io::Result<File> {
     let facts = std::fs::metadata(path)?;
     if facts.is_dir() {

@@ -81,8 +81,8 @@ pub fn open_metrics(address: &str) -> Result<TcpListener, Failure> {
 /// Clients of the control socket that are heard at once.
 const MAX_CLIENTS: usize = 16;
 
-/// Answers on the control socket until the program ends: each client in a thread of its own, so that
-/// one which keeps silent keeps no other waiting, and one command after the other.
+/// Answers on the control socket until the program ends: each client in a thread of its own, so
+/// that one which keeps silent keeps no other waiting, and one command after the other.
 pub fn serve(listener: UnixListener, state: Arc<ControlState>) -> Result<(), Failure> {
     // Each client holds a copy for as long as it is heard.
     let turn = Arc::new(Mutex::new(()));

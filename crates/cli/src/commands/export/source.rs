@@ -46,8 +46,8 @@ impl Source {
 /// Whether the first character of a file that is no blank opens an object of JSON.
 fn begins_with_brace(path: &Path) -> bool {
     const ENOUGH: u64 = 256;
-    // Of a pipe, the reader of the whole would miss what is read here, and one with a name may never
-    // end.
+    // A reader of the whole of a pipe would miss what is read here, and one with a name may
+    // never end.
     if !std::fs::metadata(path).is_ok_and(|facts| facts.is_file()) {
         return false;
     }

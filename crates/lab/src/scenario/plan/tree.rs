@@ -232,8 +232,8 @@ impl Node {
         };
     }
 
-    /// Writes the value of `key` in that form: a table with nothing but a `kind` as that name, where
-    /// a name alone may stand for it.
+    /// Writes the value of `key` in that form: a table with nothing but a `kind` as that name,
+    /// where a name alone may stand for it.
     pub(crate) fn write_canonical_of(&self, key: &str, out: &mut String) {
         match &self.value {
             Value::Table(entries) if SHORTHANDS.contains(&key) => match entries.as_slice() {
