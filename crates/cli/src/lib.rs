@@ -21,10 +21,15 @@ mod result;
 mod settings;
 mod table;
 
+#[doc(hidden)]
+#[cfg(target_os = "linux")]
+pub use commands::bridge::try_orders;
+
 use clap::{Args as _, CommandFactory, FromArgMatches, Parser, Subcommand};
 use failure::Failure;
 use goodqueue_lab::results::provenance::VERSION_AND_COMMIT;
 use std::ffi::OsString;
+use std::io::Write as _;
 use std::panic::UnwindSafe;
 
 /// Active queue management, measured: run scenarios, compare algorithms, see what a queue does to
@@ -157,7 +162,12 @@ pub fn run(itself: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
         if let Some(arguments) = as_run(&words) {
             return commands::run::run(&arguments);
         }
-        let Cli { color, command } = parse(&words).unwrap_or_else(|error| error.exit());
+        let Cli { color, command } = match parse(&words) {
+            Ok(command) => command,
+            // Help was asked for.
+            Err(error) if !error.use_stderr() => return Ok(error.print().and_then(|()| std::io::stdout().flush())?),
+            Err(error) => error.exit(),
+        };
         output::remember_color(color);
         match command {
             Command::Compare(arguments) => commands::compare::run(&arguments),
