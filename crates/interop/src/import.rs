@@ -13,6 +13,7 @@ pub mod flent;
 mod input;
 pub mod line_text;
 pub mod measured;
+pub mod measurement;
 pub mod pcap;
 pub mod qlog;
 pub mod recording;

@@ -1,6 +1,6 @@
 //! The kind of a file, from its content.
 
-use crate::import::{Draft, ImportError, Input, controller, flent, pcap, qlog, recording, speedtest, tc};
+use crate::import::{Draft, ImportError, Input, controller, flent, measurement, pcap, qlog, recording, speedtest, tc};
 use serde_json::Value;
 
 /// First bytes of recordings of packets: `pcap` in both orders with micro- and nanoseconds, and
@@ -39,6 +39,7 @@ pub fn read(input: &Input) -> Result<Draft, ImportError> {
 fn object(input: &Input) -> Result<Draft, ImportError> {
     let is_qlog = |value: &Value| !value["qlog_version"].is_null() || value["traces"].is_array() || value["trace"].is_object();
     match input.json() {
+        Ok(value) if measurement::is_one(&value) => measurement::import(input),
         Ok(value) if value["results"].is_object() => flent::import(input),
         Ok(value) if is_qlog(&value) => qlog::import(input),
         Ok(_) => speedtest::import(input),
@@ -91,6 +92,7 @@ mod tests {
     fn files_are_known_by_their_content() {
         for (text, expected) in [
             (r#"{"download":5e7,"upload":1e7}"#, "speedtest"),
+            (include_str!("measurement/line.json"), "measure"),
             (r#" [{"download":50,"upload":10,"jitter":1}]"#, "speedtest"),
             (r#"{"results":{"TCP upload":[1]}}"#, "flent"),
             ("#!/bin/sh\ntc qdisc add dev eth0 root codel\n", "tc"),
