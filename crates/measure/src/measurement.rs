@@ -37,7 +37,9 @@ pub struct DirectionResult {
     pub connections: u32,
     /// Whether the rates of the last intervals agree within 5 %.
     pub stable: bool,
-    /// Time that rate and delays were taken over.
+    /// Begin of the time that rate and delays were taken over, since that of the measurement.
+    pub from_s: f64,
+    /// Length of that time.
     pub seconds: f64,
     /// Delays while this direction was full.
     pub loaded: Delays,
@@ -215,6 +217,7 @@ pub(crate) mod tests {
             line_rate_bit_s: figure(goodput * 1500.0 / 1448.0, 1e5),
             connections: 5,
             stable: true,
+            from_s: 12.0,
             seconds: 20.0,
             loaded,
             responsiveness: None,

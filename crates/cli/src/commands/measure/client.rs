@@ -1,6 +1,6 @@
 //! The sockets of `gq measure --server`: one session with a server.
 
-use super::connection::{Clock, PATIENCE, is_pause, message, random};
+use super::connection::{Clock, PATIENCE, arrival, is_pause, message, random};
 use super::load::{Load, Loaded};
 use crate::output::say;
 use chrono::{SecondsFormat, Utc};
@@ -132,7 +132,7 @@ impl Session {
         let mut bytes = [0; 128];
         while !stop.load(Ordering::Relaxed) {
             if let Ok(size) = socket.recv(&mut bytes) {
-                let back = self.clock.now();
+                let back = arrival(self.clock, socket);
                 locked(&self.probes).answer(back, &bytes[..size], self.id, &self.key);
             }
         }
@@ -239,6 +239,7 @@ fn direction(family: Family, loaded: &Loaded, delays: Delays, is_up: bool) -> Di
         line_rate_bit_s: line_rate,
         connections: loaded.connections,
         stable: loaded.stable,
+        from_s: loaded.window.from.as_secs_f64(),
         seconds,
         responsiveness: Responsiveness::of(&loaded.trips),
         loaded: delays,

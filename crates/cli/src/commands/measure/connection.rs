@@ -1,10 +1,10 @@
 //! What both ends do with connections.
 
-use goodqueue_base::units::Instant;
-use goodqueue_live::sys::tcp;
+use goodqueue_base::units::{Duration as Span, Instant};
+use goodqueue_live::sys::{tcp, udp};
 use goodqueue_measure::Message;
 use std::io::{self, Read};
-use std::net::TcpStream;
+use std::net::{TcpStream, UdpSocket};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant as Wall};
 
@@ -29,6 +29,14 @@ impl Clock {
     pub fn now(self) -> Instant {
         Instant::from_nanos(u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX))
     }
+}
+
+/// The time at which the kernel had the datagram that has just been received.
+pub fn arrival(clock: Clock, socket: &UdpSocket) -> Instant {
+    /// Older stamps are of a clock that was set meanwhile.
+    const MAX_AGE: Span = Span::secs(1);
+    let age = udp::age_of_last(socket.as_fd()).ok().filter(|age| *age < MAX_AGE);
+    clock.now() - age.unwrap_or(Span::ZERO)
 }
 
 /// Prepares a connection for load, and returns its congestion control.

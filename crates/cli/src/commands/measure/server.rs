@@ -1,6 +1,6 @@
 //! `gq measure serve`: the sockets of the server.
 
-use super::connection::{Clock, PATIENCE, is_pause, message, prepare, random};
+use super::connection::{Clock, PATIENCE, arrival, is_pause, message, prepare, random};
 use crate::output::say;
 use goodqueue_base::units::{Bytes, Duration};
 use goodqueue_lab::results::provenance::VERSION_AND_COMMIT;
@@ -54,7 +54,7 @@ fn answer(server: &Server, socket: &UdpSocket, stop: &AtomicBool) {
     let mut bytes = [0; PROBE_BYTES + 1];
     while !stop.load(Ordering::Relaxed) {
         let Ok((size, from)) = socket.recv_from(&mut bytes) else { continue };
-        let received = server.clock.now();
+        let received = arrival(server.clock, socket);
         let answer = server.gate().answer(received, server.clock.now(), from.ip(), &bytes[..size]);
         if let Some(answer) = answer {
             // A lost answer is counted by the client.
