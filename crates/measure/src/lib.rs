@@ -1,6 +1,6 @@
 //! Protocol and arithmetic of `gq measure`, without sockets and clocks.
 //!
-//! Two machines share a [`Key`]. The *server* admits whoever has it ([`Gate`]), answers probes,
+//! Two machines share a [`Key`]. The *server* admits clients that have it ([`Gate`]), answers probes,
 //! and sends or counts bytes; the *client* sends [`Probes`], opens connections as [`Ramp`] says,
 //! and makes a [`Measurement`] of what it saw. [`Change`] compares two of them.
 //!
