@@ -92,7 +92,9 @@ impl Change {
             let _ = writeln!(text, "{}: {}", one.name, one.words());
         }
         self.remarks.iter().for_each(|remark| text.extend([remark.as_str(), "\n"]));
-        text.push_str("Intervals (95 %) are over parts of each measurement: they do not know how the line differs from hour to hour.\n");
+        text.push_str(
+            "Intervals (95 %) are over parts of each measurement: they do not know how the line differs from hour to hour.\n",
+        );
         text
     }
 }
@@ -167,7 +169,10 @@ mod tests {
         let same = "The difference is too small for us to tell.";
         assert_eq!(Change::between(&sample(0.22, 0.01), &sample(0.215, 0.01)).answer(), same, "within the interval");
         assert_eq!(Change::between(&sample(0.22, 0.0), &sample(0.2195, 0.0)).answer(), same, "half a millisecond");
-        assert_eq!(Change::between(&sample(0.04, 0.001), &sample(0.2, 0.01)).answer(), "The change did not help: delays are longer.");
+        assert_eq!(
+            Change::between(&sample(0.04, 0.001), &sample(0.2, 0.01)).answer(),
+            "The change did not help: delays are longer."
+        );
     }
 
     #[test]

@@ -26,14 +26,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            sessions: 1,
-            time: Duration::secs(300),
-            rate: Rate::gbit(10),
-            connections: 64,
-            attached: 20_000,
-            probes: 40_000,
-        }
+        Self { sessions: 1, time: Duration::secs(300), rate: Rate::gbit(10), connections: 64, attached: 20_000, probes: 40_000 }
     }
 }
 
@@ -291,7 +284,8 @@ mod tests {
     fn connections_are_attached_once_and_from_their_client() {
         let mut gate = gate();
         let (welcome, key) = opened(&mut gate, at(0), 1);
-        let attach = |number, value| Message { session: welcome.session, number, value, ..Message::of(Kind::Attach) }.sealed(&key);
+        let attach =
+            |number, value| Message { session: welcome.session, number, value, ..Message::of(Kind::Attach) }.sealed(&key);
         let (session, purpose, answer) = gate.attach(at(1), PEER, &attach(1, 1)).unwrap();
         assert_eq!((session, purpose), (welcome.session, Purpose::Down));
         assert_eq!(Message::read(&answer, &key).unwrap().kind, Kind::Attached);

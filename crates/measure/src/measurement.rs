@@ -140,7 +140,9 @@ impl Measurement {
             for (field, figure) in [("goodput_bit_s", &way.goodput_bit_s), ("line_rate_bit_s", &way.line_rate_bit_s)] {
                 let rate = figure.mean.ok_or_else(|| Fault(format!("{name}.{field}.mean: is missing")))?;
                 if !RATES.contains(&rate) {
-                    return Err(Fault(format!("{name}.{field}.mean: {rate} bit/s is out of range: allowed 1 kbit/s to 1000 Gbit/s")));
+                    return Err(Fault(format!(
+                        "{name}.{field}.mean: {rate} bit/s is out of range: allowed 1 kbit/s to 1000 Gbit/s"
+                    )));
                 }
                 interval(&format!("{name}.{field}"), figure)?;
             }

@@ -33,7 +33,9 @@ impl Window {
 
     /// Equal parts, in order.
     pub(crate) fn parts(self, count: u64) -> impl Iterator<Item = Self> {
-        let place = move |n: u64| self.from + Duration::ns((u128::from(self.span().as_nanos()) * u128::from(n) / u128::from(count)) as u64);
+        let place = move |n: u64| {
+            self.from + Duration::ns((u128::from(self.span().as_nanos()) * u128::from(n) / u128::from(count)) as u64)
+        };
         (0..count).map(move |n| Self { from: place(n), to: place(n + 1) })
     }
 }
@@ -66,8 +68,12 @@ impl Probes {
 
     /// Takes an answer that has come back. Others, and the second of one probe, are left alone.
     pub fn answer(&mut self, back: Instant, datagram: &[u8], session: u64, key: &Key) {
-        let Some(read) = Datagram::read(datagram, key).filter(|read| read.session == session && read.answered > 0) else { return };
-        let Some((_, answer @ None)) = usize::try_from(read.number).ok().and_then(|number| self.sent.get_mut(number)) else { return };
+        let Some(read) = Datagram::read(datagram, key).filter(|read| read.session == session && read.answered > 0) else {
+            return;
+        };
+        let Some((_, answer @ None)) = usize::try_from(read.number).ok().and_then(|number| self.sent.get_mut(number)) else {
+            return;
+        };
         *answer = Some(Answer { received: read.received, answered: read.answered, back, count: read.count });
     }
 
@@ -75,7 +81,9 @@ impl Probes {
     #[must_use]
     pub fn delays(&self, window: Window, clock: &Clock) -> Option<Delays> {
         let seen = self.seen(window);
-        let times = |time: &dyn Fn(Instant, &Answer) -> f64| Quantiles::of(seen.iter().map(|(sent, answer)| time(*sent, answer)).collect());
+        let times = |time: &dyn Fn(Instant, &Answer) -> f64| {
+            Quantiles::of(seen.iter().map(|(sent, answer)| time(*sent, answer)).collect())
+        };
         let parts: Vec<Option<Quantiles>> = window
             .parts(PARTS)
             .map(|part| Quantiles::of(self.seen(part).iter().map(|(sent, answer)| round_trip(*sent, answer)).collect()))
@@ -88,8 +96,12 @@ impl Probes {
             lost_up,
             lost_down: (probes - lost_up).saturating_sub(seen.len() as u32),
             rtt_s: times(&round_trip)?,
-            down_s: times(&|_, answer| seconds(i128::from(answer.back.as_nanos()) - i128::from(answer.answered)) + clock.offset_s(answer.back))?,
-            up_s: times(&|sent, answer| seconds(i128::from(answer.received) - i128::from(sent.as_nanos())) - clock.offset_s(sent))?,
+            down_s: times(&|_, answer| {
+                seconds(i128::from(answer.back.as_nanos()) - i128::from(answer.answered)) + clock.offset_s(answer.back)
+            })?,
+            up_s: times(&|sent, answer| {
+                seconds(i128::from(answer.received) - i128::from(sent.as_nanos())) - clock.offset_s(sent)
+            })?,
             rtt_p50_s: over_parts(|part| part.p50),
             rtt_p95_s: over_parts(|part| part.p95),
         })
@@ -102,7 +114,8 @@ impl Probes {
     /// Probes sent within the window that the server does not count: those sent less those counted
     /// between the last answer before it and the first answer after it.
     fn lost_up(&self, window: Window) -> u32 {
-        let counted = |(number, (_, answer)): (usize, &(Instant, Option<Answer>))| Some((number as u32 + 1, answer.as_ref()?.count));
+        let counted =
+            |(number, (_, answer)): (usize, &(Instant, Option<Answer>))| Some((number as u32 + 1, answer.as_ref()?.count));
         let all = || self.sent.iter().enumerate();
         let before = all().take_while(|(_, (sent, _))| *sent < window.from).filter_map(counted).last().unwrap_or((0, 0));
         let after = all().skip_while(|(_, (sent, _))| *sent < window.to).find_map(counted);
@@ -134,13 +147,16 @@ impl Clock {
     /// From the fastest probe of each of these windows; `None` where none was answered.
     #[must_use]
     pub fn of(probes: &Probes, idle: &[Window]) -> Option<Self> {
-        let points: Vec<(Instant, f64, f64)> = idle.iter().filter_map(|window| {
-            let seen = probes.seen(*window);
-            let (sent, answer) = seen.iter().min_by(|(a, x), (b, y)| round_trip(*a, x).total_cmp(&round_trip(*b, y)))?;
-            let there = i128::from(answer.received) - i128::from(sent.as_nanos());
-            let back = i128::from(answer.answered) - i128::from(answer.back.as_nanos());
-            Some((*sent, seconds(there + back) / 2.0, round_trip(*sent, answer)))
-        }).collect();
+        let points: Vec<(Instant, f64, f64)> = idle
+            .iter()
+            .filter_map(|window| {
+                let seen = probes.seen(*window);
+                let (sent, answer) = seen.iter().min_by(|(a, x), (b, y)| round_trip(*a, x).total_cmp(&round_trip(*b, y)))?;
+                let there = i128::from(answer.received) - i128::from(sent.as_nanos());
+                let back = i128::from(answer.answered) - i128::from(answer.back.as_nanos());
+                Some((*sent, seconds(there + back) / 2.0, round_trip(*sent, answer)))
+            })
+            .collect();
         let (first, last) = (points.first()?, points.last()?);
         let uncertainty_s = first.2.max(last.2) / 2.0;
         Some(Self { first: (first.0, first.1), last: (last.0, last.1), uncertainty_s })

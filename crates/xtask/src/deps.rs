@@ -37,7 +37,10 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("studies", &["base", "aqm", "tcp", "sim", "lab", "figure"]),
     ("serve", &["base", "aqm", "tcp", "sim", "lab"]),
     ("checks", &["base", "aqm", "tcp"]),
-    ("cli", &["base", "aqm", "tcp", "sim", "live", "lab", "guests", "measure", "interop", "figure", "studies", "serve", "checks"]),
+    (
+        "cli",
+        &["base", "aqm", "tcp", "sim", "live", "lab", "guests", "measure", "interop", "figure", "studies", "serve", "checks"],
+    ),
     ("python", &["base", "aqm", "sim", "lab", "guests", "interop", "figure", "cli"]),
     // The name under which users find the others.
     ("goodqueue", &["base", "aqm", "sim", "lab", "net"]),

@@ -40,6 +40,7 @@ pub struct Arguments {
     #[arg(long, value_name = "KEY|@FILE")]
     key: Option<String>,
     /// Time for each direction at most: six intervals, of which the last four are the result
+    /// [default: 30]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(6..=60))]
     seconds: Option<u16>,
     /// Write the result, for gq recommend --from, gq import measure and --verify
@@ -125,10 +126,7 @@ fn measure(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// Measures with the first address of a host that takes connections.
-fn first_that_answers(
-    host: &str,
-    measure: impl Fn(SocketAddr) -> std::io::Result<Measurement>,
-) -> Result<Measurement, Failure> {
+fn first_that_answers(host: &str, measure: impl Fn(SocketAddr) -> std::io::Result<Measurement>) -> Result<Measurement, Failure> {
     let mut refused = None;
     for address in addresses("--server", host)? {
         match measure(address) {
@@ -195,7 +193,11 @@ fn text(result: &Measurement) -> String {
         );
         let (sent, lost) = (way.loaded.probes, (way.loaded.lost_up, way.loaded.lost_down));
         if lost != (0, 0) {
-            let _ = writeln!(text, "          of {sent} probes {} were lost on the way up, {} answers on the way down", lost.0, lost.1);
+            let _ = writeln!(
+                text,
+                "          of {sent} probes {} were lost on the way up, {} answers on the way down",
+                lost.0, lost.1
+            );
         }
     }
     result.notes.iter().for_each(|note| text.extend([note.as_str(), "\n"]));

@@ -72,8 +72,8 @@ fn lines(input: &Input, text: &str) -> Result<Draft, ImportError> {
     if first.clone().next().is_some() && first.all(|line| line.bytes().all(|byte| byte.is_ascii_digit())) {
         return recording::import(input, None);
     }
-    let known = "a speed test, a result of gq measure, a data file of flent, output or lines of tc, a log of StormGuard or cake-autorate, \
-                 a recording for mahimahi, pcap, pcapng or qlog";
+    let known = "a speed test, a result of gq measure, a data file of flent, output or lines of tc, \
+                 a log of StormGuard or cake-autorate, a recording for mahimahi, pcap, pcapng or qlog";
     Err(input.fault(format!("is nothing that gq import reads: expected {known}")))
 }
 

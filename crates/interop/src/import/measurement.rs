@@ -39,9 +39,11 @@ fn way(
     let why = format!("{name}.line_rate_bit_s, from {payload:.3} Mbit/s of payload that was measured");
     // To four digits, which is more than a measurement knows.
     let unit = 10_f64.powi((bits.max(1.0).log10().floor() as i32 - 3).max(0));
-    let rate = line_rate((bits / unit).round() * unit).ok_or_else(|| input.fault(format!("{name}: {bits} bit/s is no line's rate")))?;
+    let rate =
+        line_rate((bits / unit).round() * unit).ok_or_else(|| input.fault(format!("{name}: {bits} bit/s is no line's rate")))?;
     let rise_ms = (of.queue_s(one_way, idle) * 1e4).round() / 10.0;
-    let held = filled(rise_ms, 1.0, rate, format!("{name}.loaded.{name}_s.p99 less idle.{name}_s.min, {rise_ms} ms in the queue"));
+    let held =
+        filled(rise_ms, 1.0, rate, format!("{name}.loaded.{name}_s.p99 less idle.{name}_s.min, {rise_ms} ms in the queue"));
     let rate_cited = Cited::bit_s(rate, Origin::Estimated(why));
     Ok(Way::unmanaged(rate_cited, rate, held, "a measurement does not tell which queue the line has"))
 }

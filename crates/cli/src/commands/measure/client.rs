@@ -190,7 +190,8 @@ impl Session {
         let [mut client, server] = self.ends.clone();
         client.congestion_control.clone_from(&up.control);
         let mut notes = Vec::new();
-        let (down, up) = (direction(family, &down, delays(down.window)?, false), direction(family, &up, delays(up.window)?, true));
+        let (down, up) =
+            (direction(family, &down, delays(down.window)?, false), direction(family, &up, delays(up.window)?, true));
         for (name, way) in [("down", &down), ("up", &up)] {
             let rate = way.goodput_bit_s.mean.unwrap_or_default();
             if rate >= 0.9 * self.limit_bit_s as f64 {
@@ -229,11 +230,7 @@ fn direction(family: Family, loaded: &Loaded, delays: Delays, is_up: bool) -> Di
     let per_second = |count: u32| f64::from(count) / seconds.max(1.0);
     let (probes, questions) = (per_second(delays.probes), per_second(loaded.trips.question_s.len() as u32));
     let line = |goodput| family.line_rate(goodput, probes, questions, is_up);
-    let line_rate = Figure {
-        mean: goodput.mean.map(line),
-        ci95: goodput.ci95.map(|half| half * line(1e9) / 1e9),
-        n: goodput.n,
-    };
+    let line_rate = Figure { mean: goodput.mean.map(line), ci95: goodput.ci95.map(|half| half * line(1e9) / 1e9), n: goodput.n };
     DirectionResult {
         goodput_bit_s: goodput,
         line_rate_bit_s: line_rate,
