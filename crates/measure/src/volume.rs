@@ -67,10 +67,12 @@ impl Volume {
         }
     }
 
-    /// Bytes until a time, on straight lines between samples.
+    /// Bytes until a time, on straight lines between samples; before the first, as many as then.
     fn until(&self, at: Instant) -> f64 {
         let next = self.samples.partition_point(|(time, _)| *time <= at);
-        let Some((from, before)) = next.checked_sub(1).map(|place| self.samples[place]) else { return 0.0 };
+        let Some((from, before)) = next.checked_sub(1).map(|place| self.samples[place]) else {
+            return self.samples.first().map_or(0.0, |(_, first)| *first as f64);
+        };
         let Some((to, after)) = self.samples.get(next) else { return before as f64 };
         before as f64 + (after - before) as f64 * at.since(from).as_secs_f64() / to.since(from).as_secs_f64()
     }
@@ -108,6 +110,13 @@ mod tests {
         let figure = volume.goodput(Window { from: at(5_000), to: at(15_000) });
         assert!((figure.mean.unwrap() - 12e6).abs() < 1.0 && figure.ci95.unwrap() > 1e6, "{figure:?}");
         assert_eq!(volume.rate(Window { from: at(5), to: at(5) }), 0.0);
+        let mut late = Volume::default();
+        [(0, 5_000_000), (1, 5_100_000)].map(|(n, total)| late.add(at(1_000 + n * 100), total));
+        assert_eq!(
+            late.rate(Window { from: at(0), to: at(1_100) }) as u64,
+            8 * 100_000 * 10 / 11,
+            "a server that had clients before"
+        );
         assert_eq!(Volume::default().rate(Window { from: at(0), to: at(5) }), 0.0);
     }
 

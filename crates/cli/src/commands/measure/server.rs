@@ -31,17 +31,20 @@ struct Server {
 pub fn serve(listen: SocketAddr, key: Key, limits: Limits, stop: &AtomicBool) -> io::Result<()> {
     let listener = TcpListener::bind(listen)?;
     let probes = UdpSocket::bind(listener.local_addr()?)?;
-    listener.set_nonblocking(true)?;
     probes.set_read_timeout(Some(LOOK))?;
     let gate = Mutex::new(Gate::new(key.clone(), limits));
     let server = Arc::new(Server { gate, key, clock: Clock::start(), received: AtomicU64::new(0), uploads: AtomicU32::new(0) });
     say(&format!("gq measure: listening at {}", listener.local_addr()?));
     thread::scope(|scope| {
-        scope.spawn(|| answer(&server, &probes, stop));
+        scope.spawn(|| {
+            answer(&server, &probes, stop);
+            // Wakes the loop below, which waits for a connection.
+            listener.local_addr().and_then(|address| TcpStream::connect_timeout(&address, PATIENCE))
+        });
         while !stop.load(Ordering::Relaxed) {
             match listener.accept() {
                 Ok((stream, peer)) => admit(&server, stream, peer),
-                // An error of one connection is none of the next.
+                // An error of one connection is none of the next, but there may be many.
                 Err(_) => thread::sleep(Wall::from_millis(5)),
             }
         }
@@ -88,7 +91,6 @@ impl Server {
     }
 
     fn connection(&self, mut stream: TcpStream, peer: SocketAddr) -> io::Result<()> {
-        stream.set_nonblocking(false)?;
         let control = prepare(&stream)?;
         let first = message(&mut stream)?;
         if Message::read(&first, &self.key).is_some_and(|message| message.kind == Kind::Hello) {
