@@ -36,7 +36,7 @@ mod tests {
         while now < Instant::ZERO + Duration::secs(2) {
             let wait = allowance.take(now, Bytes::new(4_000));
             sent += 4_000;
-            now = now + wait;
+            now += wait;
         }
         assert!((2_000_000..=2_020_000).contains(&sent), "{sent}");
     }

@@ -119,7 +119,7 @@ impl Probes {
         let all = || self.sent.iter().enumerate();
         let before = all().take_while(|(_, (sent, _))| *sent < window.from).filter_map(counted).last().unwrap_or((0, 0));
         let after = all().skip_while(|(_, (sent, _))| *sent < window.to).find_map(counted);
-        let after = after.or_else(|| all().filter_map(counted).last()).unwrap_or(before);
+        let after = after.or_else(|| all().filter_map(counted).next_back()).unwrap_or(before);
         (after.0 - before.0.min(after.0)).saturating_sub(after.1.saturating_sub(before.1))
     }
 }

@@ -111,7 +111,8 @@ mod tests {
         assert!((figure.mean.unwrap() - 12e6).abs() < 1.0 && figure.ci95.unwrap() > 1e6, "{figure:?}");
         assert_eq!(volume.rate(Window { from: at(5), to: at(5) }), 0.0);
         let mut late = Volume::default();
-        [(0, 5_000_000), (1, 5_100_000)].map(|(n, total)| late.add(at(1_000 + n * 100), total));
+        late.add(at(1_000), 5_000_000);
+        late.add(at(1_100), 5_100_000);
         assert_eq!(
             late.rate(Window { from: at(0), to: at(1_100) }) as u64,
             8 * 100_000 * 10 / 11,

@@ -38,9 +38,9 @@ fn way(
     let payload = of.goodput_bit_s.mean.unwrap_or_default() / 1e6;
     let why = format!("{name}.line_rate_bit_s, from {payload:.3} Mbit/s of payload that was measured");
     // To four digits, which is more than a measurement knows.
-    let unit = 10_f64.powi((bits.max(1.0).log10().floor() as i32 - 3).max(0));
-    let rate =
-        line_rate((bits / unit).round() * unit).ok_or_else(|| input.fault(format!("{name}: {bits} bit/s is no line's rate")))?;
+    let unit = 10_u64.pow((bits as u64).checked_ilog10().unwrap_or_default().saturating_sub(3)) as f64;
+    let rate = line_rate((bits / unit).round() * unit);
+    let rate = rate.ok_or_else(|| input.fault(format!("{name}: {bits} bit/s is no line's rate")))?;
     let rise_ms = (of.queue_s(one_way, idle) * 1e4).round() / 10.0;
     let held =
         filled(rise_ms, 1.0, rate, format!("{name}.loaded.{name}_s.p99 less idle.{name}_s.min, {rise_ms} ms in the queue"));

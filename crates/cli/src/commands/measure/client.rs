@@ -1,6 +1,6 @@
 //! The sockets of `gq measure --server`: one session with a server.
 
-use super::connection::{Clock, PATIENCE, arrival, is_pause, message, random};
+use super::connection::{Clock, PATIENCE, arrival, is_pause, message, random, wait};
 use super::load::{Load, Loaded};
 use crate::output::say;
 use chrono::{SecondsFormat, Utc};
@@ -124,7 +124,7 @@ impl Session {
             let Some(probe) = probe else { return };
             // A probe that is not sent counts as lost on the way up.
             let _ = socket.send(&probe);
-            thread::sleep(Wall::from_millis(PROBE_MS / 2 + number * 31 % (PROBE_MS + 1)));
+            wait(Wall::from_millis(PROBE_MS / 2 + number * 31 % (PROBE_MS + 1)));
         }
     }
 
@@ -162,22 +162,22 @@ impl Session {
     fn stages(&self, interval: Wall) -> io::Result<Measurement> {
         let idle = |time: Wall| {
             let from = self.clock.now();
-            thread::sleep(time);
+            wait(time);
             Window { from, to: self.clock.now() }
         };
         say("measuring the idle line");
         let before = idle(IDLE[0]);
-        thread::sleep(DRAIN);
+        wait(DRAIN);
         let offset = Offset::of(&locked(&self.probes), &[before])
             .ok_or_else(|| io::Error::other("answers no probes: is its UDP port open, too?"))?;
         say("measuring downloads");
         let down = Load::new(self, Purpose::Down, offset).run(interval)?;
-        thread::sleep(DRAIN);
+        wait(DRAIN);
         say("measuring uploads");
         let up = Load::new(self, Purpose::Up, offset).run(interval)?;
-        thread::sleep(DRAIN);
+        wait(DRAIN);
         let after = idle(IDLE[1]);
-        thread::sleep(DRAIN);
+        wait(DRAIN);
         self.result([before, after], down, up)
     }
 

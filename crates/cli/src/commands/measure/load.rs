@@ -1,7 +1,7 @@
 //! Load in one direction, and the questions that are asked meanwhile.
 
 use super::client::{Session, locked};
-use super::connection::{PATIENCE, prepare};
+use super::connection::{PATIENCE, prepare, wait};
 use goodqueue_base::units::Instant;
 use goodqueue_measure::{Clock, FRAME, Frames, Purpose, Ramp, Step, Trips, Volume, Window, pause};
 use std::io::{self, Read, Write};
@@ -116,7 +116,7 @@ impl<'a> Load<'a> {
         loop {
             let began = self.session.clock.now();
             while self.session.clock.now().since(began) < interval.try_into().unwrap_or(goodqueue_base::units::Duration::MAX) {
-                thread::sleep(SAMPLE);
+                wait(SAMPLE);
                 self.sample(&mut volume);
             }
             let window = Window { from: began, to: self.session.clock.now() };
@@ -127,7 +127,7 @@ impl<'a> Load<'a> {
                 Step::Add => control = self.add(scope, &passed)?,
                 Step::End { stable } => {
                     // Of uploads, the last ticks are still on their way.
-                    thread::sleep(2 * SAMPLE);
+                    wait(2 * SAMPLE);
                     self.sample(&mut volume);
                     let window = Window { from: marks[marks.len() - 1 - JUDGED], to: window.to };
                     let connections = locked(&self.connections).len() as u32;
@@ -225,7 +225,7 @@ impl<'a> Load<'a> {
                 if self.stop.load(Ordering::Relaxed) {
                     return;
                 }
-                thread::sleep(Wall::from_millis(20));
+                wait(Wall::from_millis(20));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! `gq measure serve`: the sockets of the server.
 
-use super::connection::{Clock, PATIENCE, arrival, is_pause, message, prepare, random};
+use super::connection::{Clock, PATIENCE, arrival, is_pause, message, prepare, random, wait};
 use crate::output::say;
 use goodqueue_base::units::{Bytes, Duration};
 use goodqueue_lab::results::provenance::VERSION_AND_COMMIT;
@@ -45,7 +45,7 @@ pub fn serve(listen: SocketAddr, key: Key, limits: Limits, stop: &AtomicBool) ->
             match listener.accept() {
                 Ok((stream, peer)) => admit(&server, stream, peer),
                 // An error of one connection is none of the next, but there may be many.
-                Err(_) => thread::sleep(Wall::from_millis(5)),
+                Err(_) => wait(Wall::from_millis(5)),
             }
         }
     });
@@ -73,10 +73,10 @@ fn admit(server: &Arc<Server>, stream: TcpStream, peer: SocketAddr) {
     }
     let serving = Arc::clone(server);
     let body = move || {
-        if let Err(error) = serving.connection(stream, peer) {
-            if let Some(Refused::Bound(bound)) = error.get_ref().and_then(|inner| inner.downcast_ref()) {
-                say(&format!("warning: {}: {bound} is reached", peer.ip()));
-            }
+        if let Err(error) = serving.connection(stream, peer)
+            && let Some(Refused::Bound(bound)) = error.get_ref().and_then(|inner| inner.downcast_ref())
+        {
+            say(&format!("warning: {}: {bound} is reached", peer.ip()));
         }
         serving.gate().leave();
     };
@@ -161,11 +161,9 @@ impl Server {
             thread::Builder::new().stack_size(STACK).spawn_scoped(scope, body)?;
             let mut frame = [0x5a; FRAME];
             let ended = loop {
-                let wait = self.gate().send(self.clock.now(), session, Bytes::new(FRAME as u64));
-                match wait.map(pause) {
-                    Ok(()) => {}
-                    Err(_) => break Ok(()),
-                }
+                let allowed = self.gate().send(self.clock.now(), session, Bytes::new(FRAME as u64));
+                let Ok(time) = allowed else { break Ok(()) };
+                pause(time);
                 frame[..8].copy_from_slice(&asked.swap(0, Ordering::Relaxed).to_be_bytes());
                 if let Err(error) = (&*stream).write_all(&frame) {
                     break Err(error);
@@ -190,14 +188,14 @@ impl Server {
             if let Some(number) = frames.take(&bytes[..size]) {
                 stream.write_all(&number.to_be_bytes())?;
             }
-            let wait = self.gate().send(self.clock.now(), session, Bytes::new(size as u64));
-            pause(wait.map_err(io::Error::other)?);
+            let allowed = self.gate().send(self.clock.now(), session, Bytes::new(size as u64));
+            pause(allowed.map_err(io::Error::other)?);
         }
     }
 }
 
-fn pause(wait: Duration) {
-    if !wait.is_zero() {
-        thread::sleep(wait.into());
+fn pause(time: Duration) {
+    if !time.is_zero() {
+        wait(time.into());
     }
 }
