@@ -11,7 +11,7 @@ use crate::output::{json, print, say};
 use clap::{Args, ValueEnum};
 use goodqueue_interop::import::Input;
 use goodqueue_lab::quantity;
-use goodqueue_lab::verdict::units::grade;
+use goodqueue_lab::verdict::grade;
 use goodqueue_measure::{Change, DirectionResult, Key, Limits, Measurement, PORT};
 use std::fmt::Write as _;
 use std::net::{SocketAddr, ToSocketAddrs};
