@@ -4,6 +4,7 @@ mod client;
 mod connection;
 mod load;
 mod server;
+mod session;
 
 use crate::failure::{Failure, check_file};
 use crate::interrupt;

@@ -1,7 +1,7 @@
 //! Load in one direction, and the questions that are asked meanwhile.
 
-use super::client::{Session, locked};
 use super::connection::{PATIENCE, prepare, wait};
+use super::session::{Session, locked};
 use goodqueue_base::units::Instant;
 use goodqueue_measure::{Clock, FRAME, Frames, Purpose, Ramp, Step, Trips, Volume, Window, pause};
 use std::io::{self, Read, Write};

@@ -35,20 +35,18 @@ pub fn serve(listen: SocketAddr, key: Key, limits: Limits, stop: &AtomicBool) ->
     let gate = Mutex::new(Gate::new(key.clone(), limits));
     let server = Arc::new(Server { gate, key, clock: Clock::start(), received: AtomicU64::new(0), uploads: AtomicU32::new(0) });
     say(&format!("gq measure: listening at {}", listener.local_addr()?));
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            answer(&server, &probes, stop);
-            // Wakes the loop below, which waits for a connection.
-            listener.local_addr().and_then(|address| TcpStream::connect_timeout(&address, PATIENCE))
-        });
-        while !stop.load(Ordering::Relaxed) {
+    let admitting = Arc::clone(&server);
+    // Waits for connections until the process ends.
+    thread::Builder::new().spawn(move || {
+        loop {
             match listener.accept() {
-                Ok((stream, peer)) => admit(&server, stream, peer),
+                Ok((stream, peer)) => admit(&admitting, stream, peer),
                 // An error of one connection is none of the next, but there may be many.
                 Err(_) => wait(Wall::from_millis(5)),
             }
         }
-    });
+    })?;
+    answer(&server, &probes, stop);
     Ok(())
 }
 
