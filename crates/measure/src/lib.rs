@@ -1,8 +1,8 @@
 //! Protocol and arithmetic of `gq measure`, without sockets and clocks.
 //!
-//! Two machines share a [`Key`]. The *server* admits clients that have it ([`Gate`]), answers probes,
-//! and sends or counts bytes; the *client* sends [`Probes`], opens connections as [`Ramp`] says,
-//! and makes a [`Measurement`] of what it saw. [`Change`] compares two of them.
+//! Two machines share a [`Key`]. The *server* admits clients that have it ([`Gate`]), answers
+//! probes, and sends or counts bytes; the *client* sends [`Probes`], opens connections as [`Ramp`]
+//! says, and makes a [`Measurement`] of what it saw. [`Change`] compares two of them.
 //!
 //! Every connection begins with a [`Message`] of 128 bytes whose code proves knowledge of the key,
 //! and is answered by one of the same size. Probes and their answers are datagrams of 64 bytes.

@@ -68,7 +68,7 @@ impl From<&Clock> for ClockFit {
 pub struct Measurement {
     /// [`SCHEMA`].
     pub schema: String,
-    /// When, in UTC (RFC 3339).
+    /// When, in UTC, as 2026-11-26T21:00:00Z.
     pub date: String,
     /// The end where *down* arrives.
     pub client: End,
@@ -84,7 +84,7 @@ pub struct Measurement {
     pub up: DirectionResult,
     /// The clocks.
     pub clock: ClockFit,
-    /// How each figure was found: measured, or estimated from others.
+    /// Origin of each figure: measured, or estimated from others.
     pub origins: BTreeMap<String, String>,
     /// Remarks for the reader, in sentences.
     pub notes: Vec<String>,
@@ -96,7 +96,7 @@ pub struct Measurement {
 pub struct Fault(String);
 
 impl Measurement {
-    /// How each figure is found.
+    /// The origin of each figure.
     #[must_use]
     pub fn origins() -> BTreeMap<String, String> {
         [

@@ -214,8 +214,8 @@ mod tests {
     }
 
     /// Client and server over a line of 15 ms in each direction, in virtual time. A probe every
-    /// 40 ms; from 5 to 25 s it waits 100 ms more on the way down, and each tenth is lost on the way
-    /// up and each fourth of the others on the way down.
+    /// 40 ms. From 5 to 25 s it waits 100 ms more on the way down; each tenth is lost on the way
+    /// up, and each fourth of the others on the way down.
     fn measured() -> (Probes, Clock) {
         let key = Key::from_random([1; 32]);
         let mut gate = Gate::new(key.clone(), Limits::default());

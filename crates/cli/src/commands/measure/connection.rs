@@ -1,4 +1,4 @@
-//! What both ends do with connections.
+//! Connections and clocks, the same for both ends.
 
 use goodqueue_base::units::{Duration as Span, Instant};
 use goodqueue_live::sys::{tcp, udp};
