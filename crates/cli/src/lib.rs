@@ -112,6 +112,8 @@ enum LinuxCommand {
     Validate(commands::validate::Arguments),
     /// Run unmodified programs across a simulated network, in virtual time.
     Exec(Box<commands::exec::Arguments>),
+    /// Measure the line between two machines of your own, and whether a change to it helped.
+    Measure(commands::measure::Arguments),
     /// Run a program, or a shell, behind a line of its own, in real time and without privileges.
     Shell(Box<commands::shell::Arguments>),
     /// Put a shaped line with a queue between two network interfaces.
@@ -207,6 +209,7 @@ fn run_on_linux(command: &LinuxCommand) -> Result<(), Failure> {
         LinuxCommand::Bridge(arguments) => commands::bridge::run(arguments),
         LinuxCommand::Validate(arguments) => commands::validate::run(arguments),
         LinuxCommand::Exec(arguments) => commands::exec::run(arguments),
+        LinuxCommand::Measure(arguments) => commands::measure::run(arguments),
         LinuxCommand::Shell(arguments) => commands::shell::run(arguments),
         LinuxCommand::ShellBetween(arguments) => commands::shell::between(arguments),
         LinuxCommand::ShellInside(arguments) => commands::shell::inside(arguments),

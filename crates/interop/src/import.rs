@@ -15,6 +15,7 @@ mod input;
 mod json;
 pub mod line_text;
 pub mod measured;
+pub mod measurement;
 pub mod pcap;
 pub mod qlog;
 pub mod recording;

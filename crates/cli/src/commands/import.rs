@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::output::print;
 use clap::{Args, ValueEnum};
-use goodqueue_interop::import::{Draft, Input, config, controller, flent, pcap, qlog, recording, speedtest, tc};
+use goodqueue_interop::import::{Draft, Input, config, controller, flent, measurement, pcap, qlog, recording, speedtest, tc};
 use goodqueue_lab::scenario::plan::Plan;
 use std::path::{Path, PathBuf};
 
@@ -35,6 +35,8 @@ pub struct Arguments {
 enum Format {
     /// Result of a speed test: Ookla, networkQuality, LibreSpeed, speedtest-cli, Cloudflare, fast.com, iperf3, irtt, Crusader
     Speedtest,
+    /// The result of gq measure
+    Measure,
     /// Output of tc -s -j qdisc show and tc class show, or lines of tc
     Tc,
     /// A data file of flent
@@ -81,6 +83,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let dev = arguments.dev.as_deref();
     let draft = match arguments.format {
         Format::Speedtest => speedtest::import(&input),
+        Format::Measure => measurement::import(&input),
         Format::Tc => tc::import(&input, dev),
         Format::Flent => flent::import(&input),
         Format::Stormguard => controller::stormguard(&input, arguments.site.as_deref()),

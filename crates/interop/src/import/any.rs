@@ -1,6 +1,6 @@
 //! The kind of a file, from its content.
 
-use crate::import::{Draft, ImportError, Input, config, controller, flent, json, pcap, qlog, recording, speedtest, tc};
+use crate::import::{Draft, ImportError, Input, config, controller, flent, json, measurement, pcap, qlog, recording, speedtest, tc};
 use std::io::{Cursor, Read};
 use std::path::Path;
 
@@ -91,6 +91,8 @@ fn object(input: &Input) -> Result<Draft, ImportError> {
     let has = |wanted: &[&str]| names.iter().any(|name| wanted.contains(&name.as_str()));
     if has(&["qlog_version", "qlog_format", "file_schema", "traces", "trace"]) {
         qlog::import(input)
+    } else if has(&["goodqueue"]) {
+        measurement::import(input)
     } else if has(&["results"]) {
         flent::import(input)
     } else {
@@ -121,7 +123,7 @@ fn lines(input: &Input, text: &str) -> Result<Draft, ImportError> {
     if first.clone().next().is_some() && first.all(|line| line.bytes().all(|byte| byte.is_ascii_digit())) {
         return recording::import(input, None);
     }
-    let known = "a speed test, a data file of flent, output or lines of tc, a log of StormGuard or cake-autorate, \
+    let known = "a speed test, a result of gq measure, a data file of flent, output or lines of tc, a log of StormGuard or cake-autorate, \
                  a recording for mahimahi, pcap, pcapng, qlog, \
                  /etc/config/sqm, an export of RouterOS, ShapedDevices.csv or a .network file";
     Err(input.fault(format!("is nothing that gq import reads: expected {known}")))
@@ -142,6 +144,7 @@ mod tests {
     fn files_are_known_by_their_content() {
         for (text, expected) in [
             (r#"{"download":5e7,"upload":1e7}"#, "speedtest"),
+            (include_str!("measurement/line.json"), "measure"),
             (r#" [{"download":50,"upload":10,"jitter":1}]"#, "speedtest"),
             (r#"{"results":{"TCP upload":[1]}}"#, "flent"),
             ("#!/bin/sh\ntc qdisc add dev eth0 root codel\n", "tc"),
