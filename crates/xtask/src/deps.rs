@@ -29,18 +29,14 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("guests", &["base", "aqm", "tcp", "sim", "live", "lab"]),
     // Programs outside of this workspace use it.
     ("net", &["base", "tcp", "sim", "lab"]),
-    ("measure", &["base", "lab"]),
     // The configuration of a router follows from a scenario; its output becomes one.
-    ("interop", &["base", "aqm", "lab", "measure"]),
+    ("interop", &["base", "aqm", "lab"]),
     // `sim` and `tcp` for tests that draw the pictures of pages.
     ("figure", &["base", "aqm", "tcp", "sim", "lab"]),
     ("studies", &["base", "aqm", "tcp", "sim", "lab", "figure"]),
     ("serve", &["base", "aqm", "tcp", "sim", "lab"]),
     ("checks", &["base", "aqm", "tcp"]),
-    (
-        "cli",
-        &["base", "aqm", "tcp", "sim", "live", "lab", "guests", "measure", "interop", "figure", "studies", "serve", "checks"],
-    ),
+    ("cli", &["base", "aqm", "tcp", "sim", "live", "lab", "guests", "interop", "figure", "studies", "serve", "checks"]),
     ("python", &["base", "aqm", "sim", "lab", "guests", "interop", "figure", "cli"]),
     // The name under which users find the others.
     ("goodqueue", &["base", "aqm", "sim", "lab", "net"]),

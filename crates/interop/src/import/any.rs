@@ -1,6 +1,8 @@
 //! The kind of a file, from its content.
 
-use crate::import::{Draft, ImportError, Input, config, controller, flent, json, measurement, pcap, qlog, recording, speedtest, tc};
+use crate::import::{
+    Draft, ImportError, Input, config, controller, flent, json, measurement, pcap, qlog, recording, speedtest, tc,
+};
 use std::io::{Cursor, Read};
 use std::path::Path;
 
@@ -91,7 +93,7 @@ fn object(input: &Input) -> Result<Draft, ImportError> {
     let has = |wanted: &[&str]| names.iter().any(|name| wanted.contains(&name.as_str()));
     if has(&["qlog_version", "qlog_format", "file_schema", "traces", "trace"]) {
         qlog::import(input)
-    } else if has(&["goodqueue"]) {
+    } else if has(&["schema"]) {
         measurement::import(input)
     } else if has(&["results"]) {
         flent::import(input)

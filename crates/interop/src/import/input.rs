@@ -91,7 +91,11 @@ impl Input {
     pub fn read(name: &str, from: impl Read) -> Result<Self, ImportError> {
         let named = Self { name: name.to_owned(), bytes: Vec::new() };
         let bytes = bounded(name, from)?;
-        if bytes.starts_with(&GZIP) { named.filled(MultiGzDecoder::new(bytes.as_slice())) } else { named.filled(bytes.as_slice()) }
+        if bytes.starts_with(&GZIP) {
+            named.filled(MultiGzDecoder::new(bytes.as_slice()))
+        } else {
+            named.filled(bytes.as_slice())
+        }
     }
 
     /// Takes the content, at most 64 MiB unpacked, as UTF-8 where it is marked as text.

@@ -2,13 +2,7 @@
 
 use crate::import::draft::{filled, halves, line_rate, millis};
 use crate::import::{Cited, Draft, ImportError, Input, Origin, Way};
-use goodqueue_measure::{Delays, DirectionResult, Measurement, Quantiles};
-use serde_json::Value;
-
-/// True if the file says that it is a measurement, of this version or another.
-pub(crate) fn is_one(value: &Value) -> bool {
-    value["schema"].as_str().is_some_and(|schema| schema.starts_with("goodqueue.measurement/"))
-}
+use crate::measure::{Delays, DirectionResult, Measurement, Quantiles};
 
 /// A line from a measurement.
 ///

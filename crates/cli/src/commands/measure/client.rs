@@ -5,11 +5,11 @@ use super::load::{Load, Loaded};
 use super::session::{Session, locked, open};
 use crate::output::say;
 use chrono::{SecondsFormat, Utc};
-use goodqueue_lab::results::statistics::Figure;
-use goodqueue_measure::{
+use goodqueue_interop::measure::{
     Clock as Offset, ClockFit, Delays, DirectionResult, Family, INTERVALS, Key, Measurement, Purpose, Responsiveness, SCHEMA,
     Window,
 };
+use goodqueue_lab::results::statistics::Figure;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,8 +1,8 @@
 //! Connections and clocks, the same for both ends.
 
 use goodqueue_base::units::{Duration as Span, Instant};
+use goodqueue_interop::measure::Message;
 use goodqueue_live::sys::{tcp, udp};
-use goodqueue_measure::Message;
 use std::io::{self, Read};
 use std::net::{TcpStream, UdpSocket};
 use std::os::fd::AsFd;

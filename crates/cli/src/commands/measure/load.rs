@@ -3,7 +3,7 @@
 use super::connection::{PATIENCE, prepare, wait};
 use super::session::{Session, locked};
 use goodqueue_base::units::Instant;
-use goodqueue_measure::{Clock, FRAME, Frames, Purpose, Ramp, Step, Trips, Volume, Window, pause};
+use goodqueue_interop::measure::{Clock, FRAME, Frames, Purpose, Ramp, Step, Trips, Volume, Window, pause};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -3,8 +3,8 @@
 use super::connection::{Clock, PATIENCE, arrival, is_pause, message, prepare, random, wait};
 use crate::output::say;
 use goodqueue_base::units::{Bytes, Duration};
+use goodqueue_interop::measure::{FRAME, Frames, Gate, Key, Kind, Limits, Message, PROBE_BYTES, Purpose, Refused};
 use goodqueue_lab::results::provenance::VERSION_AND_COMMIT;
-use goodqueue_measure::{FRAME, Frames, Gate, Key, Kind, Limits, Message, PROBE_BYTES, Purpose, Refused};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};

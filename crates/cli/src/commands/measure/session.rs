@@ -2,8 +2,8 @@
 
 use super::connection::{Clock, PATIENCE, arrival, is_pause, message, random, wait};
 use goodqueue_base::units::Instant;
+use goodqueue_interop::measure::{End, Key, Kind, Message, Probes, Purpose};
 use goodqueue_lab::results::provenance::VERSION_AND_COMMIT;
-use goodqueue_measure::{End, Key, Kind, Message, Probes, Purpose};
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,7 +1,7 @@
 //! Bytes over time, and the rate of a line that they tell.
 
-use crate::message::PROBE_BYTES;
-use crate::probes::Window;
+use crate::measure::message::PROBE_BYTES;
+use crate::measure::probes::Window;
 use goodqueue_base::units::Instant;
 use goodqueue_lab::results::statistics::Figure;
 use serde::{Deserialize, Serialize};

@@ -8,7 +8,7 @@
 //! and is answered by one of the same size. Probes and their answers are datagrams of 64 bytes.
 //!
 //! ```
-//! use goodqueue_measure::{Gate, Key, Limits, Message, Kind};
+//! use goodqueue_interop::measure::{Gate, Key, Limits, Message, Kind};
 //! use goodqueue_base::units::Instant;
 //! use std::net::{IpAddr, Ipv4Addr};
 //!
@@ -21,7 +21,6 @@
 //! let welcome = gate.open(Instant::ZERO, peer, &challenge, &open.sealed(&session)).expect("it is the first");
 //! assert_eq!(Message::read(&welcome, &session).map(|message| message.kind), Some(Kind::Welcome));
 //! ```
-#![forbid(unsafe_code)]
 
 mod allowance;
 mod change;

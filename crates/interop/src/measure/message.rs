@@ -1,6 +1,6 @@
 //! The bytes of messages on connections, and of probes.
 
-use crate::key::Key;
+use crate::measure::key::Key;
 
 /// Bytes of a message.
 pub(crate) const MESSAGE: usize = 128;

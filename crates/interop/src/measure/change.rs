@@ -1,7 +1,7 @@
 //! The difference between two measurements of a line.
 
-use crate::delays::Delays;
-use crate::measurement::Measurement;
+use crate::measure::delays::Delays;
+use crate::measure::measurement::Measurement;
 use goodqueue_lab::results::statistics::Figure;
 use std::fmt::Write as _;
 
@@ -152,7 +152,7 @@ fn digits(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measurement::tests::sample;
+    use crate::measure::measurement::tests::sample;
 
     #[test]
     fn shorter_delays_are_a_help() {
@@ -188,7 +188,7 @@ mod tests {
     fn different_measurements_are_remarked() {
         let (before, mut after) = (sample(0.22, 0.01), sample(0.04, 0.002));
         after.server.congestion_control = "bbr".to_owned();
-        after.family = crate::volume::Family::V6;
+        after.family = crate::measure::volume::Family::V6;
         let text = Change::between(&before, &after).text();
         assert!(text.contains("different congestion controls") && text.contains("different versions of IP"), "{text}");
     }

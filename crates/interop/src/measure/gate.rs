@@ -1,8 +1,8 @@
 //! Admission to the server: keys, sessions, and bounds on everything that a client may cause.
 
-use crate::allowance::Allowance;
-use crate::key::Key;
-use crate::message::{Datagram, Kind, MESSAGE, Message, PROBE_BYTES};
+use crate::measure::allowance::Allowance;
+use crate::measure::key::Key;
+use crate::measure::message::{Datagram, Kind, MESSAGE, Message, PROBE_BYTES};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;

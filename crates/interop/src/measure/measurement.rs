@@ -1,9 +1,9 @@
 //! The result of a measurement, as a file.
 
-use crate::delays::{Delays, Quantiles};
-use crate::probes::Clock;
-use crate::responsiveness::Responsiveness;
-use crate::volume::Family;
+use crate::measure::delays::{Delays, Quantiles};
+use crate::measure::probes::Clock;
+use crate::measure::responsiveness::Responsiveness;
+use crate::measure::volume::Family;
 use goodqueue_lab::results::statistics::Figure;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

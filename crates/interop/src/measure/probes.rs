@@ -1,8 +1,8 @@
 //! Probes of the client, the offset of the server's clock, and delays in each direction.
 
-use crate::delays::{Delays, Quantiles};
-use crate::key::Key;
-use crate::message::{Datagram, PROBE_BYTES};
+use crate::measure::delays::{Delays, Quantiles};
+use crate::measure::key::Key;
+use crate::measure::message::{Datagram, PROBE_BYTES};
 use goodqueue_base::units::{Duration, Instant};
 use goodqueue_lab::results::statistics::Figure;
 
@@ -188,8 +188,8 @@ impl Clock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gate::{Gate, Limits};
-    use crate::message::{Kind, Message};
+    use crate::measure::gate::{Gate, Limits};
+    use crate::measure::message::{Kind, Message};
     use std::net::{IpAddr, Ipv4Addr};
 
     const PEER: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
