@@ -337,7 +337,7 @@ impl PyAlgorithm {
         };
         let all = given.cast::<PyDict>().map_err(|_| wrong(&given, "a dict of names and numbers"))?;
         if all.len() > MAX_GAUGES {
-            return Err(wrong(&all.len().into_pyobject(py)?, &format!("a dict of at most {MAX_GAUGES} names")));
+            return Err(wrong(all.len().into_pyobject(py)?.as_any(), &format!("a dict of at most {MAX_GAUGES} names")));
         }
         let read = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
             let text = name.extract().map_err(|_| wrong(&name, "names that are texts"))?;

@@ -163,6 +163,7 @@ impl Running {
     }
 
     /// Next line of its answer, or why there is none.
+    #[expect(clippy::disallowed_methods, reason = "a program of somebody else gets so long by the clock of the machine")]
     fn hear(&mut self, patience: Duration) -> Result<String, Silence> {
         let until = Instant::now() + patience;
         loop {
@@ -181,6 +182,7 @@ impl Running {
     }
 
     /// Reason for the end of the output: the program has ended, or has until `until` to do so.
+    #[expect(clippy::disallowed_methods, reason = "a program of somebody else gets so long by the clock of the machine")]
     fn end(&mut self, until: Instant) -> Silence {
         loop {
             match has_ended(&self.child) {

@@ -31,7 +31,7 @@ impl<'a> Screen<'a> {
     /// The words behind a label, where it stands last, and the number of its line.
     fn find(&self, label: &str) -> Option<(usize, Vec<&'a str>)> {
         let place = |line: &&str| line.split_once(label).is_some_and(|(before, _)| !before.ends_with("link "));
-        let at = self.lines.iter().rposition(|line| place(line))?;
+        let at = self.lines.iter().rposition(place)?;
         Some((at, self.words(at, label)))
     }
 
