@@ -186,7 +186,8 @@ const fn off(name: &'static str, doc: &'static str) -> TypedParam<bool> {
 pub(super) const ECN: TypedParam<bool> = TypedParam::on("ecn").about("mark; without, signals drop").from_source("Linux");
 const ISOLATION: TypedParam<Isolation> =
     choice("isolation", "triple-isolate", "what has a queue of its own, and which hosts share equally");
-const TINS: TypedParam<Tins> = choice("tins", "diffserv3", "how classes are put into tins of unlike weight").as_queues(&[1, 8, 3, 4, 8]);
+const TINS: TypedParam<Tins> =
+    choice("tins", "diffserv3", "how classes are put into tins of unlike weight").as_queues(&[1, 8, 3, 4, 8]);
 const ACK_FILTER: TypedParam<AckFilter> = choice("ack_filter", "off", "remove acknowledgements that a later one makes redundant");
 const FLOWS: TypedParam<u32> =
     TypedParam::count("flows", 1024).within(1.0, 65_536.0).about("queues of each tin").from_source("Linux").as_queues(&[]);
