@@ -1,8 +1,7 @@
 //! Files from elsewhere, read within bounds.
 
-use crate::import::{ImportError, json};
+use crate::import::ImportError;
 use flate2::read::MultiGzDecoder;
-use serde_json::Value;
 use std::io::{BufReader, Cursor, Read};
 use std::path::Path;
 
@@ -130,14 +129,6 @@ impl Input {
     pub fn text(&self) -> Result<&str, ImportError> {
         std::str::from_utf8(&self.bytes)
             .map_err(|error| self.fault(format!("is not UTF-8 text: byte {} cannot be read", error.valid_up_to() + 1)))
-    }
-
-    /// Returns the content as JSON.
-    ///
-    /// # Errors
-    /// When it is not JSON, nested too deeply, or its values take more than 64 MiB of memory.
-    pub fn json(&self) -> Result<Value, ImportError> {
-        json::read(self, &[])
     }
 }
 

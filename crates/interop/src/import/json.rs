@@ -286,6 +286,16 @@ impl<'de> Visitor<'de> for Names<'_> {
     }
 }
 
+impl Input {
+    /// Returns the content as JSON.
+    ///
+    /// # Errors
+    /// When it is not JSON, nested too deeply, or its values take more than 64 MiB of memory.
+    pub fn json(&self) -> Result<Value, ImportError> {
+        read(self, &[])
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

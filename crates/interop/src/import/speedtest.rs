@@ -4,52 +4,16 @@
 //! were not measured.
 
 mod crusader;
+mod figures;
 mod iperf3;
 mod printed;
 mod tools;
 
-use crate::import::draft::{HEADERS, RATES, buffer, filled, halves, millis, one_line, usual_delay};
+use crate::import::draft::{buffer, filled, halves, millis, usual_delay};
 use crate::import::{Cited, Draft, ImportError, Input, Origin, Way, json};
+use figures::{Full, Loaded, Test, failed, unknown};
 use goodqueue_base::units::{Direction, Duration, Rate};
 use serde_json::Value;
-
-/// The figures of a test for one direction.
-struct Loaded {
-    /// Bits per second of whole packets.
-    bits: f64,
-    /// The field that they are from, and how.
-    origin: Origin,
-    /// Round-trip time in milliseconds while the direction is full, and the field.
-    latency: Option<(f64, String)>,
-    /// The longest of them.
-    longest: Option<f64>,
-}
-
-/// A test's figures.
-#[derive(Default)]
-struct Test {
-    tool: &'static str,
-    name: String,
-    /// Round-trip time in milliseconds, and where it is from.
-    idle: Option<(f64, String)>,
-    down: Option<Loaded>,
-    up: Option<Loaded>,
-    /// How many directions were full while latency was measured.
-    full: Full,
-    /// Further remarks, in sentences.
-    notes: Vec<String>,
-}
-
-/// Directions that a test fills at a time.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Full {
-    #[default]
-    One,
-    Both,
-}
-
-/// Times above this are no latency, in milliseconds.
-const MAX_MS: f64 = 60_000.0;
 
 /// A line from a speed test.
 ///
@@ -157,17 +121,6 @@ fn failure(value: &Value) -> Option<String> {
     words.filter(|why| !has_result && !why.is_empty()).map(str::to_owned)
 }
 
-fn failed(input: &Input, why: &str) -> ImportError {
-    input.fault(format!("the test failed: {}", one_line(why)))
-}
-
-fn unknown(input: &Input) -> ImportError {
-    let known = "download.bandwidth (speedtest -f json), dl_throughput (networkQuality -c), download (librespeed-cli --json, \
-                 speedtest-cli --json, Cloudflare), speed_measurements (cfspeedtest -o json), downloadSpeed (fast --json), \
-                 end.sum_received (iperf3 --json), stats.rtt (irtt), stream_groups (crusader export)";
-    input.fault(format!("is not the result of a known speed test: expected one of {known}"))
-}
-
 fn draft(input: &Input, test: Test, others: usize) -> Draft {
     let mut notes = test.notes;
     let (rtt, delay) = match test.idle {
@@ -201,49 +154,6 @@ fn draft(input: &Input, test: Test, others: usize) -> Draft {
     let ways = Way::of_line(down, up).unwrap_or_else(|| (unknown_way(test.tool), None));
     let draft = Draft::new(test.name, "speedtest", input, delay, ways);
     Draft { made_by: format!("{} ({})", draft.made_by, test.tool), notes, ..draft }
-}
-
-fn named(words: [&Value; 2]) -> String {
-    let words = words.into_iter().filter_map(Value::as_str).filter(|word| !word.is_empty());
-    let words: Vec<String> = words.map(one_line).collect();
-    if words.is_empty() { "speed test".to_owned() } else { format!("speed test {}", words.join(", ")) }
-}
-
-fn number(input: &Input, value: &Value, field: &str) -> Result<f64, ImportError> {
-    value.as_f64().ok_or_else(|| match value {
-        Value::Null => input.fault(format!("{field}: is missing")),
-        other => input.fault(format!("{field}: `{}` is not a number", one_line(&other.to_string()))),
-    })
-}
-
-/// A direction whose payload had this rate; `None` for nought, which stands for a test that was
-/// left out.
-fn loaded(input: &Input, bits: f64, field: &str, shown: &str) -> Result<Option<Loaded>, ImportError> {
-    if bits == 0.0 {
-        return Ok(None);
-    }
-    if !RATES.contains(&bits) {
-        return Err(input.fault(format!("{field}: {bits} bit/s is out of range: allowed 1 kbit/s to 1000 Gbit/s")));
-    }
-    let origin = Origin::Measured(format!("{field}, {shown} of payload, and 1500/1448 of it with headers"));
-    Ok(Some(Loaded { bits: bits * HEADERS, origin, latency: None, longest: None }))
-}
-
-/// A latency, if there is one: no path has a round trip of nought.
-fn optional_ms(input: &Input, value: &Value, field: &str) -> Result<Option<f64>, ImportError> {
-    if value.is_null() {
-        return Ok(None);
-    }
-    let ms = number(input, value, field)?;
-    if (0.0..=MAX_MS).contains(&ms) {
-        return Ok(Some(ms).filter(|ms| *ms > 0.0));
-    }
-    Err(input.fault(format!("{field}: {ms} ms is out of range: allowed 0 to {MAX_MS} ms")))
-}
-
-/// A latency with the field that it is from.
-fn latency(input: &Input, value: &Value, field: &str) -> Result<Option<(f64, String)>, ImportError> {
-    Ok(optional_ms(input, value, field)?.map(|ms| (ms, field.to_owned())))
 }
 
 /// The line's rate, to four digits.

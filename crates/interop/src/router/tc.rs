@@ -9,6 +9,7 @@ mod error;
 mod find;
 mod json;
 mod lines;
+mod options;
 mod path;
 mod shaper;
 mod words;

@@ -1,6 +1,6 @@
 //! LibreQoS' `ShapedDevices.csv`: one circuit.
 
-use super::{Lines, Setting, Shaper, device, numbered};
+use super::lines::{Lines, Setting, Shaper, device, numbered};
 use crate::import::{Draft, ImportError, Input};
 use crate::router::dialect::libreqos::LIBREQOS;
 use goodqueue_base::spec::quantity::excerpt;

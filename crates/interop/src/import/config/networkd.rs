@@ -1,6 +1,6 @@
 //! `.network` files of systemd-networkd, one or several below one another.
 
-use super::{Lines, Setting, Shaper, device, numbered};
+use super::lines::{Lines, Setting, Shaper, device, numbered};
 use crate::import::{Draft, ImportError, Input};
 use crate::router::dialect::networkd::NETWORKD;
 

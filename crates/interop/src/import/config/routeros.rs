@@ -1,6 +1,6 @@
 //! `/export` of RouterOS 7: types of queues, and the simple queue or interface that has them.
 
-use super::{Lines, Setting, Shaper, chosen, device, numbered, words};
+use super::lines::{Lines, Setting, Shaper, chosen, device, numbered, words};
 use crate::import::{Draft, ImportError, Input};
 use crate::router::dialect::routeros::ROUTEROS;
 use goodqueue_base::spec::quantity::excerpt;

@@ -1,6 +1,6 @@
 //! `/etc/config/sqm` of OpenWrt (sqm-scripts 1.6).
 
-use super::{Lines, Setting, Shaper, chosen, device, numbered, words};
+use super::lines::{Lines, Setting, Shaper, chosen, device, numbered, words};
 use crate::import::{Draft, ImportError, Input};
 
 /// Packets that the scripts let a queue hold untold; cake has bytes of its own.

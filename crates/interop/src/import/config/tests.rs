@@ -1,4 +1,5 @@
 use super::*;
+use crate::import::{Draft, ImportError, Input};
 use goodqueue_lab::scenario::plan::{Plan, Scenario};
 
 type Read = fn(&Input, Option<&str>) -> Result<Draft, ImportError>;

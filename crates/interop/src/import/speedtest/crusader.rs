@@ -1,7 +1,7 @@
 //! `crusader export`: samples of every stream and every ping of Crusader 0.3 and later, from which
 //! the program computes what it shows.
 
-use super::{Full, Loaded, Test, loaded};
+use super::figures::{Full, Loaded, Test, loaded};
 use crate::import::steps::median;
 use crate::import::{ImportError, Input};
 use serde::Deserialize;

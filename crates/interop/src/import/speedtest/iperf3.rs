@@ -1,7 +1,7 @@
 //! `iperf3 --json`: payload that arrived, and no latency without load.
 
-use super::tools::estimated;
-use super::{Full, Loaded, Test, failed, loaded, named, number, one_line};
+use super::figures::{Full, Loaded, Test, estimated, failed, loaded, named, number};
+use crate::import::draft::one_line;
 use crate::import::{ImportError, Input};
 use serde_json::{Value, json};
 

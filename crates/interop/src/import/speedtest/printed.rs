@@ -1,7 +1,8 @@
 //! What programs print for people: Ookla's, Apple's and speedtest-cli.
 
+use super::figures::{Full, Loaded, Test, failed, latency, loaded, unknown};
 use super::tools::{bits_in, round_trip, unknown_unit};
-use super::{Full, Loaded, Test, failed, latency, loaded, one_line, unknown};
+use crate::import::draft::one_line;
 use crate::import::{ImportError, Input};
 use serde_json::Value;
 

@@ -1,7 +1,9 @@
 //! Results as JSON, by the fields that tell the tools apart.
 
-use super::{Full, Loaded, MAX_MS, Test, iperf3, latency, loaded, named, number, one_line, optional_ms};
-use crate::import::{ImportError, Input, Origin};
+use super::figures::{Full, Loaded, MAX_MS, Test, latency, loaded, named, number, optional_ms};
+use super::iperf3;
+use crate::import::draft::one_line;
+use crate::import::{ImportError, Input};
 use serde_json::Value;
 
 /// The result that a JSON text is; `None` where it is none.
@@ -219,9 +221,4 @@ fn irtt(input: &Input, json: &Value) -> Result<Test, ImportError> {
         notes: vec![shown],
         ..Test::default()
     })
-}
-
-/// A direction whose rate follows from others.
-pub(super) fn estimated(found: Option<Loaded>, bits: f64, why: String) -> Option<Loaded> {
-    found.map(|found| Loaded { bits, origin: Origin::Estimated(why), ..found })
 }

@@ -1,65 +1,29 @@
 //! The checks, each a function from facts to what it found.
 
-use super::facts::is_ingress;
-use super::{Diagnosis, Facts, Weight};
+use super::diagnosis::{Diagnosis, Weight, found};
+use super::facts::{Facts, is_ingress};
 use crate::router::syntax::Interface;
-use crate::router::tc::{Discipline, End, Setting, ShapedRate};
-use goodqueue_base::units::{Bytes, Duration, Rate};
-
-mod shapers;
+use crate::router::tc::{Discipline, End, Setting};
+use goodqueue_base::units::{Bytes, Rate};
 
 /// Disciplines that keep delay short by themselves.
-const MANAGED: &[&str] =
+pub(super) const MANAGED: &[&str] =
     &["codel", "fq_codel", "pie", "fq_pie", "cake", "cake_mq", "red", "choke", "sfb", "dualpi2", "gred", "sfq", "fq", "hhf"];
 /// Disciplines that only bound the number of packets.
-const PLAIN: &[&str] = &["pfifo", "bfifo", "pfifo_fast", "pfifo_head_drop"];
+pub(super) const PLAIN: &[&str] = &["pfifo", "bfifo", "pfifo_fast", "pfifo_head_drop"];
 /// Disciplines that limit a rate.
-const SHAPERS: &[&str] = &["htb", "tbf", "hfsc"];
+pub(super) const SHAPERS: &[&str] = &["htb", "tbf", "hfsc"];
 /// Clocks that are slow to read: each packet's time stamp costs microseconds.
-const SLOW_CLOCKS: &[&str] = &["hpet", "acpi_pm", "jiffies", "pit", "refined-jiffies"];
+pub(super) const SLOW_CLOCKS: &[&str] = &["hpet", "acpi_pm", "jiffies", "pit", "refined-jiffies"];
 /// Largest packet that segmentation offload makes.
-const MAX_PACKET: Bytes = Bytes::new(65_536);
-
-/// Everything that was looked at.
-pub(super) fn all(facts: &Facts) -> Vec<Diagnosis> {
-    let checks: &[fn(&Facts) -> Option<Diagnosis>] = &[
-        tools,
-        queue,
-        shapers::emulator,
-        interface,
-        shapers::leaf,
-        shapers::default_class,
-        shapers::rate,
-        shapers::bucket,
-        shapers::twice,
-        shapers::offloads,
-        driver_queue,
-        arriving,
-        arriving_queue,
-        arriving_protocols,
-        default_queue,
-        queue_length,
-        clock,
-    ];
-    let unknown = facts.unknown.iter().map(|text| Diagnosis {
-        check: "not known",
-        weight: Weight::Note,
-        text: text.clone(),
-        mend: Vec::new(),
-    });
-    checks.iter().filter_map(|check| check(facts)).chain(unknown).collect()
-}
-
-fn found(check: &'static str, weight: Weight, text: String, mend: Vec<String>) -> Option<Diagnosis> {
-    Some(Diagnosis { check, weight, text, mend })
-}
+pub(super) const MAX_PACKET: Bytes = Bytes::new(65_536);
 
 /// The command that prints a queue and its shaper for the interface.
-fn export(facts: &Facts) -> Vec<String> {
+pub(super) fn export(facts: &Facts) -> Vec<String> {
     vec![format!("gq export tc SCENARIO.toml --dev {}", facts.dev)]
 }
 
-fn tools(facts: &Facts) -> Option<Diagnosis> {
+pub(super) fn tools(facts: &Facts) -> Option<Diagnosis> {
     if facts.all.is_none() {
         let text = "Queues are not known: tc cannot be run, or what it prints is not there.".to_owned();
         return found("tools", Weight::Note, text, vec!["apt install iproute2".to_owned()]);
@@ -72,28 +36,28 @@ fn tools(facts: &Facts) -> Option<Diagnosis> {
 }
 
 /// The disciplines on the way from the root to where packets wait.
-fn chain<'a>(facts: &'a Facts, dev: &'a str) -> Vec<&'a Discipline> {
+pub(super) fn chain<'a>(facts: &'a Facts, dev: &'a str) -> Vec<&'a Discipline> {
     match facts.path(dev) {
         Some(path) => path.disciplines,
         None => facts.root(dev).into_iter().collect(),
     }
 }
 
-fn is_any(found: &Discipline, kinds: &[&str]) -> bool {
+pub(super) fn is_any(found: &Discipline, kinds: &[&str]) -> bool {
     kinds.contains(&found.kind.as_str())
 }
 
 /// Whether the rate is limited on the way.
-fn is_shaped(chain: &[&Discipline]) -> bool {
+pub(super) fn is_shaped(chain: &[&Discipline]) -> bool {
     chain.iter().any(|found| is_any(found, SHAPERS) || has_bandwidth(found))
 }
 
-fn has_bandwidth(found: &Discipline) -> bool {
+pub(super) fn has_bandwidth(found: &Discipline) -> bool {
     found.kind.starts_with("cake") && found.option("bandwidth").and_then(Setting::bit_s).is_some_and(|bits| bits > 0.0)
 }
 
 /// Whether the interface's root has queue management.
-fn queue(facts: &Facts) -> Option<Diagnosis> {
+pub(super) fn queue(facts: &Facts) -> Option<Diagnosis> {
     let dev = &facts.dev;
     facts.all.as_ref()?;
     let chain = chain(facts, dev);
@@ -126,7 +90,7 @@ fn queue(facts: &Facts) -> Option<Diagnosis> {
 }
 
 /// Commands that put queue management in the place of a plain queue, and of nothing else.
-fn manage(dev: &str, chain: &[&Discipline]) -> Vec<String> {
+pub(super) fn manage(dev: &str, chain: &[&Discipline]) -> Vec<String> {
     match chain {
         [_] => vec![format!("tc qdisc replace dev {dev} root fq_codel")],
         // mq gives each of the card's queues the default.
@@ -142,7 +106,7 @@ fn manage(dev: &str, chain: &[&Discipline]) -> Vec<String> {
 }
 
 /// Queue management on an interface where no packet can wait.
-fn interface(facts: &Facts) -> Option<Diagnosis> {
+pub(super) fn interface(facts: &Facts) -> Option<Diagnosis> {
     let dev = &facts.dev;
     let chain = chain(facts, dev);
     let root = chain.first()?;
@@ -172,7 +136,7 @@ fn interface(facts: &Facts) -> Option<Diagnosis> {
 }
 
 /// The queue of the driver, which is below all queue management.
-fn driver_queue(facts: &Facts) -> Option<Diagnosis> {
+pub(super) fn driver_queue(facts: &Facts) -> Option<Diagnosis> {
     // Limits are worked out from traffic; before there was any they say nothing.
     const ENOUGH: u64 = 10_000_000;
     let dev = &facts.dev;
@@ -197,7 +161,7 @@ fn driver_queue(facts: &Facts) -> Option<Diagnosis> {
 
 /// Commands that send arriving packets of a protocol through the intermediate device, besides all
 /// that is there.
-fn redirect(facts: &Facts, protocol: &str, ifb: &str) -> Vec<String> {
+pub(super) fn redirect(facts: &Facts, protocol: &str, ifb: &str) -> Vec<String> {
     let dev = &facts.dev;
     let there = facts.at(dev).find(|found| is_ingress(found));
     let parent = match there {
@@ -211,7 +175,7 @@ fn redirect(facts: &Facts, protocol: &str, ifb: &str) -> Vec<String> {
 }
 
 /// Interfaces for arriving packets that none are sent to.
-fn arriving(facts: &Facts) -> Option<Diagnosis> {
+pub(super) fn arriving(facts: &Facts) -> Option<Diagnosis> {
     let redirections = facts.redirections.as_ref().filter(|all| all.are_all)?;
     let dev = &facts.dev;
     let managed: Vec<&str> = facts
@@ -236,7 +200,7 @@ fn arriving(facts: &Facts) -> Option<Diagnosis> {
 
 /// Checks the interface that arriving packets are sent to: that it is up, and that it has queue
 /// management.
-fn arriving_queue(facts: &Facts) -> Option<Diagnosis> {
+pub(super) fn arriving_queue(facts: &Facts) -> Option<Diagnosis> {
     let to = &facts.redirections.as_ref()?.known.first()?.to;
     let problem = |text, mend| found("arriving packets' queue", Weight::Problem, text, mend);
     if facts.ifbs.iter().any(|ifb| ifb.name == *to && ifb.is_up == Some(false)) {
@@ -263,7 +227,7 @@ fn arriving_queue(facts: &Facts) -> Option<Diagnosis> {
 }
 
 /// Whether IPv4 and IPv6 are both sent through the queue for arriving packets.
-fn arriving_protocols(facts: &Facts) -> Option<Diagnosis> {
+pub(super) fn arriving_protocols(facts: &Facts) -> Option<Diagnosis> {
     let redirections = &facts.redirections.as_ref().filter(|all| all.are_all && !all.known.is_empty())?.known;
     let has = |wanted: &str| redirections.iter().any(|one| one.protocol == "all" || one.protocol == wanted);
     let (missing, protocol) = if !has("ipv6") {
@@ -278,7 +242,7 @@ fn arriving_protocols(facts: &Facts) -> Option<Diagnosis> {
 }
 
 /// Checks the queue that new interfaces get.
-fn default_queue(facts: &Facts) -> Option<Diagnosis> {
+pub(super) fn default_queue(facts: &Facts) -> Option<Diagnosis> {
     let default = facts.default_qdisc.as_deref()?;
     if !PLAIN.contains(&default) {
         return None;
@@ -288,7 +252,7 @@ fn default_queue(facts: &Facts) -> Option<Diagnosis> {
 }
 
 /// The length that queues without a limit of their own take.
-fn queue_length(facts: &Facts) -> Option<Diagnosis> {
+pub(super) fn queue_length(facts: &Facts) -> Option<Diagnosis> {
     const USUAL: u64 = 1_000;
     let length = facts.tx_queue_len?;
     let dev = &facts.dev;
@@ -311,7 +275,7 @@ fn queue_length(facts: &Facts) -> Option<Diagnosis> {
 }
 
 /// The clock that packets are stamped by.
-fn clock(facts: &Facts) -> Option<Diagnosis> {
+pub(super) fn clock(facts: &Facts) -> Option<Diagnosis> {
     let clock = facts.clock.as_deref()?;
     if !SLOW_CLOCKS.contains(&clock) {
         return None;

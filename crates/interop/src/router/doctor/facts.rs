@@ -1,6 +1,6 @@
 //! Facts about a host and one of its interfaces.
 
-use super::{NoFacts, Source};
+use super::source::{NoFacts, Source};
 use crate::router::tc::{self, CLASSFUL_SHAPERS, Discipline, Finding, Path, Role};
 use goodqueue_base::spec::quantity::excerpt;
 use goodqueue_base::units::Rate;

@@ -1,6 +1,6 @@
 //! The shaper and queue of each interface: a rate and a queue in our words.
 
-use super::json::MEMORY_IN_FORCE;
+use super::options::MEMORY_IN_FORCE;
 use super::path::{End, Path};
 use super::shaper::{Bucket, ShapedRate, Shaper};
 use super::words::like;

@@ -1,6 +1,6 @@
 //! Queues and classes in what `tc -j` prints, of versions too that print half of it as text.
 
-use super::lines::{Reader, goes_on};
+use super::options::{MEMORY_IN_FORCE, Reader, goes_on};
 use super::{Discipline, Role, Setting, TcError};
 use serde_json::Value;
 
@@ -116,9 +116,6 @@ fn discipline(item: &Value) -> Result<Discipline, TcError> {
         is_whole: true,
     })
 }
-
-/// The option that stands for the memory of cake that `-s` prints.
-pub(super) const MEMORY_IN_FORCE: &str = "memory in force";
 
 /// Options of JSON as on a command line: a switch is its own word, an object has one for each of
 /// its members.

@@ -1,6 +1,10 @@
 //! Checks of shapers: their classes, rates, buckets and what passes them by.
 
-use super::*;
+use super::checks::*;
+use super::diagnosis::{Diagnosis, Weight, found};
+use super::facts::{Facts, is_ingress};
+use crate::router::tc::{Discipline, End, Setting, ShapedRate};
+use goodqueue_base::units::{Bytes, Duration};
 
 /// The time that a bucket may last: longer, it sends at the interface's own speed.
 const LONG_BUCKET: Duration = Duration::ms(100);
@@ -22,7 +26,7 @@ pub(super) fn emulator(facts: &Facts) -> Option<Diagnosis> {
     );
     let is_alone = netem.parent.is_none() && facts.at(dev).all(|found| found.parent.is_none() || is_ingress(found));
     let mend = if is_alone { vec![format!("tc qdisc replace dev {dev} root fq_codel")] } else { Vec::new() };
-    super::found("emulator", Weight::Problem, text, mend)
+    found("emulator", Weight::Problem, text, mend)
 }
 
 /// A shaper whose packets wait in a queue without management.
