@@ -184,8 +184,8 @@ impl Field<'_> {
         one.replications() >= MIN_REPLICATIONS as usize
     }
 
-    /// Whether the line as it is is not worse, by the means where the runs do not tell. A shaper that
-    /// takes several cores needs proof.
+    /// Whether the line as it is is not worse, by the means where the runs do not tell. A shaper
+    /// that takes several cores needs proof.
     fn serves_as_well(&self, nothing: usize, best: usize) -> bool {
         let [line, other] = [nothing, best].map(|one| &self.ranked[one].runs);
         match self.standing_of_nothing(nothing, best) {
