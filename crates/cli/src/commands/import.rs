@@ -33,7 +33,8 @@ pub struct Arguments {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// Result of a speed test: Ookla, networkQuality, LibreSpeed, speedtest-cli, Cloudflare, fast.com, iperf3, irtt, Crusader
+    /// Result of a speed test: Ookla, networkQuality, LibreSpeed, speedtest-cli, Cloudflare,
+    /// fast.com, iperf3, irtt, Crusader
     Speedtest,
     /// The result of gq measure
     Measure,
@@ -55,7 +56,7 @@ enum Format {
     Sqm,
     /// .network files of systemd-networkd, one below the other
     Networkd,
-    /// What /export of RouterOS 7 prints
+    /// Output of /export of RouterOS 7
     Routeros,
     /// ShapedDevices.csv of LibreQoS
     Libreqos,

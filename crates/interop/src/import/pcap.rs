@@ -28,8 +28,8 @@ pub struct Captured {
 /// Rates are means over this many tenths of a second.
 const WINDOW: usize = 10;
 
-/// A line from a recording of packets, read as it comes; of `input` the name is used. With `list`, the name of the flow list, its transfers are
-/// the traffic.
+/// A line from a recording of packets, read as it comes; of `input` the name is used. With
+/// `list`, the name of the flow list, its transfers are the traffic.
 ///
 /// Down is toward those that opened connections.
 ///

@@ -1,7 +1,7 @@
 //! Speed tests: what the programs for them write as JSON, and what some print.
 //!
-//! A figure that a test does not have stays unknown: rates and latencies of nought are the ones that
-//! were not measured.
+//! A figure that a test does not have stays unknown: rates and latencies of nought were not
+//! measured.
 
 mod crusader;
 mod figures;

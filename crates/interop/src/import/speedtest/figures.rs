@@ -25,7 +25,7 @@ pub(super) struct Test {
     pub(super) idle: Option<(f64, String)>,
     pub(super) down: Option<Loaded>,
     pub(super) up: Option<Loaded>,
-    /// How many directions were full while latency was measured.
+    /// The directions that were full while latency was measured.
     pub(super) full: Full,
     /// Further remarks, in sentences.
     pub(super) notes: Vec<String>,

@@ -1,4 +1,4 @@
-//! What programs print for people: Ookla's, Apple's and speedtest-cli.
+//! The output of programs for people: Ookla's, Apple's and speedtest-cli.
 
 use super::figures::{Full, Loaded, Test, failed, latency, loaded, unknown};
 use super::tools::{bits_in, round_trip, unknown_unit};
