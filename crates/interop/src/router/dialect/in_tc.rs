@@ -12,6 +12,9 @@ pub struct NoValue {
     pub allowed: String,
 }
 
+/// The values that a key can have, in words, where it has another.
+struct Allowed(String);
+
 /// A queue in the words of `tc`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InTc {
@@ -36,14 +39,14 @@ impl Dialect {
             match self.setting(theirs, ours, key, value) {
                 Ok(Some(words)) => said.words.extend(words),
                 Ok(None) => said.unknown.push(at),
-                Err(allowed) => return Some(Err(NoValue { at, allowed })),
+                Err(Allowed(allowed)) => return Some(Err(NoValue { at, allowed })),
             }
         }
         Some(Ok(said))
     }
 
     /// One setting; `None` where there are no words for it.
-    fn setting(&self, theirs: &Form, ours: &Form, key: &str, value: &str) -> Result<Option<Vec<String>>, String> {
+    fn setting(&self, theirs: &Form, ours: &Form, key: &str, value: &str) -> Result<Option<Vec<String>>, Allowed> {
         let held = |form: &Form| match form.limit {
             Hold::Packets(key) => Some((key, Write::Number)),
             Hold::Bytes(key) | Hold::Needed(key) => Some((key, Write::Bytes)),
@@ -74,7 +77,7 @@ impl Dialect {
             (How::Key(_, write), How::Key(our_key, _)) => Some(vec![(*our_key).to_owned(), write.in_tc(value)?]),
             (How::Choice(_, their_words), How::Flags(our_words)) => {
                 let name = their_words.iter().find(|(_, theirs)| *theirs == value).map(|(name, _)| *name);
-                let known = || their_words.iter().map(|(_, theirs)| *theirs).collect::<Vec<_>>().join(", ");
+                let known = || Allowed(their_words.iter().map(|(_, theirs)| *theirs).collect::<Vec<_>>().join(", "));
                 let name = name.ok_or_else(known)?;
                 our_words.iter().find(|(known, _)| *known == name).map(|(_, word)| vec![(*word).to_owned()])
             }
@@ -83,19 +86,19 @@ impl Dialect {
     }
 
     /// A switch, in the target's words or those that most know.
-    fn switch(&self, value: &str) -> Result<bool, String> {
+    fn switch(&self, value: &str) -> Result<bool, Allowed> {
         let [off, on] = self.style.switch;
         match value {
             "yes" | "true" | "on" | "1" => Ok(true),
             "no" | "false" | "off" | "0" => Ok(false),
-            _ => Err(format!("{on} or {off}")),
+            _ => Err(Allowed(format!("{on} or {off}"))),
         }
     }
 }
 
 impl Write {
     /// A value of a target as `tc` reads it.
-    fn in_tc(self, value: &str) -> Result<String, String> {
+    fn in_tc(self, value: &str) -> Result<String, Allowed> {
         let end = value.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(value.len());
         let (number, unit) = value.split_at(end);
         let is_number = number.parse::<f64>().is_ok_and(f64::is_finite);
@@ -104,14 +107,18 @@ impl Write {
             // A bare number counts seconds, and microseconds with tc.
             Self::Time if is_number && unit.is_empty() => Ok(format!("{number}s")),
             Self::Time if is_number && matches!(unit, "s" | "ms" | "us") => Ok(format!("{number}{unit}")),
-            Self::Time => Err("a time such as 5ms".to_owned()),
+            Self::Time => Err(Allowed("a time such as 5ms".to_owned())),
             Self::Bytes => {
                 let unit = unit.trim_end_matches("iB").trim_end_matches('B');
                 let is_known = is_number && matches!(unit, "" | "k" | "K" | "M" | "G");
-                if is_known { Ok(format!("{number}{}", unit.to_lowercase())) } else { Err("bytes such as 4M".to_owned()) }
+                if is_known {
+                    Ok(format!("{number}{}", unit.to_lowercase()))
+                } else {
+                    Err(Allowed("bytes such as 4M".to_owned()))
+                }
             }
             _ if is_number && unit.is_empty() => Ok(number.to_owned()),
-            _ => Err("a number".to_owned()),
+            _ => Err(Allowed("a number".to_owned())),
         }
     }
 }
