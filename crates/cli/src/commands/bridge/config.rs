@@ -103,6 +103,6 @@ mod tests {
             message(Config::read(&path)).replace(&path.display().to_string(), "c.toml")
         };
         assert!(fault(b"rate = \"1mbit\"\n  foo = 1\n").starts_with("c.toml:2:3: `foo` is no setting"));
-        assert_eq!(fault(b"rate = \xff\n"), "c.toml: byte 7 is not UTF-8");
+        assert_eq!(fault(b"rate = \xff\n"), "c.toml: byte 8 is not UTF-8");
     }
 }
