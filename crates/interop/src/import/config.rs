@@ -2,7 +2,7 @@
 //! LibreQoS' `ShapedDevices.csv`.
 //!
 //! Each reader finds the shaper and queue of each direction and says them in lines of `tc`, which
-//! [`tc::import`] reads: all of these routers run Linux. The tables that `gq export` writes with
+//! [`crate::import::tc::import`] reads: all of these routers run Linux. The tables that `gq export` writes with
 //! give the words.
 
 mod libreqos;
