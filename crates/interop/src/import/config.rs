@@ -2,8 +2,8 @@
 //! LibreQoS' `ShapedDevices.csv`.
 //!
 //! Each reader finds the shaper and queue of each direction and says them in lines of `tc`, which
-//! [`crate::import::tc::import`] reads: all of these routers run Linux. The tables that `gq export` writes with
-//! give the words.
+//! [`crate::import::tc::import`] reads: all of these routers run Linux. The tables that `gq export`
+//! writes with give the words.
 
 mod libreqos;
 mod lines;
