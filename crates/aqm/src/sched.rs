@@ -370,7 +370,7 @@ impl<P: Packet> AnyQdisc<P> {
     ) -> Result<Box<Self>, ParamError> {
         let given = ParamValues::new(spec, values)?;
         refuse_inner(spec, of)?;
-        spec.check_memory(values, of)?;
+        aside(|| spec.check_memory(values, of))?;
         let mut queue = Self::of_kind(&given, Setup { of, link, ecn, rng })?;
         queue.set_link_rate(Instant::ZERO, link.rate);
         Ok(queue)
