@@ -61,18 +61,19 @@ mod tests {
     use crate::algo::codel::CoDel;
     use crate::books::EcnPolicy;
     use crate::queue::Limit;
-    use crate::spec::{Family, Kind, Marking, Param};
+    use crate::spec::{Kind, Param};
     use crate::{AnyQdisc, NoSink, Qdisc, Rng, SimplePacket};
     use goodqueue_base::units::{Bytes, Duration, Rate};
 
     const NO_PARAMS: &[Param] = &[];
-    const MINE: KindSpec = KindSpec {
-        base: Kind { kind: "mine", aliases: &[], title: "Mine", summary: "CoDel.", params: NO_PARAMS, source: "RFC 8289" },
-        family: Family::Own,
-        signal: "-",
-        marks: Marking::Possible,
-        uses_weights: false,
-    };
+    const MINE: KindSpec = KindSpec::own(Kind {
+        kind: "mine",
+        aliases: &[],
+        title: "Mine",
+        summary: "CoDel.",
+        params: NO_PARAMS,
+        source: "RFC 8289",
+    });
 
     impl CustomAlgorithm for CoDel {
         fn clone_box(&self) -> Box<dyn CustomAlgorithm> {

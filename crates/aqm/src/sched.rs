@@ -306,6 +306,9 @@ impl core::fmt::Display for UnknownKind {
 
 impl core::error::Error for UnknownKind {}
 
+/// Bytes of a queue within another, with room for its first packets.
+const NESTED_BYTES: u64 = 16 << 10;
+
 /// Refuses an inner algorithm or queue for a kind that has none.
 fn refuse_inner(spec: &KindSpec, of: Option<&KindAndParams>) -> Result<(), ParamError> {
     if of.is_none() || spec.is_over_another() {
@@ -367,6 +370,7 @@ impl<P: Packet> AnyQdisc<P> {
     ) -> Result<Box<Self>, ParamError> {
         let given = ParamValues::new(spec, values)?;
         refuse_inner(spec, of)?;
+        aside(|| spec.check_memory(values, of))?;
         let mut queue = Self::of_kind(&given, Setup { of, link, ecn, rng })?;
         queue.set_link_rate(Instant::ZERO, link.rate);
         Ok(queue)

@@ -12,6 +12,9 @@ pub use goodqueue_base::spec::{
 };
 use goodqueue_base::units::{Bytes, Duration, Rate};
 
+/// The most memory that a queue may take before it holds anything.
+pub const MAX_STATE: Bytes = Bytes::new(1 << 30);
+
 /// One kind of queue, as named in files.
 ///
 /// Its parameters are those of its own; `kind`, `ecn` and `limit` belong to every queue.
@@ -27,19 +30,28 @@ pub struct KindSpec {
     pub marks: Marking,
     /// Whether it serves flows by their weight ([`crate::Qdisc::set_weight`]).
     pub uses_weights: bool,
+    /// Bytes that each of its queues takes before it holds anything, at most: of an algorithm,
+    /// those besides its value.
+    pub queue_bytes: u64,
 }
 
 impl KindSpec {
     /// A kind that marks where it may, and to which weights mean nothing.
     #[must_use]
     pub const fn new(base: Kind, family: Family, signal: &'static str) -> Self {
-        Self { base, family, signal, marks: Marking::Possible, uses_weights: false }
+        Self { base, family, signal, marks: Marking::Possible, uses_weights: false, queue_bytes: 0 }
     }
 
     /// Sets whether it marks.
     #[must_use]
     pub const fn marking(self, marks: Marking) -> Self {
         Self { marks, ..self }
+    }
+
+    /// Sets the bytes of each of its queues.
+    #[must_use]
+    pub const fn with_queue_bytes(self, queue_bytes: u64) -> Self {
+        Self { queue_bytes, ..self }
     }
 
     /// The description of an algorithm of a program's own ([`crate::custom`]), of which nothing but
@@ -128,6 +140,23 @@ impl KindAndParams {
         Self { kind, params, of: None }
     }
 
+    /// The memory that the queue takes before it holds anything, at most, with all that is within.
+    #[must_use]
+    pub fn state_bytes(&self) -> Bytes {
+        self.kind.state_bytes_over(&self.params, self.of.as_deref())
+    }
+
+    /// The same over as few queues as there may be: enough to find a fault of its parameters.
+    #[must_use]
+    pub fn smallest(&self) -> Self {
+        let is_number_of_queues = |param: &&Param| param.unit == Unit::Count && matches!(param.role, Role::Queues(_));
+        let fewest = self.kind.params.iter().filter(is_number_of_queues).map(|param| (param.name, Value::Number(param.range.0)));
+        let given = self.params.iter().copied();
+        let others = given.filter(|(name, _)| !fewest.clone().any(|(known, _)| known == *name));
+        let of = self.of.as_ref().map(|of| Box::new(of.smallest()));
+        Self { kind: self.kind, params: fewest.clone().chain(others).collect(), of }
+    }
+
     /// Whether it can mark.
     #[must_use]
     pub fn marks(&self) -> bool {
@@ -160,6 +189,33 @@ impl KindSpec {
     #[must_use]
     pub fn weighs_flows_over(&self, of: Option<&KindAndParams>) -> bool {
         self.uses_weights || of.is_some_and(|inner| inner.kind.weighs_flows_over(inner.of.as_deref()))
+    }
+
+    /// The memory that it takes with these parameters, and `of` within, before it holds anything.
+    #[must_use]
+    pub fn state_bytes_over(&self, params: &[(&'static str, Value)], of: Option<&KindAndParams>) -> Bytes {
+        let value = |param: &Param| {
+            let given = params.iter().find(|(name, _)| *name == param.name).map(|(_, value)| *value);
+            given.or_else(|| param.default_value())
+        };
+        let queues = self.params.iter().map(|param| value(param).map_or(1, |value| param.queues(value)));
+        let within = of.map_or(0, |of| of.state_bytes().get());
+        let each = self.queue_bytes.saturating_add(within);
+        Bytes::new(queues.fold(each, u64::saturating_mul))
+    }
+
+    /// Refuses what would take more memory than [`MAX_STATE`] before it holds anything.
+    ///
+    /// # Errors
+    /// Names the memory and what is allowed.
+    pub fn check_memory(&self, params: &[(&'static str, Value)], of: Option<&KindAndParams>) -> Result<(), ParamError> {
+        let needed = self.state_bytes_over(params, of);
+        if needed <= MAX_STATE {
+            return Ok(());
+        }
+        let why = "of memory are too much for queues that hold nothing yet";
+        let fault = ParamFault::TooLarge { value: Value::Bytes(needed), why, most: Value::Bytes(MAX_STATE) };
+        Err(ParamError::new("kind", fault))
     }
 
     /// The kind's name, with that of the algorithm or queue within behind a colon: `codel`,

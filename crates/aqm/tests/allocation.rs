@@ -2,7 +2,7 @@
 //! kind.
 
 use goodqueue_aqm::sched::{kind, kinds};
-use goodqueue_aqm::spec::{KindAndParams, LinkFacts};
+use goodqueue_aqm::spec::{KindAndParams, LinkFacts, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Qdisc, Rng, SimplePacket};
 use goodqueue_base::units::{Bytes, Duration, Instant, Packets, Rate};
 use goodqueue_testkit::{Mix, Operation, Operations};
@@ -12,11 +12,17 @@ use std::cell::Cell;
 thread_local! {
     /// Allocations of this thread only: the test harness has threads of its own.
     static REQUESTS: Cell<u64> = const { Cell::new(0) };
+    /// Bytes that it holds.
+    static HELD: Cell<i64> = const { Cell::new(0) };
 }
 
 fn count() {
     // The counter of a thread that is ending no longer exists.
     let _ = REQUESTS.try_with(|requests| requests.set(requests.get() + 1));
+}
+
+fn hold(bytes: i64) {
+    let _ = HELD.try_with(|held| held.set(held.get() + bytes));
 }
 
 struct Counting;
@@ -26,15 +32,18 @@ struct Counting;
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
+        hold(layout.size() as i64);
         // SAFETY: the caller's promise is the precondition of the system's allocator.
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        hold(-(layout.size() as i64));
         // SAFETY: as above.
         unsafe { System.dealloc(pointer, layout) }
     }
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count();
+        hold(size as i64 - layout.size() as i64);
         // SAFETY: as above.
         unsafe { System.realloc(pointer, layout, size) }
     }
@@ -69,18 +78,19 @@ fn work(queue: &mut AnyQdisc<SimplePacket>, now: &mut Instant, operations: impl 
 /// Most packets of a queue.
 const PACKETS: usize = 100;
 
+const LINK: LinkFacts = LinkFacts {
+    rate: Some(Rate::mbit(10)),
+    delay: Duration::ms(10),
+    mtu: Bytes::new(1500),
+    overhead: Bytes::new(14),
+    limit: Limit { packets: Packets::new(PACKETS as u64), bytes: Bytes::new(150_000) },
+};
+
 /// Every kind with its defaults, those over another one over PIE.
 fn queues() -> impl Iterator<Item = (&'static str, AnyQdisc<SimplePacket>)> {
-    let link = LinkFacts {
-        rate: Some(Rate::mbit(10)),
-        delay: Duration::ms(10),
-        mtu: Bytes::new(1500),
-        overhead: Bytes::new(14),
-        limit: Limit { packets: Packets::new(PACKETS as u64), bytes: Bytes::new(150_000) },
-    };
-    kinds().map(move |spec| {
+    kinds().map(|spec| {
         let of = spec.is_over_another().then(|| KindAndParams::new(kind("pie").expect("a listed kind"), Vec::new()));
-        let queue = AnyQdisc::build_over(spec, &[], of.as_ref(), &link, EcnPolicy::Mark, Rng::new(1));
+        let queue = AnyQdisc::build_over(spec, &[], of.as_ref(), &LINK, EcnPolicy::Mark, Rng::new(1));
         (spec.kind, queue.expect("defaults are valid"))
     })
 }
@@ -108,5 +118,53 @@ fn a_queue_that_reserved_memory_asks_for_none() {
         let during = REQUESTS.get() - before;
         assert_eq!(during, 0, "{name} allocated memory {during} times after `reserve`");
         assert!(queue.counters().departed.packets.get() > 1_000, "{name}: too few packets passed");
+    }
+}
+
+/// A kind with parameters, over others.
+fn over(name: &str, params: &[(&'static str, Value)], of: Option<KindAndParams>) -> KindAndParams {
+    let kind = kind(name).expect("a listed kind");
+    KindAndParams { of: of.map(Box::new), ..KindAndParams::new(kind, params.to_vec()) }
+}
+
+/// Bytes that a queue holds that has just been built.
+fn held(queue: &KindAndParams) -> u64 {
+    let before = HELD.get();
+    let built = AnyQdisc::<SimplePacket>::build_boxed(
+        queue.kind,
+        &queue.params,
+        queue.of.as_deref(),
+        &LINK,
+        EcnPolicy::Drop,
+        Rng::new(1),
+    );
+    let held = HELD.get() - before;
+    drop(built.expect("a good queue"));
+    held as u64
+}
+
+#[test]
+fn memory_of_a_queue_is_known_before_it_is_built() {
+    let flows = |count: f64| [("flows", Value::Number(count))];
+    let eight = [("bands", Value::Number(8.0))];
+    let tins = [("flows", Value::Number(4096.0)), ("tins", Value::Choice("diffserv8"))];
+    let fair = |inner| over("fair", &flows(4096.0), Some(over(inner, &[], None)));
+    let mut queues: Vec<KindAndParams> =
+        kinds().filter(|kind| !kind.needs_another()).map(|kind| over(kind.kind, &[], None)).collect();
+    queues.extend(["fq-codel", "fq-pie", "sfq-codel", "nfq-codel", "cake"].map(|kind| over(kind, &flows(8192.0), None)));
+    queues.extend(goodqueue_aqm::algo::KINDS.iter().flat_map(|kinds| kinds.iter()).map(|kind| fair(kind.kind)));
+    let linux = [("arithmetic", Value::Choice("linux"))];
+    queues.push(over("fair", &flows(4096.0), Some(over("sfb", &linux, None))));
+    queues.push(over("cake", &tins, None));
+    queues.push(over("priority", &eight, Some(over("cake", &tins, None))));
+    queues.push(over("shaper", &[], Some(over("priority", &eight, Some(fair("sfb"))))));
+    for queue in queues {
+        let (told, held) = (queue.state_bytes().get(), held(&queue));
+        let name = queue.kind.name_over(queue.of.as_deref());
+        // A queue by itself, with room for its first packets, is the caller's to count.
+        assert!(held <= told + 8192, "{name}: {held} B are more than {told} B");
+        // The queues of this kind are made when flows come.
+        let is_lazy = queue.kind.kind == "nfq-codel";
+        assert!(is_lazy || told <= 2 * held + 65_536, "{name}: {told} B are far more than {held} B");
     }
 }

@@ -18,6 +18,8 @@ pub mod import;
 pub mod list;
 pub mod man;
 #[cfg(target_os = "linux")]
+pub mod measure;
+#[cfg(target_os = "linux")]
 pub mod path;
 pub mod plot;
 pub mod qlog;

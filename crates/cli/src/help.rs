@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Compare", &["compare", "recommend", "run", "plot", "serve"]),
-    ("Your router", &["import", "export", "doctor", "bridge", "replay"]),
+    ("Your router", &["measure", "import", "export", "doctor", "bridge", "replay"]),
     ("Your program", &["shell", "exec", "gate", "qlog"]),
     ("Research", &["sweep", "reproduce", "evaluate", "validate"]),
     ("Tools", &["list", "check", "cite", "completions", "man", "version", "help"]),

@@ -21,10 +21,15 @@ mod result;
 mod settings;
 mod table;
 
+#[doc(hidden)]
+#[cfg(target_os = "linux")]
+pub use commands::bridge::try_orders;
+
 use clap::{Args as _, CommandFactory, FromArgMatches, Parser, Subcommand};
 use failure::Failure;
 use goodqueue_lab::results::provenance::VERSION_AND_COMMIT;
 use std::ffi::OsString;
+use std::io::Write as _;
 use std::panic::UnwindSafe;
 
 /// Active queue management, measured: run scenarios, compare algorithms, see what a queue does to
@@ -107,6 +112,8 @@ enum LinuxCommand {
     Validate(commands::validate::Arguments),
     /// Run unmodified programs across a simulated network, in virtual time.
     Exec(Box<commands::exec::Arguments>),
+    /// Measure the line between two machines of your own, and whether a change to it helped.
+    Measure(commands::measure::Arguments),
     /// Run a program, or a shell, behind a line of its own, in real time and without privileges.
     Shell(Box<commands::shell::Arguments>),
     /// Put a shaped line with a queue between two network interfaces.
@@ -157,7 +164,12 @@ pub fn run(itself: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
         if let Some(arguments) = as_run(&words) {
             return commands::run::run(&arguments);
         }
-        let Cli { color, command } = parse(&words).unwrap_or_else(|error| error.exit());
+        let Cli { color, command } = match parse(&words) {
+            Ok(command) => command,
+            // Help was asked for.
+            Err(error) if !error.use_stderr() => return Ok(error.print().and_then(|()| std::io::stdout().flush())?),
+            Err(error) => error.exit(),
+        };
         output::remember_color(color);
         match command {
             Command::Compare(arguments) => commands::compare::run(&arguments),
@@ -197,6 +209,7 @@ fn run_on_linux(command: &LinuxCommand) -> Result<(), Failure> {
         LinuxCommand::Bridge(arguments) => commands::bridge::run(arguments),
         LinuxCommand::Validate(arguments) => commands::validate::run(arguments),
         LinuxCommand::Exec(arguments) => commands::exec::run(arguments),
+        LinuxCommand::Measure(arguments) => commands::measure::run(arguments),
         LinuxCommand::Shell(arguments) => commands::shell::run(arguments),
         LinuxCommand::ShellBetween(arguments) => commands::shell::between(arguments),
         LinuxCommand::ShellInside(arguments) => commands::shell::inside(arguments),

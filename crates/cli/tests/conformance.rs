@@ -2,6 +2,7 @@
 //! misbehave.
 
 use serde_json::Value;
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -84,6 +85,38 @@ fn a_silent_program_is_given_up() {
     assert!(err.ends_with("error: 3 of 3 vectors were broken off, 0 give other verdicts\n"), "{err}");
     assert_eq!(out.matches("after 0 of ").count(), 3, "{out}");
     assert!(out.contains("no answer within 50ms"), "{out}");
+}
+
+/// The output ends when all have ended that hold it.
+#[test]
+fn programs_that_a_program_started_end_with_it() {
+    for script in ["sleep 99; true", "sleep 99 & wait", "sleep 99 & exit 3", "sleep 99 | sleep 99"] {
+        let (code, out, err) = against("50ms", &format!("read head; {script}"));
+        assert_eq!((code, out.matches("broken: ").count()), (1, 3), "{out}{err}");
+    }
+}
+
+#[test]
+fn a_program_that_closes_its_output_is_said_to() {
+    let (_, out, _) = against("50ms", "exec >&-; cat >/dev/null");
+    assert_eq!(out.matches("it closed its output and did not end").count(), 3, "{out}");
+}
+
+#[test]
+fn an_interrupt_ends_a_program_that_keeps_silent() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gq-checks"));
+    command.args(["conformance", "--kind", "codel", "--patience", "1h", "--against"]);
+    command.arg("sh -c 'echo started >&2; sleep 99; true'");
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut said = BufReader::new(child.stderr.take().expect("a pipe"));
+    let mut line = String::new();
+    said.read_line(&mut line).expect("a line");
+    assert_eq!(line, "started\n");
+    let sent = Command::new("kill").arg(child.id().to_string()).status().expect("kill starts");
+    assert!(sent.success());
+    said.read_to_string(&mut line).expect("text");
+    assert!(line.contains("interrupted: 0 of "), "{line}");
+    assert_eq!(child.wait().expect("it ends").code(), Some(1));
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn wrong_options_and_files_get_one_line() {
         ("import tc nothing", "error: nothing: no such file"),
         ("import flent x.json", "error: x.json: is no data file of flent: it has no results"),
         ("import speedtest empty", "error: empty: is a directory: expected a file"),
-        ("import speedtest x.json --dev eth0", "error: --dev: is for gq import tc"),
+        ("import speedtest x.json --dev eth0", "error: --dev: is for gq import tc, sqm, networkd, routeros"),
         ("doctor --root empty", "error: --dev: there is no /sys/class/net: gq doctor is for Linux"),
     ] {
         let (code, out, err) = run(dir.path(), &words.split(' ').collect::<Vec<_>>());

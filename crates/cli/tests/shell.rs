@@ -51,6 +51,18 @@ fn the_programs_code_is_the_commands() {
 }
 
 #[test]
+fn a_line_that_cannot_write_its_packets_is_no_success() {
+    if !is_possible() {
+        return;
+    }
+    for (program, code) in [("exit 0", 1), ("exit 7", 7)] {
+        let output = shell(&["--pcap", "/dev/full"], &["sh", "-c", program]).output().expect("gq starts");
+        assert_eq!(output.status.code(), Some(code), "{}", said(&output));
+        assert!(said(&output).contains("--pcap: No space left"), "{}", said(&output));
+    }
+}
+
+#[test]
 fn this_machine_is_reached_through_the_line() {
     if !is_possible() {
         return;
@@ -165,5 +177,9 @@ fn mistakes_are_told_before_anything_starts() {
     assert!(wrong(&[]).starts_with("error: --rate: "));
     assert!(wrong(&["--rate", "10mbit", "--rtt", "2h"]).starts_with("error: --rtt: `2h` is out of range"));
     assert!(wrong(&["--rate", "10mbit", "--report", "/nonexistent/x.html"]).starts_with("error: --report /nonexistent/x.html: "));
+    for place in ["/nonexistent/x.pcapng", "."] {
+        let said = wrong(&["--rate", "10mbit", "--pcap", place]);
+        assert!(said.starts_with(&format!("error: --pcap {place}: ")) && said.lines().count() == 1, "{said}");
+    }
     assert!(wrong(&["--rate", "10mbit", "--trace", "/nonexistent", "--rtt", "1ms"]).contains("/nonexistent"));
 }

@@ -116,6 +116,31 @@ fn standard_output_on_a_full_disk_still_leaves_the_result() {
 }
 
 #[test]
+fn help_that_cannot_be_written_is_no_success() {
+    let dir = scenario(LONG);
+    for words in [&["help"][..], &["--help"], &["run", "--help"], &["help", "run"], &["--version"], &["version"], &["list", "cc"]]
+    {
+        let full = File::options().write(true).open("/dev/full").expect("Linux has it");
+        let output = gq(dir.path(), words).stdout(full).output().expect("it runs");
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{words:?}: {err}");
+        assert!(err.contains("error: standard output cannot be written: No space left"), "{words:?}: {err}");
+    }
+}
+
+#[test]
+fn a_limit_on_file_sizes_is_met_as_a_full_disk_is() {
+    let dir = scenario(&LONG.replace(", \"1000000 s\"", ""));
+    let command = format!("ulimit -f 16; exec '{}' run s.toml --out r --sample 1ms", env!("CARGO_BIN_EXE_gq"));
+    let output = Command::new("sh").args(["-c", &command]).current_dir(dir.path()).output().expect("it runs");
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{:?} {err}", output.status);
+    assert!(err.contains("File too large"), "{err}");
+    let left = std::fs::read_dir(dir.path().join("r")).expect("a folder").filter_map(Result::ok);
+    assert!(left.into_iter().all(|file| !file.file_name().to_string_lossy().ends_with(".tmp")));
+}
+
+#[test]
 fn a_full_disk_for_the_json_copy_loses_nothing() {
     let dir = scenario(&LONG.replace(", \"1000000 s\"", ""));
     let output = gq(dir.path(), &["run", "s.toml", "--out", "r", "--json", "/dev/full"]).output().expect("it runs");

@@ -7,12 +7,16 @@
 //! message.
 
 pub mod any;
+pub mod config;
 pub mod controller;
 mod draft;
+mod error;
 pub mod flent;
 mod input;
+mod json;
 pub mod line_text;
 pub mod measured;
+pub mod measurement;
 pub mod pcap;
 pub mod qlog;
 pub mod recording;
@@ -21,14 +25,5 @@ mod steps;
 pub mod tc;
 
 pub use draft::{Cited, Draft, Origin, Way};
+pub use error::ImportError;
 pub use input::Input;
-
-/// A file that cannot be imported, with the fault.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{file}: {message}")]
-pub struct ImportError {
-    /// The file.
-    pub file: String,
-    /// The fault, with the place in the file.
-    pub message: String,
-}

@@ -2,9 +2,11 @@
 //!
 //! - [`router`]: queues in the words of routers, written for them and read from them.
 //! - [`import`]: scenarios from measurements.
+//! - [`measure`]: a measurement of the line between two machines.
 //! - [`program`]: a program of somebody else as the algorithm of simulated queues.
 #![forbid(unsafe_code)]
 
 pub mod import;
+pub mod measure;
 pub mod program;
 pub mod router;

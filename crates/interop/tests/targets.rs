@@ -512,6 +512,24 @@ fn a_circuit_of_libreqos_has_its_columns() {
 }
 
 #[test]
+fn libreqos_refuses_rates_that_it_would_skip() {
+    let slow = |rate_up: &str| {
+        let text = format!(
+            "goodqueue = 1\nduration = \"10 s\"\n[link.l]\nrate = \"2 Mbit/s\"\nrate_up = \"{rate_up}\"\ndelay = \"5 ms\"\n\
+             buffer = \"1 MB\"\nbuffer_up = \"1 MB\"\nqueue = \"cake\"\nqueue_up = \"cake\"\n[[traffic]]\nkind = \"bulk\"\n"
+        );
+        let plan = Plan::parse_without_files("test", &text).unwrap();
+        let setup = Setup::new(&plan.point(0).unwrap().plan, None, usual()).unwrap();
+        syntax::libreqos::row(&setup, &[]).map(|circuits| circuits.csv)
+    };
+    assert!(slow("220 kbit/s").unwrap().contains(",1.9,0.209,"));
+    assert_eq!(
+        slow("210 kbit/s").unwrap_err().to_string(),
+        "link.l.queue_up: a circuit of 199.5 kbit/s has no counterpart in LibreQoS; the nearest is 200 kbit/s"
+    );
+}
+
+#[test]
 fn interfaces_are_checked() {
     for wrong in ["", "a b", "eth0;reboot", "$(x)", "averyveryverylongname", "-x", "..", "a/b", "ä"] {
         assert!(Interface::new(wrong).is_err(), "{wrong}");

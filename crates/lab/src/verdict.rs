@@ -16,7 +16,7 @@ pub use crate::results::headline::{Graded, Headline};
 pub use deployed::{DEPLOYED, Deployment};
 pub use policy::{POLICY_KEYS, Policy, PolicyError};
 pub use sentences::{by_who, cannot_carry, effect};
-pub use units::Unit;
+pub use units::{Unit, grade};
 
 use crate::results::labels::{Labels, Split};
 use crate::results::metrics::LinkFigures;

@@ -112,6 +112,10 @@ const WRONG_LINES: &[(&str, &[(&str, &str)])] = &[
                 "{ kind = \"priority\", of = { kind = \"codel\", target = \"200 ms\" } }",
             ),
             ("{ kind = \"codel\", target = \"5 ms\" }", "{ kind = \"shaper\", of = { kind = \"shaper\" } }"),
+            (
+                "{ kind = \"codel\", target = \"5 ms\" }",
+                "{ kind = \"priority\", bands = 8, of = { kind = \"fair\", flows = 65536, of = \"sfb\" } }",
+            ),
             ("{ kind = \"codel\", target = \"5 ms\" }", "{ kind = \"shaper\", burst = \"1 kB\" }"),
             ("{ kind = \"codel\", target = \"5 ms\" }", "{ kind = \"fair\", of = \"pye\" }"),
             ("{ kind = \"codel\", target = \"5 ms\" }", "{ kind = \"fair\", of = 7 }"),

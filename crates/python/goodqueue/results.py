@@ -156,6 +156,13 @@ class Result:
         self._report = report
         self._folder = folder
 
+    def __reduce__(self) -> tuple[Callable[[Path], Result], tuple[Path]]:
+        """Pickle a result of a folder as the path of the folder; one in memory is none that can be pickled."""
+        if self._folder is None:
+            msg = "a Result in memory cannot be pickled: send its tables, such as `result.groups`, or Result.load(folder)"
+            raise TypeError(msg)
+        return type(self).load, (self._folder.path,)
+
     @classmethod
     def load(cls, folder: str | Path) -> Result:
         """Read the result that ``gq run``, ``gq compare`` or ``gq sweep`` wrote to a folder.

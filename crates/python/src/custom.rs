@@ -4,6 +4,7 @@ use goodqueue_aqm::custom::{CustomAlgorithm, CustomKind};
 use goodqueue_aqm::spec::{Kind, KindSpec, LinkFacts, ParamError};
 use goodqueue_aqm::{Aqm, Ecn, Env, PacketView, QueueView, Reason, Rng, Verdict};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
+use goodqueue_lab::quantity::excerpt;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -12,6 +13,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// Most gauges of an algorithm: each is asked for at every sample.
+const MAX_GAUGES: usize = 64;
 
 /// The first exception of a plan's algorithms. From then on they pass every packet without being
 /// called, until the exception has been raised.
@@ -322,10 +326,24 @@ impl PyAlgorithm {
         Ok(algorithm)
     }
 
+    /// Reads names and values that the algorithm shows now.
     fn read_gauges(&self, py: Python<'_>) -> PyResult<Vec<(String, f64)>> {
         let Some(hook) = self.hooks.get(Hook::Gauges) else { return Ok(Vec::new()) };
-        let given = hook.bind(py).call0()?;
-        given.cast::<PyDict>()?.iter().map(|(name, value)| Ok((name.extract()?, value.extract()?))).collect()
+        let hook = hook.bind(py);
+        let given = hook.call0()?;
+        let wrong = |found: &Bound<'_, PyAny>, what: &str| {
+            let name = hook.getattr("__qualname__").map_or_else(|_| "gauges".to_owned(), |name| name.to_string());
+            PyTypeError::new_err(format!("{name}() gave {}: expected {what}", excerpt(&found.to_string())))
+        };
+        let all = given.cast::<PyDict>().map_err(|_| wrong(&given, "a dict of names and numbers"))?;
+        if all.len() > MAX_GAUGES {
+            return Err(wrong(all.len().into_pyobject(py)?.as_any(), &format!("a dict of at most {MAX_GAUGES} names")));
+        }
+        let read = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+            let text = name.extract().map_err(|_| wrong(&name, "names that are texts"))?;
+            Ok((text, value.extract().map_err(|_| wrong(&value, "values that are numbers"))?))
+        };
+        all.iter().map(read).collect()
     }
 
     fn ask_when(&self, py: Python<'_>) -> PyResult<Option<Instant>> {

@@ -374,6 +374,22 @@ def test_timers_gauges_and_random_numbers_repeat() -> None:
     assert series["value"].max() == pytest.approx(50, abs=2)
 
 
+def test_gauges_that_are_none_are_refused_by_name() -> None:
+    def refusal(shown: object) -> str:
+        class Odd(Algorithm):
+            def gauges(self) -> dict[str, float]:
+                return shown  # type: ignore[return-value]
+
+        with pytest.raises(TypeError) as caught:
+            run(line(), set={"link.bottleneck.queue": "mine"}, algorithms={"mine": Odd})
+        return str(caught.value)
+
+    assert "Odd.gauges() gave 5: expected names that are texts" in refusal({5: 1.0})
+    assert "Odd.gauges() gave much: expected values that are numbers" in refusal({"level": "much"})
+    assert "Odd.gauges() gave 65: expected a dict of at most 64 names" in refusal({str(n): 0.0 for n in range(65)})
+    assert "expected a dict of names and numbers" in refusal(7)
+
+
 class Boom(Algorithm):
     def on_departure(self, packet: Packet, queue: QueueState) -> None:
         if queue.now_s > 1:

@@ -39,7 +39,8 @@ pub struct LinkOutcome {
     pub counters: Counters,
     /// Bits put on the wire, framing included.
     pub sent_bits: f64,
-    /// Bits the link could have carried; zero where the host does not know it.
+    /// Bits the link could have carried, those of a token bucket that was full among them; zero
+    /// where the host does not know it.
     pub capacity_bits: f64,
     /// Time average of waiting packets, the one in transmission not counted.
     pub queue_packets: f64,
@@ -83,8 +84,8 @@ pub struct FlowOutcome {
     pub sent_packets: u64,
     /// Retransmissions among these.
     pub retransmitted_packets: u64,
-    /// Packets of this flow dropped by queues, in the forward direction; of an echo, probes that
-    /// never came back. `None` where the host cannot tell.
+    /// Packets of this flow that were lost in the forward direction, dropped by queues or lost on
+    /// the wire; of an echo, probes that never came back. `None` where the host cannot tell.
     pub dropped_packets: Option<u64>,
     /// Packets of this flow that were marked, in the forward direction; `None` where the host
     /// cannot tell.
@@ -94,7 +95,7 @@ pub struct FlowOutcome {
     pub completion: Option<Duration>,
     /// Retransmission timeouts; `None` where the host does not see them.
     pub timeouts: Option<u64>,
-    /// Runs of these dropped packets that follow one another.
+    /// Runs of these lost packets that follow one another.
     pub loss_runs: u64,
     /// The longest of them, in packets.
     pub longest_loss_run: u64,

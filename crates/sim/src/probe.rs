@@ -150,6 +150,8 @@ pub(crate) struct LinkProbe {
     /// Bytes whose transmission ended in the measured part, framing included.
     pub(crate) sent_bytes: u64,
     pub(crate) at_warmup: Counters,
+    /// Bits that the line had saved up when the measured part began.
+    pub(crate) saved_bits: f64,
     measuring_from: Instant,
     measuring_until: Instant,
     /// Sums since the last sample.
@@ -172,6 +174,7 @@ impl LinkProbe {
             sojourn_nanos: 0,
             sent_bytes: 0,
             at_warmup: Counters::default(),
+            saved_bits: 0.0,
             measuring_from: from,
             measuring_until: until,
             recent_sojourn_nanos: 0,
@@ -183,10 +186,11 @@ impl LinkProbe {
     }
 
     /// Begins the measured part.
-    pub(crate) fn restart(&mut self, now: Instant, waiting: QueueView, counters: Counters) {
+    pub(crate) fn restart(&mut self, now: Instant, waiting: QueueView, counters: Counters, saved_bits: f64) {
         self.integral.advance(now, waiting);
         self.integral.restart();
         self.at_warmup = counters;
+        self.saved_bits = saved_bits;
     }
 
     /// Records a packet whose transmission starts now, after `sojourn`, with `wire_bytes` on the
@@ -365,6 +369,15 @@ impl EventRecorder {
             let flow = &mut self.flows[packet.flow.id()];
             flow.lose(&packet.segment);
             self.losses[self.link].lose(self.now, flow);
+        }
+    }
+
+    /// The wire loses `packet`: it counts among the losses of its flow, but not of the link, whose
+    /// queue let it pass.
+    pub(crate) fn lose_on_the_wire(&mut self, packet: &SimPacket) {
+        self.record_loss(packet);
+        if !packet.is_reverse() {
+            self.flows[packet.flow.id()].lose(&packet.segment);
         }
     }
 

@@ -1,7 +1,7 @@
 //! The crate as a program with an algorithm of its own uses it.
 
 use goodqueue_aqm::custom::{CustomAlgorithm, CustomKind};
-use goodqueue_aqm::spec::{Family, Kind, KindSpec, LinkFacts, Marking, Param, ParamError};
+use goodqueue_aqm::spec::{Kind, KindSpec, LinkFacts, Marking, Param, ParamError};
 use goodqueue_aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
 use goodqueue_lab::scenario::plan::CustomKinds;
 use goodqueue_studies::evaluate::evaluation::Standing;
@@ -11,20 +11,15 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 const NO_PARAMS: &[Param] = &[];
-static SHORT: KindSpec = KindSpec {
-    base: Kind {
-        kind: "short-queue",
-        aliases: &[],
-        title: "Short",
-        summary: "At most ten packets.",
-        params: NO_PARAMS,
-        source: "-",
-    },
-    family: Family::Own,
-    signal: "-",
-    marks: Marking::Never,
-    uses_weights: false,
-};
+static SHORT: KindSpec = KindSpec::own(Kind {
+    kind: "short-queue",
+    aliases: &[],
+    title: "Short",
+    summary: "At most ten packets.",
+    params: NO_PARAMS,
+    source: "-",
+})
+.marking(Marking::Never);
 
 /// Drops what would wait behind ten packets.
 #[derive(Clone, Debug)]

@@ -35,6 +35,7 @@ const STEPS: &[Named] = &[
     Named { name: "clippy", what: "lints, warnings are errors", run: clippy },
     Named { name: "doc", what: "documentation, warnings are errors", run: doc },
     Named { name: "test", what: "cargo test, all crates", run: test },
+    Named { name: "fuzz", what: "fuzz targets compile", run: fuzz },
     Named { name: "features", what: "optional parts: figures as PNG", run: features },
     Named { name: "kernel", what: "the queue discipline's library: stack frames and relocations", run: kernel },
     Named {
@@ -161,6 +162,16 @@ fn test() -> Result<Step> {
     println!("{} passed, {} failed, {} skipped", tally.passed, tally.failed, tally.ignored);
     outcome?;
     if tally.passed == 0 { Err("no test ran".into()) } else { Ok(Step::Done) }
+}
+
+/// Checks the fuzz targets, which are no part of the workspace, with the toolchain of the tree.
+/// Needs the crate that binds the fuzzer.
+fn fuzz() -> Result<Step> {
+    let manifest = ["--manifest-path", "tools/fuzz/Cargo.toml", "--locked"];
+    if !tool::exists("cargo", &[&["fetch"], &manifest[..]].concat()) {
+        return Ok(Step::Skipped("a crate that the fuzz targets need cannot be fetched".to_owned()));
+    }
+    tool_step("cargo", &[&["check", "--no-default-features"], &manifest[..]].concat())
 }
 
 /// Lints and tests what is not built by default; the other steps build without it.

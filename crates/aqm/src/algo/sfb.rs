@@ -514,7 +514,8 @@ impl Algorithm for Sfb {
         },
         Family::Blue,
         "waiting packets of a flow's bins, on arrival",
-    )];
+    )
+    .with_queue_bytes(4608)];
 
     fn build(given: &ParamValues<'_>, _link: &LinkFacts) -> Result<Self, ParamError> {
         let params = SfbParams { penalty_burst: f64::from(PENALTY_BURST.read(given)), ..SfbParams::read(given) };

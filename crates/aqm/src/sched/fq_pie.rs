@@ -58,7 +58,8 @@ const KIND: KindSpec = KindSpec::new(
     },
     Family::FlowQueueing,
     "queueing delay of each flow, on arrival",
-);
+)
+.with_queue_bytes(384);
 
 /// The kind `fq-pie`.
 #[derive(Clone, Copy, Debug)]

@@ -99,6 +99,7 @@ const FLOW_LIMIT: TypedParam<Option<Size>> = TypedParam::auto("flow_limit", "non
 const FLOWS: TypedParam<u32> = TypedParam::count("flows", 65_536)
     .within(1.0, 1_048_576.0)
     .about("most queues; flows beyond that share them")
+    .as_queues(&[])
     .from_source("our choice");
 
 impl Default for WeightedQueueParams {
@@ -110,6 +111,7 @@ impl Default for WeightedQueueParams {
 
 const KIND: KindSpec = KindSpec {
     uses_weights: true,
+    queue_bytes: 320,
     ..KindSpec::new(
         Kind {
             kind: "nfq-codel",

@@ -26,7 +26,7 @@ use crate::aqm::{FlowHash, QueueView};
 use crate::counters::Counters;
 use crate::outline::aside;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
-use crate::sched::{Nested, Scheduler, Setup};
+use crate::sched::{NESTED_BYTES, Nested, Scheduler, Setup};
 use crate::spec::{Family, Kind, KindSpec, Param, ParamError, ParamValues, TypedParam, Unit};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -131,6 +131,7 @@ impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Priority<Q> {
 const BANDS: TypedParam<u32> = TypedParam::count("bands", 3)
     .within(1.0, Class::COUNT as f64)
     .about("queues; class 0 goes to the last of them, each higher class to the one before")
+    .as_queues(&[])
     .from_source("Linux");
 
 const KIND: KindSpec = KindSpec::new(
@@ -149,7 +150,8 @@ const KIND: KindSpec = KindSpec::new(
     },
     Family::Classes,
     "the packet's class; that of the queue in each band",
-);
+)
+.with_queue_bytes(NESTED_BYTES);
 
 /// The kind `priority`.
 #[derive(Clone, Copy, Debug)]

@@ -51,7 +51,8 @@ const KIND: KindSpec = KindSpec::new(
     },
     Family::FlowQueueing,
     "sojourn time, at each flow's head",
-);
+)
+.with_queue_bytes(256);
 
 /// CoDel of the authors' code for ns-2. A type apart from [`CoDel`], so that each of the two fair
 /// queues is inlined where it is called: a shared one costs `fq-codel` a tenth more instructions.

@@ -29,7 +29,7 @@ use crate::framing;
 use crate::outline::aside;
 use crate::qdisc::{Departure, Packet, Qdisc, QueueStatus, Sink};
 use crate::sched::priority::PriorityKind;
-use crate::sched::{Nested, Scheduler, Setup};
+use crate::sched::{NESTED_BYTES, Nested, Scheduler, Setup};
 use crate::spec::{Family, Given, Kind, KindSpec, LinkFacts, Param, ParamError, ParamFault, ParamValues, Size, TypedParam, Unit};
 use alloc::boxed::Box;
 use goodqueue_base::units::{Bytes, Duration, Framing, Instant, Rate, Rng};
@@ -275,7 +275,8 @@ const KIND: KindSpec = KindSpec::new(
     },
     Family::Wrapper,
     "bytes that left; that of the queue within",
-);
+)
+.with_queue_bytes(NESTED_BYTES);
 
 impl ShaperParams {
     /// The settings of kind `shaper`.

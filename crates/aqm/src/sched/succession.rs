@@ -25,9 +25,14 @@ impl<P: Packet> Succession<P> {
         Self { retired: Vec::new(), past: Counters::default(), queue }
     }
 
-    /// Adds `before` as the latest predecessor.
+    /// Adds `before` as the latest predecessor if it holds packets; else nothing of it is kept but
+    /// what it counted, so that changes while nothing passes take no memory.
     pub(super) fn retire(&mut self, before: AnyQdisc<P>) {
-        self.retired.push(before);
+        if before.view().packets.is_zero() {
+            self.past = self.past.clone() + before.counters();
+        } else {
+            self.retired.push(before);
+        }
     }
 
     /// Replaces the present queue, which becomes the latest predecessor.
@@ -164,6 +169,9 @@ mod tests {
         let AnyQdisc::Succession(succession) = &line else { panic!("a succession") };
         assert!(succession.retired.iter().all(|queue| !matches!(queue, AnyQdisc::Succession(_))));
         assert!(line.is_timeless(), "tail drop has no timer");
+        (0..1000).for_each(|_| line.succeed(queue("fq-codel")));
+        let AnyQdisc::Succession(succession) = &line else { panic!("a succession") };
+        assert_eq!(succession.retired.len(), 1000, "those that hold nothing are not kept");
         let out = core::iter::from_fn(|| line.dequeue(Instant::ZERO, &mut NoSink));
         assert!(out.map(|departure| departure.packet.id).eq(0..1000));
     }

@@ -18,6 +18,12 @@ impl Bucket {
         Self { rate, depth: rate.transmission_time(burst), full_at: Instant::ZERO }
     }
 
+    /// Bits that the tokens in the bucket let pass at `now` besides the rate.
+    pub(crate) fn saved_bits(&self, now: Instant) -> f64 {
+        let missing = self.full_at.max(now).since(now);
+        self.rate.as_bit_s() as f64 * self.depth.saturating_sub(missing).as_secs_f64()
+    }
+
     #[inline]
     pub(crate) fn end_of(&mut self, start: Instant, size: Bytes) -> Instant {
         self.full_at = self.full_at.max(start) + self.rate.transmission_time(size);

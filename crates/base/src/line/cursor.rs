@@ -152,7 +152,14 @@ impl RateCursor {
         }
     }
 
-    /// Bits that the line can carry in `(from, to]`.
+    /// Bits that the line can carry at once at `now`, besides those of its rate: of a token bucket,
+    /// those that it has saved up.
+    #[must_use]
+    pub fn saved_bits(&self, now: Instant) -> f64 {
+        if let Self::Bucket(bucket) = self { bucket.saved_bits(now) } else { 0.0 }
+    }
+
+    /// Bits that the line can carry in `(from, to]` by its rate.
     #[must_use]
     pub fn capacity_bits(&self, from: Instant, to: Instant) -> f64 {
         match self {

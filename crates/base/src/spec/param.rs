@@ -44,6 +44,9 @@ pub enum Role {
     Setting,
     /// An amount that the queue must reach before the algorithm acts.
     Threshold,
+    /// The number of queues that a discipline has from the start; of a choice, the number that each
+    /// word stands for, in their order.
+    Queues(&'static [u32]),
 }
 
 impl Param {
@@ -154,6 +157,26 @@ impl Param {
     #[must_use]
     pub const fn as_threshold(self) -> Self {
         Self { role: Role::Threshold, ..self }
+    }
+
+    /// Makes it the number of queues that a discipline has from the start: its value, or that of
+    /// each word of a choice.
+    #[must_use]
+    pub const fn as_queues(self, of_words: &'static [u32]) -> Self {
+        Self { role: Role::Queues(of_words), ..self }
+    }
+
+    /// The number of queues that `value` stands for; 1 where it is no such parameter.
+    #[must_use]
+    pub fn queues(&self, value: Value) -> u64 {
+        match (self.role, self.unit, value) {
+            (Role::Queues(_), _, Value::Number(count)) => count as u64,
+            (Role::Queues(counts), Unit::Choice(words), Value::Choice(word)) => {
+                let counts = words.iter().zip(counts).find(|(known, _)| **known == word);
+                counts.map_or(1, |(_, count)| u64::from(*count))
+            }
+            _ => 1,
+        }
     }
 
     /// The default, where that does not follow from other settings.

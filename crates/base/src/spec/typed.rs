@@ -168,6 +168,11 @@ impl<T: Copy> TypedParam<T> {
         self.with(self.param.as_threshold())
     }
 
+    /// Makes it the number of queues that a discipline has from the start ([`Param::as_queues`]).
+    pub const fn as_queues(self, of_words: &'static [u32]) -> Self {
+        self.with(self.param.as_queues(of_words))
+    }
+
     /// The key in files.
     #[must_use]
     pub const fn name(&self) -> &'static str {

@@ -5,12 +5,16 @@ use crate::conformance::fault::{Fault, Silence};
 use crate::conformance::operation::Event;
 use crate::conformance::replay::{Difference, Mismatch, Outcome, agree};
 use crate::conformance::vector::Vector;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use serde_json::{Value as Json, json};
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Length above which an answer is rejected: a program that never ends its line must not fill our
 /// memory.
@@ -36,27 +40,33 @@ pub enum Verdict {
     },
 }
 
+/// Time between two looks at whether to stop.
+const LOOK: Duration = Duration::from_millis(100);
+
 /// A program under test. It is started when first needed, and again after a failure.
 #[derive(Debug)]
 pub struct Program {
     command: Vec<String>,
     patience: Duration,
+    stop: Arc<AtomicBool>,
     running: Option<Running>,
 }
 
+/// The program, in a process group of its own with all that it starts.
 #[derive(Debug)]
 struct Running {
     child: Child,
+    stop: Arc<AtomicBool>,
     questions: Sender<String>,
     answers: Receiver<io::Result<String>>,
 }
 
 impl Program {
     /// Creates the program `command` (its name and arguments), which may take `patience` for each
-    /// answer.
+    /// answer. Once `stop` is set, none is waited for.
     #[must_use]
-    pub const fn new(command: Vec<String>, patience: Duration) -> Self {
-        Self { command, patience, running: None }
+    pub const fn new(command: Vec<String>, patience: Duration, stop: Arc<AtomicBool>) -> Self {
+        Self { command, patience, stop, running: None }
     }
 
     /// Sends it a vector, operation by operation, and compares its answers.
@@ -74,7 +84,7 @@ impl Program {
     fn ask(&mut self, vector: &Vector) -> io::Result<Verdict> {
         let running = match &mut self.running {
             Some(running) => running,
-            None => self.running.insert(Running::start(&self.command)?),
+            None => self.running.insert(Running::start(&self.command, &self.stop)?),
         };
         running.send(format!("{}\n", head(vector)));
         match running.hear(self.patience).and_then(|line| readiness(&line)) {
@@ -103,12 +113,10 @@ impl Program {
         Ok(Verdict::Judged(outcome))
     }
 
-    /// Kills the program.
+    /// Kills the program and all that it started.
     fn stop(&mut self) {
         if let Some(mut running) = self.running.take() {
-            // It may have ended by itself; then there is nothing to kill, which is no error.
-            let _ = running.child.kill();
-            let _ = running.child.wait();
+            running.kill();
         }
     }
 }
@@ -116,27 +124,37 @@ impl Program {
 impl Drop for Program {
     /// Closes the input of the program and gives it time to end.
     fn drop(&mut self) {
-        if let Some(Running { child, questions, answers }) = &mut self.running {
+        if let Some(Running { questions, answers, .. }) = &mut self.running {
             let (closed, _) = channel();
             drop(std::mem::replace(questions, closed));
-            while answers.recv_timeout(self.patience).is_ok() {}
-            let _ = child.try_wait();
+            while !self.stop.load(Ordering::Relaxed) && answers.recv_timeout(self.patience).is_ok() {}
         }
         self.stop();
     }
 }
 
 impl Running {
-    fn start(command: &[String]) -> io::Result<Self> {
+    fn start(command: &[String], stop: &Arc<AtomicBool>) -> io::Result<Self> {
         let (name, arguments) = command.split_first().ok_or_else(|| io::Error::other("no program was named"))?;
-        let mut child = Command::new(name).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let mut command = Command::new(name);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.process_group(0).spawn()?;
         let (questions, to_send) = channel();
         let (received, answers) = sync_channel(ANSWERS_AHEAD);
         if let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) {
             thread::spawn(move || send(input, &to_send));
             thread::spawn(move || receive(output, &received));
         }
-        Ok(Self { child, questions, answers })
+        Ok(Self { child, stop: Arc::clone(stop), questions, answers })
+    }
+
+    /// Kills it with all that it started, unless it has been waited for: its group's number may
+    /// then be another's.
+    fn kill(&mut self) {
+        if has_ended(&self.child).is_ok() {
+            kill_group(&self.child);
+            let _ = self.child.wait();
+        }
     }
 
     /// Sends lines. A failure to deliver them becomes visible in the answers.
@@ -145,17 +163,53 @@ impl Running {
     }
 
     /// Next line of its answer, or why there is none.
+    #[expect(clippy::disallowed_methods, reason = "a program of somebody else gets so long by the clock of the machine")]
     fn hear(&mut self, patience: Duration) -> Result<String, Silence> {
-        match self.answers.recv_timeout(patience) {
-            Ok(Ok(line)) => Ok(line),
-            Ok(Err(error)) => Err(error.into()),
-            Err(RecvTimeoutError::Timeout) => Err(Silence::Late(patience)),
-            Err(RecvTimeoutError::Disconnected) => {
-                let _ = self.child.kill();
-                Err(self.child.wait().map_or_else(Silence::Lost, Silence::Ended))
+        let until = Instant::now() + patience;
+        loop {
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(Silence::Stopped);
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            return match self.answers.recv_timeout(left.min(LOOK)) {
+                Ok(Ok(line)) => Ok(line),
+                Ok(Err(error)) => Err(error.into()),
+                Err(RecvTimeoutError::Timeout) if left.is_zero() => Err(Silence::Late(patience)),
+                Err(RecvTimeoutError::Timeout) => continue,
+                Err(RecvTimeoutError::Disconnected) => Err(self.end(until)),
+            };
+        }
+    }
+
+    /// Reason for the end of the output: the program has ended, or has until `until` to do so.
+    #[expect(clippy::disallowed_methods, reason = "a program of somebody else gets so long by the clock of the machine")]
+    fn end(&mut self, until: Instant) -> Silence {
+        loop {
+            match has_ended(&self.child) {
+                Ok(true) => {
+                    kill_group(&self.child);
+                    return self.child.wait().map_or_else(Silence::Lost, Silence::Ended);
+                }
+                Ok(false) if Instant::now() < until && !self.stop.load(Ordering::Relaxed) => {
+                    thread::sleep(Duration::from_millis(1));
+                }
+                Ok(false) => return Silence::Closed,
+                Err(error) => return Silence::Lost(error),
             }
         }
     }
+}
+
+/// Whether it has ended. It is not waited for, so that its group keeps its number; one that was is
+/// an error.
+fn has_ended(child: &Child) -> io::Result<bool> {
+    let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    Ok(waitid(WaitId::Pid(Pid::from_child(child)), look)?.is_some())
+}
+
+/// Kills what is left of its group, if anything is.
+fn kill_group(child: &Child) {
+    let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
 }
 
 fn send(mut input: ChildStdin, lines: &Receiver<String>) {

@@ -120,6 +120,10 @@ pub(crate) enum Silence {
     Late(Duration),
     #[error("it ended ({0})")]
     Ended(std::process::ExitStatus),
+    #[error("it closed its output and did not end")]
+    Closed,
+    #[error("interrupted")]
+    Stopped,
     #[error("{0}")]
     Lost(std::io::Error),
     #[error("its answer to the head is {0}: expected {{\"ready\":true}} or {{\"skip\":\"why\"}}")]

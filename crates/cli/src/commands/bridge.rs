@@ -8,6 +8,7 @@ mod ports;
 mod settings;
 mod show;
 
+pub use control::try_orders;
 pub use keeper::{KeeperArguments, run as keep};
 pub use settings::{LineSettings, QueueSettings};
 

@@ -6,11 +6,11 @@ use clap::Args;
 use goodqueue_aqm::Rng;
 use goodqueue_base::units::Instant;
 use goodqueue_guests::backends::live;
+use goodqueue_lab::scenario::input::open_named;
 use goodqueue_lab::scenario::plan::Plan;
 use goodqueue_live::record::{Event, EventKind, Reader};
 use goodqueue_live::replay::{ReplayLine, first_difference};
 use serde::Deserialize;
-use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,7 @@ struct About {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let wrong = |what: &dyn std::fmt::Display| Failure::Input(format!("{}: {what}", arguments.record.display()));
-    let file = File::open(&arguments.record).map_err(|error| wrong(&error))?;
+    let file = open_named(&arguments.record).map_err(|error| wrong(&error))?;
     let reader = Reader::new(BufReader::new(file)).map_err(|error| wrong(&error))?;
     let about: About = serde_json::from_str(&reader.settings).map_err(|error| wrong(&format!("settings: {error}")))?;
     let events = reader.collect::<io::Result<Vec<Event>>>().map_err(|error| wrong(&error))?;

@@ -8,6 +8,7 @@ use crate::output::{itself, say};
 use crate::result;
 use clap::Args;
 use goodqueue_guests::backends::{BackendName, ProcessOwner, Settings, VoidRunPolicy};
+use goodqueue_lab::quantity::excerpt;
 use goodqueue_lab::run::backend::BackendFailure;
 use goodqueue_serve::server::{Limits, Offer, Options, Server};
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -52,6 +53,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             check_folder(option, folder)?;
         }
     }
+    if let Some(wrong) = arguments.host.iter().find(|name| !is_name(name)) {
+        let shown = excerpt(wrong);
+        return Err(Failure::Input(format!("--host: `{shown}` is not a name of a host: allowed letters, digits, `-` and `.`")));
+    }
     let options = Options {
         listen: address(&arguments.listen)?,
         names: arguments.host.clone(),
@@ -61,7 +66,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         hosts: hosts(),
         limits: Limits { sessions: usize::from(arguments.sessions), ..Limits::default() },
     };
-    let stop = interrupt::stop_flag();
+    let stop = interrupt::stop_flag_saying("stopping: sessions end; once more gives up\n");
     let server = Server::start(options).map_err(Failure::of(format!("--listen {}", arguments.listen)))?;
     say(&format!("gq serve: {}", server.page()));
     if !server.address().ip().is_loopback() {
@@ -95,6 +100,17 @@ fn check_folder(option: &str, folder: &Path) -> Result<(), Failure> {
     if folder.is_dir() { Ok(()) } else { Err(Failure::Input(format!("{option} {}: there is no such folder", folder.display()))) }
 }
 
+/// Whether it can be the name of a host: labels of letters, digits and hyphens (RFC 1123 §2.1).
+fn is_name(text: &str) -> bool {
+    let is_label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && label.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+    };
+    text.len() <= 253 && text.split('.').all(is_label)
+}
+
 fn address(text: &str) -> Result<SocketAddr, Failure> {
     let wrong = |why: &dyn std::fmt::Display| Failure::Input(format!("--listen {text}: {why}; for instance 127.0.0.1:8017"));
     let mut found = text.to_socket_addrs().map_err(|error| wrong(&error))?;
@@ -104,6 +120,14 @@ fn address(text: &str) -> Result<SocketAddr, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_those_of_hosts() {
+        assert!(["desk", "desk.lan", "xn--bcher-kva.example", "4"].into_iter().all(is_name));
+        let wrong = ["", "  ", "5 furlongs", "a..b", "-a", "a-", "desk:80", "[::1]", "http://desk", "b\u{fc}cher", "a\nb"];
+        assert_eq!(wrong.into_iter().find(|name| is_name(name)), None);
+        assert!(!is_name(&"a".repeat(64)) && !is_name(&"a.".repeat(200)));
+    }
 
     #[test]
     fn addresses_are_read_or_refused_by_name() {

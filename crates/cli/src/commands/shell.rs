@@ -71,10 +71,12 @@ const SAMPLE: &str = "100ms";
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let settings = LineSettings { seed: arguments.seed, ..arguments.path.line()? };
     let link = settings.link()?;
-    if let Some(path) = &arguments.report {
-        // Better now than when the program has ended.
-        let writable = std::fs::OpenOptions::new().append(true).create(true).open(path);
-        writable.map_err(Failure::of(format!("--report {}", path.display())))?;
+    for (option, path) in [("--report", &arguments.report), ("--pcap", &arguments.pcap)] {
+        if let Some(path) = path {
+            // Better now than when the program has ended.
+            let writable = std::fs::OpenOptions::new().append(true).create(true).open(path);
+            writable.map_err(Failure::of(format!("{option} {}", path.display())))?;
+        }
     }
     let depth = depth()?;
     let mut program = arguments.program.clone();

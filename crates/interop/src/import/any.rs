@@ -1,7 +1,10 @@
 //! The kind of a file, from its content.
 
-use crate::import::{Draft, ImportError, Input, controller, flent, pcap, qlog, recording, speedtest, tc};
-use serde_json::Value;
+use crate::import::{
+    Draft, ImportError, Input, config, controller, flent, json, measurement, pcap, qlog, recording, speedtest, tc,
+};
+use std::io::{Cursor, Read};
+use std::path::Path;
 
 /// First bytes of recordings of packets: `pcap` in both orders with micro- and nanoseconds, and
 /// `pcapng`.
@@ -16,46 +19,94 @@ const PACKETS: [[u8; 4]; 5] = [
 /// Separator of the texts in a sequence (RFC 7464).
 const RECORD: char = '\u{1e}';
 
+/// A line from any file that one of the readers knows, with its name. Recordings of packets are
+/// read as they come.
+///
+/// # Errors
+/// As [`read`], and when the file cannot be read.
+pub fn load(path: &Path) -> Result<(Input, Draft), ImportError> {
+    let (named, mut content) = Input::open(path)?;
+    let mut start = Vec::new();
+    let read_start = content.by_ref().take(PACKETS[0].len() as u64).read_to_end(&mut start);
+    read_start.map_err(|error| named.fault(format!("cannot be read: {error}")))?;
+    let is_packets = PACKETS.iter().any(|magic| start == magic);
+    let content = Cursor::new(start).chain(content);
+    if is_packets {
+        let draft = pcap::import(&named, content, None)?.draft;
+        return Ok((named, draft));
+    }
+    let input = named.filled(content)?;
+    let draft = read(&input)?;
+    Ok((input, draft))
+}
+
 /// A line from any file that one of the readers knows.
 ///
 /// # Errors
 /// When none of them knows it, or the one that does refuses it.
 pub fn read(input: &Input) -> Result<Draft, ImportError> {
     if PACKETS.iter().any(|magic| input.bytes.starts_with(magic)) {
-        return Ok(pcap::import(input, None)?.draft);
+        return Ok(pcap::import(input, input.bytes.as_slice(), None)?.draft);
     }
     let text = input.text()?.trim_start();
     match text.chars().next() {
         Some('{') => object(input),
-        Some('[') => match serde_json::Deserializer::from_str(text).into_iter::<Value>().next() {
-            Some(Ok(Value::Array(all))) if all.first().is_some_and(|one| one["download"].is_number()) => speedtest::import(input),
-            _ => tc::import(input, None),
-        },
+        Some('[') if is_section(text) => config::networkd(input, None),
+        Some('[') if is_test(&json::names(&input.bytes)) => speedtest::import(input),
+        Some('[') if !speedtest::is_printed(text) => tc::import(input, None),
         Some(RECORD) => qlog::import(input),
         _ => lines(input, text),
     }
 }
 
+/// Fields of a result in a list, of LibreSpeed and cfspeedtest.
+fn is_test(names: &[String]) -> bool {
+    names.iter().any(|name| ["download", "test_type"].contains(&name.as_str()))
+}
+
+/// Whether a text begins with a section, as files of systemd do.
+fn is_section(text: &str) -> bool {
+    let first = text.lines().next().unwrap_or_default().trim_end();
+    let name = first.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    name.is_some_and(|name| {
+        name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(|c| c.is_ascii_alphanumeric())
+    })
+}
+
+/// A reader of configurations, which may be told the interface.
+type Reader = fn(&Input, Option<&str>) -> Result<Draft, ImportError>;
+
+/// The reader of a configuration, by its first line that is no comment.
+fn configuration(text: &str) -> Option<Reader> {
+    let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'))?;
+    Some(match first.split_whitespace().next()? {
+        "config" => config::sqm,
+        "Circuit" => config::libreqos,
+        word if word.starts_with("/queue") || (word.starts_with('/') && text.contains("/queue ")) => config::routeros,
+        _ if is_section(first) => config::networkd,
+        _ => return None,
+    })
+}
+
 fn object(input: &Input) -> Result<Draft, ImportError> {
-    let is_qlog = |value: &Value| !value["qlog_version"].is_null() || value["traces"].is_array() || value["trace"].is_object();
-    match input.json() {
-        Ok(value) if value["results"].is_object() => flent::import(input),
-        Ok(value) if is_qlog(&value) => qlog::import(input),
-        Ok(_) => speedtest::import(input),
-        // A qlog may have one JSON text on each line.
-        Err(_) => {
-            let first = serde_json::Deserializer::from_slice(&input.bytes).into_iter::<Value>().next();
-            if first.is_some_and(|value| value.is_ok_and(|value| is_qlog(&value))) {
-                qlog::import(input)
-            } else {
-                input.json().and_then(|_| speedtest::import(input))
-            }
-        }
+    let names = json::names(&input.bytes);
+    let has = |wanted: &[&str]| names.iter().any(|name| wanted.contains(&name.as_str()));
+    if has(&["qlog_version", "qlog_format", "file_schema", "traces", "trace"]) {
+        qlog::import(input)
+    } else if has(&["schema"]) {
+        measurement::import(input)
+    } else if has(&["results"]) {
+        flent::import(input)
+    } else {
+        speedtest::import(input)
     }
 }
 
 fn lines(input: &Input, text: &str) -> Result<Draft, ImportError> {
     const MAX_LINES: usize = 1_000;
+    if let Some(read) = configuration(text) {
+        return read(input, None);
+    }
     let mut first = text.lines().map(str::trim).filter(|line| !line.is_empty()).take(MAX_LINES);
     if first.clone().next().is_some_and(|line| line.contains("timestamp_unix_ms")) {
         return controller::stormguard(input, None);
@@ -68,11 +119,15 @@ fn lines(input: &Input, text: &str) -> Result<Draft, ImportError> {
     {
         return tc::import(input, None);
     }
+    if speedtest::is_printed(text) {
+        return speedtest::import(input);
+    }
     if first.clone().next().is_some() && first.all(|line| line.bytes().all(|byte| byte.is_ascii_digit())) {
         return recording::import(input, None);
     }
-    let known = "a speed test, a data file of flent, output or lines of tc, a log of StormGuard or cake-autorate, \
-                 a recording for mahimahi, pcap, pcapng or qlog";
+    let known = "a speed test, a result of gq measure, a data file of flent, output or lines of tc, a log of StormGuard or cake-autorate, \
+                 a recording for mahimahi, pcap, pcapng, qlog, \
+                 /etc/config/sqm, an export of RouterOS, ShapedDevices.csv or a .network file";
     Err(input.fault(format!("is nothing that gq import reads: expected {known}")))
 }
 
@@ -91,6 +146,7 @@ mod tests {
     fn files_are_known_by_their_content() {
         for (text, expected) in [
             (r#"{"download":5e7,"upload":1e7}"#, "speedtest"),
+            (include_str!("measurement/line.json"), "measure"),
             (r#" [{"download":50,"upload":10,"jitter":1}]"#, "speedtest"),
             (r#"{"results":{"TCP upload":[1]}}"#, "flent"),
             ("#!/bin/sh\ntc qdisc add dev eth0 root codel\n", "tc"),

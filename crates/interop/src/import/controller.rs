@@ -1,13 +1,27 @@
 //! Logs of controllers that follow a line's rate: LibreQoS' StormGuard and cake-autorate.
 
+mod autorate;
+
 use crate::import::draft::{buffer, halves, one_line, usual_delay};
 use crate::import::steps::{Steps, least, median};
 use crate::import::{Cited, Draft, ImportError, Input, Origin, Way};
 use goodqueue_base::units::{Direction, Duration};
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
+pub use autorate::autorate;
+pub(crate) use autorate::is_autorate;
 
 /// Round-trip times above this are no line's, in milliseconds.
 const MAX_MS: f64 = 10_000.0;
+
+/// No log has lines of more columns.
+const MAX_COLUMNS: usize = 256;
+
+/// Sites beyond these are not counted.
+const MAX_SITES: usize = 10_000;
+
+/// The version of StormGuard's log.
+const SCHEMA: &str = "1";
 
 /// Longer logs are played from their beginning for this many seconds; a longer duration plays more.
 const MAX_RUN: f64 = 600.0;
@@ -41,15 +55,22 @@ pub fn stormguard(input: &Input, site: Option<&str>) -> Result<Draft, ImportErro
     let (base, ping) = (column("baseline_rtt_ms"), column("active_ping_rtt_ms"));
     let mut log = Log::default();
     let (mut bases, mut pings) = (Vec::new(), Vec::new());
-    let (mut first, mut others) = (None, BTreeMap::new());
+    let version = column("schema_version");
+    let (mut first, mut others) = (None, BTreeSet::new());
     for (number, line) in lines {
         let row = fields(line);
         if row.len() < header.len() {
             return Err(input.fault(format!("line {}: has {} fields: expected {}", number + 1, row.len(), header.len())));
         }
+        if let Some(other) = version.map(|column| row[column].trim()).filter(|version| *version != SCHEMA) {
+            let fault = format!("line {}: schema_version: `{}` is not read: expected {SCHEMA}", number + 1, one_line(other));
+            return Err(input.fault(fault));
+        }
         let chosen = site.map_or_else(|| if log.name.is_empty() { row[place].clone() } else { log.name.clone() }, str::to_owned);
         if row[place] != chosen {
-            others.insert(row[place].clone(), ());
+            if others.len() < MAX_SITES {
+                others.insert(row[place].clone());
+            }
             continue;
         }
         log.name = chosen;
@@ -66,7 +87,7 @@ pub fn stormguard(input: &Input, site: Option<&str>) -> Result<Draft, ImportErro
         pings.extend(ping.and_then(value));
     }
     if log.name.is_empty() {
-        let known: Vec<&str> = others.keys().map(String::as_str).take(10).collect();
+        let known: Vec<&str> = others.iter().map(String::as_str).take(10).collect();
         return Err(match site {
             Some(site) => input.fault(format!("has no site `{}`: allowed {}", one_line(site), known.join(", "))),
             None => input.fault("has no rows"),
@@ -77,7 +98,8 @@ pub fn stormguard(input: &Input, site: Option<&str>) -> Result<Draft, ImportErro
     log.rtt = measured.map(|(rtt, how)| (rtt, how.to_owned()));
     let mut draft = draft(input, "stormguard", log, "queue_mbps")?;
     if !others.is_empty() {
-        draft.notes.push(format!("The log has {} more sites: --site names one.", others.len()));
+        let more = if others.len() < MAX_SITES { "" } else { " or more" };
+        draft.notes.push(format!("The log has {}{more} more sites: --site names one.", others.len()));
     }
     Ok(draft)
 }
@@ -89,66 +111,12 @@ fn fields(line: &str) -> Vec<String> {
     for c in line.trim_end_matches('\r').chars() {
         match c {
             '"' => is_quoted = !is_quoted,
+            ';' if !is_quoted && all.len() == MAX_COLUMNS => break,
             ';' if !is_quoted => all.push(String::new()),
             c => all.last_mut().expect("it begins with one").push(c),
         }
     }
     all
-}
-
-/// Kinds of lines of cake-autorate that have rates, with their columns where the log has no header.
-const AUTORATE: &[(&str, &[(&str, usize)])] = &[
-    ("LOAD", &[("LOG_TIMESTAMP", 2), ("CAKE_DL_RATE_KBPS", 6), ("CAKE_UL_RATE_KBPS", 7)]),
-    ("SUMMARY", &[("LOG_TIMESTAMP", 2), ("CAKE_DL_RATE_KBPS", 11), ("CAKE_UL_RATE_KBPS", 12)]),
-    ("DATA", &[("LOG_TIMESTAMP", 2), ("CAKE_DL_RATE_KBPS", 31), ("CAKE_UL_RATE_KBPS", 32), ("DL_OWD_US", 12), ("UL_OWD_US", 17)]),
-];
-
-/// Whether a line of cake-autorate's log may begin with this word.
-pub(crate) fn is_autorate(word: &str) -> bool {
-    let kind = word.strip_suffix("_HEADER").unwrap_or(word);
-    AUTORATE.iter().any(|(known, _)| *known == kind)
-}
-
-/// A line from a log of cake-autorate.
-///
-/// # Errors
-/// When the file has no line with rates, or a number that is none.
-pub fn autorate(input: &Input) -> Result<Draft, ImportError> {
-    let text = input.text()?;
-    let mut headers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    let mut log = Log { name: "cake-autorate".to_owned(), ..Log::default() };
-    let mut first = None;
-    let mut shortest: Option<f64> = None;
-    for (number, line) in text.lines().enumerate() {
-        let row: Vec<&str> = line.split(';').map(str::trim).collect();
-        if let Some(kind) = row[0].strip_suffix("_HEADER") {
-            headers.insert(kind, row);
-            continue;
-        }
-        let Some((kind, columns)) = AUTORATE.iter().find(|(kind, _)| *kind == row[0]) else { continue };
-        let value = |name: &str| -> Result<Option<f64>, ImportError> {
-            let listed = headers.get(kind).map(|header| header.iter().position(|known| *known == name));
-            let column = listed.unwrap_or_else(|| columns.iter().find(|(known, _)| *known == name).map(|(_, column)| *column));
-            let Some(text) = column.and_then(|column| row.get(column)) else { return Ok(None) };
-            match text.parse::<f64>() {
-                Ok(value) if value.is_finite() => Ok(Some(value)),
-                _ => Err(input.fault(format!("line {}: {name}: `{}` is not a number", number + 1, one_line(text)))),
-            }
-        };
-        let Some(seconds) = value("LOG_TIMESTAMP")? else { continue };
-        log.span = seconds - *first.get_or_insert(seconds);
-        for (name, steps) in [("CAKE_DL_RATE_KBPS", &mut log.down), ("CAKE_UL_RATE_KBPS", &mut log.up)] {
-            if let Some(kbit) = value(name)? {
-                steps.push(seconds, kbit * 1e3);
-            }
-        }
-        if let (Some(down), Some(up)) = (value("DL_OWD_US")?, value("UL_OWD_US")?) {
-            shortest = least(shortest.into_iter().chain([down + up]));
-        }
-    }
-    // One-way delays have the difference of two clocks in them, which their sum has not.
-    log.rtt = shortest.map(|micros| (micros / 1e3, "the least sum of DL_OWD_US and UL_OWD_US".to_owned()));
-    draft(input, "autorate", log, "rates that the controller set")
 }
 
 fn draft(input: &Input, format: &str, log: Log, why: &str) -> Result<Draft, ImportError> {

@@ -1,14 +1,21 @@
-//! Data files of flent (`.flent.gz`, version 4 of the format): rates and round-trip times under
-//! load.
+//! Data files of flent (`.flent.gz`, versions 1 to 4 of the format) and of its predecessor
+//! netperf-wrapper: rates and round-trip times under load.
 
 use crate::import::draft::{HEADERS, buffer, filled, halves, line_rate, millis, one_line, usual_delay};
 use crate::import::steps::{least, median};
-use crate::import::{Cited, Draft, ImportError, Input, Origin, Way};
+use crate::import::{Cited, Draft, ImportError, Input, Origin, Way, json};
 use goodqueue_base::units::{Duration, Rate};
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// Round-trip times above this are no line's, in milliseconds.
 const MAX_MS: f64 = 60_000.0;
+
+/// The newest version of the format. The first ones had no number.
+const MAX_VERSION: u64 = 4;
+
+/// Every sample with its time, next to the series on one scale of time: most of a file.
+const RAW: &[&str] = &["raw_values", "RAW_VALUES"];
 
 /// The series of a test, on one scale of time.
 struct Series<'a> {
@@ -21,20 +28,28 @@ struct Series<'a> {
 /// # Errors
 /// When the file is no data file of flent, or has no transfer.
 pub fn import(input: &Input) -> Result<Draft, ImportError> {
-    let json = input.json()?;
+    let json = json::read(input, RAW)?;
     let results = json["results"].as_object().ok_or_else(|| input.fault("is no data file of flent: it has no results"))?;
+    if let Some(version) = json["version"].as_u64().filter(|version| *version > MAX_VERSION) {
+        return Err(input.fault(format!("version: {version} of flent's format is not read: allowed 1 to {MAX_VERSION}")));
+    }
+    let names: BTreeSet<&str> = results.keys().map(String::as_str).collect();
     let series: Vec<Series<'_>> = results
         .iter()
+        .filter(|(name, _)| is_measured(name, &names))
         .map(|(name, values)| Series { name, values: values.as_array().into_iter().flatten().map(Value::as_f64).collect() })
         .collect();
-    let (down, up) = (total(&series, "TCP download"), total(&series, "TCP upload"));
+    for one in &series {
+        check_unit(input, one.name, &json["metadata"]["SERIES_META"][one.name]["UNITS"])?;
+    }
+    let [down, up] = TRANSFERS.map(|kind| total(&series, kind));
     if down.is_none() && up.is_none() {
         return Err(input.fault("has no transfer: expected series called TCP download or TCP upload"));
     }
     // Latency while the transfers run, which is where they have values.
     let busy = |index: usize| [&down, &up].into_iter().flatten().any(|total| total.get(index).is_some_and(|rate| *rate > 0.0));
     let mut pings = Vec::new();
-    for one in series.iter().filter(|one| one.name.starts_with("Ping (ms)") && is_measured(one.name, &series)) {
+    for one in series.iter().filter(|one| one.name.starts_with(PING)) {
         if let Some(wrong) = one.values.iter().flatten().find(|ms| !(0.0..=MAX_MS).contains(*ms)) {
             return Err(input.fault(format!("{}: {wrong} is out of range: allowed 0 to {MAX_MS}", one_line(one.name))));
         }
@@ -44,11 +59,17 @@ pub fn import(input: &Input) -> Result<Draft, ImportError> {
         Some(ms) => halves(millis(ms), &Origin::Measured(format!("half of {ms:.1} ms, the least ping of the test"))),
         None => usual_delay("the test has no pings"),
     };
-    let rates = [&down, &up].map(|total| total.as_ref().and_then(|total| rate(total)));
-    let is_loaded_both_ways = rates[0].is_some() && rates[1].is_some();
-    let way = |rate: Option<Rate>, name: &str| rate.map(|rate| way(rate, name, &pings, is_loaded_both_ways));
+    let meta = &json["metadata"]["SERIES_META"];
+    let [down, up] = [(&down, TRANSFERS[0]), (&up, TRANSFERS[1])].map(|(total, kind)| {
+        let (mbps, how) = mean(&series, kind, meta)
+            .map(|mbps| (mbps, "sum of the means of"))
+            .or_else(|| Some((middle(total.as_ref()?)?, "median of the sum of")))?;
+        Some((line_rate(mbps * 1e6 * HEADERS)?, format!("{how} {kind}")))
+    });
+    let is_loaded_both_ways = down.is_some() && up.is_some();
+    let way = |found: Option<(Rate, String)>| found.map(|(rate, why)| way(rate, &why, &pings, is_loaded_both_ways));
     let title = ["TITLE", "NAME"].map(|key| json["metadata"][key].as_str().unwrap_or_default()).join(" ");
-    let ways = Way::of_line(way(rates[0], "TCP download"), way(rates[1], "TCP upload"));
+    let ways = Way::of_line(way(down), way(up));
     let ways = ways.ok_or_else(|| input.fault("has no transfer that carried anything"))?;
     let note = "A test of the line does not tell which queue it has: the buffers hold for a queue without management.";
     let name = one_line(&format!("flent {}", title.trim()));
@@ -74,15 +95,31 @@ impl Ping {
     }
 }
 
+/// Names of the series that are used begin so.
+const PING: &str = "Ping (ms)";
+const TRANSFERS: [&str; 2] = ["TCP download", "TCP upload"];
+
+/// Refuses a series in another unit, where the file tells units.
+fn check_unit(input: &Input, name: &str, unit: &Value) -> Result<(), ImportError> {
+    let is_transfer = TRANSFERS.iter().any(|kind| name.starts_with(kind));
+    let expected = if is_transfer { "Mbits/s" } else { "ms" };
+    match unit.as_str() {
+        Some(unit) if unit != expected && (is_transfer || name.starts_with(PING)) => {
+            Err(input.fault(format!("{}: `{}` is not its unit: expected {expected}", one_line(name), one_line(unit))))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Whether it is a series of its own, and no sum, mean or detail of another one.
-fn is_measured(name: &str, all: &[Series<'_>]) -> bool {
+fn is_measured(name: &str, all: &BTreeSet<&str>) -> bool {
     let first = name.split("::").next().unwrap_or_default();
-    let is_derived = ["sum", "avg", "totals", "fairness"].iter().any(|word| first.ends_with(word));
+    let is_derived = ["sum", "avg", "total", "totals", "fairness"].iter().any(|word| first.ends_with(word));
     // `TCP upload::1` is a transfer; `TCP upload::1::tcp_cwnd` and `TCP upload BE::tcp_rtt` are
     // what the kernel said of one.
-    let is_detail = name.rsplit_once("::").is_some_and(|(owner, last)| {
-        owner.contains("::") || last.starts_with("tcp_") || all.iter().any(|other| other.name == owner)
-    });
+    let is_detail = name
+        .rsplit_once("::")
+        .is_some_and(|(owner, last)| owner.contains("::") || last.starts_with("tcp_") || all.contains(owner));
     !is_derived && !is_detail
 }
 
@@ -90,7 +127,7 @@ fn is_measured(name: &str, all: &[Series<'_>]) -> bool {
 fn total(series: &[Series<'_>], direction: &str) -> Option<Vec<f64>> {
     let mut sum: Vec<f64> = Vec::new();
     let mut found = false;
-    for one in series.iter().filter(|one| one.name.starts_with(direction) && is_measured(one.name, series)) {
+    for one in series.iter().filter(|one| one.name.starts_with(direction)) {
         found = true;
         sum.resize(sum.len().max(one.values.len()), 0.0);
         for (total, value) in sum.iter_mut().zip(without_gaps(&one.values)) {
@@ -118,13 +155,20 @@ fn without_gaps(values: &[Option<f64>]) -> Vec<f64> {
     rates
 }
 
-/// The line's rate: the median over the time in which anything was carried.
-fn rate(total: &[f64]) -> Option<Rate> {
-    let mbps = median(total.iter().copied().filter(|rate| *rate > 0.0).collect())?;
-    line_rate(mbps * 1e6 * HEADERS)
+/// The sum of what flent has as the mean of each transfer of a direction, from its first byte to
+/// its last; `None` where it has none of one.
+fn mean(series: &[Series<'_>], direction: &str, meta: &Value) -> Option<f64> {
+    let transfers = series.iter().filter(|one| one.name.starts_with(direction));
+    let means: Option<Vec<f64>> = transfers.map(|one| meta[one.name]["MEAN_VALUE"].as_f64()).collect();
+    Some(means?.iter().sum()).filter(|sum| *sum > 0.0)
 }
 
-fn way(rate: Rate, name: &str, pings: &[Ping], both: bool) -> Way {
+/// The median over the time in which anything was carried.
+fn middle(total: &[f64]) -> Option<f64> {
+    median(total.iter().copied().filter(|rate| *rate > 0.0).collect())
+}
+
+fn way(rate: Rate, why: &str, pings: &[Ping], both: bool) -> Way {
     let held = match median(pings.iter().filter_map(Ping::rise).collect()) {
         Some(rise) => {
             // With both directions loaded, a ping waits in both buffers.
@@ -137,7 +181,7 @@ fn way(rate: Rate, name: &str, pings: &[Ping], both: bool) -> Way {
         }
         None => buffer(Duration::ms(100), rate, Origin::Assumed("the test has no pings".to_owned())),
     };
-    let why = format!("median of the sum of {name}, and 1500/1448 of it with headers");
+    let why = format!("{why}, and 1500/1448 of it with headers");
     Way::unmanaged(Cited::bit_s(rate, Origin::Measured(why)), rate, held, "a test does not tell the queue")
 }
 
@@ -218,6 +262,10 @@ mod tests {
         assert_eq!(message("{}"), "x.flent: is no data file of flent: it has no results");
         assert_eq!(message(r#"{"results":{}}"#), "x.flent: has no transfer: expected series called TCP download or TCP upload");
         assert_eq!(message(r#"{"results":{"TCP upload":[null,0]}}"#), "x.flent: has no transfer that carried anything");
+        let newer = message(r#"{"version":5,"results":{"TCP upload":[1]}}"#);
+        assert_eq!(newer, "x.flent: version: 5 of flent's format is not read: allowed 1 to 4");
+        let unit = r#"{"results":{"TCP upload":[1]},"metadata":{"SERIES_META":{"TCP upload":{"UNITS":"Kbits/s"}}}}"#;
+        assert_eq!(message(unit), "x.flent: TCP upload: `Kbits/s` is not its unit: expected Mbits/s");
         let far = r#"{"results":{"TCP upload":[1],"Ping (ms) ICMP":[-3]}}"#;
         assert_eq!(message(far), "x.flent: Ping (ms) ICMP: -3 is out of range: allowed 0 to 60000");
     }

@@ -1,7 +1,7 @@
 //! The line of a question as text: what is given, and what a file tells in place of the rest.
 
 use crate::import::measured::{Known, MeasuredLine};
-use crate::import::{ImportError, Input, any};
+use crate::import::{ImportError, any};
 use goodqueue_base::units::{Cells, Duration, Framing, Rate};
 use goodqueue_lab::quantity;
 use goodqueue_lab::run::recommend::ask::{BUFFER, Misread};
@@ -57,8 +57,8 @@ impl LineText {
     /// # Errors
     /// When the file cannot be read, or is wrong.
     pub fn take(&mut self, path: &Path) -> Result<Source, SourceError> {
-        let input = Input::load(path)?;
-        let known = any::read(&input)?.measured()?;
+        let (input, draft) = any::load(path)?;
+        let known = draft.measured()?;
         let mut source = Source { name: input.name, ..Source::default() };
         for (option, place, found) in [
             ("down", &mut self.down, known.down.as_ref().map(Found::of)),

@@ -3,6 +3,9 @@
 
 mod file;
 mod flows;
+mod link;
+mod packet;
+mod seen;
 
 use crate::import::draft::{buffer, halves, line_rate, usual_delay};
 use crate::import::steps::median;
@@ -11,6 +14,7 @@ use flows::Flows;
 use goodqueue_base::units::{Duration, Rate};
 use goodqueue_lab::scenario::toml_text::quoted;
 use std::fmt::Write as _;
+use std::io::Read;
 
 /// A line and its transfers.
 #[derive(Clone, Debug)]
@@ -24,18 +28,20 @@ pub struct Captured {
 /// Rates are means over this many tenths of a second.
 const WINDOW: usize = 10;
 
-/// A line from a recording of packets. With `list`, the name of the flow list, its transfers are
-/// the traffic.
+/// A line from a recording of packets, read as it comes; of `input` the name is used. With
+/// `list`, the name of the flow list, its transfers are the traffic.
 ///
 /// Down is toward those that opened connections.
 ///
 /// # Errors
 /// When the file is no recording of packets, has none of IP, or has times out of range.
-pub fn import(input: &Input, list: Option<&str>) -> Result<Captured, ImportError> {
+pub fn import(input: &Input, from: impl Read + Send, list: Option<&str>) -> Result<Captured, ImportError> {
     let mut flows = Flows::default();
-    let kept = file::each_packet(input, |packet| flows.take(&packet))?;
+    let kept = file::each_packet(input, from, |packet| flows.take(packet))?;
     if flows.is_empty() {
-        return Err(input.fault("has no packets of IP"));
+        let unread = kept.unread.first_key_value().map(|(link, _)| file::unread(input, *link));
+        let encrypted = || (kept.encrypted > 0).then(|| input.fault("has encrypted frames of 802.11 only: decrypt them first"));
+        return Err(unread.or_else(encrypted).unwrap_or_else(|| input.fault("has no packets of IP")));
     }
     let transfers = flows.transfers();
     let mut text = String::from("# start and size of what went to those who opened the connections\nstart, size\n");
@@ -59,14 +65,7 @@ pub fn import(input: &Input, list: Option<&str>) -> Result<Captured, ImportError
         }
         None => usual_delay("no connection shows a round trip"),
     };
-    let mut notes =
-        vec!["The line may carry more than it did in its busiest second: it is as fast as written here or faster.".to_owned()];
-    if kept.cut {
-        notes.push("The recording ends within a packet; what is before was read.".to_owned());
-    }
-    if flows.is_full() {
-        notes.push(format!("Connections after the first {} were counted as bytes and not as transfers.", flows::MAX));
-    }
+    let notes = notes(&kept, &flows);
     let traffic = list.filter(|_| !transfers.is_empty()).map(|list| {
         format!("\n[[traffic]]                              # measured: transfers of the recording\nname = \"transfers\"\nkind = \"flow-list\"\nfile = {}\n", quoted(list))
     });
@@ -83,6 +82,33 @@ pub fn import(input: &Input, list: Option<&str>) -> Result<Captured, ImportError
         Cited::quantity(format!("{} s", seconds.ceil().max(10.0)), Origin::Measured(why))
     });
     Ok(Captured { draft: Draft { notes, duration, traffic, ..draft }, list: text })
+}
+
+/// Remarks on the recording, and on what of it was not counted.
+fn notes(kept: &file::Kept, flows: &Flows) -> Vec<String> {
+    let mut notes =
+        vec!["The line may carry more than it did in its busiest second: it is as fast as written here or faster.".to_owned()];
+    if kept.is_cut {
+        notes.push("The recording ends within a packet; what is before was read.".to_owned());
+    }
+    for (link, packets) in &kept.unread {
+        notes.push(format!("{packets} packets of {} were not read.", link::name(*link)));
+    }
+    for (count, rest) in [
+        (kept.encrypted, "encrypted frames of 802.11 were not read."),
+        (kept.untimed, "packets without a time were not read."),
+        (flows.again(), "packets were recorded more than once and count once."),
+        (flows.tunneled(), "packets were in tunnels: they count without the tunnel's headers."),
+        (flows.repeated(), "bytes toward clients were sent again: they count for the rate and not for the transfers."),
+    ] {
+        if count > 0 {
+            notes.push(format!("{count} {rest}"));
+        }
+    }
+    if flows.is_full() {
+        notes.push(format!("Connections after the first {} were counted as bytes and not as transfers.", flows::MAX));
+    }
+    notes
 }
 
 /// The mean rate of the busiest second, or over all of a shorter recording.

@@ -1,13 +1,14 @@
 //! Connections recorded as qlog: their figures, and a line on which they could have run.
 //!
 //! Read are both forms of draft-ietf-quic-qlog-main-schema-14, one JSON document or a sequence of
-//! JSON texts (RFC 7464, or one on each line), with events of QUIC as its drafts have named them:
-//! `packet_sent`, `packet_received`, `packet_lost`, `packet_dropped`, and
+//! JSON texts (RFC 7464, or one on each line), and those of its drafts since the first of 2019, in
+//! which events are lists and times may be in microseconds. Events are those of QUIC as the drafts
+//! have named them: `packet_sent`, `packet_received`, `packet_lost`, `packet_dropped`, and
 //! `recovery_metrics_updated` or `metrics_updated`. Everything else is passed over.
 
 mod events;
 
-use crate::import::draft::{buffer, halves};
+use crate::import::draft::{buffer, halves, usual_delay};
 use crate::import::{Cited, Draft, ImportError, Input, Origin, Way};
 use events::{Event, Vantage, read};
 use goodqueue_base::units::{Duration, Rate};
@@ -34,6 +35,8 @@ pub struct Connection {
     pub in_flight: Option<f64>,
     /// Bytes in the busiest tenth of the time, for each second.
     busiest: f64,
+    /// The number of traces in the file.
+    traces: usize,
 }
 
 /// Parts of the time of which the busiest counts as the line's rate.
@@ -58,7 +61,12 @@ impl Connection {
             Vantage::End => sent,
         };
         let (Some((first, _)), Some((last, _))) = (data.first(), data.last()) else {
-            return Err(input.fault("has no packet_sent or packet_received with a length"));
+            return Err(input.fault(match recorded.without_length {
+                0 => "has no packet_sent or packet_received".to_owned(),
+                count => {
+                    format!("has {count} packet_sent or packet_received, none with a length (raw.length, header.packet_size)")
+                }
+            }));
         };
         let (first, seconds) = (*first, last - first);
         let mut parts = [0u64; PARTS];
@@ -79,6 +87,7 @@ impl Connection {
             window: over_time(&window, *last).map(|shares| mean(&shares)),
             in_flight: over_time(&in_flight, *last).map(|shares| mean(&shares)),
             busiest,
+            traces: recorded.traces,
             title: recorded.title,
         })
     }
@@ -137,37 +146,46 @@ fn mean(shares: &[(f64, f64)]) -> f64 {
 /// A line on which the connection could have run, and a flow of its size.
 ///
 /// # Errors
-/// When the file is no qlog, or shows neither a rate nor a round-trip time.
+/// When the file is no qlog, or shows no rate.
 pub fn import(input: &Input) -> Result<Draft, ImportError> {
     let connection = Connection::read(input)?;
     let Connection { seconds, bytes, packets, lost, rtt_s, busiest, .. } = &connection;
-    let Some([least, _, most]) = *rtt_s else {
-        return Err(input.fault("has no smoothed_rtt in recovery_metrics_updated, so no delay can be told"));
-    };
     let rate = Rate::bit_s((busiest * 8.0).min(1e12) as u64);
     if rate < Rate::kbit(1) {
         return Err(input.fault("has too few bytes for a rate: allowed 1 kbit/s and more"));
     }
     let span = |seconds: f64| Duration::us((seconds * 1e6).round() as u64);
-    let measured = Origin::Measured(format!("half of {:.1} ms, the least smoothed round-trip time", least * 1e3));
-    let lasts = format!("{:.1} ms, the 95th percentile of the round-trip time above its least", (most - least) * 1e3);
     let traffic = format!(
         "\n[[traffic]]                              # measured: {bytes} B in {packets} packets within {seconds:.1} s, {lost} of them lost\n\
          name = \"recorded\"\nkind = \"bulk\"\nsize = \"{bytes} B\"\ncc = \"cubic\"                             # assumed: a recording does not tell the control\n"
     );
     let duration = (seconds * 2.0).ceil().clamp(5.0, 3600.0);
     let line = Cited::bit_s(rate, Origin::Estimated("the busiest tenth of the connection's time".to_owned()));
-    let held = buffer(span(most - least), rate, Origin::Estimated(lasts));
+    let (delay, held) = match *rtt_s {
+        Some([least, _, most]) => {
+            let measured = Origin::Measured(format!("half of {:.1} ms, the least smoothed round-trip time", least * 1e3));
+            let lasts = format!("{:.1} ms, the 95th percentile of the round-trip time above its least", (most - least) * 1e3);
+            (halves(span(least), &measured), buffer(span(most - least), rate, Origin::Estimated(lasts)))
+        }
+        None => {
+            let assumed = Origin::Assumed("the recording has no smoothed_rtt".to_owned());
+            (usual_delay("the recording has no smoothed_rtt"), buffer(Duration::ms(100), rate, assumed))
+        }
+    };
     let way = Way::unmanaged(line, rate, held, "a recording does not tell the queue");
     let twice = Origin::Assumed("twice the time of the recording, so that the transfer ends".to_owned());
+    let mut notes = vec![
+        "The line may carry more than this connection sent: it is as fast as written here or faster.".to_owned(),
+        "Compare with the recording: gq run with --qlog DIR, then gq qlog RECORDING DIR/0-0-recorded-0.sqlog.".to_owned(),
+    ];
+    if connection.traces > 1 {
+        notes.push(format!("The file has {} traces; this is the first of them with events.", connection.traces));
+    }
     Ok(Draft {
-        notes: vec![
-            "The line may carry more than this connection sent: it is as fast as written here or faster.".to_owned(),
-            "Compare with the recording: gq run with --qlog DIR, then gq qlog RECORDING DIR/0-0-recorded-0.sqlog.".to_owned(),
-        ],
+        notes,
         traffic: Some(traffic),
         duration: Some(Cited::quantity(format!("{duration} s"), twice)),
-        ..Draft::new(format!("connection of {}", input.file_name()), "qlog", input, halves(span(least), &measured), (way, None))
+        ..Draft::new(format!("connection of {}", input.file_name()), "qlog", input, delay, (way, None))
     })
 }
 

@@ -1,215 +1,192 @@
-//! Speed tests: JSON of Ookla's CLI, of Apple's `networkQuality -c`, of LibreSpeed's CLI, and of
-//! `speedtest-cli`.
+//! Speed tests: what the programs for them write as JSON, and what some print.
+//!
+//! A figure that a test does not have stays unknown: rates and latencies of nought were not
+//! measured.
 
-use crate::import::draft::{HEADERS, RATES, buffer, filled, halves, millis, one_line, usual_delay};
-use crate::import::{Cited, Draft, ImportError, Input, Origin, Way};
-use goodqueue_base::units::{Duration, Rate};
+mod crusader;
+mod figures;
+mod iperf3;
+mod printed;
+mod tools;
+
+use crate::import::draft::{buffer, filled, halves, millis, usual_delay};
+use crate::import::{Cited, Draft, ImportError, Input, Origin, Way, json};
+use figures::{Full, Loaded, Test, failed, unknown};
+use goodqueue_base::units::{Direction, Duration, Rate};
 use serde_json::Value;
-
-/// The figures of a test for one direction.
-struct Loaded {
-    /// Payload bits per second, and the field.
-    goodput: (f64, String),
-    /// Round-trip time in milliseconds while the direction is full, and the field.
-    latency: Option<(f64, String)>,
-    /// The longest of them.
-    longest: Option<f64>,
-}
-
-/// A test's figures.
-struct Test {
-    tool: &'static str,
-    name: String,
-    idle: Option<(f64, &'static str)>,
-    down: Loaded,
-    up: Loaded,
-}
-
-/// Times above this are no latency, in milliseconds.
-const MAX_MS: f64 = 60_000.0;
 
 /// A line from a speed test.
 ///
 /// # Errors
-/// When the file is no result of a known tool, or a figure in it is missing or out of range.
+/// When the file is no result of a known tool, the test failed, or a figure in it is missing or out
+/// of range.
 pub fn import(input: &Input) -> Result<Draft, ImportError> {
-    let json = input.json()?;
-    let (json, others) = latest(&json);
-    let test = read(input, json)?;
+    let mut results = Results { input, last: None, count: 0, failure: None, stream: Value::Null };
+    match json_begin(&input.bytes) {
+        Some(_) if crusader::is_export(&json::names(&input.bytes)) => results.keep(crusader::read(input)?),
+        Some(from) => json::texts(input, from, |value| results.text(value))?,
+        None if input.bytes.trim_ascii().is_empty() => {
+            return Err(json::read(input, &[]).err().unwrap_or_else(|| unknown(input)));
+        }
+        None => results.keep(printed::read(input)?),
+    }
+    let (test, count) = (results.last, results.count);
+    let test = match (test, results.failure) {
+        (Some(test), _) => test,
+        (None, Some(why)) => return Err(failed(input, &why)),
+        (None, None) => return Err(unknown(input)),
+    };
+    Ok(draft(input, test, count.saturating_sub(1)))
+}
+
+/// Whether a file of lines is what one of the tools prints.
+pub(crate) fn is_printed(text: &str) -> bool {
+    printed::is_known(text)
+}
+
+/// The place of the first JSON text, which programs write below their own lines.
+fn json_begin(bytes: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        // Messages of programs begin with a word in brackets.
+        if let [b'{' | b'[', rest @ ..] = line.trim_ascii_start()
+            && !rest.trim_ascii_start().first().is_some_and(u8::is_ascii_alphanumeric)
+        {
+            return Some(at);
+        }
+        at += line.len();
+    }
+    None
+}
+
+/// Results in a file with one or more.
+struct Results<'a> {
+    input: &'a Input,
+    last: Option<Test>,
+    count: usize,
+    /// Why a test ended without one.
+    failure: Option<String>,
+    /// Parts of a result that iperf3 wrote one by one.
+    stream: Value,
+}
+
+impl Results<'_> {
+    fn text(&mut self, value: Value) -> Result<(), ImportError> {
+        match value {
+            Value::Array(all) if all.first().is_some_and(|one| !one["test_type"].is_null()) => {
+                self.result(&serde_json::json!({ "speed_measurements": all }))
+            }
+            Value::Array(all) => self.list(&all),
+            value => self.result(&value),
+        }
+    }
+
+    /// A list of results, of which the last counts.
+    fn list(&mut self, all: &[Value]) -> Result<(), ImportError> {
+        let Some((last, others)) = all.split_last() else { return Ok(()) };
+        self.count += others.len();
+        self.result(last)
+    }
+
+    fn result(&mut self, value: &Value) -> Result<(), ImportError> {
+        if let Some(reports) = value["reports"].as_array() {
+            return self.list(reports);
+        }
+        if let Some(part) = iperf3::part(value, &mut self.stream) {
+            return part.map_or(Ok(()), |whole| self.result(&whole));
+        }
+        if let Some(why) = failure(value) {
+            self.failure = Some(why);
+            return Ok(());
+        }
+        if let Some(test) = tools::read(self.input, value)? {
+            self.keep(test);
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, test: Test) {
+        self.last = Some(test);
+        self.count += 1;
+    }
+}
+
+/// The reason of a test that failed, as Ookla's program, Apple's and iperf3 write it.
+fn failure(value: &Value) -> Option<String> {
+    if value["level"] == "error" {
+        return value["message"].as_str().map(str::to_owned);
+    }
+    let has_result = value["dl_throughput"].is_number() || value["download"].is_number();
+    let words = ["error", "error_description", "error_domain"].iter().find_map(|key| value[*key].as_str());
+    words.filter(|why| !has_result && !why.is_empty()).map(str::to_owned)
+}
+
+fn draft(input: &Input, test: Test, others: usize) -> Draft {
+    let mut notes = test.notes;
     let (rtt, delay) = match test.idle {
         Some((idle, field)) => {
             let why = Origin::Measured(format!("half of {field}, {idle} ms of idle latency"));
-            (idle, halves(millis(idle), &why))
+            (Some(idle), halves(millis(idle), &why))
         }
-        None => (20.0, usual_delay("the test has no idle latency")),
+        None => (None, usual_delay("the test has no idle latency")),
     };
-    let mut notes =
-        vec!["A speed test does not tell which queue the line has: the buffers hold for a queue without management.".to_owned()];
+    if test.down.is_some() || test.up.is_some() {
+        let queue = "A speed test does not tell which queue the line has: the buffers hold for a queue without management.";
+        notes.insert(0, queue.to_owned());
+    }
     if others > 0 {
         notes.push(format!("The file has {} results; this is the last of them.", others + 1));
     }
-    if let (Some(longest), Some((latency, _))) = (test.up.longest.or(test.down.longest), &test.down.latency)
+    let longest = [&test.up, &test.down].into_iter().flatten().find_map(|way| way.longest);
+    let latency = test.down.as_ref().and_then(|down| down.latency.as_ref());
+    if let (Some(longest), Some((latency, _))) = (longest, latency)
         && longest > *latency
     {
         notes.push("Latency under load is a mean: a full buffer may last longer than is written here.".to_owned());
     }
-    let ways = (way(&test.down, rtt), Some(way(&test.up, rtt)));
+    for (found, name) in [(&test.down, "download"), (&test.up, "upload")] {
+        if found.is_none() {
+            notes.push(format!("The test has no rate of the {name}: that direction is not known."));
+        }
+    }
+    let parts = if test.full == Full::Both { 2.0 } else { 1.0 };
+    let [down, up] = [&test.down, &test.up].map(|loaded| loaded.as_ref().map(|loaded| way(loaded, rtt, parts)));
+    let ways = Way::of_line(down, up).unwrap_or_else(|| (unknown_way(test.tool), None));
     let draft = Draft::new(test.name, "speedtest", input, delay, ways);
-    Ok(Draft { made_by: format!("{} ({})", draft.made_by, test.tool), notes, ..draft })
+    Draft { made_by: format!("{} ({})", draft.made_by, test.tool), notes, ..draft }
 }
 
-/// The last result of a list, as LibreSpeed writes it, and the number of those before it.
-fn latest(json: &Value) -> (&Value, usize) {
-    json.as_array().and_then(|all| all.split_last()).map_or((json, 0), |(last, others)| (last, others.len()))
-}
-
-fn read(input: &Input, json: &Value) -> Result<Test, ImportError> {
-    if json["download"]["bandwidth"].is_number() {
-        return ookla(input, json);
-    }
-    if !json["dl_throughput"].is_null() {
-        return apple(input, json);
-    }
-    if json["download"].is_number() && json["upload"].is_number() {
-        return plain(input, json, if is_in_mbit(json) { &LIBRESPEED } else { &SPEEDTEST_CLI });
-    }
-    let known = "download.bandwidth (speedtest -f json), dl_throughput (networkQuality -c), \
-                 download (librespeed-cli --json, speedtest-cli --json)";
-    Err(input.fault(format!("is not the result of a known speed test: expected one of {known}")))
-}
-
-/// `speedtest -f json`: rates in bytes per second, latencies in milliseconds.
-fn ookla(input: &Input, json: &Value) -> Result<Test, ImportError> {
-    let direction = |name: &'static str| -> Result<Loaded, ImportError> {
-        let field = format!("{name}.bandwidth");
-        let bytes = number(input, &json[name]["bandwidth"], &field)?;
-        let latency = &json[name]["latency"];
-        Ok(Loaded {
-            goodput: (goodput(input, bytes * 8.0, &field)?, format!("{field}, {bytes} B/s of payload")),
-            latency: optional_ms(input, &latency["iqm"], &format!("{name}.latency.iqm"))?
-                .map(|ms| (ms, format!("{name}.latency.iqm"))),
-            longest: optional_ms(input, &latency["high"], &format!("{name}.latency.high"))?,
-        })
-    };
-    Ok(Test {
-        tool: "Ookla",
-        name: named([&json["isp"], &json["timestamp"]]),
-        idle: optional_ms(input, &json["ping"]["latency"], "ping.latency")?.map(|ms| (ms, "ping.latency")),
-        down: direction("download")?,
-        up: direction("upload")?,
-    })
-}
-
-/// `networkQuality -c`: rates in bits per second, responsiveness in round trips per minute.
-fn apple(input: &Input, json: &Value) -> Result<Test, ImportError> {
-    let direction = |rate: &'static str, trips: &'static str| -> Result<Loaded, ImportError> {
-        let bits = number(input, &json[rate], rate)?;
-        let field = if json[trips].is_null() { "responsiveness" } else { trips };
-        let latency = match json[field].as_f64() {
-            None => None,
-            Some(trips) if trips > 0.0 && 60_000.0 / trips <= MAX_MS => Some((60_000.0 / trips, format!("60 s / {field}"))),
-            Some(trips) => {
-                return Err(input.fault(format!("{field}: {trips} is out of range: allowed 1 round trip a minute and more")));
-            }
-        };
-        Ok(Loaded { goodput: (goodput(input, bits, rate)?, format!("{rate}, {bits} bit/s of payload")), latency, longest: None })
-    };
-    Ok(Test {
-        tool: "networkQuality",
-        name: named([&json["interface_name"], &json["end_date"]]),
-        idle: optional_ms(input, &json["base_rtt"], "base_rtt")?.map(|ms| (ms, "base_rtt")),
-        down: direction("dl_throughput", "dl_responsiveness")?,
-        up: direction("ul_throughput", "ul_responsiveness")?,
-    })
-}
-
-/// A tool that writes one number for each direction, and its unit in bit/s.
-struct Plain {
-    tool: &'static str,
-    unit: f64,
-    called: &'static str,
-}
-
-const SPEEDTEST_CLI: Plain = Plain { tool: "speedtest-cli", unit: 1.0, called: "bit/s" };
-const LIBRESPEED: Plain = Plain { tool: "LibreSpeed", unit: 1e6, called: "Mbit/s" };
-
-/// Whether the rates are in Mbit/s. Both tools use the same keys, but only LibreSpeed has jitter;
-/// and where there are counts of bytes, no test takes an hour.
-fn is_in_mbit(json: &Value) -> bool {
-    const MAX_S: f64 = 3600.0;
-    let takes = |bytes: &str, rate: &str| Some(json[bytes].as_f64()? * 8.0 / json[rate].as_f64()?);
-    let seconds = takes("bytes_received", "download").into_iter().chain(takes("bytes_sent", "upload"));
-    json["jitter"].is_number() || seconds.filter(|seconds| seconds.is_finite()).any(|seconds| seconds > MAX_S)
-}
-
-/// Rates as plain numbers, no latency under load.
-fn plain(input: &Input, json: &Value, by: &Plain) -> Result<Test, ImportError> {
-    let direction = |field: &'static str| -> Result<Loaded, ImportError> {
-        let number = number(input, &json[field], field)?;
-        let goodput = (goodput(input, number * by.unit, field)?, format!("{field}, {number} {} of payload", by.called));
-        Ok(Loaded { goodput, latency: None, longest: None })
-    };
-    let server = if by.unit == 1.0 { &json["client"]["isp"] } else { &json["server"]["name"] };
-    Ok(Test {
-        tool: by.tool,
-        name: named([server, &json["timestamp"]]),
-        idle: optional_ms(input, &json["ping"], "ping")?.map(|ms| (ms, "ping")),
-        down: direction("download")?,
-        up: direction("upload")?,
-    })
-}
-
-fn named(words: [&Value; 2]) -> String {
-    let words = words.into_iter().filter_map(Value::as_str).filter(|word| !word.is_empty());
-    let words: Vec<String> = words.map(one_line).collect();
-    if words.is_empty() { "speed test".to_owned() } else { format!("speed test {}", words.join(", ")) }
-}
-
-fn number(input: &Input, value: &Value, field: &str) -> Result<f64, ImportError> {
-    value.as_f64().ok_or_else(|| match value {
-        Value::Null => input.fault(format!("{field}: is missing")),
-        other => input.fault(format!("{field}: `{}` is not a number", one_line(&other.to_string()))),
-    })
-}
-
-fn goodput(input: &Input, bits: f64, field: &str) -> Result<f64, ImportError> {
-    if RATES.contains(&bits) {
-        return Ok(bits);
-    }
-    Err(input.fault(format!("{field}: {bits} bit/s is out of range: allowed 1 kbit/s to 1000 Gbit/s")))
-}
-
-/// A latency, if there is one.
-fn optional_ms(input: &Input, value: &Value, field: &str) -> Result<Option<f64>, ImportError> {
-    if value.is_null() {
-        return Ok(None);
-    }
-    let ms = number(input, value, field)?;
-    if (0.0..=MAX_MS).contains(&ms) {
-        return Ok(Some(ms));
-    }
-    Err(input.fault(format!("{field}: {ms} ms is out of range: allowed 0 to {MAX_MS} ms")))
-}
-
-/// The line's rate: payload and headers, to four digits.
-fn rate(loaded: &Loaded) -> Rate {
-    let bits = (loaded.goodput.0 * HEADERS).round() as u64;
+/// The line's rate, to four digits.
+fn rate(bits: f64) -> Rate {
+    let bits = bits.round() as u64;
     let unit = (bits.checked_ilog10().unwrap_or_default()).saturating_sub(3);
     let unit = 10u64.pow(unit);
     Rate::bit_s((bits + unit / 2) / unit * unit)
 }
 
-fn way(loaded: &Loaded, idle_ms: f64) -> Way {
-    let measured = Origin::Measured(format!("{}, and 1500/1448 of it with headers", loaded.goodput.1));
-    let rate = rate(loaded);
-    let held = match &loaded.latency {
-        Some((latency, field)) => {
-            let why = format!("{field}, {latency:.1} ms under load, less {idle_ms:.1} ms idle");
-            filled(((latency - idle_ms) * 10.0).round() / 10.0, 1.0, rate, why)
+/// A direction of which a share of one in `parts` of the rise in latency is its own.
+fn way(loaded: &Loaded, idle_ms: Option<f64>, parts: f64) -> Way {
+    let rate = rate(loaded.bits);
+    let assumed = |why: &str| buffer(Duration::ms(100), rate, Origin::Assumed(why.to_owned()));
+    let held = match (&loaded.latency, idle_ms) {
+        (Some((latency, field)), Some(idle_ms)) => {
+            let halved = if parts > 1.0 { ", half of it for each direction" } else { "" };
+            let why = format!("{field}, {latency:.1} ms under load, less {idle_ms:.1} ms idle{halved}");
+            filled(((latency - idle_ms) * 10.0).round() / 10.0, parts, rate, why)
         }
-        None => buffer(Duration::ms(100), rate, Origin::Assumed("the test has no latency under load".to_owned())),
+        (Some(_), None) => assumed("the test has no idle latency to compare with"),
+        (None, _) => assumed("the test has no latency under load"),
     };
-    Way::unmanaged(Cited::quantity(rate, measured), rate, held, "what a modem without queue management does")
+    Way::unmanaged(Cited::quantity(rate, loaded.origin.clone()), rate, held, "what a modem without queue management does")
+}
+
+/// A direction of a line whose rates were not measured.
+fn unknown_way(tool: &str) -> Way {
+    const NOT_MEASURED: Rate = Rate::gbit(1);
+    let assumed = || Origin::Assumed(format!("{tool} measured no rate: put the line's here"));
+    let held = buffer(Duration::ms(100), NOT_MEASURED, assumed());
+    let way = Way::unmanaged(Cited::quantity(NOT_MEASURED, assumed()), NOT_MEASURED, held, "round trips do not tell the queue");
+    Way { known_as: Direction::Down, ..way }
 }
 
 #[cfg(test)]

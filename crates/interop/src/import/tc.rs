@@ -2,7 +2,7 @@
 
 use crate::import::draft::usual_delay;
 use crate::import::{Cited, Draft, ImportError, Input, Origin, Way};
-use crate::router::tc::{self, Finding};
+use crate::router::tc::{self, Finding, LeftOut, ShapedRate, TcError, Untold};
 use goodqueue_aqm::spec::Value;
 use goodqueue_base::units::{Direction, Rate};
 use goodqueue_lab::scenario::toml_text::quoted;
@@ -21,9 +21,13 @@ pub fn import(input: &Input, dev: Option<&str>) -> Result<Draft, ImportError> {
         .into_iter()
         .filter(|found| dev.is_none_or(|dev| found.dev == dev || found.dev.is_empty() || is_ifb(&found.dev)))
         .collect();
-    let findings = tc::findings(&wanted).map_err(|error| input.fault(error.to_string()))?;
+    let (findings, left_out) = tc::findings(&wanted);
+    let asked = left_out.iter().find(|left| dev == Some(left.dev.as_str()));
+    if let Some(left) = asked.or(left_out.first().filter(|_| findings.is_empty())) {
+        return Err(input.fault(left.why.to_string()));
+    }
     let (beside, interfaces): (Vec<&Finding>, Vec<&Finding>) = findings.iter().partition(|finding| is_ifb(&finding.dev));
-    let shaped: Vec<&&Finding> = interfaces.iter().filter(|finding| finding.rate.is_some()).collect();
+    let shaped: Vec<&&Finding> = interfaces.iter().filter(|finding| finding.rate != ShapedRate::Unshaped).collect();
     let leaving = match (interfaces.as_slice(), shaped.as_slice()) {
         ([only], _) => Some(*only),
         ([], _) => None,
@@ -40,7 +44,16 @@ pub fn import(input: &Input, dev: Option<&str>) -> Result<Draft, ImportError> {
         (None, Some(leaving)) => (leaving, None),
         (None, None) => return Err(input.fault("has no queue: expected what tc -s -j qdisc show prints, or lines of tc")),
     };
-    Ok(draft(input, down, up))
+    let mut draft = draft(input, down, up);
+    draft.notes.extend(left_out.iter().map(mention));
+    Ok(draft)
+}
+
+fn mention(left: &LeftOut) -> String {
+    match &left.why {
+        TcError::Unknown { kind, dev, .. } => format!("{dev}: {kind} is not a queue that gq has; it is left out."),
+        why => format!("{}: left out: {why}.", left.dev),
+    }
 }
 
 fn is_ifb(dev: &str) -> bool {
@@ -77,23 +90,28 @@ fn draft(input: &Input, down: &Finding, up: Option<&Finding>) -> Draft {
 
 fn way(finding: &Finding) -> Way {
     let (rate, fastest) = match &finding.rate {
-        Some((rate, source)) => (Cited::bit_s(*rate, Origin::Measured(source.clone())), *rate),
-        None => {
+        ShapedRate::Known(rate, source) => (Cited::bit_s(*rate, Origin::Measured(source.clone())), *rate),
+        ShapedRate::Unknown(why) => (Cited::quantity(UNSHAPED, Origin::Assumed(format!("{why}; put it here"))), UNSHAPED),
+        ShapedRate::Unshaped => {
             let why = format!("nothing shapes {}; put its rate here", finding.dev);
             (Cited::quantity(UNSHAPED, Origin::Assumed(why)), UNSHAPED)
         }
     };
-    let (limit, source) = (finding.limit.unwrap_or(finding.default_limit), &finding.source);
-    let buffer = Cited::quantity(
-        Value::Size(limit),
-        match finding.limit {
-            Some(_) => Origin::Measured(format!("limit of {source}")),
-            None => Origin::Estimated(format!("what the kernel gives {source} without a limit")),
-        },
-    );
-    let bucket = finding.burst.filter(|_| finding.rate.is_some());
-    let burst =
-        bucket.map(|burst| Cited::quantity(format!("{} B", burst.get()), Origin::Measured("bucket of the shaper".to_owned())));
+    let source = &finding.source;
+    let (limit, origin) = match (finding.limit, finding.untold_limit) {
+        (Some(limit), _) => (limit, Origin::Measured(format!("limit of {source}"))),
+        (None, Untold::Reported(limit)) => (limit, Origin::Measured(format!("limit that the kernel reports of {source}"))),
+        (None, Untold::Usual(limit)) => (limit, Origin::Estimated(format!("what the kernel gives {source} without a limit"))),
+    };
+    let buffer = Cited::quantity(Value::Size(limit), origin);
+    let bucket = finding.burst.filter(|_| matches!(finding.rate, ShapedRate::Known(..)));
+    let burst = bucket.map(|bucket| {
+        let origin = match bucket.is_told {
+            true => Origin::Measured("bucket of the shaper".to_owned()),
+            false => Origin::Estimated("bucket that the kernel gives the shaper untold".to_owned()),
+        };
+        Cited::quantity(format!("{} B", bucket.bytes.get()), origin)
+    });
     Way {
         rate,
         fastest,

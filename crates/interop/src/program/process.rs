@@ -4,7 +4,9 @@
 //! between would double the time of each. A second thread only watches that answers come.
 
 use super::protocol::Silence;
+use rustix::process::{Pid, Signal, kill_process_group};
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -28,6 +30,7 @@ struct Watched {
     /// Questions and answers so far: odd while an answer is due.
     turns: AtomicU64,
     was_late: AtomicBool,
+    is_waited_for: AtomicBool,
     is_over: Mutex<bool>,
     over: Condvar,
 }
@@ -36,7 +39,9 @@ impl Process {
     /// Starts `command`, its name and arguments.
     pub(super) fn start(command: &[String], patience: Duration) -> io::Result<Self> {
         let (name, arguments) = command.split_first().ok_or_else(|| io::Error::other("no program was named"))?;
-        let mut child = Command::new(name).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let mut command = Command::new(name);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.process_group(0).spawn()?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(io::Error::other("it has no standard input and output"));
         };
@@ -44,6 +49,7 @@ impl Process {
             child: Mutex::new(child),
             turns: AtomicU64::new(0),
             was_late: AtomicBool::new(false),
+            is_waited_for: AtomicBool::new(false),
             is_over: Mutex::new(false),
             over: Condvar::new(),
         });
@@ -93,7 +99,7 @@ impl Watched {
             let turns = self.turns.load(Ordering::Relaxed);
             if turns % 2 == 1 && before == Some(turns) {
                 self.was_late.store(true, Ordering::Relaxed);
-                let _ = self.child.lock().unwrap_or_else(PoisonError::into_inner).kill();
+                kill(&self.child.lock().unwrap_or_else(PoisonError::into_inner));
                 return;
             }
             before = Some(turns);
@@ -104,11 +110,15 @@ impl Watched {
     /// Kills the program if it still runs, and says how it ended.
     fn end(&self) -> Silence {
         let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
-        let ended = child.try_wait().ok().flatten();
-        if let Some(status) = ended {
-            return Silence::Ended(status);
+        if !self.is_waited_for.swap(true, Ordering::Relaxed) {
+            kill(&child);
         }
-        let _ = child.kill();
         child.wait().map_or_else(Silence::Lost, Silence::Ended)
     }
+}
+
+/// Kills a program that has not been waited for, with all that it started: until then its group
+/// keeps its number.
+fn kill(child: &Child) {
+    let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
 }

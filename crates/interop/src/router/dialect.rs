@@ -6,6 +6,7 @@
 //! queue. What the target cannot say is a [`Refusal`] when the scenario asks for it, and a note
 //! when it is only a default of ours.
 
+pub mod in_tc;
 pub mod libreqos;
 mod linux;
 pub mod networkd;

@@ -5,21 +5,16 @@
 //! [`Source`]: the machine itself, or a [`Folder`] in which both were kept.
 
 mod checks;
+mod diagnosis;
 mod facts;
+mod shapers;
+mod source;
 
+pub use diagnosis::{Diagnosis, Weight};
 pub use facts::Facts;
+pub use source::{NoFacts, Source};
 
 use std::path::PathBuf;
-
-/// The source of files and of the output of commands.
-pub trait Source {
-    /// A file, by its absolute path; `None` when it is not there.
-    fn file(&self, path: &str) -> Option<String>;
-    /// Names in a folder, in order; none when it is not there.
-    fn names(&self, path: &str) -> Vec<String>;
-    /// Returns the output of a command that changes nothing; `None` when it cannot be run or fails.
-    fn output(&self, words: &[&str]) -> Option<String>;
-}
 
 /// Files and output of commands as they were kept: files below the folder as they lie in the
 /// machine, output in `commands/`, in files called like the command with `_` for what separates its
@@ -61,64 +56,6 @@ impl Source for Folder {
     }
 }
 
-/// The severity of a finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Weight {
-    /// Packets do not meet the queue management.
-    Problem,
-    /// The state may be intended.
-    Note,
-    /// The state is as it should be.
-    Good,
-}
-
-impl Weight {
-    /// Returns the name of the severity in reports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Problem => "problem",
-            Self::Note => "note",
-            Self::Good => "good",
-        }
-    }
-}
-
-/// One thing that was looked at.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Diagnosis {
-    /// The subject of the check: `offloads`.
-    pub check: &'static str,
-    /// The severity of the finding.
-    pub weight: Weight,
-    /// The finding, in a sentence or two.
-    pub text: String,
-    /// Commands that mend it, one after the other.
-    pub mend: Vec<String>,
-}
-
-/// Why nothing can be looked at.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoFacts {
-    /// The host is none of Linux.
-    #[error("there is no /sys/class/net: gq doctor is for Linux")]
-    NoLinux,
-    /// There is no interface of that name.
-    #[error("`{shown}` is no interface of this host: allowed {known}")]
-    NoInterface {
-        /// The name.
-        shown: String,
-        /// The names there are.
-        known: String,
-    },
-    /// No interface was named, and no route says which one.
-    #[error("no default route says which interface: name one with --dev: {known}")]
-    NoRoute {
-        /// The names there are.
-        known: String,
-    },
-}
-
 /// Everything that was looked at on one interface, problems first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
@@ -134,9 +71,39 @@ pub struct Report {
 /// When there is no such interface, or none to choose.
 pub fn examine(host: &dyn Source, dev: Option<&str>) -> Result<Report, NoFacts> {
     let facts = Facts::gather(host, dev)?;
-    let mut findings = checks::all(&facts);
+    let mut findings = all(&facts);
     findings.sort_by_key(|finding| finding.weight);
     Ok(Report { dev: facts.dev, findings })
+}
+
+/// Everything that was looked at.
+fn all(facts: &Facts) -> Vec<Diagnosis> {
+    let checks: &[fn(&Facts) -> Option<Diagnosis>] = &[
+        checks::tools,
+        checks::queue,
+        shapers::emulator,
+        checks::interface,
+        shapers::leaf,
+        shapers::default_class,
+        shapers::rate,
+        shapers::bucket,
+        shapers::twice,
+        shapers::offloads,
+        checks::driver_queue,
+        checks::arriving,
+        checks::arriving_queue,
+        checks::arriving_protocols,
+        checks::default_queue,
+        checks::queue_length,
+        checks::clock,
+    ];
+    let unknown = facts.unknown.iter().map(|text| Diagnosis {
+        check: "not known",
+        weight: Weight::Note,
+        text: text.clone(),
+        mend: Vec::new(),
+    });
+    checks.iter().filter_map(|check| check(facts)).chain(unknown).collect()
 }
 
 #[cfg(test)]

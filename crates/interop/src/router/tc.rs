@@ -7,10 +7,18 @@
 mod discipline;
 mod error;
 mod find;
+mod json;
 mod lines;
+mod options;
+mod path;
+mod shaper;
+mod words;
 
 pub use discipline::{Discipline, Role, Setting};
 pub use error::TcError;
-pub(crate) use find::major;
-pub use find::{Finding, findings};
+pub use find::{Finding, LeftOut, Untold, findings};
+pub(crate) use json::objects;
 pub use lines::read;
+pub(crate) use path::{CLASSFUL_SHAPERS, classes};
+pub use path::{End, Path};
+pub use shaper::{Bucket, ShapedRate};

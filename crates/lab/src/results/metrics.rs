@@ -21,8 +21,6 @@ pub use links::{LINK_METRICS, LinkMetric};
 pub use unit::unit_that_suits;
 pub use values::MIN_TIME_S;
 
-use values::finite;
-
 /// The figures of one run: small, whatever the run's length. `None` where a figure is not defined.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunFigures {
@@ -89,7 +87,7 @@ impl RunFigures {
             flows: flows.len() as u32,
             values: {
                 let group = Group::new(group, flows, span, base_rtt);
-                GROUP_METRICS.iter().map(|metric| finite((metric.of)(&group))).collect()
+                GROUP_METRICS.iter().map(|metric| metric.about.bounded((metric.of)(&group))).collect()
             },
         });
         Self {
@@ -108,7 +106,7 @@ impl LinkFigures {
         let all: f64 = link.group_bits.iter().sum();
         let share = |group: usize| link.group_bits.get(group).filter(|_| all > 0.0).map(|bits| bits / all);
         let group_share = (0..groups).map(share).collect();
-        let values = LINK_METRICS.iter().map(|metric| finite((metric.of)(link, span))).collect();
+        let values = LINK_METRICS.iter().map(|metric| metric.about.bounded((metric.of)(link, span))).collect();
         Self { name: link.name.clone(), values, group_share }
     }
 

@@ -86,6 +86,21 @@ fn mean(samples: &[f64]) -> f64 {
     first + samples.iter().map(|value| value - first).sum::<f64>() / samples.len() as f64
 }
 
+/// Round trips per minute of these times in ns, from the shortest, with the count of each and the
+/// count of all: 60 s divided by the mean of the shortest 95 % (draft-ietf-ippm-responsiveness).
+/// `None` without any, or if all are zero.
+#[must_use]
+pub fn round_trips_per_minute(times: impl IntoIterator<Item = (f64, u64)>, count: u64) -> Option<f64> {
+    let kept = (count as f64 * 0.95).ceil() as u64;
+    let (mut left, mut sum) = (kept, 0.0);
+    for (nanos, times) in times {
+        let counted = times.min(left);
+        sum += counted as f64 * nanos / 1e9;
+        left -= counted;
+    }
+    (kept > 0 && sum > 0.0).then(|| 60.0 * kept as f64 / sum)
+}
+
 /// Jain's fairness index of non-negative shares: 1 when all are equal, 1/n when one has everything.
 /// `None` without shares or when all are zero.
 #[must_use]

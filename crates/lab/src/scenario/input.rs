@@ -3,7 +3,7 @@
 pub use fault::{FileFault, FlowFault, TraceFault};
 use std::fmt;
 use std::fs::File;
-use std::io::{BufReader, Read, Take};
+use std::io::{self, BufReader, Read, Take};
 use std::path::Path;
 
 mod fault;
@@ -84,4 +84,68 @@ pub(crate) fn open(path: &Path, largest: u64) -> Result<BufReader<Take<File>>, F
     // The file may grow while it is read.
     let read = opened.map(|file| BufReader::new(file.take(largest)));
     read.map_err(|fault| FileError::whole(&path.display().to_string(), fault))
+}
+
+/// Opens a file that a user names, which may be a pipe of the shell or a device: what is read of it
+/// needs a bound. One that would keep this process waiting until another comes is refused.
+///
+/// # Errors
+/// When it cannot be opened, or is a directory or a named pipe.
+pub fn open_named(path: &Path) -> io::Result<File> {
+    let facts = std::fs::metadata(path)?;
+    if facts.is_dir() {
+        return Err(io::Error::other("it is a directory"));
+    }
+    if is_named_pipe(path, &facts) {
+        return Err(io::Error::other("it is a named pipe, which may never end"));
+    }
+    File::open(path)
+}
+
+/// Reads a text that a user names, of at most `largest` bytes.
+///
+/// # Errors
+/// As [`open_named`], or it is larger or no text.
+pub fn read_named(path: &Path, largest: u64) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    open_named(path)?.take(largest + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > largest {
+        return Err(io::Error::other(format!("it is too large: allowed up to {largest} bytes")));
+    }
+    String::from_utf8(bytes)
+        .map_err(|error| io::Error::other(format!("byte {} is not UTF-8", error.utf8_error().valid_up_to() + 1)))
+}
+
+/// Whether it is a pipe with a place among files, which blocks any process that opens it until
+/// another writes. Those of `/dev/stdin` and `<(command)` have none, and are open already.
+#[cfg(unix)]
+pub(crate) fn is_named_pipe(path: &Path, facts: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    facts.file_type().is_fifo() && std::fs::canonicalize(path).is_ok_and(|real| real.exists())
+}
+
+#[cfg(not(unix))]
+pub(crate) fn is_named_pipe(_path: &Path, _facts: &std::fs::Metadata) -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_may_never_end_is_refused_or_bounded() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo starts");
+        assert!(made.success());
+        let say = |path: &Path| read_named(path, 1000).expect_err("refused").to_string();
+        assert_eq!(say(&pipe), "it is a named pipe, which may never end");
+        assert_eq!(say(folder.path()), "it is a directory");
+        assert_eq!(say(Path::new("/dev/zero")), "it is too large: allowed up to 1000 bytes");
+        let text = folder.path().join("text");
+        std::fs::write(&text, b"a\xff").expect("a file");
+        assert_eq!(say(&text), "byte 2 is not UTF-8");
+        assert_eq!(read_named(Path::new("/dev/null"), 1000).expect("empty"), "");
+    }
 }

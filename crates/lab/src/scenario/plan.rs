@@ -32,7 +32,7 @@ pub use traffic::{Part, Traffic};
 
 use crate::scenario::diagnostic::{Origin, Source};
 use crate::scenario::files::{FileStore, Recordings, Shelf};
-use crate::scenario::input::FileFault;
+use crate::scenario::input::{FileFault, is_named_pipe};
 use known::Known;
 use sha2::{Digest, Sha256};
 use std::io::Read;
@@ -274,7 +274,7 @@ impl Plan {
             text.push_str(&axis.key.text());
             for value in &axis.values {
                 text.push(' ');
-                value.write_canonical(&mut text);
+                value.write_canonical_of(axis.key.last(), &mut text);
             }
         }
         // Settings of the same text are others when an algorithm they name is another.
@@ -288,7 +288,7 @@ impl Plan {
             text.push_str("\nset ");
             text.push_str(&key.text());
             text.push(' ');
-            node.write_canonical(&mut text);
+            node.write_canonical_of(key.last(), &mut text);
         }
         text
     }
@@ -361,19 +361,6 @@ fn read_file(path: &Path) -> Result<String, PlanError> {
     }
     String::from_utf8(bytes)
         .map_err(|error| fault(format!("is not UTF-8 text: byte {} cannot be read", error.utf8_error().valid_up_to() + 1)))
-}
-
-/// Whether it is a pipe with a place among files, which blocks any process that opens it until
-/// another writes. Those of `/dev/stdin` and `<(command)` have none, and are open already.
-#[cfg(unix)]
-fn is_named_pipe(path: &Path, facts: &std::fs::Metadata) -> bool {
-    use std::os::unix::fs::FileTypeExt;
-    facts.file_type().is_fifo() && std::fs::canonicalize(path).is_ok_and(|real| real.exists())
-}
-
-#[cfg(not(unix))]
-fn is_named_pipe(_path: &Path, _facts: &std::fs::Metadata) -> bool {
-    false
 }
 
 #[cfg(test)]

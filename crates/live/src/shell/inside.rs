@@ -66,8 +66,9 @@ pub fn run(order: &Order, tell: &Tell) -> io::Result<u8> {
         let _ = server.child.kill();
         let _ = server.child.wait();
     }
-    line.end();
-    Ok(code)
+    // A line that failed has said why.
+    let is_whole = line.end();
+    Ok(if code == 0 && !is_whole { 1 } else { code })
 }
 
 /// Starts the watch for what is opened beyond the far end.
@@ -156,19 +157,23 @@ impl Line {
             Err(error @ (RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected)) => {
                 let _ = child.kill();
                 let _ = child.wait();
-                Err(io::Error::other(format!("the line has not started: {error}")))
+                let after =
+                    if error == RecvTimeoutError::Timeout { format!(" within {} s", LINE.as_secs()) } else { String::new() };
+                Err(io::Error::other(format!("the line has not started{after}")))
             }
         }
     }
 
-    /// Ends it, after which its last words have been passed on.
-    fn end(&mut self) {
+    /// Ends it, after which its last words have been passed on. False if it failed, for instance to
+    /// write its files.
+    fn end(&mut self) -> bool {
         // One that has ended by itself is as good.
         let _ = kill_process(Pid::from_child(&self.child), Signal::TERM);
-        let _ = self.child.wait();
+        let is_whole = self.child.wait().is_ok_and(|status| status.success());
         for reader in self.readers.drain(..) {
             let _ = reader.join();
         }
+        is_whole
     }
 }
 

@@ -25,12 +25,16 @@ static STOP: OnceLock<(Arc<AtomicBool>, &'static str)> = OnceLock::new();
 /// of them ends the process. SIGINT and SIGHUP stay ignored where they were, as under `nohup` and
 /// in the background of a script.
 ///
+/// A file that may not grow further is an error of the write, as on a full disk, and no signal.
+///
 /// No thread waits for them: starting one takes longer than the rest of a short run.
 ///
 /// # Errors
 /// When this was called before, or the kernel refuses.
 pub fn stop_by(flag: Arc<AtomicBool>, words: &'static str) -> io::Result<()> {
     STOP.set((flag, words)).map_err(|_| io::Error::from(io::ErrorKind::AlreadyExists))?;
+    // SAFETY: to ignore a signal needs no handler; a failure leaves it as it was.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         if signal != libc::SIGTERM && is_ignored(signal) {
             continue;

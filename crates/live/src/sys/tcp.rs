@@ -36,6 +36,25 @@ pub fn set(socket: BorrowedFd<'_>, option: libc::c_int, value: u32) -> io::Resul
     options::set(socket, libc::IPPROTO_TCP, option, &value)
 }
 
+/// Chooses the congestion control of a connection if users may, and returns the name of the one it
+/// has then.
+///
+/// # Errors
+/// When the kernel does not tell.
+pub fn use_control(socket: BorrowedFd<'_>, wanted: &str) -> io::Result<String> {
+    // A kernel without it, or that keeps it from users, leaves its own.
+    let _ = rustix::net::sockopt::set_tcp_congestion(socket, wanted);
+    Ok(rustix::net::sockopt::tcp_congestion(socket)?)
+}
+
+/// Bounds the bytes that wait in a connection before they are sent for the first time.
+///
+/// # Errors
+/// When the kernel refuses.
+pub fn keep_unsent(socket: BorrowedFd<'_>, bytes: u32) -> io::Result<()> {
+    set(socket, libc::TCP_NOTSENT_LOWAT, bytes)
+}
+
 /// The state of a connection.
 ///
 /// # Errors

@@ -1,6 +1,7 @@
 //! Options of the kernel's UDP, and of TCP for the same purpose.
 
 use super::{checked, options};
+use goodqueue_base::units::Duration;
 use std::io;
 use std::mem::zeroed;
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -36,6 +37,25 @@ pub fn accept_for_all(listener: BorrowedFd<'_>) -> io::Result<()> {
 
 fn set_ip(socket: BorrowedFd<'_>, option: libc::c_int) -> io::Result<()> {
     options::set(socket, libc::IPPROTO_IP, option, &1)
+}
+
+/// Time since the kernel had the datagram that was received last: however late a thread wakes up,
+/// it can tell when that was. The first call only turns the stamps on.
+///
+/// # Errors
+/// Where the datagram has no stamp.
+pub fn age_of_last(socket: BorrowedFd<'_>) -> io::Result<Duration> {
+    /// As of `asm/sockios.h`, which has the same number everywhere but on three architectures.
+    const SIOCGSTAMPNS: libc::c_ulong = 0x8907;
+    // SAFETY: the time is plain old data for which zeros are valid, and the call writes one.
+    let at = unsafe {
+        let mut at: libc::timespec = zeroed();
+        checked(libc::ioctl(socket.as_raw_fd(), SIOCGSTAMPNS as _, &raw mut at))?;
+        at
+    };
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
+    let nanos = (now.tv_sec - at.tv_sec) * 1_000_000_000 + (now.tv_nsec - at.tv_nsec);
+    Ok(Duration::ns(u64::try_from(nanos).unwrap_or_default()))
 }
 
 /// A datagram's ends.

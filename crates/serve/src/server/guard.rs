@@ -65,7 +65,9 @@ impl Guard {
     /// Refuses a request whose headers do not allow it to pass.
     fn check(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), ApiError> {
         let host = single(headers, &header::HOST).ok_or_else(|| ApiError::bad_request("one header Host is needed"))?;
-        if !self.is_ours(host) {
+        // An address in the request counts more than the header (RFC 9112 §3.2.2).
+        let is_elsewhere = uri.authority().is_some_and(|named| !self.is_ours(named.as_str()));
+        if is_elsewhere || !self.is_ours(host) {
             return Err(ApiError::new(StatusCode::MISDIRECTED_REQUEST, "Host: this server does not go by that name"));
         }
         let origin = headers.get(header::ORIGIN).map(|origin| origin.to_str().unwrap_or_default());
@@ -204,6 +206,16 @@ mod tests {
             assert!(guard.is_ours(ours), "{ours}");
         }
         assert!(!guard.is_ours("evil.example"));
+    }
+
+    #[test]
+    fn an_address_in_the_request_counts_as_its_host() {
+        let guard = guard("127.0.0.1:8080", &[]);
+        let headers = HeaderMap::from_iter([(header::HOST, HeaderValue::from_static("localhost:8080"))]);
+        let check = |uri| guard.check(&Method::GET, &Uri::from_static(uri), &headers).map_err(|refused| refused.status);
+        assert_eq!(check("http://evil.example/api/hello"), Err(StatusCode::MISDIRECTED_REQUEST));
+        assert_eq!(check("http://localhost:8080/api/hello"), Ok(()));
+        assert_eq!(check("/api/hello"), Ok(()));
     }
 
     #[test]

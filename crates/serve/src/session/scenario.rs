@@ -2,14 +2,13 @@
 
 use crate::session::error::ApiError;
 use crate::session::limits::Limits;
-use crate::session::memory::WORLD_BYTES;
+use crate::session::memory::{CONNECTION_BYTES, WORLD_BYTES};
 use goodqueue_aqm::Limit;
-use goodqueue_aqm::spec as aqm;
 use goodqueue_base::units::{Bytes, Packets, Rate};
 use goodqueue_lab::scenario::files::Recordings;
 use goodqueue_lab::scenario::lint::{self, Warning};
-use goodqueue_lab::scenario::plan::{Direction, LinkDirection, Plan, Point, Queue};
-use goodqueue_sim::RateSpec;
+use goodqueue_lab::scenario::plan::{Direction, LinkDirection, Part, Plan, Point, Queue};
+use goodqueue_sim::{RateSpec, SessionSpec, SourceSpec};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -232,8 +231,9 @@ fn first_label(queue: &toml::Value) -> String {
 }
 
 fn read_variant(given: &VariantRequest) -> Result<(String, toml::Value), ApiError> {
-    if given.label.is_empty() || given.label.chars().count() > MAX_LABEL {
-        return Err(ApiError::field("label", format!("allowed 1 to {MAX_LABEL} characters")));
+    let is_shown = !given.label.trim().is_empty() && !given.label.chars().any(char::is_control);
+    if !is_shown || given.label.chars().count() > MAX_LABEL {
+        return Err(ApiError::field("label", format!("allowed 1 to {MAX_LABEL} characters that can be seen")));
     }
     let fits = given.queue.is_string() || given.queue.is_object();
     let queue = toml::Value::try_from(&given.queue).ok().filter(|_| fits);
@@ -330,28 +330,28 @@ fn highest_rate(direction: &LinkDirection) -> Rate {
     }
 }
 
-/// Memory that a world takes before it holds anything.
+/// Memory that a world takes when it begins.
 pub fn state_bytes(point: &Point) -> u64 {
     let queues = point.plan.links.iter().flat_map(|link| Direction::ALL.map(|heading| link.direction(heading)));
-    WORLD_BYTES + queues.filter_map(|direction| direction.queue.as_ref()).map(queue_bytes).sum::<u64>()
+    WORLD_BYTES
+        + connections(point) * CONNECTION_BYTES
+        + queues.filter_map(|direction| direction.queue.as_ref()).map(queue_bytes).sum::<u64>()
 }
 
-/// Memory that a queue takes before it holds anything: that of the queues of flows it is made of.
+/// Connections that programs open at once, which a world may have as soon as it begins.
+pub fn connections(point: &Point) -> u64 {
+    let at_once = |part: &Part| match &part.source {
+        SourceSpec::Session { model: SessionSpec::Page(page), .. } => u64::from(page.connections),
+        SourceSpec::Session { model: SessionSpec::Short { connections, .. }, .. } => u64::from(*connections),
+        _ => 0,
+    };
+    let groups = point.plan.traffic.iter();
+    groups.map(|group| u64::from(group.flows) * group.parts().map(at_once).sum::<u64>()).sum()
+}
+
+/// Memory that a queue takes before it holds anything.
 fn queue_bytes(queue: &Queue) -> u64 {
-    /// Memory of one queue of a flow, with the state of its algorithm.
-    const FLOW_BYTES: u64 = 256;
-    let value = |name: &str| queue.params.iter().find(|(known, _)| *known == name).map(|(_, value)| value);
-    let flows = match value("flows") {
-        Some(aqm::Value::Number(flows)) => *flows as u64,
-        _ => 1024,
-    };
-    let tins = match value("tins") {
-        Some(aqm::Value::Choice("besteffort")) => 1,
-        Some(aqm::Value::Choice("diffserv3")) => 3,
-        Some(aqm::Value::Choice("diffserv4")) => 4,
-        _ => 8,
-    };
-    flows.saturating_mul(if queue.kind.kind == "cake" { tins } else { 1 }).saturating_mul(FLOW_BYTES)
+    queue.kind.state_bytes_over(&queue.params, queue.of.as_ref()).get()
 }
 
 fn largest(limit: Limit, mtu: Bytes) -> u64 {
@@ -378,6 +378,23 @@ mod tests {
             { "label": "CoDel", "queue": { "kind": "codel", "target": "5 ms" } },
         ]);
         Scenario::new(&request(variants), Arc::default(), &Limits::default()).expect("good variants")
+    }
+
+    /// A variant of eight queues within one.
+    fn nested(kind: &str, settings: Value) -> Value {
+        let mut of = settings;
+        of["kind"] = json!(kind);
+        json!({ "label": kind, "queue": { "kind": "priority", "bands": 8, "of": of } })
+    }
+
+    #[test]
+    fn connections_that_begin_at_once_count_before_they_begin() {
+        let text = "goodqueue = 1\nduration = \"9 s\"\n[link.a]\nrate = \"50 Mbit/s\"\ndelay = \"9 ms\"\nbuffer = \"1 bdp\"\n\
+                    [[traffic]]\nkind = \"page\"\nflows = 200\nconnections = 1000\n";
+        let asked = NewSession { scenario_toml: text.to_owned(), ..request(json!([])) };
+        let scenario = Scenario::new(&asked, Arc::default(), &Limits::default()).expect("few flows");
+        let needed = state_bytes(&scenario.variants[0].point);
+        assert!(needed > 200 * 1000 * CONNECTION_BYTES && needed > Limits::default().session_bytes, "{needed}");
     }
 
     #[test]
@@ -434,6 +451,31 @@ mod tests {
         assert!(
             Scenario::new(&wrong, Arc::default(), &Limits::default()).unwrap_err().message().contains("did you mean `codel`")
         );
+        let all = json!([
+            nested("cake", json!({ "flows": 32768, "tins": "diffserv8" })),
+            nested("fair", json!({ "flows": 8192, "of": "sfb" }))
+        ]);
+        for variant in all.as_array().into_iter().flatten() {
+            let error = Scenario::new(&request(json!([variant])), Arc::default(), &Limits::default()).unwrap_err();
+            assert!(error.message().contains("its queues of flows need too much memory here"), "{}", error.message());
+            let of = &variant["queue"]["of"];
+            let mut bands = Scenario::new(
+                &request(json!([{ "label": "x", "queue": { "kind": "priority", "bands": 8 } }])),
+                Arc::default(),
+                &Limits::default(),
+            )
+            .unwrap();
+            let error = bands.set(0, "of", of, &Limits::default()).unwrap_err();
+            assert!(error.message().contains("its queues of flows need too much memory here"), "{}", error.message());
+        }
+        for label in ["", "  ", "a\0", "\u{1b}[2J", &"x".repeat(81)] {
+            let error =
+                Scenario::new(&request(json!([{ "label": label, "queue": "codel" }])), Arc::default(), &Limits::default());
+            assert!(error.unwrap_err().message().contains("allowed 1 to 80 characters that can be seen"), "{label:?}");
+        }
+        let beyond_all = json!([nested("fair", json!({ "flows": 65536, "of": "sfb" }))]);
+        let error = Scenario::new(&request(beyond_all), Arc::default(), &Limits::default()).unwrap_err();
+        assert!(error.message().contains("too much for queues that hold nothing yet: allowed up to"), "{}", error.message());
         let mut trace = request(json!([]));
         trace.scenario_toml = trace.scenario_toml.replace("\"10 Mbit/s\"", "{ trace = \"/etc/passwd\" }");
         assert!(

@@ -127,7 +127,7 @@ impl LinkStep<'_> {
 fn draw_loss(packet: &SimPacket, loss: f64, rng: &mut Rng, recorder: &mut EventRecorder) -> bool {
     let lost = rng.fires(loss);
     if lost {
-        recorder.record_loss(packet);
+        recorder.lose_on_the_wire(packet);
     }
     lost
 }

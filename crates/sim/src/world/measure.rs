@@ -41,7 +41,8 @@ impl World {
     pub(super) fn begin_measuring(&mut self) {
         self.figures.measuring = true;
         for link in self.net.links.iter_mut() {
-            link.probe.restart(self.clock.now, link.view(), link.counters());
+            let saved = link.rate.saved_bits(self.clock.now);
+            link.probe.restart(self.clock.now, link.view(), link.counters(), saved);
         }
         self.net.recorder.losses.iter_mut().for_each(LossEvents::restart);
         self.net.recorder.flows.iter_mut().for_each(FlowSignals::restart);
@@ -302,7 +303,7 @@ fn link_outcomes(world: &mut World, from: Instant) -> Vec<LinkOutcome> {
         outcomes.push(LinkOutcome {
             counters: link.counters().since(&link.probe.at_warmup),
             sent_bits: link.probe.sent_bytes as f64 * 8.0,
-            capacity_bits: link.rate.capacity_bits(from, end),
+            capacity_bits: link.rate.capacity_bits(from, end) + link.probe.saved_bits,
             queue_packets,
             queue_bytes,
             sojourn_sum_s: link.probe.sojourn_nanos as f64 * 1e-9,

@@ -186,10 +186,11 @@ const fn off(name: &'static str, doc: &'static str) -> TypedParam<bool> {
 pub(super) const ECN: TypedParam<bool> = TypedParam::on("ecn").about("mark; without, signals drop").from_source("Linux");
 const ISOLATION: TypedParam<Isolation> =
     choice("isolation", "triple-isolate", "what has a queue of its own, and which hosts share equally");
-const TINS: TypedParam<Tins> = choice("tins", "diffserv3", "how classes are put into tins of unlike weight");
+const TINS: TypedParam<Tins> =
+    choice("tins", "diffserv3", "how classes are put into tins of unlike weight").as_queues(&[1, 8, 3, 4, 8]);
 const ACK_FILTER: TypedParam<AckFilter> = choice("ack_filter", "off", "remove acknowledgements that a later one makes redundant");
 const FLOWS: TypedParam<u32> =
-    TypedParam::count("flows", 1024).within(1.0, 65_536.0).about("queues of each tin").from_source("Linux");
+    TypedParam::count("flows", 1024).within(1.0, 65_536.0).about("queues of each tin").from_source("Linux").as_queues(&[]);
 const QUANTUM: TypedParam<Option<Size>> = TypedParam::auto("quantum", "1/4096 s at the link's rate, within 300 and 1514 B")
     .within(64.0, 1e6)
     .about("credit of a queue's turn")
@@ -242,4 +243,5 @@ pub(super) const KIND: KindSpec = KindSpec::new(
     },
     Family::FlowQueueing,
     "sojourn time in each queue, at the head; overflows; class, hosts and flow of each packet",
-);
+)
+.with_queue_bytes(384);

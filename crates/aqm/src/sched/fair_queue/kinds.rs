@@ -14,6 +14,7 @@ use goodqueue_base::units::{Bytes, Duration};
 pub(crate) const FLOWS: TypedParam<u32> = TypedParam::count("flows", 1024)
     .within(1.0, 65536.0)
     .about("queues that packets are hashed into")
+    .as_queues(&[])
     .from_source("RFC 8290 §5.2.4");
 pub(crate) const QUANTUM: TypedParam<Option<Size>> = TypedParam::auto("quantum", "one MTU and the header")
     .within(1.0, 1e9)
@@ -67,7 +68,8 @@ const FQ_CODEL: KindSpec = KindSpec::new(
     },
     Family::FlowQueueing,
     "sojourn time, at each flow's head",
-);
+)
+.with_queue_bytes(192);
 
 impl Scheduler for FqCoDelKind {
     const KIND: KindSpec = FQ_CODEL;
@@ -104,7 +106,8 @@ const FAIR: KindSpec = KindSpec::new(
     },
     Family::FlowQueueing,
     "that of the algorithm, for each flow",
-);
+)
+.with_queue_bytes(size_of::<AnyAqm>() as u64 + 128);
 
 impl Scheduler for FairKind {
     const KIND: KindSpec = FAIR;

@@ -14,7 +14,8 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Arguments of `gq-checks conformance`.
 #[derive(Args)]
@@ -63,16 +64,20 @@ enum Fate {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let stop = interrupt::stop_flag();
     let vectors = chosen(arguments)?;
-    let mut program = arguments.against.as_deref().map(|command| program(command, &arguments.patience)).transpose()?;
+    let mut program = arguments.against.as_deref().map(|command| program(command, &arguments.patience, &stop)).transpose()?;
     let mut rows = Vec::new();
     for vector in &vectors {
         if stop.load(Ordering::Relaxed) {
             break;
         }
-        rows.push(match &mut program {
+        let row = match &mut program {
             None => own(vector)?,
             Some(program) => other(program, vector, arguments.against.as_deref().unwrap_or_default())?,
-        });
+        };
+        if row.fate == Fate::Broken && stop.load(Ordering::Relaxed) {
+            break;
+        }
+        rows.push(row);
     }
     print(&if arguments.json { json(&rows)? } else { table(&rows) })?;
     if rows.len() < vectors.len() {
@@ -104,13 +109,13 @@ fn chosen(arguments: &Arguments) -> Result<Vec<Vector>, Failure> {
     Ok(vectors)
 }
 
-fn program(command: &str, patience: &str) -> Result<Program, Failure> {
+fn program(command: &str, patience: &str, stop: &Arc<AtomicBool>) -> Result<Program, Failure> {
     let words = shlex::split(command).filter(|words| !words.is_empty());
     let words = words
         .ok_or_else(|| Failure::Input(format!("--against: `{command}` is not a command: a quote is open, or it is empty")))?;
     let limits = Limits::new(Duration::ms(1), Duration::secs(3600));
     let span = quantity::duration_within(patience, limits).map_err(Failure::of("--patience"))?;
-    Ok(Program::new(words, span.into()))
+    Ok(Program::new(words, span.into(), Arc::clone(stop)))
 }
 
 fn own(vector: &Vector) -> Result<Row, Failure> {

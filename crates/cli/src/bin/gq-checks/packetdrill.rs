@@ -7,6 +7,7 @@ use goodqueue_checks::packetdrill::{MAX_SCRIPT, Settings, Verdict, parse};
 use goodqueue_cli::failure::Failure;
 use goodqueue_cli::interrupt;
 use goodqueue_cli::output::{json, print, say};
+use goodqueue_lab::scenario::input::open_named;
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::fs;
@@ -177,7 +178,7 @@ fn judge(path: &Path, settings: &Settings) -> Row {
 /// The text of a script: as much as shows the parser that it is too long.
 fn read(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
-    fs::File::open(path)?.take(MAX_SCRIPT as u64 + 1).read_to_end(&mut bytes)?;
+    open_named(path)?.take(MAX_SCRIPT as u64 + 1).read_to_end(&mut bytes)?;
     // Remarks of old scripts are in other encodings.
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -4,9 +4,13 @@
 use super::settings::LineSettings;
 use crate::failure::Failure;
 use clap::{Args, Command};
+use goodqueue_lab::scenario::input::read_named;
 use serde::Deserialize;
 use std::path::Path;
 use toml::de::DeTable;
+
+/// Larger files are not read.
+const MAX_FILE_SIZE: u64 = 1 << 20;
 
 /// Contents of a settings file.
 #[derive(Debug, Default, Deserialize)]
@@ -26,9 +30,7 @@ impl Config {
     /// Reads a file.
     pub fn read(path: &Path) -> Result<Self, Failure> {
         let name = path.display();
-        let bytes = std::fs::read(path).map_err(Failure::of(&name))?;
-        let text = String::from_utf8(bytes)
-            .map_err(|error| Failure::Input(format!("{name}: byte {} is not UTF-8", error.utf8_error().valid_up_to())))?;
+        let text = read_named(path, MAX_FILE_SIZE).map_err(Failure::of(&name))?;
         Self::parse(&name.to_string(), &text)
     }
 
@@ -101,6 +103,6 @@ mod tests {
             message(Config::read(&path)).replace(&path.display().to_string(), "c.toml")
         };
         assert!(fault(b"rate = \"1mbit\"\n  foo = 1\n").starts_with("c.toml:2:3: `foo` is no setting"));
-        assert_eq!(fault(b"rate = \xff\n"), "c.toml: byte 7 is not UTF-8");
+        assert_eq!(fault(b"rate = \xff\n"), "c.toml: byte 8 is not UTF-8");
     }
 }

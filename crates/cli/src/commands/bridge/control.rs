@@ -10,7 +10,6 @@ use goodqueue_aqm::Rng;
 use goodqueue_aqm::spec::ParamError;
 use goodqueue_base::units::{Duration, Rate};
 use goodqueue_guests::backends::live;
-use goodqueue_lab::quantity::{self, QuantityError};
 use goodqueue_live::forwarder::Direction;
 use goodqueue_live::monitor::Command;
 use serde_json::{Value, json};
@@ -19,7 +18,7 @@ use std::net::TcpListener;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::SyncSender;
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration as Wall;
 
@@ -79,12 +78,26 @@ pub fn open_metrics(address: &str) -> Result<TcpListener, Failure> {
     TcpListener::bind(address).map_err(Failure::of(format!("--metrics {address}")))
 }
 
-/// Answers on the control socket, one after the other, until the program ends.
+/// Clients of the control socket that are heard at once.
+const MAX_CLIENTS: usize = 16;
+
+/// Answers on the control socket until the program ends: each client in a thread of its own, so
+/// that one which keeps silent keeps no other waiting, and one command after the other.
 pub fn serve(listener: UnixListener, state: Arc<ControlState>) -> Result<(), Failure> {
+    // Each client holds a copy for as long as it is heard.
+    let turn = Arc::new(Mutex::new(()));
     thread("control", move || {
         for stream in listener.incoming().flatten() {
-            // A client that breaks off has had enough.
-            let _ = talk(&stream, &state);
+            if Arc::strong_count(&turn) > MAX_CLIENTS {
+                let busy = json!({ "error": format!("{MAX_CLIENTS} clients are connected: allowed {MAX_CLIENTS} at once") });
+                let _ = writeln!(&stream, "{busy}");
+                continue;
+            }
+            let (state, turn) = (Arc::clone(&state), Arc::clone(&turn));
+            // A client that breaks off has had enough, and so has one for which there is no thread.
+            let _ = thread("client", move || {
+                let _ = talk(&stream, &state, &turn);
+            });
         }
     })
 }
@@ -117,7 +130,7 @@ fn thread(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), Failur
     started.map(|_| ()).map_err(|error| Failure::Run(format!("no thread can be started: {error}")))
 }
 
-fn talk(stream: &UnixStream, state: &ControlState) -> io::Result<()> {
+fn talk(stream: &UnixStream, state: &ControlState, turn: &Mutex<()>) -> io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     let mut input = BufReader::new(stream);
@@ -126,9 +139,9 @@ fn talk(stream: &UnixStream, state: &ControlState) -> io::Result<()> {
         if input.by_ref().take(MAX_LINE).read_line(&mut line)? == 0 {
             return Ok(());
         }
-        let answer = match handle_command(line.trim(), state) {
-            Ok(answer) => answer,
-            Err(refusal) => json!({ "error": refusal.to_string() }),
+        let answer = {
+            let _turn = locked(turn);
+            answer(&line, state)
         };
         writeln!(&mut &*stream, "{answer}")?;
     }
@@ -151,9 +164,6 @@ pub enum Refusal {
     /// The line is none of the commands.
     #[error("allowed: stats; rate, delay, aqm or policy with down or up and a value")]
     NoCommand,
-    /// A rate that cannot be read.
-    #[error("{}", .0.message())]
-    Rate(QuantityError),
     /// Settings that a line cannot have.
     #[error("{0}")]
     Settings(Failure),
@@ -166,6 +176,10 @@ pub enum Refusal {
     /// Nobody takes commands any more.
     #[error("the bridge has ended")]
     Ended,
+}
+
+fn answer(line: &str, state: &ControlState) -> Value {
+    handle_command(line.trim(), state).unwrap_or_else(|refusal| json!({ "error": refusal.to_string() }))
 }
 
 /// Carries out one command.
@@ -183,7 +197,6 @@ pub fn handle_command(line: &str, state: &ControlState) -> Result<Value, Refusal
     let mut changed = locked(&state.settings).clone();
     match what {
         "rate" => {
-            quantity::rate(&value).map_err(Refusal::Rate)?;
             set(way, value, &mut changed.rate, &mut changed.rate_up, None);
             changed.trace = changed.trace.filter(|_| !down);
         }
@@ -215,6 +228,25 @@ pub fn handle_command(line: &str, state: &ControlState) -> Result<Value, Refusal
     Ok(answer)
 }
 
+/// Answers to the orders in `text`, one a line, on a line that no packets pass.
+pub fn try_orders(text: &str) -> Vec<Value> {
+    // As many wait as there are.
+    let (commands, _orders) = sync_channel(text.lines().count());
+    let Some(state) = ControlState::of_no_bridge(commands) else { return Vec::new() };
+    text.lines().map(|line| answer(line, &state)).collect()
+}
+
+impl ControlState {
+    /// The state at the start of a bridge of 10 Mbit/s, without the bridge.
+    fn of_no_bridge(commands: SyncSender<Command>) -> Option<Self> {
+        let settings = LineSettings { rate: Some("10mbit".into()), ..LineSettings::default() };
+        let link = settings.link().ok()?;
+        let shown = Shown { interfaces: ["a".into(), "b".into()], granted: Default::default(), link, json: false };
+        let totals = Mutex::new(Totals::default());
+        Some(Self { shown: Mutex::new(shown), totals, settings: Mutex::new(settings), commands })
+    }
+}
+
 /// Sets the value of one direction. That of the other stays, even if it had it only because this
 /// one had it.
 fn set(way: Direction, value: String, down: &mut Option<String>, up: &mut Option<String>, default: Option<&str>) {
@@ -230,15 +262,20 @@ fn set(way: Direction, value: String, down: &mut Option<String>, up: &mut Option
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::mpsc::{Receiver, sync_channel};
+    use std::sync::mpsc::Receiver;
 
     fn state() -> (ControlState, Receiver<Command>) {
-        let settings = LineSettings { rate: Some("10mbit".into()), ..LineSettings::default() };
-        let link = settings.link().unwrap();
-        let shown = Shown { interfaces: ["a".into(), "b".into()], granted: Default::default(), link, json: false };
         let (commands, orders) = sync_channel(4);
-        let totals = Mutex::new(Totals::default());
-        (ControlState { shown: Mutex::new(shown), totals, settings: Mutex::new(settings), commands }, orders)
+        (ControlState::of_no_bridge(commands).expect("good settings"), orders)
+    }
+
+    #[test]
+    fn rates_are_bounded_as_those_of_a_scenario() {
+        let said = |line: &str| try_orders(line)[0]["error"].as_str().unwrap_or_default().to_owned();
+        for line in ["rate down -1mbit", "rate down 0mbit", "rate up 1e30mbit"] {
+            assert!(said(line).contains("is out of range: allowed 1 bit/s to 10000 Gbit/s"), "{}", said(line));
+        }
+        assert!(said("aqm down priority:bands=8:of=fair").contains("of"), "{}", said("aqm down priority:bands=8:of=fair"));
     }
 
     #[test]
@@ -303,6 +340,30 @@ mod tests {
         assert!(!path.exists());
         std::fs::write(&path, "something else").unwrap();
         assert!(open_socket(&path).is_err_and(|failure| failure.to_string().contains("is no socket")));
+    }
+
+    #[test]
+    fn a_client_that_keeps_silent_keeps_no_other_waiting() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("control");
+        let (listener, _file) = open_socket(&path).unwrap();
+        serve(listener, Arc::new(state().0)).unwrap();
+        let connect = || UnixStream::connect(&path).expect("it listens");
+        let answer = |stream: &UnixStream| {
+            let mut line = String::new();
+            BufReader::new(stream).read_line(&mut line).expect("an answer");
+            serde_json::from_str::<Value>(&line).expect("JSON")
+        };
+        let mut slow = connect();
+        slow.write_all(b"sta").unwrap();
+        let others: Vec<UnixStream> = (1..MAX_CLIENTS).map(|_| connect()).collect();
+        for mut other in &others {
+            other.write_all(b"stats\n").unwrap();
+            assert!(answer(other).is_array());
+        }
+        assert!(answer(&connect())["error"].as_str().is_some_and(|said| said.contains("allowed 16 at once")));
+        slow.write_all(b"ts\n").unwrap();
+        assert!(answer(&slow).is_array(), "it was waited for");
     }
 
     #[test]

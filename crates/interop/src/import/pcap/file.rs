@@ -1,107 +1,156 @@
-//! Packets out of a file.
+//! Frames out of a file.
 
+use super::link::{self, Layer};
+use super::packet::{self, Frame, Packet};
 use crate::import::{ImportError, Input};
-use etherparse::{LaxNetSlice, LaxSlicedPacket, TcpOptionElement, TransportSlice};
-use pcap_parser::{Block, PcapBlockOwned, PcapError, create_reader};
-use std::net::IpAddr;
-
-/// One packet of IP.
-pub(super) struct Packet {
-    /// Seconds since 1970.
-    pub(super) at: f64,
-    /// Sender.
-    pub(super) from: (IpAddr, u16),
-    /// Receiver.
-    pub(super) to: (IpAddr, u16),
-    /// IP length.
-    pub(super) len: u64,
-    /// The fields of the TCP header, if it is TCP.
-    pub(super) tcp: Option<Segment>,
-}
-
-/// A segment of TCP.
-pub(super) struct Segment {
-    pub(super) syn: bool,
-    pub(super) ack: bool,
-    /// Bytes of data.
-    pub(super) data: u64,
-    /// Time stamps: value and echo.
-    pub(super) stamps: Option<(u32, u32)>,
-}
+use pcap_parser::{Block, InterfaceDescriptionBlock, PcapBlockOwned, PcapError, create_reader};
+use std::collections::BTreeMap;
+use std::io::Read;
 
 /// The result of reading a file.
+#[derive(Default)]
 pub(super) struct Kept {
     /// Whether it ends within a packet.
-    pub(super) cut: bool,
+    pub(super) is_cut: bool,
+    /// Frames of 802.11 that are encrypted.
+    pub(super) encrypted: u64,
+    /// Packets of `pcapng` without a time.
+    pub(super) untimed: u64,
+    /// Packets of interfaces whose kind of link is not read, by that.
+    pub(super) unread: BTreeMap<u16, u64>,
 }
 
 /// No packet is larger, with its block around it.
 const MAX_BLOCK: usize = 1 << 20;
 /// More interfaces than this are not a host's.
 const MAX_INTERFACES: usize = 1_000;
+/// Bytes that the kind of a file shows in.
+const START: u64 = 4_096;
+/// Kinds of links are the lower half of a field; the rest tells of check sequences.
+const LINK: i32 = 0xffff;
+const NANOS: u64 = 1_000_000_000;
 
 /// The format of an interface's packets: kind of link, offset and units of time stamps.
 #[derive(Clone, Copy)]
 struct Interface {
-    link: i32,
-    offset: f64,
-    per_second: f64,
+    link: u16,
+    layer: Option<Layer>,
+    offset_s: i64,
+    per_second: u64,
+}
+
+impl Interface {
+    fn new(link: i32, offset_s: i64, per_second: u64) -> Self {
+        let link = (link & LINK) as u16;
+        Self { link, layer: link::first(link), offset_s, per_second }
+    }
+
+    fn described(block: &InterfaceDescriptionBlock<'_>) -> Option<Self> {
+        let power = u32::from(block.if_tsresol & 0x7f);
+        let base: u64 = if block.if_tsresol & 0x80 == 0 { 10 } else { 2 };
+        Some(Self::new(block.linktype.0, block.ts_offset(), base.checked_pow(power)?))
+    }
+
+    /// Nanoseconds of a time stamp.
+    fn nanos(&self, ticks: u64) -> i64 {
+        let nanos = u128::from(ticks) * u128::from(NANOS) / u128::from(self.per_second);
+        let nanos = i64::try_from(nanos).unwrap_or(i64::MAX);
+        nanos.saturating_add(self.offset_s.saturating_mul(NANOS.cast_signed()))
+    }
+}
+
+/// Frames of a file on their way to the one that takes their packets.
+struct Frames<T> {
+    take: T,
+    interfaces: Vec<Interface>,
+    kept: Kept,
+}
+
+impl<T: FnMut(Packet)> Frames<T> {
+    fn frame(&mut self, number: u32, ticks: impl FnOnce(&Interface) -> u64, data: &[u8], captured: u32, whole: u32) {
+        let Some(interface) = self.interfaces.get(number as usize) else { return };
+        let Some(layer) = interface.layer else {
+            *self.kept.unread.entry(interface.link).or_default() += 1;
+            return;
+        };
+        let data = data.get(..captured as usize).unwrap_or(data);
+        let frame = Frame { at: interface.nanos(ticks(interface)), data, whole, interface: number };
+        self.kept.encrypted += u64::from(packet::each(layer, frame, &mut self.take));
+    }
+
+    fn block(&mut self, input: &Input, block: PcapBlockOwned<'_>) -> Result<(), ImportError> {
+        match block {
+            PcapBlockOwned::LegacyHeader(header) => {
+                let per_second = if header.is_nanosecond_precision() { NANOS } else { 1_000_000 };
+                let interface = Interface::new(header.network.0, 0, per_second);
+                if interface.layer.is_none() {
+                    return Err(unread(input, interface.link));
+                }
+                self.interfaces = vec![interface];
+            }
+            PcapBlockOwned::Legacy(block) => {
+                let (seconds, parts) = (u64::from(block.ts_sec), u64::from(block.ts_usec));
+                self.frame(0, |one| seconds * one.per_second + parts, block.data, block.caplen, block.origlen);
+            }
+            PcapBlockOwned::NG(Block::SectionHeader(_)) => self.interfaces.clear(),
+            PcapBlockOwned::NG(Block::InterfaceDescription(block)) => {
+                if self.interfaces.len() >= MAX_INTERFACES {
+                    return Err(input.fault(format!("has too many interfaces: allowed up to {MAX_INTERFACES}")));
+                }
+                let interface = Interface::described(&block).ok_or_else(|| {
+                    let number = self.interfaces.len();
+                    let said = block.if_tsresol;
+                    input.fault(format!("interface {number}: if_tsresol: {said} is out of range: allowed 0 to 19 and 128 to 191"))
+                })?;
+                self.interfaces.push(interface);
+            }
+            PcapBlockOwned::NG(Block::EnhancedPacket(block)) => {
+                let ticks = (u64::from(block.ts_high) << 32) | u64::from(block.ts_low);
+                self.frame(block.if_id, |_| ticks, block.data, block.caplen, block.origlen);
+            }
+            PcapBlockOwned::NG(Block::SimplePacket(_)) => self.kept.untimed += 1,
+            // Statistics, names and blocks of programs have no packets.
+            PcapBlockOwned::NG(_) => {}
+        }
+        Ok(())
+    }
+}
+
+/// The fault of a file with this kind of link alone.
+pub(super) fn unread(input: &Input, link: u16) -> ImportError {
+    input.fault(format!("{} is not read: expected {}", link::name(link), link::READ))
 }
 
 /// Hands each packet of IP to `take`.
 ///
 /// # Errors
 /// When the file is no recording of packets, or wrong before its end.
-pub(super) fn each_packet(input: &Input, mut take: impl FnMut(Packet)) -> Result<Kept, ImportError> {
+pub(super) fn each_packet(input: &Input, mut from: impl Read + Send, take: impl FnMut(Packet)) -> Result<Kept, ImportError> {
     let unknown = || input.fault("is no recording of packets: expected pcap or pcapng");
-    let mut reader = create_reader(MAX_BLOCK, input.bytes.as_slice()).map_err(|_| unknown())?;
-    let mut interfaces: Vec<Interface> = Vec::new();
+    let unreadable = |error: std::io::Error| input.fault(format!("cannot be read: {error}"));
+    // A pipe hands over a few bytes at first.
+    let mut start = Vec::new();
+    from.by_ref().take(START).read_to_end(&mut start).map_err(unreadable)?;
+    let whole = std::io::Cursor::new(start).chain(from);
+    let mut reader = create_reader(MAX_BLOCK, whole).map_err(|_| unknown())?;
+    let mut frames = Frames { take, interfaces: Vec::new(), kept: Kept::default() };
     loop {
         let offset = match reader.next() {
             Ok((offset, block)) => {
-                match block {
-                    PcapBlockOwned::LegacyHeader(header) => {
-                        let per_second = if header.is_nanosecond_precision() { 1e9 } else { 1e6 };
-                        interfaces = vec![Interface { link: header.network.0, offset: 0.0, per_second }];
-                    }
-                    PcapBlockOwned::Legacy(block) => {
-                        let interface = *interfaces.first().ok_or_else(unknown)?;
-                        let at = f64::from(block.ts_sec) + f64::from(block.ts_usec) / interface.per_second;
-                        let data = block.data.get(..block.caplen as usize).unwrap_or(block.data);
-                        packet(interface.link, at, data, block.origlen).map(&mut take);
-                    }
-                    PcapBlockOwned::NG(Block::SectionHeader(_)) => interfaces.clear(),
-                    PcapBlockOwned::NG(Block::InterfaceDescription(block)) => {
-                        if interfaces.len() >= MAX_INTERFACES {
-                            return Err(input.fault(format!("has too many interfaces: allowed up to {MAX_INTERFACES}")));
-                        }
-                        let per_second = block.ts_resolution().unwrap_or(1_000_000).max(1) as f64;
-                        interfaces.push(Interface { link: block.linktype.0, offset: block.ts_offset() as f64, per_second });
-                    }
-                    PcapBlockOwned::NG(Block::EnhancedPacket(block)) => {
-                        if let Some(interface) = interfaces.get(block.if_id as usize) {
-                            let ticks = (u64::from(block.ts_high) << 32) | u64::from(block.ts_low);
-                            let at = ticks as f64 / interface.per_second + interface.offset;
-                            let data = block.data.get(..block.caplen as usize).unwrap_or(block.data);
-                            packet(interface.link, at, data, block.origlen).map(&mut take);
-                        }
-                    }
-                    // Statistics, names and blocks of programs have no packets.
-                    PcapBlockOwned::NG(_) => {}
-                }
+                frames.block(input, block)?;
                 offset
             }
-            Err(PcapError::Eof) => return Ok(Kept { cut: false }),
-            Err(PcapError::UnexpectedEof) => return Ok(Kept { cut: true }),
+            Err(PcapError::Eof) => return Ok(frames.kept),
+            Err(PcapError::UnexpectedEof) => return Ok(Kept { is_cut: true, ..frames.kept }),
             Err(PcapError::Incomplete(_)) => {
                 let before = (reader.position(), reader.data().len());
                 let is_filled = reader.refill().is_ok();
                 if is_filled && (reader.position(), reader.data().len()) != before {
                     continue;
                 }
-                return Ok(Kept { cut: true });
+                return Ok(Kept { is_cut: true, ..frames.kept });
             }
-            Err(_) if interfaces.is_empty() => return Err(unknown()),
+            Err(_) if frames.interfaces.is_empty() => return Err(unknown()),
             Err(error) => {
                 let message: String = error.to_string().chars().take(80).filter(|c| !c.is_control()).collect();
                 return Err(input.fault(format!("byte {}: cannot be read: {message}", reader.consumed())));
@@ -109,46 +158,4 @@ pub(super) fn each_packet(input: &Input, mut take: impl FnMut(Packet)) -> Result
         };
         reader.consume(offset);
     }
-}
-
-/// Kinds of links (the list of tcpdump.org), and bytes before the IP header.
-const LINKS: &[(i32, usize)] = &[(0, 4), (12, 0), (14, 0), (101, 0), (108, 4), (113, 16), (228, 0), (229, 0), (276, 20)];
-const ETHERNET: i32 = 1;
-
-fn packet(link: i32, at: f64, data: &[u8], whole: u32) -> Option<Packet> {
-    let sliced = if link == ETHERNET {
-        LaxSlicedPacket::from_ethernet(data).ok()?
-    } else {
-        let (_, header) = LINKS.iter().find(|(known, _)| *known == link)?;
-        LaxSlicedPacket::from_ip(data.get(*header..)?).ok()?
-    };
-    let (from, to, said, header) = match sliced.net? {
-        LaxNetSlice::Ipv4(ip) => {
-            let header = ip.header();
-            let ends: (IpAddr, IpAddr) = (header.source_addr().into(), header.destination_addr().into());
-            (ends.0, ends.1, u64::from(header.total_len()), header.slice().len())
-        }
-        LaxNetSlice::Ipv6(ip) => {
-            let header = ip.header();
-            let ends: (IpAddr, IpAddr) = (header.source_addr().into(), header.destination_addr().into());
-            (ends.0, ends.1, u64::from(header.payload_length()) + 40, 40)
-        }
-        LaxNetSlice::Arp(_) => return None,
-    };
-    // Segmentation offload leaves a length of zero: the captured packet is as long as it was.
-    let len = if said <= header as u64 { u64::from(whole).saturating_sub(14).min(u64::from(u16::MAX) * 4) } else { said };
-    let (ports, tcp) = match &sliced.transport {
-        Some(TransportSlice::Tcp(tcp)) => {
-            let stamps = tcp.options_iterator().flatten().find_map(|option| match option {
-                TcpOptionElement::Timestamp(value, echo) => Some((value, echo)),
-                _ => None,
-            });
-            let headers = header as u64 + tcp.slice().len().saturating_sub(tcp.payload().len()) as u64;
-            let segment = Segment { syn: tcp.syn(), ack: tcp.ack(), data: len.saturating_sub(headers), stamps };
-            ((tcp.source_port(), tcp.destination_port()), Some(segment))
-        }
-        Some(TransportSlice::Udp(udp)) => ((udp.source_port(), udp.destination_port()), None),
-        Some(_) | None => ((0, 0), None),
-    };
-    Some(Packet { at, from: (from, ports.0), to: (to, ports.1), len, tcp })
 }

@@ -1,8 +1,8 @@
 //! Connections, and bytes over time.
 
-use super::file::{Packet, Segment};
-use std::collections::BTreeMap;
-use std::net::IpAddr;
+use super::packet::{End, Packet, Segment};
+use super::seen::Seen;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Connections beyond this are counted as bytes only.
 pub(super) const MAX: usize = 100_000;
@@ -10,28 +10,37 @@ pub(super) const MAX: usize = 100_000;
 /// Longest recording: a day in tenths of a second. What is later counts as the end.
 const MAX_BINS: usize = 864_000;
 
-type End = (IpAddr, u16);
+/// Gaps in the data of all connections that are remembered.
+const MAX_GAPS: usize = 1 << 20;
+/// Gaps in the data of one connection that are remembered, the last ones.
+const MAX_GAPS_OF_ONE: usize = 4_096;
 
 /// Everything that was seen.
 #[derive(Default)]
 pub(super) struct Flows {
-    /// Time of the first packet.
-    first: Option<f64>,
+    /// Time of the first packet in nanoseconds.
+    first: Option<i64>,
     last: f64,
     /// Bytes in each tenth of a second, toward clients and toward servers.
     bins: [Vec<u64>; 2],
     /// By client and server.
     connections: BTreeMap<(End, End), Connection>,
     full: bool,
+    seen: Seen,
+    tunneled: u64,
+    /// Data of segments that had been sent before.
+    repeated: u64,
+    gaps: usize,
 }
 
 /// One connection of TCP, or ports of UDP.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Connection {
     /// Seconds from the first packet to the first data toward the client.
     start: Option<f64>,
-    /// Data toward the client.
+    /// Data toward the client, each byte once.
     data: u64,
+    sent: Sent,
     /// When the opening segment passed, and whether its answer came after.
     opened: Option<f64>,
     answered: bool,
@@ -62,11 +71,33 @@ impl Flows {
         &self.bins[heading]
     }
 
-    pub(super) fn take(&mut self, packet: &Packet) {
+    /// Records of packets that had been recorded before.
+    pub(super) fn again(&self) -> u64 {
+        self.seen.again()
+    }
+
+    /// Packets that were inside of tunnels.
+    pub(super) fn tunneled(&self) -> u64 {
+        self.tunneled
+    }
+
+    /// Bytes of data toward clients that had been sent before.
+    pub(super) fn repeated(&self) -> u64 {
+        self.repeated
+    }
+
+    pub(super) fn take(&mut self, packet: Packet) {
+        self.tunneled += u64::from(packet.is_tunneled);
+        if let Some(packet) = self.seen.take(packet) {
+            self.count(&packet);
+        }
+    }
+
+    fn count(&mut self, packet: &Packet) {
         let first = *self.first.get_or_insert(packet.at);
         // Recordings of several interfaces are not in order; a time before the first counts as the
         // first.
-        let at = (packet.at - first).clamp(0.0, (MAX_BINS - 1) as f64 / 10.0);
+        let at = (packet.at.saturating_sub(first) as f64 / 1e9).clamp(0.0, (MAX_BINS - 1) as f64 / 10.0);
         self.last = self.last.max(at);
         let forward = (packet.from, packet.to);
         let backward = (packet.to, packet.from);
@@ -93,7 +124,10 @@ impl Flows {
             self.full = true;
             return;
         }
-        self.connections.entry(key).or_default().take(at, tcp, from_client);
+        let connection = self.connections.entry(key).or_default();
+        let before = connection.sent.gaps.len();
+        self.repeated += connection.take(at, tcp, from_client, self.gaps < MAX_GAPS);
+        self.gaps = self.gaps + connection.sent.gaps.len() - before;
     }
 
     /// Round-trip times of connections in seconds: of their handshakes, else of their time stamps.
@@ -115,7 +149,9 @@ impl Flows {
 }
 
 impl Connection {
-    fn take(&mut self, at: f64, tcp: &Segment, from_client: bool) {
+    /// Takes a segment; returns the data toward the client that had been sent before.
+    fn take(&mut self, at: f64, tcp: &Segment, from_client: bool, may_grow: bool) -> u64 {
+        let mut repeated = 0;
         if from_client && tcp.syn {
             self.opened = Some(at);
             self.answered = false;
@@ -124,11 +160,15 @@ impl Connection {
         } else if from_client && tcp.ack && self.answered && self.handshake.is_none() {
             self.handshake = self.opened.map(|opened| at - opened);
         }
-        if !from_client && tcp.data > 0 {
-            self.start.get_or_insert(at);
-            self.data += tcp.data;
+        if !from_client && (tcp.syn || tcp.data > 0) {
+            let new = self.sent.take(tcp, may_grow);
+            repeated = tcp.data - new;
+            self.data += new;
+            if new > 0 {
+                self.start.get_or_insert(at);
+            }
         }
-        let Some((value, echo)) = tcp.stamps else { return };
+        let Some((value, echo)) = tcp.stamps else { return repeated };
         let (own, other) = if from_client { (0, 1) } else { (1, 0) };
         if let Some((waiting, since)) = self.stamped[other]
             && waiting == echo
@@ -142,5 +182,65 @@ impl Connection {
         if self.stamped[own].is_none_or(|(waiting, _)| waiting != value) {
             self.stamped[own] = Some((value, at));
         }
+        repeated
+    }
+}
+
+/// The data that one side has sent, by its numbers.
+#[derive(Clone, Default)]
+struct Sent {
+    /// The number of the opening segment.
+    opened: Option<u32>,
+    /// The number after the last byte.
+    next: Option<u32>,
+    /// Numbers that were left out: first, and the one after the last.
+    gaps: VecDeque<(u32, u32)>,
+}
+
+/// Whether a number follows another, over the end of the numbers as well.
+fn is_after(a: u32, b: u32) -> bool {
+    a.wrapping_sub(b).cast_signed() > 0
+}
+
+impl Sent {
+    /// Takes a segment; returns how many of its bytes are new.
+    fn take(&mut self, tcp: &Segment, may_grow: bool) -> u64 {
+        let len = tcp.data.min(u64::from(u32::MAX >> 1)) as u32;
+        // The opening segment has a number of its own.
+        let first = tcp.sequence.wrapping_add(u32::from(tcp.syn));
+        let end = first.wrapping_add(len);
+        if tcp.syn && self.opened != Some(tcp.sequence) {
+            *self = Self { opened: Some(tcp.sequence), ..Self::default() };
+        }
+        let Some(next) = self.next else {
+            self.next = Some(end);
+            return u64::from(len);
+        };
+        let mut new = 0;
+        if is_after(next, first) {
+            new += self.fill(first, end, may_grow);
+        } else if is_after(first, next) && may_grow {
+            self.gaps.push_back((next, first));
+            if self.gaps.len() > MAX_GAPS_OF_ONE {
+                self.gaps.pop_front();
+            }
+        }
+        if is_after(end, next) {
+            let from = if is_after(first, next) { first } else { next };
+            new += end.wrapping_sub(from);
+            self.next = Some(end);
+        }
+        u64::from(new)
+    }
+
+    /// Fills the gap that has some of these numbers, and leaves one before and one behind them.
+    fn fill(&mut self, first: u32, end: u32, may_grow: bool) -> u32 {
+        let hit = self.gaps.iter().position(|(from, to)| is_after(end, *from) && is_after(*to, first));
+        let Some((from, to)) = hit.and_then(|at| self.gaps.remove(at)) else { return 0 };
+        let start = if is_after(first, from) { first } else { from };
+        let stop = if is_after(to, end) { end } else { to };
+        let left = [(from, start), (stop, to)].into_iter().filter(|(from, to)| from != to);
+        self.gaps.extend(left.take(if may_grow { 2 } else { 1 }));
+        stop.wrapping_sub(start)
     }
 }

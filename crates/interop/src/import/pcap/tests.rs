@@ -2,8 +2,15 @@ use super::*;
 use goodqueue_lab::scenario::plan::Plan;
 use std::fs;
 
+mod links;
+
 /// A segment of IPv4 and TCP on Ethernet. `flags` as in TCP: 2 opens, 16 acknowledges.
 fn frame(from_client: bool, flags: u8, data: usize, stamps: Option<(u32, u32)>) -> Vec<u8> {
+    segment(from_client, flags, 0, data, stamps)
+}
+
+/// As [`frame`], with the number of its first byte.
+fn segment(from_client: bool, flags: u8, sequence: u32, data: usize, stamps: Option<(u32, u32)>) -> Vec<u8> {
     let options = if stamps.is_some() { 12 } else { 0 };
     let mut bytes = vec![0u8; 12];
     bytes.extend([8, 0]);
@@ -15,7 +22,8 @@ fn frame(from_client: bool, flags: u8, data: usize, stamps: Option<(u32, u32)>) 
     bytes.extend(if from_client { [client, server].concat() } else { [server, client].concat() });
     let ports: [u16; 2] = if from_client { [50_000, 443] } else { [443, 50_000] };
     bytes.extend(ports.iter().flat_map(|port| port.to_be_bytes()));
-    bytes.extend([0; 8]);
+    bytes.extend(sequence.to_be_bytes());
+    bytes.extend([0; 4]);
     bytes.extend([(((20 + options) / 4) << 4) as u8, flags, 0, 0, 0, 0, 0, 0]);
     if let Some((value, echo)) = stamps {
         bytes.extend([1, 1, 8, 10]);
@@ -26,22 +34,54 @@ fn frame(from_client: bool, flags: u8, data: usize, stamps: Option<(u32, u32)>) 
     bytes
 }
 
+/// A form of `pcap`.
+#[derive(Clone, Copy)]
+struct Form {
+    link: u32,
+    is_big_endian: bool,
+    has_nanos: bool,
+    /// Bytes that are kept of a frame.
+    kept: usize,
+}
+
+const USUAL: Form = Form { link: 1, is_big_endian: false, has_nanos: false, kept: 96 };
+
 /// A pcap of frames at times in microseconds, each cut to 96 bytes.
 fn pcap(frames: &[(u64, Vec<u8>)]) -> Vec<u8> {
-    let mut bytes = 0xa1b2_c3d4u32.to_le_bytes().to_vec();
-    bytes.extend([2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 1, 0, 0, 0]);
+    in_form(USUAL, frames)
+}
+
+fn in_form(form: Form, frames: &[(u64, Vec<u8>)]) -> Vec<u8> {
+    let word = |word: u64| if form.is_big_endian { (word as u32).to_be_bytes() } else { (word as u32).to_le_bytes() };
+    let version = if form.is_big_endian { [0, 2, 0, 4] } else { [2, 0, 4, 0] };
+    let mut bytes = word(if form.has_nanos { 0xa1b2_3c4d } else { 0xa1b2_c3d4 }).to_vec();
+    bytes.extend(version);
+    for field in [0, 0, 262_144, u64::from(form.link)] {
+        bytes.extend(word(field));
+    }
     for (at, frame) in frames {
-        let kept = frame.len().min(96);
-        for word in [1_000 + at / 1_000_000, at % 1_000_000, kept as u64, frame.len() as u64] {
-            bytes.extend((word as u32).to_le_bytes());
+        let kept = frame.len().min(form.kept);
+        let parts = at % 1_000_000 * if form.has_nanos { 1_000 } else { 1 };
+        for field in [1_000 + at / 1_000_000, parts, kept as u64, frame.len() as u64] {
+            bytes.extend(word(field));
         }
         bytes.extend(&frame[..kept]);
     }
     bytes
 }
 
-/// Builds a pcapng file of these frames, with time stamps in nanoseconds.
+/// Interfaces by kind of link and `if_tsresol`, which is also what a time counts in.
+type Interfaces<'a> = &'a [(u16, u8, fn(u64) -> u64)];
+
+const NANOS: (u16, u8, fn(u64) -> u64) = (1, 9, |micros| micros * 1_000);
+
+/// A pcapng file of these frames, with time stamps in nanoseconds.
 fn pcapng(frames: &[(u64, Vec<u8>)]) -> Vec<u8> {
+    of_interfaces(&[NANOS], frames, |_| 0)
+}
+
+/// As [`pcapng`], with each frame at the interface that `of` names.
+fn of_interfaces(interfaces: Interfaces<'_>, frames: &[(u64, Vec<u8>)], of: fn(usize) -> usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut block = |kind: u32, body: &[u8]| {
         let padded = body.len().div_ceil(4) * 4;
@@ -53,12 +93,15 @@ fn pcapng(frames: &[(u64, Vec<u8>)]) -> Vec<u8> {
         bytes.extend(len.to_le_bytes());
     };
     block(0x0a0d_0d0a, &[0x4d, 0x3c, 0x2b, 0x1a, 1, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255]);
-    // Ethernet; if_tsresol = 9.
-    block(1, &[1, 0, 0, 0, 0, 0, 4, 0, 9, 0, 1, 0, 9, 0, 0, 0, 0, 0, 0, 0]);
-    for (at, frame) in frames {
-        let nanos = (1_000_000_000 + at) * 1_000;
-        let mut body = vec![0; 4];
-        for word in [(nanos >> 32) as u32, nanos as u32, frame.len() as u32, frame.len() as u32] {
+    for (link, resolution, _) in interfaces {
+        let [low, high] = link.to_le_bytes();
+        block(1, &[low, high, 0, 0, 0, 0, 4, 0, 9, 0, 1, 0, *resolution, 0, 0, 0, 0, 0, 0, 0]);
+    }
+    for (n, (at, frame)) in frames.iter().enumerate() {
+        let number = of(n);
+        let ticks = interfaces[number].2(1_000_000_000 + at);
+        let mut body = (number as u32).to_le_bytes().to_vec();
+        for word in [(ticks >> 32) as u32, ticks as u32, frame.len() as u32, frame.len() as u32] {
             body.extend(word.to_le_bytes());
         }
         body.extend(frame);
@@ -72,15 +115,15 @@ fn download() -> Vec<(u64, Vec<u8>)> {
     let mut frames = vec![
         (0, frame(true, 2, 0, None)),
         (28_000, frame(false, 18, 0, None)),
-        (30_000, frame(true, 16, 0, None)),
-        (30_100, frame(true, 16, 300, None)),
+        (30_000, segment(true, 16, 1, 0, None)),
+        (30_100, segment(true, 16, 1, 300, None)),
     ];
-    frames.extend((0..2_084).map(|n| (60_000 + n * 1_200, frame(false, 16, 1_460, None))));
+    frames.extend((0..2_084).map(|n| (60_000 + n * 1_200, segment(false, 16, 1 + n as u32 * 1_460, 1_460, None))));
     frames
 }
 
 fn captured(bytes: &[u8]) -> Result<Captured, ImportError> {
-    import(&Input::read("x.pcap", bytes).unwrap(), Some("x.csv"))
+    import(&Input::read("x.pcap", &[][..]).unwrap(), bytes, Some("x.csv"))
 }
 
 #[test]

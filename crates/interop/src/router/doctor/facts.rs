@@ -1,7 +1,7 @@
 //! Facts about a host and one of its interfaces.
 
-use super::{NoFacts, Source};
-use crate::router::tc::{self, Discipline, Finding, Role};
+use super::source::{NoFacts, Source};
+use crate::router::tc::{self, CLASSFUL_SHAPERS, Discipline, Finding, Path, Role};
 use goodqueue_base::spec::quantity::excerpt;
 use goodqueue_base::units::Rate;
 use serde_json::Value;
@@ -11,29 +11,33 @@ use serde_json::Value;
 pub struct Facts {
     /// The interface.
     pub dev: String,
-    /// The disciplines and classes that `tc` prints of all interfaces; `None` when it cannot be
-    /// asked.
+    /// The disciplines and classes that `tc` prints of all interfaces; `None` when they are not
+    /// known.
     pub all: Option<Vec<Discipline>>,
-    /// The shaper and queue of the interface, as far as gq has words for them.
-    pub found: Option<Finding>,
+    /// The shapers and queues of interfaces, as far as gq has words for them.
+    pub findings: Vec<Finding>,
+    /// The facts that are not known, in sentences.
+    pub unknown: Vec<String>,
+    /// The names of interfaces of which something is known.
+    pub names: Vec<String>,
     /// Interfaces for packets that arrive, which are called `ifb…`.
     pub ifbs: Vec<Ifb>,
-    /// The redirections of arriving packets, with their protocols; `None` when `tc` cannot be
-    /// asked.
-    pub redirections: Option<Vec<Redirection>>,
+    /// The redirections of arriving packets; `None` when filters are not known.
+    pub redirections: Option<Redirections>,
     /// Offloads that are on: `generic-segmentation-offload`; `None` when `ethtool` cannot be asked.
     pub offloads: Option<Vec<String>>,
     /// Rate of the interface itself.
     pub speed: Option<Rate>,
-    /// Whether a device is behind it, and not another interface.
-    pub is_physical: bool,
+    /// Whether a device is behind it, and not another interface; `None` when that is not known.
+    pub is_physical: Option<bool>,
     /// Interfaces that it sends through.
     pub lower: Vec<String>,
     /// Length of its queue of packets.
     pub tx_queue_len: Option<u64>,
-    /// Limit that byte queue limits have set, for each hardware queue; empty where the driver has
-    /// none.
+    /// Limit that byte queue limits have set, for each hardware queue.
     pub byte_queue_limits: Vec<u64>,
+    /// Whether hardware queues are known, and none has byte queue limits.
+    pub lacks_byte_queue_limits: bool,
     /// Floors of byte queue limits.
     pub byte_queue_floors: Vec<u64>,
     /// Bytes sent since it is up.
@@ -51,8 +55,17 @@ pub struct Facts {
 pub struct Ifb {
     /// The name of the device.
     pub name: String,
-    /// Whether it is up.
-    pub is_up: bool,
+    /// Whether it is up; `None` when that is not known.
+    pub is_up: Option<bool>,
+}
+
+/// The redirections of arriving packets that filters make.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Redirections {
+    /// Those that are known.
+    pub known: Vec<Redirection>,
+    /// Whether all filters were understood, so that there are no others.
+    pub are_all: bool,
 }
 
 /// A filter that sends arriving packets through another interface.
@@ -87,38 +100,45 @@ impl Facts {
         let limits = |name: &str| -> Vec<u64> {
             queues.iter().filter_map(|queue| number(&format!("queues/{queue}/byte_queue_limits/{name}"))).collect()
         };
-        let all = disciplines(host);
-        let found = all.as_ref().and_then(|all| {
-            let here: Vec<Discipline> = all
-                .iter()
-                .filter(|found| found.dev == dev || found.dev.is_empty() && found.role == Role::Class)
-                .cloned()
-                .collect();
-            tc::findings(&here).ok()?.into_iter().find(|finding| finding.dev == dev)
-        });
+        let mut unknown = Vec::new();
+        let all = disciplines(host, &mut unknown);
+        let (findings, left_out) = all.as_deref().map(tc::findings).unwrap_or_default();
+        unknown.extend(
+            left_out.iter().filter(|left| left.dev == dev).map(|left| format!("The queue of {dev} is not known: {}.", left.why)),
+        );
         let ifbs = names.iter().filter(|name| name.starts_with("ifb")).map(|name| Ifb {
             name: name.clone(),
             // IFF_UP of netdevice(7).
             is_up: host
                 .file(&format!("/sys/class/net/{name}/flags"))
                 .and_then(|flags| u32::from_str_radix(flags.trim().trim_start_matches("0x"), 16).ok())
-                .is_some_and(|flags| flags & 1 == 1),
+                .map(|flags| flags & 1 == 1),
         });
-        let lower = host.names(&format!("/sys/class/net/{dev}"));
-        let lower = lower.iter().filter_map(|name| name.strip_prefix("lower_").map(str::to_owned)).collect();
+        let ifbs: Vec<Ifb> = ifbs.collect();
+        let redirections = redirections(host, &dev);
+        let asks = !ifbs.is_empty() || all.iter().flatten().any(|found| found.dev == dev && is_ingress(found));
+        if asks && !redirections.as_ref().is_some_and(|all| all.are_all) {
+            unknown.push(format!(
+                "Not all filters of packets that arrive at {dev} are known: tc -j filter show dev {dev} ingress printed none, or some that are not understood."
+            ));
+        }
+        let entries = host.names(&format!("/sys/class/net/{dev}"));
+        let lower: Vec<String> = entries.iter().filter_map(|name| name.strip_prefix("lower_").map(str::to_owned)).collect();
         let word = |path: &str| host.file(path).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
         const CLOCKS: &str = "/sys/devices/system/clocksource/clocksource0";
         Ok(Self {
-            found,
+            findings,
             all,
-            ifbs: ifbs.collect(),
-            redirections: redirections(host, &dev),
+            unknown,
+            ifbs,
+            redirections,
             offloads: offloads(host, &dev),
             speed: number("speed").filter(|mbit| (1..10_000_000).contains(mbit)).map(Rate::mbit),
-            is_physical: !host.names(&format!("/sys/class/net/{dev}/device")).is_empty() || file("device/uevent").is_some(),
+            is_physical: is_physical(&entries, &lower, file("device/uevent").is_some()),
             lower,
             tx_queue_len: number("tx_queue_len"),
             byte_queue_limits: limits("limit"),
+            lacks_byte_queue_limits: lacks_byte_queue_limits(host, &dev, &queues),
             byte_queue_floors: limits("limit_min"),
             sent: number("statistics/tx_bytes").unwrap_or_default(),
             default_qdisc: word("/proc/sys/net/core/default_qdisc"),
@@ -126,6 +146,7 @@ impl Facts {
             clocks: word(&format!("{CLOCKS}/available_clocksource"))
                 .map(|text| text.split_whitespace().map(str::to_owned).collect())
                 .unwrap_or_default(),
+            names,
             dev,
         })
     }
@@ -137,8 +158,44 @@ impl Facts {
 
     /// Returns the first discipline that an interface sends through.
     pub(super) fn root<'a>(&'a self, dev: &'a str) -> Option<&'a Discipline> {
-        self.at(dev).find(|found| found.parent.is_none() && !matches!(found.kind.as_str(), "ingress" | "clsact"))
+        self.at(dev).find(|found| found.parent.is_none() && !is_ingress(found))
     }
+
+    /// The way of most packets that leave by an interface.
+    pub(super) fn path<'a>(&'a self, dev: &str) -> Option<Path<'a>> {
+        Path::new(self.all.as_deref()?, dev).ok().flatten()
+    }
+
+    /// The shaper and queue of an interface.
+    pub(super) fn finding(&self, dev: &str) -> Option<&Finding> {
+        self.findings.iter().find(|finding| finding.dev == dev)
+    }
+}
+
+/// Whether a discipline is for packets that arrive.
+pub(super) fn is_ingress(found: &Discipline) -> bool {
+    matches!(found.kind.as_str(), "ingress" | "clsact")
+}
+
+/// Whether a device is behind an interface, by the entries of its folder, of which some were kept
+/// or all.
+fn is_physical(entries: &[String], lower: &[String], has_device: bool) -> Option<bool> {
+    // Entries that each interface of a running kernel has.
+    let are_all = ["ifindex", "operstate", "type"].iter().all(|always| entries.iter().any(|entry| entry == always));
+    if has_device || entries.iter().any(|entry| entry == "device") {
+        return Some(true);
+    }
+    (are_all || !lower.is_empty()).then_some(false)
+}
+
+/// Whether hardware queues are known and have no byte queue limits.
+fn lacks_byte_queue_limits(host: &dyn Source, dev: &str, queues: &[String]) -> bool {
+    let entries = |queue: &String| host.names(&format!("/sys/class/net/{dev}/queues/{queue}"));
+    let lacks = |queue: &String| {
+        let entries = entries(queue);
+        !entries.is_empty() && entries.iter().all(|entry| entry != "byte_queue_limits")
+    };
+    !queues.is_empty() && queues.iter().all(lacks)
 }
 
 /// The interface of the first route to everywhere (`/proc/net/route`: destination and mask are
@@ -152,12 +209,22 @@ fn default_route(host: &dyn Source) -> Option<String> {
     })
 }
 
-fn disciplines(host: &dyn Source) -> Option<Vec<Discipline>> {
-    let mut all = tc::read(&host.output(&["tc", "-j", "qdisc", "show"])?).ok()?;
-    let mut shaped: Vec<String> = all.iter().filter(|found| found.kind == "htb").map(|found| found.dev.clone()).collect();
+fn disciplines(host: &dyn Source, unknown: &mut Vec<String>) -> Option<Vec<Discipline>> {
+    let mut all = match tc::read(&host.output(&["tc", "-j", "qdisc", "show"])?) {
+        Ok(all) => all,
+        Err(error) => {
+            unknown.push(format!("Queues are not known: what tc -j qdisc show prints {error}."));
+            return None;
+        }
+    };
+    let is_shaper = |found: &&Discipline| CLASSFUL_SHAPERS.contains(&found.kind.as_str());
+    let mut shaped: Vec<String> = all.iter().filter(is_shaper).map(|found| found.dev.clone()).collect();
     shaped.dedup();
     for dev in shaped {
         let classes = host.output(&["tc", "class", "show", "dev", &dev]).and_then(|text| tc::read(&text).ok());
+        if classes.as_ref().is_none_or(Vec::is_empty) {
+            unknown.push(format!("The classes of the shaper at {dev} are not known: tc class show dev {dev} printed none."));
+        }
         for class in classes.into_iter().flatten() {
             all.push(Discipline { dev: dev.clone(), ..class });
         }
@@ -165,22 +232,65 @@ fn disciplines(host: &dyn Source) -> Option<Vec<Discipline>> {
     Some(all)
 }
 
-fn redirections(host: &dyn Source, dev: &str) -> Option<Vec<Redirection>> {
-    let mut found = Vec::new();
+fn redirections(host: &dyn Source, dev: &str) -> Option<Redirections> {
     // `ingress` and `clsact` both answer to this.
     let text = host.output(&["tc", "-j", "filter", "show", "dev", dev, "ingress"])?;
-    let filters: Value = serde_json::from_str(&text).unwrap_or_default();
-    for filter in filters.as_array().into_iter().flatten() {
-        for action in filter["options"]["actions"].as_array().into_iter().flatten() {
-            if let (Some("mirred"), Some("redirect"), Some(to)) =
-                (action["kind"].as_str(), action["mirred_action"].as_str(), action["to_dev"].as_str())
-            {
-                let protocol = filter["protocol"].as_str().unwrap_or("all").to_owned();
-                found.push(Redirection { protocol, to: to.to_owned() });
-            }
-        }
+    let text = text.trim();
+    if text.is_empty() {
+        return None;
+    }
+    if !text.starts_with('[') {
+        return Some(of_text(text));
+    }
+    let Some((filters, _)) = tc::objects(text) else { return Some(Redirections::default()) };
+    let mut found = Redirections { known: Vec::new(), are_all: true };
+    for filter in filters {
+        of_filter(filter, &mut found);
     }
     Some(found)
+}
+
+/// Takes the redirections of a filter, of which versions of `tc` print the options as text
+/// (iproute2 up to 6.0).
+fn of_filter(text: &str, found: &mut Redirections) {
+    let whole: Option<Value> = serde_json::from_str(text).ok();
+    let behind = |key: &str| text.split_once(key).and_then(|(_, rest)| rest.trim_start().strip_prefix(':'));
+    let part =
+        |key: &str| behind(key).and_then(|rest| serde_json::Deserializer::from_str(rest).into_iter::<Value>().next()?.ok());
+    let (protocol, kind) = (part("\"protocol\""), part("\"kind\""));
+    let actions = match &whole {
+        Some(whole) => whole["options"].get("actions").cloned(),
+        None => part("\"actions\""),
+    };
+    let is_read = actions.is_some() || !text.contains("\"actions\"");
+    // A program may redirect without any action.
+    found.are_all &= is_read && kind.as_ref().and_then(Value::as_str) != Some("bpf");
+    for action in actions.as_ref().and_then(Value::as_array).into_iter().flatten() {
+        if let (Some("mirred"), Some("redirect"), Some(to)) =
+            (action["kind"].as_str(), action["mirred_action"].as_str(), action["to_dev"].as_str())
+        {
+            let protocol = protocol.as_ref().and_then(Value::as_str).unwrap_or("all").to_owned();
+            found.known.push(Redirection { protocol, to: to.to_owned() });
+        }
+    }
+}
+
+/// The redirections in what `tc` prints without `-j`.
+fn of_text(text: &str) -> Redirections {
+    let mut found = Redirections { known: Vec::new(), are_all: text.starts_with("filter ") };
+    let mut protocol = "all";
+    for line in text.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let behind = |word: &str| words.iter().position(|known| *known == word).and_then(|at| words.get(at + 1)).copied();
+        if words.first() == Some(&"filter") {
+            protocol = behind("protocol").unwrap_or("all");
+            found.are_all &= !words.contains(&"bpf");
+        }
+        if let (true, Some(to)) = (line.contains("Redirect to device"), behind("device")) {
+            found.known.push(Redirection { protocol: protocol.to_owned(), to: to.trim_end_matches(')').to_owned() });
+        }
+    }
+    found
 }
 
 fn offloads(host: &dyn Source, dev: &str) -> Option<Vec<String>> {

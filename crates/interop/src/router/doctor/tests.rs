@@ -2,7 +2,7 @@ use super::*;
 use std::collections::BTreeMap;
 
 /// A host made of files and outputs.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Made {
     files: BTreeMap<String, String>,
     outputs: BTreeMap<String, String>,
@@ -194,7 +194,10 @@ fn interface_that_never_waits_needs_its_lower_one_or_a_shaper() {
             .file("/sys/class/net/eth0/lower_lan1/mtu", "1500")
     };
     let (weight, said, mend) = text(bridge("fq_codel").finding("interface"));
-    assert_eq!((weight, mend.as_str()), (Weight::Problem, "tc qdisc replace dev lan1 root fq_codel"));
+    assert_eq!((weight, mend.as_str()), (Weight::Problem, "gq doctor --dev lan1"));
+    let lower = list(&[qdisc("eth0", "fq_codel", "0:", "", ""), qdisc("lan1", "pfifo_fast", "0:", "", "")]);
+    let over_plain = bridge("fq_codel").prints("tc -j qdisc show", &lower);
+    assert_eq!(text(over_plain.finding("interface")).2, "tc qdisc replace dev lan1 root fq_codel");
     assert!(said.ends_with("without a shaper none ever waits there. It sends through lan1."), "{said}");
     assert_eq!(text(bridge("noqueue").finding("interface")).0, Weight::Note);
     assert_eq!(shaped("fq_codel").without("/sys/class/net/eth0/device").finding("interface"), None);
@@ -206,7 +209,11 @@ fn a_driver_without_byte_queue_limits_is_noted() {
     let limit = "/sys/class/net/eth0/queues/tx-0/byte_queue_limits/limit";
     assert_eq!(plain().finding("driver's queue"), None);
     assert_eq!(text(plain().file(limit, "0").finding("driver's queue")).0, Weight::Note);
-    assert_eq!(text(plain().without("/sys/class/net/eth0/queues").finding("driver's queue")).2, "ethtool -G eth0 tx 64");
+    let queue = "/sys/class/net/eth0/queues";
+    let without = plain().without(queue).file(&format!("{queue}/tx-0/tx_timeout"), "0");
+    assert_eq!(text(without.finding("driver's queue")).2, "ethtool -G eth0 tx 64");
+    // Of queues that nothing is known of, nothing is missing.
+    assert_eq!(plain().without(queue).finding("driver's queue"), None);
     // Before there was traffic, limits say nothing.
     let idle = plain().file(limit, "0").file("/sys/class/net/eth0/statistics/tx_bytes", "500");
     assert_eq!(idle.finding("driver's queue"), None);
@@ -235,8 +242,13 @@ fn arriving_packets_need_a_managed_queue_behind_a_shaper() {
     let (_, down, mend) = text(sent(&cake).file("/sys/class/net/ifb4eth0/flags", "0x82").finding("arriving packets' queue"));
     assert_eq!(down, "Packets that arrive at eth0 are sent to ifb4eth0, which is down: they are lost.");
     assert_eq!(mend, "ip link set dev ifb4eth0 up");
-    let gone = text(sent(&cake).without("/sys/class/net/ifb4eth0").finding("arriving packets' queue")).2;
-    assert_eq!(gone, "ip link add name ifb4eth0 type ifb && ip link set dev ifb4eth0 up");
+    // Of an interface that nothing is known of, nothing is said.
+    let gone = Made::with(&list(&[qdisc("eth0", "cake", "1:", "", "\"bandwidth\":1187500")]))
+        .prints("tc -j filter show dev eth0 ingress", &redirect("all"));
+    let (weight, said, mend) = text(gone.finding("arriving packets' queue"));
+    assert_eq!((weight, mend.as_str()), (Weight::Note, "ip link show dev ifb4eth0"));
+    assert_eq!(said, "Packets that arrive at eth0 are sent to ifb4eth0, of which nothing is known.");
+    assert_eq!(sent(&cake).without("/sys/class/net/ifb4eth0").finding("arriving packets' queue"), None);
     assert_eq!(sent(&cake).finding("arriving packets' queue"), None);
 }
 
@@ -281,6 +293,140 @@ fn missing_tools_are_named() {
     let plain = || Made::with(&list(&[qdisc("eth0", "fq_codel", "0:", "", "")]));
     assert_eq!(text(plain().without("tc ").finding("tools")).2, "apt install iproute2");
     assert_eq!(text(plain().without("ethtool").finding("tools")).2, "apt install ethtool");
+}
+
+/// eth0 with htb of these options, one class of 1 Mbit/s and fq_codel below it.
+fn htb(options: &str) -> Made {
+    let queues = [qdisc("eth0", "htb", "1:", "", options), qdisc("eth0", "fq_codel", "20:", "1:2", "")];
+    let class = "class htb 1:2 root leaf 20: prio 0 rate 1Mbit ceil 1Mbit burst 1600b cburst 1600b\n";
+    Made::with(&list(&queues)).prints("tc class show dev eth0", class)
+}
+
+#[test]
+fn packets_that_pass_a_shaper_by_are_a_problem() {
+    let (weight, said, mend) = text(htb("\"default\":\"0x9\",\"direct_packets_stat\":4711").finding("shaper's classes"));
+    assert_eq!(weight, Weight::Problem);
+    assert_eq!(
+        said,
+        "htb 1: at eth0 has no default class 1:9: packets that no filter puts into a class pass its shaper and queues by; \
+         4711 did (direct_packets_stat)."
+    );
+    assert_eq!(mend, "tc filter add dev eth0 parent 1: protocol all prio 65535 u32 match u32 0 0 flowid 1:2");
+    for (options, evidence) in
+        [("\"default\":\"0x9\",\"direct_packets_stat\":0", "none has yet."), ("\"default\":\"0\"", "how many did is not known.")]
+    {
+        let (weight, said, _) = text(htb(options).finding("shaper's classes"));
+        assert!(weight == Weight::Note && said.ends_with(evidence), "{said}");
+    }
+    let whole = "\"default\":\"0x2\",\"direct_packets_stat\":4711";
+    assert_eq!(htb(whole).finding("shaper's classes"), None);
+    // Classes that are not known are not missing.
+    let unknown = htb("\"default\":\"0x9\",\"direct_packets_stat\":4711").without("tc class");
+    assert_eq!(unknown.finding("shaper's classes"), None);
+    assert_eq!(
+        text(unknown.finding("not known")).1,
+        "The classes of the shaper at eth0 are not known: tc class show dev eth0 printed none."
+    );
+}
+
+#[test]
+fn an_emulator_on_the_way_is_a_problem() {
+    let netem = qdisc("eth0", "netem", "1:", "", "\"limit\":1000,\"delay\":{\"delay\":0.1}");
+    let (weight, said, mend) = text(Made::with(&list(std::slice::from_ref(&netem))).finding("emulator"));
+    assert_eq!(weight, Weight::Problem);
+    assert!(said.starts_with("netem 1: at eth0 emulates a line (") && said.contains("delay delay 0.1"), "{said}");
+    assert_eq!(mend, "tc qdisc replace dev eth0 root fq_codel");
+    // Below it may be what a test still needs.
+    let chain = [netem, qdisc("eth0", "tbf", "10:", "1:1", "\"rate\":1187500,\"burst\":5000")];
+    assert_eq!(text(Made::with(&list(&chain)).finding("emulator")).2, "");
+}
+
+#[test]
+fn a_bucket_that_lasts_long_is_a_problem() {
+    let tbf = |burst: u32| {
+        let options = format!("\"rate\":250000,\"burst\":{burst},\"lat\":50000");
+        Made::with(&list(&[qdisc("eth0", "tbf", "1:", "", &options)])).finding("shaper's bucket")
+    };
+    let (weight, said, _) = text(tbf(64_000));
+    assert_eq!(weight, Weight::Problem);
+    assert!(said.contains("(rate of tbf 1: at eth0) lasts 256 ms at 2 Mbit/s"), "{said}");
+    assert_eq!(tbf(12_000), None);
+}
+
+#[test]
+fn two_shapers_one_after_the_other_are_a_problem() {
+    let inner = |bandwidth: &str| {
+        let queues = [
+            qdisc("eth0", "htb", "1:", "", "\"default\":\"0x1\""),
+            qdisc("eth0", "cake", "10:", "1:1", &format!("\"bandwidth\":{bandwidth}")),
+        ];
+        Made::with(&list(&queues)).prints("tc class show dev eth0", HTB).finding("shapers")
+    };
+    let (weight, said, mend) = text(inner("1000000"));
+    assert_eq!((weight, mend.as_str()), (Weight::Problem, "tc qdisc change dev eth0 parent 1:1 cake unlimited"));
+    assert!(said.starts_with("cake 10: at eth0 shapes below htb 1:, which shapes, too"), "{said}");
+    assert_eq!(inner("\"unlimited\""), None);
+    let below = |rate: &str| {
+        let queues = [
+            qdisc("eth0", "cake", "1:", "", "\"bandwidth\":1250000"),
+            qdisc("lan1", "cake", "1:", "", &format!("\"bandwidth\":{rate}")),
+        ];
+        Made::with(&list(&queues)).file("/sys/class/net/eth0/lower_lan1/mtu", "1500").finding("shapers")
+    };
+    assert!(text(below("1000000")).1.starts_with("eth0 is shaped to 10 Mbit/s, and lan1"));
+    assert_eq!(below("2000000"), None);
+}
+
+/// Filters as iproute2 5.9 prints them: half of it is no JSON.
+const OLD_FILTERS: &str = "[{\"protocol\":\"ip\",\"kind\":\"u32\",\"options\":{fh 800: ht divisor 1 }},{\"protocol\":\"all\",\"kind\":\
+    \"u32\",\"options\":{fh 800::800 order 2048 key ht 800 bkt 0 terminal flowid ??? not_in_hw \n  match 00000000/00000000 at 0\n\
+    \"actions\":[{\"kind\":\"mirred\",\"mirred_action\":\"redirect\",\"to_dev\":\"ifb4eth0\"}]}}]";
+
+#[test]
+fn filters_that_are_not_understood_are_not_missing() {
+    let host = |filters: &str| {
+        with_ifb(&qdisc("ifb4eth0", "cake", "2:", "", "\"bandwidth\":5937500"))
+            .prints("tc -j filter show dev eth0 ingress", filters)
+    };
+    assert_eq!(host(OLD_FILTERS).finding("not known"), None);
+    assert_eq!(host(OLD_FILTERS).finding("arriving packets"), None);
+    let text_of_tc = "filter parent ffff: protocol all pref 10 u32 chain 0 fh 800::800 order 2048 key ht 800 bkt 0 terminal\n\
+                      action order 1: mirred (Egress Redirect to device ifb4eth0) stolen\n";
+    assert_eq!(host(text_of_tc).finding("arriving protocols"), None);
+    for unclear in ["", "Cannot talk", &OLD_FILTERS[..150], "[{\"protocol\":\"all\",\"kind\":\"bpf\",\"options\":{}}]"] {
+        let report = examine(&host(unclear), None).unwrap();
+        assert!(report.findings.iter().all(|finding| finding.weight != Weight::Problem), "{unclear}: {report:?}");
+        assert!(report.findings.iter().any(|finding| finding.check == "not known"), "{unclear}: {report:?}");
+    }
+}
+
+/// Hosts of which one fact after the other is not known.
+#[test]
+fn no_missing_fact_is_a_problem_and_no_advice_deletes() {
+    let hosts = || {
+        [
+            with_ifb(&qdisc("ifb4eth0", "cake", "2:", "", "\"bandwidth\":5937500"))
+                .prints("tc -j filter show dev eth0 ingress", &redirect("all")),
+            shaped("fq_codel"),
+        ]
+    };
+    for which in 0..hosts().len() {
+        let [files, outputs] =
+            [&hosts()[which].files, &hosts()[which].outputs].map(|facts| facts.keys().cloned().collect::<Vec<_>>());
+        for gone in files.iter().chain(&outputs) {
+            let Ok(report) = examine(&hosts()[which].clone().without(gone), Some("eth0")) else { continue };
+            for finding in report.findings {
+                assert_ne!(finding.weight, Weight::Problem, "without {gone}: {finding:?}");
+            }
+        }
+    }
+    let nothing_sent = with_ifb(&qdisc("ifb4eth0", "cake", "2:", "", "\"bandwidth\":5937500"));
+    let one_protocol = hosts()[0].clone().prints("tc -j filter show dev eth0 ingress", &redirect("ip"));
+    for host in [nothing_sent, one_protocol] {
+        for finding in examine(&host, None).unwrap().findings {
+            assert!(finding.mend.iter().all(|line| !line.contains(" del ")), "{finding:?}");
+        }
+    }
 }
 
 #[test]

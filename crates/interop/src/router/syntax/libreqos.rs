@@ -24,6 +24,9 @@ const COLUMNS: [&str; 14] = [
     "sqm",
 ];
 
+/// Least rate of a circuit: LibreQoS skips rows below it.
+const MIN_RATE: Rate = Rate::kbit(200);
+
 /// An address of the circuit, with or without the length of its prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
@@ -124,7 +127,12 @@ pub fn row(setup: &Setup, addresses: &[Address]) -> Result<Circuits, Refusal> {
 }
 
 fn rate(side: &Side) -> Result<Rate, Refusal> {
-    side.rate.ok_or_else(|| Refusal::plain("a circuit without a rate has no counterpart in LibreQoS".to_owned()).at(&side.place))
+    let refused = |what: String| Refusal::plain(format!("{what} has no counterpart in LibreQoS")).at(&side.place);
+    let rate = side.rate.ok_or_else(|| refused("a circuit without a rate".to_owned()))?;
+    if rate < MIN_RATE {
+        return Err(refused(format!("a circuit of {rate}")).instead(MIN_RATE.to_string()));
+    }
+    Ok(rate)
 }
 
 /// Returns the rate that is kept for a circuit when all are busy: 1 Mbit/s, so that the sum over

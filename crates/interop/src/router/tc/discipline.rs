@@ -20,13 +20,15 @@ pub struct Discipline {
     pub is_whole: bool,
 }
 
-/// Whether it holds packets or divides a rate.
+/// Whether it holds packets, divides a rate or chooses a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// A queue discipline.
     Qdisc,
     /// A class.
     Class,
+    /// A filter that puts packets into the class that its option `flowid` names.
+    Filter,
 }
 
 /// The value of an option.
@@ -52,45 +54,71 @@ impl Setting {
     /// A time in microseconds.
     #[must_use]
     pub fn micros(&self) -> Option<f64> {
-        const UNITS: &[(&str, f64)] =
-            &[("usecs", 1.0), ("msecs", 1e3), ("secs", 1e6), ("us", 1.0), ("ms", 1e3), ("s", 1e6), ("", 1.0)];
+        const UNITS: &[(&[&str], f64)] = &[
+            (&["us", "usec", "usecs", ""], 1.0),
+            (&["ms", "msec", "msecs"], 1e3),
+            (&["s", "sec", "secs"], 1e6),
+            (&["ns", "nsec", "nsecs"], 1e-3),
+        ];
         self.scaled(1.0, UNITS)
     }
 
-    /// A size in bytes. `tc` counts in 1024.
+    /// A size in bytes, of which `tc` counts all in 1024, bits too; a cell may follow (`15k/8`).
     #[must_use]
     pub fn bytes(&self) -> Option<f64> {
         const K: f64 = 1024.0;
-        const M: f64 = K * K;
-        const G: f64 = M * K;
-        self.scaled(1.0, &[("kb", K), ("mb", M), ("gb", G), ("k", K), ("m", M), ("g", G), ("b", 1.0), ("", 1.0)])
+        const UNITS: &[(&[&str], f64)] = &[
+            (&["b", ""], 1.0),
+            (&["kb", "k"], K),
+            (&["mb", "m"], K * K),
+            (&["gb", "g"], K * K * K),
+            (&["kbit"], K / 8.0),
+            (&["mbit"], K * K / 8.0),
+            (&["gbit"], K * K * K / 8.0),
+        ];
+        match self {
+            Self::Text(text) => Self::Text(text.split('/').next().unwrap_or_default().to_owned()).scaled(1.0, UNITS),
+            other => other.scaled(1.0, UNITS),
+        }
     }
 
-    /// A rate in bit/s. `tc` counts bits in 1000, and bytes with `bps`.
+    /// A rate in bit/s. `tc` counts in 1000, in 1024 with an `i`, and bytes with `bps`.
     #[must_use]
     pub fn bit_s(&self) -> Option<f64> {
-        const UNITS: &[(&str, f64)] = &[
-            ("kibit", 1024.0),
-            ("mibit", 1024.0 * 1024.0),
-            ("gibit", 1024.0 * 1024.0 * 1024.0),
-            ("kbit", 1e3),
-            ("mbit", 1e6),
-            ("gbit", 1e9),
-            ("tbit", 1e12),
-            ("bit", 1.0),
-            ("kbps", 8e3),
-            ("mbps", 8e6),
-            ("gbps", 8e9),
-            ("bps", 8.0),
-            ("", 1.0),
+        const I: f64 = 1024.0;
+        const UNITS: &[(&[&str], f64)] = &[
+            (&["bit", ""], 1.0),
+            (&["kbit"], 1e3),
+            (&["mbit"], 1e6),
+            (&["gbit"], 1e9),
+            (&["tbit"], 1e12),
+            (&["kibit"], I),
+            (&["mibit"], I * I),
+            (&["gibit"], I * I * I),
+            (&["tibit"], I * I * I * I),
+            (&["bps"], 8.0),
+            (&["kbps"], 8e3),
+            (&["mbps"], 8e6),
+            (&["gbps"], 8e9),
+            (&["tbps"], 8e12),
+            (&["kibps"], 8.0 * I),
+            (&["mibps"], 8.0 * I * I),
+            (&["gibps"], 8.0 * I * I * I),
+            (&["tibps"], 8.0 * I * I * I * I),
         ];
         self.scaled(8.0, UNITS)
     }
 
-    /// A plain number, of packets (`10240p`) or per cent (`10%`), too.
+    /// A plain number, of packets (`10240p`), a second or not, or per cent (`10%`), too.
     #[must_use]
     pub fn number(&self) -> Option<f64> {
-        self.scaled(1.0, &[("p", 1.0), ("%", 1.0), ("", 1.0)])
+        self.scaled(1.0, &[(&["p", "pps", "%", "b", ""], 1.0)])
+    }
+
+    /// Whether it counts packets: `20p`.
+    #[must_use]
+    pub fn is_in_packets(&self) -> bool {
+        matches!(self, Self::Text(text) if text.strip_suffix('p').is_some_and(|count| count.parse::<u64>().is_ok()))
     }
 
     /// Returns the value as text for a message.
@@ -105,15 +133,22 @@ impl Setting {
 
     /// The number, which counts `plain` units where it is printed as one; texts may be in any of
     /// `units`, whose case has no meaning to `tc`.
-    fn scaled(&self, plain: f64, units: &[(&str, f64)]) -> Option<f64> {
+    fn scaled(&self, plain: f64, units: &[(&[&str], f64)]) -> Option<f64> {
         let text = match self {
             Self::Flag => return None,
             Self::Number(number) => return Some(number * plain),
             Self::Text(text) => text,
         };
-        let end = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | '+'))).unwrap_or(text.len());
+        let is_digit = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+');
+        let after = |start: usize| text[start..].find(|c| !is_digit(c)).map_or(text.len(), |end| start + end);
+        let end = match after(0) {
+            // `4.57771e-05`
+            end if text[end..].starts_with(['e', 'E']) => after(end + 1),
+            end => end,
+        };
         let (number, unit) = text.split_at(end);
         let number: f64 = number.parse().ok().filter(|number| f64::is_finite(*number))?;
-        units.iter().find(|(known, _)| known.eq_ignore_ascii_case(unit)).map(|(_, factor)| number * factor)
+        let is_unit = |names: &[&str]| names.iter().any(|known| known.eq_ignore_ascii_case(unit));
+        units.iter().find(|(names, _)| is_unit(names)).map(|(_, factor)| number * factor)
     }
 }

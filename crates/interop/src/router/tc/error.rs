@@ -41,6 +41,22 @@ pub enum TcError {
         /// The names that we know.
         known: String,
     },
+    /// A shaper of which neither a class nor a queue below it is there.
+    #[error("the classes of {kind} at {dev} are not there: add what tc class show dev {dev} prints")]
+    NoClasses {
+        /// The kind, as `tc` calls it.
+        kind: String,
+        /// The interface.
+        dev: String,
+    },
+    /// A queue discipline whose options the `tc` that printed it did not know.
+    #[error("`{kind}` at {dev} is printed without its settings, by a tc that does not know it: take a newer tc")]
+    Unprinted {
+        /// The kind, as `tc` calls it.
+        kind: String,
+        /// The interface.
+        dev: String,
+    },
     /// Classes of several interfaces, of which `tc` does not print whose they are.
     #[error(
         "has several classes {handle} without their interface: put a line `dev NAME` before what tc class show dev NAME prints"

@@ -1,21 +1,25 @@
 //! The shaper and queue of each interface: a rate and a queue in our words.
 
+use super::options::MEMORY_IN_FORCE;
+use super::path::{End, Path};
+use super::shaper::{Bucket, ShapedRate, Shaper};
+use super::words::like;
 use super::{Discipline, Role, Setting, TcError};
 use crate::router::dialect::tc::{MARK_UNTOLD, TC};
 use crate::router::dialect::{Form, Hold, How, Marks, Word, Write, kind};
 use goodqueue_aqm::spec::{Default, KindSpec, Size, Value};
 use goodqueue_base::spec::quantity::excerpt;
-use goodqueue_base::units::{Bytes, Cells, Duration, Framing, Rate};
+use goodqueue_base::units::{Bytes, Duration, Framing};
 
 /// The shaper and queue of an interface.
 #[derive(Clone, Debug)]
 pub struct Finding {
     /// The interface.
     pub dev: String,
-    /// The shaper's rate, and what said so; `None`: nothing shapes.
-    pub rate: Option<(Rate, String)>,
+    /// The shaper's rate.
+    pub rate: ShapedRate,
     /// The bytes that the shaper may send at once.
-    pub burst: Option<Bytes>,
+    pub burst: Option<Bucket>,
     /// Framing that the shaper counts for each IP packet.
     pub framing: Option<Framing>,
     /// The queue's kind.
@@ -26,31 +30,31 @@ pub struct Finding {
     pub marks: bool,
     /// The limit that the queue was given.
     pub limit: Option<Size>,
-    /// The limit that the kernel takes where none was given.
-    pub default_limit: Size,
+    /// The limit that holds where none was given.
+    pub untold_limit: Untold,
     /// The discipline's own name, with its handle.
     pub source: String,
     /// Settings that have no place in a scenario, in sentences.
     pub notes: Vec<String>,
 }
 
-/// Disciplines that hand packets on to others.
-const PASSING: &[&str] = &["htb", "tbf", "mq", "mqprio", "hfsc", "cake_mq"];
+/// The limit of a queue that was given none.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Untold {
+    /// The one that the kernel reports.
+    Reported(Size),
+    /// The one that the kernel takes by default.
+    Usual(Size),
+}
 
-/// Bytes of an Ethernet header, which Linux counts as part of a packet.
-const ETHERNET_HEADER: i64 = 14;
-
-/// More bytes than these are no framing.
-const MAX_FRAMING: i64 = 10_000;
-
-/// The framing that Linux counts for a packet on Ethernet by default.
-const LINUX_COUNTS: Framing = Framing::header(Bytes::new(ETHERNET_HEADER as u64));
-
-const FULL_PACKET: Bytes = Bytes::new(1_500);
-
-/// Memory of cake without `memlimit`, at rates up to 1.6 Gbit/s with a target of 5 ms
-/// (net/sched/sch_cake.c).
-const CAKE_MEMORY: f64 = 4_194_304.0;
+/// An interface that is left out, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// The interface.
+    pub dev: String,
+    /// The reason.
+    pub why: TcError,
+}
 
 /// The limits that the kernel takes when none is given (the files of net/sched/).
 const DEFAULT_LIMITS: &[(&str, Size)] = &[
@@ -59,7 +63,6 @@ const DEFAULT_LIMITS: &[(&str, Size)] = &[
     ("pie", Size::Packets(1_000.0)),
     ("fq_pie", Size::Packets(10_240.0)),
     ("dualpi2", Size::Packets(10_000.0)),
-    ("cake", Size::Bytes(CAKE_MEMORY)),
     // The interface's txqueuelen, 1000 unless changed.
     ("pfifo", Size::Packets(1_000.0)),
     ("pfifo_fast", Size::Packets(1_000.0)),
@@ -67,143 +70,96 @@ const DEFAULT_LIMITS: &[(&str, Size)] = &[
     ("sfb", Size::Packets(1_000.0)),
 ];
 
-/// One finding for each interface that has a queue we have words for.
-///
-/// # Errors
-/// The first interface whose queue we have no words for.
-pub fn findings(all: &[Discipline]) -> Result<Vec<Finding>, TcError> {
+/// One finding for each interface that has a queue we have words for, and the others.
+#[must_use]
+pub fn findings(all: &[Discipline]) -> (Vec<Finding>, Vec<LeftOut>) {
     let mut devices: Vec<&str> = Vec::new();
     for found in all.iter().filter(|found| found.role == Role::Qdisc) {
         if !devices.contains(&found.dev.as_str()) {
             devices.push(&found.dev);
         }
     }
-    let classes = || all.iter().filter(|found| found.role == Role::Class && found.dev.is_empty());
-    if let Some(class) = classes().find(|class| classes().any(|other| other.handle == class.handle && other != *class)) {
-        return Err(TcError::Classes { handle: excerpt(&class.handle) });
-    }
-    let mut findings = Vec::new();
+    let (mut findings, mut left_out) = (Vec::new(), Vec::new());
     for dev in devices {
-        let here: Vec<&Discipline> = all.iter().filter(|found| found.dev == dev).collect();
-        findings.extend(finding(dev, &here, all)?);
+        match finding(dev, all) {
+            Ok(finding) => findings.extend(finding),
+            Err(why) => left_out.push(LeftOut { dev: dev.to_owned(), why }),
+        }
     }
-    Ok(findings)
+    (findings, left_out)
 }
 
-fn finding(dev: &str, here: &[&Discipline], all: &[Discipline]) -> Result<Option<Finding>, TcError> {
-    let is_root = |found: &&&Discipline| {
-        found.role == Role::Qdisc && found.parent.is_none() && !matches!(found.kind.as_str(), "ingress" | "clsact" | "noqueue")
+fn finding(dev: &str, all: &[Discipline]) -> Result<Option<Finding>, TcError> {
+    let Some(path) = Path::new(all, dev)? else { return Ok(None) };
+    let queue = path.last();
+    let mut finding = match &path.end {
+        End::Queue => recognize(dev, queue)?,
+        End::Fifo(class) => fifo(queue, format!("the fifo of {} {class} at {dev}", queue.kind)),
+        End::Bypass => fifo(queue, format!("the fifo of {} {} at {dev}", queue.kind, queue.handle)),
+        End::Unknown => return Err(TcError::NoClasses { kind: excerpt(&queue.kind), dev: excerpt(dev) }),
     };
-    let Some(root) = here.iter().rev().find(is_root) else { return Ok(None) };
-    let mut shaper = Shaper::default();
-    let mut queue = *root;
-    // A chain of disciplines is short; a loop in a hostile file ends, too.
-    for _ in 0..8 {
-        shaper.take(queue);
-        if !PASSING.contains(&queue.kind.as_str()) {
-            break;
-        }
-        let Some(next) = child(queue, here, all, &mut shaper) else { break };
-        queue = next;
-    }
-    let mut finding = recognize(dev, queue)?;
     if queue.kind == "tbf" && finding.limit.is_none() {
-        finding.limit = limit_of_latency(queue)?;
+        let has = |key| queue.option(key).is_some();
+        if has("minburst") && has("lat") && !has("peakrate") {
+            // tc -j prints the bucket of the peak rate, and not the rate.
+            finding
+                .notes
+                .push("lat is a time at the peak rate, which tc -j leaves out: tc without -j tells the limit.".to_owned());
+        } else {
+            finding.limit = limit_of_latency(queue)?;
+        }
+    }
+    let shaper = Shaper::on(&path);
+    for passed in &path.disciplines[..path.disciplines.len() - 1] {
+        finding.notes.extend(mention(passed));
     }
     finding.rate = shaper.rate;
     finding.burst = shaper.burst;
     finding.framing = shaper.framing;
+    finding.notes.extend(path.notes);
     finding.notes.extend(shaper.notes);
     Ok(Some(finding))
 }
 
-/// The discipline that most packets of `outer` go to.
-fn child<'a>(outer: &Discipline, here: &[&'a Discipline], all: &[Discipline], shaper: &mut Shaper) -> Option<&'a Discipline> {
-    let major = major(&outer.handle);
-    let below = |found: &&&Discipline| {
-        found.role == Role::Qdisc && found.parent.as_deref().is_some_and(|parent| self::major(parent) == major)
-    };
-    let children: Vec<&Discipline> = here.iter().filter(below).copied().collect();
-    let default = outer.option("default").map(|setting| minor(&setting.text()));
-    let is_default = |found: &&&Discipline| {
-        default.is_some_and(|default| {
-            found.parent.as_deref().and_then(|parent| parent.split(':').nth(1)).map(minor) == Some(default)
-        })
-    };
-    let chosen = children.iter().find(is_default).or(children.first()).copied()?;
-    if outer.kind == "htb" {
-        let class = all.iter().find(|class| {
-            class.role == Role::Class
-                && class.kind == "htb"
-                && Some(&class.handle) == chosen.parent.as_ref()
-                && (class.dev.is_empty() || class.dev == outer.dev)
-        });
-        match class {
-            Some(class) => shaper.take(class),
-            None => shaper
-                .notes
-                .push(format!("The rate is that of class {}: tc class show prints it.", chosen.parent.as_deref().unwrap_or("?"))),
-        }
+/// The fifo that a shaper has below a class without a discipline: of the interface's queue length.
+fn fifo(shaper: &Discipline, source: String) -> Finding {
+    let length = shaper.option("direct_qlen").and_then(Setting::number).filter(|length| (1.0..=1e9).contains(length));
+    let (size, notes) = (Size::Packets(length.unwrap_or(1_000.0)), Vec::new());
+    let untold_limit = if length.is_some() { Untold::Reported(size) } else { Untold::Usual(size) };
+    Finding {
+        dev: shaper.dev.clone(),
+        rate: ShapedRate::Unshaped,
+        burst: None,
+        framing: None,
+        kind: kind("tail-drop"),
+        params: Vec::new(),
+        marks: false,
+        limit: None,
+        untold_limit,
+        source,
+        notes,
     }
-    if children.len() > 1 {
-        shaper.notes.push(format!(
-            "{} {} has {} queues; this is {} {}.",
-            outer.kind,
-            outer.handle,
-            children.len(),
-            chosen.kind,
-            chosen.handle
-        ));
+}
+
+/// A sentence about a discipline above the queue that does more than hand packets on.
+fn mention(passed: &Discipline) -> Option<String> {
+    const NOTHING_ELSE: &[&str] = &["htb", "tbf", "mq", "mqprio", "hfsc", "cake_mq"];
+    let words: Vec<String> =
+        passed.options.iter().map(|(key, setting)| format!("{key} {}", setting.text()).trim().to_owned()).collect();
+    (!NOTHING_ELSE.contains(&passed.kind.as_str()))
+        .then(|| format!("{} {} ({}) is not in the scenario.", passed.kind, passed.handle, excerpt(&words.join(", "))))
+}
+
+/// The limit of cake that was given none: the bytes of four times `rtt` at its rate, 4 MiB at
+/// least, and 10240 full packets at most and without a rate (net/sched/sch_cake.c).
+fn cake_limit(found: &Discipline, rtt: f64) -> Untold {
+    const LEAST: f64 = 4_194_304.0;
+    const MOST: f64 = 10_240.0 * 1_514.0;
+    if let Some(memory) = found.option(MEMORY_IN_FORCE).and_then(Setting::bytes).filter(|bytes| (1.0..=1e12).contains(bytes)) {
+        return Untold::Reported(Size::Bytes(memory.trunc()));
     }
-    Some(chosen)
-}
-
-/// The major number of a handle; `tc` leaves out that of disciplines that the kernel made, which
-/// is 0.
-pub(crate) fn major(handle: &str) -> &str {
-    handle.split(':').next().filter(|major| !major.is_empty()).unwrap_or("0")
-}
-
-/// The minor number of a class; `tc` writes them in base 16.
-fn minor(text: &str) -> u32 {
-    u32::from_str_radix(text.trim_start_matches("0x"), 16).unwrap_or_default()
-}
-
-/// The settings of the shapers on the way to a queue.
-#[derive(Default)]
-struct Shaper {
-    rate: Option<(Rate, String)>,
-    burst: Option<Bytes>,
-    framing: Option<Framing>,
-    notes: Vec<String>,
-}
-
-impl Shaper {
-    fn take(&mut self, found: &Discipline) {
-        let framing = match found.kind.as_str() {
-            "cake" | "cake_mq" => cake_framing(found),
-            _ => stab_framing(found),
-        };
-        self.framing = framing.or(self.framing);
-        let keys: &[&str] = match (found.kind.as_str(), found.role) {
-            ("htb", Role::Class) => &["ceil", "rate"],
-            ("tbf", Role::Qdisc) => &["rate"],
-            ("cake" | "cake_mq", Role::Qdisc) => &["bandwidth"],
-            _ => &[],
-        };
-        let said = keys.iter().find_map(|key| Some((*key, found.option(key)?.bit_s()?)));
-        if let Some((key, bits)) = said.filter(|(_, bits)| (1.0..=1e13).contains(bits)) {
-            self.rate =
-                Some((Rate::bit_s(bits.round() as u64), format!("{key} of {} {} at {}", found.kind, found.handle, found.dev)));
-            self.burst = match found.kind.as_str() {
-                // After a pause cake sends one packet at once and then waits for as long as it
-                // takes.
-                "cake" | "cake_mq" => Some(self.framing.unwrap_or(LINUX_COUNTS).wire(FULL_PACKET)),
-                // tbf prints buckets as the time they last, in ticks, which costs a byte.
-                _ => found.option("burst").and_then(Setting::bytes).map(|bytes| Bytes::new(bytes.ceil() as u64)),
-            };
-        }
-    }
+    let rate = found.option("bandwidth").and_then(Setting::bit_s).filter(|bits| *bits > 0.0);
+    Untold::Usual(Size::Bytes(rate.map_or(MOST, |bits| (bits / 8.0 * rtt * 4.0).trunc().clamp(LEAST, MOST))))
 }
 
 /// The limit of a tbf that was given as the time that a packet may wait: `tc` makes bytes of it,
@@ -226,74 +182,32 @@ fn limit_of_latency(tbf: &Discipline) -> Result<Option<Size>, TcError> {
     }
 }
 
-/// Returns the framing from cake's options: keywords one after the other, then numbers; `None`
-/// where it counts packets as Linux does.
-fn cake_framing(found: &Discipline) -> Option<Framing> {
-    let keywords = Framing::KEYWORDS.map(|(name, _)| name);
-    let words: Vec<&str> = found
-        .options
-        .iter()
-        .filter(|(key, setting)| *setting == Setting::Flag && keywords.contains(&key.as_str()))
-        .map(|(key, _)| key.as_str())
-        .collect();
-    let bytes = |key: &str| number(found, key, 0);
-    let overhead = bytes("overhead");
-    if found.option("raw").is_some() || (words.is_empty() && overhead.is_none()) {
-        return None;
-    }
-    let mut framing = Framing::named(&words.join(" ")).unwrap_or_default();
-    framing.overhead = overhead.unwrap_or(framing.overhead);
-    framing.mpu = bytes("mpu").unwrap_or(framing.mpu);
-    for (word, cells) in Cells::WORDS {
-        if found.option(word).is_some() || (cells == Cells::None && found.option("noatm").is_some()) {
-            framing.cells = cells;
-        }
-    }
-    Some(framing)
-}
-
-/// Returns the framing from a table of sizes: its overhead comes on top of an Ethernet header.
-fn stab_framing(found: &Discipline) -> Option<Framing> {
-    let overhead = number(found, "stab overhead", ETHERNET_HEADER);
-    let linklayer = found.option("stab linklayer").map(Setting::text);
-    let is_said = overhead.is_some() || found.option("stab mpu").is_some() || linklayer.is_some();
-    is_said.then(|| Framing {
-        overhead: overhead.unwrap_or(Bytes::new(ETHERNET_HEADER as u64)),
-        mpu: number(found, "stab mpu", 0).unwrap_or_default(),
-        cells: if matches!(linklayer.as_deref(), Some("atm" | "adsl")) { Cells::Atm } else { Cells::None },
-    })
-}
-
-/// A number of bytes of an option, with `more` on top.
-fn number(found: &Discipline, key: &str, more: i64) -> Option<Bytes> {
-    let bytes = found.option(key)?.number()?;
-    let sum = (bytes.is_finite() && bytes.abs() <= MAX_FRAMING as f64).then_some(bytes as i64 + more)?;
-    u64::try_from(sum).ok().map(Bytes::new)
-}
-
 fn recognize(dev: &str, found: &Discipline) -> Result<Finding, TcError> {
     let word = match found.kind.as_str() {
-        "pfifo_fast" => "pfifo",
         // Without one below it, tbf has a byte limit of its own.
         "tbf" => "bfifo",
-        "cake_mq" => "cake",
-        word => word,
+        word => like(word),
     };
     let Some(form) = TC.forms.iter().find(|form| form.word == word) else {
-        let known: Vec<&str> = TC.forms.iter().map(|form| form.word).collect();
+        let mut known: Vec<&str> = TC.forms.iter().map(|form| form.word).collect();
+        known.dedup();
         return Err(TcError::Unknown { kind: excerpt(&found.kind), dev: dev.to_owned(), known: known.join(", ") });
     };
+    if found.options.iter().any(|(key, _)| key.starts_with("[Unknown")) {
+        return Err(TcError::Unprinted { kind: excerpt(&found.kind), dev: dev.to_owned() });
+    }
     let ours = kind(form.kind);
+    let usual = DEFAULT_LIMITS.iter().find(|(kind, _)| *kind == found.kind).map_or(Size::Packets(1_000.0), |row| row.1);
     let mut finding = Finding {
         dev: dev.to_owned(),
-        rate: None,
+        rate: ShapedRate::Unshaped,
         burst: None,
         framing: None,
         kind: ours,
         params: Vec::new(),
         marks: !found.is_whole && MARK_UNTOLD.contains(&word) || form.marks == Marks::Always,
         limit: None,
-        default_limit: DEFAULT_LIMITS.iter().find(|(kind, _)| *kind == found.kind).map_or(Size::Packets(1_000.0), |row| row.1),
+        untold_limit: Untold::Usual(usual),
         source: format!("{} {} at {dev}", found.kind, found.handle),
         notes: Vec::new(),
     };
@@ -312,11 +226,8 @@ fn recognize(dev: &str, found: &Discipline) -> Result<Finding, TcError> {
     if form.kind == "red" {
         finding.thresholds(found);
     }
-    if let Some(interval) = finding.params.iter().find(|(name, _)| *name == "interval").map(|(_, value)| *value)
-        && form.kind == "cake"
-        && let Value::Duration(interval) = interval
-    {
-        finding.params.push(("target", Value::Duration(Duration::ns(interval.as_nanos() / 20))));
+    if form.kind == "cake" {
+        finding.follow_rtt(found);
     }
     // In the order of the kind's description, whatever the order of the options was.
     let place = |name: &str| ours.params.iter().position(|param| param.name == name);
@@ -334,8 +245,14 @@ const ELSEWHERE: &[&str] = &[
     "noatm",
     "atm",
     "ptm",
+    MEMORY_IN_FORCE,
     "rate",
     "burst",
+    "buffer",
+    "maxburst",
+    "peakrate",
+    "minburst",
+    "mtu",
     "lat",
     "latency",
     "stab overhead",
@@ -360,6 +277,19 @@ const ELSEWHERE: &[&str] = &[
     "split_gso",
     "limit_at",
     "linklayer",
+    "multiqueue",
+];
+
+/// Words of cake for its `rtt`, in microseconds (man tc-cake).
+const RTTS: &[(&str, u64)] = &[
+    ("datacentre", 100),
+    ("lan", 1_000),
+    ("metro", 10_000),
+    ("regional", 30_000),
+    ("internet", 100_000),
+    ("oceanic", 300_000),
+    ("satellite", 1_000_000),
+    ("interplanetary", 3_600_000_000),
 ];
 
 impl Finding {
@@ -379,6 +309,11 @@ impl Finding {
             }
             Hold::Packets(_) | Hold::Bytes(_) | Hold::Needed(_) | Hold::Unsaid => {}
         }
+        let rtt = RTTS.iter().find(|(name, _)| form.kind == "cake" && *name == key);
+        if let Some((_, micros)) = rtt {
+            self.put("interval", Value::Duration(Duration::us(*micros)));
+            return Ok(true);
+        }
         if form.marks == Marks::Flag("ecn") && key == "ecn" {
             self.marks = true;
             return Ok(true);
@@ -390,6 +325,10 @@ impl Finding {
             return Ok(true);
         }
         for word in form.rows() {
+            // A step may count packets, which no time of ours stands for.
+            if matches!(word.how, How::Key(known, Write::Time) if known == key) && setting.is_in_packets() {
+                return Ok(false);
+            }
             if let Some(value) = word.read(self.kind, key, setting).map_err(|()| wrong())? {
                 self.put(word.param, value);
                 return Ok(true);
@@ -397,6 +336,17 @@ impl Finding {
         }
         let is_framing = *setting == Setting::Flag && Framing::KEYWORDS.iter().any(|(name, _)| *name == key);
         Ok(is_framing || ELSEWHERE.contains(&key))
+    }
+
+    /// Takes cake's target, a twentieth of its `rtt` but a microsecond at least, and its memory.
+    fn follow_rtt(&mut self, found: &Discipline) {
+        let interval = self.params.iter().find(|(name, _)| *name == "interval").map(|(_, value)| *value);
+        let mut seconds = 0.1;
+        if let Some(Value::Duration(interval)) = interval {
+            seconds = interval.as_nanos() as f64 / 1e9;
+            self.params.push(("target", Value::Duration(Duration::ns((interval.as_nanos() / 20).max(1_000)))));
+        }
+        self.untold_limit = cake_limit(found, seconds);
     }
 
     /// Takes the thresholds and bursts of RED that `tc` reports or was given.
@@ -466,7 +416,8 @@ impl Write {
         Some(match self {
             Self::Time => {
                 let micros = positive(setting.micros()?)?;
-                let micros = if matches!(setting, Setting::Number(_)) { unrounded(micros as u64) as f64 } else { micros };
+                let is_kept = matches!(setting, Setting::Number(_)) || setting.text().ends_with("us");
+                let micros = if is_kept && micros.fract() == 0.0 { unrounded(micros as u64) as f64 } else { micros };
                 Value::Duration(Duration::ns((micros * 1e3).round() as u64))
             }
             // A command has a bare number of milliseconds; the kernel's are printed in

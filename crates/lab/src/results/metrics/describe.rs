@@ -39,6 +39,15 @@ pub struct Description {
 }
 
 impl Description {
+    /// A value of the figure as results have it: a number, and a share at most the whole. A
+    /// measured part begins while packets are under way, and what of them ends in it has begun
+    /// before: that may be more than all that began in it.
+    #[must_use]
+    pub(super) fn bounded(&self, value: Option<f64>) -> Option<f64> {
+        let value = value.filter(|value| value.is_finite())?;
+        Some(if self.quantity == Quantity::Ratio { value.clamp(0.0, 1.0) } else { value })
+    }
+
     /// Whether it is a percentile, by its name: such a figure is no finer than the histogram it is
     /// read from.
     #[must_use]

@@ -81,10 +81,9 @@ pub const GROUP_METRICS: &[GroupMetric] = &[
     failing(
         "loss_ratio",
         "Lost",
-        "packets dropped by queues on the way divided by packets sent, handshakes in neither; of an echo, probes that \
-         never came back, whichever way they were lost; those still on their way at the end are not among them",
-        // Where more were dropped in the measured part than were sent, some were sent before it.
-        |group| ratio(group.dropped()?.min(group.sent()), group.sent()),
+        "packets lost on the way, dropped by queues or lost on the wire, divided by packets sent, handshakes in neither; of an echo, \
+         probes that never came back, whichever way they were lost; those still on their way at the end are not among them",
+        |group| ratio(group.dropped()?, group.sent()),
     )
     .at_once()
     .printed("lost", "", 1),

@@ -30,7 +30,8 @@ pub const LINK_METRICS: &[LinkMetric] = &[
         "utilization",
         Quantity::Ratio,
         "Utilization",
-        "bits sent, framing and retransmissions included, divided by what the link could carry",
+        "bits sent, framing and retransmissions included, divided by what the link could carry, what a token bucket had saved up \
+         among it",
         |link, _| (link.capacity_bits > 0.0).then(|| link.sent_bits / link.capacity_bits),
     )
     .higher_is_better()

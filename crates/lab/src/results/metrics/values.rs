@@ -12,11 +12,6 @@ pub(super) fn packets(tally: Tally) -> u64 {
     tally.packets.get()
 }
 
-/// A value that JSON and people can read.
-pub(super) fn finite(value: Option<f64>) -> Option<f64> {
-    value.filter(|value| value.is_finite())
-}
-
 /// Percentiles of times below this count as zero, in seconds.
 pub const MIN_TIME_S: f64 = 1e-6;
 

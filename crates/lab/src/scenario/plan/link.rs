@@ -6,7 +6,7 @@ use super::path::{Direction, Path};
 use super::queue::{self, Queue};
 use super::reader::{self, Field, Table};
 use super::tree::{Entry, Node, Value};
-use crate::quantity::{self, Limits};
+use crate::quantity::{self, Limits, excerpt};
 use crate::scenario::diagnostic::Fault;
 use crate::scenario::limits::{MAX, MAX_RATE};
 use crate::scenario::schema::link::{self as schema, LINK, MAX_FRAMING, UP};
@@ -140,7 +140,8 @@ fn read_entry<'a>(links: &Table<'a>, entry: &'a Entry, help: &str, known: &Known
         return None;
     }
     if !is_name(key) {
-        links.fault(key, "is not a name: allowed 1 to 64 letters, digits, `-` and `_`".to_owned(), None);
+        let message = "is not a name: allowed 1 to 64 letters, digits, `-` and `_`".to_owned();
+        links.faults().add(Fault::at(&entry.node.origin, &links.path_of(&excerpt(key)), message, None));
         return None;
     }
     let table = Table::open(&entry.node, &links.path_of(key), links.faults())?;

@@ -263,6 +263,18 @@ fn the_hash_tells_settings_apart_and_spellings_not() {
     assert_ne!(plan.sha256(), parse(&BASE.replace("seed = 7", "seed = 8")).sha256());
     assert_ne!(plan.sha256(), set(&plan, "seed", "8").expect("good").sha256());
     assert_eq!(set(&plan, "seed", "8").expect("good").sha256(), parse(&BASE.replace("seed = 7", "seed = 8")).sha256());
+    let (settings, _) = BASE.split_once("[sweep]").expect("it has one");
+    let with = |cc: &str, queue: &str| {
+        let text = settings.replace("\"cubic\"", cc).replace("threshold = \"5 packets\", c_max = 1.2", "");
+        let (before, after) = text.split_once("{ kind = \"cp-aqm\",  }").expect("a queue");
+        parse(&format!("{before}{queue}{after}")).sha256()
+    };
+    let short = with("\"cubic\"", "{ kind = \"fair\", of = \"codel\" }");
+    assert_eq!(short, with("{ kind = \"cubic\" }", "{ kind = \"fair\", of = { kind = \"codel\" } }"));
+    assert_ne!(short, with("{ kind = \"cubic\" }", "{ kind = \"fair\", of = { kind = \"codel\", target = \"6 ms\" } }"));
+    assert_eq!(with("\"reno\"", "\"codel\""), with("\"reno\"", "{ kind = \"codel\" }"));
+    let swept = |queues: &str| parse(&format!("{settings}[sweep]\n\"link.bottleneck.queue\" = [{queues}]\n")).sha256();
+    assert_eq!(swept("\"pie\", \"codel\""), swept("{ kind = \"pie\" }, \"codel\""));
 }
 
 #[test]

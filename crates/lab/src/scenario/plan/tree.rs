@@ -224,12 +224,24 @@ impl Node {
                 out.push('{');
                 for entry in sorted {
                     let _ = write!(out, "{:?}=", entry.key);
-                    entry.node.write_canonical(out);
+                    entry.node.write_canonical_of(&entry.key, out);
                     out.push(',');
                 }
                 write!(out, "}}")
             }
         };
+    }
+
+    /// Writes the value of `key` in that form: a table with nothing but a `kind` as that name,
+    /// where a name alone may stand for it.
+    pub(crate) fn write_canonical_of(&self, key: &str, out: &mut String) {
+        match &self.value {
+            Value::Table(entries) if SHORTHANDS.contains(&key) => match entries.as_slice() {
+                [only] if only.key == "kind" => only.node.write_canonical(out),
+                _ => self.write_canonical(out),
+            },
+            _ => self.write_canonical(out),
+        }
     }
 }
 
@@ -268,6 +280,11 @@ impl DottedKey {
 
     pub(crate) fn text(&self) -> String {
         self.parts.join(".")
+    }
+
+    /// The name of the value itself.
+    pub(crate) fn last(&self) -> &str {
+        self.parts.last().map_or("", String::as_str)
     }
 
     /// Whether this key names the same as `other`, or something inside it.

@@ -3,6 +3,7 @@
 
 use super::{Measured, description};
 use crate::results::provenance::VERSION_AND_COMMIT;
+use crate::scenario::input::open_named;
 use crate::scenario::plan::Plan;
 use crate::scenario::toml_text::quoted;
 use serde::Deserialize;
@@ -95,7 +96,7 @@ impl Baseline {
             std::io::ErrorKind::NotFound => BaselineError::Unreadable("no such file; --write makes it".to_owned()),
             _ => BaselineError::Unreadable(format!("cannot be read: {error}")),
         };
-        let file = std::fs::File::open(path).map_err(unreadable)?;
+        let file = open_named(path).map_err(unreadable)?;
         let mut bytes = Vec::new();
         file.take(MAX_FILE_SIZE + 1).read_to_end(&mut bytes).map_err(unreadable)?;
         if bytes.len() as u64 > MAX_FILE_SIZE {

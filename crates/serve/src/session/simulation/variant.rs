@@ -5,7 +5,7 @@ use super::packets::{Packets, Shown, Waiting};
 use super::rates::{FrameTotals, RateMeter, Rates};
 use crate::session::error::ApiError;
 use crate::session::memory::{CONNECTION_BYTES, PACKET_BYTES};
-use crate::session::scenario::{Scenario, queue_at, state_bytes};
+use crate::session::scenario::{Scenario, connections, queue_at, state_bytes};
 use goodqueue_base::units::{Duration, Instant};
 use goodqueue_lab::run::backend::sampling_period;
 use goodqueue_lab::run::runner::PointResult;
@@ -47,6 +47,8 @@ pub struct Variant {
     shown: Vec<Shown>,
     /// Memory of a world that holds nothing.
     state_bytes: u64,
+    /// Connections that it may have as soon as it begins.
+    connections: u64,
 }
 
 impl Variant {
@@ -69,8 +71,9 @@ impl Variant {
         world.keep_packets(PacketLog::Keep);
         let packets = Packets::default();
         let (rates, shown, state_bytes) = (RateMeter::default(), Vec::new(), state_bytes(point));
+        let connections = connections(point);
         let calls = Calls::of(&mut world);
-        Ok(Self { world, link: link as u32, queue, packets, rates, calls, shown, state_bytes })
+        Ok(Self { world, link: link as u32, queue, packets, rates, calls, shown, state_bytes, connections })
     }
 
     /// Goes on toward `until`, for a number of events; true when it got there.
@@ -101,7 +104,9 @@ impl Variant {
     /// The memory it takes, estimated from what it holds.
     pub fn bytes(&self) -> u64 {
         let held = self.world.held();
-        self.state_bytes + held.packets * PACKET_BYTES + held.connections * CONNECTION_BYTES
+        // Those that it begins with are in its state.
+        let later = held.connections.saturating_sub(self.connections);
+        self.state_bytes + held.packets * PACKET_BYTES + later * CONNECTION_BYTES
     }
 
     /// Packet events since the last call.

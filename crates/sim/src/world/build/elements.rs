@@ -9,7 +9,7 @@ use crate::settle::SettleProbe;
 use crate::spec::{LinkSpec, QueueSpec, WorldSpec};
 use crate::world::error::{WorldError, WorldFault, fault};
 use crate::world::path::Element;
-use goodqueue_aqm::spec::{KindAndParams, KindSpec, LinkFacts, ParamError, Value};
+use goodqueue_aqm::spec::{KindAndParams, KindSpec, LinkFacts, ParamError, ParamValues, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Qdisc};
 use goodqueue_base::line::{RateCursor, RateSpec};
 use goodqueue_base::units::{Duration, Instant, Rate, Rng};
@@ -146,12 +146,20 @@ fn build(queue: &QueueSpec, facts: &LinkFacts, stream: Rng) -> Result<AnyQdisc<S
 
 impl QueueSpec {
     /// Builds the queue for a link with these properties and drops it; the limit is that of
-    /// `facts`.
+    /// `facts`. Of many equal queues it builds few, so that none takes much memory.
     ///
     /// # Errors
-    /// The first parameter that does not go with the link or with another parameter.
+    /// The first parameter that does not go with the link or with another parameter, or the memory
+    /// of them all.
     pub fn check(&self, facts: &LinkFacts) -> Result<(), ParamError> {
-        build(self, facts, Rng::new(0)).map(|_| ())
+        let Self::Discipline { kind, params, of, ecn, .. } = self else {
+            return build(self, facts, Rng::new(0)).map(|_| ());
+        };
+        ParamValues::new(kind, params)?;
+        kind.check_memory(params, of.as_ref())?;
+        let all = KindAndParams { kind, params: params.clone(), of: of.clone().map(Box::new) };
+        let KindAndParams { params, of, .. } = all.smallest();
+        AnyQdisc::<SimPacket>::build_over(kind, &params, of.as_deref(), facts, *ecn, Rng::new(0)).map(|_| ())
     }
 }
 

@@ -1,7 +1,7 @@
 //! The derivation of a group's figures from the outcomes of its flows.
 
 use crate::results::metrics::values::{quantile_s, ratio};
-use crate::results::statistics::jain;
+use crate::results::statistics::{jain, round_trips_per_minute};
 use goodqueue_base::units::Duration;
 use goodqueue_sim::call::{Bursts, Heard};
 use goodqueue_sim::trace::nearest_rank;
@@ -77,15 +77,10 @@ impl<'a> Group<'a> {
 
     pub(super) fn round_trips_per_minute(&self) -> Option<f64> {
         let times = &self.outcome.rtt;
-        let kept = (times.len() as f64 * 0.95).ceil() as u64;
         self.flows.iter().find(|flow| flow.is_probe)?;
-        let (mut left, mut sum) = (kept, 0.0);
-        for bucket in times.iter_recorded() {
-            let count = bucket.count_at_value().min(left);
-            sum += count as f64 * times.median_equivalent(bucket.value_iterated_to()) as f64 / 1e9;
-            left -= count;
-        }
-        (kept > 0 && sum > 0.0).then(|| 60.0 * kept as f64 / sum)
+        let nanos = |value| times.median_equivalent(value) as f64;
+        let counted = times.iter_recorded().map(|bucket| (nanos(bucket.value_iterated_to()), bucket.count_at_value()));
+        round_trips_per_minute(counted, times.len())
     }
 
     pub(super) fn per_second(&self, amount: f64) -> Option<f64> {

@@ -1,0 +1,263 @@
+//! The way of packets from an interface's root to where they wait.
+
+use super::{Discipline, Role, Setting, TcError};
+use crate::router::dialect::tc::TC;
+use goodqueue_base::spec::quantity::excerpt;
+
+/// The way of the packets that no filter chooses, or most of them.
+#[derive(Clone, Debug)]
+pub struct Path<'a> {
+    /// The disciplines on the way, from the root on.
+    pub disciplines: Vec<&'a Discipline>,
+    /// The classes on the way, of each shaper from the leaf to its root.
+    pub classes: Vec<&'a Discipline>,
+    /// The place where packets wait.
+    pub end: End,
+    /// The default class that a shaper on the way lacks: `default class 1:9`.
+    pub missing_default: Option<String>,
+    /// Remarks on what is left out, in sentences.
+    pub notes: Vec<String>,
+}
+
+/// The place where packets wait.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The last discipline.
+    Queue,
+    /// The fifo that a class of this handle has without a discipline below it.
+    Fifo(String),
+    /// The fifo of htb's packets of no class, which passes its shaper by.
+    Bypass,
+    /// Below a shaper whose classes are not known.
+    Unknown,
+}
+
+/// Disciplines that divide packets among classes with rates.
+pub(crate) const CLASSFUL_SHAPERS: &[&str] = &["htb", "hfsc"];
+
+/// Disciplines that hand packets on to others, besides those that gq has no queue for.
+const PASSING: &[&str] = &["tbf", "cake_mq"];
+
+/// The disciplines longest on one way; a loop in a hostile file ends, too.
+const MAX_DEPTH: usize = 8;
+
+/// The first discipline that an interface sends through.
+pub(crate) fn root<'a>(all: &'a [Discipline], dev: &str) -> Option<&'a Discipline> {
+    let is_root = |found: &&Discipline| {
+        found.role == Role::Qdisc
+            && found.dev == dev
+            && found.parent.is_none()
+            && !matches!(found.kind.as_str(), "ingress" | "clsact" | "noqueue")
+    };
+    all.iter().rfind(is_root)
+}
+
+impl<'a> Path<'a> {
+    /// Follows an interface's packets; `None` where it has no queue.
+    ///
+    /// # Errors
+    /// When classes of several interfaces cannot be told apart.
+    pub fn new(all: &'a [Discipline], dev: &str) -> Result<Option<Self>, TcError> {
+        let Some(root) = root(all, dev) else { return Ok(None) };
+        let mut path =
+            Self { disciplines: vec![root], classes: Vec::new(), end: End::Queue, missing_default: None, notes: Vec::new() };
+        let mut last = root;
+        while path.disciplines.len() < MAX_DEPTH {
+            let next = if CLASSFUL_SHAPERS.contains(&last.kind.as_str()) {
+                path.through_classes(all, last)?
+            } else if PASSING.contains(&last.kind.as_str()) || TC.forms.iter().all(|form| form.word != last.kind) {
+                path.through(all, last)
+            } else {
+                None
+            };
+            match next {
+                Some(next) if path.disciplines.iter().all(|known| !std::ptr::eq(*known, next)) => {
+                    path.disciplines.push(next);
+                    last = next;
+                }
+                _ => break,
+            }
+        }
+        Ok(Some(path))
+    }
+
+    /// The discipline where packets wait.
+    #[must_use]
+    pub fn last(&self) -> &'a Discipline {
+        // A path has its root.
+        self.disciplines[self.disciplines.len() - 1]
+    }
+
+    /// The child of a discipline without classes that have settings.
+    fn through(&mut self, all: &'a [Discipline], outer: &'a Discipline) -> Option<&'a Discipline> {
+        let children = children(all, outer);
+        // The band of packets without a priority.
+        let band = outer.option("priomap").map(Setting::text);
+        let band = band.and_then(|map| map.split_whitespace().next()?.parse::<u32>().ok()).map(|band| band + 1);
+        let of_band = |child: &&&Discipline| band.is_some() && child.parent.as_deref().map(minor) == band;
+        let chosen = *children.iter().find(of_band).or(children.first())?;
+        self.mention_others(outer, &children, chosen);
+        Some(chosen)
+    }
+
+    fn mention_others(&mut self, outer: &Discipline, children: &[&Discipline], chosen: &Discipline) {
+        if children.len() > 1 {
+            let Discipline { kind, handle, .. } = chosen;
+            let count = children.len();
+            self.notes.push(format!("{} {} has {count} queues; this is {kind} {handle}.", outer.kind, outer.handle));
+        }
+    }
+
+    /// The child of the class that packets go to which no filter chooses.
+    fn through_classes(&mut self, all: &'a [Discipline], outer: &'a Discipline) -> Result<Option<&'a Discipline>, TcError> {
+        let classes = classes(all, outer)?;
+        let children = children(all, outer);
+        let Some(class) = self.leaf(all, outer, &classes, &children) else {
+            return Ok(match (&self.end, classes.is_empty()) {
+                (End::Queue, true) => self.without_classes(outer, &children),
+                _ => None,
+            });
+        };
+        let mut above = Some(class);
+        for _ in 0..MAX_DEPTH {
+            let Some(class) = above else { break };
+            self.classes.push(class);
+            above = class.parent.as_ref().and_then(|parent| classes.iter().find(|other| other.handle == *parent)).copied();
+        }
+        let child = children.iter().find(|child| child.parent.as_ref() == Some(&class.handle)).copied();
+        match child {
+            Some(child) => self.mention_others(outer, &children, child),
+            None => self.end = End::Fifo(class.handle.clone()),
+        }
+        Ok(child)
+    }
+
+    /// The class that packets go to; `None`, and the end of the way, where they pass classes by.
+    fn leaf(
+        &mut self,
+        all: &[Discipline],
+        outer: &Discipline,
+        classes: &[&'a Discipline],
+        children: &[&Discipline],
+    ) -> Option<&'a Discipline> {
+        let is_leaf = |class: &&&Discipline| classes.iter().all(|other| other.parent.as_ref() != Some(&class.handle));
+        let leaves: Vec<&'a Discipline> =
+            classes.iter().filter(is_leaf).copied().filter(|class| !class.handle.ends_with(':')).collect();
+        let candidates = default_minors(outer);
+        let mut of_default: Vec<&'a Discipline> =
+            candidates.iter().filter_map(|wanted| leaves.iter().find(|class| minor(&class.handle) == *wanted).copied()).collect();
+        let has_queue = |class: &Discipline| children.iter().any(|child| child.parent.as_ref() == Some(&class.handle));
+        of_default.sort_by_key(|class| !has_queue(class));
+        if let [one, other, ..] = of_default.as_slice() {
+            let default = outer.option("default").map(Setting::text).unwrap_or_default();
+            self.notes.push(format!(
+                "default {default} of {} {} is class {} or {}, as versions of tc print it; this is {}.",
+                outer.kind, outer.handle, one.handle, other.handle, one.handle
+            ));
+        }
+        let first = *leaves.iter().find(|class| has_queue(class)).or(leaves.first())?;
+        let chosen = of_default.first().copied();
+        if chosen.is_some() {
+            return chosen;
+        }
+        let major = major(&outer.handle);
+        let missing = match candidates.first() {
+            Some(minor) if *minor > 0 => format!("default class {major}:{minor:x}"),
+            _ => "default class".to_owned(),
+        };
+        let chosen = all
+            .iter()
+            .filter(|filter| filter.role == Role::Filter && (filter.dev.is_empty() || filter.dev == outer.dev))
+            .find_map(|filter| {
+                let to = filter.option("flowid")?.text();
+                leaves.iter().find(|class| class.handle == to).copied()
+            });
+        self.missing_default = Some(missing.clone());
+        let passed = outer.option("direct_packets_stat").and_then(Setting::number);
+        if outer.kind == "htb" && chosen.is_none() && passed != Some(0.0) {
+            self.end = End::Bypass;
+            return None;
+        }
+        let chosen = chosen.unwrap_or(first);
+        self.notes.push(format!("{} {} has no {missing}; this is class {}.", outer.kind, outer.handle, chosen.handle));
+        Some(chosen)
+    }
+
+    /// Where no class of a shaper is known, its default names the queue.
+    fn without_classes(&mut self, outer: &Discipline, children: &[&'a Discipline]) -> Option<&'a Discipline> {
+        let wanted = default_minors(outer);
+        let is_default = |child: &&&Discipline| child.parent.as_deref().is_some_and(|parent| wanted.contains(&minor(parent)));
+        let chosen = children.iter().find(is_default).or(children.first()).copied();
+        match chosen {
+            Some(chosen) => self.mention_others(outer, children, chosen),
+            None => self.end = End::Unknown,
+        }
+        chosen
+    }
+}
+
+/// The disciplines right below another.
+fn children<'a>(all: &'a [Discipline], outer: &Discipline) -> Vec<&'a Discipline> {
+    let major = major(&outer.handle);
+    // Of disciplines that the kernel made only mq has others below it.
+    if major == "0" && !outer.kind.starts_with("mq") {
+        return Vec::new();
+    }
+    let is_below = |found: &&Discipline| {
+        found.role == Role::Qdisc
+            && found.dev == outer.dev
+            && !matches!(found.kind.as_str(), "ingress" | "clsact")
+            && found.parent.as_deref().is_some_and(|parent| self::major(parent) == major)
+    };
+    all.iter().filter(is_below).collect()
+}
+
+/// The classes of a discipline.
+pub(crate) fn classes<'a>(all: &'a [Discipline], outer: &Discipline) -> Result<Vec<&'a Discipline>, TcError> {
+    let is_its = |class: &&Discipline| {
+        class.role == Role::Class
+            && class.kind == outer.kind
+            && (class.dev.is_empty() || class.dev == outer.dev)
+            && major(&class.handle) == major(&outer.handle)
+    };
+    let mut found: Vec<&Discipline> = all.iter().filter(is_its).collect();
+    if found.iter().any(|class| class.dev == outer.dev) {
+        found.retain(|class| class.dev == outer.dev);
+    }
+    let differs = |class: &&&Discipline| {
+        class.dev.is_empty() && class.is_whole && found.iter().any(|other| other.handle == class.handle && other != *class)
+    };
+    match found.iter().find(differs) {
+        Some(class) => Err(TcError::Classes { handle: excerpt(&class.handle) }),
+        None => Ok(found),
+    }
+}
+
+/// The classes that a discipline's `default` may name: one, but for htb as iproute2 prints it
+/// without `0x`: in base 10 (4.15 to 4.17) or 16 (before, and 4.18 to 4.20).
+fn default_minors(outer: &Discipline) -> Vec<u32> {
+    match outer.option("default") {
+        // 0 has no class of its own.
+        None => vec![0],
+        Some(Setting::Number(number)) => vec![*number as u32],
+        Some(setting) => {
+            let text = setting.text();
+            let mut found = vec![minor(&text)];
+            let decimal = text.parse::<u32>().ok().filter(|_| outer.is_whole && outer.kind == "htb");
+            found.extend(decimal.filter(|decimal| *decimal != found[0]));
+            found
+        }
+    }
+}
+
+/// The major number of a handle; `tc` leaves out that of disciplines that the kernel made, which
+/// is 0.
+pub(crate) fn major(handle: &str) -> &str {
+    handle.split(':').next().filter(|major| !major.is_empty()).unwrap_or("0")
+}
+
+/// The minor number of a class; `tc` writes them in base 16.
+fn minor(text: &str) -> u32 {
+    let text = text.split_once(':').map_or(text, |(_, minor)| minor);
+    u32::from_str_radix(text.trim_start_matches("0x"), 16).unwrap_or_default()
+}

@@ -1,0 +1,188 @@
+//! The settings of the shapers on the way to a queue.
+
+use super::path::{CLASSFUL_SHAPERS, End, Path};
+use super::{Discipline, Role, Setting};
+use goodqueue_base::units::{Bytes, Cells, Framing, Rate};
+
+/// The rate at which an interface sends.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ShapedRate {
+    /// The interface's own: nothing shapes.
+    Unshaped,
+    /// A shaper's, with its name.
+    Known(Rate, String),
+    /// Not known, for the reason in this clause.
+    Unknown(String),
+}
+
+impl ShapedRate {
+    /// The rate, where it is known.
+    #[must_use]
+    pub const fn known(&self) -> Option<Rate> {
+        match self {
+            Self::Known(rate, _) => Some(*rate),
+            Self::Unshaped | Self::Unknown(_) => None,
+        }
+    }
+}
+
+/// The bytes that a shaper may send at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bucket {
+    /// The bytes.
+    pub bytes: Bytes,
+    /// Whether they were told; else they are those that the kernel takes untold.
+    pub is_told: bool,
+}
+
+/// Bytes of an Ethernet header, which Linux counts as part of a packet.
+const ETHERNET_HEADER: i64 = 14;
+
+/// More bytes than these are no framing.
+const MAX_FRAMING: i64 = 10_000;
+
+/// The framing that Linux counts for a packet on Ethernet by default.
+const LINUX_COUNTS: Framing = Framing::header(Bytes::new(ETHERNET_HEADER as u64));
+
+const FULL_PACKET: Bytes = Bytes::new(1_500);
+
+/// The bucket of an HTB class that is not told one, where timers count in nanoseconds (tc/q_htb.c).
+const HTB_BUCKET: Bytes = Bytes::new(1_600);
+
+/// The shapers on a way, taken together: the slowest one's rate and bucket.
+#[derive(Clone, Debug)]
+pub(super) struct Shaper {
+    pub rate: ShapedRate,
+    pub burst: Option<Bucket>,
+    pub framing: Option<Framing>,
+    pub notes: Vec<String>,
+}
+
+impl Shaper {
+    pub(super) fn on(path: &Path<'_>) -> Self {
+        let mut shaper = Self { rate: ShapedRate::Unshaped, burst: None, framing: None, notes: Vec::new() };
+        if let (End::Bypass, Some(missing)) = (&path.end, &path.missing_default) {
+            let Discipline { kind, handle, dev, .. } = path.last();
+            shaper.rate = ShapedRate::Unknown(format!(
+                "{kind} {handle} at {dev} has no {missing}: packets that no filter puts into a class pass its shaper by"
+            ));
+            return shaper;
+        }
+        for found in &path.disciplines {
+            shaper.take(found);
+            let is_silent = || path.classes.iter().all(|class| class.kind != found.kind);
+            if CLASSFUL_SHAPERS.contains(&found.kind.as_str()) && is_silent() {
+                let Discipline { kind, handle, dev, .. } = found;
+                let why =
+                    format!("{kind} {handle} shapes {dev}; its rate is that of a class, which tc class show dev {dev} prints");
+                shaper.rate = ShapedRate::Unknown(why);
+            }
+        }
+        for class in &path.classes {
+            shaper.take(class);
+        }
+        shaper
+    }
+
+    fn take(&mut self, found: &Discipline) {
+        self.take_framing(found);
+        let keys: &[&str] = match (found.kind.as_str(), found.role) {
+            ("htb", Role::Class) => &["ceil", "rate"],
+            ("hfsc", Role::Class) => &["ul m2", "ul rate"],
+            ("tbf", Role::Qdisc) => &["rate"],
+            ("cake" | "cake_mq", Role::Qdisc) => &["bandwidth"],
+            _ => &[],
+        };
+        let said = keys.iter().find_map(|key| Some((*key, found.option(key)?.bit_s()?)));
+        let Some((key, bits)) = said.filter(|(_, bits)| (1.0..=1e13).contains(bits)) else { return };
+        let rate = Rate::bit_s(bits.round() as u64);
+        if let ShapedRate::Known(slower, _) = &self.rate
+            && *slower <= rate
+        {
+            return;
+        }
+        let key = key.trim_start_matches("ul ");
+        let at = if found.dev.is_empty() { String::new() } else { format!(" at {}", found.dev) };
+        self.rate = ShapedRate::Known(rate, format!("{key} of {} {}{at}", found.kind, found.handle));
+        self.burst = self.bucket(found);
+    }
+
+    fn bucket(&self, found: &Discipline) -> Option<Bucket> {
+        let told = |keys: &[&str]| {
+            // tc prints buckets as the time they last, in ticks, which costs a byte.
+            let bytes = keys.iter().find_map(|key| found.option(key)?.bytes()).filter(|bytes| (0.0..=1e12).contains(bytes))?;
+            Some(Bucket { bytes: Bytes::new(bytes.ceil() as u64), is_told: true })
+        };
+        match found.kind.as_str() {
+            // After a pause cake sends one packet at once and then waits for as long as it takes.
+            "cake" | "cake_mq" => Some(Bucket { bytes: self.framing.unwrap_or(LINUX_COUNTS).wire(FULL_PACKET), is_told: true }),
+            // Bytes beyond the assured rate are those of the ceiling.
+            "htb" => told(&["cburst", "cbuffer", "cmaxburst"]).or(Some(Bucket { bytes: HTB_BUCKET, is_told: false })),
+            "tbf" => told(&["burst", "buffer", "maxburst"]),
+            _ => None,
+        }
+    }
+
+    fn take_framing(&mut self, found: &Discipline) {
+        let framing = match found.kind.as_str() {
+            "cake" | "cake_mq" => self.cake_framing(found),
+            _ => self.sizes(found),
+        };
+        self.framing = framing.or(self.framing);
+    }
+
+    /// Returns the framing from cake's options: keywords one after the other, then numbers; `None`
+    /// where it counts packets as Linux does.
+    fn cake_framing(&mut self, found: &Discipline) -> Option<Framing> {
+        let keywords = Framing::KEYWORDS.map(|(name, _)| name);
+        let words: Vec<&str> = found
+            .options
+            .iter()
+            .filter(|(key, setting)| *setting == Setting::Flag && keywords.contains(&key.as_str()))
+            .map(|(key, _)| key.as_str())
+            .collect();
+        let has = |word: &str| found.option(word).is_some();
+        if has("raw") || (words.is_empty() && !["overhead", "mpu", "atm", "ptm"].into_iter().any(has)) {
+            return None;
+        }
+        let mut framing = Framing::named(&words.join(" ")).unwrap_or_default();
+        framing.overhead = self.number(found, "overhead", 0).unwrap_or(framing.overhead);
+        framing.mpu = self.number(found, "mpu", 0).unwrap_or(framing.mpu);
+        for (word, cells) in Cells::WORDS {
+            if has(word) || (cells == Cells::None && has("noatm")) {
+                framing.cells = cells;
+            }
+        }
+        Some(framing)
+    }
+
+    /// Returns the framing from a table of sizes, or from a shaper's own: its overhead comes on top
+    /// of an Ethernet header, and a class's on top of both.
+    fn sizes(&mut self, found: &Discipline) -> Option<Framing> {
+        let before = self.framing.filter(|_| found.role == Role::Class);
+        let base = before.map_or(ETHERNET_HEADER, |before| before.overhead.get() as i64);
+        let said = |name: &str| [format!("stab {name}"), name.to_owned()].into_iter().find(|key| found.option(key).is_some());
+        let overhead = said("overhead").and_then(|key| self.number(found, &key, base));
+        let mpu = said("mpu").and_then(|key| self.number(found, &key, 0)).filter(|mpu| !mpu.is_zero());
+        let linklayer = said("linklayer").and_then(|key| found.option(&key)).map(Setting::text);
+        let is_atm = matches!(linklayer.as_deref(), Some("atm" | "adsl"));
+        let has_table = found.option("stab linklayer").is_some();
+        (overhead.is_some() || mpu.is_some() || is_atm || has_table).then(|| Framing {
+            overhead: overhead.unwrap_or(Bytes::new(base as u64)),
+            mpu: mpu.or(before.map(|before| before.mpu)).unwrap_or_default(),
+            cells: if is_atm { Cells::Atm } else { before.map_or(Cells::None, |before| before.cells) },
+        })
+    }
+
+    /// A number of bytes of an option, with `more` on top. A negative sum is none.
+    fn number(&mut self, found: &Discipline, key: &str, more: i64) -> Option<Bytes> {
+        let bytes = found.option(key)?.number()?;
+        let sum = (bytes.is_finite() && bytes.abs() <= MAX_FRAMING as f64).then_some(bytes as i64 + more)?;
+        if sum < 0 {
+            let note =
+                format!("{key} {bytes} of {} counts less than an IP packet, which a line cannot: it is 0 here.", found.kind);
+            self.notes.push(note);
+        }
+        Some(Bytes::new(sum.max(0) as u64))
+    }
+}
