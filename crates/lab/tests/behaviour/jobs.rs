@@ -121,8 +121,8 @@ fn the_projection_avoids_losses_of_senders_that_heed_marks() {
         [sweep]
         "link.bottleneck.queue" = [
           { kind = "jobs", ecn = true },
-          { kind = "jobs", ecn = true, projection = true, rtt = "80 ms" },
-          { kind = "jobs", ecn = true, projection = true, rtt = "80 ms", b_lim = 0.5 },
+          { kind = "jobs", ecn = true, projection = true },
+          { kind = "jobs", ecn = true, projection = true, b_lim = 0.5 },
         ]
     "#);
     let shown = table(
