@@ -34,7 +34,7 @@
 //! trip, are projected over the round-trip time of the packet's flow, the soonest that a mark can
 //! act. If more than `b_lim` of the limit would wait then, or waits now, the packet is marked, once
 //! per round trip of its flow, whose window is taken to stop growing now and to halve in a round
-//! trip.
+//! trip; what came of it is seen in later counts.
 //!
 //! No source that could be read settles the rest, and this is our choice. A window is bytes per
 //! round trip, smoothed with `alpha` as the weight of the old; the survey's `K = 10` is without a

@@ -65,9 +65,7 @@ class Projection:
 
     def renew(self, flow, now):
         if flow.halves is not None and flow.halves <= now:
-            flow.halves = None
-            if flow.window is not None:
-                flow.window /= 2.0
+            flow.halves = None  # counts will show what came of it
         trip = self.trip(flow)
         ended = (now - flow.since) // trip
         if ended:
@@ -355,7 +353,7 @@ def main():
                        {**common, "codepoints": (NOT_ECT, ECT0, ECT0, ECT1, CE)}),
         "one-class": (packets, True, [{"delay_bound": 15 * MS}], {"projection": True, "rtt": 40 * MS, "horizon": 20 * MS, "alpha": 0.5},
                       {**common, "codepoints": (ECT0,)}),
-        "round-trips": (wide, True, [{}], {"projection": True, "flows": 50, "b_lim": 0.5},
+        "round-trips": (wide, True, [{}], {"projection": True, "flows": 50},
                         {**common, "flows": 60, "codepoints": (NOT_ECT, ECT0, ECT0, ECT0), "phases": (0.8, 1.0, 1.2), "stall": 0.01}),
     }
     for seed, (name, (facts, ecn, promises, params, load)) in enumerate(cases.items()):

@@ -121,7 +121,7 @@ struct Follow {
     /// Bytes of the largest packet, and of the largest that could be marked.
     segment: u64,
     grows_by: u64,
-    /// Time at which a mark will have halved the window.
+    /// Time at which a mark is going to halve the window.
     slows_at: Option<Instant>,
     /// The part in the sums, and the slot in which it was added.
     course: Course,
@@ -152,13 +152,10 @@ impl Follow {
         self.rtt.unwrap_or(params.rtt)
     }
 
-    /// Applies what a mark brought about, and smooths what was counted for each round trip that
-    /// ended.
+    /// Forgets a mark that has acted, which counts will show, and smooths what was counted for each
+    /// round trip that ended.
     fn renew(&mut self, now: Instant, params: &ProjectionParams) {
-        if self.slows_at.is_some_and(|at| at <= now) {
-            self.slows_at = None;
-            self.window = self.window.map(|window| window / 2.0);
-        }
+        self.slows_at = self.slows_at.filter(|at| *at > now);
         let rtt = self.rtt(params);
         let ended = now.since(self.since).as_nanos() / rtt.as_nanos().max(1);
         if ended == 0 {
@@ -365,7 +362,7 @@ mod tests {
         assert!((ahead.backlog(at(200), trip, room(5_000.0, 1e9)) - 5_000.0).abs() < 1e-9);
         assert!((ahead.backlog(at(240), trip, room(5_000.0, 1e9)) - 3_000.0).abs() < 1e-9);
         send(&mut ahead, 300, 1, 1000, Ecn::Ect0);
-        assert!((ahead.windows() - (0.9 * 5.0 + 0.1)).abs() < 1e-9, "{}", ahead.windows());
+        assert!((ahead.windows() - (0.9 * 10.0 + 0.1)).abs() < 1e-9, "{}", ahead.windows());
     }
 
     /// Packets that cannot be marked may be those of a source that does not listen.
