@@ -258,7 +258,11 @@ impl Projection {
 
     fn unlink(&mut self, place: u32) {
         let Follow { newer, older, .. } = self.flows[place as usize];
-        if newer == NONE { self.newest = older } else { self.flows[newer as usize].older = older }
+        if newer == NONE {
+            self.newest = older
+        } else {
+            self.flows[newer as usize].older = older
+        }
         if older == NONE { self.oldest = newer } else { self.flows[older as usize].newer = newer }
     }
 
