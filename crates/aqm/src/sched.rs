@@ -6,6 +6,7 @@
 //! type allows it. Hence no call is recursive.
 
 pub(crate) mod classifier;
+mod flow_index;
 pub(crate) mod flow_table;
 mod succession;
 mod timers;

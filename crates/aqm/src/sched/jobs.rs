@@ -25,18 +25,36 @@
 //! every loss bound forbids a drop, the class with the most room loses, which ns-2 intends but does
 //! not achieve. A packet that is already late for its bound is dropped from the head, as dropping
 //! the newest would not help it. Drops stop within one byte of enough. The load is that of the
-//! latest half second, initially 1. The projection marks on arrival when the windows of up to
-//! `flows` flows, each growing by a segment per round trip, would raise the backlog above `b_lim`
-//! of the limit within the horizon; it marks each flow once per round trip. The full text of its
-//! authors was not available. Round-trip times cannot be observed here, so `rtt` stands for all.
-//! The projection does not distinguish classes.
+//! latest half second, initially 1.
+//!
+//! The projection is our reading of the survey's §2.6: a router estimates window and round-trip
+//! time of the flow of each arriving packet, projects arrivals, and marks before more waits than
+//! the buffer holds. The full text of its authors (Christin and Liebeherr 2005) was not available,
+//! only the abstract. Here the windows of all active flows, each growing by a segment per round
+//! trip, are projected over the round-trip time of the packet's flow, the soonest that a mark can
+//! act. If more than `b_lim` of the limit would wait then, or waits now, the packet is marked, once
+//! per round trip of its flow, whose window is taken to stop growing now and to halve in a round
+//! trip; what came of it is seen in later counts.
+//!
+//! No source that could be read settles the rest, and this is our choice. A window is bytes per
+//! round trip, smoothed with `alpha` as the weight of the old; the survey's `K = 10` is without a
+//! meaning there and without a parameter here. Since packets of one direction are seen, a
+//! round-trip time is that from a flow's first packet, its SYN, to the first one after a pause that
+//! takes three quarters of this time (the idea of Jiang and Dovrolis 2002, of whom only the
+//! abstract could be read): at least the link's delay and a millisecond, at most a second, measured
+//! once; until then it is `rtt`. Flows whose packets cannot be marked do not grow. Beyond `flows`
+//! the flow that was silent longest is forgotten (gauge `evicted_flows`). So that an arrival costs
+//! the same however many flows there are, sums over flows are kept: a flow counts as its latest
+//! packet left it, until it has been silent for a second, only the backlog now and at the end is
+//! compared, and what marks spare beyond the end is subtracted from what they spare within. The
+//! projection does not distinguish classes.
 //!
 //! *Limits*: promises hold within busy periods, and no traffic is refused: contradictory promises
 //! are missed. Needs the rate of the link; at rate zero no rates are computed. A single class is a
 //! FIFO.
 //!
 //! *Source*: Liebeherr and Christin 2001; ns-2.35 (`jobs`); Koo, Ahn and Chung §2.6 for the
-//! projection.
+//! projection, which is Christin and Liebeherr 2005's; Jiang and Dovrolis 2002.
 
 mod params;
 mod projection;
@@ -347,9 +365,11 @@ impl<P: Packet> Qdisc<P> for Jobs<P> {
         if let Some(projection) = &mut self.projection {
             let shown = self.books.shown(&packet, now);
             let limit = self.limit.bytes.get().min(self.limit.packets.get().saturating_mul(self.meter.mean_packet as u64)) as f64;
-            let can_mark = shown.ecn.is_capable() && self.limit.admits(total, shown.len);
             let room = Room { backlog: total.backlog.get() as f64, limit, link: self.link };
-            if projection.arrival(now, shown.flow, shown.len, can_mark, room)
+            let place = projection.arrive(now, &shown);
+            if shown.ecn.is_capable()
+                && self.limit.admits(total, shown.len)
+                && projection.marks(place, now, room)
                 && let Fate::Drop(_) = self.books.carry_out(Verdict::Mark(Reason::Early), shown.ecn, &mut packet, sink)
             {
                 debug_assert!(false, "marks never drop");
@@ -459,7 +479,10 @@ impl<P: Packet> Qdisc<P> for Jobs<P> {
         }
         visit("offered_load", self.meter.utilization);
         visit("missed_loss_bounds", self.missed_losses as f64);
-        visit("projected_windows", self.projection.as_ref().map_or(0.0, Projection::windows));
+        let ahead = self.projection.as_ref();
+        visit("projected_windows", ahead.map_or(0.0, Projection::windows));
+        visit("followed_flows", ahead.map_or(0.0, |ahead| ahead.followed() as f64));
+        visit("evicted_flows", ahead.map_or(0.0, |ahead| ahead.evicted() as f64));
     }
 }
 

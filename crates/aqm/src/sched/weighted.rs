@@ -7,8 +7,7 @@
 //! stamps are kept here as points in a virtual time that moves instead of being subtracted from, so
 //! that a departure costs the same however many flows wait.
 
-mod index;
-
+use super::flow_index::FlowIndex;
 use super::flow_table::{FlowTable, MAX_BYTES, ShownBacklog};
 use crate::aqm::{Aqm, FlowHash, QueueView};
 use crate::counters::Counters;
@@ -20,7 +19,6 @@ use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use goodqueue_base::units::{Instant, Packets, Rate};
-use index::FlowIndex;
 
 /// Settings of the scheduler; those of the algorithm belong to the algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,12 +1,12 @@
 """JoBS: the feedback rule for service and drops of ns-2.35's implementation as its description has it (largest-slack rule as meant), with
 delay and loss shares in place of factors, and this project's projection of windows."""
 
-import math
 from collections import deque
 
 from vector import CE, ECT0, ECT1, NOT_ECT, Model, Rng, link, play, script, write
 
 MS = 1_000_000
+SLOT = 1000 * MS // 16
 
 
 class Class:
@@ -29,83 +29,94 @@ class Class:
 
 
 class Flow:
-    def __init__(self, flow, now):
-        self.flow, self.since, self.window, self.count, self.segment, self.marked = flow, now, None, 0, 0, None
-
-
-class Smooth:
-    """Counts in whole round trips, smoothed."""
-
-    @staticmethod
-    def roll(old, counted, alpha, since, now, rtt):
-        ended = (now - since) // rtt
-        if not ended:
-            return old, since, False
-        new = counted if old is None else alpha * old + (1.0 - alpha) * counted
-        for _ in range(min(ended, 100) - 1):
-            new *= alpha
-        return new, since + rtt * ended, True
+    def __init__(self, number, now):
+        self.number, self.first, self.last, self.since = number, now, now, now
+        self.trip, self.window, self.bytes = None, None, 0
+        self.segment = 0  # the largest of those that could be marked
+        self.halves = None  # the time at which a mark will have done so
 
 
 class Projection:
-    def __init__(self, flows=10, alpha=0.9, b_lim=1.0, rtt=100 * MS, horizon=None):
-        self.most, self.alpha, self.b_lim, self.rtt = flows, alpha, b_lim, rtt
-        self.horizon = (rtt if horizon is None else horizon) / 1e9
-        self.flows, self.others, self.other_bytes, self.since = [], None, 0, 0
+    """Flows one by one, in a table of fixed size; nothing is summed up in advance."""
+
+    def __init__(self, shortest, flows=4096, alpha=0.9, b_lim=1.0, rtt=100 * MS, horizon=None):
+        self.shortest, self.most, self.alpha, self.b_lim, self.rtt, self.horizon = shortest, flows, alpha, b_lim, rtt, horizon
+        self.table, self.evicted = [], 0
+        self.recent = []  # numbers, the one silent longest first
 
     def find(self, number, now):
-        for flow in self.flows:
-            flow.window, flow.since, ended = Smooth.roll(flow.window, flow.count, self.alpha, flow.since, now, self.rtt)
-            if ended:
-                flow.count = 0
-        self.others, self.since, ended = Smooth.roll(self.others, self.other_bytes, self.alpha, self.since, now, self.rtt)
-        if ended:
-            self.other_bytes = 0
-        for flow in self.flows:
-            if flow.flow == number:
-                return flow
-        fresh = Flow(number, now)
-        if len(self.flows) < self.most:
-            self.flows.append(fresh)
-            return fresh
-        for place, flow in enumerate(self.flows):
-            if flow.window is not None and flow.window < 1 and flow.count == 0:
-                self.flows[place] = fresh
-                return fresh
-        return None
-
-    def slows(self, flow, now):
-        if flow.marked is None or flow.marked + self.rtt <= now:
-            return None
-        return (flow.marked + self.rtt - now) / 1e9
-
-    def backlog(self, now, h, start, rate):
-        rtt = self.rtt / 1e9
-        total = start + ((self.others or 0.0) / rtt - rate) * h
-        for flow in self.flows:
-            if flow.window is None:
-                continue
-            slow = self.slows(flow, now)
-            grown = lambda h: flow.window * h / rtt + h * h / (2.0 * rtt * rtt)
-            segments = grown(h) if slow is None or slow >= h else grown(slow) + (h - slow) * flow.window / 2.0 / rtt
-            total += flow.segment * segments
-        return total
-
-    def marks(self, now, packet, length, can_mark, start, limit, rate):
-        flow = self.find(packet.flow, now)
-        if flow is None:
-            self.other_bytes += length
+        known = next((flow for flow in self.table if flow.number == number), None)
+        if known:
+            self.recent.remove(number)
         else:
-            flow.count += 1
-            flow.segment = max(flow.segment, length)
-        ends = [self.slows(known, now) for known in self.flows]
-        ends = [h for h in ends if h is not None and h < self.horizon] + [self.horizon]
-        if max([start] + [self.backlog(now, h, start, rate) for h in ends]) <= limit * self.b_lim:
+            known = Flow(number, now)
+            if len(self.table) < self.most:
+                self.table.append(known)
+            else:
+                silent = self.recent.pop(0)
+                place = next(place for place, flow in enumerate(self.table) if flow.number == silent)
+                self.table[place] = known
+                self.evicted += 1
+        self.recent.append(number)
+        return known
+
+    def trip(self, flow):
+        return self.rtt if flow.trip is None else flow.trip
+
+    def renew(self, flow, now):
+        if flow.halves is not None and flow.halves <= now:
+            flow.halves = None  # counts will show what came of it
+        trip = self.trip(flow)
+        ended = (now - flow.since) // trip
+        if ended:
+            flow.window = flow.bytes if flow.window is None else self.alpha * flow.window + (1.0 - self.alpha) * flow.bytes
+            for _ in range(min(ended, 100) - 1):
+                flow.window *= self.alpha
+            flow.bytes = 0
+            flow.since += trip * ended
+
+    def measure(self, flow, now):
+        if flow.trip is not None:
+            return
+        elapsed, pause = now - flow.first, now - flow.last
+        if elapsed > 1000 * MS:
+            flow.first = now
+        elif elapsed >= self.shortest and 4 * pause >= 3 * elapsed:
+            flow.trip, flow.window, flow.bytes, flow.since = elapsed, None, 0, now
+
+    def arrive(self, now, packet, capable):
+        flow = self.find(packet.flow, now)
+        self.renew(flow, now)
+        self.measure(flow, now)
+        flow.last = now
+        flow.bytes += packet.len
+        if capable:
+            flow.segment = max(flow.segment, packet.len)
+        return flow
+
+    def backlog(self, now, span, start, link):
+        """Bytes that wait `span` ns from now; of each flow whole bytes per second and per second squared."""
+        h, rate, growth, spared = span / 1e9, 0, 0, 0
+        for flow in self.table:
+            silent = now // SLOT - flow.last // SLOT
+            if flow.window is None or silent >= 16:
+                continue
+            trip = self.trip(flow) / 1e9
+            own = int(flow.window / trip + 0.5)
+            rate += own
+            if flow.halves is None:
+                growth += int(flow.segment / (trip * trip) + 0.5)
+            else:
+                spared += own // 2 * (now + span - flow.halves)
+        return start + (rate * h + growth * h * h / 2.0 - max(spared, 0) / 1e9) - link * h
+
+    def marks(self, flow, now, start, limit, link):
+        trip = self.trip(flow)
+        span = trip if self.horizon is None else self.horizon
+        if flow.halves is not None or max(start, self.backlog(now, span, start, link)) <= limit * self.b_lim:
             return False
-        if flow is not None and can_mark and (flow.marked is None or now - flow.marked >= self.rtt):
-            flow.marked = now
-            return True
-        return False
+        flow.halves = now + trip
+        return True
 
 
 class Jobs(Model):
@@ -269,7 +280,8 @@ class Jobs(Model):
             start = sum(p.len for c in self.classes for p in c.queue)
             fits = self.fits(sum(len(c.queue) for c in self.classes), start, packet)
             limit = min(self.limit_bytes, self.limit_packets * int(self.mean))
-            if self.projection.marks(now, packet, packet.len, fits and self.is_ect(packet), start, limit, self.link):
+            flow = self.projection.arrive(now, packet, self.is_ect(packet))
+            if fits and self.is_ect(packet) and self.projection.marks(flow, now, start, limit, self.link):
                 self.mark(packet, "early")
         joins = not own.queue
         own.queue.append(packet)
@@ -341,13 +353,15 @@ def main():
                        {**common, "codepoints": (NOT_ECT, ECT0, ECT0, ECT1, CE)}),
         "one-class": (packets, True, [{"delay_bound": 15 * MS}], {"projection": True, "rtt": 40 * MS, "horizon": 20 * MS, "alpha": 0.5},
                       {**common, "codepoints": (ECT0,)}),
+        "round-trips": (wide, True, [{}], {"projection": True, "flows": 50},
+                        {**common, "flows": 60, "codepoints": (NOT_ECT, ECT0, ECT0, ECT0), "phases": (0.8, 1.0, 1.2), "stall": 0.01}),
     }
     for seed, (name, (facts, ecn, promises, params, load)) in enumerate(cases.items()):
         rng = Rng(900 + seed)
         names = {"separate": params.get("buffers") == "separate", "head": params.get("drop") == "head",
                  "sampling": params.get("sampling", 1), "shared_pain": params.get("delay_drops") == "shared"}
         ahead = {key: params[key] for key in ("flows", "alpha", "b_lim", "rtt", "horizon") if key in params}
-        projection = Projection(**ahead) if params.get("projection") else None
+        projection = Projection(max(facts["delay"], MS), **ahead) if params.get("projection") else None
         model = Jobs(ecn, facts, promises, projection=projection, **names)
         given = {"classes": len(promises), **params}
         for number, promise in enumerate(reversed(promises)):

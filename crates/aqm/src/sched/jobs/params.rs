@@ -40,19 +40,24 @@ words! {
     }
 }
 
+/// Packets of one burst may be this far apart.
+const MIN_RTT: Duration = Duration::ms(1);
+
 /// The projection that marks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProjectionParams {
-    /// Flows that are followed one by one.
+    /// Flows that are followed.
     pub flows: usize,
     /// Weight of the old estimate of a window.
     pub alpha: f64,
     /// Backlog that must not be exceeded, as a share of the limit.
     pub b_lim: f64,
-    /// Time span that the projection covers.
-    pub horizon: Duration,
-    /// Round-trip time of flows.
+    /// Time span that the projection covers; `None`: the round-trip time of the packet's flow.
+    pub horizon: Option<Duration>,
+    /// Round-trip time of a flow until its own is measured.
     pub rtt: Duration,
+    /// Time below which nothing is taken for a round trip.
+    pub shortest: Duration,
 }
 
 /// JoBS's settings.
@@ -154,13 +159,13 @@ impl JobsParams {
             let of_projection = [FLOWS.name(), ALPHA.name(), B_LIM.name(), RTT.name(), HORIZON.name()];
             given.refuse_unused(&of_projection, PROJECTION.name(), false)?;
         }
-        let rtt = RTT.read(given);
         let projection = ProjectionParams {
             flows: FLOWS.read(given) as usize,
             alpha: ALPHA.read(given),
             b_lim: B_LIM.read(given),
-            horizon: HORIZON.read(given).unwrap_or(rtt),
-            rtt,
+            horizon: HORIZON.read(given),
+            rtt: RTT.read(given),
+            shortest: link.delay.max(MIN_RTT),
         };
         Ok(Self {
             promises: OF_CLASS[..classes].iter().rev().map(promise).collect(),
@@ -195,8 +200,10 @@ const DELAY_DROPS: TypedParam<&str> = TypedParam::word("delay_drops", &["own", "
 const PROJECTION: TypedParam<bool> = TypedParam::off("projection")
     .about("mark flows before the queue that their windows will make exceeds b_lim")
     .from_source("Koo, Ahn and Chung §2.6; our reconstruction");
-const FLOWS: TypedParam<u32> =
-    TypedParam::count("flows", 10).within(1.0, 64.0).about("flows that the projection follows one by one").from_source(KOO);
+const FLOWS: TypedParam<u32> = TypedParam::count("flows", 4096)
+    .within(1.0, 65_536.0)
+    .about("flows that the projection follows; another takes the place of the one silent longest")
+    .from_source("our choice");
 const ALPHA: TypedParam<f64> =
     TypedParam::ratio("alpha", 0.9).within(0.0, 0.999).about("weight of the old estimate of a window").from_source(KOO);
 const B_LIM: TypedParam<f64> = TypedParam::ratio("b_lim", 1.0)
@@ -205,9 +212,9 @@ const B_LIM: TypedParam<f64> = TypedParam::ratio("b_lim", 1.0)
     .from_source("our choice");
 const RTT: TypedParam<Duration> = TypedParam::duration("rtt", Duration::ms(100))
     .within(1e-4, 10.0)
-    .about("round-trip time that flows are taken to have")
+    .about("round-trip time of a flow until its own is measured")
     .from_source("our choice");
-const HORIZON: TypedParam<Option<Duration>> = TypedParam::auto("horizon", "rtt")
+const HORIZON: TypedParam<Option<Duration>> = TypedParam::auto("horizon", "the round-trip time of the packet's flow")
     .within(1e-4, 10.0)
     .about("how far the projection looks ahead")
     .from_source("our reconstruction");

@@ -1,5 +1,7 @@
 //! The survey's schemes one by one, its sources and its network: the rows without an experiment.
 
+mod table;
+
 use super::Probe;
 use crate::gallery::expr::Fault;
 use goodqueue_aqm::algo::blue::{Blue, BlueParams};
@@ -35,6 +37,9 @@ pub(super) const PROBES: &[Probe] = &[
     Probe::trial("shortest_rtt_ms", 0, |_| Ok(round_trips_ms()?.into_iter().fold(f64::INFINITY, f64::min))),
     Probe::trial("longest_rtt_ms", 0, |_| Ok(round_trips_ms()?.into_iter().fold(0.0, f64::max))),
     Probe::trial("backlog_violations", 0, |_| backlog_violations()),
+    Probe::trial("scheme_avoids", 1, table::avoids),
+    Probe::trial("scheme_threshold", 1, table::threshold),
+    Probe::trial("scheme_state", 1, table::state),
 ];
 
 /// Reason why a probe shows nothing.
