@@ -11,6 +11,8 @@ use std::ops::RangeInclusive;
 pub enum Origin {
     /// The figure is in the file.
     Measured(String),
+    /// The file sets it: a rate of a shaper, which says little about the line behind it.
+    Set(String),
     /// The figure follows from figures of the file, as described.
     Estimated(String),
     /// The figure is not in the file.
@@ -21,6 +23,7 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (word, why) = match self {
             Self::Measured(why) => ("measured", why),
+            Self::Set(why) => ("set", why),
             Self::Estimated(why) => ("estimated", why),
             Self::Assumed(why) => ("assumed", why),
         };

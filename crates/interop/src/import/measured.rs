@@ -67,7 +67,7 @@ impl Draft {
 }
 
 fn known<T>(value: T, origin: &Origin) -> Option<Known<T>> {
-    let is_known = matches!(origin, Origin::Measured(_) | Origin::Estimated(_));
+    let is_known = matches!(origin, Origin::Measured(_) | Origin::Set(_) | Origin::Estimated(_));
     is_known.then(|| Known { value, origin: origin.clone() })
 }
 
@@ -76,6 +76,7 @@ fn whole(origin: &Origin) -> Origin {
     let words = |why: &String| why.strip_prefix("half of ").unwrap_or(why).to_owned();
     match origin {
         Origin::Measured(why) => Origin::Measured(words(why)),
+        Origin::Set(why) => Origin::Set(words(why)),
         Origin::Estimated(why) => Origin::Estimated(words(why)),
         Origin::Assumed(why) => Origin::Assumed(words(why)),
     }
