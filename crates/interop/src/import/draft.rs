@@ -1,5 +1,6 @@
 //! A scenario in the making: figures with their origins, and the file written from them.
 
+use crate::FULL_PACKET;
 use crate::import::Input;
 use goodqueue_base::units::{Cells, Direction, Duration, Framing, Rate};
 use goodqueue_lab::scenario::toml_text::quoted;
@@ -138,8 +139,7 @@ pub fn millis(ms: f64) -> Duration {
 /// A buffer that lasts this long, and two packets at least: no queue holds less.
 #[must_use]
 pub fn buffer(lasts: Duration, rate: Rate, origin: Origin) -> Cited {
-    const TWO_PACKETS: u64 = 2 * 1_500;
-    if rate.bytes_in(lasts).get() >= TWO_PACKETS {
+    if rate.bytes_in(lasts).get() >= 2 * FULL_PACKET.get() {
         return Cited::quantity(lasts, origin);
     }
     Cited::quantity("2 packets", origin)

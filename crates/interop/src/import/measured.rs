@@ -1,8 +1,9 @@
 //! The figures of a line that a file has, for a question about the line.
 
+use crate::FULL_PACKET;
 use crate::import::{Draft, Origin, Way};
 use goodqueue_base::line::{RateCursor, RateSpec};
-use goodqueue_base::units::{Bytes, Direction, Duration, Framing, Instant, Rate};
+use goodqueue_base::units::{Direction, Duration, Framing, Instant, Rate};
 use goodqueue_lab::scenario::plan::{LinkDirection, Plan, PlanError};
 use std::path::Path;
 
@@ -104,7 +105,6 @@ fn rate(way: &Way, link: &LinkDirection, until: Instant) -> (Option<Known<Rate>>
 /// The buffer of a line, to a tenth of a millisecond and not below one. That of a queue in
 /// the file is the router's own limit and tells nothing of the modem.
 fn held(way: &Way, link: &LinkDirection) -> Option<Known<Duration>> {
-    const FULL_PACKET: Bytes = Bytes::new(1_500);
     if !matches!(way.queue.origin, Origin::Assumed(_)) {
         return None;
     }
