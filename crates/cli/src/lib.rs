@@ -9,6 +9,8 @@ pub mod failure;
 mod help;
 #[doc(hidden)]
 pub mod interrupt;
+#[cfg(target_os = "linux")]
+mod lock;
 mod mistakes;
 mod opening;
 #[doc(hidden)]

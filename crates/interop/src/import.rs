@@ -2,8 +2,8 @@
 //!
 //! Each reader turns one kind of file into a [`Draft`]: figures of a line, each with where it came
 //! from. [`Draft::text`] writes the scenario file, in which every figure is followed by its origin:
-//! measured, estimated or assumed; [`Draft::measured`] has those that are not assumed. Files are
-//! hostile: [`Input`] bounds what is read and what it unpacks to, and a wrong file gets one
+//! measured, set, estimated or assumed; [`Draft::measured`] has those that are not assumed. Files
+//! are hostile: [`Input`] bounds what is read and what it unpacks to, and a wrong file gets one
 //! message.
 
 pub mod any;

@@ -6,6 +6,11 @@
 //! - [`program`]: a program of somebody else as the algorithm of simulated queues.
 #![forbid(unsafe_code)]
 
+use goodqueue_base::units::Bytes;
+
+/// A full packet of most lines.
+pub(crate) const FULL_PACKET: Bytes = Bytes::new(1_500);
+
 pub mod import;
 pub mod measure;
 pub mod program;

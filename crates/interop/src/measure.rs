@@ -43,7 +43,7 @@ pub use key::{Key, KeyError};
 pub use measurement::{ClockFit, DirectionResult, End, Fault, Measurement, SCHEMA};
 pub use message::{Kind, Message, PROBE_BYTES};
 pub use probes::{Clock, Probes, Window};
-pub use ramp::{INTERVALS, Ramp, Step};
+pub use ramp::{INTERVALS, JUDGED, Ramp, Step};
 pub use responsiveness::{Responsiveness, Trips, pause};
 pub use volume::{Family, Volume};
 

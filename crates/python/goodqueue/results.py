@@ -159,7 +159,7 @@ class Result:
     def __reduce__(self) -> tuple[Callable[[Path], Result], tuple[Path]]:
         """Pickle a result of a folder as the path of the folder; one in memory is none that can be pickled."""
         if self._folder is None:
-            msg = "a Result in memory cannot be pickled: send its tables, such as `result.groups`, or Result.load(folder)"
+            msg = "a Result in memory cannot be pickled: send its tables (`result.groups`), or Result.load(folder)"
             raise TypeError(msg)
         return type(self).load, (self._folder.path,)
 

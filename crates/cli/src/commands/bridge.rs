@@ -13,9 +13,10 @@ pub use keeper::{KeeperArguments, run as keep};
 pub use settings::{LineSettings, QueueSettings};
 
 use crate::failure::Failure;
+use crate::lock::locked;
 use crate::output::say;
 pub use arguments::{Arguments, OffloadPolicy, PortKind, Requirement};
-use control::{ControlState, locked};
+use control::ControlState;
 use goodqueue_aqm::Rng;
 use goodqueue_base::units::{Duration, Instant};
 use goodqueue_guests::backends::live;

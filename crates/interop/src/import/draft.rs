@@ -1,5 +1,6 @@
 //! A scenario in the making: figures with their origins, and the file written from them.
 
+use crate::FULL_PACKET;
 use crate::import::Input;
 use goodqueue_base::units::{Cells, Direction, Duration, Framing, Rate};
 use goodqueue_lab::scenario::toml_text::quoted;
@@ -11,6 +12,8 @@ use std::ops::RangeInclusive;
 pub enum Origin {
     /// The figure is in the file.
     Measured(String),
+    /// The file sets it: a rate of a shaper, which says little about the line behind it.
+    Set(String),
     /// The figure follows from figures of the file, as described.
     Estimated(String),
     /// The figure is not in the file.
@@ -21,6 +24,7 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (word, why) = match self {
             Self::Measured(why) => ("measured", why),
+            Self::Set(why) => ("set", why),
             Self::Estimated(why) => ("estimated", why),
             Self::Assumed(why) => ("assumed", why),
         };
@@ -135,8 +139,7 @@ pub fn millis(ms: f64) -> Duration {
 /// A buffer that lasts this long, and two packets at least: no queue holds less.
 #[must_use]
 pub fn buffer(lasts: Duration, rate: Rate, origin: Origin) -> Cited {
-    const TWO_PACKETS: u64 = 2 * 1_500;
-    if rate.bytes_in(lasts).get() >= TWO_PACKETS {
+    if rate.bytes_in(lasts).get() >= 2 * FULL_PACKET.get() {
         return Cited::quantity(lasts, origin);
     }
     Cited::quantity("2 packets", origin)

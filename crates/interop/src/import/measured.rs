@@ -1,8 +1,9 @@
 //! The figures of a line that a file has, for a question about the line.
 
+use crate::FULL_PACKET;
 use crate::import::{Draft, Origin, Way};
 use goodqueue_base::line::{RateCursor, RateSpec};
-use goodqueue_base::units::{Bytes, Direction, Duration, Framing, Instant, Rate};
+use goodqueue_base::units::{Direction, Duration, Framing, Instant, Rate};
 use goodqueue_lab::scenario::plan::{LinkDirection, Plan, PlanError};
 use std::path::Path;
 
@@ -67,7 +68,7 @@ impl Draft {
 }
 
 fn known<T>(value: T, origin: &Origin) -> Option<Known<T>> {
-    let is_known = matches!(origin, Origin::Measured(_) | Origin::Estimated(_));
+    let is_known = matches!(origin, Origin::Measured(_) | Origin::Set(_) | Origin::Estimated(_));
     is_known.then(|| Known { value, origin: origin.clone() })
 }
 
@@ -76,6 +77,7 @@ fn whole(origin: &Origin) -> Origin {
     let words = |why: &String| why.strip_prefix("half of ").unwrap_or(why).to_owned();
     match origin {
         Origin::Measured(why) => Origin::Measured(words(why)),
+        Origin::Set(why) => Origin::Set(words(why)),
         Origin::Estimated(why) => Origin::Estimated(words(why)),
         Origin::Assumed(why) => Origin::Assumed(words(why)),
     }
@@ -103,7 +105,6 @@ fn rate(way: &Way, link: &LinkDirection, until: Instant) -> (Option<Known<Rate>>
 /// The buffer of a line, to a tenth of a millisecond and not below one. That of a queue in
 /// the file is the router's own limit and tells nothing of the modem.
 fn held(way: &Way, link: &LinkDirection) -> Option<Known<Duration>> {
-    const FULL_PACKET: Bytes = Bytes::new(1_500);
     if !matches!(way.queue.origin, Origin::Assumed(_)) {
         return None;
     }

@@ -83,14 +83,14 @@ fn draft(input: &Input, down: &Finding, up: Option<&Finding>) -> Draft {
     let delay = usual_delay("tc does not show how long the path is");
     Draft {
         notes,
-        framing: framing.map(|(framing, dev)| (framing, Origin::Measured(format!("framing that the shaper of {dev} counts")))),
+        framing: framing.map(|(framing, dev)| (framing, Origin::Set(format!("framing that the shaper of {dev} counts")))),
         ..Draft::new(name, "tc", input, delay, ways)
     }
 }
 
 fn way(finding: &Finding) -> Way {
     let (rate, fastest) = match &finding.rate {
-        ShapedRate::Known(rate, source) => (Cited::bit_s(*rate, Origin::Measured(source.clone())), *rate),
+        ShapedRate::Known(rate, source) => (Cited::bit_s(*rate, Origin::Set(source.clone())), *rate),
         ShapedRate::Unknown(why) => (Cited::quantity(UNSHAPED, Origin::Assumed(format!("{why}; put it here"))), UNSHAPED),
         ShapedRate::Unshaped => {
             let why = format!("nothing shapes {}; put its rate here", finding.dev);
@@ -99,15 +99,15 @@ fn way(finding: &Finding) -> Way {
     };
     let source = &finding.source;
     let (limit, origin) = match (finding.limit, finding.untold_limit) {
-        (Some(limit), _) => (limit, Origin::Measured(format!("limit of {source}"))),
-        (None, Untold::Reported(limit)) => (limit, Origin::Measured(format!("limit that the kernel reports of {source}"))),
+        (Some(limit), _) => (limit, Origin::Set(format!("limit of {source}"))),
+        (None, Untold::Reported(limit)) => (limit, Origin::Set(format!("limit that the kernel reports of {source}"))),
         (None, Untold::Usual(limit)) => (limit, Origin::Estimated(format!("what the kernel gives {source} without a limit"))),
     };
     let buffer = Cited::quantity(Value::Size(limit), origin);
     let bucket = finding.burst.filter(|_| matches!(finding.rate, ShapedRate::Known(..)));
     let burst = bucket.map(|bucket| {
         let origin = match bucket.is_told {
-            true => Origin::Measured("bucket of the shaper".to_owned()),
+            true => Origin::Set("bucket of the shaper".to_owned()),
             false => Origin::Estimated("bucket that the kernel gives the shaper untold".to_owned()),
         };
         Cited::quantity(format!("{} B", bucket.bytes.get()), origin)
@@ -116,7 +116,7 @@ fn way(finding: &Finding) -> Way {
         rate,
         fastest,
         buffer,
-        queue: Cited::toml(queue(finding), Origin::Measured(finding.source.clone())),
+        queue: Cited::toml(queue(finding), Origin::Set(finding.source.clone())),
         burst,
         known_as: Direction::Down,
     }

@@ -1,9 +1,9 @@
 //! Connections under load, added until the rate is stable (draft-ietf-ippm-responsiveness-09).
 
-/// Intervals of a direction at most, of which the last `JUDGED` are the result.
+/// Intervals of a direction at most, of which the last [`JUDGED`] are the result.
 pub const INTERVALS: u32 = 6;
 /// Intervals whose rates are compared. Before them goes one in which the first connection starts.
-pub(crate) const JUDGED: usize = 4;
+pub const JUDGED: usize = 4;
 /// Standard deviation of a stable rate, relative to the latest.
 const TOLERANCE: f64 = 0.05;
 

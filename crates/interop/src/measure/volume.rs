@@ -1,5 +1,6 @@
 //! Bytes over time, and the rate of a line that they tell.
 
+use crate::FULL_PACKET;
 use crate::measure::message::PROBE_BYTES;
 use crate::measure::probes::Window;
 use goodqueue_base::units::Instant;
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// Parts of a window that the interval of its rate follows from.
 const PARTS: u64 = 8;
 /// Bytes of a full packet. Smaller ones are not recognized.
-const FULL: f64 = 1_500.0;
+const FULL_BYTES: f64 = FULL_PACKET.get() as f64;
 /// Bytes of TCP's header with timestamps, and of UDP's.
 const TCP: f64 = 32.0;
 const UDP: f64 = 8.0;
@@ -39,7 +40,7 @@ impl Family {
     /// Payload of a full packet of TCP with timestamps.
     #[must_use]
     pub const fn payload(self) -> f64 {
-        FULL - self.header() - TCP
+        FULL_BYTES - self.header() - TCP
     }
 
     /// The rate of a line in bit/s of IP: payload with headers, and the probes that went the same
@@ -49,7 +50,7 @@ impl Family {
         let (packets, bytes) = QUESTION[usize::from(!is_up)];
         let probe = PROBE_BYTES as f64 + UDP + self.header();
         let others = probes_per_s * probe + questions_per_s * (packets * self.header() + bytes);
-        goodput_bit_s * FULL / self.payload() + others * 8.0
+        goodput_bit_s * FULL_BYTES / self.payload() + others * 8.0
     }
 }
 

@@ -6,6 +6,7 @@
 
 use super::settings::{DEFAULT_AQM, DEFAULT_DELAY, LineSettings};
 use super::{Failure, Shown, Totals, show};
+use crate::lock::locked;
 use goodqueue_aqm::Rng;
 use goodqueue_aqm::spec::ParamError;
 use goodqueue_base::units::{Duration, Rate};
@@ -19,7 +20,7 @@ use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration as Wall;
 
 /// State that clients of the control socket see and change.
@@ -32,11 +33,6 @@ pub struct ControlState {
     pub settings: Mutex<LineSettings>,
     /// To the thread that moves packets.
     pub commands: SyncSender<Command>,
-}
-
-/// Nobody panics while holding one of these, and if so the figures are still figures.
-pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A longer line is no command.

@@ -2,7 +2,8 @@
 
 use super::connection::wait;
 use super::load::{Load, Loaded};
-use super::session::{Session, locked, open};
+use super::session::{Session, open};
+use crate::lock::locked;
 use crate::output::say;
 use chrono::{SecondsFormat, Utc};
 use goodqueue_interop::measure::{
@@ -20,6 +21,7 @@ use std::time::Duration as Wall;
 const IDLE: [Wall; 2] = [Wall::from_secs(5), Wall::from_secs(3)];
 /// Time in which queues run empty.
 const DRAIN: Wall = Wall::from_millis(1_500);
+
 /// Measures a line; a direction takes `way` at most.
 pub fn measure(server: SocketAddr, key: &Key, way: Wall) -> io::Result<Measurement> {
     let (control, session) = open(server, key)?;

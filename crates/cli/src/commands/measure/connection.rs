@@ -2,11 +2,12 @@
 
 use goodqueue_base::units::{Duration as Span, Instant};
 use goodqueue_interop::measure::Message;
+use goodqueue_live::clock::{Clock as _, MonotonicClock};
 use goodqueue_live::sys::{tcp, udp};
 use std::io::{self, Read};
 use std::net::{TcpStream, UdpSocket};
 use std::os::fd::AsFd;
-use std::time::{Duration, Instant as Wall};
+use std::time::Duration;
 
 /// Time that a message may take, and that a connection may stand still.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -15,21 +16,20 @@ const CONTROL: &str = "cubic";
 /// Bytes that wait unsent in a connection, as servers of pages keep them.
 const UNSENT: u32 = 16 << 10;
 
-/// The clock of one end.
+/// The clock of one end, for several threads.
 #[derive(Clone, Copy, Debug)]
-pub struct Clock(Wall);
+pub struct Clock(MonotonicClock);
 
 impl Clock {
     /// A clock that starts now.
-    #[allow(clippy::disallowed_methods, reason = "what is measured happens in real time")]
     pub fn start() -> Self {
-        Self(Wall::now())
+        Self(MonotonicClock::start())
     }
 
     /// The time since then.
-    #[allow(clippy::disallowed_methods, reason = "what is measured happens in real time")]
     pub fn now(self) -> Instant {
-        Instant::from_nanos(u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX))
+        let Self(mut clock) = self;
+        clock.now()
     }
 }
 

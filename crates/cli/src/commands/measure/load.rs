@@ -1,9 +1,10 @@
 //! Load in one direction, and the questions that are asked meanwhile.
 
 use super::connection::{PATIENCE, prepare, wait};
-use super::session::{Session, locked};
+use super::session::Session;
+use crate::lock::locked;
 use goodqueue_base::units::Instant;
-use goodqueue_interop::measure::{Clock, FRAME, Frames, Purpose, Ramp, Step, Trips, Volume, Window, pause};
+use goodqueue_interop::measure::{Clock, FRAME, Frames, JUDGED, Purpose, Ramp, Step, Trips, Volume, Window, pause};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -16,8 +17,6 @@ use std::time::Duration as Wall;
 const SAMPLE: Wall = Wall::from_millis(100);
 /// The rate that questions reckon with until one is measured.
 const UNKNOWN_BIT_S: u64 = 1_000_000;
-/// Intervals at the end that are the result.
-const JUDGED: usize = 4;
 
 /// Figures of a direction under load.
 pub struct Loaded {
@@ -89,8 +88,7 @@ impl<'a> Load<'a> {
         });
         let (window, volume, connections, stable, control) = outcome?;
         let mut trips = Trips::default();
-        for (at, trip) in locked(&self.trips).drain(..).filter(|(at, _)| (window.from..window.to).contains(at)) {
-            let _ = at;
+        for (_, trip) in locked(&self.trips).drain(..).filter(|(at, _)| (window.from..window.to).contains(at)) {
             match trip {
                 Trip::Foreign { tcp_s, question_s } => {
                     trips.tcp_s.push(tcp_s);

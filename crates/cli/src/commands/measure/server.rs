@@ -1,6 +1,7 @@
 //! `gq measure serve`: the sockets of the server.
 
 use super::connection::{Clock, PATIENCE, arrival, is_pause, message, prepare, random, wait};
+use crate::lock::locked;
 use crate::output::say;
 use goodqueue_base::units::{Bytes, Duration};
 use goodqueue_interop::measure::{FRAME, Frames, Gate, Key, Kind, Limits, Message, PROBE_BYTES, Purpose, Refused};
@@ -8,7 +9,7 @@ use goodqueue_lab::results::provenance::VERSION_AND_COMMIT;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration as Wall;
 
@@ -85,7 +86,7 @@ fn admit(server: &Arc<Server>, stream: TcpStream, peer: SocketAddr) {
 
 impl Server {
     fn gate(&self) -> MutexGuard<'_, Gate> {
-        self.gate.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.gate)
     }
 
     fn connection(&self, mut stream: TcpStream, peer: SocketAddr) -> io::Result<()> {

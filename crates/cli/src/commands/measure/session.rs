@@ -1,13 +1,14 @@
 //! A session with a server: how it opens, its probes, and what the server tells.
 
 use super::connection::{Clock, PATIENCE, arrival, is_pause, message, random, wait};
+use crate::lock::locked;
 use goodqueue_base::units::Instant;
 use goodqueue_interop::measure::{End, Key, Kind, Message, Probes, Purpose};
 use goodqueue_lab::results::provenance::VERSION_AND_COMMIT;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration as Wall;
 
 /// Mean time between two probes. Each is up to half of it early or late.
@@ -66,10 +67,6 @@ pub fn open(server: SocketAddr, key: &Key) -> io::Result<(TcpStream, Session)> {
         ends: [end(stream.local_addr()?, VERSION_AND_COMMIT, String::new()), end(server, &gq, control)],
     };
     Ok((stream, session))
-}
-
-pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Session {

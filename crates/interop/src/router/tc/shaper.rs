@@ -2,6 +2,7 @@
 
 use super::path::{CLASSFUL_SHAPERS, End, Path};
 use super::{Discipline, Role, Setting};
+use crate::FULL_PACKET;
 use goodqueue_base::units::{Bytes, Cells, Framing, Rate};
 
 /// The rate at which an interface sends.
@@ -43,8 +44,6 @@ const MAX_FRAMING: i64 = 10_000;
 
 /// The framing that Linux counts for a packet on Ethernet by default.
 const LINUX_COUNTS: Framing = Framing::header(Bytes::new(ETHERNET_HEADER as u64));
-
-const FULL_PACKET: Bytes = Bytes::new(1_500);
 
 /// The bucket of an HTB class that is not told one, where timers count in nanoseconds (tc/q_htb.c).
 const HTB_BUCKET: Bytes = Bytes::new(1_600);
