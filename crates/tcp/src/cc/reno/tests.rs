@@ -73,7 +73,7 @@ fn alternative_backoff_answers_marks_more_gently_than_losses() {
 
 #[test]
 fn counted_acknowledgements_grow_half_as_fast_when_delayed() {
-    let mut script = reno(&[("count", Value::Choice("acknowledgements".into()))], 20);
+    let mut script = reno(&[("count", Value::Choice("acknowledgements"))], 20);
     script.ack(2);
     assert_eq!(script.window(), 21);
     script.lose();
