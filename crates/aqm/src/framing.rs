@@ -1,7 +1,7 @@
 //! Parameters of kinds that count packets as they are on the wire.
 
-use crate::spec::{LinkFacts, ParamError, ParamValues, Size, TypedParam};
-use goodqueue_base::units::{Cells, Framing};
+use crate::spec::{LinkFacts, ParamError, ParamValues, Size, TypedParam, Value};
+use goodqueue_base::units::{Bytes, Cells, Framing};
 
 /// The word for the framing of the link.
 const LINK: &str = "link";
@@ -31,18 +31,34 @@ pub(crate) const CELLS: TypedParam<Option<Cells>> = TypedParam::auto("cells", "t
     .about("cells that packets are sent in: 53 bytes for 48 (atm), 65 for 64 (ptm)")
     .from_source("Linux");
 
+/// A size in bytes, within the range of its parameter however it was given.
+///
+/// # Errors
+/// When it is outside, or given as a time and the link's rate is unknown.
+pub(crate) fn few_bytes(
+    param: &TypedParam<Option<Size>>,
+    given: &ParamValues<'_>,
+    link: &LinkFacts,
+) -> Result<Option<Bytes>, ParamError> {
+    let size = param.bytes(given, link.mtu, link.rate)?;
+    if let Some(bytes) = size {
+        param.param.check(Value::Size(Size::Bytes(bytes.get() as f64)))?;
+    }
+    Ok(size)
+}
+
 /// The framing that the four parameters describe.
 ///
 /// # Errors
-/// When a size is given as a time and the link's rate is unknown.
+/// When a size is too large, or given as a time and the link's rate is unknown.
 pub fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Framing, ParamError> {
     let named = match FRAMING.read(given) {
         LINK => Framing::header(link.overhead),
         word => Framing::named(word).unwrap_or_default(),
     };
     Ok(Framing {
-        overhead: OVERHEAD.bytes(given, link.mtu, link.rate)?.unwrap_or(named.overhead),
-        mpu: MPU.bytes(given, link.mtu, link.rate)?.unwrap_or(named.mpu),
+        overhead: few_bytes(&OVERHEAD, given, link)?.unwrap_or(named.overhead),
+        mpu: few_bytes(&MPU, given, link)?.unwrap_or(named.mpu),
         cells: CELLS.read(given).unwrap_or(named.cells),
     })
 }

@@ -161,7 +161,7 @@ impl CakeParams {
         }
         Ok(Self {
             cobalt: CobaltParams::build(given, link)?,
-            quantum: QUANTUM.bytes(given, link.mtu, link.rate)?.map(|quantum| quantum.get() as i64),
+            quantum: framing::few_bytes(&QUANTUM, given, link)?.map(|quantum| quantum.get() as i64),
             framing: framing::build(given, link)?,
             memlimit: MEMLIMIT.bytes(given, link.mtu, link.rate)?.unwrap_or(Bytes::MAX),
             ..Self::read(given)
