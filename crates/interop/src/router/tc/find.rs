@@ -344,7 +344,7 @@ impl Finding {
             if matches!(word.how, How::Key(known, Write::Time) if known == key) && setting.is_in_packets() {
                 return Ok(false);
             }
-            if let Some(value) = word.read(self.kind, key, setting).map_err(|()| wrong())? {
+            if let Some(value) = word.read(self.kind, found, key, setting).map_err(|()| wrong())? {
                 self.put(word.param, value);
                 return Ok(true);
             }
@@ -398,14 +398,14 @@ fn self_source(found: &Discipline) -> String {
 
 impl Word {
     /// Our value for an option, if it is this word.
-    fn read(&self, kind: &'static KindSpec, key: &str, setting: &Setting) -> Result<Option<Value>, ()> {
+    fn read(&self, kind: &'static KindSpec, found: &Discipline, key: &str, setting: &Setting) -> Result<Option<Value>, ()> {
         let ours = |pairs: &'static [(&'static str, &'static str)]| {
             pairs.iter().find(|(_, theirs)| *theirs == key).map(|(ours, _)| *ours)
         };
         Ok(match self.how {
             How::Key(known, write) if known == key => {
                 let Some(param) = kind.param(self.param) else { return Ok(None) };
-                let value = write.read(setting, param.unit).ok_or(())?;
+                let value = write.read(found, setting, param.unit).ok_or(())?;
                 param.check(value).map_err(|_| ())?;
                 Some(value)
             }
@@ -425,13 +425,14 @@ impl Word {
 
 impl Write {
     /// The value that `tc` writes so.
-    fn read(self, setting: &Setting, unit: goodqueue_aqm::spec::Unit) -> Option<Value> {
+    fn read(self, found: &Discipline, setting: &Setting, unit: goodqueue_aqm::spec::Unit) -> Option<Value> {
         use goodqueue_aqm::spec::Unit;
         let positive = |number: f64| (0.0..1e15).contains(&number).then_some(number);
         Some(match self {
             Self::Time => {
                 let micros = positive(setting.micros()?)?;
-                let is_kept = matches!(setting, Setting::Number(_)) || setting.text().ends_with("us");
+                // What a kernel prints it has kept in units of its own; a command is as it was written.
+                let is_kept = found.is_whole && (matches!(setting, Setting::Number(_)) || setting.text().ends_with("us"));
                 let micros = if is_kept && micros.fract() == 0.0 { unrounded(micros as u64) as f64 } else { micros };
                 Value::Duration(Duration::ns((micros * 1e3).round() as u64))
             }
