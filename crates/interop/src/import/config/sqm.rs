@@ -80,7 +80,7 @@ pub fn import(input: &Input, dev: Option<&str>) -> Result<Draft, ImportError> {
         }
         let more = text(&format!("{letter}qdisc_opts"));
         if qdisc == "cake" {
-            // Marks of what arrives count where the section says so.
+            // Marks of what arrives count where the section keeps them.
             let is_squashed = key == "download" && text("squash_ingress") != "0";
             let tins = if text("script") == "layer_cake.qos" && !is_squashed { "diffserv3" } else { "besteffort" };
             let nat = if more.split_whitespace().any(|word| word == "nonat") { "" } else { "nat " };

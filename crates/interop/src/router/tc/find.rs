@@ -431,7 +431,7 @@ impl Write {
         Some(match self {
             Self::Time => {
                 let micros = positive(setting.micros()?)?;
-                // What a kernel prints it has kept in units of its own; a command is as it was written.
+                // A kernel has kept what it prints in units of its own; a command is as written.
                 let is_kept = found.is_whole && (matches!(setting, Setting::Number(_)) || setting.text().ends_with("us"));
                 let micros = if is_kept && micros.fract() == 0.0 { unrounded(micros as u64) as f64 } else { micros };
                 Value::Duration(Duration::ns((micros * 1e3).round() as u64))

@@ -5,7 +5,7 @@ use super::{Discipline, Setting, TcError};
 use goodqueue_base::spec::quantity::excerpt;
 use goodqueue_base::units::Duration;
 
-/// Words that begin an option; others go on with the one before (tc/q_netem.c).
+/// Words that begin an option; others belong to the one before (tc/q_netem.c).
 const HEADS: &[&str] = &[
     "limit",
     "delay",
