@@ -125,7 +125,13 @@ fn start(
     mut clock: MonotonicClock,
     drive: Drive,
 ) -> Result<Running, Failure> {
-    let open = |name: &String| ports::open(arguments, offloads, name, clock);
+    // A recording may be faster than its mean for a while.
+    let constant = |direction: &LinkDirection| {
+        let goodqueue_sim::RateSpec::Constant(rate) = direction.rate else { return None };
+        Some(rate)
+    };
+    let rate = constant(&link.down).zip(constant(&link.up)).map(|(down, up)| down.max(up));
+    let open = |name: &String| ports::open(arguments, offloads, name, clock, rate);
     let ((mut port_a, granted_a), (mut port_b, granted_b)) = (open(interfaces[0])?, open(interfaces[1])?);
     let file = |option, path: &Path| File::create(path).map_err(Failure::of(format!("{option} {}", path.display())));
     let pcap = arguments.pcap.as_deref().map(|path| file("--pcap", path)).transpose()?;

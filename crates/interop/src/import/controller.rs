@@ -131,6 +131,7 @@ fn draft(input: &Input, format: &str, log: Log, why: &str) -> Result<Draft, Impo
             buffer: held,
             queue,
             burst: None,
+            loss: None,
             known_as: Direction::Down,
         })
     };

@@ -71,6 +71,8 @@ pub struct Way {
     pub queue: Cited,
     /// Depth of its token bucket, if it is a shaper.
     pub burst: Option<Cited>,
+    /// The share of packets that the wire loses, where it loses any.
+    pub loss: Option<Cited>,
     /// The direction that it has in the file: where only [`Direction::Up`] is known, downloads of
     /// the scenario go that way.
     pub known_as: Direction,
@@ -81,7 +83,7 @@ impl Way {
     #[must_use]
     pub fn unmanaged(rate: Cited, fastest: Rate, buffer: Cited, why: &str) -> Self {
         let queue = Cited::toml("\"tail-drop\"", Origin::Assumed(why.to_owned()));
-        Self { rate, fastest, buffer, queue, burst: None, known_as: Direction::Down }
+        Self { rate, fastest, buffer, queue, burst: None, loss: None, known_as: Direction::Down }
     }
 
     /// Both directions of a line. Where one is known, downloads go that way; `None` without any.
@@ -231,6 +233,9 @@ impl Draft {
         if let Some(burst) = &self.down.burst {
             put(text, "burst", burst);
         }
+        if let Some(loss) = &self.down.loss {
+            put(text, "loss", loss);
+        }
         put(text, "delay_up", back);
         let Some(up) = &self.up else { return };
         put(text, "rate_up", &up.rate);
@@ -238,6 +243,9 @@ impl Draft {
         put(text, "queue_up", &up.queue);
         if let Some(burst) = &up.burst {
             put(text, "burst_up", burst);
+        }
+        if let Some(loss) = &up.loss {
+            put(text, "loss_up", loss);
         }
     }
 }

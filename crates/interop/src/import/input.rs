@@ -2,6 +2,7 @@
 
 use crate::import::ImportError;
 use flate2::read::MultiGzDecoder;
+use goodqueue_lab::scenario::input::open_named;
 use std::io::{BufReader, Cursor, Read};
 use std::path::Path;
 
@@ -51,7 +52,7 @@ impl Input {
     /// it is read: for formats that need not be held whole.
     ///
     /// # Errors
-    /// When it cannot be read, or is no file.
+    /// When it cannot be read, or is a directory or a named pipe.
     pub fn open(path: &Path) -> Result<(Self, Content), ImportError> {
         let name = path.display().to_string();
         let fault = |message: String| ImportError { file: name.clone(), message };
@@ -67,7 +68,7 @@ impl Input {
         if facts.is_dir() {
             return Err(fault("is a directory: expected a file".to_owned()));
         }
-        let file = std::fs::File::open(path).map_err(unreadable)?;
+        let file = open_named(path).map_err(unreadable)?;
         Self::unpacked(&name, file)
     }
 

@@ -2,7 +2,7 @@
 
 use crate::import::draft::usual_delay;
 use crate::import::{Cited, Draft, ImportError, Input, Origin, Way};
-use crate::router::tc::{self, Finding, LeftOut, ShapedRate, TcError, Untold};
+use crate::router::tc::{self, Emulated, Finding, LeftOut, ShapedRate, TcError, Untold};
 use goodqueue_aqm::spec::Value;
 use goodqueue_base::units::{Direction, Rate};
 use goodqueue_lab::scenario::toml_text::quoted;
@@ -80,7 +80,13 @@ fn draft(input: &Input, down: &Finding, up: Option<&Finding>) -> Draft {
         (None, Some(only)) => only,
         (up, _) => (way(down), up.map(way)),
     };
-    let delay = usual_delay("tc does not show how long the path is");
+    let mut delay = usual_delay("tc does not show how long the path is");
+    for (finding, delay) in [Some(down), up].into_iter().zip(&mut delay).filter_map(|(found, delay)| Some((found?, delay))) {
+        if !finding.emulated.delay.is_zero() {
+            let origin = Origin::Set(format!("delay of {}", finding.emulated.source));
+            *delay = Cited::quantity(finding.emulated.delay, origin);
+        }
+    }
     Draft {
         notes,
         framing: framing.map(|(framing, dev)| (framing, Origin::Set(format!("framing that the shaper of {dev} counts")))),
@@ -112,12 +118,15 @@ fn way(finding: &Finding) -> Way {
         };
         Cited::quantity(format!("{} B", bucket.bytes.get()), origin)
     });
+    let Emulated { loss, source: netem, .. } = &finding.emulated;
+    let loss = (*loss > 0.0).then(|| Cited::toml(loss.to_string(), Origin::Set(format!("loss of {netem}"))));
     Way {
         rate,
         fastest,
         buffer,
         queue: Cited::toml(queue(finding), Origin::Set(finding.source.clone())),
         burst,
+        loss,
         known_as: Direction::Down,
     }
 }

@@ -14,7 +14,7 @@ use crate::segments::{self, Joined, Offload};
 use crate::sys::busy::{self, BusyPolling};
 use crate::sys::ring::{self, Offloads, Opened, Ring, RingFrame};
 use crate::sys::socket::{PacketSocket, SendBatch};
-use goodqueue_base::units::{Duration, Instant};
+use goodqueue_base::units::{Duration, Instant, Rate};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
@@ -25,6 +25,10 @@ const SEND_BATCH: usize = 64;
 const RING_FRAMES: usize = 8192;
 /// Frames in the receive ring for joined frames, with 64 KiB in each.
 const RING_JOINED: usize = 1024;
+/// Rate from which on a line has whole rings. A slower one has a part, and a quarter at least:
+/// frames may arrive faster than they leave.
+const RING_RATE: Rate = Rate::mbit(40);
+const RING_PARTS: usize = 4;
 /// Segments handed over at a time: about enough to fill a call.
 const SEGMENTS: usize = 2048;
 /// Time between two comparisons of the clocks.
@@ -66,7 +70,7 @@ impl PacketPort {
     /// # Errors
     /// When there is no such Ethernet interface, or the kernel refuses: `CAP_NET_RAW` is needed.
     pub fn open(name: &str, clock: MonotonicClock) -> io::Result<Self> {
-        Self::open_as(name, clock, Offloads::Off)
+        Self::open_as(name, clock, Offloads::Off, None)
     }
 
     /// Opens the interface as [`PacketPort::open`] does, for frames as the kernel's offloads leave
@@ -75,11 +79,16 @@ impl PacketPort {
     /// # Errors
     /// As those of [`PacketPort::open`].
     pub fn open_joined(name: &str, clock: MonotonicClock) -> io::Result<Self> {
-        Self::open_as(name, clock, Offloads::On)
+        Self::open_as(name, clock, Offloads::On, None)
     }
 
-    fn open_as(name: &str, clock: MonotonicClock, offloads: Offloads) -> io::Result<Self> {
-        let frames = if offloads == Offloads::On { RING_JOINED } else { RING_FRAMES };
+    /// Opens the interface with a receive ring for a line of this rate; `None`: of any rate.
+    ///
+    /// # Errors
+    /// As those of [`PacketPort::open`].
+    pub fn open_as(name: &str, clock: MonotonicClock, offloads: Offloads, rate: Option<Rate>) -> io::Result<Self> {
+        let most = if offloads == Offloads::On { RING_JOINED } else { RING_FRAMES };
+        let frames = rate.map_or(most, |rate| ring_frames(most, rate));
         let Opened { socket, ring, longest } = ring::open(name, offloads, frames)?;
         let mut clock = clock;
         let wall_offset = clock.wall_offset();
@@ -132,6 +141,12 @@ impl PacketPort {
             self.wall_offset = self.clock.wall_offset();
         }
     }
+}
+
+/// Frames of a ring of which a line of this rate needs a part.
+fn ring_frames(most: usize, rate: Rate) -> usize {
+    let share = most as f64 * (rate.as_bit_s() as f64 / RING_RATE.as_bit_s() as f64);
+    (share as usize).clamp(most / RING_PARTS, most)
 }
 
 /// Room for the joined frames of one sending call.
@@ -331,5 +346,18 @@ impl PacketPort {
             Some(_) => self.suspect(now),
             None => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slow_lines_have_parts_of_rings() {
+        let frames = |rate| [RING_FRAMES, RING_JOINED].map(|most| ring_frames(most, rate));
+        assert_eq!(frames(Rate::mbit(2)), [2048, 256]);
+        assert_eq!(frames(Rate::mbit(20)), [4096, 512]);
+        assert_eq!(frames(Rate::gbit(10)), [8192, 1024]);
     }
 }

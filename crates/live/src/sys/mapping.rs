@@ -5,6 +5,14 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::NonNull;
 
+/// Bytes of a page of memory.
+#[must_use]
+pub fn page_size() -> usize {
+    const USUAL: usize = 4096;
+    // SAFETY: it only reads a constant of the system.
+    usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(USUAL)
+}
+
 /// Memory that the kernel shares with this process, or another process does.
 #[derive(Debug)]
 pub struct Mapping {

@@ -3,7 +3,7 @@
 //! Version 3 hands over blocks and holds a block back for up to a millisecond, which is of no use
 //! to a queue.
 
-use super::mapping::Mapping;
+use super::mapping::{self, Mapping};
 use super::options;
 use super::socket::{self, Interface, PacketSocket};
 use crate::segments::{self, Offload};
@@ -11,8 +11,12 @@ use std::io;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
-/// Bytes of the ring's blocks, unless frames are longer; a multiple of the page size.
+/// Bytes of the ring's blocks, and of those for joined frames, at most. The kernel takes a power of
+/// two of pages for each, which 15 joined frames nearly fill.
 const BLOCK: usize = 1 << 16;
+const LONG_BLOCK: usize = 1 << 20;
+/// Room for a frame with its header, unless frames are longer.
+const SHORT_FRAME: usize = 2048;
 
 /// A receive ring.
 #[derive(Debug)]
@@ -63,7 +67,7 @@ pub fn open(name: &str, offloads: Offloads, frames: usize) -> io::Result<Opened>
             segments::MAX.max(longest as usize)
         }
     };
-    let ring = Ring::new(&socket, frames, (room + HEADER).next_power_of_two().max(2048))?;
+    let ring = Ring::new(&socket, frames, room)?;
     socket.open()?;
     Ok(Opened { socket, ring, longest })
 }
@@ -86,14 +90,17 @@ pub struct RingFrame<'a> {
 }
 
 impl Ring {
-    /// A ring of `frames` frames of `frame_size` bytes each, headers of the ring included; a power
-    /// of two. Its frames report the work left to a network card when `socket` asks for that.
+    /// A ring of at least `frames` frames of up to `room` bytes each. Its frames report the work
+    /// left to a network card when `socket` asks for that.
     ///
     /// # Errors
     /// When the kernel refuses, most often for want of memory.
-    pub fn new(socket: &PacketSocket, frames: usize, frame_size: usize) -> io::Result<Self> {
-        debug_assert!(frame_size.is_power_of_two(), "frames fill blocks");
-        let block = BLOCK.max(frame_size);
+    pub fn new(socket: &PacketSocket, frames: usize, room: usize) -> io::Result<Self> {
+        // Frames fill blocks, and blocks fill pages, so that each frame is right behind another.
+        let needed = room + HEADER;
+        let frame_size = if needed <= SHORT_FRAME { SHORT_FRAME } else { needed.next_multiple_of(mapping::page_size()) };
+        let most = if frame_size > BLOCK / 2 { LONG_BLOCK } else { BLOCK };
+        let block = (most / frame_size).max(1) * frame_size;
         socket.set(libc::PACKET_VERSION, libc::tpacket_versions::TPACKET_V2 as libc::c_int)?;
         let blocks = (frames * frame_size).div_ceil(block);
         let frames = blocks * (block / frame_size);

@@ -1,12 +1,14 @@
 //! The interfaces of a bridge: how each is opened, and what its kernel and driver granted.
 
 use super::{Arguments, Failure, OffloadPolicy, PortKind, Requirement, say};
+use goodqueue_base::units::Rate;
 use goodqueue_live::clock::MonotonicClock;
 use goodqueue_live::port::interface::InterfacePort;
 use goodqueue_live::port::packet::{OnJoined, PacketPort};
 use goodqueue_live::port::xdp::{Transfer, XdpPort};
 use goodqueue_live::sys::busy::BusyPolling;
 use goodqueue_live::sys::ethtool;
+use goodqueue_live::sys::ring::Offloads;
 use serde_json::{Value, json};
 use std::io;
 
@@ -59,6 +61,7 @@ pub fn open(
     offloads: OffloadPolicy,
     name: &str,
     clock: MonotonicClock,
+    rate: Option<Rate>,
 ) -> Result<(InterfacePort, Granted), Failure> {
     let mut granted = Granted::default();
     let opened = match (arguments.port, offloads) {
@@ -69,10 +72,13 @@ pub fn open(
             say(&format!("{name}: AF_XDP, {place}, {copies}"));
             InterfacePort::from(port)
         }),
-        (PortKind::AfPacket, OffloadPolicy::Split) => PacketPort::open_joined(name, clock).map(InterfacePort::from),
-        (PortKind::AfPacket, OffloadPolicy::Ignore) => PacketPort::open(name, clock).map(InterfacePort::from),
-        (PortKind::AfPacket, OffloadPolicy::Refuse | OffloadPolicy::Set) => PacketPort::open(name, clock).map(|mut port| {
-            port.on_joined(OnJoined::Fail);
+        (PortKind::AfPacket, OffloadPolicy::Split) => {
+            PacketPort::open_as(name, clock, Offloads::On, rate).map(InterfacePort::from)
+        }
+        (PortKind::AfPacket, policy) => PacketPort::open_as(name, clock, Offloads::Off, rate).map(|mut port| {
+            if policy != OffloadPolicy::Ignore {
+                port.on_joined(OnJoined::Fail);
+            }
             InterfacePort::from(port)
         }),
     };

@@ -1,5 +1,6 @@
 //! Lines of a configuration, and those of `tc` that say the same.
 
+use crate::import::draft::usual_delay;
 use crate::import::{Draft, ImportError, Input, tc};
 use crate::router::dialect::Dialect;
 use goodqueue_base::spec::quantity::excerpt;
@@ -109,9 +110,10 @@ impl Lines {
     pub(super) fn draft(self, input: &Input, command: &str, dev: Option<&str>) -> Result<Draft, ImportError> {
         let lines = Input { name: input.name.clone(), bytes: self.text.into_bytes() };
         let draft = tc::import(&lines, dev)?;
+        let delay = usual_delay("a configuration does not say how long the path is");
         let slower = "The rates are those that the router sends at: the line behind it is a little faster.";
         let notes = std::iter::once(slower.to_owned()).chain(self.notes).chain(draft.notes).collect();
-        Ok(Draft { made_by: format!("gq import {command} from {}", input.name), notes, ..draft })
+        Ok(Draft { made_by: format!("gq import {command} from {}", input.name), notes, delay, ..draft })
     }
 }
 

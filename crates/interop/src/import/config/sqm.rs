@@ -80,8 +80,11 @@ pub fn import(input: &Input, dev: Option<&str>) -> Result<Draft, ImportError> {
         }
         let more = text(&format!("{letter}qdisc_opts"));
         if qdisc == "cake" {
-            let tins = if text("script") == "layer_cake.qos" { "diffserv3" } else { "besteffort" };
-            lines.put(&format!("tc qdisc add dev {dev} root handle 1: cake bandwidth {kbit}kbit {framing}{tins} nat {more}"));
+            // Marks of what arrives count where the section keeps them.
+            let is_squashed = key == "download" && text("squash_ingress") != "0";
+            let tins = if text("script") == "layer_cake.qos" && !is_squashed { "diffserv3" } else { "besteffort" };
+            let nat = if more.split_whitespace().any(|word| word == "nonat") { "" } else { "nat " };
+            lines.put(&format!("tc qdisc add dev {dev} root handle 1: cake bandwidth {kbit}kbit {framing}{tins} {nat}{more}"));
             continue;
         }
         let limit = Some(text(&format!("{letter}limit"))).filter(|one| !one.is_empty()).unwrap_or(LIMIT);

@@ -55,6 +55,18 @@ const CORPUS: &[Row] = &[
         ],
     ),
     (
+        "sqm-scripts 1.6, marks of what arrives squashed, as untold",
+        sqm,
+        "config queue\n\toption enabled '1'\n\toption interface 'wan'\n\toption download '33000'\n\toption upload '7000'\n\
+         \toption qdisc 'cake'\n\toption script 'layer_cake.qos'\n\toption iqdisc_opts 'nonat'\n",
+        33_000_000,
+        7_000_000,
+        &[
+            "queue = { kind = \"cake\", tins = \"besteffort\", ecn = true } ",
+            "queue_up = { kind = \"cake\", nat = true, ecn = true } ",
+        ],
+    ),
+    (
         "RouterOS 7.15, /export",
         routeros,
         "# 2025-01-07 10:00:00 by RouterOS 7.15\n/interface bridge\nadd name=bridge1\n/queue type\nadd cake-nat=yes cake-rtt=40ms \\\n\

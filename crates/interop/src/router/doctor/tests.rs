@@ -334,7 +334,7 @@ fn an_emulator_on_the_way_is_a_problem() {
     let netem = qdisc("eth0", "netem", "1:", "", "\"limit\":1000,\"delay\":{\"delay\":0.1}");
     let (weight, said, mend) = text(Made::with(&list(std::slice::from_ref(&netem))).finding("emulator"));
     assert_eq!(weight, Weight::Problem);
-    assert!(said.starts_with("netem 1: at eth0 emulates a line (") && said.contains("delay delay 0.1"), "{said}");
+    assert!(said.starts_with("netem 1: at eth0 emulates a line (") && said.contains("delay 0.1s"), "{said}");
     assert_eq!(mend, "tc qdisc replace dev eth0 root fq_codel");
     // Below it may be what a test still needs.
     let chain = [netem, qdisc("eth0", "tbf", "10:", "1:1", "\"rate\":1187500,\"burst\":5000")];

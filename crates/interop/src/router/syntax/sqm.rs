@@ -5,6 +5,7 @@ use super::{Place, Sides, heading_comment};
 use crate::router::dialect::tc::TC;
 use crate::router::dialect::{Phrase, Refusal};
 use crate::router::setup::{Setup, Side};
+use goodqueue_aqm::spec::Value;
 use goodqueue_base::units::Cells;
 use goodqueue_lab::scenario::plan::Direction;
 use std::fmt::Write as _;
@@ -132,6 +133,10 @@ fn said<'a>((name, side): (&'static str, &'a Side)) -> Result<Said<'a>, Refusal>
         // The script itself says `overhead` and `atm`.
         rest.settings.extend(framing.mpu.map(|mpu| ("mpu", mpu.to_string())));
         rest.settings.extend(framing.cells.filter(|cells| *cells == "ptm").map(|cells| (cells, String::new())));
+    }
+    if is_cake && side.chosen.params.contains(&("nat", Value::Switch(false))) {
+        // The scripts themselves say `nat`.
+        rest.settings.push(("nonat", String::new()));
     }
     let rest = words(&rest);
     let rest = rest.split_once(' ').map_or(String::new(), |(_, rest)| rest.to_owned());

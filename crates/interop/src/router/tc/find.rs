@@ -1,5 +1,6 @@
 //! The shaper and queue of each interface: a rate and a queue in our words.
 
+use super::netem::Emulated;
 use super::options::MEMORY_IN_FORCE;
 use super::path::{End, Path};
 use super::shaper::{Bucket, ShapedRate, Shaper};
@@ -34,6 +35,8 @@ pub struct Finding {
     pub untold_limit: Untold,
     /// The discipline's own name, with its handle.
     pub source: String,
+    /// The line that netem emulates on the way.
+    pub emulated: Emulated,
     /// Settings that have no place in a scenario, in sentences.
     pub notes: Vec<String>,
 }
@@ -109,7 +112,17 @@ fn finding(dev: &str, all: &[Discipline]) -> Result<Option<Finding>, TcError> {
             finding.limit = limit_of_latency(queue)?;
         }
     }
+    let is_last = |found: &Discipline| std::ptr::eq(found, queue);
+    for netem in path.disciplines.iter().filter(|found| found.kind == "netem") {
+        finding.notes.extend(finding.emulated.add(netem, is_last(netem))?);
+    }
     let shaper = Shaper::on(&path);
+    if let ShapedRate::Known(_, source) = &shaper.rate
+        && source.starts_with("rate of netem")
+        && queue.kind != "netem"
+    {
+        finding.notes.push(format!("{source} is the slowest: packets wait in its own queue, not in that of the scenario."));
+    }
     for passed in &path.disciplines[..path.disciplines.len() - 1] {
         finding.notes.extend(mention(passed));
     }
@@ -131,6 +144,7 @@ fn fifo(shaper: &Discipline, source: String) -> Finding {
         rate: ShapedRate::Unshaped,
         burst: None,
         framing: None,
+        emulated: Emulated::default(),
         kind: kind("tail-drop"),
         params: Vec::new(),
         marks: false,
@@ -143,7 +157,7 @@ fn fifo(shaper: &Discipline, source: String) -> Finding {
 
 /// A sentence about a discipline above the queue that does more than hand packets on.
 fn mention(passed: &Discipline) -> Option<String> {
-    const NOTHING_ELSE: &[&str] = &["htb", "tbf", "mq", "mqprio", "hfsc", "cake_mq"];
+    const NOTHING_ELSE: &[&str] = &["htb", "tbf", "mq", "mqprio", "hfsc", "cake_mq", "netem"];
     let words: Vec<String> =
         passed.options.iter().map(|(key, setting)| format!("{key} {}", setting.text()).trim().to_owned()).collect();
     (!NOTHING_ELSE.contains(&passed.kind.as_str()))
@@ -203,6 +217,7 @@ fn recognize(dev: &str, found: &Discipline) -> Result<Finding, TcError> {
         rate: ShapedRate::Unshaped,
         burst: None,
         framing: None,
+        emulated: Emulated::default(),
         kind: ours,
         params: Vec::new(),
         marks: !found.is_whole && MARK_UNTOLD.contains(&word) || form.marks == Marks::Always,
@@ -217,7 +232,7 @@ fn recognize(dev: &str, found: &Discipline) -> Result<Finding, TcError> {
         }
     }
     for (key, setting) in &found.options {
-        if !finding.understand(form, found, key, setting)? {
+        if !finding.understand(form, found, key, setting)? && found.kind != "netem" {
             finding
                 .notes
                 .push(format!("{} {} of {} is not in the scenario.", key, setting.text(), found.kind).replace("  ", " "));
@@ -329,7 +344,7 @@ impl Finding {
             if matches!(word.how, How::Key(known, Write::Time) if known == key) && setting.is_in_packets() {
                 return Ok(false);
             }
-            if let Some(value) = word.read(self.kind, key, setting).map_err(|()| wrong())? {
+            if let Some(value) = word.read(self.kind, found, key, setting).map_err(|()| wrong())? {
                 self.put(word.param, value);
                 return Ok(true);
             }
@@ -383,14 +398,14 @@ fn self_source(found: &Discipline) -> String {
 
 impl Word {
     /// Our value for an option, if it is this word.
-    fn read(&self, kind: &'static KindSpec, key: &str, setting: &Setting) -> Result<Option<Value>, ()> {
+    fn read(&self, kind: &'static KindSpec, found: &Discipline, key: &str, setting: &Setting) -> Result<Option<Value>, ()> {
         let ours = |pairs: &'static [(&'static str, &'static str)]| {
             pairs.iter().find(|(_, theirs)| *theirs == key).map(|(ours, _)| *ours)
         };
         Ok(match self.how {
             How::Key(known, write) if known == key => {
                 let Some(param) = kind.param(self.param) else { return Ok(None) };
-                let value = write.read(setting, param.unit).ok_or(())?;
+                let value = write.read(found, setting, param.unit).ok_or(())?;
                 param.check(value).map_err(|_| ())?;
                 Some(value)
             }
@@ -410,13 +425,14 @@ impl Word {
 
 impl Write {
     /// The value that `tc` writes so.
-    fn read(self, setting: &Setting, unit: goodqueue_aqm::spec::Unit) -> Option<Value> {
+    fn read(self, found: &Discipline, setting: &Setting, unit: goodqueue_aqm::spec::Unit) -> Option<Value> {
         use goodqueue_aqm::spec::Unit;
         let positive = |number: f64| (0.0..1e15).contains(&number).then_some(number);
         Some(match self {
             Self::Time => {
                 let micros = positive(setting.micros()?)?;
-                let is_kept = matches!(setting, Setting::Number(_)) || setting.text().ends_with("us");
+                // A kernel has kept what it prints in units of its own; a command is as written.
+                let is_kept = found.is_whole && (matches!(setting, Setting::Number(_)) || setting.text().ends_with("us"));
                 let micros = if is_kept && micros.fract() == 0.0 { unrounded(micros as u64) as f64 } else { micros };
                 Value::Duration(Duration::ns((micros * 1e3).round() as u64))
             }

@@ -2,6 +2,7 @@
 
 use super::error::MAX;
 use super::json;
+use super::netem;
 use super::options::{Reader, goes_on};
 use super::{Discipline, Role, Setting, TcError};
 
@@ -39,9 +40,15 @@ pub fn read(text: &str) -> Result<Vec<Discipline>, TcError> {
                 read = from_line(&line).map_err(in_line)?;
             }
         }
-        found.extend(
-            read.into_iter().map(|read| if read.dev.is_empty() { Discipline { dev: dev.clone(), ..read } } else { read }),
-        );
+        for mut read in read {
+            if read.dev.is_empty() {
+                read.dev.clone_from(&dev);
+            }
+            if read.kind == "netem" {
+                read.options = netem::flatten(read.options);
+            }
+            found.push(read);
+        }
         if found.len() > MAX {
             return Err(TcError::TooMany);
         }

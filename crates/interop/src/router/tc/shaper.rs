@@ -88,7 +88,7 @@ impl Shaper {
         let keys: &[&str] = match (found.kind.as_str(), found.role) {
             ("htb", Role::Class) => &["ceil", "rate"],
             ("hfsc", Role::Class) => &["ul m2", "ul rate"],
-            ("tbf", Role::Qdisc) => &["rate"],
+            ("tbf" | "netem", Role::Qdisc) => &["rate"],
             ("cake" | "cake_mq", Role::Qdisc) => &["bandwidth"],
             _ => &[],
         };

@@ -104,7 +104,8 @@ const CURVES: [&str; 4] = ["rt", "ls", "sc", "ul"];
 pub(super) fn like(kind: &str) -> &str {
     match kind {
         "cake_mq" => "cake",
-        "pfifo_fast" => "pfifo",
+        // Alone netem holds packets, those on their way and those that wait for its rate.
+        "pfifo_fast" | "netem" => "pfifo",
         kind => kind,
     }
 }
