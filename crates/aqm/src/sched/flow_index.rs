@@ -8,7 +8,7 @@ const FREE: u32 = u32::MAX;
 /// A hash table with open addressing, at most half full, whose order nothing depends on.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FlowIndex {
-    /// (flow, place in the table), the place [`FREE`] where there is no flow; a power of two of them.
+    /// (flow, place in the table), [`FREE`] where there is no flow; a power of two of them.
     slots: Vec<(u32, u32)>,
     used: usize,
 }

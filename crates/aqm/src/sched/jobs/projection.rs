@@ -1,9 +1,9 @@
 //! Looks ahead: the queue that the windows of all active flows will make, each growing by a segment
 //! a round trip.
 //!
-//! Sums over all flows are kept, so that an arrival costs the same however many there are. They are
-//! kept apart by the time of the flows' latest packets, so that flows that fell silent stop counting
-//! without being looked at.
+//! Sums over all flows are kept, so that an arrival costs the same however many there are. They
+//! are kept apart by the time of the flows' latest packets, so that flows that fell silent stop
+//! counting without being looked at.
 
 use super::params::ProjectionParams;
 use crate::aqm::{FlowHash, PacketView};
