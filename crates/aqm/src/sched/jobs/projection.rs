@@ -68,15 +68,20 @@ impl SubAssign for Course {
 }
 
 /// Sums of courses, by the slot of time in which their flows were last heard of.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Sums {
-    slots: [Course; SLOTS as usize],
+    /// One for each of [`SLOTS`]; on the heap, as a kernel's stack is small.
+    slots: Vec<Course>,
     all: Course,
     /// Number of the present slot.
     now: u64,
 }
 
 impl Sums {
+    fn new() -> Self {
+        Self { slots: alloc::vec![Course::default(); SLOTS as usize], all: Course::default(), now: 0 }
+    }
+
     /// Forgets what has been silent too long.
     fn advance(&mut self, now: Instant) {
         let slot = now.as_nanos() / (LONGEST.as_nanos() / SLOTS);
@@ -224,7 +229,7 @@ impl Projection {
         let mut index = FlowIndex::default();
         index.reserve(params.flows);
         let flows = Vec::with_capacity(params.flows);
-        Self { params, flows, index, newest: NONE, oldest: NONE, sums: Sums::default(), evicted: 0 }
+        Self { params, flows, index, newest: NONE, oldest: NONE, sums: Sums::new(), evicted: 0 }
     }
 
     /// The place of a flow, known or new, which becomes the newest. Where there is none left, that
