@@ -30,7 +30,7 @@ settings! {
         /// Factor on the setpoint while more than `u_target` is used.
         pub down_step: f64 => DOWN_STEP,
         /// Setpoint at which the virtual queue takes over.
-        pub thresh_vq: Duration => THRESH_VQ = THRESH_MIN.default,
+        pub thresh_vq: Duration => THRESH_VQ = TARGET_MAX.default.div(2),
         /// Share of a utilization error that moves the virtual queue's rate.
         pub g_vq: f64 => G_VQ,
         /// Memory of the average dip.
@@ -63,7 +63,7 @@ impl Policy {
     pub(crate) fn build(given: &ParamValues<'_>, link: &LinkFacts, native: Duration) -> Result<Self, ParamError> {
         let policy = Self {
             thresh_min_up: THRESH_MIN_UP.read(given).unwrap_or(native),
-            thresh_vq: THRESH_VQ.read(given).unwrap_or(THRESH_MIN.read(given)),
+            thresh_vq: THRESH_VQ.read(given).unwrap_or_else(|| TARGET_MAX.read(given).div(2).max(THRESH_MIN.read(given))),
             ..Self::read(given)
         };
         policy.check(given, link)?;
@@ -127,7 +127,7 @@ const GAMMA: TypedParam<f64> = number("gamma", 2.0, (0.0, 100.0), "margin in sta
     .from_source("our choice; the study: above 1");
 const DOWN_STEP: TypedParam<f64> =
     number("down_step", 0.75, (0.01, 0.99), "factor on the setpoint while more than u_target is used");
-const THRESH_VQ: TypedParam<Option<Duration>> = TypedParam::auto("thresh_vq", "thresh_min")
+const THRESH_VQ: TypedParam<Option<Duration>> = TypedParam::auto("thresh_vq", "half of target_max")
     .within(1e-6, 1000.0)
     .about("setpoint at which the virtual queue takes over")
     .from_source(OURS);

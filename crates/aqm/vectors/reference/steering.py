@@ -49,7 +49,7 @@ class Steering:
         self.u_low, self.u_target, self.thresh_max, self.thresh_min = u_low, u_target, target_max, thresh_min
         self.alpha_up, self.thresh_min_up = alpha_up, native if thresh_min_up is None else thresh_min_up
         self.thresh_down_min, self.gamma, self.down_step, self.g_vq = thresh_down_min, gamma, down_step, g_vq
-        self.thresh_vq = thresh_min if thresh_vq is None else thresh_vq
+        self.thresh_vq = max(thresh_min, target_max // 2) if thresh_vq is None else thresh_vq
         self.fixed_rate, self.mtu, self.overhead = rate, facts["mtu"], facts["overhead"]
         self.look_every, self.raise_every, self.remembered, self.one_packet = look_every, raise_every, remembered, one_packet
         self.thresh_curr = max(thresh_min, min(self.thresh_min_up, target_max))
