@@ -29,13 +29,14 @@
 //! *Deviations*: the printed conditions of a raise compare one of the rates the wrong way round;
 //! both must be too low, as the text says. The gain of the virtual rate and the factor of a raise
 //! share a letter in print, which is 2; here they are `g_vq`, by default 0.5, and `alpha_up`. The
-//! study gives no memories: the default is 2 s for both, its reproduction has 10 s for the dips and
-//! 5 s for the rate, as two flows on its fast link are signaled once in several seconds. Nor does it
-//! give `thresh_vq`: by default half of `target_max`, which was chosen on other lines than the
-//! study's, whose reproduction has `thresh_min`. The rate counts accepted bytes on the wire, marked packets included, since a marked packet is sent. The
-//! variance is an average of squared deviations. While the virtual queue decides, a real sojourn
-//! time above `target_max` counts as well. Nothing moves while the rate of the link is zero or
-//! unknown; a new rate keeps the setpoint and restarts the measurement of the rate.
+//! study gives no memories: the default is 2 s for both, its reproduction has 10 s for the dips
+//! and 5 s for the rate, as two flows on its fast link are signaled once in several seconds. Nor
+//! does it give `thresh_vq`: by default half of `target_max`, which was chosen on other lines than
+//! the study's, whose reproduction has `thresh_min`. The rate counts accepted bytes on the wire,
+//! marked packets included, since a marked packet is sent. The variance is an average of squared
+//! deviations. While the virtual queue decides, a real sojourn time above `target_max` counts as
+//! well. Nothing moves while the rate of the link is zero or unknown; a new rate keeps the
+//! setpoint and restarts the measurement of the rate.
 //!
 //! *Limits*: acts only when there are signals, and cannot make senders faster than they grow.
 //! Within a fair queue the algorithm of each flow would compare the rate of its flow with that of
