@@ -18,7 +18,7 @@ use crate::output::say;
 pub use arguments::{Arguments, OffloadPolicy, PortKind, Requirement};
 use control::ControlState;
 use goodqueue_aqm::Rng;
-use goodqueue_base::units::{Duration, Instant};
+use goodqueue_base::units::{Duration, Instant, Rate};
 use goodqueue_guests::backends::live;
 use goodqueue_lab::scenario::plan::{Link, LinkDirection};
 use goodqueue_live::clock::MonotonicClock;
@@ -115,6 +115,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     outcome
 }
 
+/// The rate of a direction; none where it follows a recording.
+const fn constant_rate(direction: &LinkDirection) -> Option<Rate> {
+    let goodqueue_sim::RateSpec::Constant(rate) = direction.rate else { return None };
+    Some(rate)
+}
+
 /// Opens everything, gives privileges away and starts the thread that moves packets.
 fn start(
     arguments: &Arguments,
@@ -126,11 +132,7 @@ fn start(
     drive: Drive,
 ) -> Result<Running, Failure> {
     // A recording may be faster than its mean for a while.
-    let constant = |direction: &LinkDirection| {
-        let goodqueue_sim::RateSpec::Constant(rate) = direction.rate else { return None };
-        Some(rate)
-    };
-    let rate = constant(&link.down).zip(constant(&link.up)).map(|(down, up)| down.max(up));
+    let rate = constant_rate(&link.down).zip(constant_rate(&link.up)).map(|(down, up)| down.max(up));
     let open = |name: &String| ports::open(arguments, offloads, name, clock, rate);
     let ((mut port_a, granted_a), (mut port_b, granted_b)) = (open(interfaces[0])?, open(interfaces[1])?);
     let file = |option, path: &Path| File::create(path).map_err(Failure::of(format!("{option} {}", path.display())));
@@ -301,9 +303,7 @@ fn reload(arguments: &Arguments, state: &ControlState) {
         let link = settings.link()?;
         for (way, direction) in [(Direction::Down, &link.down), (Direction::Up, &link.up)] {
             let mut orders = vec![monitor::Command::Delay(way, direction.delay)];
-            if let goodqueue_sim::RateSpec::Constant(rate) = direction.rate {
-                orders.push(monitor::Command::Rate(way, rate));
-            }
+            orders.extend(constant_rate(direction).map(|rate| monitor::Command::Rate(way, rate)));
             // A queue that stays as it was keeps its state.
             if settings.queue_of(way) != before.queue_of(way) {
                 let queue = live::queue(&link, direction, Rng::new(settings.queue_seed(way)));

@@ -13,7 +13,7 @@ use core::ops::{AddAssign, SubAssign};
 use goodqueue_base::units::{Duration, Instant};
 
 /// The longest time that is taken for a round trip: a repeated SYN comes after a second.
-const LONGEST: Duration = Duration::secs(1);
+const MAX_RTT: Duration = Duration::secs(1);
 /// Parts of this time, after each of which flows that were silent all the time stop counting.
 const SLOTS: u64 = 16;
 /// Bytes per second, and per second squared, at which a flow's part in the sums ends.
@@ -84,7 +84,7 @@ impl Sums {
 
     /// Forgets what has been silent too long.
     fn advance(&mut self, now: Instant) {
-        let slot = now.as_nanos() / (LONGEST.as_nanos() / SLOTS);
+        let slot = now.as_nanos() / (MAX_RTT.as_nanos() / SLOTS);
         for passed in 0..slot.saturating_sub(self.now).min(SLOTS) {
             let oldest = &mut self.slots[((slot - passed) % SLOTS) as usize];
             self.all -= core::mem::take(oldest);
@@ -179,7 +179,7 @@ impl Follow {
     fn note(&mut self, now: Instant, packet: &PacketView, params: &ProjectionParams) {
         if self.rtt.is_none() {
             let (elapsed, pause) = (now.since(self.first_at), now.since(self.last_at));
-            if elapsed > LONGEST {
+            if elapsed > MAX_RTT {
                 self.first_at = now;
             } else if elapsed >= params.shortest && pause * 4 >= elapsed * 3 {
                 self.rtt = Some(elapsed);

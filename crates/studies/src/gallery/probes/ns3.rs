@@ -5,7 +5,7 @@
 //! in packets (0) or in bytes (1). Programs of randomized queues run with twenty seeds, and their
 //! counts are summed.
 
-use super::probe::{Probe, gauge};
+use super::probe::{Probe, gauge, handle_timers};
 use crate::gallery::expr::Fault;
 use goodqueue_aqm::sched::{AnyQdisc, kind};
 use goodqueue_aqm::spec::{KindAndParams, LinkFacts, Size, Value};
@@ -158,9 +158,7 @@ impl Program {
         let mut before = 0.0;
         for (at, step) in self.steps {
             let now = Instant::from_nanos(1) + at;
-            while let Some(timer) = queue.next_timer().filter(|timer| *timer <= now) {
-                queue.handle_timer(timer);
-            }
+            handle_timers(&mut queue, now);
             match step {
                 Step::Arrive { flow, len, ecn } => {
                     let signaled = counts.signal_drops;

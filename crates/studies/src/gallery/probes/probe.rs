@@ -2,6 +2,7 @@
 
 use crate::gallery::expr::Fault;
 use goodqueue_aqm::{Qdisc, SimplePacket};
+use goodqueue_base::units::Instant;
 
 /// One program.
 pub struct Probe {
@@ -49,4 +50,11 @@ pub fn gauge(queue: &impl Qdisc<SimplePacket>, names: &[&str]) -> f64 {
         }
     });
     found
+}
+
+/// Calls the timers of the queue that are due.
+pub fn handle_timers(queue: &mut impl Qdisc<SimplePacket>, now: Instant) {
+    while let Some(timer) = queue.next_timer().filter(|timer| *timer <= now) {
+        queue.handle_timer(timer);
+    }
 }

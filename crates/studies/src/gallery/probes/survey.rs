@@ -2,7 +2,7 @@
 
 mod table;
 
-use super::Probe;
+use super::probe::{Probe, handle_timers};
 use crate::gallery::expr::Fault;
 use goodqueue_aqm::algo::blue::{Blue, BlueParams};
 use goodqueue_aqm::algo::pi::PiDesign;
@@ -144,9 +144,7 @@ fn rem_error() -> f64 {
     let start = Instant::from_nanos(1);
     let (mut now, mut free_at, mut worst, mut highest) = (start, start, 0.0_f64, 0.0_f64);
     while now.since(start) < Duration::secs(2) {
-        while let Some(timer) = queue.next_timer().filter(|timer| *timer <= now) {
-            queue.handle_timer(timer);
-        }
+        handle_timers(&mut queue, now);
         if free_at <= now && queue.dequeue(now, &mut NoSink).is_some() {
             free_at = now + gap;
         }

@@ -3,6 +3,7 @@
 
 use super::{PACKET, RATE, nothing, points};
 use crate::gallery::expr::Fault;
+use crate::gallery::probes::probe::handle_timers;
 use goodqueue_aqm::sched::AnyQdisc;
 use goodqueue_aqm::spec::LinkFacts;
 use goodqueue_aqm::{Dropped, Qdisc, Reason, SimplePacket, Sink};
@@ -80,12 +81,6 @@ fn signals(number: f64, flows: u32) -> Result<Signals, Fault> {
         now += sending.mul_f64(1.0 / LOAD);
     }
     Ok(seen)
-}
-
-fn handle_timers(queue: &mut AnyQdisc<SimplePacket>, now: Instant) {
-    while let Some(timer) = queue.next_timer().filter(|timer| *timer <= now) {
-        queue.handle_timer(timer);
-    }
 }
 
 /// Whether a scheme signals while there is room (1: it avoids) or not (0: it controls).
