@@ -102,6 +102,16 @@ pub fn check_file(option: &str, path: Option<&Path>) -> Result<(), Failure> {
     path.map_or(Ok(()), check_target).map_err(|error| Failure::Input(format!("{option} {error}")))
 }
 
+/// Refuses to write `out` over the file that is read.
+pub fn check_other_file(option: &str, out: &Path, source: &Path) -> Result<(), Failure> {
+    match (std::fs::canonicalize(out), std::fs::canonicalize(source)) {
+        (Ok(one), Ok(other)) if one == other => {
+            Err(Failure::Input(format!("{option} {}: is the file that is read: name another one", out.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// One line for a panic, which is always a mistake in this program: no backtrace.
 pub fn install_panic_hook() {
     std::panic::set_hook(Box::new(|info| {

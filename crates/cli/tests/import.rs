@@ -134,6 +134,18 @@ fn an_imported_configuration_is_piped_to_check() {
 }
 
 #[test]
+fn a_file_is_not_written_over_by_its_reader() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("l"), SQM).unwrap();
+    for (words, option) in [("import pcap l --flows ./l", "--flows ./l"), ("export tc l --dev eth0 --out ./l", "--out ./l")] {
+        let told = run(dir.path(), &words.split(' ').collect::<Vec<_>>());
+        let message = format!("error: {option}: is the file that is read: name another one\n");
+        assert_eq!(told, (2, String::new(), message), "{words}");
+        assert_eq!(fs::read_to_string(dir.path().join("l")).unwrap(), SQM);
+    }
+}
+
+#[test]
 fn a_named_pipe_is_no_measurement() {
     let dir = tempfile::tempdir().unwrap();
     assert!(Command::new("mkfifo").arg(dir.path().join("pipe")).status().unwrap().success());

@@ -7,6 +7,7 @@
 //! message.
 
 pub mod any;
+mod clock;
 pub mod config;
 pub mod controller;
 mod draft;

@@ -2,6 +2,7 @@
 
 mod autorate;
 
+use crate::import::clock::Clock;
 use crate::import::draft::{buffer, halves, one_line, usual_delay};
 use crate::import::steps::{Steps, least, median};
 use crate::import::{Cited, Draft, ImportError, Input, Origin, Way};
@@ -34,8 +35,14 @@ struct Log {
     up: Steps,
     /// Base round-trip time in milliseconds, and how it was found.
     rtt: Option<(f64, String)>,
-    /// Seconds from the first line to the last.
-    span: f64,
+    clock: Clock,
+}
+
+impl Log {
+    /// Seconds since the first line.
+    fn passed(&mut self, seconds: f64) -> f64 {
+        self.clock.pass((seconds * 1e9).round() as i64).ns as f64 / 1e9
+    }
 }
 
 /// A line from the CSV of StormGuard; `site` chooses one of several.
@@ -56,7 +63,7 @@ pub fn stormguard(input: &Input, site: Option<&str>) -> Result<Draft, ImportErro
     let mut log = Log::default();
     let (mut bases, mut pings) = (Vec::new(), Vec::new());
     let version = column("schema_version");
-    let (mut first, mut others) = (None, BTreeSet::new());
+    let mut others = BTreeSet::new();
     for (number, line) in lines {
         let row = fields(line);
         if row.len() < header.len() {
@@ -78,10 +85,18 @@ pub fn stormguard(input: &Input, site: Option<&str>) -> Result<Draft, ImportErro
         let Some(seconds) = value(at).map(|ms| ms / 1e3) else {
             return Err(input.fault(format!("line {}: timestamp_unix_ms: `{}` is not a number", number + 1, one_line(&row[at]))));
         };
-        log.span = seconds - *first.get_or_insert(seconds);
-        let steps = if row[direction].to_ascii_lowercase().starts_with('d') { &mut log.down } else { &mut log.up };
-        if let Some(mbps) = value(rate) {
-            steps.push(seconds, mbps * 1e6);
+        let seconds = log.passed(seconds);
+        let steps = match row[direction].trim().to_ascii_lowercase().as_str() {
+            "download" | "down" => &mut log.down,
+            "upload" | "up" => &mut log.up,
+            other => {
+                let fault =
+                    format!("line {}: direction: `{}` is not known: allowed download, upload", number + 1, one_line(other));
+                return Err(input.fault(fault));
+            }
+        };
+        if !row[rate].trim().is_empty() {
+            steps.push(seconds, value(rate).unwrap_or(f64::NAN) * 1e6);
         }
         bases.extend(base.and_then(value));
         pings.extend(ping.and_then(value));
@@ -144,10 +159,17 @@ fn draft(input: &Input, format: &str, log: Log, why: &str) -> Result<Draft, Impo
         Some((rtt, how)) => return Err(input.fault(format!("{how}: {rtt} ms is out of range: allowed 0 to {MAX_MS} ms"))),
         None => usual_delay("the log has no round-trip times"),
     };
-    let seconds = log.span.clamp(30.0, MAX_RUN).ceil();
-    let span = Origin::Measured(format!("the log covers {:.0} s; so much of it at most is simulated", log.span));
+    let covers = log.clock.seconds();
+    let seconds = covers.clamp(30.0, MAX_RUN).ceil();
+    let span = Origin::Measured(format!("the log covers {covers:.0} s; so much of it at most is simulated"));
+    let mut notes = vec!["The rates are those of the controller, which may have been below what the line carried.".to_owned()];
+    notes.extend(log.clock.notes("rows"));
+    let wrong = log.down.wrong() + log.up.wrong();
+    if wrong > 0 {
+        notes.push(format!("{wrong} rates are out of range: allowed 1 bit/s to 10 Tbit/s. They were not read."));
+    }
     Ok(Draft {
-        notes: vec!["The rates are those of the controller, which may have been below what the line carried.".to_owned()],
+        notes,
         duration: Some(Cited::quantity(format!("{seconds} s"), span)),
         ..Draft::new(format!("line of {}", one_line(&log.name)), format, input, delay, ways)
     })

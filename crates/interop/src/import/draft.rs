@@ -73,8 +73,8 @@ pub struct Way {
     pub burst: Option<Cited>,
     /// The share of packets that the wire loses, where it loses any.
     pub loss: Option<Cited>,
-    /// The direction that it has in the file: where only [`Direction::Up`] is known, downloads of
-    /// the scenario go that way.
+    /// The direction that was measured: [`Direction::Up`] at a download that is assumed next to a
+    /// measured upload, and at the one queue of a router that stands where downloads go.
     pub known_as: Direction,
 }
 
@@ -86,13 +86,24 @@ impl Way {
         Self { rate, fastest, buffer, queue, burst: None, loss: None, known_as: Direction::Down }
     }
 
-    /// Both directions of a line. Where one is known, downloads go that way; `None` without any.
+    /// Both directions of a line. Next to an upload alone, the download is assumed; `None` without
+    /// any.
     #[must_use]
     pub fn of_line(down: Option<Self>, up: Option<Self>) -> Option<(Self, Option<Self>)> {
         match down {
             Some(down) => Some((down, up)),
-            None => up.map(|up| (Self { known_as: Direction::Up, ..up }, None)),
+            None => up.map(|up| (Self::unknown(up.fastest), Some(up))),
         }
+    }
+
+    /// A download that no file tells, as fast as the upload at least.
+    fn unknown(up: Rate) -> Self {
+        const WHY: &str = "the file has the upload alone";
+        let rate = Rate::gbit(1).max(up);
+        let held = buffer(Duration::ms(100), rate, Origin::Assumed(WHY.to_owned()));
+        let put = Origin::Assumed(format!("{WHY}: put the download's rate here"));
+        let way = Self::unmanaged(Cited::bit_s(rate, put), rate, held, WHY);
+        Self { known_as: Direction::Up, ..way }
     }
 }
 
@@ -216,6 +227,10 @@ impl Draft {
         self.put_link(&mut text);
         match &self.traffic {
             Some(traffic) => text.push_str(traffic),
+            None if self.up.is_some() && self.down.known_as == Direction::Up => {
+                text.push_str(UPLOADS);
+                text.push_str(&others("direction = \"both\"\n"));
+            }
             None => text.push_str(&home(self.up.is_some())),
         }
         text
@@ -266,7 +281,7 @@ fn put_framing(text: &mut String, framing: Framing, origin: &Origin) {
 }
 
 /// Downloads that fill the line, an upload and the caller's voice where the other direction is
-/// known, and what suffers from them.
+/// known, and others.
 fn home(has_up: bool) -> String {
     let (upload, direction) = if has_up { (UPLOAD, "direction = \"both\"\n") } else { ("", "") };
     format!(
@@ -276,7 +291,15 @@ name = "downloads"
 kind = "bulk"
 flows = 4
 start = "uniform 0 s .. 2 s"
-{upload}
+{upload}{}"#,
+        others(direction)
+    )
+}
+
+/// A call and a ping, which suffer from what fills the line.
+fn others(direction: &str) -> String {
+    format!(
+        r#"
 [[traffic]]                              # assumed: a call
 name = "call"
 kind = "voip"
@@ -289,6 +312,16 @@ start = "uniform 0 s .. 100 ms"
 "#
     )
 }
+
+/// Uploads that fill the line, of which alone the rate is known.
+const UPLOADS: &str = r#"
+[[traffic]]                              # assumed: uploads that fill the line
+name = "uploads"
+kind = "bulk"
+direction = "up"
+flows = 4
+start = "uniform 0 s .. 2 s"
+"#;
 
 const UPLOAD: &str = r#"
 [[traffic]]                              # assumed: an upload at the same time

@@ -11,6 +11,9 @@ use std::collections::BTreeSet;
 /// Round-trip times above this are no line's, in milliseconds.
 const MAX_MS: f64 = 60_000.0;
 
+/// Rates above this are no line's, in Mbit/s.
+const MAX_MBIT: f64 = 1e6;
+
 /// The newest version of the format. The first ones had no number.
 const MAX_VERSION: u64 = 4;
 
@@ -41,6 +44,11 @@ pub fn import(input: &Input) -> Result<Draft, ImportError> {
         .collect();
     for one in &series {
         check_unit(input, one.name, &json["metadata"]["SERIES_META"][one.name]["UNITS"])?;
+    }
+    for one in series.iter().filter(|one| TRANSFERS.iter().any(|kind| one.name.starts_with(kind))) {
+        if let Some(wrong) = one.values.iter().flatten().find(|mbit| !(0.0..=MAX_MBIT).contains(*mbit)) {
+            return Err(input.fault(format!("{}: {wrong} is out of range: allowed 0 to {MAX_MBIT}", one_line(one.name))));
+        }
     }
     let [down, up] = TRANSFERS.map(|kind| total(&series, kind));
     if down.is_none() && up.is_none() {
@@ -252,7 +260,7 @@ mod tests {
             rates(&format!(r#"{load},"Ping (ms) near":[12,12.4,12.4,12.4],"Ping (ms) far":[150,150.3,150.3,150.3]"#));
         assert!(text.contains("10 ms") && text.contains("# assumed: latency did not rise under load"), "{text}");
         let (_, _, text) = rates(&format!(r#"{load},"Ping (ms) near":[12,92,92,92],"Ping (ms) far":[150,230,230,230]"#));
-        assert!(text.contains("buffer = \"80 ms\""), "{text}");
+        assert!(text.contains("buffer_up = \"80 ms\""), "{text}");
         assert!(text.contains("# estimated: pings rose by 80.0 ms under load, the median of 2 series"), "{text}");
     }
 
@@ -266,6 +274,8 @@ mod tests {
         assert_eq!(newer, "x.flent: version: 5 of flent's format is not read: allowed 1 to 4");
         let unit = r#"{"results":{"TCP upload":[1]},"metadata":{"SERIES_META":{"TCP upload":{"UNITS":"Kbits/s"}}}}"#;
         assert_eq!(message(unit), "x.flent: TCP upload: `Kbits/s` is not its unit: expected Mbits/s");
+        let below = r#"{"results":{"TCP download":[5,-5]}}"#;
+        assert_eq!(message(below), "x.flent: TCP download: -5 is out of range: allowed 0 to 1000000");
         let far = r#"{"results":{"TCP upload":[1],"Ping (ms) ICMP":[-3]}}"#;
         assert_eq!(message(far), "x.flent: Ping (ms) ICMP: -3 is out of range: allowed 0 to 60000");
     }

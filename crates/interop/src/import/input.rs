@@ -13,6 +13,8 @@ pub struct Input {
     pub name: String,
     /// The content, unpacked.
     pub bytes: Vec<u8>,
+    /// Whether a file of this name has these bytes: not where it was packed, or is no file.
+    pub(crate) is_stored: bool,
 }
 
 /// The content of a file, unpacked, as it is read.
@@ -20,6 +22,9 @@ pub type Content = Box<dyn Read + Send>;
 
 /// More than this is not held, packed or unpacked: a day of a controller's log has about 50 MB.
 pub const MAX_BYTES: u64 = 64 << 20;
+
+/// The name of standard input in messages.
+const STANDARD_INPUT: &str = "standard input";
 
 /// First bytes of a gzip file (RFC 1952 §2.3.1).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
@@ -62,7 +67,7 @@ impl Input {
             _ => fault(format!("cannot be read: {error}")),
         };
         if path.as_os_str() == "-" {
-            return Self::unpacked("standard input", std::io::stdin());
+            return Self::unpacked(STANDARD_INPUT, std::io::stdin());
         }
         let facts = std::fs::metadata(path).map_err(unreadable)?;
         if facts.is_dir() {
@@ -74,12 +79,13 @@ impl Input {
 
     /// Looks at the beginning of a file for that of a packed one.
     fn unpacked(name: &str, from: impl Read + Send + 'static) -> Result<(Self, Content), ImportError> {
-        let named = Self { name: name.to_owned(), bytes: Vec::new() };
+        let named = Self { name: name.to_owned(), bytes: Vec::new(), is_stored: name != STANDARD_INPUT };
         let mut from = BufReader::new(from);
         let mut start = Vec::new();
         let read = from.by_ref().take(GZIP.len() as u64).read_to_end(&mut start);
         read.map_err(|error| named.fault(format!("cannot be read: {error}")))?;
         let is_packed = start == GZIP;
+        let named = Self { is_stored: named.is_stored && !is_packed, ..named };
         let whole = Cursor::new(start).chain(from);
         Ok((named, if is_packed { Box::new(MultiGzDecoder::new(whole)) } else { Box::new(whole) }))
     }
@@ -89,8 +95,8 @@ impl Input {
     /// # Errors
     /// As [`Input::load`].
     pub fn read(name: &str, from: impl Read) -> Result<Self, ImportError> {
-        let named = Self { name: name.to_owned(), bytes: Vec::new() };
         let bytes = bounded(name, from)?;
+        let named = Self { name: name.to_owned(), bytes: Vec::new(), is_stored: !bytes.starts_with(&GZIP) };
         if bytes.starts_with(&GZIP) {
             named.filled(MultiGzDecoder::new(bytes.as_slice()))
         } else {
@@ -107,8 +113,9 @@ impl Input {
         if let Some((_, message)) = OTHERWISE_PACKED.iter().find(|(magic, _)| bytes.starts_with(magic)) {
             return Err(self.fault(*message));
         }
+        let is_marked = bytes.starts_with(&UTF_8) || UTF_16.iter().any(|mark| bytes.starts_with(mark));
         let bytes = if bytes.starts_with(&UTF_8) { bytes.split_off(UTF_8.len()) } else { narrow(bytes) };
-        Ok(Self { bytes, ..self })
+        Ok(Self { bytes, is_stored: self.is_stored && !is_marked, ..self })
     }
 
     /// The file's name without its folder.

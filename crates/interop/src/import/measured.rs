@@ -51,7 +51,7 @@ impl Draft {
         let (mut up, up_varies) = self.up.as_ref().map_or((None, 0.0), |way| rate(way, &link.up, until));
         let mut buffer_down = held(&self.down, &link.down);
         let mut buffer_up = self.up.as_ref().and_then(|way| held(way, &link.up));
-        if self.down.known_as == Direction::Up {
+        if self.down.known_as == Direction::Up && self.up.is_none() {
             (up, buffer_up) = (down.take(), buffer_down.take());
         }
         Ok(MeasuredLine {
@@ -149,6 +149,8 @@ mod tests {
         assert!(one.down.is_some() && one.up.is_none());
         let other = measured(r#"{"results":{"TCP upload":[5,5]}}"#);
         assert!(other.down.is_none() && other.up.is_some());
+        let controlled = measured("timestamp_unix_ms;site;direction;queue_mbps\n1;a;up;20\n");
+        assert!(controlled.down.is_none() && controlled.up.unwrap().value == Rate::mbit(20));
     }
 
     #[test]

@@ -25,8 +25,8 @@ pub struct Captured {
     pub list: String,
 }
 
-/// Rates are means over this many tenths of a second.
-const WINDOW: usize = 10;
+/// The longest that a scenario made of a recording lasts, in seconds.
+const MAX_RUN: f64 = 86_400.0;
 
 /// A line from a recording of packets, read as it comes; of `input` the name is used. With
 /// `list`, the name of the flow list, its transfers are the traffic.
@@ -43,13 +43,19 @@ pub fn import(input: &Input, from: impl Read + Send, list: Option<&str>) -> Resu
         let encrypted = || (kept.encrypted > 0).then(|| input.fault("has encrypted frames of 802.11 only: decrypt them first"));
         return Err(unread.or_else(encrypted).unwrap_or_else(|| input.fault("has no packets of IP")));
     }
+    let (earlier, packets) = (flows.clock().earlier(), flows.clock().entries());
+    if earlier > packets / 2 {
+        let fault =
+            format!("has no order: {earlier} of {packets} packets are earlier than the one before: reordercap sorts them");
+        return Err(input.fault(fault));
+    }
     let transfers = flows.transfers();
     let mut text = String::from("# start and size of what went to those who opened the connections\nstart, size\n");
     for (start, bytes) in &transfers {
         let _ = writeln!(text, "{} us, {bytes} B", (start * 1e6).round());
     }
-    let seconds = flows.span();
-    let (down, up) = (rate(flows.bins(0), seconds), rate(flows.bins(1), seconds));
+    let seconds = flows.clock().seconds();
+    let (down, up) = (line_rate(flows.rate(0)), line_rate(flows.rate(1)));
     let rtts = flows.round_trips();
     let (lowest, highest) = rtts.iter().fold((f64::INFINITY, 0.0f64), |(low, high), rtt| (low.min(*rtt), high.max(*rtt)));
     let delay = match median(rtts.clone()) {
@@ -79,7 +85,7 @@ pub fn import(input: &Input, from: impl Read + Send, list: Option<&str>) -> Resu
     let draft = Draft::new(format!("packets of {}", input.file_name()), "pcap", input, delay, ways);
     let duration = traffic.as_ref().map(|_| {
         let why = format!("the recording lasts {seconds:.1} s");
-        Cited::quantity(format!("{} s", seconds.ceil().max(10.0)), Origin::Measured(why))
+        Cited::quantity(format!("{} s", seconds.ceil().clamp(10.0, MAX_RUN)), Origin::Measured(why))
     });
     Ok(Captured { draft: Draft { notes, duration, traffic, ..draft }, list: text })
 }
@@ -105,17 +111,11 @@ fn notes(kept: &file::Kept, flows: &Flows) -> Vec<String> {
             notes.push(format!("{count} {rest}"));
         }
     }
+    notes.extend(flows.clock().notes("packets"));
     if flows.is_full() {
         notes.push(format!("Connections after the first {} were counted as bytes and not as transfers.", flows::MAX));
     }
     notes
-}
-
-/// The mean rate of the busiest second, or over all of a shorter recording.
-fn rate(bins: &[u64], seconds: f64) -> Option<Rate> {
-    let most = bins.windows(WINDOW.min(bins.len()).max(1)).map(|window| window.iter().sum::<u64>()).max()?;
-    let window = (WINDOW as f64 / 10.0).min(seconds.max(0.1));
-    line_rate(most as f64 * 8.0 / window)
 }
 
 #[cfg(test)]

@@ -37,7 +37,12 @@ pub struct Connection {
     busiest: f64,
     /// The number of traces in the file.
     traces: usize,
+    /// Events whose time is none, and packets whose length is none.
+    left_out: [usize; 2],
 }
+
+/// Shorter connections tell no rate.
+const MIN_SECONDS: f64 = 0.01;
 
 /// Parts of the time of which the busiest counts as the line's rate.
 const PARTS: usize = 10;
@@ -88,6 +93,7 @@ impl Connection {
             in_flight: over_time(&in_flight, *last).map(|shares| mean(&shares)),
             busiest,
             traces: recorded.traces,
+            left_out: [recorded.without_time, recorded.without_length],
             title: recorded.title,
         })
     }
@@ -150,6 +156,10 @@ fn mean(shares: &[(f64, f64)]) -> f64 {
 pub fn import(input: &Input) -> Result<Draft, ImportError> {
     let connection = Connection::read(input)?;
     let Connection { seconds, bytes, packets, lost, rtt_s, busiest, .. } = &connection;
+    if *seconds < MIN_SECONDS {
+        let fault = format!("its {packets} packets span {:.3} ms: too short for a rate: allowed 10 ms and more", seconds * 1e3);
+        return Err(input.fault(fault));
+    }
     let rate = Rate::bit_s((busiest * 8.0).min(1e12) as u64);
     if rate < Rate::kbit(1) {
         return Err(input.fault("has too few bytes for a rate: allowed 1 kbit/s and more"));
@@ -180,6 +190,11 @@ pub fn import(input: &Input) -> Result<Draft, ImportError> {
     ];
     if connection.traces > 1 {
         notes.push(format!("The file has {} traces; this is the first of them with events.", connection.traces));
+    }
+    for (count, entries) in connection.left_out.into_iter().zip(["events without a time", "packets without a length"]) {
+        if count > 0 {
+            notes.push(format!("{count} {entries} that can be one were not read."));
+        }
     }
     Ok(Draft {
         notes,

@@ -29,6 +29,10 @@ fn way(input: &Input) -> Result<(Way, Duration), ImportError> {
         file: input.name.clone(),
         message: error.to_string().strip_prefix(&format!("{}: ", input.name)).map_or_else(|| error.to_string(), str::to_owned),
     })?;
+    if !input.is_stored {
+        let why = "a scenario reads the recording from where it lies: give a file that is not packed, in plain UTF-8";
+        return Err(input.fault(why));
+    }
     let mean = recording.mean_rate();
     let rate = Cited::toml(
         format!("{{ trace = {} }}", quoted(&input.name)),
@@ -49,6 +53,13 @@ mod tests {
         assert!(text.contains("rate = { trace = \"lte.down\" }"), "{text}");
         assert!(text.contains("# measured: opportunities of 1500 B, 12 Mbit/s in the mean over 4 ms"), "{text}");
         assert!(text.contains("\nduration = \"4 ms\" "), "{text}");
+    }
+
+    #[test]
+    fn a_recording_that_does_not_lie_there_is_refused() {
+        let input = Input::read("x", "\u{feff}0\n4\n".as_bytes()).unwrap();
+        let error = import(&input, None).unwrap_err().to_string();
+        assert!(error.starts_with("x: a scenario reads the recording from where it lies: give a file"), "{error}");
     }
 
     #[test]

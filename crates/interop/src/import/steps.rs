@@ -7,18 +7,29 @@ use goodqueue_base::units::Rate;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Steps {
     at: Vec<(f64, f64)>,
+    wrong: u64,
 }
 
 /// A scenario file shows no more than this.
 const MAX: usize = 2_000;
 
 impl Steps {
-    /// Notes a rate in bit/s; one that does not change, or has no value, says nothing new.
+    /// Notes a rate in bit/s; one that does not change says nothing new, and one that no line has is
+    /// counted.
     pub(crate) fn push(&mut self, seconds: f64, bits: f64) {
+        if !(1.0..=1e13).contains(&bits) {
+            self.wrong += 1;
+            return;
+        }
         let known = self.at.last().is_some_and(|&(before, last)| last == bits || seconds <= before);
-        if !known && seconds.is_finite() && (1.0..=1e13).contains(&bits) {
+        if !known && seconds.is_finite() {
             self.at.push((seconds, bits));
         }
+    }
+
+    /// Rates that no line has.
+    pub(crate) fn wrong(&self) -> u64 {
+        self.wrong
     }
 
     /// Whether nothing was noted.

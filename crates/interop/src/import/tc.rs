@@ -75,11 +75,8 @@ fn draft(input: &Input, down: &Finding, up: Option<&Finding>) -> Draft {
     }
     let name = format!("queues of {}", up.unwrap_or(down).dev);
     // An interface by itself is taken for the one toward the line: what leaves it goes up.
-    let only = Way::of_line(None, Some(way(down)));
-    let ways = match (up, only) {
-        (None, Some(only)) => only,
-        (up, _) => (way(down), up.map(way)),
-    };
+    let known_as = if up.is_none() { Direction::Up } else { Direction::Down };
+    let ways = (Way { known_as, ..way(down) }, up.map(way));
     let mut delay = usual_delay("tc does not show how long the path is");
     for (finding, delay) in [Some(down), up].into_iter().zip(&mut delay).filter_map(|(found, delay)| Some((found?, delay))) {
         if !finding.emulated.delay.is_zero() {

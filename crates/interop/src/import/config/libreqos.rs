@@ -21,31 +21,32 @@ pub fn import(input: &Input, circuit: Option<&str>) -> Result<Draft, ImportError
     let (Some(id), Some(down), Some(up)) = (column("circuit id"), column("download max"), column("upload max")) else {
         return Err(input.fault("has no columns Circuit ID, Download Max Mbps and Upload Max Mbps"));
     };
-    let rows: Vec<(usize, Vec<String>)> = rows.map(|(line, text)| (line, fields(text))).collect();
     let field = |row: &[String], at: usize| row.get(at).map_or_else(String::new, |one| one.trim().to_owned());
     let name = column("circuit name");
-    let is_meant = |(_, row): &&(usize, Vec<String>)| {
+    let is_meant = |(_, row): &(usize, Vec<String>)| {
         circuit.is_none_or(|wanted| field(row, id) == wanted || name.is_some_and(|name| field(row, name) == wanted))
     };
-    let Some((line, row)) = rows.iter().find(is_meant) else {
+    let mut rows = rows.map(|(line, text)| (line, fields(text)));
+    let Some((line, row)) = rows.by_ref().find(is_meant) else {
         return Err(
             input.fault(circuit.map_or("has no circuit".to_owned(), |wanted| format!("has no circuit {}", excerpt(wanted))))
         );
     };
     let mut lines = Lines::default();
-    if circuit.is_none() && rows.len() > 1 {
-        lines.notes.push(format!("There are {} rows; this is the first: name a circuit with --site.", rows.len()));
+    let others = rows.count();
+    if circuit.is_none() && others > 0 {
+        lines.notes.push(format!("There are {} rows; this is the first: name a circuit with --site.", others + 1));
     }
-    let said = column("sqm").map(|at| field(row, at)).filter(|said| !said.is_empty()).unwrap_or_else(|| USUAL.to_owned());
+    let said = column("sqm").map(|at| field(&row, at)).filter(|said| !said.is_empty()).unwrap_or_else(|| USUAL.to_owned());
     let (kind_down, kind_up) = said.split_once('/').unwrap_or((&said, &said));
-    let dev = device(&field(row, id));
+    let dev = device(&field(&row, id));
     for (dev, at, kind) in [(dev.clone(), up, kind_up), (format!("ifb4{dev}"), down, kind_down)] {
-        let rate = Setting::new(*line, &head[at], &field(row, at));
+        let rate = Setting::new(line, &head[at], &field(&row, at));
         let mbit = rate.value.parse::<f64>().ok().filter(|mbit| (0.2..=1e7).contains(mbit));
         let mbit = mbit.ok_or_else(|| rate.wrong(input, "0.2 to 10000000"))?;
         let kind = if kind.is_empty() { USUAL } else { kind };
         let words = lines.said(input, &LIBREQOS, kind, &[])?;
-        let words = words.ok_or_else(|| Setting::new(*line, "sqm", kind).wrong(input, "cake or fq_codel"))?;
+        let words = words.ok_or_else(|| Setting::new(line, "sqm", kind).wrong(input, "cake or fq_codel"))?;
         let tins = if kind == "cake" { format!(" {TINS}") } else { String::new() };
         let shaper = Shaper { bit_s: (mbit * 1e6).round() as u64, burst: 0, stab: String::new() };
         lines.queue(&dev, Some(&shaper), &format!("{words}{tins}"));
@@ -53,20 +54,35 @@ pub fn import(input: &Input, circuit: Option<&str>) -> Result<Draft, ImportError
     lines.draft(input, "libreqos", None)
 }
 
+/// No circuit has more columns.
+const MAX_COLUMNS: usize = 256;
+
 /// Fields of a row (RFC 4180).
 fn fields(row: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut is_quoted = false;
     let mut rest = row.chars().peekable();
     while let Some(c) = rest.next() {
+        let is_full = fields.len() == MAX_COLUMNS;
         let last = fields.last_mut();
         match (c, is_quoted, last) {
             ('"', true, Some(last)) if rest.next_if_eq(&'"').is_some() => last.push('"'),
             ('"', ..) => is_quoted = !is_quoted,
+            (',', false, _) if is_full => break,
             (',', false, _) => fields.push(String::new()),
             (c, _, Some(last)) => last.push(c),
             (_, _, None) => {}
         }
     }
     fields
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_commas_take_little_memory() {
+        assert_eq!(fields(&",".repeat(1_000_000)).len(), MAX_COLUMNS);
+    }
 }

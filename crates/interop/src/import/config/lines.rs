@@ -108,7 +108,7 @@ impl Lines {
 
     /// The scenario of these lines.
     pub(super) fn draft(self, input: &Input, command: &str, dev: Option<&str>) -> Result<Draft, ImportError> {
-        let lines = Input { name: input.name.clone(), bytes: self.text.into_bytes() };
+        let lines = Input { name: input.name.clone(), bytes: self.text.into_bytes(), is_stored: false };
         let draft = tc::import(&lines, dev)?;
         let delay = usual_delay("a configuration does not say how long the path is");
         let slower = "The rates are those that the router sends at: the line behind it is a little faster.";

@@ -68,7 +68,6 @@ pub fn autorate(input: &Input) -> Result<Draft, ImportError> {
     let text = input.text()?;
     let mut headers: BTreeMap<&str, Columns> = BTreeMap::new();
     let mut log = Log { name: "cake-autorate".to_owned(), ..Log::default() };
-    let mut first = None;
     let mut shortest: Option<(f64, &str)> = None;
     for (number, line) in text.lines().enumerate() {
         let word = line.split(';').next().unwrap_or_default().trim();
@@ -91,7 +90,7 @@ pub fn autorate(input: &Input) -> Result<Draft, ImportError> {
             }
         };
         let Some(seconds) = value(columns.seconds, "LOG_TIMESTAMP")? else { continue };
-        log.span = seconds - *first.get_or_insert(seconds);
+        let seconds = log.passed(seconds);
         if let Some(kbit) = value(columns.down, "CAKE_DL_RATE_KBPS")? {
             log.down.push(seconds, kbit * 1e3);
         }

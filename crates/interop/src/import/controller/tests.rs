@@ -48,6 +48,24 @@ fn wrong_logs_get_one_message() {
 }
 
 #[test]
+fn rows_that_are_wrong_or_out_of_order_are_counted() {
+    let row = |ms: &str, mbps: &str| format!("{ms};a;down;{mbps}\n");
+    let usual = "timestamp_unix_ms;site;direction;queue_mbps\n".to_owned() + &row("5000", "50") + &row("6000", "40");
+    for (rows, covers, note) in [
+        (row("2000", "30") + &row("3000", "20"), 3, "# 1 rows are earlier than the one before: the clock was set"),
+        (row("1672531201000", "30") + &row("1672531203000", "20"), 4, "# 1 rows are more than an hour after the one before"),
+        (row("7000", "-1") + &row("7100", "0") + &row("8000", "9e300"), 3, "# 3 rates are out of range: allowed 1 bit/s to"),
+    ] {
+        let text = stormguard(&input(&(usual.clone() + &rows)), None).unwrap().text();
+        assert!(text.contains(note) && text.contains(&format!("the log covers {covers} s")), "{note}\n{text}");
+        let is_whole = text.contains("30000000 bit/s") && text.contains("20000000 bit/s");
+        assert!(note.contains("rates") || is_whole, "{text}");
+    }
+    let sideways = stormguard(&input(&(usual + "7000;a;sideways;5\n")), None).unwrap_err().to_string();
+    assert_eq!(sideways, "log: line 4: direction: `sideways` is not known: allowed download, upload");
+}
+
+#[test]
 fn lines_of_autorate_are_read_by_their_header() {
     let text = "SUMMARY_HEADER; LOG_DATETIME; LOG_TIMESTAMP; CAKE_DL_RATE_KBPS; CAKE_UL_RATE_KBPS
 SUMMARY; 2026-01-01-00:00:00; 100.0; 20000; 5000

@@ -28,6 +28,8 @@ const MAX_INTERFACES: usize = 1_000;
 const START: u64 = 4_096;
 /// Kinds of links are the lower half of a field; the rest tells of check sequences.
 const LINK: i32 = 0xffff;
+/// First words of a `pcap`, which where a packet should be begin another one.
+const HEADERS: [u32; 4] = [0xa1b2_c3d4, 0xa1b2_3c4d, 0xd4c3_b2a1, 0x4d3c_b2a1];
 const NANOS: u64 = 1_000_000_000;
 
 /// The format of an interface's packets: kind of link, offset and units of time stamps.
@@ -87,6 +89,9 @@ impl<T: FnMut(Packet)> Frames<T> {
                     return Err(unread(input, interface.link));
                 }
                 self.interfaces = vec![interface];
+            }
+            PcapBlockOwned::Legacy(block) if block.caplen == 0 && HEADERS.contains(&block.ts_sec) => {
+                return Err(input.fault("has another recording behind the first one: mergecap joins recordings"));
             }
             PcapBlockOwned::Legacy(block) => {
                 let (seconds, parts) = (u64::from(block.ts_sec), u64::from(block.ts_usec));
@@ -151,9 +156,9 @@ pub(super) fn each_packet(input: &Input, mut from: impl Read + Send, take: impl 
                 return Ok(Kept { is_cut: true, ..frames.kept });
             }
             Err(_) if frames.interfaces.is_empty() => return Err(unknown()),
-            Err(error) => {
-                let message: String = error.to_string().chars().take(80).filter(|c| !c.is_control()).collect();
-                return Err(input.fault(format!("byte {}: cannot be read: {message}", reader.consumed())));
+            Err(_) => {
+                let why = "is no packet: the file is damaged, or others are joined to it: mergecap joins recordings";
+                return Err(input.fault(format!("byte {}: {why}", reader.consumed())));
             }
         };
         reader.consume(offset);

@@ -2,13 +2,16 @@
 
 use super::packet::{End, Packet, Segment};
 use super::seen::Seen;
+use crate::import::clock::Clock;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Connections beyond this are counted as bytes only.
 pub(super) const MAX: usize = 100_000;
 
-/// Longest recording: a day in tenths of a second. What is later counts as the end.
-const MAX_BINS: usize = 864_000;
+/// Rates are means over this many tenths of a second.
+const WINDOW: usize = 10;
+/// Nanoseconds in a tenth of a second.
+const TENTH_NS: i64 = 100_000_000;
 
 /// Gaps in the data of all connections that are remembered.
 const MAX_GAPS: usize = 1 << 20;
@@ -18,11 +21,9 @@ const MAX_GAPS_OF_ONE: usize = 4_096;
 /// Everything that was seen.
 #[derive(Default)]
 pub(super) struct Flows {
-    /// Time of the first packet in nanoseconds.
-    first: Option<i64>,
-    last: f64,
-    /// Bytes in each tenth of a second, toward clients and toward servers.
-    bins: [Vec<u64>; 2],
+    clock: Clock,
+    /// Bytes toward clients and toward servers.
+    busiest: [Busiest; 2],
     /// By client and server.
     connections: BTreeMap<(End, End), Connection>,
     full: bool,
@@ -31,6 +32,48 @@ pub(super) struct Flows {
     /// Data of segments that had been sent before.
     repeated: u64,
     gaps: usize,
+}
+
+/// Bytes of the busiest second.
+#[derive(Default)]
+struct Busiest {
+    /// The number of the last tenth of a second.
+    last: i64,
+    /// Bytes in the last tenths, one more than a second has: packets may be late by one.
+    tenths: VecDeque<u64>,
+    most: u64,
+}
+
+impl Busiest {
+    fn add(&mut self, tenth: i64, bytes: u64) {
+        if self.tenths.is_empty() {
+            self.last = tenth;
+            self.tenths.push_back(0);
+        }
+        if tenth > self.last {
+            self.most = self.most();
+            for _ in 0..(tenth - self.last).min(WINDOW as i64 + 1) {
+                self.tenths.push_back(0);
+            }
+            self.tenths.drain(..self.tenths.len().saturating_sub(WINDOW + 1));
+            self.last = tenth;
+        }
+        let late = (self.last - tenth).clamp(0, self.tenths.len() as i64 - 1) as usize;
+        let place = self.tenths.len() - 1 - late;
+        self.tenths[place] += bytes;
+    }
+
+    /// Ends a stretch of steady time: no second has bytes of two of them.
+    fn close(&mut self) {
+        self.most = self.most();
+        self.tenths.clear();
+    }
+
+    fn most(&self) -> u64 {
+        let before = self.tenths.iter().take(WINDOW).sum::<u64>();
+        let last = self.tenths.iter().rev().take(WINDOW).sum::<u64>();
+        self.most.max(before).max(last)
+    }
 }
 
 /// One connection of TCP, or ports of UDP.
@@ -54,21 +97,22 @@ struct Connection {
 
 impl Flows {
     pub(super) fn is_empty(&self) -> bool {
-        self.first.is_none()
+        self.clock.entries() == 0
     }
 
     pub(super) fn is_full(&self) -> bool {
         self.full
     }
 
-    /// Seconds from the first packet to the last.
-    pub(super) fn span(&self) -> f64 {
-        self.last
+    /// Returns the time of the packets.
+    pub(super) fn clock(&self) -> &Clock {
+        &self.clock
     }
 
-    /// Bytes in each tenth of a second: 0 toward clients, 1 toward servers.
-    pub(super) fn bins(&self, heading: usize) -> &[u64] {
-        &self.bins[heading]
+    /// Bits per second in the busiest second, or over all of a shorter recording: 0 toward clients,
+    /// 1 toward servers.
+    pub(super) fn rate(&self, heading: usize) -> f64 {
+        self.busiest[heading].most() as f64 * 8.0 / self.clock.seconds().clamp(0.1, WINDOW as f64 / 10.0)
     }
 
     /// Records of packets that had been recorded before.
@@ -94,11 +138,11 @@ impl Flows {
     }
 
     fn count(&mut self, packet: &Packet) {
-        let first = *self.first.get_or_insert(packet.at);
-        // Recordings of several interfaces are not in order; a time before the first counts as the
-        // first.
-        let at = (packet.at.saturating_sub(first) as f64 / 1e9).clamp(0.0, (MAX_BINS - 1) as f64 / 10.0);
-        self.last = self.last.max(at);
+        let passed = self.clock.pass(packet.at);
+        if passed.is_after_step {
+            self.busiest.iter_mut().for_each(Busiest::close);
+        }
+        let at = passed.ns as f64 / 1e9;
         let forward = (packet.from, packet.to);
         let backward = (packet.to, packet.from);
         let opens = packet.tcp.as_ref().is_some_and(|tcp| tcp.syn && !tcp.ack);
@@ -111,13 +155,7 @@ impl Flows {
         } else {
             packet.from.1 >= packet.to.1
         };
-        let heading = usize::from(from_client);
-        let bins = &mut self.bins[heading];
-        let bin = (at * 10.0) as usize;
-        if bins.len() <= bin {
-            bins.resize(bin + 1, 0);
-        }
-        bins[bin] += packet.len;
+        self.busiest[usize::from(from_client)].add(passed.ns / TENTH_NS, packet.len);
         let Some(tcp) = &packet.tcp else { return };
         let key = if from_client { forward } else { backward };
         if !self.connections.contains_key(&key) && self.connections.len() >= MAX {

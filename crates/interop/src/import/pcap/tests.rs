@@ -157,6 +157,63 @@ fn time_stamps_give_the_rtt_of_an_open_connection() {
     assert!(text.contains("# measured: half of 14.0 ms, the median over 1 connections"), "{text}");
 }
 
+const DAY: u64 = 86_400_000_000;
+
+/// Twice a second of 8 Mbit/s toward the client; `of` gives the times of the second one.
+fn twice(of: impl Fn(u64) -> u64) -> Vec<(u64, Vec<u8>)> {
+    let packet = |n: u64| segment(false, 16, 1 + n as u32 * 1_460, 1_460, None);
+    let first = (0..668).map(|n| (DAY + n * 1_500, packet(n)));
+    first.chain((668..1_336).map(|n| (of((n - 668) * 1_500), packet(n)))).collect()
+}
+
+/// The rates down and up in Mbit/s, and the scenario.
+fn rates(frames: &[(u64, Vec<u8>)]) -> ([Option<f64>; 2], String) {
+    let draft = import(&Input::read("x.pcap", &[][..]).unwrap(), pcap(frames).as_slice(), None).unwrap().draft;
+    let line = draft.measured().unwrap();
+    let mbit = |rate: u64| (rate as f64 / 1e5).round() / 10.0;
+    ([line.down, line.up].map(|rate| rate.map(|rate| mbit(rate.value.as_bit_s()))), draft.text())
+}
+
+#[test]
+fn steps_of_the_clock_add_no_traffic() {
+    type Time = fn(u64) -> u64;
+    let steps: [(Time, &str); 4] = [
+        (|at| 3 * DAY + at, "# 1 packets are more than an hour after the one before: that time is left out."),
+        (|at| DAY + 500_000 + at, "# 1 packets are earlier than the one before: the clock was set,"),
+        (|at| DAY + at, "# 1 packets are earlier than the one before: the clock was set,"),
+        (|at| DAY - 1_000_000 + at, "# 1 packets are earlier than the one before: the clock was set,"),
+    ];
+    for (of, note) in steps {
+        let (found, text) = rates(&twice(of));
+        assert_eq!(found[0], Some(8.0), "{note}");
+        assert!(text.contains(note), "{note}\n{text}");
+    }
+    let mut frames = twice(|at| DAY + 2_000_000 + at);
+    frames.reverse();
+    let message = captured(&pcap(&frames)).unwrap_err().to_string();
+    let expected = "x.pcap: has no order: 1335 of 1336 packets are earlier than the one before: reordercap sorts them";
+    assert_eq!(message, expected);
+}
+
+#[test]
+fn a_recording_of_two_days_has_a_busiest_second() {
+    let mut frames = twice(|at| 3 * DAY + at);
+    frames.extend((1..96).map(|half_hour| (DAY + half_hour * 1_800_000_000, frame(true, 16, 0, None))));
+    frames.sort_by_key(|(at, _)| *at);
+    let (found, text) = rates(&frames);
+    assert_eq!(found[0], Some(8.0));
+    assert!(!text.contains("the one before"), "{text}");
+}
+
+#[test]
+fn uploads_alone_leave_the_download_assumed() {
+    let up: Vec<_> = (0..1_336).map(|n| (n * 1_500, segment(true, 16, 1 + n as u32 * 1_460, 1_460, None))).collect();
+    let (found, text) = rates(&up);
+    assert_eq!(found, [None, Some(8.0)]);
+    assert!(text.contains("# assumed: the file has the upload alone: put the download's rate here"), "{text}");
+    assert!(text.contains("name = \"uploads\"") && !text.contains("downloads"), "{text}");
+}
+
 #[test]
 fn wrong_files_get_one_message_and_cut_ones_are_read() {
     let message = |bytes: &[u8]| captured(bytes).unwrap_err().to_string();
@@ -167,6 +224,13 @@ fn wrong_files_get_one_message_and_cut_ones_are_read() {
     );
     assert_eq!(message(&pcap(&[])), "x.pcap: has no packets of IP");
     assert_eq!(message(&pcap(&[(0, vec![0; 60])])), "x.pcap: has no packets of IP");
+    let joined = message(&[pcap(&download()), pcap(&download())].concat());
+    assert_eq!(joined, "x.pcap: has another recording behind the first one: mergecap joins recordings");
+    let broken = message(&[pcapng(&download()), vec![6, 0, 0, 0], vec![0; 28]].concat());
+    assert!(
+        broken.ends_with(": is no packet: the file is damaged, or others are joined to it: mergecap joins recordings"),
+        "{broken}"
+    );
     let whole = pcap(&download());
     let cut = captured(&whole[..whole.len() - 10]).unwrap();
     assert!(cut.draft.text().contains("# The recording ends within a packet"), "{}", cut.draft.text());

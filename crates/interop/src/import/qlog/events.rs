@@ -44,10 +44,18 @@ pub struct Recorded {
     pub traces: usize,
     /// Packets of which no length is known, which are not among the events.
     pub without_length: usize,
+    /// Events whose time is none, which are not among the events.
+    pub without_time: usize,
 }
 
 /// More events than this are read in no file; the bound on its bytes is met before.
 const MAX_EVENTS: usize = 20_000_000;
+
+/// No connection lasts longer: a month.
+const MAX_MS: f64 = 31.0 * 86_400e3;
+
+/// No packet is longer, segmentation offload included.
+const MAX_LENGTH: f64 = 4.0 * 65_535.0;
 
 const NO_QLOG: &str = "is no qlog: expected `traces` with `events`, or a first record with `trace`";
 
@@ -59,7 +67,14 @@ const WITH_UNITS: [&str; 2] = ["draft-00", "draft-01"];
 
 /// Reads a file in either form.
 pub fn read(input: &Input) -> Result<Recorded, ImportError> {
-    let recorded = Recorded { title: String::new(), vantage: Vantage::End, events: Vec::new(), traces: 1, without_length: 0 };
+    let recorded = Recorded {
+        title: String::new(),
+        vantage: Vantage::End,
+        events: Vec::new(),
+        traces: 1,
+        without_length: 0,
+        without_time: 0,
+    };
     let mut reading = Reading { input, recorded, links: Vec::new(), head: Head::default() };
     // Only a document has `traces`, which may be empty; a sequence begins with another object.
     if json::names(&input.bytes).iter().any(|name| name == "traces") {
@@ -239,10 +254,15 @@ impl Reading<'_> {
             let number = value.as_f64().or_else(|| value.as_str()?.parse().ok());
             number.filter(|number| number.is_finite())
         };
-        let Some(time) = number(time) else { return Ok(()) };
         let unit = self.head.unit;
-        self.head.last = if self.head.is_relative { self.head.last + time * unit } else { time * unit };
-        let first = *self.head.first.get_or_insert(self.head.last);
+        let at = number(time).map(|time| if self.head.is_relative { self.head.last + time * unit } else { time * unit });
+        let is_near = |at: &f64| (at - self.head.first.unwrap_or(*at)).abs() <= MAX_MS;
+        let Some(at) = at.filter(is_near) else {
+            self.recorded.without_time += 1;
+            return Ok(());
+        };
+        self.head.last = at;
+        let first = *self.head.first.get_or_insert(at);
         let Some(name) = name.as_str() else { return Ok(()) };
         let of_queue = self.recorded.vantage == Vantage::Network;
         let kind = match kind(name, data, of_queue, unit, number) {
@@ -275,7 +295,7 @@ fn kind(name: &str, data: &Value, of_queue: bool, unit: f64, number: impl Fn(&Va
     let name = name.rsplit(':').next().unwrap_or(name).to_ascii_lowercase();
     let packet = |event: fn(u64) -> Event| {
         let lengths = [&data["raw"]["length"], &data["header"]["packet_size"], &data["packet_size"]];
-        let length = lengths.into_iter().find_map(&number).filter(|length| *length >= 0.0);
+        let length = lengths.into_iter().find_map(&number).filter(|length| (0.0..=MAX_LENGTH).contains(length));
         length.map_or(Kind::WithoutLength, |length| Kind::Event(event(length as u64)))
     };
     match name.as_str() {

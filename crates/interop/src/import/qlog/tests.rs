@@ -75,6 +75,26 @@ fn a_connection_becomes_a_scenario() {
 }
 
 #[test]
+fn short_connections_tell_no_rate() {
+    let sent = |time: &str, length: &str| {
+        format!("{{\"time\":{time},\"name\":\"packet_sent\",\"data\":{{\"raw\":{{\"length\":{length}}}}}}}\n")
+    };
+    let head = "{\"trace\":{}}\n";
+    let refused = "too short for a rate: allowed 10 ms and more";
+    for (rows, packets) in
+        [(sent("5", "1200"), "1 packets span 0.000 ms"), (sent("5", "1200") + &sent("7", "1200"), "2 packets span 2.000 ms")]
+    {
+        let message = import(&input(&format!("{head}{rows}"))).unwrap_err().to_string();
+        assert_eq!(message, format!("c.qlog: its {packets}: {refused}"));
+    }
+    let wrong = [sent("1e300", "1200"), sent("\"x\"", "1200"), sent("9", "-4"), sent("9", "9e99")].concat();
+    let text = import(&input(&(sequence("") + &wrong))).unwrap().text();
+    for note in ["# 2 events without a time that", "# 2 packets without a length that"] {
+        assert!(text.contains(&format!("{note} can be one were not read.")), "{note}\n{text}");
+    }
+}
+
+#[test]
 fn what_is_no_qlog_is_refused_in_one_line() {
     let message = |text: &str| Connection::read(&input(text)).unwrap_err().to_string();
     let no_qlog = "c.qlog: is no qlog: expected `traces` with `events`, or a first record with `trace`";

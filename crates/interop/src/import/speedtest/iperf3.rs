@@ -1,7 +1,7 @@
 //! `iperf3 --json`: payload that arrived, and no latency without load.
 
 use super::figures::{Full, Loaded, Test, estimated, failed, loaded, named, number};
-use crate::import::draft::one_line;
+use crate::import::draft::{HEADERS, one_line};
 use crate::import::{ImportError, Input};
 use serde_json::{Value, json};
 
@@ -37,7 +37,7 @@ pub(super) fn read(input: &Input, json: &Value) -> Result<Test, ImportError> {
     let test = &start["test_start"];
     let protocol = test["protocol"].as_str().unwrap_or_default();
     let direction = |[sent, received]: [&str; 2]| match protocol {
-        "TCP" => tcp(input, end, [sent, received]),
+        "TCP" => unlimited(input, test, tcp(input, end, [sent, received])?),
         "UDP" => udp(input, json, received),
         "" => Err(failed(input, "start.test_start: is missing")),
         other => Err(input.fault(format!("start.test_start.protocol: `{}` is not read: allowed TCP, UDP", one_line(other)))),
@@ -86,6 +86,21 @@ fn tcp(input: &Input, end: &Value, [sent, received]: [&str; 2]) -> Result<Option
     let found = figure(sent)?;
     let bits = found.as_ref().map_or(0.0, |found| found.bits);
     Ok(estimated(found, bits, format!("end.{sent}, what was sent, as the file does not tell what arrived")))
+}
+
+/// A rate of TCP, unless it is the one that `-b` or `--fq-rate` set for each stream.
+fn unlimited(input: &Input, test: &Value, found: Option<Loaded>) -> Result<Option<Loaded>, ImportError> {
+    /// A line that carries less than this part of it is what limits the rate.
+    const REACHED: f64 = 0.9;
+    let streams = test["num_streams"].as_f64().unwrap_or(1.0).max(1.0);
+    for (field, option) in [("target_bitrate", "-b"), ("fqrate", "--fq-rate")] {
+        let limit = test[field].as_f64().unwrap_or_default() * streams;
+        if limit > 0.0 && found.as_ref().is_some_and(|found| found.bits / HEADERS >= limit * REACHED) {
+            let why = format!("start.test_start.{field}: the rate is the one that {option} set: give a test of TCP without it");
+            return Err(input.fault(why));
+        }
+    }
+    Ok(found)
 }
 
 /// The rate at which datagrams arrived where some were lost: the line was full. Otherwise the

@@ -61,6 +61,14 @@ pub(super) fn read(input: &Input) -> Result<Test, ImportError> {
     }
 }
 
+/// A number, also with a comma before one or two decimals, as some languages write it.
+fn decimal(text: &str) -> Option<f64> {
+    match text.split_once(',') {
+        Some((whole, part)) if (1..=2).contains(&part.len()) => format!("{whole}.{part}").parse().ok(),
+        _ => text.parse().ok(),
+    }
+}
+
 /// A rate with its unit.
 fn rate(input: &Input, label: &str, words: &[&str]) -> Result<Option<Loaded>, ImportError> {
     let field = label.trim_end_matches(':');
@@ -68,7 +76,7 @@ fn rate(input: &Input, label: &str, words: &[&str]) -> Result<Option<Loaded>, Im
         [number, unit, ..] => (*number, *unit),
         words => return Err(failed(input, &format!("{field}: {}", words.join(" ")))),
     };
-    let Ok(value) = number.parse::<f64>() else { return Err(failed(input, &format!("{field}: {number}"))) };
+    let Some(value) = decimal(number) else { return Err(failed(input, &format!("{field}: {number}"))) };
     let bits = value * bits_in(unit).ok_or_else(|| input.fault(unknown_unit(field, unit)))?;
     loaded(input, bits, field, &format!("{number} {unit}"))
 }
@@ -81,7 +89,7 @@ fn time(input: &Input, words: &[&str], field: &str) -> Result<Option<(f64, Strin
         "s" | "seconds" => 1e3,
         _ => return Ok(None),
     };
-    let Ok(value) = number.parse::<f64>() else { return Ok(None) };
+    let Some(value) = decimal(number) else { return Ok(None) };
     latency(input, &Value::from(value * unit), field)
 }
 
@@ -95,7 +103,7 @@ fn down_and_up(input: &Input, screen: &Screen<'_>, tool: &'static str) -> Result
         let words: Vec<&str> = below.map_or(Vec::new(), |line| line.split_whitespace().collect());
         let latency = time(input, &words, &format!("latency below {label}"))?;
         let high = words.iter().position(|word| *word == "high:").and_then(|at| words.get(at + 1));
-        let longest = high.and_then(|high| high.trim_end_matches(')').trim_end_matches("ms").parse().ok());
+        let longest = high.and_then(|high| decimal(high.trim_end_matches(')').trim_end_matches("ms")));
         Ok(found.map(|found| Loaded { latency, longest, ..found }))
     };
     let label = if tool == "Ookla" { "Latency:" } else { "Ping:" };
