@@ -93,7 +93,7 @@ impl Framing {
     }
 
     /// The framing with one more keyword behind it, as tc takes it: headers add up, but `raw` and
-    /// `conservative` begin anew; of least sizes and cells the last one given counts.
+    /// `conservative` replace those before; of least sizes and cells the last one given counts.
     ///
     /// # Errors
     /// A word that is not one of [`Self::KEYWORDS`].

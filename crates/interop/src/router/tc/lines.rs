@@ -165,7 +165,7 @@ fn command(words: &[&str]) -> Result<Option<(Verb, Discipline)>, TcError> {
     Ok(Some((verb, found)))
 }
 
-/// What a line does with a discipline.
+/// The change that a command makes to a discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verb {
     Set,
