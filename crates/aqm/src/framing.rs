@@ -1,6 +1,6 @@
 //! Parameters of kinds that count packets as they are on the wire.
 
-use crate::spec::{LinkFacts, ParamError, ParamValues, Size, TypedParam, Value};
+use crate::spec::{Given, LinkFacts, ParamError, ParamFault, ParamValues, Size, TypedParam, Value};
 use goodqueue_base::units::{Bytes, Cells, Framing};
 
 /// The word for the framing of the link.
@@ -47,18 +47,63 @@ pub(crate) fn few_bytes(
     Ok(size)
 }
 
+/// The bytes of a header; neither a time nor a number of packets is one.
+fn header(param: &TypedParam<Option<Size>>, given: &ParamValues<'_>) -> Result<Option<Bytes>, ParamError> {
+    match given.size(param.param.name) {
+        None => Ok(None),
+        Some(Size::Bytes(bytes)) => Ok(Some(Bytes::new((bytes + 0.5) as u64))),
+        Some(size) => Err(no_header(param, size)),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn no_header(param: &TypedParam<Option<Size>>, size: Size) -> ParamError {
+    let (low, high) = param.param.range;
+    let [low, high] = [low, high].map(|bytes| Value::Size(Size::Bytes(bytes)));
+    param.param.fault(ParamFault::OutOfRange { value: Given::Value(Value::Size(size)), low, high })
+}
+
 /// The framing that the four parameters describe.
 ///
 /// # Errors
-/// When a size is too large, or given as a time and the link's rate is unknown.
+/// When a header is given as a time or in packets.
 pub fn build(given: &ParamValues<'_>, link: &LinkFacts) -> Result<Framing, ParamError> {
     let named = match FRAMING.read(given) {
         LINK => Framing::header(link.overhead),
         word => Framing::named(word).unwrap_or_default(),
     };
     Ok(Framing {
-        overhead: few_bytes(&OVERHEAD, given, link)?.unwrap_or(named.overhead),
-        mpu: few_bytes(&MPU, given, link)?.unwrap_or(named.mpu),
+        overhead: header(&OVERHEAD, given)?.unwrap_or(named.overhead),
+        mpu: header(&MPU, given)?.unwrap_or(named.mpu),
         cells: CELLS.read(given).unwrap_or(named.cells),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Limit;
+    use alloc::string::ToString;
+    use goodqueue_base::units::{Duration, Rate};
+
+    #[test]
+    fn headers_are_sizes_in_bytes_alone() {
+        let link = LinkFacts {
+            rate: Some(Rate::mbit(8)),
+            delay: Duration::ZERO,
+            mtu: Bytes::new(1500),
+            overhead: Bytes::ZERO,
+            limit: Limit::packets(10),
+        };
+        for (kind, name) in [("cake", "overhead"), ("cake", "mpu"), ("shaper", "overhead")] {
+            let kind = crate::sched::kind(kind).expect("a kind");
+            let framing = |size| build(&ParamValues::new(kind, &[(name, Value::Size(size))]).expect("in range"), &link);
+            assert!(framing(Size::Bytes(44.0)).is_ok());
+            for (size, shown) in [(Size::Packets(2.0), "2 packets"), (Size::Time(Duration::ms(1)), "1 ms")] {
+                let said = framing(size).expect_err("refused").to_string();
+                assert_eq!(said, alloc::format!("{name}: {shown} is out of range: allowed 0 B to 10000 B"));
+            }
+        }
+    }
 }

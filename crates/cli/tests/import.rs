@@ -181,6 +181,10 @@ fn measure_refuses_what_it_cannot_do() {
         ("serve --listen ::1:99999", "--listen ::1:99999: "),
         ("serve --listen ::1 --key 0123", "--key: is no key: expected 128"),
         ("serve --listen ::1 --limit 5", "--limit: `5` has no unit"),
+        ("serve --listen ::1 --limit 0mbit", "--limit: `0mbit` is too low: allowed from 1 kbit/s"),
+        ("serve --listen ::1 --limit 1bit", "--limit: `1bit` is too low: allowed from 1 kbit/s"),
+        // An address for documentation is none of this machine, and no key comes before that.
+        ("serve --listen 192.0.2.9", "--listen 192.0.2.9: "),
     ] {
         let words: Vec<&str> = words.split(' ').filter(|word| !word.is_empty()).collect();
         let words: Vec<&str> = words.into_iter().map(|word| if word == "KEY" { key } else { word }).collect();

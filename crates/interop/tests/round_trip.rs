@@ -441,16 +441,19 @@ fn wrong_lines_get_one_message() {
     assert_eq!(message("[{}]"), "x: line 1: a kind is missing");
     assert_eq!(message("tc qdisc add dev eth0 root"), "x: line 1: a kind is missing");
     assert_eq!(message("tc qdisc add dev eth0 root codel limit"), "x: line 1: limit: a value is missing");
-    assert_eq!(message("tc qdisc add dev eth0 root codel limit -5"), "x: codel : limit: `-5` is not a value of it");
-    assert_eq!(message("tc qdisc add dev eth0 root codel target 5parsec"), "x: codel : target: `5parsec` is not a value of it");
+    assert_eq!(message("tc qdisc add dev eth0 root codel limit -5"), "x: line 1: codel: limit: `-5` is not a value of it");
+    assert_eq!(
+        message("tc qdisc add dev eth0 root codel target 5parsec"),
+        "x: line 1: codel: target: `5parsec` is not a value of it"
+    );
     let tbf = "tc qdisc add dev eth0 root tbf rate 2mbit burst 5000 latency soon";
-    assert_eq!(message(tbf), "x: tbf : latency: `soon` is not a value of it");
+    assert_eq!(message(tbf), "x: line 1: tbf: latency: `soon` is not a value of it");
     assert!(message("tc qdisc add dev eth0 root hhf").starts_with("x: `hhf` at eth0 is not a queue that gq has: allowed "));
     let netem = |options: &str| message(&format!("tc qdisc add dev eth0 root handle 1: netem {options}"));
-    assert_eq!(netem("delay 5"), "x: netem 1: at eth0: delay: `5` is not a value of it");
-    assert_eq!(netem("delay 2000s"), "x: netem 1: at eth0: delay: `2000s` is not a value of it");
-    assert_eq!(netem("delay 5ms loss 100%"), "x: netem 1: at eth0: loss: `100%` is not a value of it");
-    assert_eq!(netem("rate -5mbit"), "x: netem 1: at eth0: rate: `-5mbit` is not a value of it");
+    assert_eq!(netem("delay 5"), "x: line 1: netem 1: at eth0: delay: `5` is not a value of it");
+    assert_eq!(netem("delay 2000s"), "x: line 1: netem 1: at eth0: delay: `2000s` is not a value of it");
+    assert_eq!(netem("delay 5ms loss 100%"), "x: line 1: netem 1: at eth0: loss: `100%` is not a value of it");
+    assert_eq!(netem("rate -5mbit"), "x: line 1: netem 1: at eth0: rate: `-5mbit` is not a value of it");
     let classes = "tc qdisc add dev eth0 root handle 1: htb\nclass htb 1:1 root rate 1Mbit\nclass htb 1:1 root rate 2Mbit\n";
     assert_eq!(
         message(classes),

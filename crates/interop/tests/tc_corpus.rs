@@ -88,7 +88,7 @@ fn redirections_are_found_in_each_form_of_filters() {
         let cake = r#"{"kind":"cake","handle":"1:","dev":"DEV","root":true,"options":{"bandwidth":1250000}}"#;
         let queues = format!("[{},{}]", cake.replace("DEV", "eth0"), cake.replace("DEV", "ifb4eth0"));
         file("commands/tc_-j_qdisc_show", &queues);
-        let report = examine(&Folder { root: dir.path().to_owned() }, Some("eth0")).unwrap();
+        let report = examine(&Folder::new(dir.path().to_owned()), Some("eth0")).unwrap();
         let said = |check: &str| report.findings.iter().any(|finding| finding.check.starts_with(check));
         assert!(!said("arriving") && !said("not known"), "{}: {report:?}", row[0]);
         assert!(report.findings.iter().all(|finding| finding.weight != Weight::Problem), "{}: {report:?}", row[0]);

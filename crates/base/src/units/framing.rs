@@ -80,26 +80,38 @@ impl Framing {
         ("none", Self::NONE),
     ];
 
-    /// The framing that keywords name together: headers add up; of least sizes and cells the last
-    /// one given counts, as in tc.
+    /// The framing that keywords name together, one after the other: see [`Self::and`].
     ///
     /// # Errors
     /// The first word that is not one of [`Self::KEYWORDS`].
     pub fn named(text: &str) -> Result<Self, NoKeyword<'_>> {
         let mut framing = Self::NONE;
         for word in text.split_whitespace() {
-            let Some((_, one)) = Self::KEYWORDS.iter().find(|(name, _)| *name == word) else {
-                return Err(NoKeyword(word));
-            };
-            framing.overhead += one.overhead;
-            if !one.mpu.is_zero() {
-                framing.mpu = one.mpu;
-            }
-            if !matches!(word, "ether-vlan" | "via-ethernet") {
-                framing.cells = one.cells;
-            }
+            framing = framing.and(word)?;
         }
         Ok(framing)
+    }
+
+    /// The framing with one more keyword behind it, as tc takes it: headers add up, but `raw` and
+    /// `conservative` replace those before; of least sizes and cells the last one given counts.
+    ///
+    /// # Errors
+    /// A word that is not one of [`Self::KEYWORDS`].
+    pub fn and(mut self, word: &str) -> Result<Self, NoKeyword<'_>> {
+        let Some((_, one)) = Self::KEYWORDS.iter().find(|(name, _)| *name == word) else {
+            return Err(NoKeyword(word));
+        };
+        if matches!(word, "raw" | "conservative") {
+            self.overhead = Bytes::ZERO;
+        }
+        self.overhead += one.overhead;
+        if !one.mpu.is_zero() {
+            self.mpu = one.mpu;
+        }
+        if !matches!(word, "ethernet" | "ether-vlan" | "via-ethernet") {
+            self.cells = one.cells;
+        }
+        Ok(self)
     }
 
     /// Bytes on the wire of a packet of `len`: the arithmetic of Linux's cake.
@@ -128,7 +140,7 @@ mod tests {
 
     /// Bytes on the wire of packets of 40, 100 and 1500 bytes, worked out by hand from tc-cake(8):
     /// `overhead`, then `mpu`, then cells. Not recorded of a kernel.
-    const BY_HAND: [(&str, [u64; 3]); 17] = [
+    const BY_HAND: [(&str, [u64; 3]); 21] = [
         ("none", [40, 100, 1500]),
         ("raw", [54, 114, 1514]),
         ("conservative", [106, 212, 1749]),
@@ -146,6 +158,10 @@ mod tests {
         ("bridged-vcmux", [106, 159, 1696]),
         ("bridged-llcsnap", [106, 159, 1696]),
         ("ipoa-llcsnap", [106, 159, 1696]),
+        ("pppoe-ptm conservative", [106, 212, 1749]),
+        ("conservative pppoe-ptm", [120, 181, 1603]),
+        ("pppoe-ptm ethernet", [110, 171, 1593]),
+        ("pppoe-ptm raw", [54, 114, 1514]),
     ];
 
     #[test]

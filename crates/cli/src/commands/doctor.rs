@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::output::{self, print};
 use clap::Args;
-use goodqueue_interop::router::doctor::{self, Folder, Report, Source, Weight};
+use goodqueue_interop::router::doctor::{self, Folder, NoFacts, Report, Source, Weight};
 use goodqueue_lab::verdict::words::count;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -28,10 +28,13 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let dev = arguments.dev.as_deref();
     let report = match &arguments.root {
-        Some(root) => doctor::examine(&Folder { root: root.clone() }, dev),
+        Some(root) => doctor::examine(&Folder::new(root.clone()), dev),
         None => doctor::examine(&Machine, dev),
     };
-    let report = report.map_err(Failure::of("--dev"))?;
+    let report = report.map_err(|error| {
+        let option = if matches!(error, NoFacts::NoFolder(_) | NoFacts::NoText(_)) { "--root" } else { "--dev" };
+        Failure::of(option)(error)
+    })?;
     let text = if arguments.json { json(&report)? } else { listing(&report) };
     print(&text)?;
     match report.findings.iter().filter(|finding| finding.weight == Weight::Problem).count() {
@@ -49,7 +52,7 @@ impl Source for Machine {
     }
 
     fn names(&self, path: &str) -> Vec<String> {
-        Folder { root: Path::new("/").to_owned() }.names(path)
+        Folder::new(PathBuf::from("/")).names(path)
     }
 
     fn output(&self, words: &[&str]) -> Option<String> {

@@ -10,6 +10,8 @@ use crate::failure::{Failure, check_file};
 use crate::interrupt;
 use crate::output::{json, print, say};
 use clap::{Args, ValueEnum};
+use goodqueue_base::spec::quantity::excerpt;
+use goodqueue_base::units::Rate;
 use goodqueue_interop::import::Input;
 use goodqueue_interop::measure::{Change, DirectionResult, Key, Limits, Measurement, PORT};
 use goodqueue_lab::quantity;
@@ -58,6 +60,9 @@ enum Role {
     Serve,
 }
 
+/// Least bound on the rate of a server.
+const MIN_LIMIT: Rate = Rate::kbit(1);
+
 /// Time for a direction unless another is given: intervals of 5 s, as the draft has them.
 const SECONDS: u16 = 30;
 
@@ -87,18 +92,23 @@ fn serve(arguments: &Arguments) -> Result<(), Failure> {
     let address = addresses("--listen", listen)?[0];
     let rate = arguments.limit.as_deref().map(quantity::rate).transpose();
     let rate = rate.map_err(|error| Failure::Input(format!("--limit: {}", error.message())))?;
+    if rate.is_some_and(|rate| rate < MIN_LIMIT) {
+        let given = arguments.limit.as_deref().unwrap_or_default();
+        return Err(Failure::Input(format!("--limit: `{}` is too low: allowed from 1 kbit/s", excerpt(given))));
+    }
     let limits = rate.map_or_else(Limits::default, |rate| Limits { rate, ..Limits::default() });
     let key = match &arguments.key {
         Some(given) => key(given)?,
-        None => {
-            let key = Key::from_random(connection::random().map_err(|error| Failure::Run(error.to_string()))?);
-            say(&format!("key {}", key.digits()));
-            say(&format!("on the other machine: gq measure --server HOST:{} --key {}", address.port(), key.digits()));
-            key
-        }
+        None => Key::from_random(connection::random().map_err(|error| Failure::Run(error.to_string()))?),
     };
-    let stop = interrupt::stop_flag();
-    server::serve(address, key, limits, &stop).map_err(Failure::of(format!("--listen {listen}")))
+    let no_place = Failure::of(format!("--listen {listen}"));
+    let sockets = server::sockets(address).map_err(&no_place)?;
+    if arguments.key.is_none() {
+        say(&format!("key {}", key.digits()));
+        say(&format!("on the other machine: gq measure --server HOST:{} --key {}", address.port(), key.digits()));
+    }
+    let stop = interrupt::stop_flag_saying("stopping; once more ends it at once\n");
+    server::serve(sockets, key, limits, &stop).map_err(no_place)
 }
 
 fn measure(arguments: &Arguments) -> Result<(), Failure> {

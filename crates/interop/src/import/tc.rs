@@ -2,7 +2,7 @@
 
 use crate::import::draft::usual_delay;
 use crate::import::{Cited, Draft, ImportError, Input, Origin, Way};
-use crate::router::tc::{self, Emulated, Finding, LeftOut, ShapedRate, TcError, Untold};
+use crate::router::tc::{self, Discipline, Emulated, Finding, LeftOut, ShapedRate, TcError, Untold};
 use goodqueue_aqm::spec::Value;
 use goodqueue_base::units::{Direction, Rate};
 use goodqueue_lab::scenario::toml_text::quoted;
@@ -10,13 +10,30 @@ use goodqueue_lab::scenario::toml_text::quoted;
 /// The rate of an interface that nothing shapes, which `tc` does not know.
 const UNSHAPED: Rate = Rate::gbit(1);
 
+/// The lines of a shell that a note names.
+const MAX_NAMED: usize = 20;
+
 /// A line from the queues of a host: those of `dev` and of its intermediate device.
 ///
 /// # Errors
 /// When the file is not what `tc` prints, an interface has a queue that gq lacks, or it is not
 /// clear which interface is meant.
 pub fn import(input: &Input, dev: Option<&str>) -> Result<Draft, ImportError> {
-    let all = tc::read(input.text()?).map_err(|error| input.fault(error.to_string()))?;
+    let text = input.text()?;
+    let all = tc::read(text).map_err(|error| input.fault(error.to_string()))?;
+    let mut draft = of_queues(input, all, dev)?;
+    let unfollowed: Vec<String> = tc::unfollowed(text).iter().take(MAX_NAMED).map(usize::to_string).collect();
+    if !unfollowed.is_empty() {
+        let lines = unfollowed.join(", ");
+        let note =
+            format!("The shell is not followed (lines {lines}): commands of every branch are taken, and the last one holds.");
+        draft.notes.push(note);
+    }
+    Ok(draft)
+}
+
+/// A line from the queues that a file sets.
+pub(super) fn of_queues(input: &Input, all: Vec<Discipline>, dev: Option<&str>) -> Result<Draft, ImportError> {
     let wanted: Vec<_> = all
         .into_iter()
         .filter(|found| dev.is_none_or(|dev| found.dev == dev || found.dev.is_empty() || is_ifb(&found.dev)))
@@ -150,5 +167,95 @@ fn toml(value: Value) -> String {
         Value::Switch(on) => on.to_string(),
         Value::Rate(rate) => quoted(&format!("{} bit/s", rate.as_bit_s())),
         Value::Duration(_) | Value::Range(..) | Value::Size(_) | Value::Bytes(_) | Value::Choice(_) => quoted(&value.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(text: &str) -> Result<String, String> {
+        let input = Input::read("x", text.as_bytes()).unwrap();
+        import(&input, None).map(|draft| draft.text()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_rate_that_is_none_is_refused_by_name() {
+        let cake = |value: &str| format!("tc qdisc add dev eth0 root cake bandwidth {value}");
+        let listed = |value: &str| {
+            let options = format!(r#"{{"bandwidth":{value},"rtt":100000}}"#);
+            format!(r#"[{{"kind":"cake","handle":"1:","dev":"eth0","root":true,"options":{options}}}]"#)
+        };
+        let class = "tc qdisc add dev eth0 root handle 1: htb default 1\n\
+                     tc class add dev eth0 parent 1: classid 1:1 htb rate ${UP}kbit";
+        for (text, told) in [
+            (cake("$RATE"), "line 1: cake: bandwidth: `$RATE`"),
+            (cake("10mbits"), "line 1: cake: bandwidth: `10mbits`"),
+            (cake("10,5mbit"), "line 1: cake: bandwidth: `10,5mbit`"),
+            (cake("-5mbit"), "line 1: cake: bandwidth: `-5mbit`"),
+            (cake("99999999gbit"), "line 1: cake: bandwidth: `99999999gbit`"),
+            (cake("nan"), "line 1: cake: bandwidth: `nan`"),
+            ("\ntc qdisc add dev eth0 root tbf rate 50% burst 9k limit 90k".to_owned(), "line 2: tbf: rate: `50%`"),
+            (class.to_owned(), "line 2: htb 1:1: rate: `${UP}kbit`"),
+            (listed("\"fast\""), "cake 1:: bandwidth: `fast`"),
+            (listed("-1250000"), "cake 1:: bandwidth: `-1250000`"),
+            (listed("18446744073709551615"), "cake 1:: bandwidth: `18446744073709552000`"),
+        ] {
+            assert_eq!(made(&text).unwrap_err(), format!("x: {told} is not a rate: allowed 1bit to 10tbit, such as 9500kbit"));
+        }
+        for text in [listed("0"), listed("\"unlimited\""), "tc qdisc add dev eth0 root cake".to_owned(), cake("1mbit unlimited")]
+        {
+            assert!(made(&text).unwrap().contains("nothing shapes eth0"), "{text}");
+        }
+        assert!(made(&listed("\"7mbit\"")).unwrap().contains("7000000 bit/s"));
+        let never = made("\ntc qdisc add dev eth0 root cake bandwidth 9mbit interplanetary").unwrap_err();
+        assert_eq!(never, "x: line 2: cake: rtt: `interplanetary` is not a value of it");
+    }
+
+    #[test]
+    fn framing_of_cake_follows_the_order_of_its_words() {
+        for (words, overhead, cells) in [
+            ("overhead 10 conservative", 48, true),
+            ("ether-vlan conservative", 48, true),
+            ("conservative ether-vlan", 52, true),
+            ("conservative overhead 10", 10, true),
+            ("overhead 10 ether-vlan", 14, false),
+            ("pppoa-llc noatm", 14, false),
+            ("atm docsis", 18, false),
+        ] {
+            let text = made(&format!("tc qdisc add dev eth0 root cake bandwidth 9mbit {words}")).unwrap();
+            assert!(text.contains(&format!("overhead = \"{overhead} B\"")), "{words}: {text}");
+            assert_eq!(text.contains("cells = \"atm\""), cells, "{words}: {text}");
+        }
+    }
+
+    #[test]
+    fn later_commands_change_and_delete_earlier_ones() {
+        let cake = "tc qdisc add dev eth0 root cake bandwidth 9mbit rtt 30ms\n";
+        let changed = made(&format!("{cake}tc qdisc change dev eth0 root cake bandwidth 5mbit\n")).unwrap();
+        assert!(changed.contains("5000000 bit/s") && changed.contains("30 ms"), "{changed}");
+        let again = "tc qdisc del dev eth0 root\n";
+        let gone = made(&format!("{again}{cake}{again}")).unwrap_err();
+        assert!(gone.starts_with("x: has no queue"), "{gone}");
+        let other = made(&format!("{cake}{again}tc qdisc add dev eth0 root fq_codel\n")).unwrap();
+        assert!(other.contains("nothing shapes eth0"), "{other}");
+        let ingress = made(&format!("{cake}tc qdisc del dev eth0 ingress\n")).unwrap();
+        assert!(ingress.contains("9000000 bit/s"), "{ingress}");
+        let script = made(&format!("if [ $1 = stop ]; then\n  {again}else\n  {cake}fi\n")).unwrap();
+        assert!(script.contains("The shell is not followed (lines 1, 3, 5)"), "{script}");
+        let class =
+            "tc qdisc add dev eth0 root handle 1: htb default 1\ntc class add dev eth0 parent 1: classid 1:1 htb rate 1mbit\n";
+        let class = made(&format!("{class}tc class change dev eth0 parent 1: classid 1:1 htb rate 2mbit\n")).unwrap();
+        assert!(class.contains("2000000 bit/s"), "{class}");
+        let script = made(&format!("case $1 in\nstart)\n{cake};;\nstop)\n{again};;\nesac\n")).unwrap();
+        assert!(script.contains("9000000 bit/s") && script.contains("(lines 1, 8)"), "{script}");
+    }
+
+    #[test]
+    fn the_peak_rate_of_tbf_is_noted() {
+        let text = made("tc qdisc add dev eth0 root tbf rate 2mbit burst 9k limit 90k peakrate 3mbit minburst 2k").unwrap();
+        assert!(text.contains("peakrate 3mbit of tbf is not in the scenario."), "{text}");
+        assert!(text.contains("minburst 2k of tbf is not in the scenario."), "{text}");
+        assert!(text.contains("limit of tbf at eth0"), "{text}");
     }
 }

@@ -14,27 +14,40 @@ pub use diagnosis::{Diagnosis, Weight};
 pub use facts::Facts;
 pub use source::{NoFacts, Source};
 
-use std::path::PathBuf;
+use goodqueue_lab::scenario::input::read_named;
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
 
 /// Files and output of commands as they were kept: files below the folder as they lie in the
 /// machine, output in `commands/`, in files called like the command with `_` for what separates its
 /// words.
 #[derive(Clone, Debug)]
 pub struct Folder {
-    /// The path of the folder.
-    pub root: PathBuf,
+    root: PathBuf,
+    fault: RefCell<Option<String>>,
 }
 
 /// No file of a host that matters is larger.
 const MAX_FILE_SIZE: u64 = 4 << 20;
 
 impl Folder {
+    /// The folder of this path.
+    #[must_use]
+    pub const fn new(root: PathBuf) -> Self {
+        Self { root, fault: RefCell::new(None) }
+    }
+
     fn read(&self, path: &str) -> Option<String> {
-        use std::io::Read;
-        let mut text = String::new();
-        let file = std::fs::File::open(self.root.join(path)).ok()?;
-        file.take(MAX_FILE_SIZE).read_to_string(&mut text).ok()?;
-        Some(text)
+        let path = self.root.join(path);
+        let error = match read_named(&path, MAX_FILE_SIZE) {
+            Ok(text) => return Some(text),
+            Err(error) => error,
+        };
+        // Files of a kernel may be there and have nothing to read.
+        if error.raw_os_error().is_none() {
+            self.fault.borrow_mut().get_or_insert_with(|| format!("{}: {error}", path.display()));
+        }
+        None
     }
 }
 
@@ -54,6 +67,14 @@ impl Source for Folder {
     fn output(&self, words: &[&str]) -> Option<String> {
         self.read(&format!("commands/{}", words.join("_").replace('/', "_")))
     }
+
+    fn folder(&self) -> Option<&Path> {
+        Some(&self.root)
+    }
+
+    fn fault(&self) -> Option<String> {
+        self.fault.borrow().clone()
+    }
 }
 
 /// Everything that was looked at on one interface, problems first.
@@ -68,9 +89,13 @@ pub struct Report {
 /// Looks at an interface, or at the one that the default route leaves by.
 ///
 /// # Errors
-/// When there is no such interface, or none to choose.
+/// When there is no such interface, or none to choose, or a file of a folder cannot be taken.
 pub fn examine(host: &dyn Source, dev: Option<&str>) -> Result<Report, NoFacts> {
-    let facts = Facts::gather(host, dev)?;
+    let facts = Facts::gather(host, dev);
+    if let Some(fault) = host.fault() {
+        return Err(NoFacts::NoText(fault));
+    }
+    let facts = facts?;
     let mut findings = all(&facts);
     findings.sort_by_key(|finding| finding.weight);
     Ok(Report { dev: facts.dev, findings })

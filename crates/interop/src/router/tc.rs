@@ -20,6 +20,7 @@ pub use error::TcError;
 pub use find::{Finding, LeftOut, Untold, findings};
 pub(crate) use json::objects;
 pub use lines::read;
+pub(crate) use lines::unfollowed;
 pub use netem::Emulated;
 pub(crate) use path::{CLASSFUL_SHAPERS, classes};
 pub use path::{End, Path};

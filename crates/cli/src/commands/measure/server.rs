@@ -28,10 +28,15 @@ struct Server {
     uploads: AtomicU32,
 }
 
-/// Serves until the flag is set.
-pub fn serve(listen: SocketAddr, key: Key, limits: Limits, stop: &AtomicBool) -> io::Result<()> {
+/// Opens the sockets of a server: for connections and for probes.
+pub fn sockets(listen: SocketAddr) -> io::Result<(TcpListener, UdpSocket)> {
     let listener = TcpListener::bind(listen)?;
     let probes = UdpSocket::bind(listener.local_addr()?)?;
+    Ok((listener, probes))
+}
+
+/// Serves until the flag is set.
+pub fn serve((listener, probes): (TcpListener, UdpSocket), key: Key, limits: Limits, stop: &AtomicBool) -> io::Result<()> {
     probes.set_read_timeout(Some(LOOK))?;
     let gate = Mutex::new(Gate::new(key.clone(), limits));
     let server = Arc::new(Server { gate, key, clock: Clock::start(), received: AtomicU64::new(0), uploads: AtomicU32::new(0) });

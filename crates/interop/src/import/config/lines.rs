@@ -1,8 +1,10 @@
 //! Lines of a configuration, and those of `tc` that say the same.
 
 use crate::import::draft::usual_delay;
-use crate::import::{Draft, ImportError, Input, tc};
+use crate::import::tc::of_queues;
+use crate::import::{Draft, ImportError, Input};
 use crate::router::dialect::Dialect;
+use crate::router::tc::read;
 use goodqueue_base::spec::quantity::excerpt;
 
 /// More lines than this are no router's.
@@ -28,6 +30,12 @@ impl Setting {
             self.key,
             excerpt(&self.value)
         ))
+    }
+
+    /// Bytes that a shaper adds to a packet's: `tc` and systemd allow fewer than none.
+    pub(super) fn overhead(&self, input: &Input) -> Result<i64, ImportError> {
+        let number = self.value.parse::<i64>().ok().filter(|number| (-64..=256).contains(number));
+        number.ok_or_else(|| self.wrong(input, "-64 to 256"))
     }
 
     pub(super) fn number(&self, input: &Input, max: u64) -> Result<u64, ImportError> {
@@ -108,8 +116,13 @@ impl Lines {
 
     /// The scenario of these lines.
     pub(super) fn draft(self, input: &Input, command: &str, dev: Option<&str>) -> Result<Draft, ImportError> {
-        let lines = Input { name: input.name.clone(), bytes: self.text.into_bytes(), is_stored: false };
-        let draft = tc::import(&lines, dev)?;
+        if self.text.is_empty() {
+            return Err(input.fault(format!("sets no queue that gq has. {}", self.notes.join(" ")).trim_end_matches([' ', '.'])));
+        }
+        let mut all = read(&self.text).map_err(|error| input.fault(error.to_string()))?;
+        // These lines are none of the file's.
+        all.iter_mut().for_each(|found| found.line = None);
+        let draft = of_queues(input, all, dev)?;
         let delay = usual_delay("a configuration does not say how long the path is");
         let slower = "The rates are those that the router sends at: the line behind it is a little faster.";
         let notes = std::iter::once(slower.to_owned()).chain(self.notes).chain(draft.notes).collect();

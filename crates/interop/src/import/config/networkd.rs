@@ -7,6 +7,10 @@ use crate::router::dialect::networkd::NETWORKD;
 /// A section: its name and what it says.
 type Section = (String, Vec<Setting>);
 
+/// Queues that gq lacks, or that are none; they are at the root where they do not say where.
+const OTHERS: &[&str] =
+    &["TokenBucketFilter", "NetworkEmulator", "StochasticFairnessQueueing", "FairQueueing", "GenericRandomEarlyDetection"];
+
 /// Settings of a place, which `tc` has in front of a queue.
 const PLACE: &[&str] = &["Parent", "Handle", "ClassId", "DefaultClass"];
 
@@ -22,7 +26,7 @@ pub fn import(input: &Input, dev: Option<&str>) -> Result<Draft, ImportError> {
             if matches!(kind.as_str(), "HierarchyTokenBucket" | "HierarchyTokenBucketClass") {
                 continue;
             }
-            let is_queue = settings.iter().any(|one| one.key == "Parent");
+            let is_queue = OTHERS.contains(&kind.as_str()) || settings.iter().any(|one| one.key == "Parent");
             let rest: Vec<Setting> = settings.iter().filter(|one| !PLACE.contains(&one.key.as_str())).cloned().collect();
             let (framing, rest): (Vec<Setting>, Vec<Setting>) =
                 rest.into_iter().partition(|one| kind == "CAKE" && cake_word(&one.key).is_some());
@@ -56,6 +60,7 @@ fn cake(input: &Input, setting: &Setting) -> Result<String, ImportError> {
         ("", "none") => " noatm".to_owned(),
         ("", cells @ ("atm" | "ptm")) => format!(" {cells}"),
         ("", _) => return Err(setting.wrong(input, "none, atm or ptm")),
+        ("overhead", _) => format!(" overhead {}", setting.overhead(input)?),
         (word, _) => format!(" {word} {}", setting.number(input, 256)?),
     })
 }

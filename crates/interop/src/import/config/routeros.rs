@@ -100,7 +100,7 @@ fn queue(input: &Input, lines: &mut Lines, all: &[Command], name: &str, bit_s: O
         match (setting.key.as_str(), setting.value.as_str()) {
             ("cake-bandwidth", _) if bit_s.is_some() => {}
             ("cake-bandwidth", _) => shaping.push_str(&format!(" bandwidth {}bit", setting.bit_s(input)?)),
-            ("cake-overhead", _) => shaping.push_str(&format!(" overhead {}", setting.number(input, 256)?)),
+            ("cake-overhead", _) => shaping.push_str(&format!(" overhead {}", setting.overhead(input)?)),
             ("cake-mpu", _) => shaping.push_str(&format!(" mpu {}", setting.number(input, 256)?)),
             ("cake-atm", "none") => shaping.push_str(" noatm"),
             ("cake-atm", cells @ ("atm" | "ptm")) => shaping.push_str(&format!(" {cells}")),

@@ -2,6 +2,7 @@
 
 use super::lines::{Lines, Setting, Shaper, chosen, device, numbered, words};
 use crate::import::{Draft, ImportError, Input};
+use goodqueue_base::spec::quantity::excerpt;
 
 /// Packets that the scripts let a queue hold untold; cake has bytes of its own.
 const LIMIT: &str = "1001";
@@ -46,7 +47,12 @@ const QUIET: &[&str] = &[
 /// When the file has no such section, or a value that an option cannot have.
 pub fn import(input: &Input, dev: Option<&str>) -> Result<Draft, ImportError> {
     let sections = sections(input)?;
+    let is_only = |name: &str| sections.iter().all(|(other, _)| other == name);
+    let dev = dev.or_else(|| sections.first().map(|(name, _)| name.as_str()).filter(|name| is_only(name)));
     let (name, section) = chosen(input, "section `config queue` with an interface", &sections, dev)?;
+    if sections.iter().filter(|(other, _)| other == name).count() > 1 {
+        return Err(input.fault(format!("has several sections for {}: leave one of them", excerpt(name))));
+    }
     let dev = device(name);
     let mut lines = Lines::default();
     let get = |key: &str| section.iter().rfind(|one| one.key == key);

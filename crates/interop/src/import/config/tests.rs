@@ -109,6 +109,23 @@ const CORPUS: &[Row] = &[
         &["# Line 13: Wash yes is not in the scenario.", "interval = \"30 ms\"", "diffserv4", "mpu = \"64 B\""],
     ),
     (
+        "sqm-scripts 1.6, whose last bandwidth holds",
+        sqm,
+        "config queue\n\toption enabled '1'\n\toption interface 'wan'\n\toption download '33000'\n\toption upload '10000'\n\
+         \toption script 'piece_of_cake.qos'\n\toption eqdisc_opts 'bandwidth 5Mbit'\n",
+        33_000_000,
+        5_000_000,
+        &["rate_up = \"5000000 bit/s\""],
+    ),
+    (
+        "systemd 257, less than an Ethernet header",
+        networkd,
+        "[Match]\nName=enp1s0\n[CAKE]\nBandwidth=18M\nOverheadBytes=-14\n",
+        18_000_000,
+        0,
+        &["overhead -14 of cake counts less than an IP packet"],
+    ),
+    (
         "systemd 257, a class",
         networkd,
         "[Match]\nName=lan0\n[HierarchyTokenBucket]\nParent=root\nHandle=2\nDefaultClass=1\n[HierarchyTokenBucketClass]\nParent=root\n\
@@ -165,6 +182,33 @@ fn wrong_settings_are_named_with_their_line() {
         ),
         (routeros, "/queue simple add target=ether1 max-limit=1M/1M queue=a/b\n", "x: has no /queue type b"),
         (routeros, "/ip address\nadd address=1.2.3.4\n", "x: has no queue of an interface or simple queue"),
+        (
+            sqm,
+            "config queue\noption interface eth1\nconfig queue\noption interface eth1\n",
+            "x: has several sections for eth1: leave one of them",
+        ),
+        (
+            sqm,
+            "config queue\noption enabled 1\noption interface a\noption download 0\noption upload 0\n",
+            "x: sets no queue that gq has. Line 5: upload 0: the router does not shape that direction. \
+             Line 4: download 0: the router does not shape that direction",
+        ),
+        (
+            routeros,
+            "/queue simple add target=ether1 max-limit=0/0\n",
+            "x: sets no queue that gq has. The target ether1 is taken to face the line. \
+             Line 1: max-limit 0: that direction is not shaped. Line 1: max-limit 0: that direction is not shaped",
+        ),
+        (
+            networkd,
+            "[Match]\nName=a\n[TokenBucketFilter]\nRate=5M\n",
+            "x: sets no queue that gq has. [TokenBucketFilter] of a is not in the scenario",
+        ),
+        (
+            networkd,
+            "[Match]\nName=a\n[CAKE]\nOverheadBytes=-65\n",
+            "x: line 4: OverheadBytes: `-65` is not a value of it: allowed -64 to 256",
+        ),
         (libreqos, "a,b\n", "x: has no columns Circuit ID, Download Max Mbps and Upload Max Mbps"),
     ] {
         assert_eq!(fault(read, text), message);

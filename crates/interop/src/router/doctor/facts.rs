@@ -84,7 +84,7 @@ impl Facts {
     pub(super) fn gather(host: &dyn Source, dev: Option<&str>) -> Result<Self, NoFacts> {
         let names = host.names("/sys/class/net");
         if names.is_empty() {
-            return Err(NoFacts::NoLinux);
+            return Err(host.folder().map_or(NoFacts::NoLinux, |root| NoFacts::NoFolder(excerpt(&root.display().to_string()))));
         }
         let dev = match dev {
             Some(dev) if names.iter().any(|name| name == dev) => dev.to_owned(),

@@ -452,6 +452,31 @@ fn a_folder_stands_for_a_host() {
     for (words, text) in &made.outputs {
         std::fs::write(dir.path().join("commands").join(words.replace(' ', "_")), text).unwrap();
     }
-    let folder = Folder { root: dir.path().to_owned() };
+    let folder = Folder::new(dir.path().to_owned());
     assert_eq!(examine(&folder, None), examine(&made, None));
+    let said = || examine(&Folder::new(dir.path().to_owned()), None).unwrap_err().to_string();
+    let queues = dir.path().join("commands/tc_-j_qdisc_show");
+    std::fs::write(&queues, b"[\xff]").unwrap();
+    assert_eq!(said(), format!("{}: byte 2 is not UTF-8", queues.display()));
+    std::fs::remove_file(&queues).unwrap();
+    std::fs::create_dir(&queues).unwrap();
+    assert_eq!(said(), format!("{}: it is a directory", queues.display()));
+    let nowhere = Folder::new(dir.path().join("nowhere"));
+    let said = examine(&nowhere, None).unwrap_err().to_string();
+    assert!(
+        said.ends_with("/nowhere: has no sys/class/net: expected a folder with files of a machine that runs Linux"),
+        "{said}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_place_of_a_file_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(dir.path().join("sys/class/net/eth0")).unwrap();
+    std::fs::create_dir(dir.path().join("commands")).unwrap();
+    let pipe = dir.path().join("commands/tc_-j_qdisc_show");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let said = examine(&Folder::new(dir.path().to_owned()), Some("eth0")).unwrap_err().to_string();
+    assert_eq!(said, format!("{}: it is a named pipe, which may never end", pipe.display()));
 }

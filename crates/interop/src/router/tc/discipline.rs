@@ -1,5 +1,8 @@
 //! Queue disciplines as `tc` shows them.
 
+use super::TcError;
+use goodqueue_base::spec::quantity::excerpt;
+
 /// A queue discipline or a class, as `tc` names it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Discipline {
@@ -18,6 +21,8 @@ pub struct Discipline {
     /// Whether options that are not there have `tc`'s defaults. What a kernel prints has all of
     /// them.
     pub is_whole: bool,
+    /// The number of its line in the file; `None` in a list of JSON.
+    pub line: Option<usize>,
 }
 
 /// Whether it holds packets, divides a rate or chooses a class.
@@ -43,10 +48,28 @@ pub enum Setting {
 }
 
 impl Discipline {
-    /// The value of an option.
+    /// The value of an option, of which the last one on a line holds.
     #[must_use]
     pub fn option(&self, key: &str) -> Option<&Setting> {
-        self.options.iter().find(|(known, _)| known == key).map(|(_, setting)| setting)
+        self.options.iter().rfind(|(known, _)| known == key).map(|(_, setting)| setting)
+    }
+
+    /// The kind, with its handle where it has one.
+    pub(super) fn name(&self) -> String {
+        format!("{} {}", self.kind, self.handle).trim_end().to_owned()
+    }
+
+    /// An error of one of its values.
+    pub(super) fn wrong(&self, key: &str, value: &str) -> TcError {
+        self.in_line(TcError::Value { owner: excerpt(&self.name()), key: key.to_owned(), value: excerpt(value) })
+    }
+
+    /// An error with the line of the discipline, where it has one.
+    pub(super) fn in_line(&self, fault: TcError) -> TcError {
+        match self.line {
+            Some(number) => TcError::in_line(number)(fault),
+            None => fault,
+        }
     }
 }
 

@@ -65,6 +65,16 @@ pub enum TcError {
         /// The handle that they share.
         handle: String,
     },
+    /// A rate that is none, or out of range.
+    #[error("{owner}: {key}: `{value}` is not a rate: allowed 1bit to 10tbit, such as 9500kbit")]
+    Rate {
+        /// The queue discipline.
+        owner: String,
+        /// The key.
+        key: String,
+        /// The value.
+        value: String,
+    },
     /// A value that its key cannot have.
     #[error("{owner}: {key}: `{value}` is not a value of it")]
     Value {

@@ -98,7 +98,7 @@ fn finding(dev: &str, all: &[Discipline]) -> Result<Option<Finding>, TcError> {
     let mut finding = match &path.end {
         End::Queue => recognize(dev, queue)?,
         End::Fifo(class) => fifo(queue, format!("the fifo of {} {class} at {dev}", queue.kind)),
-        End::Bypass => fifo(queue, format!("the fifo of {} {} at {dev}", queue.kind, queue.handle)),
+        End::Bypass => fifo(queue, format!("the fifo of {} at {dev}", queue.name())),
         End::Unknown => return Err(TcError::NoClasses { kind: excerpt(&queue.kind), dev: excerpt(dev) }),
     };
     if queue.kind == "tbf" && finding.limit.is_none() {
@@ -116,7 +116,7 @@ fn finding(dev: &str, all: &[Discipline]) -> Result<Option<Finding>, TcError> {
     for netem in path.disciplines.iter().filter(|found| found.kind == "netem") {
         finding.notes.extend(finding.emulated.add(netem, is_last(netem))?);
     }
-    let shaper = Shaper::on(&path);
+    let shaper = Shaper::on(&path)?;
     if let ShapedRate::Known(_, source) = &shaper.rate
         && source.starts_with("rate of netem")
         && queue.kind != "netem"
@@ -161,7 +161,7 @@ fn mention(passed: &Discipline) -> Option<String> {
     let words: Vec<String> =
         passed.options.iter().map(|(key, setting)| format!("{key} {}", setting.text()).trim().to_owned()).collect();
     (!NOTHING_ELSE.contains(&passed.kind.as_str()))
-        .then(|| format!("{} {} ({}) is not in the scenario.", passed.kind, passed.handle, excerpt(&words.join(", "))))
+        .then(|| format!("{} ({}) is not in the scenario.", passed.name(), excerpt(&words.join(", "))))
 }
 
 /// The limit of cake that was given none: the bytes of four times `rtt` at its rate, 4 MiB at
@@ -192,7 +192,7 @@ fn limit_of_latency(tbf: &Discipline) -> Result<Option<Size>, TcError> {
     match least.filter(|bytes| (1.0..=1e12).contains(bytes)) {
         Some(bytes) => Ok(Some(Size::Bytes(bytes.round()))),
         None if tbf.option("rate").and_then(Setting::bit_s).is_none() => Ok(None),
-        None => Err(TcError::Value { owner: self_source(tbf), key: key.to_owned(), value: excerpt(&setting.text()) }),
+        None => Err(tbf.wrong(key, &setting.text())),
     }
 }
 
@@ -223,7 +223,7 @@ fn recognize(dev: &str, found: &Discipline) -> Result<Finding, TcError> {
         marks: !found.is_whole && MARK_UNTOLD.contains(&word) || form.marks == Marks::Always,
         limit: None,
         untold_limit: Untold::Usual(usual),
-        source: format!("{} {} at {dev}", found.kind, found.handle),
+        source: format!("{} at {dev}", found.name()),
         notes: Vec::new(),
     };
     for word in form.rows() {
@@ -310,7 +310,7 @@ const RTTS: &[(&str, u64)] = &[
 impl Finding {
     /// Takes over one option. `false` when a scenario has no place for it.
     fn understand(&mut self, form: &'static Form, found: &Discipline, key: &str, setting: &Setting) -> Result<bool, TcError> {
-        let wrong = || TcError::Value { owner: self_source(found), key: key.to_owned(), value: excerpt(&setting.text()) };
+        let wrong = || found.wrong(key, &setting.text());
         match form.limit {
             Hold::Packets(limit) if limit == key => {
                 let packets = setting.number().filter(|number| (1.0..=1e9).contains(number)).ok_or_else(wrong)?;
@@ -326,7 +326,11 @@ impl Finding {
         }
         let rtt = RTTS.iter().find(|(name, _)| form.kind == "cake" && *name == key);
         if let Some((_, micros)) = rtt {
-            self.put("interval", Value::Duration(Duration::us(*micros)));
+            let interval = Value::Duration(Duration::us(*micros));
+            if self.kind.param("interval").is_some_and(|param| param.check(interval).is_err()) {
+                return Err(found.wrong("rtt", key));
+            }
+            self.put("interval", interval);
             return Ok(true);
         }
         if form.marks == Marks::Flag("ecn") && key == "ecn" {
@@ -390,10 +394,6 @@ impl Finding {
             self.params.push((name, value));
         }
     }
-}
-
-fn self_source(found: &Discipline) -> String {
-    format!("{} {}", excerpt(&found.kind), excerpt(&found.handle))
 }
 
 impl Word {

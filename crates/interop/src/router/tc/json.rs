@@ -114,6 +114,7 @@ fn discipline(item: &Value) -> Result<Discipline, TcError> {
         parent: text("parent"),
         options,
         is_whole: true,
+        line: None,
     })
 }
 
@@ -132,7 +133,7 @@ fn option(kind: &str, key: &str, value: &Value) -> Vec<(String, Setting)> {
         },
         ("cake" | "cake_mq", "ingress", Value::Bool(false)) => flag("egress"),
         ("cake" | "cake_mq", "split_gso", Value::Bool(false)) => flag("no-split-gso"),
-        ("cake" | "cake_mq", "bandwidth", Value::String(_)) => flag("unlimited"),
+        ("cake" | "cake_mq", "bandwidth", Value::String(word)) if word == "unlimited" => flag("unlimited"),
         ("cake" | "cake_mq", "fwmark", Value::String(mark)) if mark.trim_start_matches("0x") == "0" => Vec::new(),
         ("dualpi2", "step-thresh-pkts", Value::Number(packets)) => with("step_thresh", Setting::Text(format!("{packets}p"))),
         ("dualpi2", _, Value::Number(number)) => {

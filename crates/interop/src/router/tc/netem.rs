@@ -115,10 +115,13 @@ pub struct Emulated {
 impl Emulated {
     /// Adds a netem, and returns its options that a link does not have, in sentences.
     pub(super) fn add(&mut self, netem: &Discipline, is_last: bool) -> Result<Vec<String>, TcError> {
-        let source = format!("netem {} at {}", netem.handle, netem.dev);
+        let source = format!("{} at {}", netem.name(), netem.dev);
         let mut notes = Vec::new();
         for (key, setting) in &netem.options {
-            let wrong = || TcError::Value { owner: source.clone(), key: key.clone(), value: excerpt(&setting.text()) };
+            let wrong = || {
+                let fault = TcError::Value { owner: source.clone(), key: key.clone(), value: excerpt(&setting.text()) };
+                netem.in_line(fault)
+            };
             match key.as_str() {
                 "delay" => {
                     // Versions of tc differ in the unit of a bare number.

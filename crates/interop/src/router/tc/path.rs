@@ -102,9 +102,8 @@ impl<'a> Path<'a> {
 
     fn mention_others(&mut self, outer: &Discipline, children: &[&Discipline], chosen: &Discipline) {
         if children.len() > 1 {
-            let Discipline { kind, handle, .. } = chosen;
             let count = children.len();
-            self.notes.push(format!("{} {} has {count} queues; this is {kind} {handle}.", outer.kind, outer.handle));
+            self.notes.push(format!("{} has {count} queues; this is {}.", outer.name(), chosen.name()));
         }
     }
 
@@ -179,7 +178,7 @@ impl<'a> Path<'a> {
             return None;
         }
         let chosen = chosen.unwrap_or(first);
-        self.notes.push(format!("{} {} has no {missing}; this is class {}.", outer.kind, outer.handle, chosen.handle));
+        self.notes.push(format!("{} has no {missing}; this is class {}.", outer.name(), chosen.handle));
         Some(chosen)
     }
 
@@ -225,7 +224,8 @@ pub(crate) fn classes<'a>(all: &'a [Discipline], outer: &Discipline) -> Result<V
         found.retain(|class| class.dev == outer.dev);
     }
     let differs = |class: &&&Discipline| {
-        class.dev.is_empty() && class.is_whole && found.iter().any(|other| other.handle == class.handle && other != *class)
+        let is_other = |other: &&Discipline| (&other.parent, &other.options) != (&class.parent, &class.options);
+        class.dev.is_empty() && class.is_whole && found.iter().any(|other| other.handle == class.handle && is_other(other))
     };
     match found.iter().find(differs) {
         Some(class) => Err(TcError::Classes { handle: excerpt(&class.handle) }),

@@ -1,8 +1,9 @@
 //! The settings of the shapers on the way to a queue.
 
 use super::path::{CLASSFUL_SHAPERS, End, Path};
-use super::{Discipline, Role, Setting};
+use super::{Discipline, Role, Setting, TcError};
 use crate::FULL_PACKET;
+use goodqueue_base::spec::quantity::excerpt;
 use goodqueue_base::units::{Bytes, Cells, Framing, Rate};
 
 /// The rate at which an interface sends.
@@ -58,52 +59,47 @@ pub(super) struct Shaper {
 }
 
 impl Shaper {
-    pub(super) fn on(path: &Path<'_>) -> Self {
+    pub(super) fn on(path: &Path<'_>) -> Result<Self, TcError> {
         let mut shaper = Self { rate: ShapedRate::Unshaped, burst: None, framing: None, notes: Vec::new() };
         if let (End::Bypass, Some(missing)) = (&path.end, &path.missing_default) {
-            let Discipline { kind, handle, dev, .. } = path.last();
+            let (name, dev) = (path.last().name(), &path.last().dev);
             shaper.rate = ShapedRate::Unknown(format!(
-                "{kind} {handle} at {dev} has no {missing}: packets that no filter puts into a class pass its shaper by"
+                "{name} at {dev} has no {missing}: packets that no filter puts into a class pass its shaper by"
             ));
-            return shaper;
+            return Ok(shaper);
         }
         for found in &path.disciplines {
-            shaper.take(found);
+            shaper.take(found)?;
             let is_silent = || path.classes.iter().all(|class| class.kind != found.kind);
             if CLASSFUL_SHAPERS.contains(&found.kind.as_str()) && is_silent() {
-                let Discipline { kind, handle, dev, .. } = found;
-                let why =
-                    format!("{kind} {handle} shapes {dev}; its rate is that of a class, which tc class show dev {dev} prints");
+                let (name, dev) = (found.name(), &found.dev);
+                let why = format!("{name} shapes {dev}; its rate is that of a class, which tc class show dev {dev} prints");
                 shaper.rate = ShapedRate::Unknown(why);
             }
         }
         for class in &path.classes {
-            shaper.take(class);
+            shaper.take(class)?;
         }
-        shaper
+        Ok(shaper)
     }
 
-    fn take(&mut self, found: &Discipline) {
+    fn take(&mut self, found: &Discipline) -> Result<(), TcError> {
         self.take_framing(found);
-        let keys: &[&str] = match (found.kind.as_str(), found.role) {
-            ("htb", Role::Class) => &["ceil", "rate"],
-            ("hfsc", Role::Class) => &["ul m2", "ul rate"],
-            ("tbf" | "netem", Role::Qdisc) => &["rate"],
-            ("cake" | "cake_mq", Role::Qdisc) => &["bandwidth"],
-            _ => &[],
-        };
-        let said = keys.iter().find_map(|key| Some((*key, found.option(key)?.bit_s()?)));
-        let Some((key, bits)) = said.filter(|(_, bits)| (1.0..=1e13).contains(bits)) else { return };
-        let rate = Rate::bit_s(bits.round() as u64);
+        let Some((key, rate)) = rate(found)? else { return Ok(()) };
+        for key in ["peakrate", "minburst"].iter().filter(|_| found.kind == "tbf") {
+            let setting = found.option(key).map(Setting::text);
+            self.notes.extend(setting.map(|value| format!("{key} {value} of tbf is not in the scenario.")));
+        }
         if let ShapedRate::Known(slower, _) = &self.rate
             && *slower <= rate
         {
-            return;
+            return Ok(());
         }
         let key = key.trim_start_matches("ul ");
         let at = if found.dev.is_empty() { String::new() } else { format!(" at {}", found.dev) };
-        self.rate = ShapedRate::Known(rate, format!("{key} of {} {}{at}", found.kind, found.handle));
+        self.rate = ShapedRate::Known(rate, format!("{key} of {}{at}", found.name()));
         self.burst = self.bucket(found);
+        Ok(())
     }
 
     fn bucket(&self, found: &Discipline) -> Option<Bucket> {
@@ -130,29 +126,30 @@ impl Shaper {
         self.framing = framing.or(self.framing);
     }
 
-    /// Returns the framing from cake's options: keywords one after the other, then numbers; `None`
+    /// Returns the framing from cake's options, one after the other as `tc` takes them; `None`
     /// where it counts packets as Linux does.
     fn cake_framing(&mut self, found: &Discipline) -> Option<Framing> {
-        let keywords = Framing::KEYWORDS.map(|(name, _)| name);
-        let words: Vec<&str> = found
-            .options
-            .iter()
-            .filter(|(key, setting)| *setting == Setting::Flag && keywords.contains(&key.as_str()))
-            .map(|(key, _)| key.as_str())
-            .collect();
-        let has = |word: &str| found.option(word).is_some();
-        if has("raw") || (words.is_empty() && !["overhead", "mpu", "atm", "ptm"].into_iter().any(has)) {
+        if found.option("raw").is_some() {
             return None;
         }
-        let mut framing = Framing::named(&words.join(" ")).unwrap_or_default();
-        framing.overhead = self.number(found, "overhead", 0).unwrap_or(framing.overhead);
-        framing.mpu = self.number(found, "mpu", 0).unwrap_or(framing.mpu);
-        for (word, cells) in Cells::WORDS {
-            if has(word) || (cells == Cells::None && has("noatm")) {
-                framing.cells = cells;
-            }
+        let mut framing = None;
+        for (key, setting) in &found.options {
+            let before: Framing = framing.unwrap_or_default();
+            let cells = Cells::WORDS.into_iter().find(|(word, _)| key == word || (key == "noatm" && *word == "none"));
+            let next = match (key.as_str(), setting, cells) {
+                ("overhead", ..) => {
+                    bytes(setting, 0).map(|sum| Framing { overhead: self.counted(found, key, setting, sum), ..before })
+                }
+                ("mpu", ..) => bytes(setting, 0).map(|sum| Framing { mpu: self.counted(found, key, setting, sum), ..before }),
+                (_, Setting::Flag, Some((_, cells))) => Some(Framing { cells, ..before }),
+                (word, Setting::Flag, None) => before.and(word).ok(),
+                _ => None,
+            };
+            // Without cells packets count as they do untold.
+            let says_more = framing.is_some() || key != "noatm";
+            framing = next.filter(|_| says_more).or(framing);
         }
-        Some(framing)
+        framing
     }
 
     /// Returns the framing from a table of sizes, or from a shaper's own: its overhead comes on top
@@ -175,13 +172,47 @@ impl Shaper {
 
     /// A number of bytes of an option, with `more` on top. A negative sum is none.
     fn number(&mut self, found: &Discipline, key: &str, more: i64) -> Option<Bytes> {
-        let bytes = found.option(key)?.number()?;
-        let sum = (bytes.is_finite() && bytes.abs() <= MAX_FRAMING as f64).then_some(bytes as i64 + more)?;
+        let setting = found.option(key)?;
+        let sum = bytes(setting, more)?;
+        Some(self.counted(found, key, setting, sum))
+    }
+
+    /// The bytes that a line can add.
+    fn counted(&mut self, found: &Discipline, key: &str, setting: &Setting, sum: i64) -> Bytes {
         if sum < 0 {
-            let note =
-                format!("{key} {bytes} of {} counts less than an IP packet, which a line cannot: it is 0 here.", found.kind);
-            self.notes.push(note);
+            let (value, kind) = (setting.text(), &found.kind);
+            self.notes.push(format!("{key} {value} of {kind} counts less than an IP packet, which a line cannot: it is 0 here."));
         }
-        Some(Bytes::new(sum.max(0) as u64))
+        Bytes::new(sum.max(0) as u64)
+    }
+}
+
+/// A number of bytes with `more` on top, where it can be of a framing.
+fn bytes(setting: &Setting, more: i64) -> Option<i64> {
+    let bytes = setting.number()?;
+    (bytes.is_finite() && bytes.abs() <= MAX_FRAMING as f64).then_some(bytes as i64 + more)
+}
+
+/// The rate of a shaper with its key; `None` where it shapes nothing.
+fn rate(found: &Discipline) -> Result<Option<(&'static str, Rate)>, TcError> {
+    let keys: &[&'static str] = match (found.kind.as_str(), found.role) {
+        ("htb", Role::Class) => &["ceil", "rate"],
+        ("hfsc", Role::Class) => &["ul m2", "ul rate"],
+        ("tbf" | "netem", Role::Qdisc) => &["rate"],
+        // The last of both holds.
+        ("cake" | "cake_mq", Role::Qdisc) => {
+            let last = found.options.iter().rfind(|(key, _)| matches!(key.as_str(), "bandwidth" | "unlimited"));
+            if last.is_some_and(|(key, _)| key == "bandwidth") { &["bandwidth"] } else { &[] }
+        }
+        _ => &[],
+    };
+    let Some((key, setting)) = keys.iter().find_map(|key| Some((*key, found.option(key)?))) else { return Ok(None) };
+    match setting.bit_s() {
+        Some(0.0) if found.is_whole || !matches!(found.kind.as_str(), "htb" | "tbf") => Ok(None),
+        Some(bits) if (1.0..=1e13).contains(&bits) => Ok(Some((key, Rate::bit_s(bits.round() as u64)))),
+        _ => {
+            let (owner, value) = (excerpt(&found.name()), excerpt(&setting.text()));
+            Err(found.in_line(TcError::Rate { owner, key: key.trim_start_matches("ul ").to_owned(), value }))
+        }
     }
 }
