@@ -450,10 +450,13 @@ fn wrong_lines_get_one_message() {
     assert_eq!(message(tbf), "x: line 1: tbf: latency: `soon` is not a value of it");
     assert!(message("tc qdisc add dev eth0 root hhf").starts_with("x: `hhf` at eth0 is not a queue that gq has: allowed "));
     let netem = |options: &str| message(&format!("tc qdisc add dev eth0 root handle 1: netem {options}"));
-    assert_eq!(netem("delay 5"), "x: line 1: netem 1: at eth0: delay: `5` is not a value of it");
-    assert_eq!(netem("delay 2000s"), "x: line 1: netem 1: at eth0: delay: `2000s` is not a value of it");
-    assert_eq!(netem("delay 5ms loss 100%"), "x: line 1: netem 1: at eth0: loss: `100%` is not a value of it");
-    assert_eq!(netem("rate -5mbit"), "x: line 1: netem 1: at eth0: rate: `-5mbit` is not a value of it");
+    assert_eq!(netem("delay 5"), "x: line 1: netem 1:: delay: `5` is not a value of it");
+    assert_eq!(netem("delay 2000s"), "x: line 1: netem 1:: delay: `2000s` is not a value of it");
+    assert_eq!(netem("delay 5ms loss 100%"), "x: line 1: netem 1:: loss: `100%` is not a value of it");
+    assert_eq!(
+        netem("rate -5mbit"),
+        "x: line 1: netem 1:: rate: `-5mbit` is not a rate: allowed 1bit to 10tbit, such as 9500kbit"
+    );
     let classes = "tc qdisc add dev eth0 root handle 1: htb\nclass htb 1:1 root rate 1Mbit\nclass htb 1:1 root rate 2Mbit\n";
     assert_eq!(
         message(classes),

@@ -138,8 +138,6 @@ fn refuses_what_cannot_work() {
     assert_eq!(burst, "burst: 1500 B cannot hold one full packet: allowed from 1514 B");
     let peak = refusal(&[("peak", Value::Rate(Rate::mbit(9)))], &link);
     assert_eq!(peak, "peak: 9 Mbit/s is below rate (10 Mbit/s): allowed from rate");
-    let header = refusal(&[("overhead", Value::Size(Size::Time(Duration::secs(1))))], &link);
-    assert_eq!(header, "overhead: 1250000 B is out of range: allowed 0 to 10000");
     let rate = refusal(&[], &LinkFacts { rate: None, ..link });
     assert_eq!(rate, "rate: the link's rate is unknown: give one above zero");
 }

@@ -59,6 +59,11 @@ impl Discipline {
         format!("{} {}", self.kind, self.handle).trim_end().to_owned()
     }
 
+    /// A remark on an option that has no place in a scenario.
+    pub(super) fn left_out(&self, key: &str, setting: &Setting) -> String {
+        format!("{key} {} of {} is not in the scenario.", setting.text(), self.kind).replace("  ", " ")
+    }
+
     /// An error of one of its values.
     pub(super) fn wrong(&self, key: &str, value: &str) -> TcError {
         self.in_line(TcError::Value { owner: excerpt(&self.name()), key: key.to_owned(), value: excerpt(value) })

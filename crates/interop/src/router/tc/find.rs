@@ -118,7 +118,7 @@ fn finding(dev: &str, all: &[Discipline]) -> Result<Option<Finding>, TcError> {
     }
     let shaper = Shaper::on(&path)?;
     if let ShapedRate::Known(_, source) = &shaper.rate
-        && source.starts_with("rate of netem")
+        && shaper.is_netem
         && queue.kind != "netem"
     {
         finding.notes.push(format!("{source} is the slowest: packets wait in its own queue, not in that of the scenario."));
@@ -233,9 +233,7 @@ fn recognize(dev: &str, found: &Discipline) -> Result<Finding, TcError> {
     }
     for (key, setting) in &found.options {
         if !finding.understand(form, found, key, setting)? && found.kind != "netem" {
-            finding
-                .notes
-                .push(format!("{} {} of {} is not in the scenario.", key, setting.text(), found.kind).replace("  ", " "));
+            finding.notes.push(found.left_out(key, setting));
         }
     }
     if form.kind == "red" {

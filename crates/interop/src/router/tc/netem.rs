@@ -2,7 +2,6 @@
 //! outputs of `tc`.
 
 use super::{Discipline, Setting, TcError};
-use goodqueue_base::spec::quantity::excerpt;
 use goodqueue_base::units::Duration;
 
 /// Words that begin an option; others belong to the one before (tc/q_netem.c).
@@ -115,13 +114,9 @@ pub struct Emulated {
 impl Emulated {
     /// Adds a netem, and returns its options that a link does not have, in sentences.
     pub(super) fn add(&mut self, netem: &Discipline, is_last: bool) -> Result<Vec<String>, TcError> {
-        let source = format!("{} at {}", netem.name(), netem.dev);
         let mut notes = Vec::new();
         for (key, setting) in &netem.options {
-            let wrong = || {
-                let fault = TcError::Value { owner: source.clone(), key: key.clone(), value: excerpt(&setting.text()) };
-                netem.in_line(fault)
-            };
+            let wrong = || netem.wrong(key, &setting.text());
             match key.as_str() {
                 "delay" => {
                     // Versions of tc differ in the unit of a bare number.
@@ -136,15 +131,15 @@ impl Emulated {
                     self.loss = ((1.0 - passed) * 1e9).round() / 1e9;
                 }
                 "limit" if is_last => {}
-                "rate" if setting.bit_s().is_some_and(|bits| (1.0..=1e13).contains(&bits)) => {}
-                "rate" => return Err(wrong()),
-                _ => notes.push(format!("{key} {} of netem is not in the scenario.", setting.text()).replace("  ", " ")),
+                // The shapers on the way have it.
+                "rate" => {}
+                _ => notes.push(netem.left_out(key, setting)),
             }
         }
         if is_last && self.delay > Duration::ZERO {
             notes.push("The limit of netem counts packets on their way, too: fewer wait.".to_owned());
         }
-        self.source = source;
+        self.source = format!("{} at {}", netem.name(), netem.dev);
         Ok(notes)
     }
 }

@@ -53,6 +53,8 @@ const HTB_BUCKET: Bytes = Bytes::new(1_600);
 #[derive(Clone, Debug)]
 pub(super) struct Shaper {
     pub rate: ShapedRate,
+    /// Whether the rate is netem's, where packets wait in netem's own queue.
+    pub is_netem: bool,
     pub burst: Option<Bucket>,
     pub framing: Option<Framing>,
     pub notes: Vec<String>,
@@ -60,7 +62,7 @@ pub(super) struct Shaper {
 
 impl Shaper {
     pub(super) fn on(path: &Path<'_>) -> Result<Self, TcError> {
-        let mut shaper = Self { rate: ShapedRate::Unshaped, burst: None, framing: None, notes: Vec::new() };
+        let mut shaper = Self { rate: ShapedRate::Unshaped, is_netem: false, burst: None, framing: None, notes: Vec::new() };
         if let (End::Bypass, Some(missing)) = (&path.end, &path.missing_default) {
             let (name, dev) = (path.last().name(), &path.last().dev);
             shaper.rate = ShapedRate::Unknown(format!(
@@ -87,8 +89,7 @@ impl Shaper {
         self.take_framing(found);
         let Some((key, rate)) = rate(found)? else { return Ok(()) };
         for key in ["peakrate", "minburst"].iter().filter(|_| found.kind == "tbf") {
-            let setting = found.option(key).map(Setting::text);
-            self.notes.extend(setting.map(|value| format!("{key} {value} of tbf is not in the scenario.")));
+            self.notes.extend(found.option(key).map(|setting| found.left_out(key, setting)));
         }
         if let ShapedRate::Known(slower, _) = &self.rate
             && *slower <= rate
@@ -98,6 +99,7 @@ impl Shaper {
         let key = key.trim_start_matches("ul ");
         let at = if found.dev.is_empty() { String::new() } else { format!(" at {}", found.dev) };
         self.rate = ShapedRate::Known(rate, format!("{key} of {}{at}", found.name()));
+        self.is_netem = found.kind == "netem";
         self.burst = self.bucket(found);
         Ok(())
     }
