@@ -107,7 +107,10 @@ fn wrong_options_and_files_get_one_line() {
         ("import flent x.json", "error: x.json: is no data file of flent: it has no results"),
         ("import speedtest empty", "error: empty: is a directory: expected a file"),
         ("import speedtest x.json --dev eth0", "error: --dev: is for gq import tc, sqm, networkd, routeros"),
-        ("doctor --root empty", "error: --dev: there is no /sys/class/net: gq doctor is for Linux"),
+        (
+            "doctor --root empty",
+            "error: --root: empty: has no sys/class/net: expected a folder with files of a machine that runs Linux",
+        ),
     ] {
         let (code, out, err) = run(dir.path(), &words.split(' ').collect::<Vec<_>>());
         assert_eq!((code, out.as_str(), err.trim_end()), (2, "", message), "{words}");

@@ -92,17 +92,16 @@ impl Way {
     pub fn of_line(down: Option<Self>, up: Option<Self>) -> Option<(Self, Option<Self>)> {
         match down {
             Some(down) => Some((down, up)),
-            None => up.map(|up| (Self::unknown(up.fastest), Some(up))),
+            None => up.map(|up| (Self::like(&up), Some(up))),
         }
     }
 
-    /// A download that no file tells, as fast as the upload at least.
-    fn unknown(up: Rate) -> Self {
-        const WHY: &str = "the file has the upload alone";
-        let rate = Rate::gbit(1).max(up);
-        let held = buffer(Duration::ms(100), rate, Origin::Assumed(WHY.to_owned()));
+    /// A download that the file does not tell, of the upload's rate and buffer.
+    fn like(up: &Self) -> Self {
+        const WHY: &str = "the file has the upload alone, and this is its figure";
+        let held = Cited { origin: Origin::Assumed(WHY.to_owned()), ..up.buffer.clone() };
         let put = Origin::Assumed(format!("{WHY}: put the download's rate here"));
-        let way = Self::unmanaged(Cited::bit_s(rate, put), rate, held, WHY);
+        let way = Self::unmanaged(Cited::bit_s(up.fastest, put), up.fastest, held, "the file has the upload alone");
         Self { known_as: Direction::Up, ..way }
     }
 }

@@ -14,8 +14,8 @@ pub(crate) struct Steps {
 const MAX: usize = 2_000;
 
 impl Steps {
-    /// Notes a rate in bit/s; one that does not change says nothing new, and one that no line has is
-    /// counted.
+    /// Notes a rate in bit/s; one that does not change says nothing new, and one that no line has
+    /// is counted.
     pub(crate) fn push(&mut self, seconds: f64, bits: f64) {
         if !(1.0..=1e13).contains(&bits) {
             self.wrong += 1;

@@ -210,7 +210,10 @@ fn uploads_alone_leave_the_download_assumed() {
     let up: Vec<_> = (0..1_336).map(|n| (n * 1_500, segment(true, 16, 1 + n as u32 * 1_460, 1_460, None))).collect();
     let (found, text) = rates(&up);
     assert_eq!(found, [None, Some(8.0)]);
-    assert!(text.contains("# assumed: the file has the upload alone: put the download's rate here"), "{text}");
+    assert!(
+        text.contains("# assumed: the file has the upload alone, and this is its figure: put the download's rate here"),
+        "{text}"
+    );
     assert!(text.contains("name = \"uploads\"") && !text.contains("downloads"), "{text}");
 }
 
