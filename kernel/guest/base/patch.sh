@@ -37,10 +37,12 @@ edit drivers/char/random.c 'no randomness from interrupts' \
 edit drivers/char/random.c 'no randomness from the command line' '/^\t_mix_pool_bytes(command_line, strlen(command_line));$/d'
 echo 'void add_interrupt_randomness(int irq) { }' >>"$tree/drivers/char/random.c"
 
-# Processors with more state than User-Mode Linux knows.
-edit arch/x86/um/os-Linux/registers.c 'processor state of any size' \
-    's/ptrace(PTRACE_SETREGSET, pid, NT_X86_XSTATE, /gq_set_xstate(pid, /'
-prepend arch/x86/um/os-Linux/registers.c <"$ours/xstate.c"
+# Processors with more state than User-Mode Linux knows; newer ones ask the host for its size.
+if ! grep -q host_fp_size "$tree/arch/x86/um/os-Linux/registers.c"; then
+    edit arch/x86/um/os-Linux/registers.c 'processor state of any size' \
+        's/ptrace(PTRACE_SETREGSET, pid, NT_X86_XSTATE, /gq_set_xstate(pid, /'
+    prepend arch/x86/um/os-Linux/registers.c <"$ours/xstate.c"
+fi
 
 # A discipline that records what another one does, and a generator for the disciplines' random
 # numbers whose draws it can record.
