@@ -1,7 +1,7 @@
 # The commands of this project. Each is one line into cargo, npm or a script.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick reproduce test test-python python bench bench-gate bench-peers fuzz fuzz-long web docs picture linux recommendations expert linux-vectors kernel test-kernel kernel-guest kernel-verdicts kernel-cost kernel-torture judged transports site look playground pages dist deb libgoodqueue.a
+.PHONY: help demo quick reproduce test test-python python bench bench-gate bench-peers fuzz fuzz-long web docs picture linux linux-7.3 recommendations expert linux-vectors kernel test-kernel kernel-guest kernel-verdicts kernel-cost kernel-torture judged transports site look playground pages dist deb libgoodqueue.a
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{ printf "make %-15s %s\n", $$1, $$2 }'
@@ -60,6 +60,10 @@ bench-peers: ## the same work in goodqueue, ns-2 and ns-3 (installs both; an hou
 linux: ## build the guest kernel of `gq run --on linux` into the cache folder (10 minutes, once)
 	@tools/setup.sh linux
 	@kernel/guest/build.sh
+
+linux-7.3: ## build a second guest kernel, Linux 7.3 (fetches 170 MB; half an hour, once)
+	@tools/setup.sh linux
+	@SERIES=7.3 kernel/guest/build.sh
 
 recommendations: ## ten lines with gq recommend, checked with kernel senders: docs/recommendations.md (hours; resumes; needs `make linux`)
 	cargo build --release --bin gq

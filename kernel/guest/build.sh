@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds the guest kernel of `gq run --on linux`, User-Mode Linux, in a folder outside of this one.
-# The source is the newest package of one series in Debian's archive. Does nothing when the folder
-# already holds a kernel of this recipe. LINUX_VERSION=VERSION takes that version of the package;
-# LINUX_SOURCE=FILE takes a linux-source-*.tar.xz that is already here.
+# The source is the newest package of one series in Debian's archive, SERIES=6.12 or 7.3. Does nothing
+# when the folder already holds a kernel of this recipe. LINUX_VERSION=VERSION takes that version of
+# the package; LINUX_SOURCE=FILE takes a linux-source-*.tar.xz that is already here.
 # WITH=FOLDER builds a second kernel, with the sources of that folder in net/sched
 # and the options of its kernel.config, into the folder INTO; what was compiled is kept there.
 set -euo pipefail
@@ -10,12 +10,25 @@ with=${WITH:+$(realpath "$WITH")}
 into=${INTO:+$(realpath -m "$INTO")}
 cd "$(dirname "$0")"
 
-series=6.12
-cache="${into:-${XDG_CACHE_HOME:-$HOME/.cache}/goodqueue/linux}"
+series=${SERIES:-6.12}
+cache="${XDG_CACHE_HOME:-$HOME/.cache}/goodqueue/linux"
+# suite: that of Debian's archive which has the package, where it is not one of this machine.
+case "$series" in
+6.12) suite='' ;;
+7.3) suite=trixie-backports cache+=-7.3 ;;
+*)
+    echo "linux: SERIES: no guest kernel of \`$series\`: allowed 6.12 or 7.3" >&2
+    exit 2
+    ;;
+esac
+cache=${into:-$cache}
 jobs=$(nproc)
 digest_of() { cat "$@" | sha256sum | cut -d' ' -f1; }
 # What a tree follows from, and what a kernel follows from.
-base=$(digest_of build.sh base/* ${with:+"$with/kernel.config"})
+fragments=(base/kernel.config)
+[ ! -e "base/$series.config" ] || fragments+=("base/$series.config")
+[ -z "$with" ] || fragments+=("$with/kernel.config")
+base=$(digest_of build.sh base/*.c base/patch.sh "${fragments[@]}")
 recipe=$(echo "$base" | cat - ${with:+"$with"/*} | digest_of)
 
 if [ "$(cat "$cache/recipe" 2>/dev/null)" = "$recipe" ]; then
@@ -52,17 +65,34 @@ log="$cache/build.log"
 build() { make -C "$tree" ARCH=um "$@" >>"$log" 2>&1 || { tail -30 "$log" >&2; echo "linux: failed, all of it in $log" >&2; exit 1; }; }
 : >"$log"
 
+# A list of packages for this alone: of another suite, from where this machine has its own.
+lists=()
+own_lists() {
+    local site keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+    site=$(apt-get indextargets --format '$(CREATED_BY) $(COMPONENT) $(ORIGIN) $(REPO_URI)' | awk '$1 == "Packages" && $2 == "main" && $3 == "Debian" && !/security/ { print $4; exit }')
+    if [ -z "$site" ] || [ ! -e "$keyring" ]; then
+        echo "linux: this machine has no sources of Debian's packages to take $suite from; give LINUX_SOURCE=linux-source-$series.tar.xz" >&2
+        exit 2
+    fi
+    mkdir -p "$work/apt/lists/partial" "$work/apt/cache/archives/partial"
+    echo "deb [signed-by=$keyring] $site $suite main" >"$work/apt/sources.list"
+    lists=(-o "Dir::Etc::SourceList=$work/apt/sources.list" -o Dir::Etc::SourceParts=- -o "Dir::State::Lists=$work/apt/lists" -o "Dir::Cache=$work/apt/cache")
+    say "reading the list of $suite, for this folder alone"
+    apt-get -qq "${lists[@]}" update >>"$log" 2>&1 || true
+}
+
 unpack() {
     source="${LINUX_SOURCE:-}"
     if [ -z "$source" ]; then
         package="linux-source-$series"
-        version="${LINUX_VERSION:-$(apt-cache madison "$package" | awk -F' *[|] *' '{ print $2 }' | sort -V | tail -1)}"
+        [ -z "$suite" ] || own_lists
+        version="${LINUX_VERSION:-$(apt-cache "${lists[@]}" madison "$package" | awk -F' *[|] *' '{ print $2 }' | sort -V | tail -1)}"
         if [ -z "$version" ]; then
-            echo "linux: Debian's archive does not offer $package here (apt-get update may help); or give LINUX_SOURCE=$package.tar.xz" >&2
+            echo "linux: Debian's archive does not offer $package${suite:+ in $suite} here (apt-get update may help); or give LINUX_SOURCE=$package.tar.xz" >&2
             exit 2
         fi
         say "fetching $package $version (about 150 MB)"
-        if ! (cd "$work" && apt-get -qq download "$package=$version"); then
+        if ! (cd "$work" && apt-get -qq "${lists[@]}" download "$package=$version"); then
             echo "linux: $package $version cannot be fetched from Debian's archive; or give LINUX_SOURCE=$package.tar.xz" >&2
             exit 2
         fi
@@ -87,7 +117,7 @@ unpack() {
 
 configure() {
     say "configuring"
-    cat base/kernel.config ${with:+"$with/kernel.config"} >"$work/fragment"
+    cat "${fragments[@]}" >"$work/fragment"
     build tinyconfig
     (cd "$tree" && ./scripts/kconfig/merge_config.sh -m .config "$work/fragment" >>"$log" 2>&1)
     build olddefconfig
@@ -96,6 +126,8 @@ configure() {
         case "$option" in
         # From 6.12.117 on, consoles on file descriptors are not an option but always there.
         CONFIG_FD_CHAN=y) grep -qx 'config FD_CHAN' "$tree/arch/um/drivers/Kconfig" || continue ;;&
+        # Newer sources have SYSCTL for both.
+        CONFIG_PROC_SYSCTL=y) grep -qx 'config PROC_SYSCTL' "$tree/fs/proc/Kconfig" || continue ;;&
         CONFIG_*) grep -qxF "$option" "$tree/.config" && continue ;;
         '# CONFIG_'*' is not set')
             name=${option#\# }
@@ -103,7 +135,7 @@ configure() {
             ;;
         *) continue ;;
         esac
-        echo "linux: this source has changed: its configuration does not take: $option (kernel/guest/base/kernel.config${with:+, $with/kernel.config})" >&2
+        echo "linux: this source has changed: its configuration does not take: $option (kernel/guest: ${fragments[*]})" >&2
         exit 1
     done <"$work/fragment"
 }

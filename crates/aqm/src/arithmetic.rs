@@ -18,7 +18,7 @@ words! {
 
 pub(crate) const ARITHMETIC: TypedParam<Arithmetic> = TypedParam::choice("arithmetic", "exact")
     .about("whose numbers: the source's, or Linux's integers and ticks for the very same verdicts")
-    .from_source("recordings of Linux 6.12");
+    .from_source("recordings of Linux 6.12 and 7.3");
 
 /// The setting that chooses Linux's arithmetic.
 pub(crate) const LINUX: Setting = Setting { name: ARITHMETIC.name(), value: Value::Choice("linux") };

@@ -68,6 +68,8 @@ fn shown_under<P: Packet>(policy: EcnPolicy, packet: &P, enqueued_at: Instant) -
 #[derive(Clone, Debug)]
 pub(crate) struct Books {
     pub(crate) ecn: EcnPolicy,
+    /// Whether a departure ends with its first drop, for a scheduler to choose anew.
+    pub(crate) yields: bool,
     pub(crate) link_rate: Option<Rate>,
     pub(crate) overhead: Bytes,
     pub(crate) rng: Rng,
@@ -77,7 +79,8 @@ pub(crate) struct Books {
 impl Books {
     /// Drops rather than marks; random stream 0; no known link rate.
     pub(crate) fn new() -> Self {
-        Self { ecn: EcnPolicy::Drop, link_rate: None, overhead: Bytes::ZERO, rng: Rng::new(0), counters: Counters::default() }
+        let (rng, counters) = (Rng::new(0), Counters::default());
+        Self { ecn: EcnPolicy::Drop, yields: false, link_rate: None, overhead: Bytes::ZERO, rng, counters }
     }
 
     /// Applies the settings that a host gives every queue.
@@ -198,7 +201,8 @@ impl Books {
         }
     }
 
-    /// Takes packets from the head until `aqm` passes one; notifies `aqm` when the queue ran empty.
+    /// Takes packets from the head until `aqm` passes one, or where drops yield, until it has
+    /// dropped one; notifies `aqm` when the queue ran empty.
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     #[cfg_attr(target_arch = "wasm32", inline)]
     pub(crate) fn release<P: Packet, A: Aqm>(
@@ -215,6 +219,9 @@ impl Books {
             let entry = waiting.pop()?;
             if let Fate::Drop(reason) = fate {
                 self.discard(entry, reason, sink);
+                if self.yields {
+                    return None;
+                }
                 continue;
             }
             self.counters.departed.add(shown.len);

@@ -19,6 +19,11 @@ impl Tick {
         Self { period: period.max(Duration::ns(1)), next: Instant::ZERO, started: false, running: false }
     }
 
+    /// Not started, on the multiples of `period` of the host's clock.
+    pub(crate) fn of_clock(period: Duration) -> Self {
+        Self { started: true, ..Self::new(period) }
+    }
+
     /// Starts; nothing while it runs.
     #[inline]
     pub(crate) fn start(&mut self, now: Instant, rng: &mut Rng) {

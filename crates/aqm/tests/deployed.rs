@@ -82,4 +82,6 @@ recordings! {
     cake_tins: "cake-tins" within 5;
     // Linux's COBALT gives a queue's first signal without waiting for an interval.
     cake_marks: "cake-marks" within 10;
+    dualpi2_both: "../linux-7.3/dualpi2-both" within 5;
+    dualpi2_classic: "../linux-7.3/dualpi2-classic" within 5;
 }

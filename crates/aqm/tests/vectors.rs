@@ -51,6 +51,7 @@ vectors! {
     fq_codel: "fq-codel",
     cp_aqm: "cp-aqm",
     linux: "linux",
+    linux_7_3: "linux-7.3",
     red: "red",
     ared: "ared",
     pie: "pie",

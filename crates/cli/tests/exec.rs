@@ -54,7 +54,7 @@ impl Drop for Place {
 
 /// Says why when it is not there.
 fn has_kernel(test: &str) -> bool {
-    match goodqueue_guests::linux::Kernel::find() {
+    match goodqueue_guests::linux::Kernel::find(goodqueue_guests::linux::Series::V6_12) {
         Ok(_) => true,
         Err(message) => {
             println!("skipped: {test} ({message})");

@@ -8,7 +8,7 @@
 
 use goodqueue_aqm::Limit;
 use goodqueue_base::units::{Duration, Instant, Rate};
-use goodqueue_guests::linux::{GuestExecutables, Kernel, inside};
+use goodqueue_guests::linux::{GuestExecutables, Kernel, Series, inside};
 use goodqueue_sim::{Continue, FlowSpec, LinkSpec, QueueSpec, SourceSpec, WorldSpec};
 use std::ffi::OsString;
 
@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let known = goodqueue_tcp::cc::kinds().iter().find(|known| known.kind == control).ok_or("no such control")?;
     let rate = Rate::mbit(mbit);
     let spec = spec(flows as u32, rate, seconds, known.kind, number(4, 1)?, number(5, 0)?, number(6, 20)?);
-    let kernel = Kernel::find()?;
+    let kernel = Kernel::find(Series::V6_12)?;
     goodqueue_guests::linux::check(&spec, &kernel)?;
     let program = [std::env::current_exe()?.into_os_string(), OsString::from(GUEST)];
     let start = std::time::Instant::now();

@@ -6,6 +6,8 @@ pub mod linux;
 #[cfg(target_os = "linux")]
 pub mod live;
 
+#[cfg(target_os = "linux")]
+use crate::linux::Series;
 use goodqueue_lab::run::backend::{Backend, Simulator};
 use std::ffi::OsString;
 use std::fmt;
@@ -17,6 +19,8 @@ pub enum BackendName {
     Sim,
     /// Guest kernels in virtual time.
     Linux,
+    /// Guest kernels of Linux 7.3 in virtual time.
+    Linux73,
     /// Guest kernels in virtual time, and queues that are those of a kernel.
     Kernel,
     /// Kernel senders in networks of their own, in real time.
@@ -128,7 +132,7 @@ impl std::error::Error for NoChecker {}
 
 impl BackendName {
     /// All of them, the one that needs nothing first.
-    pub const ALL: [Self; 4] = [Self::Sim, Self::Linux, Self::Kernel, Self::Live];
+    pub const ALL: [Self; 5] = [Self::Sim, Self::Linux, Self::Linux73, Self::Kernel, Self::Live];
 
     /// Returns the host's name in commands and results.
     #[must_use]
@@ -136,6 +140,7 @@ impl BackendName {
         match self {
             Self::Sim => "sim",
             Self::Linux => "linux",
+            Self::Linux73 => "linux-7.3",
             Self::Kernel => "kernel",
             Self::Live => "live",
         }
@@ -158,7 +163,7 @@ impl BackendName {
         match Self::read(name).map_err(NoChecker::Unknown)? {
             Self::Sim => Err(NoChecker::Simulator),
             Self::Live => Err(NoChecker::Live),
-            host @ (Self::Linux | Self::Kernel) => Ok(host),
+            host @ (Self::Linux | Self::Linux73 | Self::Kernel) => Ok(host),
         }
     }
 
@@ -171,10 +176,13 @@ impl BackendName {
         match self {
             Self::Sim => Ok(Box::new(Simulator)),
             #[cfg(target_os = "linux")]
-            Self::Linux => match linux::Linux::find(&settings.itself) {
-                Ok(host) => Ok(Box::new(host)),
-                Err(missing) => Err(Unavailable { host: self, why: missing.to_string() }),
-            },
+            Self::Linux | Self::Linux73 => {
+                let series = if self == Self::Linux { Series::V6_12 } else { Series::V7_3 };
+                match linux::Linux::find(&settings.itself, series) {
+                    Ok(host) => Ok(Box::new(host)),
+                    Err(missing) => Err(Unavailable { host: self, why: missing.to_string() }),
+                }
+            }
             #[cfg(target_os = "linux")]
             Self::Kernel => match linux::Linux::find_with_queues(&settings.itself) {
                 Ok(host) => Ok(Box::new(host)),
@@ -183,7 +191,7 @@ impl BackendName {
             #[cfg(target_os = "linux")]
             Self::Live => Ok(Box::new(live::backend::Live::new(settings))),
             #[cfg(not(target_os = "linux"))]
-            Self::Linux | Self::Kernel | Self::Live => {
+            Self::Linux | Self::Linux73 | Self::Kernel | Self::Live => {
                 Err(Unavailable { host: self, why: "this needs Linux: allowed here sim".to_owned() })
             }
         }

@@ -25,5 +25,5 @@ pub mod vhost;
 
 pub use error::{LinuxError, NoKernel};
 pub use host::{GuestExecutables, MAX_PACKET, ProgramSaid, Programs, check, execute, run};
-pub use kernel::Kernel;
+pub use kernel::{Kernel, Series};
 pub use queue::KernelQueues;

@@ -5,7 +5,7 @@
 
 use goodqueue_aqm::{EcnPolicy, Limit};
 use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Rate};
-use goodqueue_guests::linux::{GuestExecutables, Kernel, KernelQueues, LinuxError, inside};
+use goodqueue_guests::linux::{GuestExecutables, Kernel, KernelQueues, LinuxError, Series, inside};
 use goodqueue_sim::{
     Arrivals, Continue, FlowSpec, LinkSpec, Outcome, QueueSpec, Recording, SessionSpec, SizeLaw, SourceSpec, World, WorldSpec,
 };
@@ -13,6 +13,7 @@ use goodqueue_tcp::{Data, EcnMode};
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant as WallClock;
 
 fn main() {
@@ -35,14 +36,6 @@ fn main() {
         }
         _ => {}
     }
-    let kernel = match Kernel::find() {
-        Ok(kernel) => kernel,
-        Err(message) => {
-            println!("skipped: runs with guests ({message})");
-            return;
-        }
-    };
-    println!("with {}", kernel.noted("kernel").unwrap_or("?"));
     let tests: [(&str, fn()); 14] = [
         ("senders_fill_the_line_and_repeat_bit_by_bit", senders_fill_the_line_and_repeat_bit_by_bit),
         ("what_a_kernel_draws_repeats", what_a_kernel_draws_repeats),
@@ -59,10 +52,27 @@ fn main() {
         ("controls_that_only_the_kernel_has_run", controls_that_only_the_kernel_has_run),
         ("a_queue_in_a_kernel_decides_as_the_simulators", a_queue_in_a_kernel_decides_as_the_simulators),
     ];
-    for (name, test) in tests {
-        test();
-        println!("ok: {name}");
+    for series in [Series::V6_12, Series::V7_3] {
+        match Kernel::find(series) {
+            Ok(kernel) => println!("with {}", kernel.noted("kernel").unwrap_or("?")),
+            Err(message) => {
+                println!("skipped: runs with guests of Linux {} ({message})", series.number());
+                continue;
+            }
+        }
+        IS_NEW.store(series == Series::V7_3, Ordering::Relaxed);
+        for (name, test) in tests {
+            test();
+            println!("ok: {name}");
+        }
     }
+}
+
+/// Whether guests have the newer kernel.
+static IS_NEW: AtomicBool = AtomicBool::new(false);
+
+fn series() -> Series {
+    if IS_NEW.load(Ordering::Relaxed) { Series::V7_3 } else { Series::V6_12 }
 }
 
 fn run(spec: &WorldSpec, mode: &str) -> Result<Outcome, LinuxError> {
@@ -71,7 +81,7 @@ fn run(spec: &WorldSpec, mode: &str) -> Result<Outcome, LinuxError> {
 
 /// Runs a world, and calls `progress` now and then.
 fn run_told(spec: &WorldSpec, mode: &str, progress: &mut dyn FnMut()) -> Result<Outcome, LinuxError> {
-    let kernel = Kernel::find().expect("looked for before");
+    let kernel = Kernel::find(series()).expect("looked for before");
     goodqueue_guests::linux::check(spec, &kernel).expect("what guests can do");
     let program = [std::env::current_exe().expect("this program").into_os_string(), OsString::from(mode)];
     // Nobody waits a minute for a guest that is silent on purpose.

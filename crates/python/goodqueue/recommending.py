@@ -14,7 +14,7 @@ from goodqueue.running import GQ, checked_jobs
 
 __all__ = ["Recommendation", "Setup", "Undetermined", "recommend"]
 
-Checker: TypeAlias = Literal["linux"]
+Checker: TypeAlias = Literal["linux", "linux-7.3"]
 Effort: TypeAlias = Literal["quick", "thorough"]
 Modem: TypeAlias = Literal["fifo", "pie"]
 Unit: TypeAlias = Literal["ms", "rpm", "grade", "qoo"]
@@ -192,7 +192,8 @@ def recommend(
     effort
         ``"quick"``, or ``"thorough"`` for more shaped rates, longer runs and more of them.
     check
-        Another host that runs the choice and its rivals at the same corners: ``"linux"``, TCP of guest kernels.
+        Another host that runs the choice and its rivals at the same corners: ``"linux"``, TCP of guest kernels, or
+        ``"linux-7.3"``.
     seed
         Root of all randomness.
     jobs

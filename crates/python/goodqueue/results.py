@@ -375,7 +375,7 @@ class Result:
 
     @property
     def host(self) -> str:
-        """Where it ran: ``"sim"``, ``"linux"``, ``"kernel"`` or ``"live"``."""
+        """Where it ran: ``"sim"``, ``"linux"``, ``"linux-7.3"``, ``"kernel"`` or ``"live"``."""
         return self._report.host
 
     @property

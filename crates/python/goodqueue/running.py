@@ -19,7 +19,7 @@ from goodqueue.scenario import Algorithms, Scenario, described
 __all__ = ["compare", "run"]
 
 Record: TypeAlias = Literal["nothing", "first", "all"]
-Host: TypeAlias = Literal["sim", "linux", "kernel", "live"]
+Host: TypeAlias = Literal["sim", "linux", "linux-7.3", "kernel", "live"]
 
 
 def _again() -> list[str]:
@@ -58,8 +58,9 @@ def run(
         A scenario, or the path of a scenario file.
     on
         Where it runs: ``"sim"``, the simulator; ``"linux"``, TCP of a guest kernel in virtual time, which ``make
-        linux`` has built; ``"kernel"``, the same with queues in a kernel; or ``"live"``, TCP of this machine's kernel
-        in real time, which needs root and is not repeatable (:attr:`Result.validity`). The last three need Linux.
+        linux`` has built, or ``"linux-7.3"``, that of ``make linux-7.3``; ``"kernel"``, the same with queues in a
+        kernel; or ``"live"``, TCP of this machine's kernel in real time, which needs root and is not repeatable
+        (:attr:`Result.validity`). All but the first need Linux.
     set
         Dotted keys and their values on top of it, as ``gq run --set``: ``{"link.bottleneck.rate": "5 Mbit/s"}``.
     seed, replications

@@ -37,18 +37,21 @@ edit drivers/char/random.c 'no randomness from interrupts' \
 edit drivers/char/random.c 'no randomness from the command line' '/^\t_mix_pool_bytes(command_line, strlen(command_line));$/d'
 echo 'void add_interrupt_randomness(int irq) { }' >>"$tree/drivers/char/random.c"
 
-# Processors with more state than User-Mode Linux knows.
-edit arch/x86/um/os-Linux/registers.c 'processor state of any size' \
-    's/ptrace(PTRACE_SETREGSET, pid, NT_X86_XSTATE, /gq_set_xstate(pid, /'
-prepend arch/x86/um/os-Linux/registers.c <"$ours/xstate.c"
+# Processors with more state than User-Mode Linux knows; newer ones ask the host for its size.
+if ! grep -q host_fp_size "$tree/arch/x86/um/os-Linux/registers.c"; then
+    edit arch/x86/um/os-Linux/registers.c 'processor state of any size' \
+        's/ptrace(PTRACE_SETREGSET, pid, NT_X86_XSTATE, /gq_set_xstate(pid, /'
+    prepend arch/x86/um/os-Linux/registers.c <"$ours/xstate.c"
+fi
 
 # A discipline that records what another one does, and a generator for the disciplines' random
 # numbers whose draws it can record.
 cp "$ours/draws.c" "$tree/net/sched/gq_draws.c"
 cp "$ours/record.c" "$tree/net/sched/gq_record.c"
 echo 'obj-y += gq_draws.o gq_record.o' >>"$tree/net/sched/Makefile"
-for discipline in pie fq_pie red choke sfb cake sfq gred netem fq_codel; do
+for discipline in pie fq_pie red choke sfb cake sfq gred netem fq_codel dualpi2; do
     file=net/sched/sch_$discipline.c
+    [ -f "$tree/$file" ] || [ "$discipline" != dualpi2 ] || continue # not before 6.17
     [ -f "$tree/$file" ] || fail "$file" 'its random numbers from a recorded generator'
     {
         printf 'CFLAGS_sch_%s.o +=' "$discipline"
@@ -58,7 +61,7 @@ for discipline in pie fq_pie red choke sfb cake sfq gred netem fq_codel; do
         printf ' -D__get_random_u32_below=gq_random_u32_below\n'
     } >>"$tree/net/sched/Makefile"
     # These disciplines draw in their own file; the others may draw in a header.
-    case "$discipline" in cake | choke | netem | pie | sfb)
+    case "$discipline" in cake | choke | dualpi2 | netem | pie | sfb)
         grep -Eq 'get_random_(u8|u16|u32|u64|bytes|u32_below)\(' "$tree/$file" || fail "$file" 'its random numbers from a recorded generator' ;;
     esac
 done
@@ -66,4 +69,8 @@ for discipline in pie fq_pie; do
     grep -q 'mod_timer(' "$tree/net/sched/sch_$discipline.c" || fail "net/sched/sch_$discipline.c" 'its timer in the recording'
     echo "CFLAGS_sch_$discipline.o += -Dmod_timer=gq_mod_timer" >>"$tree/net/sched/Makefile"
 done
+if [ -f "$tree/net/sched/sch_dualpi2.c" ]; then
+    edit net/sched/sch_dualpi2.c 'its timer in the recording' 's/^\tWRITE_ONCE(q->pi2_prob, calculate_probability(sch));$/\tgq_note_timer();\n&/'
+    echo 'void gq_note_timer(void);' | prepend net/sched/sch_dualpi2.c
+fi
 rm -f "$work/edited"

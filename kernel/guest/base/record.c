@@ -37,6 +37,7 @@ struct record {
 
 u32 gq_draws_made(void);
 int gq_mod_timer(struct timer_list *timer, unsigned long expires);
+void gq_note_timer(void);
 
 static struct note *notes;
 static u8 *tos;
@@ -53,9 +54,14 @@ static struct note *put(int what, u32 number)
 	return note;
 }
 
-int gq_mod_timer(struct timer_list *timer, unsigned long expires)
+void gq_note_timer(void)
 {
 	put(TIMER, 0);
+}
+
+int gq_mod_timer(struct timer_list *timer, unsigned long expires)
+{
+	gq_note_timer();
 	return mod_timer(timer, expires);
 }
 

@@ -5,8 +5,12 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-kernel="${XDG_CACHE_HOME:-$HOME/.cache}/goodqueue/linux/vmlinux"
-[ -x "$kernel" ] || { echo "linux-vectors: the guest kernel is missing: make linux" >&2; exit 2; }
+series=${SERIES:-6.12}
+cache="${XDG_CACHE_HOME:-$HOME/.cache}/goodqueue/linux"
+make="make linux"
+[ "$series" = 6.12 ] || { cache+="-$series"; make+="-$series"; }
+kernel="$cache/vmlinux"
+[ -x "$kernel" ] || { echo "linux-vectors: the guest kernel is missing: $make" >&2; exit 2; }
 for tool in gcc python3 ip tc setarch; do
     command -v "$tool" >/dev/null || { echo "linux-vectors: $tool is missing" >&2; exit 2; }
 done
@@ -15,7 +19,7 @@ trap 'rm -rf "$work"' EXIT
 gcc -O2 -Wall -Wextra -Werror -o "$work/drive" drive.c
 mkdir "$work/recordings"
 
-# Name, codepoint (0: not ECN-capable, 2: ECT(0)), flows, discipline.
+# Name, codepoints (0: not ECN-capable, 2: ECT(0)), flows, discipline.
 eight=0,1,2,3,4,5,6,7
 red='limit 400000 min 15000 max 45000 avpkt 1000 burst 20 bandwidth 10mbit probability 0.1'
 choke='limit 4000 min 30 max 90 burst 40 avpkt 1000 bandwidth 10mbit probability 0.02'
@@ -49,6 +53,12 @@ cake-acks        0 acks   cake unlimited besteffort flows ack-filter
 cake-acks-aggressive 0 acks cake unlimited besteffort flows ack-filter-aggressive
 tail-drop        0 0      pfifo limit 100
 "
+# The disciplines that only this kernel has.
+[ "$series" = 6.12 ] || list+="
+dualpi2-classic  0,2 $eight dualpi2
+dualpi2-l4s      1 $eight dualpi2
+dualpi2-both     1,0,1,2,3,0,1,2 $eight dualpi2
+"
 
 record() {
     local folder="$work/$1.$5"
@@ -77,4 +87,4 @@ while read -r name codepoint flows discipline; do
     echo "$name: $(awk '{ n[$1]++ } END { print n["+"] + 0, "packets,", n["-"] + 0, "dropped,", n["!"] + 0, "marked" }' "$work/recordings/$name.rec")"
     grep ' 3: ' "$work/$name.a/log" | head -1
 done <<<"$list"
-[ $# -gt 0 ] || python3 -B ../../../crates/aqm/vectors/linux/convert.py "$work/recordings"
+[ $# -gt 0 ] || python3 -B ../../../crates/aqm/vectors/linux/convert.py "$work/recordings" "$series"

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Times of packets for a recording: schedule.py CODEPOINT FLOWS. Lines of nanoseconds, IP length, flow, codepoint, and the words
+"""Times of packets for a recording: schedule.py CODEPOINTS FLOWS. Lines of nanoseconds, IP length, flow, codepoint, and the words
 of an acknowledgement for packets that are one: number, echoed time stamp, congestion echo, three SACK ranges with zeros for none.
 
 Poisson arrivals in nine phases over 12 s around the 10 Mbit/s of the line: below, at and far above it, so that queues fill, hold and run empty.
 FLOWS `acks`: two flows of acknowledgements, sent in busy and in quiet times beside two of data, for a seventh of a second.
+
+CODEPOINTS is that of all packets, or with commas between those of the flows 0, 1, 2 and so on, again from the first.
 
 Other FLOWS are numbers with commas between; packets are of each as often, or of one so many times as often as `NUMBERxTIMES` says. Behind a slash there
 may be the length of all packets.
@@ -65,10 +67,10 @@ def acknowledgements():
 
 
 def main():
-    codepoint = int(sys.argv[1])
+    codepoints = [int(word) for word in sys.argv[1].split(",")]
     if sys.argv[2] == "acks":
         for at, length, flow, *words in acknowledgements():
-            print(at, length, flow, codepoint, *(words[0] if words else []))
+            print(at, length, flow, codepoints[0], *(words[0] if words else []))
         return
     text, _, length = sys.argv[2].partition("/")
     flows, lengths = list(numbers(text)), [int(length)] if length else LENGTHS
@@ -83,7 +85,7 @@ def main():
             if at >= end:
                 at = end
                 break
-            print(at, length, flow, codepoint)
+            print(at, length, flow, codepoints[flow % len(codepoints)])
 
 
 if __name__ == "__main__":

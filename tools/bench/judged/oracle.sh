@@ -2,14 +2,17 @@
 # Lets packetdrill itself judge Linux' own TCP in a guest kernel, in virtual time:
 # oracle.sh PACKETDRILL SUITES OUT. PACKETDRILL is a clone of google/packetdrill; paths of scripts
 # below SUITES come from standard input. Verdicts go to OUT/verdicts: path, exit code, first line of
-# output.
+# output. SERIES=7.3 asks Linux 7.3.
 set -euo pipefail
 packetdrill=$(realpath "$1")
 suites=$(realpath "$2")
 out=$(realpath -m "$3")
 cd "$(dirname "$0")/../../.."
 
-kernel="${XDG_CACHE_HOME:-$HOME/.cache}/goodqueue/linux/oracle"
+series=${SERIES:-6.12}
+cache="${XDG_CACHE_HOME:-$HOME/.cache}/goodqueue/linux"
+[ "$series" = 6.12 ] || cache+="-$series"
+kernel="$cache/oracle"
 WITH=tools/bench/judged/oracle INTO="$kernel" kernel/guest/build.sh >&2
 mkdir -p "$out"
 # In the kernel's folder, so that it is compiled once, and again when the clone has changed.

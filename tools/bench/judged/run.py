@@ -36,12 +36,12 @@ def results(gq: str, files: list[Path]) -> list[dict]:
     return found
 
 
-def oracle(root: Path, begin: Path, files: list[Path], out: Path) -> dict[Path, str]:
-    """What Linux' own TCP in a guest kernel does in these scripts, by packetdrill itself: nothing or the first difference."""
+def oracle(root: Path, begin: Path, files: list[Path], out: Path, series: str) -> dict[Path, str]:
+    """What the TCP of Linux of this series in a guest kernel does in these scripts, by packetdrill itself: nothing or the first difference."""
     out.mkdir(parents=True, exist_ok=True)
     paths = "".join(f"{file.relative_to(begin)}\n" for file in files)
     program = [str(BASE / "tools/bench/judged/oracle.sh"), str(root / "packetdrill"), str(begin), str(out)]
-    if subprocess.run(program, input=paths, text=True, check=False).returncode:
+    if subprocess.run(program, input=paths, text=True, check=False, env={**os.environ, "SERIES": series}).returncode:
         return {}
     lines = (line.split("\t") for line in (out / "verdicts").read_text(errors="replace").splitlines())
     return {begin / path: "" if code == "0" else said for path, code, said in lines}
@@ -74,9 +74,9 @@ def suites(gq: str, root: Path, out: Path) -> tuple[list[list], list[list], list
         counts = [sum(one["verdict"] == verdict for one in found) for verdict in VERDICTS]
         name = f"[{suite['name']}]({suite['url']})"
         asked = [Path(one["script"]) for one in found if one["verdict"] in VERDICTS[:2]] if suite["linux"] else []
-        linux = oracle(root, folder, asked, out / suite["folder"]) if asked else {}
+        linux = oracle(root, folder, asked, out / suite["folder"], suite["linux"]) if asked else {}
         passes = list(linux.values()).count("")
-        says = f"{passes} of {len(linux)}" if linux else "not asked"
+        says = f"{suite['linux']}: {passes} of {len(linux)}" if linux else "not asked"
         rows.append([name, version(folder, suite["version"]), suite["licence"], len(found), *counts, says])
         for one in (one for one in found if one["verdict"] == "fails"):
             script = Path(one["script"])
@@ -93,14 +93,19 @@ def own_scripts(gq: str, root: Path, out: Path) -> str:
     verdicts = [one["verdict"] for one in results(gq, files)]
     names = ", ".join(f"`{file.stem}`" for file in files)
     passed = verdicts.count("passes")
-    found = oracle(root, files[0].parent, files, out) if (root / "packetdrill").is_dir() else {}
-    linux = f"Linux 6.12, judged by packetdrill itself, passes {list(found.values()).count('')} of {len(found)}." if found else "Linux was not asked."
-    for file in (file for file in files if found.get(file)):
-        said = found[file].replace("|", "\\|")
-        linux += f"\n\n- `{file.stem}`: Linux fails, `{said}`. {DATA['linux'].get(file.stem, 'Not established.')}"
+    linux = ""
+    for series in ("6.12", "7.3") if (root / "packetdrill").is_dir() else ():
+        found = oracle(root, files[0].parent, files, out / series, series)
+        if not found:
+            continue
+        linux += f"\n\nLinux {series}, judged by packetdrill itself, passes {list(found.values()).count('')} of {len(found)}."
+        for file in (file for file in files if found.get(file)):
+            said = found[file].replace("|", "\\|")
+            why = DATA["linux"].get(f"{file.stem} {series}", DATA["linux"].get(file.stem, "Not established."))
+            linux += f"\n\n- `{file.stem}`: Linux {series} fails, `{said}`. {why}"
+    linux = linux or "\n\nLinux was not asked."
     return f"""For RACK, loss probes, F-RTO, PRR and HyStart++ there are no public scripts. Of the {len(files)} here {passed} pass: {names}.
-They follow the RFCs.
-{linux}"""
+They follow the RFCs.{linux}"""
 
 
 def evaluate(gq: str, out: Path, option: str, subjects: str, page: str) -> dict:
@@ -152,7 +157,7 @@ def main() -> None:
     absent = f"Not run here: {', '.join(missing)}.\n\n" if missing else ""
     why = ""
     if failures:
-        shown = table(["suite", "script", "first difference", "Linux 6.12", "mechanism"], failures)
+        shown = table(["suite", "script", "first difference", "Linux", "mechanism"], failures)
         why = f"## What fails, and why\n\n{shown}\n\n"
     chapters, failing = gallery(gq, out / "gallery")
     heads = ["suite", "version", "license", "run", "pass", "fail", "do not apply", "cannot be read", "Linux passes"]
@@ -166,7 +171,7 @@ Made by `make judged` of goodqueue {judged["version"]} ({judged["commit"]}) on {
 ## Suites
 
 Scripts of packetdrill against goodqueue's sender and receiver ([packetdrill.md](packetdrill.md)). What needs something that is not modeled
-does not apply; it is never a pass. The last column has scripts that pass or fail here, and how many of them Linux 6.12 passes: the original
+does not apply; it is never a pass. The last column has the series of Linux that was asked, scripts that pass or fail here, and how many of them Linux of that series passes: the original
 packetdrill runs them in a guest kernel in virtual time (`tools/bench/judged/oracle.sh`).
 
 {table(heads, rows)}

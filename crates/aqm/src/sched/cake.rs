@@ -35,8 +35,8 @@
 //! three bits of a DSCP and goes where Linux puts the class selector; in `diffserv3` class 5 goes
 //! to voice, because of EF. A fractional turn is rounded up or down at random without the bias of
 //! Linux's 16 bits. A queue shared by several flows counts for the hosts of the flow that created
-//! it. A host is looked up by its busy queues, whether bulk or not. With `ingress`, all drops of a
-//! departure are charged at once. Only pure acknowledgements remove others.
+//! it. A host is looked up by its busy queues, whether bulk or not. Only pure acknowledgements remove
+//! others.
 //!
 //! *Limits*: each dropped packet costs a search of all queues for the longest. An acknowledgement
 //! may scan its whole queue.
@@ -172,7 +172,8 @@ impl<P: Packet> Cake<P> {
         let per_tin = params.flows.max(1);
         let aqm = Sparing(Cobalt::new(params.cobalt));
         let count = per_tin * weights.len() as u32;
-        let table = FlowTable::new(flow_table::flows(&aqm, &(), count), ShownBacklog::Flow);
+        let mut table = FlowTable::new(flow_table::flows(&aqm, &(), count), ShownBacklog::Flow);
+        table.books.yields = params.ingress;
         let tins = weights.iter().enumerate();
         let tins = tins.map(|(number, &weight)| Tin::new(number as u32 * per_tin, per_tin, weight, params.isolation));
         let tins = aside(|| tins.collect());
@@ -371,6 +372,12 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
                         seats[index].deficit -= charge;
                         tin.deficit -= charge;
                         return departure;
+                    }
+                    if params.ingress && !table.flows[index].is_empty() {
+                        // A drop, which its queue pays for: another one may come first now.
+                        seats[index].deficit -= tolls as i64;
+                        tin.deficit -= tolls as i64;
+                        continue;
                     }
                 }
                 tin.leave(seats, bucket, table.flows[index].aqm.0.is_at_rest(now));

@@ -24,7 +24,9 @@
 //! instead of an MTU. The coupled probability is capped at 1 where packets are marked by it, as the
 //! excess would accumulate in the sum and turn marks into drops. Packets are exempt from the
 //! coupled and the classic signal while less than two MTUs wait behind them (Linux). `alpha` and
-//! `beta` are the exact values of the formulas, which the RFC rounds.
+//! `beta` are the exact values of the formulas, which the RFC rounds. With `arithmetic = linux` the
+//! verdicts are those of Linux packet by packet: signals are drawn, not summed, and L4S packets are
+//! marked by the step after that.
 //!
 //! *Limits*: classic senders that set ECT(1), or unresponsive ones, take delay from L4S flows and
 //! throughput from classic ones until overload turns to drops. The age of a head tells little about
@@ -34,6 +36,7 @@
 //! sparing short queues.
 
 use crate::aqm::{QueueView, Reason, Verdict};
+use crate::arithmetic::Arithmetic;
 use crate::books::{Books, EcnPolicy, Entry, Fate, Waiting};
 use crate::counters::Counters;
 use crate::outline::aside;
@@ -45,8 +48,10 @@ use crate::tick::Tick;
 use alloc::boxed::Box;
 use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Packets, Rate};
 
+mod linux;
 mod params;
 
+use linux::LinuxLaw;
 use params::KIND;
 pub use params::{DualPi2Params, Order};
 
@@ -103,9 +108,25 @@ enum Side {
     Classic,
 }
 
-/// The rule that decides about packets.
+/// Who decides about packets.
 #[derive(Clone, Debug)]
-struct Law {
+enum Law {
+    Source(SourceLaw),
+    Linux(LinuxLaw),
+}
+
+impl Law {
+    fn new(params: DualPi2Params) -> Self {
+        match params.arithmetic {
+            Arithmetic::Exact => Self::Source(SourceLaw::new(params)),
+            Arithmetic::Linux => Self::Linux(LinuxLaw::new(&params)),
+        }
+    }
+}
+
+/// The source's rule.
+#[derive(Clone, Debug)]
+struct SourceLaw {
     params: DualPi2Params,
     base: Base,
     /// Both probabilities, as of the last update.
@@ -115,7 +136,7 @@ struct Law {
     sum_classic: Recurrence,
 }
 
-impl Law {
+impl SourceLaw {
     fn new(params: DualPi2Params) -> Self {
         let sum = Recurrence::default();
         Self { params, base: Base::default(), p_classic: 0.0, p_coupled: 0.0, sum_l4s: sum, sum_classic: sum }
@@ -176,6 +197,7 @@ impl Law {
 pub struct DualPi2<P> {
     l4s: Line<P>,
     classic: Line<P>,
+    params: DualPi2Params,
     law: Law,
     /// Weighted round robin: the classic queue's turn while positive, in thousandths of bytes.
     credit: i64,
@@ -196,7 +218,11 @@ impl<P: Packet> DualPi2<P> {
             classic: Line::new(),
             law: Law::new(params),
             credit: params.first_credit(),
-            tick: Tick::new(params.t_update),
+            tick: match params.arithmetic {
+                Arithmetic::Exact => Tick::new(params.t_update),
+                Arithmetic::Linux => Tick::of_clock(params.t_update),
+            },
+            params,
             limit,
             books,
         }
@@ -218,13 +244,13 @@ impl<P: Packet> DualPi2<P> {
         let (l4s, classic) = (self.l4s.head_since(), self.classic.head_since());
         match (l4s, classic) {
             (None, None) => {
-                self.credit = self.law.params.first_credit();
+                self.credit = self.params.first_credit();
                 None
             }
             (Some(_), None) => Some(Side::L4s),
             (None, Some(_)) => Some(Side::Classic),
             (Some(l4s), Some(classic)) => {
-                let l4s_first = match self.law.params.scheduler {
+                let l4s_first = match self.params.scheduler {
                     Order::WeightedRoundRobin { .. } => self.credit <= 0,
                     Order::TimeShifted(shift) => l4s <= classic + shift,
                 };
@@ -236,7 +262,7 @@ impl<P: Packet> DualPi2<P> {
     /// Pays for a departure of `len` from `side`, whose rival is waiting if `is_contested`.
     #[inline]
     fn charge(&mut self, side: Side, len: Bytes, is_contested: bool) {
-        if let (Order::WeightedRoundRobin { classic }, true) = (self.law.params.scheduler, is_contested) {
+        if let (Order::WeightedRoundRobin { classic }, true) = (self.params.scheduler, is_contested) {
             let len = len.get() as i64;
             self.credit += match side {
                 Side::L4s => classic * len,
@@ -262,17 +288,19 @@ impl<P: Packet> Qdisc<P> for DualPi2<P> {
 
     fn dequeue(&mut self, now: Instant, sink: &mut dyn Sink<P>) -> Option<Departure<P>> {
         while let Some(side) = self.choose() {
-            let Self { l4s, classic, law, books, .. } = &mut *self;
+            let Self { l4s, classic, params, law, books, .. } = &mut *self;
             let (mut own, rival) = match side {
                 Side::L4s => (l4s, classic.view()),
                 Side::Classic => (classic, l4s.view()),
             };
             let (head, behind) = own.head()?;
             let shown = books.shown(&head.packet, head.enqueued_at);
-            let is_spared = behind.backlog + rival.backlog < law.params.spared;
-            let verdict = match side {
-                Side::L4s => law.judge_l4s(shown.sojourn(now), behind.packets, is_spared),
-                Side::Classic => law.judge_classic(is_spared),
+            let is_spared = behind.backlog + rival.backlog < params.spared;
+            let verdict = match (law, side) {
+                (Law::Source(law), Side::L4s) => law.judge_l4s(shown.sojourn(now), behind.packets, is_spared),
+                (Law::Source(law), Side::Classic) => law.judge_classic(is_spared),
+                (Law::Linux(law), Side::L4s) => law.judge_l4s(&mut books.rng, shown.sojourn(now), is_spared),
+                (Law::Linux(law), Side::Classic) => law.judge_classic(&mut books.rng, is_spared),
             };
             let fate = books.carry_out(verdict, shown.ecn, &mut head.packet, sink);
             let entry = own.pop()?;
@@ -297,9 +325,14 @@ impl<P: Packet> Qdisc<P> for DualPi2<P> {
         }
         let heads = self.l4s.head_since().into_iter().chain(self.classic.head_since());
         let delay = heads.min().map_or(Duration::ZERO, |oldest| now.since(oldest));
-        self.law.update(delay);
-        if self.law.base.is_at_rest() && self.total().packets.is_zero() {
-            self.tick.stop();
+        match &mut self.law {
+            Law::Linux(law) => law.update(delay),
+            Law::Source(law) => {
+                law.update(delay);
+                if law.base.is_at_rest() && self.total().packets.is_zero() {
+                    self.tick.stop();
+                }
+            }
         }
     }
 
@@ -321,10 +354,14 @@ impl<P: Packet> Qdisc<P> for DualPi2<P> {
     }
 
     fn gauges(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        visit("base_probability", self.law.base.p);
-        visit("classic_probability", self.law.p_classic);
-        visit("coupled_probability", self.law.p_coupled.min(1.0));
-        visit("queue_delay_s", self.law.base.delay);
+        let (p, delay) = match &self.law {
+            Law::Source(law) => (law.base.p, law.base.delay),
+            Law::Linux(law) => law.figures(),
+        };
+        visit("base_probability", p);
+        visit("classic_probability", p * p);
+        visit("coupled_probability", (p * self.params.k).min(1.0));
+        visit("queue_delay_s", delay);
         visit("l4s_packets", self.l4s.view().packets.get() as f64);
         visit("classic_packets", self.classic.view().packets.get() as f64);
     }

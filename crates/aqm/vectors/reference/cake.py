@@ -169,6 +169,9 @@ class Cake(Model):
                     continue
                 if self.serve(flow, now):
                     return
+                if flow.queue:
+                    # A drop that its queue has paid for.
+                    continue
                 state = flow.cobalt
                 state.queue_empty(now)
                 line.pop(0)
@@ -197,6 +200,7 @@ class Cake(Model):
             if self.ingress:
                 flow.deficit -= length
                 flow.tin.deficit -= length
+                return False
         return False
 
 

@@ -63,7 +63,9 @@ pub fn replay(vector: &Vector) -> Result<Outcome, Fault> {
     let (mut log, mut next_id) = (Log::default(), 0);
     for (index, Step { operation, events }) in vector.steps.iter().enumerate() {
         let now = operation.at();
-        let found = queue.next_timer().filter(|&due| due <= now);
+        // A request does for a shaper what its timer does.
+        let is_request = |due| matches!(operation, Operation::Dequeue { .. }) && due == queue.held_until();
+        let found = queue.next_timer().filter(|&due| due <= now && !is_request(due));
         let expected = matches!(operation, Operation::Timer { .. }).then_some(now);
         draws.offer(&mut queue);
         apply(&mut queue, *operation, &mut next_id, &mut log);

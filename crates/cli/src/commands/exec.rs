@@ -6,8 +6,9 @@ use crate::failure::Failure;
 use crate::output::{itself, print, say};
 use crate::{backend, interrupt, progress};
 use clap::Args;
+use goodqueue_guests::backends::BackendName;
 use goodqueue_guests::backends::linux::Linux;
-use goodqueue_guests::linux::{ProgramSaid, Programs};
+use goodqueue_guests::linux::{ProgramSaid, Programs, Series};
 use goodqueue_lab::scenario::build;
 use goodqueue_lab::scenario::lint;
 use goodqueue_lab::scenario::plan::Plan;
@@ -72,19 +73,30 @@ impl Arguments {
     }
 }
 
+/// The series of the guests' kernel.
+fn series(overrides: &Overrides) -> Result<Series, Failure> {
+    match overrides.host_name()? {
+        BackendName::Sim | BackendName::Linux => Ok(Series::V6_12),
+        BackendName::Linux73 => Ok(Series::V7_3),
+        name @ (BackendName::Kernel | BackendName::Live) => {
+            Err(Failure::Input(format!("--on {}: programs run in guests: allowed linux, linux-7.3", name.name())))
+        }
+    }
+}
+
 /// Exit code of the client, and the time of its exit, in seconds of virtual time.
 type Ending = Option<(i32, f64)>;
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    arguments.overrides.only_sim("gq exec needs no host")?;
+    let series = series(&arguments.overrides)?;
     let (plan, client) = (arguments.plan()?, arguments.client()?);
     let points = plan.points()?;
     let [point] = &points[..] else {
         let message = format!("gq exec runs one point, and {} has {}: set what is swept", plan.name(), points.len());
         return Err(Failure::Input(message));
     };
-    let linux = Linux::find(itself()).map_err(|missing| Failure::Input(missing.to_string()))?;
+    let linux = Linux::find(itself(), series).map_err(|missing| Failure::Input(missing.to_string()))?;
     backend::check("--on", &linux, &points)?;
     if !linux.controls().contains(&arguments.cc.as_str()) {
         let known = linux.controls().join(", ");

@@ -88,7 +88,7 @@ pub struct Arguments {
     /// Unit of the latency under load: ms, rpm (round trips per minute), grade (A+ to F) or qoo
     #[arg(long, value_name = "UNIT", default_value = "ms")]
     unit: Unit,
-    /// Check the answer with other senders: linux, guest kernels in virtual time
+    /// Check the answer with other senders: linux, guest kernels in virtual time, or linux-7.3
     #[arg(long, value_name = "HOST")]
     check: Option<String>,
     /// More shaped rates, more settings, longer runs and more of them

@@ -25,8 +25,9 @@ pub struct Arguments {
 /// Changes to a scenario that leave its file as it is.
 #[derive(Args)]
 pub struct Overrides {
-    /// Where it runs: sim, the simulator; linux, guest kernels in virtual time; kernel, the same
-    /// with queues in a kernel; or live, this machine's own kernel in real time
+    /// Where it runs: sim, the simulator; linux, guest kernels in virtual time, or linux-7.3, those
+    /// of Linux 7.3; kernel, the same with queues in a kernel; or live, this machine's own kernel
+    /// in real time
     #[arg(long, value_name = "HOST", default_value = "sim")]
     on: String,
     /// Set a key of the scenario, for instance link.bottleneck.rate='20 Mbit/s'; may be repeated

@@ -70,6 +70,9 @@ impl Arguments {
 pub enum Against {
     /// Guest kernels in virtual time
     Linux,
+    /// Guest kernels of Linux 7.3 in virtual time
+    #[value(name = "linux-7.3")]
+    Linux73,
     /// Guest kernels in virtual time, with queues in a kernel
     Kernel,
     /// Kernel senders on this machine
@@ -80,6 +83,7 @@ impl Against {
     const fn host(self) -> BackendName {
         match self {
             Self::Linux => BackendName::Linux,
+            Self::Linux73 => BackendName::Linux73,
             Self::Kernel => BackendName::Kernel,
             Self::Live => BackendName::Live,
         }
@@ -89,6 +93,7 @@ impl Against {
     const fn hosts(self) -> &'static str {
         match self {
             Self::Linux => "sim, linux",
+            Self::Linux73 => "sim, linux-7.3",
             Self::Kernel => "sim, kernel",
             Self::Live => "sim, live",
         }

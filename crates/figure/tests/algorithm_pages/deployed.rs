@@ -213,7 +213,7 @@ pub const DEPLOYED: &[Deployed] = &[
     },
     Deployed {
         ours: "dualpi2",
-        discipline: "Linux dualpi2 (since 6.17; no recordings)",
+        discipline: "Linux dualpi2 (since 6.17)",
         settings: &[
             setting("limit", "10000 packets", BUFFER),
             setting("target", "15 ms", Same("target")),

@@ -1,7 +1,8 @@
 //! The scenario host `linux`: TCP of real kernels in virtual time, behind the simulator's links and
 //! queues; and the host `kernel`, where the queues are a kernel's too.
 
-use crate::linux::{GuestExecutables, Kernel, KernelQueues, LinuxError, MAX_PACKET, NoKernel, Programs};
+use crate::backends::BackendName;
+use crate::linux::{GuestExecutables, Kernel, KernelQueues, LinuxError, MAX_PACKET, NoKernel, Programs, Series};
 use goodqueue_lab::run::backend::{Backend, BackendFailure, HostRun, Refusal, Task};
 use goodqueue_lab::scenario::build;
 use goodqueue_lab::scenario::plan::Point;
@@ -21,13 +22,13 @@ pub struct Linux {
 }
 
 impl Linux {
-    /// Finds the guest kernel. `itself` is how this program is started as `gq`.
+    /// Finds the guest kernel of a series. `itself` is how this program is started as `gq`.
     ///
     /// # Errors
     /// When there is none.
-    pub fn find(itself: &[OsString]) -> Result<Self, NoKernel> {
+    pub fn find(itself: &[OsString], series: Series) -> Result<Self, NoKernel> {
         let program = itself.iter().cloned().chain([OsString::from("linux-guest")]).collect();
-        Ok(Self { kernel: Kernel::find()?, queues: None, program })
+        Ok(Self { kernel: Kernel::find(series)?, queues: None, program })
     }
 
     /// As [`Linux::find`], with queues in a kernel.
@@ -35,7 +36,7 @@ impl Linux {
     /// # Errors
     /// When there is no guest kernel, or none with our queue disciplines.
     pub fn find_with_queues(itself: &[OsString]) -> Result<Self, NoKernel> {
-        Ok(Self { queues: Some(Kernel::find_with_queues()?), ..Self::find(itself)? })
+        Ok(Self { queues: Some(Kernel::find_with_queues()?), ..Self::find(itself, Series::V6_12)? })
     }
 
     /// The kernel's congestion controls.
@@ -64,7 +65,11 @@ impl Linux {
 
 impl Backend for Linux {
     fn name(&self) -> &'static str {
-        if self.queues.is_some() { "kernel" } else { "linux" }
+        match (&self.queues, self.kernel.noted("series")) {
+            (Some(_), _) => BackendName::Kernel.name(),
+            (None, Some("7.3")) => BackendName::Linux73.name(),
+            (None, _) => BackendName::Linux.name(),
+        }
     }
 
     fn check(&self, point: &Point) -> Result<(), Refusal> {

@@ -11,7 +11,10 @@ fn hosts_go_by_their_names() {
     for host in BackendName::ALL {
         assert_eq!(BackendName::read(host.name()), Ok(host));
     }
-    assert_eq!(BackendName::read("moon").unwrap_err().to_string(), "there is no such host: allowed sim, linux, kernel, live");
+    assert_eq!(
+        BackendName::read("moon").unwrap_err().to_string(),
+        "there is no such host: allowed sim, linux, linux-7.3, kernel, live"
+    );
 }
 
 #[test]
@@ -39,7 +42,7 @@ fn the_simulator_is_everywhere_and_refuses_nothing() {
 #[cfg(not(target_os = "linux"))]
 #[test]
 fn elsewhere_than_on_linux_the_simulator_is_alone() {
-    for host in [BackendName::Linux, BackendName::Kernel, BackendName::Live] {
+    for host in [BackendName::Linux, BackendName::Linux73, BackendName::Kernel, BackendName::Live] {
         assert!(
             host.open(&settings(ProcessOwner::Own)).is_err_and(|error| error.host == host && error.why.contains("needs Linux"))
         );

@@ -116,10 +116,24 @@ pub enum NoKernel {
         program: PathBuf,
     },
     /// The kernel was not built.
-    #[error("the guest kernel is missing: run `make linux` in goodqueue's sources (it would be {})", .program.display())]
+    #[error("the guest kernel is missing: run `{make}` in goodqueue's sources (it would be {})", .program.display())]
     Missing {
         /// Path at which the kernel would be.
         program: PathBuf,
+        /// Command that builds it.
+        make: &'static str,
+    },
+    /// Another kernel is in its place.
+    #[error("{} is Linux {found}, and Linux {expected} was asked for: run `{make}` in goodqueue's sources", .program.display())]
+    Other {
+        /// Path of the kernel.
+        program: PathBuf,
+        /// The series that its record names.
+        found: String,
+        /// The series that was asked for.
+        expected: &'static str,
+        /// Command that builds it.
+        make: &'static str,
     },
 }
 

@@ -62,7 +62,7 @@ function header(result: Result, repaint: () => void): HTMLElement {
 }
 
 function hostName(host: string): string {
-  return { sim: "Simulator", linux: "Linux kernels in virtual time", live: "Live data plane" }[host] ?? host;
+  return { sim: "Simulator", linux: "Linux kernels in virtual time", "linux-7.3": "Linux 7.3 in virtual time", live: "Live data plane" }[host] ?? host;
 }
 
 function answer(result: Result): HTMLElement {

@@ -1,5 +1,7 @@
 //! DualPI2's settings, and their description.
 
+use super::linux;
+use crate::arithmetic::{ARITHMETIC, Arithmetic};
 use crate::spec::{Family, Kind, KindSpec, LinkFacts, ParamError, ParamValues, TypedParam};
 use goodqueue_base::units::{Bytes, Duration, Packets};
 
@@ -51,6 +53,8 @@ pub struct DualPi2Params {
     pub mtu: Bytes,
     /// No signals but the L4S ramp while less than this waits behind the packet at hand.
     pub spared: Bytes,
+    /// The source's law or Linux's.
+    pub arithmetic: Arithmetic,
 }
 
 impl Default for DualPi2Params {
@@ -90,6 +94,7 @@ impl DualPi2Params {
             scheduler: Order::weighted(CLASSIC_WEIGHT.default),
             mtu,
             spared: mtu + mtu,
+            arithmetic: Arithmetic::Exact,
         }
     }
 
@@ -122,7 +127,7 @@ impl DualPi2Params {
         let is_shifted = scheduler == TIME_SHIFTED;
         let unused = if is_shifted { CLASSIC_WEIGHT.name() } else { TSHIFT.name() };
         given.refuse_unused(&[unused], SCHEDULER.name(), scheduler)?;
-        Ok(Self {
+        let params = Self {
             alpha: ALPHA.read(given).unwrap_or(defaults.alpha),
             beta: BETA.read(given).unwrap_or(defaults.beta),
             k: K.read(given),
@@ -134,8 +139,13 @@ impl DualPi2Params {
             } else {
                 Order::weighted(CLASSIC_WEIGHT.read(given))
             },
+            arithmetic: ARITHMETIC.read(given),
             ..defaults
-        })
+        };
+        if params.arithmetic == Arithmetic::Linux {
+            linux::check(given, &params)?;
+        }
+        Ok(params)
     }
 }
 
@@ -152,7 +162,7 @@ const fn gain(name: &'static str, how: &'static str, doc: &'static str) -> Typed
 
 pub(super) const ECN: TypedParam<bool> =
     TypedParam::on("ecn").about("mark; without, all packets go to the classic queue").from_source(RFC);
-const TARGET: TypedParam<Duration> = duration("target", Duration::ms(15), (1e-6, 100.0), "delay to settle at").from_source(RFC);
+pub(super) const TARGET: TypedParam<Duration> = duration("target", Duration::ms(15), (1e-6, 100.0), "delay to settle at").from_source(RFC);
 const RTT_MAX: TypedParam<Duration> = duration(
     "rtt_max",
     Duration::ms(100),
@@ -160,20 +170,20 @@ const RTT_MAX: TypedParam<Duration> = duration(
     "longest round-trip time expected; it and target set the gains where one of them is given",
 )
 .from_source(RFC);
-const T_UPDATE: TypedParam<Option<Duration>> =
+pub(super) const T_UPDATE: TypedParam<Option<Duration>> =
     TypedParam::auto("t_update", "16 ms; with target or rtt_max given the smaller of target and rtt_max / 3")
         .within(1e-6, 100.0)
         .about("time between updates of the probability")
         .from_source(LINUX);
-const ALPHA: TypedParam<Option<f64>> =
+pub(super) const ALPHA: TypedParam<Option<f64>> =
     gain("alpha", "41/256; with target or rtt_max given 0.1 t_update / rtt_max^2", "gain on the distance to the target, in 1/s");
-const BETA: TypedParam<Option<f64>> =
+pub(super) const BETA: TypedParam<Option<f64>> =
     gain("beta", "819/256; with target or rtt_max given 0.3 / rtt_max", "gain on the change of the delay, in 1/s");
-const K: TypedParam<f64> = TypedParam::number("k", 2.0)
+pub(super) const K: TypedParam<f64> = TypedParam::number("k", 2.0)
     .within(0.01, 100.0)
     .about("coupling of L4S marks to the root of classic signals")
     .from_source(RFC);
-const MIN_TH: TypedParam<Duration> =
+pub(super) const MIN_TH: TypedParam<Duration> =
     duration("min_th", Duration::ms(1), (0.0, 10.0), "sojourn time up to which L4S packets are not marked for it")
         .from_source(LINUX);
 const RANGE: TypedParam<Duration> =
@@ -184,7 +194,7 @@ const TIME_SHIFTED: &str = "time-shifted";
 const SCHEDULER: TypedParam<&str> = TypedParam::word("scheduler", &["wrr", TIME_SHIFTED], "wrr")
     .about("which queue goes next: weighted round robin, or the older head with L4S packets made older")
     .from_source("Linux; RFC 9332 appendix A.1");
-const CLASSIC_WEIGHT: TypedParam<f64> = TypedParam::ratio("classic_weight", 0.1)
+pub(super) const CLASSIC_WEIGHT: TypedParam<f64> = TypedParam::ratio("classic_weight", 0.1)
     .within(0.001, 0.999)
     .about("the classic queue's share while both have packets")
     .from_source("Linux");
@@ -211,6 +221,7 @@ pub(super) const KIND: KindSpec = KindSpec::new(
             SCHEDULER.param,
             CLASSIC_WEIGHT.param,
             TSHIFT.param,
+            ARITHMETIC.param,
         ],
         source: "RFC 9332",
     },

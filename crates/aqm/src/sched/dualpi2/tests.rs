@@ -18,9 +18,10 @@ fn queue() -> DualPi2<SimplePacket> {
 /// The queue with its base probability forced to `p`.
 fn queue_at(p: f64) -> DualPi2<SimplePacket> {
     let mut queue = queue();
-    queue.law.base.p = p;
-    queue.law.p_classic = queue.law.base.classic();
-    queue.law.p_coupled = queue.law.base.coupled(2.0);
+    let Law::Source(law) = &mut queue.law else { unreachable!("the default") };
+    law.base.p = p;
+    law.p_classic = law.base.classic();
+    law.p_coupled = law.base.coupled(2.0);
     queue
 }
 
@@ -95,11 +96,11 @@ fn overload_turns_marks_into_drops() {
 fn l4s_packets_follow_the_ramp_unless_at_most_one_waits_behind() {
     let (min_th, range) = (Duration::us(800), Duration::us(400));
     let ramp = DualPi2Params { min_th, range, th_len: Packets::new(1), ..DualPi2Params::default() };
-    let law = DualPi2::<SimplePacket>::new(ramp, Limit::NONE).law;
+    let law = SourceLaw::new(ramp);
     for (micros, expected) in [(0, 0.0), (800, 0.0), (1000, 0.5), (1200, 1.0), (5000, 1.0)] {
         assert_eq!(law.ramp(Duration::us(micros)), expected);
     }
-    let step = Law { params: DualPi2Params { min_th: Duration::ms(1), range: Duration::ZERO, ..law.params }, ..law };
+    let step = SourceLaw { params: DualPi2Params { min_th: Duration::ms(1), range: Duration::ZERO, ..law.params }, ..law };
     assert_eq!((step.ramp(Duration::ms(1)), step.ramp(Duration::us(1001))), (0.0, 1.0));
 
     let (mut queue, mut seen) = (DualPi2::new(ramp, Limit::NONE), Seen::default());
@@ -176,7 +177,7 @@ fn updates_stop_when_nothing_is_left_to_forget() {
     assert!(first <= at(16_000));
     let mut now = first + Duration::ms(150);
     queue.handle_timer(now);
-    assert!(queue.law.base.p > 0.0);
+    assert!(matches!(&queue.law, Law::Source(law) if law.base.p > 0.0));
     let grid = |tick: Instant| tick.since(first).as_nanos() % 16_000_000;
     assert_eq!(queue.next_timer().map(grid), Some(0), "a late update runs once, and the next is in step again");
     let _ = queue.dequeue(now, &mut crate::NoSink);

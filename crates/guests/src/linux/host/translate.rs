@@ -27,6 +27,10 @@ fn tcp_flows(spec: &WorldSpec) -> impl Iterator<Item = (u32, &FlowSpec, Tcp<'_>)
     (0..).zip(&spec.flows).filter_map(|(number, flow)| Some((number, flow, flow.source.tcp()?)))
 }
 
+fn any_has(spec: &WorldSpec, mode: EcnMode) -> bool {
+    tcp_flows(spec).any(|(_, _, (sender, ..))| sender.ecn_mode() == mode)
+}
+
 /// A control by the kernel's name.
 fn of_kernel(control: &str) -> &str {
     control.strip_prefix("kernel:").unwrap_or(control)
@@ -65,8 +69,8 @@ pub fn check(spec: &WorldSpec, kernel: &Kernel) -> Result<(), Refusal> {
             return refuse("rto_min", "must be the same for all TCP groups");
         }
     }
-    let plain = |mode| tcp_flows(spec).any(|(_, _, (sender, ..))| sender.ecn_mode() == mode);
-    if plain(EcnMode::Off) && plain(EcnMode::Classic) {
+    let plain = [EcnMode::Off, EcnMode::Classic, EcnMode::Accurate];
+    if plain.into_iter().filter(|&mode| any_has(spec, mode)).count() > 1 {
         let why = "all TCP groups but those of dctcp must have the same".to_owned();
         return Err(Refusal { key: "traffic: ecn".to_owned(), why });
     }
@@ -96,6 +100,7 @@ fn check_sender(group: &str, sender: &SenderConfig, header: Bytes, kernel: &Kern
     }
     match sender.ecn_mode() {
         EcnMode::Off | EcnMode::Classic | EcnMode::Mirror => {}
+        EcnMode::Accurate if kernel.has_accurate_ecn() => {}
         EcnMode::Native | EcnMode::On | EcnMode::Accurate | EcnMode::L4s => {
             return refuse("ecn", "the kernel has classic ECN, and mirrored marks for dctcp");
         }
@@ -141,9 +146,9 @@ pub(super) fn job(world: &OutsideWorld, role: Role, epoch: u64) -> Job {
     set("tcp_wmem", &format!("4096 16384 {BUFFER}"));
     set("tcp_rmem", &format!("4096 131072 {BUFFER}"));
     set("tcp_max_syn_backlog", "8192");
-    let classic = tcp_flows(spec).any(|(_, _, (sender, ..))| sender.ecn_mode() == EcnMode::Classic);
-    // 2: only when the other end asks, which those of dctcp do.
-    set("tcp_ecn", if classic { "1" } else { "2" });
+    // 2: only when the other end asks, which those of dctcp do; 3: accurate.
+    let ecn = [(EcnMode::Classic, "1"), (EcnMode::Accurate, "3")].into_iter().find(|(mode, _)| any_has(spec, *mode));
+    set("tcp_ecn", ecn.map_or("2", |(_, number)| number));
     if let Some((_, _, (sender, _, header))) = tcp_flows(spec).next() {
         set("tcp_timestamps", if header == HEADERS { "0" } else { "1" });
         set("tcp_rto_min_us", &(sender.rto_min.as_nanos() / 1000).to_string());

@@ -30,7 +30,7 @@ const USUAL_QUEUES = ["tail-drop", "codel", "fq-codel", "pie", "cp-aqm", "gsp"];
 const OWN_KEYS = ["cc", "flows", "name", "path", "return_path"];
 
 /** Hosts in words. */
-const HOSTS: Readonly<Record<string, string>> = { [SIM]: "the simulator", linux: "guest kernels, virtual time", live: "this machine's kernel, real time" };
+const HOSTS: Readonly<Record<string, string>> = { [SIM]: "the simulator", linux: "guest kernels, virtual time", "linux-7.3": "guest kernels of Linux 7.3, virtual time", live: "this machine's kernel, real time" };
 
 type Fields = Extract<Scenario, { form: "fields" }>;
 
