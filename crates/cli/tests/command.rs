@@ -205,8 +205,14 @@ fn bad_usage_and_input_exit_with_two() {
         (&["run", "bad.toml"], "error: bad.toml:9:8: link.bottleneck.rate: "),
         (&["check", "bad.toml"], "error: bad.toml:6:1: sead: unknown key; did you mean `seed`?\n"),
         (&["run", "small.toml", "--on", "linux"], "error: --on linux: the guest kernel is missing: run `make linux` in"),
-        (&["check", "small.toml", "--on", "moon"], "error: --on moon: there is no such host: allowed sim, linux, kernel, live\n"),
-        (&["run", "small.toml", "--on", "moon"], "error: --on moon: there is no such host: allowed sim, linux, kernel, live\n"),
+        (
+            &["check", "small.toml", "--on", "moon"],
+            "error: --on moon: there is no such host: allowed sim, linux, linux-7.3, kernel, live\n",
+        ),
+        (
+            &["run", "small.toml", "--on", "moon"],
+            "error: --on moon: there is no such host: allowed sim, linux, linux-7.3, kernel, live\n",
+        ),
         (&["run", "small.toml", "--set", "warmup"], "error: --set warmup: is not KEY=VALUE"),
         (&["run", "small.toml", "--set", "warmup=soon"], "--set warmup=soon: warmup: "),
         (&["run", "small.toml", "--replications", "0"], "replications: "),

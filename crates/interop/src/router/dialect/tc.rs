@@ -3,7 +3,7 @@
 pub(crate) mod red;
 
 use super::linux::{ISOLATIONS, TINS};
-use super::words::{ECN, automatic, key, micros, only, word};
+use super::words::{ECN, automatic, key, micros, model, only, word};
 use super::{Dialect, Form, Hold, How, Marks, Style, Word, Write};
 use goodqueue_aqm::spec::Value;
 use red::RED;
@@ -99,4 +99,5 @@ const DUALPI2: &[Word] = &[
     only("scheduler", Value::Choice("wrr")),
     key("classic_weight", "classic_protection", Write::Whole(100.0)),
     automatic("tshift"),
+    model("arithmetic"),
 ];
