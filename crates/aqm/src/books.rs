@@ -68,7 +68,7 @@ fn shown_under<P: Packet>(policy: EcnPolicy, packet: &P, enqueued_at: Instant) -
 #[derive(Clone, Debug)]
 pub(crate) struct Books {
     pub(crate) ecn: EcnPolicy,
-    /// Whether a departure ends with its first drop, for a scheduler to choose anew.
+    /// Whether a departure ends with its first drop, for a scheduler to choose again.
     pub(crate) yields: bool,
     pub(crate) link_rate: Option<Rate>,
     pub(crate) overhead: Bytes,

@@ -15,16 +15,8 @@ use crate::spec::{ParamError, ParamFault, ParamValues, TypedParam};
 use goodqueue_base::units::{Duration, Rng};
 
 const ONE: u64 = u32::MAX as u64;
-const HAS: [&str; 8] = [
-    ECN.name(),
-    TARGET.name(),
-    T_UPDATE.name(),
-    ALPHA.name(),
-    BETA.name(),
-    K.name(),
-    MIN_TH.name(),
-    CLASSIC_WEIGHT.name(),
-];
+const HAS: [&str; 8] =
+    [ECN.name(), TARGET.name(), T_UPDATE.name(), ALPHA.name(), BETA.name(), K.name(), MIN_TH.name(), CLASSIC_WEIGHT.name()];
 
 /// Refuses what Linux cannot be told.
 pub(super) fn check(given: &ParamValues<'_>, params: &DualPi2Params) -> Result<(), ParamError> {
@@ -39,7 +31,11 @@ pub(super) fn check(given: &ParamValues<'_>, params: &DualPi2Params) -> Result<(
         }
     }
     if params.k < 1.0 || params.k > 255.0 || f64::from(params.k as u8) != params.k {
-        return Err(K.fault(ParamFault::Conflict { value: params.k.into(), with: &LINUX, allowed: "whole numbers from 1 to 255" }));
+        return Err(K.fault(ParamFault::Conflict {
+            value: params.k.into(),
+            with: &LINUX,
+            allowed: "whole numbers from 1 to 255",
+        }));
     }
     Ok(())
 }

@@ -162,7 +162,8 @@ const fn gain(name: &'static str, how: &'static str, doc: &'static str) -> Typed
 
 pub(super) const ECN: TypedParam<bool> =
     TypedParam::on("ecn").about("mark; without, all packets go to the classic queue").from_source(RFC);
-pub(super) const TARGET: TypedParam<Duration> = duration("target", Duration::ms(15), (1e-6, 100.0), "delay to settle at").from_source(RFC);
+pub(super) const TARGET: TypedParam<Duration> =
+    duration("target", Duration::ms(15), (1e-6, 100.0), "delay to settle at").from_source(RFC);
 const RTT_MAX: TypedParam<Duration> = duration(
     "rtt_max",
     Duration::ms(100),
