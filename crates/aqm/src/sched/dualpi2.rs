@@ -382,6 +382,9 @@ impl Scheduler for DualPi2Kind {
     ) -> Result<R, ParamError> {
         let ecn = if params::ECN.read(given) { setup.ecn } else { EcnPolicy::Drop };
         let params = DualPi2Params::build(given, setup.link)?;
+        if params.arithmetic == Arithmetic::Linux {
+            linux::check(given, &params)?;
+        }
         let mut queue = aside(|| Box::write(Box::new_uninit(), DualPi2::new(params, setup.link.limit)));
         queue.set_up(Setup { ecn, ..setup });
         Ok(keep(queue))

@@ -1,6 +1,5 @@
 //! DualPI2's settings, and their description.
 
-use super::linux;
 use crate::arithmetic::{ARITHMETIC, Arithmetic};
 use crate::spec::{Family, Kind, KindSpec, LinkFacts, ParamError, ParamValues, TypedParam};
 use goodqueue_base::units::{Bytes, Duration, Packets};
@@ -127,7 +126,7 @@ impl DualPi2Params {
         let is_shifted = scheduler == TIME_SHIFTED;
         let unused = if is_shifted { CLASSIC_WEIGHT.name() } else { TSHIFT.name() };
         given.refuse_unused(&[unused], SCHEDULER.name(), scheduler)?;
-        let params = Self {
+        Ok(Self {
             alpha: ALPHA.read(given).unwrap_or(defaults.alpha),
             beta: BETA.read(given).unwrap_or(defaults.beta),
             k: K.read(given),
@@ -141,11 +140,7 @@ impl DualPi2Params {
             },
             arithmetic: ARITHMETIC.read(given),
             ..defaults
-        };
-        if params.arithmetic == Arithmetic::Linux {
-            linux::check(given, &params)?;
-        }
-        Ok(params)
+        })
     }
 }
 
