@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds the guest kernel of `gq run --on linux`, User-Mode Linux, in a folder outside of this one.
-# The source is the newest package of one series in Debian's archive, SERIES=6.12 or 7.3. Does nothing
-# when the folder already holds a kernel of this recipe. LINUX_VERSION=VERSION takes that version of
-# the package; LINUX_SOURCE=FILE takes a linux-source-*.tar.xz that is already here.
+# The source is the newest package of one series in Debian's archive, SERIES=6.12 or 7.3. Does
+# nothing when the folder already holds a kernel of this recipe. LINUX_VERSION=VERSION takes that
+# version of the package; LINUX_SOURCE=FILE takes a linux-source-*.tar.xz that is already here.
 # WITH=FOLDER builds a second kernel, with the sources of that folder in net/sched
 # and the options of its kernel.config, into the folder INTO; what was compiled is kept there.
 set -euo pipefail

@@ -108,7 +108,7 @@ enum Side {
     Classic,
 }
 
-/// Who decides about packets.
+/// The rule that decides about packets.
 #[derive(Clone, Debug)]
 enum Law {
     Source(SourceLaw),
