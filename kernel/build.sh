@@ -112,6 +112,7 @@ bench() {
 # The guest kernel of `gq run --on linux` with the queue discipline in it, a second one.
 guest() { # NAME FILE-WITH-MORE-OPTIONS...
     local cache="${XDG_CACHE_HOME:-$HOME/.cache}/goodqueue/linux"
+    [ "${SERIES:-6.12}" = 6.12 ] || cache+="-$SERIES"
     local with="$out/with-$1"
     rm -rf "$with" && mkdir -p "$with"
     cp kernel/module/Kbuild kernel/module/*.[chS] kernel/guest/queue/*.[cS] "$out/rust.o_shipped" "$with/"

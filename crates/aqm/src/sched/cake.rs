@@ -35,8 +35,8 @@
 //! three bits of a DSCP and goes where Linux puts the class selector; in `diffserv3` class 5 goes
 //! to voice, because of EF. A fractional turn is rounded up or down at random without the bias of
 //! Linux's 16 bits. A queue shared by several flows counts for the hosts of the flow that created
-//! it. A host is looked up by its busy queues, whether bulk or not. Only pure acknowledgements remove
-//! others.
+//! it. A host is looked up by its busy queues, whether bulk or not. Only pure acknowledgements
+//! remove others.
 //!
 //! *Limits*: each dropped packet costs a search of all queues for the longest. An acknowledgement
 //! may scan its whole queue.

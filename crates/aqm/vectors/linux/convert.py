@@ -236,7 +236,7 @@ def in_full(operations, packets):
 def write(name, recording, description, series):
     packets, operations, timers, made = read(recording)
     if (series, name) == ("7.3", "cake-limit"):
-        # From here on BLUE draws less often than in 6.12: no more for what the schedule drops already.
+        # From here on BLUE draws less often than in 6.12: not for what the schedule drops already.
         description = {**description, "operations": 6_400}
     last = max(index for index, operation in enumerate(operations) if operation.what == "+")
     operations = operations[: min(last + 1, description.get("operations", last + 1))]
