@@ -1,8 +1,8 @@
 //! Every kind of queue twice, packet by packet: in a kernel as the queue discipline `goodqueue`,
 //! and here as the simulator runs it. Same packets, same times, same seed; says what differs.
 //!
-//! `cargo run --release -p goodqueue-guests --example verdicts -- [OPERATIONS] [KIND…]`; needs
-//! `make kernel-guest`.
+//! `cargo run --release -p goodqueue-guests --example verdicts -- [OPERATIONS] [6.12|7.3] [KIND…]`;
+//! needs `make kernel-guest`.
 
 use goodqueue_aqm::external::{OfferedPacket, QueueEvents};
 use goodqueue_aqm::spec::{KindAndParams, KindSpec, LinkFacts, Value};
@@ -11,7 +11,7 @@ use goodqueue_aqm::{
 };
 use goodqueue_base::units::{Bytes, Class, Duration, Ecn, Instant, Rate, Rng};
 use goodqueue_guests::linux::queue::{Answer, KernelQueue};
-use goodqueue_guests::linux::{GuestExecutables, Kernel, inside};
+use goodqueue_guests::linux::{GuestExecutables, Kernel, Series, inside};
 use goodqueue_sim::QueueSpec;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -30,14 +30,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Ok(inside::run(words[1].as_ref())?);
     }
     let operations = words.first().map_or(Ok(100_000), |word| word.parse())?;
-    let kernel = Kernel::find_with_queues()?;
+    let series = if words.get(1).is_some_and(|word| word == Series::V7_3.number()) { Series::V7_3 } else { Series::V6_12 };
+    let kernel = Kernel::find_with_queues(series)?;
     println!("{}, {operations} operations of each kind, seed {SEED}", kernel.noted("kernel").unwrap_or("?"));
     println!("{:24} {:>9} {:>9} {:>9} {:>11}", "kind", "packets", "dropped", "marked", "differences");
     let program = [std::env::current_exe()?.into_os_string(), OsString::from(GUEST)];
     let hosts = GuestExecutables { kernel: &kernel.program, program: &program, patience: GuestExecutables::PATIENCE };
     let mut differences = 0;
     for (name, queue) in queues() {
-        if words.len() > 1 && !words[1..].contains(&name) {
+        if words.len() > 2 && !words[2..].contains(&name) {
             continue;
         }
         let course = Course::run(hosts, &queue, operations)?;

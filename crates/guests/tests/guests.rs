@@ -133,7 +133,7 @@ fn senders_fill_the_line_and_repeat_bit_by_bit() {
 }
 
 fn a_queue_in_a_kernel_decides_as_the_simulators() {
-    let kernel = match Kernel::find_with_queues() {
+    let kernel = match Kernel::find_with_queues(series()) {
         Ok(kernel) => kernel,
         Err(message) => return println!("skipped: a queue in a kernel ({message})"),
     };

@@ -36,7 +36,7 @@ impl Linux {
     /// # Errors
     /// When there is no guest kernel, or none with our queue disciplines.
     pub fn find_with_queues(itself: &[OsString]) -> Result<Self, NoKernel> {
-        Ok(Self { queues: Some(Kernel::find_with_queues()?), ..Self::find(itself, Series::V6_12)? })
+        Ok(Self { queues: Some(Kernel::find_with_queues(Series::V6_12)?), ..Self::find(itself, Series::V6_12)? })
     }
 
     /// The kernel's congestion controls.

@@ -61,9 +61,9 @@ impl Kernel {
     ///
     /// # Errors
     /// When there is none.
-    pub fn find_with_queues() -> Result<Self, NoKernel> {
-        let folder = cache(Series::V6_12).ok_or(NoKernel::Nowhere)?.join("queue");
-        Self::in_folder(&folder, Series::V6_12).map_err(|_| NoKernel::WithoutQueues { program: folder.join("vmlinux") })
+    pub fn find_with_queues(series: Series) -> Result<Self, NoKernel> {
+        let folder = cache(series).ok_or(NoKernel::Nowhere)?.join("queue");
+        Self::in_folder(&folder, series).map_err(|_| NoKernel::WithoutQueues { program: folder.join("vmlinux") })
     }
 
     /// Looks in a folder.
