@@ -9,6 +9,8 @@ import tempfile
 
 HERE = pathlib.Path(__file__).parent
 KERNEL = HERE / "kernel-senders.csv"
+# Those of Linux 7.3.
+NEW_KERNEL = HERE / "kernel-senders-7.3.csv"
 
 CONTROLS = ("reno", "cubic", "htcp", "bbr", "dctcp")
 QUEUES = ("tail-drop 0.25", "tail-drop 1", "tail-drop 4", "codel", "pie", "fq-codel", "red", "cp-aqm")

@@ -2,6 +2,7 @@
 """Runs the cells of docs/fidelity-grid.md on a host and stores each run as a line of a file.
 
     runs.py --on linux                          the senders of a real kernel, kept in kernel-senders.csv (needs `make linux`)
+    runs.py --on linux-7.3                      those of Linux 7.3, kept in kernel-senders-7.3.csv (needs `make linux-7.3`)
     runs.py --on sim --runs OUT/simulator.csv   the simulator's, for the cells that kernel-senders.csv has; grid.py compares them
 
 Existing runs are not repeated, so the script can be stopped at any time and resumed. Cells are ordered so that any part of them is a fair sample, and all cells
@@ -9,7 +10,7 @@ are run with one seed before the next. To repeat everything (another kernel, a c
 
 Rows with seed 0 are means of three replications under seed 1, of an earlier version of the page.
 
-Usage: runs.py --on linux|sim [--runs FILE] [--gq PATH] [--minutes N]; on linux [--set wide|middle|cp-1|cp-8] [--rates 1,10,100] [--seeds 1,2,3]
+Usage: runs.py --on linux|linux-7.3|sim [--runs FILE] [--gq PATH] [--minutes N]; on linux [--set wide|middle|cp-1|cp-8] [--rates 1,10,100] [--seeds 1,2,3]
 """
 import argparse
 import csv
@@ -22,7 +23,7 @@ import pathlib
 import sys
 import time
 
-from cells import FIGURES, KERNEL, TIMES, Cell, cp_1, cp_8, middle, run, stored, wide
+from cells import FIGURES, KERNEL, NEW_KERNEL, TIMES, Cell, cp_1, cp_8, middle, run, stored, wide
 
 COLUMNS = [field.name for field in dataclasses.fields(Cell)] + ["seed", *FIGURES]
 
@@ -45,16 +46,17 @@ def numbers(text):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--on", choices=("linux", "sim"), required=True)
-    parser.add_argument("--runs", type=pathlib.Path, default=KERNEL)
+    parser.add_argument("--on", choices=("linux", "linux-7.3", "sim"), required=True)
+    parser.add_argument("--runs", type=pathlib.Path)
     parser.add_argument("--gq", default="target/release/gq")
     parser.add_argument("--set", choices=("wide", "middle", "cp-1", "cp-8"), default="wide")
     parser.add_argument("--rates", type=numbers, default=list(TIMES))
     parser.add_argument("--seeds", type=numbers, default=[1, 2, 3])
     parser.add_argument("--minutes", type=float, default=math.inf, help="begin no run after so many minutes")
     options = parser.parse_args()
-    if options.on == "sim" and options.runs == KERNEL:
+    if options.on == "sim" and options.runs is None:
         sys.exit("runs.py: the simulator's runs need a file of their own: --runs FILE")
+    options.runs = options.runs or (NEW_KERNEL if options.on == "linux-7.3" else KERNEL)
     done = stored(options.runs)
     if options.on == "sim":
         # Three at least: they cost little, and their spread says what one run of the kernel is
