@@ -281,7 +281,7 @@ impl Sides {
 
     /// Adds all counts in the log but the latest ones to the seconds.
     fn fold(&mut self, left: usize) {
-        self.log.sort_by_key(|count| count.tenth);
+        self.log.sort_unstable_by_key(|count| count.tenth);
         let until = self.log.len().saturating_sub(left);
         for count in self.log.drain(..until) {
             let hosts = self.pairs[count.pair as usize].hosts;
