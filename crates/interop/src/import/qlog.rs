@@ -212,7 +212,7 @@ pub fn import(input: &Input) -> Result<Draft, ImportError> {
         let fault = format!("its {packets} packets span {:.3} ms: too short for a rate: allowed 10 ms and more", seconds * 1e3);
         return Err(input.fault(fault));
     }
-    if let Some(wrong) = rtt_s.into_iter().flatten().find(|rtt| !(0.0..=MAX_RTT).contains(rtt)) {
+    if let Some(wrong) = rtt_s.iter().flatten().find(|rtt| !(0.0..=MAX_RTT).contains(rtt)) {
         return Err(input.fault(format!("smoothed_rtt: {wrong} s is out of range: allowed 0 s to {MAX_RTT} s")));
     }
     let rate = Rate::bit_s((line * 8.0).min(1e12).round() as u64);
