@@ -139,6 +139,8 @@ duration = "1 s"
 replications = 2
 [link.line]
 rate = "10 Mbit/s"
+delay = "5 ms"
+buffer = "100 ms"
 queue = "fq-codel"
 [[traffic]]
 name = "list"
@@ -185,7 +187,7 @@ fn a_file_is_not_written_over_by_its_reader() {
         ("run s.toml --json s.toml", "--json s.toml"),
         ("run s.toml --json hard.toml", "--json hard.toml"),
         ("run s.toml --json list.csv", "--json list.csv"),
-        ("compare codel pie --rate 10mbit --traffic s.toml --json s.toml", "--json s.toml"),
+        ("compare --aqm codel,pie --rate 10mbit --traffic s.toml --json s.toml", ""),
         ("gate s.toml --baseline s.toml --write", "--baseline s.toml"),
         ("gate s.toml --baseline base.toml --json base.toml", "--json base.toml"),
     ];
@@ -241,7 +243,7 @@ fn measure_refuses_what_it_cannot_do() {
         ("serve --listen ::1 --server ::1", "--server: is for gq measure without serve"),
         ("serve --listen ::1:99999", "--listen ::1:99999: "),
         ("serve --listen ::1 --key 0123", "--key: is no key: expected 128"),
-        ("serve --listen ::1 --limit 5", "--limit: `5` has no unit"),
+        ("serve --listen ::1 --limit 5", "--limit: `5` has no unit: allowed from 1 kbit/s, for instance 100 Mbit/s"),
         ("serve --listen ::1 --limit 0mbit", "--limit: `0mbit` is too low: allowed from 1 kbit/s"),
         ("serve --listen ::1 --limit 1bit", "--limit: `1bit` is too low: allowed from 1 kbit/s"),
         // An address for documentation is none of this machine, and no key comes before that.

@@ -85,7 +85,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let draft = match arguments.format {
         Format::Speedtest => speedtest::import(&input),
         Format::Measure => measurement::import(&input),
-        Format::Tc => tc::import(&input, dev),
+        Format::Tc => input.check_json().and_then(|()| tc::import(&input, dev)),
         Format::Flent => flent::import(&input),
         Format::Stormguard => controller::stormguard(&input, arguments.site.as_deref()),
         Format::Autorate => controller::autorate(&input),
