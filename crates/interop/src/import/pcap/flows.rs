@@ -30,6 +30,8 @@ pub(super) struct Flows {
     seen: Seen,
     packets: u64,
     tunneled: u64,
+    /// Packets of tunnels that cannot be read.
+    sealed: u64,
     /// Packets that a host sends to itself.
     looped: u64,
     /// Segments of TCP without a whole header.
@@ -97,8 +99,10 @@ impl Flows {
     }
 
     /// Numbers of packets that were recorded in a way to be told, with what happened to them.
-    pub(super) fn counts(&self) -> [(u64, &'static str); 5] {
+    pub(super) fn counts(&self) -> [(u64, &'static str); 6] {
+        let sealed = if self.sealed < self.packets { self.sealed } else { 0 };
         [
+            (sealed, "packets are of encrypted tunnels: where their contents were recorded as well, those count twice."),
             (self.seen.again(), "packets were recorded more than once and count once."),
             (
                 self.seen.alike(),
@@ -134,6 +138,7 @@ impl Flows {
     }
 
     fn count(&mut self, packet: &Packet, moment: Moment) {
+        self.sealed += u64::from(packet.is_sealed);
         self.cut += u64::from(packet.is_cut_tcp);
         let Some((pair, to)) = self.sides.count(packet, moment) else { return };
         let Some(tcp) = &packet.tcp else { return };

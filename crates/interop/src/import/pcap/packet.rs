@@ -28,8 +28,13 @@ pub(super) struct Packet {
     pub(super) digest: u64,
     /// Whether the digest tells it from others: it has a number, or was recorded whole.
     pub(super) is_distinct: bool,
+    /// Whether the digest tells it from others of all connections: it has numbers of TCP, or enough
+    /// of another protocol was recorded.
+    pub(super) is_unique: bool,
     /// Whether it was inside a tunnel.
     pub(super) is_tunneled: bool,
+    /// Whether it has another packet inside that cannot be read.
+    pub(super) is_sealed: bool,
 }
 
 /// A segment of TCP.
@@ -76,6 +81,11 @@ const IPV6: u8 = 41;
 const GRE: u8 = 47;
 /// Protocols that begin with two ports: with TCP and UDP, DCCP, SCTP and UDP-Lite.
 const WITH_PORTS: [u8; 5] = [TCP, UDP, 33, 132, 136];
+const ESP: u8 = 50;
+/// Ports of OpenVPN, of ESP through translators of addresses, and of WireGuard.
+const SEALED: [u16; 3] = [1_194, 4_500, 51_820];
+/// Bytes of a datagram that no other connection's has; QUIC's numbers of connections are shorter.
+const MIN_UNIQUE: usize = 16;
 /// The port of VXLAN, and the one that Linux took before it had one.
 const VXLAN: [u16; 2] = [4_789, 8_472];
 /// Bytes of a header of UDP.
@@ -161,6 +171,8 @@ fn read(ip: &[u8], place: Place, cut: u64) -> Option<(Packet, Option<(Layer, &[u
         to: (to, ports.1),
         len,
         is_cut_tcp: protocol == Some(TCP) && tcp.is_none(),
+        is_unique: tcp.is_some() || (protocol == Some(UDP) && bytes.len() >= UDP_HEADER + MIN_UNIQUE),
+        is_sealed: protocol.is_some_and(|number| number == ESP || (number == UDP && ports_of_tunnel(ports))),
         is_distinct: has_number || tcp.is_some() || ip.len() as u64 >= len,
         tcp,
         seen_at: (place, hops),
@@ -168,6 +180,10 @@ fn read(ip: &[u8], place: Place, cut: u64) -> Option<(Packet, Option<(Layer, &[u
         is_tunneled: false,
     };
     Some((packet, tunnel(inside, ports.1)))
+}
+
+fn ports_of_tunnel((from, to): (u16, u16)) -> bool {
+    SEALED.contains(&from) || SEALED.contains(&to)
 }
 
 /// The header inside a packet that is a tunnel's.

@@ -77,8 +77,7 @@ impl Seen {
             let after = now.saturating_sub(first.at).saturating_abs();
             let is_elsewhere = first.seen_at != packet.seen_at;
             let is_same = (first.from, first.to) == (packet.from, packet.to);
-            // Numbers of a TCP segment tell it from all others.
-            let is_translated = packet.tcp.is_some() && (first.from == packet.from || first.to == packet.to);
+            let is_translated = packet.is_unique && (first.from == packet.from || first.to == packet.to);
             let within = if is_elsewhere { MAX_WAY_NS } else { MAX_ECHO_NS };
             let is_third = !is_elsewhere && first.is_twice;
             let is_again = after <= within && (is_same || (is_elsewhere && is_translated));

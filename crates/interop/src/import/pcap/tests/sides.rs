@@ -129,6 +129,27 @@ fn directions_of_two_addresses_are_never_added() {
 }
 
 #[test]
+fn datagrams_at_both_sides_of_a_translator_count_once() {
+    let cooked =
+        |number: u8, frame: &[u8]| [&[8, 0, 0, 0, 0, 0, 0, number, 0, 1, 0, 6, 2, 0, 0, 0, 0, 2, 0, 0], &frame[14..]].concat();
+    let outside = stream(10, |n| cooked(2, &part(FAR, USER, 17, n, 0, &udp(443, 61_000, n, 1_480))));
+    let inside = stream(10, |n| cooked(3, &part(FAR, HOME, 17, n, 0, &udp(443, 50_000, n, 1_480))));
+    let inside = inside.into_iter().map(|(at, frame)| (at + 200, frame)).collect();
+    let draft = captured(&in_form(Form { link: 276, ..USUAL }, &together(&[outside, inside]))).unwrap().draft;
+    assert_eq!(mbit(&draft)[0], Some(10.0), "{}", draft.text());
+    assert!(draft.text().contains("# 1665 packets were recorded more than once"), "{}", draft.text());
+}
+
+#[test]
+fn encrypted_tunnels_beside_others_are_noted() {
+    let tunnel = stream(5, |n| part(FAR, HOME, 17, n, 0, &udp(51_820, 40_000, n, 1_480)));
+    let note = "# 833 packets are of encrypted tunnels: where their contents were recorded as well";
+    let beside = captured(&pcap(&together(&[connection(HOME, THIRD, 50_000, 5), tunnel.clone()]))).unwrap().draft.text();
+    assert!(beside.contains(note), "{beside}");
+    assert!(!captured(&pcap(&tunnel)).unwrap().draft.text().contains(note));
+}
+
+#[test]
 fn transfers_are_those_toward_users() {
     let frames = together(&[connection(USER, FAR, 50_000, 20), connection(THIRD, USER, 40_000, 5)]);
     let list = captured(&pcap(&frames)).unwrap().list;
