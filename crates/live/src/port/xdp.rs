@@ -41,6 +41,7 @@ pub struct XdpPort {
 
 /// Opens again while the interface is not given back: the kernel takes a while to do so after
 /// another has closed it.
+#[allow(clippy::disallowed_methods, reason = "the kernel works in real time")]
 fn given_back<T>(open: impl Fn() -> io::Result<T>) -> io::Result<T> {
     const TRIES: usize = 50;
     const PAUSE: std::time::Duration = std::time::Duration::from_millis(10);

@@ -13,8 +13,8 @@ const MAX_LOG: usize = 1 << 19;
 const WINDOW: usize = 10;
 /// Nanoseconds in a tenth of a second.
 const TENTH_NS: i64 = 100_000_000;
-/// A part of an address's bytes, in which it opened connections or was called, that makes it one
-/// that does both: a resolver that a server asks does not.
+/// A part that matters: of an address's bytes those in which it opened connections or was called
+/// (a resolver that a server asks makes it none that does both), of all those of private ones.
 const MIN_PART: u64 = 20;
 /// Ports below this are those of servers (RFC 6335 §6).
 const WELL_KNOWN: u16 = 1_024;
@@ -350,7 +350,7 @@ impl Sides {
             notes.push(format!("{address}{more} opened connections and was called: down is toward it in both."));
         }
         let [private, others] = self.kinds();
-        if private > 0 && others > 0 {
+        if others > 0 && private.saturating_mul(MIN_PART) >= others {
             notes.push(format!(
                 "{private} bytes between private addresses count as well: where they did not cross the line, filter them out."
             ));
