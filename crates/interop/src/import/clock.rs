@@ -28,7 +28,7 @@ pub(crate) struct Clock {
 pub(crate) struct Passed {
     /// Nanoseconds since the first entry.
     pub(crate) ns: i64,
-    /// How often the clock was set before it.
+    /// The number of times that the clock was set before it.
     pub(crate) steps: u32,
 }
 

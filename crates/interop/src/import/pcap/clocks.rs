@@ -35,7 +35,7 @@ pub(super) struct Moment {
 #[derive(Clone, Copy)]
 pub(super) struct Reading {
     interface: u32,
-    /// How often the clock was set before.
+    /// The number of times that the clock was set before.
     pub(super) steps: u32,
     ns: i64,
 }

@@ -13,8 +13,8 @@ pub(super) const MAX: usize = 100_000;
 const MAX_GAPS: usize = 1 << 20;
 /// Gaps in the data of one connection that are remembered, the last ones.
 const MAX_GAPS_OF_ONE: usize = 4_096;
-/// An opening segment without an answer for so long is sent again (RFC 1122 §4.2.3.1; 1 s since
-/// RFC 6298): a longer round trip is a clock that was set.
+/// An opening segment without an answer for so long is sent again (after 1 s since RFC 6298, after
+/// 3 s before, as its appendix A tells): a longer round trip is a clock that was set.
 const MAX_ROUND_TRIP_NS: i64 = 3_000_000_000;
 /// Rates over less than this tell the size of a burst.
 pub(super) const MIN_SECONDS: f64 = 0.1;

@@ -92,13 +92,12 @@ fn tcp(input: &Input, end: &Value, [sent, received]: [&str; 2]) -> Result<Option
 }
 
 /// Options that limit a stream, with the fields that have their rates: since 3.12 and 3.13 within
-/// `test_start`, and since 3.7 and 3.13 beside it, where versions before 3.13 have none that is 0.
+/// `test_start`, and since 3.7 and 3.13 next to it, where versions before 3.13 have none that is 0.
 const LIMITS: [(&str, [&str; 2]); 2] = [("-b", ["target_bitrate", "target_bitrate"]), ("--fq-rate", ["fqrate", "fq_rate"])];
 
 /// The value of a limit, with its field; `None` where neither place has it.
-fn limit(start: &Value, [within, beside]: [&str; 2]) -> Option<(f64, String)> {
-    let places =
-        [(&start[beside], format!("start.{beside}")), (&start["test_start"][within], format!("start.test_start.{within}"))];
+fn limit(start: &Value, [within, next]: [&str; 2]) -> Option<(f64, String)> {
+    let places = [(&start[next], format!("start.{next}")), (&start["test_start"][within], format!("start.test_start.{within}"))];
     let known = places.into_iter().filter_map(|(value, field)| Some((value.as_f64()?, field)));
     known.max_by(|(one, _), (other, _)| one.total_cmp(other))
 }

@@ -1,8 +1,8 @@
-//! Who the client is, clocks of several interfaces, short packets, and what is not the line's.
+//! Clients and servers, clocks of several interfaces, short packets, and what is not the line's.
 
 use super::*;
 
-/// Addresses of nobody (RFC 5737) on both ends, the user's first.
+/// Addresses of nobody on both ends, the user's first.
 const USER: [u8; 4] = [192, 0, 2, 7];
 const FAR: [u8; 4] = [198, 51, 100, 9];
 const HOME: [u8; 4] = [192, 168, 7, 2];
@@ -98,7 +98,7 @@ fn directions_of_two_addresses_are_never_added() {
             "",
         ),
         (
-            "the loopback beside",
+            "the loopback as well",
             together(&[
                 connection(HOME, FAR, 50_000, 20),
                 stream(200, |n| part(SELF, SELF, 6, n, 0, &tcp(3_128, 40_000, 9, 16, 1_460))),
@@ -141,7 +141,7 @@ fn datagrams_at_both_sides_of_a_translator_count_once() {
 }
 
 #[test]
-fn encrypted_tunnels_beside_others_are_noted() {
+fn encrypted_tunnels_next_to_others_are_noted() {
     let tunnel = stream(5, |n| part(FAR, HOME, 17, n, 0, &udp(51_820, 40_000, n, 1_480)));
     let note = "# 833 packets are of encrypted tunnels: where their contents were recorded as well";
     let beside = captured(&pcap(&together(&[connection(HOME, THIRD, 50_000, 5), tunnel.clone()]))).unwrap().draft.text();
