@@ -6,6 +6,7 @@ use crate::output::{is_styled, say, say_styled};
 use excerpt::Style;
 use goodqueue_lab::results::error::RecordError;
 use goodqueue_lab::results::record::check_target;
+use goodqueue_lab::scenario::input::was_read;
 use goodqueue_lab::scenario::plan::{Fault, PlanError};
 use std::fmt::Display;
 use std::io::{self, IsTerminal};
@@ -97,19 +98,20 @@ fn line(fault: &Fault) -> String {
     }
 }
 
-/// Checks that the file that `option` names can be written, before anything runs.
+/// Checks that the file that `option` names can be written, before anything runs and after all has
+/// been read.
 pub fn check_file(option: &str, path: Option<&Path>) -> Result<(), Failure> {
-    path.map_or(Ok(()), check_target).map_err(|error| Failure::Input(format!("{option} {error}")))
+    let Some(path) = path else { return Ok(()) };
+    check_other_file(option, path)?;
+    check_target(path).map_err(|error| Failure::Input(format!("{option} {error}")))
 }
 
-/// Refuses to write `out` over the file that is read.
-pub fn check_other_file(option: &str, out: &Path, source: &Path) -> Result<(), Failure> {
-    match (std::fs::canonicalize(out), std::fs::canonicalize(source)) {
-        (Ok(one), Ok(other)) if one == other => {
-            Err(Failure::Input(format!("{option} {}: is the file that is read: name another one", out.display())))
-        }
-        _ => Ok(()),
+/// Refuses to write over a file that this command has read.
+pub fn check_other_file(option: &str, path: &Path) -> Result<(), Failure> {
+    if !was_read(path) {
+        return Ok(());
     }
+    Err(Failure::Input(format!("{option} {}: is a file that is read: name another one", path.display())))
 }
 
 /// One line for a panic, which is always a mistake in this program: no backtrace.

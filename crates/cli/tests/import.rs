@@ -133,15 +133,78 @@ fn an_imported_configuration_is_piped_to_check() {
     assert!(import.wait().unwrap().success() && checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
 }
 
+/// A scenario with a flow list, `list.csv`.
+const LISTED: &str = r#"goodqueue = 1
+duration = "1 s"
+replications = 2
+[link.line]
+rate = "10 Mbit/s"
+delay = "5 ms"
+buffer = "100 ms"
+queue = "fq-codel"
+[[traffic]]
+name = "list"
+kind = "flow-list"
+file = "list.csv"
+"#;
+
+/// A recording of packets without any.
+const NO_PACKETS: [u8; 24] = [0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0];
+
 #[test]
 fn a_file_is_not_written_over_by_its_reader() {
     let dir = tempfile::tempdir().unwrap();
-    fs::write(dir.path().join("l"), SQM).unwrap();
-    for (words, option) in [("import pcap l --flows ./l", "--flows ./l"), ("export tc l --dev eth0 --out ./l", "--out ./l")] {
-        let told = run(dir.path(), &words.split(' ').collect::<Vec<_>>());
-        let message = format!("error: {option}: is the file that is read: name another one\n");
-        assert_eq!(told, (2, String::new(), message), "{words}");
-        assert_eq!(fs::read_to_string(dir.path().join("l")).unwrap(), SQM);
+    let inside = |name: &str| dir.path().join(name);
+    fs::write(inside("sqm"), SQM).unwrap();
+    fs::write(inside("s.toml"), LISTED).unwrap();
+    fs::write(inside("list.csv"), "start, size\n0 s, 9 kB\n").unwrap();
+    fs::write(inside("p.pcap"), NO_PACKETS).unwrap();
+    fs::write(inside("key"), "0123456789abcdef0123456789abcdef").unwrap();
+    fs::write(inside("before.json"), include_str!("../../interop/src/import/measurement/line.json")).unwrap();
+    for (name, file) in [("hard.toml", "s.toml"), ("hard.pcap", "p.pcap")] {
+        fs::hard_link(inside(file), inside(name)).unwrap();
+    }
+    let made = run(dir.path(), &["run", "s.toml", "--no-report", "--out", "r"]);
+    assert_eq!(made.0, 0, "{}", made.2);
+    let made = run(dir.path(), &["gate", "s.toml", "--baseline", "base.toml", "--write"]);
+    assert_eq!(made.0, 0, "{}", made.2);
+    let measure = "measure --server 127.0.0.1:1 --key";
+    let lines = [
+        ("import pcap p.pcap --flows ./p.pcap", "--flows ./p.pcap"),
+        ("import pcap p.pcap --flows hard.pcap", "--flows hard.pcap"),
+        ("import pcap - --flows p.pcap < p.pcap", "--flows p.pcap"),
+        ("export tc s.toml --dev eth0 --out ./s.toml", "--out ./s.toml"),
+        ("export tc s.toml --dev eth0 --out hard.toml", "--out hard.toml"),
+        ("export tc s.toml --dev eth0 --out list.csv", "--out list.csv"),
+        ("export tc - --dev eth0 --out sqm < sqm", ""),
+        ("export csv r --out r/summary.json", "--out r/summary.json"),
+        ("export csv r --out r/run.json", "--out r/run.json"),
+        ("plot r --out r/summary.json", ""),
+        (&format!("{measure} @key --json key"), "--json key"),
+        (&format!("{measure} 0123456789abcdef0123456789abcdef --verify before.json --json before.json"), "--json before.json"),
+        ("recommend --from before.json --json before.json", "--json before.json"),
+        ("recommend --from before.json --scenario before.json", "--scenario before.json"),
+        ("run s.toml --json s.toml", "--json s.toml"),
+        ("run s.toml --json hard.toml", "--json hard.toml"),
+        ("run s.toml --json list.csv", "--json list.csv"),
+        ("compare --aqm codel,pie --rate 10mbit --traffic s.toml --json s.toml", ""),
+        ("gate s.toml --baseline s.toml --write", "--baseline s.toml"),
+        ("gate s.toml --baseline base.toml --json base.toml", "--json base.toml"),
+    ];
+    let contents = || -> Vec<Vec<u8>> {
+        let files = ["sqm", "s.toml", "list.csv", "p.pcap", "key", "before.json", "base.toml", "r/summary.json", "r/run.json"];
+        files.map(|name| fs::read(inside(name)).unwrap()).to_vec()
+    };
+    let before = contents();
+    for (words, option) in lines {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("\"$GQ\" {words}")]).env("GQ", env!("CARGO_BIN_EXE_gq")).current_dir(dir.path());
+        let output = shell.output().unwrap();
+        let err = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{words}: {err}");
+        let message = format!("error: {option}: is a file that is read: name another one\n");
+        assert!(option.is_empty() || err.ends_with(&message), "{words}: {err}");
+        assert!(contents() == before, "{words}");
     }
 }
 
@@ -180,7 +243,7 @@ fn measure_refuses_what_it_cannot_do() {
         ("serve --listen ::1 --server ::1", "--server: is for gq measure without serve"),
         ("serve --listen ::1:99999", "--listen ::1:99999: "),
         ("serve --listen ::1 --key 0123", "--key: is no key: expected 128"),
-        ("serve --listen ::1 --limit 5", "--limit: `5` has no unit"),
+        ("serve --listen ::1 --limit 5", "--limit: `5` has no unit: allowed from 1 kbit/s, for instance 100 Mbit/s"),
         ("serve --listen ::1 --limit 0mbit", "--limit: `0mbit` is too low: allowed from 1 kbit/s"),
         ("serve --listen ::1 --limit 1bit", "--limit: `1bit` is too low: allowed from 1 kbit/s"),
         // An address for documentation is none of this machine, and no key comes before that.

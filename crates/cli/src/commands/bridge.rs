@@ -12,7 +12,7 @@ pub use control::try_orders;
 pub use keeper::{KeeperArguments, run as keep};
 pub use settings::{LineSettings, QueueSettings};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, check_other_file};
 use crate::lock::locked;
 use crate::output::say;
 pub use arguments::{Arguments, OffloadPolicy, PortKind, Requirement};
@@ -135,7 +135,10 @@ fn start(
     let rate = constant_rate(&link.down).zip(constant_rate(&link.up)).map(|(down, up)| down.max(up));
     let open = |name: &String| ports::open(arguments, offloads, name, clock, rate);
     let ((mut port_a, granted_a), (mut port_b, granted_b)) = (open(interfaces[0])?, open(interfaces[1])?);
-    let file = |option, path: &Path| File::create(path).map_err(Failure::of(format!("{option} {}", path.display())));
+    let file = |option, path: &Path| {
+        check_other_file(option, path)?;
+        File::create(path).map_err(Failure::of(format!("{option} {}", path.display())))
+    };
     let pcap = arguments.pcap.as_deref().map(|path| file("--pcap", path)).transpose()?;
     let record = arguments.record.as_deref().map(|path| file("--record", path)).transpose()?;
     // The kernel keeps privileges by thread: the one that becomes a real-time thread does so first,

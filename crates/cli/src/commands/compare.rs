@@ -7,6 +7,7 @@ use crate::settings::RunSettings;
 use clap::{ArgGroup, Args};
 use goodqueue_lab::run::backend::Simulator;
 use goodqueue_lab::scenario::compare::{Comparison, Line, Load, Signal};
+use goodqueue_lab::scenario::input::remember_named;
 use goodqueue_lab::scenario::mix::Mix;
 use goodqueue_lab::scenario::plan::{Fault, Plan, PlanError};
 use std::fs;
@@ -145,6 +146,7 @@ fn load(text: &str) -> Result<Load, Failure> {
     if !facts.is_file() || facts.len() > MAX_FILE_SIZE {
         return Err(refuse(format!("is not a regular file of at most {MAX_FILE_SIZE} bytes")));
     }
+    remember_named(Path::new(text));
     fs::read_to_string(text).map(Load::Toml).map_err(|error| refuse(error.to_string()))
 }
 

@@ -5,7 +5,7 @@ mod csv;
 mod flent;
 mod source;
 
-use crate::failure::{Failure, check_file, check_other_file};
+use crate::failure::{Failure, check_file};
 use crate::output::{print, say};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
@@ -95,7 +95,6 @@ fn direction() -> impl TypedValueParser<Value = Direction> {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     refuse_idle_options(arguments)?;
-    arguments.out.as_ref().map_or(Ok(()), |out| check_other_file("--out", out, &arguments.source))?;
     let refuse = Failure::of(arguments.source.display());
     let text = match arguments.target {
         Target::Tc => syntax::tc::script(&setup(arguments)?, &place(arguments)?).map_err(refuse)?,

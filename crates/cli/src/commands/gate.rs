@@ -76,7 +76,6 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let path = &arguments.baseline;
     let in_file = |error: BaselineError| Failure::Input(format!("--baseline {}: {error}", path.display()));
-    check_file("--json", arguments.json.as_deref().filter(|path| path.as_os_str() != "-"))?;
     // A wrong file is found before the runs, which may take long.
     let baseline = if arguments.write {
         check_file("--baseline", Some(path))?;
@@ -87,6 +86,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Comparison::of(&baseline, &[], &choice, arguments.margin).map_err(in_file)?;
         Some(baseline)
     };
+    check_file("--json", arguments.json.as_deref().filter(|path| path.as_os_str() != "-"))?;
     let points = plan.points()?;
     let measured = measure(&plan, &points, &choice, arguments.jobs.count())?;
     let Some(baseline) = baseline else { return store(path, &plan, points.len(), measured) };

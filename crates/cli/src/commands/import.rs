@@ -1,6 +1,6 @@
 //! `gq import`: measurements as scenarios.
 
-use crate::failure::{Failure, check_other_file};
+use crate::failure::{Failure, check_file};
 use crate::output::print;
 use clap::{Args, ValueEnum};
 use goodqueue_interop::import::{Draft, Input, config, controller, flent, measurement, pcap, qlog, recording, speedtest, tc};
@@ -85,7 +85,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let draft = match arguments.format {
         Format::Speedtest => speedtest::import(&input),
         Format::Measure => measurement::import(&input),
-        Format::Tc => tc::import(&input, dev),
+        Format::Tc => input.check_json().and_then(|()| tc::import(&input, dev)),
         Format::Flent => flent::import(&input),
         Format::Stormguard => controller::stormguard(&input, arguments.site.as_deref()),
         Format::Autorate => controller::autorate(&input),
@@ -112,8 +112,8 @@ fn put_out(input: &Input, draft: &Draft) -> Result<(), Failure> {
 
 /// A recording of packets; its transfers go to a file next to the scenario.
 fn captured(file: &Path, flows: Option<&Path>) -> Result<(), Failure> {
-    flows.map_or(Ok(()), |flows| check_other_file("--flows", flows, file))?;
     let (input, content) = Input::open(file).map_err(Failure::input)?;
+    check_file("--flows", flows)?;
     let list = flows.map(|path| path.display().to_string());
     let captured = pcap::import(&input, content, list.as_deref()).map_err(Failure::input)?;
     if let Some(path) = flows {

@@ -91,10 +91,11 @@ fn serve(arguments: &Arguments) -> Result<(), Failure> {
     })?;
     let address = addresses("--listen", listen)?[0];
     let rate = arguments.limit.as_deref().map(quantity::rate).transpose();
-    let rate = rate.map_err(|error| Failure::Input(format!("--limit: {}", error.message())))?;
+    let allowed = "allowed from 1 kbit/s, for instance 100 Mbit/s";
+    let rate = rate.map_err(|error| Failure::Input(format!("--limit: {}: {allowed}", error.message())))?;
     if rate.is_some_and(|rate| rate < MIN_LIMIT) {
         let given = arguments.limit.as_deref().unwrap_or_default();
-        return Err(Failure::Input(format!("--limit: `{}` is too low: allowed from 1 kbit/s", excerpt(given))));
+        return Err(Failure::Input(format!("--limit: `{}` is too low: {allowed}", excerpt(given))));
     }
     let limits = rate.map_or_else(Limits::default, |rate| Limits { rate, ..Limits::default() });
     let key = match &arguments.key {
@@ -143,14 +144,17 @@ fn first_that_answers(host: &str, measure: impl Fn(SocketAddr) -> std::io::Resul
         match measure(address) {
             Ok(measurement) => return Ok(measurement),
             Err(error) => {
-                let is_elsewhere = matches!(
-                    error.kind(),
-                    std::io::ErrorKind::ConnectionRefused
-                        | std::io::ErrorKind::TimedOut
-                        | std::io::ErrorKind::NetworkUnreachable
-                        | std::io::ErrorKind::HostUnreachable
-                );
-                refused = Some(Failure::Run(format!("--server {host}: {address}: {error}")));
+                // A socket whose time is over says that it would block.
+                let is_late = matches!(error.kind(), std::io::ErrorKind::TimedOut | std::io::ErrorKind::WouldBlock);
+                let is_elsewhere = is_late
+                    || matches!(
+                        error.kind(),
+                        std::io::ErrorKind::ConnectionRefused
+                            | std::io::ErrorKind::NetworkUnreachable
+                            | std::io::ErrorKind::HostUnreachable
+                    );
+                let why = if is_late { "does not answer in time".to_owned() } else { error.to_string() };
+                refused = Some(Failure::Run(format!("--server {host}: {address}: {why}")));
                 if !is_elsewhere {
                     break;
                 }
@@ -237,6 +241,13 @@ mod tests {
         for wrong in ["", ":", "192.0.2.1:99999", "[::]:x"] {
             assert!(addresses("--listen", wrong).unwrap_err().to_string().starts_with("--listen "), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_server_that_stopped_is_said_to_be_late() {
+        let late = |_| Err(std::io::Error::from_raw_os_error(11));
+        let message = first_that_answers("192.0.2.1", late).unwrap_err().to_string();
+        assert_eq!(message, "--server 192.0.2.1: 192.0.2.1:8018: does not answer in time");
     }
 
     #[test]

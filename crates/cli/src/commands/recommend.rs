@@ -1,7 +1,7 @@
 //! `gq recommend`: which queue, which settings and which shaped rate for a line that is known only
 //! roughly.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, check_file};
 use crate::settings::Jobs;
 use crate::table::{self, Column, Text};
 use crate::{backend, interrupt, output, progress};
@@ -116,6 +116,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         path.iter().try_for_each(|path| writable(option, path))?;
     }
     let question = question(arguments)?;
+    for (option, path) in [("--json", &arguments.json), ("--scenario", &arguments.scenario)] {
+        check_file(option, path.as_deref().filter(|path| path.as_os_str() != "-"))?;
+    }
     let host = arguments.check.as_deref().map(|name| checker(name, &question)).transpose()?;
     let stop = interrupt::stop_flag();
     let failed = |error: Refused| Failure::Run(error.to_string());

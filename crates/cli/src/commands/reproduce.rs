@@ -72,10 +72,10 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let stop = interrupt::stop_flag();
-    check_file("--markdown", arguments.markdown.as_deref())?;
     let out = Folder::create(&arguments.out)?;
     let gallery = gallery::find(arguments.gallery.as_deref(), out.path())?;
     let papers = papers(arguments, &gallery)?;
+    check_file("--markdown", arguments.markdown.as_deref())?;
     let mode = if arguments.full { Mode::Full } else { Mode::Quick };
     let settings = settings(arguments)?;
     let mut experiments = Vec::new();

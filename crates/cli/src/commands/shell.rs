@@ -4,7 +4,7 @@ mod report;
 
 use crate::commands::bridge::LineSettings;
 use crate::commands::path::PathSettings;
-use crate::failure::Failure;
+use crate::failure::{Failure, check_other_file};
 use crate::output::{itself, say};
 use clap::Args;
 use goodqueue_guests::backends::live;
@@ -73,6 +73,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let link = settings.link()?;
     for (option, path) in [("--report", &arguments.report), ("--pcap", &arguments.pcap)] {
         if let Some(path) = path {
+            check_other_file(option, path)?;
             // Better now than when the program has ended.
             let writable = std::fs::OpenOptions::new().append(true).create(true).open(path);
             writable.map_err(Failure::of(format!("{option} {}", path.display())))?;

@@ -53,7 +53,10 @@ pub fn read(input: &Input) -> Result<Draft, ImportError> {
         Some('{') => object(input),
         Some('[') if is_section(text) => config::networkd(input, None),
         Some('[') if is_test(&json::names(&input.bytes)) => speedtest::import(input),
-        Some('[') if !speedtest::is_printed(text) => tc::import(input, None),
+        Some('[') if !speedtest::is_printed(text) => {
+            input.check_json()?;
+            tc::import(input, None)
+        }
         Some(RECORD) => qlog::import(input),
         _ => lines(input, text),
     }

@@ -14,6 +14,13 @@ pub(crate) struct Clock {
     entries: u64,
     earlier: u64,
     leaps: u64,
+    steps: u32,
+    /// The latest time before a step back, and the time that it led to.
+    fell: Option<(i64, i64)>,
+    /// Steps back that a jump to where they began has undone.
+    returns: u64,
+    /// The most by which an entry was late without a step.
+    late_ns: i64,
 }
 
 /// The time of an entry.
@@ -21,8 +28,8 @@ pub(crate) struct Clock {
 pub(crate) struct Passed {
     /// Nanoseconds since the first entry.
     pub(crate) ns: i64,
-    /// Whether the clock was set before it.
-    pub(crate) is_after_step: bool,
+    /// The number of times that the clock was set before it.
+    pub(crate) steps: u32,
 }
 
 /// Entries from several places are not in order by less than this.
@@ -39,21 +46,35 @@ impl Clock {
         self.earlier += u64::from(self.entries > 0 && at < before);
         self.entries += 1;
         self.leaps += u64::from(is_leap);
-        let is_after_step = is_leap || after < -MAX_DISORDER_NS;
-        if is_after_step {
+        if is_leap || after < -MAX_DISORDER_NS {
+            self.fell = if is_leap { None } else { self.latest.map(|from| (from, at)) };
             self.latest = Some(at);
             self.elapsed_ns = self.elapsed_ns.saturating_add(self.interval_ns);
-            return Passed { ns: self.elapsed_ns, is_after_step };
+            self.steps = self.steps.saturating_add(1);
+            return Passed { ns: self.elapsed_ns, steps: self.steps };
         }
         if after < 0 {
-            return Passed { ns: self.elapsed_ns.saturating_add(after).max(0), is_after_step };
+            self.late_ns = self.late_ns.max(-after);
+            return Passed { ns: self.elapsed_ns.saturating_add(after).max(0), steps: self.steps };
+        }
+        if let Some((from, to)) = self.fell
+            && at >= from.saturating_sub(MAX_DISORDER_NS)
+        {
+            self.returns += u64::from(after > from.saturating_sub(to) / 2);
+            self.fell = None;
         }
         self.latest = Some(at);
         if after > 0 {
             self.interval_ns = after;
         }
         self.elapsed_ns = self.elapsed_ns.saturating_add(after);
-        Passed { ns: self.elapsed_ns, is_after_step }
+        Passed { ns: self.elapsed_ns, steps: self.steps }
+    }
+
+    /// Returns how often entries that are earlier were followed by one where they had left off: a
+    /// clock that is set does not come back.
+    pub(crate) fn returns(&self) -> u64 {
+        self.returns
     }
 
     /// Returns the seconds that have passed.
@@ -71,17 +92,32 @@ impl Clock {
         self.earlier
     }
 
+    /// Returns the most nanoseconds by which an entry was late without a step.
+    pub(crate) fn late_ns(&self) -> i64 {
+        self.late_ns
+    }
+
+    /// Returns the number of entries that are more than an hour after the one before.
+    pub(crate) fn leaps(&self) -> u64 {
+        self.leaps
+    }
+
     /// Remarks on entries, called `packets` or the like, that are not in the order of time.
     pub(crate) fn notes(&self, entries: &str) -> Vec<String> {
-        [
-            (self.earlier, "are earlier than the one before: the clock was set, or they are not in order."),
-            (self.leaps, "are more than an hour after the one before: that time is left out."),
-        ]
-        .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, rest)| format!("{count} {entries} {rest}"))
-        .collect()
+        disorder(entries, self.earlier, self.leaps)
     }
+}
+
+/// Remarks on entries that are earlier than the one before, or much later.
+pub(crate) fn disorder(entries: &str, earlier: u64, leaps: u64) -> Vec<String> {
+    [
+        (earlier, "are earlier than the one before: the clock was set, or they are not in order."),
+        (leaps, "are more than an hour after the one before: that time is left out."),
+    ]
+    .into_iter()
+    .filter(|(count, _)| *count > 0)
+    .map(|(count, rest)| format!("{count} {entries} {rest}"))
+    .collect()
 }
 
 #[cfg(test)]

@@ -15,6 +15,9 @@ pub(crate) use autorate::is_autorate;
 /// Round-trip times above this are no line's, in milliseconds.
 const MAX_MS: f64 = 10_000.0;
 
+/// Nor those below this.
+const MIN_MS: f64 = 0.001;
+
 /// No log has lines of more columns.
 const MAX_COLUMNS: usize = 256;
 
@@ -35,6 +38,8 @@ struct Log {
     up: Steps,
     /// Base round-trip time in milliseconds, and how it was found.
     rtt: Option<(f64, String)>,
+    /// Round-trip times that none has.
+    wrong_rtts: u64,
     clock: Clock,
 }
 
@@ -42,6 +47,13 @@ impl Log {
     /// Seconds since the first line.
     fn passed(&mut self, seconds: f64) -> f64 {
         self.clock.pass((seconds * 1e9).round() as i64).ns as f64 / 1e9
+    }
+
+    /// A round-trip time in milliseconds; nought and less are counted, as nothing was measured.
+    fn round_trip(&mut self, ms: f64) -> Option<f64> {
+        let is_time = ms >= MIN_MS;
+        self.wrong_rtts += u64::from(!is_time);
+        is_time.then_some(ms)
     }
 }
 
@@ -98,8 +110,8 @@ pub fn stormguard(input: &Input, site: Option<&str>) -> Result<Draft, ImportErro
         if !row[rate].trim().is_empty() {
             steps.push(seconds, value(rate).unwrap_or(f64::NAN) * 1e6);
         }
-        bases.extend(base.and_then(value));
-        pings.extend(ping.and_then(value));
+        bases.extend(base.and_then(value).and_then(|ms| log.round_trip(ms)));
+        pings.extend(ping.and_then(value).and_then(|ms| log.round_trip(ms)));
     }
     if log.name.is_empty() {
         let known: Vec<&str> = others.iter().map(String::as_str).take(10).collect();
@@ -153,10 +165,10 @@ fn draft(input: &Input, format: &str, log: Log, why: &str) -> Result<Draft, Impo
     let ways = Way::of_line(way(&log.down), way(&log.up));
     let ways = ways.ok_or_else(|| input.fault("has no rates: expected the log of a controller"))?;
     let delay = match log.rtt {
-        Some((rtt, how)) if (0.0..=MAX_MS).contains(&rtt) => {
+        Some((rtt, how)) if (MIN_MS..=MAX_MS).contains(&rtt) => {
             halves(Duration::us((rtt * 1e3) as u64), &Origin::Measured(format!("half of {rtt:.1} ms, {how}")))
         }
-        Some((rtt, how)) => return Err(input.fault(format!("{how}: {rtt} ms is out of range: allowed 0 to {MAX_MS} ms"))),
+        Some((rtt, how)) => return Err(input.fault(format!("{how}: {rtt} ms is out of range: allowed {MIN_MS} to {MAX_MS} ms"))),
         None => usual_delay("the log has no round-trip times"),
     };
     let covers = log.clock.seconds();
@@ -167,6 +179,9 @@ fn draft(input: &Input, format: &str, log: Log, why: &str) -> Result<Draft, Impo
     let wrong = log.down.wrong() + log.up.wrong();
     if wrong > 0 {
         notes.push(format!("{wrong} rates are out of range: allowed 1 bit/s to 10 Tbit/s. They were not read."));
+    }
+    if log.wrong_rtts > 0 {
+        notes.push(format!("{} round-trip times are not above 0 s. They were not read.", log.wrong_rtts));
     }
     Ok(Draft {
         notes,

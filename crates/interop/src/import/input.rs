@@ -2,7 +2,7 @@
 
 use crate::import::ImportError;
 use flate2::read::MultiGzDecoder;
-use goodqueue_lab::scenario::input::open_named;
+use goodqueue_lab::scenario::input::{open_named, remember_named};
 use std::io::{BufReader, Cursor, Read};
 use std::path::Path;
 
@@ -67,6 +67,7 @@ impl Input {
             _ => fault(format!("cannot be read: {error}")),
         };
         if path.as_os_str() == "-" {
+            remember_named(Path::new("/dev/stdin"));
             return Self::unpacked(STANDARD_INPUT, std::io::stdin());
         }
         let facts = std::fs::metadata(path).map_err(unreadable)?;

@@ -9,6 +9,7 @@ use std::fmt;
 
 /// Values of one document may take this many bytes of memory, as estimated here.
 const MAX_MEMORY: usize = 64 << 20;
+const TOO_MANY: &str = "has too many values";
 /// A value in a list, which grows by doubling.
 const ELEMENT: usize = 2 * size_of::<Value>();
 /// Fields in one node of an object's tree at least, and the node.
@@ -106,7 +107,7 @@ impl Bounded<'_> {
         *self.left = self
             .left
             .checked_sub(bytes)
-            .ok_or_else(|| E::custom(format_args!("has too many values: allowed up to {allowed} MiB of memory, exceeded")))?;
+            .ok_or_else(|| E::custom(format_args!("{TOO_MANY}: allowed up to {allowed} MiB of memory, exceeded")))?;
         Ok(())
     }
 }
@@ -287,6 +288,19 @@ impl<'de> Visitor<'de> for Names<'_> {
 }
 
 impl Input {
+    /// Checks that the values of each JSON text take no more memory than is allowed, for a reader
+    /// that has no bound of its own. Other faults are for that reader to name.
+    ///
+    /// # Errors
+    /// When they take more than 64 MiB.
+    pub fn check_json(&self) -> Result<(), ImportError> {
+        let is_json = self.bytes.trim_ascii_start().starts_with(b"[");
+        match if is_json { texts(self, 0, |_| Ok(())) } else { Ok(()) } {
+            Err(error) if error.message.starts_with(TOO_MANY) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
     /// Returns the content as JSON.
     ///
     /// # Errors
@@ -323,6 +337,18 @@ mod tests {
         // As large, and few values.
         let text = format!(r#"{{"a":"{}","b":1}}"#, "x".repeat(10_000_000));
         assert_eq!(read(&input(&text), &[]).unwrap()["b"], 1);
+    }
+
+    #[test]
+    fn texts_of_readers_without_a_bound_are_bounded() {
+        for one in ["1,", "[],", r#"{"a":1},"#, r#"{"kind":"cake","options":{"a":{}}},"#] {
+            let text = format!("[{}1]", one.repeat(10_000_000 / one.len()));
+            let message = input(&text).check_json().unwrap_err().to_string();
+            assert!(message.starts_with("x: has too many values: allowed up to 64 MiB of memory"), "{message}");
+        }
+        for text in ["qdisc noqueue", "[1", "[{}]\n[{}]", "[]"] {
+            assert!(input(text).check_json().is_ok(), "{text}");
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub use tables::{StoredDistribution, StoredLine};
 
 use crate::results::labels::Labels;
 use crate::results::summary::{self, PointSummary};
+use crate::scenario::input::remember_named;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -42,6 +43,7 @@ impl Stored {
         if facts.len() > MAX_BYTES {
             return Err(fault(&path, format!("has {} bytes: at most {MAX_BYTES} are read", facts.len())));
         }
+        remember_named(folder);
         let text = fs::read_to_string(&path).map_err(|error| fault(&path, format!("cannot be read: {error}")))?;
         let summary = summary::read(&text).map_err(|message| fault(&path, format!("is no summary of a result: {message}")))?;
         let sets: Vec<_> = summary.points.iter().map(|point| point.set.as_slice()).collect();

@@ -1,10 +1,12 @@
 //! Text files that scenarios name: opened with care, and what is wrong with one.
 
 pub use fault::{FileFault, FlowFault, TraceFault};
+use std::collections::BTreeSet;
 use std::fmt;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, BufReader, Read, Take};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 mod fault;
 
@@ -79,6 +81,7 @@ pub(crate) fn open(path: &Path, largest: u64) -> Result<BufReader<Take<File>>, F
         if facts.len() > largest {
             return Err(FileFault::TooLarge { bytes: facts.len(), most: largest });
         }
+        remember(&facts);
         Ok(File::open(path)?)
     });
     // The file may grow while it is read.
@@ -99,7 +102,53 @@ pub fn open_named(path: &Path) -> io::Result<File> {
     if is_named_pipe(path, &facts) {
         return Err(io::Error::other("it is a named pipe, which may never end"));
     }
+    remember(&facts);
     File::open(path)
+}
+
+/// Device and inode of each file that this process has read: a file may have several names, and
+/// standard input has none.
+static READ: Mutex<BTreeSet<(u64, u64)>> = Mutex::new(BTreeSet::new());
+
+/// Notes a file that is read.
+fn remember(facts: &Metadata) {
+    /// More files than this are no command's.
+    const MAX: usize = 1 << 16;
+    let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(identity) = identity(facts).filter(|_| facts.is_file() && read.len() < MAX) {
+        read.insert(identity);
+    }
+}
+
+/// Notes a file that is read by other means, or the data of a folder of results.
+pub fn remember_named(path: &Path) {
+    /// Ends of the names of what results are read from; what is made of them may be made again.
+    const DATA: [&str; 3] = ["json", "toml", "parquet"];
+    let Ok(facts) = std::fs::metadata(path) else { return };
+    remember(&facts);
+    let files = std::fs::read_dir(path).into_iter().flatten().flatten();
+    let is_data = |path: &Path| path.extension().is_some_and(|end| DATA.iter().any(|data| end == *data));
+    files.filter(|file| is_data(&file.path())).filter_map(|file| file.metadata().ok()).for_each(|facts| remember(&facts));
+}
+
+/// Whether this process has read the file that has this name, under any name: writing it would
+/// destroy its input.
+#[must_use]
+pub fn was_read(path: &Path) -> bool {
+    let read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+    std::fs::metadata(path).is_ok_and(|facts| identity(&facts).is_some_and(|identity| read.contains(&identity)))
+}
+
+#[cfg(unix)]
+#[allow(clippy::unnecessary_wraps, reason = "elsewhere there is none")]
+fn identity(facts: &Metadata) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    Some((facts.dev(), facts.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(_facts: &Metadata) -> Option<(u64, u64)> {
+    None
 }
 
 /// Reads a text that a user names, of at most `largest` bytes.

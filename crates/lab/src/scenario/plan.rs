@@ -32,7 +32,7 @@ pub use traffic::{Part, Traffic};
 
 use crate::scenario::diagnostic::{Origin, Source};
 use crate::scenario::files::{FileStore, Recordings, Shelf};
-use crate::scenario::input::{FileFault, is_named_pipe};
+use crate::scenario::input::{FileFault, is_named_pipe, open_named};
 use known::Known;
 use sha2::{Digest, Sha256};
 use std::io::Read;
@@ -354,7 +354,7 @@ fn read_file(path: &Path) -> Result<String, PlanError> {
     let mut bytes = Vec::new();
     // A pipe is welcome here, so the bound is on what is read and not on the size the file says it
     // has.
-    let file = std::fs::File::open(path).map_err(unreadable)?;
+    let file = open_named(path).map_err(unreadable)?;
     file.take(MAX_FILE_SIZE + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > MAX_FILE_SIZE {
         return Err(fault(format!("is too large for a scenario: allowed up to {MAX_FILE_SIZE} bytes")));

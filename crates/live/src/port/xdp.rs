@@ -39,6 +39,23 @@ pub struct XdpPort {
     tap: Tap,
 }
 
+/// Opens again while the interface is not given back: the kernel takes a while to do so after
+/// another has closed it.
+#[allow(clippy::disallowed_methods, reason = "the kernel works in real time")]
+fn given_back<T>(open: impl Fn() -> io::Result<T>) -> io::Result<T> {
+    const TRIES: usize = 50;
+    const PAUSE: std::time::Duration = std::time::Duration::from_millis(10);
+    let is_busy = |error: &io::Error| matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EEXIST));
+    for _ in 0..TRIES {
+        match open() {
+            Err(error) if is_busy(&error) => std::thread::sleep(PAUSE),
+            opened => return opened,
+        }
+    }
+    let busy = |error| io::Error::new(io::ErrorKind::ResourceBusy, format!("is in use by another XDP program: {error}"));
+    open().map_err(|error| if is_busy(&error) { busy(error) } else { error })
+}
+
 impl XdpPort {
     /// Opens the interface `name` of the network namespace that the thread is in, by its driver
     /// where that can; frames get to the program by `transfer`. They come in from now on.
@@ -63,7 +80,8 @@ impl XdpPort {
         }
         let guard = PacketSocket::new(interface.index)?;
         guard.open_deaf()?;
-        let open = |mode| XdpSocket::open(interface.index as u32, mode, transfer).map(|socket| (socket, mode));
+        let socket = |mode| XdpSocket::open(interface.index as u32, mode, transfer).map(|socket| (socket, mode));
+        let open = |mode| given_back(|| socket(mode));
         let (socket, mode) = match (open(Mode::Native), transfer) {
             (Err(error), Transfer::ZeroCopy) => {
                 return unsupported(format!("has no zero copy, which its driver has to support: {error}"));

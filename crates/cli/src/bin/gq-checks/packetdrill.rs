@@ -4,7 +4,7 @@ use clap::Args;
 use goodqueue_base::units::Duration;
 use goodqueue_checks::packetdrill::goodqueue::Goodqueue;
 use goodqueue_checks::packetdrill::{MAX_SCRIPT, Settings, Verdict, parse};
-use goodqueue_cli::failure::Failure;
+use goodqueue_cli::failure::{Failure, check_file};
 use goodqueue_cli::interrupt;
 use goodqueue_cli::output::{json, print, say};
 use goodqueue_lab::scenario::input::open_named;
@@ -95,6 +95,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         print(&json(&rows)?)?;
     }
     if let Some(file) = &arguments.markdown {
+        check_file("--markdown", Some(file))?;
         let table = table(&rows);
         fs::write(file, table).map_err(|error| Failure::Run(format!("--markdown {}: {error}", file.display())))?;
     }

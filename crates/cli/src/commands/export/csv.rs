@@ -1,6 +1,7 @@
 //! A result's summary as CSV: one row for each link and group of each point.
 
 use crate::failure::Failure;
+use goodqueue_lab::scenario::input::remember_named;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,6 +14,7 @@ const PLACES: [(&str, &str); 2] = [("links", "link"), ("groups", "group")];
 pub fn table(folder: &Path) -> Result<String, Failure> {
     let path = folder.join("summary.json");
     let fault = |message: String| Failure::Input(format!("{}: {message}", path.display()));
+    remember_named(folder);
     let text = std::fs::read_to_string(&path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {
             Failure::Input(format!("{}: is no folder of results: it has no summary.json", folder.display()))

@@ -105,7 +105,7 @@ pub fn autorate(input: &Input) -> Result<Draft, ImportError> {
                 (both.map(|(there, back)| there + back), "the least sum of DL_OWD_US and UL_OWD_US")
             }
         };
-        if let Some(sum) = sum {
+        if let Some(sum) = sum.and_then(|micros| Some(log.round_trip(micros / 1e3)? * 1e3)) {
             shortest = least([sum].into_iter().chain(shortest.map(|(before, _)| before))).map(|shortest| (shortest, how));
         }
     }

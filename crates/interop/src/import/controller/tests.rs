@@ -98,3 +98,23 @@ fn a_long_log_is_thinned() {
     assert!(draft.text().len() < 200_000);
     assert_eq!(found.duration, Duration::secs(600));
 }
+
+#[test]
+fn round_trips_of_nought_or_less_are_not_measured() {
+    let head = "timestamp_unix_ms;site;direction;queue_mbps;baseline_rtt_ms\n";
+    let none = stormguard(&input(&format!("{head}1;a;down;5;0\n1000;a;down;6;0\n")), None).unwrap().text();
+    assert!(none.contains("# assumed: half of 20 ms") && none.contains("# 2 round-trip times are not above 0 s."), "{none}");
+    let some = stormguard(&input(&format!("{head}1;a;down;5;0\n1000;a;down;6;24\n")), None).unwrap().text();
+    assert!(some.contains("# measured: half of 24.0 ms"), "{some}");
+    let data = |columns: &str, rows: &[&str]| {
+        let rows: String = rows.iter().enumerate().map(|(n, row)| format!("DATA; {n}; {row}; 20000; 5000\n")).collect();
+        autorate(&input(&format!("DATA_HEADER; LOG_TIMESTAMP; {columns}; CAKE_DL_RATE_KBPS; CAKE_UL_RATE_KBPS\n{rows}")))
+            .unwrap()
+            .text()
+    };
+    let none = data("RTT_US", &["0", "0"]);
+    assert!(none.contains("# assumed: half of 20 ms") && none.contains("# 2 round-trip times are not above 0 s."), "{none}");
+    // The difference of two clocks, which one reflector got wrong.
+    let some = data("DL_OWD_US; UL_OWD_US", &["-4000; 34000", "-90000; 20000"]);
+    assert!(some.contains("# measured: half of 30.0 ms") && some.contains("# 1 round-trip times are not above 0 s."), "{some}");
+}

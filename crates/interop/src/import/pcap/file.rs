@@ -1,6 +1,6 @@
 //! Frames out of a file.
 
-use super::link::{self, Layer};
+use super::link::{self, Layer, Unread};
 use super::packet::{self, Frame, Packet};
 use crate::import::{ImportError, Input};
 use pcap_parser::{Block, InterfaceDescriptionBlock, PcapBlockOwned, PcapError, create_reader};
@@ -18,12 +18,18 @@ pub(super) struct Kept {
     pub(super) untimed: u64,
     /// Packets of interfaces whose kind of link is not read, by that.
     pub(super) unread: BTreeMap<u16, u64>,
+    /// Frames with a header that is not read, by that.
+    pub(super) unknown: BTreeMap<Unread, u64>,
+    /// Packets that are cut or wrong within the header of IP.
+    pub(super) broken: u64,
 }
 
 /// No packet is larger, with its block around it.
 const MAX_BLOCK: usize = 1 << 20;
 /// More interfaces than this are not a host's.
 const MAX_INTERFACES: usize = 1_000;
+/// Interfaces that are told apart.
+const MAX_BEFORE: usize = 10_000;
 /// Bytes that the kind of a file shows in.
 const START: u64 = 4_096;
 /// Kinds of links are the lower half of a field; the rest tells of check sequences.
@@ -65,6 +71,8 @@ impl Interface {
 struct Frames<T> {
     take: T,
     interfaces: Vec<Interface>,
+    /// Interfaces of the sections before, whose numbers begin again in each.
+    before: usize,
     kept: Kept,
 }
 
@@ -76,8 +84,14 @@ impl<T: FnMut(Packet)> Frames<T> {
             return;
         };
         let data = data.get(..captured as usize).unwrap_or(data);
-        let frame = Frame { at: interface.nanos(ticks(interface)), data, whole, interface: number };
-        self.kept.encrypted += u64::from(packet::each(layer, frame, &mut self.take));
+        let frame =
+            Frame { at: interface.nanos(ticks(interface)), data, whole, interface: (self.before + number as usize) as u32 };
+        let left_out = packet::each(layer, frame, &mut self.take);
+        self.kept.encrypted += u64::from(left_out.is_encrypted);
+        self.kept.broken += left_out.broken;
+        if let Some(unread) = left_out.unread {
+            *self.kept.unknown.entry(unread).or_default() += 1;
+        }
     }
 
     fn block(&mut self, input: &Input, block: PcapBlockOwned<'_>) -> Result<(), ImportError> {
@@ -97,7 +111,10 @@ impl<T: FnMut(Packet)> Frames<T> {
                 let (seconds, parts) = (u64::from(block.ts_sec), u64::from(block.ts_usec));
                 self.frame(0, |one| seconds * one.per_second + parts, block.data, block.caplen, block.origlen);
             }
-            PcapBlockOwned::NG(Block::SectionHeader(_)) => self.interfaces.clear(),
+            PcapBlockOwned::NG(Block::SectionHeader(_)) => {
+                self.before = (self.before + self.interfaces.len()).min(MAX_BEFORE);
+                self.interfaces.clear();
+            }
             PcapBlockOwned::NG(Block::InterfaceDescription(block)) => {
                 if self.interfaces.len() >= MAX_INTERFACES {
                     return Err(input.fault(format!("has too many interfaces: allowed up to {MAX_INTERFACES}")));
@@ -138,7 +155,7 @@ pub(super) fn each_packet(input: &Input, mut from: impl Read + Send, take: impl 
     from.by_ref().take(START).read_to_end(&mut start).map_err(unreadable)?;
     let whole = std::io::Cursor::new(start).chain(from);
     let mut reader = create_reader(MAX_BLOCK, whole).map_err(|_| unknown())?;
-    let mut frames = Frames { take, interfaces: Vec::new(), kept: Kept::default() };
+    let mut frames = Frames { take, interfaces: Vec::new(), before: 0, kept: Kept::default() };
     loop {
         let offset = match reader.next() {
             Ok((offset, block)) => {

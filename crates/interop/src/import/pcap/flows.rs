@@ -1,103 +1,76 @@
-//! Connections, and bytes over time.
+//! Connections of a line, and what of a recording counts.
 
-use super::packet::{End, Packet, Segment};
+use super::clocks::{Clocks, Moment, Reading};
+use super::packet::{Packet, Segment};
 use super::seen::Seen;
-use crate::import::clock::Clock;
+use super::sides::Sides;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Connections beyond this are counted as bytes only.
 pub(super) const MAX: usize = 100_000;
 
-/// Rates are means over this many tenths of a second.
-const WINDOW: usize = 10;
-/// Nanoseconds in a tenth of a second.
-const TENTH_NS: i64 = 100_000_000;
-
 /// Gaps in the data of all connections that are remembered.
 const MAX_GAPS: usize = 1 << 20;
 /// Gaps in the data of one connection that are remembered, the last ones.
 const MAX_GAPS_OF_ONE: usize = 4_096;
+/// An opening segment without an answer for so long is sent again (after 1 s since RFC 6298, after
+/// 3 s before, as its appendix A tells): a longer round trip is a clock that was set.
+const MAX_ROUND_TRIP_NS: i64 = 3_000_000_000;
+/// Rates over less than this tell the size of a burst.
+pub(super) const MIN_SECONDS: f64 = 0.1;
 
 /// Everything that was seen.
 #[derive(Default)]
 pub(super) struct Flows {
-    clock: Clock,
-    /// Bytes toward clients and toward servers.
-    busiest: [Busiest; 2],
-    /// By client and server.
-    connections: BTreeMap<(End, End), Connection>,
+    clocks: Clocks,
+    sides: Sides,
+    /// By the pair of addresses, and the ports of its ends.
+    connections: BTreeMap<(u32, [u16; 2]), Connection>,
     full: bool,
     seen: Seen,
+    packets: u64,
     tunneled: u64,
-    /// Data of segments that had been sent before.
-    repeated: u64,
+    /// Packets of tunnels that cannot be read.
+    sealed: u64,
+    /// Packets that a host sends to itself.
+    looped: u64,
+    /// Segments of TCP without a whole header.
+    cut: u64,
     gaps: usize,
 }
 
-/// Bytes of the busiest second.
-#[derive(Default)]
-struct Busiest {
-    /// The number of the last tenth of a second.
-    last: i64,
-    /// Bytes in the last tenths, one more than a second has: packets may be late by one.
-    tenths: VecDeque<u64>,
-    most: u64,
-}
-
-impl Busiest {
-    fn add(&mut self, tenth: i64, bytes: u64) {
-        if self.tenths.is_empty() {
-            self.last = tenth;
-            self.tenths.push_back(0);
-        }
-        if tenth > self.last {
-            self.most = self.most();
-            for _ in 0..(tenth - self.last).min(WINDOW as i64 + 1) {
-                self.tenths.push_back(0);
-            }
-            self.tenths.drain(..self.tenths.len().saturating_sub(WINDOW + 1));
-            self.last = tenth;
-        }
-        let late = (self.last - tenth).clamp(0, self.tenths.len() as i64 - 1) as usize;
-        let place = self.tenths.len() - 1 - late;
-        self.tenths[place] += bytes;
-    }
-
-    /// Ends a stretch of steady time: no second has bytes of two of them.
-    fn close(&mut self) {
-        self.most = self.most();
-        self.tenths.clear();
-    }
-
-    fn most(&self) -> u64 {
-        let before = self.tenths.iter().take(WINDOW).sum::<u64>();
-        let last = self.tenths.iter().rev().take(WINDOW).sum::<u64>();
-        self.most.max(before).max(last)
-    }
-}
-
-/// One connection of TCP, or ports of UDP.
+/// One connection of TCP.
 #[derive(Clone, Default)]
 struct Connection {
-    /// Seconds from the first packet to the first data toward the client.
-    start: Option<f64>,
-    /// Data toward the client, each byte once.
-    data: u64,
-    sent: Sent,
-    /// When the opening segment passed, and whether its answer came after.
-    opened: Option<f64>,
+    /// The data toward each end.
+    toward: [Toward; 2],
+    /// The end that opened it and when, unless it had to ask again, and whether it was answered.
+    opened: Option<(usize, Reading)>,
     answered: bool,
-    /// From the opening segment to its confirmation.
-    handshake: Option<f64>,
-    /// For each side, the last stamp from it that waits for its echo, with its time.
-    stamped: [Option<(u32, f64)>; 2],
-    /// For each side, the least time from a stamp to its echo.
-    echoed: [Option<f64>; 2],
+    /// From the opening segment to its confirmation, in nanoseconds.
+    handshake: Option<i64>,
+    /// For each end, the last stamp from it that waits for its echo, with its time.
+    stamped: [Option<(u32, Reading)>; 2],
+    /// For each end, the least time from a stamp to its echo.
+    echoed: [Option<i64>; 2],
+}
+
+/// Data toward one end.
+#[derive(Clone, Default)]
+struct Toward {
+    /// Nanoseconds from the first packet of the recording to the first data.
+    start: Option<i64>,
+    /// Each byte once.
+    data: u64,
+    /// Data of segments that had been sent before.
+    repeated: u64,
+    sent: Sent,
 }
 
 impl Flows {
+    /// Whether no packet counts.
     pub(super) fn is_empty(&self) -> bool {
-        self.clock.entries() == 0
+        self.packets == 0
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -105,122 +78,155 @@ impl Flows {
     }
 
     /// Returns the time of the packets.
-    pub(super) fn clock(&self) -> &Clock {
-        &self.clock
+    pub(super) fn clocks(&self) -> &Clocks {
+        &self.clocks
     }
 
-    /// Bits per second in the busiest second, or over all of a shorter recording: 0 toward clients,
-    /// 1 toward servers.
+    /// Returns the sides of the line.
+    pub(super) fn sides(&self) -> &Sides {
+        &self.sides
+    }
+
+    /// Bits per second in the busiest second, or over all of a shorter recording: 0 toward users,
+    /// 1 away from them.
     pub(super) fn rate(&self, heading: usize) -> f64 {
-        self.busiest[heading].most() as f64 * 8.0 / self.clock.seconds().clamp(0.1, WINDOW as f64 / 10.0)
+        self.sides.busiest(heading) as f64 * 8.0 / self.clocks.seconds().clamp(MIN_SECONDS, 1.0)
     }
 
-    /// Records of packets that had been recorded before.
-    pub(super) fn again(&self) -> u64 {
-        self.seen.again()
+    /// Packets that count.
+    pub(super) fn packets(&self) -> u64 {
+        self.packets
     }
 
-    /// Packets that were inside of tunnels.
-    pub(super) fn tunneled(&self) -> u64 {
-        self.tunneled
+    /// Numbers of packets that were recorded in a way to be told, with what happened to them.
+    pub(super) fn counts(&self) -> [(u64, &'static str); 6] {
+        let sealed = if self.sealed < self.packets { self.sealed } else { 0 };
+        [
+            (sealed, "packets are of encrypted tunnels: where their contents were recorded as well, those count twice."),
+            (self.seen.again(), "packets were recorded more than once and count once."),
+            (
+                self.seen.alike(),
+                "packets are alike, or cut too short to tell whether they were recorded more than once: each counts.",
+            ),
+            (self.looped, "packets from an address to itself or of the loopback were not counted."),
+            (self.cut, "segments of TCP are cut within their header: they count as bytes and not as transfers."),
+            (self.tunneled, "packets were in tunnels: they count without the tunnel's headers."),
+        ]
     }
 
-    /// Bytes of data toward clients that had been sent before.
+    /// Packets that a host sent to itself.
+    pub(super) fn looped(&self) -> u64 {
+        self.looped
+    }
+
+    /// Bytes of data toward users that had been sent before.
     pub(super) fn repeated(&self) -> u64 {
-        self.repeated
+        self.toward_users().map(|toward| toward.repeated).sum()
     }
 
     pub(super) fn take(&mut self, packet: Packet) {
+        if packet.from.0.is_loopback() || packet.to.0.is_loopback() || packet.from.0 == packet.to.0 {
+            self.looped += 1;
+            return;
+        }
         self.tunneled += u64::from(packet.is_tunneled);
-        if let Some(packet) = self.seen.take(packet) {
-            self.count(&packet);
+        let moment = self.clocks.pass(packet.seen_at.0.interfaces[0], packet.at);
+        if let Some(packet) = self.seen.take(packet, moment.ns) {
+            self.packets += 1;
+            self.count(&packet, moment);
         }
     }
 
-    fn count(&mut self, packet: &Packet) {
-        let passed = self.clock.pass(packet.at);
-        if passed.is_after_step {
-            self.busiest.iter_mut().for_each(Busiest::close);
-        }
-        let at = passed.ns as f64 / 1e9;
-        let forward = (packet.from, packet.to);
-        let backward = (packet.to, packet.from);
-        let opens = packet.tcp.as_ref().is_some_and(|tcp| tcp.syn && !tcp.ack);
-        let answers = packet.tcp.as_ref().is_some_and(|tcp| tcp.syn && tcp.ack);
-        // Who opened is the client; of a connection that was open before, who has the higher port.
-        let from_client = if opens || self.connections.contains_key(&forward) {
-            true
-        } else if answers || self.connections.contains_key(&backward) {
-            false
-        } else {
-            packet.from.1 >= packet.to.1
-        };
-        self.busiest[usize::from(from_client)].add(passed.ns / TENTH_NS, packet.len);
+    fn count(&mut self, packet: &Packet, moment: Moment) {
+        self.sealed += u64::from(packet.is_sealed);
+        self.cut += u64::from(packet.is_cut_tcp);
+        let Some((pair, to)) = self.sides.count(packet, moment) else { return };
         let Some(tcp) = &packet.tcp else { return };
-        let key = if from_client { forward } else { backward };
+        let ports = if to == 0 { [packet.to.1, packet.from.1] } else { [packet.from.1, packet.to.1] };
+        let key = (pair, ports);
         if !self.connections.contains_key(&key) && self.connections.len() >= MAX {
             self.full = true;
             return;
         }
         let connection = self.connections.entry(key).or_default();
-        let before = connection.sent.gaps.len();
-        self.repeated += connection.take(at, tcp, from_client, self.gaps < MAX_GAPS);
-        self.gaps = self.gaps + connection.sent.gaps.len() - before;
+        let before = connection.toward[to].sent.gaps();
+        connection.take(moment, tcp, to, self.gaps < MAX_GAPS);
+        self.gaps = self.gaps + connection.toward[to].sent.gaps() - before;
+    }
+
+    /// Ends the recording.
+    pub(super) fn finish(&mut self) {
+        self.sides.finish();
     }
 
     /// Round-trip times of connections in seconds: of their handshakes, else of their time stamps.
     pub(super) fn round_trips(&self) -> Vec<f64> {
         let of = |connection: &Connection| {
-            let echoes = connection.echoed[0].zip(connection.echoed[1]).map(|(client, server)| client + server);
-            connection.handshake.or(echoes).filter(|rtt| (0.0..60.0).contains(rtt))
+            let echoes = connection.echoed[0].zip(connection.echoed[1]).map(|(one, other)| one + other);
+            let rtt = connection.handshake.or(echoes).filter(|rtt| (0..=MAX_ROUND_TRIP_NS).contains(rtt));
+            rtt.map(|rtt| rtt as f64 / 1e9)
         };
         self.connections.values().filter_map(of).collect()
     }
 
-    /// Beginning in seconds and bytes of what went toward each client, in the order of time.
+    fn toward_users(&self) -> impl Iterator<Item = &Toward> {
+        self.connections.iter().filter_map(|((pair, _), one)| Some(&one.toward[self.sides.user(*pair)?]))
+    }
+
+    /// Beginning in seconds and bytes of what went toward each user, in the order of time.
     pub(super) fn transfers(&self) -> Vec<(f64, u64)> {
-        let mut all: Vec<(f64, u64)> =
-            self.connections.values().filter_map(|one| Some((one.start?, one.data)).filter(|(_, data)| *data > 0)).collect();
+        let mut all: Vec<(f64, u64)> = self
+            .toward_users()
+            .filter_map(|one| Some((one.start?.max(0) as f64 / 1e9, one.data)).filter(|(_, data)| *data > 0))
+            .collect();
         all.sort_by(|a, b| a.0.total_cmp(&b.0));
         all
     }
 }
 
 impl Connection {
-    /// Takes a segment; returns the data toward the client that had been sent before.
-    fn take(&mut self, at: f64, tcp: &Segment, from_client: bool, may_grow: bool) -> u64 {
-        let mut repeated = 0;
-        if from_client && tcp.syn {
-            self.opened = Some(at);
+    /// Takes a segment toward an end.
+    fn take(&mut self, moment: Moment, tcp: &Segment, to: usize, may_grow: bool) {
+        let (at, from) = (moment.own, 1 - to);
+        if tcp.syn && !tcp.ack {
+            // An answer to one of two opening segments does not tell which (Karn's rule).
+            let is_again = self.toward[to].sent.opened == Some(tcp.sequence);
+            self.opened = (!is_again).then_some((from, at));
             self.answered = false;
-        } else if !from_client && tcp.syn {
+        } else if tcp.syn {
             self.answered = true;
-        } else if from_client && tcp.ack && self.answered && self.handshake.is_none() {
-            self.handshake = self.opened.map(|opened| at - opened);
+        } else if let Some((opener, opened)) = self.opened
+            && opener == from
+            && tcp.ack
+            && self.answered
+            && self.handshake.is_none()
+        {
+            self.handshake = at.since(opened);
+            self.opened = None;
         }
-        if !from_client && (tcp.syn || tcp.data > 0) {
-            let new = self.sent.take(tcp, may_grow);
-            repeated = tcp.data - new;
-            self.data += new;
+        if tcp.syn || tcp.data > 0 {
+            let toward = &mut self.toward[to];
+            let new = toward.sent.take(tcp, may_grow);
+            toward.repeated += tcp.data - new;
+            toward.data += new;
             if new > 0 {
-                self.start.get_or_insert(at);
+                toward.start.get_or_insert(moment.ns);
             }
         }
-        let Some((value, echo)) = tcp.stamps else { return repeated };
-        let (own, other) = if from_client { (0, 1) } else { (1, 0) };
-        if let Some((waiting, since)) = self.stamped[other]
+        let Some((value, echo)) = tcp.stamps else { return };
+        if let Some((waiting, since)) = self.stamped[to]
             && waiting == echo
         {
-            let took = at - since;
-            self.echoed[other] = Some(self.echoed[other].map_or(took, |least: f64| least.min(took)));
-            self.stamped[other] = None;
+            if let Some(took) = at.since(since) {
+                self.echoed[to] = Some(self.echoed[to].map_or(took, |least: i64| least.min(took)));
+            }
+            self.stamped[to] = None;
         }
         // A stamp is taken when it is first seen: later segments with the same one would seem
         // answered too soon.
-        if self.stamped[own].is_none_or(|(waiting, _)| waiting != value) {
-            self.stamped[own] = Some((value, at));
+        if self.stamped[from].is_none_or(|(waiting, _)| waiting != value) {
+            self.stamped[from] = Some((value, at));
         }
-        repeated
     }
 }
 
@@ -232,7 +238,8 @@ struct Sent {
     /// The number after the last byte.
     next: Option<u32>,
     /// Numbers that were left out: first, and the one after the last.
-    gaps: VecDeque<(u32, u32)>,
+    #[expect(clippy::box_collection, reason = "an empty one of 100,000 takes 8 bytes and not 32")]
+    gaps: Option<Box<VecDeque<(u32, u32)>>>,
 }
 
 /// Whether a number follows another, over the end of the numbers as well.
@@ -241,6 +248,11 @@ fn is_after(a: u32, b: u32) -> bool {
 }
 
 impl Sent {
+    /// The number of its gaps.
+    fn gaps(&self) -> usize {
+        self.gaps.as_ref().map_or(0, |gaps| gaps.len())
+    }
+
     /// Takes a segment; returns how many of its bytes are new.
     fn take(&mut self, tcp: &Segment, may_grow: bool) -> u64 {
         let len = tcp.data.min(u64::from(u32::MAX >> 1)) as u32;
@@ -258,9 +270,10 @@ impl Sent {
         if is_after(next, first) {
             new += self.fill(first, end, may_grow);
         } else if is_after(first, next) && may_grow {
-            self.gaps.push_back((next, first));
-            if self.gaps.len() > MAX_GAPS_OF_ONE {
-                self.gaps.pop_front();
+            let gaps = self.gaps.get_or_insert_default();
+            gaps.push_back((next, first));
+            if gaps.len() > MAX_GAPS_OF_ONE {
+                gaps.pop_front();
             }
         }
         if is_after(end, next) {
@@ -273,12 +286,13 @@ impl Sent {
 
     /// Fills the gap that has some of these numbers, and leaves one before and one behind them.
     fn fill(&mut self, first: u32, end: u32, may_grow: bool) -> u32 {
-        let hit = self.gaps.iter().position(|(from, to)| is_after(end, *from) && is_after(*to, first));
-        let Some((from, to)) = hit.and_then(|at| self.gaps.remove(at)) else { return 0 };
+        let Some(gaps) = &mut self.gaps else { return 0 };
+        let hit = gaps.iter().position(|(from, to)| is_after(end, *from) && is_after(*to, first));
+        let Some((from, to)) = hit.and_then(|at| gaps.remove(at)) else { return 0 };
         let start = if is_after(first, from) { first } else { from };
         let stop = if is_after(to, end) { end } else { to };
         let left = [(from, start), (stop, to)].into_iter().filter(|(from, to)| from != to);
-        self.gaps.extend(left.take(if may_grow { 2 } else { 1 }));
+        gaps.extend(left.take(if may_grow { 2 } else { 1 }));
         stop.wrapping_sub(start)
     }
 }

@@ -1,5 +1,7 @@
 //! Headers in front of IP, from the kind of a link down to the packet.
 
+use std::fmt;
+
 /// A header; what is behind it follows from its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layer {
@@ -115,7 +117,34 @@ pub(super) struct Found<'a> {
     pub(super) packets: Vec<&'a [u8]>,
     /// Whether it is encrypted.
     pub(super) is_encrypted: bool,
+    /// The header that is not read, behind which there may be a packet.
+    pub(super) unread: Option<Unread>,
 }
+
+/// A header that is not read, by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Unread {
+    /// Ethernet's number of a type.
+    Type(u16),
+    /// PPP's number of a protocol.
+    Protocol(u16),
+}
+
+impl fmt::Display for Unread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Type(kind @ (0x8847 | 0x8848)) => write!(f, "Ethernet type {kind:#06x}, MPLS"),
+            Self::Type(kind) => write!(f, "Ethernet type {kind:#06x}"),
+            Self::Protocol(protocol) => write!(f, "PPP protocol {protocol:#06x}"),
+        }
+    }
+}
+
+/// Types of Ethernet without packets of IP behind them: ARP and RARP, PPPoE's discovery, pauses,
+/// 802.1X, LLDP, and the test of a loop.
+const WITHOUT_IP: [u16; 7] = [0x0806, 0x8035, 0x8863, 0x8808, 0x888e, 0x88cc, 0x9000];
+/// Protocols of PPP from here on control the link or one of its networks (RFC 1661 §2).
+const FIRST_CONTROL: u16 = 0x8000;
 
 /// More headers than this are in no frame.
 const MAX_LAYERS: usize = 32;
@@ -134,7 +163,11 @@ pub(super) fn peel<'a>(layer: Layer, data: &'a [u8], place: &mut Place, found: &
                 return Some(());
             }
             Ethernet => (Typed(be16(data, 12)?), data.get(14..)?),
-            Typed(kind) => typed(kind, data)?,
+            Typed(kind) => {
+                let next = typed(kind, data);
+                found.unread = (next.is_none() && !WITHOUT_IP.contains(&kind)).then_some(Unread::Type(kind));
+                next?
+            }
             Llc => match data.get(..3)? {
                 [0xaa, 0xaa, 3] => (Typed(be16(data, 6)?), data.get(8..)?),
                 _ => return None,
@@ -143,7 +176,12 @@ pub(super) fn peel<'a>(layer: Layer, data: &'a [u8], place: &mut Place, found: &
                 [0x11, 0] => (Ppp, data.get(6..)?),
                 _ => return None,
             },
-            Ppp => ppp(data)?,
+            Ppp => {
+                let (protocol, rest) = ppp(data)?;
+                let is_ip = matches!(protocol, 0x21 | 0x57);
+                found.unread = (!is_ip && protocol < FIRST_CONTROL).then_some(Unread::Protocol(protocol));
+                (Ip, is_ip.then_some(rest)?)
+            }
             Hdlc => match data.first()? {
                 0x0f | 0x8f => (Typed(be16(data, 2)?), data.get(4..)?),
                 _ => (Ppp, data),
@@ -192,12 +230,13 @@ fn typed(kind: u16, data: &[u8]) -> Option<(Layer, &[u8])> {
     })
 }
 
-fn ppp(data: &[u8]) -> Option<(Layer, &[u8])> {
+/// The number of the protocol, and its data.
+fn ppp(data: &[u8]) -> Option<(u16, &[u8])> {
     let data = data.strip_prefix(&[0xff, 3]).unwrap_or(data);
     // The first byte of a protocol is even and the last is odd; a first byte of zero may be left
     // out.
     let (protocol, len) = if data.first()? & 1 == 1 { (u16::from(data[0]), 1) } else { (be16(data, 0)?, 2) };
-    matches!(protocol, 0x21 | 0x57).then_some((Ip, data.get(len..)?))
+    Some((protocol, data.get(len..)?))
 }
 
 /// The part of a radio's header that matters to what is behind it.

@@ -24,6 +24,11 @@ pub(super) struct Seen {
     translated: BTreeMap<(End, End), End>,
     /// Records of packets that had been seen.
     again: u64,
+    /// Packets of which too little is recorded to tell one from another.
+    alike: u64,
+    /// The place of the first packet, and whether there are others.
+    place: Option<Place>,
+    has_places: bool,
 }
 
 /// The first record of a packet.
@@ -32,6 +37,10 @@ struct First {
     seen_at: (Place, u8),
     from: End,
     to: End,
+    /// Whether it was recorded twice at its place, as drivers do.
+    is_twice: bool,
+    /// Whether others are like it: it came a third time, or again after a while.
+    is_common: bool,
 }
 
 impl Seen {
@@ -40,11 +49,21 @@ impl Seen {
         self.again
     }
 
-    /// Returns a packet with the ends that its connection is known by; `None` when it was seen
-    /// before.
-    pub(super) fn take(&mut self, packet: Packet) -> Option<Packet> {
+    /// Packets that may have been recorded at several places, of which that cannot be told.
+    pub(super) fn alike(&self) -> u64 {
+        if self.has_places { self.alike } else { 0 }
+    }
+
+    /// Returns a packet, at this time, with the ends that its connection is known by; `None` when
+    /// it was seen before.
+    pub(super) fn take(&mut self, packet: Packet, now: i64) -> Option<Packet> {
+        self.has_places |= *self.place.get_or_insert(packet.seen_at.0) != packet.seen_at.0;
+        if !packet.is_distinct {
+            self.alike += 1;
+            return Some(self.named(packet));
+        }
         while let Some(&(at, digest)) = self.in_order.front() {
-            if packet.at.saturating_sub(at) <= MAX_WAY_NS && self.in_order.len() < MAX_REMEMBERED {
+            if now.saturating_sub(at) <= MAX_WAY_NS && self.in_order.len() < MAX_REMEMBERED {
                 break;
             }
             self.in_order.pop_front();
@@ -53,23 +72,30 @@ impl Seen {
             }
         }
         let packet = self.named(packet);
-        if let Some(first) = self.by_digest.get(&packet.digest) {
-            let after = packet.at.saturating_sub(first.at).saturating_abs();
+        let mut is_common = false;
+        if let Some(first) = self.by_digest.get_mut(&packet.digest) {
+            let after = now.saturating_sub(first.at).saturating_abs();
             let is_elsewhere = first.seen_at != packet.seen_at;
             let is_same = (first.from, first.to) == (packet.from, packet.to);
-            // Numbers of a TCP segment tell it from all others.
-            let is_translated = packet.tcp.is_some() && (first.from == packet.from || first.to == packet.to);
+            let is_translated = packet.is_unique && (first.from == packet.from || first.to == packet.to);
             let within = if is_elsewhere { MAX_WAY_NS } else { MAX_ECHO_NS };
-            if after <= within && (is_same || (is_elsewhere && is_translated)) {
+            let is_third = !is_elsewhere && first.is_twice;
+            let is_again = after <= within && (is_same || (is_elsewhere && is_translated));
+            if is_again && !is_third && !first.is_common {
+                first.is_twice |= !is_elsewhere;
                 let (from, to) = (first.from, first.to);
                 self.translate(&packet, from, to);
                 self.again += 1;
                 return None;
             }
+            is_common = first.is_common || (!is_elsewhere && is_same);
+            self.alike += u64::from(is_common);
+            // The second of three was none that had been seen.
+            self.again -= u64::from(is_third && !first.is_common);
         }
-        self.in_order.push_back((packet.at, packet.digest));
-        let first = First { at: packet.at, seen_at: packet.seen_at, from: packet.from, to: packet.to };
-        self.by_digest.insert(packet.digest, first);
+        self.in_order.push_back((now, packet.digest));
+        let (from, to) = (packet.from, packet.to);
+        self.by_digest.insert(packet.digest, First { at: now, seen_at: packet.seen_at, from, to, is_twice: false, is_common });
         Some(packet)
     }
 

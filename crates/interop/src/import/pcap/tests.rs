@@ -3,6 +3,7 @@ use goodqueue_lab::scenario::plan::Plan;
 use std::fs;
 
 mod links;
+mod sides;
 
 /// A segment of IPv4 and TCP on Ethernet. `flags` as in TCP: 2 opens, 16 acknowledges.
 fn frame(from_client: bool, flags: u8, data: usize, stamps: Option<(u32, u32)>) -> Vec<u8> {
@@ -81,7 +82,7 @@ fn pcapng(frames: &[(u64, Vec<u8>)]) -> Vec<u8> {
 }
 
 /// As [`pcapng`], with each frame at the interface that `of` names.
-fn of_interfaces(interfaces: Interfaces<'_>, frames: &[(u64, Vec<u8>)], of: fn(usize) -> usize) -> Vec<u8> {
+fn of_interfaces(interfaces: Interfaces<'_>, frames: &[(u64, Vec<u8>)], of: impl Fn(usize) -> usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut block = |kind: u32, body: &[u8]| {
         let padded = body.len().div_ceil(4) * 4;

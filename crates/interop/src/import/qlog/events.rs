@@ -1,5 +1,7 @@
 //! Events of a qlog file in the order of time.
 
+use super::acked::Waiting;
+use crate::import::clock::Clock;
 use crate::import::draft::one_line;
 use crate::import::{ImportError, Input, json};
 use serde_json::Value;
@@ -11,6 +13,8 @@ pub enum Event {
     Sent(u64),
     /// A packet of this length arrived.
     Received(u64),
+    /// So many bytes were acknowledged for the first time.
+    Acked(u64),
     /// A packet was lost.
     Lost,
     /// The sender's estimates for the path.
@@ -38,7 +42,7 @@ pub enum Vantage {
 pub struct Recorded {
     pub title: String,
     pub vantage: Vantage,
-    /// With their times in seconds.
+    /// With the seconds that had passed: a step of the clock is no time.
     pub events: Vec<(f64, Event)>,
     /// The number of traces in the file, of which one is read.
     pub traces: usize,
@@ -46,6 +50,8 @@ pub struct Recorded {
     pub without_length: usize,
     /// Events whose time is none, which are not among the events.
     pub without_time: usize,
+    /// Remarks on steps of the clock.
+    pub steps: Vec<String>,
 }
 
 /// More events than this are read in no file; the bound on its bytes is met before.
@@ -53,6 +59,9 @@ const MAX_EVENTS: usize = 20_000_000;
 
 /// No connection lasts longer: a month.
 const MAX_MS: f64 = 31.0 * 86_400e3;
+
+/// Seconds by which others may be before the first event: more is a clock that was set.
+const MAX_EARLY: f64 = 0.1;
 
 /// No packet is longer, segmentation offload included.
 const MAX_LENGTH: f64 = 4.0 * 65_535.0;
@@ -74,15 +83,23 @@ pub fn read(input: &Input) -> Result<Recorded, ImportError> {
         traces: 1,
         without_length: 0,
         without_time: 0,
+        steps: Vec::new(),
     };
-    let mut reading = Reading { input, recorded, links: Vec::new(), head: Head::default() };
+    let (waiting, clock) = (Waiting::default(), Clock::default());
+    let mut reading = Reading { input, recorded, links: Vec::new(), head: Head::default(), waiting, clock, passed: Vec::new() };
     // Only a document has `traces`, which may be empty; a sequence begins with another object.
     if json::names(&input.bytes).iter().any(|name| name == "traces") {
         reading.document()?;
     } else {
         reading.sequence()?;
     }
-    let Reading { mut recorded, links, .. } = reading;
+    let Reading { mut recorded, links, clock, passed, .. } = reading;
+    // Events may be written in another order than they happened in, but the first with the first.
+    let is_before_first = recorded.events.iter().any(|(at, _)| *at < -MAX_EARLY);
+    if (is_before_first && clock.earlier() < clock.entries() / 2) || clock.leaps() > 0 {
+        recorded.events.iter_mut().zip(passed).for_each(|((at, _), passed)| *at = passed);
+        recorded.steps = clock.notes("events");
+    }
     if recorded.vantage == Vantage::Network {
         keep_busiest_link(&mut recorded.events, &links);
     }
@@ -96,6 +113,10 @@ struct Reading<'a> {
     head: Head,
     /// The link that each event belongs to.
     links: Vec<Option<String>>,
+    waiting: Waiting,
+    clock: Clock,
+    /// Seconds that had passed at each event, without steps of the clock.
+    passed: Vec<f64>,
 }
 
 /// The form of events.
@@ -265,19 +286,36 @@ impl Reading<'_> {
         let first = *self.head.first.get_or_insert(at);
         let Some(name) = name.as_str() else { return Ok(()) };
         let of_queue = self.recorded.vantage == Vantage::Network;
-        let kind = match kind(name, data, of_queue, unit, number) {
-            Kind::Event(kind) => kind,
-            Kind::WithoutLength => {
-                self.recorded.without_length += 1;
-                return Ok(());
+        let passed = self.clock.pass(((at - first) * 1e6).round() as i64).ns as f64 / 1e9;
+        let kind = kind(name, data, of_queue, unit, number);
+        let acked = match (&kind, name.rsplit(':').next().unwrap_or(name).to_ascii_lowercase().as_str()) {
+            (Kind::Event(Event::Sent(length)), _) => {
+                self.waiting.sent(data, *length);
+                0
             }
-            Kind::Other => return Ok(()),
+            (_, "packet_received") => self.waiting.received(data),
+            (_, "packets_acked") => self.waiting.listed(data),
+            _ => 0,
         };
+        if acked > 0 {
+            self.push(Event::Acked(acked), at - first, passed, data)?;
+        }
+        match kind {
+            Kind::Event(event) => self.push(event, at - first, passed, data)?,
+            Kind::WithoutLength => self.recorded.without_length += 1,
+            Kind::Other => {}
+        }
+        Ok(())
+    }
+
+    /// Adds an event, `ms` after the first.
+    fn push(&mut self, event: Event, ms: f64, passed: f64, data: &Value) -> Result<(), ImportError> {
         if self.recorded.events.len() >= MAX_EVENTS {
             return Err(self.input.fault(format!("has too many events: allowed {MAX_EVENTS}")));
         }
-        self.recorded.events.push(((self.head.last - first) * 1e-3, kind));
-        if of_queue {
+        self.recorded.events.push((ms * 1e-3, event));
+        self.passed.push(passed);
+        if self.recorded.vantage == Vantage::Network {
             self.links.push(data["link"].as_str().map(str::to_owned));
         }
         Ok(())

@@ -108,3 +108,68 @@ fn what_is_no_qlog_is_refused_in_one_line() {
     let cut = sequence("\u{1e}") + "\u{1e}{\"time\":";
     assert_eq!(Connection::read(&input(&cut)).unwrap().packets, 1000);
 }
+
+/// A text on each line: packets with numbers that were sent at times in milliseconds, and the
+/// acknowledgements of ranges.
+fn sender(sent: &[(f64, u64)], acked: &[(f64, u64, u64)]) -> String {
+    let mut rows: Vec<(f64, String)> = Vec::new();
+    for (at, number) in sent {
+        let data = format!("{{\"header\":{{\"packet_type\":\"1RTT\",\"packet_number\":{number}}},\"raw\":{{\"length\":1250}}}}");
+        rows.push((*at, format!("{{\"time\":{at},\"name\":\"transport:packet_sent\",\"data\":{data}}}")));
+    }
+    for (at, first, last) in acked {
+        let frames = format!("[{{\"frame_type\":\"ack\",\"acked_ranges\":[[{first},{last}]]}}]");
+        let data = format!("{{\"header\":{{\"packet_type\":\"1RTT\"}},\"raw\":{{\"length\":40}},\"frames\":{frames}}}");
+        rows.push((*at, format!("{{\"time\":{at},\"name\":\"transport:packet_received\",\"data\":{data}}}")));
+    }
+    let rows: Vec<String> = rows.into_iter().map(|(_, row)| row).collect();
+    format!("{{\"trace\":{{\"vantage_point\":{{\"type\":\"server\"}}}}}}\n{}\n", rows.join("\n"))
+}
+
+/// The rate in kbit/s, and the scenario.
+fn rate(text: &str) -> (u64, String) {
+    let draft = import(&input(text)).unwrap();
+    (draft.measured().unwrap().down.unwrap().value.as_bit_s() / 1_000, draft.text())
+}
+
+#[test]
+fn a_sender_s_rate_is_what_was_acknowledged() {
+    // A window that doubles with each round trip of 50 ms up to three times what the line carries,
+    // 10 Mbit/s: a packet each millisecond is acknowledged.
+    let sent: Vec<(f64, u64)> = (0..1_000u64).map(|n| ((n / 150) as f64 * 50.0 + (n % 150) as f64 * 0.01, n)).collect();
+    let acked: Vec<(f64, u64, u64)> = (0..1_000u64).map(|n| (50.0 + n as f64, n.saturating_sub(3), n)).collect();
+    let (kbit, text) = rate(&sender(&sent, &acked));
+    assert!(kbit.abs_diff(10_000) < 150 && text.contains("# estimated: what was acknowledged in the busiest tenth"), "{kbit}");
+    assert!(text.contains("it is as fast as written here or faster"), "{text}");
+    let (kbit, text) = rate(&sender(&sent, &[]));
+    assert!(text.contains("# estimated: what was sent after the first packets and not lost, in the mean"), "{kbit} {text}");
+    assert!(text.contains("# The log does not tell what arrived: the line may be slower"), "{text}");
+}
+
+#[test]
+fn bursts_are_no_rates() {
+    let burst = |count: u64, last: f64| -> Vec<(f64, u64)> { (0..count).map(|n| (0.0, n)).chain([(last, count)]).collect() };
+    for (sent, kbit) in [(burst(12, 10.1), 990), (burst(100, 20.0), 500)] {
+        assert_eq!(rate(&sender(&sent, &[])).0, kbit);
+    }
+}
+
+#[test]
+fn a_clock_that_is_set_adds_no_time() {
+    let at = |n: u64| if n < 50 { n as f64 * 10.0 } else { n as f64 * 10.0 - 3_600_000.0 };
+    let (kbit, text) = rate(&sender(&(0..100).map(|n| (at(n), n)).collect::<Vec<_>>(), &[]));
+    assert_eq!(kbit, 1_000);
+    assert!(text.contains("# 1 events are earlier than the one before: the clock was set"), "{text}");
+    // A list of metrics behind that of packets is no step.
+    let order: Vec<u64> = (0..100).filter(|n| n % 2 == 0).chain((0..100).filter(|n| n % 2 == 1)).collect();
+    let (kbit, text) = rate(&sender(&order.iter().map(|n| (*n as f64 * 10.0, *n)).collect::<Vec<_>>(), &[]));
+    assert_eq!(kbit, 1_000);
+    assert!(!text.contains("the clock was set"), "{text}");
+}
+
+#[test]
+fn a_round_trip_that_no_path_has_is_refused_by_its_field() {
+    let text = sequence("").replace("\"smoothed_rtt\":60", "\"smoothed_rtt\":1e9");
+    let message = import(&input(&text)).unwrap_err().to_string();
+    assert_eq!(message, "c.qlog: smoothed_rtt: 1000000 s is out of range: allowed 0 s to 60 s");
+}

@@ -37,7 +37,7 @@ pub(super) fn read(input: &Input, json: &Value) -> Result<Test, ImportError> {
     let test = &start["test_start"];
     let protocol = test["protocol"].as_str().unwrap_or_default();
     let direction = |[sent, received]: [&str; 2]| match protocol {
-        "TCP" => unlimited(input, test, tcp(input, end, [sent, received])?),
+        "TCP" => unlimited(input, start, tcp(input, end, [sent, received])?),
         "UDP" => udp(input, json, received),
         "" => Err(failed(input, "start.test_start: is missing")),
         other => Err(input.fault(format!("start.test_start.protocol: `{}` is not read: allowed TCP, UDP", one_line(other)))),
@@ -54,6 +54,9 @@ pub(super) fn read(input: &Input, json: &Value) -> Result<Test, ImportError> {
     }
     let mut notes =
         vec!["iperf3 measures no latency without load: the round-trip time and the buffers are not known.".to_owned()];
+    if protocol == "TCP" {
+        notes.extend(caveats(start));
+    }
     if !start["accepted_connection"].is_null() {
         notes.push("The file is the server's: up and down are those of its client.".to_owned());
     }
@@ -88,19 +91,45 @@ fn tcp(input: &Input, end: &Value, [sent, received]: [&str; 2]) -> Result<Option
     Ok(estimated(found, bits, format!("end.{sent}, what was sent, as the file does not tell what arrived")))
 }
 
-/// A rate of TCP, unless it is the one that `-b` or `--fq-rate` set for each stream.
-fn unlimited(input: &Input, test: &Value, found: Option<Loaded>) -> Result<Option<Loaded>, ImportError> {
+/// Options that limit a stream, with the fields that have their rates: since 3.12 and 3.13 within
+/// `test_start`, and since 3.7 and 3.13 next to it, where versions before 3.13 have none that is 0.
+const LIMITS: [(&str, [&str; 2]); 2] = [("-b", ["target_bitrate", "target_bitrate"]), ("--fq-rate", ["fqrate", "fq_rate"])];
+
+/// The value of a limit, with its field; `None` where neither place has it.
+fn limit(start: &Value, [within, next]: [&str; 2]) -> Option<(f64, String)> {
+    let places = [(&start[next], format!("start.{next}")), (&start["test_start"][within], format!("start.test_start.{within}"))];
+    let known = places.into_iter().filter_map(|(value, field)| Some((value.as_f64()?, field)));
+    known.max_by(|(one, _), (other, _)| one.total_cmp(other))
+}
+
+/// A rate of TCP, unless it is the one that an option set for each stream.
+fn unlimited(input: &Input, start: &Value, found: Option<Loaded>) -> Result<Option<Loaded>, ImportError> {
     /// A line that carries less than this part of it is what limits the rate.
     const REACHED: f64 = 0.9;
-    let streams = test["num_streams"].as_f64().unwrap_or(1.0).max(1.0);
-    for (field, option) in [("target_bitrate", "-b"), ("fqrate", "--fq-rate")] {
-        let limit = test[field].as_f64().unwrap_or_default() * streams;
-        if limit > 0.0 && found.as_ref().is_some_and(|found| found.bits / HEADERS >= limit * REACHED) {
-            let why = format!("start.test_start.{field}: the rate is the one that {option} set: give a test of TCP without it");
+    let streams = start["test_start"]["num_streams"].as_f64().unwrap_or(1.0).max(1.0);
+    for (option, fields) in LIMITS {
+        let Some((set, field)) = limit(start, fields).filter(|(set, _)| *set > 0.0) else { continue };
+        if found.as_ref().is_some_and(|found| found.bits / HEADERS >= set * streams * REACHED) {
+            let why = format!("{field}: the rate is the one that {option} set: give a test of TCP without it");
             return Err(input.fault(why));
         }
     }
     Ok(found)
+}
+
+/// Remarks on what may have limited the rate in place of the line.
+fn caveats(start: &Value) -> Vec<String> {
+    let mut notes = Vec::new();
+    let unknown: Vec<&str> =
+        LIMITS.into_iter().filter(|(_, fields)| limit(start, *fields).is_none()).map(|(option, _)| option).collect();
+    if !unknown.is_empty() {
+        let options = unknown.join(" or ");
+        notes.push(format!("The file does not tell whether {options} limited the rate: with it, the line may be faster."));
+    }
+    if let Some(bytes) = start["sock_bufsize"].as_u64().filter(|bytes| *bytes > 0) {
+        notes.push(format!("-w set buffers of {bytes} B: where they limited the rate, the line is faster."));
+    }
+    notes
 }
 
 /// The rate at which datagrams arrived where some were lost: the line was full. Otherwise the

@@ -2,6 +2,7 @@
 
 use crate::gallery::error::FileFault;
 use crate::gallery::expr::ExprError;
+use goodqueue_lab::scenario::input::remember_named;
 use serde::de::DeserializeOwned;
 use std::path::Path;
 
@@ -28,6 +29,7 @@ impl SourceFile {
         if size > MAX_FILE_SIZE {
             return Err(fault(format!("has {size} bytes: allowed up to {MAX_FILE_SIZE}")));
         }
+        remember_named(path);
         let text = std::fs::read_to_string(path).map_err(|error| fault(format!("cannot be read: {error}")))?;
         Ok(Self { name, text })
     }
