@@ -10,9 +10,6 @@ use goodqueue_lab::scenario::toml_text::quoted;
 /// The rate of an interface that nothing shapes, which `tc` does not know.
 const UNSHAPED: Rate = Rate::gbit(1);
 
-/// The lines of a shell that a note names.
-const MAX_NAMED: usize = 20;
-
 /// A line from the queues of a host: those of `dev` and of its intermediate device.
 ///
 /// # Errors
@@ -20,15 +17,9 @@ const MAX_NAMED: usize = 20;
 /// clear which interface is meant.
 pub fn import(input: &Input, dev: Option<&str>) -> Result<Draft, ImportError> {
     let text = input.text()?;
-    let all = tc::read(text).map_err(|error| input.fault(error.to_string()))?;
-    let mut draft = of_queues(input, all, dev)?;
-    let unfollowed: Vec<String> = tc::unfollowed(text).iter().take(MAX_NAMED).map(usize::to_string).collect();
-    if !unfollowed.is_empty() {
-        let lines = unfollowed.join(", ");
-        let note =
-            format!("The shell is not followed (lines {lines}): commands of every branch are taken, and the last one holds.");
-        draft.notes.push(note);
-    }
+    let told = tc::follow(text).map_err(|error| input.fault(error.to_string()))?;
+    let mut draft = of_queues(input, told.all, dev)?;
+    draft.notes.extend(told.notes);
     Ok(draft)
 }
 

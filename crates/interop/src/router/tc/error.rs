@@ -4,6 +4,10 @@ use thiserror::Error;
 
 /// More lines than this are not a host's.
 pub(super) const MAX: usize = 10_000;
+/// More words than these are no line of `tc`.
+pub(super) const MAX_WORDS: usize = 1_000;
+/// A discipline in a list is no longer.
+pub(super) const MAX_OBJECT: usize = 64 << 10;
 
 /// Why words of `tc` cannot be taken over.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -22,6 +26,15 @@ pub enum TcError {
     /// More queues than any host has.
     #[error("has too many queues: allowed up to {MAX}")]
     TooMany,
+    /// A line that is no command's.
+    #[error("has too many words: allowed up to {MAX_WORDS}")]
+    TooLong,
+    /// An object in a list that is no queue's.
+    #[error("has a queue of {size} B: allowed up to {MAX_OBJECT} B")]
+    TooLarge {
+        /// The length of its text.
+        size: usize,
+    },
     /// A queue discipline that does not say what it is.
     #[error("a kind is missing")]
     NoKind,

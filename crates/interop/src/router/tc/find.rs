@@ -4,7 +4,7 @@ use super::netem::Emulated;
 use super::options::MEMORY_IN_FORCE;
 use super::path::{End, Path};
 use super::shaper::{Bucket, ShapedRate, Shaper};
-use super::words::like;
+use super::words::{RTTS, like};
 use super::{Discipline, Role, Setting, TcError};
 use crate::router::dialect::tc::{MARK_UNTOLD, TC};
 use crate::router::dialect::{Form, Hold, How, Marks, Word, Write, kind};
@@ -284,25 +284,12 @@ const ELSEWHERE: &[&str] = &[
     "avpkt",
     "ewma",
     "Scell_log",
-    "nonat",
     "nowash",
     "split-gso",
     "split_gso",
     "limit_at",
     "linklayer",
     "multiqueue",
-];
-
-/// Words of cake for its `rtt`, in microseconds (man tc-cake).
-const RTTS: &[(&str, u64)] = &[
-    ("datacentre", 100),
-    ("lan", 1_000),
-    ("metro", 10_000),
-    ("regional", 30_000),
-    ("internet", 100_000),
-    ("oceanic", 300_000),
-    ("satellite", 1_000_000),
-    ("interplanetary", 3_600_000_000),
 ];
 
 impl Finding {
@@ -409,6 +396,7 @@ impl Word {
             }
             How::Flags(pairs) if *setting == Setting::Flag => ours(pairs).map(Value::Choice),
             How::Switch { on, off } if key == on || key == off => Some(Value::Switch(key == on)),
+            How::Switch { on, .. } if key.strip_prefix("no") == Some(on) => Some(Value::Switch(false)),
             How::Key(..)
             | How::Flags(_)
             | How::Switch { .. }

@@ -65,7 +65,18 @@ pub(super) fn flatten(options: Vec<(String, Setting)>) -> Vec<(String, Setting)>
             setting => go_on(&mut flat, word, &setting),
         }
     }
-    flat
+    // The last of several holds.
+    let mut last = std::collections::BTreeSet::new();
+    let mut kept: Vec<_> = flat.into_iter().rev().filter(|(key, _)| last.insert(key.clone())).collect();
+    kept.reverse();
+    kept
+}
+
+/// Whether an option stays when others are changed: the kernel takes delay, losses, duplicates and
+/// limit anew, and keeps the rest (`netem_change` of net/sched/sch_netem.c).
+pub(super) fn stays(key: &str) -> bool {
+    let head = key.split(' ').next().unwrap_or_default();
+    key.ends_with(" correlation") || !matches!(head, "delay" | "loss" | "duplicate" | "limit" | "gap")
 }
 
 /// A number of JSON as text has it: times are in seconds, shares of one.
