@@ -41,7 +41,13 @@ pub fn import(input: &Input, dev: Option<&str>) -> Result<Draft, ImportError> {
     if of("tree").next().is_some() {
         lines.notes.push("/queue tree is not in the scenario.".to_owned());
     }
-    let simple: Vec<(String, &Command)> = of("simple").map(|one| (one.text("target").to_owned(), one)).collect();
+    let is_off = |one: &&Command| matches!(one.text("disabled"), "yes" | "true");
+    let all_are_off = of("simple").all(|one| is_off(&one));
+    if all_are_off && of("simple").next().is_some() {
+        lines.notes.push("The queue is disabled: the router does not shape so yet.".to_owned());
+    }
+    let simple: Vec<(String, &Command)> =
+        of("simple").filter(|one| all_are_off || !is_off(one)).map(|one| (one.text("target").to_owned(), one)).collect();
     if simple.is_empty() {
         let set: Vec<(String, &Command)> = of("interface").map(|one| (one.item.clone(), one)).collect();
         let (name, command) = chosen(input, "queue of an interface or simple queue", &set, dev)?;

@@ -29,6 +29,8 @@ pub struct Facts {
     pub speed: Option<Rate>,
     /// Whether a device is behind it, and not another interface; `None` when that is not known.
     pub is_physical: Option<bool>,
+    /// Whether it is a radio.
+    pub is_wireless: bool,
     /// Interfaces that it sends through.
     pub lower: Vec<String>,
     /// Length of its queue of packets.
@@ -134,6 +136,7 @@ impl Facts {
             offloads: offloads(host, &dev),
             speed: number("speed").filter(|mbit| (1..10_000_000).contains(mbit)).map(Rate::mbit),
             is_physical: is_physical(&entries, &lower, file("device/uevent").is_some()),
+            is_wireless: entries.iter().any(|entry| entry == "phy80211" || entry == "wireless"),
             lower,
             tx_queue_len: number("tx_queue_len"),
             byte_queue_limits: limits("limit"),

@@ -88,6 +88,18 @@ pub enum TcError {
         /// The value.
         value: String,
     },
+    /// A value out of the range that its key has.
+    #[error("{owner}: {key}: `{value}` is not a value of it: allowed {allowed}")]
+    Range {
+        /// The queue discipline.
+        owner: String,
+        /// The key.
+        key: String,
+        /// The value.
+        value: String,
+        /// The range, in words.
+        allowed: &'static str,
+    },
     /// A value that its key cannot have.
     #[error("{owner}: {key}: `{value}` is not a value of it")]
     Value {

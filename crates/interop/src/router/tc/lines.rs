@@ -108,7 +108,8 @@ impl Numbers {
         if self.0.len() > MAX_NAMED {
             names.push("and more".to_owned());
         }
-        (!names.is_empty()).then(|| sentence.replace('…', &format!("line{} {}", if names.len() > 1 { "s" } else { "" }, names.join(", "))))
+        (!names.is_empty())
+            .then(|| sentence.replace('…', &format!("line{} {}", if names.len() > 1 { "s" } else { "" }, names.join(", "))))
     }
 }
 
@@ -224,8 +225,7 @@ impl Reading {
         let more = [
             self.unread.said("Commands of tc in words that gq does not read are left out (…)."),
             self.at_the_end.said("Commands for the end are left out (…)."),
-            self.unfollowed
-                .said("The shell is not followed (…): commands of every branch are taken, and the last one holds."),
+            self.unfollowed.said("The shell is not followed (…): commands of every branch are taken, and the last one holds."),
         ];
         let notes = self.notes.into_iter().chain(more.into_iter().flatten()).collect();
         Told { all: plainly_named(self.table.into_all()), notes, deleted_by: self.deleted_by }

@@ -1,7 +1,9 @@
 //! The options of netem, which emulates a line: its delay, losses and rate, in one form for all
 //! outputs of `tc`.
 
+use super::find::placed;
 use super::{Discipline, Setting, TcError};
+use goodqueue_base::spec::quantity::excerpt;
 use goodqueue_base::units::Duration;
 
 /// Words that begin an option; others belong to the one before (tc/q_netem.c).
@@ -127,17 +129,22 @@ impl Emulated {
     pub(super) fn add(&mut self, netem: &Discipline, is_last: bool) -> Result<Vec<String>, TcError> {
         let mut notes = Vec::new();
         for (key, setting) in &netem.options {
-            let wrong = || netem.wrong(key, &setting.text());
+            let wrong = |allowed| {
+                let (owner, value) = (excerpt(&netem.name()), excerpt(&setting.text()));
+                netem.in_line(TcError::Range { owner, key: key.clone(), value, allowed })
+            };
             match key.as_str() {
                 "delay" => {
                     // Versions of tc differ in the unit of a bare number.
                     let has_unit = setting.text().ends_with('s') || setting.number() == Some(0.0);
                     let micros = setting.micros().filter(|micros| has_unit && (0.0..=MAX_DELAY_US).contains(micros));
-                    self.delay += Duration::ns((micros.ok_or_else(wrong)? * 1e3).round() as u64);
+                    self.delay += Duration::ns(
+                        (micros.ok_or_else(|| wrong("0s to 1000s with its unit, such as 20ms"))? * 1e3).round() as u64,
+                    );
                 }
                 "loss" => {
                     let share = setting.number().map(|percent| percent / 100.0);
-                    let share = share.filter(|share| (0.0..=MAX_LOSS).contains(share)).ok_or_else(wrong)?;
+                    let share = share.filter(|share| (0.0..=MAX_LOSS).contains(share)).ok_or_else(|| wrong("0% to 99%"))?;
                     let passed = (1.0 - self.loss) * (1.0 - share);
                     self.loss = ((1.0 - passed) * 1e9).round() / 1e9;
                 }
@@ -150,7 +157,7 @@ impl Emulated {
         if is_last && self.delay > Duration::ZERO {
             notes.push("The limit of netem counts packets on their way, too: fewer wait.".to_owned());
         }
-        self.source = format!("{} at {}", netem.name(), netem.dev);
+        self.source = placed(&netem.name(), &netem.dev);
         Ok(notes)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Discipline, Role, Setting, TcError, filter};
 use crate::router::dialect::tc::TC;
+use crate::router::syntax::header;
 use goodqueue_base::spec::quantity::excerpt;
 
 /// The way of the packets that no filter chooses, or most of them.
@@ -15,6 +16,8 @@ pub struct Path<'a> {
     pub end: End,
     /// The default class that a shaper on the way lacks: `default class 1:9`.
     pub missing_default: Option<String>,
+    /// The bytes of a link's header that the interface counts with a packet, by its name.
+    pub(super) header: u64,
     /// Remarks on what is left out, in sentences.
     pub notes: Vec<String>,
 }
@@ -59,8 +62,11 @@ impl<'a> Path<'a> {
     /// When classes of several interfaces cannot be told apart.
     pub fn new(all: &'a [Discipline], dev: &str) -> Result<Option<Self>, TcError> {
         let Some(root) = root(all, dev) else { return Ok(None) };
-        let mut path =
-            Self { disciplines: vec![root], classes: Vec::new(), end: End::Queue, missing_default: None, notes: Vec::new() };
+        // Packets arrive at an intermediate device as they do at the interface that sends them there.
+        let source = all.iter().find(|found| !found.dev.is_empty() && found.redirects_to().as_deref() == Some(dev));
+        let header = header(source.map_or(dev, |filter| &filter.dev));
+        let (classes, notes) = (Vec::new(), Vec::new());
+        let mut path = Self { disciplines: vec![root], classes, end: End::Queue, missing_default: None, header, notes };
         let mut last = root;
         while path.disciplines.len() < MAX_DEPTH {
             let next = if CLASSFUL_SHAPERS.contains(&last.kind.as_str()) {
@@ -176,8 +182,10 @@ impl<'a> Path<'a> {
             _ => "default class".to_owned(),
         };
         let to_class = || {
-            let its = all.iter().filter(|filter| filter.role == Role::Filter && (filter.dev.is_empty() || filter.dev == outer.dev));
-            its.filter_map(|filter| filter.option(filter::FLOW)).find_map(|to| leaves.iter().find(|class| class.handle == to.text()))
+            let its =
+                all.iter().filter(|filter| filter.role == Role::Filter && (filter.dev.is_empty() || filter.dev == outer.dev));
+            its.filter_map(|filter| filter.option(filter::FLOW))
+                .find_map(|to| leaves.iter().find(|class| class.handle == to.text()))
         };
         let chosen = of_all.or_else(|| to_class().copied());
         self.missing_default = Some(missing.clone());

@@ -144,9 +144,8 @@ impl Shell {
         let words = line.split(|c: char| c.is_whitespace() || c == ';').filter(|word| !word.is_empty());
         let mut is_of_shell = false;
         for (at, word) in words.take(MAX_WORDS).enumerate() {
-            let begins = at == 0 && matches!(word, "if" | "for" | "while" | "until" | "case")
-                || word == "{"
-                || word.ends_with("(){");
+            let begins =
+                at == 0 && matches!(word, "if" | "for" | "while" | "until" | "case") || word == "{" || word.ends_with("(){");
             let ends = matches!(word, "fi" | "done" | "esac" | "}");
             is_of_shell |= begins || ends || (at == 0 && matches!(word, "else" | "elif" | "function"));
             self.depth = (self.depth + usize::from(begins)).saturating_sub(usize::from(ends));

@@ -125,9 +125,8 @@ impl Table {
     }
 
     fn class_at(&self, class: &Discipline) -> Option<usize> {
-        let is_it = |(found, _): &(Discipline, Sure)| {
-            (found.role, &found.dev, &found.handle) == (Role::Class, &class.dev, &class.handle)
-        };
+        let is_it =
+            |(found, _): &(Discipline, Sure)| (found.role, &found.dev, &found.handle) == (Role::Class, &class.dev, &class.handle);
         self.all.iter().rposition(is_it)
     }
 
