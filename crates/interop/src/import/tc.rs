@@ -2,7 +2,6 @@
 
 use crate::import::draft::usual_delay;
 use crate::import::{Cited, Draft, ImportError, Input, Origin, Way};
-use crate::router::syntax::Interface;
 use crate::router::tc::{self, Discipline, Emulated, Finding, LeftOut, Role, ShapedRate, TcError, Untold};
 use goodqueue_aqm::spec::Value;
 use goodqueue_base::spec::quantity::excerpt;
@@ -135,9 +134,9 @@ fn only_ingress(all: &[Discipline]) -> Option<&str> {
     with.next().filter(|_| with.next().is_none())
 }
 
-/// The name that scripts give an interface's intermediate device.
-fn ifb_of(dev: &str) -> String {
-    Interface::new(dev).map(|dev| dev.ifb().to_string()).unwrap_or_default()
+/// The name that scripts give an interface's intermediate device, of the length of a name.
+pub(super) fn ifb_of(dev: &str) -> String {
+    format!("ifb4{dev}").chars().take(15).collect()
 }
 
 /// The queue of packets that arrive at an interface, and remarks on it: the one that filters send

@@ -1,6 +1,7 @@
 //! `/etc/config/sqm` of OpenWrt (sqm-scripts 1.6).
 
 use super::lines::{Lines, Setting, chosen, device, numbered, words};
+use crate::import::tc::ifb_of;
 use crate::import::{Draft, ImportError, Input};
 use goodqueue_base::spec::quantity::excerpt;
 
@@ -71,7 +72,7 @@ pub fn import(input: &Input, dev: Option<&str>) -> Result<Draft, ImportError> {
     }
     let sqm = Section { input, section };
     let script = Script::of(&sqm, &mut lines);
-    for (key, dev) in [("upload", device(name)), ("download", format!("ifb4{}", device(name)).chars().take(15).collect())] {
+    for (key, dev) in [("upload", device(name)), ("download", ifb_of(&device(name)))] {
         let kbit = match (sqm.get(key), USUAL_RATES.iter().find(|(usual, _)| *usual == key)) {
             (None, Some((_, usual))) => {
                 lines.notes.push(format!("{key} is not in the section: the scripts take {usual} kbit/s."));

@@ -169,7 +169,7 @@ fn mention(passed: &Discipline) -> Option<String> {
     let words: Vec<String> =
         passed.options.iter().map(|(key, setting)| format!("{key} {}", setting.text()).trim().to_owned()).collect();
     (!NOTHING_ELSE.contains(&passed.kind.as_str()))
-        .then(|| format!("{} ({}) is not in the scenario.", passed.name(), excerpt(&words.join(", "))))
+        .then(|| format!("{} ({}) is not in the scenario.", passed.name(), excerpt(&words.join(", "))).replace(" ()", ""))
 }
 
 /// The limit of cake that was given none: the bytes of four times `rtt` at its rate, 4 MiB at
@@ -387,7 +387,7 @@ impl Finding {
         match log.filter(|log| (1..32).contains(log)) {
             Some(log) => self.put("w_q", Value::Number(1.0 / (1u64 << log) as f64)),
             None if found.is_whole => self.notes.push("The weight of red is not known: tc -d prints it as ewma.".to_owned()),
-            None => {}
+            None => self.notes.push("tc finds no weight for red with these thresholds, and refuses the line.".to_owned()),
         }
         // tc up to 3.2 prints the logarithm of the step of a byte.
         let plog = found.option("Plog").and_then(Setting::number).filter(|log| (0.0..64.0).contains(log));
