@@ -266,8 +266,8 @@ fn other(words: &[&str]) -> Said {
         inner.windows(3).any(|three| is_tc(three[0]) && role(three[1]).is_some() && verb(three[2]).is_some())
     };
     match words {
-        ["trap", ..] if words.iter().any(|word| has_tc(word)) => Said::AtTheEnd,
-        _ if words.iter().any(|word| has_tc(word)) => Said::Unread,
+        ["trap", ..] if words.iter().any(has_tc) => Said::AtTheEnd,
+        _ if words.iter().any(has_tc) => Said::Unread,
         [.., "ip", "link", delete, "dev", dev] | [.., "ip", "link", delete, dev] if *delete == "del" || *delete == "delete" => {
             Said::NoInterface((*dev).to_owned())
         }
