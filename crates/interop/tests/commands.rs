@@ -380,7 +380,7 @@ fn output_is_no_shell_and_needs_no_name() {
 fn long_lines_and_lists_are_refused() {
     let words = "1 ".repeat(5_000);
     let refused = made(tc::import, &format!("\ntc qdisc add dev eth0 root cake {words}"), None);
-    assert_eq!(refused, "refused: x: line 2: has too many words: allowed up to 1000");
+    assert_eq!(refused, "refused: x: line 2: has too many words: allowed up to 1000, and 300 options");
     let object = format!(r#"[{{"kind":"codel","dev":"a","options":{{"x":"{}"}}}}]"#, "y".repeat(70_000));
     assert!(made(tc::import, &object, None).contains("allowed up to 65536 B"));
     let list = format!("[{}]", "{},".repeat(20_000).trim_end_matches(','));

@@ -217,7 +217,10 @@ fn draft(input: &Input, down: &Finding, up: Option<&Finding>) -> Draft {
     }
     Draft {
         notes,
-        framing: framing.map(|(framing, dev)| (framing, Origin::Set(format!("framing that the shaper of {dev} counts")))),
+        framing: framing.map(|(framing, dev)| {
+            let of = if dev.is_empty() { String::new() } else { format!(" of {dev}") };
+            (framing, Origin::Set(format!("framing that the shaper{of} counts")))
+        }),
         ..Draft::new(name, "tc", input, delay, ways)
     }
 }

@@ -36,6 +36,7 @@ pub fn import(input: &Input, dev: Option<&str>) -> Result<Draft, ImportError> {
         for settings in of("HierarchyTokenBucketClass") {
             class(input, &mut lines, &dev, settings)?;
         }
+        let mut places: Vec<&str> = of("HierarchyTokenBucket").map(|htb| text(htb, "Parent").unwrap_or("root")).collect();
         for (kind, settings) in &sections {
             if matches!(kind.as_str(), "HierarchyTokenBucket" | "HierarchyTokenBucketClass") {
                 continue;
@@ -45,8 +46,13 @@ pub fn import(input: &Input, dev: Option<&str>) -> Result<Draft, ImportError> {
             let (framing, rest): (Vec<Setting>, Vec<Setting>) =
                 rest.into_iter().partition(|one| kind == "CAKE" && cake_word(&one.key).is_some());
             let is_placed = text(settings, "Parent").is_none_or(|at| at == "root" || majors.contains(&major(at)));
+            let at = text(settings, "Parent").unwrap_or("root");
             match lines.said(input, &NETWORKD, kind, &rest)? {
+                Some(_) if places.contains(&at) => {
+                    lines.notes.push(format!("[{kind}] of {name} is at {}, where another is: it is left out.", excerpt(at)));
+                }
                 Some(words) if is_placed => {
+                    places.push(at);
                     let cake = framing.iter().map(|one| cake(input, one)).collect::<Result<String, _>>()?;
                     lines.put(&format!("tc qdisc add dev {dev} {} {words}{cake}", place(settings)));
                 }

@@ -6,6 +6,8 @@ use thiserror::Error;
 pub(super) const MAX: usize = 10_000;
 /// More words than these are no line of `tc`.
 pub(super) const MAX_WORDS: usize = 1_000;
+/// More options than these are none of a discipline.
+pub(super) const MAX_OPTIONS: usize = 300;
 /// A discipline in a list is no longer.
 pub(super) const MAX_OBJECT: usize = 64 << 10;
 
@@ -27,7 +29,7 @@ pub enum TcError {
     #[error("has too many queues: allowed up to {MAX}")]
     TooMany,
     /// A line that is no command's.
-    #[error("has too many words: allowed up to {MAX_WORDS}")]
+    #[error("has too many words: allowed up to {MAX_WORDS}, and {MAX_OPTIONS} options")]
     TooLong,
     /// An object in a list that is no queue's.
     #[error("has a queue of {size} B: allowed up to {MAX_OBJECT} B")]

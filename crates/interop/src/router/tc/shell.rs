@@ -1,7 +1,7 @@
 //! Commands of `tc` in lines of a shell, of batches, of `/etc/network/interfaces` and of units of
 //! systemd.
 
-use super::error::MAX_WORDS;
+use super::error::{MAX_OPTIONS, MAX_WORDS};
 use super::filter;
 use super::options::Reader;
 use super::table::Verb;
@@ -69,7 +69,7 @@ pub(super) fn parts(line: &str) -> Vec<Part> {
             (None, '#') if split.word.is_none() => break,
             (None, '(') if split.word.as_deref().is_some_and(|word| word.ends_with('$')) => {
                 split.put(c);
-                // What a shell puts in.
+                // A command whose output the shell puts in.
                 for c in chars.by_ref().take_while(|c| *c != ')') {
                     split.put(c);
                 }
@@ -124,6 +124,7 @@ impl Split {
     fn begin(&mut self, joint: Joint) {
         self.end_word();
         self.is_redirection = false;
+        self.count += 1;
         self.parts.push(Part { joint, words: Vec::new() });
     }
 }
@@ -159,7 +160,7 @@ fn is(whole: &str, word: &str) -> bool {
     !word.is_empty() && whole.starts_with(word)
 }
 
-/// What a command of `tc` is about.
+/// The role that a word of `tc` names.
 fn role(word: &str) -> Option<Role> {
     [("qdisc", Role::Qdisc), ("class", Role::Class), ("filter", Role::Filter)]
         .into_iter()
@@ -226,7 +227,7 @@ fn is_tc(word: &str) -> bool {
     word == "tc" || word.ends_with("/tc") || variable.is_some_and(|name| name == "tc" || name.starts_with("tc_"))
 }
 
-/// What is said before the word that runs `tc`.
+/// The words before the one that runs `tc`.
 enum Before<'a> {
     /// The command is run, in a namespace or not.
     Runs(Option<&'a str>),
@@ -299,6 +300,9 @@ fn command(words: &[&str], space: &str) -> Result<Said, TcError> {
         }
         if verb != Verb::Delete {
             read.options(&mut found)?;
+        }
+        if found.options.len() > MAX_OPTIONS {
+            return Err(TcError::TooLong);
         }
         found
     };

@@ -5,6 +5,7 @@ use super::netem;
 use super::path::major;
 use super::words::{is_one_of_several, subject};
 use super::{Discipline, Role};
+use std::collections::BTreeSet;
 
 /// The change that a command makes to a table, or a line that shows a part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -340,13 +341,11 @@ impl Discipline {
     /// Adds options, each of which takes the place of one with the same subject.
     pub(super) fn extend(&mut self, options: impl IntoIterator<Item = (String, super::Setting)>) {
         let about = |kind: &str, key: &str| (!is_one_of_several(kind, key)).then(|| subject(kind, key).to_owned());
-        let before: Vec<_> = std::mem::take(&mut self.options).into_iter().map(|one| (about(&self.kind, &one.0), one)).collect();
-        let mut all = before;
-        for one in options {
-            let about = about(&self.kind, &one.0);
-            all.retain(|(known, _)| known.is_none() || *known != about);
-            all.push((about, one));
-        }
-        self.options = all.into_iter().map(|(_, one)| one).collect();
+        let mut seen = BTreeSet::new();
+        let all: Vec<_> = std::mem::take(&mut self.options).into_iter().chain(options).collect();
+        let mut kept: Vec<_> =
+            all.into_iter().rev().filter(|(key, _)| about(&self.kind, key).is_none_or(|about| seen.insert(about))).collect();
+        kept.reverse();
+        self.options = kept;
     }
 }

@@ -171,6 +171,9 @@ pub(super) fn subject<'a>(kind: &str, word: &'a str) -> &'a str {
     if kind == "cake" && word == "unlimited" {
         return "bandwidth";
     }
+    if shape(kind, word).is_none() {
+        return word;
+    }
     let rows = TC.forms.iter().filter(|form| form.word == kind).flat_map(|form| form.rows());
     for row in rows {
         let first = match row.how {
