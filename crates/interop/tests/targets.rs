@@ -536,7 +536,7 @@ fn a_bucket_that_is_lost_is_noted() {
     let note = " is not kept: the shaper of ";
     for (target, text) in each_target(&setup) {
         let is_kept = matches!(target, "tc" | "networkd");
-        assert_eq!(text.unwrap().contains(note), !is_kept && target != "libreqos", "{target}");
+        assert_eq!(text.unwrap().contains(note), !is_kept, "{target}");
     }
 }
 

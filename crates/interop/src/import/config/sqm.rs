@@ -201,7 +201,7 @@ impl Way<'_> {
             (None, _) => {}
         }
         if is_cake {
-            let line = format!("tc qdisc add dev {dev} root {stab}cake bandwidth {kbit}kbit {own}{}", self.cake(lines));
+            let line = format!("tc qdisc add dev {dev} root handle 1: {stab}cake bandwidth {kbit}kbit {own}{}", self.cake(lines));
             lines.put(&line);
             return Ok(());
         }
