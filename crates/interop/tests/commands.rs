@@ -35,7 +35,7 @@ const HTB: &str = "Q handle 1: htb default 20\ntc class add dev eth0 parent 1: c
 fn a_change_takes_what_the_kernel_takes() {
     check(
         &[
-            // net/sched/sch_netem.c: delay, losses and limit anew; the rate stays.
+            // net/sched/sch_netem.c: delay, losses and limit start again; the rate stays.
             (
                 "Q netem delay 80ms 5ms loss 3% limit 400 rate 7mbit\ntc qdisc change dev eth0 root netem delay 30ms",
                 &["delay = \"30 ms\"", "rate = \"7000000 bit/s\"", "buffer = \"1000 packets\""],
@@ -255,7 +255,9 @@ fn classes_of_networkd_are_those_of_their_queue() {
 
 fn sqm(options: &str, dev: &str) -> String {
     let head = format!("config queue\n option enabled 1\n option interface {dev}\n option download 30000\n option upload 800\n");
-    let options: String = options.split(", ").map(|option| format!(" option {option}\n")).collect();
+    let (queue, rest) = options.split_once(' ').unwrap();
+    let script = format!("script {rest}, qdisc {queue}");
+    let options: String = script.split(", ").map(|option| format!(" option {option}\n")).collect();
     made(config::sqm, &(head + &options), None)
 }
 
@@ -263,30 +265,30 @@ fn sqm(options: &str, dev: &str) -> String {
 fn a_section_of_sqm_is_what_its_script_sets() {
     // src/functions.sh and the scripts of sqm-scripts 1.6.0 and of 2024.
     for (options, wanted, unwanted) in [
-        ("qdisc fq_codel, script simplest.qos", "target = \"17.49 ms\", interval = \"112.49 ms\"", "quantum"),
-        ("qdisc fq_codel, script simplest.qos, etarget auto", "target = \"17.49 ms\", interval = \"112.49 ms\"", "quantum"),
-        ("qdisc fq_codel, script simplest.qos, etarget default", "queue_up = { kind = \"fq-codel\", ecn = true", "target"),
-        ("qdisc fq_codel, script simplest.qos, etarget 10", "# etarget 10 is no time with a unit", "target = \"10"),
-        ("qdisc fq_codel, script simplest.qos, etarget 12ms", "target = \"12 ms\"", "interval"),
-        ("qdisc pie, script simplest.qos, itarget default", "queue_up = { kind = \"pie\", target = \"17.49 ms\"", "interval"),
-        ("qdisc pie, script simplest.qos", "queue = { kind = \"pie\", target = \"5 ms\"", "interval"),
-        ("script piece_of_cake.qos, linklayer ethernet, overhead 38, tcMPU 90", "mpu = \"90 B\"", "cells"),
-        ("qdisc fq_codel, script simple.qos", "queue_up = { kind = \"fq-codel\", quantum = \"300 B\"", "quantum = \"1500"),
-        ("qdisc fq_codel, script simple.qos, squash_ingress 0", "quantum = \"1500 B\"", "cells"),
+        ("fq_codel simplest.qos", "target = \"17.49 ms\", interval = \"112.49 ms\"", "quantum"),
+        ("fq_codel simplest.qos, etarget auto", "target = \"17.49 ms\", interval = \"112.49 ms\"", "quantum"),
+        ("fq_codel simplest.qos, etarget default", "queue_up = { kind = \"fq-codel\", ecn = true", "target"),
+        ("fq_codel simplest.qos, etarget 10", "# etarget 10 is no time with a unit", "target = \"10"),
+        ("fq_codel simplest.qos, etarget 12ms", "target = \"12 ms\"", "interval"),
+        ("pie simplest.qos, itarget default", "queue_up = { kind = \"pie\", target = \"17.49 ms\"", "interval"),
+        ("pie simplest.qos", "queue = { kind = \"pie\", target = \"5 ms\"", "interval"),
+        ("any piece_of_cake.qos, linklayer ethernet, overhead 38, tcMPU 90", "mpu = \"90 B\"", "cells"),
+        ("fq_codel simple.qos", "queue_up = { kind = \"fq-codel\", quantum = \"300 B\"", "quantum = \"1500"),
+        ("fq_codel simple.qos, squash_ingress 0", "quantum = \"1500 B\"", "cells"),
         (
-            "qdisc fq_codel, script simplest.qos, linklayer ethernet, overhead 38, linklayer_adaptation_mechanism cake",
+            "fq_codel simplest.qos, linklayer ethernet, overhead 38, linklayer_adaptation_mechanism cake",
             "# fq_codel with the mechanism cake counts no framing.",
             "overhead = ",
         ),
         (
-            "script piece_of_cake.qos, linklayer ethernet, overhead 38, linklayer_adaptation_mechanism tc_stab",
+            "any piece_of_cake.qos, linklayer ethernet, overhead 38, linklayer_adaptation_mechanism tc_stab",
             "overhead = \"52 B\"",
             "cells",
         ),
-        ("qdisc cake, script simplest.qos", "kind = \"cake\", tins = \"besteffort\", ecn = true", "nat = true"),
-        ("script piece_of_cake.qos", "# The scripts add nat to cake since 2024", "cells"),
-        ("qdisc fq_codel, script simplest.qos", "burst_up = \"1749 B\"", "1514"),
-        ("qdisc fq_codel, script simplest_tbf.qos", "burst_up = \"1749 B\"", "1514"),
+        ("cake simplest.qos", "kind = \"cake\", tins = \"besteffort\", ecn = true", "nat = true"),
+        ("any piece_of_cake.qos", "# The scripts add nat to cake since 2024", "cells"),
+        ("fq_codel simplest.qos", "burst_up = \"1749 B\"", "1514"),
+        ("fq_codel simplest_tbf.qos", "burst_up = \"1749 B\"", "1514"),
     ] {
         let made = sqm(options, "wan");
         let of_up = made.split("queue_up").nth(1).unwrap_or_default();
@@ -295,7 +297,7 @@ fn a_section_of_sqm_is_what_its_script_sets() {
             if options.contains("etarget") || options.contains("pie") { of_up.split(" #").next().unwrap() } else { &made };
         assert!(!there.contains(unwanted), "{options}\nhas {unwanted}\n{made}");
     }
-    let stab = "qdisc fq_codel, script simplest.qos, linklayer atm, overhead 32";
+    let stab = "fq_codel simplest.qos, linklayer atm, overhead 32";
     assert!(sqm(stab, "wan").contains("overhead = \"46 B\"") && sqm(stab, "pppoe-wan").contains("overhead = \"32 B\""));
     let missing =
         "config queue\n option enabled 1\n option interface wan\n option upload 900\n option script piece_of_cake.qos\n";
@@ -319,12 +321,8 @@ fn commands_are_read_behind_other_words() {
             ),
             ("doas tc qdisc add dev eth0 root cake bandwidth \"3mbit\"", &["3000000 bit/s"], &["not followed"]),
             ("sudo -u root tc qdisc add dev 'eth0' root cake bandwidth 3mbit", &["3000000 bit/s"], &[]),
-            ("tc -n lab -s qdisc add dev eth0 root cake bandwidth 3mbit", &["3000000 bit/s", "queues of eth0"], &[]),
-            (
-                "tc -n a qdisc add dev eth0 root codel\ntc -n b qdisc add dev eth0 root codel",
-                &["has queues at a/eth0, b/eth0"],
-                &[],
-            ),
+            ("tc -n lab -s q add dev eth0 root cake bandwidth 3mbit", &["3000000 bit/s", "queues of eth0"], &[]),
+            ("tc -n a q add dev eth0 root codel\ntc -n b q add dev eth0 root codel", &["has queues at a/eth0, b/eth0"], &[]),
             (
                 "[Service]\nExecStart=/sbin/tc qdisc add dev eth0 root cake bandwidth 3mbit\nExecStop=/sbin/tc qdisc del dev eth0 root",
                 &["3000000 bit/s", "(line 3)"],
@@ -368,10 +366,10 @@ fn commands_are_read_behind_other_words() {
 fn output_is_no_shell_and_needs_no_name() {
     let json = "[ {\n  \"kind\": \"codel\",\n  \"handle\": \"1:\",\n  \"dev\": \"eth0\",\n  \"root\": true,\n  \"options\": {\n }\n} ]\n";
     assert!(!made(tc::import, json, None).contains("not followed"));
-    let nameless = "qdisc pfifo 20: root refcnt 2 limit 77p\n";
-    let text = made(tc::import, nameless, None);
+    let nameless = "qdisc pfifo 20: dev lan7 root refcnt 2 limit 77p\n".replace("dev lan7 ", "");
+    let text = made(tc::import, &nameless, None);
     assert!(text.contains("set: pfifo 20:\n") && !text.contains(" at \n"), "{text}");
-    assert!(made(tc::import, nameless, Some("lan7")).contains("pfifo 20: at lan7"));
+    assert!(made(tc::import, &nameless, Some("lan7")).contains("pfifo 20: at lan7"));
     let peak = r#"[{"kind":"tbf","handle":"1:","dev":"eth0","root":true,"options":{"rate":250000,"burst":5000,"lat":50000,"minburst":1540}}]"#;
     assert!(made(tc::import, peak, None).contains("# assumed: the limit of tbf 1: at eth0 is not in the file"));
 }

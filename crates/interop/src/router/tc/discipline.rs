@@ -73,6 +73,11 @@ impl Discipline {
         format!("{} {}", self.kind, self.handle).trim_end().to_owned()
     }
 
+    /// A name with the interface, where that is known.
+    pub(super) fn placed(&self, name: &str) -> String {
+        if self.dev.is_empty() { name.to_owned() } else { format!("{name} at {}", self.dev) }
+    }
+
     /// A remark on an option that has no place in a scenario.
     pub(super) fn left_out(&self, key: &str, setting: &Setting) -> String {
         format!("{key} {} of {} is not in the scenario.", setting.text(), self.kind).replace("  ", " ")

@@ -94,18 +94,13 @@ pub fn findings(all: &[Discipline]) -> (Vec<Finding>, Vec<LeftOut>) {
     (findings, left_out)
 }
 
-/// A name with its interface, where that is known.
-pub(super) fn placed(name: &str, dev: &str) -> String {
-    if dev.is_empty() { name.to_owned() } else { format!("{name} at {dev}") }
-}
-
 fn finding(dev: &str, all: &[Discipline]) -> Result<Option<Finding>, TcError> {
     let Some(path) = Path::new(all, dev)? else { return Ok(None) };
     let queue = path.last();
     let mut finding = match &path.end {
         End::Queue => recognize(dev, queue)?,
-        End::Fifo(class) => fifo(queue, placed(&format!("the fifo of {} {class}", queue.kind), dev)),
-        End::Bypass => fifo(queue, placed(&format!("the fifo of {}", queue.name()), dev)),
+        End::Fifo(class) => fifo(queue, queue.placed(&format!("the fifo of {} {class}", queue.kind))),
+        End::Bypass => fifo(queue, queue.placed(&format!("the fifo of {}", queue.name()))),
         End::Unknown => return Err(TcError::NoClasses { kind: excerpt(&queue.kind), dev: excerpt(dev) }),
     };
     if queue.kind == "tbf" && finding.limit.is_none() {
@@ -231,7 +226,7 @@ fn recognize(dev: &str, found: &Discipline) -> Result<Finding, TcError> {
         marks: !found.is_whole && MARK_UNTOLD.contains(&word) || form.marks == Marks::Always,
         limit: None,
         untold_limit: Untold::Usual(usual),
-        source: placed(&found.name(), dev),
+        source: found.placed(&found.name()),
         notes: Vec::new(),
     };
     for word in form.rows() {

@@ -1,7 +1,6 @@
 //! The options of netem, which emulates a line: its delay, losses and rate, in one form for all
 //! outputs of `tc`.
 
-use super::find::placed;
 use super::{Discipline, Setting, TcError};
 use goodqueue_base::spec::quantity::excerpt;
 use goodqueue_base::units::Duration;
@@ -74,8 +73,8 @@ pub(super) fn flatten(options: Vec<(String, Setting)>) -> Vec<(String, Setting)>
     kept
 }
 
-/// Whether an option stays when others are changed: the kernel takes delay, losses, duplicates and
-/// limit anew, and keeps the rest (`netem_change` of net/sched/sch_netem.c).
+/// Whether an option stays when others are changed: the kernel replaces delay, losses,
+/// duplicates and limit, and keeps the rest (`netem_change` of net/sched/sch_netem.c).
 pub(super) fn stays(key: &str) -> bool {
     let head = key.split(' ').next().unwrap_or_default();
     key.ends_with(" correlation") || !matches!(head, "delay" | "loss" | "duplicate" | "limit" | "gap")
@@ -157,7 +156,7 @@ impl Emulated {
         if is_last && self.delay > Duration::ZERO {
             notes.push("The limit of netem counts packets on their way, too: fewer wait.".to_owned());
         }
-        self.source = placed(&netem.name(), &netem.dev);
+        self.source = netem.placed(&netem.name());
         Ok(notes)
     }
 }

@@ -98,8 +98,7 @@ impl Shaper {
             return Ok(());
         }
         let key = key.trim_start_matches("ul ");
-        let at = if found.dev.is_empty() { String::new() } else { format!(" at {}", found.dev) };
-        self.rate = ShapedRate::Known(rate, format!("{key} of {}{at}", found.name()));
+        self.rate = ShapedRate::Known(rate, found.placed(&format!("{key} of {}", found.name())));
         self.is_netem = found.kind == "netem";
         self.burst = self.bucket(found);
         Ok(())

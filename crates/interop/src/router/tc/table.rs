@@ -46,7 +46,7 @@ pub(super) enum Sure {
 
 /// Disciplines that cannot be changed once they are there (no `change` in their `Qdisc_ops`).
 const UNCHANGEABLE: &[&str] = &["htb", "mq", "drr", "qfq", "ingress", "clsact", "noqueue"];
-/// Disciplines whose `change` keeps what is not named; that of others takes all anew.
+/// Disciplines whose `change` keeps what is not named; the rest replace all options.
 const KEEPING: &[&str] = &["fq_codel", "codel", "pie", "fq_pie", "cake", "dualpi2", "fq", "hhf", "pfifo", "bfifo", "sfq"];
 /// Disciplines with one class, which answers to any number.
 const SINGLE: &[&str] = &["tbf", "netem"];
