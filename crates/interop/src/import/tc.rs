@@ -83,8 +83,8 @@ fn name_interface(input: &Input, all: &mut [Discipline], dev: &str) -> Result<()
     Ok(())
 }
 
-/// The queue that is meant: of the interface that is named, of the only one, or of the only one with
-/// a shaper; an intermediate device only where no other has a queue.
+/// The queue that is meant: of the interface that is named, of the only one, or of the only one
+/// with a shaper; an intermediate device only where no other has a queue.
 fn leaving<'a>(
     input: &Input,
     all: &[Discipline],

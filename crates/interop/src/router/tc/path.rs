@@ -62,7 +62,7 @@ impl<'a> Path<'a> {
     /// When classes of several interfaces cannot be told apart.
     pub fn new(all: &'a [Discipline], dev: &str) -> Result<Option<Self>, TcError> {
         let Some(root) = root(all, dev) else { return Ok(None) };
-        // Packets arrive at an intermediate device as they do at the interface that sends them there.
+        // Packets arrive at an intermediate device as at the interface that sends them there.
         let source = all.iter().find(|found| !found.dev.is_empty() && found.redirects_to().as_deref() == Some(dev));
         let header = header(source.map_or(dev, |filter| &filter.dev));
         let (classes, notes) = (Vec::new(), Vec::new());

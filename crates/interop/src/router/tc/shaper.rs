@@ -127,7 +127,7 @@ impl Shaper {
         let framing = match found.kind.as_str() {
             "cake" | "cake_mq" => {
                 let has_table = found.options.iter().any(|(key, _)| key.starts_with("stab "));
-                // cake counts the length that a table has given (`qdisc_pkt_len`), and its own words on top.
+                // cake counts the length that a table gives (`qdisc_pkt_len`), and its own words.
                 match (self.cake_framing(found), has_table.then(|| self.sizes(found, &["stab "])).flatten()) {
                     (Some(own), Some(table)) => {
                         let more = table.overhead.get().saturating_sub(self.header);
@@ -167,8 +167,8 @@ impl Shaper {
         framing
     }
 
-    /// Returns the framing from a table of sizes, or from a shaper's own, by the beginnings of their
-    /// keys: its overhead comes on top of an Ethernet header, and a class's on top of both.
+    /// Returns the framing from a table of sizes, or from a shaper's own, by the beginnings of
+    /// their keys: its overhead comes on top of an Ethernet header, and a class's on top of both.
     fn sizes(&mut self, found: &Discipline, places: &[&str]) -> Option<Framing> {
         let before = self.framing.filter(|_| found.role == Role::Class);
         let base = before.map_or(self.header as i64, |before| before.overhead.get() as i64);

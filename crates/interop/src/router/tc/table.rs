@@ -1,5 +1,5 @@
-//! The table of disciplines, classes and filters that commands of `tc` leave behind, by the rules of
-//! the kernel (`tc_modify_qdisc` and `tc_ctl_tclass` of net/sched/sch_api.c).
+//! The table of disciplines, classes and filters that commands of `tc` leave behind, by the rules
+//! of the kernel (`tc_modify_qdisc` and `tc_ctl_tclass` of net/sched/sch_api.c).
 
 use super::netem;
 use super::path::major;
