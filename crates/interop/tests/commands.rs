@@ -41,6 +41,7 @@ fn a_change_takes_what_the_kernel_takes() {
                 &["delay = \"30 ms\"", "rate = \"7000000 bit/s\"", "buffer = \"1000 packets\""],
                 &["loss =", "jitter"],
             ),
+            ("Q codel\nip link del ifb0 type ifb\nip link del dev eth0", &["refused: x: has no queue at its end: line 3"], &[]),
             ("Q netem delay 20ms delay 35ms loss 1% loss 2%", &["delay = \"35 ms\"", "loss = 0.02 "], &[]),
             (
                 "Q cake bandwidth 12mbit nat memlimit 6m\ntc qdisc change dev eth0 root cake nonat rtt 60ms",
@@ -159,7 +160,7 @@ fn arriving_packets_wait_where_filters_send_them() {
     let one = made(tc::import, &(cake("eth0", "11mbit") + &cake("ifb0", "33mbit")), None);
     assert!(one.contains("rate = \"33000000 bit/s\""), "{one}");
     let elsewhere = made(tc::import, &(cake("eth0", "11mbit") + &to("eth0", "ifb7")), None);
-    assert!(elsewhere.contains("are sent to ifb7, whose queue is not in the file."), "{elsewhere}");
+    assert!(elsewhere.contains("are sent to ifb7, whose queue is not known."), "{elsewhere}");
     let printed =
         "qdisc noqueue 0: dev wlan0 root refcnt 2\nqdisc codel 1: dev eth0 root refcnt 2 limit 9p target 5ms interval 100ms\n";
     assert_eq!(made(tc::import, printed, Some("wlan0")), "refused: x: has no queue at wlan0: allowed eth0");

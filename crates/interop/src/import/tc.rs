@@ -57,8 +57,9 @@ pub(super) fn of_queues(input: &Input, mut all: Vec<Discipline>, dev: Option<&st
         (None, Some(leaving)) => (leaving, None),
         (None, None) => return Err(input.fault(NO_QUEUE)),
     };
-    let of_others = |left: &&LeftOut| dev.is_none() || left.dev == down.dev || up.is_some_and(|up| up.dev == left.dev);
-    notes.extend(left_out.iter().filter(of_others).map(mention));
+    // Of a named interface, other interfaces are not of interest.
+    let is_near = |left: &&LeftOut| dev.is_none() || is_ifb(&left.dev);
+    notes.extend(left_out.iter().filter(is_near).map(mention));
     let mut draft = draft(input, down, up);
     draft.notes.extend(notes);
     Ok(draft)
@@ -151,7 +152,7 @@ fn arriving<'a>(all: &[Discipline], findings: &'a [Finding], leaving: &Finding) 
         .collect();
     if let Some(to) = redirect(all, dev) {
         if at(&to).is_none() {
-            notes.push(format!("Packets that arrive at {dev} are sent to {}, whose queue is not in the file.", excerpt(&to)));
+            notes.push(format!("Packets that arrive at {dev} are sent to {}, whose queue is not known.", excerpt(&to)));
         }
         return (at(&to), notes);
     }

@@ -39,8 +39,12 @@ pub(super) fn of_command(words: &[&str]) -> Discipline {
     let behind = |key: &str| at(key).and_then(|at| words.get(at + 1)).copied();
     let mut found = Discipline::plain(Role::Filter, "filter", "", true);
     behind("dev").unwrap_or_default().clone_into(&mut found.dev);
-    let is_ingress = words.iter().take_while(|word| !matches!(**word, "action" | "u32")).any(|word| *word == "ingress");
-    found.parent = if is_ingress { Some(ARRIVING.to_owned()) } else { behind("parent").map(str::to_owned) };
+    let place = words.iter().take_while(|word| !matches!(**word, "action" | "u32"));
+    found.parent = match place.copied().find(|word| matches!(*word, "ingress" | "egress" | "root")) {
+        Some("ingress") => Some(ARRIVING.to_owned()),
+        Some(other) => Some(other.to_owned()),
+        None => behind("parent").map(str::to_owned),
+    };
     let mut put = |key: &str, value: Option<&str>| {
         found.options.extend(value.map(|value| (key.to_owned(), Setting::Text(value.to_owned()))));
     };

@@ -217,7 +217,10 @@ fn class_of_all(all: &[Discipline], outer: &Discipline) -> Option<String> {
     let is_its = |filter: &&Discipline| {
         filter.role == Role::Filter
             && filter.dev == outer.dev
-            && filter.parent.as_deref().is_some_and(|parent| major(parent) == major(&outer.handle))
+            && filter.parent.as_deref().is_some_and(|parent| match parent {
+                "root" => outer.parent.is_none(),
+                parent => major(parent) == major(&outer.handle),
+            })
             && filter.option(filter::ALL).is_some()
     };
     all.iter().filter(is_its).find_map(|filter| filter.option(filter::FLOW)).map(Setting::text)

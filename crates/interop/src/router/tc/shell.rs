@@ -266,13 +266,15 @@ fn other(words: &[&str]) -> Said {
         let inner: Vec<&str> = word.split_whitespace().take(MAX_WORDS).collect();
         inner.windows(3).any(|three| is_tc(three[0]) && role(three[1]).is_some() && verb(three[2]).is_some())
     };
+    let ends = |three: &[&str]| matches!(three, ["ip", "link", "del" | "delete"]);
+    let gone = words.windows(3).position(ends).map(|at| &words[at + 3..]);
     match words {
         ["trap", ..] if words.iter().any(has_tc) => Said::AtTheEnd,
         _ if words.iter().any(has_tc) => Said::Unread,
-        [.., "ip", "link", delete, "dev", dev] | [.., "ip", "link", delete, dev] if *delete == "del" || *delete == "delete" => {
-            Said::NoInterface((*dev).to_owned())
-        }
-        _ => Said::Nothing,
+        _ => match gone {
+            Some(["dev", dev, ..] | [dev, ..]) => Said::NoInterface((*dev).to_owned()),
+            _ => Said::Nothing,
+        },
     }
 }
 
@@ -284,7 +286,9 @@ fn command(words: &[&str], space: &str) -> Result<Said, TcError> {
         return Err(TcError::TooLong);
     }
     let mut found = if role == Role::Filter {
-        filter::of_command(rest)
+        let mut found = filter::of_command(rest);
+        found.parent.get_or_insert_with(|| "root".to_owned());
+        found
     } else {
         let mut read = Reader::of(rest);
         let mut found = Discipline::plain(role, "", "", false);
