@@ -30,7 +30,7 @@ pub fn import(input: &Input, dev: Option<&str>) -> Result<Draft, ImportError> {
             let of_class = || of("HierarchyTokenBucketClass").find_map(|class| text(class, "ClassId"));
             let handle = major(text(htb, "Handle").or_else(of_class).unwrap_or("1"));
             let default = text(htb, "DefaultClass").map_or_else(String::new, |class| format!(" default {class}"));
-            lines.put(&format!("tc qdisc add dev {dev} {} handle {handle}: htb{default}", place(htb)));
+            lines.put(&format!("tc qdisc add dev {dev} {} htb{default}", place(htb, &handle)));
             majors.push(handle);
         }
         for settings in of("HierarchyTokenBucketClass") {
@@ -52,9 +52,10 @@ pub fn import(input: &Input, dev: Option<&str>) -> Result<Draft, ImportError> {
                     lines.notes.push(format!("[{kind}] of {name} is at {}, where another is: it is left out.", excerpt(at)));
                 }
                 Some(words) if is_placed => {
+                    let free = if at == "root" { "1".to_owned() } else { format!("{}", 10 + places.len() - majors.len()) };
                     places.push(at);
                     let cake = framing.iter().map(|one| cake(input, one)).collect::<Result<String, _>>()?;
-                    lines.put(&format!("tc qdisc add dev {dev} {} {words}{cake}", place(settings)));
+                    lines.put(&format!("tc qdisc add dev {dev} {} {words}{cake}", place(settings, &free)));
                 }
                 Some(_) => lines.notes.push(format!("[{kind}] of {name} is below a queue that is not read: it is left out.")),
                 None if is_queue => lines.notes.push(format!("[{kind}] of {name} is not in the scenario.")),
@@ -76,12 +77,13 @@ fn major(handle: &str) -> String {
     u32::from_str_radix(text.trim_start_matches("0x"), 16).map_or_else(|_| device(text), |number| format!("{number:x}"))
 }
 
-/// The place of a queue in the words of `tc`.
-fn place(settings: &[Setting]) -> String {
-    let at = text(settings, "Parent").filter(|at| *at != "root");
-    let handle = text(settings, "Handle").filter(|_| at.is_some());
-    let handle = handle.map_or_else(String::new, |handle| format!(" handle {}:", major(handle)));
-    at.map_or_else(|| "root".to_owned(), |at| format!("parent {}{handle}", at.replace(char::is_whitespace, "")))
+/// The place of a queue in the words of `tc`, with its handle or the one that is free.
+fn place(settings: &[Setting], free: &str) -> String {
+    let handle = text(settings, "Handle").map_or_else(|| free.to_owned(), major);
+    match text(settings, "Parent").filter(|at| *at != "root") {
+        Some(at) => format!("parent {} handle {handle}:", at.replace(char::is_whitespace, "")),
+        None => format!("root handle {handle}:"),
+    }
 }
 
 /// Takes a class, whose ceiling is its rate untold.
