@@ -160,7 +160,7 @@ pub(super) fn driver_queue(facts: &Facts) -> Option<Diagnosis> {
     // Limits are worked out from traffic; before there was any they say nothing.
     const ENOUGH: u64 = 10_000_000;
     let dev = &facts.dev;
-    if facts.is_physical != Some(true) || is_shaped(&chain(facts, dev)) {
+    if is_shaped(&chain(facts, dev)) || (facts.is_physical != Some(true) && !facts.is_wireless) {
         return None;
     }
     if facts.is_wireless {

@@ -136,7 +136,8 @@ impl Facts {
             offloads: offloads(host, &dev),
             speed: number("speed").filter(|mbit| (1..10_000_000).contains(mbit)).map(Rate::mbit),
             is_physical: is_physical(&entries, &lower, file("device/uevent").is_some()),
-            is_wireless: entries.iter().any(|entry| entry == "phy80211" || entry == "wireless"),
+            is_wireless: entries.iter().any(|entry| entry == "phy80211" || entry == "wireless")
+                || file("uevent").is_some_and(|text| text.contains("DEVTYPE=wlan")),
             lower,
             tx_queue_len: number("tx_queue_len"),
             byte_queue_limits: limits("limit"),
