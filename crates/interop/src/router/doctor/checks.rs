@@ -163,13 +163,13 @@ pub(super) fn driver_queue(facts: &Facts) -> Option<Diagnosis> {
     if is_shaped(&chain(facts, dev)) || (facts.is_physical != Some(true) && !facts.is_wireless) {
         return None;
     }
-    if facts.is_wireless {
-        // Drivers without that of mac80211 have a queue above them.
+    // Drivers of radios without mac80211 have a queue above them, and others a ring below it.
+    if chain(facts, dev).first().is_some_and(|root| root.kind == "noqueue") {
         let text = format!(
             "{dev} is a radio: below its noqueue, mac80211 keeps packets in FQ-CoDel for each station, so there is no ring to shorten."
         );
-        let has_own = chain(facts, dev).iter().all(|found| found.kind == "noqueue");
-        return has_own.then_some(()).and_then(|()| found("driver's queue", Weight::Note, text, Vec::new()));
+        let is_radio = facts.is_wireless || dev.starts_with("wl");
+        return is_radio.then_some(()).and_then(|()| found("driver's queue", Weight::Note, text, Vec::new()));
     }
     if let Some(floor) = facts.byte_queue_floors.iter().max().filter(|floor| **floor > 0) {
         let text =
