@@ -12,7 +12,7 @@ mkdir commands
 net=/sys/class/net
 clock=/sys/devices/system/clocksource/clocksource0
 for file in "$net"/*/flags "$net"/*/mtu "$net/$dev"/speed "$net/$dev"/tx_queue_len "$net/$dev"/device/uevent "$net/$dev"/lower_*/mtu \
-    "$net/$dev"/ifindex "$net/$dev"/operstate "$net/$dev"/type \
+    "$net/$dev"/phy80211/name "$net/$dev"/ifindex "$net/$dev"/operstate "$net/$dev"/type \
     "$net/$dev"/statistics/tx_bytes "$net/$dev"/queues/tx-*/tx_timeout "$net/$dev"/queues/tx-*/byte_queue_limits/limit \
     "$net/$dev"/queues/tx-*/byte_queue_limits/limit_min /proc/net/route /proc/sys/net/core/default_qdisc \
     "$clock"/current_clocksource "$clock"/available_clocksource; do

@@ -450,9 +450,10 @@ fn wrong_lines_get_one_message() {
     assert_eq!(message(tbf), "x: line 1: tbf: latency: `soon` is not a value of it");
     assert!(message("tc qdisc add dev eth0 root hhf").starts_with("x: `hhf` at eth0 is not a queue that gq has: allowed "));
     let netem = |options: &str| message(&format!("tc qdisc add dev eth0 root handle 1: netem {options}"));
-    assert_eq!(netem("delay 5"), "x: line 1: netem 1:: delay: `5` is not a value of it");
-    assert_eq!(netem("delay 2000s"), "x: line 1: netem 1:: delay: `2000s` is not a value of it");
-    assert_eq!(netem("delay 5ms loss 100%"), "x: line 1: netem 1:: loss: `100%` is not a value of it");
+    let times = "allowed 0s to 1000s with its unit, such as 20ms";
+    assert_eq!(netem("delay 5"), format!("x: line 1: netem 1:: delay: `5` is not a value of it: {times}"));
+    assert_eq!(netem("delay 2000s"), format!("x: line 1: netem 1:: delay: `2000s` is not a value of it: {times}"));
+    assert_eq!(netem("delay 5ms loss 100%"), "x: line 1: netem 1:: loss: `100%` is not a value of it: allowed 0% to 99%");
     assert_eq!(
         netem("rate -5mbit"),
         "x: line 1: netem 1:: rate: `-5mbit` is not a rate: allowed 1bit to 10tbit, such as 9500kbit"

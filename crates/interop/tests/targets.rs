@@ -530,6 +530,31 @@ fn libreqos_refuses_rates_that_it_would_skip() {
 }
 
 #[test]
+fn a_bucket_that_is_lost_is_noted() {
+    let shaper = r#"{ kind = "shaper", rate = "9 Mbit/s", burst = "40 kB", of = "fq-codel" }"#;
+    let setup = setup(shaper, "0 B", usual());
+    let note = " is not kept: the shaper of ";
+    for (target, text) in each_target(&setup) {
+        let is_kept = matches!(target, "tc" | "networkd");
+        assert_eq!(text.unwrap().contains(note), !is_kept, "{target}");
+    }
+}
+
+#[test]
+fn an_interface_of_ppp_counts_no_header() {
+    for (dev, overhead) in [("eth0", 30), ("pppoe-wan", 44), ("ppp0", 44)] {
+        let setup = setup(r#"{ kind = "fq-codel" }"#, "44 B", usual());
+        let tc = syntax::tc::script(&setup, &place(dev)).unwrap();
+        assert!(tc.contains(&format!("stab overhead {overhead} linklayer ethernet")), "{tc}");
+        assert_eq!(tc.contains("by its name, for an interface without an Ethernet header"), overhead == 44, "{tc}");
+        let sqm = syntax::sqm::section(&setup, &place(dev)).unwrap();
+        assert!(sqm.contains(&format!("option overhead '{overhead}'")), "{sqm}");
+        let networkd = syntax::networkd::files(&setup, &place(dev)).unwrap();
+        assert!(networkd.contains(&format!("OverheadBytes={overhead}\n")), "{networkd}");
+    }
+}
+
+#[test]
 fn interfaces_are_checked() {
     for wrong in ["", "a b", "eth0;reboot", "$(x)", "averyveryverylongname", "-x", "..", "a/b", "ä"] {
         assert!(Interface::new(wrong).is_err(), "{wrong}");

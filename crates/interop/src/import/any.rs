@@ -51,7 +51,8 @@ pub fn read(input: &Input) -> Result<Draft, ImportError> {
     let text = input.text()?.trim_start();
     match text.chars().next() {
         Some('{') => object(input),
-        Some('[') if is_section(text) => config::networkd(input, None),
+        Some('[') if is_section(text) && !text.contains("ExecStart=") => config::networkd(input, None),
+        Some('[') if is_section(text) => tc::import(input, None),
         Some('[') if is_test(&json::names(&input.bytes)) => speedtest::import(input),
         Some('[') if !speedtest::is_printed(text) => {
             input.check_json()?;
@@ -107,6 +108,7 @@ fn object(input: &Input) -> Result<Draft, ImportError> {
 
 fn lines(input: &Input, text: &str) -> Result<Draft, ImportError> {
     const MAX_LINES: usize = 1_000;
+    const MAX_WORDS: usize = 100;
     if let Some(read) = configuration(text) {
         return read(input, None);
     }
@@ -118,8 +120,15 @@ fn lines(input: &Input, text: &str) -> Result<Draft, ImportError> {
         return controller::autorate(input);
     }
     let words = ["qdisc", "class", "tc", "sudo"];
-    if first.clone().any(|line| line.split_whitespace().next().is_some_and(|word| words.contains(&word) || word.ends_with("/tc")))
-    {
+    let begins = |line: &str| line.split_whitespace().next().is_some_and(|word| words.contains(&word) || word.ends_with("/tc"));
+    let runs_tc = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().take(MAX_WORDS).collect();
+        let is_tc = |word: &str| {
+            word.trim_start_matches('$').trim_matches(['{', '}']).eq_ignore_ascii_case("tc") || word.ends_with("/tc")
+        };
+        words.windows(2).any(|two| is_tc(two[0]) && ["qdisc", "class", "filter"].contains(&two[1]))
+    };
+    if first.clone().any(|line| begins(line) || runs_tc(line)) {
         return tc::import(input, None);
     }
     if speedtest::is_printed(text) {
@@ -157,6 +166,8 @@ mod tests {
             (r#"[{"kind":"codel","handle":"1:","dev":"eth0","root":true,"options":{}}]"#, "tc"),
             ("timestamp_unix_ms;site;direction;queue_mbps\n1000;a;down;20\n", "stormguard"),
             ("x\nLOAD;x;1;1;1;1;5000;1000\n", "autorate"),
+            ("iface eth0 inet dhcp\n  post-up tc qdisc add dev eth0 root codel\n", "tc"),
+            ("[Service]\nExecStart=/sbin/tc qdisc add dev eth0 root codel\n", "tc"),
             ("0\n1\n2\n4\n", "mahimahi"),
         ] {
             assert_eq!(kind(text), expected, "{text}");

@@ -2,15 +2,17 @@
 
 use crate::import::draft::usual_delay;
 use crate::import::{Cited, Draft, ImportError, Input, Origin, Way};
-use crate::router::tc::{self, Discipline, Emulated, Finding, LeftOut, ShapedRate, TcError, Untold};
+use crate::router::tc::{self, Discipline, Emulated, Finding, LeftOut, Role, ShapedRate, TcError, Untold};
 use goodqueue_aqm::spec::Value;
+use goodqueue_base::spec::quantity::excerpt;
 use goodqueue_base::units::{Direction, Rate};
 use goodqueue_lab::scenario::toml_text::quoted;
+use std::collections::BTreeSet;
 
 /// The rate of an interface that nothing shapes, which `tc` does not know.
 const UNSHAPED: Rate = Rate::gbit(1);
 
-/// The lines of a shell that a note names.
+/// The interfaces that a message names.
 const MAX_NAMED: usize = 20;
 
 /// A line from the queues of a host: those of `dev` and of its intermediate device.
@@ -19,51 +21,162 @@ const MAX_NAMED: usize = 20;
 /// When the file is not what `tc` prints, an interface has a queue that gq lacks, or it is not
 /// clear which interface is meant.
 pub fn import(input: &Input, dev: Option<&str>) -> Result<Draft, ImportError> {
-    let text = input.text()?;
-    let all = tc::read(text).map_err(|error| input.fault(error.to_string()))?;
-    let mut draft = of_queues(input, all, dev)?;
-    let unfollowed: Vec<String> = tc::unfollowed(text).iter().take(MAX_NAMED).map(usize::to_string).collect();
-    if !unfollowed.is_empty() {
-        let lines = unfollowed.join(", ");
-        let note =
-            format!("The shell is not followed (lines {lines}): commands of every branch are taken, and the last one holds.");
-        draft.notes.push(note);
+    let told = tc::follow(input.text()?).map_err(|error| input.fault(error.to_string()))?;
+    let has_queue = told.all.iter().any(|found| found.role == Role::Qdisc && !found.is_ingress());
+    if let (false, Some(line)) = (has_queue, told.deleted_by) {
+        return Err(input
+            .fault(format!("has no queue at its end: line {line} deletes the last one. {}", told.notes.join(" ")).trim_end()));
     }
+    let mut draft = match of_queues(input, told.all, dev) {
+        Err(_) if !has_queue && !told.notes.is_empty() => {
+            return Err(input.fault(format!("{NO_QUEUE}. {}", told.notes.join(" "))));
+        }
+        made => made?,
+    };
+    draft.notes.extend(told.notes);
     Ok(draft)
 }
 
 /// A line from the queues that a file sets.
-pub(super) fn of_queues(input: &Input, all: Vec<Discipline>, dev: Option<&str>) -> Result<Draft, ImportError> {
-    let wanted: Vec<_> = all
-        .into_iter()
-        .filter(|found| dev.is_none_or(|dev| found.dev == dev || found.dev.is_empty() || is_ifb(&found.dev)))
-        .collect();
-    let (findings, left_out) = tc::findings(&wanted);
+pub(super) fn of_queues(input: &Input, mut all: Vec<Discipline>, dev: Option<&str>) -> Result<Draft, ImportError> {
+    if let Some(dev) = dev {
+        name_interface(input, &mut all, dev)?;
+    }
+    let (findings, left_out) = tc::findings(&all);
     let asked = left_out.iter().find(|left| dev == Some(left.dev.as_str()));
     if let Some(left) = asked.or(left_out.first().filter(|_| findings.is_empty())) {
         return Err(input.fault(left.why.to_string()));
     }
-    let (beside, interfaces): (Vec<&Finding>, Vec<&Finding>) = findings.iter().partition(|finding| is_ifb(&finding.dev));
-    let shaped: Vec<&&Finding> = interfaces.iter().filter(|finding| finding.rate != ShapedRate::Unshaped).collect();
-    let leaving = match (interfaces.as_slice(), shaped.as_slice()) {
-        ([only], _) => Some(*only),
-        ([], _) => None,
-        (_, [only]) => Some(**only),
-        (several, _) => {
-            let names: Vec<&str> = several.iter().map(|finding| finding.dev.as_str()).collect();
-            return Err(input.fault(format!("has queues at {}: name one with --dev", names.join(", "))));
-        }
+    let leaving = leaving(input, &all, &findings, dev)?;
+    let (arriving, mut notes) = match leaving {
+        Some(leaving) if !is_ifb(&leaving.dev) => arriving(&all, &findings, leaving),
+        _ => (None, Vec::new()),
     };
-    let named = |finding: &&&Finding| leaving.is_some_and(|leaving| finding.dev == format!("ifb4{}", leaving.dev));
-    let arriving = beside.iter().find(named).or(if beside.len() == 1 { beside.first() } else { None }).copied();
     let (down, up) = match (arriving, leaving) {
         (Some(arriving), leaving) => (arriving, leaving),
         (None, Some(leaving)) => (leaving, None),
-        (None, None) => return Err(input.fault("has no queue: expected what tc -s -j qdisc show prints, or lines of tc")),
+        (None, None) => return Err(input.fault(NO_QUEUE)),
     };
+    // Of a named interface, other interfaces are not of interest.
+    let is_near = |left: &&LeftOut| dev.is_none() || is_ifb(&left.dev);
+    notes.extend(left_out.iter().filter(is_near).map(mention));
     let mut draft = draft(input, down, up);
-    draft.notes.extend(left_out.iter().map(mention));
+    draft.notes.extend(notes);
     Ok(draft)
+}
+
+const NO_QUEUE: &str = "has no queue: expected what tc -s -j qdisc show prints, or lines of tc";
+
+/// Gives an interface's name to disciplines that are printed without one.
+///
+/// # Errors
+/// When there is none of that name.
+fn name_interface(input: &Input, all: &mut [Discipline], dev: &str) -> Result<(), ImportError> {
+    let names: BTreeSet<&str> = all.iter().map(|found| found.dev.as_str()).collect();
+    if !names.contains(dev) && !names.contains("") {
+        let names: Vec<String> = names.into_iter().take(MAX_NAMED).map(excerpt).collect();
+        let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        return Err(input.fault(format!("has no interface {}: allowed {known}", excerpt(dev))));
+    }
+    if !names.contains(dev) {
+        all.iter_mut().filter(|found| found.dev.is_empty()).for_each(|found| dev.clone_into(&mut found.dev));
+    }
+    Ok(())
+}
+
+/// The queue that is meant: of the interface that is named, of the only one, or of the only one
+/// with a shaper; an intermediate device only where no other has a queue.
+fn leaving<'a>(
+    input: &Input,
+    all: &[Discipline],
+    findings: &'a [Finding],
+    dev: Option<&str>,
+) -> Result<Option<&'a Finding>, ImportError> {
+    if let Some(dev) = dev {
+        let names: Vec<&str> = findings.iter().map(|finding| finding.dev.as_str()).collect();
+        let own = findings.iter().find(|finding| finding.dev == dev);
+        // A queue of arriving packets alone.
+        let to = redirect(all, dev).filter(|to| names.contains(&to.as_str())).or_else(|| Some(ifb_of(dev)));
+        let own = own.or_else(|| findings.iter().find(|finding| Some(&finding.dev) == to.as_ref()));
+        return match own {
+            Some(own) => Ok(Some(own)),
+            None if names.is_empty() => Ok(None),
+            None => Err(input.fault(format!("has no queue at {}: allowed {}", excerpt(dev), names.join(", ")))),
+        };
+    }
+    let (beside, interfaces): (Vec<&Finding>, Vec<&Finding>) =
+        findings.iter().partition(|finding| is_ifb(&finding.dev) || is_redirected_to(all, &finding.dev));
+    let shaped: Vec<&&Finding> = interfaces.iter().filter(|finding| finding.rate != ShapedRate::Unshaped).collect();
+    match (interfaces.as_slice(), shaped.as_slice(), beside.as_slice()) {
+        ([only], ..) => Ok(Some(*only)),
+        ([], _, [only]) => Ok(Some(*only)),
+        ([], _, []) => Ok(None),
+        (_, [only], _) => Ok(Some(**only)),
+        (several, ..) => {
+            let names: Vec<&str> = several.iter().chain(&beside).map(|finding| finding.dev.as_str()).collect();
+            Err(input.fault(format!("has queues at {}: name one with --dev", names.join(", "))))
+        }
+    }
+}
+
+/// The interface that filters send packets to which arrive at another.
+fn redirect(all: &[Discipline], dev: &str) -> Option<String> {
+    let own = |found: &&Discipline| found.dev == dev || (found.dev.is_empty() && only_ingress(all) == Some(dev));
+    all.iter().filter(own).find_map(Discipline::redirects_to)
+}
+
+fn is_redirected_to(all: &[Discipline], dev: &str) -> bool {
+    all.iter().any(|found| found.redirects_to().as_deref() == Some(dev))
+}
+
+/// The only interface with a place for filters of packets that arrive.
+fn only_ingress(all: &[Discipline]) -> Option<&str> {
+    let mut with = all.iter().filter(|found| found.is_ingress()).map(|found| found.dev.as_str());
+    with.next().filter(|_| with.next().is_none())
+}
+
+/// The name that scripts give an interface's intermediate device, of the length of a name.
+pub(super) fn ifb_of(dev: &str) -> String {
+    format!("ifb4{dev}").chars().take(15).collect()
+}
+
+/// The queue of packets that arrive at an interface, and remarks on it: the one that filters send
+/// them to, the one that is named after it, or the only one that is named after no other.
+fn arriving<'a>(all: &[Discipline], findings: &'a [Finding], leaving: &Finding) -> (Option<&'a Finding>, Vec<String>) {
+    let dev = leaving.dev.as_str();
+    let at = |name: &str| findings.iter().find(|finding| finding.dev == name);
+    let policer = all.iter().filter(|found| found.dev == dev).find_map(Discipline::polices_at);
+    let mut notes: Vec<String> = policer
+        .map(|rate| format!("A filter at {dev} drops what arrives faster than {}: it is not in the scenario.", excerpt(&rate)))
+        .into_iter()
+        .collect();
+    if let Some(to) = redirect(all, dev) {
+        if at(&to).is_none() {
+            notes.push(format!("Packets that arrive at {dev} are sent to {}, whose queue is not known.", excerpt(&to)));
+        }
+        return (at(&to), notes);
+    }
+    if let Some(own) = at(&ifb_of(dev)) {
+        return (Some(own), notes);
+    }
+    let is_numbered = |name: &str| name.strip_prefix("ifb").is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
+    let free: Vec<&Finding> =
+        findings.iter().filter(|finding| is_numbered(&finding.dev) && !is_redirected_to(all, &finding.dev)).collect();
+    let names: Vec<&str> = free.iter().map(|finding| finding.dev.as_str()).collect();
+    // Where others may send their packets there, nothing says whose they are.
+    let others = || findings.iter().filter(|finding| !is_ifb(&finding.dev) && finding.rate != ShapedRate::Unshaped);
+    let is_own = match only_ingress(all) {
+        Some(only) => only == dev,
+        None => !all.iter().any(Discipline::is_ingress) && others().all(|finding| finding.dev == dev),
+    };
+    match free.as_slice() {
+        [only] if is_own => (Some(*only), notes),
+        [] => (None, notes),
+        _ => {
+            notes.push(format!("No filter in the file says whether packets that arrive at {dev} wait at {}.", names.join(", ")));
+            (None, notes)
+        }
+    }
 }
 
 fn mention(left: &LeftOut) -> String {
@@ -83,7 +196,8 @@ fn draft(input: &Input, down: &Finding, up: Option<&Finding>) -> Draft {
         notes.push(format!("Down is what arrives and waits at {}; up is what leaves.", down.dev));
     }
     for finding in [Some(down), up].into_iter().flatten() {
-        notes.extend(finding.notes.iter().map(|note| format!("{}: {note}", finding.dev)));
+        let place = if finding.dev.is_empty() { String::new() } else { format!("{}: ", finding.dev) };
+        notes.extend(finding.notes.iter().map(|note| format!("{place}{note}")));
     }
     let framings = || [Some(down), up].into_iter().flatten().filter_map(|finding| Some((finding.framing?, &finding.dev)));
     let framing = framings().next();
@@ -91,8 +205,9 @@ fn draft(input: &Input, down: &Finding, up: Option<&Finding>) -> Draft {
         notes.push(format!("{dev}: its shaper counts other framing; a link has the same in both directions."));
     }
     let name = format!("queues of {}", up.unwrap_or(down).dev);
+    let name = name.strip_suffix(" of ").map_or(name.clone(), str::to_owned);
     // An interface by itself is taken for the one toward the line: what leaves it goes up.
-    let known_as = if up.is_none() { Direction::Up } else { Direction::Down };
+    let known_as = if up.is_none() && !is_ifb(&down.dev) { Direction::Up } else { Direction::Down };
     let ways = (Way { known_as, ..way(down) }, up.map(way));
     let mut delay = usual_delay("tc does not show how long the path is");
     for (finding, delay) in [Some(down), up].into_iter().zip(&mut delay).filter_map(|(found, delay)| Some((found?, delay))) {
@@ -103,7 +218,10 @@ fn draft(input: &Input, down: &Finding, up: Option<&Finding>) -> Draft {
     }
     Draft {
         notes,
-        framing: framing.map(|(framing, dev)| (framing, Origin::Set(format!("framing that the shaper of {dev} counts")))),
+        framing: framing.map(|(framing, dev)| {
+            let of = if dev.is_empty() { String::new() } else { format!(" of {dev}") };
+            (framing, Origin::Set(format!("framing that the shaper{of} counts")))
+        }),
         ..Draft::new(name, "tc", input, delay, ways)
     }
 }
@@ -113,7 +231,8 @@ fn way(finding: &Finding) -> Way {
         ShapedRate::Known(rate, source) => (Cited::bit_s(*rate, Origin::Set(source.clone())), *rate),
         ShapedRate::Unknown(why) => (Cited::quantity(UNSHAPED, Origin::Assumed(format!("{why}; put it here"))), UNSHAPED),
         ShapedRate::Unshaped => {
-            let why = format!("nothing shapes {}; put its rate here", finding.dev);
+            let dev = if finding.dev.is_empty() { "it" } else { &finding.dev };
+            let why = format!("nothing shapes {dev}; put its rate here");
             (Cited::quantity(UNSHAPED, Origin::Assumed(why)), UNSHAPED)
         }
     };
@@ -121,6 +240,7 @@ fn way(finding: &Finding) -> Way {
     let (limit, origin) = match (finding.limit, finding.untold_limit) {
         (Some(limit), _) => (limit, Origin::Set(format!("limit of {source}"))),
         (None, Untold::Reported(limit)) => (limit, Origin::Set(format!("limit that the kernel reports of {source}"))),
+        (None, Untold::Unknown(limit)) => (limit, Origin::Assumed(format!("the limit of {source} is not in the file"))),
         (None, Untold::Usual(limit)) => (limit, Origin::Estimated(format!("what the kernel gives {source} without a limit"))),
     };
     let buffer = Cited::quantity(Value::Size(limit), origin);

@@ -361,7 +361,17 @@ impl Side {
     pub fn said_in(&self, dialect: &Dialect) -> Result<Phrase, Refusal> {
         let rate = self.rate.unwrap_or(self.line);
         let wanted = Wanted { chosen: &self.chosen, marks: self.marks, limit: self.limit, held: self.held, mtu: self.mtu, rate };
-        dialect.say(&wanted).map_err(|refusal| refusal.at(&self.place))
+        let mut phrase = dialect.say(&wanted).map_err(|refusal| refusal.at(&self.place))?;
+        let keeps_bucket = matches!(dialect.title, "tc" | "networkd") && self.chosen.kind.kind != "cake";
+        phrase.notes.extend(self.lost_bucket(phrase.word).filter(|_| !keeps_bucket));
+        Ok(phrase)
+    }
+
+    /// A remark on a bucket of more than a packet, where the shaper of a target has one of its own.
+    pub(crate) fn lost_bucket(&self, of: &str) -> Option<String> {
+        let packet = self.framing.map_or(self.mtu.get() + 100, |framing| framing.wire(self.mtu).get());
+        let burst = self.burst.filter(|burst| burst.get() > packet && self.rate.is_some())?;
+        Some(format!("`burst` of {burst} is not kept: the shaper of {of} has a bucket of its own."))
     }
 
     /// The line's and the shaper's rate in words.

@@ -70,6 +70,21 @@ impl std::fmt::Display for Interface {
     }
 }
 
+/// Bytes of an Ethernet header, which Linux counts as part of a packet (`skb->len` at egress).
+const ETHERNET_HEADER: u64 = 14;
+
+/// Beginnings of the names of interfaces that send IP packets without a header of a link: those of
+/// PPP, modems, tunnels and WireGuard.
+const WITHOUT_HEADER: &[&str] =
+    &["ppp", "pppoe-", "pppoa-", "pptp-", "l2tp-", "3g-", "wwan", "rmnet", "tun", "wg", "sit", "ipip", "tunl", "ip6tnl", "vti"];
+
+/// The bytes that Linux counts of a packet at an interface besides those of IP, by its name: those
+/// of its link. Packets for an intermediate device come without what their interface lacks.
+pub(crate) fn header(dev: &str) -> u64 {
+    let own = dev.strip_prefix("ifb4").unwrap_or(dev);
+    if WITHOUT_HEADER.iter().any(|start| own.starts_with(start)) { 0 } else { ETHERNET_HEADER }
+}
+
 /// The directions as an interface sees them.
 struct Sides<'a> {
     /// The direction that leaves by the interface, with its name in the scenario.

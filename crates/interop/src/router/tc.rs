@@ -6,6 +6,7 @@
 
 mod discipline;
 mod error;
+pub(crate) mod filter;
 mod find;
 mod json;
 mod lines;
@@ -13,14 +14,15 @@ mod netem;
 mod options;
 mod path;
 mod shaper;
+mod shell;
+mod table;
 mod words;
 
 pub use discipline::{Discipline, Role, Setting};
 pub use error::TcError;
 pub use find::{Finding, LeftOut, Untold, findings};
 pub(crate) use json::objects;
-pub use lines::read;
-pub(crate) use lines::unfollowed;
+pub use lines::{Told, follow, read};
 pub use netem::Emulated;
 pub(crate) use path::{CLASSFUL_SHAPERS, classes};
 pub use path::{End, Path};

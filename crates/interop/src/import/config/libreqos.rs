@@ -1,6 +1,7 @@
 //! LibreQoS' `ShapedDevices.csv`: one circuit.
 
 use super::lines::{Lines, Setting, Shaper, device, numbered};
+use crate::import::tc::ifb_of;
 use crate::import::{Draft, ImportError, Input};
 use crate::router::dialect::libreqos::LIBREQOS;
 use goodqueue_base::spec::quantity::excerpt;
@@ -40,7 +41,7 @@ pub fn import(input: &Input, circuit: Option<&str>) -> Result<Draft, ImportError
     let said = column("sqm").map(|at| field(&row, at)).filter(|said| !said.is_empty()).unwrap_or_else(|| USUAL.to_owned());
     let (kind_down, kind_up) = said.split_once('/').unwrap_or((&said, &said));
     let dev = device(&field(&row, id));
-    for (dev, at, kind) in [(dev.clone(), up, kind_up), (format!("ifb4{dev}"), down, kind_down)] {
+    for (dev, at, kind) in [(dev.clone(), up, kind_up), (ifb_of(&dev), down, kind_down)] {
         let rate = Setting::new(line, &head[at], &field(&row, at));
         let mbit = rate.value.parse::<f64>().ok().filter(|mbit| (0.2..=1e7).contains(mbit));
         let mbit = mbit.ok_or_else(|| rate.wrong(input, "0.2 to 10000000"))?;

@@ -4,7 +4,7 @@ use crate::import::draft::usual_delay;
 use crate::import::tc::of_queues;
 use crate::import::{Draft, ImportError, Input};
 use crate::router::dialect::Dialect;
-use crate::router::tc::read;
+use crate::router::tc::follow;
 use goodqueue_base::spec::quantity::excerpt;
 
 /// More lines than this are no router's.
@@ -43,6 +43,19 @@ impl Setting {
         number.ok_or_else(|| self.wrong(input, &format!("0 to {max}")))
     }
 
+    /// Bytes, with a suffix of factor 1024.
+    pub(super) fn bytes(&self, input: &Input) -> Result<u64, ImportError> {
+        const MAX: u64 = 1 << 40;
+        let (number, shift) = match self.value.as_bytes().last() {
+            Some(b'K') => (&self.value[..self.value.len() - 1], 10),
+            Some(b'M') => (&self.value[..self.value.len() - 1], 20),
+            Some(b'G') => (&self.value[..self.value.len() - 1], 30),
+            _ => (self.value.as_str(), 0),
+        };
+        let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift)).filter(|bytes| *bytes <= MAX);
+        bytes.ok_or_else(|| self.wrong(input, &format!("0 to {MAX} B, such as 30K")))
+    }
+
     /// A rate in bit/s, with a suffix of factor 1000.
     pub(super) fn bit_s(&self, input: &Input) -> Result<u64, ImportError> {
         let end = self.value.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(self.value.len());
@@ -63,7 +76,7 @@ impl Setting {
 /// Lines of `tc`, and remarks on what of a file is not in them.
 #[derive(Default)]
 pub(super) struct Lines {
-    pub(super) text: String,
+    text: String,
     pub(super) notes: Vec<String>,
 }
 
@@ -119,10 +132,10 @@ impl Lines {
         if self.text.is_empty() {
             return Err(input.fault(format!("sets no queue that gq has. {}", self.notes.join(" ")).trim_end_matches([' ', '.'])));
         }
-        let mut all = read(&self.text).map_err(|error| input.fault(error.to_string()))?;
+        let mut told = follow(&self.text).map_err(|error| input.fault(error.to_string()))?;
         // These lines are none of the file's.
-        all.iter_mut().for_each(|found| found.line = None);
-        let draft = of_queues(input, all, dev)?;
+        told.all.iter_mut().for_each(|found| found.line = None);
+        let draft = of_queues(input, told.all, dev)?;
         let delay = usual_delay("a configuration does not say how long the path is");
         let slower = "The rates are those that the router sends at: the line behind it is a little faster.";
         let notes = std::iter::once(slower.to_owned()).chain(self.notes).chain(draft.notes).collect();

@@ -1,6 +1,7 @@
 //! `/export` of RouterOS 7: types of queues, and the simple queue or interface that has them.
 
 use super::lines::{Lines, Setting, Shaper, chosen, device, numbered, words};
+use crate::import::tc::ifb_of;
 use crate::import::{Draft, ImportError, Input};
 use crate::router::dialect::routeros::ROUTEROS;
 use goodqueue_base::spec::quantity::excerpt;
@@ -41,7 +42,13 @@ pub fn import(input: &Input, dev: Option<&str>) -> Result<Draft, ImportError> {
     if of("tree").next().is_some() {
         lines.notes.push("/queue tree is not in the scenario.".to_owned());
     }
-    let simple: Vec<(String, &Command)> = of("simple").map(|one| (one.text("target").to_owned(), one)).collect();
+    let is_off = |one: &&Command| matches!(one.text("disabled"), "yes" | "true");
+    let all_are_off = of("simple").all(|one| is_off(&one));
+    if all_are_off && of("simple").next().is_some() {
+        lines.notes.push("The queue is disabled: the router does not shape so yet.".to_owned());
+    }
+    let simple: Vec<(String, &Command)> =
+        of("simple").filter(|one| all_are_off || !is_off(one)).map(|one| (one.text("target").to_owned(), one)).collect();
     if simple.is_empty() {
         let set: Vec<(String, &Command)> = of("interface").map(|one| (one.item.clone(), one)).collect();
         let (name, command) = chosen(input, "queue of an interface or simple queue", &set, dev)?;
@@ -62,7 +69,7 @@ pub fn import(input: &Input, dev: Option<&str>) -> Result<Draft, ImportError> {
     let (to, from) = limit.value.split_once('/').unwrap_or((&limit.value, &limit.value));
     let (queue_to, queue_from) = command.text("queue").split_once('/').unwrap_or((command.text("queue"), command.text("queue")));
     let dev = device(target);
-    let ifb = format!("ifb4{dev}");
+    let ifb = ifb_of(&dev);
     // The first of each pair is what the target sends: it arrives at an interface.
     let (arrives, leaves) = if faces_line { (&ifb, &dev) } else { (&dev, &ifb) };
     for (dev, rate, name) in [(leaves, from, queue_from), (arrives, to, queue_to)] {

@@ -50,8 +50,11 @@ const CORPUS: &[Row] = &[
             "kind = \"fq-codel\"",
             "ecn = false",
             "limit = \"1001 packets\"",
-            "overhead = \"44 B\"",
+            // An interface of PPP counts no Ethernet header.
+            "overhead = \"30 B\"",
             "cells = \"atm\"",
+            "quantum = \"300 B\", target = \"14.728 ms\", interval = \"109.728 ms\"",
+            "burst = \"1749 B\"",
         ],
     ),
     (
@@ -189,9 +192,9 @@ fn wrong_settings_are_named_with_their_line() {
         ),
         (
             sqm,
-            "config queue\noption enabled 1\noption interface a\noption download 0\noption upload 0\n",
-            "x: sets no queue that gq has. Line 5: upload 0: the router does not shape that direction. \
-             Line 4: download 0: the router does not shape that direction",
+            "config queue\noption enabled 1\noption interface a\noption script simplest.qos\noption download 0\noption upload 0\n",
+            "x: sets no queue that gq has. Line 6: upload 0: the router does not shape that direction. \
+             Line 5: download 0: the router does not shape that direction",
         ),
         (
             routeros,

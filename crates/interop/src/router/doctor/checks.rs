@@ -69,6 +69,13 @@ pub(super) fn queue(facts: &Facts) -> Option<Diagnosis> {
     if passes || chain.iter().any(|found| found.kind == "netem") {
         return None;
     }
+    if let Some(sfq) = chain.iter().find(|found| is_any(found, MANAGED)).filter(|found| is_fair_only(found)) {
+        let text = format!(
+            "sfq {} at {dev} shares the rate between flows, but has no queue management: packets of a flow wait until it is full.",
+            sfq.handle
+        );
+        return found("queue", Weight::Note, text, manage(dev, &chain));
+    }
     if chain.iter().any(|found| is_any(found, MANAGED)) {
         let words: Vec<&str> = chain.iter().map(|found| found.kind.as_str()).collect();
         if !is_shaped(&chain) && facts.is_physical == Some(true) {
@@ -89,13 +96,26 @@ pub(super) fn queue(facts: &Facts) -> Option<Diagnosis> {
     None
 }
 
+/// Whether a discipline divides a rate between flows and does nothing more: sfq marks and drops
+/// early only with settings of RED.
+fn is_fair_only(found: &Discipline) -> bool {
+    const OF_RED: &[&str] = &["redflowlimit", "probability", "ewma", "min", "max", "ecn"];
+    found.kind == "sfq" && OF_RED.iter().all(|key| found.option(key).is_none())
+}
+
 /// Commands that put queue management in the place of a plain queue, and of nothing else.
 pub(super) fn manage(dev: &str, chain: &[&Discipline]) -> Vec<String> {
     match chain {
         [_] => vec![format!("tc qdisc replace dev {dev} root fq_codel")],
         // mq gives each of the card's queues the default.
         [mq, _] if mq.kind == "mq" => {
-            vec!["sysctl -w net.core.default_qdisc=fq_codel".to_owned(), format!("tc qdisc replace dev {dev} root mq")]
+            // One of the same handle would be changed, which mq cannot be.
+            let is_free = |handle: &&str| chain.iter().all(|found| found.handle != *handle);
+            let handle = ["1:", "2:", "3:"].iter().find(|handle| is_free(handle)).copied().unwrap_or("4:");
+            vec![
+                "sysctl -w net.core.default_qdisc=fq_codel".to_owned(),
+                format!("tc qdisc replace dev {dev} root handle {handle} mq"),
+            ]
         }
         [.., last] => {
             let parent = last.parent.as_deref().unwrap_or("root");
@@ -140,8 +160,16 @@ pub(super) fn driver_queue(facts: &Facts) -> Option<Diagnosis> {
     // Limits are worked out from traffic; before there was any they say nothing.
     const ENOUGH: u64 = 10_000_000;
     let dev = &facts.dev;
-    if facts.is_physical != Some(true) || is_shaped(&chain(facts, dev)) {
+    if is_shaped(&chain(facts, dev)) || (facts.is_physical != Some(true) && !facts.is_wireless) {
         return None;
+    }
+    // Drivers of radios without mac80211 have a queue above them, and others a ring below it.
+    if chain(facts, dev).first().is_some_and(|root| root.kind == "noqueue") {
+        let text = format!(
+            "{dev} is a radio: below its noqueue, mac80211 keeps packets in FQ-CoDel for each station, so there is no ring to shorten."
+        );
+        let is_radio = facts.is_wireless || dev.starts_with("wl");
+        return is_radio.then_some(()).and_then(|()| found("driver's queue", Weight::Note, text, Vec::new()));
     }
     if let Some(floor) = facts.byte_queue_floors.iter().max().filter(|floor| **floor > 0) {
         let text =

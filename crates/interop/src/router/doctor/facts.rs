@@ -1,10 +1,9 @@
 //! Facts about a host and one of its interfaces.
 
 use super::source::{NoFacts, Source};
-use crate::router::tc::{self, CLASSFUL_SHAPERS, Discipline, Finding, Path, Role};
+use crate::router::tc::{self, CLASSFUL_SHAPERS, Discipline, Finding, Path, Role, Setting, filter};
 use goodqueue_base::spec::quantity::excerpt;
 use goodqueue_base::units::Rate;
-use serde_json::Value;
 
 /// The facts that the checks examine.
 #[derive(Clone, Debug)]
@@ -30,6 +29,8 @@ pub struct Facts {
     pub speed: Option<Rate>,
     /// Whether a device is behind it, and not another interface; `None` when that is not known.
     pub is_physical: Option<bool>,
+    /// Whether it is a radio.
+    pub is_wireless: bool,
     /// Interfaces that it sends through.
     pub lower: Vec<String>,
     /// Length of its queue of packets.
@@ -135,6 +136,8 @@ impl Facts {
             offloads: offloads(host, &dev),
             speed: number("speed").filter(|mbit| (1..10_000_000).contains(mbit)).map(Rate::mbit),
             is_physical: is_physical(&entries, &lower, file("device/uevent").is_some()),
+            is_wireless: entries.iter().any(|entry| entry == "phy80211" || entry == "wireless")
+                || file("uevent").is_some_and(|text| text.contains("DEVTYPE=wlan")),
             lower,
             tx_queue_len: number("tx_queue_len"),
             byte_queue_limits: limits("limit"),
@@ -225,8 +228,9 @@ fn disciplines(host: &dyn Source, unknown: &mut Vec<String>) -> Option<Vec<Disci
         if classes.as_ref().is_none_or(Vec::is_empty) {
             unknown.push(format!("The classes of the shaper at {dev} are not known: tc class show dev {dev} printed none."));
         }
-        for class in classes.into_iter().flatten() {
-            all.push(Discipline { dev: dev.clone(), ..class });
+        for mut class in classes.into_iter().flatten() {
+            class.dev.clone_from(&dev);
+            all.push(class);
         }
     }
     Some(all)
@@ -240,57 +244,24 @@ fn redirections(host: &dyn Source, dev: &str) -> Option<Redirections> {
         return None;
     }
     if !text.starts_with('[') {
-        return Some(of_text(text));
+        let all = tc::read(text).unwrap_or_default();
+        return Some(Redirections::of(text.starts_with("filter "), all));
     }
     let Some((filters, _)) = tc::objects(text) else { return Some(Redirections::default()) };
-    let mut found = Redirections { known: Vec::new(), are_all: true };
-    for filter in filters {
-        of_filter(filter, &mut found);
-    }
-    Some(found)
+    Some(Redirections::of(true, filters.into_iter().filter_map(filter::of_json).collect()))
 }
 
-/// Takes the redirections of a filter, of which versions of `tc` print the options as text
-/// (iproute2 up to 6.0).
-fn of_filter(text: &str, found: &mut Redirections) {
-    let whole: Option<Value> = serde_json::from_str(text).ok();
-    let behind = |key: &str| text.split_once(key).and_then(|(_, rest)| rest.trim_start().strip_prefix(':'));
-    let part =
-        |key: &str| behind(key).and_then(|rest| serde_json::Deserializer::from_str(rest).into_iter::<Value>().next()?.ok());
-    let (protocol, kind) = (part("\"protocol\""), part("\"kind\""));
-    let actions = match &whole {
-        Some(whole) => whole["options"].get("actions").cloned(),
-        None => part("\"actions\""),
-    };
-    let is_read = actions.is_some() || !text.contains("\"actions\"");
-    // A program may redirect without any action.
-    found.are_all &= is_read && kind.as_ref().and_then(Value::as_str) != Some("bpf");
-    for action in actions.as_ref().and_then(Value::as_array).into_iter().flatten() {
-        if let (Some("mirred"), Some("redirect"), Some(to)) =
-            (action["kind"].as_str(), action["mirred_action"].as_str(), action["to_dev"].as_str())
-        {
-            let protocol = protocol.as_ref().and_then(Value::as_str).unwrap_or("all").to_owned();
-            found.known.push(Redirection { protocol, to: to.to_owned() });
+impl Redirections {
+    fn of(are_all: bool, filters: Vec<Discipline>) -> Self {
+        let mut protocol = "all".to_owned();
+        let mut found = Self { known: Vec::new(), are_all };
+        for one in &filters {
+            found.are_all &= one.option(filter::UNREAD).is_none();
+            protocol = one.option("protocol").map_or(protocol, Setting::text);
+            found.known.extend(one.redirects_to().map(|to| Redirection { protocol: protocol.clone(), to }));
         }
+        found
     }
-}
-
-/// The redirections in what `tc` prints without `-j`.
-fn of_text(text: &str) -> Redirections {
-    let mut found = Redirections { known: Vec::new(), are_all: text.starts_with("filter ") };
-    let mut protocol = "all";
-    for line in text.lines() {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let behind = |word: &str| words.iter().position(|known| *known == word).and_then(|at| words.get(at + 1)).copied();
-        if words.first() == Some(&"filter") {
-            protocol = behind("protocol").unwrap_or("all");
-            found.are_all &= !words.contains(&"bpf");
-        }
-        if let (true, Some(to)) = (line.contains("Redirect to device"), behind("device")) {
-            found.known.push(Redirection { protocol: protocol.to_owned(), to: to.trim_end_matches(')').to_owned() });
-        }
-    }
-    found
 }
 
 fn offloads(host: &dyn Source, dev: &str) -> Option<Vec<String>> {

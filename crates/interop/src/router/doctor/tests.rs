@@ -222,6 +222,27 @@ fn a_driver_without_byte_queue_limits_is_noted() {
 }
 
 #[test]
+fn a_radio_without_a_queue_has_no_ring_to_shorten() {
+    let noqueue = list(&[qdisc("eth0", "noqueue", "0:", "", "")]);
+    let radio = Made::with(&noqueue).without("/sys/class/net/eth0/queues").file("/sys/class/net/eth0/phy80211/name", "phy0");
+    let (weight, said, mend) = text(radio.finding("driver's queue"));
+    assert_eq!((weight, mend.as_str()), (Weight::Note, ""));
+    assert!(said.contains("mac80211 keeps packets in FQ-CoDel for each station"), "{said}");
+}
+
+#[test]
+fn mq_gets_another_handle_and_sfq_no_praise() {
+    // tc 6.1 takes `root mq` over one with a handle for a change, and changes nothing.
+    let queues = [qdisc("eth0", "mq", "1:", "", ""), qdisc("eth0", "pfifo_fast", "0:", "1:1", "")];
+    let (weight, _, mend) = text(Made::with(&list(&queues)).finding("queue"));
+    let set = "sysctl -w net.core.default_qdisc=fq_codel && tc qdisc replace dev eth0 root handle 2: mq";
+    assert_eq!((weight, mend.as_str()), (Weight::Problem, set));
+    let (weight, said, mend) = text(shaped("sfq").finding("queue"));
+    assert_eq!((weight, mend.as_str()), (Weight::Note, "tc qdisc replace dev eth0 parent 1:1 fq_codel"));
+    assert!(said.starts_with("sfq 10: at eth0 shares the rate between flows, but has no queue management"), "{said}");
+}
+
+#[test]
 fn ingress_queue_without_redirected_packets_is_a_problem() {
     let host = with_ifb(&qdisc("ifb4eth0", "cake", "2:", "", "\"bandwidth\":5937500"));
     let (weight, said, mend) = text(host.finding("arriving packets"));

@@ -1,7 +1,7 @@
 //! Files of systemd-networkd.
 
-use super::tc::{ETHERNET_HEADER, burst};
-use super::{Interface, Place, Sides, heading_comment, redirect_commands};
+use super::tc::{burst, headless};
+use super::{Interface, Place, Sides, header, heading_comment, redirect_commands};
 use crate::router::dialect::networkd::{NETWORKD, STYLE};
 use crate::router::dialect::{Phrase, Refusal};
 use crate::router::setup::{CakeFraming, Setup, Side};
@@ -46,7 +46,8 @@ fn network(dev: &Interface, side: &Side, phrase: &Phrase) -> Result<String, Refu
     let is_cake = phrase.word == "CAKE";
     let parent = match side.rate {
         Some(rate) if !is_cake => {
-            shaper(&mut text, side, rate)?;
+            text.push_str(&headless(dev, side));
+            shaper(&mut text, dev, side, rate)?;
             "0001:0001"
         }
         Some(_) | None => "root",
@@ -70,7 +71,7 @@ fn network(dev: &Interface, side: &Side, phrase: &Phrase) -> Result<String, Refu
     Ok(text)
 }
 
-fn shaper(text: &mut String, side: &Side, rate: Rate) -> Result<(), Refusal> {
+fn shaper(text: &mut String, dev: &Interface, side: &Side, rate: Rate) -> Result<(), Refusal> {
     let (rate_text, burst) = (STYLE.rate(rate), burst(side, rate).get());
     let _ = write!(
         text,
@@ -86,8 +87,9 @@ fn shaper(text: &mut String, side: &Side, rate: Rate) -> Result<(), Refusal> {
             return Err(refused(format!("with a least size or cells around {}", side.chosen.kind.kind)));
         }
         let overhead = framing.overhead.get();
-        let more = overhead.checked_sub(ETHERNET_HEADER);
-        let more = more.ok_or_else(|| refused(format!("of {overhead} B, less than Ethernet's {ETHERNET_HEADER} B,")))?;
+        let least = header(dev.as_str());
+        let more = overhead.checked_sub(least);
+        let more = more.ok_or_else(|| refused(format!("of {overhead} B, less than Ethernet's {least} B,")))?;
         let _ = writeln!(text, "OverheadBytes={more}");
     }
     text.push('\n');

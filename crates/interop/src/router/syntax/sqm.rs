@@ -80,7 +80,7 @@ pub fn section(setup: &Setup, place: &Place) -> Result<String, Refusal> {
         // The other words of cake's framing are among the options that the script hands on.
         option("linklayer", if framing.cells == Cells::Atm { "atm" } else { "ethernet" });
         option("overhead", &framing.overhead.get().to_string());
-    } else if let Some(stab) = Stab::of(side, "sqm")? {
+    } else if let Some(stab) = Stab::of(dev, side, "sqm")? {
         option("linklayer", stab.linklayer);
         option("overhead", &stab.overhead.to_string());
         if stab.mpu > 0 {
@@ -110,7 +110,7 @@ fn said<'a>((name, side): (&'static str, &'a Side)) -> Result<Said<'a>, Refusal>
     if side.rate.is_none() {
         return Err(Refusal::plain("a queue without a shaper has no counterpart in sqm".to_owned()).at(&side.place));
     }
-    let phrase = side.said_in(&TC)?;
+    let mut phrase = side.said_in(&TC)?;
     if !KINDS.contains(&phrase.word) {
         let what = format!("`{}` has no counterpart in sqm", side.chosen.kind.kind);
         return Err(Refusal::plain(what).instead("fq-codel").at(&side.place));
@@ -119,6 +119,9 @@ fn said<'a>((name, side): (&'static str, &'a Side)) -> Result<Said<'a>, Refusal>
     let mut limit = None;
     let mut rest = Phrase { settings: Vec::new(), ..phrase.clone() };
     let is_cake = phrase.word == "cake";
+    if !is_cake {
+        phrase.notes.extend(side.lost_bucket("sqm-scripts"));
+    }
     for (key, value) in &phrase.settings {
         match *key {
             "target" if !is_cake => target = Some(value.clone()),

@@ -1,14 +1,11 @@
 //! Command lines of `tc` and `ip`.
 
-use super::{Interface, Place, Sides, heading_comment, redirect_commands};
+use super::{Interface, Place, Sides, header, heading_comment, redirect_commands};
 use crate::router::dialect::tc::{STYLE, TC};
 use crate::router::dialect::{Phrase, Refusal};
 use crate::router::setup::{CakeFraming, Setup, Side};
 use goodqueue_base::units::{Bytes, Cells, Duration, Rate};
 use std::fmt::Write as _;
-
-/// Bytes of an Ethernet header, which Linux counts as part of a packet (`skb->len` at egress).
-pub(super) const ETHERNET_HEADER: u64 = 14;
 
 /// The lines as a shell script that may be run again.
 ///
@@ -57,10 +54,11 @@ fn queue_lines(dev: &Interface, side: &Side, phrase: &Phrase) -> Result<String, 
     }
     let burst = burst(side, rate).get();
     // There is one class, so its turn has no meaning; without a value htb warns at high rates.
-    let quantum = (side.mtu.get() + ETHERNET_HEADER).max(1_000);
-    let stab = stab(side)?;
+    let quantum = (side.mtu.get() + header(dev.as_str())).max(1_000);
+    let stab = stab(dev, side)?;
+    let noted = headless(dev, side);
     Ok(format!(
-        "{gone}tc qdisc add dev {dev} root handle 1: {stab}htb default 1\n\
+        "{noted}{gone}tc qdisc add dev {dev} root handle 1: {stab}htb default 1\n\
          tc class add dev {dev} parent 1: classid 1:1 htb rate {rate_text} ceil {rate_text} burst {burst} cburst {burst} \
          quantum {quantum}\n\
          tc qdisc add dev {dev} parent 1:1 handle 10: {queue}\n"
@@ -93,7 +91,7 @@ impl Stab {
     ///
     /// # Errors
     /// When it is of PTM cells, which tables of sizes lack.
-    pub(super) fn of(side: &Side, title: &str) -> Result<Option<Self>, Refusal> {
+    pub(super) fn of(dev: &Interface, side: &Side, title: &str) -> Result<Option<Self>, Refusal> {
         let Some(framing) = side.framing else { return Ok(None) };
         let linklayer = match framing.cells {
             Cells::None => "ethernet",
@@ -103,7 +101,7 @@ impl Stab {
                 return Err(Refusal::plain(what).instead("cake").at(&side.place));
             }
         };
-        let overhead = framing.overhead.get() as i64 - ETHERNET_HEADER as i64;
+        let overhead = framing.overhead.get() as i64 - header(dev.as_str()) as i64;
         Ok(Some(Self { overhead, mpu: framing.mpu.get(), linklayer }))
     }
 
@@ -114,8 +112,16 @@ impl Stab {
     }
 }
 
-fn stab(side: &Side) -> Result<String, Refusal> {
-    let Some(stab) = Stab::of(side, TC.title)? else { return Ok(String::new()) };
+/// A comment on an interface whose name tells that it counts no header.
+pub(super) fn headless(dev: &Interface, side: &Side) -> String {
+    match (header(dev.as_str()), side.framing) {
+        (0, Some(_)) => format!("#   {dev} is taken, by its name, for an interface without an Ethernet header.\n"),
+        _ => String::new(),
+    }
+}
+
+fn stab(dev: &Interface, side: &Side) -> Result<String, Refusal> {
+    let Some(stab) = Stab::of(dev, side, TC.title)? else { return Ok(String::new()) };
     let mpu = if stab.mpu > 0 { format!("mpu {} ", stab.mpu) } else { String::new() };
     let table = if stab.is_exact_only_in_bytes() { format!("mtu 2047 tsize {TABLE} ") } else { String::new() };
     Ok(format!("stab {table}{mpu}overhead {} linklayer {} ", stab.overhead, stab.linklayer))

@@ -23,6 +23,8 @@ pub struct Discipline {
     pub is_whole: bool,
     /// The number of its line in the file; `None` in a list of JSON.
     pub line: Option<usize>,
+    /// Whether a command names its place: `root`, `parent` or `ingress`.
+    pub(super) is_placed: bool,
 }
 
 /// Whether it holds packets, divides a rate or chooses a class.
@@ -48,6 +50,18 @@ pub enum Setting {
 }
 
 impl Discipline {
+    pub(super) fn plain(role: Role, kind: &str, handle: &str, is_whole: bool) -> Self {
+        let (kind, handle) = (kind.to_owned(), handle.to_owned());
+        let (dev, parent, options) = (String::new(), None, Vec::new());
+        Self { role, dev, kind, handle, parent, options, is_whole, line: None, is_placed: false }
+    }
+
+    /// Whether it is for packets that arrive.
+    #[must_use]
+    pub fn is_ingress(&self) -> bool {
+        matches!(self.kind.as_str(), "ingress" | "clsact")
+    }
+
     /// The value of an option, of which the last one on a line holds.
     #[must_use]
     pub fn option(&self, key: &str) -> Option<&Setting> {
@@ -57,6 +71,11 @@ impl Discipline {
     /// The kind, with its handle where it has one.
     pub(super) fn name(&self) -> String {
         format!("{} {}", self.kind, self.handle).trim_end().to_owned()
+    }
+
+    /// A name with the interface, where that is known.
+    pub(super) fn placed(&self, name: &str) -> String {
+        if self.dev.is_empty() { name.to_owned() } else { format!("{name} at {}", self.dev) }
     }
 
     /// A remark on an option that has no place in a scenario.

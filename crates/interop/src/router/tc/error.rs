@@ -4,6 +4,12 @@ use thiserror::Error;
 
 /// More lines than this are not a host's.
 pub(super) const MAX: usize = 10_000;
+/// More words than these are no line of `tc`.
+pub(super) const MAX_WORDS: usize = 1_000;
+/// More options than these are none of a discipline.
+pub(super) const MAX_OPTIONS: usize = 300;
+/// A discipline in a list is no longer.
+pub(super) const MAX_OBJECT: usize = 64 << 10;
 
 /// Why words of `tc` cannot be taken over.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -22,6 +28,15 @@ pub enum TcError {
     /// More queues than any host has.
     #[error("has too many queues: allowed up to {MAX}")]
     TooMany,
+    /// A line that is no command's.
+    #[error("has too many words: allowed up to {MAX_WORDS}, and {MAX_OPTIONS} options")]
+    TooLong,
+    /// An object in a list that is no queue's.
+    #[error("has a queue of {size} B: allowed up to {MAX_OBJECT} B")]
+    TooLarge {
+        /// The length of its text.
+        size: usize,
+    },
     /// A queue discipline that does not say what it is.
     #[error("a kind is missing")]
     NoKind,
@@ -74,6 +89,18 @@ pub enum TcError {
         key: String,
         /// The value.
         value: String,
+    },
+    /// A value out of the range that its key has.
+    #[error("{owner}: {key}: `{value}` is not a value of it: allowed {allowed}")]
+    Range {
+        /// The queue discipline.
+        owner: String,
+        /// The key.
+        key: String,
+        /// The value.
+        value: String,
+        /// The range, in words.
+        allowed: &'static str,
     },
     /// A value that its key cannot have.
     #[error("{owner}: {key}: `{value}` is not a value of it")]

@@ -4,9 +4,9 @@ use super::netem::Emulated;
 use super::options::MEMORY_IN_FORCE;
 use super::path::{End, Path};
 use super::shaper::{Bucket, ShapedRate, Shaper};
-use super::words::like;
+use super::words::{RTTS, like};
 use super::{Discipline, Role, Setting, TcError};
-use crate::router::dialect::tc::{MARK_UNTOLD, TC};
+use crate::router::dialect::tc::{MARK_UNTOLD, TC, red};
 use crate::router::dialect::{Form, Hold, How, Marks, Word, Write, kind};
 use goodqueue_aqm::spec::{Default, KindSpec, Size, Value};
 use goodqueue_base::spec::quantity::excerpt;
@@ -48,6 +48,8 @@ pub enum Untold {
     Reported(Size),
     /// The one that the kernel takes by default.
     Usual(Size),
+    /// The file leaves out what tells it; this one is as good as any.
+    Unknown(Size),
 }
 
 /// An interface that is left out, and why.
@@ -97,8 +99,8 @@ fn finding(dev: &str, all: &[Discipline]) -> Result<Option<Finding>, TcError> {
     let queue = path.last();
     let mut finding = match &path.end {
         End::Queue => recognize(dev, queue)?,
-        End::Fifo(class) => fifo(queue, format!("the fifo of {} {class} at {dev}", queue.kind)),
-        End::Bypass => fifo(queue, format!("the fifo of {} at {dev}", queue.name())),
+        End::Fifo(class) => fifo(queue, queue.placed(&format!("the fifo of {} {class}", queue.kind))),
+        End::Bypass => fifo(queue, queue.placed(&format!("the fifo of {}", queue.name()))),
         End::Unknown => return Err(TcError::NoClasses { kind: excerpt(&queue.kind), dev: excerpt(dev) }),
     };
     if queue.kind == "tbf" && finding.limit.is_none() {
@@ -108,6 +110,7 @@ fn finding(dev: &str, all: &[Discipline]) -> Result<Option<Finding>, TcError> {
             finding
                 .notes
                 .push("lat is a time at the peak rate, which tc -j leaves out: tc without -j tells the limit.".to_owned());
+            finding.untold_limit = Untold::Unknown(Size::Packets(1_000.0));
         } else {
             finding.limit = limit_of_latency(queue)?;
         }
@@ -161,7 +164,7 @@ fn mention(passed: &Discipline) -> Option<String> {
     let words: Vec<String> =
         passed.options.iter().map(|(key, setting)| format!("{key} {}", setting.text()).trim().to_owned()).collect();
     (!NOTHING_ELSE.contains(&passed.kind.as_str()))
-        .then(|| format!("{} ({}) is not in the scenario.", passed.name(), excerpt(&words.join(", "))))
+        .then(|| format!("{} ({}) is not in the scenario.", passed.name(), excerpt(&words.join(", "))).replace(" ()", ""))
 }
 
 /// The limit of cake that was given none: the bytes of four times `rtt` at its rate, 4 MiB at
@@ -223,7 +226,7 @@ fn recognize(dev: &str, found: &Discipline) -> Result<Finding, TcError> {
         marks: !found.is_whole && MARK_UNTOLD.contains(&word) || form.marks == Marks::Always,
         limit: None,
         untold_limit: Untold::Usual(usual),
-        source: format!("{} at {dev}", found.name()),
+        source: found.placed(&found.name()),
         notes: Vec::new(),
     };
     for word in form.rows() {
@@ -284,25 +287,13 @@ const ELSEWHERE: &[&str] = &[
     "avpkt",
     "ewma",
     "Scell_log",
-    "nonat",
+    "Plog",
     "nowash",
     "split-gso",
     "split_gso",
     "limit_at",
     "linklayer",
     "multiqueue",
-];
-
-/// Words of cake for its `rtt`, in microseconds (man tc-cake).
-const RTTS: &[(&str, u64)] = &[
-    ("datacentre", 100),
-    ("lan", 1_000),
-    ("metro", 10_000),
-    ("regional", 30_000),
-    ("internet", 100_000),
-    ("oceanic", 300_000),
-    ("satellite", 1_000_000),
-    ("interplanetary", 3_600_000_000),
 ];
 
 impl Finding {
@@ -366,22 +357,42 @@ impl Finding {
         self.untold_limit = cake_limit(found, seconds);
     }
 
-    /// Takes the thresholds and bursts of RED that `tc` reports or was given.
+    /// Takes the thresholds, the weight and the probability of RED: those that are told, or that
+    /// `tc` makes of the rest (tc/q_red.c).
     fn thresholds(&mut self, found: &Discipline) {
-        let bytes = |key: &str| found.option(key).and_then(Setting::bytes).filter(|bytes| (0.0..=1e9).contains(bytes));
-        for (key, name) in [("min", "min_th"), ("max", "max_th")] {
-            if let Some(bytes) = bytes(key) {
+        let bytes = |key: &str| found.option(key).and_then(Setting::bytes).filter(|bytes| (1.0..=1e9).contains(bytes));
+        let (mut min, mut max) = (bytes("min"), bytes("max"));
+        if !found.is_whole {
+            max = max.or(min.map(|min| min * 3.0)).or(bytes("limit").map(|limit| (limit / 4.0).floor()));
+            min = min.or(max.map(|max| (max / 3.0).floor()));
+        }
+        for (name, bytes) in [("min_th", min), ("max_th", max)] {
+            if let Some(bytes) = bytes {
                 self.put(name, Value::Size(Size::Bytes(bytes)));
             }
         }
         // The kernel prints the logarithm; a command has the burst that it follows from.
         let told = || {
-            let (min, burst, packet) = (bytes("min")?, found.option("burst")?.number()?, bytes("avpkt")?);
-            crate::router::dialect::tc::red::weight_log(min, burst as u32, packet.max(1.0))
+            let (min, max, packet) = (min?, max?, bytes("avpkt")?);
+            let usual = || ((2.0 * min + max) / (3.0 * packet)).floor();
+            let burst = found.option("burst").and_then(Setting::number).unwrap_or_else(usual);
+            red::weight_log(min, burst as u32, packet)
         };
         let log = found.option("ewma").and_then(Setting::number).map(|log| log as u32).or_else(told);
-        if let Some(log) = log.filter(|log| (1..32).contains(log)) {
-            self.put("w_q", Value::Number(1.0 / (1u64 << log) as f64));
+        match log.filter(|log| (1..32).contains(log)) {
+            Some(log) => self.put("w_q", Value::Number(1.0 / (1u64 << log) as f64)),
+            None if found.is_whole => self.notes.push("The weight of red is not known: tc -d prints it as ewma.".to_owned()),
+            None => self.notes.push("tc finds no weight for red with these thresholds, and refuses the line.".to_owned()),
+        }
+        // tc up to 3.2 prints the logarithm of the step of a byte.
+        let plog = found.option("Plog").and_then(Setting::number).filter(|log| (0.0..64.0).contains(log));
+        if let (Some(plog), Some(min), Some(max)) = (plog, min, max) {
+            self.put("max_p", Value::Number(((max - min).max(1.0) / plog.exp2()).clamp(1e-6, 1.0)));
+        } else if found.option("probability").is_none() {
+            self.put("max_p", Value::Number(0.02));
+            if found.is_whole {
+                self.notes.push("max_p 0.02 of red is assumed, what tc takes untold: tc -d prints it as probability.".to_owned());
+            }
         }
     }
 
@@ -409,6 +420,7 @@ impl Word {
             }
             How::Flags(pairs) if *setting == Setting::Flag => ours(pairs).map(Value::Choice),
             How::Switch { on, off } if key == on || key == off => Some(Value::Switch(key == on)),
+            How::Switch { on, .. } if key.strip_prefix("no") == Some(on) => Some(Value::Switch(false)),
             How::Key(..)
             | How::Flags(_)
             | How::Switch { .. }

@@ -1,7 +1,10 @@
 //! Queues and classes in what `tc -j` prints, of versions too that print half of it as text.
 
+use super::error::{MAX, MAX_OBJECT};
+use super::filter;
 use super::options::{MEMORY_IN_FORCE, Reader, goes_on};
 use super::{Discipline, Role, Setting, TcError};
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 /// The objects of a list, as text, and the place behind the list; `None` where it does not end.
@@ -24,7 +27,8 @@ pub(crate) fn objects(text: &str) -> Option<(Vec<&str>, usize)> {
                 depth = depth.checked_sub(1)?;
                 match depth {
                     0 => return Some((found, at + 1)),
-                    1 => found.push(&text[start..=at]),
+                    // More are counted as one too many.
+                    1 if found.len() <= MAX => found.push(&text[start..=at]),
                     _ => {}
                 }
             }
@@ -36,28 +40,31 @@ pub(crate) fn objects(text: &str) -> Option<(Vec<&str>, usize)> {
 
 /// Returns the disciplines of a list and the length of its text.
 pub(super) fn read(text: &str) -> Result<(Vec<Discipline>, usize), TcError> {
-    let mut stream = serde_json::Deserializer::from_str(text).into_iter::<Value>();
-    match stream.next() {
-        Some(Ok(list)) => {
-            let found: Result<Vec<_>, _> = list.as_array().into_iter().flatten().map(discipline).collect();
-            Ok((found?, stream.byte_offset()))
-        }
-        Some(Err(error)) => {
-            let wrong = || TcError::Json(error.to_string());
-            let (items, end) = objects(text).ok_or_else(wrong)?;
-            let found: Option<Vec<Discipline>> = items.into_iter().map(half_json).collect();
-            Ok((found.ok_or_else(wrong)?, end))
-        }
-        None => Ok((Vec::new(), text.len())),
+    let Some((items, end)) = objects(text) else { return Err(no_json(text)) };
+    if items.len() > MAX {
+        return Err(TcError::TooMany);
     }
+    if let Some(item) = items.iter().find(|item| item.len() > MAX_OBJECT) {
+        return Err(TcError::TooLarge { size: item.len() });
+    }
+    let read = |item: &&str| match filter::of_json(item) {
+        Some(filter) => Ok(filter),
+        None => match serde_json::from_str::<Value>(item) {
+            Ok(whole) => discipline(&whole),
+            Err(_) => half_json(item).ok_or_else(|| no_json(&text[..end])),
+        },
+    };
+    Ok((items.iter().map(read).collect::<Result<_, _>>()?, end))
+}
+
+fn no_json(text: &str) -> TcError {
+    let fault = serde_json::from_str::<IgnoredAny>(text).err();
+    TcError::Json(fault.map_or_else(|| "an object is none of tc".to_owned(), |error| error.to_string()))
 }
 
 /// An object whose options are the words that are printed without `-j`, or behind whose options
 /// those of a table of sizes stand (iproute2 up to 6.12, by kind).
 fn half_json(text: &str) -> Option<Discipline> {
-    if let Ok(whole) = serde_json::from_str::<Value>(text) {
-        return discipline(&whole).ok();
-    }
     let (head, rest) = text.split_once("\"options\"")?;
     let head: Value = serde_json::from_str(&format!("{}}}", head.trim_end().trim_end_matches(','))).ok()?;
     let rest = rest.trim_start().strip_prefix(':')?.trim_start();
@@ -115,6 +122,7 @@ fn discipline(item: &Value) -> Result<Discipline, TcError> {
         options,
         is_whole: true,
         line: None,
+        is_placed: true,
     })
 }
 

@@ -1,70 +1,74 @@
 //! Text and command lines of `tc`, with lists in JSON between them.
 
-use super::error::MAX;
+use super::error::{MAX, MAX_WORDS};
+use super::filter;
 use super::json;
 use super::netem;
 use super::options::{Reader, goes_on};
-use super::{Discipline, Role, Setting, TcError};
+use super::shell::{Joint, Part, Said, Shell, is_verb, parts, said};
+use super::table::{Outcome, Sure, Table, Verb};
+use super::{Discipline, Role, TcError};
+
+/// The lines that a note names.
+const MAX_NAMED: usize = 20;
+
+/// A file of `tc`: the disciplines that it leaves behind, and what of it was not followed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Told {
+    /// Disciplines, classes and filters.
+    pub all: Vec<Discipline>,
+    /// Remarks, in sentences.
+    pub notes: Vec<String>,
+    /// The number of the last line that deletes something.
+    pub deleted_by: Option<usize>,
+}
 
 /// All disciplines and classes in a file.
 ///
 /// # Errors
 /// What is wrong, with the number of the line.
 pub fn read(text: &str) -> Result<Vec<Discipline>, TcError> {
-    let mut found: Vec<Discipline> = Vec::new();
+    Ok(follow(text)?.all)
+}
+
+/// All disciplines and classes that a file leaves behind, with remarks.
+///
+/// # Errors
+/// What is wrong, with the number of the line.
+pub fn follow(text: &str) -> Result<Told, TcError> {
+    let mut reading = Reading::default();
     let mut rest = text;
-    let mut line_number = 1;
-    // `tc class show` does not print whose classes they are.
-    let mut dev = String::new();
-    let mut shell = Shell::default();
+    let mut number = 1;
     while !rest.is_empty() {
         let start = rest.trim_start();
-        line_number += rest[..rest.len() - start.len()].matches('\n').count();
+        number += rest[..rest.len() - start.len()].matches('\n').count();
         rest = start;
-        let in_line = TcError::in_line(line_number);
-        let number = line_number;
-        let mut is_certain = true;
-        let mut read = Vec::new();
-        if rest.starts_with('[') {
+        let end = if rest.starts_with('[') && !is_section(rest) {
             let (list, end) = json::read(rest).map_err(|error| match error {
                 json @ TcError::Json(_) => json,
-                other => in_line(other),
+                other => TcError::in_line(number)(other),
             })?;
-            line_number += rest[..end].matches('\n').count();
-            rest = &rest[end..];
-            read = list.into_iter().map(|found| (Verb::Set, found)).collect();
+            for found in list {
+                reading.take(Verb::Show, found, Sure::Yes, number);
+            }
+            end
         } else {
             let (line, end) = whole_line(rest);
-            line_number += rest[..end].matches('\n').count();
-            rest = &rest[end..];
-            if let ["dev", name] = line.split_whitespace().collect::<Vec<_>>().as_slice() {
-                dev = (*name).to_owned();
-            } else if !found.last_mut().is_some_and(|last| goes_on(last, &line)) {
-                // A branch of a script may never be taken.
-                is_certain = !shell.follow(&line) && shell.depth == 0 && !line.contains("&&");
-                read = from_line(&line).map_err(in_line)?;
-                read.iter_mut().for_each(|(_, found)| found.line = Some(number));
-            }
-        }
-        for (verb, mut read) in read {
-            if read.dev.is_empty() {
-                read.dev.clone_from(&dev);
-            }
-            if read.kind == "netem" {
-                read.options = netem::flatten(read.options);
-            }
-            match verb {
-                Verb::Set => found.push(read),
-                Verb::Change => change(&mut found, read),
-                Verb::Delete if is_certain => delete(&mut found, &read),
-                Verb::Delete => {}
-            }
-        }
-        if found.len() > MAX {
+            reading.line(&line, number).map_err(TcError::in_line(number))?;
+            end
+        };
+        number += rest[..end].matches('\n').count();
+        rest = &rest[end..];
+        if reading.table.len() > MAX {
             return Err(TcError::TooMany);
         }
     }
-    Ok(found)
+    Ok(reading.told())
+}
+
+/// Whether a text begins with a section of a unit of systemd.
+fn is_section(text: &str) -> bool {
+    text[1..].starts_with(|c: char| c.is_ascii_alphabetic())
 }
 
 /// A line with those that a backslash at its end joins to it, and its length.
@@ -87,156 +91,172 @@ fn whole_line(text: &str) -> (String, usize) {
     }
 }
 
-/// The disciplines of a line of text, or of commands in a line; none of all other lines.
-fn from_line(line: &str) -> Result<Vec<(Verb, Discipline)>, TcError> {
-    let words: Vec<&str> = line.split_whitespace().collect();
-    // `qdisc KIND HANDLE …` as tc prints it; `qdisc add …` is a command in a batch.
-    if let [what @ ("qdisc" | "class"), kind, handle, rest @ ..] = words.as_slice()
-        && !is_verb(kind)
-    {
-        let role = if *what == "qdisc" { Role::Qdisc } else { Role::Class };
-        let mut found = Discipline::plain(role, kind, handle, true);
-        Reader::of(rest).options(&mut found)?;
-        return Ok(vec![(Verb::Set, found)]);
-    }
-    if words.first() == Some(&"filter") {
-        return Ok(filter(&words).into_iter().map(|found| (Verb::Set, found)).collect());
-    }
-    // What follows a command in its line, and a shell's redirections, are not its words.
-    let line = line.split('#').next().unwrap_or_default().replace(" 2>", " >");
-    let mut found = Vec::new();
-    for part in line.split([';', '|', '&']) {
-        let part = part.split('>').next().unwrap_or_default();
-        found.extend(command(&part.split_whitespace().collect::<Vec<_>>())?);
-    }
-    Ok(found)
-}
-
-/// Whether a word begins a command of a batch.
-fn is_verb(word: &str) -> bool {
-    ["add", "replace", "change", "delete", "del", "link", "show", "get", "list"].contains(&word)
-}
-
-/// A filter with the class that it puts packets into.
-fn filter(words: &[&str]) -> Option<Discipline> {
-    let behind = |key: &str| words.iter().position(|word| *word == key).and_then(|at| words.get(at + 1)).copied();
-    let class = behind("flowid").or_else(|| behind("classid"))?;
-    let mut found = Discipline::plain(Role::Filter, "filter", "", true);
-    behind("dev").unwrap_or_default().clone_into(&mut found.dev);
-    found.options.push(("flowid".to_owned(), Setting::Text(class.to_owned())));
-    Some(found)
-}
-
-/// The discipline of a command, and what is done with it.
-fn command(words: &[&str]) -> Result<Option<(Verb, Discipline)>, TcError> {
-    let mut words: Vec<&str> = words.iter().copied().filter(|word| *word != "sudo").collect();
-    if words.starts_with(&["ip", "netns", "exec"]) {
-        words.drain(..words.len().min(4));
-    }
-    if words.first().is_some_and(|word| *word == "tc" || word.ends_with("/tc")) {
-        words.remove(0);
-        while words.first().is_some_and(|word| word.starts_with('-')) {
-            words.remove(0);
-        }
-    }
-    let [what, verb, rest @ ..] = words.as_slice() else { return Ok(None) };
-    // tc takes the beginnings of its words.
-    let is = |whole: &str, word: &str| !word.is_empty() && whole.starts_with(word);
-    const VERBS: [(&str, Verb); 4] =
-        [("add", Verb::Set), ("replace", Verb::Set), ("change", Verb::Change), ("delete", Verb::Delete)];
-    let Some((_, verb)) = VERBS.into_iter().find(|(known, _)| is(known, verb)) else { return Ok(None) };
-    let role = match *what {
-        what if is("qdisc", what) => Role::Qdisc,
-        what if is("class", what) => Role::Class,
-        what if is("filter", what) && verb != Verb::Delete => return Ok(filter(rest).map(|found| (verb, found))),
-        _ => return Ok(None),
-    };
-    let mut read = Reader::of(rest);
-    let mut found = Discipline::plain(role, "", "", false);
-    while read.place(&mut found)? {}
-    match read.next() {
-        Some(kind) => kind.clone_into(&mut found.kind),
-        None if verb == Verb::Delete => {}
-        None => return Err(TcError::NoKind),
-    }
-    if verb != Verb::Delete {
-        read.options(&mut found)?;
-    }
-    Ok(Some((verb, found)))
-}
-
-/// The change that a command makes to a discipline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verb {
-    Set,
-    Change,
-    Delete,
-}
-
-/// Takes new options of a discipline that is there; those that are not named stay. A class is as it
-/// is said last.
-fn change(all: &mut Vec<Discipline>, to: Discipline) {
-    let is_it = |found: &&mut Discipline| {
-        (found.role, &found.dev, &found.kind, &found.parent) == (Role::Qdisc, &to.dev, &to.kind, &to.parent)
-    };
-    match all.iter_mut().rfind(is_it) {
-        Some(found) => found.options.extend(to.options),
-        None => {
-            all.retain(|found| (found.role, &found.dev, &found.handle) != (Role::Class, &to.dev, &to.handle));
-            all.push(to);
-        }
-    }
-}
-
-/// Takes a discipline out, with all below it where it is the root of an interface.
-fn delete(all: &mut Vec<Discipline>, gone: &Discipline) {
-    let is_ingress = |found: &Discipline| matches!(found.kind.as_str(), "ingress" | "clsact");
-    let is_class = gone.role == Role::Class;
-    all.retain(|found| {
-        let is_it = match (&gone.parent, is_class) {
-            _ if is_ingress(gone) || is_ingress(found) => is_ingress(gone) && is_ingress(found),
-            (_, true) => found.role == Role::Class && found.handle == gone.handle,
-            (None, false) => true,
-            (parent, false) => found.role == Role::Qdisc && found.parent == *parent,
-        };
-        found.dev != gone.dev || !is_it
-    });
-}
-
-/// The depth of a shell's branches, loops and functions.
+/// Numbers of lines with something in common.
 #[derive(Default)]
-struct Shell {
-    depth: usize,
-}
+struct Numbers(Vec<usize>);
 
-impl Shell {
-    /// Takes a line; `true` where it is one of the shell that is not followed.
-    fn follow(&mut self, line: &str) -> bool {
-        let words: Vec<&str> = line.split(|c: char| c.is_whitespace() || c == ';').filter(|word| !word.is_empty()).collect();
-        let Some(first) = words.first().filter(|first| !first.starts_with('#')) else { return false };
-        let begins = matches!(*first, "if" | "for" | "while" | "until" | "case" | "function")
-            || (line.trim_end().ends_with('{') && line.contains("()"));
-        let ends = words.iter().any(|word| matches!(*word, "fi" | "done" | "esac" | "}"));
-        self.depth = (self.depth + usize::from(begins)).saturating_sub(usize::from(ends));
-        begins || ends || matches!(*first, "else" | "elif")
+impl Numbers {
+    fn push(&mut self, number: usize) {
+        if self.0.last() != Some(&number) && self.0.len() <= MAX_NAMED {
+            self.0.push(number);
+        }
+    }
+
+    /// A sentence about them, in which `…` stands for them; `None` without any.
+    fn said(&self, sentence: &str) -> Option<String> {
+        let mut names: Vec<String> = self.0.iter().take(MAX_NAMED).map(usize::to_string).collect();
+        if self.0.len() > MAX_NAMED {
+            names.push("and more".to_owned());
+        }
+        (!names.is_empty())
+            .then(|| sentence.replace('…', &format!("line{} {}", if names.len() > 1 { "s" } else { "" }, names.join(", "))))
     }
 }
 
-/// The numbers of lines that the shell decides about: its branches, loops, functions and the values
-/// that it puts into commands.
-pub(crate) fn unfollowed(text: &str) -> Vec<usize> {
-    let mut shell = Shell::default();
-    let mut is_unfollowed = |line: &str| {
-        let has_value = line.contains(['$', '`']) && line.split_whitespace().any(|word| word == "tc" || word.ends_with("/tc"));
-        shell.follow(line) || (has_value && !line.trim_start().starts_with('#'))
+#[derive(Default)]
+struct Reading {
+    table: Table,
+    /// `tc class show` does not print whose classes they are.
+    dev: String,
+    shell: Shell,
+    unfollowed: Numbers,
+    unread: Numbers,
+    at_the_end: Numbers,
+    notes: Vec<String>,
+    deleted_by: Option<usize>,
+}
+
+impl Reading {
+    fn line(&mut self, line: &str, number: usize) -> Result<(), TcError> {
+        let words: Vec<&str> = line.split_whitespace().take(MAX_WORDS + 1).collect();
+        match words.as_slice() {
+            ["dev", name] => {
+                (*name).clone_into(&mut self.dev);
+                return Ok(());
+            }
+            // `qdisc KIND HANDLE …` as tc prints it; `qdisc add …` is a command in a batch.
+            ["qdisc" | "class" | "filter", second, ..] if !is_verb(second) => {
+                if words.len() > MAX_WORDS {
+                    return Err(TcError::TooLong);
+                }
+                if let Some(found) = printed(&words)? {
+                    self.take(Verb::Show, found, Sure::Yes, number);
+                }
+                return Ok(());
+            }
+            _ => {}
+        }
+        let goes_on = |last: &mut Discipline| match last.role {
+            Role::Filter => filter::goes_on(last, line),
+            _ => goes_on(last, line),
+        };
+        if self.table.last().is_some_and(goes_on) {
+            return Ok(());
+        }
+        self.commands(line, number)
+    }
+
+    fn commands(&mut self, line: &str, number: usize) -> Result<(), TcError> {
+        let was_inside = self.shell.depth > 0;
+        let is_of_shell = self.shell.follow(line);
+        if is_of_shell {
+            self.unfollowed.push(number);
+        }
+        let has_value = line.contains(['$', '`']);
+        let mut before: Option<Outcome> = None;
+        for Part { joint, words } in parts(line) {
+            let sure_before = match (joint, &before) {
+                (Joint::Always, _) => Some(true),
+                (Joint::And, Some(outcome)) => Some(*outcome == Outcome::Taken),
+                (Joint::Or, Some(outcome)) => Some(*outcome != Outcome::Taken),
+                (_, None) => None,
+            };
+            before = None;
+            let is_certain = !is_of_shell && !was_inside && self.shell.depth == 0 && sure_before.is_some();
+            match said(&words)? {
+                Said::Nothing => {}
+                Said::Unread => self.unread.push(number),
+                Said::AtTheEnd => self.at_the_end.push(number),
+                Said::NoInterface(dev) if is_certain && sure_before == Some(true) => {
+                    self.table.delete_interface(&dev);
+                    self.deleted_by = Some(number);
+                }
+                Said::NoInterface(_) => {}
+                Said::Tc(..) if sure_before == Some(false) => {}
+                Said::Tc(verb, mut found) => {
+                    if has_value || sure_before.is_none() {
+                        self.unfollowed.push(number);
+                    }
+                    found.line = Some(number);
+                    let sure = if is_certain { Sure::Yes } else { Sure::No };
+                    let outcome = self.take(verb, found, sure, number);
+                    before = is_certain.then_some(outcome);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, verb: Verb, mut found: Discipline, sure: Sure, number: usize) -> Outcome {
+        if found.dev.is_empty() {
+            found.dev.clone_from(&self.dev);
+        }
+        if found.kind == "netem" {
+            found.options = netem::flatten(found.options);
+        }
+        let outcome = self.table.take(verb, found, sure);
+        if verb == Verb::Delete && sure == Sure::Yes && outcome == Outcome::Taken {
+            self.deleted_by = Some(number);
+        }
+        let note = match &outcome {
+            Outcome::Refused(why) if sure == Sure::Yes => format!("Line {number}: the kernel refuses it: {why}."),
+            Outcome::Unset if sure == Sure::Yes => {
+                format!("Line {number} changes what the file does not set: what it does not name is taken as usual.")
+            }
+            _ => return outcome,
+        };
+        if self.notes.len() < MAX_NAMED {
+            self.notes.push(note);
+        }
+        outcome
+    }
+
+    fn told(self) -> Told {
+        let more = [
+            self.unread.said("Commands of tc in words that gq does not read are left out (…)."),
+            self.at_the_end.said("Commands for the end are left out (…)."),
+            self.unfollowed.said("The shell is not followed (…): commands of every branch are taken, and the last one holds."),
+        ];
+        let notes = self.notes.into_iter().chain(more.into_iter().flatten()).collect();
+        Told { all: plainly_named(self.table.into_all()), notes, deleted_by: self.deleted_by }
+    }
+}
+
+/// Interfaces without their namespace, where no other namespace has one of the name.
+fn plainly_named(mut all: Vec<Discipline>) -> Vec<Discipline> {
+    let spaces: std::collections::BTreeSet<String> = all.iter().map(|found| found.dev.clone()).collect();
+    let plain = |dev: &str| {
+        let (_, name) = dev.split_once('/')?;
+        let is_name = |other: &&String| other.split_once('/').map_or(other.as_str(), |(_, name)| name) == name;
+        (spaces.iter().filter(is_name).count() == 1).then(|| name.to_owned())
     };
-    let numbered = text.lines().enumerate().map(|(at, line)| (at + 1, line));
-    numbered.filter(|(_, line)| is_unfollowed(line)).map(|(number, _)| number).collect()
+    for found in &mut all {
+        if let Some(name) = plain(&found.dev) {
+            found.dev = name;
+        }
+    }
+    all
 }
 
-impl Discipline {
-    fn plain(role: Role, kind: &str, handle: &str, is_whole: bool) -> Self {
-        let (kind, handle) = (kind.to_owned(), handle.to_owned());
-        Self { role, dev: String::new(), kind, handle, parent: None, options: Vec::new(), is_whole, line: None }
-    }
+/// A discipline, a class or a filter as `tc` prints it.
+fn printed(words: &[&str]) -> Result<Option<Discipline>, TcError> {
+    let role = match words {
+        ["filter", rest @ ..] => return Ok(Some(filter::of_command(rest))),
+        ["qdisc", ..] => Role::Qdisc,
+        _ => Role::Class,
+    };
+    let [_, kind, handle, rest @ ..] = words else { return Ok(None) };
+    let mut found = Discipline::plain(role, kind, handle, true);
+    Reader::of(rest).options(&mut found)?;
+    Ok(Some(found))
 }

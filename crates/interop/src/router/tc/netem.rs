@@ -2,6 +2,7 @@
 //! outputs of `tc`.
 
 use super::{Discipline, Setting, TcError};
+use goodqueue_base::spec::quantity::excerpt;
 use goodqueue_base::units::Duration;
 
 /// Words that begin an option; others belong to the one before (tc/q_netem.c).
@@ -65,7 +66,18 @@ pub(super) fn flatten(options: Vec<(String, Setting)>) -> Vec<(String, Setting)>
             setting => go_on(&mut flat, word, &setting),
         }
     }
-    flat
+    // The last of several holds.
+    let mut last = std::collections::BTreeSet::new();
+    let mut kept: Vec<_> = flat.into_iter().rev().filter(|(key, _)| last.insert(key.clone())).collect();
+    kept.reverse();
+    kept
+}
+
+/// Whether an option stays when others are changed: the kernel replaces delay, losses,
+/// duplicates and limit, and keeps the rest (`netem_change` of net/sched/sch_netem.c).
+pub(super) fn stays(key: &str) -> bool {
+    let head = key.split(' ').next().unwrap_or_default();
+    key.ends_with(" correlation") || !matches!(head, "delay" | "loss" | "duplicate" | "limit" | "gap")
 }
 
 /// A number of JSON as text has it: times are in seconds, shares of one.
@@ -116,17 +128,22 @@ impl Emulated {
     pub(super) fn add(&mut self, netem: &Discipline, is_last: bool) -> Result<Vec<String>, TcError> {
         let mut notes = Vec::new();
         for (key, setting) in &netem.options {
-            let wrong = || netem.wrong(key, &setting.text());
+            let wrong = |allowed| {
+                let (owner, value) = (excerpt(&netem.name()), excerpt(&setting.text()));
+                netem.in_line(TcError::Range { owner, key: key.clone(), value, allowed })
+            };
             match key.as_str() {
                 "delay" => {
                     // Versions of tc differ in the unit of a bare number.
                     let has_unit = setting.text().ends_with('s') || setting.number() == Some(0.0);
                     let micros = setting.micros().filter(|micros| has_unit && (0.0..=MAX_DELAY_US).contains(micros));
-                    self.delay += Duration::ns((micros.ok_or_else(wrong)? * 1e3).round() as u64);
+                    self.delay += Duration::ns(
+                        (micros.ok_or_else(|| wrong("0s to 1000s with its unit, such as 20ms"))? * 1e3).round() as u64,
+                    );
                 }
                 "loss" => {
                     let share = setting.number().map(|percent| percent / 100.0);
-                    let share = share.filter(|share| (0.0..=MAX_LOSS).contains(share)).ok_or_else(wrong)?;
+                    let share = share.filter(|share| (0.0..=MAX_LOSS).contains(share)).ok_or_else(|| wrong("0% to 99%"))?;
                     let passed = (1.0 - self.loss) * (1.0 - share);
                     self.loss = ((1.0 - passed) * 1e9).round() / 1e9;
                 }
@@ -139,7 +156,7 @@ impl Emulated {
         if is_last && self.delay > Duration::ZERO {
             notes.push("The limit of netem counts packets on their way, too: fewer wait.".to_owned());
         }
-        self.source = format!("{} at {}", netem.name(), netem.dev);
+        self.source = netem.placed(&netem.name());
         Ok(notes)
     }
 }

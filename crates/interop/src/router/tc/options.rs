@@ -9,20 +9,21 @@ pub(super) const MEMORY_IN_FORCE: &str = "memory in force";
 /// Whether a line is one that `tc` prints below a discipline, whose settings it has.
 pub(super) fn goes_on(last: &mut Discipline, line: &str) -> bool {
     if line.starts_with("linklayer ") {
+        last.options.retain(|(key, _)| !key.starts_with("stab "));
         return Reader::over(line).stab(last).is_ok();
     }
     if let (true, Some(memory)) = (last.kind.starts_with("cake"), line.strip_prefix("memory used: ")) {
         let limit = memory.split(" of ").nth(1).unwrap_or_default().trim();
-        last.options.push((MEMORY_IN_FORCE.to_owned(), Setting::Text(limit.to_owned())));
+        last.extend([(MEMORY_IN_FORCE.to_owned(), Setting::Text(limit.to_owned()))]);
         return true;
     }
     // iproute2 up to 5.0 prints half of sfb's settings below, and its times in brackets.
     if last.kind == "sfb" && line.starts_with("increment ") {
         let words: Vec<&str> =
-            line.split(|c: char| c.is_whitespace() || "()".contains(c)).filter(|word| !word.is_empty()).collect();
+            line.split(|c: char| c.is_whitespace() || "()".contains(c)).filter(|word| !word.is_empty()).take(20).collect();
         let keys = [("increment", 1), ("decrement", 3), ("penalty_rate", 6), ("penalty_burst", 8), ("rehash", 9), ("db", 10)];
         let read = keys.iter().filter_map(|(key, at)| Some(((*key).to_owned(), Setting::Text((*words.get(*at)?).to_owned()))));
-        last.options.extend(read);
+        last.extend(read);
         return true;
     }
     false
@@ -63,8 +64,14 @@ impl<'a> Reader<'a> {
         self.at += 1;
         match word {
             "dev" => self.value(word)?.clone_into(&mut found.dev),
-            "root" => found.parent = None,
-            "parent" => found.parent = Some(self.value(word)?.to_owned()),
+            "root" => {
+                found.parent = None;
+                found.is_placed = true;
+            }
+            "parent" => {
+                found.parent = Some(self.value(word)?.to_owned());
+                found.is_placed = true;
+            }
             "handle" | "classid" => self.value("handle")?.clone_into(&mut found.handle),
             "refcnt" | "leaf" | "ingress_block" | "egress_block" => self.at += 1,
             "estimator" => self.at += 2,

@@ -1,7 +1,8 @@
 //! The way of packets from an interface's root to where they wait.
 
-use super::{Discipline, Role, Setting, TcError};
+use super::{Discipline, Role, Setting, TcError, filter};
 use crate::router::dialect::tc::TC;
+use crate::router::syntax::header;
 use goodqueue_base::spec::quantity::excerpt;
 
 /// The way of the packets that no filter chooses, or most of them.
@@ -15,6 +16,8 @@ pub struct Path<'a> {
     pub end: End,
     /// The default class that a shaper on the way lacks: `default class 1:9`.
     pub missing_default: Option<String>,
+    /// The bytes of a link's header that the interface counts with a packet, by its name.
+    pub(super) header: u64,
     /// Remarks on what is left out, in sentences.
     pub notes: Vec<String>,
 }
@@ -59,8 +62,11 @@ impl<'a> Path<'a> {
     /// When classes of several interfaces cannot be told apart.
     pub fn new(all: &'a [Discipline], dev: &str) -> Result<Option<Self>, TcError> {
         let Some(root) = root(all, dev) else { return Ok(None) };
-        let mut path =
-            Self { disciplines: vec![root], classes: Vec::new(), end: End::Queue, missing_default: None, notes: Vec::new() };
+        // Packets arrive at an intermediate device as at the interface that sends them there.
+        let source = all.iter().find(|found| !found.dev.is_empty() && found.redirects_to().as_deref() == Some(dev));
+        let header = header(source.map_or(dev, |filter| &filter.dev));
+        let (classes, notes) = (Vec::new(), Vec::new());
+        let mut path = Self { disciplines: vec![root], classes, end: End::Queue, missing_default: None, header, notes };
         let mut last = root;
         while path.disciplines.len() < MAX_DEPTH {
             let next = if CLASSFUL_SHAPERS.contains(&last.kind.as_str()) {
@@ -91,11 +97,22 @@ impl<'a> Path<'a> {
     /// The child of a discipline without classes that have settings.
     fn through(&mut self, all: &'a [Discipline], outer: &'a Discipline) -> Option<&'a Discipline> {
         let children = children(all, outer);
-        // The band of packets without a priority.
-        let band = outer.option("priomap").map(Setting::text);
-        let band = band.and_then(|map| map.split_whitespace().next()?.parse::<u32>().ok()).map(|band| band + 1);
-        let of_band = |child: &&&Discipline| band.is_some() && child.parent.as_deref().map(minor) == band;
-        let chosen = *children.iter().find(of_band).or(children.first())?;
+        let first = *children.first()?;
+        let Some(class) = class_of_all(all, outer).or_else(|| usual_class(outer)) else {
+            self.mention_others(outer, &children, first);
+            return Some(first);
+        };
+        let is_there = |child: &&&Discipline| child.parent.as_deref().map(minor) == Some(minor(&class));
+        let Some(chosen) = children.iter().find(is_there).copied() else {
+            let others: Vec<String> = children.iter().map(|child| child.name()).collect();
+            self.notes.push(format!(
+                "{} has {} in other classes; this is class {class}, where packets without a priority wait.",
+                outer.name(),
+                excerpt(&others.join(", "))
+            ));
+            self.end = End::Fifo(class);
+            return None;
+        };
         self.mention_others(outer, &children, chosen);
         Some(chosen)
     }
@@ -155,22 +172,22 @@ impl<'a> Path<'a> {
             ));
         }
         let first = *leaves.iter().find(|class| has_queue(class)).or(leaves.first())?;
-        let chosen = of_default.first().copied();
-        if chosen.is_some() {
-            return chosen;
+        let of_all = class_of_all(all, outer).and_then(|to| leaves.iter().find(|class| class.handle == to).copied());
+        if let Some(default) = of_default.first() {
+            return of_all.or(Some(default));
         }
         let major = major(&outer.handle);
         let missing = match candidates.first() {
             Some(minor) if *minor > 0 => format!("default class {major}:{minor:x}"),
             _ => "default class".to_owned(),
         };
-        let chosen = all
-            .iter()
-            .filter(|filter| filter.role == Role::Filter && (filter.dev.is_empty() || filter.dev == outer.dev))
-            .find_map(|filter| {
-                let to = filter.option("flowid")?.text();
-                leaves.iter().find(|class| class.handle == to).copied()
-            });
+        let to_class = || {
+            let its =
+                all.iter().filter(|filter| filter.role == Role::Filter && (filter.dev.is_empty() || filter.dev == outer.dev));
+            its.filter_map(|filter| filter.option(filter::FLOW))
+                .find_map(|to| leaves.iter().find(|class| class.handle == to.text()))
+        };
+        let chosen = of_all.or_else(|| to_class().copied());
         self.missing_default = Some(missing.clone());
         let passed = outer.option("direct_packets_stat").and_then(Setting::number);
         if outer.kind == "htb" && chosen.is_none() && passed != Some(0.0) {
@@ -193,6 +210,34 @@ impl<'a> Path<'a> {
         }
         chosen
     }
+}
+
+/// The class that a filter puts all packets into.
+fn class_of_all(all: &[Discipline], outer: &Discipline) -> Option<String> {
+    let is_its = |filter: &&Discipline| {
+        filter.role == Role::Filter
+            && filter.dev == outer.dev
+            && filter.parent.as_deref().is_some_and(|parent| match parent {
+                "root" => outer.parent.is_none(),
+                parent => major(parent) == major(&outer.handle),
+            })
+            && filter.option(filter::ALL).is_some()
+    };
+    all.iter().filter(is_its).find_map(|filter| filter.option(filter::FLOW)).map(Setting::text)
+}
+
+/// The class of packets without a priority: of prio the band that the map names first, which is the
+/// second one untold (tc/q_prio.c), and of ets the last band untold (net/sched/sch_ets.c).
+fn usual_class(outer: &Discipline) -> Option<String> {
+    let map = outer.option("priomap").map(Setting::text);
+    let named = map.as_deref().and_then(|map| map.split_whitespace().next()?.parse::<u32>().ok());
+    let bands = outer.option("bands").and_then(Setting::number).map(|bands| bands as u32);
+    let band = match outer.kind.as_str() {
+        "prio" | "pfifo_fast" => named.unwrap_or(1),
+        "ets" => named.or(bands?.checked_sub(1))?,
+        _ => named?,
+    };
+    Some(format!("{}:{:x}", major(&outer.handle), band.saturating_add(1)))
 }
 
 /// The disciplines right below another.

@@ -37,14 +37,8 @@ pub struct Bucket {
     pub is_told: bool,
 }
 
-/// Bytes of an Ethernet header, which Linux counts as part of a packet.
-const ETHERNET_HEADER: i64 = 14;
-
 /// More bytes than these are no framing.
 const MAX_FRAMING: i64 = 10_000;
-
-/// The framing that Linux counts for a packet on Ethernet by default.
-const LINUX_COUNTS: Framing = Framing::header(Bytes::new(ETHERNET_HEADER as u64));
 
 /// The bucket of an HTB class that is not told one, where timers count in nanoseconds (tc/q_htb.c).
 const HTB_BUCKET: Bytes = Bytes::new(1_600);
@@ -57,12 +51,15 @@ pub(super) struct Shaper {
     pub is_netem: bool,
     pub burst: Option<Bucket>,
     pub framing: Option<Framing>,
+    /// The bytes that Linux counts besides those of IP.
+    header: u64,
     pub notes: Vec<String>,
 }
 
 impl Shaper {
     pub(super) fn on(path: &Path<'_>) -> Result<Self, TcError> {
-        let mut shaper = Self { rate: ShapedRate::Unshaped, is_netem: false, burst: None, framing: None, notes: Vec::new() };
+        let (header, notes) = (path.header, Vec::new());
+        let mut shaper = Self { rate: ShapedRate::Unshaped, is_netem: false, burst: None, framing: None, header, notes };
         if let (End::Bypass, Some(missing)) = (&path.end, &path.missing_default) {
             let (name, dev) = (path.last().name(), &path.last().dev);
             shaper.rate = ShapedRate::Unknown(format!(
@@ -82,6 +79,10 @@ impl Shaper {
         for class in &path.classes {
             shaper.take(class)?;
         }
+        if shaper.header == 0 && shaper.framing.is_some() && !path.last().kind.starts_with("cake") {
+            let dev = &path.last().dev;
+            shaper.notes.push(format!("{dev} is taken, by its name, for an interface without an Ethernet header."));
+        }
         Ok(shaper)
     }
 
@@ -97,8 +98,7 @@ impl Shaper {
             return Ok(());
         }
         let key = key.trim_start_matches("ul ");
-        let at = if found.dev.is_empty() { String::new() } else { format!(" at {}", found.dev) };
-        self.rate = ShapedRate::Known(rate, format!("{key} of {}{at}", found.name()));
+        self.rate = ShapedRate::Known(rate, found.placed(&format!("{key} of {}", found.name())));
         self.is_netem = found.kind == "netem";
         self.burst = self.bucket(found);
         Ok(())
@@ -112,7 +112,10 @@ impl Shaper {
         };
         match found.kind.as_str() {
             // After a pause cake sends one packet at once and then waits for as long as it takes.
-            "cake" | "cake_mq" => Some(Bucket { bytes: self.framing.unwrap_or(LINUX_COUNTS).wire(FULL_PACKET), is_told: true }),
+            "cake" | "cake_mq" => Some(Bucket {
+                bytes: self.framing.unwrap_or(Framing::header(Bytes::new(self.header))).wire(FULL_PACKET),
+                is_told: true,
+            }),
             // Bytes beyond the assured rate are those of the ceiling.
             "htb" => told(&["cburst", "cbuffer", "cmaxburst"]).or(Some(Bucket { bytes: HTB_BUCKET, is_told: false })),
             "tbf" => told(&["burst", "buffer", "maxburst"]),
@@ -122,8 +125,18 @@ impl Shaper {
 
     fn take_framing(&mut self, found: &Discipline) {
         let framing = match found.kind.as_str() {
-            "cake" | "cake_mq" => self.cake_framing(found),
-            _ => self.sizes(found),
+            "cake" | "cake_mq" => {
+                let has_table = found.options.iter().any(|(key, _)| key.starts_with("stab "));
+                // cake counts the length that a table gives (`qdisc_pkt_len`), and its own words.
+                match (self.cake_framing(found), has_table.then(|| self.sizes(found, &["stab "])).flatten()) {
+                    (Some(own), Some(table)) => {
+                        let more = table.overhead.get().saturating_sub(self.header);
+                        Some(Framing { overhead: Bytes::new(own.overhead.get() + more), ..own })
+                    }
+                    (own, table) => own.or(table),
+                }
+            }
+            _ => self.sizes(found, &["stab ", ""]),
         };
         self.framing = framing.or(self.framing);
     }
@@ -154,12 +167,12 @@ impl Shaper {
         framing
     }
 
-    /// Returns the framing from a table of sizes, or from a shaper's own: its overhead comes on top
-    /// of an Ethernet header, and a class's on top of both.
-    fn sizes(&mut self, found: &Discipline) -> Option<Framing> {
+    /// Returns the framing from a table of sizes, or from a shaper's own, by the beginnings of
+    /// their keys: its overhead comes on top of an Ethernet header, and a class's on top of both.
+    fn sizes(&mut self, found: &Discipline, places: &[&str]) -> Option<Framing> {
         let before = self.framing.filter(|_| found.role == Role::Class);
-        let base = before.map_or(ETHERNET_HEADER, |before| before.overhead.get() as i64);
-        let said = |name: &str| [format!("stab {name}"), name.to_owned()].into_iter().find(|key| found.option(key).is_some());
+        let base = before.map_or(self.header as i64, |before| before.overhead.get() as i64);
+        let said = |name: &str| places.iter().map(|place| format!("{place}{name}")).find(|key| found.option(key).is_some());
         let overhead = said("overhead").and_then(|key| self.number(found, &key, base));
         let mpu = said("mpu").and_then(|key| self.number(found, &key, 0)).filter(|mpu| !mpu.is_zero());
         let linklayer = said("linklayer").and_then(|key| found.option(&key)).map(Setting::text);

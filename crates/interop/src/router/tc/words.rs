@@ -141,3 +141,53 @@ pub(super) fn shape(kind: &str, word: &str) -> Option<Shape> {
         own.or(is_limit.then_some(Shape::Key)).or(is_mark.then_some(Shape::Flag))
     })
 }
+
+/// Words of cake for its `rtt`, in microseconds (man tc-cake).
+pub(super) const RTTS: &[(&str, u64)] = &[
+    ("datacentre", 100),
+    ("lan", 1_000),
+    ("metro", 10_000),
+    ("regional", 30_000),
+    ("internet", 100_000),
+    ("oceanic", 300_000),
+    ("satellite", 1_000_000),
+    ("interplanetary", 3_600_000_000),
+];
+
+/// Whether each word counts on its own: those of cake's framing follow one another.
+pub(super) fn is_one_of_several(kind: &str, word: &str) -> bool {
+    let is_word = |known: &str| known == word;
+    like(kind) == "cake"
+        && (["raw", "overhead", "mpu", "atm", "ptm", "noatm"].into_iter().any(is_word)
+            || Framing::KEYWORDS.iter().any(|(name, _)| is_word(name)))
+}
+
+/// The subject of a word, which words that exclude one another share.
+pub(super) fn subject<'a>(kind: &str, word: &'a str) -> &'a str {
+    let kind = like(kind);
+    if kind == "cake" && RTTS.iter().any(|(name, _)| *name == word) {
+        return "rtt";
+    }
+    if kind == "cake" && word == "unlimited" {
+        return "bandwidth";
+    }
+    if shape(kind, word).is_none() {
+        return word;
+    }
+    let rows = TC.forms.iter().filter(|form| form.word == kind).flat_map(|form| form.rows());
+    for row in rows {
+        let first = match row.how {
+            How::Flags(pairs) if pairs.iter().any(|(_, theirs)| *theirs == word) => {
+                pairs.iter().map(|(_, theirs)| *theirs).find(|theirs| !theirs.is_empty())
+            }
+            How::Switch { on, off } if on == word || off == word => Some(on),
+            _ => None,
+        };
+        if let Some(first) = first {
+            return first;
+        }
+    }
+    // `nonat`, `no-split-gso` and `noecn`.
+    let positive = word.strip_prefix("no-").or_else(|| word.strip_prefix("no")).unwrap_or(word);
+    if shape(kind, positive) == Some(Shape::Flag) { positive } else { word }
+}
