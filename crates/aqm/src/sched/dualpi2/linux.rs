@@ -4,9 +4,9 @@
 //! each update `p += (alpha (delay - target) + beta (delay - last delay)) / 64`, with gains of
 //! whole numbers for 64 ns. A draw decides about each packet, also while `p` is zero: a classic one
 //! is signaled when two draws in a row are at most `p`, an L4S one is marked when one is at most
-//! `k p`. After that, and while few bytes wait as well, an L4S packet older than the step is marked.
-//! From `k p > 1` on, signals drop classic packets, and L4S packets are dropped as often as those
-//! and marked otherwise.
+//! `k p`. After that, and while few bytes wait as well, an L4S packet older than the step is
+//! marked. From `k p > 1` on, signals drop classic packets, and L4S packets are dropped as often as
+//! those and marked otherwise.
 
 use super::params::{ALPHA, BETA, CLASSIC_WEIGHT, DualPi2Params, ECN, K, MIN_TH, T_UPDATE, TARGET};
 use crate::aqm::{Reason, Verdict};
