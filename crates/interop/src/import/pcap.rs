@@ -39,7 +39,7 @@ const MAX_NAMED: usize = 3;
 /// A line from a recording of packets, read as it comes; of `input` the name is used. With
 /// `list`, the name of the flow list, its transfers are the traffic.
 ///
-/// Down is toward the side of those that opened connections; see [`sides`].
+/// Down is toward the side of those that opened connections; see `sides`.
 ///
 /// # Errors
 /// When the file is no recording of packets, has none of IP, or has times out of range.
