@@ -265,7 +265,8 @@ def test_the_command_is_the_same_command(tmp_path: Path) -> None:
 def test_backend_refuses_by_key_at_every_point() -> None:
     with pytest.raises(ScenarioError) as caught:
         run(small(), on="moon")  # type: ignore[arg-type]
-    assert (caught.value.faults[0].field, "allowed sim, linux, linux-7.3, kernel, live" in str(caught.value)) == ("on", True)
+    assert caught.value.faults[0].field == "on"
+    assert "allowed sim, linux, linux-7.3, kernel, live" in str(caught.value)
     if sys.platform != "linux":
         with pytest.raises(HostError):
             run(small(), on="live")
