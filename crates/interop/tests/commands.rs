@@ -48,6 +48,21 @@ fn a_change_takes_what_the_kernel_takes() {
                 &["12000000 bit/s", "6291456 B", "interval = \"60 ms\""],
                 &["nat = true"],
             ),
+            // tc/q_cake.c: the words of one command add up, and not those of two; what a command
+            // does not set stays.
+            (
+                "Q cake bandwidth 9mbit docsis\ntc qdisc change dev eth0 root cake ethernet",
+                &["overhead = \"38 B\"", "mpu = \"84 B\""],
+                &[],
+            ),
+            (
+                "Q cake bandwidth 9mbit ethernet pppoe-ptm\ntc qdisc change dev eth0 root cake ether-vlan",
+                &["overhead = \"4 B\"", "mpu = \"84 B\"", "cells = \"ptm\""],
+                &[],
+            ),
+            ("Q cake raw\ntc qdisc change dev eth0 root cake overhead 9", &["overhead = \"9 B\""], &[]),
+            ("Q cake overhead 9\ntc qdisc change dev eth0 root cake raw rtt 40ms", &["kind = \"cake\""], &["overhead ="]),
+            ("Q cake bandwidth 9mbit atm", &["overhead = \"14 B\"", "cells = \"atm\""], &[]),
             ("Q cake lan wash\ntc qdisc change dev eth0 root cake rtt 40ms nowash", &["interval = \"40 ms\""], &["wash of"]),
             ("Q cake bandwidth 9mbit\ntc qdisc change dev eth0 root cake unlimited", &["nothing shapes eth0"], &[]),
             ("Q fq_codel limit 300 ecn\ntc qdisc change dev eth0 root fq_codel noecn", &["300 packets", "ecn = false"], &[]),
@@ -159,6 +174,17 @@ fn arriving_packets_wait_where_filters_send_them() {
     );
     let one = made(tc::import, &(cake("eth0", "11mbit") + &cake("ifb0", "33mbit")), None);
     assert!(one.contains("rate = \"33000000 bit/s\""), "{one}");
+    for place in ["ingress", "clsact"] {
+        let deleted = format!("{place}\ntc qdisc del dev eth0 {place}\n");
+        let commands = cake("eth0", "11mbit") + &cake("ifb0", "33mbit") + &to("eth0", "ifb0").replace("ingress\n", &deleted);
+        // The deletion comes before the filter: the kernel refuses that, and nothing arrives at
+        // ifb0.
+        let late = cake("eth0", "11mbit") + &cake("ifb0", "33mbit") + &to("eth0", "ifb0") + "tc qdisc del dev eth0 ingress\n";
+        for text in [&commands, &late] {
+            let gone = made(tc::import, text, None);
+            assert!(!gone.contains("33000000"), "{text}{gone}");
+        }
+    }
     let elsewhere = made(tc::import, &(cake("eth0", "11mbit") + &to("eth0", "ifb7")), None);
     assert!(elsewhere.contains("are sent to ifb7, whose queue is not known."), "{elsewhere}");
     let printed =
@@ -283,6 +309,11 @@ fn a_section_of_sqm_is_what_its_script_sets() {
         ),
         (
             "any piece_of_cake.qos, linklayer ethernet, overhead 38, linklayer_adaptation_mechanism tc_stab",
+            "overhead = \"52 B\"",
+            "cells",
+        ),
+        (
+            "fq_codel simplest.qos, linklayer ethernet, overhead 38, linklayer_adaptation_mechanism htb_private",
             "overhead = \"52 B\"",
             "cells",
         ),

@@ -97,7 +97,9 @@ impl Connection {
         let acked = timed(events, |event| if let Event::Acked(bytes) = event { Some(*bytes) } else { None });
         let line = match basis {
             Basis::Sent if total(&acked) > total(&data) / 2 && span(&acked) >= MIN_SECONDS => {
-                (busiest(&acked), Basis::Acknowledged)
+                // Acknowledgements that were held up come at once; no line delivers faster than was
+                // sent.
+                (busiest(&acked).min(busiest(&data)), Basis::Acknowledged)
             }
             Basis::Sent => (mean_rate(&data) * (1.0 - lost as f64 / data.len() as f64).max(0.0), basis),
             _ => (busiest(&data), basis),

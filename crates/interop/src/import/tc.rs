@@ -27,7 +27,7 @@ pub fn import(input: &Input, dev: Option<&str>) -> Result<Draft, ImportError> {
         return Err(input
             .fault(format!("has no queue at its end: line {line} deletes the last one. {}", told.notes.join(" ")).trim_end()));
     }
-    let mut draft = match of_queues(input, told.all, dev) {
+    let mut draft = match of_queues(input, told.all, &told.cut, dev) {
         Err(_) if !has_queue && !told.notes.is_empty() => {
             return Err(input.fault(format!("{NO_QUEUE}. {}", told.notes.join(" "))));
         }
@@ -37,8 +37,14 @@ pub fn import(input: &Input, dev: Option<&str>) -> Result<Draft, ImportError> {
     Ok(draft)
 }
 
-/// A line from the queues that a file sets.
-pub(super) fn of_queues(input: &Input, mut all: Vec<Discipline>, dev: Option<&str>) -> Result<Draft, ImportError> {
+/// A line from the queues that a file sets. Packets that arrive at interfaces of `cut` wait
+/// nowhere.
+pub(super) fn of_queues(
+    input: &Input,
+    mut all: Vec<Discipline>,
+    cut: &BTreeSet<String>,
+    dev: Option<&str>,
+) -> Result<Draft, ImportError> {
     if let Some(dev) = dev {
         name_interface(input, &mut all, dev)?;
     }
@@ -49,7 +55,7 @@ pub(super) fn of_queues(input: &Input, mut all: Vec<Discipline>, dev: Option<&st
     }
     let leaving = leaving(input, &all, &findings, dev)?;
     let (arriving, mut notes) = match leaving {
-        Some(leaving) if !is_ifb(&leaving.dev) => arriving(&all, &findings, leaving),
+        Some(leaving) if !is_ifb(&leaving.dev) && !cut.contains(&leaving.dev) => arriving(&all, &findings, leaving),
         _ => (None, Vec::new()),
     };
     let (down, up) = match (arriving, leaving) {

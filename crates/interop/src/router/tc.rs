@@ -8,6 +8,7 @@ mod discipline;
 mod error;
 pub(crate) mod filter;
 mod find;
+mod framing;
 mod json;
 mod lines;
 mod netem;

@@ -135,7 +135,7 @@ impl Lines {
         let mut told = follow(&self.text).map_err(|error| input.fault(error.to_string()))?;
         // These lines are none of the file's.
         told.all.iter_mut().for_each(|found| found.line = None);
-        let draft = of_queues(input, told.all, dev)?;
+        let draft = of_queues(input, told.all, &told.cut, dev)?;
         let delay = usual_delay("a configuration does not say how long the path is");
         let slower = "The rates are those that the router sends at: the line behind it is a little faster.";
         let notes = std::iter::once(slower.to_owned()).chain(self.notes).chain(draft.notes).collect();

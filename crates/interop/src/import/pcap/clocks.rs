@@ -4,7 +4,7 @@ use crate::import::clock::{self, Clock};
 use std::collections::BTreeMap;
 
 /// Clocks that are further apart are not the same one, read early or late.
-const MAX_APART_NS: i64 = 2_000_000_000;
+pub(super) const MAX_APART_NS: i64 = 2_000_000_000;
 /// A clock that is set goes back a few times at most; packets that are not in order do so often.
 const MAX_RETURNS: u64 = 3;
 

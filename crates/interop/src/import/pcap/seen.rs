@@ -1,20 +1,22 @@
 //! Packets that a recording has more than once: at each interface of a router, at both ends of a
 //! bridge, or twice from a driver.
 
+use super::clocks::MAX_APART_NS;
 use super::link::Place;
 use super::packet::{End, Packet};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-/// The longest that a packet is on its way from one place of a host to another, waiting included.
-const MAX_WAY_NS: i64 = 1_000_000_000;
+/// The longest between two records of a packet at different places: a second on its way, waiting
+/// included, and clocks that are as far apart as those that are taken for the same one.
+const MAX_WAY_NS: i64 = 1_000_000_000 + MAX_APART_NS;
 /// The longest between two records of a packet at one place; no host repeats one so soon.
 const MAX_ECHO_NS: i64 = 500_000;
-/// Packets of a second that are remembered: more than a gigabit of full ones.
+/// Packets that are remembered: more than a second of a gigabit of full ones.
 const MAX_REMEMBERED: usize = 1 << 17;
 /// Translated ends that are remembered.
 const MAX_TRANSLATED: usize = 100_000;
 
-/// The packets of the last second.
+/// The last packets.
 #[derive(Default)]
 pub(super) struct Seen {
     by_digest: HashMap<u64, First>,

@@ -141,6 +141,11 @@ fn a_sender_s_rate_is_what_was_acknowledged() {
     let (kbit, text) = rate(&sender(&sent, &acked));
     assert!(kbit.abs_diff(10_000) < 150 && text.contains("# estimated: what was acknowledged in the busiest tenth"), "{kbit}");
     assert!(text.contains("it is as fast as written here or faster"), "{text}");
+    // A packet each millisecond, and all acknowledgements within a tenth of a second at the end.
+    let steady: Vec<(f64, u64)> = (0..1_000u64).map(|n| (n as f64, n)).collect();
+    let late: Vec<(f64, u64, u64)> = (0..1_000u64).map(|n| (1_000.0 + n as f64 * 0.1, n, n)).collect();
+    let (held_up, text) = rate(&sender(&steady, &late));
+    assert!(held_up.abs_diff(10_000) < 250 && text.contains("what was acknowledged"), "{held_up}");
     let (kbit, text) = rate(&sender(&sent, &[]));
     assert!(text.contains("# estimated: what was sent after the first packets and not lost, in the mean"), "{kbit} {text}");
     assert!(text.contains("# The log does not tell what arrived: the line may be slower"), "{text}");

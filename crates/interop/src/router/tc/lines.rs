@@ -9,6 +9,8 @@ use super::shell::{Joint, Part, Said, Shell, is_verb, parts, said};
 use super::table::{Outcome, Sure, Table, Verb};
 use super::{Discipline, Role, TcError};
 
+use std::collections::BTreeSet;
+
 /// The lines that a note names.
 const MAX_NAMED: usize = 20;
 
@@ -17,6 +19,8 @@ const MAX_NAMED: usize = 20;
 pub struct Told {
     /// Disciplines, classes and filters.
     pub all: Vec<Discipline>,
+    /// Interfaces whose arriving packets wait nowhere, since a command deletes their place.
+    pub cut: BTreeSet<String>,
     /// Remarks, in sentences.
     pub notes: Vec<String>,
     /// The number of the last line that deletes something.
@@ -228,13 +232,14 @@ impl Reading {
             self.unfollowed.said("The shell is not followed (…): commands of every branch are taken, and the last one holds."),
         ];
         let notes = self.notes.into_iter().chain(more.into_iter().flatten()).collect();
-        Told { all: plainly_named(self.table.into_all()), notes, deleted_by: self.deleted_by }
+        let (all, cut) = self.table.at_end();
+        Told { all: plainly_named(all), cut, notes, deleted_by: self.deleted_by }
     }
 }
 
 /// Interfaces without their namespace, where no other namespace has one of the name.
 fn plainly_named(mut all: Vec<Discipline>) -> Vec<Discipline> {
-    let spaces: std::collections::BTreeSet<String> = all.iter().map(|found| found.dev.clone()).collect();
+    let spaces: BTreeSet<String> = all.iter().map(|found| found.dev.clone()).collect();
     let plain = |dev: &str| {
         let (_, name) = dev.split_once('/')?;
         let is_name = |other: &&String| other.split_once('/').map_or(other.as_str(), |(_, name)| name) == name;

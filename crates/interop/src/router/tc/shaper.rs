@@ -1,5 +1,6 @@
 //! The settings of the shapers on the way to a queue.
 
+use super::framing::{Words, bytes};
 use super::path::{CLASSFUL_SHAPERS, End, Path};
 use super::{Discipline, Role, Setting, TcError};
 use crate::FULL_PACKET;
@@ -37,9 +38,6 @@ pub struct Bucket {
     pub is_told: bool,
 }
 
-/// More bytes than these are no framing.
-const MAX_FRAMING: i64 = 10_000;
-
 /// The bucket of an HTB class that is not told one, where timers count in nanoseconds (tc/q_htb.c).
 const HTB_BUCKET: Bytes = Bytes::new(1_600);
 
@@ -51,6 +49,8 @@ pub(super) struct Shaper {
     pub is_netem: bool,
     pub burst: Option<Bucket>,
     pub framing: Option<Framing>,
+    /// The framing of the disciplines, on which that of each class comes, and not on one another.
+    of_disciplines: Option<Framing>,
     /// The bytes that Linux counts besides those of IP.
     header: u64,
     pub notes: Vec<String>,
@@ -59,7 +59,8 @@ pub(super) struct Shaper {
 impl Shaper {
     pub(super) fn on(path: &Path<'_>) -> Result<Self, TcError> {
         let (header, notes) = (path.header, Vec::new());
-        let mut shaper = Self { rate: ShapedRate::Unshaped, is_netem: false, burst: None, framing: None, header, notes };
+        let mut shaper =
+            Self { rate: ShapedRate::Unshaped, is_netem: false, burst: None, framing: None, of_disciplines: None, header, notes };
         if let (End::Bypass, Some(missing)) = (&path.end, &path.missing_default) {
             let (name, dev) = (path.last().name(), &path.last().dev);
             shaper.rate = ShapedRate::Unknown(format!(
@@ -76,6 +77,7 @@ impl Shaper {
                 shaper.rate = ShapedRate::Unknown(why);
             }
         }
+        shaper.of_disciplines = shaper.framing;
         for class in &path.classes {
             shaper.take(class)?;
         }
@@ -141,36 +143,25 @@ impl Shaper {
         self.framing = framing.or(self.framing);
     }
 
-    /// Returns the framing from cake's options, one after the other as `tc` takes them; `None`
-    /// where it counts packets as Linux does.
+    /// Returns the framing from cake's words; `None` where it counts packets as Linux does. Words
+    /// that say no overhead leave the header in (`cake_calc_overhead`).
     fn cake_framing(&mut self, found: &Discipline) -> Option<Framing> {
-        if found.option("raw").is_some() {
+        let Words { overhead, mpu, cells, is_raw } = Words::of(&found.options);
+        let says_none = overhead.is_none() && mpu.is_none() && cells.is_none_or(|cells| cells == Cells::None);
+        if is_raw || says_none {
             return None;
         }
-        let mut framing = None;
-        for (key, setting) in &found.options {
-            let before: Framing = framing.unwrap_or_default();
-            let cells = Cells::WORDS.into_iter().find(|(word, _)| key == word || (key == "noatm" && *word == "none"));
-            let next = match (key.as_str(), setting, cells) {
-                ("overhead", ..) => {
-                    bytes(setting, 0).map(|sum| Framing { overhead: self.counted(found, key, setting, sum), ..before })
-                }
-                ("mpu", ..) => bytes(setting, 0).map(|sum| Framing { mpu: self.counted(found, key, setting, sum), ..before }),
-                (_, Setting::Flag, Some((_, cells))) => Some(Framing { cells, ..before }),
-                (word, Setting::Flag, None) => before.and(word).ok(),
-                _ => None,
-            };
-            // Without cells packets count as they do untold.
-            let says_more = framing.is_some() || key != "noatm";
-            framing = next.filter(|_| says_more).or(framing);
-        }
-        framing
+        Some(Framing {
+            overhead: overhead.map_or(Bytes::new(self.header), |sum| self.counted(found, "overhead", sum)),
+            mpu: mpu.map_or(Bytes::ZERO, |sum| self.counted(found, "mpu", sum)),
+            cells: cells.unwrap_or_default(),
+        })
     }
 
     /// Returns the framing from a table of sizes, or from a shaper's own, by the beginnings of
     /// their keys: its overhead comes on top of an Ethernet header, and a class's on top of both.
     fn sizes(&mut self, found: &Discipline, places: &[&str]) -> Option<Framing> {
-        let before = self.framing.filter(|_| found.role == Role::Class);
+        let before = self.of_disciplines.filter(|_| found.role == Role::Class);
         let base = before.map_or(self.header as i64, |before| before.overhead.get() as i64);
         let said = |name: &str| places.iter().map(|place| format!("{place}{name}")).find(|key| found.option(key).is_some());
         let overhead = said("overhead").and_then(|key| self.number(found, &key, base));
@@ -187,25 +178,18 @@ impl Shaper {
 
     /// A number of bytes of an option, with `more` on top. A negative sum is none.
     fn number(&mut self, found: &Discipline, key: &str, more: i64) -> Option<Bytes> {
-        let setting = found.option(key)?;
-        let sum = bytes(setting, more)?;
-        Some(self.counted(found, key, setting, sum))
+        let sum = bytes(found.option(key)?)? + more;
+        Some(self.counted(found, key, sum))
     }
 
     /// The bytes that a line can add.
-    fn counted(&mut self, found: &Discipline, key: &str, setting: &Setting, sum: i64) -> Bytes {
+    fn counted(&mut self, found: &Discipline, key: &str, sum: i64) -> Bytes {
         if sum < 0 {
-            let (value, kind) = (setting.text(), &found.kind);
-            self.notes.push(format!("{key} {value} of {kind} counts less than an IP packet, which a line cannot: it is 0 here."));
+            let (name, value) = (&found.kind, found.option(key).map(Setting::text).unwrap_or_default());
+            self.notes.push(format!("{key} {value} of {name} counts less than an IP packet, which a line cannot: it is 0 here."));
         }
         Bytes::new(sum.max(0) as u64)
     }
-}
-
-/// A number of bytes with `more` on top, where it can be of a framing.
-fn bytes(setting: &Setting, more: i64) -> Option<i64> {
-    let bytes = setting.number()?;
-    (bytes.is_finite() && bytes.abs() <= MAX_FRAMING as f64).then_some(bytes as i64 + more)
 }
 
 /// The rate of a shaper with its key; `None` where it shapes nothing.

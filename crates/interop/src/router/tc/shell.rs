@@ -299,6 +299,8 @@ fn command(words: &[&str], space: &str) -> Result<Said, TcError> {
             None => return Err(TcError::NoKind),
         }
         if found.is_ingress() {
+            // Its handle is the same whether it is told or not, and its filters go with it.
+            "ffff:".clone_into(&mut found.handle);
             found.parent = Some("ffff:fff1".to_owned());
             found.is_placed = true;
         }

@@ -1,6 +1,7 @@
 //! The table of disciplines, classes and filters that commands of `tc` leave behind, by the rules
 //! of the kernel (`tc_modify_qdisc` and `tc_ctl_tclass` of net/sched/sch_api.c).
 
+use super::framing;
 use super::netem;
 use super::path::major;
 use super::words::{is_one_of_several, subject};
@@ -35,6 +36,8 @@ pub(super) enum Outcome {
 #[derive(Default)]
 pub(super) struct Table {
     all: Vec<(Discipline, Sure)>,
+    /// Interfaces without a place for arriving packets, since a command deletes it.
+    cut: BTreeSet<String>,
 }
 
 /// Whether a command is run in any case; a branch of a script may never be taken.
@@ -60,8 +63,9 @@ impl Table {
         self.all.last_mut().map(|(found, _)| found)
     }
 
-    pub(super) fn into_all(self) -> Vec<Discipline> {
-        self.all.into_iter().map(|(found, _)| found).collect()
+    /// The state at the end, and the interfaces whose arriving packets wait nowhere any more.
+    pub(super) fn at_end(self) -> (Vec<Discipline>, BTreeSet<String>) {
+        (self.all.into_iter().map(|(found, _)| found).collect(), self.cut)
     }
 
     /// Takes what a command says.
@@ -191,6 +195,9 @@ impl Table {
         if let Some(at) = self.at_place(&found) {
             self.remove_with_all_below(at);
         }
+        if found.is_ingress() {
+            self.cut.remove(&found.dev);
+        }
         self.all.push((found, sure));
         Outcome::Taken
     }
@@ -219,6 +226,9 @@ impl Table {
             found.options.retain(|(key, _)| !key.starts_with("stab "));
         }
         found.line = to.line;
+        if to.kind.starts_with("cake") {
+            found.options = framing::changed(std::mem::take(&mut found.options), &to.options);
+        }
         found.extend(to.options);
         Outcome::Taken
     }
@@ -275,6 +285,9 @@ impl Table {
             return Outcome::Refused(format!("{} is there", found.name()));
         }
         if sure == Sure::Yes {
+            if found.is_ingress() {
+                self.cut.insert(gone.dev.clone());
+            }
             self.remove_with_all_below(at);
         }
         Outcome::Taken

@@ -207,6 +207,12 @@ fn interfaces_have_clocks_of_their_own() {
         let note = "# 1 interfaces have a clock more than 2 s from the others'";
         assert_eq!(captured.draft.text().contains(note), is_apart, "{}", captured.draft.text());
     }
+    // Every packet at both, whose clocks are 1.7 s apart: in the order of the stamps, and as they
+    // came.
+    for order in [|at| at + 1_700_000, |at| at + 1] {
+        let captured = of_two(download(), |at| at + 1_700_000, order);
+        assert_eq!(figures(&captured).0, plain.0, "{}", captured.draft.text());
+    }
 }
 
 /// The rate toward clients in Mbit/s, and the line of the delay.
