@@ -355,6 +355,81 @@ mod tests {
         }
     }
 
+    /// The overhead and least size of a scenario.
+    fn framing(text: &str) -> [Option<String>; 3] {
+        let text = made(text).unwrap();
+        ["overhead", "mpu", "cells"].map(|key| {
+            let line = text.lines().find_map(|line| line.strip_prefix(&format!("{key} = \"")))?;
+            line.split('"').next().map(|value| value.trim_end_matches(" B").to_owned())
+        })
+    }
+
+    #[test]
+    fn framing_of_cake_changes_as_the_kernel_changes_it() {
+        let told = [Some("44"), Some("64"), Some("atm")];
+        for (second, expected) in [
+            ("change dev eth0 root cake besteffort", told),
+            ("replace dev eth0 root cake besteffort", told),
+            ("change dev eth0 root cake ethernet", [Some("38"), Some("84"), Some("atm")]),
+            ("change dev eth0 root cake ether-vlan", [Some("4"), Some("64"), Some("atm")]),
+            ("change dev eth0 root cake docsis", [Some("18"), Some("64"), None]),
+            ("change dev eth0 root cake conservative", [Some("48"), Some("64"), Some("atm")]),
+            ("change dev eth0 root cake noatm", [Some("44"), Some("64"), None]),
+            ("change dev eth0 root cake mpu 84", [Some("44"), Some("84"), Some("atm")]),
+            ("change dev eth0 root cake overhead 10", [Some("10"), Some("64"), Some("atm")]),
+            ("change dev eth0 root cake raw", [Some("14"), Some("64"), None]),
+            ("del dev eth0 root\ntc qdisc add dev eth0 root cake bandwidth 9mbit", [None, None, None]),
+        ] {
+            let text = format!("tc qdisc add dev eth0 root cake bandwidth 9mbit overhead 44 mpu 64 atm\ntc qdisc {second}\n");
+            assert_eq!(framing(&text).each_ref().map(Option::as_deref), expected, "{second}");
+        }
+        let text = "qdisc cake 1: dev eth0 root bandwidth 9Mbit diffserv3 raw atm overhead 0";
+        let options = r#"{"bandwidth":1125000,"diffserv":"diffserv3","raw":true,"atm":"atm","overhead":0}"#;
+        let list = format!(r#"[{{"kind":"cake","handle":"1:","dev":"eth0","root":true,"options":{options}}}]"#);
+        for raw in [text, &list] {
+            assert_eq!(framing(raw).each_ref().map(Option::as_deref), [Some("14"), None, Some("atm")], "{raw}");
+        }
+    }
+
+    #[test]
+    fn framing_of_classes_one_above_the_other_counts_once() {
+        let class = |parent: &str, id: &str, rate: u32, overhead: u32| {
+            format!("tc class add dev eth0 parent {parent} classid {id} htb rate {rate}mbit overhead {overhead}\n")
+        };
+        for (outer, inner, expected) in [((9, 44), (9, 44), "58"), ((9, 20), (5, 44), "58"), ((5, 20), (9, 44), "34")] {
+            let text = format!(
+                "tc qdisc add dev eth0 root handle 1: htb default 10\n{}{}",
+                class("1:", "1:1", outer.0, outer.1),
+                class("1:1", "1:10", inner.0, inner.1)
+            );
+            assert_eq!(framing(&text)[0].as_deref(), Some(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_table_of_sizes_counts_whatever_it_is_printed_with() {
+        for line in ["linklayer ethernet overhead 44 mpu 64", "overhead 44 mpu 64 mtu 2047", "mpu 64 overhead 44"] {
+            let text = format!("qdisc tbf 8001: dev eth0 root refcnt 2 rate 10Mbit burst 5Kb lat 50ms \n {line} \n");
+            assert_eq!(framing(&text).each_ref().map(Option::as_deref), [Some("58"), Some("64"), None], "{line}");
+        }
+    }
+
+    #[test]
+    fn filters_go_with_the_place_that_they_are_at() {
+        for (place, parent) in [("ingress", "parent ffff:"), ("handle ffff: ingress", "ingress"), ("clsact", "ingress")] {
+            let script = format!(
+                "tc qdisc add dev eth0 root cake bandwidth 9mbit\ntc qdisc add dev eth0 {place}\n\
+                 tc qdisc add dev wan root cake bandwidth 40mbit\n\
+                 tc filter add dev eth0 {parent} protocol all matchall action mirred egress redirect dev wan\n"
+            );
+            let input = |text: &str| Input::read("x", text.as_bytes()).unwrap();
+            let there = import(&input(&script), Some("eth0")).unwrap().text();
+            assert!(there.contains("40000000 bit/s"), "{there}");
+            let gone = import(&input(&format!("{script}tc qdisc del dev eth0 {place}\n")), Some("eth0")).unwrap().text();
+            assert!(!gone.contains("40000000 bit/s") && gone.contains("9000000 bit/s"), "{gone}");
+        }
+    }
+
     #[test]
     fn later_commands_change_and_delete_earlier_ones() {
         let cake = "tc qdisc add dev eth0 root cake bandwidth 9mbit rtt 30ms\n";

@@ -27,7 +27,7 @@ impl Words {
     fn and(self, key: &str, setting: &Setting) -> Self {
         let cells = Cells::WORDS.into_iter().find(|(word, _)| key == *word || (key == "noatm" && *word == "none"));
         match (key, setting, cells) {
-            ("raw", ..) => Self { is_raw: true, ..self },
+            ("raw", ..) => Self { is_raw: true, overhead: Some(0), cells: Some(Cells::None), ..self },
             ("overhead", ..) => Self { overhead: bytes(setting).or(self.overhead), ..self },
             ("mpu", ..) => Self { mpu: bytes(setting).or(self.mpu), ..self },
             (_, Setting::Flag, Some((_, cells))) => Self { cells: Some(cells), ..self },
@@ -64,10 +64,11 @@ pub(super) fn changed(before: Vec<(String, Setting)>, by: &[(String, Setting)]) 
     let mut options: Vec<(String, Setting)> = before.into_iter().filter(|(key, _)| !is_one_of_several("cake", key)).collect();
     let mut keep = |key: &str, setting: Setting| options.push((key.to_owned(), setting));
     if is.overhead.is_none() {
-        was.overhead.into_iter().for_each(|bytes| keep("overhead", Setting::Number(bytes as f64)));
+        // What `raw` sets comes behind it.
         if was.is_raw {
             keep("raw", Setting::Flag);
         }
+        was.overhead.into_iter().for_each(|bytes| keep("overhead", Setting::Number(bytes as f64)));
     }
     was.mpu.filter(|_| is.mpu.is_none()).into_iter().for_each(|bytes| keep("mpu", Setting::Number(bytes as f64)));
     if let Some(cells) = was.cells.filter(|_| is.cells.is_none()) {

@@ -113,6 +113,8 @@ fn discipline(item: &Value) -> Result<Discipline, TcError> {
     if let (true, Some(memory)) = (kind.starts_with("cake"), item["memory_limit"].as_f64()) {
         options.push((MEMORY_IN_FORCE.to_owned(), Setting::Number(memory)));
     }
+    // Members have no order: `raw` of cake ends none of the others.
+    options.sort_by_key(|(key, _)| key != "raw");
     Ok(Discipline {
         role,
         dev: text("dev").unwrap_or_default(),

@@ -8,7 +8,8 @@ pub(super) const MEMORY_IN_FORCE: &str = "memory in force";
 
 /// Whether a line is one that `tc` prints below a discipline, whose settings it has.
 pub(super) fn goes_on(last: &mut Discipline, line: &str) -> bool {
-    if line.starts_with("linklayer ") {
+    let first = line.split_whitespace().next().unwrap_or_default();
+    if first == "linklayer" || (last.is_whole && matches!(first, "overhead" | "mpu" | "mtu" | "tsize")) {
         last.options.retain(|(key, _)| !key.starts_with("stab "));
         return Reader::over(line).stab(last).is_ok();
     }

@@ -79,7 +79,12 @@ impl Shaper {
         }
         shaper.of_disciplines = shaper.framing;
         for class in &path.classes {
-            shaper.take(class)?;
+            // The framing of the class whose rate holds.
+            let slower = shaper.framing;
+            shaper.framing = shaper.of_disciplines;
+            if !shaper.take(class)? {
+                shaper.framing = slower;
+            }
         }
         if shaper.header == 0 && shaper.framing.is_some() && !path.last().kind.starts_with("cake") {
             let dev = &path.last().dev;
@@ -88,22 +93,23 @@ impl Shaper {
         Ok(shaper)
     }
 
-    fn take(&mut self, found: &Discipline) -> Result<(), TcError> {
+    /// Takes what one of them says; `true` where it is the slowest so far.
+    fn take(&mut self, found: &Discipline) -> Result<bool, TcError> {
         self.take_framing(found);
-        let Some((key, rate)) = rate(found)? else { return Ok(()) };
+        let Some((key, rate)) = rate(found)? else { return Ok(false) };
         for key in ["peakrate", "minburst"].iter().filter(|_| found.kind == "tbf") {
             self.notes.extend(found.option(key).map(|setting| found.left_out(key, setting)));
         }
         if let ShapedRate::Known(slower, _) = &self.rate
             && *slower <= rate
         {
-            return Ok(());
+            return Ok(false);
         }
         let key = key.trim_start_matches("ul ");
         self.rate = ShapedRate::Known(rate, found.placed(&format!("{key} of {}", found.name())));
         self.is_netem = found.kind == "netem";
         self.burst = self.bucket(found);
-        Ok(())
+        Ok(true)
     }
 
     fn bucket(&self, found: &Discipline) -> Option<Bucket> {
@@ -147,12 +153,15 @@ impl Shaper {
     /// that say no overhead leave the header in (`cake_calc_overhead`).
     fn cake_framing(&mut self, found: &Discipline) -> Option<Framing> {
         let Words { overhead, mpu, cells, is_raw } = Words::of(&found.options);
-        let says_none = overhead.is_none() && mpu.is_none() && cells.is_none_or(|cells| cells == Cells::None);
-        if is_raw || says_none {
+        let counts_header = is_raw || overhead.is_none();
+        let overhead = overhead.unwrap_or_default();
+        let says_none = overhead == 0 && mpu.is_none_or(|mpu| mpu == 0) && cells.is_none_or(|cells| cells == Cells::None);
+        if counts_header && says_none {
             return None;
         }
+        let sum = if counts_header { overhead + self.header as i64 } else { overhead };
         Some(Framing {
-            overhead: overhead.map_or(Bytes::new(self.header), |sum| self.counted(found, "overhead", sum)),
+            overhead: self.counted(found, "overhead", sum),
             mpu: mpu.map_or(Bytes::ZERO, |sum| self.counted(found, "mpu", sum)),
             cells: cells.unwrap_or_default(),
         })
@@ -168,7 +177,7 @@ impl Shaper {
         let mpu = said("mpu").and_then(|key| self.number(found, &key, 0)).filter(|mpu| !mpu.is_zero());
         let linklayer = said("linklayer").and_then(|key| found.option(&key)).map(Setting::text);
         let is_atm = matches!(linklayer.as_deref(), Some("atm" | "adsl"));
-        let has_table = found.option("stab linklayer").is_some();
+        let has_table = found.options.iter().any(|(key, _)| key.starts_with("stab "));
         (overhead.is_some() || mpu.is_some() || is_atm || has_table).then(|| Framing {
             overhead: overhead.unwrap_or(Bytes::new(base as u64)),
             mpu: mpu.or(before.map(|before| before.mpu)).unwrap_or_default(),

@@ -326,6 +326,12 @@ impl Table {
 
     fn remove_with_all_below(&mut self, at: usize) {
         let (gone, _) = self.all.remove(at);
+        let is_of_gone = |filter: &Discipline| match filter.parent.as_deref() {
+            None | Some("egress") => gone.is_ingress(),
+            Some("root") => gone.parent.is_none(),
+            Some(_) => false,
+        };
+        self.all.retain(|(found, _)| found.role != Role::Filter || found.dev != gone.dev || !is_of_gone(found));
         if gone.handle.is_empty() || major(&gone.handle) == "0" {
             return;
         }
