@@ -340,7 +340,8 @@ fn a_section_of_sqm_is_what_its_script_sets() {
 fn commands_are_read_behind_other_words() {
     check(
         &[
-            ("TC=/sbin/tc\n$TC qdisc add dev eth0 root cake bandwidth 3mbit", &["3000000 bit/s", "(line 2)"], &[]),
+            ("TC=/sbin/tc\n$TC qdisc add dev eth0 root cake bandwidth 3mbit", &["3000000 bit/s"], &["(line 2)"]),
+            ("$TC qdisc add dev eth0 root cake bandwidth 3mbit", &["3000000 bit/s", "(line 1)"], &[]),
             (
                 "if [ -n \"$X\" ]; then tc qdisc replace dev eth0 root cake bandwidth 3mbit; fi",
                 &["3000000 bit/s", "(line 1)"],
@@ -414,7 +415,10 @@ fn long_lines_and_lists_are_refused() {
     let object = format!(r#"[{{"kind":"codel","dev":"a","options":{{"x":"{}"}}}}]"#, "y".repeat(70_000));
     assert!(made(tc::import, &object, None).contains("allowed up to 65536 B"));
     let list = format!("[{}]", "{},".repeat(20_000).trim_end_matches(','));
-    assert_eq!(made(tc::import, &list, None), "refused: x: line 1: has too many queues: allowed up to 10000");
+    assert_eq!(
+        made(tc::import, &list, None),
+        "refused: x: line 1: has too many queues: allowed up to 10000, set by up to 20000 lines"
+    );
 }
 
 #[test]

@@ -365,6 +365,45 @@ mod tests {
     }
 
     #[test]
+    fn a_word_that_cake_lacks_is_refused_by_name() {
+        for word in ["besteffor", "triple_isolate", "doscis", "Ethernet"] {
+            let told = made(&format!("\ntc qdisc add dev eth0 root cake bandwidth 9mbit {word} nat")).unwrap_err();
+            assert_eq!(told, format!("x: line 2: cake: `{word}` is not a word of it, and tc refuses the line: see man tc-cake"));
+        }
+    }
+
+    #[test]
+    fn lines_that_set_queues_are_bounded() {
+        let class = "tc class replace dev eth0 parent 1: classid 1:1 htb rate 1mbit\n";
+        let text = format!("tc qdisc add dev eth0 root handle 1: htb default 1\n{}", class.repeat(20_000));
+        assert_eq!(made(&text).unwrap_err(), "x: has too many queues: allowed up to 10000, set by up to 20000 lines");
+        assert!(made(&text[..text.len() - class.len()]).unwrap().contains("1000000 bit/s"));
+    }
+
+    #[test]
+    fn variables_have_the_values_that_the_file_gives_them() {
+        let cake = "tc qdisc add dev $DEV root cake bandwidth ${RATE}mbit $MORE\n";
+        let known = made(&format!("DEV=eth0\nMORE=\"nat besteffort\"; export RATE='9'\n{cake}")).unwrap();
+        for part in ["9000000 bit/s", "cake at eth0", "nat = true", "tins = \"besteffort\""] {
+            assert!(known.contains(part), "{part}: {known}");
+        }
+        assert!(!known.contains("The shell is not followed"), "{known}");
+        for (before, told) in [
+            ("DEV=eth0\n", "${RATE}mbit"),
+            ("DEV=eth0\nRATE=$1\n", "${RATE}mbit"),
+            ("DEV=eth0\nRATE=9\nif test -n \"$1\"; then\nRATE=5\nfi\n", "${RATE}mbit"),
+            ("DEV=eth0\nRATE=9\nread RATE\n", "${RATE}mbit"),
+            ("DEV=eth0\nRATE=9k\n", "9kmbit"),
+        ] {
+            let refused = made(&format!("{before}{cake}")).unwrap_err();
+            assert!(refused.contains(&format!("cake: bandwidth: `{told}` is not a rate")), "{refused}");
+        }
+        let later =
+            made(&format!("DEV=eth0\nRATE=9\n{cake}RATE=5\ntc qdisc change dev $DEV root cake bandwidth ${{RATE}}mbit")).unwrap();
+        assert!(later.contains("5000000 bit/s"), "{later}");
+    }
+
+    #[test]
     fn framing_of_cake_changes_as_the_kernel_changes_it() {
         let told = [Some("44"), Some("64"), Some("atm")];
         for (second, expected) in [

@@ -158,6 +158,32 @@ fn each_file_tells_the_line_that_it_sets() {
 }
 
 #[test]
+fn each_mechanism_of_sqm_counts_the_overhead_once() {
+    let rows = [
+        ("cake", "piece_of_cake.qos", "default", Some("44")),
+        ("cake", "piece_of_cake.qos", "cake", Some("44")),
+        // A table of sizes, and the classes of htb, add to what Linux counts: 14 B of Ethernet.
+        ("cake", "piece_of_cake.qos", "tc_stab", Some("58")),
+        ("cake", "piece_of_cake.qos", "htb_private", None),
+        ("fq_codel", "simple.qos", "tc_stab", Some("58")),
+        ("fq_codel", "simple.qos", "htb_private", Some("58")),
+        ("fq_codel", "simplest.qos", "htb_private", Some("58")),
+        ("fq_codel", "simplest_tbf.qos", "htb_private", Some("58")),
+        ("fq_codel", "simplest.qos", "cake", None),
+    ];
+    for (qdisc, script, mechanism, overhead) in rows {
+        let text = format!(
+            "config queue\n option enabled 1\n option interface eth1\n option download 40000\n option upload 9000\n \
+             option qdisc {qdisc}\n option script {script}\n option linklayer ethernet\n option overhead 44\n \
+             option linklayer_adaptation_mechanism {mechanism}\n"
+        );
+        let (_, made) = line(sqm, &text, None);
+        let counted = made.lines().find_map(|line| line.strip_prefix("overhead = \"")?.split(' ').next());
+        assert_eq!(counted, overhead, "{qdisc} {script} {mechanism}: {made}");
+    }
+}
+
+#[test]
 fn wrong_settings_are_named_with_their_line() {
     let fault = |read: Read, text: &str| read(&input(text), None).unwrap_err().to_string();
     for (read, text, message) in [

@@ -4,6 +4,8 @@ use thiserror::Error;
 
 /// More lines than this are not a host's.
 pub(super) const MAX: usize = 10_000;
+/// As many lines set them, each of which looks for what it changes.
+pub(super) const MAX_SET: usize = 2 * MAX;
 /// More words than these are no line of `tc`.
 pub(super) const MAX_WORDS: usize = 1_000;
 /// More options than these are none of a discipline.
@@ -26,7 +28,7 @@ pub enum TcError {
         fault: Box<Self>,
     },
     /// More queues than any host has.
-    #[error("has too many queues: allowed up to {MAX}")]
+    #[error("has too many queues: allowed up to {MAX}, set by up to {MAX_SET} lines")]
     TooMany,
     /// A line that is no command's.
     #[error("has too many words: allowed up to {MAX_WORDS}, and {MAX_OPTIONS} options")]
@@ -89,6 +91,14 @@ pub enum TcError {
         key: String,
         /// The value.
         value: String,
+    },
+    /// A word that the kind does not have.
+    #[error("{owner}: `{word}` is not a word of it, and tc refuses the line: see man tc-cake")]
+    Word {
+        /// The queue discipline.
+        owner: String,
+        /// The word.
+        word: String,
     },
     /// A value out of the range that its key has.
     #[error("{owner}: {key}: `{value}` is not a value of it: allowed {allowed}")]

@@ -1,11 +1,11 @@
 //! Text and command lines of `tc`, with lists in JSON between them.
 
-use super::error::{MAX, MAX_WORDS};
+use super::error::{MAX, MAX_SET, MAX_WORDS};
 use super::filter;
 use super::json;
 use super::netem;
 use super::options::{Reader, goes_on};
-use super::shell::{Joint, Part, Said, Shell, is_verb, parts, said};
+use super::shell::{Joint, Part, Said, Shell, Variables, is_verb, parts, said};
 use super::table::{Outcome, Sure, Table, Verb};
 use super::{Discipline, Role, TcError};
 
@@ -63,7 +63,7 @@ pub fn follow(text: &str) -> Result<Told, TcError> {
         };
         number += rest[..end].matches('\n').count();
         rest = &rest[end..];
-        if reading.table.len() > MAX {
+        if reading.table.len() > MAX || reading.taken > MAX_SET {
             return Err(TcError::TooMany);
         }
     }
@@ -120,9 +120,11 @@ impl Numbers {
 #[derive(Default)]
 struct Reading {
     table: Table,
+    taken: usize,
     /// `tc class show` does not print whose classes they are.
     dev: String,
     shell: Shell,
+    variables: Variables,
     unfollowed: Numbers,
     unread: Numbers,
     at_the_end: Numbers,
@@ -166,7 +168,6 @@ impl Reading {
         if is_of_shell {
             self.unfollowed.push(number);
         }
-        let has_value = line.contains(['$', '`']);
         let mut before: Option<Outcome> = None;
         for Part { joint, words } in parts(line) {
             let sure_before = match (joint, &before) {
@@ -177,6 +178,12 @@ impl Reading {
             };
             before = None;
             let is_certain = !is_of_shell && !was_inside && self.shell.depth == 0 && sure_before.is_some();
+            if self.variables.assign(&words, is_certain) {
+                continue;
+            }
+            self.variables.forget(&words);
+            let words = self.variables.put_into_all(words);
+            let has_value = words.iter().any(|word| word.contains(['$', '`']));
             match said(&words)? {
                 Said::Nothing => {}
                 Said::Unread => self.unread.push(number),
@@ -202,6 +209,7 @@ impl Reading {
     }
 
     fn take(&mut self, verb: Verb, mut found: Discipline, sure: Sure, number: usize) -> Outcome {
+        self.taken += 1;
         if found.dev.is_empty() {
             found.dev.clone_from(&self.dev);
         }

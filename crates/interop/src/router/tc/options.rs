@@ -1,7 +1,8 @@
 //! Options of a discipline in words.
 
-use super::words::{Shape, shape};
+use super::words::{Shape, like, shape};
 use super::{Discipline, Setting, TcError};
+use goodqueue_base::spec::quantity::excerpt;
 
 /// The option that stands for the memory of cake that `-s` prints.
 pub(super) const MEMORY_IN_FORCE: &str = "memory in force";
@@ -28,6 +29,11 @@ pub(super) fn goes_on(last: &mut Discipline, line: &str) -> bool {
         return true;
     }
     false
+}
+
+/// Whether a command of cake, all of whose words are known, has another.
+fn is_misspelled(found: &Discipline, word: &str) -> bool {
+    !found.is_whole && like(&found.kind) == "cake" && word.starts_with(|c: char| c.is_ascii_alphabetic())
 }
 
 /// The words of a discipline, from its place on.
@@ -114,6 +120,11 @@ impl<'a> Reader<'a> {
             let setting = match known {
                 // Below `ingress` tc prints a ruler.
                 None if word.starts_with("--") => continue,
+                // tc refuses the line; a variable may hold any word.
+                None if is_misspelled(found, word) => {
+                    let owner = excerpt(&found.name());
+                    return Err(TcError::Word { owner, word: excerpt(word) });
+                }
                 None => self.unknown(&found.kind),
                 Some(Shape::Curve) => {
                     curve = format!("{word} ");

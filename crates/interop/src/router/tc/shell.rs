@@ -6,6 +6,7 @@ use super::filter;
 use super::options::Reader;
 use super::table::Verb;
 use super::{Discipline, Role, TcError};
+use std::collections::BTreeMap;
 
 /// The link of a command with the one before it in its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,6 +153,86 @@ impl Shell {
             self.depth = (self.depth + usize::from(begins)).saturating_sub(usize::from(ends));
         }
         is_of_shell
+    }
+}
+
+/// Variables that a file gives values, which have no variables in them.
+#[derive(Default)]
+pub(super) struct Variables(BTreeMap<String, Option<String>>);
+
+/// A value is no longer.
+const MAX_VALUE: usize = 1_000;
+
+impl Variables {
+    /// Takes the words of a command that gives values to variables alone; `false` for any other.
+    /// Where it is not certain that it is run, another value makes the variable's unknown.
+    pub(super) fn assign(&mut self, words: &[String], is_certain: bool) -> bool {
+        let words = match words {
+            [first, rest @ ..] if matches!(first.as_str(), "export" | "local" | "readonly" | "declare") => rest,
+            words => words,
+        };
+        let is_name = |name: &str| {
+            name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+                && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        };
+        let pairs: Option<Vec<(&str, &str)>> =
+            words.iter().map(|word| word.split_once('=').filter(|(name, _)| is_name(name))).collect();
+        let Some(pairs) = pairs.filter(|pairs| !pairs.is_empty()) else { return false };
+        for (name, value) in pairs {
+            let value = self.put_into(value);
+            let known = (!value.contains(['$', '`']) && value.len() <= MAX_VALUE).then_some(value);
+            let is_other = self.0.get(name).is_some_and(|before| *before != known);
+            self.0.insert(name.to_owned(), known.filter(|_| is_certain || !is_other));
+        }
+        true
+    }
+
+    /// Makes the value of a variable unknown that a loop or a program gives one.
+    pub(super) fn forget(&mut self, words: &[String]) {
+        if let [first, name, ..] = words
+            && matches!(first.as_str(), "for" | "read" | "unset")
+        {
+            self.0.insert(name.clone(), None);
+        }
+    }
+
+    /// Words with the values of variables that are known, divided as the shell divides them.
+    pub(super) fn put_into_all(&self, words: Vec<String>) -> Vec<String> {
+        if self.0.is_empty() || words.iter().all(|word| !word.contains('$')) {
+            return words;
+        }
+        let put = |word: &String| -> Vec<String> {
+            match self.put_into(word) {
+                whole if word.contains('$') => whole.split_whitespace().map(str::to_owned).collect(),
+                whole => vec![whole],
+            }
+        };
+        words.iter().flat_map(put).take(MAX_WORDS + 1).collect()
+    }
+
+    /// A word with the values of variables in it that are known: `$NAME` and `${NAME}`.
+    fn put_into(&self, word: &str) -> String {
+        let (mut whole, mut rest) = (String::new(), word);
+        while let Some(at) = rest.find('$').filter(|_| whole.len() <= MAX_VALUE) {
+            whole.push_str(&rest[..at]);
+            rest = &rest[at..];
+            let inner = rest[1..].strip_prefix('{');
+            let from = inner.unwrap_or(&rest[1..]);
+            let end = from.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(from.len());
+            let (name, behind) = from.split_at(end);
+            let behind = if inner.is_some() { behind.strip_prefix('}') } else { Some(behind) };
+            match (behind, self.0.get(name)) {
+                (Some(behind), Some(Some(value))) => {
+                    whole.push_str(value);
+                    rest = behind;
+                }
+                _ => {
+                    whole.push('$');
+                    rest = &rest[1..];
+                }
+            }
+        }
+        whole + rest
     }
 }
 
