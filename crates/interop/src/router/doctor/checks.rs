@@ -89,6 +89,13 @@ pub(super) fn queue(facts: &Facts) -> Option<Diagnosis> {
         }
         return found("queue", Weight::Good, format!("{} at {dev}.", words.join(" over ")), Vec::new());
     }
+    let is_of_fifos = facts.at(dev).all(|found| found.parent.is_none() || is_ingress(found));
+    if last.kind == "prio" && is_of_fifos {
+        let text = format!("prio {} at {dev} has a fifo in each band: no queue management sees its packets.", last.handle);
+        let bands = last.option("bands").and_then(Setting::number).map_or(3, |bands| bands.clamp(1.0, 16.0) as u32);
+        let mend = (1..=bands).map(|band| format!("tc qdisc replace dev {dev} parent {}{band:x} fq_codel", last.handle));
+        return found("queue", Weight::Problem, text, mend.collect());
+    }
     if is_any(last, PLAIN) && !is_shaped(&chain) {
         let text = format!("{} at {dev} has no queue management: it holds packets until it is full.", last.kind);
         return found("queue", Weight::Problem, text, manage(dev, &chain));

@@ -316,6 +316,17 @@ fn missing_tools_are_named() {
     assert_eq!(text(plain().without("ethtool").finding("tools")).2, "apt install ethtool");
 }
 
+#[test]
+fn bands_of_prio_without_a_queue_are_fifos() {
+    let prio = || qdisc("eth0", "prio", "1:", "", "\"bands\":2,\"priomap\":[1,1,1,1]");
+    let (weight, said, mend) = Made::with(&list(&[prio()])).finding("queue").unwrap();
+    assert_eq!(weight, Weight::Problem);
+    assert_eq!(said, "prio 1: at eth0 has a fifo in each band: no queue management sees its packets.");
+    assert_eq!(mend, [1, 2].map(|band| format!("tc qdisc replace dev eth0 parent 1:{band} fq_codel")));
+    let managed = Made::with(&list(&[prio(), qdisc("eth0", "fq_codel", "20:", "1:2", "")]));
+    assert_ne!(managed.finding("queue").map(|(weight, ..)| weight), Some(Weight::Problem));
+}
+
 /// eth0 with htb of these options, one class of 1 Mbit/s and fq_codel below it.
 fn htb(options: &str) -> Made {
     let queues = [qdisc("eth0", "htb", "1:", "", options), qdisc("eth0", "fq_codel", "20:", "1:2", "")];
