@@ -132,6 +132,7 @@ fn notes(kept: &file::Kept, flows: &Flows) -> Vec<String> {
     for (count, rest) in [
         (kept.encrypted, "encrypted frames of 802.11 were not read."),
         (kept.untimed, "packets without a time were not read."),
+        (kept.undescribed, "packets of interfaces that the file does not describe before them were not read."),
         (kept.broken, "packets are cut or wrong within their first header: they were not read."),
     ]
     .into_iter()

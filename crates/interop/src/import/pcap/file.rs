@@ -16,6 +16,8 @@ pub(super) struct Kept {
     pub(super) encrypted: u64,
     /// Packets of `pcapng` without a time.
     pub(super) untimed: u64,
+    /// Packets of interfaces that the file does not describe before them.
+    pub(super) undescribed: u64,
     /// Packets of interfaces whose kind of link is not read, by that.
     pub(super) unread: BTreeMap<u16, u64>,
     /// Frames with a header that is not read, by that.
@@ -78,7 +80,10 @@ struct Frames<T> {
 
 impl<T: FnMut(Packet)> Frames<T> {
     fn frame(&mut self, number: u32, ticks: impl FnOnce(&Interface) -> u64, data: &[u8], captured: u32, whole: u32) {
-        let Some(interface) = self.interfaces.get(number as usize) else { return };
+        let Some(interface) = self.interfaces.get(number as usize) else {
+            self.kept.undescribed += 1;
+            return;
+        };
         let Some(layer) = interface.layer else {
             *self.kept.unread.entry(interface.link).or_default() += 1;
             return;

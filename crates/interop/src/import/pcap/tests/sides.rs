@@ -215,6 +215,17 @@ fn interfaces_have_clocks_of_their_own() {
     }
 }
 
+#[test]
+fn packets_of_an_unknown_interface_are_counted() {
+    let mut file = pcapng(&download());
+    // The last block is a packet's; the number of its interface is behind its type and length.
+    let end = file.len();
+    let length = u32::from_le_bytes(file[end - 4..].try_into().unwrap()) as usize;
+    file[end - length + 8..end - length + 12].copy_from_slice(&9u32.to_le_bytes());
+    let text = captured(&file).unwrap().draft.text();
+    assert!(text.contains("# 1 packets of interfaces that the file does not describe"), "{text}");
+}
+
 /// The rate toward clients in Mbit/s, and the line of the delay.
 fn figures(captured: &Captured) -> (Option<f64>, String) {
     let text = captured.draft.text();
