@@ -392,7 +392,11 @@ mod tests {
             ("DEV=eth0\n", "${RATE}mbit"),
             ("DEV=eth0\nRATE=$1\n", "${RATE}mbit"),
             ("DEV=eth0\nRATE=9\nif test -n \"$1\"; then\nRATE=5\nfi\n", "${RATE}mbit"),
+            ("DEV=eth0\nRATE=9\nif test -n \"$1\"; then RATE=5; fi\n", "${RATE}mbit"),
             ("DEV=eth0\nRATE=9\nread RATE\n", "${RATE}mbit"),
+            ("DEV=eth0\nRATE=9\nwhile read -r NAME RATE; do echo; done\n", "${RATE}mbit"),
+            ("DEV=eth0\nRATE=9\nRATE+=5\n", "${RATE}mbit"),
+            ("DEV=eth0\nRATE=9\nlocal -i RATE=$1\n", "${RATE}mbit"),
             ("DEV=eth0\nRATE=9k\n", "9kmbit"),
         ] {
             let refused = made(&format!("{before}{cake}")).unwrap_err();

@@ -167,8 +167,12 @@ impl Variables {
     /// Takes the words of a command that gives values to variables alone; `false` for any other.
     /// Where it is not certain that it is run, another value makes the variable's unknown.
     pub(super) fn assign(&mut self, words: &[String], is_certain: bool) -> bool {
-        let words = match words {
-            [first, rest @ ..] if matches!(first.as_str(), "export" | "local" | "readonly" | "declare") => rest,
+        let behind = words.iter().take_while(|word| KEYWORDS.contains(&word.as_str())).count();
+        let is_certain = is_certain && behind == 0;
+        let words = match &words[behind..] {
+            [first, rest @ ..] if matches!(first.as_str(), "export" | "local" | "readonly" | "declare" | "typeset" | "let") => {
+                &rest[rest.iter().take_while(|word| word.starts_with('-')).count()..]
+            }
             words => words,
         };
         let is_name = |name: &str| {
@@ -189,10 +193,13 @@ impl Variables {
 
     /// Makes the value of a variable unknown that a loop or a program gives one.
     pub(super) fn forget(&mut self, words: &[String]) {
-        if let [first, name, ..] = words
-            && matches!(first.as_str(), "for" | "read" | "unset")
-        {
-            self.0.insert(name.clone(), None);
+        let behind = words.iter().take_while(|word| KEYWORDS.contains(&word.as_str())).count();
+        let words = &words[behind..];
+        let is_taking = words.first().is_some_and(|first| matches!(first.as_str(), "for" | "read" | "unset"));
+        let taken = words.iter().skip(1).filter(|word| is_taking && !word.starts_with('-'));
+        let added = words.iter().filter_map(|word| Some(word.split_once("+=")?.0.to_owned()));
+        for name in taken.cloned().chain(added) {
+            self.0.insert(name, None);
         }
     }
 
