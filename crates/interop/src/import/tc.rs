@@ -355,7 +355,7 @@ mod tests {
         }
     }
 
-    /// The overhead and least size of a scenario.
+    /// The overhead, least size and cells of a scenario.
     fn framing(text: &str) -> [Option<String>; 3] {
         let text = made(text).unwrap();
         ["overhead", "mpu", "cells"].map(|key| {

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 /// More lines than this are not a host's.
 pub(super) const MAX: usize = 10_000;
-/// As many lines set them, each of which looks for what it changes.
+/// More lines than this set no host's queues; each searches for what it changes.
 pub(super) const MAX_SET: usize = 2 * MAX;
 /// More words than these are no line of `tc`.
 pub(super) const MAX_WORDS: usize = 1_000;

@@ -8,7 +8,6 @@ use super::options::{Reader, goes_on};
 use super::shell::{Joint, Part, Said, Shell, Variables, is_verb, parts, said};
 use super::table::{Outcome, Sure, Table, Verb};
 use super::{Discipline, Role, TcError};
-
 use std::collections::BTreeSet;
 
 /// The lines that a note names.
@@ -120,6 +119,7 @@ impl Numbers {
 #[derive(Default)]
 struct Reading {
     table: Table,
+    /// Lines that set something, or show it.
     taken: usize,
     /// `tc class show` does not print whose classes they are.
     dev: String,
@@ -178,10 +178,9 @@ impl Reading {
             };
             before = None;
             let is_certain = !is_of_shell && !was_inside && self.shell.depth == 0 && sure_before.is_some();
-            if self.variables.assign(&words, is_certain) {
+            if self.variables.take(&words, is_certain) {
                 continue;
             }
-            self.variables.forget(&words);
             let words = self.variables.put_into_all(words);
             let has_value = words.iter().any(|word| word.contains(['$', '`']));
             match said(&words)? {
@@ -241,24 +240,26 @@ impl Reading {
         ];
         let notes = self.notes.into_iter().chain(more.into_iter().flatten()).collect();
         let (all, cut) = self.table.at_end();
-        Told { all: plainly_named(all), cut, notes, deleted_by: self.deleted_by }
+        let (all, cut) = plainly_named(all, cut);
+        Told { all, cut, notes, deleted_by: self.deleted_by }
     }
 }
 
 /// Interfaces without their namespace, where no other namespace has one of the name.
-fn plainly_named(mut all: Vec<Discipline>) -> Vec<Discipline> {
+fn plainly_named(mut all: Vec<Discipline>, cut: BTreeSet<String>) -> (Vec<Discipline>, BTreeSet<String>) {
     let spaces: BTreeSet<String> = all.iter().map(|found| found.dev.clone()).collect();
     let plain = |dev: &str| {
         let (_, name) = dev.split_once('/')?;
         let is_name = |other: &&String| other.split_once('/').map_or(other.as_str(), |(_, name)| name) == name;
         (spaces.iter().filter(is_name).count() == 1).then(|| name.to_owned())
     };
+    let cut = cut.into_iter().map(|dev| plain(&dev).unwrap_or(dev)).collect();
     for found in &mut all {
         if let Some(name) = plain(&found.dev) {
             found.dev = name;
         }
     }
-    all
+    (all, cut)
 }
 
 /// A discipline, a class or a filter as `tc` prints it.

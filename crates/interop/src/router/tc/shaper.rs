@@ -49,8 +49,6 @@ pub(super) struct Shaper {
     pub is_netem: bool,
     pub burst: Option<Bucket>,
     pub framing: Option<Framing>,
-    /// The framing of the disciplines, on which that of each class comes, and not on one another.
-    of_disciplines: Option<Framing>,
     /// The bytes that Linux counts besides those of IP.
     header: u64,
     pub notes: Vec<String>,
@@ -59,8 +57,7 @@ pub(super) struct Shaper {
 impl Shaper {
     pub(super) fn on(path: &Path<'_>) -> Result<Self, TcError> {
         let (header, notes) = (path.header, Vec::new());
-        let mut shaper =
-            Self { rate: ShapedRate::Unshaped, is_netem: false, burst: None, framing: None, of_disciplines: None, header, notes };
+        let mut shaper = Self { rate: ShapedRate::Unshaped, is_netem: false, burst: None, framing: None, header, notes };
         if let (End::Bypass, Some(missing)) = (&path.end, &path.missing_default) {
             let (name, dev) = (path.last().name(), &path.last().dev);
             shaper.rate = ShapedRate::Unknown(format!(
@@ -77,13 +74,13 @@ impl Shaper {
                 shaper.rate = ShapedRate::Unknown(why);
             }
         }
-        shaper.of_disciplines = shaper.framing;
+        let of_disciplines = shaper.framing;
         for class in &path.classes {
-            // The framing of the class whose rate holds.
-            let slower = shaper.framing;
-            shaper.framing = shaper.of_disciplines;
+            // A class's framing comes on top of the disciplines', not of other classes'; that of
+            // the class whose rate holds counts.
+            let of_slower = std::mem::replace(&mut shaper.framing, of_disciplines);
             if !shaper.take(class)? {
-                shaper.framing = slower;
+                shaper.framing = of_slower;
             }
         }
         if shaper.header == 0 && shaper.framing.is_some() && !path.last().kind.starts_with("cake") {
@@ -170,7 +167,7 @@ impl Shaper {
     /// Returns the framing from a table of sizes, or from a shaper's own, by the beginnings of
     /// their keys: its overhead comes on top of an Ethernet header, and a class's on top of both.
     fn sizes(&mut self, found: &Discipline, places: &[&str]) -> Option<Framing> {
-        let before = self.of_disciplines.filter(|_| found.role == Role::Class);
+        let before = self.framing.filter(|_| found.role == Role::Class);
         let base = before.map_or(self.header as i64, |before| before.overhead.get() as i64);
         let said = |name: &str| places.iter().map(|place| format!("{place}{name}")).find(|key| found.option(key).is_some());
         let overhead = said("overhead").and_then(|key| self.number(found, &key, base));

@@ -164,12 +164,21 @@ pub(super) struct Variables(BTreeMap<String, Option<String>>);
 const MAX_VALUE: usize = 1_000;
 
 impl Variables {
-    /// Takes the words of a command that gives values to variables alone; `false` for any other.
-    /// Where it is not certain that it is run, another value makes the variable's unknown.
-    pub(super) fn assign(&mut self, words: &[String], is_certain: bool) -> bool {
+    /// Takes the words of a command; `true` for one that gives values to variables and does nothing
+    /// else.
+    pub(super) fn take(&mut self, words: &[String], is_certain: bool) -> bool {
         let behind = words.iter().take_while(|word| KEYWORDS.contains(&word.as_str())).count();
-        let is_certain = is_certain && behind == 0;
-        let words = match &words[behind..] {
+        let is_assignment = self.assign(&words[behind..], is_certain && behind == 0);
+        if !is_assignment {
+            self.forget(&words[behind..]);
+        }
+        is_assignment
+    }
+
+    /// Gives values to variables; `false` for any other command. Where it is not certain that it is
+    /// run, another value makes the variable's unknown.
+    fn assign(&mut self, words: &[String], is_certain: bool) -> bool {
+        let words = match words {
             [first, rest @ ..] if matches!(first.as_str(), "export" | "local" | "readonly" | "declare" | "typeset" | "let") => {
                 &rest[rest.iter().take_while(|word| word.starts_with('-')).count()..]
             }
@@ -192,9 +201,7 @@ impl Variables {
     }
 
     /// Makes the value of a variable unknown that a loop or a program gives one.
-    pub(super) fn forget(&mut self, words: &[String]) {
-        let behind = words.iter().take_while(|word| KEYWORDS.contains(&word.as_str())).count();
-        let words = &words[behind..];
+    fn forget(&mut self, words: &[String]) {
         let is_taking = words.first().is_some_and(|first| matches!(first.as_str(), "for" | "read" | "unset"));
         let taken = words.iter().skip(1).filter(|word| is_taking && !word.starts_with('-'));
         let added = words.iter().filter_map(|word| Some(word.split_once("+=")?.0.to_owned()));
