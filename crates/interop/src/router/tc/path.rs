@@ -4,6 +4,7 @@ use super::{Discipline, Role, Setting, TcError, filter};
 use crate::router::dialect::tc::TC;
 use crate::router::syntax::header;
 use goodqueue_base::spec::quantity::excerpt;
+use std::collections::BTreeSet;
 
 /// The way of the packets that no filter chooses, or most of them.
 #[derive(Clone, Debug)]
@@ -156,7 +157,8 @@ impl<'a> Path<'a> {
         classes: &[&'a Discipline],
         children: &[&Discipline],
     ) -> Option<&'a Discipline> {
-        let is_leaf = |class: &&&Discipline| classes.iter().all(|other| other.parent.as_ref() != Some(&class.handle));
+        let parents: BTreeSet<&str> = classes.iter().filter_map(|class| class.parent.as_deref()).collect();
+        let is_leaf = |class: &&&Discipline| !parents.contains(class.handle.as_str());
         let leaves: Vec<&'a Discipline> =
             classes.iter().filter(is_leaf).copied().filter(|class| !class.handle.ends_with(':')).collect();
         let candidates = default_minors(outer);

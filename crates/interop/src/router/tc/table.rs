@@ -110,29 +110,27 @@ impl Table {
     }
 
     fn place_of(&self, dev: &str, wanted: &str) -> Option<usize> {
-        let has_it = |(found, _): &(Discipline, Sure)| {
-            found.role == Role::Qdisc && found.dev == dev && !found.handle.is_empty() && major(&found.handle) == wanted
-        };
-        self.all.iter().rposition(has_it)
+        // Most handles differ in their first digits.
+        let may_be = |handle: &str| !handle.is_empty() && (handle.starts_with(wanted) || wanted == "0");
+        let is_it = |found: &Discipline| may_be(&found.handle) && major(&found.handle) == wanted && found.dev == dev;
+        self.all.iter().rposition(|(found, _)| found.role == Role::Qdisc && is_it(found))
     }
 
     /// The discipline at the place of another.
     fn at_place(&self, of: &Discipline) -> Option<usize> {
         let owner = of.parent.as_deref().and_then(|parent| self.place_of(&of.dev, major(parent)));
         let is_single = owner.is_some_and(|at| SINGLE.contains(&self.all[at].0.kind.as_str()));
-        self.all.iter().rposition(|(found, _)| {
-            let is_there = match (&found.parent, &of.parent) {
-                (Some(theirs), Some(ours)) => theirs == ours || (is_single && major(theirs) == major(ours)),
-                (theirs, ours) => theirs == ours,
-            };
-            found.role == Role::Qdisc && found.dev == of.dev && is_there
-        })
+        let is_there = |found: &Discipline| match (&found.parent, &of.parent) {
+            (Some(theirs), Some(ours)) => theirs == ours || (is_single && major(theirs) == major(ours)),
+            (theirs, ours) => theirs == ours,
+        };
+        self.all.iter().rposition(|(found, _)| found.role == Role::Qdisc && is_there(found) && found.dev == of.dev)
     }
 
     fn class_at(&self, class: &Discipline) -> Option<usize> {
-        let is_it =
-            |(found, _): &(Discipline, Sure)| (found.role, &found.dev, &found.handle) == (Role::Class, &class.dev, &class.handle);
-        self.all.iter().rposition(is_it)
+        // Handles differ more often than interfaces.
+        let is_it = |found: &Discipline| found.role == Role::Class && found.handle == class.handle && found.dev == class.dev;
+        self.all.iter().rposition(|(found, _)| is_it(found))
     }
 
     /// A line of output is the state of its place; where no interface is named, nothing is known of
