@@ -10,7 +10,6 @@ use goodqueue_guests::backends::BackendName;
 use goodqueue_guests::backends::linux::Linux;
 use goodqueue_guests::linux::{ProgramSaid, Programs, Series};
 use goodqueue_lab::scenario::build;
-use goodqueue_lab::scenario::lint;
 use goodqueue_lab::scenario::plan::Plan;
 use goodqueue_sim::{Continue, Outcome, WorldSpec};
 use std::io::Write as _;
@@ -101,9 +100,6 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if !linux.controls().contains(&arguments.cc.as_str()) {
         let known = linux.controls().join(", ");
         return Err(Failure::Input(format!("--cc {}: is not in the guest kernel, which has {known}", arguments.cc)));
-    }
-    for warning in lint::warnings_of_points(&points) {
-        say(&format!("warning: {warning}"));
     }
     let folder = std::env::current_dir().map_err(|error| Failure::Run(format!("the current folder: {error}")))?;
     for (name, text) in

@@ -30,6 +30,8 @@ pub struct Interface {
     pub up: bool,
     /// True for an Ethernet interface.
     pub ethernet: bool,
+    /// Its address, of an Ethernet interface.
+    pub address: [u8; 6],
 }
 
 /// Bytes that up to two VLAN tags add to a frame beyond MTU and link header.
@@ -83,11 +85,13 @@ pub fn interface(name: &str) -> io::Result<Interface> {
         (request(libc::SIOCGIFINDEX)?, request(libc::SIOCGIFMTU)?, request(libc::SIOCGIFFLAGS)?, request(libc::SIOCGIFHWADDR)?);
     // SAFETY: each request just filled the member of the union that is read.
     unsafe {
+        let hardware = address.ifru_hwaddr;
         Ok(Interface {
             index: index.ifru_ifindex,
             mtu: mtu.ifru_mtu.max(0) as u32,
             up: libc::c_int::from(flags.ifru_flags) & libc::IFF_UP != 0,
-            ethernet: address.ifru_hwaddr.sa_family == libc::ARPHRD_ETHER,
+            ethernet: hardware.sa_family == libc::ARPHRD_ETHER,
+            address: std::array::from_fn(|place| hardware.sa_data[place] as u8),
         })
     }
 }

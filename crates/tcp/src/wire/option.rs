@@ -82,6 +82,37 @@ impl TcpOption {
         }
     }
 
+    /// The bytes in the header, numbers in network order.
+    #[must_use]
+    pub fn bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.len());
+        let mut put = |kind: u8, data: &[&[u8]]| {
+            bytes.push(kind);
+            bytes.push(self.len() as u8);
+            data.iter().for_each(|part| bytes.extend_from_slice(part));
+        };
+        match self {
+            Self::Nop => return [kind::NOP].to_vec(),
+            Self::End => return [kind::END].to_vec(),
+            Self::Mss(bytes) => put(kind::MSS, &[&bytes.to_be_bytes()]),
+            Self::WindowScale(shift) => put(kind::WINDOW_SCALE, &[&[*shift]]),
+            Self::SackPermitted => put(kind::SACK_PERMITTED, &[]),
+            Self::Sack(blocks) => {
+                put(kind::SACK, &[]);
+                blocks.iter().for_each(|(from, to)| bytes.extend([from.to_be_bytes(), to.to_be_bytes()].as_flattened()));
+            }
+            Self::Timestamp { value, echo } => put(kind::TIMESTAMP, &[&value.to_be_bytes(), &echo.to_be_bytes()]),
+            Self::AccEcn { first, counters } => {
+                put(kind::ACC_ECN[usize::from(*first == Ecn::Ect1)], &[]);
+                counters.iter().for_each(|count| bytes.extend_from_slice(&count.to_be_bytes()[1..]));
+            }
+            Self::FastOpen(data) => put(kind::FAST_OPEN, &[data]),
+            Self::Md5(data) => put(kind::MD5, &[data]),
+            Self::Other { kind, data } => put(*kind, &[data]),
+        }
+        bytes
+    }
+
     /// Reads the options of a header, up to the end of the list or to one that is cut off.
     pub fn read_all(mut bytes: &[u8]) -> impl Iterator<Item = Self> {
         core::iter::from_fn(move || {

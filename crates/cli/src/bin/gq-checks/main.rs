@@ -2,6 +2,8 @@
 #![forbid(unsafe_code)]
 
 mod conformance;
+#[cfg(target_os = "linux")]
+mod endpoint;
 mod packetdrill;
 
 use clap::{Parser, Subcommand};
@@ -27,6 +29,9 @@ enum Command {
     Conformance(conformance::Arguments),
     /// Check the sender and the receiver against scripts of packetdrill.
     Packetdrill(packetdrill::Arguments),
+    /// Be one end of a TCP connection on a network interface, with another TCP at the other end.
+    #[cfg(target_os = "linux")]
+    Endpoint(endpoint::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -36,6 +41,8 @@ fn main() -> ExitCode {
         match command {
             Command::Conformance(arguments) => conformance::run(&arguments),
             Command::Packetdrill(arguments) => packetdrill::run(&arguments),
+            #[cfg(target_os = "linux")]
+            Command::Endpoint(arguments) => endpoint::run(&arguments),
         }
     }))
 }

@@ -19,32 +19,10 @@ enum Version {
     V6,
 }
 
-/// The bytes of an option.
-fn encoded(option: &TcpOption) -> Vec<u8> {
-    let words = |words: &[u32]| words.iter().flat_map(|word| word.to_be_bytes()).collect::<Vec<u8>>();
-    let (kind, data) = match option {
-        TcpOption::Nop => return vec![1],
-        TcpOption::End => return vec![0],
-        TcpOption::Mss(bytes) => (2, bytes.to_be_bytes().to_vec()),
-        TcpOption::WindowScale(shift) => (3, vec![*shift]),
-        TcpOption::SackPermitted => (4, vec![]),
-        TcpOption::Sack(blocks) => (5, blocks.iter().flat_map(|(from, to)| words(&[*from, *to])).collect()),
-        TcpOption::Timestamp { value, echo } => (8, words(&[*value, *echo])),
-        TcpOption::AccEcn { first, counters } => {
-            let kind = if *first == Ecn::Ect1 { 174 } else { 172 };
-            (kind, counters.iter().flat_map(|count| count.to_be_bytes()[1..].to_vec()).collect())
-        }
-        TcpOption::FastOpen(data) => (34, data.clone()),
-        TcpOption::Md5(data) => (19, data.clone()),
-        TcpOption::Other { kind, data } => (*kind, data.clone()),
-    };
-    [vec![kind, data.len() as u8 + 2], data].concat()
-}
-
 /// The bytes of a packet, as another library writes them.
 fn written(packet: &Packet, version: Version) -> Vec<u8> {
     let has = |flag| packet.flags.has(flag);
-    let options: Vec<u8> = packet.options.iter().flat_map(encoded).collect();
+    let options: Vec<u8> = packet.options.iter().flat_map(TcpOption::bytes).collect();
     let tcp = TcpHeader {
         acknowledgment_number: packet.ack,
         ns: has(TcpFlags::AE),
@@ -118,7 +96,7 @@ fn options_have_the_bytes_of_their_rfcs() {
         (TcpOption::FastOpen(vec![0x0a, 0xbc]), "FO 0abc", &[34, 4, 0x0a, 0xbc]),
         (TcpOption::Other { kind: 2, data: vec![1] }, "option 2 01", &[2, 3, 1]),
     ] {
-        assert_eq!((&*encoded(&option), option.len(), option.to_string()), (bytes, bytes.len(), text.to_string()));
+        assert_eq!((&*option.bytes(), option.len(), option.to_string()), (bytes, bytes.len(), text.to_string()));
         assert!(TcpOption::read_all(bytes).eq([option]));
     }
 }
