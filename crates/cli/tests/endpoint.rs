@@ -1,5 +1,5 @@
-//! `gq-checks endpoint` against the TCP of this machine's kernel. Needs network namespaces; where the
-//! kernel allows none, the tests report it and end.
+//! `gq-checks endpoint` against the TCP of this machine's kernel. Needs network namespaces; where
+//! the kernel allows none, the tests report it and end.
 #![cfg(target_os = "linux")]
 
 use goodqueue_live::testbed::bench::Bench;

@@ -24,7 +24,8 @@ PORT, BYTES = 5001, 10_000_000
 # Ethernet addresses of the guests, and IP addresses of the kernel's end and of ours there.
 ENDS = {"send": ("02:00:00:00:00:01", "10.77.0.1", "10.77.0.11"), "receive": ("02:00:00:00:00:02", "10.77.0.2", "10.77.0.12")}
 OTHER = {"send": "receive", "receive": "send"}
-# Rates down and up, round-trip time, queue, congestion control. With little room on the way back, some acknowledgements are lost.
+# Rates down and up, round-trip time, queue, congestion control. Where the way back is slow,
+# acknowledgements are lost.
 LINES = [
     *(("5mbit", "10ms", queue, "cubic") for queue in ("codel", "fq-codel", "pie", "cake", "dualpi2")),
     ("20/0.2mbit", "30ms", "codel", "cubic"),

@@ -80,18 +80,26 @@ pub struct Arguments {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Mac([u8; 6]);
 
-impl FromStr for Mac {
-    type Err = String;
+/// The reason why an option cannot be read.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+enum BadOption {
+    #[error("is no Ethernet address: six bytes such as 02:00:00:00:00:01")]
+    NoMac,
+    #[error("has no `=`: KEY=VALUE, such as net.ipv4.tcp_ecn=3")]
+    NoSetting,
+}
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl FromStr for Mac {
+    type Err = BadOption;
+
+    fn from_str(text: &str) -> Result<Self, BadOption> {
         let bytes: Option<Vec<u8>> = text.split(':').map(|byte| u8::from_str_radix(byte, 16).ok()).collect();
-        let bytes = bytes.and_then(|bytes| <[u8; 6]>::try_from(bytes).ok());
-        bytes.map(Self).ok_or_else(|| "is no Ethernet address: six bytes such as 02:00:00:00:00:01".to_owned())
+        bytes.and_then(|bytes| <[u8; 6]>::try_from(bytes).ok()).map(Self).ok_or(BadOption::NoMac)
     }
 }
 
-fn setting(text: &str) -> Result<Setting, String> {
-    let (name, value) = text.split_once('=').ok_or("has no `=`: KEY=VALUE, such as net.ipv4.tcp_ecn=3")?;
+fn setting(text: &str) -> Result<Setting, BadOption> {
+    let (name, value) = text.split_once('=').ok_or(BadOption::NoSetting)?;
     Ok(Setting { name: name.to_owned(), value: value.to_owned() })
 }
 
@@ -147,8 +155,8 @@ fn refused(error: &NotModelled) -> Failure {
     Failure::Run(format!("not modeled: {error}"))
 }
 
-/// Whatever is due now: arrivals, timers, calls of the program, departures. Returns the time of the
-/// next timer.
+/// Handles all that is due: arrivals, timers, calls of the program, departures. Returns the time of
+/// the next timer.
 fn turn(stack: &mut Goodqueue, wire: &mut Wire, program: &mut Program, now: Instant) -> Result<Option<Instant>, Failure> {
     while let Some(packet) = wire.receive().map_err(|error| broken(&error))? {
         stack.handle_packet(now, &packet).map_err(|error| refused(&error))?;
