@@ -157,6 +157,12 @@ pub trait Qdisc<P: Packet> {
         let _ = (flow, weight);
     }
 
+    /// Directs `flow` to leaf `leaf` of a hierarchy of classes; others ignore it. Call it before the
+    /// flow's first packet.
+    fn set_leaf(&mut self, flow: FlowHash, leaf: u32) {
+        let _ = (flow, leaf);
+    }
+
     /// Takes memory for `packets` packets in each of its queues, and for all of its flows, so that
     /// no call asks for memory later while no more than those wait. For hosts that cannot ask for
     /// memory while packets pass. The default takes none.

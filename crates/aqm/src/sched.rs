@@ -8,6 +8,7 @@
 pub(crate) mod classifier;
 mod flow_index;
 pub(crate) mod flow_table;
+pub mod htb;
 mod succession;
 mod timers;
 pub mod weighted;
