@@ -121,7 +121,7 @@ pub struct Htb<P, Q> {
     counters: Counters,
 }
 
-/// Keeps the books of what the queues within drop and mark.
+/// Counts the drops and marks of the queues within.
 struct Accounts<'a, P> {
     counters: &'a mut Counters,
     waiting: &'a mut QueueView,

@@ -129,7 +129,7 @@ pub fn defaults() -> String {
             let _ = writeln!(page, "| {} | {value} | {here} |", setting.name);
         }
     }
-    page
+    page + include_str!("deployed.md")
 }
 
 fn default_of(kind: &str, param: &str) -> String {
