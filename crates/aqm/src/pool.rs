@@ -48,8 +48,8 @@ impl Fifo {
 }
 
 impl<T> Pool<T> {
-    pub(crate) fn with_capacity(capacity: usize) -> Self {
-        Self { slots: Vec::with_capacity(capacity), free: NONE }
+    pub(crate) const fn new() -> Self {
+        Self { slots: Vec::new(), free: NONE }
     }
 
     /// Takes memory for `capacity` values at once.
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn queues_keep_their_order_and_slots_are_used_again() {
-        let mut pool = Pool::with_capacity(0);
+        let mut pool = Pool::new();
         let mut queues = [Fifo::default(), Fifo::default()];
         for round in 0..100u32 {
             for n in 0..6 {
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn any_may_leave_before_the_others() {
-        let mut pool = Pool::with_capacity(0);
+        let mut pool = Pool::new();
         for gone in 0..5 {
             let mut fifo = Fifo::default();
             (0..5).for_each(|n| pool.push_back(&mut fifo, n));
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn the_tail_may_leave_first() {
-        let mut pool = Pool::with_capacity(0);
+        let mut pool = Pool::new();
         let mut fifo = Fifo::default();
         for _ in 0..3 {
             (0..5).for_each(|n| pool.push_back(&mut fifo, n));

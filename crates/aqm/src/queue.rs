@@ -50,7 +50,7 @@ pub(crate) struct Line<P> {
 
 impl<P: Packet> Line<P> {
     pub(crate) fn new() -> Self {
-        Self { ring: VecDeque::with_capacity(16), backlog: Bytes::ZERO }
+        Self { ring: VecDeque::new(), backlog: Bytes::ZERO }
     }
 
     /// Takes memory for `packets` packets at once.

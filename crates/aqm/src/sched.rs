@@ -9,6 +9,7 @@ pub(crate) mod classifier;
 mod flow_index;
 pub(crate) mod flow_table;
 pub mod htb;
+mod places;
 mod succession;
 mod timers;
 pub mod weighted;

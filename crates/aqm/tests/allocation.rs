@@ -127,8 +127,8 @@ fn over(name: &str, params: &[(&'static str, Value)], of: Option<KindAndParams>)
     KindAndParams { of: of.map(Box::new), ..KindAndParams::new(kind, params.to_vec()) }
 }
 
-/// Bytes that a queue holds that has just been built.
-fn held(queue: &KindAndParams) -> u64 {
+/// Bytes that a queue holds that has just been built, and with all that it needs besides packets.
+fn held(queue: &KindAndParams) -> [u64; 2] {
     let before = HELD.get();
     let built = AnyQdisc::<SimplePacket>::build_boxed(
         queue.kind,
@@ -138,9 +138,18 @@ fn held(queue: &KindAndParams) -> u64 {
         EcnPolicy::Drop,
         Rng::new(1),
     );
-    let held = HELD.get() - before;
-    drop(built.expect("a good queue"));
-    held as u64
+    let mut built = built.expect("a good queue");
+    let idle = HELD.get() - before;
+    built.reserve(0);
+    [idle, HELD.get() - before].map(|bytes| bytes as u64)
+}
+
+#[test]
+fn an_idle_queue_takes_little_memory() {
+    for (name, most) in [("tail-drop", 2_000), ("codel", 2_000), ("fq-codel", 16_000), ("cake", 50_000)] {
+        let [idle, _] = held(&over(name, &[], None));
+        assert!(idle <= most, "{name}: {idle} B");
+    }
 }
 
 #[test]
@@ -159,7 +168,7 @@ fn memory_of_a_queue_is_known_before_it_is_built() {
     queues.push(over("priority", &eight, Some(over("cake", &tins, None))));
     queues.push(over("shaper", &[], Some(over("priority", &eight, Some(fair("sfb"))))));
     for queue in queues {
-        let (told, held) = (queue.state_bytes().get(), held(&queue));
+        let (told, [_, held]) = (queue.state_bytes().get(), held(&queue));
         let name = queue.kind.name_over(queue.of.as_deref());
         // A queue by itself, with room for its first packets, is the caller's to count.
         assert!(held <= told + 8192, "{name}: {held} B are more than {told} B");

@@ -78,6 +78,10 @@ struct Sparing(Cobalt);
 
 impl Aqm for Sparing {
     #[inline]
+    fn is_timeless() -> bool {
+        true
+    }
+    #[inline]
     fn on_arrival(&mut self, env: &mut Env<'_>, packet: PacketView, queue: QueueView) -> Verdict {
         self.0.on_arrival(env, packet, queue)
     }
@@ -171,11 +175,12 @@ impl<P: Packet> Cake<P> {
         let weights = params.tins.weights();
         let per_tin = params.flows.max(1);
         let aqm = Sparing(Cobalt::new(params.cobalt));
-        let count = per_tin * weights.len() as u32;
+        // One for each tin, which stands for its queues that were never used.
+        let count = weights.len() as u32;
         let mut table = FlowTable::new(flow_table::flows(&aqm, &(), count), ShownBacklog::Flow);
         table.books.yields = params.ingress;
         let tins = weights.iter().enumerate();
-        let tins = tins.map(|(number, &weight)| Tin::new(number as u32 * per_tin, per_tin, weight, params.isolation));
+        let tins = tins.map(|(number, &weight)| Tin::new(number as u32, per_tin, weight, params.isolation));
         let tins = aside(|| tins.collect());
         let bytes = limit.bytes.min(params.memlimit).min(MAX_BYTES);
         let limit = Limit { packets: limit.packets.min(Packets::new(pool::MAX)), bytes };
@@ -200,19 +205,18 @@ impl<P: Packet> Cake<P> {
         self.tins.iter_mut().for_each(|tin| tin.salt(&mut salts));
     }
 
-    /// Adapts COBALT and the quantum of each tin to its part of the shaper's rate; without a
-    /// shaper, resets only the quantum.
+    /// Adapts COBALT and the quantum of each tin, none of whose queues is in use, to its part of the
+    /// shaper's rate; without a shaper, resets only the quantum.
     fn set_tin_rates(&mut self) {
         let Some(rate) = self.params.rate else {
             self.set_quantum(None);
             return;
         };
-        for (tin, rate) in self.tins.iter_mut().zip(self.params.tins.rates(rate)) {
+        let unused = self.table.flows.iter_mut();
+        for ((tin, flow), rate) in self.tins.iter_mut().zip(unused).zip(self.params.tins.rates(rate)) {
             tin.set_quantum(self.params.quantum(Some(rate)));
             self.table.books.set_link_rate(Some(rate));
-            for index in tin.queues() {
-                self.table.flows[index].aqm.on_rate_change(&mut self.table.books.env(Instant::ZERO));
-            }
+            flow.aqm.on_rate_change(&mut self.table.books.env(Instant::ZERO));
         }
     }
 
@@ -227,7 +231,7 @@ impl<P: Packet> Cake<P> {
     fn shed(&mut self, now: Instant, sink: &mut dyn Sink<P>) {
         while self.is_over_limit() {
             let longest = self.table.fattest();
-            let tin = longest / self.params.flows.max(1) as usize;
+            let tin = (self.table.rank(longest) / self.params.flows.max(1)) as usize;
             let before = self.table.total.packets.get();
             if let Some(shaping) = self.shaping.as_deref_mut().filter(|_| self.params.ingress) {
                 let mut toll =
@@ -288,7 +292,12 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
             shaping.arrive(number, now, before == 0);
         }
         let (flow, hosts) = (packet.flow(), packet.endpoints());
-        let bucket = tin.queue_of(&self.seats, self.params.isolation.key(flow, hosts));
+        let (table, per_tin) = (&mut self.table, self.params.flows.max(1));
+        let begin = |unused: u32, place: u32| {
+            let aqm = table.flows[unused as usize].aqm.clone();
+            table.add(aqm, (), number as u32 * per_tin + place);
+        };
+        let bucket = tin.queue_of(&mut self.seats, self.params.isolation.key(flow, hosts), begin);
         let index = bucket as usize;
         if packet.len() > self.limit.bytes {
             self.table.refuse(index, now, packet, sink);
@@ -423,6 +432,10 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
     }
 
     fn reserve(&mut self, packets: usize) {
+        let flows = self.tins.len() * (self.params.flows.max(1) as usize + 1);
+        self.table.reserve_flows(flows);
+        self.seats.reserve_exact(flows.saturating_sub(self.seats.len()));
+        self.tins.iter_mut().for_each(Tin::reserve);
         self.table.reserve(packets);
     }
 
@@ -450,8 +463,13 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
         visit("sparse_flows", sum(|tin| tin.sparse));
         visit("bulk_flows", sum(|tin| tin.bulk));
         visit("decaying_flows", sum(|tin| tin.decaying));
-        for (name, tin) in NAMES.iter().zip(&self.tins) {
-            visit(name, tin.queues().map(|index| f64::from(self.table.backlog(index))).sum());
+        let mut bytes = [0.0; NAMES.len()];
+        for index in self.tins.len()..self.table.flows.len() {
+            let tin = self.table.rank(index) / self.params.flows.max(1);
+            bytes[tin as usize] += f64::from(self.table.backlog(index));
+        }
+        for (name, (bytes, _)) in NAMES.iter().zip(bytes.into_iter().zip(&self.tins)) {
+            visit(name, bytes);
         }
     }
 }

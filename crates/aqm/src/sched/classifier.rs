@@ -1,5 +1,6 @@
 //! The mapping of packets to queues.
 
+use super::places::Places;
 use crate::aqm::FlowHash;
 use alloc::vec::Vec;
 use goodqueue_base::units::{Duration, Instant, Rng};
@@ -27,8 +28,9 @@ pub(crate) struct Classifier {
     salt: u64,
     perturbation: Option<Duration>,
     renewal: Instant,
-    /// Empty with [`Hashing::Direct`].
+    /// The first stands for all that were never used; empty with [`Hashing::Direct`].
     sets: Vec<Set>,
+    places: Places,
 }
 
 /// The flows that the queues of a set belong to.
@@ -69,9 +71,10 @@ impl Classifier {
     pub(crate) fn new(queues: u32, hashing: Hashing, perturbation: Option<Duration>, rng: &mut Rng) -> Self {
         let sets = match hashing {
             Hashing::Direct => Vec::new(),
-            Hashing::SetAssociative => alloc::vec![Set::default(); queues.div_ceil(WAYS) as usize],
+            Hashing::SetAssociative => alloc::vec![Set::default()],
         };
-        let mut classifier = Self { queues, salt: 0, perturbation, renewal: Instant::MAX, sets };
+        let places = Places::unused(queues.div_ceil(WAYS), 0);
+        let mut classifier = Self { queues, salt: 0, perturbation, renewal: Instant::MAX, sets, places };
         classifier.renew(Instant::ZERO, rng);
         classifier
     }
@@ -80,7 +83,29 @@ impl Classifier {
     pub(crate) fn renew(&mut self, now: Instant, rng: &mut Rng) {
         self.salt = rng.next_u64();
         self.renewal = self.perturbation.map_or(Instant::MAX, |period| now + period);
-        self.sets.fill(Set::default());
+        self.sets.truncate(1);
+        self.places.clear();
+    }
+
+    /// Takes the memory of all sets.
+    pub(crate) fn reserve(&mut self) {
+        if !self.sets.is_empty() {
+            self.sets.reserve_exact(self.places.count() as usize);
+            self.places.reserve();
+        }
+    }
+
+    /// The position of the set that holds queue `home`.
+    #[inline]
+    fn set_of(&mut self, home: u32) -> usize {
+        let set = home / WAYS;
+        let position = self.places.position(set);
+        if !self.places.is_unused(position) {
+            return position as usize;
+        }
+        self.places.put(set, self.sets.len());
+        self.sets.push(Set::default());
+        self.sets.len() - 1
     }
 
     #[inline]
@@ -105,8 +130,12 @@ impl Classifier {
     #[inline]
     pub(crate) fn queue_of(&mut self, flow: FlowHash, is_busy: impl Fn(u32) -> bool) -> u32 {
         let home = self.home(flow);
+        if self.sets.is_empty() {
+            return home;
+        }
         let (first, place) = (home - home % WAYS, home % WAYS);
-        let Some(set) = self.sets.get_mut((home / WAYS) as usize) else { return home };
+        let position = self.set_of(home);
+        let set = &mut self.sets[position];
         if let Some(own) = set.place_of(flow) {
             if !is_busy(first + own) {
                 set.shared &= !(1 << own);

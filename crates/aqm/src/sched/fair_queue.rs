@@ -29,6 +29,7 @@ pub use kinds::{FairKind, FqCoDelKind};
 use super::Setup;
 use super::classifier::Classifier;
 use super::flow_table::{self, DropFrom, Flow, FlowTable, MAX_BYTES, ShownBacklog};
+use super::places::Places;
 use crate::aqm::{Aqm, FlowHash, QueueView};
 use crate::books::EcnPolicy;
 use crate::counters::Counters;
@@ -142,9 +143,14 @@ impl Round {
 }
 
 /// Deficit round robin over flows that each run an algorithm `A`, holding packets of type `P`.
+///
+/// The flow of a queue that never had a packet takes no memory, unless its algorithm has updates,
+/// which happen all the same.
 #[derive(Clone, Debug)]
 pub struct FairQueue<P, A> {
     table: FlowTable<P, A, Turn>,
+    /// The flow of each queue.
+    places: Places,
     new: Round,
     old: Round,
     limit: Limit,
@@ -180,10 +186,12 @@ impl<P: Packet, A: Aqm + Clone> FairQueue<P, A> {
             Share::Bytes(quantum) => (i64::try_from(quantum.get()).unwrap_or(i64::MAX).max(1), true),
             Share::Packets => (1, false),
         };
-        let mut table = FlowTable::new(flow_table::flows(aqm, &idle, count), params.shown);
+        let (places, made) = if A::is_timeless() { (Places::unused(count, 0), 1) } else { (Places::used(count), count) };
+        let mut table = FlowTable::new(flow_table::flows(aqm, &idle, made), params.shown);
         let classifier = Classifier::new(count, params.hashing, params.perturbation, &mut table.books.rng);
         Self {
             table,
+            places,
             new: Round::EMPTY,
             old: Round::EMPTY,
             limit: Limit { packets: limit.packets.min(Packets::new(pool::MAX)), bytes },
@@ -237,13 +245,35 @@ impl<P: Packet, A: Aqm> FairQueue<P, A> {
         self.table.total.packets > self.limit.packets || self.table.total.backlog > self.limit.bytes
     }
 
+    /// The flow of queue `bucket`, which may never have had a packet.
+    #[inline]
+    fn flow_of(&mut self, bucket: u32) -> u32
+    where
+        A: Clone,
+    {
+        let flow = self.places.position(bucket);
+        if self.places.is_unused(flow) { self.begin(bucket, flow) } else { flow }
+    }
+
+    /// Makes a flow for queue `bucket` like that at `unused`.
+    #[cold]
+    fn begin(&mut self, bucket: u32, unused: u32) -> u32
+    where
+        A: Clone,
+    {
+        let Flow { aqm, turn, .. } = self.table.flows[unused as usize].clone();
+        let flow = self.table.add(aqm, turn, bucket);
+        self.places.put(bucket, flow as usize);
+        flow
+    }
+
     /// Puts the first flow of a list behind all others.
     #[inline]
-    fn end_turn(&mut self, bucket: u32, is_new: bool) {
+    fn end_turn(&mut self, flow: u32, is_new: bool) {
         let round = if is_new { &mut self.new } else { &mut self.old };
         round.pop_front(&self.table.flows);
-        self.table.flows[bucket as usize].turn.place = Place::Old;
-        self.old.push_back(&mut self.table.flows, bucket);
+        self.table.flows[flow as usize].turn.place = Place::Old;
+        self.old.push_back(&mut self.table.flows, flow);
     }
 
     /// Returns true if an arriving packet of `len` may be queued. Makes room for it unless that
@@ -283,16 +313,18 @@ impl<P: Packet, A: Aqm> FairQueue<P, A> {
     }
 }
 
-impl<P: Packet, A: Aqm> Qdisc<P> for FairQueue<P, A> {
+impl<P: Packet, A: Aqm + Clone> Qdisc<P> for FairQueue<P, A> {
     #[inline]
     fn enqueue(&mut self, now: Instant, packet: P, sink: &mut dyn Sink<P>) {
         self.table.books.arrive(&packet);
         if self.classifier.is_renewal_due(now) && self.table.total.packets.is_zero() {
             self.classifier.renew(now, &mut self.table.books.rng);
         }
-        let Self { classifier, table, .. } = self;
-        let bucket = classifier.queue_of(packet.flow(), |queue| table.flows[queue as usize].turn.place != Place::Idle);
-        let index = bucket as usize;
+        let Self { classifier, table, places, .. } = self;
+        let is_busy = |queue| table.flows[places.position(queue) as usize].turn.place != Place::Idle;
+        let bucket = classifier.queue_of(packet.flow(), is_busy);
+        let flow = self.flow_of(bucket);
+        let index = flow as usize;
         if !self.admits(packet.len(), now, sink) {
             self.table.refuse(index, now, packet, sink);
             return;
@@ -304,7 +336,7 @@ impl<P: Packet, A: Aqm> Qdisc<P> for FairQueue<P, A> {
         if turn.place == Place::Idle {
             turn.place = Place::New;
             turn.deficit = self.quantum;
-            self.new.push_back(&mut self.table.flows, bucket);
+            self.new.push_back(&mut self.table.flows, flow);
         }
         if let Victim::Fattest { batch } = self.victim
             && self.is_over_limit()
@@ -321,24 +353,24 @@ impl<P: Packet, A: Aqm> Qdisc<P> for FairQueue<P, A> {
             if round.head == NONE {
                 return None;
             }
-            let bucket = round.head;
-            let index = bucket as usize;
+            let flow = round.head;
+            let index = flow as usize;
             let turn = &mut self.table.flows[index].turn;
             if turn.deficit <= 0 {
                 turn.deficit += self.quantum;
-                self.end_turn(bucket, is_new);
+                self.end_turn(flow, is_new);
                 continue;
             }
             if let Some(departure) = self.table.take(index, now, sink) {
                 if self.by_bytes {
                     self.table.flows[index].turn.deficit -= departure.packet.len().get() as i64 + self.header;
                 } else {
-                    self.end_turn(bucket, is_new);
+                    self.end_turn(flow, is_new);
                 }
                 return Some(departure);
             }
             if is_new && self.old.head != NONE {
-                self.end_turn(bucket, is_new);
+                self.end_turn(flow, is_new);
                 continue;
             }
             let round = if is_new { &mut self.new } else { &mut self.old };
@@ -366,6 +398,10 @@ impl<P: Packet, A: Aqm> Qdisc<P> for FairQueue<P, A> {
     }
 
     fn reserve(&mut self, packets: usize) {
+        // And one that stands for unused ones.
+        self.table.reserve_flows(self.places.count() as usize + 1);
+        self.places.reserve();
+        self.classifier.reserve();
         self.table.reserve(packets);
     }
 

@@ -77,6 +77,8 @@ pub(crate) struct FlowTable<P, A, S> {
     /// Backlog of each flow; apart from the flows so that the search for the fattest reads little
     /// memory.
     loads: Vec<Load>,
+    /// The rank of each flow: the lowest one is dropped from where several are equally fat.
+    ranks: Vec<u32>,
     pool: Pool<Entry<P>>,
     pub(crate) total: QueueView,
     shown: ShownBacklog,
@@ -96,8 +98,9 @@ impl<P: Packet, A: Aqm, S> FlowTable<P, A, S> {
     pub(crate) fn new(flows: Vec<Flow<A, S>>, shown: ShownBacklog) -> Self {
         Self {
             loads: alloc::vec![Load::default(); flows.len()],
+            ranks: (0..flows.len() as u32).collect(),
             flows,
-            pool: Pool::with_capacity(64),
+            pool: Pool::new(),
             total: QueueView::default(),
             shown,
             timers: Timers::default(),
@@ -107,10 +110,11 @@ impl<P: Packet, A: Aqm, S> FlowTable<P, A, S> {
 }
 
 impl<P: Packet, A: Aqm, S> FlowTable<P, A, S> {
-    /// Adds an empty flow under `aqm` and returns its number.
-    pub(crate) fn add(&mut self, aqm: A, turn: S) -> u32 {
+    /// Adds an empty flow of this rank under `aqm` and returns its number.
+    pub(crate) fn add(&mut self, aqm: A, turn: S, rank: u32) -> u32 {
         self.flows.push(Flow { aqm, fifo: Fifo::default(), turn });
         self.loads.push(Load::default());
+        self.ranks.push(rank);
         (self.flows.len() - 1) as u32
     }
 
@@ -118,6 +122,7 @@ impl<P: Packet, A: Aqm, S> FlowTable<P, A, S> {
     pub(crate) fn reserve_flows(&mut self, flows: usize) {
         self.flows.reserve_exact(flows.saturating_sub(self.flows.len()));
         self.loads.reserve_exact(flows.saturating_sub(self.loads.len()));
+        self.ranks.reserve_exact(flows.saturating_sub(self.ranks.len()));
     }
 
     /// Takes memory for `packets` packets, and for the timers of all flows there are.
@@ -256,30 +261,28 @@ impl<P: Packet, A: Aqm, S> FlowTable<P, A, S> {
         }
     }
 
-    /// The first of the flows with the most bytes. One pass that vectorises, and another one
-    /// through the block it was found in.
-    pub(crate) fn fattest(&self) -> usize {
-        const BLOCK: usize = 64;
-        let (mut most, mut first) = (0, 0);
-        for (block, loads) in self.loads.chunks(BLOCK).enumerate() {
-            let here = loads.iter().map(|load| load.bytes).max().unwrap_or(0);
-            if here > most {
-                (most, first) = (here, block * BLOCK);
-            }
-        }
-        // Where only packets of no bytes wait, any flow that has some.
-        let found = if most > 0 {
-            self.loads[first..].iter().position(|load| load.bytes == most)
-        } else {
-            self.loads.iter().position(|load| load.packets > 0)
-        };
-        first + found.unwrap_or(0)
+    /// The rank of flow `index`.
+    pub(crate) fn rank(&self, index: usize) -> u32 {
+        self.ranks[index]
     }
 
-    /// The first of the flows with the most packets.
+    /// The flow of lowest rank among those with the most bytes; where only packets of no bytes
+    /// wait, among those that have some.
+    pub(crate) fn fattest(&self) -> usize {
+        let most = self.loads.iter().map(|load| load.bytes).max().unwrap_or(0);
+        self.first(|load| load.bytes == most && load.packets > 0)
+    }
+
+    /// The flow of lowest rank among those with the most packets.
     pub(crate) fn longest(&self) -> usize {
         let most = self.loads.iter().map(|load| load.packets).max().unwrap_or(0);
-        self.loads.iter().position(|load| load.packets == most).unwrap_or(0)
+        self.first(|load| load.packets == most)
+    }
+
+    /// The flow of lowest rank whose load is such.
+    fn first(&self, is_such: impl Fn(&Load) -> bool) -> usize {
+        let flows = self.loads.iter().zip(&self.ranks).enumerate().filter(|(_, (load, _))| is_such(load));
+        flows.min_by_key(|(_, (_, rank))| **rank).map_or(0, |(index, _)| index)
     }
 
     /// The time at which an algorithm may want its update; never later than the earliest.

@@ -143,7 +143,7 @@ impl<P: Packet, A: Aqm + Clone> WeightedQueue<P, A> {
         let mut aqm = self.fresh.clone();
         aqm.on_weight(weight);
         let rate = self.table.books.link_rate;
-        let queue = self.table.add(aqm, Turn { weight, is_waiting: false });
+        let queue = self.table.add(aqm, Turn { weight, is_waiting: false }, known);
         if rate.is_some() {
             self.table.tell_rate(queue as usize, Instant::ZERO);
         }

@@ -5,6 +5,7 @@ use super::params::Isolation;
 use super::shares::Share;
 use crate::aqm::{self, FlowHash};
 use crate::sched::classifier::{Classifier, Hashing};
+use crate::sched::places::Places;
 use alloc::vec::Vec;
 use goodqueue_base::units::{Instant, Rng};
 
@@ -28,10 +29,11 @@ impl Load {
     }
 }
 
-/// The slots of a queue's source and destination.
+/// The positions of the loads of a queue's source and destination.
 pub(super) type Slots = [u32; 2];
 
-/// The slot of all hosts on a side where hosts are not told apart. Its queues are not counted.
+/// The position of all hosts on a side where hosts are not told apart, and of all slots that are
+/// not in use. Its queues are not counted.
 const ANY: u32 = 0;
 
 /// The hosts of a tin.
@@ -39,8 +41,10 @@ const ANY: u32 = 0;
 pub(super) struct Hosts {
     /// Classifiers of sources and destinations, if they are told apart.
     classifiers: [Option<Classifier>; 2],
-    /// One slot for [`ANY`], those of sources, and those of destinations.
+    /// That of [`ANY`], and those of slots in use.
     loads: Vec<Load>,
+    /// The slots of sources, then those of destinations.
+    places: Places,
     /// Number of slots that a side has.
     count: u32,
     /// Credit of a turn, which the bulk queues of a host share.
@@ -52,8 +56,15 @@ impl Hosts {
         let sides = [isolation.is_fair_to_sources(), isolation.is_fair_to_destinations()];
         let classifier =
             |is_told_apart: bool| is_told_apart.then(|| Classifier::new(count, Hashing::SetAssociative, None, &mut Rng::new(0)));
-        let loads = alloc::vec![Load { queues: 0, bulk: 0, share: Share::of(0, 0) }; 2 * count as usize + 1];
-        Self { classifiers: sides.map(classifier), loads, count, quantum: 0 }
+        let loads = alloc::vec![Load { queues: 0, bulk: 0, share: Share::of(0, 0) }];
+        Self { classifiers: sides.map(classifier), loads, places: Places::unused(2 * count, ANY), count, quantum: 0 }
+    }
+
+    /// Takes the memory of all slots.
+    pub(super) fn reserve(&mut self) {
+        self.classifiers.iter_mut().flatten().for_each(Classifier::reserve);
+        self.loads.reserve_exact(self.places.count() as usize);
+        self.places.reserve();
     }
 
     pub(super) fn salt(&mut self, rng: &mut Rng) {
@@ -69,12 +80,18 @@ impl Hosts {
 
     /// Counts a queue between `hosts` that becomes busy.
     pub(super) fn enter(&mut self, hosts: aqm::Endpoints) -> Slots {
-        let Self { classifiers, loads, count, .. } = self;
+        let Self { classifiers, loads, places, count, .. } = self;
         let mut slots = [ANY; 2];
-        let sides = slots.iter_mut().zip(classifiers).zip([hosts.source, hosts.destination]).zip([1, *count + 1]);
+        let sides = slots.iter_mut().zip(classifiers).zip([hosts.source, hosts.destination]).zip([0, *count]);
         for (((slot, classifier), host), first) in sides {
             if let Some(classifier) = classifier {
-                *slot = first + classifier.queue_of(FlowHash(host.0), |slot| loads[(first + slot) as usize].queues > 0);
+                let is_busy = |slot| loads[places.position(first + slot) as usize].queues > 0;
+                let place = first + classifier.queue_of(FlowHash(host.0), is_busy);
+                if places.is_unused(places.position(place)) {
+                    places.put(place, loads.len());
+                    loads.push(loads[ANY as usize]);
+                }
+                *slot = places.position(place);
                 loads[*slot as usize].queues += 1;
             }
         }

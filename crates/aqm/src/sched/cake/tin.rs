@@ -6,7 +6,8 @@ use super::shares;
 use crate::aqm::{self, FlowHash};
 use crate::arithmetic::LinuxDraws;
 use crate::sched::classifier::{Classifier, Hashing};
-use core::ops::Range;
+use crate::sched::places::Places;
+use alloc::vec::Vec;
 use goodqueue_base::units::{Instant, Rng};
 
 const NONE: u32 = u32::MAX;
@@ -89,9 +90,8 @@ impl Chain {
 /// Queues that share their tin's weight.
 #[derive(Clone, Debug)]
 pub(super) struct Tin {
-    /// Number of its first queue, and how many it has.
-    first: u32,
-    count: u32,
+    /// Its queues among those of all tins.
+    places: Places,
     new: Chain,
     old: Chain,
     fading: Chain,
@@ -107,10 +107,10 @@ pub(super) struct Tin {
 }
 
 impl Tin {
-    pub(super) fn new(first: u32, count: u32, weight: i64, isolation: Isolation) -> Self {
+    /// `count` queues, none of them in use; that at position `unused` stands for all.
+    pub(super) fn new(unused: u32, count: u32, weight: i64, isolation: Isolation) -> Self {
         Self {
-            first,
-            count,
+            places: Places::unused(count, unused),
             new: Chain::EMPTY,
             old: Chain::EMPTY,
             fading: Chain::EMPTY,
@@ -134,9 +134,11 @@ impl Tin {
         self.hosts.set_quantum(quantum);
     }
 
-    /// The numbers of its queues.
-    pub(super) fn queues(&self) -> Range<usize> {
-        self.first as usize..(self.first + self.count) as usize
+    /// Takes the memory that it needs once all queues are in use.
+    pub(super) fn reserve(&mut self) {
+        self.places.reserve();
+        self.classifier.reserve();
+        self.hosts.reserve();
     }
 
     /// True if any queue of it is to be served.
@@ -145,11 +147,20 @@ impl Tin {
         self.sparse + self.bulk > 0
     }
 
-    /// The queue of packets with this key.
+    /// The queue of packets with this key; when that was never used, `begin` makes it, as one like
+    /// that at the first position it is given, with the number in this tin that is given second.
     #[inline]
-    pub(super) fn queue_of(&mut self, seats: &[Seat], key: FlowHash) -> u32 {
-        let first = self.first;
-        first + self.classifier.queue_of(key, |queue| seats[(first + queue) as usize].place != Place::Idle)
+    pub(super) fn queue_of(&mut self, seats: &mut Vec<Seat>, key: FlowHash, begin: impl FnOnce(u32, u32)) -> u32 {
+        let Self { places, classifier, .. } = self;
+        let place = classifier.queue_of(key, |queue| seats[places.position(queue) as usize].place != Place::Idle);
+        let index = places.position(place);
+        if !places.is_unused(index) {
+            return index;
+        }
+        begin(index, place);
+        places.put(place, seats.len());
+        seats.push(Seat::IDLE);
+        places.position(place)
     }
 
     /// The queue to be served next; one that decays goes first when `serves_decaying`.

@@ -102,6 +102,19 @@ fn a_new_flow_goes_first_and_only_once() {
 }
 
 #[test]
+fn of_equally_fat_flows_the_one_in_the_lowest_queue_loses() {
+    for order in [[0, 1], [1, 0]] {
+        let params = FairQueueParams { victim: Victim::Fattest { batch: 1 }, ..FairQueueParams::default() };
+        let mut queue = plain(Limit::packets(3), params);
+        let mut flows = separate_flows(&queue, 2);
+        flows.sort_by_key(|flow| queue.bucket(FlowHash(*flow)));
+        let mut drops = Drops::default();
+        (0..2).for_each(|_| order.iter().for_each(|&flow| queue.enqueue(Instant::ZERO, packet(flows[flow], 1000), &mut drops)));
+        assert_eq!(drops.0, [(flows[0], Reason::OverLimit)], "{order:?}");
+    }
+}
+
+#[test]
 fn over_the_limit_the_fattest_flow_loses_from_its_head() {
     let params = FairQueueParams { victim: Victim::Fattest { batch: 3 }, ..FairQueueParams::default() };
     let mut queue = plain(Limit::packets(10), params);
