@@ -157,8 +157,8 @@ pub trait Qdisc<P: Packet> {
         let _ = (flow, weight);
     }
 
-    /// Directs `flow` to leaf `leaf` of a hierarchy of classes; others ignore it. Call it before the
-    /// flow's first packet.
+    /// Directs `flow` to leaf `leaf` of a hierarchy of classes; others ignore it. Call it before
+    /// the flow's first packet.
     fn set_leaf(&mut self, flow: FlowHash, leaf: u32) {
         let _ = (flow, leaf);
     }

@@ -205,8 +205,8 @@ impl<P: Packet> Cake<P> {
         self.tins.iter_mut().for_each(|tin| tin.salt(&mut salts));
     }
 
-    /// Adapts COBALT and the quantum of each tin, none of whose queues is in use, to its part of the
-    /// shaper's rate; without a shaper, resets only the quantum.
+    /// Adapts COBALT and the quantum of each tin, none of whose queues is in use, to its part of
+    /// the shaper's rate; without a shaper, resets only the quantum.
     fn set_tin_rates(&mut self) {
         let Some(rate) = self.params.rate else {
             self.set_quantum(None);

@@ -369,8 +369,8 @@ impl Tree {
         }
     }
 
-    /// Carries out the changes of modes that are due at a level. Returns when the next one is due at
-    /// the earliest.
+    /// Carries out the changes of modes that are due at a level. Returns when the next one is due
+    /// at the earliest.
     pub(super) fn settle(&mut self, level: usize, now: i64) -> i64 {
         if now < self.near[level] {
             return self.near[level];
