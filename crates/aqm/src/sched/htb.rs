@@ -24,7 +24,7 @@
 //!
 //! *Source*: Linux (`sch_htb`), Devera 2002; Floyd and Jacobson 1995 for the sharing of a link.
 
-mod places;
+mod ordered_set;
 mod tree;
 mod waits;
 
@@ -131,8 +131,8 @@ struct Accounts<'a, P> {
 impl<P: Packet> Sink<P> for Accounts<'_, P> {
     fn dropped(&mut self, packet: P, drop: Dropped) {
         self.counters.drop_for(drop.reason, packet.len());
-        self.waiting.backlog = self.waiting.backlog - packet.len();
-        self.waiting.packets = self.waiting.packets - Packets::new(1);
+        self.waiting.backlog -= packet.len();
+        self.waiting.packets -= Packets::new(1);
         self.sink.dropped(packet, drop);
     }
 
@@ -177,8 +177,8 @@ impl<P: Packet, Q: Qdisc<P>> Htb<P, Q> {
 
     fn leave(&mut self, len: Bytes) {
         self.counters.departed.add(len);
-        self.waiting.backlog = self.waiting.backlog - len;
-        self.waiting.packets = self.waiting.packets - Packets::new(1);
+        self.waiting.backlog -= len;
+        self.waiting.packets -= Packets::new(1);
     }
 
     fn note_timer(&mut self, leaf: u32) {

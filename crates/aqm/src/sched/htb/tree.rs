@@ -1,6 +1,6 @@
 //! The classes of the hierarchy: who may send, who borrows, whose turn it is.
 
-use super::places::Places;
+use super::ordered_set::OrderedSet;
 use super::waits::Waits;
 use super::{HtbClass, MAX_DEPTH, PRIORITIES};
 use alloc::vec::Vec;
@@ -71,7 +71,7 @@ enum Mode {
 /// The order of service among the classes of one row, or the children of one class.
 #[derive(Clone, Debug, Default)]
 struct Round {
-    places: Places,
+    places: OrderedSet,
     /// The place whose turn it is.
     turn: Option<u32>,
     /// The place that had the turn when it left.
@@ -203,10 +203,10 @@ impl Tree {
                 let node = &mut self.nodes[above as usize];
                 let row = &mut self.rows[node.level * PRIORITIES + priority];
                 if row.places.is_unset() {
-                    row.places = Places::new(count);
+                    row.places = OrderedSet::new(count);
                 }
                 if node.level > 0 && node.feeds[priority].places.is_unset() {
-                    node.feeds[priority].places = Places::new(node.children.len());
+                    node.feeds[priority].places = OrderedSet::new(node.children.len());
                 }
                 at = node.parent;
             }

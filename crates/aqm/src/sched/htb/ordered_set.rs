@@ -7,12 +7,12 @@ const BITS: usize = u64::BITS as usize;
 /// A set of numbers below a bound, whose memory is taken when it is made. Finding the next number
 /// looks at one word for each factor of 64.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Places {
+pub(super) struct OrderedSet {
     /// One bit for each number; above that, one for each word with a bit, up to a single word.
     levels: Vec<Vec<u64>>,
 }
 
-impl Places {
+impl OrderedSet {
     /// An empty set of numbers below `bound`.
     pub(super) fn new(bound: usize) -> Self {
         let mut levels = Vec::new();
@@ -81,19 +81,19 @@ mod tests {
     fn numbers_come_in_their_order() {
         for bound in [1u64, 63, 64, 65, 4096, 4097, 300_000] {
             let mut rng = Rng::new(bound);
-            let (mut places, mut wanted) = (Places::new(bound as usize), BTreeSet::new());
+            let (mut set, mut wanted) = (OrderedSet::new(bound as usize), BTreeSet::new());
             for _ in 0..2000 {
                 let number = rng.below(bound) as u32;
                 if rng.fires(0.5) {
-                    places.insert(number);
+                    set.insert(number);
                     wanted.insert(number);
                 } else {
-                    places.remove(number);
+                    set.remove(number);
                     wanted.remove(&number);
                 }
                 let from = rng.below(bound + 1) as u32;
-                assert_eq!(places.next(from), wanted.range(from..).next().copied());
-                assert_eq!(places.is_empty(), wanted.is_empty());
+                assert_eq!(set.next(from), wanted.range(from..).next().copied());
+                assert_eq!(set.is_empty(), wanted.is_empty());
             }
         }
     }
