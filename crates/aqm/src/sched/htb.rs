@@ -16,6 +16,7 @@
 //! minute.
 //!
 //! *Deviations*: packets find their leaf by their flow ([`Qdisc::set_leaf`]) and not by filters.
+//! All classes have one framing, where Linux has one for the rate and one for the ceiling of each.
 //! The kernel handles due changes for two ticks of its clock at most, and goes on later.
 //!
 //! *Limits*: a class may be late by a packet's time at its rate, as packets are charged when they

@@ -91,6 +91,34 @@ fn borrowing_goes_through_all_classes_above() {
 }
 
 #[test]
+fn many_sites_that_borrow_at_once_all_get_their_turns() {
+    const SITES: u32 = 40;
+    let site = |_| class(Some(0), 1, 100, 0);
+    let mut classes = std::vec![class(None, 100, 100, 0)];
+    classes.extend((1..=SITES).map(site));
+    classes.extend((1..=SITES).map(|site| class(Some(site), 1, 100, 0)));
+    let mut htb = htb(&classes);
+    for round in 0..50 {
+        (1..=SITES).for_each(|site| htb.enqueue(Instant::ZERO, packet(SITES + site), &mut NoSink));
+        assert!(round > 0 || htb.dequeue(Instant::ZERO, &mut NoSink).is_some());
+    }
+    let mut now = Instant::ZERO;
+    let mut left = 0;
+    while !htb.view().packets.is_zero() {
+        while htb.dequeue(now, &mut NoSink).is_some() {
+            left += 1;
+        }
+        let next = htb.next_timer().unwrap_or(now);
+        // All buckets together let 80 kB out at once, which take 6.4 ms.
+        assert!(next <= now + Duration::us(6400) || htb.view().packets.is_zero(), "nothing leaves from {now} to {next}");
+        now = next.max(now + Duration::ns(1));
+        htb.handle_timer(now);
+    }
+    assert_eq!(left, 50 * SITES - 1);
+    assert!(now <= Instant::ZERO + Duration::ms(165), "2 MB at 100 Mbit/s take 160 ms: {now}");
+}
+
+#[test]
 fn a_class_at_the_root_is_bound_by_its_parent_alone() {
     let classes = [class(None, 2, 2, 0), class(None, 3, 3, 0)];
     assert_shares(&mut htb(&classes), &[0, 1], &[(0, 2.0), (1, 3.0)]);

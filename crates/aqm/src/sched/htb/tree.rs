@@ -9,6 +9,10 @@ use goodqueue_base::units::{Bytes, Duration, Framing, Rate};
 /// The most that a bucket owes, and the longest time that it counts: a minute.
 const MAX_WAIT: i64 = 60_000_000_000;
 
+/// Steps of a search after which Linux gives up. Each round that was never begun takes two, since
+/// what has begun again passes the turn on.
+const MAX_STEPS: usize = 65_535;
+
 /// Time of transmission as Linux computes it: a multiplication and a shift that stand for the
 /// division by the rate.
 #[derive(Clone, Copy, Debug)]
@@ -404,8 +408,7 @@ impl Tree {
         if self.masks[level] & 1 << priority == 0 {
             return None;
         }
-        // Each round is begun again at most once.
-        for _ in 0..4 * MAX_DEPTH {
+        for _ in 0..MAX_STEPS {
             match self.round(level, priority, &way[..depth]).at() {
                 Some(place) => {
                     let class = match way[..depth].last() {

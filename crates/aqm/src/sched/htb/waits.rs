@@ -7,7 +7,9 @@ const NOWHERE: u32 = u32::MAX;
 /// A heap of classes, from which any can be taken out. Its memory is taken when it is made.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Waits {
-    heap: Vec<(i64, u32)>,
+    /// Time, running number, class: those of one time go in the order in which they came.
+    heap: Vec<(i64, u64, u32)>,
+    came: u64,
     /// The place of each class in the heap, [`NOWHERE`] for none.
     places: Vec<u32>,
 }
@@ -15,17 +17,18 @@ pub(super) struct Waits {
 impl Waits {
     /// An empty heap for classes below `classes`.
     pub(super) fn new(classes: usize) -> Self {
-        Self { heap: Vec::with_capacity(classes), places: alloc::vec![NOWHERE; classes] }
+        Self { heap: Vec::with_capacity(classes), came: 0, places: alloc::vec![NOWHERE; classes] }
     }
 
     /// The earliest time and its class.
     pub(super) fn first(&self) -> Option<(i64, u32)> {
-        self.heap.first().copied()
+        self.heap.first().map(|(at, _, class)| (*at, *class))
     }
 
     /// Adds a class that is not there.
     pub(super) fn insert(&mut self, class: u32, at: i64) {
-        self.heap.push((at, class));
+        self.heap.push((at, self.came, class));
+        self.came += 1;
         self.rise(self.heap.len() - 1);
     }
 
@@ -43,7 +46,7 @@ impl Waits {
     }
 
     fn put(&mut self, place: usize) {
-        self.places[self.heap[place].1 as usize] = place as u32;
+        self.places[self.heap[place].2 as usize] = place as u32;
     }
 
     fn rise(&mut self, mut place: usize) {
@@ -81,20 +84,20 @@ mod tests {
         const CLASSES: u64 = 50;
         let mut rng = Rng::new(1);
         let (mut waits, mut wanted) = (Waits::new(CLASSES as usize), BTreeSet::new());
-        for _ in 0..20_000 {
+        for came in 0..20_000 {
             let class = rng.below(CLASSES) as u32;
-            match wanted.iter().find(|(_, known)| *known == class).copied() {
+            match wanted.iter().find(|(_, _, known)| *known == class).copied() {
                 Some(entry) => {
                     wanted.remove(&entry);
                     waits.remove(class);
                 }
                 None => {
                     let at = rng.below(30) as i64;
-                    wanted.insert((at, class));
+                    wanted.insert((at, came, class));
                     waits.insert(class, at);
                 }
             }
-            assert_eq!(waits.first(), wanted.first().copied());
+            assert_eq!(waits.first(), wanted.first().map(|(at, _, class)| (*at, *class)));
         }
         waits.remove(7);
         waits.remove(7);
