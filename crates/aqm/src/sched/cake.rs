@@ -468,7 +468,7 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
             let tin = self.table.rank(index) / self.params.flows.max(1);
             bytes[tin as usize] += f64::from(self.table.backlog(index));
         }
-        for (name, (bytes, _)) in NAMES.iter().zip(bytes.into_iter().zip(&self.tins)) {
+        for (name, bytes) in NAMES.iter().zip(bytes).take(self.tins.len()) {
             visit(name, bytes);
         }
     }

@@ -122,6 +122,12 @@ pub struct Htb<P, Q> {
     counters: Counters,
 }
 
+/// Takes a packet of `len` out of what waits.
+fn take_out(waiting: &mut QueueView, len: Bytes) {
+    waiting.backlog -= len;
+    waiting.packets -= Packets::new(1);
+}
+
 /// Counts the drops and marks of the queues within.
 struct Accounts<'a, P> {
     counters: &'a mut Counters,
@@ -132,8 +138,7 @@ struct Accounts<'a, P> {
 impl<P: Packet> Sink<P> for Accounts<'_, P> {
     fn dropped(&mut self, packet: P, drop: Dropped) {
         self.counters.drop_for(drop.reason, packet.len());
-        self.waiting.backlog -= packet.len();
-        self.waiting.packets -= Packets::new(1);
+        take_out(self.waiting, packet.len());
         self.sink.dropped(packet, drop);
     }
 
@@ -178,8 +183,7 @@ impl<P: Packet, Q: Qdisc<P>> Htb<P, Q> {
 
     fn leave(&mut self, len: Bytes) {
         self.counters.departed.add(len);
-        self.waiting.backlog -= len;
-        self.waiting.packets -= Packets::new(1);
+        take_out(&mut self.waiting, len);
     }
 
     fn note_timer(&mut self, leaf: u32) {

@@ -168,10 +168,6 @@ impl Tree {
                 nodes[parent as usize].children.push(class);
             }
         }
-        let depth = |class: usize| core::iter::successors(nodes[class].parent, |above| nodes[*above as usize].parent).count();
-        let levels: Vec<usize> = (0..nodes.len())
-            .map(|class| if nodes[class].children.is_empty() { 0 } else { MAX_DEPTH - 1 - depth(class) })
-            .collect();
         let mut tree = Self {
             rows: alloc::vec![Round::default(); MAX_DEPTH * PRIORITIES],
             masks: [0; MAX_DEPTH],
@@ -180,31 +176,30 @@ impl Tree {
             nodes,
             framing,
         };
-        tree.make_room(&levels);
+        for class in 0..tree.nodes.len() {
+            if !tree.nodes[class].children.is_empty() {
+                let above = core::iter::successors(tree.nodes[class].parent, |above| tree.nodes[*above as usize].parent);
+                tree.nodes[class].level = MAX_DEPTH - 1 - above.count();
+                tree.nodes[class].feeds = alloc::vec![Round::default(); PRIORITIES];
+            }
+        }
+        tree.make_room();
         tree
     }
 
-    /// Takes memory for the rounds that there may be.
-    fn make_room(&mut self, levels: &[usize]) {
+    /// Takes memory for the rounds and the waits that there may be.
+    fn make_room(&mut self) {
         let count = self.nodes.len();
-        for (node, level) in self.nodes.iter_mut().zip(levels) {
-            node.level = *level;
-            if *level > 0 {
-                node.feeds = alloc::vec![Round::default(); PRIORITIES];
+        for (level, waits) in self.waits.iter_mut().enumerate() {
+            if self.nodes.iter().any(|node| node.level == level) {
+                *waits = Waits::new(count);
             }
         }
-        for class in 0..count {
-            let level = self.nodes[class].level;
-            if self.waits[level].first().is_none() {
-                self.waits[level] = Waits::new(count);
-            }
-            if level > 0 {
-                continue;
-            }
-            let priority = usize::from(self.nodes[class].priority);
-            let mut at = Some(class as u32);
-            while let Some(above) = at {
-                let node = &mut self.nodes[above as usize];
+        for leaf in (0..count as u32).filter(|class| self.nodes[*class as usize].level == 0).collect::<Vec<_>>() {
+            let priority = usize::from(self.nodes[leaf as usize].priority);
+            let mut at = Some(leaf);
+            while let Some(class) = at {
+                let node = &mut self.nodes[class as usize];
                 let row = &mut self.rows[node.level * PRIORITIES + priority];
                 if row.places.is_unset() {
                     row.places = OrderedSet::new(count);
@@ -239,15 +234,19 @@ impl Tree {
         }
     }
 
+    /// The class that a class borrows from, and its place among the children there.
+    fn lender(&self, class: u32) -> Option<(u32, u32)> {
+        let node = &self.nodes[class as usize];
+        node.parent.filter(|_| node.mode == Mode::Borrows).map(|parent| (parent, node.sibling))
+    }
+
     /// A class, active and in its new mode, joins its parents' rounds and the row of the one that
     /// sends.
     fn join(&mut self, mut class: u32) {
         let mut mask = self.nodes[class as usize].active;
-        while self.nodes[class as usize].mode == Mode::Borrows
-            && mask != 0
-            && let Some(parent) = self.nodes[class as usize].parent
+        while mask != 0
+            && let Some((parent, sibling)) = self.lender(class)
         {
-            let sibling = self.nodes[class as usize].sibling;
             let above = &mut self.nodes[parent as usize];
             for priority in bits(mask) {
                 let places = &mut above.feeds[priority].places;
@@ -272,11 +271,9 @@ impl Tree {
     /// A class, active and in its old mode, leaves what it has joined.
     fn part(&mut self, mut class: u32) {
         let mut mask = self.nodes[class as usize].active;
-        while self.nodes[class as usize].mode == Mode::Borrows
-            && mask != 0
-            && let Some(parent) = self.nodes[class as usize].parent
+        while mask != 0
+            && let Some((parent, sibling)) = self.lender(class)
         {
-            let sibling = self.nodes[class as usize].sibling;
             let above = &mut self.nodes[parent as usize];
             let mut emptied = 0;
             for priority in bits(mask) {
