@@ -74,7 +74,7 @@ def kernel_end(role, peer):
 
 def command(gq, role, tcps, control):
     """What the end of this role runs in a guest; `tcps` are those of both ends."""
-    (_, kernels, ours), (neighbor, *peers) = ENDS[role], ENDS[OTHER[role]]
+    (_, _, ours), (neighbor, *peers) = ENDS[role], ENDS[OTHER[role]]
     peer = peers[tcps[OTHER[role]] == "goodqueue"]
     wait = "sleep 1; " if role == "send" else ""
     if tcps[role] == "Linux":

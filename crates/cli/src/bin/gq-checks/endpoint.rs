@@ -10,6 +10,7 @@ use goodqueue_cli::failure::Failure;
 use goodqueue_cli::interrupt;
 use goodqueue_cli::output::print;
 use goodqueue_live::clock::{Clock as _, MonotonicClock};
+use goodqueue_live::frame::ETHERNET;
 use goodqueue_live::sys::scheduling;
 use goodqueue_live::sys::socket::{PacketSocket, ethernet};
 use std::fs::File;
@@ -20,7 +21,6 @@ use std::os::fd::AsFd as _;
 use std::str::FromStr;
 use std::sync::atomic::Ordering;
 
-const ETHERNET: usize = 14;
 const IPV4: [u8; 2] = [8, 0];
 const ARP: [u8; 2] = [8, 6];
 /// The beginning of ARP for IPv4 over Ethernet, up to the operation.
