@@ -102,6 +102,8 @@ fn wrong_options_are_named_in_one_line() {
         ("--aqm codel --against pi3", "error: --against pi3: "),
         ("--aqm codel --family burst", "error: --family burst: is not there: allowed setpoint, "),
         ("--cc cubik", "error: --cc cubik: "),
+        ("--cc bbr --on moon", "error: --on moon: "),
+        ("--cc bbr --on live", "error: --on live: gq evaluate compares subjects replication by replication, and real time"),
         ("--aqm codel --out file", "error: --out file: "),
         ("--aqm codel --markdown none/card.md", "error: --markdown none/card.md: "),
     ] {

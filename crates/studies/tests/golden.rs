@@ -1,6 +1,7 @@
 //! A short golden subset of each paper: its files are sound, its arithmetic holds, and a few points
 //! give the known figures in seconds.
 
+use goodqueue_lab::run::backend::Simulator;
 use goodqueue_studies::gallery::catalogue;
 use goodqueue_studies::gallery::evaluate::{self, Verdict};
 use goodqueue_studies::gallery::experiment::{Experiment, Mode};
@@ -73,7 +74,9 @@ fn golden(paper: &str, experiment: &str, set: &[(&str, &str)], measure: &str, lo
     let set: Vec<(String, String)> = set.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
     let experiment = Experiment::load(&paper, spec, Mode::Quick, &set).unwrap();
     let out = tempfile::tempdir().unwrap();
-    let end = run::run(vec![experiment], &Store::new(out.path(), Mode::Quick), 2, &AtomicBool::new(false), &mut |_| {}).unwrap();
+    let end =
+        run::run(vec![experiment], &Simulator, &Store::new(out.path(), Mode::Quick), 2, &AtomicBool::new(false), &mut |_| {})
+            .unwrap();
     assert!(end.complete);
     let replications = samples::replications(&end.measured, std::iter::once(spec.id.get_ref().as_str()));
     let source = Rc::new(Points { measured: end.measured.into(), paper: paper.id });

@@ -3,10 +3,12 @@
 use goodqueue_aqm::custom::{CustomAlgorithm, CustomKind};
 use goodqueue_aqm::spec::{Kind, KindSpec, LinkFacts, Marking, Param, ParamError};
 use goodqueue_aqm::{Aqm, Env, PacketView, QueueView, Reason, Verdict};
-use goodqueue_lab::scenario::plan::CustomKinds;
+use goodqueue_lab::run::backend::{Backend, HostRun, Refusal, Simulator, Task};
+use goodqueue_lab::scenario::plan::{CustomKinds, Point};
 use goodqueue_studies::evaluate::evaluation::Standing;
-use goodqueue_studies::evaluate::{Question, RFC7928, Subject, Suite};
+use goodqueue_studies::evaluate::{self, Question, RFC7928, Subject, Suite};
 use goodqueue_studies::gallery::experiment::Mode;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -71,7 +73,7 @@ fn question(own: CustomKinds) -> Question {
 fn an_algorithm_of_the_program_takes_part() {
     let out = tempfile::tempdir().unwrap();
     let question = question(vec![Arc::new(ShortKind)]);
-    let end = goodqueue_studies::evaluate::run(&question, out.path(), 2, &AtomicBool::new(false), &mut |_| {}).unwrap();
+    let end = evaluate::run(&question, &Simulator, out.path(), 2, &AtomicBool::new(false), &mut |_| {}).unwrap();
     assert_eq!((end.evaluation.complete, end.evaluation.seed), (true, Some(7)));
     let [scheduling, aggressive] = &end.evaluation.families[..] else { panic!("two families") };
     let own = &scheduling.points[0].lines[0];
@@ -88,10 +90,41 @@ fn an_algorithm_of_the_program_takes_part() {
 fn what_is_stopped_is_incomplete_and_valid() {
     let out = tempfile::tempdir().unwrap();
     let question = question(vec![Arc::new(ShortKind)]);
-    let end = goodqueue_studies::evaluate::run(&question, out.path(), 2, &AtomicBool::new(true), &mut |_| {}).unwrap();
+    let end = evaluate::run(&question, &Simulator, out.path(), 2, &AtomicBool::new(true), &mut |_| {}).unwrap();
     assert_eq!((end.run, end.reused, end.evaluation.complete), (0, 0, false));
-    let page = goodqueue_studies::evaluate::report::html(&end.evaluation, "gq evaluate");
+    let page = evaluate::report::html(&end.evaluation, "gq evaluate");
     assert!(page.contains("Not all runs finished"));
     let values: serde_json::Value = serde_json::from_str(&end.evaluation.to_json()).unwrap();
     assert_eq!(values["families"][1]["points"][0]["lines"][0]["values"][0]["mean"], serde_json::Value::Null);
+}
+
+/// The simulator under another name, with a kernel of its own.
+struct OtherKernel;
+
+impl Backend for OtherKernel {
+    fn name(&self) -> &'static str {
+        "other"
+    }
+    fn check(&self, _: &Point) -> Result<(), Refusal> {
+        Ok(())
+    }
+    fn notes(&self) -> BTreeMap<String, String> {
+        BTreeMap::from([("kernel".to_owned(), "Other 1.0".to_owned())])
+    }
+    fn run(&self, task: &Task<'_>, progress: &mut dyn FnMut(f64)) -> HostRun {
+        Simulator.run(task, progress)
+    }
+}
+
+#[test]
+fn points_of_another_host_are_run_again() {
+    let out = tempfile::tempdir().unwrap();
+    let question = question(vec![Arc::new(ShortKind)]);
+    let run = |host: &dyn Backend| evaluate::run(&question, host, out.path(), 2, &AtomicBool::new(false), &mut |_| {}).unwrap();
+    let (first, other, again) = (run(&Simulator), run(&OtherKernel), run(&OtherKernel));
+    assert_eq!((first.reused, other.reused, again.reused), (0, 0, first.run));
+    let evaluation = &other.evaluation;
+    assert!(evaluation.families[1].points[0].lines[0].command.ends_with(" --on other"));
+    let page = evaluate::markdown::markdown(evaluation, "gq evaluate");
+    assert!(page.contains("runs on other (Other 1.0), seed 7") && !page.contains("processor time"), "{page}");
 }

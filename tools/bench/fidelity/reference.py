@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Recreates linux-6.12.csv: kernel senders through kernel queues in virtual time, the same cells.
+"""Recreates linux-6.12.csv or linux-7.3.csv: kernel senders through kernel queues in virtual time, the same cells.
 
-Each realisation is one guest (kernel/init.sh) of the kernel that `make linux` builds: sender - router - delay - receiver in four
+Each realisation is one guest (kernel/init.sh) of the kernel that `make linux` or `make linux-7.3` builds: sender - router - delay - receiver in four
 network namespaces. The router's link is a token bucket of 10 Mbit/s and 1600 bytes over the queue of the cell; no offloads, one
 segment at a time (`gso_max_segs 1`). Flows start at random, uniformly over 5 s, as the simulator's do; figures are those of 15 s to
 59 s, the queue sampled every 10 ms. Starts and the kernel's random numbers follow from cell and realisation: a second run gives the
 same file.
 
-Usage: reference.py [--realisations N] [--only TEXT] > FILE
+Usage: reference.py [--series 6.12|7.3] [--realisations N] [--only TEXT] > FILE
 """
 import argparse
 import concurrent.futures
@@ -21,7 +21,9 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).parent
-CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "goodqueue/linux"
+CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "goodqueue"
+# Where a kernel lies, and how it is made.
+KERNELS = {"6.12": ("linux", "make linux"), "7.3": ("linux-7.3", "make linux-7.3")}
 LASTS, WINDOW, RATE = 60, (15, 59), 10e6
 QUEUES = {
     "tail-drop": "pfifo limit 30",
@@ -33,7 +35,7 @@ QUEUES = {
 COLUMNS = ("utilization_pct", "mean_queue_packets", "loss_pct", "backlog_over_rate_ms")
 
 
-def realise(cell, number, tool):
+def realise(kernel, cell, number, tool):
     cc, delay, flows, queue = (cell[key] for key in ("cc", "one_way_delay", "flows", "queue"))
     rng = random.Random(f"{cc} {delay} {flows} {queue} {number}")
     starts = " ".join(str(int(rng.uniform(0, 5e6))) for _ in range(int(flows)))
@@ -43,7 +45,7 @@ def realise(cell, number, tool):
         shutil.copy(tool, folder / "tool")
         (folder / "job").write_text(f"CC={cc}\nDELAY={delay}\nQDISC='{QUEUES[queue]}'\nLASTS={LASTS}\nSTARTS='{starts}'\n")
         out = subprocess.run(
-            ["setarch", "-R", CACHE / "vmlinux", "mem=256M", "rootfstype=hostfs", "rootflags=/", "ro",
+            ["setarch", "-R", kernel, "mem=256M", "rootfstype=hostfs", "rootflags=/", "ro",
              "init=/proc/self/cwd/init.sh", "time-travel=inf-cpu", "time-travel-start=1700000000000000000",
              "con=null", "con0=fd:0,fd:1", "con1=null", "ssl=null", "quiet"],
             stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd=folder, timeout=600, check=False,
@@ -77,11 +79,14 @@ def figures(text):
 
 def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument("--series", choices=tuple(KERNELS), default="6.12")
     parser.add_argument("--realisations", type=int, default=4)
     parser.add_argument("--only", default="")
     options = parser.parse_args()
-    if not (CACHE / "vmlinux").exists():
-        sys.exit("reference.py: there is no guest kernel; build it with: make linux")
+    folder, make = KERNELS[options.series]
+    kernel = CACHE / folder / "vmlinux"
+    if not kernel.exists():
+        sys.exit(f"reference.py: there is no guest kernel; build it with: {make}")
     with tempfile.TemporaryDirectory() as folder, (HERE / "linux-6.12.csv").open() as old:
         tool = pathlib.Path(folder) / "tool"
         subprocess.run(["gcc", "-O2", "-Wall", "-Werror", "-o", tool, HERE / "kernel/tool.c"], check=True)
@@ -91,7 +96,7 @@ def main():
         numbers = range(1, options.realisations + 1)
         # A guest is one independent process, so as many run concurrently as there are processors.
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            pending = [[pool.submit(realise, cell, number, tool) for number in numbers] for cell in cells]
+            pending = [[pool.submit(realise, kernel, cell, number, tool) for number in numbers] for cell in cells]
             for cell, runs in zip(cells, pending):
                 columns = zip(*(run.result() for run in runs))
                 row = {key: cell[key] for key in ("cc", "one_way_delay", "flows", "queue")}

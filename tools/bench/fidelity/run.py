@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Runs each cell of linux-6.12.csv in the simulator and prints it next to the figures of the kernel.
+"""Runs each cell of linux-6.12.csv in the simulator and prints it next to the figures of the kernel; --series 7.3 takes those of linux-7.3.csv.
 
 The reference: Linux 6.12 senders through Linux 6.12 queues in virtual time (user-mode Linux), path sender - router - delay -
 receiver. The router's link is a token bucket of 10 Mbit/s (frames: IP length + 14) over the queue of the column; the delay is
 added in each direction. Bulk flows start at random over 5 s, the window is 15 s to 59 s, four realisations (reference.py makes
 them). `mean_queue_packets` and the tail-drop limit of 30 count the packet in service.
 
-Usage: run.py [--gq PATH] [--seeds N] [--only TEXT] [--markdown FILE]
+Usage: run.py [--series 6.12|7.3] [--gq PATH] [--seeds N] [--only TEXT] [--markdown FILE]
 """
 import argparse
 import csv
@@ -107,13 +107,14 @@ def judge(ours, theirs):
 
 def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument("--series", choices=("6.12", "7.3"), default="6.12")
     parser.add_argument("--gq", default="target/release/gq")
     parser.add_argument("--seeds", type=int, default=4)
     parser.add_argument("--only", default="")
     parser.add_argument("--markdown")
     options = parser.parse_args()
     rows, held = [], 0
-    cells = [c for c in csv.DictReader((HERE / "linux-6.12.csv").open()) if options.only in ",".join(c.values())]
+    cells = [c for c in csv.DictReader((HERE / f"linux-{options.series}.csv").open()) if options.only in ",".join(c.values())]
     with tempfile.TemporaryDirectory() as folder:
         for cell in cells:
             ours = simulate(options.gq, cell, options.seeds, folder)

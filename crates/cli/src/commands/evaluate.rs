@@ -1,5 +1,6 @@
 //! `gq evaluate`: a queue by RFC 7928, or a congestion control by RFC 9743.
 
+use crate::backend;
 use crate::failure::{Failure, check_file};
 use crate::opening::Opening;
 use crate::output::{self, print, say};
@@ -8,6 +9,7 @@ use crate::table::{self, Column, Text};
 use crate::{interrupt, progress};
 use clap::Args;
 use goodqueue_aqm::custom::CustomKind;
+use goodqueue_guests::backends::{BackendName, VoidRunPolicy};
 use goodqueue_interop::program::HostedKind;
 use goodqueue_lab::results::record::{Folder, write_file};
 use goodqueue_lab::scenario::plan::CustomKinds;
@@ -50,6 +52,10 @@ pub struct Arguments {
     /// Longer runs, and more of them
     #[arg(long)]
     full: bool,
+    /// Where it runs: sim, the simulator; linux, guest kernels in virtual time, or linux-7.3, those
+    /// of Linux 7.3; or kernel, the same with queues in a kernel
+    #[arg(long, value_name = "HOST", default_value = "sim")]
+    on: String,
     /// Only these families, by their names in the report's addresses; may be repeated
     #[arg(long, value_name = "ID", value_delimiter = ',')]
     family: Vec<String>,
@@ -74,14 +80,21 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let stop = interrupt::stop_flag();
+    let host = BackendName::read(&arguments.on).map_err(|why| Failure::Input(format!("--on {}: {why}", arguments.on)))?;
+    let host = backend::open("--on", host, VoidRunPolicy::default())?;
+    if !host.is_reproducible() {
+        let why = "compares subjects replication by replication, and real time repeats none";
+        return Err(Failure::Input(format!("--on {}: gq evaluate {why}: allowed sim, linux, linux-7.3, kernel", arguments.on)));
+    }
     let programs = programs(&arguments.program, &stop)?;
     let question = question(arguments, &programs)?;
+    backend::check("--on", &*host, &question.points().map_err(Failure::input)?)?;
     check_file("--markdown", arguments.markdown.as_deref())?;
     let out = Folder::create(&arguments.out)?;
     write_scenarios(&question, &out)?;
     let jobs = arguments.jobs.count();
     let (ended, seconds) = progress::during(run_count(&question)?, |set| {
-        goodqueue_studies::evaluate::run(&question, out.path(), jobs, &stop, &mut |now| set(now.part))
+        goodqueue_studies::evaluate::run(&question, &*host, out.path(), jobs, &stop, &mut |now| set(now.part))
     });
     let end = ended?;
     if let Some(message) = programs.iter().find_map(|program| program.trouble().message()) {

@@ -12,6 +12,7 @@ use crate::{interrupt, progress};
 use chrono::DateTime;
 use clap::Args;
 use goodqueue_lab::results::record::{Folder, write_file};
+use goodqueue_lab::run::backend::Simulator;
 use goodqueue_studies::gallery::error::GalleryError;
 use goodqueue_studies::gallery::evaluate;
 use goodqueue_studies::gallery::experiment::{Experiment, Mode};
@@ -191,7 +192,8 @@ fn carry_out(
 ) -> Result<(run::RunEnd, f64), Failure> {
     let runs = experiments.iter().map(Experiment::run_count).sum();
     let jobs = arguments.jobs.count();
-    let (ended, wall_s) = progress::during(runs, |set| run::run(experiments, store, jobs, stop, &mut |now| set(now.part)));
+    let (ended, wall_s) =
+        progress::during(runs, |set| run::run(experiments, &Simulator, store, jobs, stop, &mut |now| set(now.part)));
     let end = ended?;
     if end.reused > 0 {
         say(&format!("{} points from before, {} run now", end.reused, end.run));

@@ -195,13 +195,14 @@ pub struct SingleRun {
     pub series: Vec<Series>,
 }
 
-/// One replication of a point, for callers that divide the work themselves; the same as [`run`]
-/// makes of it. `None` when `stop` ended it. `sampled` asks for series, with this time between
+/// One replication of a point on a host, for callers that divide the work themselves; the same as
+/// [`run`] makes of it. `None` when `stop` ended it. `sampled` asks for series, with this time between
 /// samples or one that gives about 2500 of them.
 ///
 /// # Errors
 /// What keeps its world from being built, or a mistake in this program.
 pub fn run_single(
+    host: &dyn Backend,
     point: &Point,
     replication: u32,
     sampled: Option<Option<Duration>>,
@@ -214,7 +215,7 @@ pub fn run_single(
         Some(Some(period)) => Samples::Every(period),
     };
     let task = Task { point, replication, samples, packets: Packets::Off, stop };
-    match guarded(&Simulator, &task, progress).ended {
+    match guarded(host, &task, progress).ended {
         Ended::Finished { outcome, measured } => {
             Some(Ok(SingleRun { figures: RunFigures::of(&outcome, measured, &point.plan.base_rtts()), series: outcome.series }))
         }

@@ -7,6 +7,7 @@ use crate::gallery::samples::Measured;
 use goodqueue_lab::results::metrics::Better;
 use goodqueue_lab::results::provenance::{Provenance, SOURCES};
 use goodqueue_lab::results::statistics::Figure;
+use goodqueue_lab::run::backend::{Backend, Simulator};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -32,6 +33,11 @@ pub struct Evaluation {
     pub mode: &'static str,
     /// Whether every run finished.
     pub complete: bool,
+    /// The host of the runs.
+    pub host: &'static str,
+    /// Facts about the build of its kernel, by name; empty for the simulator.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub host_notes: BTreeMap<String, String>,
     /// Root of all randomness; `None`: the scenarios' own.
     pub seed: Option<u64>,
     /// Version of the program.
@@ -48,7 +54,7 @@ pub struct Evaluation {
     pub scorecard: Vec<Score>,
     /// Finished runs.
     pub runs: usize,
-    /// Seconds of processor time of all runs, also of those from before.
+    /// Seconds of processor time of all runs, also of those from before; without that of guests.
     pub cpu_s: f64,
 }
 
@@ -183,8 +189,12 @@ fn suite_id<S: Serializer>(suite: &&'static Suite, serializer: S) -> Result<S::O
 }
 
 /// Puts everything together.
-pub(crate) fn evaluate(question: &Question, measured: &Rc<[Measured]>, complete: bool) -> Evaluation {
-    let families: Vec<FamilyResult> = question.families().map(|family| family_result(question, family, measured)).collect();
+pub(crate) fn evaluate(question: &Question, host: &dyn Backend, measured: &Rc<[Measured]>, complete: bool) -> Evaluation {
+    let mut families: Vec<FamilyResult> = question.families().map(|family| family_result(question, family, measured)).collect();
+    if host.name() != Simulator.name() {
+        let lines = families.iter_mut().flat_map(|family| &mut family.points).flat_map(|point| &mut point.lines);
+        lines.filter(|line| !line.command.is_empty()).for_each(|line| line.command += &format!(" --on {}", host.name()));
+    }
     let subject = |(number, subject): (usize, &crate::evaluate::Subject)| {
         let ids: Vec<String> = question
             .families()
@@ -211,6 +221,8 @@ pub(crate) fn evaluate(question: &Question, measured: &Rc<[Measured]>, complete:
         document: &question.suite.document,
         mode: question.mode.name(),
         complete,
+        host: host.name(),
+        host_notes: host.notes(),
         seed: question.seed,
         version,
         commit,

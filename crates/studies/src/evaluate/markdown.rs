@@ -10,14 +10,13 @@ use std::fmt::Write as _;
 #[must_use]
 pub fn markdown(evaluation: &Evaluation, command: &str) -> String {
     let mut text = format!(
-        "# Scorecard of {}\n\nMade by `{command}` of goodqueue {} ({}), sources {}; {} runs, {:.0} s of processor time{}. Do not edit.\n\n{}\n\n",
+        "# Scorecard of {}\n\nMade by `{command}` of goodqueue {} ({}), sources {}; {} runs{}. Do not edit.\n\n{}\n\n",
         evaluation.document,
         evaluation.version,
         evaluation.commit,
         evaluation.sources,
         evaluation.runs,
-        evaluation.cpu_s,
-        seed(evaluation),
+        terms(evaluation),
         rule(evaluation)
     );
     scorecard(&mut text, evaluation);
@@ -36,10 +35,14 @@ pub fn markdown(evaluation: &Evaluation, command: &str) -> String {
     text
 }
 
-/// The seed in words.
+/// Host, time and seed in words.
 #[must_use]
-pub fn seed(evaluation: &Evaluation) -> String {
-    format!(", seed {}", evaluation.seed.unwrap_or(1))
+pub fn terms(evaluation: &Evaluation) -> String {
+    let host = match evaluation.host_notes.get("kernel") {
+        Some(kernel) => format!(" on {} ({kernel})", evaluation.host),
+        None => format!(", {:.0} s of processor time", evaluation.cpu_s),
+    };
+    format!("{host}, seed {}", evaluation.seed.unwrap_or(1))
 }
 
 /// Returns the rule by which the scorecard counts, in words.

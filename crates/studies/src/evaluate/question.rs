@@ -3,7 +3,7 @@
 use crate::evaluate::subject::{NoForm, Subject};
 use crate::evaluate::suite::{Family, Placement, Suite};
 use crate::gallery::experiment::{Experiment, Mode};
-use goodqueue_lab::scenario::plan::{CustomKinds, Plan, PlanError};
+use goodqueue_lab::scenario::plan::{CustomKinds, Plan, PlanError, Point};
 use std::path::Path;
 
 /// The evaluation that is asked for.
@@ -61,6 +61,14 @@ impl Question {
     pub(crate) fn slots(&self, family: &'static Family) -> impl Iterator<Item = Slot<'_>> {
         let placements = 0..family.placements.len();
         placements.flat_map(move |placement| self.subjects.iter().map(move |subject| Slot { family, placement, subject }))
+    }
+
+    /// All points, which a host may be asked about before it runs them.
+    ///
+    /// # Errors
+    /// When a subject cannot stand in a scenario.
+    pub fn points(&self) -> Result<Vec<Point>, PlanError> {
+        Ok(self.experiments()?.into_iter().flat_map(|experiment| experiment.points).collect())
     }
 
     /// All experiments; subjects do not take part in some.

@@ -3,7 +3,7 @@
 mod picture;
 
 use crate::evaluate::evaluation::{Evaluation, FamilyResult, Line, MeasuredValue, Standing};
-use crate::evaluate::markdown::{heads, place, rule, seed, shown, tally};
+use crate::evaluate::markdown::{heads, place, rule, shown, tally, terms};
 use crate::page;
 use maud::{Markup, html};
 
@@ -33,8 +33,7 @@ fn front(evaluation: &Evaluation, command: &str) -> Markup {
     html! {
         p.by {
             (evaluation.document) " (" (evaluation.suite.title) "), " (evaluation.mode) " mode, by goodqueue " (evaluation.version)
-            " (" (evaluation.commit) "), sources " (evaluation.sources) ": " (evaluation.runs) " runs" (seed(evaluation))
-            (format!(", {:.0} s of processor time.", evaluation.cpu_s))
+            " (" (evaluation.commit) "), sources " (evaluation.sources) ": " (evaluation.runs) " runs" (terms(evaluation)) "."
             @if !evaluation.complete { " " b { "Not all runs finished: missing values are shown as dashes." } }
             " Made by " code { (command) } "; all values: " a href="evaluation.json" { "evaluation.json" } "."
         }

@@ -6,6 +6,7 @@ use crate::gallery::error::GalleryError;
 use crate::gallery::experiment::Experiment;
 use crate::gallery::run::{self, RunProgress};
 use crate::gallery::store::Store;
+use goodqueue_lab::run::backend::Backend;
 use goodqueue_lab::scenario::plan::PlanError;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -29,19 +30,21 @@ pub fn run_count(question: &Question) -> Result<usize, PlanError> {
     Ok(question.experiments()?.iter().map(Experiment::run_count).sum())
 }
 
-/// Runs what `out` does not hold yet. `stop` ends it early: finished points are kept, and the
+/// Runs on `host` what `out` does not hold yet. `stop` ends it early: finished points are kept, and the
 /// evaluation has what there is.
 ///
 /// # Errors
 /// When a subject cannot stand in a scenario, or a finished point cannot be stored.
 pub fn run(
     question: &Question,
+    host: &dyn Backend,
     out: &Path,
     jobs: usize,
     stop: &AtomicBool,
     progress: &mut dyn FnMut(RunProgress),
 ) -> Result<RunEnd, GalleryError> {
-    let end = run::run(question.experiments()?, &Store::new(out, question.mode), jobs, stop, progress)?;
-    let evaluation = evaluation::evaluate(question, &end.measured.into(), end.complete);
+    let store = Store::on(host, out, question.mode);
+    let end = run::run(question.experiments()?, host, &store, host.jobs(jobs), stop, progress)?;
+    let evaluation = evaluation::evaluate(question, host, &end.measured.into(), end.complete);
     Ok(RunEnd { evaluation, reused: end.reused, run: end.run })
 }

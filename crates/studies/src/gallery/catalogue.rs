@@ -13,6 +13,7 @@ use crate::gallery::files::{Expected, FigureSpec, Paper, Row, TableSpec};
 use crate::gallery::probes;
 use crate::gallery::samples::{Filter, PointData, PointsEnv, Source, TimedRun, View, at_least_one, near};
 use goodqueue_base::units::Duration;
+use goodqueue_lab::run::backend::Simulator;
 use goodqueue_lab::run::runner;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -162,7 +163,7 @@ impl Catalogue {
         }
         let mut short = experiment.points[point].clone();
         (short.plan.warmup, short.plan.duration) = (Duration::ZERO, length);
-        let run = runner::run_single(&short, 0, Some(Some(length)), &AtomicBool::new(false), &mut |_| {});
+        let run = runner::run_single(&Simulator, &short, 0, Some(Some(length)), &AtomicBool::new(false), &mut |_| {});
         let glimpse = match run {
             Some(Ok(run)) => {
                 let data = PointData::of(&[], vec![TimedRun { run: Ok(run), cpu_s: 0.0 }]);

@@ -6,6 +6,7 @@ use crate::gallery::experiment::Experiment;
 use crate::gallery::samples::{Measured, PointData, TimedRun};
 use crate::gallery::store::Store;
 use cpu_time::ThreadTime;
+use goodqueue_lab::run::backend::Backend;
 use goodqueue_lab::run::runner;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -45,12 +46,13 @@ struct Task {
     weight: f64,
 }
 
-/// Runs every point that `store` does not have. `stop` ends it early: finished points are kept.
+/// Runs every point that `store` does not have on `host`. `stop` ends it early: finished points are kept.
 ///
 /// # Errors
 /// When a finished point cannot be stored; the others are.
 pub fn run(
     experiments: Vec<Experiment>,
+    host: &dyn Backend,
     store: &Store,
     jobs: usize,
     stop: &AtomicBool,
@@ -61,7 +63,7 @@ pub fn run(
     let reused = measured.iter().flat_map(|one| &one.points).flatten().count();
     let mut failure = None;
     let mut finished = Vec::new();
-    work(&measured, &tasks, jobs, stop, progress, &mut |task, data| {
+    work(host, &measured, &tasks, jobs, stop, progress, &mut |task, data| {
         let experiment = &measured[task.experiment].experiment;
         if let Err(error) = store.save(experiment, task.point, &data) {
             failure.get_or_insert(error);
@@ -112,6 +114,7 @@ fn weight(experiment: &Experiment, point: usize) -> f64 {
 type Place = (usize, u32);
 
 fn work(
+    host: &dyn Backend,
     measured: &[Measured],
     tasks: &[Task],
     jobs: usize,
@@ -123,7 +126,8 @@ fn work(
         tasks.iter().enumerate().flat_map(|(task, what)| (0..what.replications).map(move |number| (task, number))).collect();
     let total: f64 = places.iter().map(|(task, _)| tasks[*task].weight).sum();
     let workers = jobs.clamp(1, places.len().max(1));
-    let shared = Shared { measured, tasks, places: &places, stop, next: AtomicUsize::new(0), under_way: under_way(workers) };
+    let shared =
+        Shared { host, measured, tasks, places: &places, stop, next: AtomicUsize::new(0), under_way: under_way(workers) };
     let (sender, receiver) = mpsc::channel();
     std::thread::scope(|scope| {
         for worker in 0..workers {
@@ -160,6 +164,7 @@ fn under_way(workers: usize) -> Vec<(AtomicUsize, AtomicU64)> {
 }
 
 struct Shared<'a> {
+    host: &'a dyn Backend,
     measured: &'a [Measured],
     tasks: &'a [Task],
     places: &'a [Place],
@@ -179,7 +184,8 @@ impl Shared<'_> {
             own_task.store(task, Ordering::Relaxed);
             let begun = ThreadTime::now();
             let mut progress = |part: f64| own_part.store((part * 1e6) as u64, Ordering::Relaxed);
-            let run = runner::run_single(&experiment.points[point], replication, experiment.series, self.stop, &mut progress);
+            let point = &experiment.points[point];
+            let run = runner::run_single(self.host, point, replication, experiment.series, self.stop, &mut progress);
             own_part.store(0, Ordering::Relaxed);
             let Some(run) = run else { break };
             // The cause that set `stop` may be a fault within this run.

@@ -6,6 +6,7 @@ use crate::gallery::samples::PointData;
 use goodqueue_lab::results::error::RecordError;
 use goodqueue_lab::results::provenance::{COMMIT, SOURCES, VERSION};
 use goodqueue_lab::results::record::write_file;
+use goodqueue_lab::run::backend::{Backend, Simulator};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -16,6 +17,8 @@ pub const POINT_SCHEMA: &str = "goodqueue.gallery-point/2";
 #[derive(Clone, Debug)]
 pub struct Store {
     root: PathBuf,
+    /// Facts of the host's kernel; empty for the simulator.
+    host: String,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -26,15 +29,24 @@ struct StoredPoint {
     commit: String,
     sources: String,
     sampled: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    host: String,
     #[serde(flatten)]
     data: PointData,
 }
 
 impl Store {
-    /// Below a folder of results, for one mode.
+    /// The simulator's points below a folder of results, for one mode.
     #[must_use]
     pub fn new(out: &Path, mode: Mode) -> Self {
-        Self { root: out.join("points").join(mode.name()) }
+        Self::on(&Simulator, out, mode)
+    }
+
+    /// The points of a host below a folder of results, for one mode.
+    #[must_use]
+    pub fn on(host: &dyn Backend, out: &Path, mode: Mode) -> Self {
+        let notes: Vec<String> = host.notes().into_values().collect();
+        Self { root: out.join("points").join(mode.name()), host: notes.join("; ") }
     }
 
     fn path(&self, experiment: &Experiment, point: usize) -> PathBuf {
@@ -51,6 +63,7 @@ impl Store {
             && stored.version == VERSION
             && stored.sources == SOURCES
             && stored.sampled == sampled(experiment)
+            && stored.host == self.host
             && stored.scenario_sha256 == experiment.plan.point_sha256(point);
         (same && stored.data.failures.is_empty()).then_some(stored.data)
     }
@@ -72,6 +85,7 @@ impl Store {
             commit: COMMIT.to_owned(),
             sources: SOURCES.to_owned(),
             sampled: sampled(experiment),
+            host: self.host.clone(),
             data: data.clone(),
         };
         // Plain values with string keys always serialize.

@@ -4,6 +4,7 @@ use super::*;
 use crate::gallery::expr::{Value, evaluate, parse};
 use crate::gallery::files::Gallery;
 use crate::gallery::store::Store;
+use goodqueue_lab::run::backend::Simulator;
 use std::fs;
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
@@ -36,7 +37,7 @@ fn measured(out: &std::path::Path) -> (Vec<Measured>, usize) {
     let paper = Gallery { root: dir.path().to_owned() }.read("codel").unwrap();
     let experiment = Experiment::load(&paper, &paper.experiments[0], crate::gallery::experiment::Mode::Quick, &[]).unwrap();
     let store = Store::new(out, crate::gallery::experiment::Mode::Quick);
-    let end = crate::gallery::run::run(vec![experiment], &store, 2, &AtomicBool::new(false), &mut |_| {}).unwrap();
+    let end = crate::gallery::run::run(vec![experiment], &Simulator, &store, 2, &AtomicBool::new(false), &mut |_| {}).unwrap();
     assert!(end.complete);
     (end.measured, end.reused)
 }
