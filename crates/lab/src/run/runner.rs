@@ -196,8 +196,8 @@ pub struct SingleRun {
 }
 
 /// One replication of a point on a host, for callers that divide the work themselves; the same as
-/// [`run`] makes of it. `None` when `stop` ended it. `sampled` asks for series, with this time between
-/// samples or one that gives about 2500 of them.
+/// [`run`] makes of it. `None` when `stop` ended it. `sampled` asks for series, with this time
+/// between samples or one that gives about 2500 of them.
 ///
 /// # Errors
 /// What keeps its world from being built, or a mistake in this program.

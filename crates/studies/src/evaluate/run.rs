@@ -30,8 +30,8 @@ pub fn run_count(question: &Question) -> Result<usize, PlanError> {
     Ok(question.experiments()?.iter().map(Experiment::run_count).sum())
 }
 
-/// Runs on `host` what `out` does not hold yet. `stop` ends it early: finished points are kept, and the
-/// evaluation has what there is.
+/// Runs on `host` what `out` does not hold yet. `stop` ends it early: finished points are kept, and
+/// the evaluation has what there is.
 ///
 /// # Errors
 /// When a subject cannot stand in a scenario, or a finished point cannot be stored.

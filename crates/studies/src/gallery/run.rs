@@ -46,7 +46,8 @@ struct Task {
     weight: f64,
 }
 
-/// Runs every point that `store` does not have on `host`. `stop` ends it early: finished points are kept.
+/// Runs every point that `store` does not have on `host`. `stop` ends it early: finished points are
+/// kept.
 ///
 /// # Errors
 /// When a finished point cannot be stored; the others are.
