@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Runs each cell of linux-6.12.csv in the simulator and prints it next to the figures of the kernel; --series 7.3 takes those of linux-7.3.csv.
+"""Runs each cell of linux-6.12.csv and linux-7.3.csv in the simulator and prints it next to the figures of the kernels.
 
-The reference: Linux 6.12 senders through Linux 6.12 queues in virtual time (user-mode Linux), path sender - router - delay -
+The reference: Linux senders through Linux queues of the same kernel in virtual time (user-mode Linux), path sender - router - delay -
 receiver. The router's link is a token bucket of 10 Mbit/s (frames: IP length + 14) over the queue of the column; the delay is
 added in each direction. Bulk flows start at random over 5 s, the window is 15 s to 59 s, four realisations (reference.py makes
 them). `mean_queue_packets` and the tail-drop limit of 30 count the packet in service.
 
-Usage: run.py [--series 6.12|7.3] [--gq PATH] [--seeds N] [--only TEXT] [--markdown FILE]
+Usage: run.py [--gq PATH] [--seeds N] [--only TEXT] [--markdown FILE]
 """
 import argparse
 import csv
@@ -20,6 +20,9 @@ HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
 from tables import row, table  # noqa: E402
+
+SERIES = ("6.12", "7.3")
+PLACE = ("cc", "one_way_delay", "flows", "queue")
 
 # The kernel's settings in our terms. Its RED has no gentle part, counts frames' bytes (7500 and
 # 22500 are 7431 and 22292 of ours) and the packet in service with them (the shaper of Linux only
@@ -107,27 +110,31 @@ def judge(ours, theirs):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--series", choices=("6.12", "7.3"), default="6.12")
     parser.add_argument("--gq", default="target/release/gq")
     parser.add_argument("--seeds", type=int, default=4)
     parser.add_argument("--only", default="")
     parser.add_argument("--markdown")
     options = parser.parse_args()
-    rows, held = [], 0
-    cells = [c for c in csv.DictReader((HERE / f"linux-{options.series}.csv").open()) if options.only in ",".join(c.values())]
+    rows, held = [], dict.fromkeys(SERIES, 0)
+    kernels = {series: list(csv.DictReader((HERE / f"linux-{series}.csv").open())) for series in SERIES}
+    cells = [cells for cells in zip(*kernels.values(), strict=True) if options.only in ",".join(cells[0].values())]
     with tempfile.TemporaryDirectory() as folder:
         for cell in cells:
-            ours = simulate(options.gq, cell, options.seeds, folder)
-            theirs = {key: float(cell[key]) for key in ours}
-            spread = {key: float(cell[key.rsplit("_", 1)[0] + "_range"]) / 2 for key in ours}
-            outside = judge(ours, theirs)
-            held += not outside
-            place = [cell[name] for name in ("cc", "one_way_delay", "flows", "queue")]
-            figures = [f"{ours[key]:.2f} / {theirs[key]:.2f} ± {spread[key]:.2f}" for key in ours]
-            rows.append([*place, *figures, ", ".join(outside) or "within"])
+            place = [cell[0][name] for name in PLACE]
+            assert all([one[name] for name in PLACE] == place for one in cell), "the kernels' files have the same cells in the same order"
+            ours = simulate(options.gq, cell[0], options.seeds, folder)
+            figures, beyond = {key: f"{value:.2f}" for key, value in ours.items()}, []
+            for series, one in zip(SERIES, cell):
+                for key in ours:
+                    figures[key] += f" / {float(one[key]):.2f} ± {float(one[key.rsplit('_', 1)[0] + '_range']) / 2:.2f}"
+                outside = judge(ours, {key: float(one[key]) for key in ours})
+                held[series] += not outside
+                beyond += [f"{series}: {', '.join(outside)}"] if outside else []
+            rows.append([*place, *figures.values(), "; ".join(beyond) or "within"])
             print(row(rows[-1]), flush=True)
-    note = f"""{held} of {len(cells)} cells within utilization ± 1 point, mean queue ± 10 % or one packet, loss within a factor 1.25
-(each figure: simulator / Linux ± half the range of its realisations)."""
+    counts = " and ".join(f"{held[series]} of {len(cells)} cells of Linux {series}" for series in SERIES)
+    note = f"""{counts} are within utilization ± 1 point, mean queue ± 10 % or one packet, loss within a factor 1.25
+(each figure: simulator / Linux {" / Linux ".join(SERIES)}, ± half the range of a kernel's realisations)."""
     print(note)
     if options.markdown:
         heads = ["control", "one way", "flows", "queue", "utilization %", "mean queue", "loss %", "outside the goal"]

@@ -36,6 +36,7 @@ use crate::counters::Counters;
 use crate::pool;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::queue::Limit;
+use alloc::vec::Vec;
 use goodqueue_base::settings;
 use goodqueue_base::units::{Bytes, Duration, Instant, Packets, Rate, Rng};
 
@@ -100,7 +101,7 @@ enum Place {
 
 /// A flow's place in the round and its credit there.
 #[derive(Clone, Debug)]
-struct Turn {
+pub(crate) struct Turn {
     next: u32,
     place: Place,
     deficit: i64,
@@ -179,15 +180,27 @@ impl<P: Packet, A: Aqm + Clone> FairQueue<P, A> {
     /// Inline, so that a stack does not hold the queue twice.
     #[inline(always)]
     pub(crate) fn over(aqm: &A, limit: Limit, params: FairQueueParams) -> Self {
-        let bytes = limit.bytes.min(params.memory_limit).min(MAX_BYTES);
+        Self::of(Self::flows(aqm, &params), limit, params)
+    }
+
+    /// The flows that a queue begins with, each under its own copy of `aqm`: all of them, or one
+    /// for those that are not in use.
+    pub(crate) fn flows(aqm: &A, params: &FairQueueParams) -> Vec<Flow<A, Turn>> {
         let idle = Turn { next: NONE, place: Place::Idle, deficit: 0 };
+        flow_table::flows(aqm, &idle, if A::is_timeless() { 1 } else { params.flows.max(1) })
+    }
+
+    /// An empty queue of these flows.
+    #[inline(always)]
+    pub(crate) fn of(flows: Vec<Flow<A, Turn>>, limit: Limit, params: FairQueueParams) -> Self {
+        let bytes = limit.bytes.min(params.memory_limit).min(MAX_BYTES);
         let count = params.flows.max(1);
         let (quantum, by_bytes) = match params.share {
             Share::Bytes(quantum) => (i64::try_from(quantum.get()).unwrap_or(i64::MAX).max(1), true),
             Share::Packets => (1, false),
         };
-        let (places, made) = if A::is_timeless() { (Places::unused(count, 0), 1) } else { (Places::used(count), count) };
-        let mut table = FlowTable::new(flow_table::flows(aqm, &idle, made), params.shown);
+        let places = if A::is_timeless() { Places::unused(count, 0) } else { Places::used(count) };
+        let mut table = FlowTable::new(flows, params.shown);
         let classifier = Classifier::new(count, params.hashing, params.perturbation, &mut table.books.rng);
         Self {
             table,

@@ -123,8 +123,9 @@ impl Scheduler for FairKind {
         };
         let aqm = AnyAqm::build_boxed(&ParamValues::new(inner.kind, &inner.params)?, setup.link)?;
         let params = FairQueueParams::build(given, setup.link)?;
+        let flows = FairQueue::<P, _>::flows(&*aqm, &params);
         Ok(aside(|| {
-            let mut queue = FairQueue::over(&*aqm, setup.link.limit, params);
+            let mut queue = FairQueue::of(flows, setup.link.limit, params);
             queue.set_up(setup);
             keep(queue)
         }))
