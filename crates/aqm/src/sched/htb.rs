@@ -26,6 +26,7 @@
 //! *Source*: Linux (`sch_htb`), Devera 2002; Floyd and Jacobson 1995 for the sharing of a link.
 
 mod ordered_set;
+mod params;
 mod tree;
 mod waits;
 
@@ -37,6 +38,7 @@ use crate::sched::timers::Timers;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use goodqueue_base::units::{Bytes, Duration, Framing, Instant, Packets, Rate};
+pub use params::{CLASS, ClassAndParams, KIND, build};
 use tree::Tree;
 
 /// Most classes from the root to a leaf.
@@ -81,7 +83,7 @@ pub struct HtbParams {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HtbFault {
-    /// The parent of this class is no class before it.
+    /// The parent of this class is none of the classes.
     Parent(u32),
     /// This class is too far from the root.
     TooDeep(u32),
@@ -90,7 +92,7 @@ pub enum HtbFault {
 impl core::fmt::Display for HtbFault {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
-            Self::Parent(class) => write!(f, "class {class}: its parent is no class before it"),
+            Self::Parent(class) => write!(f, "class {class}: its parent is none of the classes"),
             Self::TooDeep(class) => write!(f, "class {class}: is too deep: allowed {MAX_DEPTH} classes one below another"),
         }
     }
@@ -152,23 +154,26 @@ impl<P: Packet, Q: Qdisc<P>> Htb<P, Q> {
     /// The tree of `classes`; `queue` makes the queue of each leaf.
     ///
     /// # Errors
-    /// When a class has no parent before it, or is too deep.
-    pub fn new(classes: &[HtbClass], params: HtbParams, mut queue: impl FnMut(u32) -> Q) -> Result<Self, HtbFault> {
-        let mut depths: Vec<usize> = Vec::with_capacity(classes.len());
+    /// When a parent is none of the classes, a class is too deep, or a queue cannot be made.
+    pub fn new<E: From<HtbFault>>(
+        classes: &[HtbClass],
+        params: HtbParams,
+        mut queue: impl FnMut(u32) -> Result<Q, E>,
+    ) -> Result<Self, E> {
         for (number, class) in (0..).zip(classes) {
-            let above = match class.parent {
-                None => 0,
-                Some(parent) => *depths.get(parent as usize).ok_or(HtbFault::Parent(number))?,
-            };
-            if above >= MAX_DEPTH {
-                return Err(HtbFault::TooDeep(number));
+            let (mut above, mut depth) = (class.parent, 1);
+            while let Some(parent) = above {
+                above = classes.get(parent as usize).ok_or(HtbFault::Parent(number))?.parent;
+                depth += 1;
+                if depth > MAX_DEPTH {
+                    return Err(HtbFault::TooDeep(number).into());
+                }
             }
-            depths.push(above + 1);
         }
         let tree = Tree::new(classes, params.framing);
-        let queues = (0..classes.len() as u32).map(|class| tree.is_leaf(class).then(|| queue(class))).collect();
+        let queues = (0..classes.len() as u32).map(|class| tree.is_leaf(class).then(|| queue(class)).transpose());
         Ok(Self {
-            queues,
+            queues: queues.collect::<Result<_, E>>()?,
             ceilings: classes.iter().map(|class| class.ceil).collect(),
             leaves: FlowIndex::default(),
             params: HtbParams { default: params.default.filter(|class| tree.is_leaf(*class)), ..params },
@@ -265,6 +270,7 @@ impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Htb<P, Q> {
 
     #[inline(never)]
     fn dequeue(&mut self, now: Instant, sink: &mut dyn Sink<P>) -> Option<Departure<P>> {
+        self.ready_at = Instant::ZERO;
         if let Some(Unshaped { packet, enqueued_at }) = self.unshaped.pop_front() {
             self.leave(packet.len());
             return Some(Departure { packet, enqueued_at });

@@ -15,7 +15,8 @@ fn class(parent: Option<u32>, rate: u64, ceil: u64, priority: u8) -> HtbClass {
 
 fn htb(classes: &[HtbClass]) -> Tails {
     let params = HtbParams { default: None, direct: Packets::new(10), header: Bytes::ZERO, framing: Framing::default() };
-    let mut htb = Htb::new(classes, params, |_| ManagedQueue::new(TailDrop, Limit::packets(1000))).expect("a tree");
+    let mut htb =
+        Htb::new(classes, params, |_| Ok::<_, HtbFault>(ManagedQueue::new(TailDrop, Limit::packets(1000)))).expect("a tree");
     (0..classes.len() as u32).for_each(|leaf| htb.set_leaf(FlowHash(leaf), leaf));
     htb
 }
@@ -140,9 +141,11 @@ fn flows_without_a_leaf_leave_first_and_unshaped() {
 fn trees_with_a_fault_are_refused() {
     let new = |classes: &[HtbClass]| {
         let params = HtbParams { default: None, direct: Packets::ZERO, header: Bytes::ZERO, framing: Framing::default() };
-        Tails::new(classes, params, |_| ManagedQueue::new(TailDrop, Limit::NONE)).map(|_| ())
+        Tails::new(classes, params, |_| Ok::<_, HtbFault>(ManagedQueue::new(TailDrop, Limit::NONE))).map(|_| ())
     };
-    assert_eq!(new(&[class(Some(0), 1, 1, 0)]), Err(HtbFault::Parent(0)));
+    assert_eq!(new(&[class(Some(1), 1, 1, 0)]), Err(HtbFault::Parent(0)));
+    assert_eq!(new(&[class(Some(1), 1, 1, 0), class(Some(0), 1, 1, 0)]), Err(HtbFault::TooDeep(0)), "a circle");
+    assert_eq!(new(&[class(Some(1), 1, 1, 0), class(None, 1, 1, 0)]), Ok(()), "parents may come later");
     let chain: Vec<HtbClass> = (0..9).map(|number: u32| class(number.checked_sub(1), 1, 1, 0)).collect();
     assert_eq!(new(&chain), Err(HtbFault::TooDeep(8)));
     assert_eq!(new(&chain[..8]), Ok(()));
