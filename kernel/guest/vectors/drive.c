@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Inside a guest: drive SCHEDULE OUT. Sends a frame on in0 at each time of the schedule (lines of: nanoseconds, IP length, flow, codepoint, and for a
+ * Inside a guest: drive SCHEDULE OUT [MAJOR]. Sends a frame on in0 at each time of the schedule (lines of: nanoseconds, IP length, flow, codepoint, and for a
  * TCP acknowledgement its words, see `struct ack`), then writes what the discipline `record` noted: a line for each note, with the kernel's time.
  *
  *   + TIME LENGTH FLOW CODEPOINT HASH HASH DRAWS [words of the acknowledgement]
@@ -11,6 +11,7 @@
  *   ~ TIME                                   a timer of it is set
  *   * TIME                                   it was made
  *
+ * With MAJOR (hexadecimal) packets of flow f ask for class f of that discipline.
  * Packets of flow f have class selector f mod 8 (EF for 5, the one of its codepoints that is in use), come from host f div 8 mod 8 and go to host f div 64.
  */
 #define _GNU_SOURCE
@@ -250,16 +251,24 @@ static void write_notes(const char *path)
 		stop(path);
 }
 
+static void ask_for_class(int device, uint32_t class)
+{
+	if (setsockopt(device, SOL_SOCKET, SO_PRIORITY, &class, sizeof(class)) < 0)
+		stop("SO_PRIORITY");
+}
+
 int main(int argc, char **argv)
 {
 	static unsigned char frame[LONGEST];
 	struct timespec at;
-	uint32_t number;
+	uint32_t number, major = 0;
 	int64_t zero;
 	int in;
 
-	if (argc != 3)
+	if (argc != 3 && argc != 4)
 		return 2;
+	if (argc == 4)
+		major = (uint32_t)strtoul(argv[3], NULL, 16) << 16;
 	read_schedule(argv[1]);
 	/* Otherwise timers are late by 50 us. */
 	prctl(PR_SET_TIMERSLACK, 1);
@@ -269,6 +278,8 @@ int main(int argc, char **argv)
 		int64_t due = zero + packets[number].scheduled;
 
 		build(frame, &packets[number]);
+		if (major)
+			ask_for_class(in, major | (uint32_t)packets[number].flow);
 		at.tv_sec = due / SECOND;
 		at.tv_nsec = due % SECOND;
 		while (clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &at, NULL) == EINTR)

@@ -17,9 +17,13 @@ mount -t hostfs -o "$folder" none /run/out
     tc qdisc add dev in0 root handle 1: tbf rate 10mbit burst 1600 limit 100000000
     tc qdisc replace dev in0 parent 1:1 handle 2: record
     # shellcheck disable=SC2046 # words of a command line
-    tc qdisc replace dev in0 parent 2:1 handle 3: $(cat /run/out/discipline)
+    tc qdisc replace dev in0 parent 2:1 handle 3: $(head -1 /run/out/discipline)
+    # Classes and their queues.
+    classes=$(sed 1d /run/out/discipline)
+    [ -z "$classes" ] || echo "$classes" | sh -e || exit
     tc -d qdisc show dev in0
-    /run/out/drive /run/out/schedule /run/out/recording
+    tc class show dev in0
+    /run/out/drive /run/out/schedule /run/out/recording ${classes:+3}
     tc -s qdisc show dev in0
 } >/run/out/log 2>&1
 echo o >/proc/sysrq-trigger

@@ -19,7 +19,11 @@ trap 'rm -rf "$work"' EXIT
 gcc -O2 -Wall -Wextra -Werror -o "$work/drive" drive.c
 mkdir "$work/recordings"
 
-# Name, codepoints (0: not ECN-capable, 2: ECT(0)), flows, discipline.
+class() { echo " ; tc class add dev in0 parent 3:$1 classid 3:$2 htb ${*:3}"; }
+leaf() { echo " ; tc qdisc add dev in0 parent 3:$1 ${*:2}"; }
+
+# Name, codepoints (0: not ECN-capable, 2: ECT(0)), flows, discipline; behind semicolons commands of
+# tc for its classes: packets of flow 16 ask for 3:10.
 eight=0,1,2,3,4,5,6,7
 red='limit 400000 min 15000 max 45000 avpkt 1000 burst 20 bandwidth 10mbit probability 0.1'
 choke='limit 4000 min 30 max 90 burst 40 avpkt 1000 bandwidth 10mbit probability 0.02'
@@ -52,6 +56,20 @@ cake-limit       0 0/1000 cake unlimited besteffort flowblind memlimit 345600b
 cake-acks        0 acks   cake unlimited besteffort flows ack-filter
 cake-acks-aggressive 0 acks cake unlimited besteffort flows ack-filter-aggressive
 tail-drop        0 0      pfifo limit 100
+htb-borrowing    0 16x3,17 htb$(class '' 1 rate 6mbit)$(class 1 10 rate 2mbit ceil 6mbit)$(class 1 11 rate 4mbit ceil 6mbit)
+htb-priorities   0 16,17x2,18x2 htb$(class '' 1 rate 6mbit)$(class 1 10 rate 1mbit ceil 6mbit prio 0)$(
+    class 1 11 rate 1mbit ceil 6mbit prio 1)$(class 1 12 rate 1mbit ceil 5mbit prio 2)
+htb-tree         0 16x2,17,32,33x2 htb$(class '' 1 rate 7mbit)$(class 1 30 rate 4mbit ceil 7mbit)$(class 1 3 rate 2mbit ceil 3mbit)$(
+    class 30 10 rate 1mbit ceil 7mbit prio 1)$(class 30 11 rate 3mbit ceil 4mbit prio 2)$(
+    class 3 20 rate 1mbit ceil 2mbit prio 1)$(class 3 21 rate 1mbit ceil 3mbit prio 1)
+htb-quantum      0 16,17,18,19 htb r2q 100$(class '' 1 rate 6mbit)$(class 1 10 rate 1mbit ceil 6mbit)$(
+    class 1 11 rate 2mbit ceil 6mbit)$(class 1 12 rate 1mbit ceil 6mbit quantum 500)$(class 1 13 rate 100kbit ceil 6mbit quantum 6000)
+htb-bursts       0 bursts/0,16,17,18,32 htb direct_qlen 5$(class '' 1 rate 9mbit burst 40k cburst 20k)$(
+    class 1 10 rate 3mbit ceil 12mbit burst 30k cburst 15k)$(class 1 11 rate 500kbit ceil 9mbit burst 6k)$(
+    class '' 20 rate 1mbit ceil 2mbit)
+htb-limits       2 bursts/16,17,18,19 htb default 13$(class '' 1 rate 5mbit)$(
+    class 1 10 rate 3mbit ceil 5mbit)$(leaf 10 pfifo limit 20)$(class 1 11 rate 1mbit ceil 5mbit prio 1)$(
+    leaf 11 codel ecn)$(class 1 13 rate 1mbit ceil 2mbit prio 2)$(leaf 13 pfifo limit 10)
 "
 # The disciplines that only this kernel has.
 [ "$series" = 6.12 ] || list+="
@@ -65,7 +83,7 @@ record() {
     mkdir "$folder"
     cp "$work/drive" "$folder/"
     python3 -B schedule.py "$2" "$3" >"$folder/schedule"
-    echo "$4" >"$folder/discipline"
+    tr ';' '\n' <<<"$4" >"$folder/discipline"
     ../boot.sh "$kernel" 256M 600 "$PWD/init.sh" gq_draws=1 folder="$folder" quiet >"$folder/console" 2>&1 || true
     if [ ! -s "$folder/recording" ]; then
         cat "$folder/log" "$folder/console" >&2
@@ -83,7 +101,8 @@ while read -r name codepoint flows discipline; do
         cmp "$work/$name.a/recording" "$work/$name.b/recording" && echo "$name: both the same"
     fi
     cp "$work/$name.a/recording" "$work/recordings/$name.rec"
-    [ -z "${KEEP:-}" ] || cp "$work/$name.a/recording" "$KEEP/$name.rec"
+    cp "$work/$name.a/discipline" "$work/recordings/$name.tc"
+    [ -z "${KEEP:-}" ] || cp "$work/recordings/$name".* "$KEEP/"
     echo "$name: $(awk '{ n[$1]++ } END { print n["+"] + 0, "packets,", n["-"] + 0, "dropped,", n["!"] + 0, "marked" }' "$work/recordings/$name.rec")"
     grep ' 3: ' "$work/$name.a/log" | head -1
 done <<<"$list"

@@ -3,6 +3,8 @@
 of an acknowledgement for packets that are one: number, echoed time stamp, congestion echo, three SACK ranges with zeros for none.
 
 Poisson arrivals in nine phases over 12 s around the 10 Mbit/s of the line: below, at and far above it, so that queues fill, hold and run empty.
+FLOWS `bursts/NUMBERS`: packets of random flows and lengths in trains of up to 60 that follow one another closely, with pauses.
+
 FLOWS `acks`: two flows of acknowledgements, sent in busy and in quiet times beside two of data, for a seventh of a second.
 
 CODEPOINTS is that of all packets, or with commas between those of the flows 0, 1, 2 and so on, again from the first.
@@ -66,11 +68,27 @@ def acknowledgements():
         yield at, length, flow, words
 
 
+def bursts(flows):
+    """Lines of a schedule: trains of packets, each of one flow, and between them pauses that let buckets fill."""
+    draw = random.Random(3)
+    at = 0
+    while at < 12_000_000_000:
+        flow, length = draw.choice(flows), draw.choice(LENGTHS)
+        at += int(draw.expovariate(20) * 1e9)
+        for _ in range(draw.randrange(1, 61)):
+            at += draw.choice([1_000, 50_000, 400_000])
+            yield at, draw.choice([length, length, draw.choice(LENGTHS)]), flow
+
+
 def main():
     codepoints = [int(word) for word in sys.argv[1].split(",")]
     if sys.argv[2] == "acks":
         for at, length, flow, *words in acknowledgements():
             print(at, length, flow, codepoints[0], *(words[0] if words else []))
+        return
+    if sys.argv[2].startswith("bursts/"):
+        for at, length, flow in bursts(list(numbers(sys.argv[2].removeprefix("bursts/")))):
+            print(at, length, flow, codepoints[flow % len(codepoints)])
         return
     text, _, length = sys.argv[2].partition("/")
     flows, lengths = list(numbers(text)), [int(length)] if length else LENGTHS
