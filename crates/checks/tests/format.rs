@@ -56,6 +56,39 @@ fn what_is_wrong_is_named() {
 }
 
 #[test]
+fn what_is_wrong_with_a_tree_is_named() {
+    let tree = |classes: Json, kind: &str| {
+        let mut vector = good();
+        (vector["kind"], vector["params"], vector["tree"]) = (json!(kind), json!({}), classes);
+        let vector = Vector::parse("v", &vector.to_string()).map_err(|error| error.to_string())?;
+        goodqueue_checks::conformance::replay(&vector).map_err(|fault| fault.to_string())
+    };
+    let rate = |id: u32, parent: Option<u32>| json!({"id": id, "parent": parent, "params": {"rate": 1_000_000}});
+    let good = json!([rate(0, Some(7)), rate(7, None)]);
+    assert!(tree(good.clone(), "htb").expect("good").passed());
+    let with = |field: &str, value: Json| {
+        let mut class = rate(7, None);
+        class[field] = value;
+        json!([rate(0, Some(7)), class])
+    };
+    let cases = [
+        (tree(good, "codel"), "tree: `codel` has no classes: allowed for `htb`"),
+        (tree(json!([rate(7, None), rate(7, None)]), "htb"), "tree[1]: id: 7 does not come after those before it"),
+        (tree(json!([rate(7, Some(8))]), "htb"), "tree[0]: parent: there is no class 8"),
+        (tree(json!([rate(1, Some(2)), rate(2, Some(1))]), "htb"), "class: class 0: is too deep: allowed 8 classes"),
+        (tree(with("params", json!({"speed": 1})), "htb"), "tree[1]: params.speed: `class of htb` has no such parameter"),
+        (tree(with("params", json!({})), "htb"), "rate: is missing"),
+        (tree(with("params", json!({"rate": 9, "ceil": 8})), "htb"), "ceil: 8 bit/s is below rate (9 bit/s)"),
+        (tree(with("params", json!({"rate": 8, "limit": 9})), "htb"), "limit: belongs to classes without others below"),
+        (tree(with("of", json!({"kind": "pie", "params": {}})), "htb"), "of: belongs to classes without others below"),
+    ];
+    for (found, expected) in cases {
+        let found = found.expect_err("refused");
+        assert!(found.contains(expected), "said `{found}`, not `{expected}`");
+    }
+}
+
+#[test]
 fn other_random_numbers_than_the_seeds_are_noticed() {
     let mut vector = good();
     vector["random"] = json!(["0x0000000000000001"]);

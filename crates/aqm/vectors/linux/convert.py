@@ -11,6 +11,7 @@ import pathlib
 import string
 import sys
 
+import classes
 import flows
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -46,6 +47,8 @@ CAKE = {"kind": "cake", "link": {**link(10**6), "rate": None}, "seed": 1, "ecn":
 CAKE_FLOWS = {"arithmetic": "linux", "isolation": "flows", "tins": "besteffort"}
 CAKE_SHAPED = {**CAKE, "shaped": True, "operations": 9_000}
 DUALPI2 = {"kind": "dualpi2", "params": {"arithmetic": "linux"}, "timer": 16 * MS, "link": link(9_999), "seed": 1, "ecn": True}
+# Classes stand with the recording. Their times begin where the kernel's clock stood.
+HTB = {"kind": "htb", "params": {"header": 0}, "ecn": False, "link": {**link(1000), "rate": None}, "operations": 9_000, "reasons": {"drop_on_arrival": "overflow"}}
 # What is packed says nothing of acknowledgements: these are written out.
 CAKE_ACKS = {**CAKE, "acks": True, "operations": 700}
 
@@ -90,6 +93,12 @@ RECORDINGS = {
     "dualpi2-classic": DUALPI2,
     "dualpi2-l4s": DUALPI2,
     "dualpi2-both": DUALPI2,
+    "htb-borrowing": HTB,
+    "htb-priorities": HTB,
+    "htb-tree": HTB,
+    "htb-quantum": {**HTB, "params": {**HTB["params"], "r2q": 100}},
+    "htb-bursts": {**HTB, "params": {**HTB["params"], "direct": 5}},
+    "htb-limits": {**HTB, "ecn": True},
     "tail-drop": {"kind": "tail-drop", "params": {}, "ecn": False, "link": link(100)},
 }
 
@@ -233,6 +242,11 @@ def in_full(operations, packets):
         yield json.dumps([*line, events], separators=(",", ":"))
 
 
+def listed(values):
+    """A list with a line for each."""
+    return "[\n" + ",\n".join(f"  {json.dumps(value)}" for value in values) + "\n ]"
+
+
 def write(name, recording, description, series):
     packets, operations, timers, made = read(recording)
     if (series, name) == ("7.3", "cake-limit"):
@@ -252,10 +266,12 @@ def write(name, recording, description, series):
     if description["kind"] == "fq-pie":
         packets = flows.regrouped(packets, operations, description["seed"])
     head = {"vector": 1, "origin": f"Linux {series}, recorded", **{key: description[key] for key in ("kind", "params", "ecn", "link")}}
+    if description["kind"] == "htb":
+        head["tree"] = classes.read(recording.with_suffix(".tc"))
     if "seed" in description:
         head["generator"] = "splitmix64"
     head.update(seed=description.get("seed", 0), random=[])
-    body = ",\n".join(f" {json.dumps(key)}: {json.dumps(value)}" for key, value in head.items())
+    body = ",\n".join(f" {json.dumps(key)}: {listed(value) if key == 'tree' else json.dumps(value)}" for key, value in head.items())
     if description.get("acks"):
         start = operations[0].time - MS
         for operation in operations:

@@ -1,8 +1,8 @@
 //! JSON values as typed fields, with messages that name the fault.
 
 use crate::conformance::fault::Fault;
-use goodqueue_aqm::sched;
-use goodqueue_aqm::spec::{KindSpec, Param, Size, Unit, Value};
+use goodqueue_aqm::sched::{self, htb};
+use goodqueue_aqm::spec::{Kind, KindSpec, Param, Size, Unit, Value};
 use goodqueue_base::units::{Duration, Instant, Rate};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
@@ -12,7 +12,12 @@ pub type Queue = (&'static KindSpec, Vec<(&'static str, Value)>);
 
 /// Finds the kind `name` and checks each of its parameters.
 pub fn queue(name: &str, params: &BTreeMap<String, Json>) -> Result<Queue, Fault> {
-    let kind = sched::find(name).map_err(Fault::Kind)?;
+    let kind = if name == htb::KIND.kind { &htb::KIND } else { sched::find(name).map_err(Fault::Kind)? };
+    Ok((kind, values(kind, params)?))
+}
+
+/// Checks parameters of `kind`.
+pub fn values(kind: &Kind, params: &BTreeMap<String, Json>) -> Result<Vec<(&'static str, Value)>, Fault> {
     let params = params.iter().map(|(name, json)| {
         let param = kind.params.iter().find(|param| param.name == name);
         let fault = |why: String| Fault::Param { name: name.clone(), why };
@@ -21,7 +26,7 @@ pub fn queue(name: &str, params: &BTreeMap<String, Json>) -> Result<Queue, Fault
         param.check(value).map_err(|error| fault(error.fault.to_string()))?;
         Ok((param.name, value))
     });
-    Ok((kind, params.collect::<Result<_, Fault>>()?))
+    params.collect()
 }
 
 fn value(param: &Param, json: &Json) -> Option<Value> {

@@ -3,6 +3,9 @@
 use crate::conformance::fault::Fault;
 use crate::conformance::operation::{Event, Operation, Step, What};
 use crate::conformance::vector::{Generator, Vector};
+use goodqueue_aqm::sched::htb::{self, ClassAndParams, Htb};
+use goodqueue_aqm::sched::{Nested, Setup};
+use goodqueue_aqm::spec::ParamValues;
 use goodqueue_aqm::{AnyQdisc, Dropped, EcnPolicy, Endpoints, FlowHash, Packet, PureAck, Qdisc, Reason, Rng, SimplePacket, Sink};
 use goodqueue_base::units::{Bytes, Class, Ecn, Instant};
 use std::fmt;
@@ -57,14 +60,18 @@ pub enum Mismatch {
 /// When the parameters contradict each other or the link, or the random numbers are not those of
 /// the seed.
 pub fn replay(vector: &Vector) -> Result<Outcome, Fault> {
-    let mut queue = build(vector)?;
+    if vector.tree.is_empty() { Ok(replay_on(build(vector)?, vector)) } else { Ok(replay_on(*build_tree(vector)?, vector)) }
+}
+
+fn replay_on(mut queue: impl Qdisc<Offered>, vector: &Vector) -> Outcome {
     let mut draws = Draws::new(vector);
     let mut outcome = Outcome { operations: vector.steps.len(), identical: 0, first: None };
     let (mut log, mut next_id) = (Log::default(), 0);
     for (index, Step { operation, events }) in vector.steps.iter().enumerate() {
         let now = operation.at();
         // A request does for a shaper what its timer does.
-        let is_request = |due| matches!(operation, Operation::Dequeue { .. }) && due == queue.held_until();
+        let is_request =
+            |due| matches!(operation, Operation::Dequeue { .. }) && (due == queue.held_until() || !vector.tree.is_empty());
         let found = queue.next_timer().filter(|&due| due <= now && !is_request(due));
         let expected = matches!(operation, Operation::Timer { .. }).then_some(now);
         draws.offer(&mut queue);
@@ -80,7 +87,7 @@ pub fn replay(vector: &Vector) -> Result<Outcome, Fault> {
         outcome.note(index, *operation, kind);
         log.0.clear();
     }
-    Ok(outcome)
+    outcome
 }
 
 impl Outcome {
@@ -133,6 +140,18 @@ fn build(vector: &Vector) -> Result<AnyQdisc<Offered>, Fault> {
     Ok(queue)
 }
 
+fn build_tree(vector: &Vector) -> Result<Box<Htb<Offered, Nested<Offered>>>, Fault> {
+    let policy = if vector.ecn { EcnPolicy::Mark } else { EcnPolicy::Drop };
+    let classes: Vec<ClassAndParams> = vector.tree.iter().map(|class| class.class.clone()).collect();
+    let given = ParamValues::new(vector.kind, &vector.params).map_err(Fault::Queue)?;
+    let setup = Setup { of: None, link: &vector.link.facts(), ecn: policy, rng: Rng::new(vector.seed) };
+    let mut queue = htb::build(&given, &classes, setup).map_err(Fault::Queue)?;
+    for (number, class) in (0..).zip(&vector.tree) {
+        queue.set_leaf(FlowHash(class.id), number);
+    }
+    Ok(queue)
+}
+
 /// Draws of a foreign generator, handed to the queue one per operation. Where an algorithm draws
 /// twice in one operation, as some do at their first packet, the second number is not the listed
 /// one, but it counts as drawn.
@@ -170,7 +189,7 @@ impl<'a> Draws<'a> {
         z ^ (z >> 31)
     }
 
-    fn offer(&mut self, queue: &mut AnyQdisc<Offered>) {
+    fn offer(&mut self, queue: &mut impl Qdisc<Offered>) {
         let number = match self.source {
             Source::Own => return,
             Source::SplitMix(state) => Self::split_mix(state),
@@ -183,7 +202,7 @@ impl<'a> Draws<'a> {
     }
 
     /// Skips as many numbers as the queue drew.
-    fn take_back(&mut self, queue: &mut AnyQdisc<Offered>) {
+    fn take_back(&mut self, queue: &mut impl Qdisc<Offered>) {
         const MAX: usize = 4;
         let (Some(rng), false) = (queue.rng_mut(), matches!(self.source, Source::Own)) else { return };
         let mut drawn = 0;
@@ -230,7 +249,7 @@ impl Packet for Offered {
     }
 }
 
-fn apply(queue: &mut AnyQdisc<Offered>, operation: Operation, next_id: &mut u64, log: &mut Log) {
+fn apply(queue: &mut impl Qdisc<Offered>, operation: Operation, next_id: &mut u64, log: &mut Log) {
     match operation {
         Operation::Enqueue { at, len, flow, ecn, ack } => {
             // Flow f has class f mod 8: vectors need no field for what few queues use.

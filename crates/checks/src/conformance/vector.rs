@@ -6,6 +6,7 @@ use crate::conformance::fault::Fault;
 use crate::conformance::fields;
 use crate::conformance::operation::Step;
 use crate::conformance::packed::Packed;
+use goodqueue_aqm::sched::htb::{self, ClassAndParams};
 use goodqueue_aqm::spec::{KindAndParams, KindSpec, LinkFacts, Value};
 use goodqueue_base::units::{Bytes, Duration, Packets, Rate};
 use serde::Deserialize;
@@ -35,6 +36,8 @@ pub struct Vector {
     pub params: Vec<(&'static str, Value)>,
     /// The algorithm within it, for a kind that holds another.
     pub inner: Option<KindAndParams>,
+    /// The classes of a hierarchy, for a kind that has one.
+    pub tree: Vec<TreeClass>,
     /// Whether ECN-capable packets are marked.
     pub ecn: bool,
     /// Weights of flows 0, 1 and so on, for kinds that weigh flows; other flows have weight 1.
@@ -51,6 +54,15 @@ pub struct Vector {
     pub steps: Vec<Step>,
     /// The fields of the file without the operations, as sent to another program.
     pub head: serde_json::Map<String, Json>,
+}
+
+/// A class of a hierarchy.
+#[derive(Clone, Debug)]
+pub struct TreeClass {
+    /// Its number: packets of the flow of this number belong to it, if it is a leaf.
+    pub id: u32,
+    /// Its settings.
+    pub class: ClassAndParams,
 }
 
 /// Generators of random numbers.
@@ -89,6 +101,8 @@ struct File {
     kind: String,
     params: BTreeMap<String, Json>,
     of: Option<Inner>,
+    #[serde(default)]
+    tree: Vec<Class>,
     ecn: bool,
     #[serde(default)]
     weights: Vec<f64>,
@@ -107,6 +121,34 @@ struct Inner {
     kind: String,
     params: BTreeMap<String, Json>,
     of: Option<Box<Inner>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Class {
+    id: u32,
+    parent: Option<u32>,
+    params: BTreeMap<String, Json>,
+    of: Option<Inner>,
+}
+
+impl Class {
+    /// The classes of a file, whose parents may be any of them.
+    fn tree(classes: &[Self]) -> Result<Vec<TreeClass>, Fault> {
+        let read = |place: usize, class: &Self| {
+            let within = |fault: Fault| Fault::field(format!("tree[{place}]"), fault.to_string());
+            if classes[..place].iter().any(|other| other.id >= class.id) {
+                return Err(within(Fault::field("id", format!("{} does not come after those before it", class.id))));
+            }
+            let number = |id: u32| classes.iter().position(|other| other.id == id).map(|number| number as u32);
+            let none = |id| within(Fault::field("parent", format!("there is no class {id}")));
+            let parent = class.parent.map(|id| number(id).ok_or_else(|| none(id))).transpose()?;
+            let params = fields::values(&htb::CLASS, &class.params).map_err(within)?;
+            let of = class.of.as_ref().map(Inner::chosen).transpose().map_err(within)?;
+            Ok(TreeClass { id: class.id, class: ClassAndParams { parent, params, of } })
+        };
+        classes.iter().enumerate().map(|(place, class)| read(place, class)).collect()
+    }
 }
 
 impl Inner {
@@ -150,6 +192,10 @@ impl Vector {
         if let Some(weight) = file.weights.iter().find(|weight| !(**weight > 0.0 && weight.is_finite())) {
             return Err(Fault::field("weights", format!("{weight} is out of range: allowed above 0")));
         }
+        if kind.kind != htb::KIND.kind && !file.tree.is_empty() {
+            return Err(Fault::field("tree", format!("`{}` has no classes: allowed for `{}`", kind.kind, htb::KIND.kind)));
+        }
+        let tree = Class::tree(&file.tree)?;
         file.link.check()?;
         let random = file.random.iter().map(|text| fields::hexadecimal(text)).collect::<Result<_, _>>()?;
         let steps = match (&file.operations, &file.packed) {
@@ -167,6 +213,7 @@ impl Vector {
             kind,
             params,
             inner,
+            tree,
             ecn: file.ecn,
             weights: file.weights,
             link: file.link,
