@@ -49,7 +49,7 @@ bench: ## cost of a verdict, an acknowledgement and an event
 bench-gate: ## fail when a packet costs more instructions than docs/cost.md says, in a queue or a simulation (needs valgrind)
 	@cargo xtask cost --check
 
-bench-peers: ## the same work in goodqueue, ns-2 and ns-3 (installs both; an hour and a half)
+bench-peers: ## the same work in goodqueue, ns-2 and ns-3 (installs them; an hour and a half)
 	@tools/setup.sh build
 	cargo build --release --bin gq
 	python3 tools/bench/peers/run.py --install

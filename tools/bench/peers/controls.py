@@ -19,7 +19,7 @@ import sys
 import tomllib
 from dataclasses import dataclass
 
-from programs import ACCESS_DELAY_S, HERE, PACKET_BYTES, UNITS, GoodQueue, Ns2, Ns3, Sample, add_common_options, prepare, publish, quantity, versions
+from programs import ACCESS_DELAY_S, HERE, NS3, PACKET_BYTES, UNITS, GoodQueue, Ns2, Ns3, Ns3Wheel, Sample, add_common_options, prepare, publish, quantity, versions
 
 from tables import table  # noqa: E402 (programs put it in reach)
 
@@ -28,10 +28,10 @@ FILES = ["controls.toml", "controls-dctcp.toml"]
 DEFAULTS = {"initial_window": 10, "ack_delay": 0.04}
 
 
-class Ns3Classic(Ns3):
+class Ns3Classic(Ns3Wheel):
     """ns-3 with the recovery it had before proportional rate reduction became its default."""
 
-    name = f"{Ns3.name}, classic recovery"
+    name = f"{Ns3Wheel.name}, classic recovery"
 
     def command(self, arguments):
         return [*super().command(arguments), "--ns3::TcpL4Protocol::RecoveryType=ns3::TcpClassicRecovery"]
@@ -40,8 +40,9 @@ class Ns3Classic(Ns3):
 # Names of the controls in each program.
 CONTROLS = {
     Ns2.name: {"reno": "linux-reno", "cubic": "cubic", "htcp": "htcp", "compound": "compound"},
-    Ns3.name: {"reno": "linux-reno", "cubic": "cubic", "htcp": "htcp", "bbr": "bbr", "ledbat": "ledbat", "dctcp": "dctcp"},
 }
+NS3_CONTROLS = {"reno": "linux-reno", "cubic": "cubic", "htcp": "htcp", "bbr": "bbr", "ledbat": "ledbat", "dctcp": "dctcp"}
+CONTROLS |= {ns3.name: NS3_CONTROLS for ns3 in NS3}
 CONTROLS[Ns3Classic.name] = {"reno": "linux-reno", "cubic": "cubic", "htcp": "htcp"}
 KERNEL = "Linux 6.12"
 KERNEL_CONTROLS = ["reno", "cubic", "htcp", "bbr", "dctcp"]
@@ -208,7 +209,7 @@ def rows(samples):
         for name, runs in by_program.items():
             verdicts = ["", ""]
             if name == GoodQueue.name:
-                peers = [sample for peer in (Ns2.name, Ns3.name) for sample in by_program.get(peer, [])]
+                peers = [sample for peer in (Ns2, *NS3) for sample in by_program.get(peer.name, [])]
                 verdicts = [outside(ours, peers) if peers else "no peer", outside(ours, by_program[KERNEL]) if KERNEL in by_program else "not run"]
             lines.append([point.cc, *point.place, name, *(cell(runs, figure) for figure in FIGURES), *verdicts])
     return table(heads, lines)
@@ -263,7 +264,7 @@ def kernel_is_built(gq):
 
 def main():
     options = parse_arguments()
-    programs = prepare([GoodQueue(options.gq), Ns2("dumbbell"), Ns3("dumbbell"), Ns3Classic("dumbbell")], options)
+    programs = prepare([GoodQueue(options.gq), Ns2("dumbbell"), *(ns3("dumbbell") for ns3 in (*NS3, Ns3Classic))], options)
     results = {}
     for name in FILES:
         results |= measure(name, programs, options)

@@ -20,8 +20,6 @@ from process import finish  # noqa: E402
 
 ACCESS_DELAY_S = 0.0001  # each of the four access links; goodqueue's default, and the peers' programs'
 PACKET_BYTES = 1500
-NS3_VERSION = "3.44"
-NS3_WHEEL = f"ns3=={NS3_VERSION}.post0"
 NS3_MODULES = ["core", "network", "internet", "point-to-point", "point-to-point-layout", "traffic-control", "applications"]
 UNITS = {
     "time": {"us": 1e-6, "ms": 1e-3, "s": 1.0},
@@ -166,40 +164,81 @@ class Ns2(Peer):
 
 
 class Ns3(Peer):
-    name = f"ns-{NS3_VERSION}"
+    """ns-3 of one version, which its own class installs into the cache."""
+
+    release = name = ""
+    # The libraries are built with these, and their headers must be read with the same ones.
+    switches = ()
 
     def __init__(self, program):
-        cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "goodqueue" / "peers"
-        self.venv = cache / f"ns3-{NS3_VERSION}"
+        self.cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "goodqueue" / "peers"
+        self.folder = self.cache / f"ns3-{self.release}"
         self.sources = [HERE / f"{program}.cc", HERE / "watch.h"]
-        self.binary = cache / f"ns3-{program}"
+        self.binary = self.cache / f"ns3-{self.release}-{program}"
 
     def available(self):
         return self.binary.is_file() and self.binary.stat().st_mtime >= max(source.stat().st_mtime for source in self.sources)
 
-    def install(self):
-        if not list(self.venv.glob("lib/python*/site-packages/ns3")):
-            subprocess.run([sys.executable, "-m", "venv", str(self.venv)], check=True)
-            subprocess.run([str(self.venv / "bin/pip"), "install", "-q", NS3_WHEEL], check=True)
-        (package,) = self.venv.glob("lib/python*/site-packages/ns3")
-        # The wheel was built with logs and asserts, and its headers must be read with the same
-        # switches.
-        switches = ["-std=c++23", "-O2", "-DNS3_LOG_ENABLE", "-DNS3_ASSERT_ENABLE", "-DNS3_BUILD_PROFILE_RELEASE"]
-        libraries = [f"-L{package}/lib64", "-Wl,--no-as-needed", f"-Wl,-rpath,{package}/lib64"]
-        libraries += [f"-lns{NS3_VERSION}-{module}" for module in NS3_MODULES]
-        subprocess.run(["g++", *switches, f"-I{package}/include", str(self.sources[0]), "-o", str(self.binary), *libraries], check=True)
-
-    def version(self):
-        return f"ns-{NS3_VERSION}, the Python wheel (built with logs and asserts)"
+    def compile(self, headers, libraries, prefix, *options):
+        """Builds the program with the libraries `prefix`MODULE."""
+        switches = ["-std=c++23", "-O2", "-DNS3_BUILD_PROFILE_RELEASE", *(f"-D{switch}" for switch in self.switches)]
+        linking = [f"-L{libraries}", "-Wl,--no-as-needed", f"-Wl,-rpath,{libraries}", *options, *(f"-l{prefix}{module}" for module in NS3_MODULES)]
+        subprocess.run(["g++", *switches, f"-I{headers}", str(self.sources[0]), "-o", str(self.binary), *linking], check=True)
 
     def command(self, arguments):
         return [str(self.binary), *[f"--{key}={value}" for key, value in arguments.items()]]
+
+
+class Ns3Wheel(Ns3):
+    """The newest ns-3 that is a Python wheel."""
+
+    release = "3.44"
+    name = f"ns-{release}"
+    switches = ("NS3_LOG_ENABLE", "NS3_ASSERT_ENABLE")
+
+    def install(self):
+        if not list(self.folder.glob("lib/python*/site-packages/ns3")):
+            subprocess.run([sys.executable, "-m", "venv", str(self.folder)], check=True)
+            subprocess.run([str(self.folder / "bin/pip"), "install", "-q", f"ns3=={self.release}.post0"], check=True)
+        (package,) = self.folder.glob("lib/python*/site-packages/ns3")
+        self.compile(package / "include", package / "lib64", f"ns{self.release}-")
+
+    def version(self):
+        return f"{self.name}, the Python wheel (built with logs and asserts)"
+
+
+class Ns3Package(Ns3):
+    """The newest ns-3 in Debian's unstable suite, unpacked with the C library that it needs, whatever this machine has."""
+
+    release = "3.48"
+    name = f"ns-{release}"
+    switches = ("NS3_LOG_ENABLE",)
+
+    def install(self):
+        packages = [f"libns{self.release}", "--", "libns3-dev"]
+        if subprocess.run([str(ROOT / "tools/debian.sh"), str(self.folder), "sid", *packages], check=False).returncode != 0:
+            return
+        (libraries,) = (file.parent for file in self.folder.glob("usr/lib/*/libns3-core.so"))
+        (loader,) = libraries.glob("ld-linux*.so.*")
+        # The libraries find each other, too, and need a newer C library than the program is linked with.
+        options = ["-Wl,--disable-new-dtags", "-Wl,--allow-shlib-undefined", f"-Wl,--dynamic-linker={loader}"]
+        self.compile(self.folder / "usr/include", libraries, "ns3-", *options)
+
+    def version(self):
+        return f"{self.name}, Debian's package (built with logs)"
+
+
+NS3 = (Ns3Wheel, Ns3Package)
 
 
 def prepare(programs, options):
     """The available programs, after installing them if requested, without the excluded ones."""
     Kept.folder = options.keep
     left_out = [word for word in options.without.split(",") if word]
+    unknown = [word for word in left_out if not any(program.name.startswith(word) for program in programs)]
+    if unknown:
+        known = ", ".join(program.name for program in programs)
+        raise SystemExit(f"{Path(sys.argv[0]).name}: --without: no program's name begins with `{unknown[0]}`: {known}")
     programs = [program for program in programs if not any(program.name.startswith(word) for word in left_out)]
     for program in programs:
         if options.install and not program.available():
@@ -224,7 +263,7 @@ def add_common_options(parser, *, seeds, out):
     parser.add_argument("--quick", action="store_true", help=f"one seed and short runs; does not write {out}")
     parser.add_argument("--seeds", type=int, default=seeds, metavar="N", help=f"runs of each program in each case (default {seeds})")
     parser.add_argument("--gq", type=Path, default=ROOT / "target/release/gq", metavar="FILE", help="the gq program")
-    parser.add_argument("--without", default="", metavar="LIST", help="leave out: of ns-2,ns-3")
+    parser.add_argument("--without", default="", metavar="LIST", help="leave out, by the beginnings of their names: ns-2, ns-3, ns-3.44")
     parser.add_argument("--out", type=Path, default=HERE / out, metavar="FILE")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep runs there, and take those that are there already")
 

@@ -6,7 +6,8 @@ process, start-up included. Each figure is the median over seeds. The scenario f
 description of the cases; the peers get their parameters from them.
 
     run.py              all cases with the peers that are installed; writes results.md next to this script
-    run.py --install    the same after installing ns-2 (Debian's package) and ns-3 (the Python wheel, in a cache folder)
+    run.py --install    the same after installing ns-2 (Debian's package) and both versions of ns-3 (a Python wheel, and a package of
+                        Debian's unstable suite, each in a cache folder)
     run.py --quick      one seed and short runs: a check that everything works, not a measurement
 """
 
@@ -18,14 +19,14 @@ import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from programs import ACCESS_DELAY_S, HERE, PACKET_BYTES, UNITS, GoodQueue, Ns2, Ns3, Sample, add_common_options, prepare, publish, quantity, versions
+from programs import ACCESS_DELAY_S, HERE, NS3, PACKET_BYTES, UNITS, GoodQueue, Ns2, Ns3, Sample, add_common_options, prepare, publish, quantity, versions
 
 import tables
 from process import machine  # noqa: E402 (programs put it in reach)
 
 CASES = ["s1", "s2", "s2b", "s2c", "s3", "s3-codel", "s4"]
 # Queues available in each peer.
-QUEUES = {Ns2.name: ("tail-drop", "ared"), Ns3.name: ("tail-drop", "codel")}
+QUEUES = {Ns2.name: ("tail-drop", "ared")} | {ns3.name: ("tail-drop", "codel") for ns3 in NS3}
 
 
 @dataclass(frozen=True)
@@ -173,7 +174,7 @@ def parse_arguments():
 def main():
     options = parse_arguments()
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})  # inherited by every program below
-    programs = prepare([GoodQueue(options.gq), Ns2("dumbbell"), Ns3("dumbbell")], options)
+    programs = prepare([GoodQueue(options.gq), Ns2("dumbbell"), *(ns3("dumbbell") for ns3 in NS3)], options)
     results = [(case, measure(case, programs, options)) for case in map(read_case, options.cases.split(","))]
     publish(table(results), options, lambda: document(results, programs, options))
 

@@ -15,7 +15,7 @@ import statistics
 import sys
 import tomllib
 
-from programs import HERE, UNITS, GoodQueue, Ns2, Ns3, prepare, publish, quantity, read_common_options, versions
+from programs import HERE, NS3, UNITS, GoodQueue, Ns2, prepare, publish, quantity, read_common_options, versions
 
 import tables  # noqa: E402 (programs put it in reach)
 
@@ -35,7 +35,7 @@ class Ns2Sack(Ns2):
 
 NS2_QUEUES = ("tail-drop", "red", "pi", "rem", "jobs")
 # Queues available in each peer.
-QUEUES = {Ns2.name: NS2_QUEUES, Ns2Sack.name: NS2_QUEUES, Ns3.name: ("tail-drop", "red")}
+QUEUES = {Ns2.name: NS2_QUEUES, Ns2Sack.name: NS2_QUEUES} | {ns3.name: ("tail-drop", "red") for ns3 in NS3}
 # Figures, their factor and number of digits in the table.
 FIGURES = {
     "utilization": ("utilization %", 100, 2),
@@ -193,7 +193,7 @@ Programs:
 
 def main():
     options = read_common_options(__doc__, seeds=10, out="survey.md")
-    programs = prepare([GoodQueue(options.gq), Ns2("survey"), Ns2Sack("survey"), Ns3("survey")], options)
+    programs = prepare([GoodQueue(options.gq), Ns2("survey"), Ns2Sack("survey"), *(ns3("survey") for ns3 in NS3)], options)
     results = measure(programs, options)
     publish(table(results), options, lambda: document(results, programs, options))
 
