@@ -220,7 +220,7 @@ class Ns3Package(Ns3):
             return
         (libraries,) = (file.parent for file in self.folder.glob("usr/lib/*/libns3-core.so"))
         (loader,) = libraries.glob("ld-linux*.so.*")
-        # The libraries find each other, too, and need a newer C library than the program is linked with.
+        # The libraries must find each other, too, and need a newer C library than this machine's.
         options = ["-Wl,--disable-new-dtags", "-Wl,--allow-shlib-undefined", f"-Wl,--dynamic-linker={loader}"]
         self.compile(self.folder / "usr/include", libraries, "ns3-", *options)
 
