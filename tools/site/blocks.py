@@ -40,6 +40,7 @@ REASONS = {
     "shell": "needs namespaces",
     "qlog": "needs a recorded connection",
     "bridge": "needs root and interfaces",
+    "endpoint": "needs root and an interface",
     "replay": "needs a recording of a bridge",
     "serve": "does not end",
     "doctor": "depends on the machine",
