@@ -106,7 +106,7 @@ kernel-torture: ## everything at once in a guest kernel that checks memory and l
 judged: ## what suites and guidelines of others say: docs/judged.md and the scorecards (SUITES=DIR with clones of the suites)
 	@tools/setup.sh build
 	@tools/setup.sh linux
-	cargo build --release --bin gq
+	cargo build --release --bin gq --bin gq-checks
 	python3 -B tools/bench/judged/run.py "$${CARGO_TARGET_DIR:-target}/release/gq" "$(or $(SUITES),suites)" out/judged
 
 transports: ## QUIC stacks of others alongside our TCP over the same queues: docs/transport-scoreboard.md
