@@ -263,6 +263,10 @@ static int gq_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **t
 		skb_list_walk_safe(segment, segment, next) {
 			skb_mark_not_on_list(segment);
 			qdisc_skb_cb(segment)->pkt_len = segment->len;
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0)
+			/* A copy of the number that the whole packet had. */
+			qdisc_skb_cb(segment)->pkt_segs = 1;
+#endif
 			if (gq_take(segment, sch, to_free))
 				is_kept = true;
 		}
