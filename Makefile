@@ -81,7 +81,7 @@ kernel: ## build the queue discipline for the kernel of this machine: docs/on-a-
 	@tools/setup.sh kernel
 	@kernel/build.sh build
 
-test-kernel: ## try the queue discipline in a Debian kernel under qemu: every kind, wrong lines, removal under load
+test-kernel: ## try the queue discipline in a Debian kernel under qemu: every kind, wrong lines, removal under load (SERIES=7.3 or 6.12)
 	@tools/setup.sh test-kernel
 	@KDIR=$$(ls -d /lib/modules/*-cloud-amd64/build | sort -V | tail -1) OUT=$${CARGO_TARGET_DIR:-target}/kernel/test kernel/build.sh test
 	@kernel/test/verdicts.sh 10000
