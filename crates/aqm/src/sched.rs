@@ -231,6 +231,7 @@ schedulers! {
         sfq_codel::{SfqCoDelKind as SfqCoDel},
         nfq_codel::{NfqCoDelKind as NfqCoDel},
         cake::{CakeKind as Cake},
+        cake_mq::{CakeMqKind as CakeMq},
         dualpi2::{DualPi2Kind as DualPi2},
         jobs::{JobsKind as Jobs},
     }
@@ -443,7 +444,7 @@ mod tests {
             ("pfifo", "tail-drop"),
             ("bfifo", "tail-drop"),
             ("SFB", "sfb"),
-            ("cake_mq", "cake"),
+            ("cake_mq", "cake-mq"),
             ("DualPI2", "dualpi2"),
             ("tbf", "shaper"),
             ("prio", "priority"),

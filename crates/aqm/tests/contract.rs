@@ -75,7 +75,7 @@ impl Subject {
         if self.algorithm() == "dualpi2" {
             return Order::FifoPerFlowAndCodepoint;
         }
-        let is_fair = self.fair_over.is_some() || self.name.contains("fq-") || ["cake", "priority", "jobs"].contains(&self.name);
+        let is_fair = self.fair_over.is_some() || self.name.contains("fq-") || ["cake", "cake-mq", "priority", "jobs"].contains(&self.name);
         if is_fair { Order::FifoPerFlow } else { Order::Fifo }
     }
 
@@ -292,6 +292,7 @@ contract! {
     shaper_nfq_codel = Subject { name: "shaper", fair_over: Some("nfq-codel") };
     shaper_fq_codel = Subject { name: "shaper", fair_over: Some("fq-codel") };
     cake = Subject { name: "cake", fair_over: None };
+    cake_mq = Subject { name: "cake-mq", fair_over: None };
     priority_cake = Subject { name: "priority", fair_over: Some("cake") };
     shaper_cake = Subject { name: "shaper", fair_over: Some("cake") };
     dualpi2 = Subject { name: "dualpi2", fair_over: None };

@@ -38,7 +38,7 @@ fn settings(kind: &str) -> Vec<String> {
         "codel-as" => all(&[&codel::CoDelParams { target, ..codel }, &policy]),
         "gsp-as" => all(&[&gsp::GspParams::default(), &policy]),
         "pie-as" => all(&[&pie::PieParams { target, dozes: false, active_inactive: true, ..pie }, &policy]),
-        "cake" => all(&[&cake::CakeParams::default()]),
+        "cake" | "cake-mq" => all(&[&cake::CakeParams::default()]),
         "dualpi2" => all(&[&dualpi2::DualPi2Params::default()]),
         "fq-codel" => all(&[&codel]),
         "fq-pie" => all(&[&pie]),

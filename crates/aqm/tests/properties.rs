@@ -105,7 +105,7 @@ proptest! {
  | AnyQdisc::SfqCoDel(_) | AnyQdisc::Fair(_) | AnyQdisc::NfqCoDel(_) | AnyQdisc::FqPie(_) => Order::FifoPerFlow,
                 _ => Order::FifoPerFlowAndCodepoint,
             };
-            let shapes = |kind: &KindSpec| matches!(kind.kind, "shaper" | "cake");
+            let shapes = |kind: &KindSpec| matches!(kind.kind, "shaper" | "cake" | "cake-mq");
             let holds_back = shapes(made.0) || made.0.is_over_another() && shapes(made.2.kind);
             let queue = CheckedQueue::new(queue, policy, order);
             let mut queue = if holds_back { queue.that_holds_back() } else { queue };

@@ -67,6 +67,7 @@ mod shares;
 mod tin;
 
 pub use ack_filter::AckFilter;
+pub(crate) use params::ECN;
 use params::KIND;
 pub use params::{CakeParams, Isolation, Tins};
 use shaping::Shaping;
@@ -171,7 +172,7 @@ impl<P: Packet> Cake<P> {
     /// Creates the queue before its tins know their rates and salts. Nothing changes it in here, so
     /// that it is made where it is wanted and not moved there.
     #[inline(always)]
-    fn bare(params: CakeParams, limit: Limit) -> Self {
+    pub(crate) fn bare(params: CakeParams, limit: Limit) -> Self {
         let weights = params.tins.weights();
         let per_tin = params.flows.max(1);
         let aqm = Sparing(Cobalt::new(params.cobalt));
@@ -218,6 +219,23 @@ impl<P: Packet> Cake<P> {
             self.table.books.set_link_rate(Some(rate));
             flow.aqm.on_rate_change(&mut self.table.books.env(Instant::ZERO));
         }
+    }
+
+    /// Gives the shaper and the quantum of each tin another rate, from now on. COBALT keeps what it
+    /// has.
+    pub(crate) fn set_rate(&mut self, rate: Rate) {
+        let rates = self.params.tins.rates(rate);
+        if let Some(shaping) = &mut self.shaping {
+            shaping.set_rates(&rates);
+        }
+        for (tin, rate) in self.tins.iter_mut().zip(rates) {
+            tin.set_quantum(self.params.quantum(Some(rate)));
+        }
+    }
+
+    /// The draws of Linux's form.
+    pub(crate) const fn linux_draws(&mut self) -> &mut Option<LinuxDraws> {
+        &mut self.linux
     }
 
     /// Sets the same quantum in all tins, as without a shaper, by the link's `rate`.

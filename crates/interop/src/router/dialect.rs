@@ -207,6 +207,7 @@ const NEAREST: &[(&str, &[&str])] = &[
     ("fair", &["fq-codel", "cake"]),
     ("fq-pie", &["fq-codel", "cake"]),
     ("cake", &["fq-codel"]),
+    ("cake-mq", &["cake", "fq-codel"]),
     ("dualpi2", &["fq-codel", "cake", "pie"]),
     ("jobs", &["cake", "fq-codel"]),
     ("priority", &["cake", "fq-codel"]),

@@ -6,8 +6,6 @@ use crate::aqm::{Endpoints, FlowHash};
 use crate::arithmetic::ARITHMETIC;
 use crate::framing;
 use crate::spec::{Choice, Family, Kind, KindSpec, LinkFacts, ParamError, ParamFault, ParamValues, Size, TypedParam};
-use alloc::vec;
-use alloc::vec::Vec;
 use goodqueue_base::units::{Bytes, Class, Framing, Rate};
 use goodqueue_base::{settings, words};
 
@@ -88,18 +86,24 @@ impl Tins {
     }
 
     /// The part of `rate` that each tin may use before others go first.
-    pub(super) fn rates(self, rate: Rate) -> Vec<Rate> {
+    pub(super) fn rates(self, rate: Rate) -> [Rate; Class::COUNT] {
         let bytes_s = rate.as_bit_s() / 8;
-        let part = |shift: u32| Rate::bit_s((bytes_s >> shift).saturating_mul(8));
-        match self {
-            Self::BestEffort => vec![part(0)],
-            Self::Three => vec![part(0), part(4), part(2)],
-            Self::Four => vec![part(0), part(4), part(1), part(2)],
+        let part = |bytes_s: u64| Rate::bit_s(bytes_s.saturating_mul(8));
+        let shifts: &[u32] = match self {
+            Self::BestEffort => &[0],
+            Self::Three => &[0, 4, 2],
+            Self::Four => &[0, 4, 1, 2],
             Self::Precedence | Self::Eight => {
-                let sevenths = |before: &u64| Some(before.saturating_mul(7) >> 3);
-                core::iter::successors(Some(bytes_s), sevenths).take(8).map(|part| Rate::bit_s(part.saturating_mul(8))).collect()
+                let mut bytes_s = bytes_s;
+                return core::array::from_fn(|_| {
+                    let rate = part(bytes_s);
+                    bytes_s = bytes_s.saturating_mul(7) >> 3;
+                    rate
+                });
             }
-        }
+        };
+        // There are no further tins.
+        core::array::from_fn(|tin| part(bytes_s >> shifts.get(tin).unwrap_or(&0)))
     }
 
     /// The tin of a class.
@@ -183,7 +187,7 @@ const fn off(name: &'static str, doc: &'static str) -> TypedParam<bool> {
     TypedParam::off(name).about(doc).from_source("Linux")
 }
 
-pub(super) const ECN: TypedParam<bool> = TypedParam::on("ecn").about("mark; without, signals drop").from_source("Linux");
+pub(crate) const ECN: TypedParam<bool> = TypedParam::on("ecn").about("mark; without, signals drop").from_source("Linux");
 const ISOLATION: TypedParam<Isolation> =
     choice("isolation", "triple-isolate", "what has a queue of its own, and which hosts share equally");
 const TINS: TypedParam<Tins> =
@@ -213,7 +217,7 @@ const SPLIT_GSO: TypedParam<bool> = TypedParam::on("split_gso")
 pub(super) const KIND: KindSpec = KindSpec::new(
     Kind {
         kind: "cake",
-        aliases: &["cake_mq"],
+        aliases: &[],
         title: "CAKE",
         summary: "Fair between hosts and between their flows, COBALT on each queue, tins for classes, thinning of acknowledgements",
         params: &[

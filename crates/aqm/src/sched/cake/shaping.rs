@@ -66,6 +66,14 @@ impl Shaping {
         Self { pace: Pace::of(first), next: Instant::ZERO, failsafe: Instant::ZERO, tins: core::array::from_fn(tin), held: None }
     }
 
+    /// Other rates from now on, as in [`Shaping::new`].
+    pub(super) fn set_rates(&mut self, rates: &[Rate]) {
+        self.pace = Pace::of(rates.first().copied().unwrap_or(Rate::ZERO));
+        for (tin, rate) in self.tins.iter_mut().zip(rates) {
+            tin.pace = Pace::of(*rate);
+        }
+    }
+
     /// A packet arrives for `tin`: times that passed while nothing waited are no credit.
     pub(super) fn arrive(&mut self, tin: usize, now: Instant, is_empty: bool) {
         if self.tins[tin].packets > 0 {
