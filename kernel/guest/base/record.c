@@ -3,12 +3,17 @@
  * A queue discipline `record` that has one other as its class 1, changes nothing, and notes what that one does: arrivals, drops, marks,
  * requests and departures with the kernel's time, in the order in which they happen. /proc/gq_record holds the notes, `struct note` each.
  * The running number of a packet is kept in its mark, and its release while it is in the discipline's hands tells of a drop.
+ *
+ * A discipline that must be the root has no room for one above it: the name of a device, written to /proc/gq_record, makes those of its
+ * transmit queues note what they do.
  */
 #include <linux/init.h>
 #include <linux/ip.h>
 #include <linux/kernel.h>
 #include <linux/ktime.h>
+#include <linux/netdevice.h>
 #include <linux/proc_fs.h>
+#include <linux/rtnetlink.h>
 #include <linux/skbuff.h>
 #include <linux/timer.h>
 #include <linux/vmalloc.h>
@@ -21,6 +26,7 @@ enum { MOST = 1 << 19 };
 
 struct note {
 	u64 time;
+	/* Of the packet; of a request, that of the transmit queue. */
 	u32 number;
 	u32 what;
 	/* What the discipline wrote beside an arrived packet: hashes, for those that keep them there. */
@@ -108,9 +114,8 @@ static void note_drops(struct sk_buff *first, const struct sk_buff *end)
 		swap(notes[from], notes[to - 1]);
 }
 
-static int record_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+static int note_enqueue(struct sk_buff *skb, struct Qdisc *inner, struct sk_buff **to_free)
 {
-	struct record *q = qdisc_priv(sch);
 	struct sk_buff *end = *to_free;
 	unsigned int length = qdisc_pkt_len(skb);
 	struct note *note;
@@ -118,11 +123,11 @@ static int record_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 	int result;
 
 	if (!notes || packets >= MOST)
-		return qdisc_drop(skb, sch, to_free);
+		return qdisc_drop(skb, inner, to_free);
 	number = packets++;
 	take_over(skb, number);
 	note = put(ARRIVED, number);
-	result = qdisc_enqueue(skb, q->inner, to_free);
+	result = inner->ops->enqueue(skb, inner, to_free);
 	if (note)
 		note->length = length;
 	if (tos[number] != 0xff) {
@@ -131,6 +136,17 @@ static int record_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 		note_mark(skb);
 	}
 	note_drops(*to_free, end);
+	return result;
+}
+
+static int record_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+{
+	struct record *q = qdisc_priv(sch);
+	unsigned int length = qdisc_pkt_len(skb);
+	int result;
+
+	qdisc_calculate_pkt_len(skb, q->inner);
+	result = note_enqueue(skb, q->inner, to_free);
 	if (result == NET_XMIT_SUCCESS) {
 		sch->q.qlen++;
 		sch->qstats.backlog += length;
@@ -195,17 +211,54 @@ static struct sk_buff *record_dequeue(struct Qdisc *sch)
 	return skb;
 }
 
-static int record_init(struct Qdisc *sch, struct nlattr *options, struct netlink_ext_ack *extack)
+/* The discipline of a transmit queue: what it drops while it is asked is freed later. */
+static struct sk_buff *queue_dequeue(struct Qdisc *sch)
 {
-	struct record *q = qdisc_priv(sch);
+	struct sk_buff *skb;
+#ifdef TCQ_F_DEQUEUE_DROPS
+	struct sk_buff *end = sch->to_free;
+#endif
 
-	q->inner = &noop_qdisc;
+	put(ASKED, sch->dev_queue - netdev_get_tx_queue(qdisc_dev(sch), 0));
+	skb = sch->ops->dequeue(sch);
+#ifdef TCQ_F_DEQUEUE_DROPS
+	note_drops(sch->to_free, end);
+#endif
+	note_left(skb);
+	return skb;
+}
+
+static int make_room(void)
+{
 	if (!notes)
 		notes = vmalloc(MOST * sizeof(*notes));
 	if (!tos)
 		tos = vmalloc(MOST);
 	noted = packets = 0;
 	return notes && tos ? 0 : -ENOMEM;
+}
+
+static int record_queues(struct net_device *dev)
+{
+	unsigned int queue;
+	int fault = make_room();
+
+	for (queue = 0; !fault && queue < dev->num_tx_queues; queue++) {
+		struct Qdisc *sch = rtnl_dereference(netdev_get_tx_queue(dev, queue)->qdisc_sleeping);
+
+		sch->enqueue = note_enqueue;
+		sch->dequeue = queue_dequeue;
+	}
+	put(MADE, 0);
+	return fault;
+}
+
+static int record_init(struct Qdisc *sch, struct nlattr *options, struct netlink_ext_ack *extack)
+{
+	struct record *q = qdisc_priv(sch);
+
+	q->inner = &noop_qdisc;
+	return make_room();
 }
 
 static void record_reset(struct Qdisc *sch)
@@ -271,13 +324,30 @@ static ssize_t read_notes(struct file *file, char __user *buffer, size_t length,
 	return simple_read_from_buffer(buffer, length, position, notes, noted * sizeof(*notes));
 }
 
+static ssize_t write_device(struct file *file, const char __user *buffer, size_t length, loff_t *position)
+{
+	char name[IFNAMSIZ] = "";
+	struct net_device *dev;
+	int fault = -ENODEV;
+
+	if (length >= IFNAMSIZ || copy_from_user(name, buffer, length))
+		return -EINVAL;
+	rtnl_lock();
+	dev = __dev_get_by_name(&init_net, strim(name));
+	if (dev)
+		fault = record_queues(dev);
+	rtnl_unlock();
+	return fault ?: length;
+}
+
 static const struct proc_ops proc_ops = {
 	.proc_read = read_notes,
+	.proc_write = write_device,
 };
 
 static int __init record_start(void)
 {
-	if (!proc_create("gq_record", 0400, NULL, &proc_ops))
+	if (!proc_create("gq_record", 0600, NULL, &proc_ops))
 		return -ENOMEM;
 	return register_qdisc(&record_ops);
 }

@@ -6,7 +6,7 @@
  *   + TIME LENGTH FLOW CODEPOINT HASH HASH DRAWS [words of the acknowledgement]
  *                                          a packet arrives, after so many random draws; packets are numbered from 0 in this order
  *   - NUMBER, ! NUMBER                       it is dropped, marked: in the arrival, or the request, before
- *   ? TIME                                   the discipline is asked for a packet
+ *   ? TIME QUEUE                             the discipline is asked for a packet, of that transmit queue where it has several
  *   > NUMBER                                 it gives one
  *   ~ TIME                                   a timer of it is set
  *   * TIME                                   it was made
@@ -234,6 +234,8 @@ static void write_notes(const char *path)
 			fputc('\n', to);
 			break;
 		case '?':
+			fprintf(to, "? %llu %u\n", (unsigned long long)note.time, note.number);
+			break;
 		case '~':
 		case '*':
 			fprintf(to, "%c %llu\n", (char)note.what, (unsigned long long)note.time);

@@ -9,15 +9,30 @@ folder=$(word folder)
 mount -t tmpfs tmpfs /run
 mkdir /run/out
 mount -t hostfs -o "$folder" none /run/out
-{
-    ip link add in0 type veth peer name out0
+links_up() {
     for device in in0 out0; do
         ip link set "$device" arp off up
     done
-    tc qdisc add dev in0 root handle 1: tbf rate 10mbit burst 1600 limit 100000000
-    tc qdisc replace dev in0 parent 1:1 handle 2: record
-    # shellcheck disable=SC2046 # words of a command line
-    tc qdisc replace dev in0 parent 2:1 handle 3: $(head -1 /run/out/discipline)
+}
+{
+    read -r discipline </run/out/discipline
+    # shellcheck disable=SC2086 # words of a command line
+    case "$discipline" in
+    # It is the root of a device with several transmit queues, which it shapes itself.
+    cake_mq*)
+        ip link add in0 numtxqueues 4 numrxqueues 4 type veth peer name out0 numtxqueues 4 numrxqueues 4
+        links_up
+        /run/out/shared in0 ${discipline#cake_mq} || exit
+        echo in0 >/proc/gq_record
+        ;;
+    *)
+        ip link add in0 type veth peer name out0
+        links_up
+        tc qdisc add dev in0 root handle 1: tbf rate 10mbit burst 1600 limit 100000000
+        tc qdisc replace dev in0 parent 1:1 handle 2: record
+        tc qdisc replace dev in0 parent 2:1 handle 3: $discipline
+        ;;
+    esac
     # Classes and their queues.
     classes=$(sed 1d /run/out/discipline)
     [ -z "$classes" ] || echo "$classes" | sh -e || exit

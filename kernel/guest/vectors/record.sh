@@ -16,7 +16,9 @@ for tool in gcc python3 ip tc setarch; do
 done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-gcc -O2 -Wall -Wextra -Werror -o "$work/drive" drive.c
+for program in drive shared; do
+    gcc -O2 -Wall -Wextra -Werror -o "$work/$program" "$program.c"
+done
 mkdir "$work/recordings"
 
 class() { echo " ; tc class add dev in0 parent 3:$1 classid 3:$2 htb ${*:3}"; }
@@ -76,12 +78,15 @@ htb-limits       2 bursts/16,17,18,19 htb default 13$(class '' 1 rate 5mbit)$(
 dualpi2-classic  0,2 $eight dualpi2
 dualpi2-l4s      1 $eight dualpi2
 dualpi2-both     1,0,1,2,3,0,1,2 $eight dualpi2
+cake-mq-flows    0 0x4,$eight cake_mq 1000000 3
+cake-mq-tins     2 0x4,8,17x2,68,77,133,140,1,67,20 cake_mq 750000 1
+cake-mq-bursts   0 bursts/$eight cake_mq 500000 3
 "
 
 record() {
     local folder="$work/$1.$5"
     mkdir "$folder"
-    cp "$work/drive" "$folder/"
+    cp "$work/drive" "$work/shared" "$folder/"
     python3 -B schedule.py "$2" "$3" >"$folder/schedule"
     tr ';' '\n' <<<"$4" >"$folder/discipline"
     ../boot.sh "$kernel" 256M 600 "$PWD/init.sh" gq_draws=1 folder="$folder" quiet >"$folder/console" 2>&1 || true

@@ -2,7 +2,7 @@
 
 A recording is text, a line for each thing that happened in the discipline, in order: `+ TIME LENGTH FLOW CODEPOINT HASH HASH DRAWS` an arrival, for an
 acknowledgement with its number, echoed time stamp, congestion echo and three SACK ranges behind it, packets being numbered from 0; `- NUMBER` and `! NUMBER`
-a packet dropped or marked during the arrival or request before; `? TIME` a request; `> NUMBER` the packet it gave; `~ TIME` a timer set; `* TIME` the
+a packet dropped or marked during the arrival or request before; `? TIME QUEUE` a request, of a transmit queue; `> NUMBER` the packet it gave; `~ TIME` a timer set; `* TIME` the
 discipline was made. Times in ns of the kernel's clock. README.md says how recordings are made, docs/conformance.md what the packed form means.
 """
 
@@ -46,6 +46,7 @@ SFB = {"kind": "sfb", "link": link(1000), "seed": 1, "ecn": True, "salted": True
 CAKE = {"kind": "cake", "link": {**link(10**6), "rate": None}, "seed": 1, "ecn": True}
 CAKE_FLOWS = {"arithmetic": "linux", "isolation": "flows", "tins": "besteffort"}
 CAKE_SHAPED = {**CAKE, "shaped": True, "operations": 9_000}
+CAKE_MQ = {**CAKE, "kind": "cake-mq", "operations": 9_000, "params": {"arithmetic": "linux", "isolation": "flows", "queues": 4}}
 DUALPI2 = {"kind": "dualpi2", "params": {"arithmetic": "linux"}, "timer": 16 * MS, "link": link(9_999), "seed": 1, "ecn": True}
 # Classes stand with the recording. Their times begin where the kernel's clock stood.
 HTB = {"kind": "htb", "params": {"header": 0}, "ecn": False, "link": {**link(1000), "rate": None}, "operations": 9_000, "reasons": {"drop_on_arrival": "overflow"}}
@@ -87,6 +88,9 @@ RECORDINGS = {
     # Its limit counts the kernel's buffers, which for these frames have 2304 bytes each.
     "cake-limit": {**CAKE, "operations": 13_000, "link": {**link(345_600 // 2304), "rate": None}, "reasons": {"drop_on_arrival": "over-limit"},
                    "params": {"arithmetic": "linux", "isolation": "flowblind", "tins": "besteffort"}},
+    "cake-mq-flows": {**CAKE_MQ, "params": {**CAKE_MQ["params"], "rate": 8_000_000, "tins": "besteffort"}},
+    "cake-mq-tins": {**CAKE_MQ, "params": {**CAKE_MQ["params"], "rate": 6_000_000, "tins": "diffserv4"}},
+    "cake-mq-bursts": {**CAKE_MQ, "params": {**CAKE_MQ["params"], "rate": 4_000_000, "tins": "besteffort"}},
     "cake-acks": {**CAKE_ACKS, "params": {**CAKE_FLOWS, "ack_filter": "on"}},
     "cake-acks-aggressive": {**CAKE_ACKS, "params": {**CAKE_FLOWS, "ack_filter": "aggressive"}},
     # Signals of a packet may have two reasons.
@@ -106,8 +110,8 @@ RECORDINGS = {
 class Operation:
     """An operation of the host, with the discipline's answer: time, `+`, `?` or `~`, packet's number or nothing, events as sign and number."""
 
-    def __init__(self, time, what, packet=None):
-        self.time, self.what, self.packet, self.events = time, what, packet, []
+    def __init__(self, time, what, packet=None, queue=0):
+        self.time, self.what, self.packet, self.queue, self.events = time, what, packet, queue, []
 
 
 def read(path):
@@ -122,7 +126,7 @@ def read(path):
             operations.append(Operation(numbers[0], "+", len(packets)))
             packets.append((numbers[1], numbers[2], numbers[3], numbers[4:]))
         elif sign == "?":
-            operations.append(Operation(numbers[0], "?"))
+            operations.append(Operation(numbers[0], "?", queue=numbers[1]))
         elif sign == "~":
             timers.append((numbers[0], len(operations)))
         else:
@@ -171,7 +175,7 @@ def base36(number):
             return digits
 
 
-def pack(operations, packets):
+def pack(operations, packets, by_queue):
     """The packed form: classes of packets, the start, and lines of operations."""
     known = sorted({flow for _, flow, *_ in packets})
     lengths = sorted({length for length, *_ in packets})
@@ -203,6 +207,7 @@ def pack(operations, packets):
         elif operation.what == "~":
             token += "~"
         else:
+            token += f"@{base36(operation.queue)}" if by_queue else ""
             for sign, number in operation.events:
                 line = waiting[flow(number)]
                 assert line[0] == number, f"packet {number} leaves before {line[0]}"
@@ -263,6 +268,8 @@ def write(name, recording, description, series):
         for operation in operations:
             operation.time -= made // MS * MS
         packets = flows.renumbered(packets, description["seed"])
+    if description["kind"] == "cake-mq":
+        packets = flows.requeued(packets, operations, description["params"]["queues"])
     if description["kind"] == "fq-pie":
         packets = flows.regrouped(packets, operations, description["seed"])
     head = {"vector": 1, "origin": f"Linux {series}, recorded", **{key: description[key] for key in ("kind", "params", "ecn", "link")}}
@@ -278,7 +285,7 @@ def write(name, recording, description, series):
             operation.time -= start
         rest = ' "operations": [\n' + ",\n".join(f"  {line}" for line in in_full(operations, packets)) + "\n ]"
     else:
-        packed = pack(operations, packets)
+        packed = pack(operations, packets, "cake-mq" in description["kind"])
         packed["reasons"] = description.get("reasons", {})
         text = ",\n".join("   " + json.dumps(line) for line in packed.pop("lines"))
         fields = ",\n".join(f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in packed.items())

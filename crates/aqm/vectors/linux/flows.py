@@ -104,3 +104,19 @@ def regrouped(packets, operations, seed):
     for first, second in in_one_queue(packets, operations):
         names[second] = next(number for number in itertools.count(QUEUES) if home(number, salt) == home(names.get(first, first), salt))
     return [(length, names.get(flow, flow), codepoint, beside) for length, flow, codepoint, beside in packets]
+
+
+def requeued(packets, operations, queues):
+    """Packets whose flows have numbers that our cake-mq puts into the transmit queues that they left from, of the same classes."""
+    seen = {}
+    for operation in operations:
+        for sign, number in operation.events:
+            if operation.what == "?" and sign == ">":
+                flow = packets[number][1]
+                assert seen.setdefault(flow, operation.queue) == operation.queue, f"flow {flow} changes its queue"
+    taken, numbers = set(), {}
+    for flow, queue in sorted(seen.items()):
+        fits = (number for number in range(flow % 8, 1 << 16, 8) if number * 0x9E37_79B1 % 2**32 * queues >> 32 == queue)
+        numbers[flow] = next(number for number in fits if number not in taken)
+        taken.add(numbers[flow])
+    return [(length, numbers.get(flow, flow), *rest) for length, flow, *rest in packets]

@@ -37,6 +37,8 @@ pub enum Operation {
     Dequeue {
         /// Time of the operation.
         at: Instant,
+        /// Transmit queue that it asks, of a discipline that has several.
+        queue: Option<u32>,
     },
     /// The algorithm's own timer fires; the algorithm must have requested exactly this time.
     Timer {
@@ -99,7 +101,10 @@ impl Step {
                     ack: if fields.rest() > 1 { Some(Ack::read(fields.next("acknowledgement")?)?) } else { None },
                 }
             }
-            "dequeue" => Operation::Dequeue { at: fields.instant()? },
+            "dequeue" => Operation::Dequeue {
+                at: fields.instant()?,
+                queue: if fields.rest() > 1 { Some(fields.number("queue", u32::MAX)?) } else { None },
+            },
             "timer" => Operation::Timer { at: fields.instant()? },
             "rate" => Operation::Rate { at: fields.instant()?, rate: fields.optional("rate")?.map(Rate::bit_s) },
             other => return Err(Fault::not_a(other, "enqueue, dequeue, timer or rate")),
@@ -118,7 +123,7 @@ impl Operation {
     #[must_use]
     pub const fn at(&self) -> Instant {
         match *self {
-            Self::Enqueue { at, .. } | Self::Dequeue { at } | Self::Timer { at } | Self::Rate { at, .. } => at,
+            Self::Enqueue { at, .. } | Self::Dequeue { at, .. } | Self::Timer { at } | Self::Rate { at, .. } => at,
         }
     }
 
@@ -131,7 +136,8 @@ impl Operation {
             Self::Enqueue { len, flow, ecn, ack: Some(ack), .. } => {
                 format!("[\"enqueue\",{at},{len},{flow},{},{}]", *ecn as u8, Ack::line(ack))
             }
-            Self::Dequeue { .. } => format!("[\"dequeue\",{at}]"),
+            Self::Dequeue { queue: None, .. } => format!("[\"dequeue\",{at}]"),
+            Self::Dequeue { queue: Some(queue), .. } => format!("[\"dequeue\",{at},{queue}]"),
             Self::Timer { .. } => format!("[\"timer\",{at}]"),
             Self::Rate { rate: Some(rate), .. } => format!("[\"rate\",{at},{}]", rate.as_bit_s()),
             Self::Rate { rate: None, .. } => format!("[\"rate\",{at},null]"),

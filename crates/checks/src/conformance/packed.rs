@@ -8,7 +8,8 @@
 //! earlier is dropped, `/` the packet itself is dropped, `^` marked. Events of a departure, each
 //! for the oldest waiting packet: `-` dropped, `!` marked, `>` departed; where classes have two
 //! letters, the second follows the sign and names the flow. A departure that finds the queue empty
-//! ends in `=`.
+//! ends in `=`. Where a discipline has several transmit queues, `@` and a digit of base 36 say
+//! before the events which one is asked.
 
 use crate::conformance::fault::Fault;
 use crate::conformance::operation::{Event, Operation, Step, What};
@@ -89,9 +90,14 @@ impl Reader<'_> {
         if let Some(rest) = rest.strip_prefix('~') {
             return Ok((Step { operation: Operation::Timer { at }, events: Vec::new() }, rest));
         }
+        if let Some(rest) = rest.strip_prefix('@') {
+            let (digit, rest) = rest.split_at(rest.chars().next().map_or(0, char::len_utf8));
+            let queue = base_36(digit)? as u32;
+            return self.departure(Some(queue), rest);
+        }
         let (letters, _) = split(rest, |c| c.is_ascii_uppercase());
         let letters = &letters[..letters.len().min(1 + usize::from(self.by_flow))];
-        if letters.is_empty() { self.departure(rest) } else { self.arrival(letters, &rest[letters.len()..]) }
+        if letters.is_empty() { self.departure(None, rest) } else { self.arrival(letters, &rest[letters.len()..]) }
     }
 
     fn arrival<'t>(&mut self, letters: &str, rest: &'t str) -> Result<(Step, &'t str), Fault> {
@@ -128,9 +134,9 @@ impl Reader<'_> {
         Ok((Step { operation: Operation::Enqueue { at: self.now, len, flow, ecn, ack: None }, events }, rest))
     }
 
-    fn departure<'t>(&mut self, mut rest: &'t str) -> Result<(Step, &'t str), Fault> {
+    fn departure<'t>(&mut self, queue: Option<u32>, mut rest: &'t str) -> Result<(Step, &'t str), Fault> {
         let mut events = Vec::new();
-        let operation = Operation::Dequeue { at: self.now };
+        let operation = Operation::Dequeue { at: self.now, queue };
         loop {
             let sign = rest.chars().next().ok_or(Fault::Form("the text ends within a departure"))?;
             rest = &rest[sign.len_utf8()..];
@@ -177,7 +183,7 @@ mod tests {
 
     #[test]
     fn operations_are_unpacked() {
-        let steps = packed(&["AABB", "10BB/~", "z-A!B>B", "="]).steps().expect("good");
+        let steps = packed(&["AABB", "10BB/~", "z-A!B>B", "@b="]).steps().expect("good");
         let lines: Vec<String> = steps.iter().map(|step| step.operation.line()).collect();
         assert_eq!(
             lines,
@@ -187,7 +193,7 @@ mod tests {
                 "[\"enqueue\",1360,1500,7,2]",
                 "[\"timer\",1360]",
                 "[\"dequeue\",1710]",
-                "[\"dequeue\",1710]"
+                "[\"dequeue\",1710,11]"
             ]
         );
         let events: Vec<String> = steps.iter().flat_map(|step| step.events.iter().map(Event::to_string)).collect();
@@ -211,6 +217,7 @@ mod tests {
             ("1>A", "a packet is named where none waits"),
             ("AA{1}", "`1` is not a number of packets that came before"),
             ("AA/AA{1}", "packet 0 does not wait"),
+            ("@", "`` is not a number"),
             ("?", "`?` is not a sign: allowed - ! > ="),
             ("zzzzzzzzzzzzzzzAA", "operation 0 of the packed ones: `zzzzzzzzzzzzzzz` is not a number: number too large"),
         ] {

@@ -3,10 +3,13 @@
 use crate::conformance::fault::Fault;
 use crate::conformance::operation::{Event, Operation, Step, What};
 use crate::conformance::vector::{Generator, Vector};
+use goodqueue_aqm::sched::cake_mq::CakeMq;
 use goodqueue_aqm::sched::htb::{self, ClassAndParams, Htb};
 use goodqueue_aqm::sched::{Nested, Setup};
 use goodqueue_aqm::spec::ParamValues;
-use goodqueue_aqm::{AnyQdisc, Dropped, EcnPolicy, Endpoints, FlowHash, Packet, PureAck, Qdisc, Reason, Rng, SimplePacket, Sink};
+use goodqueue_aqm::{
+    AnyQdisc, Departure, Dropped, EcnPolicy, Endpoints, FlowHash, Packet, PureAck, Qdisc, Reason, Rng, SimplePacket, Sink,
+};
 use goodqueue_base::units::{Bytes, Class, Ecn, Instant};
 use std::fmt;
 
@@ -60,22 +63,48 @@ pub enum Mismatch {
 /// When the parameters contradict each other or the link, or the random numbers are not those of
 /// the seed.
 pub fn replay(vector: &Vector) -> Result<Outcome, Fault> {
-    if vector.tree.is_empty() { Ok(replay_on(build(vector)?, vector)) } else { Ok(replay_on(*build_tree(vector)?, vector)) }
+    if !vector.tree.is_empty() {
+        return Ok(replay_on(*build_tree(vector)?, vector, |_| None));
+    }
+    let queue = build(vector)?;
+    let queues = if let AnyQdisc::CakeMq(shared) = &queue { shared.queues() } else { 0 };
+    let asked = vector.steps.iter().filter_map(|step| match step.operation {
+        Operation::Dequeue { queue, .. } => queue,
+        _ => None,
+    });
+    if let Some(queue) = asked.max().filter(|queue| *queue as usize >= queues) {
+        return Err(Fault::field("operations", format!("transmit queue {queue} is asked: there are {queues}, numbered from 0")));
+    }
+    Ok(replay_on(queue, vector, |queue| if let AnyQdisc::CakeMq(shared) = queue { Some(shared) } else { None }))
 }
 
-fn replay_on(mut queue: impl Qdisc<Offered>, vector: &Vector) -> Outcome {
+/// Replays a vector. `shared` finds the discipline of several transmit queues, where it is one.
+fn replay_on<Q: Qdisc<Offered>>(
+    mut queue: Q,
+    vector: &Vector,
+    shared: impl Fn(&mut Q) -> Option<&mut Box<CakeMq<Offered>>>,
+) -> Outcome {
     let mut draws = Draws::new(vector);
     let mut outcome = Outcome { operations: vector.steps.len(), identical: 0, first: None };
     let (mut log, mut next_id) = (Log::default(), 0);
     for (index, Step { operation, events }) in vector.steps.iter().enumerate() {
         let now = operation.at();
         // A request does for a shaper what its timer does.
-        let is_request =
-            |due| matches!(operation, Operation::Dequeue { .. }) && (due == queue.held_until() || !vector.tree.is_empty());
+        let is_request = |due| match operation {
+            Operation::Dequeue { queue: None, .. } => due == queue.held_until() || !vector.tree.is_empty(),
+            Operation::Dequeue { queue: Some(_), .. } => true,
+            _ => false,
+        };
         let found = queue.next_timer().filter(|&due| due <= now && !is_request(due));
         let expected = matches!(operation, Operation::Timer { .. }).then_some(now);
         draws.offer(&mut queue);
-        apply(&mut queue, *operation, &mut next_id, &mut log);
+        match (*operation, shared(&mut queue)) {
+            (Operation::Dequeue { at, queue: Some(number) }, Some(shared)) => {
+                let departure = shared.dequeue_from(number as usize, at, &mut log);
+                log.depart(departure);
+            }
+            _ => apply(&mut queue, *operation, &mut next_id, &mut log),
+        }
         draws.take_back(&mut queue);
         let kind = if found != expected {
             Some(Mismatch::Timer { expected, found })
@@ -258,10 +287,9 @@ fn apply(queue: &mut impl Qdisc<Offered>, operation: Operation, next_id: &mut u6
             *next_id += 1;
             queue.enqueue(at, packet, log);
         }
-        Operation::Dequeue { at } => {
-            if let Some(departure) = queue.dequeue(at, log) {
-                log.0.push(Event { what: What::Depart, packet: departure.packet.simple.id, reason: None });
-            }
+        Operation::Dequeue { at, .. } => {
+            let departure = queue.dequeue(at, log);
+            log.depart(departure);
         }
         Operation::Timer { at } => queue.handle_timer(at),
         Operation::Rate { at, rate } => queue.set_link_rate(at, rate),
@@ -270,6 +298,13 @@ fn apply(queue: &mut impl Qdisc<Offered>, operation: Operation, next_id: &mut u6
 
 #[derive(Default)]
 struct Log(Vec<Event>);
+
+impl Log {
+    fn depart(&mut self, departure: Option<Departure<Offered>>) {
+        let packet = departure.map(|departure| departure.packet.simple.id);
+        self.0.extend(packet.map(|packet| Event { what: What::Depart, packet, reason: None }));
+    }
+}
 
 impl Sink<Offered> for Log {
     fn dropped(&mut self, packet: Offered, drop: Dropped) {
