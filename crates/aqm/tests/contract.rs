@@ -75,7 +75,8 @@ impl Subject {
         if self.algorithm() == "dualpi2" {
             return Order::FifoPerFlowAndCodepoint;
         }
-        let is_fair = self.fair_over.is_some() || self.name.contains("fq-") || ["cake", "cake-mq", "priority", "jobs"].contains(&self.name);
+        let is_fair =
+            self.fair_over.is_some() || self.name.contains("fq-") || ["cake", "cake-mq", "priority", "jobs"].contains(&self.name);
         if is_fair { Order::FifoPerFlow } else { Order::Fifo }
     }
 

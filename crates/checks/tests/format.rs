@@ -43,7 +43,8 @@ fn what_is_wrong_is_named() {
         ("/operations/0", json!(["enqueue", 1, 1500, 0, 4, []]), "codepoint: `4` is not a whole number from 0 to 3"),
         ("/operations/0", json!(["enqueue", 1, 1500, 0, []]), "codepoint: `[]` is not a whole number"),
         ("/operations/0", json!(["flush", 1, []]), "`flush` is not enqueue, dequeue, timer or rate"),
-        ("/operations/1", json!(["dequeue", 2, [], []]), "operation 1 ([\"dequeue\",2,[],[]]): `[]` is one field too many"),
+        ("/operations/1", json!(["dequeue", 2, 0, [], []]), "operation 1 ([\"dequeue\",2,0,[],[]]): `[]` is one field too many"),
+        ("/operations/1", json!(["dequeue", 2, [], []]), "queue: `[]` is not a whole number from 0 to 4294967295"),
         ("/operations/1", json!(["dequeue", 0, []]), "operation 1: its time lies before that of the one before"),
         ("/operations/1/2", json!([["depart", 1]]), "packet 1 has not been offered"),
         ("/operations/1/2", json!([["drop", 0, "bored"]]), "`bored` is not a reason: allowed overflow, early"),
@@ -86,6 +87,20 @@ fn what_is_wrong_with_a_tree_is_named() {
         let found = found.expect_err("refused");
         assert!(found.contains(expected), "said `{found}`, not `{expected}`");
     }
+}
+
+#[test]
+fn a_transmit_queue_must_be_one_of_those_there_are() {
+    let mut vector = good();
+    vector["operations"] = json!([["dequeue", 2, 1, []]]);
+    let ask =
+        |vector: &Json| goodqueue_checks::conformance::replay(&Vector::parse("v", &vector.to_string()).expect("well-formed"));
+    assert_eq!(
+        ask(&vector).expect_err("refused").to_string(),
+        "operations: transmit queue 1 is asked: there are 0, numbered from 0"
+    );
+    (vector["kind"], vector["params"]) = (json!("cake-mq"), json!({"queues": 2}));
+    assert!(ask(&vector).expect("good").passed());
 }
 
 #[test]

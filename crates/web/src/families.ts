@@ -27,6 +27,7 @@ export const FAMILY_OF: Readonly<Record<string, string>> = {
   "sfq-codel": "flow-queueing",
   "nfq-codel": "flow-queueing",
   "cake": "flow-queueing",
+  "cake-mq": "flow-queueing",
   "dualpi2": "dual-queue",
   "jobs": "classes",
   "priority": "classes",

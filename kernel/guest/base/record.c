@@ -15,7 +15,9 @@
 #include <linux/proc_fs.h>
 #include <linux/rtnetlink.h>
 #include <linux/skbuff.h>
+#include <linux/string.h>
 #include <linux/timer.h>
+#include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 #include <net/pkt_sched.h>
 #include <net/sch_generic.h>

@@ -20,7 +20,7 @@
 //! and hosts are treated alike in a queue, but not between queues: a queue with one flow sends as
 //! much as one with twenty. The limit holds for each queue.
 //!
-//! *Source*: Linux sch_cake since 7.0.
+//! *Source*: Linux 7.3 (`sch_cake`).
 
 use crate::aqm::{FlowHash, QueueView};
 use crate::arithmetic::LinuxDraws;

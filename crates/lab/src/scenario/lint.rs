@@ -440,7 +440,7 @@ impl<'a> Lint<'a> {
 /// Kinds that a target shorter than the time of a packet does not harm: CoDel does not signal while
 /// at most one packet waits (RFC 8289 §5), and COBALT takes the time of one and a half packets as
 /// the least target.
-const SPARE_THE_LAST_PACKET: &[&str] = &["codel", "codel-as", "cobalt", "cake", "fq-codel", "nfq-codel", "sfq-codel"];
+const SPARE_THE_LAST_PACKET: &[&str] = &["codel", "codel-as", "cobalt", "cake", "cake-mq", "fq-codel", "nfq-codel", "sfq-codel"];
 
 /// Bytes of full packets that fit; `None` without a limit.
 fn held(queue: &Queue, mtu: Bytes) -> Option<Bytes> {
