@@ -178,7 +178,7 @@ macro_rules! schedulers {
         const SCHEDULERS: &[KindSpec] =
             &[$($(<$nested::$NestedKind as Scheduler>::KIND,)+)+ $($(<$outer::$OuterKind as Scheduler>::KIND,)+)+];
 
-        /// Schedulers with another algorithm or queue within.
+        /// Schedulers with other queues within.
         const STANDALONE: &[KindSpec] = &[$($(<$outer::$OuterKind as Scheduler>::KIND,)+)+];
 
         impl<P: Packet> AnyQdisc<P> {
@@ -231,11 +231,11 @@ schedulers! {
         sfq_codel::{SfqCoDelKind as SfqCoDel},
         nfq_codel::{NfqCoDelKind as NfqCoDel},
         cake::{CakeKind as Cake},
-        cake_mq::{CakeMqKind as CakeMq},
         dualpi2::{DualPi2Kind as DualPi2},
         jobs::{JobsKind as Jobs},
     }
     standalone {
+        cake_mq::{CakeMqKind as CakeMq},
         priority::{PriorityKind as Priority},
         shaper::{ShaperKind as Shaper},
     }

@@ -18,7 +18,8 @@
 //! processors of a device that work at once know nothing of one another for up to 200 us, in which
 //! queues that become active send more than the rate together, and those that fall idle less. Flows
 //! and hosts are treated alike in a queue, but not between queues: a queue with one flow sends as
-//! much as one with twenty. The limit holds for each queue.
+//! much as one with twenty. The limit holds for each queue. As in Linux it stands at a device's root,
+//! within no other queue.
 //!
 //! *Source*: Linux 7.3 (`sch_cake`).
 
@@ -41,7 +42,7 @@ const SYNC: Duration = Duration::us(200);
 /// One transmit queue.
 #[derive(Clone, Debug)]
 struct Member<P> {
-    cake: Cake<P>,
+    cake: Box<Cake<P>>,
     /// When a packet left last.
     active_at: Instant,
     /// When it counted last.
@@ -215,7 +216,7 @@ impl Scheduler for CakeMqKind {
             let rng = if number == 0 { setup.rng.clone() } else { Rng::new(others.next_u64()) };
             let mut cake = aside(|| Box::write(Box::new_uninit(), Cake::bare(params, setup.link.limit)));
             cake.set_up(Setup { ecn, rng, ..setup.clone() });
-            members.push(Member { cake: *cake, active_at: Instant::ZERO, counted_at: Instant::ZERO });
+            members.push(Member { cake, active_at: Instant::ZERO, counted_at: Instant::ZERO });
         }
         let draws = members.iter_mut().map(|member| member.cake.linux_draws().take()).collect::<Vec<_>>();
         let draws = draws.into_iter().next().flatten();
