@@ -131,6 +131,8 @@ const WRONG_LINES: &[(&str, &[(&str, &str)])] = &[
         &[
             ("[link.bottleneck]", "[link.a]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n[link.bottleneck]"),
             ("[link.bottleneck]", "[link.bottleneck]\nfrom = \"home\""),
+            ("[link.bottleneck]", "[link.bottleneck]\ncount = 0"),
+            ("[link.bottleneck]", "[link.bottleneck]\ncount = 20001"),
             ("[link.bottleneck]", "[link.bottleneck]\nfrom = \"home\"\nto = \"home\""),
             ("[link.bottleneck]", "[link.bottleneck]\nfrom = \"home\"\nto = \"the internet\""),
             ("[link.bottleneck]", "[link.bottleneck]\nfrom = \"home\"\nto = \"isp\"\none_way = true"),

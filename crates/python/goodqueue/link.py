@@ -70,6 +70,8 @@ class Link(Part):
         none.
     flow_control_up
         As flow_control; for instance ``"10 packets"``. Default: none.
+    count
+        How many equal links this stands for, each with traffic of its own; for instance ``100``. Default: 1.
     """
 
     rate: Value
@@ -93,3 +95,4 @@ class Link(Part):
     one_way: Value | None = None
     flow_control: Value | None = None
     flow_control_up: Value | None = None
+    count: Value | None = None

@@ -109,7 +109,7 @@ impl ComputedFifo {
         let rows = &self.rows[self.measured..self.left];
         recorder.fold_all(rows, &self.dropped);
         self.dropped.clear();
-        probe.departed_all(rows);
+        probe.departed_all(rows, &mut recorder.tables);
         self.measured = self.left;
         // Rows move when at most as many are left: a constant time each.
         if 2 * self.measured >= self.rows.len() {

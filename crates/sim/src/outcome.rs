@@ -30,7 +30,7 @@ pub struct Outcome {
     pub complete: bool,
 }
 
-/// The figures of one observed link.
+/// The figures of one observed link, or of several that are reported as one.
 #[derive(Clone, Debug)]
 pub struct LinkOutcome {
     /// The link's name.
@@ -52,9 +52,10 @@ pub struct LinkOutcome {
     pub sojourn: SojournHistogram,
     /// Packets that departed during the whole run, warm-up included.
     pub departed_whole_run: u64,
-    /// Bits put on the wire by each group, in the order of the specification; acknowledgements
-    /// count for the group they belong to. Empty where the host does not know them.
-    pub group_bits: Vec<f64>,
+    /// Bits put on the wire by each group that sent any, by its number in the specification;
+    /// acknowledgements count for the group they belong to. Empty where the host does not know
+    /// them.
+    pub group_bits: Vec<(u32, f64)>,
     /// Loss events: losses less than the shortest round-trip time apart are one. `None` where the
     /// host does not see single losses.
     pub loss_events: Option<u64>,

@@ -64,45 +64,76 @@ impl QueueIntegral {
     }
 }
 
-/// Sojourn times at one link by group and direction.
+/// Packets of one group in one direction at a link, or at several that count as one.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SojournTable {
-    lines: Vec<TimeCounts>,
+struct Line {
+    sojourn: TimeCounts,
+    /// Bytes sent in the measured part, framing included.
+    bytes: u64,
 }
 
-/// The line of a [`SojournTable`] for packets of a group.
+/// The packets at a link, or at several that count as one, by group and direction.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LineTable {
+    /// Number of the first line here: of many groups few may cross a link.
+    first: usize,
+    lines: Vec<Line>,
+}
+
+/// The line of a [`LineTable`] for packets of a group.
 #[inline]
 pub(crate) fn sojourn_line(group: u16, is_reverse: bool) -> usize {
     usize::from(group) << 1 | usize::from(is_reverse)
 }
 
-impl SojournTable {
+impl LineTable {
     #[inline]
-    fn record(&mut self, line: usize, sojourn: Duration) {
-        match self.lines.get_mut(line) {
-            Some(counts) => counts.add(sojourn),
-            None => self.begin(line, sojourn),
+    fn line(&mut self, number: usize) -> &mut Line {
+        let at = number.wrapping_sub(self.first);
+        if at >= self.lines.len() {
+            self.begin(number);
         }
+        let first = self.first;
+        &mut self.lines[number - first]
     }
 
     #[cold]
-    fn begin(&mut self, line: usize, sojourn: Duration) {
-        self.lines.resize(line + 1, TimeCounts::new());
-        self.lines[line].add(sojourn);
+    fn begin(&mut self, number: usize) {
+        if self.lines.is_empty() {
+            self.first = number;
+        }
+        let before = self.first.saturating_sub(number);
+        self.lines.splice(0..0, (0..before).map(|_| Line::default()));
+        self.first -= before;
+        self.lines.resize(self.lines.len().max(number - self.first + 1), Line::default());
     }
 
     /// Adds the data packets of `group` to `sum`.
     pub(crate) fn add_group(&self, group: u16, sum: &mut TimeCounts) {
-        if let Some(counts) = self.lines.get(sojourn_line(group, false)) {
-            sum.merge(counts);
+        let at = sojourn_line(group, false).wrapping_sub(self.first);
+        if let Some(line) = self.lines.get(at) {
+            sum.merge(&line.sojourn);
         }
     }
 
     /// The sojourn times of all packets.
     pub(crate) fn total(&self) -> SojournHistogram {
         let mut sum = TimeCounts::new();
-        self.lines.iter().for_each(|counts| sum.merge(counts));
+        self.lines.iter().for_each(|line| sum.merge(&line.sojourn));
         sum.histogram()
+    }
+
+    /// The groups that sent something, and the bits of each.
+    pub(crate) fn group_bits(&self) -> Vec<(u32, f64)> {
+        let mut groups: Vec<(u32, f64)> = Vec::new();
+        for (number, line) in (self.first..).zip(&self.lines).filter(|(_, line)| line.bytes > 0) {
+            let (group, bits) = ((number >> 1) as u32, line.bytes as f64 * 8.0);
+            match groups.last_mut() {
+                Some((known, sum)) if *known == group => *sum += bits,
+                _ => groups.push((group, bits)),
+            }
+        }
+        groups
     }
 }
 
@@ -142,10 +173,9 @@ impl Departed {
 #[derive(Clone, Debug)]
 pub(crate) struct LinkProbe {
     pub(crate) name: String,
-    /// Number among the observed links; `None` for others.
+    /// Number among the observed links, of which several equal ones are one; `None` for others.
     pub(crate) observed: Option<u32>,
     pub(crate) integral: QueueIntegral,
-    pub(crate) sojourn: SojournTable,
     pub(crate) sojourn_nanos: u128,
     /// Bytes whose transmission ended in the measured part, framing included.
     pub(crate) sent_bytes: u64,
@@ -160,8 +190,6 @@ pub(crate) struct LinkProbe {
     pub(crate) recent_sent_bytes: u64,
     /// Measurements that few links need, behind one test per packet.
     pub(crate) extras: Option<Box<Extras>>,
-    /// Bytes sent in the measured part, by the lines of the sojourn times.
-    pub(crate) line_bytes: Vec<u64>,
 }
 
 impl LinkProbe {
@@ -170,7 +198,6 @@ impl LinkProbe {
             name,
             observed,
             integral: QueueIntegral::default(),
-            sojourn: SojournTable::default(),
             sojourn_nanos: 0,
             sent_bytes: 0,
             at_warmup: Counters::default(),
@@ -181,7 +208,6 @@ impl LinkProbe {
             recent_departures: 0,
             recent_sent_bytes: 0,
             extras: None,
-            line_bytes: Vec::new(),
         }
     }
 
@@ -197,12 +223,10 @@ impl LinkProbe {
     /// wire; `line` is that of its group ([`sojourn_line`]). When its transmission ends,
     /// [`transmitted`](Self::transmitted) follows.
     #[inline(always)]
-    pub(crate) fn departed(&mut self, now: Instant, line: usize, sojourn: Duration, wire_bytes: u64) {
-        if self.observed.is_none() {
-            return;
-        }
+    pub(crate) fn departed(&mut self, now: Instant, line: usize, sojourn: Duration, wire_bytes: u64, tables: &mut [LineTable]) {
+        let Some(observed) = self.observed else { return };
         if now > self.measuring_from {
-            self.sojourn.record(line, sojourn);
+            tables[observed as usize].line(line).sojourn.add(sojourn);
             self.sojourn_nanos += u128::from(sojourn.as_nanos());
         }
         self.recent_sojourn_nanos += sojourn.as_nanos();
@@ -215,19 +239,20 @@ impl LinkProbe {
 
     /// Counts a packet whose transmission ends at `end`.
     #[inline(always)]
-    pub(crate) fn transmitted(&mut self, end: Instant, line: usize, wire_bytes: u64) {
-        if self.observed.is_some() && end > self.measuring_from && end <= self.measuring_until {
+    pub(crate) fn transmitted(&mut self, end: Instant, line: usize, wire_bytes: u64, tables: &mut [LineTable]) {
+        if let Some(observed) = self.observed
+            && end > self.measuring_from
+            && end <= self.measuring_until
+        {
             self.sent_bytes += wire_bytes;
-            if let Some(bytes) = self.line_bytes.get_mut(line) {
-                *bytes += wire_bytes;
-            }
+            tables[observed as usize].line(line).bytes += wire_bytes;
         }
     }
 
     /// Does the work of [`departed`](Self::departed) and [`transmitted`](Self::transmitted), and
     /// with the integral of the backlog, for packets in the order of their departure. For links
     /// without [`Extras`].
-    pub(crate) fn departed_all(&mut self, rows: &[Departed]) {
+    pub(crate) fn departed_all(&mut self, rows: &[Departed], tables: &mut [LineTable]) {
         let (mut sojourns, mut packet_nanos, mut byte_nanos, mut wire_bytes) = (0, 0, 0, 0);
         for row in rows {
             let sojourn = row.sojourn().as_nanos();
@@ -246,12 +271,13 @@ impl LinkProbe {
         } else {
             &rows[rows.partition_point(|row| row.start <= self.measuring_from)..]
         };
+        let table = &mut tables[self.observed.expect("rows are kept of observed links") as usize];
         for row in begun {
-            self.sojourn.record(row.line as usize, row.sojourn());
+            table.line(row.line as usize).sojourn.add(row.sojourn());
             self.sojourn_nanos += u128::from(row.sojourn().as_nanos());
         }
         for row in rows {
-            self.transmitted(row.end, row.line as usize, u64::from(row.wire_bytes));
+            self.transmitted(row.end, row.line as usize, u64::from(row.wire_bytes), tables);
         }
     }
 
@@ -294,6 +320,8 @@ pub(crate) struct EventRecorder {
     observed: Option<u32>,
     pub(crate) flows: IdVec<FlowId, FlowSignals>,
     pub(crate) losses: IdVec<LinkId, LossEvents>,
+    /// The packets at each observed link.
+    pub(crate) tables: Vec<LineTable>,
     pub(crate) fingerprint: u64,
     pub(crate) log: Option<Vec<PacketEvent>>,
     /// Tickets of packets of hosts outside that will never arrive; `None` in worlds without such
@@ -306,9 +334,11 @@ const DROPPED: u64 = 2;
 const MARKED: u64 = 3;
 
 impl EventRecorder {
-    pub(crate) fn new(losses: IdVec<LinkId, LossEvents>, log: Option<Vec<PacketEvent>>) -> Self {
-        let link = LinkId::new(0);
-        Self { now: Instant::ZERO, link, observed: None, flows: IdVec::new(), losses, fingerprint: 0, log, lost: None }
+    /// `observed` is the number of observed links.
+    pub(crate) fn new(losses: IdVec<LinkId, LossEvents>, observed: u32, log: Option<Vec<PacketEvent>>) -> Self {
+        let tables = vec![LineTable::default(); observed as usize];
+        let (link, flows) = (LinkId::new(0), IdVec::new());
+        Self { now: Instant::ZERO, link, observed: None, flows, losses, tables, fingerprint: 0, log, lost: None }
     }
 
     /// Sets the time and the link of the events that follow.

@@ -61,6 +61,23 @@ pub struct Settling {
     pub peak_sojourn_s: f64,
 }
 
+impl Settling {
+    /// The response of both.
+    pub(crate) fn and(&self, other: &Self) -> Self {
+        let (one, two) = (self.changes as f64, other.changes as f64);
+        let mean = |here: f64, there: f64| (here * one + there * two) / (one + two);
+        Self {
+            changes: self.changes + other.changes,
+            sojourn_mean_s: mean(self.sojourn_mean_s, other.sojourn_mean_s),
+            sojourn_max_s: self.sojourn_max_s.max(other.sojourn_max_s),
+            utilization_mean_s: mean(self.utilization_mean_s, other.utilization_mean_s),
+            utilization_max_s: self.utilization_max_s.max(other.utilization_max_s),
+            censored: self.censored + other.censored,
+            peak_sojourn_s: self.peak_sojourn_s.max(other.peak_sojourn_s),
+        }
+    }
+}
+
 impl SettleProbe {
     /// `changes` are the times of the rate changes, in order; `target` is the delay that the
     /// algorithm aims at.

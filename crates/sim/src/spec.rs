@@ -91,6 +91,9 @@ pub struct LinkSpec {
     pub flow_control: Option<Limit>,
     /// Whether to record and report it.
     pub observed: bool,
+    /// The first of several equal links that are reported as one, if this is another one of them:
+    /// counts and rates are their sums, queues the mean of one.
+    pub counts_with: Option<LinkId>,
 }
 
 impl LinkSpec {
@@ -108,6 +111,7 @@ impl LinkSpec {
             loss: 0.0,
             flow_control: None,
             observed: false,
+            counts_with: None,
         }
     }
 

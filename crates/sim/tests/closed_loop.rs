@@ -93,7 +93,7 @@ fn losses_synchronize_more_behind_tail_drop_than_behind_red() {
         let dropped: u64 = outcome.flows.iter().filter_map(|flow| flow.dropped_packets).sum();
         let runs: u64 = outcome.flows.iter().map(|flow| flow.loss_runs).sum();
         assert!(runs > 0 && runs <= dropped, "{kind}: {runs} runs of {dropped} losses");
-        let bits: f64 = link.group_bits.iter().sum();
+        let bits: f64 = link.group_bits.iter().map(|(_, bits)| bits).sum();
         assert!((bits - link.sent_bits).abs() < 1.0, "one group sends everything");
         link.loss_synchronization.expect("losses")
     };

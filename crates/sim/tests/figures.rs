@@ -4,7 +4,7 @@ mod support;
 
 use goodqueue_aqm::Limit;
 use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Rate};
-use goodqueue_sim::{FlowSpec, Opportunities, RateSpec, SourceSpec, World, WorldSpec};
+use goodqueue_sim::{FlowSpec, LinkSpec, Opportunities, Outcome, RateSpec, SourceSpec, World, WorldSpec};
 use goodqueue_tcp::{Data, SenderConfig};
 use std::sync::Arc;
 use support::{bottleneck, dumbbell, queue, run};
@@ -62,4 +62,33 @@ fn a_world_that_lasts_longer_than_its_times_reach_is_refused() {
     spec.links.extend((0..8).map(|_| link()));
     let fault = World::new(&spec).err().expect("ten years are too long").to_string();
     assert!(fault.starts_with("world: it ends at 315360000 s, but with so many links at most 144115188.0"), "{fault}");
+}
+
+/// Two lines with a flow each, in both directions behind a queue.
+fn two_lines(counts_with: Option<u32>) -> WorldSpec {
+    let link = bottleneck(Rate::mbit(5), Duration::ms(10), queue("codel", Limit::packets(50)));
+    let mut spec = dumbbell(link, vec![SourceSpec::bulk("cubic"); 2], Duration::ms(200), Duration::secs(1), Duration::secs(5));
+    let number = spec.links.len() as u32;
+    spec.links.push(LinkSpec { counts_with, ..spec.links[0].clone() });
+    spec.flows[1].forward[1] = number;
+    spec.recording.sample_every = Some(Duration::secs(1));
+    spec
+}
+
+#[test]
+fn links_that_count_as_one_have_the_sums_of_their_figures() {
+    let (apart, together) = (run(&two_lines(None)), run(&two_lines(Some(0))));
+    let ([one, two], [sum]) = (&apart.links[..], &together.links[..]) else { panic!("two links, and one") };
+    assert_eq!(apart.fingerprint, together.fingerprint);
+    assert_eq!(sum.counters, one.counters.clone() + two.counters.clone());
+    assert_eq!(sum.sent_bits, one.sent_bits + two.sent_bits);
+    assert_eq!(sum.capacity_bits, one.capacity_bits + two.capacity_bits);
+    assert!((sum.queue_packets - (one.queue_packets + two.queue_packets) / 2.0).abs() < 1e-9);
+    assert_eq!(sum.loss_events, Some(one.loss_events.unwrap() + two.loss_events.unwrap()));
+    assert_eq!(sum.sojourn.len(), one.sojourn.len() + two.sojourn.len());
+    assert_eq!(sum.group_bits, [(0, one.group_bits[0].1 + two.group_bits[0].1)]);
+    let throughput = |outcome: &Outcome, series: usize| outcome.series[series].columns[3].values.clone();
+    let [first, second] = [0, 1].map(|series| throughput(&apart, series));
+    let added: Vec<f64> = first.iter().zip(second).map(|(one, two)| one + two).collect();
+    assert_eq!((throughput(&together, 0), together.series.len() + 1), (added, apart.series.len()));
 }

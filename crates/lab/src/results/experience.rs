@@ -187,7 +187,7 @@ impl ExperienceMetric {
         let is_under_way = || self.is_until_end && group.value("transfers.unfinished").is_some_and(|open| open > 0.0);
         match self.source {
             Source::Group(place) => group.values[place].or_else(|| is_under_way().then(|| measured.as_secs_f64())),
-            Source::ShareOfLine => run.links[line?].group_share[number],
+            Source::ShareOfLine => *run.links[line?].group_share.get(number)?,
         }
     }
 }

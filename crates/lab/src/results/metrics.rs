@@ -38,6 +38,9 @@ pub struct RunFigures {
     pub events: u64,
 }
 
+/// The most groups whose shares of each link are told: more are circuits, and few cross a link.
+pub const MAX_SHARES: usize = 1_000;
+
 /// Figures of one link in one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinkFigures {
@@ -46,7 +49,7 @@ pub struct LinkFigures {
     /// Values in the order of [`LINK_METRICS`].
     pub values: Vec<Option<f64>>,
     /// The share of each group in the bits sent, in the order of the groups; undefined when nothing
-    /// was sent.
+    /// was sent. Empty with more than [`MAX_SHARES`] groups.
     pub group_share: Vec<Option<f64>>,
 }
 
@@ -103,9 +106,13 @@ impl RunFigures {
 
 impl LinkFigures {
     fn of(link: &LinkOutcome, groups: usize, span: Duration) -> Self {
-        let all: f64 = link.group_bits.iter().sum();
-        let share = |group: usize| link.group_bits.get(group).filter(|_| all > 0.0).map(|bits| bits / all);
-        let group_share = (0..groups).map(share).collect();
+        let all: f64 = link.group_bits.iter().map(|(_, bits)| bits).sum();
+        let mut group_share = vec![(all > 0.0).then_some(0.0); if groups > MAX_SHARES { 0 } else { groups }];
+        for &(group, bits) in &link.group_bits {
+            if let Some(share) = group_share.get_mut(group as usize) {
+                *share = Some(bits / all);
+            }
+        }
         let values = LINK_METRICS.iter().map(|metric| metric.about.bounded((metric.of)(link, span))).collect();
         Self { name: link.name.clone(), values, group_share }
     }

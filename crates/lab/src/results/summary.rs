@@ -148,6 +148,9 @@ impl Figures {
     }
 }
 
+/// The most flows that are listed one by one: more would be most of the file.
+const MAX_FLOWS: usize = 100_000;
+
 impl PointSummary {
     /// The figures over `runs`, which are replications of one point and so have the same links,
     /// groups and flows; `None` without runs.
@@ -157,7 +160,8 @@ impl PointSummary {
         let link = |(number, link): (usize, &crate::results::metrics::LinkFigures)| {
             let mut figures = Figures::over(LINK_METRICS, runs.iter().map(|run| run.links[number].values.as_slice()));
             let share = |group: usize| Figure::of(runs.iter().map(|run| run.links[number].group_share[group]));
-            figures.group_share = first.groups.iter().enumerate().map(|(at, group)| (group.name.clone(), share(at))).collect();
+            let groups = first.groups.iter().take(link.group_share.len()).enumerate();
+            figures.group_share = groups.map(|(at, group)| (group.name.clone(), share(at))).collect();
             (link.name.clone(), figures)
         };
         let group = |(number, group): (usize, &crate::results::metrics::GroupFigures)| {
@@ -176,7 +180,7 @@ impl PointSummary {
             links: first.links.iter().enumerate().map(link).collect(),
             groups: first.groups.iter().enumerate().map(group).collect(),
             experience: Vec::new(),
-            flows: first.flows.iter().enumerate().map(flow).collect(),
+            flows: if first.flows.len() > MAX_FLOWS { Vec::new() } else { first.flows.iter().enumerate().map(flow).collect() },
             jain: Figures::over(JAIN_METRICS, runs.iter().map(|run| run.jain.as_slice())),
         })
     }

@@ -179,7 +179,7 @@ impl Task<'_> {
         simulate: impl FnOnce(&WorldSpec, &mut dyn FnMut(Progress) -> Continue) -> Result<Outcome, BackendFailure>,
     ) -> Ended {
         let mut spec = build::world(self.point, self.replication);
-        spec.recording = self.recording(spec.warmup + spec.duration);
+        spec.recording = self.recording(&spec);
         let outcome = simulate(&spec, &mut |at: Progress| {
             progress(at.now.as_secs_f64() / at.end.since(Instant::ZERO).as_secs_f64());
             if self.is_stopped() { Continue::Stop } else { Continue::Yes }
@@ -191,11 +191,14 @@ impl Task<'_> {
         }
     }
 
-    /// The settings for recording a run that lasts `span`.
-    fn recording(&self, span: Duration) -> Recording {
+    /// The settings for recording a run of `spec`. A sample looks at every link: of more than a
+    /// thousand there are fewer samples.
+    fn recording(&self, spec: &WorldSpec) -> Recording {
+        const MOST_LINKS: usize = 1_000;
+        let links = spec.links.iter().filter(|link| link.observed).count();
         let sample_every = match self.samples {
             Samples::Off => None,
-            Samples::Usual => Some(sampling_period(span)),
+            Samples::Usual => Some(sampling_period(spec.warmup + spec.duration) * links.div_ceil(MOST_LINKS).max(1) as u64),
             Samples::Every(period) => Some(period),
         };
         Recording { sample_every, packets: self.packets == Packets::On }

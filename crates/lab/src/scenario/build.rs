@@ -18,11 +18,7 @@ pub fn world(point: &Point, replication: u32) -> WorldSpec {
     let plan = &point.plan;
     let seed = seed_of(plan, replication);
     let mut world = WorldSpec {
-        links: plan
-            .links
-            .iter()
-            .flat_map(|link| [Direction::Down, Direction::Up].map(|heading| one_way(link, heading)))
-            .collect(),
+        links: links(plan),
         flows: Vec::new(),
         groups: plan.traffic.iter().map(|traffic| traffic.name.clone()).collect(),
         warmup: plan.warmup,
@@ -30,9 +26,10 @@ pub fn world(point: &Point, replication: u32) -> WorldSpec {
         seed,
         recording: Recording::default(),
     };
+    let first = first_links(plan);
     for (group, traffic) in plan.traffic.iter().enumerate() {
         for index in 0..traffic.flows {
-            add_parts(&mut world, plan, group, index, traffic.flows, Start::Drawn);
+            add_parts(&mut world, plan, &first, group, index, traffic.flows, Start::Drawn);
         }
     }
     world
@@ -45,29 +42,47 @@ pub fn world(point: &Point, replication: u32) -> WorldSpec {
 #[must_use]
 pub fn more_flows(plan: &Scenario, world: &WorldSpec, group: usize, count: u32, now: Instant) -> (Vec<LinkSpec>, Vec<FlowSpec>) {
     let mut grown = world.clone();
+    let first = first_links(plan);
     for _ in 0..count {
         let there = grown.flows.iter().filter(|flow| flow.group == group as u32).map(|flow| flow.index + 1).max().unwrap_or(0);
-        add_parts(&mut grown, plan, group, there, 1, Start::From(now));
+        add_parts(&mut grown, plan, &first, group, there, 1, Start::From(now));
     }
     (grown.links.split_off(world.links.len()), grown.flows.split_off(world.flows.len()))
 }
 
 /// All that a flow of a group does; its parts are `apart` in number.
-fn add_parts(world: &mut WorldSpec, plan: &Scenario, group: usize, index: u32, apart: u32, start: Start) {
+fn add_parts(world: &mut WorldSpec, plan: &Scenario, first: &[LinkId], group: usize, index: u32, apart: u32, start: Start) {
     let traffic = &plan.traffic[group];
+    // Flows of one number and those after it are behind one router.
+    let copy = index / (traffic.flows / traffic.copies).max(1) % traffic.copies;
     for (number, part) in (0..).zip(traffic.parts()) {
         add_flow(
             world,
             plan,
             traffic,
-            &FlowPlacement { group: group as u32, index: index + number * apart, drawn: index, start, part },
+            &FlowPlacement { group: group as u32, index: index + number * apart, drawn: index, start, part, copy, first },
         );
     }
 }
 
-/// Both directions of each link come first among the world's links, in the order of the plan.
-fn link_id(step: Step) -> LinkId {
-    step.link as LinkId * 2 + LinkId::from(step.heading == Direction::Up)
+/// Both directions of each link come first among the world's links, in the order of the plan. Of
+/// several that a link stands for, the others count with the first.
+fn links(plan: &Scenario) -> Vec<LinkSpec> {
+    let mut links = Vec::new();
+    for link in &plan.links {
+        let first = links.len() as LinkId;
+        for copy in 0..link.count {
+            let of_copy = |(way, heading)| LinkSpec { counts_with: (copy > 0).then_some(first + way), ..one_way(link, heading) };
+            links.extend([(0, Direction::Down), (1, Direction::Up)].map(of_copy));
+        }
+    }
+    links
+}
+
+/// The numbers of the first links of a world that each link of the plan stands for.
+fn first_links(plan: &Scenario) -> Vec<LinkId> {
+    let pairs = plan.links.iter().scan(0, |next, link| Some(std::mem::replace(next, *next + 2 * link.count)));
+    pairs.collect()
 }
 
 /// A plan's queue as the simulator takes it.
@@ -103,6 +118,7 @@ fn one_way(link: &Link, heading: Direction) -> LinkSpec {
         burst: direction.burst,
         flow_control: direction.flow_control,
         observed: direction.queue.is_some(),
+        counts_with: None,
     }
 }
 
@@ -167,6 +183,17 @@ struct FlowPlacement<'a> {
     drawn: u32,
     start: Start,
     part: &'a Part,
+    /// Of the links that one of the plan stands for, the one that it crosses.
+    copy: u32,
+    /// The number of the first of them, for each link of the plan.
+    first: &'a [LinkId],
+}
+
+impl FlowPlacement<'_> {
+    fn link(&self, plan: &Scenario, step: Step) -> LinkId {
+        let copy = if plan.links[step.link].count > 1 { self.copy } else { 0 };
+        self.first[step.link] + 2 * copy + LinkId::from(step.heading == Direction::Up)
+    }
 }
 
 /// When a flow starts.
@@ -198,7 +225,7 @@ fn add_flow(world: &mut WorldSpec, plan: &Scenario, traffic: &Traffic, placement
         world.links.len() as LinkId - 1
     };
     let mut forward = vec![wire("sender", half)];
-    forward.extend(path.forward.iter().map(|step| link_id(*step)));
+    forward.extend(path.forward.iter().map(|step| placement.link(plan, *step)));
     if both_ends {
         forward.push(wire("to-receiver", Duration::ZERO));
     }
@@ -208,7 +235,7 @@ fn add_flow(world: &mut WorldSpec, plan: &Scenario, traffic: &Traffic, placement
         if both_ends {
             reverse.push(wire("receiver", Duration::ZERO));
         }
-        reverse.extend(path.reverse.iter().map(|step| link_id(*step)));
+        reverse.extend(path.reverse.iter().map(|step| placement.link(plan, *step)));
         reverse.push(wire("to-sender", extra.saturating_sub(half)));
     }
     world.flows.push(FlowSpec {
@@ -245,6 +272,7 @@ fn access_wire(plan: &Scenario, traffic: &Traffic, name: String, extra: Duration
         burst: Bytes::ZERO,
         flow_control: None,
         observed: false,
+        counts_with: None,
     }
 }
 

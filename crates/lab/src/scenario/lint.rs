@@ -49,7 +49,7 @@ pub fn warnings_of_points(points: &[Point]) -> Vec<String> {
 /// Everything that is probably not meant at this point.
 #[must_use]
 pub fn warnings(point: &Point) -> Vec<Warning> {
-    let mut lint = Lint { plan: &point.plan, found: Vec::new() };
+    let mut lint = Lint::new(&point.plan);
     lint.times();
     for (number, link) in point.plan.links.iter().enumerate() {
         for heading in [Direction::Down, Direction::Up] {
@@ -74,10 +74,26 @@ pub fn warnings(point: &Point) -> Vec<Warning> {
 
 struct Lint<'a> {
     plan: &'a Scenario,
+    /// The groups whose data crosses each link, downward and upward, with the part that does.
+    crossing: Vec<[Vec<(&'a Traffic, &'a Part)>; 2]>,
+    /// The longest round-trip time of all groups.
+    base_rtt: Duration,
     found: Vec<Warning>,
 }
 
 impl<'a> Lint<'a> {
+    fn new(plan: &'a Scenario) -> Self {
+        let mut crossing = vec![[Vec::new(), Vec::new()]; plan.links.len()];
+        for group in plan.traffic.iter().filter(|group| group.flows > 0) {
+            for part in group.parts() {
+                for step in &part.path.forward {
+                    crossing[step.link][usize::from(step.heading == Direction::Up)].push((group, part));
+                }
+            }
+        }
+        Self { plan, crossing, base_rtt: plan.base_rtt(), found: Vec::new() }
+    }
+
     fn warn(&mut self, field: impl Into<String>, message: impl Into<String>, help: impl Into<String>) {
         self.found.push(Warning { field: field.into(), message: message.into(), help: help.into() });
     }
@@ -97,15 +113,13 @@ impl<'a> Lint<'a> {
     }
 
     /// The groups whose data crosses a link in one direction, with the part that does.
-    fn groups(&self, step: Step) -> impl Iterator<Item = (&'a Traffic, &'a Part)> + use<'a> {
-        let groups = self.plan.traffic.iter().filter(|group| group.flows > 0);
-        let parts = groups.flat_map(|group| group.parts().map(move |part| (group, part)));
-        parts.filter(move |(_, part)| part.path.forward.contains(&step))
+    fn groups(&self, step: Step) -> impl Iterator<Item = (&'a Traffic, &'a Part)> {
+        self.crossing[step.link][usize::from(step.heading == Direction::Up)].iter().copied()
     }
 
     /// The longest round-trip time of the groups whose data crosses a link.
     fn base_rtt(&self, step: Step) -> Duration {
-        self.groups(step).map(|(group, _)| self.plan.rtt_of(group)).max().unwrap_or_else(|| self.plan.base_rtt())
+        self.groups(step).map(|(group, _)| self.plan.rtt_of(group)).max().unwrap_or(self.base_rtt)
     }
 
     fn times(&mut self) {
@@ -122,7 +136,7 @@ impl<'a> Lint<'a> {
             }
             self.listed_too_late(number, group);
         }
-        let rtt = plan.base_rtt();
+        let rtt = self.base_rtt;
         if plan.duration < rtt * 100 {
             let message =
                 format!("{} is {} round trips of {rtt}", plan.duration, plan.duration.as_nanos() / rtt.as_nanos().max(1));
@@ -162,7 +176,9 @@ impl<'a> Lint<'a> {
     fn load(&mut self, step: Step, direction: &LinkDirection) {
         let nominal = direction.nominal_rate();
         let rate = direction.queue.as_ref().and_then(shaped).map_or(nominal, |shaped| shaped.min(nominal));
-        let flows: u64 = self.groups(step).map(|(group, _)| u64::from(group.flows)).sum();
+        let all: u64 = self.groups(step).map(|(group, _)| u64::from(group.flows)).sum();
+        // Those of one of the links that this one stands for.
+        let flows = all.div_ceil(u64::from(self.link(step).count));
         if flows == 0 {
             let message = "no data goes in this direction, so its queue stays empty";
             self.warn(self.key(step, "queue"), message, "add traffic with that direction");
@@ -186,7 +202,7 @@ impl<'a> Lint<'a> {
         }
         let offered: Option<f64> =
             self.groups(step).map(|(group, part)| self.offered_bit_s(group, part, self.link(step).overhead())).sum();
-        if let Some(offered) = offered
+        if let Some(offered) = offered.map(|offered| offered / f64::from(self.link(step).count))
             && offered < rate.as_bit_s() as f64
         {
             let message =
@@ -400,7 +416,8 @@ impl<'a> Lint<'a> {
         let slowest = |(group, part): &(&Traffic, &Part)| {
             fills(group, part) && part.path.forward.iter().all(|other| self.direction(*other).nominal_rate() >= rate)
         };
-        if let Some((group, _)) = self.groups(step).find(slowest) {
+        let slowest = self.groups(step).find(slowest);
+        if let Some((group, _)) = slowest {
             let message = format!(
                 "no link on the path of `{}` is slower, but here is no buffer: the queue is endless and not reported",
                 group.name

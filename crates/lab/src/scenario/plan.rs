@@ -67,7 +67,7 @@ pub struct Point {
 }
 
 /// Larger files are refused before they are read.
-const MAX_FILE_SIZE: u64 = 4 << 20;
+const MAX_FILE_SIZE: u64 = 16 << 20;
 
 impl Plan {
     /// Reads a scenario file. Paths in it are relative to its folder.

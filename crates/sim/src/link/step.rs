@@ -94,14 +94,14 @@ impl LinkStep<'_> {
     /// Records a packet whose transmission starts now. It counts in a line ([`sojourn_line`]).
     #[inline(always)]
     pub(crate) fn record_start(&mut self, now: Instant, packet: &SimPacket, sojourn: Duration, (line, bytes): (usize, Bytes)) {
-        self.probe.departed(now, line, sojourn, bytes.get());
+        self.probe.departed(now, line, sojourn, bytes.get(), &mut self.recorder.tables);
         self.recorder.departed(packet, sojourn);
     }
 
     /// Counts a packet whose transmission ends at `end`.
     #[inline(always)]
     pub(crate) fn record_end(&mut self, end: Instant, (line, bytes): (usize, Bytes)) {
-        self.probe.transmitted(end, line, bytes.get());
+        self.probe.transmitted(end, line, bytes.get(), &mut self.recorder.tables);
     }
 
     /// Whether the transmitter asks for a packet when it becomes free, given the backlog behind the

@@ -82,10 +82,10 @@ pub(super) fn world(spec: &WorldSpec, ends: TcpEnds) -> Result<(World, BuildStat
             return fault("world", WorldFault::NoLink(unknown));
         }
     }
-    let Elements { elements, classes, wires, links, salt } = Elements::new(spec, end)?;
+    let Elements { elements, classes, wires, links, observed, salt } = Elements::new(spec, end)?;
     let gaps = shortest_round_trips(spec, &elements, links.len());
     let losses = gaps.pairs().map(|(link, gap)| LossEvents::new(link, *gap)).collect();
-    let mut recorder = EventRecorder::new(losses, spec.recording.packets.then(Vec::new));
+    let mut recorder = EventRecorder::new(losses, observed, spec.recording.packets.then(Vec::new));
     recorder.flows.resize(spec.flows.len(), FlowSignals::default());
     let mut world = World {
         clock: Clock { now: Instant::ZERO, end, warmup: spec.warmup, events: 0 },

@@ -7,6 +7,7 @@ use super::state::World;
 use crate::ids::{ControlId, FlowId, GroupId, IdVec};
 use crate::losses::{FlowSignals, LossEvents};
 use crate::outcome::{FlowOutcome, GroupOutcome, LinkOutcome, Outcome, Series, SeriesColumn};
+use crate::probe::LineTable;
 use crate::timers::Target;
 use crate::trace::{PacketEvent, ProbesOutcome, TimeCounts};
 use goodqueue_aqm::Qdisc;
@@ -74,7 +75,13 @@ impl World {
         let span = self.clock.end.since(self.clock.now);
         let samples = (span.as_nanos() / period.as_nanos().max(1)).min(MAX_AT_ONCE) as usize;
         self.figures.sampled_at.reserve(samples);
-        for link in self.net.links.iter().filter(|link| link.probe.observed.is_some()) {
+        let mut known = 0;
+        for link in self.net.links.iter() {
+            // One for several links that are reported as one.
+            if link.probe.observed.is_none_or(|number| number < known) {
+                continue;
+            }
+            known += 1;
             let mut names: Vec<String> = ["queue_packets", "queue_bytes", "sojourn_s", "throughput_bit_s", "drops", "marks"]
                 .iter()
                 .map(ToString::to_string)
@@ -105,25 +112,35 @@ impl World {
         let Some(period) = self.figures.recording.sample_every else { return };
         let (now, seconds) = (self.clock.now, period.as_secs_f64());
         self.figures.sampled_at.push(now);
+        let mut sums: Vec<SampledLink> = Vec::new();
+        for link in self.net.links.iter_mut() {
+            let Some(observed) = link.probe.observed else { continue };
+            let (view, counters) = (link.view(), link.counters());
+            if sums.len() <= observed as usize {
+                sums.push(SampledLink::default());
+            }
+            let sum = &mut sums[observed as usize];
+            sum.links += 1.0;
+            sum.packets += view.packets.get();
+            sum.bytes += view.backlog.get();
+            sum.departures += std::mem::take(&mut link.probe.recent_departures);
+            sum.sojourn_nanos += std::mem::take(&mut link.probe.recent_sojourn_nanos);
+            sum.sent_bytes += std::mem::take(&mut link.probe.recent_sent_bytes);
+            sum.dropped += counters.dropped_total().packets.get();
+            sum.marked += counters.marked.packets.get();
+            let mut place = 0;
+            link.qdisc.gauges(&mut |_, value| {
+                match sum.gauges.get_mut(place) {
+                    Some(gauge) => *gauge += value,
+                    None => sum.gauges.push(value),
+                }
+                place += 1;
+            });
+        }
         let mut series = self.figures.series.iter_mut();
-        for link in self.net.links.iter_mut().filter(|link| link.probe.observed.is_some()) {
+        for sum in sums {
             let Some(line) = series.next() else { break };
-            let view = link.view();
-            let counters = link.counters();
-            let probe = &mut link.probe;
-            let departures = std::mem::take(&mut probe.recent_departures);
-            let sojourn_nanos = std::mem::take(&mut probe.recent_sojourn_nanos);
-            let sent_bytes = std::mem::take(&mut probe.recent_sent_bytes);
-            let mut values = vec![
-                view.packets.get() as f64,
-                view.backlog.get() as f64,
-                if departures == 0 { f64::NAN } else { sojourn_nanos as f64 * 1e-9 / departures as f64 },
-                sent_bytes as f64 * 8.0 / seconds,
-                counters.dropped_total().packets.get() as f64,
-                counters.marked.packets.get() as f64,
-            ];
-            link.qdisc.gauges(&mut |_, value| values.push(value));
-            push(line, &values);
+            push(line, &sum.values(seconds));
         }
         for SampledFlow { flow, delivered: before } in &mut self.figures.sampled {
             let (Some(line), Some(tcp)) = (series.next(), self.ends.flows[*flow].end.tcp()) else { break };
@@ -199,7 +216,7 @@ impl World {
     fn group_outcomes(&mut self) -> IdVec<GroupId, GroupOutcome> {
         let outcome = |(group, name): (GroupId, &String)| {
             let mut sojourn = TimeCounts::new();
-            self.net.links.iter().for_each(|link| link.probe.sojourn.add_group(group.get(), &mut sojourn));
+            self.net.recorder.tables.iter().for_each(|table| table.add_group(group.get(), &mut sojourn));
             GroupOutcome {
                 name: name.clone(),
                 rtt: self.figures.group_rtt[group].histogram(),
@@ -250,6 +267,37 @@ impl World {
     }
 }
 
+/// The state of a link at a sample, or the sum of several that are reported as one.
+#[derive(Default)]
+struct SampledLink {
+    links: f64,
+    packets: u64,
+    bytes: u64,
+    /// Since the last sample.
+    departures: u64,
+    sojourn_nanos: u64,
+    sent_bytes: u64,
+    dropped: u64,
+    marked: u64,
+    gauges: Vec<f64>,
+}
+
+impl SampledLink {
+    /// The values of its series: queues and gauges are the mean of one link.
+    fn values(&self, seconds: f64) -> Vec<f64> {
+        let mut values = vec![
+            self.packets as f64 / self.links,
+            self.bytes as f64 / self.links,
+            if self.departures == 0 { f64::NAN } else { self.sojourn_nanos as f64 * 1e-9 / self.departures as f64 },
+            self.sent_bytes as f64 * 8.0 / seconds,
+            self.dropped as f64,
+            self.marked as f64,
+        ];
+        values.extend(self.gauges.iter().map(|gauge| gauge / self.links));
+        values
+    }
+}
+
 /// A series with room for `samples` samples.
 fn new_series(subject: String, names: Vec<String>, samples: usize) -> Series {
     let columns = names.into_iter().map(|name| SeriesColumn { name, values: Vec::with_capacity(samples) }).collect();
@@ -291,31 +339,68 @@ pub(super) fn outcome(mut world: World, complete: bool) -> Outcome {
 /// The outcomes of observed links over the part from `from` on.
 fn link_outcomes(world: &mut World, from: Instant) -> Vec<LinkOutcome> {
     let end = world.clock.end;
-    let mut outcomes = Vec::new();
+    let mut outcomes: Vec<(LinkOutcome, u32)> = Vec::new();
     let (links, losses) = (std::mem::take(&mut world.net.links), std::mem::take(&mut world.net.recorder.losses));
     for (mut link, mut losses) in links.into_iter().zip(losses) {
-        if link.probe.observed.is_none() {
-            continue;
-        }
+        let Some(observed) = link.probe.observed else { continue };
         link.probe.integral.advance(end, link.view());
         let (queue_packets, queue_bytes) = link.probe.integral.mean(end.since(from));
         let settling = link.probe.extras.as_ref().and_then(|extras| extras.settle.as_ref()?.finish(from, end));
-        outcomes.push(LinkOutcome {
+        let outcome = LinkOutcome {
             counters: link.counters().since(&link.probe.at_warmup),
             sent_bits: link.probe.sent_bytes as f64 * 8.0,
             capacity_bits: link.rate.capacity_bits(from, end) + link.probe.saved_bits,
             queue_packets,
             queue_bytes,
             sojourn_sum_s: link.probe.sojourn_nanos as f64 * 1e-9,
-            sojourn: link.probe.sojourn.total(),
-            group_bits: link.probe.line_bytes.chunks(2).map(|ways| ways.iter().sum::<u64>() as f64 * 8.0).collect(),
+            sojourn: TimeCounts::new().histogram(),
+            group_bits: Vec::new(),
             loss_synchronization: losses.finish(),
             loss_events: Some(losses.events),
             rate_changes: Some(settling.map_or(0, |settling| settling.changes)),
             settling,
             departed_whole_run: link.counters().departed.packets.get(),
             name: link.probe.name,
-        });
+        };
+        match outcomes.get_mut(observed as usize) {
+            Some((sum, links)) => {
+                sum.add(outcome, *links);
+                *links += 1;
+            }
+            None => outcomes.push((outcome, 1)),
+        }
     }
-    outcomes
+    let with_packets = |((outcome, _), table): ((LinkOutcome, u32), &LineTable)| LinkOutcome {
+        sojourn: table.total(),
+        group_bits: table.group_bits(),
+        ..outcome
+    };
+    outcomes.into_iter().zip(&world.net.recorder.tables).map(with_packets).collect()
+}
+
+impl LinkOutcome {
+    /// Adds another link to the figures of `links`; packets by group and sojourn times follow.
+    fn add(&mut self, other: Self, links: u32) {
+        let mean = |one: f64, other: f64| one + (other - one) / f64::from(links + 1);
+        let weighted = |(one, times): (Option<f64>, Option<u64>), (other, other_times): (Option<f64>, Option<u64>)| {
+            let sum = |mean: Option<f64>, times: Option<u64>| mean.unwrap_or(0.0) * times.unwrap_or(0) as f64;
+            let times_in_all = times.unwrap_or(0) + other_times.unwrap_or(0);
+            (times_in_all > 0).then(|| (sum(one, times) + sum(other, other_times)) / times_in_all as f64)
+        };
+        self.loss_synchronization =
+            weighted((self.loss_synchronization, self.loss_events), (other.loss_synchronization, other.loss_events));
+        self.loss_events = self.loss_events.zip(other.loss_events).map(|(one, other)| one + other);
+        self.rate_changes = self.rate_changes.zip(other.rate_changes).map(|(one, other)| one + other);
+        self.settling = match (self.settling, other.settling) {
+            (Some(one), Some(other)) => Some(one.and(&other)),
+            (one, other) => one.or(other),
+        };
+        self.counters = self.counters.clone() + other.counters;
+        self.sent_bits += other.sent_bits;
+        self.capacity_bits += other.capacity_bits;
+        self.queue_packets = mean(self.queue_packets, other.queue_packets);
+        self.queue_bytes = mean(self.queue_bytes, other.queue_bytes);
+        self.sojourn_sum_s += other.sojourn_sum_s;
+        self.departed_whole_run += other.departed_whole_run;
+    }
 }

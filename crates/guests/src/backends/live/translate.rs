@@ -96,10 +96,13 @@ fn fastest(link: &Link) -> Rate {
 
 fn check_link(link: &Link) -> Result<(), Refusal> {
     // Ends are names for paths, of which one link has a single one.
-    let Link { name, ends: _, one_way, mtu, framing: _, down, up } = link;
+    let Link { name, ends: _, one_way, count, mtu, framing: _, down, up } = link;
     let refuse = |key: &str, why: &str| Err(Refusal::of_link(name, key, why));
     if *mtu != MTU {
         return refuse("mtu", "is 1500 B on the live host");
+    }
+    if *count > 1 {
+        return refuse("count", "is not possible with kernel senders, which have one line");
     }
     if *one_way {
         return refuse("one_way", "is not possible with kernel senders");
@@ -149,6 +152,7 @@ fn group<'a>(traffic: &'a Traffic, link: &Link, common: &mut Option<Connections>
     let Traffic {
         name,
         flows,
+        copies: _,
         start,
         stop,
         // Those of the parts, which are checked.

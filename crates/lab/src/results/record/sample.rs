@@ -60,7 +60,7 @@ pub(crate) fn outcome(run: u64) -> Outcome {
             sojourn_sum_s: 8100.0 * 0.0125,
             sojourn,
             departed_whole_run: 9000,
-            group_bits: vec![3e6, 1e6],
+            group_bits: vec![(0, 3e6), (1, 1e6)],
             loss_events: Some(4),
             rate_changes: Some(0),
             loss_synchronization: Some(0.5),

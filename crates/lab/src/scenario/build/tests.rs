@@ -49,6 +49,19 @@ fn flows_behind_one_router_share_its_delay() {
 }
 
 #[test]
+fn each_of_several_equal_links_has_flows_of_its_own() {
+    let traffic = format!("{TWO_FLOWS}rtt_shared_by = 2\n");
+    let world = world(&point(&format!("count = 3\nbuffer_up = \"9 packets\"\n{traffic}")), 0);
+    assert_eq!(world.links.len(), 3 * 2 + 3 * 2 * 4);
+    let firsts: Vec<Option<LinkId>> = world.links[..6].iter().map(|link| link.counts_with).collect();
+    assert_eq!(firsts, [None, None, Some(0), Some(1), Some(0), Some(1)]);
+    let ways: Vec<[LinkId; 2]> = world.flows.iter().map(|flow| [flow.forward[1], flow.reverse[1]]).collect();
+    assert_eq!(ways, [[0, 1], [0, 1], [2, 3], [2, 3], [4, 5], [4, 5]]);
+    assert_eq!((world.groups.len(), world.flows[5].index), (1, 5));
+    assert_ne!(world.flows[0].start, world.flows[2].start);
+}
+
+#[test]
 fn the_bottleneck_may_lead_straight_to_the_receivers() {
     let world = world(&point(&format!("[access]\nends = \"sender\"\nrate = \"100 Mbit/s\"\n{TWO_FLOWS}")), 0);
     assert_eq!(world.links.len(), 2 + 2 * 2);

@@ -8,7 +8,7 @@ use super::reader::{self, Field, Table};
 use super::tree::{Entry, Node, Value};
 use crate::quantity::{self, Limits, excerpt};
 use crate::scenario::diagnostic::Fault;
-use crate::scenario::limits::{MAX, MAX_RATE};
+use crate::scenario::limits::{MAX, MAX_LINKS, MAX_RATE};
 use crate::scenario::schema::link::{self as schema, LINK, MAX_FRAMING, UP};
 use goodqueue_aqm::spec::{LinkFacts, Size};
 use goodqueue_base::spec::ParamValues;
@@ -16,8 +16,6 @@ use goodqueue_base::units::{Bytes, Cells, Duration, Framing, Instant, Packets, R
 use goodqueue_sim::RateSpec;
 
 const MAX_STEPS: usize = 100_000;
-
-const MAX_LINKS: usize = 1_000;
 
 /// A link between two nodes.
 #[derive(Clone, Debug)]
@@ -28,6 +26,8 @@ pub struct Link {
     pub ends: Option<[String; 2]>,
     /// Whether the link has only the direction that the file describes.
     pub one_way: bool,
+    /// The number of equal links that it stands for.
+    pub count: u32,
     /// Largest packet without framing.
     pub mtu: Bytes,
     /// The framing that the link adds to each packet.
@@ -96,6 +96,7 @@ pub(super) struct Draft<'a> {
     pub(super) name: String,
     pub(super) ends: Option<[String; 2]>,
     pub(super) one_way: bool,
+    pub(super) count: u32,
     pub(super) mtu: Bytes,
     pub(super) table: Table<'a>,
     framing: Framing,
@@ -120,7 +121,7 @@ pub(super) fn read<'a>(scenario: &Table<'a>, known: &Known) -> Option<Vec<Draft<
         return None;
     };
     let links = Table::open(node, "link", scenario.faults())?;
-    if links.entries().is_empty() || links.entries().len() > MAX_LINKS {
+    if links.entries().is_empty() || links.entries().len() > MAX_LINKS as usize {
         let message = match links.entries().len() {
             0 => "has no link in it".to_owned(),
             many => format!("has {many} links: allowed 1 to {MAX_LINKS}"),
@@ -130,7 +131,13 @@ pub(super) fn read<'a>(scenario: &Table<'a>, known: &Known) -> Option<Vec<Draft<
     }
     // All are read, so that one look shows all faults.
     let drafts: Vec<Option<Draft<'a>>> = links.entries().iter().map(|entry| read_entry(&links, entry, help, known)).collect();
-    drafts.into_iter().collect()
+    let drafts: Vec<Draft<'a>> = drafts.into_iter().collect::<Option<_>>()?;
+    let all: u64 = drafts.iter().map(|draft| u64::from(draft.count)).sum();
+    if all > u64::from(MAX_LINKS) {
+        scenario.fault("link", format!("has {all} links, as `count` has it: allowed 1 to {MAX_LINKS}"), None);
+        return None;
+    }
+    Some(drafts)
 }
 
 fn read_entry<'a>(links: &Table<'a>, entry: &'a Entry, help: &str, known: &Known) -> Option<Draft<'a>> {
@@ -192,7 +199,8 @@ fn read_link<'a>(table: Table<'a>, name: &str, known: &Known) -> Option<Draft<'a
         return None;
     };
     let mtu = given.whole_bytes("mtu")?;
-    Some(Draft { name: name.to_owned(), ends, one_way, mtu, framing, down, up, table })
+    let count = given.number("count")? as u32;
+    Some(Draft { name: name.to_owned(), ends, one_way, count, mtu, framing, down, up, table })
 }
 
 /// Reads the framing that the link adds to each packet; `None` when a fault was found.
@@ -244,22 +252,24 @@ pub(super) struct Demand {
 }
 
 impl Demand {
-    /// The demands of the given paths, each with its round-trip time, on link `number`.
-    pub(super) fn of<'p>(
-        number: usize,
-        only: bool,
-        own_rtt: Duration,
-        paths: impl Iterator<Item = (&'p Path, Duration)>,
-    ) -> Self {
-        let mut demand = Self { base_rtt: Duration::ZERO, data_up: false, only };
-        for (path, rtt) in paths.filter(|(path, _)| path.steps().any(|step| step.link == number)) {
-            demand.base_rtt = demand.base_rtt.max(rtt);
-            demand.data_up |= path.forward.iter().any(|step| step.link == number && step.heading == Direction::Up);
+    /// The demand on each of `links`, in their order, of the given paths, each with its round-trip
+    /// time. `hosts` is the part of a round trip that is no link's.
+    pub(super) fn on<'p>(links: &[Draft<'_>], hosts: Duration, paths: impl Iterator<Item = (&'p Path, Duration)>) -> Vec<Self> {
+        let idle = Self { base_rtt: Duration::ZERO, data_up: false, only: links.len() == 1 };
+        let mut demands = vec![idle; links.len()];
+        for (path, rtt) in paths {
+            for step in path.steps() {
+                let demand = &mut demands[step.link];
+                demand.base_rtt = demand.base_rtt.max(rtt);
+            }
+            for step in path.forward.iter().filter(|step| step.heading == Direction::Up) {
+                demands[step.link].data_up = true;
+            }
         }
-        if demand.base_rtt.is_zero() {
-            demand.base_rtt = own_rtt;
+        for (demand, link) in demands.iter_mut().zip(links).filter(|(demand, _)| demand.base_rtt.is_zero()) {
+            demand.base_rtt = link.delay_of(Direction::Down) + link.delay_of(Direction::Up) + hosts;
         }
-        demand
+        demands
     }
 }
 
@@ -274,7 +284,7 @@ impl Draft<'_> {
 
     /// Works out buffers and lets algorithms check their parameters. `None` when a fault was found.
     pub(super) fn finish(self, demand: Demand) -> Option<Link> {
-        let Self { name, ends, one_way, mtu, framing, table, down, up } = self;
+        let Self { name, ends, one_way, count, mtu, framing, table, down, up } = self;
         let overhead = framing.added(mtu);
         let facts = |draft: &DirectionDraft| LinkFacts {
             rate: Some(draft.rate.nominal()),
@@ -291,7 +301,7 @@ impl Draft<'_> {
             .and_then(|down| Some((down, up.finish(&table, "flow_control_up", &up_facts, demand.base_rtt, need_up)?)));
         table.finish(&format!("[link.{name}]"));
         let (down, up) = finished?;
-        Some(Link { name, ends, one_way, mtu, framing, down, up })
+        Some(Link { name, ends, one_way, count, mtu, framing, down, up })
     }
 }
 

@@ -4,7 +4,7 @@
 use super::known::Known;
 use super::link::{self, Demand, Link};
 use super::params::Keys;
-use super::path::{Direction, Path, Step};
+use super::path::{Path, Step};
 use super::queue::Queue;
 use super::reader::{self, Faults, Table};
 use super::topology::Graph;
@@ -12,6 +12,7 @@ use super::traffic::{self, Traffic};
 use super::tree::{Node, Value};
 use crate::quantity::Limits;
 use crate::scenario::diagnostic::{Fault, PlanError};
+use crate::scenario::limits::MAX_FLOWS_OF_COPIES;
 use crate::scenario::schema::access::ACCESS;
 use crate::scenario::schema::scenario::SCENARIO;
 use goodqueue_base::spec::ParamValues;
@@ -103,7 +104,7 @@ fn read(root: &Node, default_name: &str, known: &Known, faults: &Faults) -> Opti
     let seed = table.optional("seed", reader::count(Limits::new(0, MAX_SEED))).unwrap_or(1);
     let access = read_access(&table)?;
     let traffic = traffic::read(&table, &known.files);
-    let (links, traffic) = connect(super::link::read(&table, known), access, traffic);
+    let (links, traffic) = connect(&table, super::link::read(&table, known), access, traffic);
     table.finish("a scenario");
     Some(Scenario {
         name: name.unwrap_or_else(|| default_name.to_owned()),
@@ -121,6 +122,7 @@ fn read(root: &Node, default_name: &str, known: &Known, faults: &Faults) -> Opti
 /// Finds each group's path over the links, then finishes both: buffers need the paths' round-trip
 /// times, packets their MTU.
 fn connect(
+    scenario: &Table<'_>,
     links: Option<Vec<link::Draft<'_>>>,
     access: Access,
     traffic: Vec<traffic::Draft<'_>>,
@@ -132,30 +134,25 @@ fn connect(
     let carriers = |group: &traffic::Draft<'_>| {
         let graph = graph.as_ref()?;
         let with_mtu = |path: Path| graph.mtu(&path).map(|mtu| (path, mtu));
-        graph.paths(group)?.into_iter().map(with_mtu).collect()
+        let paths = graph.paths(group)?;
+        let copies = graph.copies(group, &paths)?;
+        Some(traffic::Ways { carriers: paths.into_iter().map(with_mtu).collect::<Option<_>>()?, copies })
     };
-    let paths: Vec<Option<Vec<traffic::Carrier>>> = traffic.iter().map(carriers).collect();
+    let ways: Vec<Option<traffic::Ways>> = traffic.iter().map(carriers).collect();
     let hosts = access.one_way_delay() * 2;
     let rtt = |path: &Path, group: &traffic::Draft<'_>| {
         let links = graph.as_ref().map_or(Duration::ZERO, |graph| graph.delay(path));
         links + hosts + group.rtt_extra.latest()
     };
-    let timed: Vec<(&Path, Duration)> = paths
-        .iter()
-        .zip(&traffic)
-        .flat_map(|(paths, group)| paths.iter().flatten().map(|(path, _)| (path, rtt(path, group))))
-        .collect();
-    let only = links.len() == 1;
-    let demands: Vec<Demand> = links
-        .iter()
-        .enumerate()
-        .map(|(number, link)| {
-            let own = link.delay_of(Direction::Down) + link.delay_of(Direction::Up) + hosts;
-            Demand::of(number, only, own, timed.iter().copied())
-        })
-        .collect();
-    drop(timed);
-    let traffic: Vec<Option<Traffic>> = traffic.into_iter().zip(paths).map(|(draft, path)| draft.finish(path)).collect();
+    let carriers = ways.iter().zip(&traffic).filter_map(|(ways, group)| Some((&ways.as_ref()?.carriers, group)));
+    let timed = carriers.flat_map(|(carriers, group)| carriers.iter().map(|(path, _)| (path, rtt(path, group))));
+    let demands = Demand::on(&links, hosts, timed);
+    let traffic: Vec<Option<Traffic>> = traffic.into_iter().zip(ways).map(|(draft, ways)| draft.finish(ways)).collect();
+    let flows: u64 = traffic.iter().flatten().map(|group| u64::from(group.flows)).sum();
+    if flows > MAX_FLOWS_OF_COPIES {
+        let message = format!("has {flows} flows in all, as `count` of links has it: allowed 1 to {MAX_FLOWS_OF_COPIES}");
+        scenario.fault("traffic", message, None);
+    }
     let links: Vec<Option<Link>> = links.into_iter().zip(demands).map(|(draft, demand)| draft.finish(demand)).collect();
     (links.into_iter().collect(), traffic.into_iter().collect())
 }

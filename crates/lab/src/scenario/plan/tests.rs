@@ -390,3 +390,50 @@ fn controls_that_only_kernels_have_are_named_and_not_simulated() {
     let failure = crate::run::runner::try_build(&points[0]).expect_err("no simulated sender has it");
     assert!(failure.message.contains("only hosts with kernel senders have"), "{}", failure.message);
 }
+
+/// Two thousand lines from one node, a group over each and one over all, in the order of the file.
+#[test]
+fn many_links_and_groups_are_read() {
+    let mut text = "goodqueue = 1\nduration = \"60 s\"\n\
+        [link.up]\nfrom = \"net\"\nto = \"isp\"\nrate = \"1 Gbit/s\"\ndelay = \"5 ms\"\n"
+        .to_owned();
+    for number in 0..2_000 {
+        text += &format!(
+            "[link.h{number}]\nfrom = \"isp\"\nto = \"h{number}\"\nrate = \"10 Mbit/s\"\ndelay = \"{} ms\"\n\
+             buffer = \"1 bdp\"\n[[traffic]]\nkind = \"bulk\"\npath = [\"net\", \"h{number}\"]\n",
+            number + 1
+        );
+    }
+    let scenario = parse(&text).points().expect("good").remove(0).plan;
+    assert_eq!((scenario.links.len(), scenario.traffic.len()), (2_001, 2_000));
+    assert_eq!(scenario.traffic[1_999].name, "bulk-2000");
+    let steps: Vec<usize> = scenario.traffic[7].main.path.forward.iter().map(|step| step.link).collect();
+    assert_eq!(steps, [0, 8]);
+    // 10 Mbit/s x 2 x (8 ms + 5 ms + 2 x 0.1 ms).
+    assert_eq!(scenario.links[8].down.queue.as_ref().expect("a queue").limit, Limit::bytes(33_000));
+}
+
+#[test]
+fn links_that_stand_for_others_have_bounds() {
+    let text = |first: u32, second: u32, flows: u32| {
+        let link = |name, ends, count| {
+            format!("[link.{name}]\n{ends}\nrate = \"9 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"1 bdp\"\ncount = {count}\n")
+        };
+        let ends = ["from = \"a\"\nto = \"b\"", "from = \"b\"\nto = \"c\""];
+        let links = link("one", ends[0], first) + &link("two", ends[1], second);
+        let traffic = format!("[[traffic]]\nkind = \"bulk\"\nflows = {flows}\npath = [\"a\", \"c\"]\n");
+        format!("goodqueue = 1\nduration = \"60 s\"\n{links}{traffic}")
+    };
+    let refused = |text: String, end: &str| {
+        let error = Plan::parse("scenario.toml", &text, Path::new("")).expect_err(end).text();
+        assert!(error.ends_with(end), "{error}");
+    };
+    let group = parse(&text(1, 500, 3)).points().expect("good").remove(0).plan.traffic.remove(0);
+    assert_eq!((group.flows, group.copies), (1_500, 500));
+    refused(
+        text(2, 3, 1),
+        "traffic.0.path: crosses `one`, which stands for 2 links, and `two`, which stands for 3; give both links the same `count`",
+    );
+    refused(text(19_000, 19_000, 1), "link: has 38000 links, as `count` has it: allowed 1 to 20000");
+    refused(text(1, 500, 1_000), "traffic: has 500000 flows in all, as `count` of links has it: allowed 1 to 400000");
+}

@@ -10,7 +10,9 @@ use crate::scenario::diagnostic::Fault;
 use crate::scenario::flow_file::ListedPath;
 use goodqueue_base::spec::nearest;
 use goodqueue_base::units::{Bytes, Duration};
-use std::collections::VecDeque;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
 
 /// More links than this on one way are a mistake.
 const MAX_STEPS: usize = 200;
@@ -19,8 +21,23 @@ const MAX_STEPS: usize = 200;
 pub(super) struct Graph<'a, 'b> {
     links: &'a [link::Draft<'b>],
     nodes: Vec<&'a str>,
+    numbers: BTreeMap<&'a str, usize>,
+    /// The step over the link from one node to another.
+    joined: BTreeMap<(usize, usize), Step>,
     /// For each node: the node at the other end, and how to get there.
     neighbors: Vec<Vec<(usize, Step)>>,
+    /// The node that ways were last looked for from, and what was found: most groups begin at the
+    /// same one.
+    reached: RefCell<Option<(usize, Rc<Reached>)>>,
+}
+
+/// How each node is reached from one of them over the fewest links.
+struct Reached {
+    /// The node before it, and the step from there; `None` for the start and what is out of reach.
+    from: Vec<Option<(usize, Step)>>,
+    distance: Vec<usize>,
+    /// The number of ways that are equally short; zero: there is none.
+    ways: Vec<u32>,
 }
 
 const PATH_HELP: &str = "write the nodes from sender to receiver, for instance path = [\"a\", \"b\"]";
@@ -29,7 +46,14 @@ impl<'a, 'b> Graph<'a, 'b> {
     /// The graph of all links. Faults (missing ends, a link back to its own start, two links
     /// between the same nodes) are reported where they stand.
     pub(super) fn new(links: &'a [link::Draft<'b>]) -> Option<Self> {
-        let mut graph = Graph { links, nodes: Vec::new(), neighbors: Vec::new() };
+        let mut graph = Graph {
+            links,
+            nodes: Vec::new(),
+            numbers: BTreeMap::new(),
+            joined: BTreeMap::new(),
+            neighbors: Vec::new(),
+            reached: RefCell::default(),
+        };
         if let [only] = links
             && only.ends.is_none()
         {
@@ -52,28 +76,30 @@ impl<'a, 'b> Graph<'a, 'b> {
             link.table.fault("to", format!("`{to}` is where the link begins: a link joins two nodes"), None);
             return false;
         }
-        let same = |other: &&link::Draft<'_>| {
-            other
-                .ends
-                .as_ref()
-                .is_some_and(|[a, b]| (a == from && b == to) || (a == to && b == from && !(other.one_way && link.one_way)))
-        };
-        if let Some(other) = self.links[..number].iter().find(same) {
-            let message = format!("joins `{from}` and `{to}`, which link `{}` joins already", other.name);
+        let ends = (self.node(from), self.node(to));
+        let back = (ends.1, ends.0);
+        // Two one-way links may join two nodes, one for each direction.
+        let same = self.joined.get(&ends).or_else(|| self.joined.get(&back).filter(|_| !link.one_way));
+        if let Some(other) = same {
+            let message = format!("joins `{from}` and `{to}`, which link `{}` joins already", self.links[other.link].name);
             let help = "a link has one queue in each direction; for queues in a row put a node between them";
             link.table.fault("from", message, Some(help.to_owned()));
             return false;
         }
-        let (from, to) = (self.node(from), self.node(to));
-        self.neighbors[from].push((to, Step { link: number, heading: Direction::Down }));
+        self.join(ends, Step { link: number, heading: Direction::Down });
         if !link.one_way {
-            self.neighbors[to].push((from, Step { link: number, heading: Direction::Up }));
+            self.join(back, Step { link: number, heading: Direction::Up });
         }
         true
     }
 
+    fn join(&mut self, (from, to): (usize, usize), step: Step) {
+        self.joined.insert((from, to), step);
+        self.neighbors[from].push((to, step));
+    }
+
     fn node(&mut self, name: &'a str) -> usize {
-        self.nodes.iter().position(|known| *known == name).unwrap_or_else(|| {
+        *self.numbers.entry(name).or_insert_with(|| {
             self.nodes.push(name);
             self.neighbors.push(Vec::new());
             self.nodes.len() - 1
@@ -89,6 +115,22 @@ impl<'a, 'b> Graph<'a, 'b> {
             (None, None) => common.insert(self.path(group, self.way(group, "path")?)?).clone().into(),
         };
         group.paths().into_iter().map(path).collect()
+    }
+
+    /// The number of equal links that a group's paths lead over, each copy of its flows over one;
+    /// `None` when a fault was found.
+    pub(super) fn copies(&self, group: &traffic::Draft<'_>, paths: &[Path]) -> Option<u32> {
+        let mut copied = paths.iter().flat_map(Path::steps).map(|step| &self.links[step.link]).filter(|link| link.count > 1);
+        let Some(first) = copied.next() else { return Some(1) };
+        if let Some(other) = copied.find(|link| link.count != first.count) {
+            let message = format!(
+                "crosses `{}`, which stands for {} links, and `{}`, which stands for {}",
+                first.name, first.count, other.name, other.count
+            );
+            group.table.fault("path", message, Some("give both links the same `count`".to_owned()));
+            return None;
+        }
+        Some(first.count)
     }
 
     /// The path of a group that goes one way as it was written.
@@ -191,7 +233,7 @@ impl<'a, 'b> Graph<'a, 'b> {
 
     fn known_node(&self, field: Field<'_>) -> Result<usize, Fault> {
         let name = reader::text(field)?;
-        self.nodes.iter().position(|known| *known == name).ok_or_else(|| {
+        self.numbers.get(name).copied().ok_or_else(|| {
             let nodes = self.nodes.iter().take(20).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
             let help = nearest(name, self.nodes.iter().copied()).map(|name| format!("did you mean `{name}`?"));
             field.fault(format!("`{}` is not a node: the links join {nodes}", excerpt(name)), help)
@@ -200,24 +242,10 @@ impl<'a, 'b> Graph<'a, 'b> {
 
     /// The way over fewest links from `from` to `to`, which lies at the end; the start is left out.
     fn leg(&self, field: Field<'_>, from: usize, to: usize) -> Result<Vec<(usize, Option<Step>)>, Fault> {
-        // How each node was reached first, at what distance, and whether another way is as short.
-        let mut reached: Vec<Option<(usize, Step)>> = vec![None; self.nodes.len()];
-        let mut distance = vec![usize::MAX; self.nodes.len()];
-        let mut ways = vec![0_u32; self.nodes.len()];
-        (distance[from], ways[from]) = (0, 1);
-        let mut waiting = VecDeque::from([from]);
-        while let Some(node) = waiting.pop_front() {
-            for &(next, step) in &self.neighbors[node] {
-                if distance[next] == usize::MAX {
-                    distance[next] = distance[node] + 1;
-                    reached[next] = Some((node, step));
-                    waiting.push_back(next);
-                }
-                if distance[next] == distance[node] + 1 {
-                    ways[next] = ways[next].saturating_add(ways[node]);
-                }
-            }
+        if let Some(&step) = self.joined.get(&(from, to)) {
+            return Ok(vec![(to, Some(step))]);
         }
+        let Reached { from: reached, distance, ways } = &*self.reached_from(from);
         let (start, end) = (self.nodes[from], self.nodes[to]);
         if ways[to] == 0 {
             return Err(field.fault(format!("no link leads from `{start}` to `{end}`, not even over others"), None));
@@ -234,6 +262,35 @@ impl<'a, 'b> Graph<'a, 'b> {
         }
         leg.reverse();
         Ok(leg)
+    }
+
+    fn reached_from(&self, start: usize) -> Rc<Reached> {
+        let mut latest = self.reached.borrow_mut();
+        match &*latest {
+            Some((known, reached)) if *known == start => Rc::clone(reached),
+            _ => Rc::clone(&latest.insert((start, Rc::new(self.search(start)))).1),
+        }
+    }
+
+    fn search(&self, start: usize) -> Reached {
+        let count = self.nodes.len();
+        let mut reached = Reached { from: vec![None; count], distance: vec![usize::MAX; count], ways: vec![0; count] };
+        let Reached { from, distance, ways } = &mut reached;
+        (distance[start], ways[start]) = (0, 1);
+        let mut waiting = VecDeque::from([start]);
+        while let Some(node) = waiting.pop_front() {
+            for &(next, step) in &self.neighbors[node] {
+                if distance[next] == usize::MAX {
+                    distance[next] = distance[node] + 1;
+                    from[next] = Some((node, step));
+                    waiting.push_back(next);
+                }
+                if distance[next] == distance[node] + 1 {
+                    ways[next] = ways[next].saturating_add(ways[node]);
+                }
+            }
+        }
+        reached
     }
 
     fn check_return(&self, group: &traffic::Draft<'_>, there: &Way, back: &Way) -> Option<()> {

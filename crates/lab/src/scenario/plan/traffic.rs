@@ -12,9 +12,10 @@ use crate::scenario::diagnostic::Fault;
 use crate::scenario::files::FileStore;
 use crate::scenario::flow_file::{FlowList, ListedPath};
 use crate::scenario::limits::MAX_FLOWS;
-use crate::scenario::schema::traffic::{COMMON, KINDS, TrafficKind, Ways};
+use crate::scenario::schema::traffic::{COMMON, KINDS, TrafficKind, Ways as Directions};
 use goodqueue_base::units::{Bytes, Class, Instant};
 use goodqueue_sim::{HostNumber, SessionSpec, SourceSpec, Transfer};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// One group of equal flows.
@@ -22,8 +23,11 @@ use std::sync::Arc;
 pub struct Traffic {
     /// The name in results.
     pub name: String,
-    /// The number of flows.
+    /// The number of flows, over all copies.
     pub flows: u32,
+    /// The number of equal links that its path leads over, each of which carries as many of the
+    /// flows.
+    pub copies: u32,
     /// When each starts.
     pub start: Timing,
     /// When all stop offering new data.
@@ -101,7 +105,7 @@ struct Listed {
     settings: sender::Draft,
 }
 
-const MAX_GROUPS: usize = 1_000;
+const MAX_GROUPS: usize = 20_000;
 
 /// Reads all `[[traffic]]` tables.
 pub(super) fn read<'a>(scenario: &Table<'a>, files: &FileStore) -> Vec<Draft<'a>> {
@@ -120,9 +124,10 @@ pub(super) fn read<'a>(scenario: &Table<'a>, files: &FileStore) -> Vec<Draft<'a>
         return Vec::new();
     }
     let mut groups: Vec<Draft<'a>> = Vec::new();
+    let mut names = Names::default();
     for (number, item) in items.iter().enumerate() {
         let path = format!("traffic.{number}");
-        if let Some(draft) = Table::open(item, &path, scenario.faults()).and_then(|table| read_group(table, &groups, files)) {
+        if let Some(draft) = Table::open(item, &path, scenario.faults()).and_then(|table| read_group(table, &mut names, files)) {
             groups.push(draft);
         }
     }
@@ -137,13 +142,13 @@ fn check_count(scenario: &Table<'_>, groups: &[Draft<'_>]) {
     }
 }
 
-fn read_group<'a>(table: Table<'a>, others: &[Draft<'a>], files: &FileStore) -> Option<Draft<'a>> {
+fn read_group<'a>(table: Table<'a>, used: &mut Names, files: &FileStore) -> Option<Draft<'a>> {
     let help = format!("write one of {}", names().collect::<Vec<_>>().join(", "));
     let kind = table.required("kind", &help, read_kind)?;
     let spec = kind.spec();
     let keys = Keys::read(&table, &COMMON);
     let given = keys.given();
-    let name = read_name(&table, spec.kind, others);
+    let name = used.read(&table, spec.kind);
     let start = params::timing(&table, &COMMON, "start");
     let stop = given.duration("stop");
     if stop.is_some_and(|stop| stop <= start.latest()) {
@@ -153,8 +158,8 @@ fn read_group<'a>(table: Table<'a>, others: &[Draft<'a>], files: &FileStore) -> 
         });
     }
     let headings = match spec.ways {
-        Ways::One => &["down", "up"][..],
-        Ways::Both => &["down", "up", "both"],
+        Directions::One => &["down", "up"][..],
+        Directions::Both => &["down", "up", "both"],
     };
     let heading = table.optional("direction", reader::choice(headings));
     let source = read_source(&table, kind, files).unwrap_or(Source::Wrong);
@@ -212,21 +217,45 @@ fn read_kind(field: Field<'_>) -> Result<TrafficKind, Fault> {
     KINDS.iter().find(|spec| spec.is_called(name)).map(|spec| spec.of).ok_or_else(|| reader::not_one_of(field, name, &known()))
 }
 
-/// The given name, else the kind, with a number where that is taken.
-fn read_name(table: &Table<'_>, kind: &str, others: &[Draft<'_>]) -> String {
-    let taken = |name: &str| others.iter().any(|other| other.name == name);
-    let given = table.optional("name", |field| {
-        let name = reader::text(field)?;
-        if taken(name) {
-            return Err(field.fault(format!("`{}` is the name of another group", field.node.shown()), None));
+/// The names of groups that were read.
+#[derive(Default)]
+struct Names {
+    taken: BTreeSet<String>,
+    /// Where the search for the number of the next group of a kind without name begins.
+    next: BTreeMap<&'static str, u32>,
+}
+
+impl Names {
+    /// The given name, else the kind, with a number where that is taken.
+    fn read(&mut self, table: &Table<'_>, kind: &'static str) -> String {
+        let given = table.optional("name", |field| {
+            let name = reader::text(field)?;
+            if self.taken.contains(name) {
+                return Err(field.fault(format!("`{}` is the name of another group", field.node.shown()), None));
+            }
+            if name.is_empty() || name.len() > 64 || name.chars().any(char::is_control) {
+                return Err(field.fault(format!("`{}` is not a name: allowed 1 to 64 bytes", field.node.shown()), None));
+            }
+            Ok(name.to_owned())
+        });
+        let name = given.unwrap_or_else(|| self.unused(kind));
+        self.taken.insert(name.clone());
+        name
+    }
+
+    fn unused(&mut self, kind: &'static str) -> String {
+        if !self.taken.contains(kind) {
+            return kind.to_owned();
         }
-        if name.is_empty() || name.len() > 64 || name.chars().any(char::is_control) {
-            return Err(field.fault(format!("`{}` is not a name: allowed 1 to 64 bytes", field.node.shown()), None));
+        let number = self.next.entry(kind).or_insert(2);
+        loop {
+            let name = format!("{kind}-{number}");
+            if !self.taken.contains(&name) {
+                return name;
+            }
+            *number += 1;
         }
-        Ok(name.to_owned())
-    });
-    let numbered = || (2..).map(|number| format!("{kind}-{number}")).find(|name| !taken(name));
-    given.or_else(|| (!taken(kind)).then(|| kind.to_owned())).or_else(numbered).unwrap_or_default()
+    }
 }
 
 /// The entries of a list for each control and path, with the group's settings where the list has
@@ -242,6 +271,14 @@ fn listed(list: &FlowList, settings: &sender::Draft) -> Vec<Listed> {
 
 /// A path and the largest packet that every link of it carries.
 pub(super) type Carrier = (Path, Bytes);
+
+/// The ways of a group's packets.
+pub(super) struct Ways {
+    /// A path for each of its parts.
+    pub(super) carriers: Vec<Carrier>,
+    /// The number of equal links that each of them stands for.
+    pub(super) copies: u32,
+}
 
 impl Draft<'_> {
     /// Whether anything must come back to the senders.
@@ -264,7 +301,9 @@ impl Draft<'_> {
 
     /// Fills in sizes that follow the MTU of each of its [`Self::paths`], and ends reading. `None`
     /// when the group or a link has a fault.
-    pub(super) fn finish(self, ways: Option<Vec<Carrier>>) -> Option<Traffic> {
+    pub(super) fn finish(self, ways: Option<Ways>) -> Option<Traffic> {
+        let copies = ways.as_ref().map_or(1, |ways| ways.copies);
+        let ways = ways.map(|ways| ways.carriers);
         let mtu = ways.iter().flatten().map(|(_, mtu)| *mtu).min();
         let parts = ways.and_then(|ways| self.source.parts(&self.table, self.heading, self.both_ways, ways));
         let kind = self.table.get("kind").map(super::tree::Node::shown).unwrap_or_default();
@@ -281,7 +320,8 @@ impl Draft<'_> {
         let count = |name| given.number(name).unwrap_or_default();
         Some(Traffic {
             name: self.name,
-            flows: self.flows,
+            flows: self.flows.saturating_mul(copies),
+            copies,
             start: self.start,
             stop: self.stop,
             heading: self.heading,

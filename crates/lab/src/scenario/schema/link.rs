@@ -1,6 +1,6 @@
 //! Keys of `[link.NAME]` tables. Those ending in `_up` describe the return direction.
 
-use crate::scenario::limits::MAX_DELAY_S;
+use crate::scenario::limits::{MAX_DELAY_S, MAX_LINKS};
 use goodqueue_base::spec::{Default, Kind, Param, Unit, Value};
 use goodqueue_base::units::{Bytes, Direction};
 
@@ -46,6 +46,10 @@ pub const LINK: Kind = Kind {
             .about("while this amount of queue waits here, links that lead here pause")
             .for_instance("\"10 packets\""),
         flow_control("flow_control_up").about("as flow_control").for_instance("\"10 packets\""),
+        Param::count("count", 1.0)
+            .within(1.0, MAX_LINKS as f64)
+            .about("how many equal links this stands for, each with traffic of its own")
+            .for_instance("100"),
     ],
     ..Kind::PLAIN
 };

@@ -21,6 +21,8 @@ pub(super) struct Elements {
     pub(super) classes: IdVec<WireClassId, WireClass>,
     pub(super) wires: IdVec<WireId, Wire>,
     pub(super) links: IdVec<LinkId, Link>,
+    /// The number of links that are reported.
+    pub(super) observed: u32,
     /// The source of the wires' salt.
     pub(super) salt: Rng,
 }
@@ -32,20 +34,28 @@ impl Elements {
             classes: IdVec::new(),
             wires: IdVec::new(),
             links: IdVec::new(),
+            observed: 0,
             salt: Rng::stream(spec.seed, JITTER_STREAM),
         };
-        let mut observed = 0;
         for (number, link) in spec.links.iter().enumerate() {
             let element = if is_wire(link) {
                 Element::Wire(add_wire(&mut all.classes, &mut all.wires, &mut all.salt, link)?)
             } else {
-                let seen = link.observed.then_some(observed);
-                observed += u32::from(link.observed);
+                let seen = all.number_of(link);
                 Element::Link(all.links.push(queued_link(spec, number, link, seen, end)?))
             };
             all.elements.push(element);
         }
         Ok(all)
+    }
+
+    /// The number of a link among the reported ones, if it is reported.
+    fn number_of(&mut self, link: &LinkSpec) -> Option<u32> {
+        let first = link.counts_with.and_then(|first| self.elements.get(first as usize)?.link());
+        let known = first.and_then(|first| self.links[first].probe.observed);
+        let new = (link.observed && known.is_none()).then_some(self.observed);
+        self.observed += u32::from(new.is_some());
+        known.filter(|_| link.observed).or(new)
     }
 }
 
@@ -92,7 +102,6 @@ fn queued_link(spec: &WorldSpec, number: usize, link: &LinkSpec, seen: Option<u3
     let stream = Rng::stream(spec.seed, QUEUE_STREAM + number as u64);
     let (qdisc, target) = discipline(link, link.rate.nominal(), stream)?;
     let mut probe = LinkProbe::new(link.name.clone(), seen, Instant::ZERO + spec.warmup, end);
-    probe.line_bytes = vec![0; 2 * spec.groups.len()];
     if let (RateSpec::Steps(steps), Some(_)) = (&link.rate, seen)
         && steps.len() > 1
     {

@@ -23,6 +23,7 @@ fn what_cannot_be_honoured_is_refused_by_name() {
         (of_link("mtu = \"9000 B\""), "link.l.mtu: "),
         (of_link("flow_control = \"2 packets\""), "link.l.flow_control: "),
         (of_link("flow_control_up = \"2 packets\""), "link.l.flow_control_up: "),
+        (of_link("count = 2"), "link.l.count: "),
         (of_access("rate = \"5 Mbit/s\""), "access.rate: "),
         (of_access("jitter = \"1 ms\""), "access.jitter: "),
         (of_bulk("size = \"1 MB\""), "traffic `t`: size: "),
