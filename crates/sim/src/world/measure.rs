@@ -382,13 +382,10 @@ impl LinkOutcome {
     /// Adds another link to the figures of `links`; packets by group and sojourn times follow.
     fn add(&mut self, other: Self, links: u32) {
         let mean = |one: f64, other: f64| one + (other - one) / f64::from(links + 1);
-        let weighted = |(one, times): (Option<f64>, Option<u64>), (other, other_times): (Option<f64>, Option<u64>)| {
-            let sum = |mean: Option<f64>, times: Option<u64>| mean.unwrap_or(0.0) * times.unwrap_or(0) as f64;
-            let times_in_all = times.unwrap_or(0) + other_times.unwrap_or(0);
-            (times_in_all > 0).then(|| (sum(one, times) + sum(other, other_times)) / times_in_all as f64)
-        };
-        self.loss_synchronization =
-            weighted((self.loss_synchronization, self.loss_events), (other.loss_synchronization, other.loss_events));
+        let weight = |link: &Self| link.loss_events.unwrap_or(0) as f64;
+        let part = |link: &Self| link.loss_synchronization.unwrap_or(0.0) * weight(link);
+        let weights = weight(self) + weight(&other);
+        self.loss_synchronization = (weights > 0.0).then(|| (part(self) + part(&other)) / weights);
         self.loss_events = self.loss_events.zip(other.loss_events).map(|(one, other)| one + other);
         self.rate_changes = self.rate_changes.zip(other.rate_changes).map(|(one, other)| one + other);
         self.settling = match (self.settling, other.settling) {
