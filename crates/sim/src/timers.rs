@@ -23,8 +23,8 @@ pub(crate) enum Target {
     Control(ControlId),
 }
 
-const INDEX_BITS: u32 = 21;
-const TARGET_BITS: u32 = 23;
+const INDEX_BITS: u32 = 23;
+const TARGET_BITS: u32 = INDEX_BITS + 2;
 
 /// Largest index a target may have.
 pub(crate) const MAX_INDEX: u32 = (1 << INDEX_BITS) - 1;
@@ -54,7 +54,7 @@ impl Target {
     }
 }
 
-/// Time, then 41 bits of sequence number, then the target: one comparison orders two timers.
+/// Time, then 39 bits of sequence number, then the target: one comparison orders two timers.
 type Key = u128;
 
 const fn time_of(key: Key) -> u64 {
