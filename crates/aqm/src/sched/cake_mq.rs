@@ -18,8 +18,8 @@
 //! processors of a device that work at once know nothing of one another for up to 200 us, in which
 //! queues that become active send more than the rate together, and those that fall idle less. Flows
 //! and hosts are treated alike in a queue, but not between queues: a queue with one flow sends as
-//! much as one with twenty. The limit holds for each queue. As in Linux it stands at a device's root,
-//! within no other queue.
+//! much as one with twenty. The limit holds for each queue. As in Linux it stands at a device's
+//! root, within no other queue.
 //!
 //! *Source*: Linux 7.3 (`sch_cake`).
 

@@ -113,9 +113,9 @@ pub fn defaults() -> String {
         One difference holds for all: the limit of a queue is the buffer of the link unless the scenario gives it a `limit`, so that queues are\n\
         compared at one buffer. Kinds that neither Linux nor ns-3 has follow their papers: "
         .to_owned();
-    let others: Vec<String> =
-        sched::kinds().filter(|spec| deployed::of(spec.kind).is_none()).map(|spec| format!("`{}`", spec.kind)).collect();
-    let _ = writeln!(page, "{}.", others.join(", "));
+    let is_of_papers = |spec: &&KindSpec| deployed::of(spec.kind).is_none() && !spec.source.starts_with("Linux");
+    let others: Vec<String> = sched::kinds().filter(is_of_papers).map(|spec| format!("`{}`", spec.kind)).collect();
+    let _ = writeln!(page, "{}. `cake-mq` has the defaults of `cake`.", others.join(", "));
     for Deployed { ours: kind, discipline, settings } in deployed::DEPLOYED {
         let _ = writeln!(page, "\n## {kind}\n\n[`{kind}`](algorithms/{kind}.md) compared with {discipline}:\n");
         page.push_str("| there | default | here |\n|---|---|---|\n");

@@ -183,7 +183,7 @@ struct FlowPlacement<'a> {
     drawn: u32,
     start: Start,
     part: &'a Part,
-    /// Of the links that one of the plan stands for, the one that it crosses.
+    /// The one that it crosses of the links that one of the plan stands for.
     copy: u32,
     /// The number of the first of them, for each link of the plan.
     first: &'a [LinkId],

@@ -31,7 +31,7 @@ pub(super) struct Graph<'a, 'b> {
     reached: RefCell<Option<(usize, Rc<Reached>)>>,
 }
 
-/// How each node is reached from one of them over the fewest links.
+/// The ways over the fewest links from one node to each other one.
 struct Reached {
     /// The node before it, and the step from there; `None` for the start and what is out of reach.
     from: Vec<Option<(usize, Step)>>,
