@@ -186,7 +186,7 @@ const KIND: KindSpec = KindSpec {
         title: "CAKE MQ",
         summary: "A CAKE for each transmit queue of a device, which divide one rate between those that are active",
         params: &PARAMS,
-        source: "Linux sch_cake",
+        source: "Linux sch_cake; Hoeiland-Joergensen, Taht and Morton 2018",
     },
     family: Family::FlowQueueing,
     signal: "that of CAKE in each transmit queue; which of them are active",

@@ -113,7 +113,7 @@ pub fn defaults() -> String {
         One difference holds for all: the limit of a queue is the buffer of the link unless the scenario gives it a `limit`, so that queues are\n\
         compared at one buffer. Kinds that neither Linux nor ns-3 has follow their papers: "
         .to_owned();
-    let is_of_papers = |spec: &&KindSpec| deployed::of(spec.kind).is_none() && !spec.source.starts_with("Linux");
+    let is_of_papers = |spec: &&KindSpec| deployed::of(spec.kind).is_none() && spec.kind != "cake-mq";
     let others: Vec<String> = sched::kinds().filter(is_of_papers).map(|spec| format!("`{}`", spec.kind)).collect();
     let _ = writeln!(page, "{}. `cake-mq` has the defaults of `cake`.", others.join(", "));
     for Deployed { ours: kind, discipline, settings } in deployed::DEPLOYED {
