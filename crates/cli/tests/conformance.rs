@@ -144,7 +144,7 @@ fn bad_usage_is_named() {
         (&["--against", "cat", "--patience", "0s"], "error: --patience: `0s` is out of range: allowed 1 ms to "),
         (
             &["--kind", "cordial"],
-            "error: --kind: there are no vectors for `cordial`: allowed ared, avq, blue, cake, choke, cobalt, codel, codel-as, cp-aqm, ",
+            "error: --kind: there are no vectors for `cordial`: allowed ared, avq, blue, cake, cake-mq, choke, cobalt, codel, codel-as, cp-aqm, ",
         ),
         (&["--vectors", "nowhere"], "error: --vectors nowhere: "),
         (&["--vectors", "crates/cli/src"], "error: --vectors: there are none in crates/cli/src"),
