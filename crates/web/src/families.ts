@@ -27,9 +27,9 @@ export const FAMILY_OF: Readonly<Record<string, string>> = {
   "sfq-codel": "flow-queueing",
   "nfq-codel": "flow-queueing",
   "cake": "flow-queueing",
-  "cake-mq": "flow-queueing",
   "dualpi2": "dual-queue",
   "jobs": "classes",
+  "cake-mq": "flow-queueing",
   "priority": "classes",
   "shaper": "wrapper",
 };
