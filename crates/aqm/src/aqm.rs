@@ -80,6 +80,12 @@ pub struct QueueView {
     pub packets: Packets,
 }
 
+impl core::iter::Sum for QueueView {
+    fn sum<I: Iterator<Item = Self>>(views: I) -> Self {
+        views.fold(Self::default(), |sum, view| Self { backlog: sum.backlog + view.backlog, packets: sum.packets + view.packets })
+    }
+}
+
 named! {
     /// The reason that a packet was dropped or marked.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

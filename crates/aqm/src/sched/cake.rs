@@ -172,7 +172,7 @@ impl<P: Packet> Cake<P> {
     /// Creates the queue before its tins know their rates and salts. Nothing changes it in here, so
     /// that it is made where it is wanted and not moved there.
     #[inline(always)]
-    pub(crate) fn bare(params: CakeParams, limit: Limit) -> Self {
+    fn bare(params: CakeParams, limit: Limit) -> Self {
         let weights = params.tins.weights();
         let per_tin = params.flows.max(1);
         let aqm = Sparing(Cobalt::new(params.cobalt));
@@ -190,8 +190,15 @@ impl<P: Packet> Cake<P> {
         Self { table, seats, tins, current: 0, params, limit, linux: None, shaping }
     }
 
+    /// The queue where it stays, with the settings that a host gives every queue.
+    pub(crate) fn boxed(params: CakeParams, setup: Setup<'_>) -> Box<Self> {
+        let mut queue = aside(|| Box::write(Box::new_uninit(), Self::bare(params, setup.link.limit)));
+        queue.set_up(setup);
+        queue
+    }
+
     /// Applies the settings that a host gives every queue: ECN policy, random stream and framing.
-    pub(crate) fn set_up(&mut self, setup: Setup<'_>) {
+    fn set_up(&mut self, setup: Setup<'_>) {
         let overhead = self.params.framing.added(setup.link.mtu);
         self.table.books.set_up(setup.ecn, setup.rng, overhead);
         self.set_tin_rates();
@@ -507,9 +514,7 @@ impl Scheduler for CakeKind {
     ) -> Result<R, ParamError> {
         let ecn = if params::ECN.read(given) { setup.ecn } else { EcnPolicy::Drop };
         let params = CakeParams::build(given, setup.link)?;
-        let mut queue = aside(|| Box::write(Box::new_uninit(), Cake::bare(params, setup.link.limit)));
-        queue.set_up(Setup { ecn, ..setup });
-        Ok(keep(queue))
+        Ok(keep(Cake::boxed(params, Setup { ecn, ..setup })))
     }
 }
 

@@ -27,7 +27,6 @@ use crate::aqm::{FlowHash, QueueView};
 use crate::arithmetic::LinuxDraws;
 use crate::books::EcnPolicy;
 use crate::counters::Counters;
-use crate::outline::aside;
 use crate::qdisc::{Departure, Packet, Qdisc, Sink};
 use crate::sched::cake::{Cake, CakeKind, CakeParams, ECN};
 use crate::sched::{Scheduler, Setup};
@@ -154,10 +153,7 @@ impl<P: Packet> Qdisc<P> for CakeMq<P> {
 
     #[inline(never)]
     fn view(&self) -> QueueView {
-        self.members.iter().map(|member| member.cake.view()).fold(QueueView::default(), |sum, view| QueueView {
-            backlog: sum.backlog + view.backlog,
-            packets: sum.packets + view.packets,
-        })
+        self.members.iter().map(|member| member.cake.view()).sum()
     }
 
     fn counters(&self) -> Counters {
@@ -212,14 +208,14 @@ impl Scheduler for CakeMqKind {
         let mut others = setup.rng.clone();
         let count = QUEUES.read(given);
         let mut members = Vec::with_capacity(count as usize);
+        let mut draws = None;
         for number in 0..count {
             let rng = if number == 0 { setup.rng.clone() } else { Rng::new(others.next_u64()) };
-            let mut cake = aside(|| Box::write(Box::new_uninit(), Cake::bare(params, setup.link.limit)));
-            cake.set_up(Setup { ecn, rng, ..setup.clone() });
+            let mut cake = Cake::boxed(params, Setup { ecn, rng, ..setup.clone() });
+            let own = cake.linux_draws().take();
+            draws = draws.or(own);
             members.push(Member { cake, active_at: Instant::ZERO, counted_at: Instant::ZERO });
         }
-        let draws = members.iter_mut().map(|member| member.cake.linux_draws().take()).collect::<Vec<_>>();
-        let draws = draws.into_iter().next().flatten();
         Ok(keep(Box::new(CakeMq { members, rate: params.rate, turn: 0, active: 0, draws })))
     }
 }

@@ -101,10 +101,7 @@ impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Priority<Q> {
 
     #[inline(never)]
     fn view(&self) -> QueueView {
-        self.bands.iter().map(|band| band.queue.view()).fold(QueueView::default(), |sum, view| QueueView {
-            backlog: sum.backlog + view.backlog,
-            packets: sum.packets + view.packets,
-        })
+        self.bands.iter().map(|band| band.queue.view()).sum()
     }
 
     fn counters(&self) -> Counters {

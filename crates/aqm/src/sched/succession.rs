@@ -101,10 +101,7 @@ impl<P: Packet> Qdisc<P> for Succession<P> {
 
     #[inline(never)]
     fn view(&self) -> QueueView {
-        self.all().map(Qdisc::view).fold(QueueView::default(), |sum, view| QueueView {
-            backlog: sum.backlog + view.backlog,
-            packets: sum.packets + view.packets,
-        })
+        self.all().map(Qdisc::view).sum()
     }
 
     #[inline(never)]
