@@ -32,22 +32,19 @@ const R2Q: TypedParam<u32> = TypedParam::count("r2q", 10)
 const DIRECT: TypedParam<u32> =
     TypedParam::count("direct", 1000).within(0.0, 1e6).about("most packets without a class that wait").from_source("Linux");
 
-const RATE: TypedParam<Option<Rate>> = TypedParam::auto("rate", "none: it must be given")
-    .within(8.0, 1e13)
-    .about("rate that the class may always use")
-    .from_source("Linux");
-const CEIL: TypedParam<Option<Rate>> = TypedParam::auto("ceil", "rate")
-    .within(8.0, 1e13)
-    .about("rate that it may use with what its parent has left")
-    .from_source("Linux");
-const BURST: TypedParam<Option<Size>> = TypedParam::auto("burst", "1600 B")
-    .within(0.0, 1e9)
-    .about("bytes that it may send at once at its rate; a time is that of the bucket")
-    .from_source("tc");
-const CBURST: TypedParam<Option<Size>> = TypedParam::auto("cburst", "1600 B")
-    .within(0.0, 1e9)
-    .about("bytes that it may send at once at its ceiling")
-    .from_source("tc");
+const fn rate(name: &'static str, default: &'static str, doc: &'static str) -> TypedParam<Option<Rate>> {
+    TypedParam::auto(name, default).within(8.0, 1e13).about(doc).from_source("Linux")
+}
+
+const fn bucket_size(name: &'static str, doc: &'static str) -> TypedParam<Option<Size>> {
+    TypedParam::auto(name, "1600 B").within(0.0, 1e9).about(doc).from_source("tc")
+}
+
+const RATE: TypedParam<Option<Rate>> = rate("rate", "none: it must be given", "rate that the class may always use");
+const CEIL: TypedParam<Option<Rate>> = rate("ceil", "rate", "rate that it may use with what its parent has left");
+const BURST: TypedParam<Option<Size>> =
+    bucket_size("burst", "bytes that it may send at once at its rate; a time is that of the bucket");
+const CBURST: TypedParam<Option<Size>> = bucket_size("cburst", "bytes that it may send at once at its ceiling");
 const PRIO: TypedParam<u32> = TypedParam::count("prio", 0)
     .within(0.0, PRIORITIES as f64 - 1.0)
     .about("order in which leaves get what others leave: the lowest number first")
@@ -160,21 +157,26 @@ pub fn build<P: Packet>(
     classes: &[ClassAndParams],
     mut setup: Setup<'_>,
 ) -> Result<Box<Htb<P, Nested<P>>>, ParamError> {
-    let link = setup.link;
-    let read =
-        |class: &ClassAndParams| HtbClass::build(&ParamValues::new(&CLASS, &class.params)?, class.parent, R2Q.read(given), link);
-    let tree = classes.iter().map(read).collect::<Result<Vec<_>, ParamError>>()?;
+    let (link, r2q) = (setup.link, R2Q.read(given));
+    let values = classes.iter().map(|class| ParamValues::new(&CLASS, &class.params)).collect::<Result<Vec<_>, ParamError>>()?;
+    let read = |(class, given): (&ClassAndParams, &ParamValues<'_>)| HtbClass::build(given, class.parent, r2q, link);
+    let tree = classes.iter().zip(&values).map(read).collect::<Result<Vec<_>, ParamError>>()?;
+    let mut is_inner = alloc::vec![false; classes.len()];
+    for parent in classes.iter().filter_map(|class| class.parent) {
+        // One that is no class is refused with the tree.
+        if let Some(is_inner) = is_inner.get_mut(parent as usize) {
+            *is_inner = true;
+        }
+    }
     let mut default = None;
-    for (number, class) in (0..).zip(classes) {
-        let given = ParamValues::new(&CLASS, &class.params)?;
-        let is_inner = classes.iter().any(|other| other.parent == Some(number));
+    for (number, (class, given)) in (0..).zip(classes.iter().zip(&values)) {
         let of = class.of.as_ref().map(|_| OF.name);
         let of_leaves =
             [LIMIT.name(), DEFAULT.name(), PRIO.name(), QUANTUM.name()].into_iter().filter(|name| given.is_given(name));
-        if let Some(name) = of_leaves.chain(of).next().filter(|_| is_inner) {
+        if let Some(name) = of_leaves.chain(of).next().filter(|_| is_inner[number as usize]) {
             return Err(ParamError::new(name, ParamFault::Refused("belongs to classes without others below them".into())));
         }
-        if DEFAULT.read(&given) && default.replace(number).is_some() {
+        if DEFAULT.read(given) && default.replace(number).is_some() {
             return Err(DEFAULT.fault(ParamFault::Refused("is on for two classes: allowed one".into())));
         }
     }
@@ -186,8 +188,7 @@ pub fn build<P: Packet>(
     };
     let htb = Htb::new(&tree, params, |number| {
         let (class, settings) = (&classes[number as usize], &tree[number as usize]);
-        let given = ParamValues::new(&CLASS, &class.params)?;
-        let limit = LIMIT.read(&given).map_or(link.limit, |size| limit(size, settings.ceil));
+        let limit = LIMIT.read(&values[number as usize]).map_or(link.limit, |size| limit(size, settings.ceil));
         let rate = Some(link.rate.map_or(settings.ceil, |rate| rate.min(settings.ceil)));
         let rng = Rng::new(setup.rng.next_u64());
         let within = Setup { of: class.of.as_ref(), link: &LinkFacts { rate, limit, ..*link }, ecn: setup.ecn, rng };
