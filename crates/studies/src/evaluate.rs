@@ -18,6 +18,6 @@ pub mod suite;
 
 pub use evaluation::Evaluation;
 pub use question::Question;
-pub use run::{RunEnd, run, run_count};
+pub use run::{RunEnd, run};
 pub use subject::{Subject, SubjectError, SubjectFault};
 pub use suite::{Family, RFC7928, RFC9743, Suite};

@@ -73,7 +73,16 @@ fn question(own: CustomKinds) -> Question {
 fn an_algorithm_of_the_program_takes_part() {
     let out = tempfile::tempdir().unwrap();
     let question = question(vec![Arc::new(ShortKind)]);
-    let end = evaluate::run(&question, &Simulator, out.path(), 2, &AtomicBool::new(false), &mut |_| {}).unwrap();
+    let end = evaluate::run(
+        &question,
+        question.experiments().unwrap(),
+        &Simulator,
+        out.path(),
+        2,
+        &AtomicBool::new(false),
+        &mut |_| {},
+    )
+    .unwrap();
     assert_eq!((end.evaluation.complete, end.evaluation.seed), (true, Some(7)));
     let [scheduling, aggressive] = &end.evaluation.families[..] else { panic!("two families") };
     let own = &scheduling.points[0].lines[0];
@@ -90,7 +99,9 @@ fn an_algorithm_of_the_program_takes_part() {
 fn what_is_stopped_is_incomplete_and_valid() {
     let out = tempfile::tempdir().unwrap();
     let question = question(vec![Arc::new(ShortKind)]);
-    let end = evaluate::run(&question, &Simulator, out.path(), 2, &AtomicBool::new(true), &mut |_| {}).unwrap();
+    let end =
+        evaluate::run(&question, question.experiments().unwrap(), &Simulator, out.path(), 2, &AtomicBool::new(true), &mut |_| {})
+            .unwrap();
     assert_eq!((end.run, end.reused, end.evaluation.complete), (0, 0, false));
     let page = evaluate::report::html(&end.evaluation, "gq evaluate");
     assert!(page.contains("Not all runs finished"));
@@ -120,7 +131,10 @@ impl Backend for OtherKernel {
 fn points_of_another_host_are_run_again() {
     let out = tempfile::tempdir().unwrap();
     let question = question(vec![Arc::new(ShortKind)]);
-    let run = |host: &dyn Backend| evaluate::run(&question, host, out.path(), 2, &AtomicBool::new(false), &mut |_| {}).unwrap();
+    let run = |host: &dyn Backend| {
+        evaluate::run(&question, question.experiments().unwrap(), host, out.path(), 2, &AtomicBool::new(false), &mut |_| {})
+            .unwrap()
+    };
     let (first, other, again) = (run(&Simulator), run(&OtherKernel), run(&OtherKernel));
     assert_eq!((first.reused, other.reused, again.reused), (0, 0, first.run));
     let evaluation = &other.evaluation;

@@ -17,8 +17,8 @@ use goodqueue_lab::scenario::toml_text::quoted;
 use goodqueue_lab::verdict::words::count;
 use goodqueue_studies::evaluate::evaluation::{Evaluation, FamilyResult};
 use goodqueue_studies::evaluate::measure::Measure;
-use goodqueue_studies::evaluate::{Question, RFC7928, RFC9743, Subject, Suite, markdown, report, run_count};
-use goodqueue_studies::gallery::experiment::Mode;
+use goodqueue_studies::evaluate::{Question, RFC7928, RFC9743, Subject, Suite, markdown, report};
+use goodqueue_studies::gallery::experiment::{Experiment, Mode};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -88,13 +88,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let programs = programs(&arguments.program, &stop)?;
     let question = question(arguments, &programs)?;
-    backend::check("--on", &*host, &question.points().map_err(Failure::input)?)?;
+    let experiments = question.experiments()?;
+    experiments.iter().try_for_each(|experiment| backend::check("--on", &*host, &experiment.points))?;
     check_file("--markdown", arguments.markdown.as_deref())?;
     let out = Folder::create(&arguments.out)?;
     write_scenarios(&question, &out)?;
     let jobs = arguments.jobs.count();
-    let (ended, seconds) = progress::during(run_count(&question)?, |set| {
-        goodqueue_studies::evaluate::run(&question, &*host, out.path(), jobs, &stop, &mut |now| set(now.part))
+    let (ended, seconds) = progress::during(experiments.iter().map(Experiment::run_count).sum(), |set| {
+        goodqueue_studies::evaluate::run(&question, experiments, &*host, out.path(), jobs, &stop, &mut |now| set(now.part))
     });
     let end = ended?;
     if let Some(message) = programs.iter().find_map(|program| program.trouble().message()) {

@@ -3,7 +3,7 @@
 use crate::evaluate::subject::{NoForm, Subject};
 use crate::evaluate::suite::{Family, Placement, Suite};
 use crate::gallery::experiment::{Experiment, Mode};
-use goodqueue_lab::scenario::plan::{CustomKinds, Plan, PlanError, Point};
+use goodqueue_lab::scenario::plan::{CustomKinds, Plan, PlanError};
 use std::path::Path;
 
 /// The evaluation that is asked for.
@@ -63,16 +63,11 @@ impl Question {
         placements.flat_map(move |placement| self.subjects.iter().map(move |subject| Slot { family, placement, subject }))
     }
 
-    /// All points, which a host may be asked about before it runs them.
+    /// All experiments; subjects do not take part in some.
     ///
     /// # Errors
     /// When a subject cannot stand in a scenario.
-    pub fn points(&self) -> Result<Vec<Point>, PlanError> {
-        Ok(self.experiments()?.into_iter().flat_map(|experiment| experiment.points).collect())
-    }
-
-    /// All experiments; subjects do not take part in some.
-    pub(crate) fn experiments(&self) -> Result<Vec<Experiment>, PlanError> {
+    pub fn experiments(&self) -> Result<Vec<Experiment>, PlanError> {
         let mut all = Vec::new();
         for family in self.families() {
             let mut settings = family.settings(self.suite, self.mode);

@@ -7,7 +7,6 @@ use crate::gallery::experiment::Experiment;
 use crate::gallery::run::{self, RunProgress};
 use crate::gallery::store::Store;
 use goodqueue_lab::run::backend::Backend;
-use goodqueue_lab::scenario::plan::PlanError;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -22,21 +21,14 @@ pub struct RunEnd {
     pub run: usize,
 }
 
-/// Returns the number of runs that a question takes.
-///
-/// # Errors
-/// When a subject cannot stand in a scenario.
-pub fn run_count(question: &Question) -> Result<usize, PlanError> {
-    Ok(question.experiments()?.iter().map(Experiment::run_count).sum())
-}
-
-/// Runs on `host` what `out` does not hold yet. `stop` ends it early: finished points are kept, and
+/// Runs on `host` the experiments of a question that `out` does not hold yet. `stop` ends it early: finished points are kept, and
 /// the evaluation has what there is.
 ///
 /// # Errors
-/// When a subject cannot stand in a scenario, or a finished point cannot be stored.
+/// When a finished point cannot be stored.
 pub fn run(
     question: &Question,
+    experiments: Vec<Experiment>,
     host: &dyn Backend,
     out: &Path,
     jobs: usize,
@@ -44,7 +36,7 @@ pub fn run(
     progress: &mut dyn FnMut(RunProgress),
 ) -> Result<RunEnd, GalleryError> {
     let store = Store::on(host, out, question.mode);
-    let end = run::run(question.experiments()?, host, &store, host.jobs(jobs), stop, progress)?;
+    let end = run::run(experiments, host, &store, host.jobs(jobs), stop, progress)?;
     let evaluation = evaluation::evaluate(question, host, &end.measured.into(), end.complete);
     Ok(RunEnd { evaluation, reused: end.reused, run: end.run })
 }
