@@ -20,7 +20,7 @@ sys.path.insert(0, str(HERE.parent))
 
 from tables import table  # noqa: E402
 
-LEAST_PART = 0.02
+MIN_PART = 0.02
 
 
 def read(folder):
@@ -56,7 +56,7 @@ def differs(one, other):
     (mean, ci), (far, far_ci) = one[:2], other[:2]
     if None in (mean, far, ci, far_ci):
         return None
-    return abs(mean - far) > math.hypot(ci, far_ci) and abs(mean - far) > LEAST_PART * abs(mean)
+    return abs(mean - far) > math.hypot(ci, far_ci) and abs(mean - far) > MIN_PART * abs(mean)
 
 
 def shown(value):
@@ -94,7 +94,7 @@ This page compares the simulator's senders with those of Linux in the tests of [
 
 Made by `tools/bench/fidelity/scorecard.py` from `gq evaluate` of goodqueue {hosts[0]["version"]} ({hosts[0]["commit"]}), {hosts[0]["mode"]} mode,
 the same commands for each host; {"; ".join(kernels)}. Do not edit.
-The first table counts figures whose 95 % intervals meet those of `{names[0]}`, or whose means differ by at most {LEAST_PART * 100:g} %; the second has the others.
+The first table counts figures whose 95 % intervals meet those of `{names[0]}`, or whose means differ by at most {MIN_PART * 100:g} %; the second has the others.
 
 {table(["subject", *names[1:]], cells)}
 

@@ -16,7 +16,7 @@ def options(words):
 
 
 def bucket(size, rate):
-    """The time of so many bytes at a rate in bit/s; where none are given, of a packet and what comes within a tick."""
+    """How long `size` bytes take at `rate` in bit/s; by default one packet and what arrives within one tick of the kernel's timer."""
     size = amount(size) if size else rate // 8 // HZ + 1600
     micros = int(1e6 * (size / (rate / 8)))
     return {"time": int(micros * (1000 / TICK)) * TICK}

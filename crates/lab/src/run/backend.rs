@@ -194,11 +194,11 @@ impl Task<'_> {
     /// The settings for recording a run of `spec`. A sample looks at every link: of more than a
     /// thousand there are fewer samples.
     fn recording(&self, spec: &WorldSpec) -> Recording {
-        const MOST_LINKS: usize = 1_000;
+        const MAX_SAMPLED: usize = 1_000;
         let links = spec.links.iter().filter(|link| link.observed).count();
         let sample_every = match self.samples {
             Samples::Off => None,
-            Samples::Usual => Some(sampling_period(spec.warmup + spec.duration) * links.div_ceil(MOST_LINKS).max(1) as u64),
+            Samples::Usual => Some(sampling_period(spec.warmup + spec.duration) * links.div_ceil(MAX_SAMPLED).max(1) as u64),
             Samples::Every(period) => Some(period),
         };
         Recording { sample_every, packets: self.packets == Packets::On }
