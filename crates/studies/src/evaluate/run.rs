@@ -21,8 +21,8 @@ pub struct RunEnd {
     pub run: usize,
 }
 
-/// Runs on `host` the experiments of a question that `out` does not hold yet. `stop` ends it early: finished points are kept, and
-/// the evaluation has what there is.
+/// Runs on `host` the experiments of a question that `out` does not hold yet. `stop` ends it
+/// early: finished points are kept, and the evaluation has what there is.
 ///
 /// # Errors
 /// When a finished point cannot be stored.
