@@ -14,7 +14,7 @@ import tomllib
 from pathlib import Path
 
 # They put other queues to work and decide nothing by themselves.
-WITHOUT_SCORE = {"fair", "priority", "shaper"}
+WITHOUT_SCORE = {"fair", "htb", "priority", "shaper"}
 OTHERS = ["l4s-tests", "dualpi2", "ns3", "ns2"]
 CONTROLS = "reno,bbr,bbr3,prague"
 VERDICTS = ["passes", "fails", "does-not-apply", "unreadable"]
