@@ -9,19 +9,19 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
-    let vectors = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/vectors");
+    let vectors = Path::new("data/vectors");
     #[expect(clippy::disallowed_methods, reason = "cargo passes the output folder of a build script in an environment variable")]
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed={}", vectors.display());
     let mut table = String::from("&[\n");
-    for folder in sorted(&vectors)?.into_iter().filter(|path| path.is_dir()) {
+    for folder in sorted(vectors)?.into_iter().filter(|path| path.is_dir()) {
         println!("cargo::rerun-if-changed={}", folder.display());
         for file in sorted(&folder)? {
             if file.extension().is_none_or(|extension| extension != "json") {
                 continue;
             }
-            let name = file.strip_prefix(&vectors).unwrap_or(&file).with_extension("");
+            let name = file.strip_prefix(vectors).unwrap_or(&file).with_extension("");
             let name = name.to_string_lossy().replace('\\', "/");
             let packed = out.join(format!("{}.deflate", name.replace('/', "-")));
             let mut encoder = DeflateEncoder::new(fs::File::create(&packed)?, Compression::default());

@@ -34,7 +34,7 @@ fn known(name: &str) -> Result<&'static KindSpec, Box<dyn Error>> {
 fn build(name: &str) -> Result<AnyQdisc<SimplePacket>, Box<dyn Error>> {
     let (outer, inner) = name.split_once(':').map_or((name, None), |(outer, inner)| (outer, Some(inner)));
     let inner = inner.map(known).transpose()?.map(|kind| KindAndParams::new(kind, Vec::new()));
-    Ok(AnyQdisc::build_over(known(outer)?, &[], inner.as_ref(), &LINK, EcnPolicy::Drop, Rng::new(1))?)
+    Ok(AnyQdisc::build_over(&KindAndParams::new(known(outer)?, Vec::new()).over(inner), &LINK, EcnPolicy::Drop, Rng::new(1))?)
 }
 
 #[expect(clippy::disallowed_methods, reason = "measuring wall time is what this program is for")]

@@ -157,9 +157,9 @@ pub trait Qdisc<P: Packet> {
         let _ = (flow, weight);
     }
 
-    /// Directs `flow` to leaf `leaf` of a hierarchy of classes; others ignore it. Call it before
-    /// the flow's first packet.
-    fn set_leaf(&mut self, flow: FlowHash, leaf: u32) {
+    /// Directs `flow` to the leaf of this name in a hierarchy of classes; others ignore it, and so
+    /// do those that have no such leaf. Call it before the flow's first packet.
+    fn set_leaf(&mut self, flow: FlowHash, leaf: &str) {
         let _ = (flow, leaf);
     }
 

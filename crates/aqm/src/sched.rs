@@ -8,7 +8,6 @@
 pub(crate) mod classifier;
 mod flow_index;
 pub(crate) mod flow_table;
-pub mod htb;
 mod places;
 mod succession;
 mod timers;
@@ -27,6 +26,7 @@ use crate::queue::ManagedQueue;
 use crate::spec::{KindAndParams, KindSpec, LinkFacts, ParamError, ParamFault, ParamValues, Value};
 use alloc::boxed::Box;
 use alloc::string::String;
+use alloc::vec::Vec;
 use goodqueue_base::units::{Instant, Rate, Rng};
 pub use succession::Succession;
 
@@ -59,9 +59,8 @@ pub trait Scheduler {
 /// The facts that a queue discipline is built from besides its own parameters.
 #[derive(Clone, Debug)]
 pub struct Setup<'a> {
-    /// The algorithm or queue within, for kinds that have one ([`KindSpec::is_over_another`]); none
-    /// for all others.
-    pub of: Option<&'a KindAndParams>,
+    /// The discipline as it is given, with what is within.
+    pub chosen: &'a KindAndParams,
     /// The link before which it stands, with framing and the queue's limit.
     pub link: &'a LinkFacts,
     /// Whether signals mark.
@@ -108,6 +107,9 @@ macro_rules! choose {
             }
             fn set_weight(&mut self, flow: FlowHash, weight: f64) {
                 match self { $(Self::$Variant(queue) => queue.set_weight(flow, weight),)+ }
+            }
+            fn set_leaf(&mut self, flow: FlowHash, leaf: &str) {
+                match self { $(Self::$Variant(queue) => queue.set_leaf(flow, leaf),)+ }
             }
             fn set_link_rate(&mut self, now: Instant, rate: Option<Rate>) {
                 match self { $(Self::$Variant(queue) => queue.set_link_rate(now, rate),)+ }
@@ -238,6 +240,7 @@ schedulers! {
         cake_mq::{CakeMqKind as CakeMq},
         priority::{PriorityKind as Priority},
         shaper::{ShaperKind as Shaper},
+        htb::{HtbKind as Htb},
     }
 }
 
@@ -257,15 +260,8 @@ pub fn kind(name: &str) -> Option<&'static KindSpec> {
 }
 
 /// Disciplines of Linux that are none of the kinds, and the kind nearest to each.
-const NEAR: [(&str, &str); 7] = [
-    ("pfifo_fast", "priority"),
-    ("sfq", "sfq-codel"),
-    ("fq", "fq-codel"),
-    ("htb", "shaper"),
-    ("hfsc", "shaper"),
-    ("gred", "red"),
-    ("drr", "fair"),
-];
+const NEAR: [(&str, &str); 6] =
+    [("pfifo_fast", "priority"), ("sfq", "sfq-codel"), ("fq", "fq-codel"), ("hfsc", "htb"), ("gred", "red"), ("drr", "fair")];
 
 /// The description of the kind `name`.
 ///
@@ -313,12 +309,17 @@ impl core::error::Error for UnknownKind {}
 /// Bytes of a queue within another, with room for its first packets.
 const NESTED_BYTES: u64 = 16 << 10;
 
-/// Refuses an inner algorithm or queue for a kind that has none.
-fn refuse_inner(spec: &KindSpec, of: Option<&KindAndParams>) -> Result<(), ParamError> {
-    if of.is_none() || spec.is_over_another() {
-        return Ok(());
+/// The parameters of a queue; refused where it has an inner algorithm or queue, or classes, and its
+/// kind has none.
+fn read(chosen: &KindAndParams) -> Result<ParamValues<'_>, ParamError> {
+    let given = ParamValues::new(chosen.kind, &chosen.params)?;
+    if chosen.of.is_some() && !chosen.kind.is_over_another() {
+        return Err(ParamError::new("of", ParamFault::NotOverAnother(chosen.kind.kind)));
     }
-    Err(ParamError::new("of", ParamFault::NotOverAnother(spec.kind)))
+    if !chosen.classes.is_empty() && chosen.kind.class.is_none() {
+        return Err(ParamError::new("class", ParamFault::Refused("belongs to `htb`".into())));
+    }
+    Ok(given)
 }
 
 /// One queue under one algorithm.
@@ -340,23 +341,16 @@ impl<P: Packet> AnyQdisc<P> {
         ecn: EcnPolicy,
         rng: Rng,
     ) -> Result<Self, ParamError> {
-        Self::build_over(spec, values, None, link, ecn, rng)
+        Self::build_over(&KindAndParams::new(spec, values.to_vec()), link, ecn, rng)
     }
 
-    /// Builds the discipline that `spec` names. `of` is the algorithm or queue that it puts to
-    /// work, if it does ([`KindSpec::is_over_another`]).
+    /// Builds a discipline with the algorithm, queue or classes within.
     ///
     /// # Errors
-    /// As [`AnyQdisc::build`]; also when `of` is missing, superfluous or not allowed there.
-    pub fn build_over(
-        spec: &'static KindSpec,
-        values: &[(&'static str, Value)],
-        of: Option<&KindAndParams>,
-        link: &LinkFacts,
-        ecn: EcnPolicy,
-        rng: Rng,
-    ) -> Result<Self, ParamError> {
-        Self::build_boxed(spec, values, of, link, ecn, rng).map(|queue| *queue)
+    /// As [`AnyQdisc::build`]; also when what is within is missing, superfluous or not allowed
+    /// there.
+    pub fn build_over(chosen: &KindAndParams, link: &LinkFacts, ecn: EcnPolicy, rng: Rng) -> Result<Self, ParamError> {
+        Self::build_boxed(chosen, link, ecn, rng).map(|queue| *queue)
     }
 
     /// Builds the same as [`AnyQdisc::build_over`], in a box: for hosts whose stack is small, since
@@ -364,18 +358,11 @@ impl<P: Packet> AnyQdisc<P> {
     ///
     /// # Errors
     /// As there.
-    pub fn build_boxed(
-        spec: &'static KindSpec,
-        values: &[(&'static str, Value)],
-        of: Option<&KindAndParams>,
-        link: &LinkFacts,
-        ecn: EcnPolicy,
-        rng: Rng,
-    ) -> Result<Box<Self>, ParamError> {
-        let given = ParamValues::new(spec, values)?;
-        refuse_inner(spec, of)?;
-        aside(|| spec.check_memory(values, of))?;
-        let mut queue = Self::of_kind(&given, Setup { of, link, ecn, rng })?;
+    pub fn build_boxed(chosen: &KindAndParams, link: &LinkFacts, ecn: EcnPolicy, rng: Rng) -> Result<Box<Self>, ParamError> {
+        let given = read(chosen)?;
+        aside(|| chosen.check_memory())?;
+        let setup = Setup { chosen, link, ecn, rng };
+        let mut queue = Self::of_kind(&given, setup)?;
         queue.set_link_rate(Instant::ZERO, link.rate);
         Ok(queue)
     }
@@ -385,7 +372,8 @@ impl<P: Packet> AnyQdisc<P> {
     /// # Errors
     /// When it cannot be built for this link.
     pub fn build_own(kind: &dyn CustomKind, link: &LinkFacts, ecn: EcnPolicy, rng: Rng) -> Result<Self, ParamError> {
-        let queue = managed(Own(kind.build(link)?), Setup { of: None, link, ecn, rng });
+        let chosen = &KindAndParams::new(kind.spec(), Vec::new());
+        let queue = managed(Own(kind.build(link)?), Setup { chosen, link, ecn, rng });
         let mut queue = Self::Own(Box::new(queue));
         queue.set_link_rate(Instant::ZERO, link.rate);
         Ok(queue)
@@ -416,15 +404,13 @@ impl<P: Packet> AnyQdisc<P> {
 }
 
 impl<P: Packet> Nested<P> {
-    /// Builds the queue that `setup.of` names within another one, tail drop if it names none. In a
+    /// Builds the queue `of` within that of `setup`, tail drop where there is none. In a
     /// box, for the reason of [`Scheduler::build`].
-    fn build(setup: Setup<'_>) -> Result<Box<Self>, ParamError> {
-        let Some(chosen) = setup.of else {
+    fn build(of: Option<&KindAndParams>, setup: Setup<'_>) -> Result<Box<Self>, ParamError> {
+        let Some(chosen) = of else {
             return Ok(aside(|| Box::new(Self::Managed(managed(AnyAqm::TailDrop(TailDrop), setup)))));
         };
-        let given = ParamValues::new(chosen.kind, &chosen.params)?;
-        refuse_inner(chosen.kind, chosen.of.as_deref())?;
-        Self::of_kind(&given, Setup { of: chosen.of.as_deref(), ..setup })
+        Self::of_kind(&read(chosen)?, Setup { chosen, ..setup })
     }
 }
 
@@ -432,7 +418,6 @@ impl<P: Packet> Nested<P> {
 mod tests {
     use super::*;
     use alloc::string::ToString;
-    use alloc::vec::Vec;
 
     #[test]
     fn kinds_go_by_the_names_of_tc_and_ns3() {

@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use core::ops::Deref;
 use goodqueue_base::named;
 pub use goodqueue_base::spec::{
-    BoundedValue, Choice, Decimal, Default, Given, Kind, Param, ParamError, ParamFault, ParamValues, Role, Setting, Size,
-    TypedParam, Unit, Value, join, with_default,
+    BoundedValue, Choice, ClassFault, Decimal, Default, Given, Kind, Param, ParamError, ParamFault, ParamValues, Role, Setting,
+    Size, TypedParam, Unit, Value, join, with_default,
 };
 use goodqueue_base::units::{Bytes, Duration, Rate};
 
@@ -33,13 +33,15 @@ pub struct KindSpec {
     /// Bytes that each of its queues takes before it holds anything, at most: of an algorithm,
     /// those besides its value.
     pub queue_bytes: u64,
+    /// The parameters of each class, for a kind that has classes.
+    pub class: Option<&'static Kind>,
 }
 
 impl KindSpec {
     /// A kind that marks where it may, and to which weights mean nothing.
     #[must_use]
     pub const fn new(base: Kind, family: Family, signal: &'static str) -> Self {
-        Self { base, family, signal, marks: Marking::Possible, uses_weights: false, queue_bytes: 0 }
+        Self { base, family, signal, marks: Marking::Possible, uses_weights: false, queue_bytes: 0, class: None }
     }
 
     /// Sets whether it marks.
@@ -52,6 +54,12 @@ impl KindSpec {
     #[must_use]
     pub const fn with_queue_bytes(self, queue_bytes: u64) -> Self {
         Self { queue_bytes, ..self }
+    }
+
+    /// Gives it classes with these parameters.
+    #[must_use]
+    pub const fn with_classes(self, class: &'static Kind) -> Self {
+        Self { class: Some(class), ..self }
     }
 
     /// The description of an algorithm of a program's own ([`crate::custom`]), of which nothing but
@@ -131,19 +139,77 @@ pub struct KindAndParams {
     pub params: Vec<(&'static str, Value)>,
     /// The algorithm or queue within, for kinds that have one.
     pub of: Option<Box<KindAndParams>>,
+    /// The classes, for kinds that have them.
+    pub classes: Vec<ClassAndParams>,
+}
+
+/// A class of a hierarchy as it is given.
+#[derive(Clone, Debug)]
+pub struct ClassAndParams {
+    /// The name by which flows find it, unlike those of the other classes.
+    pub name: String,
+    /// The class above, by its number; none for one at the root.
+    pub parent: Option<u32>,
+    /// Given parameters; the others have their defaults.
+    pub params: Vec<(&'static str, Value)>,
+    /// The queue of a leaf; tail drop where none is given.
+    pub of: Option<KindAndParams>,
 }
 
 impl KindAndParams {
     /// `kind` with these parameters, over nothing else.
     #[must_use]
     pub const fn new(kind: &'static KindSpec, params: Vec<(&'static str, Value)>) -> Self {
-        Self { kind, params, of: None }
+        Self { kind, params, of: None, classes: Vec::new() }
+    }
+
+    /// The same over this algorithm or queue.
+    #[must_use]
+    pub fn over(self, of: Option<Self>) -> Self {
+        Self { of: of.map(Box::new), ..self }
+    }
+
+    /// All that is directly within: the algorithm or queue, or those of the classes.
+    fn within(&self) -> impl Iterator<Item = &Self> {
+        self.of.as_deref().into_iter().chain(self.classes.iter().filter_map(|class| class.of.as_ref()))
+    }
+
+    /// The kind's name, with that of the algorithm or queue within behind a colon: `codel`,
+    /// `fair:pie`, `shaper:priority:codel`. Of several classes, those are named that all have.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let mut within = self.within().map(Self::name);
+        match within.next() {
+            Some(inner) if within.all(|other| other == inner) => alloc::format!("{}:{inner}", self.kind.kind),
+            _ => self.kind.kind.into(),
+        }
     }
 
     /// The memory that the queue takes before it holds anything, at most, with all that is within.
     #[must_use]
     pub fn state_bytes(&self) -> Bytes {
-        self.kind.state_bytes_over(&self.params, self.of.as_deref())
+        let value = |param: &Param| {
+            let given = self.params.iter().find(|(name, _)| *name == param.name).map(|(_, value)| *value);
+            given.or_else(|| param.default_value())
+        };
+        let queues = self.kind.params.iter().map(|param| value(param).map_or(1, |value| param.queues(value)));
+        let within = self.within().map(|of| of.state_bytes().get()).fold(0, u64::saturating_add);
+        let each = self.kind.queue_bytes.saturating_mul(self.classes.len().max(1) as u64).saturating_add(within);
+        Bytes::new(queues.fold(each, u64::saturating_mul))
+    }
+
+    /// Refuses what would take more memory than [`MAX_STATE`] before it holds anything.
+    ///
+    /// # Errors
+    /// Names the memory and what is allowed.
+    pub fn check_memory(&self) -> Result<(), ParamError> {
+        let needed = self.state_bytes();
+        if needed <= MAX_STATE {
+            return Ok(());
+        }
+        let why = "of memory are too much for queues that hold nothing yet";
+        let fault = ParamFault::TooLarge { value: Value::Bytes(needed), why, most: Value::Bytes(MAX_STATE) };
+        Err(ParamError::new("kind", fault))
     }
 
     /// The same over as few queues as there may be: enough to find a fault of its parameters.
@@ -153,14 +219,20 @@ impl KindAndParams {
         let fewest = self.kind.params.iter().filter(is_number_of_queues).map(|param| (param.name, Value::Number(param.range.0)));
         let given = self.params.iter().copied();
         let others = given.filter(|(name, _)| !fewest.clone().any(|(known, _)| known == *name));
-        let of = self.of.as_ref().map(|of| Box::new(of.smallest()));
-        Self { kind: self.kind, params: fewest.clone().chain(others).collect(), of }
+        let of_class = |class: &ClassAndParams| ClassAndParams { of: class.of.as_ref().map(Self::smallest), ..class.clone() };
+        Self {
+            kind: self.kind,
+            params: fewest.clone().chain(others).collect(),
+            of: self.of.as_ref().map(|of| Box::new(of.smallest())),
+            classes: self.classes.iter().map(of_class).collect(),
+        }
     }
 
-    /// Whether it can mark.
+    /// Whether it can mark. What is within decides.
     #[must_use]
     pub fn marks(&self) -> bool {
-        self.kind.marks_over(self.of.as_deref())
+        let holds_others = self.kind.is_over_another() || self.kind.class.is_some();
+        self.kind.marks.is_possible() && if holds_others { self.within().any(Self::marks) } else { true }
     }
 
     /// Whether ECN marking is on by default. Kinds that require marking declare their own `ecn`
@@ -168,7 +240,14 @@ impl KindAndParams {
     #[must_use]
     pub fn marks_unasked(&self) -> bool {
         let is_on = |param: &Param| param.name == "ecn" && param.default == Default::Value(Value::Switch(true));
-        self.of.as_ref().map_or_else(|| self.kind.params.iter().any(is_on), |of| of.marks_unasked())
+        let mut within = self.within().peekable();
+        if within.peek().is_none() { self.kind.params.iter().any(is_on) } else { within.any(Self::marks_unasked) }
+    }
+
+    /// Whether it serves flows by their weight.
+    #[must_use]
+    pub fn weighs_flows(&self) -> bool {
+        self.kind.uses_weights || self.within().any(Self::weighs_flows)
     }
 }
 
@@ -177,55 +256,6 @@ impl KindSpec {
     #[must_use]
     pub fn is_over_another(&self) -> bool {
         self.params.iter().any(|param| param.unit.is_another())
-    }
-
-    /// Whether it can mark with `of` within. That one decides.
-    #[must_use]
-    pub fn marks_over(&self, of: Option<&KindAndParams>) -> bool {
-        self.marks.is_possible() && of.map_or(!self.is_over_another(), KindAndParams::marks)
-    }
-
-    /// Whether it serves flows by their weight with `of` within.
-    #[must_use]
-    pub fn weighs_flows_over(&self, of: Option<&KindAndParams>) -> bool {
-        self.uses_weights || of.is_some_and(|inner| inner.kind.weighs_flows_over(inner.of.as_deref()))
-    }
-
-    /// The memory that it takes with these parameters, and `of` within, before it holds anything.
-    #[must_use]
-    pub fn state_bytes_over(&self, params: &[(&'static str, Value)], of: Option<&KindAndParams>) -> Bytes {
-        let value = |param: &Param| {
-            let given = params.iter().find(|(name, _)| *name == param.name).map(|(_, value)| *value);
-            given.or_else(|| param.default_value())
-        };
-        let queues = self.params.iter().map(|param| value(param).map_or(1, |value| param.queues(value)));
-        let within = of.map_or(0, |of| of.state_bytes().get());
-        let each = self.queue_bytes.saturating_add(within);
-        Bytes::new(queues.fold(each, u64::saturating_mul))
-    }
-
-    /// Refuses what would take more memory than [`MAX_STATE`] before it holds anything.
-    ///
-    /// # Errors
-    /// Names the memory and what is allowed.
-    pub fn check_memory(&self, params: &[(&'static str, Value)], of: Option<&KindAndParams>) -> Result<(), ParamError> {
-        let needed = self.state_bytes_over(params, of);
-        if needed <= MAX_STATE {
-            return Ok(());
-        }
-        let why = "of memory are too much for queues that hold nothing yet";
-        let fault = ParamFault::TooLarge { value: Value::Bytes(needed), why, most: Value::Bytes(MAX_STATE) };
-        Err(ParamError::new("kind", fault))
-    }
-
-    /// The kind's name, with that of the algorithm or queue within behind a colon: `codel`,
-    /// `fair:pie`, `shaper:priority:codel`.
-    #[must_use]
-    pub fn name_over(&self, of: Option<&KindAndParams>) -> String {
-        match of {
-            None => self.kind.into(),
-            Some(inner) => alloc::format!("{}:{}", self.kind, inner.kind.name_over(inner.of.as_deref())),
-        }
     }
 
     /// Whether a file must name the algorithm within.

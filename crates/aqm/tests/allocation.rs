@@ -90,7 +90,7 @@ const LINK: LinkFacts = LinkFacts {
 fn queues() -> impl Iterator<Item = (&'static str, AnyQdisc<SimplePacket>)> {
     kinds().map(|spec| {
         let of = spec.is_over_another().then(|| KindAndParams::new(kind("pie").expect("a listed kind"), Vec::new()));
-        let queue = AnyQdisc::build_over(spec, &[], of.as_ref(), &LINK, EcnPolicy::Mark, Rng::new(1));
+        let queue = AnyQdisc::build_over(&KindAndParams::new(spec, Vec::new()).over(of), &LINK, EcnPolicy::Mark, Rng::new(1));
         (spec.kind, queue.expect("defaults are valid"))
     })
 }
@@ -123,21 +123,13 @@ fn a_queue_that_reserved_memory_asks_for_none() {
 
 /// A kind with parameters, over others.
 fn over(name: &str, params: &[(&'static str, Value)], of: Option<KindAndParams>) -> KindAndParams {
-    let kind = kind(name).expect("a listed kind");
-    KindAndParams { of: of.map(Box::new), ..KindAndParams::new(kind, params.to_vec()) }
+    KindAndParams::new(kind(name).expect("a listed kind"), params.to_vec()).over(of)
 }
 
 /// Bytes that a queue holds that has just been built, and with all that it needs besides packets.
 fn held(queue: &KindAndParams) -> [u64; 2] {
     let before = HELD.get();
-    let built = AnyQdisc::<SimplePacket>::build_boxed(
-        queue.kind,
-        &queue.params,
-        queue.of.as_deref(),
-        &LINK,
-        EcnPolicy::Drop,
-        Rng::new(1),
-    );
+    let built = AnyQdisc::<SimplePacket>::build_boxed(queue, &LINK, EcnPolicy::Drop, Rng::new(1));
     let mut built = built.expect("a good queue");
     let idle = HELD.get() - before;
     built.reserve(0);
@@ -169,7 +161,7 @@ fn memory_of_a_queue_is_known_before_it_is_built() {
     queues.push(over("shaper", &[], Some(over("priority", &eight, Some(fair("sfb"))))));
     for queue in queues {
         let (told, [_, held]) = (queue.state_bytes().get(), held(&queue));
-        let name = queue.kind.name_over(queue.of.as_deref());
+        let name = queue.name();
         // A queue by itself, with room for its first packets, is the caller's to count.
         assert!(held <= told + 8192, "{name}: {held} B are more than {told} B");
         // The queues of this kind are made when flows come.

@@ -2,7 +2,7 @@
 //! test checks that none is missing.
 
 use goodqueue_aqm::sched::{kind, kinds};
-use goodqueue_aqm::spec::{KindAndParams, LinkFacts, Value};
+use goodqueue_aqm::spec::{ClassAndParams, KindAndParams, LinkFacts, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, FlowHash, Limit, NoSink, Qdisc, Rng, SimplePacket};
 use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Packets, Rate};
 use goodqueue_testkit::{CheckedQueue, Load, Mix, Operation, Operations, Order, ScriptedLink};
@@ -62,38 +62,63 @@ fn facts() -> LinkFacts {
     }
 }
 
+/// One class above two leaves, each over `within`. Slow enough to hold packets back, fast enough
+/// for the link of the overload.
+fn classes(within: Option<KindAndParams>) -> Vec<ClassAndParams> {
+    let class = |name: &str, parent, rate: u64, more: &[(&'static str, Value)]| ClassAndParams {
+        name: name.to_owned(),
+        parent,
+        params: [&[("rate", Value::Rate(Rate::mbit(rate)))], more].concat(),
+        of: within.clone().filter(|_| parent.is_some()),
+    };
+    let ceil = ("ceil", Value::Rate(Rate::mbit(100)));
+    vec![
+        class("all", None, 100, &[]),
+        class("urgent", Some(0), 30, &[ceil]),
+        class("others", Some(0), 60, &[ceil, ("prio", Value::Number(1.0)), ("default", Value::Switch(true))]),
+    ]
+}
+
 impl Subject {
     fn build(self, ecn: EcnPolicy) -> AnyQdisc<SimplePacket> {
         let spec = kind(self.name).expect("a listed kind");
         let rng = Rng::stream(42, 7);
         let chosen = |inner| KindAndParams::new(kind(inner).expect("a listed kind"), lively(inner).to_vec());
-        AnyQdisc::build_over(spec, lively(self.name), self.fair_over.map(chosen).as_ref(), &facts(), ecn, rng)
-            .expect("defaults are valid")
+        let within = self.fair_over.map(chosen);
+        let queue = KindAndParams::new(spec, lively(self.name).to_vec());
+        let queue = match spec.class {
+            Some(_) => KindAndParams { classes: classes(within), ..queue },
+            None => queue.over(within),
+        };
+        let mut queue = AnyQdisc::build_over(&queue, &facts(), ecn, rng).expect("defaults are valid");
+        queue.set_leaf(FlowHash(1), "urgent");
+        queue
     }
 
     fn order(self) -> Order {
         if self.algorithm() == "dualpi2" {
             return Order::FifoPerFlowAndCodepoint;
         }
-        let is_fair =
-            self.fair_over.is_some() || self.name.contains("fq-") || ["cake", "cake-mq", "priority", "jobs"].contains(&self.name);
+        let is_fair = self.fair_over.is_some()
+            || self.name.contains("fq-")
+            || ["cake", "cake-mq", "htb", "priority", "jobs"].contains(&self.name);
         if is_fair { Order::FifoPerFlow } else { Order::Fifo }
     }
 
     fn checked(self, ecn: EcnPolicy) -> CheckedQueue<AnyQdisc<SimplePacket>> {
         let queue = CheckedQueue::new(self.build(ecn), ecn, self.order());
-        if self.name == "shaper" { queue.that_holds_back() } else { queue }
+        if ["htb", "shaper"].contains(&self.name) { queue.that_holds_back() } else { queue }
     }
 
     /// The kind of the algorithm that judges packets.
     fn algorithm(self) -> &'static str {
-        let is_over_another = kind(self.name).is_some_and(|spec| spec.is_over_another());
-        self.fair_over.unwrap_or(if is_over_another { "tail-drop" } else { self.name })
+        let holds_another = kind(self.name).is_some_and(|spec| spec.is_over_another() || spec.class.is_some());
+        self.fair_over.unwrap_or(if holds_another { "tail-drop" } else { self.name })
     }
 
     fn weighs_flows(self) -> bool {
         let within = self.fair_over.map(|inner| KindAndParams::new(kind(inner).expect("a listed kind"), Vec::new()));
-        kind(self.name).is_some_and(|spec| spec.weighs_flows_over(within.as_ref()))
+        kind(self.name).is_some_and(|spec| KindAndParams::new(spec, Vec::new()).over(within).weighs_flows())
     }
 
     /// Number of flows in the overload. Some kinds hold a single flow responsible and then need not
@@ -296,6 +321,10 @@ contract! {
     cake_mq = Subject { name: "cake-mq", fair_over: None };
     priority_cake = Subject { name: "priority", fair_over: Some("cake") };
     shaper_cake = Subject { name: "shaper", fair_over: Some("cake") };
+    htb = Subject { name: "htb", fair_over: None };
+    htb_codel = Subject { name: "htb", fair_over: Some("codel") };
+    htb_fq_codel = Subject { name: "htb", fair_over: Some("fq-codel") };
+    htb_cake = Subject { name: "htb", fair_over: Some("cake") };
     dualpi2 = Subject { name: "dualpi2", fair_over: None };
     priority_dualpi2 = Subject { name: "priority", fair_over: Some("dualpi2") };
     shaper_dualpi2 = Subject { name: "shaper", fair_over: Some("dualpi2") };

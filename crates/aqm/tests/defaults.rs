@@ -45,9 +45,8 @@ fn settings(kind: &str) -> Vec<String> {
         "sfq-codel" => all(&[&codel::CoDelParams { reentry: codel::Reentry::Ns2, ..codel }]),
         "nfq-codel" => all(&[&WeightedQueueParams::default()]),
         // Settings without a default, or none.
-        "tail-drop" | "red" | "ared" | "choke" | "cp-aqm" | "avq" | "phantom-queue" | "fair" | "jobs" | "priority" | "shaper" => {
-            Vec::new()
-        }
+        "tail-drop" | "red" | "ared" | "choke" | "cp-aqm" | "avq" | "phantom-queue" | "fair" | "htb" | "jobs" | "priority"
+        | "shaper" => Vec::new(),
         _ => panic!("{kind}: its settings are not compared with its description"),
     }
 }
@@ -56,10 +55,15 @@ fn settings(kind: &str) -> Vec<String> {
 fn default_settings_are_those_of_the_descriptions() {
     for spec in kinds() {
         let inner = KindAndParams::new(kind("tail-drop").expect("a listed kind"), Vec::new());
-        let of = spec.needs_another().then_some(&inner);
+        let of = spec.needs_another().then_some(inner);
         let limit = if settings(spec.kind).is_empty() { Limit::packets(100) } else { LINK.limit };
         let link = LinkFacts { limit, ..LINK };
-        let queue = AnyQdisc::<SimplePacket>::build_over(spec, &[], of, &link, EcnPolicy::Drop, Rng::new(1));
+        let queue = AnyQdisc::<SimplePacket>::build_over(
+            &KindAndParams::new(spec, Vec::new()).over(of),
+            &link,
+            EcnPolicy::Drop,
+            Rng::new(1),
+        );
         let queue = format!("{:?}", queue.expect("defaults are valid"));
         for settings in settings(spec.kind) {
             assert!(queue.contains(&settings), "{}: {settings} is not in {queue:.2000}", spec.kind);

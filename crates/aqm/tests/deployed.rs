@@ -26,10 +26,10 @@ fn recorded(vector: &Vector) -> (u64, u64) {
 
 /// Packets dropped and marked by the kind's own arithmetic, in the place of Linux's.
 fn played(vector: &Vector) -> (u64, u64) {
-    let params: Vec<_> = vector.params.iter().filter(|(name, _)| *name != "arithmetic").copied().collect();
+    let params: Vec<_> = vector.queue.params.iter().filter(|(name, _)| *name != "arithmetic").copied().collect();
     let policy = if vector.ecn { EcnPolicy::Mark } else { EcnPolicy::Drop };
     let mut queue =
-        AnyQdisc::<SimplePacket>::build(vector.kind, &params, &vector.link.facts(), policy, Rng::new(1)).expect("a queue");
+        AnyQdisc::<SimplePacket>::build(vector.queue.kind, &params, &vector.link.facts(), policy, Rng::new(1)).expect("a queue");
     for (id, step) in vector.steps.iter().enumerate() {
         let now = step.operation.at();
         while let Some(due) = queue.next_timer().filter(|&due| due <= now) {

@@ -78,7 +78,7 @@ fn any_kind() -> impl Strategy<Value = Made> {
 
 fn build((outer, values, inner): &Made, link: &LinkFacts, ecn: EcnPolicy) -> Option<AnyQdisc<SimplePacket>> {
     let inner = outer.is_over_another().then_some(inner);
-    match AnyQdisc::build_over(outer, values, inner, link, ecn, Rng::new(9)) {
+    match AnyQdisc::build_over(&KindAndParams::new(outer, values.clone()).over(inner.cloned()), link, ecn, Rng::new(9)) {
         Ok(queue) => Some(queue),
         Err(error) => {
             assert!(!error.fault.to_string().is_empty() && !error.param.is_empty());

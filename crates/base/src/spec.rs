@@ -36,7 +36,7 @@ mod typed;
 mod value;
 
 pub use decimal::Decimal;
-pub use error::{BoundedValue, Given, ParamError, ParamFault, Setting};
+pub use error::{BoundedValue, ClassFault, Given, ParamError, ParamFault, Setting};
 pub use given::ParamValues;
 pub use kind::{Kind, find};
 pub use names::{is_same_name, nearest};

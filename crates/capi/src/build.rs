@@ -122,7 +122,7 @@ pub unsafe fn queue(
         // SAFETY: `count` parameters, as the caller promises.
         unsafe { std::slice::from_raw_parts(params, count) }
     };
-    let (mut values, mut of) = (Vec::new(), None);
+    let mut chosen = KindAndParams::new(spec, Vec::new());
     for param in params {
         // SAFETY: both zero-terminated or null.
         let (name, word) = unsafe { (text(param.name), text(param.word)) };
@@ -132,13 +132,13 @@ pub unsafe fn queue(
         let param_spec = param_spec.ok_or_else(|| BuildError::UnknownParam { name: name.to_owned(), kind: spec.kind })?;
         if param_spec.unit.is_another() {
             let kind = find(word.ok_or(BuildError::NoAlgorithm(param_spec.name))?)?;
-            of = Some(KindAndParams::new(kind, Vec::new()));
+            chosen.of = Some(Box::new(KindAndParams::new(kind, Vec::new())));
         } else {
-            values.push((param_spec.name, value(param_spec, param.number, word)?));
+            chosen.params.push((param_spec.name, value(param_spec, param.number, word)?));
         }
     }
     let ecn = if link.ecn == 0 { EcnPolicy::Drop } else { EcnPolicy::Mark };
-    Ok(AnyQdisc::build_over(spec, &values, of.as_ref(), &facts(link), ecn, Rng::new(link.seed))?)
+    Ok(AnyQdisc::build_over(&chosen, &facts(link), ecn, Rng::new(link.seed))?)
 }
 
 /// Refuses sizes that no link has. Fair queues count them down turn by turn, which must end soon.

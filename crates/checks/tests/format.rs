@@ -24,7 +24,7 @@ fn message(pointer: &str, value: Json) -> String {
 #[test]
 fn a_good_vector_is_read() {
     let vector = Vector::parse("v", &good().to_string()).expect("good");
-    assert_eq!((vector.kind.kind, vector.steps.len(), vector.params.len()), ("codel", 2, 1));
+    assert_eq!((vector.queue.kind.kind, vector.steps.len(), vector.queue.params.len()), ("codel", 2, 1));
     assert!(goodqueue_checks::conformance::replay(&vector).expect("good").passed());
 }
 
@@ -73,15 +73,21 @@ fn what_is_wrong_with_a_tree_is_named() {
         json!([rate(0, Some(7)), class])
     };
     let cases = [
-        (tree(good, "codel"), "tree: `codel` has no classes: allowed for `htb`"),
+        (tree(good, "codel"), "tree: `codel` has no classes"),
         (tree(json!([rate(7, None), rate(7, None)]), "htb"), "tree[1]: id: 7 does not come after those before it"),
         (tree(json!([rate(7, Some(8))]), "htb"), "tree[0]: parent: there is no class 8"),
         (tree(json!([rate(1, Some(2)), rate(2, Some(1))]), "htb"), "class: class 0: is too deep: allowed 8 classes"),
         (tree(with("params", json!({"speed": 1})), "htb"), "tree[1]: params.speed: `class of htb` has no such parameter"),
-        (tree(with("params", json!({})), "htb"), "rate: is missing"),
-        (tree(with("params", json!({"rate": 9, "ceil": 8})), "htb"), "ceil: 8 bit/s is below rate (9 bit/s)"),
-        (tree(with("params", json!({"rate": 8, "limit": 9})), "htb"), "limit: belongs to classes without others below"),
-        (tree(with("of", json!({"kind": "pie", "params": {}})), "htb"), "of: belongs to classes without others below"),
+        (tree(with("params", json!({})), "htb"), "rate: of class `7`: is missing"),
+        (tree(with("params", json!({"rate": 9, "ceil": 8})), "htb"), "ceil: of class `7`: 8 bit/s is below rate (9 bit/s)"),
+        (
+            tree(with("params", json!({"rate": 8, "limit": 9})), "htb"),
+            "limit: of class `7`: belongs to classes without others below",
+        ),
+        (
+            tree(with("of", json!({"kind": "pie", "params": {}})), "htb"),
+            "of: of class `7`: belongs to classes without others below",
+        ),
     ];
     for (found, expected) in cases {
         let found = found.expect_err("refused");

@@ -27,7 +27,7 @@ fn table() -> String {
     for source in library::embedded() {
         let vector = source.load().unwrap_or_else(|error| panic!("{error}"));
         let outcome = replay(&vector).unwrap_or_else(|error| panic!("{}: {error}", vector.name));
-        let sum = sums.entry((vector.kind.kind, vector.origin)).or_default();
+        let sum = sums.entry((vector.queue.kind.kind, vector.origin)).or_default();
         sum.vectors += 1;
         sum.operations += outcome.operations;
         sum.identical += outcome.identical;

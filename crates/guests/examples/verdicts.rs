@@ -57,22 +57,25 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// Every kind by itself, those over another one over PIE, and two deeper ones.
 fn queues() -> Vec<(String, QueueSpec)> {
     let kind = |name: &str| sched::kind(name).expect("a kind");
-    let pie = || KindAndParams { kind: kind("pie"), params: Vec::new(), of: None };
+    let pie = || KindAndParams::new(kind("pie"), Vec::new());
     let own = |spec: &'static KindSpec| match spec.kind {
         "shaper" => vec![("rate", Value::Rate(Rate::mbit(8)))],
         "cake" => vec![("rate", Value::Rate(Rate::mbit(9)))],
         _ => Vec::new(),
     };
-    let spec = |kind, params, of| QueueSpec::Discipline { kind, params, of, ecn: EcnPolicy::Mark, limit: Limit::packets(150) };
+    let spec = |kind, params, of| {
+        let queue = KindAndParams::new(kind, params).over(of);
+        QueueSpec::Discipline { queue, ecn: EcnPolicy::Mark, limit: Limit::packets(150) }
+    };
     let mut queues = Vec::new();
     for known in sched::kinds() {
         let of = known.is_over_another().then(pie);
         let name = of.as_ref().map_or(known.kind.to_owned(), |of| format!("{}:{}", known.kind, of.kind.kind));
         queues.push((name, spec(known, own(known), of)));
     }
-    let codel = || KindAndParams { kind: kind("codel"), params: Vec::new(), of: None };
+    let codel = || KindAndParams::new(kind("codel"), Vec::new());
     queues.push(("fair:codel".to_owned(), spec(kind("fair"), Vec::new(), Some(codel()))));
-    let fair = KindAndParams { kind: kind("fair"), params: Vec::new(), of: Some(Box::new(codel())) };
+    let fair = KindAndParams::new(kind("fair"), Vec::new()).over(Some(codel()));
     queues.push(("shaper:fair:codel".to_owned(), spec(kind("shaper"), own(kind("shaper")), Some(fair))));
     queues
 }
@@ -131,7 +134,7 @@ struct Course {
 
 impl Course {
     fn run(hosts: GuestExecutables<'_>, queue: &QueueSpec, operations: u32) -> Result<Self, Box<dyn std::error::Error>> {
-        let QueueSpec::Discipline { kind, params, of, ecn, limit } = queue else { return Err("not a kind".into()) };
+        let QueueSpec::Discipline { queue: chosen, ecn, limit } = queue else { return Err("not a kind".into()) };
         let facts = LinkFacts {
             rate: Some(RATE),
             delay: Duration::ms(5),
@@ -141,7 +144,7 @@ impl Course {
         };
         let mut course = Self {
             kernel: KernelQueue::open(hosts, queue, &facts, SEED)?,
-            here: AnyQdisc::build_over(kind, params, of.as_ref(), &facts, *ecn, Rng::new(SEED))?,
+            here: AnyQdisc::build_over(chosen, &facts, *ecn, Rng::new(SEED))?,
             ends: BTreeMap::new(),
             packets: 0,
             dropped: 0,

@@ -105,9 +105,7 @@ fn flow(control: &'static str, size: Option<u64>, start_ms: u64) -> FlowSpec {
 /// 5 Mbit/s, 10 ms each way, CoDel that marks what can be marked.
 fn world(flows: &[FlowSpec], seconds: u64) -> WorldSpec {
     let codel = QueueSpec::Discipline {
-        kind: goodqueue_aqm::sched::kind("codel").expect("built in"),
-        params: Vec::new(),
-        of: None,
+        queue: goodqueue_aqm::spec::KindAndParams::new(goodqueue_aqm::sched::kind("codel").expect("built in"), Vec::new()),
         ecn: EcnPolicy::Mark,
         limit: Limit::packets(100),
     };

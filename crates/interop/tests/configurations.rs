@@ -138,7 +138,7 @@ fn every_target_is_read_back_as_it_was_written() {
         for queue in target.queues {
             for framing in ["0 B", "22 B", "docsis", "pppoe-llcsnap", "pppoe-ptm"] {
                 let first = scenario(queue, framing);
-                let kind = first.main_link().down.queue.as_ref().unwrap().kind.kind;
+                let kind = first.main_link().down.queue.as_ref().unwrap().chosen.kind.kind;
                 let is_said =
                     kind == "cake" || framing == "22 B" || framing == "0 B" || target.name == "sqm" && framing != "pppoe-ptm";
                 if !is_said && (target.keeps_framing)(kind) {
@@ -153,8 +153,9 @@ fn every_target_is_read_back_as_it_was_written() {
                     let [a, b] = [&first, &second].map(|scenario| scenario.main_link().direction(heading));
                     assert_eq!(a.nominal_rate(), b.nominal_rate(), "{seen}");
                     let [qa, qb] = [a, b].map(|direction| direction.queue.as_ref().unwrap());
-                    assert_eq!((qa.kind.kind, qa.ecn), (qb.kind.kind, qb.ecn), "{seen}");
-                    let [ca, cb] = [qa, qb].map(|queue| values(&KindAndParams::new(queue.kind, queue.params.clone())));
+                    assert_eq!((qa.chosen.kind.kind, qa.ecn), (qb.chosen.kind.kind, qb.ecn), "{seen}");
+                    let [ca, cb] =
+                        [qa, qb].map(|queue| values(&KindAndParams::new(queue.chosen.kind, queue.chosen.params.clone())));
                     assert_eq!(ca, cb, "{seen}");
                     if (target.keeps_limits)(kind) {
                         assert_eq!(qa.limit, qb.limit, "{seen}");
@@ -229,19 +230,22 @@ fn check_given(target: &Target, first: &Scenario, second: &Scenario, seen: &str)
         let [qa, qb] = [a, b].map(|direction| direction.queue.as_ref().unwrap());
         // Adaptive RED is a setting of red.
         let name = |kind: &'static str| if kind == "ared" { "red" } else { kind };
-        assert_eq!((name(qa.kind.kind), qa.ecn), (name(qb.kind.kind), qb.ecn), "{seen}");
-        let back = values(&KindAndParams::new(qb.kind, qb.params.clone()));
+        assert_eq!((name(qa.chosen.kind.kind), qa.ecn), (name(qb.chosen.kind.kind), qb.ecn), "{seen}");
+        let back = values(&KindAndParams::new(qb.chosen.kind, qb.chosen.params.clone()));
         let is_said = |(name, _): &&(&str, Value)| !matches!(*name, "ecn" | "ingress");
-        for (name, value) in qa.params.iter().filter(is_said) {
+        for (name, value) in qa.chosen.params.iter().filter(is_said) {
             assert!(back.contains(&(*name, Some(*value))), "{name} {value}: {back:?}\n{seen}");
         }
-        if (target.keeps_limits)(qa.kind.kind) {
+        if (target.keeps_limits)(qa.chosen.kind.kind) {
             assert_eq!(qa.limit, qb.limit, "{seen}");
         }
     }
     let framing = first.main_link().framing;
-    let kept =
-        if (target.keeps_framing)(first.main_link().down.queue.as_ref().unwrap().kind.kind) { framing } else { Framing::NONE };
+    let kept = if (target.keeps_framing)(first.main_link().down.queue.as_ref().unwrap().chosen.kind.kind) {
+        framing
+    } else {
+        Framing::NONE
+    };
     assert_eq!(second.main_link().framing, kept, "{seen}");
 }
 

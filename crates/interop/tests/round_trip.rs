@@ -96,8 +96,8 @@ fn every_kind_that_tc_has_comes_back() {
             for heading in [goodqueue_lab::scenario::plan::Direction::Down, goodqueue_lab::scenario::plan::Direction::Up] {
                 let [a, b] = [&first, &second].map(|scenario| scenario.main_link().direction(heading));
                 let [qa, qb] = [a, b].map(|direction| direction.queue.as_ref().unwrap());
-                assert_eq!(qa.kind.kind, qb.kind.kind, "{script}\n{text}");
-                let [ca, cb] = [qa, qb].map(|queue| KindAndParams::new(queue.kind, queue.params.clone()));
+                assert_eq!(qa.chosen.kind.kind, qb.chosen.kind.kind, "{script}\n{text}");
+                let [ca, cb] = [qa, qb].map(|queue| KindAndParams::new(queue.chosen.kind, queue.chosen.params.clone()));
                 assert_eq!(values(&ca), values(&cb), "{script}\n{text}");
                 assert_eq!((qa.ecn, qa.limit), (qb.ecn, qb.limit), "{script}\n{text}");
                 assert_eq!(a.nominal_rate(), b.nominal_rate(), "{script}\n{text}");
@@ -164,7 +164,7 @@ class htb 1:1 root leaf 10: prio 0 rate 9500Kbit ceil 9500Kbit burst 1600b cburs
     assert_eq!(link.up.nominal_rate().as_bit_s(), 9_500_000);
     assert_eq!(link.framing, Framing::named("docsis").unwrap());
     let (down, up) = (link.down.queue.as_ref().unwrap(), link.up.queue.as_ref().unwrap());
-    assert_eq!((down.kind.kind, up.kind.kind), ("cake", "fq-codel"));
+    assert_eq!((down.chosen.kind.kind, up.chosen.kind.kind), ("cake", "fq-codel"));
     assert!(
         text.contains(r#"queue_up = { kind = "fq-codel", quantum = "1514 B", ecn = true, limit = "10240 packets" }"#),
         "{text}"
@@ -253,8 +253,8 @@ fn what_a_kernel_has_been_told_comes_back() {
             let [a, b] = [&first, &second].map(|scenario| scenario.main_link().direction(heading));
             assert_eq!(a.nominal_rate(), b.nominal_rate(), "{text}");
             let [qa, qb] = [a, b].map(|direction| direction.queue.as_ref().unwrap());
-            assert_eq!((qa.kind.kind, qa.ecn, qa.limit), (qb.kind.kind, qb.ecn, qb.limit), "{text}");
-            let [ca, cb] = [qa, qb].map(|queue| values(&KindAndParams::new(queue.kind, queue.params.clone())));
+            assert_eq!((qa.chosen.kind.kind, qa.ecn, qa.limit), (qb.chosen.kind.kind, qb.ecn, qb.limit), "{text}");
+            let [ca, cb] = [qa, qb].map(|queue| values(&KindAndParams::new(queue.chosen.kind, queue.chosen.params.clone())));
             for (ours, theirs) in ca.iter().zip(&cb) {
                 match (ours.1, theirs.1) {
                     // The kernel's numbers are printed in six digits.
@@ -275,7 +275,7 @@ fn what_a_kernel_has_been_told_comes_back() {
     let set = |direction: &goodqueue_lab::scenario::plan::LinkDirection| {
         let queue = direction.queue.as_ref().unwrap();
         let shaped = ["rate"];
-        let all = values(&KindAndParams::new(queue.kind, queue.params.clone()));
+        let all = values(&KindAndParams::new(queue.chosen.kind, queue.chosen.params.clone()));
         (all.into_iter().filter(|(name, _)| !shaped.contains(name)).collect::<Vec<_>>(), queue.limit)
     };
     assert_eq!(set(a), set(b), "{text}");
@@ -344,7 +344,7 @@ fn what_this_kernel_has_been_told_comes_back() {
                     let state = |scenario: &Scenario| {
                         let direction = scenario.main_link().direction(heading);
                         let queue = direction.queue.as_ref().unwrap();
-                        let values = values(&KindAndParams::new(queue.kind, queue.params.clone()));
+                        let values = values(&KindAndParams::new(queue.chosen.kind, queue.chosen.params.clone()));
                         (scenario.main_link().framing, direction.nominal_rate(), queue.ecn, queue.limit, values)
                     };
                     if rounded(format!("{:?}", state(&first))) != rounded(format!("{:?}", state(&second))) {

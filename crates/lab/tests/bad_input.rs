@@ -117,6 +117,17 @@ const WRONG_LINES: &[(&str, &[(&str, &str)])] = &[
                 "{ kind = \"priority\", bands = 8, of = { kind = \"fair\", flows = 65536, of = \"sfb\" } }",
             ),
             ("{ kind = \"codel\", target = \"5 ms\" }", "{ kind = \"shaper\", burst = \"1 kB\" }"),
+            ("{ kind = \"codel\", target = \"5 ms\" }", "{ kind = \"htb\", class.a = { burst = \"5 kB\" } }"),
+            (
+                "{ kind = \"codel\", target = \"5 ms\" }",
+                "{ kind = \"htb\", class.a = { rate = \"5 Mbit/s\", ceil = \"1 Mbit/s\" } }",
+            ),
+            ("{ kind = \"codel\", target = \"5 ms\" }", "{ kind = \"htb\", class.a = { rate = \"5 Mbit/s\", parent = \"b\" } }"),
+            ("{ kind = \"codel\", target = \"5 ms\" }", "{ kind = \"htb\", class.a = { rate = \"5 Mbit/s\", of = \"shaper\" } }"),
+            (
+                "{ kind = \"codel\", target = \"5 ms\" }",
+                "{ kind = \"htb\", class.a = { rate = \"5 Mbit/s\" }, class.b = { parent = \"a\", rate = \"0 bit/s\" } }",
+            ),
             ("{ kind = \"codel\", target = \"5 ms\" }", "{ kind = \"fair\", of = \"pye\" }"),
             ("{ kind = \"codel\", target = \"5 ms\" }", "{ kind = \"fair\", of = 7 }"),
             ("{ kind = \"codel\", target = \"5 ms\" }", "{ kind = \"fair\", of = { target = \"5 ms\" } }"),

@@ -17,6 +17,7 @@ mod behaviour {
     mod fq_codel;
     mod fq_pie;
     mod gsp;
+    mod htb;
     mod jobs;
     mod nfq_codel;
     mod phantom_queue;

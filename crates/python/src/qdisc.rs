@@ -113,7 +113,7 @@ impl Driven {
         let (rng, ecn): (Rng, EcnPolicy) = (Rng::new(seed), queue.ecn);
         let built = match &queue.own {
             Some(own) => AnyQdisc::build_own(&**own, &facts, ecn, rng),
-            None => AnyQdisc::build_over(queue.kind, &queue.params, queue.of.as_ref(), &facts, ecn, rng),
+            None => AnyQdisc::build_over(&queue.chosen, &facts, ecn, rng),
         };
         plan.trouble.raise()?;
         Ok(Self {

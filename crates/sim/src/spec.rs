@@ -4,7 +4,7 @@
 use crate::call::Content;
 use goodqueue_aqm::custom::CustomKind;
 use goodqueue_aqm::external::ExternalQueueKind;
-use goodqueue_aqm::spec::{KindAndParams, KindSpec, Value};
+use goodqueue_aqm::spec::{KindAndParams, KindSpec};
 use goodqueue_aqm::{EcnPolicy, Limit};
 use goodqueue_base::line::RateSpec;
 use goodqueue_base::units::{Bytes, Class, Duration, Framing, Instant, Rate};
@@ -129,12 +129,8 @@ pub enum QueueSpec {
     Unlimited,
     /// A queue discipline.
     Discipline {
-        /// The discipline's kind.
-        kind: &'static KindSpec,
-        /// Given parameters, already checked.
-        params: Vec<(&'static str, Value)>,
-        /// The algorithm or queue within, for kinds that have one.
-        of: Option<KindAndParams>,
+        /// The discipline, whose parameters are already checked.
+        queue: KindAndParams,
         /// Mark or drop.
         ecn: EcnPolicy,
         /// Hard limit.
@@ -181,7 +177,7 @@ impl QueueSpec {
     /// A discipline with its defaults, without marking.
     #[must_use]
     pub const fn plain(kind: &'static KindSpec, limit: Limit) -> Self {
-        Self::Discipline { kind, params: Vec::new(), of: None, ecn: EcnPolicy::Drop, limit }
+        Self::Discipline { queue: KindAndParams::new(kind, Vec::new()), ecn: EcnPolicy::Drop, limit }
     }
 }
 
@@ -206,6 +202,9 @@ pub struct FlowSpec {
     /// Share of a link relative to other flows, in both directions, where the queue has weights;
     /// above zero, usually 1.
     pub weight: f64,
+    /// The leaf that it belongs to where the queue is a hierarchy of classes that has it, in both
+    /// directions.
+    pub leaf: Option<Arc<str>>,
     /// The end that is a host of several flows; the other end, or both, are hosts of their own.
     pub shared_host: Option<SharedHost>,
     /// The source of its data.
@@ -225,6 +224,7 @@ impl FlowSpec {
             stop: None,
             class: Class::DEFAULT,
             weight: 1.0,
+            leaf: None,
             shared_host: None,
             source,
         }

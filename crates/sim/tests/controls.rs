@@ -3,7 +3,7 @@
 
 mod support;
 
-use goodqueue_aqm::spec::Value;
+use goodqueue_aqm::spec::{KindAndParams, Value};
 use goodqueue_aqm::{EcnPolicy, Limit};
 use goodqueue_base::units::{Duration, Instant, Rate};
 use goodqueue_sim::{LinkSpec, Outcome, QueueSpec, Recording, WorldSpec};
@@ -22,7 +22,7 @@ fn is_scalable(cc: &str) -> bool {
 fn link_for(cc: &str, rate: Rate, one_way: Duration, packets: u64) -> LinkSpec {
     let mut waiting = queue(if is_scalable(cc) { "codel" } else { "tail-drop" }, Limit::packets(packets));
     if is_scalable(cc)
-        && let QueueSpec::Discipline { params, ecn, .. } = &mut waiting
+        && let QueueSpec::Discipline { queue: KindAndParams { params, .. }, ecn, .. } = &mut waiting
     {
         // The control law of CoDel itself shall not act.
         params.push(("target", Value::Duration(Duration::ms(90))));

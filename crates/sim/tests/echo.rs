@@ -3,7 +3,7 @@
 
 mod support;
 
-use goodqueue_aqm::spec::Value;
+use goodqueue_aqm::spec::{KindAndParams, Value};
 use goodqueue_aqm::{EcnPolicy, Limit, sched};
 use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Rate};
 use goodqueue_sim::{Continue, FlowSpec, LinkSpec, OpenWorld, Outcome, OutsideWorld, QueueSpec, SourceSpec, World, WorldSpec};
@@ -214,9 +214,7 @@ fn no_queue_takes_an_answer_for_an_acknowledgement() {
     spec.flows[0].stop = Some(at(100_000));
     spec.links[1].rate = goodqueue_sim::RateSpec::Constant(Rate::kbit(100));
     spec.links[1].queue = QueueSpec::Discipline {
-        kind: sched::kind("cake").expect("known kind"),
-        params: vec![("ack_filter", Value::Choice("aggressive"))],
-        of: None,
+        queue: KindAndParams::new(sched::kind("cake").expect("known kind"), vec![("ack_filter", Value::Choice("aggressive"))]),
         ecn: EcnPolicy::Drop,
         limit: Limit::packets(1000),
     };

@@ -4,7 +4,7 @@
 mod support;
 
 use goodqueue_aqm::Limit;
-use goodqueue_aqm::spec::Value;
+use goodqueue_aqm::spec::{KindAndParams, Value};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
 use goodqueue_sim::{Change, FlowSpec, LinkSpec, OpenWorld, Outcome, PacketLog, QueueSpec, SessionSpec, SourceSpec, WorldSpec};
 use support::{access, bottleneck, bulk, dumbbell, queue, run};
@@ -77,9 +77,10 @@ fn watched_world_keeps_its_fingerprint() {
 fn changes_have_the_same_effect_whatever_the_steps() {
     let spec = with_sessions();
     let target = QueueSpec::Discipline {
-        kind: goodqueue_aqm::sched::kind("fq-codel").expect("known kind"),
-        params: vec![("target", Value::Duration(Duration::ms(20)))],
-        of: None,
+        queue: KindAndParams::new(
+            goodqueue_aqm::sched::kind("fq-codel").expect("known kind"),
+            vec![("target", Value::Duration(Duration::ms(20)))],
+        ),
         ecn: goodqueue_aqm::EcnPolicy::Drop,
         limit: Limit::packets(100),
     };

@@ -58,7 +58,7 @@ fn build(spec: &'static KindSpec, policy: EcnPolicy, chunk: u64) -> AnyQdisc<Sim
     let mut rng = Rng::stream(chunk, 2);
     let with = |own: Vec<_>, within: Vec<_>| {
         let of = spec.is_over_another().then(|| KindAndParams::new(inner, within));
-        AnyQdisc::build_over(spec, &own, of.as_ref(), &link, policy, Rng::stream(chunk, 1))
+        AnyQdisc::build_over(&KindAndParams::new(spec, own).over(of), &link, policy, Rng::stream(chunk, 1))
     };
     // If the settings contradict each other, use the defaults.
     let chosen = with(settings(spec, &mut rng), settings(inner, &mut rng));

@@ -32,6 +32,7 @@ export const FAMILY_OF: Readonly<Record<string, string>> = {
   "cake-mq": "flow-queueing",
   "priority": "classes",
   "shaper": "wrapper",
+  "htb": "classes",
 };
 
 export const COLOUR_OF: Readonly<Record<string, string>> = {

@@ -413,7 +413,7 @@ mod tests {
 
     #[test]
     fn every_packet_comes_back_and_the_figures_agree() {
-        for spec in goodqueue_aqm::sched::kinds() {
+        for spec in crate::settings::kinds() {
             let over = if spec.is_over_another() { ":pie" } else { "" };
             let queue = make(ptr::null_mut(), &std::format!("kind={}{over}\0link=10mbit\0limit=50\0ecn=1\0", spec.kind));
             let queue = queue.expect("its defaults are good");
@@ -457,7 +457,7 @@ mod tests {
     /// A queue that is asked for its next timer before each call, as the simulator does.
     #[test]
     fn a_queue_decides_as_one_that_is_asked_for_its_timer_each_time() {
-        for spec in goodqueue_aqm::sched::kinds() {
+        for spec in crate::settings::kinds() {
             let over = if spec.is_over_another() { ":pie" } else { "" };
             let text = std::format!("kind={}{over}\0link=10mbit\0limit=80\0ecn=1\0", spec.kind);
             let queue = make(ptr::null_mut(), &text).expect("its defaults are good");

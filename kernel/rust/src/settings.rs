@@ -4,7 +4,7 @@ use crate::packet::Waiting;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
-use goodqueue_aqm::sched::kinds;
+use goodqueue_aqm::sched;
 use goodqueue_aqm::spec::{KindAndParams, KindSpec, LinkFacts, Param, Size, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Qdisc, Rng};
 use goodqueue_base::spec::Default;
@@ -152,22 +152,27 @@ impl Settings {
                 None => return Err(Refusal::UnknownParam { name: excerpt(name), spec }.into()),
             }
         }
-        let mut inner: Option<Box<KindAndParams>> = None;
+        let mut inner: Option<KindAndParams> = None;
         let mut levels = chain.iter().zip(params).rev();
         let (outermost, own) = loop {
             match (levels.next(), levels.len()) {
                 (Some((kind, params)), 0) => break (*kind, params),
-                (Some((kind, params)), _) => inner = Some(Box::new(KindAndParams { kind, params, of: inner })),
+                (Some((kind, params)), _) => inner = Some(KindAndParams::new(kind, params).over(inner)),
                 (None, _) => return Err(Refusal::NoKind.into()),
             }
         };
-        Ok(KindAndParams { kind: outermost, params: own, of: inner })
+        Ok(KindAndParams::new(outermost, own).over(inner))
     }
 }
 
 /// Whether a value asks for what the module cannot do: read acknowledgements.
 fn filters_acks(spec: &KindSpec, param: &Param, value: Value) -> bool {
     spec.kind == "cake" && param.name == "ack_filter" && param.default != Default::Value(value)
+}
+
+/// The kinds that words can describe: those without classes.
+pub(crate) fn kinds() -> impl Iterator<Item = &'static KindSpec> + Clone {
+    sched::kinds().filter(|spec| spec.class.is_none())
 }
 
 /// A limit as written; a plain number means packets.
@@ -207,8 +212,7 @@ impl Plan {
     /// Makes the queue, with all memory that it will ever need.
     #[inline(never)]
     pub(crate) fn build(&self) -> Result<Box<AnyQdisc<Waiting>>, Box<Refusal>> {
-        let KindAndParams { kind, params, of } = &self.chosen;
-        let queue = AnyQdisc::build_boxed(kind, params, of.as_deref(), &self.link, self.ecn, Rng::new(self.seed));
+        let queue = AnyQdisc::build_boxed(&self.chosen, &self.link, self.ecn, Rng::new(self.seed));
         let mut queue = queue.map_err(Refusal::from)?;
         queue.reserve(usize::try_from(self.link.limit.packets.get()).unwrap_or(usize::MAX));
         Ok(queue)

@@ -70,7 +70,7 @@ impl Write for Words<'_> {
 /// only where they were given.
 pub(crate) fn settings(plan: &Plan, words: &mut Words<'_>) {
     let Plan { chosen, link, ecn, .. } = plan;
-    words.pair(0, "kind", chosen.kind.name_over(chosen.of.as_deref()));
+    words.pair(0, "kind", chosen.name());
     let limit = if link.limit.bytes == Bytes::MAX {
         Value::Size(Size::Packets(link.limit.packets.get() as f64))
     } else {
@@ -86,7 +86,7 @@ pub(crate) fn settings(plan: &Plan, words: &mut Words<'_>) {
     }
     words.packed(0, "link_overhead", Value::Bytes(link.overhead));
     let (mut level, mut depth): (Option<&KindAndParams>, _) = (Some(chosen), 0);
-    while let Some(KindAndParams { kind, params, of }) = level {
+    while let Some(KindAndParams { kind, params, of, .. }) = level {
         for param in settable(kind) {
             // Shown once, above.
             if depth == 0 && param.name == "ecn" {
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn what_is_shown_is_read_again_as_the_same() {
-        for spec in goodqueue_aqm::sched::kinds() {
+        for spec in crate::settings::kinds() {
             let over = if spec.is_over_another() { ":pie" } else { "" };
             let before = plan(std::format!("kind={}{over}\0link=10mbit\0delay=7ms\0limit=9kB\0", spec.kind).as_bytes());
             let mut room = [0; 4096];

@@ -33,12 +33,14 @@ mod waits;
 use crate::aqm::{FlowHash, QueueView, Reason};
 use crate::counters::Counters;
 use crate::qdisc::{Departure, Dropped, Packet, Qdisc, Sink};
+use crate::queue::Limit;
 use crate::sched::flow_index::FlowIndex;
 use crate::sched::timers::Timers;
-use alloc::collections::VecDeque;
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 use goodqueue_base::units::{Bytes, Duration, Framing, Instant, Packets, Rate};
-pub use params::{CLASS, ClassAndParams, KIND, build};
+pub use params::{CLASS, HtbKind};
 use tree::Tree;
 
 /// Most classes from the root to a leaf.
@@ -71,8 +73,8 @@ pub struct HtbClass {
 pub struct HtbParams {
     /// The leaf of flows that have none; `None` for none: they leave before all others, unshaped.
     pub default: Option<u32>,
-    /// Most packets that wait unshaped.
-    pub direct: Packets,
+    /// The most that waits unshaped.
+    pub direct: Limit,
     /// Bytes that each packet counts besides its own in a turn: the header that Linux counts.
     pub header: Bytes,
     /// Bytes that each packet counts besides its own in the buckets.
@@ -112,11 +114,14 @@ struct Unshaped<P> {
 pub struct Htb<P, Q> {
     tree: Tree,
     /// Queues of classes, by number; none of inner ones.
-    queues: Vec<Option<Q>>,
+    queues: Vec<Option<Box<Q>>>,
     ceilings: Vec<Rate>,
+    names: BTreeMap<Box<str>, u32>,
+    /// The leaves of flows.
     leaves: FlowIndex,
     params: HtbParams,
     unshaped: VecDeque<Unshaped<P>>,
+    unshaped_bytes: Bytes,
     timers: Timers,
     /// When a class may send that may not now; it has passed where one may.
     ready_at: Instant,
@@ -151,39 +156,42 @@ impl<P: Packet> Sink<P> for Accounts<'_, P> {
 }
 
 impl<P: Packet, Q: Qdisc<P>> Htb<P, Q> {
-    /// The tree of `classes`; `queue` makes the queue of each leaf.
+    /// The tree of `classes`, with the queue of each leaf and none for the others. None has a name
+    /// yet. What comes for a leaf without a queue leaves unshaped.
     ///
     /// # Errors
-    /// When a parent is none of the classes, a class is too deep, or a queue cannot be made.
-    pub fn new<E: From<HtbFault>>(
-        classes: &[HtbClass],
-        params: HtbParams,
-        mut queue: impl FnMut(u32) -> Result<Q, E>,
-    ) -> Result<Self, E> {
+    /// When a parent is none of the classes, or a class is too deep.
+    pub fn new(classes: &[HtbClass], params: HtbParams, queues: Vec<Option<Box<Q>>>) -> Result<Self, HtbFault> {
         for (number, class) in (0..).zip(classes) {
             let (mut above, mut depth) = (class.parent, 1);
             while let Some(parent) = above {
                 above = classes.get(parent as usize).ok_or(HtbFault::Parent(number))?.parent;
                 depth += 1;
                 if depth > MAX_DEPTH {
-                    return Err(HtbFault::TooDeep(number).into());
+                    return Err(HtbFault::TooDeep(number));
                 }
             }
         }
         let tree = Tree::new(classes, params.framing);
-        let queues = (0..classes.len() as u32).map(|class| tree.is_leaf(class).then(|| queue(class)).transpose());
         Ok(Self {
-            queues: queues.collect::<Result<_, E>>()?,
+            queues,
             ceilings: classes.iter().map(|class| class.ceil).collect(),
+            names: BTreeMap::new(),
             leaves: FlowIndex::default(),
             params: HtbParams { default: params.default.filter(|class| tree.is_leaf(*class)), ..params },
             tree,
             unshaped: VecDeque::new(),
+            unshaped_bytes: Bytes::ZERO,
             timers: Timers::default(),
             ready_at: Instant::ZERO,
             waiting: QueueView::default(),
             counters: Counters::default(),
         })
+    }
+
+    /// Gives a class the name that [`Qdisc::set_leaf`] finds it by.
+    pub fn name(&mut self, class: u32, name: &str) {
+        self.names.insert(name.into(), class);
     }
 
     fn leave(&mut self, len: Bytes) {
@@ -245,13 +253,15 @@ impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Htb<P, Q> {
         self.counters.arrive(len, packet.ecn());
         let leaf = self.leaves.get(packet.flow()).or(self.params.default);
         let Some((leaf, queue)) = leaf.and_then(|leaf| Some((leaf, self.queues[leaf as usize].as_mut()?))) else {
-            if self.unshaped.len() as u64 >= self.params.direct.get() {
+            let Limit { packets, bytes } = self.params.direct;
+            if self.unshaped.len() as u64 >= packets.get() || self.unshaped_bytes + len > bytes {
                 self.counters.drop_for(Reason::Overflow, len);
                 sink.dropped(packet, Dropped::new(Reason::Overflow, now));
                 return;
             }
             self.waiting.backlog += len;
             self.waiting.packets += Packets::new(1);
+            self.unshaped_bytes += len;
             self.unshaped.push_back(Unshaped { packet, enqueued_at: now });
             return;
         };
@@ -272,6 +282,7 @@ impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Htb<P, Q> {
     fn dequeue(&mut self, now: Instant, sink: &mut dyn Sink<P>) -> Option<Departure<P>> {
         self.ready_at = Instant::ZERO;
         if let Some(Unshaped { packet, enqueued_at }) = self.unshaped.pop_front() {
+            self.unshaped_bytes -= packet.len();
             self.leave(packet.len());
             return Some(Departure { packet, enqueued_at });
         }
@@ -310,10 +321,10 @@ impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Htb<P, Q> {
         }
     }
 
-    fn set_leaf(&mut self, flow: FlowHash, leaf: u32) {
+    fn set_leaf(&mut self, flow: FlowHash, leaf: &str) {
         self.leaves.remove(flow);
-        if self.tree.is_leaf(leaf) {
-            self.leaves.insert(flow, leaf);
+        if let Some(leaf) = self.names.get(leaf).filter(|leaf| self.tree.is_leaf(**leaf)) {
+            self.leaves.insert(flow, *leaf);
         }
     }
 
@@ -336,7 +347,7 @@ impl<P: Packet, Q: Qdisc<P>> Qdisc<P> for Htb<P, Q> {
 
     fn reserve(&mut self, packets: usize) {
         self.queues.iter_mut().flatten().for_each(|queue| queue.reserve(packets));
-        let most = usize::try_from(self.params.direct.get()).unwrap_or(usize::MAX);
+        let most = usize::try_from(self.params.direct.packets.get()).unwrap_or(usize::MAX);
         self.unshaped.reserve(most.min(packets));
         self.timers.reserve(self.queues.len());
     }

@@ -168,7 +168,7 @@ impl Scheduler for PriorityKind {
         let mut queue = Priority { bands: Vec::with_capacity(bands) };
         for _ in 0..bands {
             let rng = Rng::new(setup.rng.next_u64());
-            let inner = Nested::build(Setup { rng, ..setup.clone() })?;
+            let inner = Nested::build(setup.chosen.of.as_deref(), Setup { rng, ..setup.clone() })?;
             aside(|| queue.bands.push(Band { queue: *inner, knows_idle: false }));
         }
         Ok(keep(Box::new(queue)))

@@ -135,7 +135,8 @@ mod tests {
             limit,
         };
         let given = ParamValues::new(&KIND, &[]).expect("no values");
-        let setup = Setup { of: None, link: &link, ecn: EcnPolicy::Drop, rng: Rng::new(0) };
+        let chosen = &crate::spec::KindAndParams::new(&KIND, alloc::vec::Vec::new());
+        let setup = Setup { chosen, link: &link, ecn: EcnPolicy::Drop, rng: Rng::new(0) };
         let mut queue = SfqCoDelKind::build::<SimplePacket, _>(&given, setup, |queue| queue).expect("defaults");
         for _ in 0..40_001 {
             queue.enqueue(Instant::ZERO, SimplePacket::new(1000), &mut NoSink);

@@ -345,14 +345,14 @@ impl Scheduler for ShaperKind {
         let params = aside(|| ShaperParams::build(given, setup.link))?;
         let link = params.facts_within(setup.link);
         let within = Setup { link: &link, ..setup };
-        let shaper = match setup.of {
+        let shaper = match within.chosen.of.as_deref() {
             Some(chosen) if chosen.kind.kind == PriorityKind::KIND.kind => {
                 let given = ParamValues::new(chosen.kind, &chosen.params)?;
-                let within = Setup { of: chosen.of.as_deref(), ..within };
+                let within = Setup { chosen, ..within };
                 PriorityKind::build(&given, within, |queue| aside(|| Box::new(Shaper::new(Shaped::Priority(queue), params))))?
             }
-            _ => {
-                let queue = Nested::build(within)?;
+            of => {
+                let queue = Nested::build(of, within)?;
                 aside(|| Box::new(Shaper::new(Shaped::Queue(*queue), params)))
             }
         };

@@ -95,6 +95,10 @@ impl<P: Packet> Qdisc<P> for Succession<P> {
         self.queue.set_weight(flow, weight);
     }
 
+    fn set_leaf(&mut self, flow: FlowHash, leaf: &str) {
+        self.queue.set_leaf(flow, leaf);
+    }
+
     fn reserve(&mut self, packets: usize) {
         self.queue.reserve(packets);
     }

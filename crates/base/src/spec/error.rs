@@ -132,6 +132,17 @@ pub enum ParamFault {
     NotWithinAnother(&'static str),
     /// A program that is not part of this one refuses, in these words.
     Refused(String),
+    /// The fault of a parameter of a class.
+    InClass(Box<ClassFault>),
+}
+
+/// A class, and the fault of one of its parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClassFault {
+    /// The class's name.
+    pub class: String,
+    /// The fault.
+    pub fault: ParamFault,
 }
 
 /// A value as it was given.
@@ -176,6 +187,13 @@ impl ParamError {
     #[must_use]
     pub const fn new(param: &'static str, fault: ParamFault) -> Self {
         Self { param, fault }
+    }
+
+    /// The same fault in the class of this name.
+    #[must_use]
+    pub fn in_class(self, class: &str) -> Self {
+        let of_class = ClassFault { class: class.to_string(), fault: self.fault };
+        Self { fault: ParamFault::InClass(Box::new(of_class)), ..self }
     }
 
     /// The refusal of a kind that is not part of this program, in its own words.
@@ -236,6 +254,7 @@ impl fmt::Display for ParamFault {
                 write!(f, "`{kind}` can only be the outermost, or `priority` within `shaper`")
             }
             Self::Refused(words) => f.write_str(words),
+            Self::InClass(of_class) => write!(f, "of class `{}`: {}", of_class.class, of_class.fault),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! JSON values as typed fields, with messages that name the fault.
 
 use crate::conformance::fault::Fault;
-use goodqueue_aqm::sched::{self, htb};
+use goodqueue_aqm::sched;
 use goodqueue_aqm::spec::{Kind, KindSpec, Param, Size, Unit, Value};
 use goodqueue_base::units::{Duration, Instant, Rate};
 use serde_json::Value as Json;
@@ -12,7 +12,7 @@ pub type Queue = (&'static KindSpec, Vec<(&'static str, Value)>);
 
 /// Finds the kind `name` and checks each of its parameters.
 pub fn queue(name: &str, params: &BTreeMap<String, Json>) -> Result<Queue, Fault> {
-    let kind = if name == htb::KIND.kind { &htb::KIND } else { sched::find(name).map_err(Fault::Kind)? };
+    let kind = sched::find(name).map_err(Fault::Kind)?;
     Ok((kind, values(kind, params)?))
 }
 

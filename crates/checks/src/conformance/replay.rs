@@ -4,9 +4,6 @@ use crate::conformance::fault::Fault;
 use crate::conformance::operation::{Event, Operation, Step, What};
 use crate::conformance::vector::{Generator, Vector};
 use goodqueue_aqm::sched::cake_mq::CakeMq;
-use goodqueue_aqm::sched::htb::{self, ClassAndParams, Htb};
-use goodqueue_aqm::sched::{Nested, Setup};
-use goodqueue_aqm::spec::ParamValues;
 use goodqueue_aqm::{
     AnyQdisc, Departure, Dropped, EcnPolicy, Endpoints, FlowHash, Packet, PureAck, Qdisc, Reason, Rng, SimplePacket, Sink,
 };
@@ -63,9 +60,6 @@ pub enum Mismatch {
 /// When the parameters contradict each other or the link, or the random numbers are not those of
 /// the seed.
 pub fn replay(vector: &Vector) -> Result<Outcome, Fault> {
-    if !vector.tree.is_empty() {
-        return Ok(replay_on(*build_tree(vector)?, vector, |_| None));
-    }
     let queue = build(vector)?;
     let queues = if let AnyQdisc::CakeMq(shared) = &queue { shared.queues() } else { 0 };
     let asked = vector.steps.iter().filter_map(|step| match step.operation {
@@ -91,7 +85,7 @@ fn replay_on<Q: Qdisc<Offered>>(
         let now = operation.at();
         // A request does for a shaper what its timer does.
         let is_request = |due| match operation {
-            Operation::Dequeue { queue: None, .. } => due == queue.held_until() || !vector.tree.is_empty(),
+            Operation::Dequeue { queue: None, .. } => due == queue.held_until() || vector.queue.kind.class.is_some(),
             Operation::Dequeue { queue: Some(_), .. } => true,
             _ => false,
         };
@@ -142,7 +136,7 @@ pub(crate) fn agree(expected: &[Event], found: &[Event]) -> bool {
 }
 
 fn build(vector: &Vector) -> Result<AnyQdisc<Offered>, Fault> {
-    if vector.generator != Generator::Xoshiro && vector.inner.is_some() {
+    if vector.generator != Generator::Xoshiro && vector.queue.of.is_some() {
         return Err(Fault::field("generator", "only xoshiro256++ is for kinds of several queues"));
     }
     let mut rng = Rng::new(vector.seed);
@@ -161,22 +155,15 @@ fn build(vector: &Vector) -> Result<AnyQdisc<Offered>, Fault> {
         Generator::Xoshiro | Generator::Listed => Rng::new(vector.seed),
     };
     let facts = vector.link.facts();
-    let built = AnyQdisc::build_over(vector.kind, &vector.params, vector.inner.as_ref(), &facts, policy, rng);
+    let built = AnyQdisc::build_over(&vector.queue, &facts, policy, rng);
     let mut queue = built.map_err(Fault::Queue)?;
     for (flow, weight) in vector.weights.iter().enumerate() {
         queue.set_weight(FlowHash(flow as u32), *weight);
     }
-    Ok(queue)
-}
-
-fn build_tree(vector: &Vector) -> Result<Box<Htb<Offered, Nested<Offered>>>, Fault> {
-    let policy = if vector.ecn { EcnPolicy::Mark } else { EcnPolicy::Drop };
-    let classes: Vec<ClassAndParams> = vector.tree.iter().map(|class| class.class.clone()).collect();
-    let given = ParamValues::new(vector.kind, &vector.params).map_err(Fault::Queue)?;
-    let setup = Setup { of: None, link: &vector.link.facts(), ecn: policy, rng: Rng::new(vector.seed) };
-    let mut queue = htb::build(&given, &classes, setup).map_err(Fault::Queue)?;
-    for (number, class) in (0..).zip(&vector.tree) {
-        queue.set_leaf(FlowHash(class.id), number);
+    for class in &vector.queue.classes {
+        if let Ok(flow) = class.name.parse() {
+            queue.set_leaf(FlowHash(flow), &class.name);
+        }
     }
     Ok(queue)
 }

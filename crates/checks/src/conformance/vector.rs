@@ -6,8 +6,7 @@ use crate::conformance::fault::Fault;
 use crate::conformance::fields;
 use crate::conformance::operation::Step;
 use crate::conformance::packed::Packed;
-use goodqueue_aqm::sched::htb::{self, ClassAndParams};
-use goodqueue_aqm::spec::{KindAndParams, KindSpec, LinkFacts, Value};
+use goodqueue_aqm::spec::{ClassAndParams, KindAndParams, KindSpec, LinkFacts};
 use goodqueue_base::units::{Bytes, Duration, Packets, Rate};
 use serde::Deserialize;
 use serde_json::Value as Json;
@@ -30,14 +29,8 @@ pub struct Vector {
     pub name: String,
     /// Source of the verdicts.
     pub origin: String,
-    /// Kind of the queue.
-    pub kind: &'static KindSpec,
-    /// Parameters of the queue.
-    pub params: Vec<(&'static str, Value)>,
-    /// The algorithm within it, for a kind that holds another.
-    pub inner: Option<KindAndParams>,
-    /// The classes of a hierarchy, for a kind that has one.
-    pub tree: Vec<TreeClass>,
+    /// The queue. Packets of the flow whose number is the name of a leaf belong to that leaf.
+    pub queue: KindAndParams,
     /// Whether ECN-capable packets are marked.
     pub ecn: bool,
     /// Weights of flows 0, 1 and so on, for kinds that weigh flows; other flows have weight 1.
@@ -54,15 +47,6 @@ pub struct Vector {
     pub steps: Vec<Step>,
     /// The fields of the file without the operations, as sent to another program.
     pub head: serde_json::Map<String, Json>,
-}
-
-/// A class of a hierarchy.
-#[derive(Clone, Debug)]
-pub struct TreeClass {
-    /// Its number: packets of the flow of this number belong to it, if it is a leaf.
-    pub id: u32,
-    /// Its settings.
-    pub class: ClassAndParams,
 }
 
 /// Generators of random numbers.
@@ -134,7 +118,11 @@ struct Class {
 
 impl Class {
     /// The classes of a file, whose parents may be any of them.
-    fn tree(classes: &[Self]) -> Result<Vec<TreeClass>, Fault> {
+    fn tree(kind: &KindSpec, classes: &[Self]) -> Result<Vec<ClassAndParams>, Fault> {
+        let Some(settings) = kind.class else {
+            let fault = || Fault::field("tree", format!("`{}` has no classes", kind.kind));
+            return if classes.is_empty() { Ok(Vec::new()) } else { Err(fault()) };
+        };
         let read = |place: usize, class: &Self| {
             let within = |fault: Fault| Fault::field(format!("tree[{place}]"), fault.to_string());
             if classes[..place].iter().any(|other| other.id >= class.id) {
@@ -143,9 +131,9 @@ impl Class {
             let number = |id: u32| classes.iter().position(|other| other.id == id).map(|number| number as u32);
             let none = |id| within(Fault::field("parent", format!("there is no class {id}")));
             let parent = class.parent.map(|id| number(id).ok_or_else(|| none(id))).transpose()?;
-            let params = fields::values(&htb::CLASS, &class.params).map_err(within)?;
+            let params = fields::values(settings, &class.params).map_err(within)?;
             let of = class.of.as_ref().map(Inner::chosen).transpose().map_err(within)?;
-            Ok(TreeClass { id: class.id, class: ClassAndParams { parent, params, of } })
+            Ok(ClassAndParams { name: class.id.to_string(), parent, params, of })
         };
         classes.iter().enumerate().map(|(place, class)| read(place, class)).collect()
     }
@@ -156,7 +144,7 @@ impl Inner {
         let within = |fault| Fault::Within(Box::new(fault));
         let (kind, params) = fields::queue(&self.kind, &self.params).map_err(within)?;
         let of = self.of.as_ref().map(|of| of.chosen()).transpose().map_err(within)?;
-        Ok(KindAndParams { kind, params, of: of.map(Box::new) })
+        Ok(KindAndParams::new(kind, params).over(of))
     }
 }
 
@@ -192,10 +180,7 @@ impl Vector {
         if let Some(weight) = file.weights.iter().find(|weight| !(**weight > 0.0 && weight.is_finite())) {
             return Err(Fault::field("weights", format!("{weight} is out of range: allowed above 0")));
         }
-        if kind.kind != htb::KIND.kind && !file.tree.is_empty() {
-            return Err(Fault::field("tree", format!("`{}` has no classes: allowed for `{}`", kind.kind, htb::KIND.kind)));
-        }
-        let tree = Class::tree(&file.tree)?;
+        let classes = Class::tree(kind, &file.tree)?;
         file.link.check()?;
         let random = file.random.iter().map(|text| fields::hexadecimal(text)).collect::<Result<_, _>>()?;
         let steps = match (&file.operations, &file.packed) {
@@ -210,10 +195,7 @@ impl Vector {
         Ok(Self {
             name: name.to_owned(),
             origin: file.origin,
-            kind,
-            params,
-            inner,
-            tree,
+            queue: KindAndParams { classes, ..KindAndParams::new(kind, params).over(inner) },
             ecn: file.ecn,
             weights: file.weights,
             link: file.link,

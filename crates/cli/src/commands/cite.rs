@@ -135,8 +135,8 @@ impl Used {
             for link in &point.plan.links {
                 let queues = [Direction::Down, Direction::Up].map(|heading| link.direction(heading).queue.as_ref());
                 for queue in queues.into_iter().flatten() {
-                    self.cite(queue.kind.source);
-                    let mut inner: Option<&KindAndParams> = queue.of.as_ref();
+                    self.cite(queue.chosen.kind.source);
+                    let mut inner: Option<&KindAndParams> = queue.chosen.of.as_deref();
                     while let Some(chosen) = inner {
                         self.cite(chosen.kind.source);
                         inner = chosen.of.as_deref();

@@ -245,6 +245,19 @@ pub const DEPLOYED: &[Deployed] = &[
         ],
     },
     Deployed {
+        ours: "htb",
+        discipline: "Linux htb",
+        settings: &[
+            setting("r2q", "10", Same("r2q")),
+            setting("default", "0, no class", None("the class with `default = true`; none by default")),
+            setting(
+                "direct_qlen",
+                "automatic: that of the interface, 1000",
+                Other("direct", "queues are compared at one buffer"),
+            ),
+        ],
+    },
+    Deployed {
         ours: "priority",
         discipline: "Linux prio",
         settings: &[

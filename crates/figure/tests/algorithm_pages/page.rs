@@ -68,11 +68,7 @@ pub fn of(spec: &KindSpec, folder: &Path) -> String {
 
 fn parameters(page: &mut String, spec: &KindSpec, text: Option<&str>) {
     page.push_str("## Parameters\n\n");
-    if !spec.params.is_empty() {
-        page.push_str("| name | meaning | unit | default | range | source |\n|---|---|---|---|---|---|\n");
-        spec.params.iter().for_each(|param| row(page, param));
-        page.push('\n');
-    }
+    table(page, spec.params);
     page.push_str(if spec.params.is_empty() {
         "No parameters of its own. Like every queue it has `limit` (default: the buffer of the link)"
     } else {
@@ -84,10 +80,25 @@ fn parameters(page: &mut String, spec: &KindSpec, text: Option<&str>) {
         (None, false) => "; `ecn` has no effect, since it never marks.",
     });
     page.push_str("\n\n");
+    if let Some(class) = spec.class {
+        let _ = writeln!(
+            page,
+            "Each class, `class.NAME` in a file, has `parent`, the name of the class above (default: none), and:\n"
+        );
+        table(page, class.params);
+    }
     // The table has replaced what a header says by pointing at it.
     let text = text.map(|text| text.strip_prefix("see `KINDS`.").unwrap_or(text).trim_start());
     if let Some(text) = text.filter(|text| !text.is_empty()) {
         let _ = writeln!(page, "{}\n", capitalized(text));
+    }
+}
+
+fn table(page: &mut String, params: &[Param]) {
+    if !params.is_empty() {
+        page.push_str("| name | meaning | unit | default | range | source |\n|---|---|---|---|---|---|\n");
+        params.iter().for_each(|param| row(page, param));
+        page.push('\n');
     }
 }
 

@@ -43,6 +43,7 @@ fn queue(spec: &KindSpec) -> String {
         // At the link's own rate it would have nothing to do, and a bucket of one packet is always
         // empty after a packet.
         "shaper" => "{ kind = \"shaper\", rate = \"16 Mbit/s\", burst = \"50 kB\", of = \"codel\" }".to_owned(),
+        "htb" => "{ kind = \"htb\", class.all = { rate = \"16 Mbit/s\", default = true, of = \"codel\" } }".to_owned(),
         kind if spec.is_over_another() => format!("{{ kind = \"{kind}\", of = \"codel\" }}"),
         kind => format!("\"{kind}\""),
     }

@@ -117,6 +117,10 @@ fn check_queues(world: &WorldSpec) -> Result<(), Refusal> {
                 let why = "an algorithm of your own is in no kernel: allowed those of `gq list aqm`";
                 return Err(Refusal::of_link(&link.name, "aqm", why));
             }
+            QueueSpec::Discipline { queue, .. } if queue.kind.class.is_some() => {
+                let why = format!("`{}` has classes, which the kernel module is not told", queue.kind.kind);
+                return Err(Refusal::of_link(&link.name, "aqm", why));
+            }
             QueueSpec::Discipline { .. } | QueueSpec::ExternalScheduler { .. } => queues += 1,
         }
         if !matches!(link.rate, RateSpec::Constant(_)) {

@@ -41,7 +41,7 @@ pub fn queue<P: Packet>(link: &Link, direction: &LinkDirection, rng: Rng) -> Res
         limit: limit(direction),
     };
     match &direction.queue {
-        Some(Queue { kind, params, of, ecn, .. }) => AnyQdisc::build_over(kind, params, of.as_ref(), &facts, *ecn, rng),
+        Some(Queue { chosen, ecn, .. }) => AnyQdisc::build_over(chosen, &facts, *ecn, rng),
         None => AnyQdisc::build(sched::TAIL_DROP, &[], &facts, EcnPolicy::Drop, rng),
     }
 }

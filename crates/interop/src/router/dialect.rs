@@ -210,6 +210,7 @@ const NEAREST: &[(&str, &[&str])] = &[
     ("cake-mq", &["cake", "fq-codel"]),
     ("dualpi2", &["fq-codel", "cake", "pie"]),
     ("jobs", &["cake", "fq-codel"]),
+    ("htb", &["cake", "fq-codel"]),
     ("priority", &["cake", "fq-codel"]),
     ("shaper", &["cake", "fq-codel"]),
 ];
@@ -232,7 +233,7 @@ impl Dialect {
     /// The kind or a given parameter that it has no words for, with the nearest that it has.
     pub fn say(&self, wanted: &Wanted<'_>) -> Result<Phrase, Refusal> {
         let kind = wanted.chosen.kind;
-        let form = self.form_of(wanted).ok_or_else(|| self.lacks(kind, wanted.chosen))?;
+        let form = self.form_of(wanted).ok_or_else(|| self.lacks(wanted.chosen))?;
         let mut phrase = Phrase { word: form.word, settings: Vec::new(), notes: Vec::new() };
         self.say_limit(form, wanted, &mut phrase);
         let given = ParamValues::new(&kind.base, &wanted.chosen.params)
@@ -371,9 +372,9 @@ impl Dialect {
         candidates.iter().copied().find(|near| self.has(near))
     }
 
-    fn lacks(&self, kind: &KindSpec, chosen: &KindAndParams) -> Refusal {
-        let what = format!("`{}` has no counterpart in {}", kind.name_over(chosen.of.as_deref()), self.title);
-        Refusal { nearest: self.nearest(kind.kind).map(str::to_owned), ..Refusal::plain(what) }
+    fn lacks(&self, chosen: &KindAndParams) -> Refusal {
+        let what = format!("`{}` has no counterpart in {}", chosen.name(), self.title);
+        Refusal { nearest: self.nearest(chosen.kind.kind).map(str::to_owned), ..Refusal::plain(what) }
     }
 
     fn wordless(&self, kind: &KindSpec, param: &str) -> Refusal {

@@ -188,8 +188,8 @@ fn usual_link(scenario: &Scenario) -> &Link {
         let directions = |link: &&Link| [&link.down, &link.up].into_iter().any(|way| way.queue.as_ref().is_some_and(wanted));
         scenario.links.iter().find(directions)
     };
-    let shaper = has(|queue| queue.kind.kind == "shaper");
-    shaper.or_else(|| has(|queue| queue.kind.kind != "tail-drop")).unwrap_or_else(|| scenario.main_link())
+    let shaper = has(|queue| queue.chosen.kind.kind == "shaper");
+    shaper.or_else(|| has(|queue| queue.chosen.kind.kind != "tail-drop")).unwrap_or_else(|| scenario.main_link())
 }
 
 fn side(link: &Link, heading: Direction, key: &str, shaping: Shaping) -> Result<Option<Side>, Refusal> {
@@ -203,7 +203,7 @@ fn side(link: &Link, heading: Direction, key: &str, shaping: Shaping) -> Result<
         rate: None,
         has_shaper: false,
         burst: None,
-        chosen: KindAndParams { kind: queue.kind, params: queue.params.clone(), of: queue.of.clone().map(Box::new) },
+        chosen: queue.chosen.clone(),
         marks: queue.ecn == EcnPolicy::Mark,
         limit: queue.limit_is_own.then_some(queue.limit),
         held: queue.limit,

@@ -91,13 +91,7 @@ pub fn discipline(queue: &Queue) -> QueueSpec {
     if let Queue { own: Some(kind), ecn, limit, .. } = queue {
         return QueueSpec::Own { kind: kind.clone(), ecn: *ecn, limit: *limit };
     }
-    QueueSpec::Discipline {
-        kind: queue.kind,
-        params: queue.params.clone(),
-        of: queue.of.clone(),
-        ecn: queue.ecn,
-        limit: queue.limit,
-    }
+    QueueSpec::Discipline { queue: queue.chosen.clone(), ecn: queue.ecn, limit: queue.limit }
 }
 
 fn one_way(link: &Link, heading: Direction) -> LinkSpec {
@@ -247,6 +241,7 @@ fn add_flow(world: &mut WorldSpec, plan: &Scenario, traffic: &Traffic, placement
         stop: traffic.stop,
         class: traffic.class,
         weight: traffic.weight,
+        leaf: traffic.leaf.clone(),
         // The shared host is at the lower end of the line, wherever that is on this flow's way.
         shared_host: traffic.host.map(|host| match heading {
             Direction::Down => SharedHost::Sink(host),

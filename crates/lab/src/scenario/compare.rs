@@ -545,8 +545,8 @@ pub fn control(text: &str) -> Result<String, ComparisonError> {
 /// The kinds, each containing the next; `None` if one is unknown.
 fn chosen(tables: &[(&str, Option<&'static KindSpec>, String)]) -> Option<KindAndParams> {
     let (&(_, spec, _), within) = tables.split_first()?;
-    let of = if within.is_empty() { None } else { Some(Box::new(chosen(within)?)) };
-    Some(KindAndParams { of, ..KindAndParams::new(spec?, Vec::new()) })
+    let of = if within.is_empty() { None } else { Some(chosen(within)?) };
+    Some(KindAndParams::new(spec?, Vec::new()).over(of))
 }
 
 /// A parameter value in TOML: true, false and numbers as they are, anything else as a string.

@@ -3,7 +3,7 @@
 
 use crate::scenario::plan::{Direction, Link, LinkDirection, Part, Point, Queue, Scenario, Step, Traffic};
 use goodqueue_aqm::EcnPolicy;
-use goodqueue_aqm::spec::{KindAndParams, Marking, Role, Unit, Value};
+use goodqueue_aqm::spec::{Marking, Role, Unit, Value};
 use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Rate};
 use goodqueue_sim::{Datagrams, RateSpec, SessionSpec, SourceSpec};
 use goodqueue_tcp::{AckPolicy, Data, EcnMode};
@@ -62,6 +62,7 @@ pub fn warnings(point: &Point) -> Vec<Warning> {
                 lint.ecn(step, queue);
                 lint.unanswered(step, queue);
                 lint.parameters(step, direction, queue);
+                lint.classes(step, queue);
             } else {
                 lint.endless(step);
             }
@@ -240,7 +241,7 @@ impl<'a> Lint<'a> {
                 self.warn(self.key(step, "flow_control"), message, "take it out, or give the link before a buffer");
             }
         }
-        if ["tail-drop", "shaper"].contains(&queue.kind.kind) {
+        if ["tail-drop", "shaper"].contains(&queue.chosen.kind.kind) {
             return;
         }
         let slower: Option<Vec<Step>> = self.groups(step).map(|(_, part)| self.slower_after(part, step)).collect();
@@ -358,9 +359,12 @@ impl<'a> Lint<'a> {
         let mtu = self.link(step).mtu;
         let held = held(queue, mtu);
         let key = self.key(step, "queue");
-        let own = queue.kind.params.iter().map(|param| (queue.kind, param, &queue.params, key.clone()));
-        let inner =
-            queue.of.iter().flat_map(|of| of.kind.params.iter().map(|param| (of.kind, param, &of.params, format!("{key}.of"))));
+        let own = queue.chosen.kind.params.iter().map(|param| (queue.chosen.kind, param, &queue.chosen.params, key.clone()));
+        let inner = queue
+            .chosen
+            .of
+            .iter()
+            .flat_map(|of| of.kind.params.iter().map(|param| (of.kind, param, &of.params, format!("{key}.of"))));
         for (kind, param, values, table) in own.chain(inner) {
             let whose = format!("{}'s {} of", kind.kind, param.name);
             let given = values.iter().find(|(name, _)| *name == param.name).map(|(_, value)| *value);
@@ -394,14 +398,39 @@ impl<'a> Lint<'a> {
 
     /// Weights are for queues that weigh flows.
     fn weights(&mut self) {
-        let uses_weights = |step: &Step| {
-            self.direction(*step).queue.as_ref().is_some_and(|queue| queue.kind.weighs_flows_over(queue.of.as_ref()))
-        };
+        let uses_weights = |step: &Step| self.direction(*step).queue.as_ref().is_some_and(|queue| queue.chosen.weighs_flows());
         let idle = |group: &Traffic| group.weight != 1.0 && !group.parts().any(|part| part.path.steps().any(uses_weights));
         if let Some(number) = self.plan.traffic.iter().position(idle) {
             let message = format!("{} has no effect: no queue on the path weighs flows", self.plan.traffic[number].weight);
             let help = "take a queue that does, such as `nfq-codel`, or leave it out";
             self.warn(format!("traffic.{number}.weight"), message, help);
+        }
+    }
+
+    /// Packets of no class are not shaped.
+    fn classes(&mut self, step: Step, queue: &Queue) {
+        if queue.chosen.kind.class.is_none() {
+            return;
+        }
+        let (classes, key) = (&queue.chosen.classes, self.key(step, "queue"));
+        if classes.is_empty() {
+            let message = "has no classes: all packets leave in order, unshaped";
+            self.warn(format!("{key}.class"), message, "give it `class.NAME` with a `rate`");
+            return;
+        }
+        if classes.iter().any(|class| class.params.contains(&("default", Value::Switch(true)))) {
+            return;
+        }
+        let is_leaf = |name: &str| classes.iter().any(|class| class.name == name);
+        let passes = |group: &Traffic| {
+            let mut steps = group.parts().flat_map(|part| part.path.steps());
+            steps.any(|passed| (passed.link, passed.heading) == (step.link, step.heading))
+        };
+        let is_unshaped = |group: &Traffic| !group.leaf.as_deref().is_some_and(is_leaf) && passes(group);
+        if let Some(number) = self.plan.traffic.iter().position(is_unshaped) {
+            let group = &self.plan.traffic[number].name;
+            let message = format!("`{group}` belongs to no class of {key}: it leaves before all others, unshaped");
+            self.warn(format!("traffic.{number}.leaf"), message, "name a leaf, or give one of them `default = true`");
         }
     }
 
@@ -468,18 +497,17 @@ fn held(queue: &Queue, mtu: Bytes) -> Option<Bytes> {
 
 /// Whether the file asks for marks, as against a kind that marks unless told otherwise.
 fn is_asked_to_mark(queue: &Queue) -> bool {
-    let chosen = KindAndParams { kind: queue.kind, params: queue.params.clone(), of: queue.of.clone().map(Box::new) };
-    !chosen.marks_unasked() || queue.params.iter().any(|(name, _)| *name == "ecn")
+    !queue.chosen.marks_unasked() || queue.chosen.params.iter().any(|(name, _)| *name == "ecn")
 }
 
 /// Whether the algorithm in front of the only queue never drops.
 fn marks_only(queue: &Queue) -> bool {
-    queue.of.as_ref().map_or(queue.kind, |of| of.kind).marks == Marking::Only
+    queue.chosen.of.as_ref().map_or(queue.chosen.kind, |of| of.kind).marks == Marking::Only
 }
 
 /// The rate that a shaper lets pass.
 fn shaped(queue: &Queue) -> Option<Rate> {
-    let rate = queue.params.iter().find(|(name, _)| queue.kind.kind == "shaper" && *name == "rate");
+    let rate = queue.chosen.params.iter().find(|(name, _)| queue.chosen.kind.kind == "shaper" && *name == "rate");
     match rate {
         Some((_, Value::Rate(rate))) => Some(*rate),
         _ => None,
@@ -488,8 +516,8 @@ fn shaped(queue: &Queue) -> Option<Rate> {
 
 /// Whether a queue that can look ahead does so; `None` when it cannot.
 fn projection(queue: &Queue) -> Option<bool> {
-    let is_on = || queue.params.iter().any(|(name, value)| *name == "projection" && *value == Value::Switch(true));
-    queue.kind.param("projection").map(|_| is_on())
+    let is_on = || queue.chosen.params.iter().any(|(name, value)| *name == "projection" && *value == Value::Switch(true));
+    queue.chosen.kind.param("projection").map(|_| is_on())
 }
 
 #[cfg(test)]

@@ -59,7 +59,8 @@ pub fn queue<P: Packet>(name: &str, rate: Rate, limit: Limit) -> AnyQdisc<P> {
         _ => &[],
     };
     let of = spec.needs_another().then(|| KindAndParams::new(kind("pie").expect("a kind"), Vec::new()));
-    AnyQdisc::build_over(spec, lively, of.as_ref(), &facts, EcnPolicy::Mark, Rng::new(5)).expect("a queue")
+    let queue = KindAndParams::new(spec, lively.to_vec()).over(of);
+    AnyQdisc::build_over(&queue, &facts, EcnPolicy::Mark, Rng::new(5)).expect("a queue")
 }
 
 pub fn limit() -> Limit {

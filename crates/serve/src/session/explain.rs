@@ -49,8 +49,8 @@ struct Law<'a> {
 impl<'a> Law<'a> {
     /// The innermost algorithm, in a queue that puts others to work.
     fn of(queue: &'a Queue) -> Self {
-        let mut law = Self { kind: queue.kind, params: &queue.params };
-        let mut inner: Option<&'a KindAndParams> = queue.of.as_ref();
+        let mut law = Self { kind: queue.chosen.kind, params: &queue.chosen.params };
+        let mut inner: Option<&'a KindAndParams> = queue.chosen.of.as_deref();
         while let Some(chosen) = inner {
             law = Self { kind: chosen.kind, params: &chosen.params };
             inner = chosen.of.as_deref();
@@ -132,7 +132,8 @@ mod tests {
 
     fn queue(kind: &str) -> Queue {
         let kind = sched::kind(kind).expect("a known kind");
-        Queue { kind, params: Vec::new(), of: None, ecn: EcnPolicy::Drop, limit: Limit::NONE, limit_is_own: false, own: None }
+        let chosen = KindAndParams::new(kind, Vec::new());
+        Queue { chosen, ecn: EcnPolicy::Drop, limit: Limit::NONE, limit_is_own: false, own: None }
     }
 
     fn decision<'a>(reason: Reason, gauges: &'a [(&'static str, f64)]) -> Decision<'a> {
@@ -177,7 +178,7 @@ mod tests {
     #[test]
     fn every_kind_has_something_to_say_of_every_reason() {
         for spec in sched::kinds() {
-            let queue = Queue { kind: spec, ..queue("tail-drop") };
+            let queue = queue(spec.kind);
             for reason in Reason::ALL {
                 assert!(!words(&queue, &decision(reason, &[])).is_empty());
             }

@@ -351,7 +351,7 @@ pub fn connections(point: &Point) -> u64 {
 
 /// Memory that a queue takes before it holds anything.
 fn queue_bytes(queue: &Queue) -> u64 {
-    queue.kind.state_bytes_over(&queue.params, queue.of.as_ref()).get()
+    queue.chosen.state_bytes().get()
 }
 
 fn largest(limit: Limit, mtu: Bytes) -> u64 {
@@ -404,7 +404,7 @@ mod tests {
         let one = Plan::parse_without_files("one", &scenario.text(Some(1)).unwrap()).expect("a scenario");
         assert_eq!((one.seed(), one.replications(), one.point_count()), (7, 1, 1));
         let queue = one.point(0).unwrap().plan.main_link().down.queue.clone().expect("a queue");
-        assert_eq!(queue.kind.kind, "codel");
+        assert_eq!(queue.chosen.kind.kind, "codel");
         assert_eq!(scenario.plan().unwrap().0.point_count(), 2);
         assert_eq!(scenario.text(Some(2)).unwrap_err().status, StatusCode::NOT_FOUND);
     }
@@ -413,7 +413,7 @@ mod tests {
     fn a_parameter_is_set_as_in_a_file_and_checked() {
         let mut scenario = two();
         let queue = scenario.set(1, "target", &json!("20 ms"), &Limits::default()).expect("a good value");
-        assert!(queue.params.iter().any(|(name, _)| *name == "target"));
+        assert!(queue.chosen.params.iter().any(|(name, _)| *name == "target"));
         assert!(scenario.text(Some(1)).unwrap().contains("20 ms"));
         for (key, value) in
             [("target", json!("1 year")), ("targe", json!("5 ms")), ("target", json!(null)), ("of.target", json!(1))]

@@ -342,7 +342,7 @@ impl OpenWorld {
         successor.set_link_rate(now, Some(rate));
         self.world.net.links[id].succeed(successor);
         self.spec.links[number] = link;
-        self.world.set_all_weights(&self.spec, &self.state);
+        self.world.place_all(&self.spec, &self.state);
         self.world.net.arm_queue_timer(now, id);
         Ok(())
     }

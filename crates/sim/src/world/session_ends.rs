@@ -11,6 +11,7 @@ use crate::session::{Channel, Payload, Session};
 use goodqueue_aqm::Qdisc;
 use goodqueue_base::units::{Bytes, Instant, Rng};
 use goodqueue_tcp::{ReceiverConfig, Sender};
+use std::sync::Arc;
 
 /// One session and its resources.
 pub(super) struct SessionEnd {
@@ -44,23 +45,32 @@ impl SessionEnd {
 pub(super) struct SessionPath {
     /// Routes of data and of requests; each stream sets the end.
     pub(super) routes: [Route; 2],
-    pub(super) queues: WeightedQueues,
+    pub(super) place: PlaceInQueues,
     pub(super) ideal: Ideal,
 }
 
-/// The queues on the route of a flow with a weight other than 1, forward and reverse.
-pub(super) struct WeightedQueues {
+/// The place of a flow in the queues on its route, forward and reverse. A flow of weight 1 without
+/// a leaf has the place that queues give without being told.
+pub(super) struct PlaceInQueues {
     pub(super) weight: f64,
+    pub(super) leaf: Option<Arc<str>>,
     pub(super) forward: Vec<LinkId>,
     pub(super) reverse: Vec<LinkId>,
 }
 
-impl WeightedQueues {
-    /// Tells the queues the weight of a flow whose data travels this way along the route.
+impl PlaceInQueues {
+    /// Tells the queues the place of a flow whose data travels this way along the route.
     pub(super) fn announce(&self, links: &mut IdVec<LinkId, Link>, flow: FlowId, heading: PathHalf) {
         for (numbers, half) in [(&self.forward, PathHalf::Forward), (&self.reverse, PathHalf::Reverse)] {
             for &link in numbers {
-                links[link].qdisc.set_weight(flow_hash(flow, half != heading), self.weight);
+                let (queue, flow) = (&mut links[link].qdisc, flow_hash(flow, half != heading));
+                // The leaf comes first: the weight is one within it.
+                if let Some(leaf) = &self.leaf {
+                    queue.set_leaf(flow, leaf);
+                }
+                if self.weight != 1.0 {
+                    queue.set_weight(flow, self.weight);
+                }
             }
         }
     }

@@ -160,19 +160,19 @@ impl World {
         self.ends.sessions[session].channels.push(channel);
     }
 
-    /// Tells the queues on a stream's way the weight of its flows. Requests take the reverse route.
-    fn set_stream_weight(&mut self, session: SessionId, first_flow: FlowId, direction: Payload) {
+    /// Tells the queues on a stream's way the place of its flows. Requests take the reverse route.
+    fn place_stream(&mut self, session: SessionId, first_flow: FlowId, direction: Payload) {
         let heading = if direction == Payload::Request { PathHalf::Reverse } else { PathHalf::Forward };
         for flow in flow_numbers(first_flow) {
-            self.ends.sessions[session].path.queues.announce(&mut self.net.links, flow, heading);
+            self.ends.sessions[session].path.place.announce(&mut self.net.links, flow, heading);
         }
     }
 
-    /// Tells the queues the weights of all streams.
-    pub(super) fn set_stream_weights(&mut self) {
+    /// Tells the queues the places of all streams.
+    pub(super) fn place_streams(&mut self) {
         for stream in self.ends.streams.ids() {
             let (channel, first_flow, direction) = self.ends.streams[stream].origin();
-            self.set_stream_weight(self.ends.channels[channel].session, first_flow, direction);
+            self.place_stream(self.ends.channels[channel].session, first_flow, direction);
         }
     }
 

@@ -1,9 +1,9 @@
 //! Settings from which no queue can be made, and what is wrong with them.
 
+use super::kinds;
 use super::params::settable;
 use alloc::string::String;
 use core::fmt;
-use goodqueue_aqm::sched::kinds;
 use goodqueue_aqm::spec::{KindSpec, ParamError};
 use goodqueue_base::spec::quantity::QuantityError;
 

@@ -118,7 +118,7 @@ impl Scheduler for FairKind {
         setup: Setup<'_>,
         keep: impl FnOnce(Self::Queue<P>) -> R,
     ) -> Result<R, ParamError> {
-        let Some(inner) = setup.of else {
+        let Some(inner) = setup.chosen.of.as_deref() else {
             return Err(ParamError::new("of", ParamFault::NeedsAnother(given.kind())));
         };
         let aqm = AnyAqm::build_boxed(&ParamValues::new(inner.kind, &inner.params)?, setup.link)?;

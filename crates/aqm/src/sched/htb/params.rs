@@ -2,35 +2,27 @@
 
 use super::{Htb, HtbClass, HtbFault, HtbParams, PRIORITIES};
 use crate::framing;
+use crate::outline::aside;
 use crate::qdisc::Packet;
 use crate::queue::Limit;
 use crate::sched::fair_queue::kinds::HEADER;
-use crate::sched::{NESTED_BYTES, Nested, Setup};
+use crate::sched::{NESTED_BYTES, Nested, Scheduler, Setup};
 use crate::spec::{
-    Family, Kind, KindAndParams, KindSpec, LinkFacts, Param, ParamError, ParamFault, ParamValues, Size, TypedParam, Unit, Value,
+    ClassAndParams, Family, Kind, KindSpec, LinkFacts, Param, ParamError, ParamFault, ParamValues, Size, TypedParam, Unit,
 };
 use alloc::boxed::Box;
 use alloc::string::ToString;
 use alloc::vec::Vec;
-use goodqueue_base::units::{Bytes, Duration, Packets, Rate, Rng};
-
-/// A class as it is given.
-#[derive(Clone, Debug)]
-pub struct ClassAndParams {
-    /// The class above, by its number; none for one at the root.
-    pub parent: Option<u32>,
-    /// Given parameters of [`CLASS`]; the others have their defaults.
-    pub params: Vec<(&'static str, Value)>,
-    /// The queue of a leaf; tail drop where none is given.
-    pub of: Option<KindAndParams>,
-}
+use goodqueue_base::units::{Bytes, Duration, Rate, Rng};
 
 const R2Q: TypedParam<u32> = TypedParam::count("r2q", 10)
     .within(1.0, 1e9)
     .about("a turn is so many times less than what a class sends in a second at its rate")
     .from_source("Linux");
-const DIRECT: TypedParam<u32> =
-    TypedParam::count("direct", 1000).within(0.0, 1e6).about("most packets without a class that wait").from_source("Linux");
+const DIRECT: TypedParam<Option<u32>> = TypedParam::auto("direct", "limit of the queue")
+    .within(0.0, 1e6)
+    .about("most packets without a class that wait")
+    .from_source("Linux");
 
 const fn rate(name: &'static str, default: &'static str, doc: &'static str) -> TypedParam<Option<Rate>> {
     TypedParam::auto(name, default).within(8.0, 1e13).about(doc).from_source("Linux")
@@ -72,8 +64,7 @@ pub const CLASS: Kind = Kind {
     ..Kind::PLAIN
 };
 
-/// The kind `htb`.
-pub const KIND: KindSpec = KindSpec::new(
+const KIND: KindSpec = KindSpec::new(
     Kind {
         kind: "htb",
         aliases: &[],
@@ -88,18 +79,20 @@ pub const KIND: KindSpec = KindSpec::new(
             framing::MPU.param,
             framing::CELLS.param,
         ],
-        source: "Linux sch_htb, Devera 2002",
+        source: "Linux sch_htb; Devera 2002",
     },
     Family::Classes,
     "bytes that left each class; that of the queue in each leaf",
 )
-.with_queue_bytes(NESTED_BYTES);
+.with_queue_bytes(NESTED_BYTES)
+.with_classes(&CLASS);
 
 /// Unit of the kernel's buckets.
 const TICK: u64 = 64;
 /// Bytes of a bucket for which none are given.
 const DEFAULT_BURST: u64 = 1600;
 
+/// A class is too deep, or its parent none of the classes.
 impl From<HtbFault> for ParamError {
     fn from(fault: HtbFault) -> Self {
         Self::new("class", ParamFault::Refused(fault.to_string()))
@@ -148,51 +141,106 @@ impl HtbClass {
     }
 }
 
-/// Builds the tree of `classes`, whose leaves have random streams of their own.
-///
-/// # Errors
-/// The first parameter that does not fit, or that an inner class cannot have.
-pub fn build<P: Packet>(
-    given: &ParamValues<'_>,
-    classes: &[ClassAndParams],
-    mut setup: Setup<'_>,
-) -> Result<Box<Htb<P, Nested<P>>>, ParamError> {
-    let (link, r2q) = (setup.link, R2Q.read(given));
-    let values = classes.iter().map(|class| ParamValues::new(&CLASS, &class.params)).collect::<Result<Vec<_>, ParamError>>()?;
-    let read = |(class, given): (&ClassAndParams, &ParamValues<'_>)| HtbClass::build(given, class.parent, r2q, link);
-    let tree = classes.iter().zip(&values).map(read).collect::<Result<Vec<_>, ParamError>>()?;
-    let mut is_inner = alloc::vec![false; classes.len()];
-    for parent in classes.iter().filter_map(|class| class.parent) {
-        // One that is no class is refused with the tree.
-        if let Some(is_inner) = is_inner.get_mut(parent as usize) {
-            *is_inner = true;
-        }
+/// The kind `htb`.
+#[derive(Clone, Copy, Debug)]
+pub struct HtbKind;
+
+impl Scheduler for HtbKind {
+    const KIND: KindSpec = KIND;
+    type Queue<P> = Box<Htb<P, Nested<P>>>;
+
+    fn build<P: Packet, R>(
+        given: &ParamValues<'_>,
+        setup: Setup<'_>,
+        keep: impl FnOnce(Self::Queue<P>) -> R,
+    ) -> Result<R, ParamError> {
+        let plan = aside(|| Plan::read(given, &setup.chosen.classes, setup.link))?;
+        let classes = &setup.chosen.classes;
+        let queues = plan.queues(setup)?;
+        aside(|| {
+            let mut htb = Htb::new(&plan.tree, plan.params, queues)?;
+            (0..).zip(classes).for_each(|(number, class)| htb.name(number, &class.name));
+            Ok(keep(Box::new(htb)))
+        })
     }
-    let mut default = None;
-    for (number, (class, given)) in (0..).zip(classes.iter().zip(&values)) {
-        let of = class.of.as_ref().map(|_| OF.name);
-        let of_leaves =
-            [LIMIT.name(), DEFAULT.name(), PRIO.name(), QUANTUM.name()].into_iter().filter(|name| given.is_given(name));
-        if let Some(name) = of_leaves.chain(of).next().filter(|_| is_inner[number as usize]) {
-            return Err(ParamError::new(name, ParamFault::Refused("belongs to classes without others below them".into())));
+}
+
+/// The settings of the whole, of each class and of the queues of leaves. Reading them and building
+/// the queues are calls of their own, for stacks of few kilobytes.
+struct Plan {
+    tree: Vec<HtbClass>,
+    params: HtbParams,
+    /// The link as the queue of each leaf sees it; none of inner classes.
+    leaves: Vec<Option<LinkFacts>>,
+}
+
+impl Plan {
+    fn read(given: &ParamValues<'_>, classes: &[ClassAndParams], link: &LinkFacts) -> Result<Box<Self>, ParamError> {
+        let r2q = R2Q.read(given);
+        let mut values = Vec::with_capacity(classes.len());
+        let mut tree = Vec::with_capacity(classes.len());
+        let mut is_inner = alloc::vec![false; classes.len()];
+        for class in classes {
+            let of_class = |error: ParamError| error.in_class(&class.name);
+            let given = ParamValues::new(&CLASS, &class.params).map_err(of_class)?;
+            tree.push(HtbClass::build(&given, class.parent, r2q, link).map_err(of_class)?);
+            values.push(given);
+            // One that is no class is refused with the tree.
+            if let Some(is_inner) = class.parent.and_then(|parent| is_inner.get_mut(parent as usize)) {
+                *is_inner = true;
+            }
         }
-        if DEFAULT.read(given) && default.replace(number).is_some() {
-            return Err(DEFAULT.fault(ParamFault::Refused("is on for two classes: allowed one".into())));
+        let mut default = None;
+        for (number, (class, given)) in (0..).zip(classes.iter().zip(&values)) {
+            let of = class.of.as_ref().map(|_| OF.name);
+            let of_leaves =
+                [LIMIT.name(), DEFAULT.name(), PRIO.name(), QUANTUM.name()].into_iter().filter(|name| given.is_given(name));
+            if let Some(name) = of_leaves.chain(of).next().filter(|_| is_inner[number as usize]) {
+                let fault = ParamFault::Refused("belongs to classes without others below them".into());
+                return Err(ParamError::new(name, fault).in_class(&class.name));
+            }
+            if DEFAULT.read(given) && default.replace(number).is_some() {
+                return Err(DEFAULT
+                    .fault(ParamFault::Refused("is on for two classes: allowed one".into()))
+                    .in_class(&class.name));
+            }
         }
+        let params = HtbParams {
+            default,
+            direct: DIRECT.read(given).map_or(link.limit, |packets| Limit::packets(u64::from(packets))),
+            header: HEADER.bytes(given, link.mtu, link.rate)?,
+            framing: framing::build(given, link)?,
+        };
+        let leaf = |number: usize| {
+            let ceil = tree[number].ceil;
+            let limit = LIMIT.read(&values[number]).map_or(link.limit, |size| limit(size, ceil));
+            let rate = Some(link.rate.map_or(ceil, |rate| rate.min(ceil)));
+            (!is_inner[number]).then_some(LinkFacts { rate, limit, ..*link })
+        };
+        let leaves = (0..tree.len()).map(leaf).collect();
+        Ok(Box::new(Self { tree, params, leaves }))
     }
-    let params = HtbParams {
-        default,
-        direct: Packets::new(u64::from(DIRECT.read(given))),
-        header: HEADER.bytes(given, link.mtu, link.rate)?,
-        framing: framing::build(given, link)?,
-    };
-    let htb = Htb::new(&tree, params, |number| {
-        let (class, settings) = (&classes[number as usize], &tree[number as usize]);
-        let limit = LIMIT.read(&values[number as usize]).map_or(link.limit, |size| limit(size, settings.ceil));
-        let rate = Some(link.rate.map_or(settings.ceil, |rate| rate.min(settings.ceil)));
-        let rng = Rng::new(setup.rng.next_u64());
-        let within = Setup { of: class.of.as_ref(), link: &LinkFacts { rate, limit, ..*link }, ecn: setup.ecn, rng };
-        Nested::build(within).map(|queue| *queue)
-    })?;
-    Ok(Box::new(htb))
+
+    /// The queues of the leaves, with random streams of their own.
+    fn queues<P: Packet>(&self, mut setup: Setup<'_>) -> Result<Vec<Option<Box<Nested<P>>>>, ParamError> {
+        let mut queues = Vec::with_capacity(self.leaves.len());
+        for (class, leaf) in setup.chosen.classes.iter().zip(&self.leaves) {
+            let Some(link) = leaf else {
+                queues.push(None);
+                continue;
+            };
+            let rng = Rng::new(setup.rng.next_u64());
+            let queue = Nested::build(class.of.as_ref(), Setup { link, rng, ..setup.clone() });
+            queues.push(Some(queue.map_err(|error| of_leaf(error, class))?));
+        }
+        Ok(queues)
+    }
+}
+
+/// A fault of the queue of a leaf.
+#[cold]
+fn of_leaf(error: ParamError, class: &ClassAndParams) -> ParamError {
+    let is_its_own = error.param == OF.name;
+    let fault = if is_its_own { error.fault } else { ParamFault::Refused(error.to_string()) };
+    ParamError::new(OF.name, fault).in_class(&class.name)
 }

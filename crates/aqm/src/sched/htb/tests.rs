@@ -1,6 +1,7 @@
 use super::*;
 use crate::algo::tail_drop::TailDrop;
-use crate::{Limit, ManagedQueue, NoSink, SimplePacket};
+use crate::{ManagedQueue, NoSink, SimplePacket};
+use std::string::ToString;
 use std::vec::Vec;
 
 type Tails = Htb<SimplePacket, ManagedQueue<SimplePacket, TailDrop>>;
@@ -13,11 +14,17 @@ fn class(parent: Option<u32>, rate: u64, ceil: u64, priority: u8) -> HtbClass {
     HtbClass { parent, rate, ceil, burst: burst(rate), cburst: burst(ceil), quantum: Bytes::new(1500), priority }
 }
 
+fn queues(classes: usize) -> Vec<Option<Box<ManagedQueue<SimplePacket, TailDrop>>>> {
+    (0..classes).map(|_| Some(Box::new(ManagedQueue::new(TailDrop, Limit::packets(1000))))).collect()
+}
+
 fn htb(classes: &[HtbClass]) -> Tails {
-    let params = HtbParams { default: None, direct: Packets::new(10), header: Bytes::ZERO, framing: Framing::default() };
-    let mut htb =
-        Htb::new(classes, params, |_| Ok::<_, HtbFault>(ManagedQueue::new(TailDrop, Limit::packets(1000)))).expect("a tree");
-    (0..classes.len() as u32).for_each(|leaf| htb.set_leaf(FlowHash(leaf), leaf));
+    let params = HtbParams { default: None, direct: Limit::packets(10), header: Bytes::ZERO, framing: Framing::default() };
+    let mut htb = Htb::new(classes, params, queues(classes.len())).expect("a tree");
+    for leaf in 0..classes.len() as u32 {
+        htb.name(leaf, &leaf.to_string());
+        htb.set_leaf(FlowHash(leaf), &leaf.to_string());
+    }
     htb
 }
 
@@ -140,8 +147,8 @@ fn flows_without_a_leaf_leave_first_and_unshaped() {
 #[test]
 fn trees_with_a_fault_are_refused() {
     let new = |classes: &[HtbClass]| {
-        let params = HtbParams { default: None, direct: Packets::ZERO, header: Bytes::ZERO, framing: Framing::default() };
-        Tails::new(classes, params, |_| Ok::<_, HtbFault>(ManagedQueue::new(TailDrop, Limit::NONE))).map(|_| ())
+        let params = HtbParams { default: None, direct: Limit::packets(0), header: Bytes::ZERO, framing: Framing::default() };
+        Tails::new(classes, params, queues(classes.len())).map(|_| ())
     };
     assert_eq!(new(&[class(Some(1), 1, 1, 0)]), Err(HtbFault::Parent(0)));
     assert_eq!(new(&[class(Some(1), 1, 1, 0), class(Some(0), 1, 1, 0)]), Err(HtbFault::TooDeep(0)), "a circle");

@@ -95,13 +95,13 @@ fn chosen(arguments: &Arguments) -> Result<Vec<Vector>, Failure> {
     let vectors = sources.iter().map(Source::load).collect::<Result<Vec<_>, _>>();
     let mut vectors = vectors.map_err(Failure::input)?;
     for kind in &arguments.kind {
-        if !vectors.iter().any(|vector| vector.kind.kind == kind) {
-            let known: BTreeSet<&str> = vectors.iter().map(|vector| vector.kind.kind).collect();
+        if !vectors.iter().any(|vector| vector.queue.kind.kind == kind) {
+            let known: BTreeSet<&str> = vectors.iter().map(|vector| vector.queue.kind.kind).collect();
             let known: Vec<&str> = known.into_iter().collect();
             return Err(Failure::Input(format!("--kind: there are no vectors for `{kind}`: allowed {}", known.join(", "))));
         }
     }
-    vectors.retain(|vector| arguments.kind.is_empty() || arguments.kind.iter().any(|kind| vector.kind.kind == kind));
+    vectors.retain(|vector| arguments.kind.is_empty() || arguments.kind.iter().any(|kind| vector.queue.kind.kind == kind));
     if vectors.is_empty() {
         let place = arguments.vectors.as_ref().map_or_else(|| "gq".to_owned(), |folder| folder.display().to_string());
         return Err(Failure::Input(format!("--vectors: there are none in {place}")));
@@ -142,7 +142,7 @@ fn judged(vector: &Vector, outcome: &Outcome) -> Row {
 
 fn row(vector: &Vector, identical: usize, fate: Fate, message: Option<String>) -> Row {
     let operations = vector.steps.len();
-    let (name, kind, origin) = (vector.name.clone(), vector.kind.kind, vector.origin.clone());
+    let (name, kind, origin) = (vector.name.clone(), vector.queue.kind.kind, vector.origin.clone());
     Row { name, kind, origin, operations, identical, fate, message }
 }
 

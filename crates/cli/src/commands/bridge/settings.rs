@@ -329,7 +329,7 @@ mod tests {
         assert!(policy_parameters("speed>=1").is_err());
         let steered = LineSettings { policy: Some("delay <= 10ms".into()), ..with("gsp-as") };
         let queue = steered.link().unwrap().down.queue.unwrap();
-        assert_eq!(queue.params.len(), 1);
+        assert_eq!(queue.chosen.params.len(), 1);
     }
 
     #[test]

@@ -125,7 +125,7 @@ fn check_link(link: &Link) -> Result<(), Refusal> {
         if flow_control.is_some() {
             return refuse("flow_control", "is not supported by the live host");
         }
-        if let Some(Queue { kind: _, params: _, of: _, own, ecn: _, limit: _, limit_is_own: _ }) = queue
+        if let Some(Queue { chosen: _, own, ecn: _, limit: _, limit_is_own: _ }) = queue
             && own.is_some()
         {
             return refuse("queue", "an algorithm of the program's own does not run on the live host");
@@ -164,6 +164,7 @@ fn group<'a>(traffic: &'a Traffic, link: &Link, common: &mut Option<Connections>
         rtt_shared_by: _,
         class,
         weight,
+        leaf,
         host,
         main: _,
         // Nothing changes on the way.
@@ -174,8 +175,10 @@ fn group<'a>(traffic: &'a Traffic, link: &Link, common: &mut Option<Connections>
     if !rtt_extra.latest().is_zero() {
         return refuse("rtt_extra", "is not supported by the live host");
     }
-    let uses_weights =
-        |direction: &LinkDirection| direction.queue.as_ref().is_some_and(|queue| queue.kind.weighs_flows_over(queue.of.as_ref()));
+    if leaf.is_some() {
+        return refuse("leaf", "the live host's packets say nothing of the leaf of their flow");
+    }
+    let uses_weights = |direction: &LinkDirection| direction.queue.as_ref().is_some_and(|queue| queue.chosen.weighs_flows());
     if *weight != 1.0 && (uses_weights(&link.down) || uses_weights(&link.up)) {
         return refuse("weight", "the live host's packets say nothing of the weight of their flow");
     }

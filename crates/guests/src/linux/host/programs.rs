@@ -81,6 +81,7 @@ impl<'a> Programs<'a> {
             stop: None,
             class: Class::DEFAULT,
             weight: 1.0,
+            leaf: None,
             shared_host: None,
             source: SourceSpec::Tcp {
                 sender: SenderConfig::default(),

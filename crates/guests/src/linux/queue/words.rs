@@ -9,8 +9,8 @@ use std::fmt::Write as _;
 /// The settings of a queue discipline `goodqueue`: what follows its name. `None` for queues that
 /// are none of the kinds.
 pub fn settings(queue: &QueueSpec, link: &LinkFacts, seed: u64) -> Option<String> {
-    let QueueSpec::Discipline { kind, params, of, ecn, limit } = queue else { return None };
-    let mut text = format!("kind {}", kind.name_over(of.as_ref()));
+    let QueueSpec::Discipline { queue, ecn, limit } = queue else { return None };
+    let mut text = format!("kind {}", queue.name());
     // Writing to a string cannot fail.
     let _ = match limit {
         Limit { bytes: Bytes::MAX, packets } => write!(text, " limit {}", packets.get()),
@@ -22,8 +22,8 @@ pub fn settings(queue: &QueueSpec, link: &LinkFacts, seed: u64) -> Option<String
     }
     let delay = packed(Value::Duration(link.delay));
     let _ = write!(text, " delay {delay} link_overhead {}B seed {seed}", link.overhead.get());
-    add(&mut text, "", kind, params);
-    let (mut level, mut before) = (of.as_ref(), "of.".to_owned());
+    add(&mut text, "", queue.kind, &queue.params);
+    let (mut level, mut before) = (queue.of.as_deref(), "of.".to_owned());
     while let Some(chosen) = level {
         add(&mut text, &before, chosen.kind, &chosen.params);
         (level, before) = (chosen.of.as_deref(), format!("of.{before}"));

@@ -38,7 +38,7 @@ fn makes_a_scenario_with_the_round_trip_asked_for() {
     assert_eq!((plan.seed(), plan.replications()), (9, 3));
     assert_eq!(points[0].plan.traffic[0].flows, 16);
     let kinds: Vec<&str> =
-        points.iter().map(|point| point.plan.links[0].down.queue.as_ref().expect("a queue").kind.kind).collect();
+        points.iter().map(|point| point.plan.links[0].down.queue.as_ref().expect("a queue").chosen.kind.kind).collect();
     assert_eq!(kinds, Comparison::USUAL);
 }
 
@@ -66,7 +66,7 @@ fn parameters_follow_the_kind() {
     let plan = plan(&comparison(&["codel:target=10ms:ecn=true", "codel"]));
     let points = plan.points().expect("good points");
     let queue = points[0].plan.links[0].down.queue.as_ref().expect("a queue");
-    assert_eq!(queue.params, [("target", goodqueue_aqm::spec::Value::Duration(Duration::ms(10)))]);
+    assert_eq!(queue.chosen.params, [("target", goodqueue_aqm::spec::Value::Duration(Duration::ms(10)))]);
     assert_eq!(queue.ecn, goodqueue_aqm::EcnPolicy::Mark);
 }
 
@@ -89,9 +89,9 @@ fn composed_queue_lists_the_inner_parameters_behind_its_own() {
     let points = plan(&marking).points().expect("good points");
     let queues: Vec<_> = points.iter().map(|point| point.plan.links[0].down.queue.clone().expect("a queue")).collect();
     assert_eq!((queues[0].name().as_str(), queues[0].ecn), ("fair:pie", goodqueue_aqm::EcnPolicy::Mark));
-    assert_eq!(queues[0].params, [("flows", goodqueue_aqm::spec::Value::Number(64.0))]);
+    assert_eq!(queues[0].chosen.params, [("flows", goodqueue_aqm::spec::Value::Number(64.0))]);
     let target = goodqueue_aqm::spec::Value::Duration(Duration::ms(10));
-    assert_eq!(queues[0].of.as_ref().expect("pie").params, [("target", target)]);
+    assert_eq!(queues[0].chosen.of.as_ref().expect("pie").params, [("target", target)]);
     assert_eq!((queues[1].name().as_str(), queues[1].ecn), ("fair:tail-drop", goodqueue_aqm::EcnPolicy::Drop));
 }
 
@@ -102,8 +102,8 @@ fn queues_may_stand_within_queues() {
     let points = plan(&marking).points().expect("good points");
     let queues: Vec<_> = points.iter().map(|point| point.plan.links[0].down.queue.clone().expect("a queue")).collect();
     assert_eq!(queues[0].name(), "shaper:priority:fair:codel");
-    assert_eq!(queues[0].params, [("rate", goodqueue_aqm::spec::Value::Rate(Rate::mbit(9)))]);
-    assert_eq!(queues[0].of.as_ref().expect("priority").params, [("bands", goodqueue_aqm::spec::Value::Number(2.0))]);
+    assert_eq!(queues[0].chosen.params, [("rate", goodqueue_aqm::spec::Value::Rate(Rate::mbit(9)))]);
+    assert_eq!(queues[0].chosen.of.as_ref().expect("priority").params, [("bands", goodqueue_aqm::spec::Value::Number(2.0))]);
     assert_eq!((queues[0].ecn, queues[1].ecn), (goodqueue_aqm::EcnPolicy::Mark, goodqueue_aqm::EcnPolicy::Drop));
 }
 
@@ -182,7 +182,7 @@ fn two_rates_load_both_directions() {
         assert_eq!(points.len(), 2, "the same queue in both directions");
         let link = &points[1].plan.links[0];
         assert_eq!((link.down.nominal_rate(), link.up.nominal_rate()), (Rate::mbit(50), Rate::mbit(10)));
-        let kinds = [&link.down, &link.up].map(|direction| direction.queue.as_ref().expect("a queue").kind.kind);
+        let kinds = [&link.down, &link.up].map(|direction| direction.queue.as_ref().expect("a queue").chosen.kind.kind);
         assert_eq!(kinds, ["pie", "pie"]);
         let up: Vec<&str> = points[0]
             .plan

@@ -132,6 +132,12 @@ fn each_oddity_is_named() {
             "link.b.queue.projection: `jobs` only marks by projection: without ecn it does nothing",
         ),
         ("flows = 4\n", "flows = 4\nweight = 2\n", "traffic.0.weight: 2 has no effect: no queue on the path weighs flows"),
+        ("{ kind = \"codel\" }", "{ kind = \"htb\" }", "link.b.queue.class: has no classes: all packets leave in order"),
+        (
+            "{ kind = \"codel\" }",
+            "{ kind = \"htb\", class.a = { rate = \"5 Mbit/s\" } }",
+            "traffic.0.leaf: `bulk` belongs to no class of link.b.queue: it leaves before all others",
+        ),
         ("warmup = \"5 s\"", "warmup = \"4 s\"", "warmup: 4 s ends before the last flow may start, at 5 s"),
         ("\"60 s\"", "\"1 s\"", "duration: 1 s is 96 round trips of 10.4 ms"),
         ("replications = 5", "replications = 1", "replications: one replication gives no confidence interval"),

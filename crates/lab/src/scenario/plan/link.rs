@@ -14,6 +14,7 @@ use goodqueue_aqm::spec::{LinkFacts, Size};
 use goodqueue_base::spec::ParamValues;
 use goodqueue_base::units::{Bytes, Cells, Duration, Framing, Instant, Packets, Rate};
 use goodqueue_sim::RateSpec;
+use std::collections::BTreeSet;
 
 const MAX_STEPS: usize = 100_000;
 
@@ -155,7 +156,7 @@ fn read_entry<'a>(links: &Table<'a>, entry: &'a Entry, help: &str, known: &Known
     read_link(table, key, known)
 }
 
-fn is_name(text: &str) -> bool {
+pub(super) fn is_name(text: &str) -> bool {
     (1..=64).contains(&text.len()) && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
 
@@ -274,6 +275,11 @@ impl Demand {
 }
 
 impl Draft<'_> {
+    /// The names of the leaves of its queues, downward and upward.
+    pub(super) fn leaves(&self) -> [BTreeSet<&str>; 2] {
+        [&self.down, &self.up].map(|direction| direction.queue.leaves())
+    }
+
     /// One-way propagation delay.
     pub(super) fn delay_of(&self, heading: Direction) -> Duration {
         match heading {

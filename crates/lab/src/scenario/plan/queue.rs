@@ -1,29 +1,27 @@
 //! A queue: its algorithm with parameters, marking or dropping, and its limit.
 
 use super::known::Known;
+use super::link::is_name;
 use super::params;
 use super::reader::{self, Faults, Field, Table};
-use super::tree::{Node, Value as Tree};
-use crate::quantity;
+use super::tree::{Entry, Node, Value as Tree};
+use crate::quantity::{self, excerpt};
 use crate::scenario::diagnostic::{Fault, Origin};
 use crate::scenario::schema::link::key;
 use goodqueue_aqm::algo::tail_drop::Counting;
 use goodqueue_aqm::custom::CustomKind;
-use goodqueue_aqm::spec::{KindAndParams, KindSpec, LinkFacts, ParamError, Size, Value};
+use goodqueue_aqm::spec::{ClassAndParams, ClassFault, Kind, KindAndParams, KindSpec, LinkFacts, ParamError, ParamFault, Size};
 use goodqueue_aqm::{EcnPolicy, Limit, algo, sched};
 use goodqueue_base::units::{Direction, Duration, Packets, Rate};
 use goodqueue_sim::QueueSpec;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The queue in front of a transmitter.
 #[derive(Clone, Debug)]
 pub struct Queue {
-    /// The kind of queue.
-    pub kind: &'static KindSpec,
-    /// Given parameters, already checked.
-    pub params: Vec<(&'static str, Value)>,
-    /// The algorithm or queue that it contains, for kinds that contain one.
-    pub of: Option<KindAndParams>,
+    /// The kind of queue with given parameters, already checked, and what it contains.
+    pub chosen: KindAndParams,
     /// Builds it, when the kind is one of the program's own.
     pub own: Option<Arc<dyn CustomKind>>,
     /// Mark or drop.
@@ -39,13 +37,13 @@ impl Queue {
     /// `fair:pie`.
     #[must_use]
     pub fn name(&self) -> String {
-        self.kind.name_over(self.of.as_ref())
+        self.chosen.name()
     }
 
     /// Whether the queue can mark.
     #[must_use]
     pub fn marks(&self) -> bool {
-        self.kind.marks_over(self.of.as_ref())
+        self.chosen.marks()
     }
 }
 
@@ -109,6 +107,14 @@ impl Draft {
         Some(Self { heading, chosen, own, ecn, limit: limit.or(buffer), limit_is_own, counting, given, node, path })
     }
 
+    /// The names of the leaves among its classes.
+    pub(super) fn leaves(&self) -> BTreeSet<&str> {
+        let classes = &self.chosen.classes;
+        let inner: BTreeSet<u32> = classes.iter().filter_map(|class| class.parent).collect();
+        let named = (0..).zip(classes).filter(|(number, _)| !inner.contains(number));
+        named.map(|(_, class)| class.name.as_str()).collect()
+    }
+
     /// Works out the limit and lets the algorithm check its parameters against the link.
     ///
     /// The outer `None` means a fault was found.
@@ -144,29 +150,19 @@ impl Draft {
         }
         let facts = LinkFacts { limit, ..*facts };
         self.check(link, &facts, &self.chosen, self.node.as_ref(), &self.path)?;
-        let KindAndParams { kind, params, of } = self.chosen;
-        Some(Some(Queue {
-            kind,
-            params,
-            of: of.map(|of| *of),
-            own: self.own,
-            ecn: self.ecn,
-            limit,
-            limit_is_own: self.limit_is_own,
-        }))
+        Some(Some(Queue { chosen: self.chosen, own: self.own, ecn: self.ecn, limit, limit_is_own: self.limit_is_own }))
     }
 
     /// Builds what is within first, so that a fault of its own is found where it stands.
     fn check(&self, link: &Table<'_>, facts: &LinkFacts, chosen: &KindAndParams, table: Option<&Node>, path: &str) -> Option<()> {
-        let KindAndParams { kind, params, of } = chosen;
-        if let Some(of) = of {
+        if let Some(of) = &chosen.of {
             let inner = table.and_then(|node| node.entry("of")).map(|entry| &entry.node);
             self.check(link, facts, of, inner, &format!("{path}.of"))?;
         }
         let (ecn, limit) = (self.ecn, facts.limit);
         let queue = match &self.own {
             Some(own) => QueueSpec::Own { kind: own.clone(), ecn, limit },
-            None => QueueSpec::Discipline { kind, params: params.clone(), of: of.as_deref().cloned(), ecn, limit },
+            None => QueueSpec::Discipline { queue: chosen.clone(), ecn, limit },
         };
         queue.check(facts).map_err(|error| self.refuse(link, table, path, error)).ok()
     }
@@ -178,8 +174,16 @@ impl Draft {
             link.fault(key("queue", self.heading), error.fault.to_string(), None);
             return;
         };
+        let (node, path, fault) = match &error.fault {
+            ParamFault::InClass(of_class) => {
+                let ClassFault { class, fault } = &**of_class;
+                let inner = node.entry("class").and_then(|classes| classes.node.entry(class)).map(|entry| &entry.node);
+                (inner.unwrap_or(node), format!("{path}.class.{class}"), fault)
+            }
+            fault => (node, path.to_owned(), fault),
+        };
         let origin = node.entry(error.param).map_or(&node.origin, |entry| &entry.node.origin);
-        link.faults().add(Fault::at(origin, &format!("{path}.{}", error.param), error.fault.to_string(), None));
+        link.faults().add(Fault::at(origin, &format!("{path}.{}", error.param), fault.to_string(), None));
     }
 }
 
@@ -228,9 +232,10 @@ fn read_named<'a>(
             let name = reader::text(Field { node: table.get("kind")?, path }).ok()?;
             more(&table, name);
             let of = read_inner(&table, kind);
+            let classes = read_classes(&table, kind);
             let params = params::read_given(&table, kind.params);
             table.finish(&format!("`{}`", kind.kind));
-            Some((KindAndParams { kind, params: params?, of: of? }, name))
+            Some((KindAndParams { kind, params: params?, of: of?, classes: classes? }, name))
         }
         _ => {
             faults.add(field.expected(&format!("a name like \"{example}\" or a table like {{ kind = \"{example}\" }}")));
@@ -269,6 +274,50 @@ fn read_inner(queue: &Table<'_>, outer: &'static KindSpec) -> Option<Option<Box<
         }
         None => Some(None),
     }
+}
+
+/// Reads `class.NAME`, the classes of a kind that has them; `None` means a fault was found.
+fn read_classes(queue: &Table<'_>, kind: &'static KindSpec) -> Option<Vec<ClassAndParams>> {
+    let Some(settings) = kind.class else { return Some(Vec::new()) };
+    let Some(node) = queue.get("class") else { return Some(Vec::new()) };
+    let table = Table::open(node, &queue.path_of("class"), queue.faults())?;
+    let numbers: BTreeMap<&str, u32> = (0..).zip(table.entries()).map(|(number, entry)| (entry.key.as_str(), number)).collect();
+    // All are read, so that one look shows all faults.
+    let classes: Vec<Option<ClassAndParams>> =
+        table.entries().iter().map(|entry| read_class(&table, entry, settings, kind, &numbers)).collect();
+    classes.into_iter().collect()
+}
+
+fn read_class(
+    classes: &Table<'_>,
+    entry: &Entry,
+    settings: &'static Kind,
+    kind: &'static KindSpec,
+    numbers: &BTreeMap<&str, u32>,
+) -> Option<ClassAndParams> {
+    let Entry { key, node, .. } = entry;
+    if !is_name(key) {
+        let message = "is not a name: allowed 1 to 64 letters, digits, `-` and `_`".to_owned();
+        classes.faults().add(Fault::at(&entry.key_origin, &classes.path_of(&excerpt(key)), message, None));
+        return None;
+    }
+    let table = Table::open(node, &classes.path_of(key), classes.faults())?;
+    let above = |field: Field<'_>| {
+        let name = reader::text(field)?;
+        let help = || Some("write the name of the class above, or leave `parent` out for one at the root".to_owned());
+        numbers.get(name).copied().ok_or_else(|| field.fault(format!("there is no class `{}`", excerpt(name)), help()))
+    };
+    let is_root = table.get("parent").is_none();
+    let parent = table.optional("parent", above);
+    let of = table.get("of").map(|node| {
+        let field = Field { node, path: &table.path_of("of") };
+        read_named(table.faults(), field, "fq-codel", &find_kind, &mut |table, _| refuse_outside(table, kind)).map(|(of, _)| of)
+    });
+    let params = params::read_given(&table, settings.params);
+    table.finish("a class");
+    let of = of.map_or(Some(None), |of| of.map(Some));
+    (is_root || parent.is_some()).then_some(())?;
+    Some(ClassAndParams { name: key.clone(), parent, params: params?, of: of? })
 }
 
 /// Refuses keys of the whole queue in a table of what it contains.

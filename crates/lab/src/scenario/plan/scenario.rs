@@ -4,18 +4,18 @@
 use super::known::Known;
 use super::link::{self, Demand, Link};
 use super::params::Keys;
-use super::path::{Path, Step};
+use super::path::{Direction, Path, Step};
 use super::queue::Queue;
 use super::reader::{self, Faults, Table};
 use super::topology::Graph;
 use super::traffic::{self, Traffic};
 use super::tree::{Node, Value};
-use crate::quantity::Limits;
+use crate::quantity::{Limits, excerpt};
 use crate::scenario::diagnostic::{Fault, PlanError};
 use crate::scenario::limits::MAX_FLOWS_OF_COPIES;
 use crate::scenario::schema::access::ACCESS;
 use crate::scenario::schema::scenario::SCENARIO;
-use goodqueue_base::spec::ParamValues;
+use goodqueue_base::spec::{ParamValues, nearest};
 use goodqueue_base::units::{Duration, Instant, Rate};
 
 /// The settings of one point.
@@ -139,6 +139,7 @@ fn connect(
         Some(traffic::Ways { carriers: paths.into_iter().map(with_mtu).collect::<Option<_>>()?, copies })
     };
     let ways: Vec<Option<traffic::Ways>> = traffic.iter().map(carriers).collect();
+    check_leaves(&links, traffic.iter().zip(&ways));
     let hosts = access.one_way_delay() * 2;
     let rtt = |path: &Path, group: &traffic::Draft<'_>| {
         let links = graph.as_ref().map_or(Duration::ZERO, |graph| graph.delay(path));
@@ -155,6 +156,26 @@ fn connect(
     }
     let links: Vec<Option<Link>> = links.into_iter().zip(demands).map(|(draft, demand)| draft.finish(demand)).collect();
     (links.into_iter().collect(), traffic.into_iter().collect())
+}
+
+/// Refuses leaves that no queue on the way of their group has.
+fn check_leaves<'a>(
+    links: &[link::Draft<'_>],
+    groups: impl Iterator<Item = (&'a traffic::Draft<'a>, &'a Option<traffic::Ways>)>,
+) {
+    let leaves: Vec<_> = links.iter().map(link::Draft::leaves).collect();
+    for (group, ways) in groups {
+        let (Some(leaf), Some(ways)) = (&group.leaf, ways) else { continue };
+        let steps = || ways.carriers.iter().flat_map(|(path, _)| path.steps());
+        let on_way = || steps().map(|step| &leaves[step.link][usize::from(step.heading == Direction::Up)]);
+        if on_way().any(|leaves| leaves.contains(&**leaf)) {
+            continue;
+        }
+        let near = nearest(leaf, on_way().flatten().copied());
+        let help = near.map(|near| format!("did you mean `{near}`?"));
+        let help = help.or_else(|| Some("give a queue there `class.NAME`, without others below it".to_owned()));
+        group.table.fault("leaf", format!("no queue on the way has the leaf `{}`", excerpt(leaf)), help);
+    }
 }
 
 fn read_version(table: &Table<'_>) {

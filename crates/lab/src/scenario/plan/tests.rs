@@ -61,8 +61,8 @@ fn the_example_of_the_format_means_what_it_says() {
     assert_eq!((scenario.warmup, scenario.duration), (Duration::secs(10), Duration::secs(100)));
     assert_eq!(scenario.links[0].overhead(), Bytes::new(7));
     let queue = scenario.links[0].down.queue.as_ref().expect("a queue");
-    assert_eq!(queue.kind.kind, "cp-aqm");
-    assert_eq!(queue.params, [("threshold", Value::Size(Size::Packets(5.0))), ("c_max", Value::Number(1.05))]);
+    assert_eq!(queue.chosen.kind.kind, "cp-aqm");
+    assert_eq!(queue.chosen.params, [("threshold", Value::Size(Size::Packets(5.0))), ("c_max", Value::Number(1.05))]);
     assert_eq!((queue.limit, queue.ecn), (Limit::packets(30), EcnPolicy::Drop));
     assert!(scenario.links[0].up.queue.is_none(), "the return direction is not reported unless described");
     let traffic = &scenario.traffic[0];
@@ -151,7 +151,7 @@ fn traffic_up_needs_and_gets_a_queue_there() {
     let link = "buffer = \"1 bdp\"\nrate_up = \"1 Mbit/s\"\nbuffer_up = \"100 ms\"\nqueue_up = \"codel\"";
     let up = scenario(link, "kind = \"bulk\"\ndirection = \"up\"").links[0].up.clone();
     let queue = up.queue.as_ref().expect("a queue");
-    assert_eq!((queue.kind.kind, queue.limit, up.nominal_rate()), ("codel", Limit::bytes(12_500), Rate::mbit(1)));
+    assert_eq!((queue.chosen.kind.kind, queue.limit, up.nominal_rate()), ("codel", Limit::bytes(12_500), Rate::mbit(1)));
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn an_override_of_a_swept_key_fixes_it() {
     let plan = set(&parse(BASE), "link.bottleneck.queue.c_max", "1.3").expect("good");
     assert_eq!(plan.point_count(), 1);
     let queue = plan.points().expect("good").remove(0).plan.links[0].down.queue.clone().expect("a queue");
-    assert!(queue.params.contains(&("c_max", Value::Number(1.3))));
+    assert!(queue.chosen.params.contains(&("c_max", Value::Number(1.3))));
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn an_override_inside_a_swept_value_outlives_the_sweep() {
     let plan = set(&parse(&text), "link.bottleneck.queue.target", "7 ms").expect("good");
     for point in plan.points().expect("good") {
         assert_eq!(
-            point.plan.links[0].down.queue.clone().expect("a queue").params,
+            point.plan.links[0].down.queue.clone().expect("a queue").chosen.params,
             [("target", Value::Duration(Duration::ms(7)))]
         );
     }
@@ -214,10 +214,10 @@ fn fair_queueing_is_over_any_algorithm() {
         scenario(&format!("buffer = \"1 bdp\"\nqueue = {line}"), "kind = \"bulk\"").links[0].down.queue.clone().expect("a queue")
     };
     let short = queue("{ kind = \"fair\", of = \"pie\", flows = 16 }");
-    assert_eq!((short.name().as_str(), short.of.expect("pie").params.len()), ("fair:pie", 0));
+    assert_eq!((short.name().as_str(), short.chosen.of.expect("pie").params.len()), ("fair:pie", 0));
     let long = queue("{ kind = \"fair\", ecn = true, of = { kind = \"codel\", target = \"9 ms\" } }");
-    assert_eq!(long.of.expect("codel").params, [("target", Value::Duration(Duration::ms(9)))]);
-    assert_eq!((long.kind.kind, long.ecn), ("fair", EcnPolicy::Mark));
+    assert_eq!(long.chosen.of.expect("codel").params, [("target", Value::Duration(Duration::ms(9)))]);
+    assert_eq!((long.chosen.kind.kind, long.ecn), ("fair", EcnPolicy::Mark));
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn priority_and_shaper_contain_any_queue_by_default_tail_drop() {
     let tower = queue(&format!("{{ kind = \"shaper\", of = {{ kind = \"priority\", of = {fair} }} }}"));
     assert_eq!(tower.name(), "shaper:priority:fair:codel");
     assert!(tower.marks());
-    let codel = tower.of.and_then(|priority| priority.of).and_then(|fair| fair.of).expect("codel");
+    let codel = tower.chosen.of.and_then(|priority| priority.of).and_then(|fair| fair.of).expect("codel");
     assert_eq!(codel.params, [("target", Value::Duration(Duration::ms(9)))]);
 }
 
@@ -242,7 +242,7 @@ fn an_override_reaches_the_inner_algorithm() {
     let text = text.replace("queue.c_max", "queue.of.c_max");
     let points = set(&parse(&text), "link.bottleneck.queue.of.threshold", "3 packets").expect("good").points().expect("good");
     let queue = points[3].plan.links[0].down.queue.as_ref().expect("a queue");
-    let params = &queue.of.as_ref().expect("cp-aqm").params;
+    let params = &queue.chosen.of.as_ref().expect("cp-aqm").params;
     assert_eq!(*params, [("threshold", Value::Size(Size::Packets(3.0))), ("c_max", Value::Number(1.5))]);
 }
 

@@ -45,6 +45,8 @@ pub struct Traffic {
     /// The share of a link that each flow is to get relative to others, where the queue weighs
     /// flows.
     pub weight: f64,
+    /// The leaf it belongs to in queues of classes.
+    pub leaf: Option<Arc<str>>,
     /// The host that all the group's flows end at on the near side of the bottleneck: where it
     /// leads to.
     pub host: Option<HostNumber>,
@@ -85,6 +87,7 @@ pub(super) struct Draft<'a> {
     pub(super) rtt_extra: Timing,
     both_ways: bool,
     common: Keys,
+    pub(super) leaf: Option<Arc<str>>,
     source: Source,
     pub(super) table: Table<'a>,
 }
@@ -162,6 +165,7 @@ fn read_group<'a>(table: Table<'a>, used: &mut Names, files: &FileStore) -> Opti
         Directions::Both => &["down", "up", "both"],
     };
     let heading = table.optional("direction", reader::choice(headings));
+    let leaf = table.optional("leaf", |field| reader::text(field).map(Arc::from));
     let source = read_source(&table, kind, files).unwrap_or(Source::Wrong);
     Some(Draft {
         name,
@@ -172,6 +176,7 @@ fn read_group<'a>(table: Table<'a>, used: &mut Names, files: &FileStore) -> Opti
         both_ways: heading == Some("both"),
         rtt_extra: params::timing(&table, &COMMON, "rtt_extra"),
         common: keys,
+        leaf,
         source,
         table,
     })
@@ -330,6 +335,7 @@ impl Draft<'_> {
             rtt_shared_by: count("rtt_shared_by") as u32,
             class: Class::new(count("class") as u8),
             weight: count("weight"),
+            leaf: self.leaf,
             host: given.number("host").and_then(|number| HostNumber::new(number as u16)),
             is_background: given.switch("background").unwrap_or_default(),
             main,

@@ -135,6 +135,9 @@ pub const COMMON: Kind = Kind {
             .within(0.001, 1_000.0)
             .about("weight of each flow: its share of the link relative to other flows; for queues that weigh flows")
             .for_instance("2"),
+        Param::auto("leaf", Unit::Text, "none: that of the queue's default class")
+            .about("leaf that the flows belong to, both ways, in queues of classes")
+            .for_instance("\"gold\""),
         Param::auto("host", Unit::Count, "one for each flow")
             .within(1.0, HostNumber::MAX as f64)
             .about("host at which the flows end (the receiver of data that goes down); for queues that distinguish hosts")

@@ -9,7 +9,7 @@ use crate::settle::SettleProbe;
 use crate::spec::{LinkSpec, QueueSpec, WorldSpec};
 use crate::world::error::{WorldError, WorldFault, fault};
 use crate::world::path::Element;
-use goodqueue_aqm::spec::{KindAndParams, KindSpec, LinkFacts, ParamError, ParamValues, Value};
+use goodqueue_aqm::spec::{KindAndParams, LinkFacts, ParamError, ParamValues, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Qdisc};
 use goodqueue_base::line::{RateCursor, RateSpec};
 use goodqueue_base::units::{Duration, Instant, Rate, Rng};
@@ -136,7 +136,7 @@ pub(in crate::world) fn discipline(
     let refuse = |error: ParamError| WorldError { subject: link.name.clone(), fault: error.into() };
     let queue = build(&link.queue, &facts, stream).map_err(refuse)?;
     let target = match link.queue.here() {
-        QueueSpec::Discipline { kind, params, of, .. } => target(kind, params, of.as_ref()),
+        QueueSpec::Discipline { queue, .. } => target(queue),
         QueueSpec::Unlimited | QueueSpec::Own { .. } | QueueSpec::ExternalScheduler { .. } => None,
     };
     Ok((queue, target))
@@ -144,10 +144,8 @@ pub(in crate::world) fn discipline(
 
 fn build(queue: &QueueSpec, facts: &LinkFacts, stream: Rng) -> Result<AnyQdisc<SimPacket>, ParamError> {
     match queue {
-        QueueSpec::Unlimited => AnyQdisc::build_over(goodqueue_aqm::sched::TAIL_DROP, &[], None, facts, EcnPolicy::Drop, stream),
-        QueueSpec::Discipline { kind, params, of, ecn, .. } => {
-            AnyQdisc::build_over(kind, params, of.as_ref(), facts, *ecn, stream)
-        }
+        QueueSpec::Unlimited => AnyQdisc::build(goodqueue_aqm::sched::TAIL_DROP, &[], facts, EcnPolicy::Drop, stream),
+        QueueSpec::Discipline { queue, ecn, .. } => AnyQdisc::build_over(queue, facts, *ecn, stream),
         QueueSpec::Own { kind, ecn, .. } => AnyQdisc::build_own(&**kind, facts, *ecn, stream),
         QueueSpec::ExternalScheduler { kind, .. } => AnyQdisc::open(&**kind, facts, stream),
     }
@@ -161,24 +159,22 @@ impl QueueSpec {
     /// The first parameter that does not go with the link or with another parameter, or the memory
     /// of them all.
     pub fn check(&self, facts: &LinkFacts) -> Result<(), ParamError> {
-        let Self::Discipline { kind, params, of, ecn, .. } = self else {
+        let Self::Discipline { queue, ecn, .. } = self else {
             return build(self, facts, Rng::new(0)).map(|_| ());
         };
-        ParamValues::new(kind, params)?;
-        kind.check_memory(params, of.as_ref())?;
-        let all = KindAndParams { kind, params: params.clone(), of: of.clone().map(Box::new) };
-        let KindAndParams { params, of, .. } = all.smallest();
-        AnyQdisc::<SimPacket>::build_over(kind, &params, of.as_deref(), facts, *ecn, Rng::new(0)).map(|_| ())
+        ParamValues::new(queue.kind, &queue.params)?;
+        queue.check_memory()?;
+        AnyQdisc::<SimPacket>::build_over(&queue.smallest(), facts, *ecn, Rng::new(0)).map(|_| ())
     }
 }
 
 /// The delay that the algorithm of a queue, or of the queues within it, aims at.
-fn target(kind: &KindSpec, params: &[(&'static str, Value)], of: Option<&KindAndParams>) -> Option<Duration> {
-    if let Some(of) = of {
-        return target(of.kind, &of.params, of.of.as_deref());
+fn target(queue: &KindAndParams) -> Option<Duration> {
+    if let Some(of) = queue.of.as_deref() {
+        return target(of);
     }
-    let given = params.iter().find(|(name, _)| *name == "target").map(|(_, value)| *value);
-    match given.or_else(|| kind.param("target")?.default_value())? {
+    let given = queue.params.iter().find(|(name, _)| *name == "target").map(|(_, value)| *value);
+    match given.or_else(|| queue.kind.param("target")?.default_value())? {
         Value::Duration(target) => Some(target),
         _ => None,
     }

@@ -1,4 +1,4 @@
-//! Flows of a specification: their ends, routes, lanes, weights and sessions.
+//! Flows of a specification: their ends, routes, lanes, places in queues and sessions.
 
 use super::{BuildState, Feeder, LaneKey, LaneOrigin, SOURCE_STREAM};
 use crate::call::Listener;
@@ -15,7 +15,7 @@ use crate::world::flow_ends::Flow;
 use crate::world::network::Network;
 use crate::world::outside_flow::{Content, OutsideFlow};
 use crate::world::path::{Element, FlowEnd, Hop, PathHalf, Route};
-use crate::world::session_ends::{SessionPath, WeightedQueues};
+use crate::world::session_ends::{PlaceInQueues, SessionPath};
 use crate::world::state::World;
 use goodqueue_base::line::{RateCursor, RateSpec};
 use goodqueue_base::units::{Bytes, Duration, Rate, Rng};
@@ -25,7 +25,7 @@ use goodqueue_tcp::{Data, Receiver, Sender};
 const MIN_ECHO: Bytes = Bytes::new(MIN_PACKET as u64 + 1);
 
 impl World {
-    /// Adds a flow with its route, its weight and its session. Nothing starts it.
+    /// Adds a flow with its route, its place in queues and its session. Nothing starts it.
     pub(super) fn add_flow(&mut self, spec: &WorldSpec, state: &mut BuildState, flow: &FlowSpec) -> Result<(), WorldError> {
         let number = self.ends.flows.next_id();
         check(spec, flow)?;
@@ -47,9 +47,9 @@ impl World {
             reverse,
         });
         self.net.add_hops(spec, flow, state);
-        let queues = WeightedQueues::of(flow, &state.elements);
-        queues.announce(&mut self.net.links, number, PathHalf::Forward);
-        self.add_session_of(spec, number, flow, queues, state.most_open)?;
+        let place = PlaceInQueues::of(flow, &state.elements);
+        place.announce(&mut self.net.links, number, PathHalf::Forward);
+        self.add_session_of(spec, number, flow, place, state.most_open)?;
         if is_limited(&flow.source)
             && let Some(ideal) = ideal(spec, flow)
         {
@@ -105,7 +105,7 @@ impl World {
         spec: &WorldSpec,
         number: FlowId,
         flow: &FlowSpec,
-        queues: WeightedQueues,
+        place: PlaceInQueues,
         most_open: u32,
     ) -> Result<(), WorldError> {
         let SourceSpec::Session { model, sender, receiver, .. } = &flow.source else { return Ok(()) };
@@ -132,7 +132,7 @@ impl World {
             session_rng(spec.seed, number),
             number,
             (sender, receiver),
-            SessionPath { routes: [data, request], queues, ideal },
+            SessionPath { routes: [data, request], place, ideal },
         )
     }
 }
@@ -201,14 +201,14 @@ pub(in crate::world) fn session_rng(seed: u64, flow: FlowId) -> (Rng, u64) {
     (rng, connections)
 }
 
-impl WeightedQueues {
-    /// The queues on a flow's route; none when its weight is 1.
+impl PlaceInQueues {
+    /// The place of a flow, with the queues on its route that must be told.
     pub(super) fn of(flow: &FlowSpec, elements: &[Element]) -> Self {
         let queued = |route: &[SpecLink]| {
             let links = route.iter().filter_map(|link| elements[*link as usize].link());
-            links.filter(|_| flow.weight != 1.0).collect()
+            links.filter(|_| flow.weight != 1.0 || flow.leaf.is_some()).collect()
         };
-        Self { weight: flow.weight, forward: queued(&flow.forward), reverse: queued(&flow.reverse) }
+        Self { weight: flow.weight, leaf: flow.leaf.clone(), forward: queued(&flow.forward), reverse: queued(&flow.reverse) }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::timers::MAX_INDEX;
 use crate::world::error::{WorldError, WorldFault, fault};
 use crate::world::flow_ends::{Control, Flow};
 use crate::world::path::{Element, FlowEnd, PathHalf};
-use crate::world::session_ends::WeightedQueues;
+use crate::world::session_ends::PlaceInQueues;
 use crate::world::state::World;
 use goodqueue_base::units::Instant;
 
@@ -102,13 +102,13 @@ impl World {
         }
     }
 
-    /// Tells a new queue the weights of all flows.
-    pub(in crate::world) fn set_all_weights(&mut self, spec: &WorldSpec, state: &BuildState) {
+    /// Tells a new queue the places of all flows.
+    pub(in crate::world) fn place_all(&mut self, spec: &WorldSpec, state: &BuildState) {
         let listed: Vec<FlowId> =
             self.ends.flows.pairs().filter(|(_, flow)| flow.end.is_listed()).map(|(number, _)| number).collect();
         for (number, flow) in listed.into_iter().zip(&spec.flows) {
-            WeightedQueues::of(flow, &state.elements).announce(&mut self.net.links, number, PathHalf::Forward);
+            PlaceInQueues::of(flow, &state.elements).announce(&mut self.net.links, number, PathHalf::Forward);
         }
-        self.set_stream_weights();
+        self.place_streams();
     }
 }

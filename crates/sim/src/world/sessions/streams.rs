@@ -25,7 +25,7 @@ impl World {
             self.net.routes.push(Route { end: FlowEnd::Stream(tcp), ..route });
             self.net.recorder.flows.push(FlowSignals::default());
         }
-        self.set_stream_weight(session, flow, direction);
+        self.place_stream(session, flow, direction);
         let stream = self.ends.streams.push(Stream {
             channel,
             direction,

@@ -152,7 +152,8 @@ impl Program {
             limit: self.limit,
         };
         let of = self.of.map(|of| named(of).map(|of| KindAndParams::new(of, Vec::new()))).transpose()?;
-        let built = AnyQdisc::build_over(named(self.kind)?, &self.values, of.as_ref(), &link, self.ecn, Rng::new(seed));
+        let queue = KindAndParams::new(named(self.kind)?, self.values).over(of);
+        let built = AnyQdisc::build_over(&queue, &link, self.ecn, Rng::new(seed));
         let mut queue: AnyQdisc<SimplePacket> = built.map_err(|error| nothing(error.to_string()))?;
         let mut counts = Counts::default();
         let mut before = 0.0;

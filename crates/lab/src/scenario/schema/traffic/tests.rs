@@ -8,7 +8,8 @@ use goodqueue_tcp::{ReceiverConfig, SenderConfig};
 fn read(traffic: &str) -> Result<Plan, PlanError> {
     let text = format!(
         "goodqueue = 1\nduration = \"10 s\"\n[link.ab]\nfrom = \"a\"\nto = \"b\"\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"1 bdp\"\n\
-         buffer_up = \"1 bdp\"\n[[traffic]]\n{traffic}"
+         buffer_up = \"1 bdp\"\n\
+         [link.ab.queue]\nkind = \"htb\"\nclass.gold.rate = \"1 Mbit/s\"\n[[traffic]]\n{traffic}"
     );
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("flows.csv"), "start,size\n0 s,1 kB\n").expect("a file");

@@ -46,12 +46,12 @@ fn scheme(number: f64) -> Result<AnyQdisc<SimplePacket>, Fault> {
     let point = points.get(number as usize).ok_or_else(|| nothing(format!("there is no scheme {number}")))?;
     let world = build::world(point, 0);
     let link = world.links.iter().find(|link| link.name == "core").ok_or_else(|| nothing("there is no core link"))?;
-    let QueueSpec::Discipline { kind, params, ecn, limit, .. } = &link.queue else {
+    let QueueSpec::Discipline { queue, ecn, limit } = &link.queue else {
         return Err(nothing("the core link has no discipline"));
     };
     let mtu = Bytes::new(u64::from(PACKET));
     let facts = LinkFacts { rate: Some(RATE), delay: link.delay, mtu, overhead: Bytes::ZERO, limit: *limit };
-    AnyQdisc::build(kind, params, &facts, *ecn, Rng::new(1)).map_err(nothing)
+    AnyQdisc::build_over(queue, &facts, *ecn, Rng::new(1)).map_err(nothing)
 }
 
 /// Four seconds of load at 1.05 times the link's rate, by `flows` flows in turn.
