@@ -4,7 +4,7 @@ use super::known::Known;
 use super::params::Keys;
 use super::path::{Direction, Path};
 use super::queue::{self, Queue};
-use super::reader::{self, Field, Table};
+use super::reader::{self, Field, Table, is_name};
 use super::tree::{Entry, Node, Value};
 use crate::quantity::{self, Limits, excerpt};
 use crate::scenario::diagnostic::Fault;
@@ -154,10 +154,6 @@ fn read_entry<'a>(links: &Table<'a>, entry: &'a Entry, help: &str, known: &Known
     }
     let table = Table::open(&entry.node, &links.path_of(key), links.faults())?;
     read_link(table, key, known)
-}
-
-pub(super) fn is_name(text: &str) -> bool {
-    (1..=64).contains(&text.len()) && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
 
 fn read_node(field: Field<'_>) -> Result<String, Fault> {

@@ -1,9 +1,8 @@
 //! A queue: its algorithm with parameters, marking or dropping, and its limit.
 
 use super::known::Known;
-use super::link::is_name;
 use super::params;
-use super::reader::{self, Faults, Field, Table};
+use super::reader::{self, Faults, Field, Table, is_name};
 use super::tree::{Entry, Node, Value as Tree};
 use crate::quantity::{self, excerpt};
 use crate::scenario::diagnostic::{Fault, Origin};

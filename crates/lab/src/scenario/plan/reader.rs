@@ -141,6 +141,11 @@ impl<'a> Table<'a> {
     }
 }
 
+/// Whether a text may be the name of a link or a class.
+pub(crate) fn is_name(text: &str) -> bool {
+    (1..=64).contains(&text.len()) && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+}
+
 /// A text.
 pub(crate) fn text(field: Field<'_>) -> Result<&str, Fault> {
     match &field.node.value {
