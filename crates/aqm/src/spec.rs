@@ -198,12 +198,17 @@ impl KindAndParams {
         Bytes::new(queues.fold(each, u64::saturating_mul))
     }
 
-    /// Refuses what would take more memory than [`MAX_STATE`] before it holds anything.
+    /// Refuses what would take more memory than [`MAX_STATE`] before it holds anything. Queues of
+    /// classes are judged one by one, as those of links are: each is listed, and takes its memory
+    /// when packets come.
     ///
     /// # Errors
     /// Names the memory and what is allowed.
     pub fn check_memory(&self) -> Result<(), ParamError> {
-        let needed = self.state_bytes();
+        for class in &self.classes {
+            class.of.iter().try_for_each(Self::check_memory).map_err(|error| error.in_class(&class.name))?;
+        }
+        let needed = if self.classes.is_empty() { self.state_bytes() } else { Bytes::ZERO };
         if needed <= MAX_STATE {
             return Ok(());
         }

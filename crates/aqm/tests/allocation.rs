@@ -2,7 +2,7 @@
 //! kind.
 
 use goodqueue_aqm::sched::{kind, kinds};
-use goodqueue_aqm::spec::{KindAndParams, LinkFacts, Value};
+use goodqueue_aqm::spec::{ClassAndParams, KindAndParams, LinkFacts, Value};
 use goodqueue_aqm::{AnyQdisc, EcnPolicy, Limit, Qdisc, Rng, SimplePacket};
 use goodqueue_base::units::{Bytes, Duration, Instant, Packets, Rate};
 use goodqueue_testkit::{Mix, Operation, Operations};
@@ -142,6 +142,19 @@ fn an_idle_queue_takes_little_memory() {
         let [idle, _] = held(&over(name, &[], None));
         assert!(idle <= most, "{name}: {idle} B");
     }
+}
+
+#[test]
+fn a_queue_of_ten_thousand_idle_classes_takes_little_memory() {
+    let class = |number: u32| ClassAndParams {
+        name: number.to_string(),
+        parent: None,
+        params: vec![("rate", Value::Rate(Rate::mbit(10)))],
+        of: Some(over("fq-codel", &[], None)),
+    };
+    let queue = KindAndParams { classes: (0..10_000).map(class).collect(), ..over("htb", &[], None) };
+    let [idle, _] = held(&queue);
+    assert!(idle < 10_000 * 16_000, "{idle} B");
 }
 
 #[test]

@@ -305,3 +305,29 @@ fn help_and_version_exit_with_zero() {
         assert!(code == 0 && !out.is_empty(), "{arguments:?}");
     }
 }
+
+#[test]
+fn of_many_links_those_are_printed_whose_packets_wait_longest() {
+    let folder = folder();
+    let mut text = "goodqueue = 1\nduration = \"1 s\"\n".to_owned();
+    for number in 0..25 {
+        let (rate, name) = (500 - 10 * number, format!("line-{number}"));
+        text += &format!(
+            "[link.{name}]\nfrom = \"isp\"\nto = \"{name}\"\nrate = \"{rate} kbit/s\"\ndelay = \"5 ms\"\nbuffer = \"1 s\"\n"
+        );
+    }
+    for number in 0..25 {
+        text += &format!(
+            "[[traffic]]\nname = \"call-{number}\"\nkind = \"cbr\"\nrate = \"495 kbit/s\"\npath = [\"isp\", \"line-{number}\"]\n"
+        );
+    }
+    fs::write(folder.path().join("many.toml"), text).expect("it is written");
+    let (code, out, _) = run(folder.path(), &["run", "many.toml", "--out", "out"]);
+    assert_eq!(code, 0);
+    let heads = |what: &str| out.lines().filter(|line| line.starts_with(what)).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(heads("link "), (5..25).map(|number| format!("link line-{number}")).collect::<Vec<_>>());
+    assert_eq!(heads("call-").len(), 20);
+    assert!(out.contains("(20 of 25 links, those whose packets wait longest; all are in summary.json)\n"), "{out}");
+    assert!(out.contains("(20 of 25 groups, the first; all are in summary.json)\n"), "{out}");
+    assert_eq!(summary(&folder.path().join("out"))["points"][0]["links"].as_object().map(serde_json::Map::len), Some(25));
+}

@@ -13,6 +13,7 @@ use goodqueue_lab::results::statistics::Figure;
 use goodqueue_lab::results::summary::PointSummary;
 use goodqueue_lab::run::runner::PointResult;
 use goodqueue_lab::verdict::words::count;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 /// A finished point and its name.
@@ -20,6 +21,8 @@ type Row<'a> = (&'a str, &'a PointSummary, &'a PointResult);
 
 /// Nobody reads longer tables; programs read the summary.
 const MAX_ROWS: usize = 100;
+/// Most links, and most groups, that have a table.
+const MAX_TABLES: usize = 20;
 
 /// The printed result, not wider than `width`.
 pub fn text(finished: &Finished<'_>, width: usize) -> Text {
@@ -28,17 +31,24 @@ pub fn text(finished: &Finished<'_>, width: usize) -> Text {
     rows.truncate(MAX_ROWS);
     let mut text = Text { plain: heading(finished), bold: Vec::new() };
     let mut printer = Printer { text: &mut text, width, finished, left_out: Vec::new() };
-    for link in links(&rows) {
+    let (all_links, mut all_groups) = (links(&rows), groups(&rows));
+    let of_all = [(all_links.len(), "links"), (all_groups.len(), "groups")];
+    all_groups.truncate(MAX_TABLES);
+    for link in longest_waits(all_links, &rows) {
         let here: Vec<Row<'_>> = rows.iter().copied().filter(|(_, summary, _)| summary.link(&link).is_some()).collect();
-        printer.link(&link, &here);
+        printer.link(&link, &here, &all_groups);
     }
-    for (group, activity) in groups(&rows) {
+    for (group, activity) in all_groups {
         printer.group(&group, activity, &rows);
     }
     let mut left_out = printer.left_out;
     let plain = &mut text.plain;
     if not_shown > 0 {
         let _ = writeln!(plain, "(the first {MAX_ROWS} points; {not_shown} more are in summary.json)");
+    }
+    for (many, what) in of_all.into_iter().filter(|(many, _)| *many > MAX_TABLES) {
+        let which = if what == "links" { "those whose packets wait longest" } else { "the first" };
+        let _ = writeln!(plain, "({MAX_TABLES} of {many} {what}, {which}; all are in summary.json)");
     }
     let points = finished.results.points.iter().zip(&finished.results.report.points);
     let few = sessions::few(points.filter_map(|(point, result)| Some((point, result.summary.as_ref()?))));
@@ -97,24 +107,34 @@ fn heading(finished: &Finished<'_>) -> String {
 }
 
 fn links(rows: &[Row<'_>]) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for (name, _) in rows.iter().flat_map(|(_, summary, _)| &summary.links) {
-        if !names.contains(name) {
-            names.push(name.clone());
-        }
+    let mut known = BTreeSet::new();
+    let all = rows.iter().flat_map(|(_, summary, _)| &summary.links).map(|(name, _)| name);
+    all.filter(|name| known.insert(*name)).cloned().collect()
+}
+
+/// The links that have a table, in the order of the file: of too many, those with the longest
+/// waits.
+fn longest_waits(names: Vec<String>, rows: &[Row<'_>]) -> Vec<String> {
+    if names.len() <= MAX_TABLES {
+        return names;
     }
-    names
+    let mut longest: BTreeMap<&str, f64> = BTreeMap::new();
+    for (name, figures) in rows.iter().flat_map(|(_, summary, _)| &summary.links) {
+        let wait = longest.entry(name).or_insert(0.0);
+        *wait = wait.max(figures.figure("sojourn_s.p95").mean.unwrap_or(0.0));
+    }
+    let mut waits: Vec<f64> = longest.values().copied().collect();
+    waits.sort_by(|one, other| other.total_cmp(one));
+    let least = waits[MAX_TABLES - 1];
+    names.into_iter().filter(|name| longest.get(name.as_str()).is_some_and(|wait| *wait >= least)).take(MAX_TABLES).collect()
 }
 
 /// Groups and what they do, in the order of the file.
 fn groups(rows: &[Row<'_>]) -> Vec<(String, Activity)> {
-    let mut groups: Vec<(String, Activity)> = Vec::new();
-    for (name, experience) in rows.iter().flat_map(|(_, summary, _)| &summary.experience) {
-        if groups.iter().all(|(known, _)| known != name) {
-            groups.push((name.clone(), experience.activity));
-        }
-    }
-    groups
+    let mut known = BTreeSet::new();
+    let all = rows.iter().flat_map(|(_, summary, _)| &summary.experience);
+    let new = all.filter(|(name, _)| known.insert(name));
+    new.map(|(name, experience)| (name.clone(), experience.activity)).collect()
 }
 
 /// A printed figure over all rows.
@@ -168,7 +188,7 @@ struct Printer<'a> {
 }
 
 impl Printer<'_> {
-    fn link(&mut self, link: &str, rows: &[Row<'_>]) {
+    fn link(&mut self, link: &str, rows: &[Row<'_>], groups: &[(String, Activity)]) {
         let main = link == self.finished.results.main_link();
         let of_link = |metric: &str| -> Vec<Figure> {
             rows.iter().map(|(_, summary, _)| summary.link(link).map_or_else(Figure::default, |f| f.figure(metric))).collect()
@@ -180,7 +200,7 @@ impl Printer<'_> {
                 rows.iter().map(|(.., point)| Figure::of(point.runs.iter().map(|run| Some(run.goodput_bit_s)))).collect();
             let (unit, scale) = unit_that_suits(Quantity::Rate, &goodput);
             columns.insert(1, Column::figures("goodput", unit, 2, scale, goodput));
-            columns.splice(1..1, deciding(rows));
+            columns.splice(1..1, deciding(rows, groups));
         }
         self.table(&format!("link {link}"), rows, &columns);
     }
@@ -234,11 +254,11 @@ fn experience_of<'a>(group: &'a str, rows: &'a [Row<'_>]) -> impl Fn(&str) -> Ve
 }
 
 /// The figures that decide between queues, of each group that has some, under its name.
-fn deciding(rows: &[Row<'_>]) -> Vec<Column> {
+fn deciding(rows: &[Row<'_>], groups: &[(String, Activity)]) -> Vec<Column> {
     let mut columns = Vec::new();
-    for (group, activity) in groups(rows) {
+    for (group, activity) in groups {
         let about = activity.deciding().map(|(_, metric)| &metric.about);
-        let shown = printed(about, experience_of(&group, rows));
+        let shown = printed(about, experience_of(group, rows));
         for one in &shown {
             let column = column(one, &shown);
             let unit = match column.unit.as_str() {
