@@ -49,6 +49,9 @@ class Traffic(Part):
     weight
         Weight of each flow: its share of the link relative to other flows; for queues that weigh flows; for instance
         ``2``. Default: 1.
+    leaf
+        Leaf that the flows belong to, both ways, in queues of classes; for instance ``"gold"``. Default: none: that
+        of the queue's default class.
     host
         Host at which the flows end (the receiver of data that goes down); for queues that distinguish hosts; for
         instance ``1``. Default: one for each flow.
@@ -69,6 +72,7 @@ class Traffic(Part):
     rtt_shared_by: Value | None = None
     class_: Value | None = None
     weight: Value | None = None
+    leaf: Value | None = None
     host: Value | None = None
     background: Value | None = None
 
