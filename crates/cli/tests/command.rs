@@ -331,3 +331,27 @@ fn of_many_links_those_are_printed_whose_packets_wait_longest() {
     assert!(out.contains("(20 of 25 groups, the first; all are in summary.json)\n"), "{out}");
     assert_eq!(summary(&folder.path().join("out"))["points"][0]["links"].as_object().map(serde_json::Map::len), Some(25));
 }
+
+/// Three lines in worlds of their own, and in one: the sums are of the same kind.
+#[test]
+fn lines_that_share_nothing_have_their_sums_in_the_results() {
+    let folder = folder();
+    let of_three =
+        SCENARIO.replace("[link.bottleneck]", "[link.bottleneck]\ncount = 3").replace("replications = 3", "replications = 1");
+    fs::write(folder.path().join("three.toml"), of_three).expect("it is written");
+    let (code, _, said) = run(folder.path(), &["run", "three.toml", "--out", "out"]);
+    assert_eq!(code, 0, "{said}");
+    for point in summary(&folder.path().join("out"))["points"].as_array().expect("points") {
+        let of_link = |figure: &str| point["links"]["bottleneck"][figure]["mean"].as_f64().expect("a number");
+        let flows = point["flows"].as_array().expect("flows");
+        assert_eq!(flows.iter().map(|flow| flow["index"].as_u64()).collect::<Vec<_>>(), (0..6).map(Some).collect::<Vec<_>>());
+        let goodput: f64 = flows.iter().filter_map(|flow| flow["goodput_bit_s"]["mean"].as_f64()).sum();
+        // Each line of 5 Mbit/s is full, with packets of 1500 bytes of which 1448 are data.
+        assert!((goodput / (3.0 * 5e6 * 1448.0 / 1500.0) - 1.0).abs() < 0.03, "{goodput}");
+        assert!(
+            (of_link("throughput_bit_s") / 15e6 - 1.0).abs() < 0.03 && (of_link("utilization") - 1.0).abs() < 0.03,
+            "{point}"
+        );
+        assert!(of_link("queue_packets") < 4.0 * 9.0, "the mean of one line");
+    }
+}

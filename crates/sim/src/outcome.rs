@@ -1,5 +1,7 @@
 //! The figures of a run. Every figure covers the measured part only, after the warm-up.
 
+mod add;
+
 use crate::call::codec::Content;
 use crate::call::playout::Heard;
 use goodqueue_aqm::Counters;

@@ -176,19 +176,30 @@ impl Task<'_> {
     pub fn run_world(
         &self,
         progress: &mut dyn FnMut(f64),
-        simulate: impl FnOnce(&WorldSpec, &mut dyn FnMut(Progress) -> Continue) -> Result<Outcome, BackendFailure>,
+        mut simulate: impl FnMut(&WorldSpec, &mut dyn FnMut(Progress) -> Continue) -> Result<Outcome, BackendFailure>,
     ) -> Ended {
-        let mut spec = build::world(self.point, self.replication);
-        spec.recording = self.recording(&spec);
-        let outcome = simulate(&spec, &mut |at: Progress| {
-            progress(at.now.as_secs_f64() / at.end.since(Instant::ZERO).as_secs_f64());
-            if self.is_stopped() { Continue::Stop } else { Continue::Yes }
-        });
-        match outcome {
-            Ok(outcome) if outcome.complete => Ended::Finished { outcome: Box::new(outcome), measured: spec.duration },
-            Ok(_) => Ended::Stopped,
-            Err(failure) => Ended::Failed(failure),
+        let worlds = build::separate_worlds(&self.point.plan);
+        let mut whole: Option<Outcome> = None;
+        for number in 0..worlds {
+            let mut spec = build::separate_world(self.point, self.replication, number);
+            spec.recording = self.recording(&spec);
+            let outcome = simulate(&spec, &mut |at: Progress| {
+                let part = at.now.as_secs_f64() / at.end.since(Instant::ZERO).as_secs_f64();
+                progress((f64::from(number) + part) / f64::from(worlds));
+                if self.is_stopped() { Continue::Stop } else { Continue::Yes }
+            });
+            match outcome {
+                Ok(outcome) if !outcome.complete => return Ended::Stopped,
+                Ok(outcome) => match &mut whole {
+                    Some(whole) => whole.add(outcome, number),
+                    None => whole = Some(outcome),
+                },
+                Err(failure) => return Ended::Failed(failure),
+            }
         }
+        let Some(mut outcome) = whole else { return Ended::Stopped };
+        outcome.sort();
+        Ended::Finished { outcome: Box::new(outcome), measured: self.point.plan.duration }
     }
 
     /// The settings for recording a run of `spec`. A sample looks at every link: of more than a

@@ -162,7 +162,8 @@ pub fn run_on(
 /// # Errors
 /// The failure that every run of this point would have.
 pub fn try_build(point: &Point) -> Result<(), RunFailure> {
-    match World::new(&build::world(point, 0)) {
+    // The others are like the first.
+    match World::new(&build::separate_world(point, 0, 0)) {
         Ok(_) => Ok(()),
         Err(error) => Err(RunFailure { place: label(&point.set), replication: 0, message: error.to_string() }),
     }

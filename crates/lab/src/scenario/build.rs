@@ -9,16 +9,41 @@ use crate::scenario::limits::MAX_JITTER;
 use crate::scenario::plan::{AccessEnds, Direction, Link, Part, Point, Queue, Scenario, Step, Traffic};
 use goodqueue_base::units::{Bytes, Duration, Framing, Instant, Rng};
 use goodqueue_sim::{FlowSpec, LinkId, LinkSpec, QueueSpec, RateSpec, Recording, SharedHost, WorldSpec};
+use std::ops::Range;
 
 /// The world of one replication of a point, with the seed [`seed_of`].
 ///
 /// Nothing is recorded besides the summary figures; set [`WorldSpec::recording`] for more.
 #[must_use]
 pub fn world(point: &Point, replication: u32) -> WorldSpec {
-    let plan = &point.plan;
-    let seed = seed_of(plan, replication);
+    of_copies(&point.plan, seed_of(&point.plan, replication), &(0..u32::MAX))
+}
+
+/// The number of worlds that a point consists of and that share nothing: the copies of its links,
+/// where all of them have as many.
+#[must_use]
+pub fn separate_worlds(plan: &Scenario) -> u32 {
+    let copies = plan.links[0].count;
+    let is_separate =
+        plan.links.iter().all(|link| link.count == copies) && plan.traffic.iter().all(|traffic| traffic.copies == copies);
+    if is_separate { copies } else { 1 }
+}
+
+/// One of the [`separate_worlds`] of a point. They have random streams of their own; where there is
+/// one, it is that of [`world`].
+#[must_use]
+pub fn separate_world(point: &Point, replication: u32, number: u32) -> WorldSpec {
+    let seed = seed_of(&point.plan, replication);
+    if separate_worlds(&point.plan) == 1 {
+        return world(point, replication);
+    }
+    of_copies(&point.plan, Rng::stream(seed ^ COPY_STREAM, u64::from(number)).next_u64(), &(number..number + 1))
+}
+
+/// The world of some of the copies that links stand for.
+fn of_copies(plan: &Scenario, seed: u64, copies: &Range<u32>) -> WorldSpec {
     let mut world = WorldSpec {
-        links: links(plan),
+        links: links(plan, copies),
         flows: Vec::new(),
         groups: plan.traffic.iter().map(|traffic| traffic.name.clone()).collect(),
         warmup: plan.warmup,
@@ -26,9 +51,13 @@ pub fn world(point: &Point, replication: u32) -> WorldSpec {
         seed,
         recording: Recording::default(),
     };
-    let first = first_links(plan);
+    let first = first_links(plan, copies);
     for (group, traffic) in plan.traffic.iter().enumerate() {
-        for index in 0..traffic.flows {
+        // Flows of one number and those after it are behind one router.
+        let of_copy = (traffic.flows / traffic.copies).max(1);
+        let behind = copies.start.saturating_mul(of_copy)..copies.end.saturating_mul(of_copy);
+        let all = if traffic.copies > 1 { behind } else { 0..u32::MAX };
+        for index in all.start..all.end.min(traffic.flows) {
             add_parts(&mut world, plan, &first, group, index, traffic.flows, Start::Drawn);
         }
     }
@@ -42,7 +71,7 @@ pub fn world(point: &Point, replication: u32) -> WorldSpec {
 #[must_use]
 pub fn more_flows(plan: &Scenario, world: &WorldSpec, group: usize, count: u32, now: Instant) -> (Vec<LinkSpec>, Vec<FlowSpec>) {
     let mut grown = world.clone();
-    let first = first_links(plan);
+    let first = first_links(plan, &(0..u32::MAX));
     for _ in 0..count {
         let there = grown.flows.iter().filter(|flow| flow.group == group as u32).map(|flow| flow.index + 1).max().unwrap_or(0);
         add_parts(&mut grown, plan, &first, group, there, 1, Start::From(now));
@@ -67,11 +96,11 @@ fn add_parts(world: &mut WorldSpec, plan: &Scenario, first: &[LinkId], group: us
 
 /// Both directions of each link come first among the world's links, in the order of the plan. Of
 /// several that a link stands for, the others count with the first.
-fn links(plan: &Scenario) -> Vec<LinkSpec> {
+fn links(plan: &Scenario, copies: &Range<u32>) -> Vec<LinkSpec> {
     let mut links = Vec::new();
     for link in &plan.links {
         let first = links.len() as LinkId;
-        for copy in 0..link.count {
+        for copy in 0..copies_of(link, copies).len() {
             let of_copy = |(way, heading)| LinkSpec { counts_with: (copy > 0).then_some(first + way), ..one_way(link, heading) };
             links.extend([(0, Direction::Down), (1, Direction::Up)].map(of_copy));
         }
@@ -79,10 +108,19 @@ fn links(plan: &Scenario) -> Vec<LinkSpec> {
     links
 }
 
-/// The numbers of the first links of a world that each link of the plan stands for.
-fn first_links(plan: &Scenario) -> Vec<LinkId> {
-    let pairs = plan.links.iter().scan(0, |next, link| Some(std::mem::replace(next, *next + 2 * link.count)));
-    pairs.collect()
+/// Those of the copies that a link stands for; one that stands for itself is in each world.
+fn copies_of(link: &Link, copies: &Range<u32>) -> Range<u32> {
+    if link.count > 1 { copies.start..copies.end.min(link.count) } else { 0..1 }
+}
+
+/// The number that the first copy of each link of the plan has in a world, or would have if it were
+/// there.
+fn first_links(plan: &Scenario, copies: &Range<u32>) -> Vec<LinkId> {
+    let of_link = |next: &mut LinkId, link: &Link| {
+        let here = copies_of(link, copies);
+        Some(std::mem::replace(next, *next + 2 * here.len() as LinkId).wrapping_sub(2 * here.start))
+    };
+    plan.links.iter().scan(0, of_link).collect()
 }
 
 /// A plan's queue as the simulator takes it.
@@ -124,6 +162,7 @@ pub struct FlowStreams {
 }
 
 /// Numbers of random streams by purpose, unlike those that the simulator splits from the same seed.
+const COPY_STREAM: u64 = 0x434F_5059 << 32;
 const START_STREAM: u64 = 0x5354_4152 << 32;
 const RTT_STREAM: u64 = 0x5254_5400 << 32;
 const GAP_STREAM: u64 = 0x4741_5053 << 32;
@@ -186,7 +225,7 @@ struct FlowPlacement<'a> {
 impl FlowPlacement<'_> {
     fn link(&self, plan: &Scenario, step: Step) -> LinkId {
         let copy = if plan.links[step.link].count > 1 { self.copy } else { 0 };
-        self.first[step.link] + 2 * copy + LinkId::from(step.heading == Direction::Up)
+        self.first[step.link].wrapping_add(2 * copy) + LinkId::from(step.heading == Direction::Up)
     }
 }
 

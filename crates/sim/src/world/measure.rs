@@ -377,27 +377,3 @@ fn link_outcomes(world: &mut World, from: Instant) -> Vec<LinkOutcome> {
     };
     outcomes.into_iter().zip(&world.net.recorder.tables).map(with_packets).collect()
 }
-
-impl LinkOutcome {
-    /// Adds another link to the figures of `links`; packets by group and sojourn times follow.
-    fn add(&mut self, other: Self, links: u32) {
-        let mean = |one: f64, other: f64| one + (other - one) / f64::from(links + 1);
-        let weight = |link: &Self| link.loss_events.unwrap_or(0) as f64;
-        let part = |link: &Self| link.loss_synchronization.unwrap_or(0.0) * weight(link);
-        let weights = weight(self) + weight(&other);
-        self.loss_synchronization = (weights > 0.0).then(|| (part(self) + part(&other)) / weights);
-        self.loss_events = self.loss_events.zip(other.loss_events).map(|(one, other)| one + other);
-        self.rate_changes = self.rate_changes.zip(other.rate_changes).map(|(one, other)| one + other);
-        self.settling = match (self.settling, other.settling) {
-            (Some(one), Some(other)) => Some(one.and(&other)),
-            (one, other) => one.or(other),
-        };
-        self.counters = self.counters.clone() + other.counters;
-        self.sent_bits += other.sent_bits;
-        self.capacity_bits += other.capacity_bits;
-        self.queue_packets = mean(self.queue_packets, other.queue_packets);
-        self.queue_bytes = mean(self.queue_bytes, other.queue_bytes);
-        self.sojourn_sum_s += other.sojourn_sum_s;
-        self.departed_whole_run += other.departed_whole_run;
-    }
-}

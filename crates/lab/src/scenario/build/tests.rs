@@ -62,6 +62,20 @@ fn each_of_several_equal_links_has_flows_of_its_own() {
 }
 
 #[test]
+fn lines_that_share_nothing_are_worlds_of_their_own() {
+    let apart = point(&format!("count = 3\nbuffer_up = \"9 packets\"\n{TWO_FLOWS}"));
+    assert_eq!(separate_worlds(&apart.plan), 3);
+    let worlds: Vec<WorldSpec> = (0..3).map(|number| separate_world(&apart, 0, number)).collect();
+    for (world, number) in worlds.iter().zip(0..) {
+        assert_eq!((world.links.len(), world.flows.len()), (2 + 2 * 4, 2));
+        assert_eq!(world.flows.iter().map(|flow| flow.index).collect::<Vec<_>>(), [2 * number, 2 * number + 1]);
+        assert_eq!(world.flows[0].forward[1..2], [0]);
+    }
+    assert!(worlds[0].seed != worlds[1].seed && worlds[0].flows[0].start != worlds[1].flows[0].start);
+    assert_eq!(separate_worlds(&point(TWO_FLOWS).plan), 1);
+}
+
+#[test]
 fn the_bottleneck_may_lead_straight_to_the_receivers() {
     let world = world(&point(&format!("[access]\nends = \"sender\"\nrate = \"100 Mbit/s\"\n{TWO_FLOWS}")), 0);
     assert_eq!(world.links.len(), 2 + 2 * 2);
