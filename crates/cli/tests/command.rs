@@ -306,12 +306,11 @@ fn help_and_version_exit_with_zero() {
     }
 }
 
-#[test]
-fn of_many_links_those_are_printed_whose_packets_wait_longest() {
-    let folder = folder();
+/// A scenario of 25 lines of these rates in kbit/s, each with a load of 495 kbit/s.
+fn many_lines(rate: impl Fn(u32) -> u32) -> String {
     let mut text = "goodqueue = 1\nduration = \"1 s\"\n".to_owned();
     for number in 0..25 {
-        let (rate, name) = (500 - 10 * number, format!("line-{number}"));
+        let (rate, name) = (rate(number), format!("line-{number}"));
         text += &format!(
             "[link.{name}]\nfrom = \"isp\"\nto = \"{name}\"\nrate = \"{rate} kbit/s\"\ndelay = \"5 ms\"\nbuffer = \"1 s\"\n"
         );
@@ -321,7 +320,13 @@ fn of_many_links_those_are_printed_whose_packets_wait_longest() {
             "[[traffic]]\nname = \"call-{number}\"\nkind = \"cbr\"\nrate = \"495 kbit/s\"\npath = [\"isp\", \"line-{number}\"]\n"
         );
     }
-    fs::write(folder.path().join("many.toml"), text).expect("it is written");
+    text
+}
+
+#[test]
+fn of_many_links_those_are_printed_whose_packets_wait_longest() {
+    let folder = folder();
+    fs::write(folder.path().join("many.toml"), many_lines(|number| 500 - 10 * number)).expect("it is written");
     let (code, out, _) = run(folder.path(), &["run", "many.toml", "--out", "out"]);
     assert_eq!(code, 0);
     let heads = |what: &str| out.lines().filter(|line| line.starts_with(what)).map(str::to_owned).collect::<Vec<_>>();
@@ -330,6 +335,19 @@ fn of_many_links_those_are_printed_whose_packets_wait_longest() {
     assert!(out.contains("(20 of 25 links, those whose packets wait longest; all are in summary.json)\n"), "{out}");
     assert!(out.contains("(20 of 25 groups, the first; all are in summary.json)\n"), "{out}");
     assert_eq!(summary(&folder.path().join("out"))["points"][0]["links"].as_object().map(serde_json::Map::len), Some(25));
+}
+
+/// The last of the lines are not displaced by others that wait for nothing.
+#[test]
+fn links_that_wait_are_printed_where_most_do_not() {
+    let folder = folder();
+    let rate = |number| if number < 22 { 500 } else { 300 };
+    fs::write(folder.path().join("many.toml"), many_lines(rate)).expect("it is written");
+    let (code, out, _) = run(folder.path(), &["run", "many.toml", "--out", "out"]);
+    assert_eq!(code, 0);
+    let heads: Vec<&str> = out.lines().filter(|line| line.starts_with("link ")).collect();
+    let wanted: Vec<String> = (0..17).chain(22..25).map(|number| format!("link line-{number}")).collect();
+    assert_eq!(heads, wanted);
 }
 
 /// Three lines in worlds of their own, and in one: the sums are of the same kind.

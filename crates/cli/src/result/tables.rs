@@ -32,7 +32,7 @@ pub fn text(finished: &Finished<'_>, width: usize) -> Text {
     let mut text = Text { plain: heading(finished), bold: Vec::new() };
     let mut printer = Printer { text: &mut text, width, finished, left_out: Vec::new() };
     let (all_links, mut all_groups) = (links(&rows), groups(&rows));
-    let of_all = [(all_links.len(), "links"), (all_groups.len(), "groups")];
+    let of_all = [(all_links.len(), "links, those whose packets wait longest"), (all_groups.len(), "groups, the first")];
     all_groups.truncate(MAX_TABLES);
     for link in longest_waits(all_links, &rows) {
         let here: Vec<Row<'_>> = rows.iter().copied().filter(|(_, summary, _)| summary.link(&link).is_some()).collect();
@@ -46,9 +46,8 @@ pub fn text(finished: &Finished<'_>, width: usize) -> Text {
     if not_shown > 0 {
         let _ = writeln!(plain, "(the first {MAX_ROWS} points; {not_shown} more are in summary.json)");
     }
-    for (many, what) in of_all.into_iter().filter(|(many, _)| *many > MAX_TABLES) {
-        let which = if what == "links" { "those whose packets wait longest" } else { "the first" };
-        let _ = writeln!(plain, "({MAX_TABLES} of {many} {what}, {which}; all are in summary.json)");
+    for (many, which) in of_all.into_iter().filter(|(many, _)| *many > MAX_TABLES) {
+        let _ = writeln!(plain, "({MAX_TABLES} of {many} {which}; all are in summary.json)");
     }
     let points = finished.results.points.iter().zip(&finished.results.report.points);
     let few = sessions::few(points.filter_map(|(point, result)| Some((point, result.summary.as_ref()?))));
@@ -123,10 +122,12 @@ fn longest_waits(names: Vec<String>, rows: &[Row<'_>]) -> Vec<String> {
         let wait = longest.entry(name).or_insert(0.0);
         *wait = wait.max(figures.figure("sojourn_s.p95").mean.unwrap_or(0.0));
     }
-    let mut waits: Vec<f64> = longest.values().copied().collect();
-    waits.sort_by(|one, other| other.total_cmp(one));
-    let least = waits[MAX_TABLES - 1];
-    names.into_iter().filter(|name| longest.get(name.as_str()).is_some_and(|wait| *wait >= least)).take(MAX_TABLES).collect()
+    let mut waits: Vec<(usize, String)> = names.into_iter().enumerate().collect();
+    let wait = |name: &str| longest.get(name).copied().unwrap_or(0.0);
+    waits.sort_by(|(_, one), (_, other)| wait(other).total_cmp(&wait(one)));
+    waits.truncate(MAX_TABLES);
+    waits.sort_by_key(|(place, _)| *place);
+    waits.into_iter().map(|(_, name)| name).collect()
 }
 
 /// Groups and what they do, in the order of the file.
