@@ -2,6 +2,7 @@
 
 use crate::queue::Limit;
 use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Deref;
@@ -167,6 +168,14 @@ impl KindAndParams {
     #[must_use]
     pub fn over(self, of: Option<Self>) -> Self {
         Self { of: of.map(Box::new), ..self }
+    }
+
+    /// The names of the classes without others below them.
+    #[must_use]
+    pub fn leaves(&self) -> BTreeSet<&str> {
+        let inner: BTreeSet<u32> = self.classes.iter().filter_map(|class| class.parent).collect();
+        let leaves = (0..).zip(&self.classes).filter(|(number, _)| !inner.contains(number));
+        leaves.map(|(_, class)| class.name.as_str()).collect()
     }
 
     /// All that is directly within: the algorithm or queue, or those of the classes.

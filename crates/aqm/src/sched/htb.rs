@@ -40,7 +40,7 @@ use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 use goodqueue_base::units::{Bytes, Duration, Framing, Instant, Packets, Rate};
-pub use params::{CLASS, HtbKind};
+pub use params::HtbKind;
 use tree::Tree;
 
 /// Most classes from the root to a leaf.

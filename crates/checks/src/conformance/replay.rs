@@ -3,7 +3,6 @@
 use crate::conformance::fault::Fault;
 use crate::conformance::operation::{Event, Operation, Step, What};
 use crate::conformance::vector::{Generator, Vector};
-use goodqueue_aqm::sched::cake_mq::CakeMq;
 use goodqueue_aqm::{
     AnyQdisc, Departure, Dropped, EcnPolicy, Endpoints, FlowHash, Packet, PureAck, Qdisc, Reason, Rng, SimplePacket, Sink,
 };
@@ -60,7 +59,7 @@ pub enum Mismatch {
 /// When the parameters contradict each other or the link, or the random numbers are not those of
 /// the seed.
 pub fn replay(vector: &Vector) -> Result<Outcome, Fault> {
-    let queue = build(vector)?;
+    let mut queue = build(vector)?;
     let queues = if let AnyQdisc::CakeMq(shared) = &queue { shared.queues() } else { 0 };
     let asked = vector.steps.iter().filter_map(|step| match step.operation {
         Operation::Dequeue { queue, .. } => queue,
@@ -69,15 +68,6 @@ pub fn replay(vector: &Vector) -> Result<Outcome, Fault> {
     if let Some(queue) = asked.max().filter(|queue| *queue as usize >= queues) {
         return Err(Fault::field("operations", format!("transmit queue {queue} is asked: there are {queues}, numbered from 0")));
     }
-    Ok(replay_on(queue, vector, |queue| if let AnyQdisc::CakeMq(shared) = queue { Some(shared) } else { None }))
-}
-
-/// Replays a vector. `shared` finds the discipline of several transmit queues, where it is one.
-fn replay_on<Q: Qdisc<Offered>>(
-    mut queue: Q,
-    vector: &Vector,
-    shared: impl Fn(&mut Q) -> Option<&mut Box<CakeMq<Offered>>>,
-) -> Outcome {
     let mut draws = Draws::new(vector);
     let mut outcome = Outcome { operations: vector.steps.len(), identical: 0, first: None };
     let (mut log, mut next_id) = (Log::default(), 0);
@@ -92,12 +82,12 @@ fn replay_on<Q: Qdisc<Offered>>(
         let found = queue.next_timer().filter(|&due| due <= now && !is_request(due));
         let expected = matches!(operation, Operation::Timer { .. }).then_some(now);
         draws.offer(&mut queue);
-        match (*operation, shared(&mut queue)) {
-            (Operation::Dequeue { at, queue: Some(number) }, Some(shared)) => {
+        match (*operation, &mut queue) {
+            (Operation::Dequeue { at, queue: Some(number) }, AnyQdisc::CakeMq(shared)) => {
                 let departure = shared.dequeue_from(number as usize, at, &mut log);
                 log.depart(departure);
             }
-            _ => apply(&mut queue, *operation, &mut next_id, &mut log),
+            (_, queue) => apply(queue, *operation, &mut next_id, &mut log),
         }
         draws.take_back(&mut queue);
         let kind = if found != expected {
@@ -110,7 +100,7 @@ fn replay_on<Q: Qdisc<Offered>>(
         outcome.note(index, *operation, kind);
         log.0.clear();
     }
-    outcome
+    Ok(outcome)
 }
 
 impl Outcome {

@@ -33,10 +33,10 @@ pub fn separate_worlds(plan: &Scenario) -> u32 {
 /// one, it is that of [`world`].
 #[must_use]
 pub fn separate_world(point: &Point, replication: u32, number: u32) -> WorldSpec {
-    let seed = seed_of(&point.plan, replication);
     if separate_worlds(&point.plan) == 1 {
         return world(point, replication);
     }
+    let seed = seed_of(&point.plan, replication);
     of_copies(&point.plan, Rng::stream(seed ^ COPY_STREAM, u64::from(number)).next_u64(), &(number..number + 1))
 }
 
@@ -53,11 +53,8 @@ fn of_copies(plan: &Scenario, seed: u64, copies: &Range<u32>) -> WorldSpec {
     };
     let first = first_links(plan, copies);
     for (group, traffic) in plan.traffic.iter().enumerate() {
-        // Flows of one number and those after it are behind one router.
-        let of_copy = (traffic.flows / traffic.copies).max(1);
-        let behind = copies.start.saturating_mul(of_copy)..copies.end.saturating_mul(of_copy);
-        let all = if traffic.copies > 1 { behind } else { 0..u32::MAX };
-        for index in all.start..all.end.min(traffic.flows) {
+        let each = flows_of_a_copy(traffic);
+        for index in copies.start * each..copies.end.saturating_mul(each).min(traffic.flows) {
             add_parts(&mut world, plan, &first, group, index, traffic.flows, Start::Drawn);
         }
     }
@@ -79,11 +76,15 @@ pub fn more_flows(plan: &Scenario, world: &WorldSpec, group: usize, count: u32, 
     (grown.links.split_off(world.links.len()), grown.flows.split_off(world.flows.len()))
 }
 
+/// Flows of one number and those after it are behind one router, so that a copy has flows in a row.
+fn flows_of_a_copy(traffic: &Traffic) -> u32 {
+    (traffic.flows / traffic.copies).max(1)
+}
+
 /// All that a flow of a group does; its parts are `apart` in number.
 fn add_parts(world: &mut WorldSpec, plan: &Scenario, first: &[LinkId], group: usize, index: u32, apart: u32, start: Start) {
     let traffic = &plan.traffic[group];
-    // Flows of one number and those after it are behind one router.
-    let copy = index / (traffic.flows / traffic.copies).max(1) % traffic.copies;
+    let copy = index / flows_of_a_copy(traffic) % traffic.copies;
     for (number, part) in (0..).zip(traffic.parts()) {
         add_flow(
             world,
@@ -108,9 +109,9 @@ fn links(plan: &Scenario, copies: &Range<u32>) -> Vec<LinkSpec> {
     links
 }
 
-/// Those of the copies that a link stands for; one that stands for itself is in each world.
+/// Those of the copies that a link stands for.
 fn copies_of(link: &Link, copies: &Range<u32>) -> Range<u32> {
-    if link.count > 1 { copies.start..copies.end.min(link.count) } else { 0..1 }
+    copies.start..copies.end.min(link.count)
 }
 
 /// The number that the first copy of each link of the plan has in a world, or would have if it were

@@ -421,12 +421,12 @@ impl<'a> Lint<'a> {
         if classes.iter().any(|class| class.params.contains(&("default", Value::Switch(true)))) {
             return;
         }
-        let is_leaf = |name: &str| classes.iter().any(|class| class.name == name);
+        let leaves = queue.chosen.leaves();
         let passes = |group: &Traffic| {
             let mut steps = group.parts().flat_map(|part| part.path.steps());
             steps.any(|passed| (passed.link, passed.heading) == (step.link, step.heading))
         };
-        let is_unshaped = |group: &Traffic| !group.leaf.as_deref().is_some_and(is_leaf) && passes(group);
+        let is_unshaped = |group: &Traffic| !group.leaf.as_deref().is_some_and(|leaf| leaves.contains(leaf)) && passes(group);
         if let Some(number) = self.plan.traffic.iter().position(is_unshaped) {
             let group = &self.plan.traffic[number].name;
             let message = format!("`{group}` belongs to no class of {key}: it leaves before all others, unshaped");

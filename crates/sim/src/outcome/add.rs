@@ -18,10 +18,7 @@ impl Outcome {
     /// nothing with them: the same links and groups, each reported as one, and flows of its own.
     pub fn add(&mut self, other: Self, many: u32) {
         for (sum, link) in self.links.iter_mut().zip(other.links) {
-            let (sojourn, group_bits) = (link.sojourn.clone(), link.group_bits.clone());
             sum.add(link, many);
-            add_times(&mut sum.sojourn, &sojourn);
-            sum.add_group_bits(&group_bits);
         }
         for (sum, group) in self.groups.iter_mut().zip(other.groups) {
             sum.add(group);
@@ -62,7 +59,7 @@ impl Outcome {
 }
 
 impl LinkOutcome {
-    /// Adds another link to the figures of `links`, besides packets by group and sojourn times.
+    /// Adds another link to the figures of `links`.
     pub(crate) fn add(&mut self, other: Self, links: u32) {
         let weight = |link: &Self| link.loss_events.unwrap_or(0) as f64;
         let part = |link: &Self| link.loss_synchronization.unwrap_or(0.0) * weight(link);
@@ -80,12 +77,10 @@ impl LinkOutcome {
         self.queue_packets = mean(self.queue_packets, links, other.queue_packets);
         self.queue_bytes = mean(self.queue_bytes, links, other.queue_bytes);
         self.sojourn_sum_s += other.sojourn_sum_s;
+        add_times(&mut self.sojourn, &other.sojourn);
         self.departed_whole_run += other.departed_whole_run;
-    }
-
-    fn add_group_bits(&mut self, other: &[(u32, f64)]) {
         let mut bits: BTreeMap<u32, f64> = self.group_bits.iter().copied().collect();
-        other.iter().for_each(|(group, more)| *bits.entry(*group).or_default() += more);
+        other.group_bits.into_iter().for_each(|(group, more)| *bits.entry(group).or_default() += more);
         self.group_bits = bits.into_iter().collect();
     }
 }

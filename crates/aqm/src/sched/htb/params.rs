@@ -55,7 +55,7 @@ const OF: Param =
     Param::auto("of", Unit::Queue, "tail-drop").about("the queue of a leaf, with its own parameters").from_source("Linux");
 
 /// The parameters of one class.
-pub const CLASS: Kind = Kind {
+const CLASS: Kind = Kind {
     kind: "class of htb",
     title: "Class",
     summary: "A class of a hierarchical token bucket",

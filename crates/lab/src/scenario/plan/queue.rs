@@ -108,10 +108,7 @@ impl Draft {
 
     /// The names of the leaves among its classes.
     pub(super) fn leaves(&self) -> BTreeSet<&str> {
-        let classes = &self.chosen.classes;
-        let inner: BTreeSet<u32> = classes.iter().filter_map(|class| class.parent).collect();
-        let named = (0..).zip(classes).filter(|(number, _)| !inner.contains(number));
-        named.map(|(_, class)| class.name.as_str()).collect()
+        self.chosen.leaves()
     }
 
     /// Works out the limit and lets the algorithm check its parameters against the link.
