@@ -3,7 +3,9 @@
 mod pipe;
 
 use goodqueue_base::units::{Bytes, Duration, Ecn, Instant, Rate};
-use goodqueue_tcp::{AckPolicy, CcConfig, Data, EcnMode, Flags, Receiver, ReceiverConfig, SackReports, Segment, SenderConfig};
+use goodqueue_tcp::{
+    AckPolicy, CcConfig, Data, EcnMode, Ending, Flags, Receiver, ReceiverConfig, SackReports, Segment, SenderConfig,
+};
 use pipe::{Fate, Pipe};
 
 const MSS: u64 = 1448;
@@ -351,4 +353,38 @@ fn acknowledgements_tell_the_time_from_sender_to_receiver() {
     // 10 ms of propagation and 120 us to send a segment at 100 Mbit/s.
     let least = acks().map(|(_, ack)| u64::from(ack.delay) * unit).min().unwrap();
     assert!((10_119_000..10_121_000).contains(&least), "{least}");
+}
+
+#[test]
+fn a_window_that_opens_after_all_was_acknowledged_lets_the_rest_go() {
+    let config = SenderConfig { data: Data::Messages, ..SenderConfig::default() };
+    let mut pipe = Pipe::new(&config, &ReceiverConfig::default());
+    pipe.run(Duration::secs(1));
+    pipe.sender.write(Bytes::new(1000 * MSS), Ending::More);
+    let ack = |number: u64, room: u64| Segment {
+        number: number * MSS,
+        flags: Flags::ACK,
+        payload: Segment::offer(room).0,
+        ..Segment::default()
+    };
+    let mut sent = 0;
+    let mut flight = |sender: &mut goodqueue_tcp::Sender, now| {
+        sent += std::iter::from_fn(|| sender.poll_transmit(now)).count() as u64;
+        sent
+    };
+    let mut last = 0;
+    // Acknowledged, but not read.
+    loop {
+        let all = flight(&mut pipe.sender, pipe.now);
+        if all == last {
+            break;
+        }
+        last = all;
+        pipe.now += Duration::ms(10);
+        pipe.sender.handle_ack(pipe.now, &ack(last, 0));
+    }
+    assert!((30..60).contains(&last), "{last} of 1000: the first window");
+    pipe.now += Duration::ms(10);
+    pipe.sender.handle_ack(pipe.now, &ack(last, 12 * 1024));
+    assert_eq!(flight(&mut pipe.sender, pipe.now), last + 8);
 }

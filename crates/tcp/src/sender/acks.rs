@@ -90,6 +90,8 @@ impl Sender {
         let prior_highest = self.board.highest_sacked();
         let prior_in_flight = self.board.in_flight();
         if prior_una == self.board.nxt() && !segment.has_blocks() {
+            // It may open the receiver's window, though.
+            self.note_offer(segment);
             return;
         }
         let una = self.number_at(segment.number);
