@@ -48,6 +48,16 @@ pub const MAX_DEPTH: usize = 8;
 /// Number of priorities.
 pub const PRIORITIES: usize = 8;
 
+/// Bounds of a turn that follows from a rate, in bytes.
+pub const TURN_BY_RATE: [u64; 2] = [1_000, 200_000];
+
+/// The turn of a class that is given none, before it is held within [`TURN_BY_RATE`]: the bytes
+/// that its rate carries in a second, divided by `r2q`.
+#[must_use]
+pub const fn turn_by_rate(rate: Rate, r2q: u32) -> Bytes {
+    Bytes::new(rate.as_bit_s() / 8 / if r2q == 0 { 1 } else { r2q as u64 })
+}
+
 /// One class of the hierarchy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HtbClass {

@@ -1,6 +1,8 @@
 //! Warnings about settings that are allowed but probably not meant: under them the queue never
 //! acts, or figures say little.
 
+mod classes;
+
 use crate::scenario::plan::{Direction, Link, LinkDirection, Part, Point, Queue, Scenario, Step, Traffic};
 use goodqueue_aqm::EcnPolicy;
 use goodqueue_aqm::spec::{Marking, Role, Unit, Value};
@@ -279,7 +281,8 @@ impl<'a> Lint<'a> {
     }
 
     fn buffer(&mut self, step: Step, direction: &LinkDirection, queue: &Queue) {
-        let Some(held) = held(queue, self.link(step).mtu) else { return };
+        // Leaves hold packets for rates of their own.
+        let Some(held) = held(queue, self.link(step).mtu).filter(|_| queue.chosen.kind.class.is_none()) else { return };
         // A slower link that holds this one back takes its place.
         let slowest = |(_, part): (&Traffic, &Part)| {
             let after = part.path.forward.iter().skip_while(|other| **other != step);
@@ -404,33 +407,6 @@ impl<'a> Lint<'a> {
             let message = format!("{} has no effect: no queue on the path weighs flows", self.plan.traffic[number].weight);
             let help = "take a queue that does, such as `nfq-codel`, or leave it out";
             self.warn(format!("traffic.{number}.weight"), message, help);
-        }
-    }
-
-    /// Packets of no class are not shaped.
-    fn classes(&mut self, step: Step, queue: &Queue) {
-        if queue.chosen.kind.class.is_none() {
-            return;
-        }
-        let (classes, key) = (&queue.chosen.classes, self.key(step, "queue"));
-        if classes.is_empty() {
-            let message = "has no classes: all packets leave in order, unshaped";
-            self.warn(format!("{key}.class"), message, "give it `class.NAME` with a `rate`");
-            return;
-        }
-        if classes.iter().any(|class| class.params.contains(&("default", Value::Switch(true)))) {
-            return;
-        }
-        let leaves = queue.chosen.leaves();
-        let passes = |group: &Traffic| {
-            let mut steps = group.parts().flat_map(|part| part.path.steps());
-            steps.any(|passed| (passed.link, passed.heading) == (step.link, step.heading))
-        };
-        let is_unshaped = |group: &Traffic| !group.leaf.as_deref().is_some_and(|leaf| leaves.contains(leaf)) && passes(group);
-        if let Some(number) = self.plan.traffic.iter().position(is_unshaped) {
-            let group = &self.plan.traffic[number].name;
-            let message = format!("`{group}` belongs to no class of {key}: it leaves before all others, unshaped");
-            self.warn(format!("traffic.{number}.leaf"), message, "name a leaf, or give one of them `default = true`");
         }
     }
 

@@ -1,6 +1,6 @@
 //! The settings of the whole and of each class, from their parameters.
 
-use super::{Htb, HtbClass, HtbFault, HtbParams, PRIORITIES};
+use super::{Htb, HtbClass, HtbFault, HtbParams, PRIORITIES, TURN_BY_RATE, turn_by_rate};
 use crate::framing;
 use crate::outline::aside;
 use crate::qdisc::Packet;
@@ -128,7 +128,8 @@ impl HtbClass {
         let rate = RATE.read(given).ok_or_else(|| RATE.fault(ParamFault::Refused("is missing".into())))?;
         let ceil = CEIL.read(given).unwrap_or(rate);
         CEIL.at_least(ceil, &RATE, rate)?;
-        let by_rate = || Bytes::new((rate.as_bit_s() / 8 / u64::from(r2q)).clamp(1000, 200_000));
+        let [least, most] = TURN_BY_RATE.map(Bytes::new);
+        let by_rate = || turn_by_rate(rate, r2q).clamp(least, most);
         Ok(Self {
             parent,
             rate,

@@ -138,6 +138,27 @@ fn each_oddity_is_named() {
             "{ kind = \"htb\", class.a = { rate = \"5 Mbit/s\" } }",
             "traffic.0.leaf: `bulk` belongs to no class of link.b.queue: it leaves before all others",
         ),
+        (
+            "{ kind = \"codel\" }",
+            "{ kind = \"htb\", class.a = { rate = \"9 Mbit/s\" }, class.b = { parent = \"a\", rate = \"5 Mbit/s\", default = true }, \
+             class.c = { parent = \"a\", rate = \"5 Mbit/s\" } }",
+            "link.b.queue.class.a.rate: the classes below it are promised 10 Mbit/s, and it has 9 Mbit/s; lower their rates",
+        ),
+        (
+            "{ kind = \"codel\" }",
+            "{ kind = \"htb\", class.a = { rate = \"9 Mbit/s\" }, \
+             class.b = { parent = \"a\", rate = \"40 kbit/s\", ceil = \"8 Mbit/s\", default = true }, \
+             class.c = { parent = \"a\", rate = \"40 kbit/s\", ceil = \"9 Mbit/s\" } }",
+            "link.b.queue.class.b.quantum: a turn of 1000 B (500 B of 40 kbit/s by r2q 10, within 1000 B and 200000 B) lasts 1 ms at \
+             8 Mbit/s (the first of 2 such classes); leaves that borrow take turns",
+        ),
+        (
+            "{ kind = \"codel\" }",
+            "{ kind = \"htb\", class.a = { rate = \"9 Mbit/s\" }, \
+             class.b = { parent = \"a\", rate = \"4 Mbit/s\", ceil = \"8 Mbit/s\", quantum = \"400 kB\", default = true }, \
+             class.c = { parent = \"a\", rate = \"4 Mbit/s\", ceil = \"9 Mbit/s\" } }",
+            "link.b.queue.class.b.quantum: a turn of 400000 B lasts 400 ms at 8 Mbit/s; leaves that borrow take turns",
+        ),
         ("warmup = \"5 s\"", "warmup = \"4 s\"", "warmup: 4 s ends before the last flow may start, at 5 s"),
         ("\"60 s\"", "\"1 s\"", "duration: 1 s is 96 round trips of 10.4 ms"),
         ("replications = 5", "replications = 1", "replications: one replication gives no confidence interval"),
