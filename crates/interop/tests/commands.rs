@@ -276,7 +276,11 @@ fn classes_of_networkd_are_those_of_their_queue() {
                 [HierarchyTokenBucketClass]\nParent=root\nClassId=0001:0030\nRate=2M\nCeilRate=7M\nCeilBufferBytes=20K\n\
                 [FairQueueingControlledDelay]\nParent=0001:0030\nPacketLimit=400\n";
     let made = made(config::networkd, file, None);
-    for part in ["rate = \"7000000 bit/s\"", "burst = \"20480 B\"", "buffer = \"400 packets\""] {
+    for part in [
+        "queue.class.1-10 = { rate = \"5000000 bit/s\" }",
+        "queue.class.1-30 = { rate = \"2000000 bit/s\", ceil = \"7000000 bit/s\", cburst = \"20480 B\", limit = \"400 packets\", \
+         default = true, of = \"fq-codel\" }",
+    ] {
         assert!(made.contains(part), "{part}\n{made}");
     }
 }

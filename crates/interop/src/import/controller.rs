@@ -157,6 +157,7 @@ fn draft(input: &Input, format: &str, log: Log, why: &str) -> Result<Draft, Impo
             fastest,
             buffer: held,
             queue,
+            settings: Vec::new(),
             burst: None,
             loss: None,
             known_as: Direction::Down,

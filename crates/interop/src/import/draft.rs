@@ -67,8 +67,10 @@ pub struct Way {
     pub fastest: Rate,
     /// The capacity of the buffer.
     pub buffer: Cited,
-    /// The queue.
+    /// The queue, or its kind alone where more settings follow.
     pub queue: Cited,
+    /// Further settings of the queue, each on a line of its own.
+    pub settings: Vec<(String, Cited)>,
     /// Depth of its token bucket, if it is a shaper.
     pub burst: Option<Cited>,
     /// The share of packets that the wire loses, where it loses any.
@@ -83,7 +85,7 @@ impl Way {
     #[must_use]
     pub fn unmanaged(rate: Cited, fastest: Rate, buffer: Cited, why: &str) -> Self {
         let queue = Cited::toml("\"tail-drop\"", Origin::Assumed(why.to_owned()));
-        Self { rate, fastest, buffer, queue, burst: None, loss: None, known_as: Direction::Down }
+        Self { rate, fastest, buffer, queue, settings: Vec::new(), burst: None, loss: None, known_as: Direction::Down }
     }
 
     /// Both directions of a line. Next to an upload alone, the download is assumed; `None` without
@@ -125,6 +127,8 @@ pub struct Draft {
     pub up: Option<Way>,
     /// Groups of traffic as TOML; `None`: a home's, with downloads, uploads, a call and a ping.
     pub traffic: Option<String>,
+    /// The leaf of all groups, where no class of a queue takes those without one.
+    pub leaf: Option<String>,
     /// The duration of the measurement.
     pub duration: Option<Cited>,
 }
@@ -200,7 +204,7 @@ impl Draft {
     #[must_use]
     pub fn new(name: String, command: &str, input: &Input, delay: [Cited; 2], (down, up): (Way, Option<Way>)) -> Self {
         let made_by = format!("gq import {command} from {}", input.name);
-        Self { name, made_by, notes: Vec::new(), delay, framing: None, down, up, traffic: None, duration: None }
+        Self { name, made_by, notes: Vec::new(), delay, framing: None, down, up, traffic: None, leaf: None, duration: None }
     }
 
     /// The scenario file.
@@ -224,13 +228,16 @@ impl Draft {
         put(&mut text, "rate", &Cited::quantity(Rate::bit_s(access), why));
         text.push_str("delay = \"0 s\"\n\n[link.line]\n");
         self.put_link(&mut text);
-        match &self.traffic {
-            Some(traffic) => text.push_str(traffic),
+        let traffic = match &self.traffic {
+            Some(traffic) => traffic.clone(),
             None if self.up.is_some() && self.down.known_as == Direction::Up => {
-                text.push_str(UPLOADS);
-                text.push_str(&others("direction = \"both\"\n"));
+                format!("{UPLOADS}{}", others("direction = \"both\"\n"))
             }
-            None => text.push_str(&home(self.up.is_some())),
+            None => home(self.up.is_some()),
+        };
+        match &self.leaf {
+            Some(leaf) => text.push_str(&traffic.replace("\nkind = ", &format!("\nleaf = {}\nkind = ", quoted(leaf)))),
+            None => text.push_str(&traffic),
         }
         text
     }
@@ -243,7 +250,7 @@ impl Draft {
             put_framing(text, *framing, origin);
         }
         put(text, "buffer", &self.down.buffer);
-        put(text, "queue", &self.down.queue);
+        put_queue(text, "queue", &self.down);
         if let Some(burst) = &self.down.burst {
             put(text, "burst", burst);
         }
@@ -254,7 +261,7 @@ impl Draft {
         let Some(up) = &self.up else { return };
         put(text, "rate_up", &up.rate);
         put(text, "buffer_up", &up.buffer);
-        put(text, "queue_up", &up.queue);
+        put_queue(text, "queue_up", up);
         if let Some(burst) = &up.burst {
             put(text, "burst_up", burst);
         }
@@ -266,6 +273,15 @@ impl Draft {
 
 fn put(text: &mut String, key: &str, cited: &Cited) {
     let _ = writeln!(text, "{:<40} # {}", format!("{key} = {}", cited.value), cited.origin);
+}
+
+/// A queue on one line, or with its settings below one another.
+fn put_queue(text: &mut String, key: &str, way: &Way) {
+    if way.settings.is_empty() {
+        return put(text, key, &way.queue);
+    }
+    put(text, &format!("{key}.kind"), &way.queue);
+    way.settings.iter().for_each(|(setting, cited)| put(text, &format!("{key}.{setting}"), cited));
 }
 
 fn put_framing(text: &mut String, framing: Framing, origin: &Origin) {

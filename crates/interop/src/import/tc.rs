@@ -1,8 +1,10 @@
 //! Imports the output of `tc`, or its command lines: queues, limits, marking and rates of a host.
 
+mod tree;
+
 use crate::import::draft::usual_delay;
 use crate::import::{Cited, Draft, ImportError, Input, Origin, Way};
-use crate::router::tc::{self, Discipline, Emulated, Finding, LeftOut, Role, ShapedRate, TcError, Untold};
+use crate::router::tc::{self, Bucket, Discipline, Emulated, Finding, LeftOut, Role, ShapedRate, TcError, Untold};
 use goodqueue_aqm::spec::Value;
 use goodqueue_base::spec::quantity::excerpt;
 use goodqueue_base::units::{Direction, Rate};
@@ -203,9 +205,12 @@ fn draft(input: &Input, down: &Finding, up: Option<&Finding>) -> Draft {
     }
     for finding in [Some(down), up].into_iter().flatten() {
         let place = if finding.dev.is_empty() { String::new() } else { format!("{}: ", finding.dev) };
-        notes.extend(finding.notes.iter().map(|note| format!("{place}{note}")));
+        let own = finding.tree.as_ref().map_or(&finding.notes, |tree| &tree.notes);
+        notes.extend(own.iter().map(|note| format!("{place}{note}")));
     }
-    let framings = || [Some(down), up].into_iter().flatten().filter_map(|finding| Some((finding.framing?, &finding.dev)));
+    // Classes count by themselves.
+    let plain = || [Some(down), up].into_iter().flatten().filter(|finding| finding.tree.is_none());
+    let framings = || plain().filter_map(|finding| Some((finding.framing?, &finding.dev)));
     let framing = framings().next();
     if let Some((_, dev)) = framings().find(|(other, _)| framing.is_some_and(|(framing, _)| framing != *other)) {
         notes.push(format!("{dev}: its shaper counts other framing; a link has the same in both directions."));
@@ -217,9 +222,10 @@ fn draft(input: &Input, down: &Finding, up: Option<&Finding>) -> Draft {
     let ways = (Way { known_as, ..way(down) }, up.map(way));
     let mut delay = usual_delay("tc does not show how long the path is");
     for (finding, delay) in [Some(down), up].into_iter().zip(&mut delay).filter_map(|(found, delay)| Some((found?, delay))) {
-        if !finding.emulated.delay.is_zero() {
-            let origin = Origin::Set(format!("delay of {}", finding.emulated.source));
-            *delay = Cited::quantity(finding.emulated.delay, origin);
+        let emulated = finding.tree.as_ref().map_or(&finding.emulated, |tree| &tree.emulated);
+        if !emulated.delay.is_zero() {
+            let origin = Origin::Set(format!("delay of {}", emulated.source));
+            *delay = Cited::quantity(emulated.delay, origin);
         }
     }
     Draft {
@@ -228,11 +234,15 @@ fn draft(input: &Input, down: &Finding, up: Option<&Finding>) -> Draft {
             let of = if dev.is_empty() { String::new() } else { format!(" of {dev}") };
             (framing, Origin::Set(format!("framing that the shaper{of} counts")))
         }),
+        leaf: down.tree.as_ref().or(up.and_then(|up| up.tree.as_ref())).and_then(tree::leaf_for_all),
         ..Draft::new(name, "tc", input, delay, ways)
     }
 }
 
 fn way(finding: &Finding) -> Way {
+    if let Some(classes) = &finding.tree {
+        return tree::way(classes, &finding.dev);
+    }
     let (rate, fastest) = match &finding.rate {
         ShapedRate::Known(rate, source) => (Cited::bit_s(*rate, Origin::Set(source.clone())), *rate),
         ShapedRate::Unknown(why) => (Cited::quantity(UNSHAPED, Origin::Assumed(format!("{why}; put it here"))), UNSHAPED),
@@ -250,33 +260,36 @@ fn way(finding: &Finding) -> Way {
         (None, Untold::Usual(limit)) => (limit, Origin::Estimated(format!("what the kernel gives {source} without a limit"))),
     };
     let buffer = Cited::quantity(Value::Size(limit), origin);
-    let bucket = finding.burst.filter(|_| matches!(finding.rate, ShapedRate::Known(..)));
-    let burst = bucket.map(|bucket| {
-        let origin = match bucket.is_told {
-            true => Origin::Set("bucket of the shaper".to_owned()),
-            false => Origin::Estimated("bucket that the kernel gives the shaper untold".to_owned()),
-        };
-        Cited::quantity(format!("{} B", bucket.bytes.get()), origin)
-    });
-    let Emulated { loss, source: netem, .. } = &finding.emulated;
-    let loss = (*loss > 0.0).then(|| Cited::toml(loss.to_string(), Origin::Set(format!("loss of {netem}"))));
     Way {
         rate,
         fastest,
         buffer,
         queue: Cited::toml(queue(finding), Origin::Set(finding.source.clone())),
-        burst,
-        loss,
+        settings: Vec::new(),
+        burst: burst(finding.burst, &finding.rate),
+        loss: loss(&finding.emulated),
         known_as: Direction::Down,
     }
 }
 
+/// The bucket of a shaper whose rate is known.
+fn burst(bucket: Option<Bucket>, rate: &ShapedRate) -> Option<Cited> {
+    let bucket = bucket.filter(|_| rate.known().is_some())?;
+    let origin = match bucket.is_told {
+        true => Origin::Set("bucket of the shaper".to_owned()),
+        false => Origin::Estimated("bucket that the kernel gives the shaper untold".to_owned()),
+    };
+    Some(Cited::quantity(format!("{} B", bucket.bytes.get()), origin))
+}
+
+fn loss(emulated: &Emulated) -> Option<Cited> {
+    let Emulated { loss, source: netem, .. } = emulated;
+    (*loss > 0.0).then(|| Cited::toml(loss.to_string(), Origin::Set(format!("loss of {netem}"))))
+}
+
 /// A queue in TOML, with a limit where it was given one: the buffer of a link is the modem's.
 fn queue(finding: &Finding) -> String {
-    let mut text = format!("{{ kind = {}", quoted(finding.kind.kind));
-    for (name, value) in &finding.params {
-        text.push_str(&format!(", {name} = {}", toml(*value)));
-    }
+    let mut text = format!("{{ {}", settings(finding.kind.kind, &finding.params));
     if finding.kind.marks.is_possible() {
         text.push_str(&format!(", ecn = {}", finding.marks));
     }
@@ -285,6 +298,12 @@ fn queue(finding: &Finding) -> String {
     }
     text.push_str(" }");
     text
+}
+
+/// A kind and its parameters, as members of a table.
+fn settings(kind: &str, params: &[(&'static str, Value)]) -> String {
+    let params = params.iter().map(|(name, value)| format!(", {name} = {}", toml(*value)));
+    format!("kind = {}{}", quoted(kind), params.collect::<String>())
 }
 
 fn toml(value: Value) -> String {

@@ -1,5 +1,7 @@
 //! The settings that a scenario asks of a router: a rate and a queue for each direction.
 
+mod classes;
+
 use crate::router::dialect::{Dialect, Phrase, Refusal, Wanted};
 use goodqueue_aqm::spec::{KindAndParams, LinkFacts, ParamError, ParamValues, Value};
 use goodqueue_aqm::{EcnPolicy, Limit, framing, sched};
@@ -188,7 +190,7 @@ fn usual_link(scenario: &Scenario) -> &Link {
         let directions = |link: &&Link| [&link.down, &link.up].into_iter().any(|way| way.queue.as_ref().is_some_and(wanted));
         scenario.links.iter().find(directions)
     };
-    let shaper = has(|queue| queue.chosen.kind.kind == "shaper");
+    let shaper = has(|queue| queue.chosen.kind.kind == "shaper" || !queue.chosen.classes.is_empty());
     shaper.or_else(|| has(|queue| queue.chosen.kind.kind != "tail-drop")).unwrap_or_else(|| scenario.main_link())
 }
 
@@ -212,6 +214,9 @@ fn side(link: &Link, heading: Direction, key: &str, shaping: Shaping) -> Result<
         notes: Vec::new(),
     };
     let own = side.take_shaper(link, direction)?;
+    if !side.chosen.classes.is_empty() {
+        side.refuse_other_shapers(direction, own, shaping)?;
+    }
     side.shape(direction, own, shaping);
     Ok(Some(side))
 }
@@ -244,6 +249,11 @@ impl Side {
                 Some(of) => *of,
                 None => KindAndParams::new(sched::TAIL_DROP, Vec::new()),
             };
+        }
+        if !self.chosen.classes.is_empty() {
+            let htb = self.chosen.clone();
+            self.take_framing(&self.given(&htb)?, &facts)?;
+            self.chosen.params.retain(|(name, _)| !SHAPING.contains(name));
         }
         if self.chosen.kind.kind == "cake" {
             let cake = self.chosen.clone();
@@ -290,19 +300,23 @@ impl Side {
         self.limit = Some(Limit { packets: Limit::NONE.packets, bytes: own.min(memory) });
     }
 
-    /// Whether the queue has a switch that the scenario does not set.
+    /// Whether the queue, or that of a leaf, has a switch that the scenario does not set.
     fn leaves_open(&self, switch: &str) -> bool {
-        let has_it = self.chosen.kind.params.iter().any(|param| param.name == switch);
-        has_it && self.chosen.params.iter().all(|(name, _)| *name != switch)
+        let of_leaves = self.chosen.classes.iter().filter_map(|class| class.of.as_ref());
+        std::iter::once(&self.chosen).chain(of_leaves).any(|queue| is_open(queue, switch))
     }
 
-    /// Turns a switch of the queue on, where the scenario leaves it open.
+    /// Turns a switch of the queue or of those of its leaves on, where the scenario leaves it open.
     fn turn_on(&mut self, switch: &'static str) -> bool {
-        let is_open = self.leaves_open(switch);
-        if is_open {
-            self.chosen.params.push((switch, Value::Switch(true)));
-        }
-        is_open
+        let is_left_open = self.leaves_open(switch);
+        let turn_on = |queue: &mut KindAndParams| {
+            if is_open(queue, switch) {
+                queue.params.push((switch, Value::Switch(true)));
+            }
+        };
+        turn_on(&mut self.chosen);
+        self.chosen.classes.iter_mut().filter_map(|class| class.of.as_mut()).for_each(turn_on);
+        is_left_open
     }
 
     /// Returns the side as set up at an interface where packets arrive from the line.
@@ -313,7 +327,8 @@ impl Side {
     }
 
     fn shape(&mut self, direction: &LinkDirection, own: Option<Rate>, shaping: Shaping) {
-        let is_shaper = own.is_some() || !direction.burst.is_zero();
+        let has_classes = !self.chosen.classes.is_empty();
+        let is_shaper = own.is_some() || !direction.burst.is_zero() || has_classes;
         self.has_shaper = is_shaper;
         if !direction.burst.is_zero() {
             self.burst = Some(direction.burst);
@@ -323,6 +338,7 @@ impl Side {
         }
         self.rate = match shaping {
             Shaping::None => None,
+            Shaping::Percent(_) if has_classes => None,
             Shaping::Percent(_) if is_shaper => own.or(Some(self.line)),
             Shaping::Percent(percent) => {
                 let share = (self.line.as_bit_s() as f64 * percent / 100.0).round() as u64;
@@ -357,8 +373,9 @@ impl Side {
     /// The queue in the words of a target.
     ///
     /// # Errors
-    /// As [`Dialect::say`], with the place in the scenario.
+    /// As [`Dialect::say`], with the place in the scenario, and where the queue has classes.
     pub fn said_in(&self, dialect: &Dialect) -> Result<Phrase, Refusal> {
+        self.refuse_classes(dialect.title)?;
         let rate = self.rate.unwrap_or(self.line);
         let wanted = Wanted { chosen: &self.chosen, marks: self.marks, limit: self.limit, held: self.held, mtu: self.mtu, rate };
         let mut phrase = dialect.say(&wanted).map_err(|refusal| refusal.at(&self.place))?;
@@ -378,6 +395,9 @@ impl Side {
     #[must_use]
     pub fn rates(&self) -> String {
         match self.rate {
+            None if !self.chosen.classes.is_empty() => {
+                format!("{} line, shaped by {} classes", self.line, self.chosen.classes.len())
+            }
             None => format!("{} line, not shaped", self.line),
             Some(rate) if rate == self.line || self.has_shaper => format!("{rate} shaper"),
             Some(rate) => {
@@ -386,4 +406,9 @@ impl Side {
             }
         }
     }
+}
+
+/// Whether a queue has a switch that is not set.
+fn is_open(queue: &KindAndParams, switch: &str) -> bool {
+    queue.kind.param(switch).is_some() && queue.params.iter().all(|(name, _)| *name != switch)
 }

@@ -6,7 +6,6 @@ pub mod routeros;
 pub mod sqm;
 pub mod tc;
 
-use crate::router::dialect::Phrase;
 use crate::router::setup::{Setup, Side};
 use goodqueue_base::spec::quantity::excerpt;
 use goodqueue_lab::scenario::plan::Direction;
@@ -106,8 +105,8 @@ impl<'a> Sides<'a> {
 }
 
 /// A comment that says what a direction is.
-fn heading_comment(name: &str, side: &Side, phrase: &Phrase) -> String {
-    let notes = side.notes.iter().chain(&phrase.notes);
+fn heading_comment(name: &str, side: &Side, notes: &[String]) -> String {
+    let notes = side.notes.iter().chain(notes);
     let mut text = format!("# {name}: {}\n", side.rates());
     for note in notes {
         text.push_str(&format!("#   {note}\n"));

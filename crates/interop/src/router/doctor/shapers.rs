@@ -39,7 +39,7 @@ pub(super) fn leaf(facts: &Facts) -> Option<Diagnosis> {
         End::Fifo(class) => (class.clone(), "its own fifo"),
         End::Queue if is_any(last, PLAIN) => (last.parent.clone()?, last.kind.as_str()),
         End::Queue if last.kind == "tbf" => (format!("{}1", last.handle), "its own fifo"),
-        End::Queue | End::Bypass | End::Unknown => return None,
+        End::Queue | End::Bypass | End::Unknown | End::Classes => return None,
     };
     let text =
         format!("Packets wait below {} {} at {dev}, in {waits}: no queue management sees them.", shaper.kind, shaper.handle);

@@ -21,7 +21,7 @@ pub fn files(setup: &Setup, place: &Place) -> Result<String, Refusal> {
     let mut text = format!("# {}, by gq export networkd.\n", setup.name);
     if let Some((name, side)) = sides.egress {
         let phrase = side.said_in(&NETWORKD)?;
-        text.push_str(&heading_comment(&format!("{name}, leaves by {dev}"), side, &phrase));
+        text.push_str(&heading_comment(&format!("{name}, leaves by {dev}"), side, &phrase.notes));
         let _ = writeln!(
             text,
             "# If {dev} has a .network file already, put the sections below [Match] into NAME.network.d/queue.conf."
@@ -30,7 +30,8 @@ pub fn files(setup: &Setup, place: &Place) -> Result<String, Refusal> {
     }
     if let Some((name, side)) = sides.ingress {
         let phrase = side.said_in(&NETWORKD)?;
-        let _ = write!(text, "\n{}", heading_comment(&format!("{name}, arrives at {dev} and waits at {ifb}"), side, &phrase));
+        let _ =
+            write!(text, "\n{}", heading_comment(&format!("{name}, arrives at {dev} and waits at {ifb}"), side, &phrase.notes));
         text.push_str("# networkd cannot redirect arriving packets; run this when the interfaces are up:\n");
         for line in redirect_commands(dev.as_str(), ifb.as_str()) {
             let _ = writeln!(text, "#   {line}");

@@ -18,7 +18,7 @@ pub fn commands(setup: &Setup, place: &Place) -> Result<String, Refusal> {
     let mut said = |side: Option<(&'static str, &Side)>, moves: &str| -> Result<Option<[String; 2]>, Refusal> {
         let Some((name, side)) = side else { return Ok(None) };
         let phrase = side.said_in(&ROUTEROS)?;
-        text.push_str(&heading_comment(&format!("{name}, {moves} {dev}"), side, &phrase));
+        text.push_str(&heading_comment(&format!("{name}, {moves} {dev}"), side, &phrase.notes));
         if side.framing.is_some() && side.rate.is_some() && phrase.word != "cake" {
             text.push_str("#   RouterOS limits the rate of packets without their framing: a lower --percent makes up for it.\n");
         }

@@ -38,7 +38,7 @@ pub fn section(setup: &Setup, place: &Place) -> Result<String, Refusal> {
     let dev = &place.dev;
     let mut text = format!("# {}, by gq export sqm: a section of /etc/config/sqm.\n", setup.name);
     for said in both.into_iter().flatten() {
-        text.push_str(&heading_comment(said.name, said.side, &said.phrase));
+        text.push_str(&heading_comment(said.name, said.side, &said.phrase.notes));
     }
     let rate = |said: &Option<Said<'_>>| {
         let bits = said.as_ref().and_then(|said| said.side.rate).map_or(0, |rate| rate.as_bit_s());
@@ -107,6 +107,7 @@ struct Said<'a> {
 }
 
 fn said<'a>((name, side): (&'static str, &'a Side)) -> Result<Said<'a>, Refusal> {
+    side.refuse_classes("sqm")?;
     if side.rate.is_none() {
         return Err(Refusal::plain("a queue without a shaper has no counterpart in sqm".to_owned()).at(&side.place));
     }

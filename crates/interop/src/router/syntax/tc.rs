@@ -1,5 +1,7 @@
 //! Command lines of `tc` and `ip`.
 
+mod tree;
+
 use super::{Interface, Place, Sides, header, heading_comment, redirect_commands};
 use crate::router::dialect::tc::{STYLE, TC};
 use crate::router::dialect::{Phrase, Refusal};
@@ -16,17 +18,16 @@ pub fn script(setup: &Setup, place: &Place) -> Result<String, Refusal> {
     let Place { dev, ifb, .. } = place;
     let mut text = format!("#!/bin/sh\n# {}, by gq export tc.\nset -e\n", setup.name);
     if let Some((name, side)) = sides.egress {
-        let phrase = side.said_in(&TC)?;
-        let _ = write!(text, "\n{}", heading_comment(&format!("{name}, leaves by {dev}"), side, &phrase));
-        text.push_str(&queue_lines(dev, side, &phrase)?);
+        let Written { lines, notes } = written(dev, side)?;
+        let _ = write!(text, "\n{}{lines}", heading_comment(&format!("{name}, leaves by {dev}"), side, &notes));
     }
     if let Some((name, side)) = sides.ingress {
         let side = &side.arriving();
-        let phrase = side.said_in(&TC)?;
-        let _ = write!(text, "\n{}", heading_comment(&format!("{name}, arrives at {dev} and waits at {ifb}"), side, &phrase));
+        let Written { lines, notes } = written(ifb, side)?;
+        let _ = write!(text, "\n{}", heading_comment(&format!("{name}, arrives at {dev} and waits at {ifb}"), side, &notes));
         let _ = writeln!(text, "ip link show dev {ifb} >/dev/null 2>&1 || ip link add name {ifb} type ifb");
         let _ = writeln!(text, "ip link set dev {ifb} up");
-        text.push_str(&queue_lines(ifb, side, &phrase)?);
+        text.push_str(&lines);
         for line in redirect_commands(dev.as_str(), ifb.as_str()) {
             let _ = writeln!(text, "{line}");
         }
@@ -38,10 +39,30 @@ pub fn script(setup: &Setup, place: &Place) -> Result<String, Refusal> {
     Ok(text)
 }
 
+/// The lines of a direction.
+struct Written {
+    lines: String,
+    /// The differences from the scenario, in sentences.
+    notes: Vec<String>,
+}
+
+fn written(dev: &Interface, side: &Side) -> Result<Written, Refusal> {
+    if !side.chosen.classes.is_empty() {
+        return tree::written(dev, side);
+    }
+    let phrase = side.said_in(&TC)?;
+    Ok(Written { lines: queue_lines(dev, side, &phrase)?, notes: phrase.notes })
+}
+
+/// The line that takes away what is there: a root of another kind keeps its handle from a new one,
+/// and htb cannot be changed in place.
+fn gone(dev: &Interface) -> String {
+    format!("tc qdisc del dev {dev} root 2>/dev/null || true\n")
+}
+
 fn queue_lines(dev: &Interface, side: &Side, phrase: &Phrase) -> Result<String, Refusal> {
     let queue = words(phrase);
-    // A root of another kind keeps its handle from a new one, and htb cannot be changed in place.
-    let gone = format!("tc qdisc del dev {dev} root 2>/dev/null || true\n");
+    let gone = gone(dev);
     let Some(rate) = side.rate else {
         let framing = if phrase.word == "cake" { cake_framing(side)? } else { String::new() };
         return Ok(format!("{gone}tc qdisc add dev {dev} root handle 1: {queue}{framing}\n"));

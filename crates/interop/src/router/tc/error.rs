@@ -82,6 +82,22 @@ pub enum TcError {
         /// The handle that they share.
         handle: String,
     },
+    /// A class that is below too many others, or below itself.
+    #[error("{class} at {dev} is too deep: allowed {most} classes one below another")]
+    Deep {
+        /// The class.
+        class: String,
+        /// The interface.
+        dev: String,
+        /// The most classes one below another.
+        most: usize,
+    },
+    /// A class without the rate that it may always use.
+    #[error("{class}: rate: is missing, and tc refuses the line: give it for instance 9500kbit")]
+    NoRate {
+        /// The class.
+        class: String,
+    },
     /// A rate that is none, or out of range.
     #[error("{owner}: {key}: `{value}` is not a rate: allowed 1bit to 10tbit, such as 9500kbit")]
     Rate {

@@ -34,6 +34,17 @@ pub enum End {
     Bypass,
     /// Below a shaper whose classes are not known.
     Unknown,
+    /// Among the classes of the last discipline, of which several are leaves.
+    Classes,
+}
+
+/// The way that is followed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// To one queue.
+    Queue,
+    /// To the first HTB with several leaves.
+    Classes,
 }
 
 /// Disciplines that divide packets among classes with rates.
@@ -62,6 +73,15 @@ impl<'a> Path<'a> {
     /// # Errors
     /// When classes of several interfaces cannot be told apart.
     pub fn new(all: &'a [Discipline], dev: &str) -> Result<Option<Self>, TcError> {
+        Self::follow(all, dev, Reach::Queue)
+    }
+
+    /// Follows an interface's packets to an HTB with several leaves; `None` where it has none.
+    pub(super) fn to_classes(all: &'a [Discipline], dev: &str) -> Result<Option<Self>, TcError> {
+        Ok(Self::follow(all, dev, Reach::Classes)?.filter(|path| path.end == End::Classes))
+    }
+
+    fn follow(all: &'a [Discipline], dev: &str, reach: Reach) -> Result<Option<Self>, TcError> {
         let Some(root) = root(all, dev) else { return Ok(None) };
         // Packets arrive at an intermediate device as at the interface that sends them there.
         let source = all.iter().find(|found| !found.dev.is_empty() && found.redirects_to().as_deref() == Some(dev));
@@ -70,6 +90,10 @@ impl<'a> Path<'a> {
         let mut path = Self { disciplines: vec![root], classes, end: End::Queue, missing_default: None, header, notes };
         let mut last = root;
         while path.disciplines.len() < MAX_DEPTH {
+            if reach == Reach::Classes && last.kind == "htb" && leaves(&self::classes(all, last)?).len() > 1 {
+                path.end = End::Classes;
+                break;
+            }
             let next = if CLASSFUL_SHAPERS.contains(&last.kind.as_str()) {
                 path.through_classes(all, last)?
             } else if PASSING.contains(&last.kind.as_str()) || TC.forms.iter().all(|form| form.word != last.kind) {
@@ -157,32 +181,16 @@ impl<'a> Path<'a> {
         classes: &[&'a Discipline],
         children: &[&Discipline],
     ) -> Option<&'a Discipline> {
-        let parents: BTreeSet<&str> = classes.iter().filter_map(|class| class.parent.as_deref()).collect();
-        let is_leaf = |class: &&&Discipline| !parents.contains(class.handle.as_str());
-        let leaves: Vec<&'a Discipline> =
-            classes.iter().filter(is_leaf).copied().filter(|class| !class.handle.ends_with(':')).collect();
-        let candidates = default_minors(outer);
-        let mut of_default: Vec<&'a Discipline> =
-            candidates.iter().filter_map(|wanted| leaves.iter().find(|class| minor(&class.handle) == *wanted).copied()).collect();
+        let leaves = leaves(classes);
         let has_queue = |class: &Discipline| children.iter().any(|child| child.parent.as_ref() == Some(&class.handle));
-        of_default.sort_by_key(|class| !has_queue(class));
-        if let [one, other, ..] = of_default.as_slice() {
-            let default = outer.option("default").map(Setting::text).unwrap_or_default();
-            self.notes.push(format!(
-                "default {default} of {} {} is class {} or {}, as versions of tc print it; this is {}.",
-                outer.kind, outer.handle, one.handle, other.handle, one.handle
-            ));
-        }
+        let (of_default, note) = default_leaf(outer, &leaves, children);
+        self.notes.extend(note);
         let first = *leaves.iter().find(|class| has_queue(class)).or(leaves.first())?;
-        let of_all = class_of_all(all, outer).and_then(|to| leaves.iter().find(|class| class.handle == to).copied());
-        if let Some(default) = of_default.first() {
+        let of_all = leaf_of_all(all, outer, &leaves);
+        if let Some(default) = of_default {
             return of_all.or(Some(default));
         }
-        let major = major(&outer.handle);
-        let missing = match candidates.first() {
-            Some(minor) if *minor > 0 => format!("default class {major}:{minor:x}"),
-            _ => "default class".to_owned(),
-        };
+        let missing = missing_default(outer);
         let to_class = || {
             let its =
                 all.iter().filter(|filter| filter.role == Role::Filter && (filter.dev.is_empty() || filter.dev == outer.dev));
@@ -214,6 +222,47 @@ impl<'a> Path<'a> {
     }
 }
 
+/// Classes without others below them.
+pub(super) fn leaves<'a>(classes: &[&'a Discipline]) -> Vec<&'a Discipline> {
+    let parents: BTreeSet<&str> = classes.iter().filter_map(|class| class.parent.as_deref()).collect();
+    let is_leaf = |class: &&Discipline| !parents.contains(class.handle.as_str()) && !class.handle.ends_with(':');
+    classes.iter().copied().filter(is_leaf).collect()
+}
+
+/// The leaf that `default` names, with a remark where versions of `tc` print two of them alike: the
+/// one with a queue is taken.
+pub(super) fn default_leaf<'a>(
+    outer: &Discipline,
+    leaves: &[&'a Discipline],
+    children: &[&Discipline],
+) -> (Option<&'a Discipline>, Option<String>) {
+    let candidates = default_minors(outer);
+    let mut found: Vec<&'a Discipline> =
+        candidates.iter().filter_map(|wanted| leaves.iter().find(|class| minor(&class.handle) == *wanted).copied()).collect();
+    found.sort_by_key(|class| children.iter().all(|child| child.parent.as_ref() != Some(&class.handle)));
+    let [one, other, ..] = found.as_slice() else { return (found.first().copied(), None) };
+    let default = outer.option("default").map(Setting::text).unwrap_or_default();
+    let note = format!(
+        "default {default} of {} {} is class {} or {}, as versions of tc print it; this is {}.",
+        outer.kind, outer.handle, one.handle, other.handle, one.handle
+    );
+    (Some(one), Some(note))
+}
+
+/// The name of a default class that is not there: `default class 1:9`.
+pub(super) fn missing_default(outer: &Discipline) -> String {
+    match default_minors(outer).first() {
+        Some(minor) if *minor > 0 => format!("default class {}:{minor:x}", major(&outer.handle)),
+        _ => "default class".to_owned(),
+    }
+}
+
+/// The leaf that a filter puts all packets into.
+pub(super) fn leaf_of_all<'a>(all: &[Discipline], outer: &Discipline, leaves: &[&'a Discipline]) -> Option<&'a Discipline> {
+    let to = class_of_all(all, outer)?;
+    leaves.iter().find(|class| class.handle == to).copied()
+}
+
 /// The class that a filter puts all packets into.
 fn class_of_all(all: &[Discipline], outer: &Discipline) -> Option<String> {
     let is_its = |filter: &&Discipline| {
@@ -243,7 +292,7 @@ fn usual_class(outer: &Discipline) -> Option<String> {
 }
 
 /// The disciplines right below another.
-fn children<'a>(all: &'a [Discipline], outer: &Discipline) -> Vec<&'a Discipline> {
+pub(super) fn children<'a>(all: &'a [Discipline], outer: &Discipline) -> Vec<&'a Discipline> {
     let major = major(&outer.handle);
     // Of disciplines that the kernel made only mq has others below it.
     if major == "0" && !outer.kind.starts_with("mq") {
@@ -304,7 +353,7 @@ pub(crate) fn major(handle: &str) -> &str {
 }
 
 /// The minor number of a class; `tc` writes them in base 16.
-fn minor(text: &str) -> u32 {
+pub(super) fn minor(text: &str) -> u32 {
     let text = text.split_once(':').map_or(text, |(_, minor)| minor);
     u32::from_str_radix(text.trim_start_matches("0x"), 16).unwrap_or_default()
 }

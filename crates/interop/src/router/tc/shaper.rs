@@ -67,7 +67,7 @@ impl Shaper {
         }
         for found in &path.disciplines {
             shaper.take(found)?;
-            let is_silent = || path.classes.iter().all(|class| class.kind != found.kind);
+            let is_silent = || path.end != End::Classes && path.classes.iter().all(|class| class.kind != found.kind);
             if CLASSFUL_SHAPERS.contains(&found.kind.as_str()) && is_silent() {
                 let (name, dev) = (found.name(), &found.dev);
                 let why = format!("{name} shapes {dev}; its rate is that of a class, which tc class show dev {dev} prints");
@@ -128,7 +128,8 @@ impl Shaper {
         }
     }
 
-    fn take_framing(&mut self, found: &Discipline) {
+    /// Takes the framing that it counts, a class's on top of that of the disciplines above it.
+    pub(super) fn take_framing(&mut self, found: &Discipline) {
         let framing = match found.kind.as_str() {
             "cake" | "cake_mq" => {
                 let has_table = found.options.iter().any(|(key, _)| key.starts_with("stab "));
@@ -198,6 +199,20 @@ impl Shaper {
     }
 }
 
+/// The rate under one of the keys of a shaper; `None` where it has none of them.
+pub(super) fn rate_of(found: &Discipline, key: &'static str) -> Result<Option<Rate>, TcError> {
+    let Some(setting) = found.option(key) else { return Ok(None) };
+    match setting.bit_s() {
+        Some(bits) if (1.0..=1e13).contains(&bits) => Ok(Some(Rate::bit_s(bits.round() as u64))),
+        _ => Err(wrong_rate(found, key, setting)),
+    }
+}
+
+fn wrong_rate(found: &Discipline, key: &str, setting: &Setting) -> TcError {
+    let (owner, value) = (excerpt(&found.name()), excerpt(&setting.text()));
+    found.in_line(TcError::Rate { owner, key: key.trim_start_matches("ul ").to_owned(), value })
+}
+
 /// The rate of a shaper with its key; `None` where it shapes nothing.
 fn rate(found: &Discipline) -> Result<Option<(&'static str, Rate)>, TcError> {
     let keys: &[&'static str] = match (found.kind.as_str(), found.role) {
@@ -214,10 +229,6 @@ fn rate(found: &Discipline) -> Result<Option<(&'static str, Rate)>, TcError> {
     let Some((key, setting)) = keys.iter().find_map(|key| Some((*key, found.option(key)?))) else { return Ok(None) };
     match setting.bit_s() {
         Some(0.0) if found.is_whole || !matches!(found.kind.as_str(), "htb" | "tbf") => Ok(None),
-        Some(bits) if (1.0..=1e13).contains(&bits) => Ok(Some((key, Rate::bit_s(bits.round() as u64)))),
-        _ => {
-            let (owner, value) = (excerpt(&found.name()), excerpt(&setting.text()));
-            Err(found.in_line(TcError::Rate { owner, key: key.trim_start_matches("ul ").to_owned(), value }))
-        }
+        _ => Ok(rate_of(found, key)?.map(|rate| (key, rate))),
     }
 }
