@@ -150,6 +150,7 @@ fn page(rows: &[Row]) -> String {
          packets each flow has about one, and the next random number depends on the one before.\n\n\
          `fair:pie` keeps the probability of each of its queues up to date, 66 times per second while anything waits there: as in Linux, PIE does not rest\n\
          (RFC 8033 §5.3) unless it is told to.\n\n\
+         `htb` has a leaf for each flow, 1000 at most, below one site: each leaf has half of what it sends to itself and borrows the rest.\n\n\
          | queue | flows | instructions | ns |\n|---|---|---|---|\n",
         MAX_GROWTH * 100.0,
         MAX_WORLD_GROWTH * 100.0,
