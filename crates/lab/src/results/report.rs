@@ -88,7 +88,8 @@ fn in_memory(write: impl FnOnce(&mut Script<'_>) -> io::Result<()>) -> Vec<u8> {
 /// The parts of a template before the title, between title and data, and after the data.
 fn around_slots(template: &str) -> Option<[&str; 3]> {
     let (before_title, rest) = template.split_once(TITLE_SLOT)?;
-    let (before_data, after_data) = rest.split_once(DATA_SLOT)?;
+    // The data stands near the end of the page.
+    let (before_data, after_data) = rest.rsplit_once(DATA_SLOT)?;
     Some([before_title, before_data, after_data])
 }
 

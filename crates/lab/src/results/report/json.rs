@@ -113,6 +113,10 @@ impl Formatter for ForScript {
     }
 
     fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+        // Nearly every fragment has none of them; both separators begin with the byte e2.
+        if !fragment.bytes().fold(false, |found, byte| found | matches!(byte, b'<' | b'>' | b'&' | 0xe2)) {
+            return writer.write_all(fragment.as_bytes());
+        }
         let mut rest = fragment;
         while let Some(at) = rest.find(['<', '>', '&', '\u{2028}', '\u{2029}']) {
             let (before, from) = rest.split_at(at);
