@@ -3,6 +3,7 @@
 #[cfg(target_os = "linux")]
 pub mod bridge;
 pub mod check;
+pub mod circuits;
 pub mod cite;
 pub mod compare;
 pub mod completions;

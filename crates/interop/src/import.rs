@@ -7,6 +7,7 @@
 //! message.
 
 pub mod any;
+pub mod circuits;
 mod clock;
 pub mod config;
 pub mod controller;

@@ -2,6 +2,7 @@
 //! find settings for a line.
 
 pub mod backend;
+pub mod circuits;
 pub mod plan_results;
 pub mod recommend;
 pub mod runner;

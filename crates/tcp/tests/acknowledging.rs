@@ -356,7 +356,7 @@ fn acknowledgements_tell_the_time_from_sender_to_receiver() {
 }
 
 #[test]
-fn a_window_that_opens_after_all_was_acknowledged_lets_the_rest_go() {
+fn a_window_that_opens_with_nothing_in_flight_lets_data_go() {
     let config = SenderConfig { data: Data::Messages, ..SenderConfig::default() };
     let mut pipe = Pipe::new(&config, &ReceiverConfig::default());
     pipe.run(Duration::secs(1));

@@ -1,5 +1,6 @@
 //! `gq compare`: queues on one line, side by side, without a file.
 
+use crate::commands::circuits::{Network, Rest};
 use crate::failure::Failure;
 use crate::output::say;
 use crate::result::{self, Job};
@@ -11,16 +12,22 @@ use goodqueue_lab::scenario::input::remember_named;
 use goodqueue_lab::scenario::mix::Mix;
 use goodqueue_lab::scenario::plan::{Fault, Plan, PlanError};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Arguments of `gq compare`.
 #[derive(Args)]
-#[command(group(ArgGroup::new("line").required(true).args(["rate", "trace"])))]
+#[command(group(ArgGroup::new("line").required(true).args(["rate", "trace", "circuits"])))]
 #[command(after_help = "Examples:
   gq compare --rate 10mbit --rtt 20ms --buffer 1bdp --flows 16 --aqm codel,pie,cp-aqm
   gq compare --rate 50/10mbit --buffer-up 500ms --aqm fq-codel,cake --traffic evening
-  gq compare --rate 20mbit --cc cubic,bbr")]
+  gq compare --rate 20mbit --cc cubic,bbr
+  gq compare --circuits ShapedDevices.csv --network network.json")]
 pub struct Arguments {
+    /// All circuits of a network, in place of one line: LibreQoS' ShapedDevices.csv
+    #[arg(long, value_name = "FILE", conflicts_with_all = OF_A_LINE)]
+    circuits: Option<PathBuf>,
+    #[command(flatten)]
+    network: Network,
     /// Rate of the bottleneck, for instance 10mbit; or down and up, for instance 50/10mbit
     #[arg(long)]
     rate: Option<String>,
@@ -90,6 +97,9 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if let Some(file) = &arguments.circuits {
+        return circuits(arguments, file);
+    }
     let line = match (&arguments.rate, &arguments.trace) {
         (Some(rate), _) => Line::rates(rate, arguments.rate_up.as_deref()).map_err(Failure::input)?,
         (None, Some(down)) => Line::Trace { down: absolute(down), up: arguments.trace_up.as_deref().map(absolute) },
@@ -131,6 +141,51 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         settings: &arguments.settings,
         host: &Simulator,
     })
+}
+
+/// Options of [`Arguments`] about one line, or about what its runs record.
+const OF_A_LINE: [&str; 20] = [
+    "rate_up",
+    "trace_up",
+    "overhead",
+    "buffer_up",
+    "flows",
+    "flows_up",
+    "cc",
+    "aqm_up",
+    "ecn",
+    "warmup",
+    "duration",
+    "replications",
+    "out",
+    "packets",
+    "qlog",
+    "record",
+    "sample",
+    "policy",
+    "unit",
+    "no_report",
+];
+/// The queues compared for circuits when none are named: none, and those of shapers at providers.
+const FOR_CIRCUITS: [&str; 3] = ["tail-drop", "fq-codel", "cake"];
+
+/// Compares queues for all circuits of a network.
+fn circuits(arguments: &Arguments, file: &Path) -> Result<(), Failure> {
+    let is_usual = arguments.aqm == Comparison::USUAL;
+    let queues = if is_usual { FOR_CIRCUITS.map(str::to_owned).to_vec() } else { arguments.aqm.clone() };
+    arguments.network.run(
+        file,
+        &Rest {
+            queues,
+            mix: ("--traffic", arguments.traffic.as_deref()),
+            rtt: &arguments.rtt,
+            buffer: &arguments.buffer,
+            seed: arguments.seed,
+            jobs: arguments.settings.jobs.count(),
+            json: arguments.settings.json.as_deref(),
+            is_recommended: false,
+        },
+    )
 }
 
 /// Larger files of traffic are not read.

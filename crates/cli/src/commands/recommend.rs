@@ -1,6 +1,7 @@
 //! `gq recommend`: which queue, which settings and which shaped rate for a line that is known only
 //! roughly.
 
+use crate::commands::circuits::{Network, Rest};
 use crate::failure::{Failure, check_file};
 use crate::settings::Jobs;
 use crate::table::{self, Column, Text};
@@ -15,6 +16,7 @@ use goodqueue_lab::run::recommend::answer::{Setup, words};
 use goodqueue_lab::run::recommend::ask::Misread;
 use goodqueue_lab::run::recommend::race;
 use goodqueue_lab::run::recommend::{Asked, Effort, Question, Recommendation, Refused, check, recommend};
+use goodqueue_lab::scenario::compare::Comparison;
 use goodqueue_lab::scenario::mix::note_on_name;
 use goodqueue_lab::verdict::Unit;
 use goodqueue_lab::verdict::rule::Key;
@@ -22,6 +24,12 @@ use goodqueue_lab::verdict::words::count;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
+
+/// Options of [`Arguments`] about one line.
+const OF_A_LINE: [&str; 20] = [
+    "from", "down", "up", "line", "overhead", "varies", "rtt", "buffer", "modem", "hosts", "cpu", "want", "flows", "cc",
+    "hardware", "policy", "unit", "check", "thorough", "scenario",
+];
 
 /// Arguments of `gq recommend`.
 #[derive(Args)]
@@ -31,11 +39,16 @@ pub struct Arguments {
     /// are given go before what it tells
     #[arg(long, value_name = "FILE|-")]
     from: Option<PathBuf>,
+    /// All circuits of a network, in place of one line: LibreQoS' ShapedDevices.csv
+    #[arg(long, value_name = "FILE", conflicts_with_all = OF_A_LINE)]
+    circuits: Option<PathBuf>,
+    #[command(flatten)]
+    network: Network,
     /// Measured rate toward you, for instance 50mbit [required where no file tells it]
-    #[arg(long, value_name = "RATE", required_unless_present = "from")]
+    #[arg(long, value_name = "RATE", required_unless_present_any = ["from", "circuits"])]
     down: Option<String>,
     /// Measured rate from you [required where no file tells it]
-    #[arg(long, value_name = "RATE", required_unless_present = "from")]
+    #[arg(long, value_name = "RATE", required_unless_present_any = ["from", "circuits"])]
     up: Option<String>,
     /// Kind of line, which fills in what is not given: adsl, vdsl, docsis, lte, leo, geo or fiber
     #[arg(long, value_name = "KIND")]
@@ -111,6 +124,21 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if let Some(file) = &arguments.circuits {
+        return arguments.network.run(
+            file,
+            &Rest {
+                queues: vec!["cake".to_owned(), "fq-codel".to_owned()],
+                mix: ("--mix", arguments.mix.as_deref()),
+                rtt: "20ms",
+                buffer: Comparison::USUAL_BUFFER,
+                seed: arguments.seed,
+                jobs: arguments.jobs.count(),
+                json: arguments.json.as_deref(),
+                is_recommended: true,
+            },
+        );
+    }
     let scenario_out = scenario_out(arguments)?;
     for (option, path) in [("--json", &arguments.json), ("--scenario", &arguments.scenario)] {
         path.iter().try_for_each(|path| writable(option, path))?;

@@ -59,7 +59,7 @@ pub fn import(input: &Input, circuit: Option<&str>) -> Result<Draft, ImportError
 const MAX_COLUMNS: usize = 256;
 
 /// Fields of a row (RFC 4180).
-fn fields(row: &str) -> Vec<String> {
+pub(crate) fn fields(row: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut is_quoted = false;
     let mut rest = row.chars().peekable();

@@ -1,0 +1,190 @@
+//! `gq compare --circuits` and `gq recommend --circuits`: queues for all subscribers of a network.
+
+use crate::failure::{Failure, check_file};
+use crate::table::{self, Column, Text};
+use crate::{interrupt, output, progress};
+use clap::Args;
+use goodqueue_base::units::{Duration, Rate};
+use goodqueue_interop::import::Input;
+use goodqueue_interop::import::circuits::read;
+use goodqueue_lab::quantity::{self, Limits};
+use goodqueue_lab::results::record::write_file;
+use goodqueue_lab::run::circuits::answer::Poor;
+use goodqueue_lab::run::circuits::{Answer, BUSY_HOUR, Question, Refused, answer};
+use goodqueue_lab::scenario::mix::{EVENING, Mix, Pace};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Options of a question about circuits.
+#[derive(Args)]
+#[group(skip)]
+pub struct Network {
+    /// The sites that the circuits share: LibreQoS' network.json
+    #[arg(long, value_name = "FILE", requires = "circuits")]
+    network: Option<PathBuf>,
+    /// Mean download of a circuit in the busy hour [default: 2.5 Mbit/s]
+    #[arg(long, value_name = "RATE", requires = "circuits")]
+    busy_hour: Option<String>,
+    /// Circuits that are simulated in packets, about
+    #[arg(long, value_name = "N", requires = "circuits", default_value_t = 60, value_parser = clap::value_parser!(u32).range(10..=100_000))]
+    simulated: u32,
+}
+
+/// The rest of a question about circuits.
+pub struct Rest<'a> {
+    /// Queues as on the command line.
+    pub queues: Vec<String>,
+    /// Option and name of the mix.
+    pub mix: (&'static str, Option<&'a str>),
+    /// Round-trip time.
+    pub rtt: &'a str,
+    /// Buffer of a circuit, as time.
+    pub buffer: &'a str,
+    /// Root of all randomness.
+    pub seed: u64,
+    /// Runs at the same time.
+    pub jobs: usize,
+    /// File for the answer, `-` for standard output.
+    pub json: Option<&'a Path>,
+    /// Whether the answer says what to write into the operator's file.
+    pub is_recommended: bool,
+}
+
+const RATES: Limits<Rate> = Limits::new(Rate::kbit(1), Rate::gbit(100));
+const TIMES: Limits<Duration> = Limits::new(Duration::ms(1), Duration::secs(10));
+
+impl Network {
+    /// Answers the question about the circuits of `file`.
+    pub fn run(&self, file: &Path, rest: &Rest<'_>) -> Result<(), Failure> {
+        check_file("--json", rest.json.filter(|path| path.as_os_str() != "-"))?;
+        let load = |path: &Path| Input::load(path).map_err(Failure::input);
+        let sites = self.network.as_deref().map(load).transpose()?;
+        let found = read(&load(file)?, sites.as_ref()).map_err(Failure::input)?;
+        for note in &found.notes {
+            output::say(&format!("note: {note}"));
+        }
+        let time = |option: &str, text: &str| {
+            quantity::duration_within(text, TIMES).map_err(|error| Failure::Input(format!("{option}: {error}")))
+        };
+        let busy_hour = match &self.busy_hour {
+            None => BUSY_HOUR,
+            Some(text) => quantity::rate_within(text, RATES).map_err(|error| Failure::Input(format!("--busy-hour: {error}")))?,
+        };
+        let question = Question {
+            network: found.network,
+            mix: mix(rest.mix)?,
+            queues: rest.queues.clone(),
+            rtt: time("--rtt", rest.rtt)?,
+            buffer: time("--buffer", rest.buffer)?,
+            busy_hour,
+            samples: self.simulated,
+            seed: rest.seed,
+            jobs: rest.jobs,
+        };
+        let stop = interrupt::stop_flag();
+        let (answered, seconds) = progress::during(1, |progress| answer(&question, &stop, progress));
+        let answer = answered.map_err(|error| match error {
+            Refused::Plan(error) => Failure::Plan(error),
+            Refused::Traffic { .. } | Refused::Queue(_) => Failure::Input(error.to_string()),
+            Refused::Run(_) | Refused::Stopped => Failure::Run(error.to_string()),
+        })?;
+        match rest.json {
+            Some(path) if path.as_os_str() == "-" => return Ok(output::print(&output::json(&answer)?)?),
+            Some(path) => write_file(path, output::json(&answer)?.as_bytes())?,
+            None => {}
+        }
+        Ok(output::print_text(&shown(&answer, rest.is_recommended, seconds))?)
+    }
+}
+
+fn mix((option, name): (&'static str, Option<&str>)) -> Result<&'static Mix, Failure> {
+    let name = name.unwrap_or(EVENING);
+    let suits = |mix: &&Mix| mix.pace == Pace::Sessions;
+    Mix::named(name).filter(suits).ok_or_else(|| {
+        let all: Vec<&str> = goodqueue_lab::scenario::mix::MIXES.iter().filter(suits).map(|mix| mix.name).collect();
+        Failure::Input(format!("{option}: `{name}` is no mix of people who come and go: allowed {}", all.join(", ")))
+    })
+}
+
+/// The tables and the sentences.
+fn shown(answer: &Answer, is_recommended: bool, seconds: f64) -> Text {
+    let width = output::width();
+    let mut text = Text::default();
+    let mut titled = |title: &str, rows: &[Poor]| {
+        if rows.is_empty() {
+            return;
+        }
+        let _ = writeln!(text.plain, "{title}");
+        let name = |row: &Poor| row.of.as_ref().map_or_else(|| row.queue.clone(), |of| format!("{of}, {}", row.queue));
+        let names = Column::names(rows.iter().map(name).collect());
+        let heads: Vec<&str> = rows[0].activities.iter().map(|(activity, _)| *activity).collect();
+        let column = |head: &&str| {
+            let cell = |row: &Poor| {
+                let share = row.activities.iter().find(|(activity, _)| activity == head).map(|(_, share)| share);
+                share.map_or("–".to_owned(), |share| {
+                    let [mean, low, high] =
+                        [share.share, share.interval.0, share.interval.1].map(|part| table::short(part * 100.0));
+                    format!("{mean} ({low}–{high})")
+                })
+            };
+            Column { head: format!("{head}s poor"), unit: "%".to_owned(), cells: rows.iter().map(cell).collect(), rank: 1 }
+        };
+        let mut columns: Vec<Column> = heads.iter().map(column).collect();
+        let simulated = rows.iter().map(|row| row.simulated.to_string()).collect();
+        columns.push(Column { head: "simulated".to_owned(), unit: "circuits".to_owned(), cells: simulated, rank: 2 });
+        table::write(&mut text, &names, &columns, width, &|_| false);
+        text.plain.push('\n');
+    };
+    titled("All circuits and hours, by the share of busy households where an activity is poor", &answer.queues);
+    titled("By plan", &answer.plans);
+    titled("By site, in the evening", &answer.sites);
+    if !answer.full.is_empty() {
+        let _ = writeln!(text.plain, "Sites that are full in the evening");
+        for site in &answer.full {
+            let _ = writeln!(
+                text.plain,
+                "  {}: {:.0} % of the time {}; {} of {} Mbit/s on average",
+                site.name,
+                site.full * 100.0,
+                site.direction,
+                table::short(site.carried_bit_s / 1e6),
+                table::short(site.capacity_bit_s / 1e6)
+            );
+        }
+        text.plain.push('\n');
+    }
+    let loads: Vec<String> = answer
+        .day
+        .iter()
+        .map(|part| format!("{} in the {} ({} hours)", table::short(part.mean_bit_s / 1e6), part.name, part.hours))
+        .collect();
+    let mut remarks = vec![format!(
+        "{} circuits with a mean download of {} Mbit/s. {} busy ones are simulated in packets under each queue, the others \
+         flow as fluid. {seconds:.1} s.",
+        answer.circuits,
+        loads.join(", "),
+        answer.simulated
+    )];
+    if answer.is_short {
+        remarks.push(
+            "Even if all households did all of the mix at once, it would make less traffic than --busy-hour says.".to_owned(),
+        );
+    }
+    if answer.merged_plans > 0 {
+        remarks.push(format!("{} circuits with rare plans count as the nearest of the commonest.", answer.merged_plans));
+    }
+    for remark in remarks {
+        let _ = writeln!(text.plain, "{}", table::wrapped(&remark, width));
+    }
+    let mut sentences = answer.text.clone();
+    if is_recommended {
+        let is_usual = answer.best.iter().any(|queue| queue == "cake");
+        sentences.push_str(if is_usual {
+            " The column sqm of ShapedDevices.csv may stay empty: LibreQoS gives each circuit cake."
+        } else {
+            " Write fq_codel into the column sqm of ShapedDevices.csv, or make it the default of LibreQoS."
+        });
+    }
+    let _ = writeln!(text.plain, "\n{}", table::wrapped(&sentences, width));
+    text
+}

@@ -1,0 +1,318 @@
+//! The answer: in what share of circuits and hours an activity is poor.
+
+use super::plan::{Case, Days, Stratum};
+use super::{DAY, Question};
+use crate::results::experience::{Activity, GroupExperience, advantage};
+use crate::results::grade::Grade;
+use crate::results::metrics::Quantity;
+use crate::results::statistics::mean_and_interval;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The answer to a question about circuits.
+#[derive(Clone, Debug, Serialize)]
+pub struct Answer {
+    /// Advice in sentences.
+    pub text: String,
+    /// The queues under which activities are poor least often, as far as the runs can tell.
+    pub best: Vec<String>,
+    /// Circuits.
+    pub circuits: usize,
+    /// Those whose plan was taken for a commoner one.
+    pub merged_plans: usize,
+    /// Whether even all that households do makes less traffic than the busy hour was said to have.
+    pub is_short: bool,
+    /// Circuits simulated in packets under each queue.
+    pub simulated: usize,
+    /// Parts of the day.
+    pub day: Vec<Part>,
+    /// Shares of circuits and hours in which activities are poor or unusable, queue by queue.
+    pub queues: Vec<Poor>,
+    /// The same by plan.
+    pub plans: Vec<Poor>,
+    /// The same behind full sites in the evening, and for all others.
+    pub sites: Vec<Poor>,
+    /// The sites that are full in the evening, the fullest first.
+    pub full: Vec<FullSite>,
+}
+
+/// A part of the day.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Part {
+    /// The word for it.
+    pub name: &'static str,
+    /// Hours of a day.
+    pub hours: f64,
+    /// Mean download of a circuit, bit/s.
+    pub mean_bit_s: f64,
+}
+
+/// A site that is full at times.
+#[derive(Clone, Debug, Serialize)]
+pub struct FullSite {
+    /// The name in the operator's files.
+    pub name: String,
+    /// Share of the evening in which it is full, in the worse direction.
+    pub full: f64,
+    /// That direction.
+    pub direction: &'static str,
+    /// Its capacity in that direction, bit/s.
+    pub capacity_bit_s: f64,
+    /// Mean rate that it carries in the evening in that direction, bit/s.
+    pub carried_bit_s: f64,
+}
+
+/// The shares in which activities are poor under a queue.
+#[derive(Clone, Debug, Serialize)]
+pub struct Poor {
+    /// The queue.
+    pub queue: String,
+    /// The plan or the site; none for all circuits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of: Option<String>,
+    /// Circuits simulated.
+    pub simulated: usize,
+    /// By activity.
+    pub activities: Vec<(&'static str, Share)>,
+    /// Means of the figures that decide, by activity and figure.
+    pub means: BTreeMap<String, f64>,
+}
+
+/// A share with its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Share {
+    /// The estimate.
+    pub share: f64,
+    /// The interval.
+    pub interval: (f64, f64),
+}
+
+/// The activities that are counted.
+const COUNTED: [Activity; 4] = [Activity::Call, Activity::Game, Activity::Page, Activity::Video];
+/// Quantile of the normal distribution for 95 %.
+const Z: f64 = 1.96;
+
+/// The groups of a run of each case, queue by queue.
+type Runs = Vec<Vec<GroupExperience>>;
+
+/// Judges all runs.
+pub(super) fn of(question: &Question, days: &Days, cases: &[Case], runs: Runs, merged: usize) -> Answer {
+    let verdicts: Vec<Vec<Option<bool>>> = runs.iter().map(|groups| COUNTED.map(|one| is_poor(groups, one)).to_vec()).collect();
+    let of_queue = |queue: usize| &verdicts[queue * cases.len()..(queue + 1) * cases.len()];
+    let poor = |queue: usize, of: Option<String>, is_in: &dyn Fn(&Case) -> bool| {
+        let mine: Vec<(f64, &[Option<bool>])> = cases
+            .iter()
+            .zip(of_queue(queue))
+            .filter(|(case, _)| is_in(case))
+            .map(|(case, verdict)| (case.weight, verdict.as_slice()))
+            .collect();
+        let share = |(place, activity): (usize, Activity)| {
+            let known = mine.iter().filter_map(|(weight, verdict)| Some((*weight, verdict[place]?)));
+            Some((activity.name(), Share::of(known)?))
+        };
+        let activities = COUNTED.into_iter().enumerate().filter_map(share).collect();
+        let groups = cases.iter().zip(&runs[queue * cases.len()..]).filter(|(case, _)| is_in(case));
+        let means = means(groups.flat_map(|(case, groups)| groups.iter().map(|group| (case.weight, group))));
+        Poor { queue: question.queues[queue].clone(), of, simulated: mine.len(), activities, means }
+    };
+    let queues: Vec<Poor> = (0..question.queues.len()).map(|queue| poor(queue, None, &|_| true)).collect();
+    let mut plans = Vec::new();
+    for plan in question.network.plans() {
+        let is_in = move |case: &Case| case.plan == plan;
+        plans.extend((0..question.queues.len()).map(|queue| poor(queue, Some(plan.to_string()), &is_in)));
+    }
+    let mut sites = Vec::new();
+    for site in days.named() {
+        let is_in = |case: &Case| {
+            matches!(case.stratum, Stratum::Full { level: 0, .. }) && question.network.path(case.site).any(|one| one == site)
+        };
+        let name = question.network.sites[site].name.clone();
+        sites.extend((0..question.queues.len()).map(|queue| poor(queue, Some(name.clone()), &is_in)));
+    }
+    if !sites.is_empty() {
+        let is_free = |case: &Case| matches!(case.stratum, Stratum::Free(_));
+        let name = "sites that are not full";
+        sites.extend((0..question.queues.len()).map(|queue| poor(queue, Some(name.to_owned()), &is_free)));
+    }
+    let full: Vec<FullSite> = days.named().into_iter().map(|site| full_site(question, days, site)).collect();
+    let (text, best) = sentences(question, cases, &queues, &full, &|queue| of_queue(queue));
+    Answer {
+        text,
+        best,
+        circuits: question.network.circuits.len(),
+        merged_plans: merged,
+        is_short: days.is_short,
+        simulated: cases.len(),
+        day: DAY
+            .map(|part| Part { name: part.name, hours: part.hours, mean_bit_s: question.busy_hour.as_bit_s() as f64 * part.load })
+            .to_vec(),
+        queues,
+        plans,
+        sites,
+        full,
+    }
+}
+
+/// Weighted means of the figures that decide.
+fn means<'a>(groups: impl Iterator<Item = (f64, &'a GroupExperience)>) -> BTreeMap<String, f64> {
+    let mut sums: BTreeMap<String, (f64, f64)> = BTreeMap::new();
+    for (weight, group) in groups.filter(|(_, group)| COUNTED.contains(&group.activity)) {
+        for (place, metric) in group.activity.deciding() {
+            if let Some(value) = group.values[place] {
+                let sum = sums.entry(format!("{}.{}", group.activity.name(), metric.about.name)).or_default();
+                *sum = (sum.0 + weight, sum.1 + weight * value);
+            }
+        }
+    }
+    sums.into_iter().map(|(name, (weight, sum))| (name, sum / weight)).collect()
+}
+
+fn full_site(question: &Question, days: &Days, site: usize) -> FullSite {
+    let (full, rate) = (days.full[0][site], question.network.sites[site].rate);
+    let (part, direction, capacity, carried) = if full.down >= full.up {
+        (full.down, "down", rate.down, days.carried[0][site].down)
+    } else {
+        (full.up, "up", rate.up, days.carried[0][site].up)
+    };
+    FullSite {
+        name: question.network.sites[site].name.clone(),
+        full: part,
+        direction,
+        capacity_bit_s: capacity.as_bit_s() as f64,
+        carried_bit_s: carried,
+    }
+}
+
+/// Whether an activity is poor or unusable in a run; `None` if nobody had it.
+fn is_poor(groups: &[GroupExperience], activity: Activity) -> Option<bool> {
+    groups
+        .iter()
+        .filter(|group| group.activity == activity)
+        .filter_map(grade)
+        .map(|grade| grade >= Grade::Poor)
+        .reduce(|a, b| a || b)
+}
+
+/// The worst grade of the figures of a group. Distance that no queue can shorten does not count.
+fn grade(group: &GroupExperience) -> Option<Grade> {
+    let of = |(place, metric): (usize, &crate::results::experience::ExperienceMetric)| {
+        let (bounds, value) = (metric.grades?, group.values[place]?);
+        let is_far = metric.about.quantity == Quantity::Time && group.base_rtt_s / 2.0 > bounds.bounds[0];
+        let value = if is_far { value - group.base_rtt_s / 2.0 } else { value };
+        Some(bounds.grade(|bound| advantage(&metric.about, value, bound)))
+    };
+    group.activity.metrics().iter().enumerate().filter_map(of).max()
+}
+
+impl Share {
+    /// The weighted share with Wilson's interval for the effective number of samples.
+    fn of(samples: impl Iterator<Item = (f64, bool)>) -> Option<Self> {
+        let (mut sum, mut squares, mut poor) = (0.0, 0.0, 0.0);
+        for (weight, is_poor) in samples {
+            sum += weight;
+            squares += weight * weight;
+            poor += if is_poor { weight } else { 0.0 };
+        }
+        if sum <= 0.0 {
+            return None;
+        }
+        let (share, n) = (poor / sum, sum * sum / squares);
+        let middle = (share + Z * Z / (2.0 * n)) / (1.0 + Z * Z / n);
+        let half = Z / (1.0 + Z * Z / n) * libm::sqrt(share * (1.0 - share) / n + Z * Z / (4.0 * n * n));
+        Some(Self { share, interval: ((middle - half).max(0.0), (middle + half).min(1.0)) })
+    }
+}
+
+/// Names in a sentence.
+fn list(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// A share in words.
+fn percent(share: Share) -> String {
+    let rounded = share.share * 100.0;
+    if rounded > 0.0 && rounded < 1.0 { format!("{rounded:.1} %") } else { format!("{rounded:.0} %") }
+}
+
+/// The answer in words, and the best queues.
+fn sentences<'a>(
+    question: &Question,
+    cases: &[Case],
+    queues: &[Poor],
+    full: &[FullSite],
+    verdicts: &dyn Fn(usize) -> &'a [Vec<Option<bool>>],
+) -> (String, Vec<String>) {
+    // The number of activities that are poor, case by case.
+    let troubles = |queue: usize| -> Vec<f64> {
+        verdicts(queue).iter().map(|case| case.iter().filter(|one| **one == Some(true)).count() as f64).collect()
+    };
+    let all: f64 = cases.iter().map(|case| case.weight).sum();
+    let mean =
+        |queue: usize| -> f64 { troubles(queue).iter().zip(cases).map(|(trouble, case)| trouble * case.weight / all).sum() };
+    let order = {
+        let mut order: Vec<usize> = (0..queues.len()).collect();
+        order.sort_by(|a, b| mean(*a).total_cmp(&mean(*b)));
+        order
+    };
+    let Some((&best, others)) = order.split_first() else { return (String::new(), Vec::new()) };
+    let is_worse = |queue: usize| {
+        let (mine, least) = (troubles(queue), troubles(best));
+        let behind: Vec<f64> =
+            mine.iter().zip(least).zip(cases).map(|((a, b), case)| (a - b) * case.weight * cases.len() as f64 / all).collect();
+        mean_and_interval(&behind, 0.95).is_some_and(|(mean, half)| half.is_some_and(|half| mean > half))
+    };
+    let (worse, alike): (Vec<usize>, Vec<usize>) = others.iter().partition(|queue| is_worse(**queue));
+    let name = |queue: &usize| question.queues[*queue].as_str();
+    let states = |queue: usize| -> String {
+        let said = |(place, (activity, share)): (usize, &(&str, Share))| {
+            let verb = if place == 0 { " are poor" } else { "" };
+            format!("{activity}s{verb} in {}", percent(*share))
+        };
+        let all: Vec<String> = queues[queue].activities.iter().enumerate().map(said).collect();
+        list(&all.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let shares = |queue: usize| -> String {
+        let all: Vec<String> = queues[queue].activities.iter().map(|(_, share)| percent(*share)).collect();
+        list(&all.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let mut text = String::new();
+    let good: Vec<&str> = std::iter::once(&best).chain(&alike).map(name).collect();
+    match (alike.is_empty(), worse.last()) {
+        (_, Some(worst)) => {
+            text.push_str(&format!(
+                "Give each circuit {} at the rate of its plan: in two busy minutes of a household {}; with {} in {}.",
+                list(&good).replace(" and ", " or "),
+                states(best),
+                name(worst),
+                shares(*worst)
+            ));
+        }
+        (true, None) => text.push_str(&format!("With {}, in two busy minutes of a household {}.", name(&best), states(best))),
+        (false, None) => {
+            text.push_str(&format!("{} do equally well: in two busy minutes of a household {}.", list(&good), states(best)))
+        }
+    }
+    let mbit = |rate: f64| format!("{:.0} Mbit/s", rate / 1e6);
+    match full {
+        [] => {}
+        [one, rest @ ..] => {
+            let others = match rest.len() {
+                0 => String::new(),
+                1 => ", and one site more is full at times".to_owned(),
+                count => format!(", and {count} sites more are full at times"),
+            };
+            text.push_str(&format!(
+                " No queue makes up for capacity: {} ({} {}) is full in {:.0} % of the evening{others}.",
+                one.name,
+                mbit(one.capacity_bit_s),
+                one.direction,
+                one.full * 100.0
+            ));
+        }
+    }
+    (text, good.into_iter().map(str::to_owned).collect())
+}

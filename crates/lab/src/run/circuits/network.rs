@@ -1,0 +1,121 @@
+//! The circuits of an access network, and the sites through which they reach the Internet.
+
+use crate::scenario::plan::Direction;
+use goodqueue_base::units::Rate;
+
+/// Circuits with their sites. An index stands for a site; its parent comes before it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Network {
+    /// Sites that limit what passes them.
+    pub sites: Vec<Site>,
+    /// Circuits, each the line of one subscriber.
+    pub circuits: Vec<Circuit>,
+}
+
+/// A site, an access point, or another place that many circuits share.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Site {
+    /// The name in the operator's files.
+    pub name: String,
+    /// The site that it is behind.
+    pub parent: Option<usize>,
+    /// Capacity.
+    pub rate: Ways<Rate>,
+}
+
+/// The line of a subscriber.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Circuit {
+    /// The identifier in the operator's files.
+    pub id: String,
+    /// The site that it is behind.
+    pub site: Option<usize>,
+    /// Its plan: the rates that it never exceeds.
+    pub plan: Plan,
+    /// The rates that are kept for it; a full site shares what it has in proportion to them.
+    pub least: Ways<Rate>,
+}
+
+/// The rates that a subscriber pays for.
+pub type Plan = Ways<Rate>;
+
+/// A value for each direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Ways<T> {
+    /// Toward the subscriber.
+    pub down: T,
+    /// From the subscriber.
+    pub up: T,
+}
+
+impl<T> Ways<T> {
+    /// The value of a direction, to be changed.
+    pub const fn of_mut(&mut self, way: Direction) -> &mut T {
+        match way {
+            Direction::Down => &mut self.down,
+            Direction::Up => &mut self.up,
+        }
+    }
+
+    /// The value of a direction.
+    #[must_use]
+    pub const fn of(&self, way: Direction) -> &T {
+        match way {
+            Direction::Down => &self.down,
+            Direction::Up => &self.up,
+        }
+    }
+}
+
+impl std::fmt::Display for Plan {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mbit = |rate: Rate| rate.as_bit_s() as f64 / 1e6;
+        write!(f, "{}/{} Mbit/s", mbit(self.down), mbit(self.up))
+    }
+}
+
+impl Network {
+    /// The sites between a circuit and the Internet, the nearest first.
+    pub fn path(&self, site: Option<usize>) -> impl Iterator<Item = usize> {
+        std::iter::successors(site, |site| self.sites[*site].parent)
+    }
+
+    /// Replaces plans that few have by the nearest of the `most` commonest ones. Returns the number
+    /// of circuits that this concerns.
+    pub fn merge_plans(&mut self, most: usize) -> usize {
+        let mut counts: Vec<(Plan, usize)> = Vec::new();
+        let mut plans: Vec<Plan> = self.circuits.iter().map(|circuit| circuit.plan).collect();
+        plans.sort_unstable();
+        for plan in plans {
+            match counts.last_mut().filter(|(known, _)| *known == plan) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((plan, 1)),
+            }
+        }
+        if counts.len() <= most {
+            return 0;
+        }
+        counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let kept: Vec<Plan> = counts.iter().take(most).map(|(plan, _)| *plan).collect();
+        let log = |rate: Rate| libm::log((rate.as_bit_s().max(1)) as f64);
+        let distance = |a: Plan, b: Plan| (log(a.down) - log(b.down)).abs() + (log(a.up) - log(b.up)).abs();
+        let mut changed = 0;
+        for circuit in &mut self.circuits {
+            let nearest = kept.iter().copied().min_by(|a, b| distance(*a, circuit.plan).total_cmp(&distance(*b, circuit.plan)));
+            if let Some(nearest) = nearest.filter(|nearest| *nearest != circuit.plan) {
+                circuit.plan = nearest;
+                changed += 1;
+            }
+        }
+        changed
+    }
+
+    /// The plans, rising.
+    #[must_use]
+    pub fn plans(&self) -> Vec<Plan> {
+        let mut plans: Vec<Plan> = self.circuits.iter().map(|circuit| circuit.plan).collect();
+        plans.sort_unstable();
+        plans.dedup();
+        plans
+    }
+}

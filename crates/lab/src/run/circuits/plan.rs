@@ -1,0 +1,345 @@
+//! The sample: which circuits are simulated in packets, at which part of the day, with which rate
+//! over time, and for how many circuits and hours each stands.
+
+use super::demand::{self, Process};
+use super::fluid::{self, Flowed, Home, Span, Tree};
+use super::network::{Circuit, Plan, Ways};
+use super::{DAY, Question, Refused};
+use crate::scenario::compare::{Comparison, Signal};
+use crate::scenario::mix::{self, Mix};
+use crate::scenario::plan::{self, Direction, Point};
+use goodqueue_base::units::{Duration, Rate, Rng};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A site is full where it is so in more than this part of the time; our choice.
+const FULL: f64 = 0.01;
+/// Independent courses of each part of the day.
+const COURSES: u64 = 3;
+/// Sites beyond the fullest ones are taken together.
+const MAX_SITES: usize = 8;
+/// Fewest circuits simulated for each plan, and for each full site and part of the day.
+const LEAST: u32 = 4;
+/// Homes whose mean download is that of their plan.
+const PROBED: u64 = 40;
+const PROBED_S: f64 = 600.0;
+/// Slower than this no circuit is simulated.
+const MIN_RATE: f64 = 1e3;
+/// The circuit in scenarios.
+const LINK: &str = "circuit";
+
+/// Where a case stands: at a plan's own rate all the time, or behind a full site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stratum {
+    /// Circuits of a plan whose sites are never full.
+    Free(Plan),
+    /// Circuits behind a full site at a part of the day; those of all but the fullest together.
+    Full { level: usize, site: Option<usize> },
+}
+
+/// A circuit that is simulated in packets.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// Its stratum.
+    pub stratum: Stratum,
+    /// Its plan.
+    pub plan: Plan,
+    /// The site that it is behind; none where it does not matter.
+    pub site: Option<usize>,
+    /// The circuits and hours of a day that it stands for.
+    pub weight: f64,
+    /// Its rates over time, as steps of seconds and bit/s.
+    pub rates: Ways<Vec<(f64, f64)>>,
+    /// For its random numbers.
+    pub seed: u64,
+}
+
+/// The parts of the day as fluid.
+#[derive(Clone, Debug)]
+pub struct Days {
+    /// The share of all that households do in their mix which happens at a time in the busy hour.
+    pub part: f64,
+    /// Whether even all of it makes less traffic than the busy hour was said to have.
+    pub is_short: bool,
+    /// For each part of the day and site, the share of time in which it is full, for the worse
+    /// direction, and the mean rates carried.
+    pub full: Vec<Vec<Ways<f64>>>,
+    /// Mean rate that sites carry, in bit/s.
+    pub carried: Vec<Vec<Ways<f64>>>,
+    processes: BTreeMap<Plan, Vec<Process>>,
+    tree: Ways<Tree>,
+}
+
+impl Days {
+    /// Lets the fluid flow for all parts of the day.
+    pub fn new(question: &Question, stop: &AtomicBool) -> Result<Self, Refused> {
+        let mut processes = BTreeMap::new();
+        for plan in question.network.plans() {
+            let point = plain_point(question, plan)?;
+            processes.insert(plan, demand::of_point(&point).map_err(|group| Refused::Traffic { group })?);
+        }
+        let network = &question.network;
+        let capacity = |way| network.sites.iter().map(|site| site.rate.of(way).as_bit_s() as f64).collect();
+        let parent: Vec<Option<usize>> = network.sites.iter().map(|site| site.parent).collect();
+        let tree = |way| Tree { capacity: capacity(way), parent: parent.clone() };
+        let mut days = Self {
+            part: 0.0,
+            is_short: false,
+            full: Vec::new(),
+            carried: Vec::new(),
+            processes,
+            tree: Ways { down: tree(Direction::Down), up: tree(Direction::Up) },
+        };
+        let mut in_use = 0.0;
+        for (plan, mine) in &days.processes {
+            let count = network.circuits.iter().filter(|circuit| circuit.plan == *plan).count() as f64;
+            in_use += mean_download(*plan, mine, question) * count / network.circuits.len() as f64;
+        }
+        let part = question.busy_hour.as_bit_s() as f64 / in_use.max(1.0);
+        (days.part, days.is_short) = (part.min(1.0), part > 1.0);
+        for level in 0..DAY.len() {
+            let mut full = vec![Ways::default(); network.sites.len()];
+            let mut carried = full.clone();
+            for course in (0..COURSES).filter(|_| !network.sites.is_empty()) {
+                if stop.load(Ordering::Relaxed) {
+                    return Err(Refused::Stopped);
+                }
+                let background = days.course(question, level, course);
+                for way in Direction::ALL {
+                    let flowed = days.flow(question, way, &background, &[]);
+                    for (site, (part, rate)) in flowed.full.iter().zip(&flowed.carried).enumerate() {
+                        *full[site].of_mut(way) += part / COURSES as f64;
+                        *carried[site].of_mut(way) += rate / COURSES as f64;
+                    }
+                }
+            }
+            days.full.push(full);
+            days.carried.push(carried);
+        }
+        Ok(days)
+    }
+
+    /// The background in one course of a part of the day: some of each circuit's processes, chosen
+    /// at random, so that few households do much at once.
+    fn course(&self, question: &Question, level: usize, course: u64) -> Vec<Background<'_>> {
+        let mut rng = Rng::stream(question.seed, 1 + course + COURSES * level as u64);
+        let part = self.part * DAY[level].load;
+        let of = |(circuit, one): (usize, &Circuit)| {
+            let processes = self.processes[&one.plan].iter().filter(|_| rng.fires(part)).collect();
+            Background { circuit, processes, seed: rng.next_u64() }
+        };
+        question.network.circuits.iter().enumerate().map(of).collect()
+    }
+
+    /// Lets them flow.
+    fn flow(&self, question: &Question, way: Direction, all: &[Background<'_>], watched: &[usize]) -> Flowed {
+        let mut homes = Vec::new();
+        let mut places = vec![0; watched.len()];
+        for one in all {
+            let place = watched.iter().position(|circuit| *circuit == one.circuit);
+            let circuit = &question.network.circuits[one.circuit];
+            let mine = |process: &&&Process| process.way == way;
+            let processes: Vec<&Process> = one.processes.iter().filter(mine).copied().collect();
+            if place.is_none() && processes.is_empty() {
+                continue;
+            }
+            if let Some(place) = place {
+                places[place] = homes.len();
+            }
+            homes.push(home(processes, circuit, way, one.seed));
+        }
+        fluid::run(self.tree.of(way), &homes, &places, span(question.mix))
+    }
+
+    /// The part of the time in which the fullest site before a circuit is full, and that site.
+    fn fullest(&self, question: &Question, level: usize, site: Option<usize>) -> (f64, Option<usize>) {
+        let part = |site: usize| (self.full[level][site].down.max(self.full[level][site].up), Some(site));
+        let worse = |a: (f64, Option<usize>), b: (f64, Option<usize>)| if b.0 > a.0 { b } else { a };
+        question.network.path(site).map(part).fold((0.0, None), worse)
+    }
+
+    /// The sites that are shown by name: the fullest of the busy hour.
+    #[must_use]
+    pub fn named(&self) -> Vec<usize> {
+        let part = |site: &usize| self.full[0][*site].down.max(self.full[0][*site].up);
+        let mut sites: Vec<usize> = (0..self.full[0].len()).filter(|site| part(site) > FULL).collect();
+        sites.sort_by(|a, b| part(b).total_cmp(&part(a)));
+        sites.truncate(MAX_SITES);
+        sites
+    }
+
+    /// The circuits and hours of each stratum.
+    fn strata(&self, question: &Question, named: &[usize]) -> BTreeMap<Stratum, f64> {
+        let mut strata = BTreeMap::new();
+        for (level, day) in DAY.iter().enumerate() {
+            for circuit in &question.network.circuits {
+                let weight = day.hours * day.load;
+                *strata.entry(self.stratum(question, level, circuit.site, circuit.plan, named)).or_insert(0.0) += weight;
+            }
+        }
+        strata
+    }
+
+    fn stratum(&self, question: &Question, level: usize, site: Option<usize>, plan: Plan, named: &[usize]) -> Stratum {
+        match self.fullest(question, level, site) {
+            (part, site) if part > FULL => Stratum::Full { level, site: site.filter(|site| named.contains(site)) },
+            _ => Stratum::Free(plan),
+        }
+    }
+
+    /// Draws the circuits that are simulated in packets.
+    #[must_use]
+    pub fn cases(&self, question: &Question) -> Vec<Case> {
+        let named = self.named();
+        let strata = self.strata(question, &named);
+        let all: f64 = strata.values().sum();
+        let mut seeds = Rng::stream(question.seed, 0);
+        let mut cases = Vec::new();
+        for (stratum, weight) in strata {
+            let wanted = ((f64::from(question.samples) * weight / all).round() as u32).max(LEAST) as usize;
+            let mut drawn: Vec<Case> = match stratum {
+                Stratum::Free(plan) => {
+                    let rates = Ways { down: constant(plan.down), up: constant(plan.up) };
+                    let case = |_| Case { stratum, plan, site: None, weight: 0.0, rates: rates.clone(), seed: seeds.next_u64() };
+                    (0..wanted).map(case).collect()
+                }
+                Stratum::Full { level, .. } => self.behind(question, stratum, level, wanted, &named),
+            };
+            let share = weight / drawn.len().max(1) as f64;
+            drawn.iter_mut().for_each(|case| case.weight = share);
+            cases.extend(drawn);
+        }
+        cases
+    }
+
+    /// Circuits behind full sites, with what is left to them.
+    fn behind(&self, question: &Question, stratum: Stratum, level: usize, wanted: usize, named: &[usize]) -> Vec<Case> {
+        let circuits = &question.network.circuits;
+        let mut mine: Vec<usize> = (0..circuits.len())
+            .filter(|one| self.stratum(question, level, circuits[*one].site, circuits[*one].plan, named) == stratum)
+            .collect();
+        let mut cases = Vec::new();
+        let mut rng = Rng::stream(question.seed, 1000 + level as u64);
+        for course in 0..COURSES {
+            let background = self.course(question, level, course);
+            let take = wanted.div_ceil(COURSES as usize).min(mine.len());
+            for place in 0..take {
+                let other = place + rng.below((mine.len() - place) as u64) as usize;
+                mine.swap(place, other);
+            }
+            let [down, up] = Direction::ALL.map(|way| self.flow(question, way, &background, &mine[..take]).available);
+            for ((circuit, down), up) in mine.iter().zip(down).zip(up) {
+                let (Circuit { plan, site, .. }, seed) = (circuits[*circuit].clone(), rng.next_u64());
+                cases.push(Case { stratum, plan, site, weight: 0.0, rates: Ways { down, up }, seed });
+            }
+        }
+        cases
+    }
+}
+
+/// A circuit as background.
+struct Background<'a> {
+    circuit: usize,
+    processes: Vec<&'a Process>,
+    seed: u64,
+}
+
+fn constant(rate: Rate) -> Vec<(f64, f64)> {
+    vec![(0.0, rate.as_bit_s() as f64)]
+}
+
+fn home<'a>(processes: Vec<&'a Process>, circuit: &Circuit, way: Direction, seed: u64) -> Home<'a> {
+    Home {
+        site: circuit.site,
+        plan: circuit.plan.of(way).as_bit_s() as f64,
+        weight: circuit.least.of(way).as_bit_s().max(1) as f64,
+        processes,
+        seed,
+    }
+}
+
+fn span(mix: &Mix) -> Span {
+    let lengths = mix.quick_lengths();
+    let warmup = lengths.warmup.as_secs_f64();
+    Span { begun: warmup / 2.0, warmup, end: warmup + lengths.duration.as_secs_f64() }
+}
+
+/// Mean download in bit/s of a household that does all of its mix, limited by its plan alone.
+fn mean_download(plan: Plan, processes: &[Process], question: &Question) -> f64 {
+    let tree = Tree { capacity: Vec::new(), parent: Vec::new() };
+    let mut rng = Rng::stream(question.seed, u64::MAX);
+    let circuit = Circuit { id: String::new(), site: None, plan, least: plan };
+    let down: Vec<&Process> = processes.iter().filter(|process| process.way == Direction::Down).collect();
+    let homes: Vec<Home<'_>> = (0..PROBED).map(|_| home(down.clone(), &circuit, Direction::Down, rng.next_u64())).collect();
+    let span = Span { begun: 15.0, warmup: 30.0, end: PROBED_S };
+    fluid::run(&tree, &homes, &[], span).total / PROBED as f64
+}
+
+/// The scenario of a plan without other circuits, for its traffic.
+fn plain_point(question: &Question, plan: Plan) -> Result<Point, Refused> {
+    let rates = Ways { down: constant(plan.down), up: constant(plan.up) };
+    let case = Case { stratum: Stratum::Free(plan), plan, site: None, weight: 1.0, rates, seed: 1 };
+    point(question, &case, "\"tail-drop\"")
+}
+
+/// The points of all cases: for each queue all of them.
+pub fn points(question: &Question, cases: &[Case]) -> Result<Vec<Point>, Refused> {
+    let mut points = Vec::with_capacity(question.queues.len() * cases.len());
+    for queue in &question.queues {
+        let table = Comparison::queue_table(queue, Signal::Drop)?;
+        for case in cases {
+            points.push(point(question, case, &table)?);
+        }
+    }
+    Ok(points)
+}
+
+fn point(question: &Question, case: &Case, queue: &str) -> Result<Point, Refused> {
+    let text = scenario(question, case, queue);
+    Ok(plan::Plan::parse("scenario of a circuit", &text, Path::new(""))?.point(0)?)
+}
+
+/// Text of the scenario of a case.
+fn scenario(question: &Question, case: &Case, queue: &str) -> String {
+    let plan = case.plan;
+    let mix = Mix::suited(question.mix.name, Some(plan.down), Some(plan.up)).unwrap_or(question.mix);
+    let lengths = question.mix.quick_lengths();
+    let back = Duration::ns(question.rtt.as_nanos() / 2);
+    let there = question.rtt.saturating_sub(back);
+    let inside = Rate::bit_s(plan.down.max(plan.up).as_bit_s().saturating_mul(10)).max(Rate::gbit(1));
+    let buffer = |rate: Rate| ((rate.as_bit_s() as f64 * question.buffer.as_secs_f64() / 8.0) as u64).max(3000);
+    let mut text = String::from("# Made by gq compare --circuits.\ngoodqueue = 1\n");
+    let _ = writeln!(text, "name = \"circuit of {plan}\"\nwarmup = \"{}\"\nduration = \"{}\"", lengths.warmup, lengths.duration);
+    let _ = writeln!(text, "seed = {}\n\n[access]\nrate = \"{inside}\"\ndelay = \"0 s\"\n", case.seed >> 11);
+    let _ = writeln!(text, "[link.{LINK}]\nrate = {}\nrate_up = {}", rate_text(&case.rates.down), rate_text(&case.rates.up));
+    let _ = writeln!(text, "delay = \"{there}\"\ndelay_up = \"{back}\"");
+    let _ = writeln!(text, "buffer = \"{} B\"\nbuffer_up = \"{} B\"", buffer(plan.down), buffer(plan.up));
+    let _ = writeln!(text, "queue = {queue}\nqueue_up = {queue}\n");
+    let start = format!("\"uniform 0 s .. {}\"", Duration::ns(lengths.warmup.as_nanos() / 2));
+    let controls = [("cubic".to_owned(), "\"cubic\"".to_owned())];
+    let traffic = mix.on(&mix::Line {
+        down: Some(plan.down),
+        up: Some(plan.up),
+        flows: None,
+        flows_up: None,
+        controls: &controls,
+        tcp: "",
+        start: &start,
+        path: &[],
+    });
+    text.push_str(&traffic.toml);
+    text
+}
+
+fn rate_text(steps: &[(f64, f64)]) -> String {
+    let rate = |rate: f64| Rate::bit_s(rate.max(MIN_RATE) as u64);
+    if let [(_, only)] = steps {
+        return format!("\"{}\"", rate(*only));
+    }
+    let step =
+        |(at, bit_s): &(f64, f64)| format!("[\"{} ms\", \"{} bit/s\"]", (at * 1e3).round() as u64, rate(*bit_s).as_bit_s());
+    let steps: Vec<String> = steps.iter().map(step).collect();
+    format!("{{ steps = [{}] }}", steps.join(", "))
+}
