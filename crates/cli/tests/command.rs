@@ -62,14 +62,6 @@ fn names(path: &Path) -> Vec<String> {
 }
 
 #[test]
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-fn the_program_stands_at_a_fixed_address() {
-    const EXECUTABLE: u16 = 2;
-    let program = fs::read(env!("CARGO_BIN_EXE_gq")).expect("cargo built it");
-    assert_eq!(u16::from_ne_bytes([program[16], program[17]]), EXECUTABLE);
-}
-
-#[test]
 fn a_run_prints_a_table_and_writes_its_folder() {
     let dir = folder();
     let (code, out, err) = run(dir.path(), &["run", "small.toml"]);

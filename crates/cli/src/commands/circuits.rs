@@ -85,7 +85,7 @@ impl Network {
         let (answered, seconds) = progress::during(1, |progress| answer(&question, &stop, progress));
         let answer = answered.map_err(|error| match error {
             Refused::Plan(error) => Failure::Plan(error),
-            Refused::Traffic { .. } | Refused::Queue(_) => Failure::Input(error.to_string()),
+            Refused::Traffic(_) | Refused::Queue(_) => Failure::Input(error.to_string()),
             Refused::Run(_) | Refused::Stopped => Failure::Run(error.to_string()),
         })?;
         match rest.json {

@@ -72,13 +72,8 @@ pub struct Question {
 #[derive(Debug, thiserror::Error)]
 pub enum Refused {
     /// The traffic has no counterpart as fluid.
-    #[error(
-        "{group}: traffic that cannot be a background of other circuits: choose evening, work, gaming, alone, download or backup"
-    )]
-    Traffic {
-        /// The group.
-        group: String,
-    },
+    #[error("{0}")]
+    Traffic(#[from] demand::NoFluid),
     /// A queue is wrong.
     #[error("{0}")]
     Queue(#[from] crate::scenario::compare::ComparisonError),

@@ -219,7 +219,10 @@ impl Share {
         let (share, n) = (poor / sum, sum * sum / squares);
         let middle = (share + Z * Z / (2.0 * n)) / (1.0 + Z * Z / n);
         let half = Z / (1.0 + Z * Z / n) * libm::sqrt(share * (1.0 - share) / n + Z * Z / (4.0 * n * n));
-        Some(Self { share, interval: ((middle - half).max(0.0), (middle + half).min(1.0)) })
+        // The bounds of none and of all are exact; arithmetic is not.
+        let low = if poor == 0.0 { 0.0 } else { middle - half };
+        let high = if poor == sum { 1.0 } else { middle + half };
+        Some(Self { share, interval: (low, high) })
     }
 }
 

@@ -59,15 +59,20 @@ pub enum Course {
     },
 }
 
+/// A group whose traffic has no counterpart as fluid.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}: traffic that cannot be a background of other circuits: choose another mix")]
+pub struct NoFluid(String);
+
 /// The activities of a scenario's flows.
 ///
 /// # Errors
-/// The name of the first group whose traffic has no counterpart here.
-pub fn of_point(point: &Point) -> Result<Vec<Process>, String> {
+/// The first group whose traffic has no counterpart here.
+pub fn of_point(point: &Point) -> Result<Vec<Process>, NoFluid> {
     let mut all = Vec::new();
     for group in &point.plan.traffic {
         for part in group.parts() {
-            let course = of_source(&part.source).ok_or_else(|| group.name.clone())?;
+            let course = of_source(&part.source).ok_or_else(|| NoFluid(group.name.clone()))?;
             let mut ways = vec![part.heading];
             if matches!(part.source, SourceSpec::Echo { .. }) {
                 ways.push(part.heading.opposite());

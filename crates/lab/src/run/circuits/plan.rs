@@ -78,7 +78,7 @@ impl Days {
         let mut processes = BTreeMap::new();
         for plan in question.network.plans() {
             let point = plain_point(question, plan)?;
-            processes.insert(plan, demand::of_point(&point).map_err(|group| Refused::Traffic { group })?);
+            processes.insert(plan, demand::of_point(&point)?);
         }
         let network = &question.network;
         let capacity = |way| network.sites.iter().map(|site| site.rate.of(way).as_bit_s() as f64).collect();
