@@ -143,13 +143,17 @@ fn shown(answer: &Answer, is_recommended: bool, seconds: f64) -> Text {
         for site in &answer.full {
             let _ = writeln!(
                 text.plain,
-                "  {}: {:.0} % of the time {}; {} of {} Mbit/s on average",
+                "  {}: {:.0} % of the time {}; carries {} of {} Mbit/s on average, {} are wanted down",
                 site.name,
                 site.full * 100.0,
                 site.direction,
                 table::short(site.carried_bit_s / 1e6),
-                table::short(site.capacity_bit_s / 1e6)
+                table::short(site.capacity_bit_s / 1e6),
+                table::short(site.wanted_down_bit_s / 1e6)
             );
+        }
+        if answer.full_sites > answer.full.len() {
+            let _ = writeln!(text.plain, "  and {} more", answer.full_sites - answer.full.len());
         }
         text.plain.push('\n');
     }

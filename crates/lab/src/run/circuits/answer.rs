@@ -32,7 +32,9 @@ pub struct Answer {
     pub plans: Vec<Poor>,
     /// The same behind full sites in the evening, and for all others.
     pub sites: Vec<Poor>,
-    /// The sites that are full in the evening, the fullest first.
+    /// The number of sites that are full in the evening.
+    pub full_sites: usize,
+    /// The fullest of them.
     pub full: Vec<FullSite>,
 }
 
@@ -60,6 +62,8 @@ pub struct FullSite {
     pub capacity_bit_s: f64,
     /// Mean rate that it carries in the evening in that direction, bit/s.
     pub carried_bit_s: f64,
+    /// Mean rate that its circuits want down in the evening, bit/s.
+    pub wanted_down_bit_s: f64,
 }
 
 /// The shares in which activities are poor under a queue.
@@ -135,7 +139,8 @@ pub(super) fn of(question: &Question, days: &Days, cases: &[Case], runs: Runs, m
         sites.extend((0..question.queues.len()).map(|queue| poor(queue, Some(name.to_owned()), &is_free)));
     }
     let full: Vec<FullSite> = days.named().into_iter().map(|site| full_site(question, days, site)).collect();
-    let (text, best) = sentences(question, cases, &queues, &full, &|queue| of_queue(queue));
+    let full_sites = days.full_sites().len();
+    let (text, best) = sentences(question, cases, &queues, (&full, full_sites), &|queue| of_queue(queue));
     Answer {
         text,
         best,
@@ -149,6 +154,7 @@ pub(super) fn of(question: &Question, days: &Days, cases: &[Case], runs: Runs, m
         queues,
         plans,
         sites,
+        full_sites,
         full,
     }
 }
@@ -180,6 +186,7 @@ fn full_site(question: &Question, days: &Days, site: usize) -> FullSite {
         direction,
         capacity_bit_s: capacity.as_bit_s() as f64,
         carried_bit_s: carried,
+        wanted_down_bit_s: days.wanted[site],
     }
 }
 
@@ -246,7 +253,7 @@ fn sentences<'a>(
     question: &Question,
     cases: &[Case],
     queues: &[Poor],
-    full: &[FullSite],
+    (full, full_sites): (&[FullSite], usize),
     verdicts: &dyn Fn(usize) -> &'a [Vec<Option<bool>>],
 ) -> (String, Vec<String>) {
     // The number of activities that are poor, case by case.
@@ -302,14 +309,18 @@ fn sentences<'a>(
     let mbit = |rate: f64| format!("{:.0} Mbit/s", rate / 1e6);
     match full {
         [] => {}
-        [one, rest @ ..] => {
-            let others = match rest.len() {
+        [one, ..] => {
+            let others = match full_sites - 1 {
                 0 => String::new(),
                 1 => ", and one site more is full at times".to_owned(),
                 count => format!(", and {count} sites more are full at times"),
             };
+            let wants = match one.direction {
+                "down" => format!(", where its circuits want {} on average", mbit(one.wanted_down_bit_s)),
+                _ => String::new(),
+            };
             text.push_str(&format!(
-                " No queue makes up for capacity: {} ({} {}) is full in {:.0} % of the evening{others}.",
+                " No queue makes up for capacity: {} ({} {}) is full in {:.0} % of the evening{wants}{others}.",
                 one.name,
                 mbit(one.capacity_bit_s),
                 one.direction,

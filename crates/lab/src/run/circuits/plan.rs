@@ -68,6 +68,8 @@ pub struct Days {
     pub full: Vec<Vec<Ways<f64>>>,
     /// Mean rate that sites carry, in bit/s.
     pub carried: Vec<Vec<Ways<f64>>>,
+    /// Mean rate that the circuits behind each site want down in the evening, in bit/s.
+    pub wanted: Vec<f64>,
     processes: BTreeMap<Plan, Vec<Process>>,
     tree: Ways<Tree>,
 }
@@ -89,16 +91,20 @@ impl Days {
             is_short: false,
             full: Vec::new(),
             carried: Vec::new(),
+            wanted: vec![0.0; network.sites.len()],
             processes,
             tree: Ways { down: tree(Direction::Down), up: tree(Direction::Up) },
         };
-        let mut in_use = 0.0;
-        for (plan, mine) in &days.processes {
-            let count = network.circuits.iter().filter(|circuit| circuit.plan == *plan).count() as f64;
-            in_use += mean_download(*plan, mine, question) * count / network.circuits.len() as f64;
-        }
-        let part = question.busy_hour.as_bit_s() as f64 / in_use.max(1.0);
+        let mean = |(plan, mine): (&Plan, &Vec<Process>)| (*plan, mean_download(*plan, mine, question));
+        let means: BTreeMap<Plan, f64> = days.processes.iter().map(mean).collect();
+        let all: f64 = network.circuits.iter().map(|circuit| means[&circuit.plan]).sum();
+        let part = question.busy_hour.as_bit_s() as f64 * network.circuits.len() as f64 / all.max(1.0);
         (days.part, days.is_short) = (part.min(1.0), part > 1.0);
+        for circuit in &network.circuits {
+            for site in network.path(circuit.site) {
+                days.wanted[site] += days.part * means[&circuit.plan];
+            }
+        }
         for level in 0..DAY.len() {
             let mut full = vec![Ways::default(); network.sites.len()];
             let mut carried = full.clone();
@@ -160,12 +166,21 @@ impl Days {
         question.network.path(site).map(part).fold((0.0, None), worse)
     }
 
-    /// The sites that are shown by name: the fullest of the busy hour.
+    /// The sites that are full in the evening, the fullest first, and of those always full the one
+    /// of which most is wanted.
+    #[must_use]
+    pub fn full_sites(&self) -> Vec<usize> {
+        let part = |site: &usize| self.full[0][*site].down.max(self.full[0][*site].up);
+        let load = |site: &usize| self.wanted[*site] / self.tree.down.capacity[*site];
+        let mut sites: Vec<usize> = (0..self.full[0].len()).filter(|site| part(site) > FULL).collect();
+        sites.sort_by(|a, b| part(b).total_cmp(&part(a)).then(load(b).total_cmp(&load(a))));
+        sites
+    }
+
+    /// Those of them that are shown by name.
     #[must_use]
     pub fn named(&self) -> Vec<usize> {
-        let part = |site: &usize| self.full[0][*site].down.max(self.full[0][*site].up);
-        let mut sites: Vec<usize> = (0..self.full[0].len()).filter(|site| part(site) > FULL).collect();
-        sites.sort_by(|a, b| part(b).total_cmp(&part(a)));
+        let mut sites = self.full_sites();
         sites.truncate(MAX_SITES);
         sites
     }
