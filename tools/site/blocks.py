@@ -126,6 +126,9 @@ class Pages:
         if "--on" in words:
             self.skipped["gq lines with --on need a guest kernel or root"] += 1
             return
+        if "--circuits" in words:
+            self.skipped["gq lines with --circuits need a provider's files"] += 1
+            return
         # The first occurrence of an option counts, as clap refuses a second one.
         short = SHORT.get(words[0], [])
         pairs = [short[at : at + 2] for at in range(0, len(short), 2)]
