@@ -119,7 +119,7 @@ def main():
             for figure, (words, scale, _, _) in FIGURES.items():
                 if figure in whole and figure in parts:
                     here, there = whole[figure] * scale, parts[figure] * scale
-                    change = f"{(there / here - 1) * 100:+.0f} %" if abs(here) > 1e-9 else "–"
+                    change = f"{(there / here - 1) * 100:+.0f} %" if abs(here) > 1e-9 else "none"
                     print(f"| {site:g} | {words} | {here:.3g} | {there:.3g} | {change} |", flush=True)
 
 
