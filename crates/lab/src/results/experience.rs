@@ -5,7 +5,7 @@
 //! [`Activity::metrics`] is the only list: `summary.json`, tables, documents and the ranking of
 //! queues are made from it.
 
-use crate::results::grade::Bounds;
+use crate::results::grade::{Bounds, Grade};
 use crate::results::metrics::{Better, Description, GROUP_METRICS, Metric, Quantity, RunFigures};
 use crate::results::metrics::{Printed, PrintedUnit};
 use crate::scenario::plan::{Direction, Point, Traffic};
@@ -471,6 +471,19 @@ pub fn advantage(about: &Description, value: f64, other: f64) -> f64 {
     match about.better {
         Better::Higher => value - other,
         Better::Lower | Better::Neither => other - value,
+    }
+}
+
+impl Bounds {
+    /// The grade of a value of a figure; distance that no queue can shorten does not count. It is
+    /// the base round-trip time, half of it for delays of one direction.
+    #[must_use]
+    pub fn of_value(&self, about: &Description, value: f64, base_rtt_s: f64) -> Grade {
+        let share = if about.name.starts_with("one_way") { 0.5 } else { 1.0 };
+        let distance = share * base_rtt_s;
+        let is_far = about.quantity == Quantity::Time && distance > self.bounds[0];
+        let value = if is_far { value - distance } else { value };
+        self.grade(|bound| advantage(about, value, bound))
     }
 }
 

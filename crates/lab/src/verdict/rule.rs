@@ -9,7 +9,7 @@
 use super::deployed::Deployment;
 use crate::results::experience::{Activity, Enough, GroupExperience, Margin, advantage};
 use crate::results::grade::{Bounds, Grade};
-use crate::results::metrics::{Description, LINK_METRICS, Quantity};
+use crate::results::metrics::{Description, LINK_METRICS};
 use crate::results::statistics::Figure;
 use crate::scenario::plan::Direction;
 use std::cmp::Ordering;
@@ -293,16 +293,13 @@ impl Key {
     pub fn own_grade(&self, one: &Candidate<'_>) -> Option<Grade> {
         let bounds = self.bounds?;
         let Some(mean) = self.figure(one).mean else { return Some(Grade::Unusable) };
-        let is_time = self.about.quantity == Quantity::Time;
-        let distance = self.distance(one).filter(|distance| is_time && *distance > bounds.bounds[0]).unwrap_or(0.0);
-        Some(bounds.grade(|bound| advantage(self.about, mean - distance, bound)))
+        Some(bounds.of_value(self.about, mean, self.base_rtt_s(one).unwrap_or(0.0)))
     }
 
-    /// The base round-trip time of the groups, half of it for delays of one direction.
-    fn distance(&self, one: &Candidate<'_>) -> Option<f64> {
-        let share = if self.about.name.starts_with("one_way") { 0.5 } else { 1.0 };
+    /// The base round-trip time of the groups.
+    fn base_rtt_s(&self, one: &Candidate<'_>) -> Option<f64> {
         let groups = one.settings.iter().flatten().flat_map(|sample| sample.groups);
-        let own = groups.filter(|group| group.activity == self.activity).map(|group| share * group.base_rtt_s);
+        let own = groups.filter(|group| group.activity == self.activity).map(|group| group.base_rtt_s);
         own.reduce(f64::max)
     }
 }

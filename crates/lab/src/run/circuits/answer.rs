@@ -2,10 +2,10 @@
 
 use super::plan::{Case, Days, Stratum};
 use super::{DAY, Question};
-use crate::results::experience::{Activity, GroupExperience, advantage};
+use crate::results::experience::{Activity, GroupExperience};
 use crate::results::grade::Grade;
-use crate::results::metrics::Quantity;
 use crate::results::statistics::mean_and_interval;
+use crate::verdict::words::list;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -200,15 +200,10 @@ fn is_poor(groups: &[GroupExperience], activity: Activity) -> Option<bool> {
         .reduce(|a, b| a || b)
 }
 
-/// The worst grade of the figures of a group. Distance that no queue can shorten does not count.
+/// The worst grade of the figures of a group.
 fn grade(group: &GroupExperience) -> Option<Grade> {
-    let of = |(place, metric): (usize, &crate::results::experience::ExperienceMetric)| {
-        let (bounds, value) = (metric.grades?, group.values[place]?);
-        let is_far = metric.about.quantity == Quantity::Time && group.base_rtt_s / 2.0 > bounds.bounds[0];
-        let value = if is_far { value - group.base_rtt_s / 2.0 } else { value };
-        Some(bounds.grade(|bound| advantage(&metric.about, value, bound)))
-    };
-    group.activity.metrics().iter().enumerate().filter_map(of).max()
+    let known = group.activity.metrics().iter().zip(&group.values);
+    known.filter_map(|(metric, value)| Some(metric.grades?.of_value(&metric.about, (*value)?, group.base_rtt_s))).max()
 }
 
 impl Share {
@@ -230,15 +225,6 @@ impl Share {
         let low = if poor == 0.0 { 0.0 } else { middle - half };
         let high = if poor == sum { 1.0 } else { middle + half };
         Some(Self { share, interval: (low, high) })
-    }
-}
-
-/// Names in a sentence.
-fn list(names: &[&str]) -> String {
-    match names {
-        [] => String::new(),
-        [one] => (*one).to_owned(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }
 
@@ -283,11 +269,11 @@ fn sentences<'a>(
             format!("{activity}s{verb} in {}", percent(*share))
         };
         let all: Vec<String> = queues[queue].activities.iter().enumerate().map(said).collect();
-        list(&all.iter().map(String::as_str).collect::<Vec<_>>())
+        list(&all)
     };
     let shares = |queue: usize| -> String {
         let all: Vec<String> = queues[queue].activities.iter().map(|(_, share)| percent(*share)).collect();
-        list(&all.iter().map(String::as_str).collect::<Vec<_>>())
+        list(&all)
     };
     let mut text = String::new();
     let good: Vec<&str> = std::iter::once(&best).chain(&alike).map(name).collect();

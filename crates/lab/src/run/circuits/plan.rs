@@ -63,8 +63,7 @@ pub struct Days {
     pub part: f64,
     /// Whether even all of it makes less traffic than the busy hour was said to have.
     pub is_short: bool,
-    /// For each part of the day and site, the share of time in which it is full, for the worse
-    /// direction, and the mean rates carried.
+    /// For each part of the day and site, the share of time in which it is full.
     pub full: Vec<Vec<Ways<f64>>>,
     /// Mean rate that sites carry, in bit/s.
     pub carried: Vec<Vec<Ways<f64>>>,
@@ -75,7 +74,7 @@ pub struct Days {
 }
 
 impl Days {
-    /// Lets the fluid flow for all parts of the day.
+    /// The fluid of all parts of the day.
     pub fn new(question: &Question, stop: &AtomicBool) -> Result<Self, Refused> {
         let mut processes = BTreeMap::new();
         for plan in question.network.plans() {
@@ -139,7 +138,7 @@ impl Days {
         question.network.circuits.iter().enumerate().map(of).collect()
     }
 
-    /// Lets them flow.
+    /// The flow of a background in one direction.
     fn flow(&self, question: &Question, way: Direction, all: &[Background<'_>], watched: &[usize]) -> Flowed {
         let mut homes = Vec::new();
         let mut places = vec![0; watched.len()];
@@ -159,9 +158,14 @@ impl Days {
         fluid::run(self.tree.of(way), &homes, &places, span(question.mix))
     }
 
+    /// The part of the time in which a site is full, in the worse direction.
+    fn fullness(&self, level: usize, site: usize) -> f64 {
+        self.full[level][site].down.max(self.full[level][site].up)
+    }
+
     /// The part of the time in which the fullest site before a circuit is full, and that site.
     fn fullest(&self, question: &Question, level: usize, site: Option<usize>) -> (f64, Option<usize>) {
-        let part = |site: usize| (self.full[level][site].down.max(self.full[level][site].up), Some(site));
+        let part = |site: usize| (self.fullness(level, site), Some(site));
         let worse = |a: (f64, Option<usize>), b: (f64, Option<usize>)| if b.0 > a.0 { b } else { a };
         question.network.path(site).map(part).fold((0.0, None), worse)
     }
@@ -170,7 +174,7 @@ impl Days {
     /// of which most is wanted.
     #[must_use]
     pub fn full_sites(&self) -> Vec<usize> {
-        let part = |site: &usize| self.full[0][*site].down.max(self.full[0][*site].up);
+        let part = |site: &usize| self.fullness(0, *site);
         let load = |site: &usize| self.wanted[*site] / self.tree.down.capacity[*site];
         let mut sites: Vec<usize> = (0..self.full[0].len()).filter(|site| part(site) > FULL).collect();
         sites.sort_by(|a, b| part(b).total_cmp(&part(a)).then(load(b).total_cmp(&load(a))));
@@ -246,7 +250,8 @@ impl Days {
             }
             let [down, up] = Direction::ALL.map(|way| self.flow(question, way, &background, &mine[..take]).available);
             for ((circuit, down), up) in mine.iter().zip(down).zip(up) {
-                let (Circuit { plan, site, .. }, seed) = (circuits[*circuit].clone(), rng.next_u64());
+                let Circuit { plan, site, .. } = circuits[*circuit];
+                let seed = rng.next_u64();
                 cases.push(Case { stratum, plan, site, weight: 0.0, rates: Ways { down, up }, seed });
             }
         }
