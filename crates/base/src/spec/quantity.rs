@@ -273,9 +273,13 @@ pub fn rate_within(text: &str, limits: Limits<Rate>) -> Result<Rate, QuantityErr
     limits.check_whole(bits, text, Rate::bit_s)
 }
 
+/// Numbers without a unit from which on people mean bits per second rather than megabits.
+const BITS_FROM: f64 = 100_000.0;
+
 /// The help for a rate whose unit is missing or only a factor, as in `10M`: people mean bits.
 fn rate_help(unit: &str, text: &str) -> String {
     let factor = match unit {
+        "" if text.trim().parse::<f64>().is_ok_and(|number| number >= BITS_FROM) => "",
         "" | "m" => "M",
         "k" => "k",
         "g" => "G",
@@ -482,6 +486,7 @@ mod tests {
     fn a_refusal_names_the_text_and_what_to_write() {
         for (text, fault, meant) in [
             ("50", "has no unit", "50 Mbit/s"),
+            ("1000000", "has no unit", "1000000 bit/s"),
             ("10M", "has the unknown unit `M`", "10 Mbit/s"),
             ("1.5 m", "has the unknown unit `m`", "1.5 Mbit/s"),
             ("512k", "has the unknown unit `k`", "512 kbit/s"),
