@@ -36,6 +36,7 @@ fn a_network_has_an_answer_by_plan_and_site() {
     let output = gq(folder.path(), &[&["recommend", "--json", "-"], &files[..]].concat());
     let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(answer["circuits"], 30);
+    assert!(answer["text"].as_str().is_some_and(|text| text.contains("column sqm")), "the whole advice is in the JSON");
     assert_eq!(answer["full"][0]["name"], "AP");
     assert!(answer["sites"][0]["means"]["page.page_load_s.p95"].as_f64().is_some_and(|seconds| seconds > 1.0));
 }
@@ -48,7 +49,7 @@ fn wrong_files_and_options_are_named() {
     for (words, wanted) in [
         (
             &["compare"][..],
-            "devices.csv: line 3: Download Max Mbps: `fast` is not a rate: allowed 0.2 to 100000 Mbit/s\ndevices.csv: line 4: Parent Node: `BP`",
+            "devices.csv: line 3: Download Max Mbps: `fast` is not a rate: allowed 0.1 to 100000 Mbit/s\ndevices.csv: line 4: Parent Node: `BP`",
         ),
         (&["compare", "--rate-up", "5mbit"], "cannot be used with"),
         (&["compare", "--busy-hour", "fast"], "--busy-hour: "),

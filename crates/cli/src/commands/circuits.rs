@@ -10,7 +10,7 @@ use goodqueue_interop::import::circuits::read;
 use goodqueue_lab::quantity::{self, Limits};
 use goodqueue_lab::results::record::write_file;
 use goodqueue_lab::run::circuits::answer::Poor;
-use goodqueue_lab::run::circuits::{Answer, BUSY_HOUR, Question, Refused, answer};
+use goodqueue_lab::run::circuits::{Answer, BUSY_HOUR, Circuit, Question, Refused, answer};
 use goodqueue_lab::scenario::mix::{EVENING, Mix, Pace};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -50,6 +50,9 @@ pub struct Rest<'a> {
     pub is_recommended: bool,
 }
 
+/// Circuits from this rate on have fq_codel in LibreQoS unless the column sqm names another queue
+/// (`fast_queues_fq_codel`).
+const FAST: Rate = Rate::gbit(1);
 const RATES: Limits<Rate> = Limits::new(Rate::kbit(1), Rate::gbit(100));
 const TIMES: Limits<Duration> = Limits::new(Duration::ms(1), Duration::secs(10));
 
@@ -81,19 +84,24 @@ impl Network {
             seed: rest.seed,
             jobs: rest.jobs,
         };
+        let is_fast = |circuit: &Circuit| circuit.plan.down.max(circuit.plan.up) >= FAST;
+        let has_fast = question.network.circuits.iter().any(is_fast);
         let stop = interrupt::stop_flag();
         let (answered, seconds) = progress::during(1, |progress| answer(&question, &stop, progress));
-        let answer = answered.map_err(|error| match error {
+        let mut answer = answered.map_err(|error| match error {
             Refused::Plan(error) => Failure::Plan(error),
             Refused::Traffic(_) | Refused::Queue(_) => Failure::Input(error.to_string()),
             Refused::Run(_) | Refused::Stopped => Failure::Run(error.to_string()),
         })?;
+        if rest.is_recommended {
+            answer.text.push_str(&column(&answer.best, has_fast));
+        }
         match rest.json {
             Some(path) if path.as_os_str() == "-" => return Ok(output::print(&output::json(&answer)?)?),
             Some(path) => write_file(path, output::json(&answer)?.as_bytes())?,
             None => {}
         }
-        Ok(output::print_text(&shown(&answer, rest.is_recommended, seconds))?)
+        Ok(output::print_text(&shown(&answer, seconds))?)
     }
 }
 
@@ -106,8 +114,26 @@ fn mix((option, name): (&'static str, Option<&str>)) -> Result<&'static Mix, Fai
     })
 }
 
+/// The content of the column sqm, in words.
+fn column(best: &[String], has_fast: bool) -> String {
+    let is_good = |kind: &str| best.iter().any(|queue| queue == kind);
+    let said = match (is_good("cake"), is_good("fq-codel"), has_fast) {
+        (false, ..) => "Write fq_codel into the column sqm of ShapedDevices.csv, or make it the default of LibreQoS.",
+        (true, _, false) => "The column sqm of ShapedDevices.csv may stay empty: LibreQoS gives each circuit cake.",
+        (true, true, true) => {
+            "The column sqm of ShapedDevices.csv may stay empty: LibreQoS gives each circuit cake, and fq_codel to rates of \
+             1 Gbit/s and more."
+        }
+        (true, false, true) => {
+            "The column sqm of ShapedDevices.csv may stay empty where LibreQoS gives cake; it gives fq_codel to rates of \
+             1 Gbit/s and more: write cake there."
+        }
+    };
+    format!(" {said}")
+}
+
 /// The tables and the sentences.
-fn shown(answer: &Answer, is_recommended: bool, seconds: f64) -> Text {
+fn shown(answer: &Answer, seconds: f64) -> Text {
     let width = output::width();
     let mut text = Text::default();
     let mut titled = |title: &str, rows: &[Poor]| {
@@ -180,15 +206,20 @@ fn shown(answer: &Answer, is_recommended: bool, seconds: f64) -> Text {
     for remark in remarks {
         let _ = writeln!(text.plain, "{}", table::wrapped(&remark, width));
     }
-    let mut sentences = answer.text.clone();
-    if is_recommended {
-        let is_usual = answer.best.iter().any(|queue| queue == "cake");
-        sentences.push_str(if is_usual {
-            " The column sqm of ShapedDevices.csv may stay empty: LibreQoS gives each circuit cake."
-        } else {
-            " Write fq_codel into the column sqm of ShapedDevices.csv, or make it the default of LibreQoS."
-        });
-    }
-    let _ = writeln!(text.plain, "\n{}", table::wrapped(&sentences, width));
+    let _ = writeln!(text.plain, "\n{}", table::wrapped(&answer.text, width));
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_column_says_where_libreqos_gives_another_queue() {
+        let of = |best: &[&str], has_fast| column(&best.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>(), has_fast);
+        assert!(of(&["fq-codel"], true).starts_with(" Write fq_codel"));
+        assert!(of(&["cake", "fq-codel"], false).ends_with("gives each circuit cake."));
+        assert!(of(&["cake", "fq-codel"], true).ends_with("fq_codel to rates of 1 Gbit/s and more."));
+        assert!(of(&["cake"], true).ends_with("write cake there."));
+    }
 }

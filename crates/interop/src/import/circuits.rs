@@ -6,16 +6,19 @@ use goodqueue_base::spec::quantity::excerpt;
 use goodqueue_base::units::Rate;
 use goodqueue_lab::run::circuits::{Circuit, Network, Site, Ways};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Faults of which each is told; of more, the number.
 pub const MAX_FAULTS: usize = 20;
 /// Longer files are of no network.
 const MAX_LINES: usize = 200_000;
-/// Rates of circuits in Mbit/s: LibreQoS skips slower ones.
-const CIRCUITS: (f64, f64) = (0.2, 100_000.0);
+/// Rates of circuits in Mbit/s: LibreQoS refuses slower ones.
+const CIRCUITS: (f64, f64) = (0.1, 100_000.0);
 /// Capacities of sites in Mbit/s.
-const SITES: (f64, f64) = (0.2, 10_000_000.0);
+const SITES: (f64, f64) = (0.1, 10_000_000.0);
+/// Queues that the column sqm may name for a direction.
+const QUEUES: [&str; 4] = ["cake", "fq_codel", "none", ""];
 /// The rate that is kept for a circuit without a minimum of its own, in Mbit/s.
 const USUAL_LEAST: f64 = 1.0;
 /// Sites behind one another.
@@ -65,32 +68,88 @@ pub struct Read {
 /// All that is wrong in the files: the first twenty faults with their lines.
 pub fn read(circuits: &Input, sites: Option<&Input>) -> Result<Read, Faults> {
     let mut network = Network::default();
-    let mut places = HashMap::new();
+    let mut places = Places::default();
     let mut faults = Faults { first: Vec::new(), all: 0 };
+    let mut notes = Vec::new();
     if let Some(sites) = sites {
         let json = sites.json().map_err(Faults::one)?;
         let Value::Object(nodes) = json else { return Err(Faults::one(sites.fault("is no JSON object of sites"))) };
-        let mut reader = Sites { input: sites, network: &mut network, places: &mut places, faults: &mut faults };
+        let (network, places, faults) = (&mut network, &mut places, &mut faults);
+        let mut reader = Sites { input: sites, network, places, faults, unlimited: 0 };
         reader.read(&nodes, None, "", 0);
+        if reader.unlimited > 0 {
+            let name = &sites.name;
+            notes.push(format!("{name}: {} sites have no rate of their own: they limit nothing.", reader.unlimited));
+        }
     }
-    let mut notes = Vec::new();
-    rows(circuits, sites.map(|_| &places), &mut network, &mut faults, &mut notes)?;
+    // LibreQoS takes a file without sites for a flat network, whatever the circuits name.
+    let places = sites.map(|_| &places).filter(|places| !places.names.is_empty());
+    let why = if sites.is_some() { "in a network without sites" } else { "without --network" };
+    rows(circuits, places, why, &mut network, &mut faults, &mut notes)?;
     if faults.all > 0 {
         return Err(faults);
     }
     if network.circuits.is_empty() {
         return Err(Faults::one(circuits.fault("has no circuits")));
     }
+    shape(&circuits.name, &mut network, &mut notes);
     Ok(Read { network, notes })
+}
+
+/// The sites that circuits of each name and identifier are behind; none of a virtual one without a
+/// real one before it.
+#[derive(Default)]
+struct Places {
+    names: HashMap<String, Option<usize>>,
+    ids: HashMap<String, Option<usize>>,
+}
+
+/// Changes circuits as LibreQoS does: no plan is above its site's rate, and minima that are
+/// together above it become the usual ones.
+fn shape(name: &str, network: &mut Network, notes: &mut Vec<String>) {
+    let mut most: Vec<Ways<Rate>> = Vec::with_capacity(network.sites.len());
+    for site in &network.sites {
+        let before = site.parent.map_or(site.rate, |parent| most[parent]);
+        most.push(Ways { down: site.rate.down.min(before.down), up: site.rate.up.min(before.up) });
+    }
+    let mut kept = vec![[0; 2]; network.sites.len()];
+    for circuit in &network.circuits {
+        let [down, up] = [circuit.least.down, circuit.least.up].map(Rate::as_bit_s);
+        kept.iter_mut().skip(circuit.site.unwrap_or(usize::MAX)).take(1).for_each(|sum| *sum = [sum[0] + down, sum[1] + up]);
+    }
+    let (mut reduced, mut leveled) = (0, 0);
+    for circuit in &mut network.circuits {
+        let Some(site) = circuit.site else { continue };
+        let (rate, plan) = (most[site], circuit.plan);
+        circuit.plan = Ways { down: plan.down.min(rate.down), up: plan.up.min(rate.up) };
+        reduced += usize::from(circuit.plan != plan);
+        let before = circuit.least;
+        if kept[site][0] > rate.down.as_bit_s() || kept[site][1] > rate.up.as_bit_s() {
+            circuit.least = Ways { down: of_mbit(USUAL_LEAST), up: of_mbit(USUAL_LEAST) };
+        }
+        let least = circuit.least;
+        circuit.least = Ways { down: least.down.min(circuit.plan.down), up: least.up.min(circuit.plan.up) };
+        leveled += usize::from(least != before);
+    }
+    if reduced > 0 {
+        notes
+            .push(format!("{name}: {reduced} circuits have a plan above the rate of their site: they are shaped to the site's."));
+    }
+    if leveled > 0 {
+        notes.push(format!(
+            "{name}: {leveled} circuits have minima of {USUAL_LEAST} Mbit/s in place of their own: those of their site are \
+             together above its rate."
+        ));
+    }
 }
 
 struct Sites<'a> {
     input: &'a Input,
     network: &'a mut Network,
-    /// The site that circuits of each name are behind; none of a virtual one without a real one
-    /// before it.
-    places: &'a mut HashMap<String, Option<usize>>,
+    places: &'a mut Places,
     faults: &'a mut Faults,
+    /// Real sites that have no rate.
+    unlimited: usize,
 }
 
 impl Sites<'_> {
@@ -106,17 +165,22 @@ impl Sites<'_> {
                 self.faults.add(|| input.fault(format!("{path}: is no JSON object of a site")));
                 continue;
             };
-            let is_virtual = node.get("virtual").and_then(Value::as_bool).unwrap_or(false);
-            let rates = ["downloadBandwidthMbps", "uploadBandwidthMbps"].map(|key| self.rate(node, key, &path, is_virtual));
-            let own = match rates {
-                [Some(down), Some(up)] if !is_virtual => {
-                    self.network.sites.push(Site { name: name.clone(), parent, rate: Ways { down, up } });
-                    Some(self.network.sites.len() - 1)
-                }
-                _ => parent,
+            let is_named_so = node.get("type").and_then(Value::as_str).is_some_and(|kind| kind.eq_ignore_ascii_case("virtual"));
+            let is_virtual = is_named_so || node.get("virtual").and_then(Value::as_bool).unwrap_or(false);
+            let own = if is_virtual {
+                parent
+            } else {
+                let [down, up] = ["downloadBandwidthMbps", "uploadBandwidthMbps"].map(|key| self.rate(node, key, &path));
+                self.unlimited += usize::from(down.is_none() && up.is_none());
+                let rate = Ways { down: down.unwrap_or(of_mbit(SITES.1)), up: up.unwrap_or(of_mbit(SITES.1)) };
+                self.network.sites.push(Site { name: name.clone(), parent, rate });
+                Some(self.network.sites.len() - 1)
             };
-            if self.places.insert(name.clone(), own).is_some() {
+            if self.places.names.insert(name.clone(), own).is_some() {
                 self.faults.add(|| input.fault(format!("{path}: is there twice: circuits name their site by its name alone")));
+            }
+            if let Some(id) = node.get("id").and_then(Value::as_str).filter(|id| !id.is_empty()) {
+                self.places.ids.insert(id.to_owned(), own);
             }
             match node.get("children") {
                 None | Some(Value::Null) => {}
@@ -126,11 +190,16 @@ impl Sites<'_> {
         }
     }
 
-    fn rate(&mut self, node: &Map<String, Value>, key: &str, path: &str, is_virtual: bool) -> Option<Rate> {
-        let value = node.get(key);
-        let rate = value.and_then(Value::as_f64).filter(|mbit| (SITES.0..=SITES.1).contains(mbit));
-        if rate.is_none() && !is_virtual {
-            let (input, shown) = (self.input, value.map_or("nothing".to_owned(), ToString::to_string));
+    /// A rate, as number or text; none is as much as there is before the site, as LibreQoS has it.
+    fn rate(&mut self, node: &Map<String, Value>, key: &str, path: &str) -> Option<Rate> {
+        let value = node.get(key).filter(|value| !value.is_null())?;
+        let mbit = value.as_f64().or_else(|| value.as_str().and_then(|text| text.trim().parse().ok()));
+        if mbit == Some(0.0) {
+            return None;
+        }
+        let rate = mbit.filter(|mbit| (SITES.0..=SITES.1).contains(mbit));
+        if rate.is_none() {
+            let (input, shown) = (self.input, value.to_string());
             self.faults.add(|| {
                 input.fault(format!(
                     "{path}: {key}: `{}` is not a rate: allowed {} to {} Mbit/s",
@@ -152,29 +221,46 @@ fn of_mbit(mbit: f64) -> Rate {
 struct Columns {
     id: usize,
     parent: Option<usize>,
+    parent_id: Option<usize>,
     down: usize,
     up: usize,
     least: [Option<usize>; 2],
+    sqm: Option<usize>,
+}
+
+/// A heading without what differs between versions: `Circuit ID`, `circuit_id`, `CircuitID`.
+fn plain(heading: &str) -> String {
+    let letters = heading.chars().filter(char::is_ascii_alphanumeric);
+    letters.collect::<String>().to_lowercase().trim_end_matches("mbps").to_owned()
+}
+
+/// Text of a table; where it is not UTF-8, that of Western Europe, as spreadsheets write it.
+fn text_of(input: &Input) -> Cow<'_, str> {
+    let western = |_| Cow::Owned(input.bytes.iter().map(|byte| char::from(*byte)).collect());
+    std::str::from_utf8(&input.bytes).map_or_else(western, Cow::Borrowed)
 }
 
 fn rows(
     input: &Input,
-    places: Option<&HashMap<String, Option<usize>>>,
+    places: Option<&Places>,
+    why: &str,
     network: &mut Network,
     faults: &mut Faults,
     notes: &mut Vec<String>,
 ) -> Result<(), Faults> {
-    let text = input.text().map_err(Faults::one)?;
+    let text = text_of(input);
     let mut rows = text.lines().map(str::trim).enumerate().filter(|(_, text)| !text.is_empty() && !text.starts_with('#'));
     let head: Vec<String> = rows.next().map(|(_, text)| fields(text)).unwrap_or_default();
-    let column = |name: &str| head.iter().position(|one| one.trim().to_lowercase().starts_with(name));
-    let (Some(id), Some(down), Some(up)) = (column("circuit id"), column("download max"), column("upload max")) else {
+    let column = |name: &str| head.iter().position(|one| plain(one) == name);
+    let (Some(id), Some(down), Some(up)) = (column("circuitid"), column("downloadmax"), column("uploadmax")) else {
         return Err(Faults::one(input.fault("has no columns Circuit ID, Download Max Mbps and Upload Max Mbps")));
     };
-    let least = [column("download min"), column("upload min")];
-    let columns = Columns { id, parent: column("parent node"), down, up, least };
+    let least = [column("downloadmin"), column("uploadmin")];
+    let (parent, parent_id) = (column("parentnode"), column("parentnodeid"));
+    let columns = Columns { id, parent, parent_id, down, up, least, sqm: column("sqm") };
     let mut known: HashMap<String, (usize, usize)> = HashMap::new();
     let mut is_site_ignored = false;
+    let mut chosen = 0;
     for (number, text) in rows {
         let line = number + 1;
         if number >= MAX_LINES {
@@ -209,12 +295,27 @@ fn rows(
             None => Some(USUAL_LEAST.min(most)),
         };
         let (Some(least_down), Some(least_up)) = (least(columns.least[0], down), least(columns.least[1], up)) else { continue };
+        let sqm = columns.sqm.map_or("", field).to_lowercase();
+        if !sqm.splitn(2, '/').all(|queue| QUEUES.contains(&queue.trim())) {
+            let shown = excerpt(&sqm);
+            faults.add(|| {
+                input.fault(format!("line {line}: sqm: `{shown}` is not known: allowed cake, fq_codel, none, or one for each direction as cake/fq_codel"))
+            });
+            continue;
+        }
         let parent = columns.parent.map_or("", field);
+        let parent_id = columns.parent_id.map_or("", field);
         let is_named = !parent.is_empty() && !parent.eq_ignore_ascii_case("none");
-        let site = match places.map(|places| places.get(parent)) {
-            Some(Some(site)) => *site,
+        let place = |places: &Places| places.ids.get(parent_id).or_else(|| places.names.get(parent)).copied();
+        let site = match places.map(place) {
+            Some(Some(site)) => site,
             Some(None) if is_named => {
                 faults.add(|| input.fault(format!("line {line}: Parent Node: `{}` is no site of the network", excerpt(parent))));
+                continue;
+            }
+            Some(None) if !parent_id.is_empty() => {
+                let shown = excerpt(parent_id);
+                faults.add(|| input.fault(format!("line {line}: Parent Node ID: `{shown}` is no id of a site of the network")));
                 continue;
             }
             _ => {
@@ -231,6 +332,7 @@ fn rows(
         match known.get(id) {
             None => {
                 known.insert(id.to_owned(), (network.circuits.len(), line));
+                chosen += usize::from(!sqm.is_empty());
                 network.circuits.push(circuit);
             }
             // Another device of the same circuit.
@@ -242,7 +344,13 @@ fn rows(
         }
     }
     if is_site_ignored {
-        notes.push(format!("{}: Parent Node is not used without --network: no site limits its circuits.", input.name));
+        notes.push(format!("{}: Parent Node is not used {why}: no site limits its circuits.", input.name));
+    }
+    if chosen > 0 {
+        notes.push(format!(
+            "{}: sqm of {chosen} circuits is not used: all circuits have each of the queues compared.",
+            input.name
+        ));
     }
     Ok(())
 }
@@ -252,7 +360,7 @@ mod tests {
     use super::*;
 
     const HEAD: &str = "Circuit ID,Circuit Name,Device ID,Device Name,Parent Node,MAC,IPv4,IPv6,\
-        Download Min Mbps,Upload Min Mbps,Download Max Mbps,Upload Max Mbps,Comment\n";
+        Download Min Mbps,Upload Min Mbps,Download Max Mbps,Upload Max Mbps,Comment,sqm\n";
     const SITES: &str = r#"{
         "Region": {"downloadBandwidthMbps": 1000, "uploadBandwidthMbps": 900, "children": {
             "Town": {"virtual": true, "downloadBandwidthMbps": 500, "uploadBandwidthMbps": 500, "children": {
@@ -283,11 +391,51 @@ mod tests {
     }
 
     #[test]
+    fn headings_and_sites_of_all_versions_are_read() {
+        let sites = r#"{
+            "Core": {"id": "core-1", "downloadBandwidthMbps": "1000", "uploadBandwidthMbps": 0, "type": "site", "children": {
+                "Ring": {"type": "Virtual", "children": {
+                    "AP": {"id": "ap-1", "downloadBandwidthMbps": 62.5, "uploadBandwidthMbps": 30, "type": "ap"}}},
+                "PoP": {"downloadBandwidthMbps": 0, "uploadBandwidthMbps": null}}}}"#;
+        let head = "#LibreQoS - autogenerated file - START\nCircuitID,Parent Node ID,Parent Node,IPv6,Download Min,upload_min_mbps,\
+            Download Max Mbps,UploadMax,Comment,sqm\n";
+        let rows = "1,ap-1,moved,fdd7::/56,1,1,25,2.5,Se\u{f1}or,cake/FQ_CODEL\n2,,PoP,fdd8::/56,0.5,0.1,1.5,0.1,,\n";
+        let western: Vec<u8> = format!("{head}{rows}").chars().map(|c| c as u8).collect();
+        let devices = Input::read("devices.csv", western.as_slice()).unwrap();
+        let Read { network, notes } = read(&devices, Some(&input("network.json", sites))).unwrap();
+        let rates: Vec<_> = network.sites.iter().map(|site| (site.name.as_str(), site.rate.down, site.parent)).collect();
+        let none = of_mbit(SITES.1);
+        assert_eq!(rates, [("Core", Rate::gbit(1), None), ("AP", Rate::kbit(62_500), Some(0)), ("PoP", none, Some(0))]);
+        let circuits: Vec<_> = network.circuits.iter().map(|one| (one.site, one.plan.up, one.least.down)).collect();
+        assert_eq!(circuits, [(Some(1), Rate::kbit(2500), Rate::mbit(1)), (Some(2), Rate::kbit(100), Rate::kbit(500))]);
+        assert!(notes[0].contains("1 sites have no rate") && notes[1].contains("sqm of 1 circuits"), "{notes:?}");
+    }
+
+    #[test]
+    fn plans_and_minima_fit_their_site_as_in_libreqos() {
+        let rows: String = (0..5).map(|number| format!("{number},x,1,a,AP_A,,,,{},1,500,50,\n", 30 + 10 * number)).collect();
+        let read = read_both(&rows, Some(SITES)).unwrap();
+        for circuit in &read.network.circuits {
+            assert_eq!((circuit.plan.down, circuit.plan.up), (Rate::mbit(200), Rate::mbit(50)));
+            assert_eq!(circuit.least.down, Rate::mbit(1), "250 Mbit/s are kept of 200");
+        }
+        assert!(read.notes[0].contains("5 circuits have a plan above"), "{:?}", read.notes);
+        assert!(read.notes[1].contains("5 circuits have minima of 1 Mbit/s"), "{:?}", read.notes);
+    }
+
+    #[test]
+    fn a_flat_network_has_no_sites_whatever_circuits_name() {
+        let read = read_both("1,x,1,a,Generated_PN_1,,,,1,1,25,3,\n", Some("{}")).unwrap();
+        assert_eq!(read.network.circuits[0].site, None);
+        assert!(read.notes[0].contains("Parent Node is not used in a network without sites"), "{:?}", read.notes);
+    }
+
+    #[test]
     fn a_hundred_thousand_wrong_lines_give_twenty_messages() {
         let rows: String = (0..100_000).map(|number| format!("{number},x,1,a,AP_A,,,,1,1,fast,20,\n")).collect();
         let text = read_both(&rows, Some(SITES)).unwrap_err().to_string();
         assert_eq!(text.lines().count(), 21, "{text}");
-        let first = "devices.csv: line 2: Download Max Mbps: `fast` is not a rate: allowed 0.2 to 100000 Mbit/s";
+        let first = "devices.csv: line 2: Download Max Mbps: `fast` is not a rate: allowed 0.1 to 100000 Mbit/s";
         assert_eq!(text.lines().next(), Some(first));
         assert_eq!(text.lines().last(), Some("… and 99980 faults more"));
     }
@@ -304,11 +452,12 @@ mod tests {
             (",x,1,a,,,,,1,1,25,3,\n", SITES, "line 2: Circuit ID: is empty"),
             ("1,x,1,a,,,,,30,1,25,3,\n", SITES, "line 2: Download Min Mbps: `30` is not a rate: allowed 0.001 to 25 Mbit/s"),
             ("", SITES, "devices.csv: has no circuits"),
+            ("1,x,1,a,,,,,1,1,25,3,,cake/pie\n", SITES, "line 2: sqm: `cake/pie` is not known: allowed cake, fq_codel, none"),
             ("1,x,1,a,,,,,1,1,25,3,\n", "[]", "network.json: is no JSON object of sites"),
             (
                 "1,x,1,a,,,,,1,1,25,3,\n",
-                r#"{"A": {"uploadBandwidthMbps": 3}}"#,
-                "A: downloadBandwidthMbps: `nothing` is not a rate: allowed 0.2 to",
+                r#"{"A": {"downloadBandwidthMbps": "wide"}}"#,
+                "A: downloadBandwidthMbps: `\"wide\"` is not a rate: allowed 0.1 to",
             ),
             ("1,x,1,a,,,,,1,1,25,3,\n", r#"{"A": 3}"#, "network.json: A: is no JSON object of a site"),
         ] {

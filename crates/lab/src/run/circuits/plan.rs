@@ -209,13 +209,13 @@ impl Days {
     }
 
     /// Draws the circuits that are simulated in packets.
-    #[must_use]
-    pub fn cases(&self, question: &Question) -> Vec<Case> {
+    pub fn cases(&self, question: &Question, stop: &AtomicBool) -> Result<Vec<Case>, Refused> {
         let named = self.named();
         let strata = self.strata(question, &named);
         let all: f64 = strata.values().sum();
         let mut seeds = Rng::stream(question.seed, 0);
         let mut cases = Vec::new();
+        let mut behind = Vec::new();
         for (stratum, weight) in strata {
             let wanted = ((f64::from(question.samples) * weight / all).round() as u32).max(LEAST) as usize;
             let mut drawn: Vec<Case> = match stratum {
@@ -224,17 +224,26 @@ impl Days {
                     let case = |_| Case { stratum, plan, site: None, weight: 0.0, rates: rates.clone(), seed: seeds.next_u64() };
                     (0..wanted).map(case).collect()
                 }
-                Stratum::Full { level, .. } => self.behind(question, stratum, level, wanted, &named),
+                Stratum::Full { level, .. } => self.behind(question, stratum, level, wanted, &named, (cases.len(), &mut behind)),
             };
             let share = weight / drawn.len().max(1) as f64;
             drawn.iter_mut().for_each(|case| case.weight = share);
             cases.extend(drawn);
         }
-        cases
+        self.leave(question, &behind, &mut cases, stop)?;
+        Ok(cases)
     }
 
-    /// Circuits behind full sites, with what is left to them.
-    fn behind(&self, question: &Question, stratum: Stratum, level: usize, wanted: usize, named: &[usize]) -> Vec<Case> {
+    /// Circuits behind full sites, and in which course each is; `first` is the number of the first.
+    fn behind(
+        &self,
+        question: &Question,
+        stratum: Stratum,
+        level: usize,
+        wanted: usize,
+        named: &[usize],
+        (first, drawn): (usize, &mut Vec<Drawn>),
+    ) -> Vec<Case> {
         let circuits = &question.network.circuits;
         let mut mine: Vec<usize> = (0..circuits.len())
             .filter(|one| self.stratum(question, level, circuits[*one].site, circuits[*one].plan, named) == stratum)
@@ -242,21 +251,53 @@ impl Days {
         let mut cases = Vec::new();
         let mut rng = Rng::stream(question.seed, 1000 + level as u64);
         for course in 0..COURSES {
-            let background = self.course(question, level, course);
             let take = wanted.div_ceil(COURSES as usize).min(mine.len());
             for place in 0..take {
                 let other = place + rng.below((mine.len() - place) as u64) as usize;
                 mine.swap(place, other);
             }
-            let [down, up] = Direction::ALL.map(|way| self.flow(question, way, &background, &mine[..take]).available);
-            for ((circuit, down), up) in mine.iter().zip(down).zip(up) {
-                let Circuit { plan, site, .. } = circuits[*circuit];
-                let seed = rng.next_u64();
-                cases.push(Case { stratum, plan, site, weight: 0.0, rates: Ways { down, up }, seed });
+            for circuit in mine[..take].iter().copied() {
+                let Circuit { plan, site, .. } = circuits[circuit];
+                drawn.push(Drawn { case: first + cases.len(), circuit, level, course });
+                let rates = Ways { down: Vec::new(), up: Vec::new() };
+                cases.push(Case { stratum, plan, site, weight: 0.0, rates, seed: rng.next_u64() });
             }
         }
         cases
     }
+
+    /// Gives the circuits drawn behind full sites the rates that all others leave them.
+    fn leave(&self, question: &Question, drawn: &[Drawn], cases: &mut [Case], stop: &AtomicBool) -> Result<(), Refused> {
+        for level in 0..DAY.len() {
+            for course in 0..COURSES {
+                let mine: Vec<&Drawn> = drawn.iter().filter(|one| (one.level, one.course) == (level, course)).collect();
+                if mine.is_empty() {
+                    continue;
+                }
+                if stop.load(Ordering::Relaxed) {
+                    return Err(Refused::Stopped);
+                }
+                let background = self.course(question, level, course);
+                let watched: Vec<usize> = mine.iter().map(|one| one.circuit).collect();
+                for way in Direction::ALL {
+                    let available = self.flow(question, way, &background, &watched).available;
+                    for (one, steps) in mine.iter().zip(available) {
+                        *cases[one.case].rates.of_mut(way) = steps;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A circuit drawn behind full sites.
+struct Drawn {
+    /// The place of its case.
+    case: usize,
+    circuit: usize,
+    level: usize,
+    course: u64,
 }
 
 /// A circuit as background.
