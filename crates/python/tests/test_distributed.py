@@ -130,6 +130,19 @@ def test_ends_with_the_bytes_of_one_machine(tmp_path: Path, cluster: Cluster, cl
     assert "holds another sweep" in other.stderr
 
 
+def test_circuits_are_asked_in_parts(tmp_path: Path, cluster: Cluster) -> None:
+    rows = "\n".join(f"{number},1,1,16,3" for number in range(20))
+    path = tmp_path / "devices.csv"
+    path.write_text(f"Circuit ID,Download Min Mbps,Upload Min Mbps,Download Max Mbps,Upload Max Mbps\n{rows}\n")
+    example = Path(__file__).parents[3] / "examples/circuits/cluster.py"
+    command = [sys.executable, str(example), str(path), "--parts", "2", "--simulated", "10", "--gq", " ".join(GQ)]
+    ended = subprocess.run(
+        [*command, "--scheduler", cluster.address], env=QUIET, check=True, capture_output=True, text=True
+    )
+    assert ended.stdout.startswith("tail-drop: poor, %: calls ")
+    assert "\n2 parts, " in ended.stdout
+
+
 @pytest.mark.parametrize("workers", [True, False])
 def test_any_store_holds_the_same(tmp_path: Path, client: object, workers: bool) -> None:  # noqa: FBT001
     scenario = small()

@@ -1,16 +1,19 @@
 //! `gq compare --circuits` and `gq recommend --circuits`: queues for all subscribers of a network.
 
+mod stormguard;
+
 use crate::failure::{Failure, check_file};
 use crate::table::{self, Column, Text};
 use crate::{interrupt, output, progress};
 use clap::Args;
 use goodqueue_base::units::{Duration, Rate};
 use goodqueue_interop::import::Input;
-use goodqueue_interop::import::circuits::read;
+use goodqueue_interop::import::circuits::{read, treeguard};
+use goodqueue_interop::import::controller::decisions;
 use goodqueue_lab::quantity::{self, Limits};
 use goodqueue_lab::results::record::write_file;
 use goodqueue_lab::run::circuits::answer::Poor;
-use goodqueue_lab::run::circuits::{Answer, BUSY_HOUR, Circuit, Question, Refused, answer};
+use goodqueue_lab::run::circuits::{Answer, Asked, BUSY_HOUR, Circuit, Question, Refused, Share, answer};
 use goodqueue_lab::scenario::mix::{EVENING, Mix, Pace};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -30,8 +33,37 @@ pub struct Network {
     simulated: u32,
 }
 
+/// Options of a question about what a controller of LibreQoS decided.
+#[derive(Args)]
+#[group(skip)]
+pub struct Controllers {
+    /// Play the rates that StormGuard gave a site, by its log, and rates that stay
+    #[arg(long, value_name = "FILE", requires = "network", conflicts_with = "treeguard")]
+    stormguard: Option<PathBuf>,
+    /// Site in the log of StormGuard [default: its first]
+    #[arg(long, value_name = "NAME", requires = "stormguard")]
+    site: Option<String>,
+    /// Ask only about the circuits that TreeGuard gave fq_codel, by its overrides or journal
+    #[arg(long, value_name = "FILE", requires = "circuits")]
+    treeguard: Option<PathBuf>,
+}
+
+impl Controllers {
+    /// Whether StormGuard's decisions are in question.
+    pub const fn is_storm(&self) -> bool {
+        self.stormguard.is_some()
+    }
+
+    /// Whether TreeGuard's are.
+    pub const fn is_tree(&self) -> bool {
+        self.treeguard.is_some()
+    }
+}
+
 /// The rest of a question about circuits.
 pub struct Rest<'a> {
+    /// Controllers whose decisions are in question.
+    pub controllers: Option<&'a Controllers>,
     /// Queues as on the command line.
     pub queues: Vec<String>,
     /// Option and name of the mix.
@@ -73,7 +105,7 @@ impl Network {
             None => BUSY_HOUR,
             Some(text) => quantity::rate_within(text, RATES).map_err(|error| Failure::Input(format!("--busy-hour: {error}")))?,
         };
-        let question = Question {
+        let mut question = Question {
             network: found.network,
             mix: mix(rest.mix)?,
             queues: rest.queues.clone(),
@@ -81,18 +113,29 @@ impl Network {
             buffer: time("--buffer", rest.buffer)?,
             busy_hour,
             samples: self.simulated,
+            asked: Asked::All,
             seed: rest.seed,
             jobs: rest.jobs,
         };
+        let option = |of: fn(&Controllers) -> &Option<PathBuf>| rest.controllers.and_then(|all| of(all).as_deref());
+        if let Some(log) = option(|all| &all.stormguard) {
+            let site = rest.controllers.and_then(|all| all.site.as_deref());
+            let log = load(log)?;
+            let found = decisions::read(&log, site).map_err(Failure::input)?;
+            return stormguard::run(question, &log, &found, self.busy_hour.is_none(), rest.json);
+        }
+        let mut remark = None;
+        if let Some(file) = option(|all| &all.treeguard) {
+            let file = load(file)?;
+            let these = treeguard::switched(&file, &question.network, &found.devices).map_err(Failure::input)?;
+            remark = Some(format!("{} of the circuits are asked about: those in {}.", these.len(), file.name));
+            question.asked = Asked::These(these);
+        }
         let is_fast = |circuit: &Circuit| circuit.plan.down.max(circuit.plan.up) >= FAST;
         let has_fast = question.network.circuits.iter().any(is_fast);
         let stop = interrupt::stop_flag();
         let (answered, seconds) = progress::during(1, |progress| answer(&question, &stop, progress));
-        let mut answer = answered.map_err(|error| match error {
-            Refused::Plan(error) => Failure::Plan(error),
-            Refused::Traffic(_) | Refused::Queue(_) => Failure::Input(error.to_string()),
-            Refused::Run(_) | Refused::Stopped => Failure::Run(error.to_string()),
-        })?;
+        let mut answer = answered.map_err(refused)?;
         if rest.is_recommended {
             answer.text.push_str(&column(&answer.best, has_fast));
         }
@@ -101,7 +144,15 @@ impl Network {
             Some(path) => write_file(path, output::json(&answer)?.as_bytes())?,
             None => {}
         }
-        Ok(output::print_text(&shown(&answer, seconds))?)
+        Ok(output::print_text(&shown(&answer, remark, seconds))?)
+    }
+}
+
+fn refused(error: Refused) -> Failure {
+    match error {
+        Refused::Plan(error) => Failure::Plan(error),
+        Refused::Traffic(_) | Refused::Queue(_) => Failure::Input(error.to_string()),
+        Refused::Run(_) | Refused::Stopped => Failure::Run(error.to_string()),
     }
 }
 
@@ -132,8 +183,30 @@ fn column(best: &[String], has_fast: bool) -> String {
     format!(" {said}")
 }
 
+/// A share in percent, with as many digits as it deserves.
+fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent > 0.0 && percent < 9.95 { format!("{percent:.1}") } else { format!("{percent:.0}") }
+}
+
+/// The columns with the shares in which activities are poor.
+fn shares(rows: &[&Poor]) -> Vec<Column> {
+    let heads = rows.first().map(|row| row.activities.as_slice()).unwrap_or_default();
+    let column = |(head, _): &(&str, Share)| {
+        let cell = |row: &&Poor| {
+            let share = row.activities.iter().find(|(activity, _)| activity == head).map(|(_, share)| share);
+            share.map_or("–".to_owned(), |share| {
+                let [mean, low, high] = [share.share, share.interval.0, share.interval.1].map(|part| table::short(part * 100.0));
+                format!("{mean} ({low}–{high})")
+            })
+        };
+        Column { head: format!("{head}s poor"), unit: "%".to_owned(), cells: rows.iter().map(cell).collect(), rank: 1 }
+    };
+    heads.iter().map(column).collect()
+}
+
 /// The tables and the sentences.
-fn shown(answer: &Answer, seconds: f64) -> Text {
+fn shown(answer: &Answer, remark: Option<String>, seconds: f64) -> Text {
     let width = output::width();
     let mut text = Text::default();
     let mut titled = |title: &str, rows: &[Poor]| {
@@ -143,19 +216,7 @@ fn shown(answer: &Answer, seconds: f64) -> Text {
         let _ = writeln!(text.plain, "{title}");
         let name = |row: &Poor| row.of.as_ref().map_or_else(|| row.queue.clone(), |of| format!("{of}, {}", row.queue));
         let names = Column::names(rows.iter().map(name).collect());
-        let heads: Vec<&str> = rows[0].activities.iter().map(|(activity, _)| *activity).collect();
-        let column = |head: &&str| {
-            let cell = |row: &Poor| {
-                let share = row.activities.iter().find(|(activity, _)| activity == head).map(|(_, share)| share);
-                share.map_or("–".to_owned(), |share| {
-                    let [mean, low, high] =
-                        [share.share, share.interval.0, share.interval.1].map(|part| table::short(part * 100.0));
-                    format!("{mean} ({low}–{high})")
-                })
-            };
-            Column { head: format!("{head}s poor"), unit: "%".to_owned(), cells: rows.iter().map(cell).collect(), rank: 1 }
-        };
-        let mut columns: Vec<Column> = heads.iter().map(column).collect();
+        let mut columns = shares(&rows.iter().collect::<Vec<_>>());
         let simulated = rows.iter().map(|row| row.simulated.to_string()).collect();
         columns.push(Column { head: "simulated".to_owned(), unit: "circuits".to_owned(), cells: simulated, rank: 2 });
         table::write(&mut text, &names, &columns, width, &|_| false);
@@ -165,17 +226,17 @@ fn shown(answer: &Answer, seconds: f64) -> Text {
     titled("By plan", &answer.plans);
     titled("By site, in the evening", &answer.sites);
     if !answer.full.is_empty() {
-        let _ = writeln!(text.plain, "Sites that are full in the evening");
+        let _ =
+            writeln!(text.plain, "Sites that are full at times in the evening, first those of which the largest part is wanted");
         for site in &answer.full {
             let _ = writeln!(
                 text.plain,
-                "  {}: {:.0} % of the time {}; carries {} of {} Mbit/s on average, {} are wanted down",
+                "  {}: {} of {} Mbit/s are wanted {} on average; full in {:.0} % of the time",
                 site.name,
-                site.full * 100.0,
-                site.direction,
-                table::short(site.carried_bit_s / 1e6),
+                table::short(site.wanted_bit_s / 1e6),
                 table::short(site.capacity_bit_s / 1e6),
-                table::short(site.wanted_down_bit_s / 1e6)
+                site.direction,
+                site.full * 100.0
             );
         }
         if answer.full_sites > answer.full.len() {
@@ -195,6 +256,7 @@ fn shown(answer: &Answer, seconds: f64) -> Text {
         loads.join(", "),
         answer.simulated
     )];
+    remarks.extend(remark);
     if answer.is_short {
         remarks.push(
             "Even if all households did all of the mix at once, it would make less traffic than --busy-hour says.".to_owned(),

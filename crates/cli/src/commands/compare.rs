@@ -1,6 +1,6 @@
 //! `gq compare`: queues on one line, side by side, without a file.
 
-use crate::commands::circuits::{Network, Rest};
+use crate::commands::circuits::{Controllers, Network, Rest};
 use crate::failure::Failure;
 use crate::output::say;
 use crate::result::{self, Job};
@@ -28,6 +28,8 @@ pub struct Arguments {
     circuits: Option<PathBuf>,
     #[command(flatten)]
     network: Network,
+    #[command(flatten)]
+    controllers: Controllers,
     /// Rate of the bottleneck, for instance 10mbit; or down and up, for instance 50/10mbit
     #[arg(long)]
     rate: Option<String>,
@@ -172,7 +174,9 @@ const FOR_CIRCUITS: [&str; 3] = ["tail-drop", "fq-codel", "cake"];
 /// Compares queues for all circuits of a network.
 fn circuits(arguments: &Arguments, file: &Path) -> Result<(), Failure> {
     let is_usual = arguments.aqm == Comparison::USUAL;
-    let queues = if is_usual { FOR_CIRCUITS.map(str::to_owned).to_vec() } else { arguments.aqm.clone() };
+    let usual = if arguments.controllers.is_storm() { &FOR_CIRCUITS[2..] } else { &FOR_CIRCUITS[..] };
+    let usual = if arguments.controllers.is_tree() { &FOR_CIRCUITS[1..] } else { usual };
+    let queues = if is_usual { usual.iter().map(|one| (*one).to_owned()).collect() } else { arguments.aqm.clone() };
     arguments.network.run(
         file,
         &Rest {
@@ -184,6 +188,7 @@ fn circuits(arguments: &Arguments, file: &Path) -> Result<(), Failure> {
             jobs: arguments.settings.jobs.count(),
             json: arguments.settings.json.as_deref(),
             is_recommended: false,
+            controllers: Some(&arguments.controllers),
         },
     )
 }

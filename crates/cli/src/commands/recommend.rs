@@ -136,6 +136,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
                 jobs: arguments.jobs.count(),
                 json: arguments.json.as_deref(),
                 is_recommended: true,
+                controllers: None,
             },
         );
     }

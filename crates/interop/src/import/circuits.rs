@@ -1,5 +1,7 @@
 //! LibreQoS' `ShapedDevices.csv` and `network.json`: all circuits with the sites that they share.
 
+pub mod treeguard;
+
 use crate::import::config::fields;
 use crate::import::{ImportError, Input};
 use goodqueue_base::spec::quantity::excerpt;
@@ -58,6 +60,8 @@ impl Faults {
 pub struct Read {
     /// The circuits and sites.
     pub network: Network,
+    /// The place of the circuit that each device belongs to, by the device's identifier.
+    pub devices: HashMap<String, usize>,
     /// Sentences for the reader.
     pub notes: Vec<String>,
 }
@@ -85,7 +89,7 @@ pub fn read(circuits: &Input, sites: Option<&Input>) -> Result<Read, Faults> {
     // LibreQoS takes a file without sites for a flat network, whatever the circuits name.
     let places = sites.map(|_| &places).filter(|places| !places.names.is_empty());
     let why = if sites.is_some() { "in a network without sites" } else { "without --network" };
-    rows(circuits, places, why, &mut network, &mut faults, &mut notes)?;
+    let devices = rows(circuits, places, why, &mut network, &mut faults, &mut notes)?;
     if faults.all > 0 {
         return Err(faults);
     }
@@ -93,7 +97,7 @@ pub fn read(circuits: &Input, sites: Option<&Input>) -> Result<Read, Faults> {
         return Err(Faults::one(circuits.fault("has no circuits")));
     }
     shape(&circuits.name, &mut network, &mut notes);
-    Ok(Read { network, notes })
+    Ok(Read { network, devices, notes })
 }
 
 /// The sites that circuits of each name and identifier are behind; none of a virtual one without a
@@ -247,7 +251,7 @@ fn rows(
     network: &mut Network,
     faults: &mut Faults,
     notes: &mut Vec<String>,
-) -> Result<(), Faults> {
+) -> Result<HashMap<String, usize>, Faults> {
     let text = text_of(input);
     let mut rows = text.lines().map(str::trim).enumerate().filter(|(_, text)| !text.is_empty() && !text.starts_with('#'));
     let head: Vec<String> = rows.next().map(|(_, text)| fields(text)).unwrap_or_default();
@@ -256,7 +260,8 @@ fn rows(
         return Err(Faults::one(input.fault("has no columns Circuit ID, Download Max Mbps and Upload Max Mbps")));
     };
     let least = [column("downloadmin"), column("uploadmin")];
-    let (parent, parent_id) = (column("parentnode"), column("parentnodeid"));
+    let (parent, parent_id, device) = (column("parentnode"), column("parentnodeid"), column("deviceid"));
+    let mut devices = HashMap::new();
     let columns = Columns { id, parent, parent_id, down, up, least, sqm: column("sqm") };
     let mut known: HashMap<String, (usize, usize)> = HashMap::new();
     let mut is_site_ignored = false;
@@ -332,11 +337,14 @@ fn rows(
         match known.get(id) {
             None => {
                 known.insert(id.to_owned(), (network.circuits.len(), line));
+                devices.insert(device.map_or("", field).to_owned(), network.circuits.len());
                 chosen += usize::from(!sqm.is_empty());
                 network.circuits.push(circuit);
             }
             // Another device of the same circuit.
-            Some((place, _)) if network.circuits[*place] == circuit => {}
+            Some((place, _)) if network.circuits[*place] == circuit => {
+                devices.insert(device.map_or("", field).to_owned(), *place);
+            }
             Some((_, first)) => faults.add(|| {
                 let id = excerpt(id);
                 input.fault(format!("line {line}: Circuit ID: `{id}` has another site or other rates than in line {first}"))
@@ -352,7 +360,7 @@ fn rows(
             input.name
         ));
     }
-    Ok(())
+    Ok(devices)
 }
 
 #[cfg(test)]
@@ -402,12 +410,12 @@ mod tests {
         let rows = "1,ap-1,moved,fdd7::/56,1,1,25,2.5,Se\u{f1}or,cake/FQ_CODEL\n2,,PoP,fdd8::/56,0.5,0.1,1.5,0.1,,\n";
         let western: Vec<u8> = format!("{head}{rows}").chars().map(|c| c as u8).collect();
         let devices = Input::read("devices.csv", western.as_slice()).unwrap();
-        let Read { network, notes } = read(&devices, Some(&input("network.json", sites))).unwrap();
+        let Read { network, notes, .. } = read(&devices, Some(&input("network.json", sites))).unwrap();
         let rates: Vec<_> = network.sites.iter().map(|site| (site.name.as_str(), site.rate.down, site.parent)).collect();
-        let none = of_mbit(SITES.1);
-        assert_eq!(rates, [("Core", Rate::gbit(1), None), ("AP", Rate::kbit(62_500), Some(0)), ("PoP", none, Some(0))]);
+        let none = of_mbit(super::SITES.1);
+        assert_eq!(rates, [("Core", Rate::gbit(1), None), ("PoP", none, Some(0)), ("AP", Rate::kbit(62_500), Some(0))]);
         let circuits: Vec<_> = network.circuits.iter().map(|one| (one.site, one.plan.up, one.least.down)).collect();
-        assert_eq!(circuits, [(Some(1), Rate::kbit(2500), Rate::mbit(1)), (Some(2), Rate::kbit(100), Rate::kbit(500))]);
+        assert_eq!(circuits, [(Some(2), Rate::kbit(2500), Rate::mbit(1)), (Some(1), Rate::kbit(100), Rate::kbit(500))]);
         assert!(notes[0].contains("1 sites have no rate") && notes[1].contains("sqm of 1 circuits"), "{notes:?}");
     }
 

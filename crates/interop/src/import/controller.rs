@@ -1,6 +1,7 @@
 //! Logs of controllers that follow a line's rate: LibreQoS' StormGuard and cake-autorate.
 
 mod autorate;
+pub mod decisions;
 
 use crate::import::clock::Clock;
 use crate::import::draft::{buffer, halves, one_line, usual_delay};
@@ -62,29 +63,15 @@ impl Log {
 /// # Errors
 /// When the file has no header of StormGuard, a line with too few fields, or nothing of the site.
 pub fn stormguard(input: &Input, site: Option<&str>) -> Result<Draft, ImportError> {
-    let text = input.text()?;
-    let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    let header: Vec<String> = lines.next().map_or(Vec::new(), |(_, line)| fields(line));
-    let column = |name: &str| header.iter().position(|known| known == name);
-    let needed = |name: &str| {
-        column(name).ok_or_else(|| input.fault(format!("has no column `{name}`: expected the header of StormGuard's log")))
-    };
+    let (table, lines) = Table::of(input)?;
     let (at, place, direction, rate) =
-        (needed("timestamp_unix_ms")?, needed("site")?, needed("direction")?, needed("queue_mbps")?);
-    let (base, ping) = (column("baseline_rtt_ms"), column("active_ping_rtt_ms"));
+        (table.needed("timestamp_unix_ms")?, table.needed("site")?, table.needed("direction")?, table.needed("queue_mbps")?);
+    let (base, ping) = (table.column("baseline_rtt_ms"), table.column("active_ping_rtt_ms"));
     let mut log = Log::default();
     let (mut bases, mut pings) = (Vec::new(), Vec::new());
-    let version = column("schema_version");
     let mut others = BTreeSet::new();
     for (number, line) in lines {
-        let row = fields(line);
-        if row.len() < header.len() {
-            return Err(input.fault(format!("line {}: has {} fields: expected {}", number + 1, row.len(), header.len())));
-        }
-        if let Some(other) = version.map(|column| row[column].trim()).filter(|version| *version != SCHEMA) {
-            let fault = format!("line {}: schema_version: `{}` is not read: expected {SCHEMA}", number + 1, one_line(other));
-            return Err(input.fault(fault));
-        }
+        let row = table.row(number, line)?;
         let chosen = site.map_or_else(|| if log.name.is_empty() { row[place].clone() } else { log.name.clone() }, str::to_owned);
         if row[place] != chosen {
             if others.len() < MAX_SITES {
@@ -98,14 +85,9 @@ pub fn stormguard(input: &Input, site: Option<&str>) -> Result<Draft, ImportErro
             return Err(input.fault(format!("line {}: timestamp_unix_ms: `{}` is not a number", number + 1, one_line(&row[at]))));
         };
         let seconds = log.passed(seconds);
-        let steps = match row[direction].trim().to_ascii_lowercase().as_str() {
-            "download" | "down" => &mut log.down,
-            "upload" | "up" => &mut log.up,
-            other => {
-                let fault =
-                    format!("line {}: direction: `{}` is not known: allowed download, upload", number + 1, one_line(other));
-                return Err(input.fault(fault));
-            }
+        let steps = match table.direction(number, &row[direction])? {
+            Direction::Down => &mut log.down,
+            Direction::Up => &mut log.up,
         };
         if !row[rate].trim().is_empty() {
             steps.push(seconds, value(rate).unwrap_or(f64::NAN) * 1e6);
@@ -129,6 +111,58 @@ pub fn stormguard(input: &Input, site: Option<&str>) -> Result<Draft, ImportErro
         draft.notes.push(format!("The log has {}{more} more sites: --site names one.", others.len()));
     }
     Ok(draft)
+}
+
+/// The table in StormGuard's log.
+struct Table<'a> {
+    input: &'a Input,
+    header: Vec<String>,
+    version: Option<usize>,
+}
+
+impl<'a> Table<'a> {
+    /// The table, and its lines below the header with their numbers from 0.
+    fn of(input: &'a Input) -> Result<(Self, impl Iterator<Item = (usize, &'a str)>), ImportError> {
+        let mut lines = input.text()?.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+        let header: Vec<String> = lines.next().map_or(Vec::new(), |(_, line)| fields(line));
+        let version = header.iter().position(|known| known == "schema_version");
+        Ok((Self { input, header, version }, lines))
+    }
+
+    fn column(&self, name: &str) -> Option<usize> {
+        self.header.iter().position(|known| known == name)
+    }
+
+    fn needed(&self, name: &str) -> Result<usize, ImportError> {
+        let missing = || self.input.fault(format!("has no column `{name}`: expected the header of StormGuard's log"));
+        self.column(name).ok_or_else(missing)
+    }
+
+    /// The fields of a line of the version that is read.
+    fn row(&self, number: usize, line: &str) -> Result<Vec<String>, ImportError> {
+        let row = fields(line);
+        if row.len() < self.header.len() {
+            let (has, wanted) = (row.len(), self.header.len());
+            return Err(self.input.fault(format!("line {}: has {has} fields: expected {wanted}", number + 1)));
+        }
+        if let Some(other) = self.version.map(|column| row[column].trim()).filter(|version| *version != SCHEMA) {
+            let fault = format!("line {}: schema_version: `{}` is not read: expected {SCHEMA}", number + 1, one_line(other));
+            return Err(self.input.fault(fault));
+        }
+        Ok(row)
+    }
+
+    fn direction(&self, number: usize, text: &str) -> Result<Direction, ImportError> {
+        match text.trim().to_ascii_lowercase().as_str() {
+            "download" | "down" => Ok(Direction::Down),
+            "upload" | "up" => Ok(Direction::Up),
+            other => {
+                let fault =
+                    format!("line {}: direction: `{}` is not known: allowed download, upload", number + 1, one_line(other));
+                Err(self.input.fault(fault))
+            }
+        }
+    }
 }
 
 /// A line of CSV with semicolons; a field may stand in quotes.

@@ -17,6 +17,7 @@ use crate::run::runner::{self, RunOptions, RunReport};
 use crate::scenario::mix::Mix;
 use crate::scenario::plan::PlanError;
 use goodqueue_base::units::{Duration, Rate};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A part of the day.
@@ -62,10 +63,51 @@ pub struct Question {
     pub busy_hour: Rate,
     /// Circuits that are simulated in packets, about.
     pub samples: u32,
+    /// The circuits that are asked about.
+    pub asked: Asked,
     /// Root of all randomness.
     pub seed: u64,
     /// Runs at the same time.
     pub jobs: usize,
+}
+
+/// The circuits that a question is about; all others only make traffic.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Asked {
+    /// All.
+    #[default]
+    All,
+    /// Those at these places.
+    These(BTreeSet<usize>),
+    /// Those behind a site, in the evening, while its rate changes.
+    Behind(Played),
+}
+
+/// The rate of a site over time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Played {
+    /// The site.
+    pub site: usize,
+    /// Its rates from times on, as steps of seconds and bit/s; the first is at 0.
+    pub rates: Ways<Vec<(f64, f64)>>,
+    /// The time that they cover, in seconds; parts of it are played.
+    pub seconds: f64,
+}
+
+impl Question {
+    /// The parts of the day that are asked about.
+    pub(crate) fn day(&self) -> &'static [Level] {
+        if matches!(self.asked, Asked::Behind(_)) { &DAY[..1] } else { &DAY }
+    }
+
+    /// Whether it is about a circuit.
+    pub(crate) fn is_about(&self, circuit: usize) -> bool {
+        match &self.asked {
+            Asked::All => true,
+            Asked::These(places) => places.contains(&circuit),
+            Asked::Behind(played) => self.network.path(self.network.circuits[circuit].site).any(|site| site == played.site),
+        }
+    }
 }
 
 /// A question that has no answer.

@@ -1,10 +1,11 @@
 //! The answer: in what share of circuits and hours an activity is poor.
 
 use super::plan::{Case, Days, Stratum};
-use super::{DAY, Question};
+use super::{Level, Question};
 use crate::results::experience::{Activity, GroupExperience};
 use crate::results::grade::Grade;
 use crate::results::statistics::mean_and_interval;
+use crate::scenario::plan::Direction;
 use crate::verdict::words::list;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -32,9 +33,11 @@ pub struct Answer {
     pub plans: Vec<Poor>,
     /// The same behind full sites in the evening, and for all others.
     pub sites: Vec<Poor>,
-    /// The number of sites that are full in the evening.
+    /// The number of sites that are full at times in the evening.
     pub full_sites: usize,
-    /// The fullest of them.
+    /// The number of those of which more is wanted on average than they have.
+    pub small_sites: usize,
+    /// Those of which the largest part is wanted.
     pub full: Vec<FullSite>,
 }
 
@@ -49,21 +52,27 @@ pub struct Part {
     pub mean_bit_s: f64,
 }
 
+impl Part {
+    fn of(part: &Level, question: &Question) -> Self {
+        Self { name: part.name, hours: part.hours, mean_bit_s: question.busy_hour.as_bit_s() as f64 * part.load }
+    }
+}
+
 /// A site that is full at times.
 #[derive(Clone, Debug, Serialize)]
 pub struct FullSite {
     /// The name in the operator's files.
     pub name: String,
-    /// Share of the evening in which it is full, in the worse direction.
-    pub full: f64,
-    /// That direction.
+    /// The direction of which the larger part is wanted.
     pub direction: &'static str,
+    /// Share of the evening in which it is full in that direction.
+    pub full: f64,
     /// Its capacity in that direction, bit/s.
     pub capacity_bit_s: f64,
     /// Mean rate that it carries in the evening in that direction, bit/s.
     pub carried_bit_s: f64,
-    /// Mean rate that its circuits want down in the evening, bit/s.
-    pub wanted_down_bit_s: f64,
+    /// Mean rate that its circuits want in the evening in that direction, bit/s.
+    pub wanted_bit_s: f64,
 }
 
 /// The shares in which activities are poor under a queue.
@@ -123,13 +132,18 @@ pub(super) fn of(question: &Question, days: &Days, cases: &[Case], runs: Runs, m
     let mut plans = Vec::new();
     for plan in question.network.plans() {
         let is_in = move |case: &Case| case.plan == plan;
-        plans.extend((0..question.queues.len()).map(|queue| poor(queue, Some(plan.to_string()), &is_in)));
+        if cases.iter().any(is_in) {
+            plans.extend((0..question.queues.len()).map(|queue| poor(queue, Some(plan.to_string()), &is_in)));
+        }
     }
     let mut sites = Vec::new();
     for site in days.named() {
         let is_in = |case: &Case| {
             matches!(case.stratum, Stratum::Full { level: 0, .. }) && question.network.path(case.site).any(|one| one == site)
         };
+        if !cases.iter().any(is_in) {
+            continue;
+        }
         let name = question.network.sites[site].name.clone();
         sites.extend((0..question.queues.len()).map(|queue| poor(queue, Some(name.clone()), &is_in)));
     }
@@ -139,8 +153,10 @@ pub(super) fn of(question: &Question, days: &Days, cases: &[Case], runs: Runs, m
         sites.extend((0..question.queues.len()).map(|queue| poor(queue, Some(name.to_owned()), &is_free)));
     }
     let full: Vec<FullSite> = days.named().into_iter().map(|site| full_site(question, days, site)).collect();
-    let full_sites = days.full_sites().len();
-    let (text, best) = sentences(question, cases, &queues, (&full, full_sites), &|queue| of_queue(queue));
+    let full_sites = days.full_sites();
+    let small_sites = full_sites.iter().filter(|site| days.load(**site).0 > 1.0).count();
+    let (mut text, best) = sentences(question, cases, &queues, &|queue| of_queue(queue));
+    text.push_str(&of_sites(&full, full_sites.len(), small_sites));
     Answer {
         text,
         best,
@@ -148,13 +164,12 @@ pub(super) fn of(question: &Question, days: &Days, cases: &[Case], runs: Runs, m
         merged_plans: merged,
         is_short: days.is_short,
         simulated: cases.len(),
-        day: DAY
-            .map(|part| Part { name: part.name, hours: part.hours, mean_bit_s: question.busy_hour.as_bit_s() as f64 * part.load })
-            .to_vec(),
+        day: question.day().iter().map(|part| Part::of(part, question)).collect(),
         queues,
         plans,
         sites,
-        full_sites,
+        full_sites: full_sites.len(),
+        small_sites,
         full,
     }
 }
@@ -174,19 +189,14 @@ fn means<'a>(groups: impl Iterator<Item = (f64, &'a GroupExperience)>) -> BTreeM
 }
 
 fn full_site(question: &Question, days: &Days, site: usize) -> FullSite {
-    let (full, rate) = (days.full[0][site], question.network.sites[site].rate);
-    let (part, direction, capacity, carried) = if full.down >= full.up {
-        (full.down, "down", rate.down, days.carried[0][site].down)
-    } else {
-        (full.up, "up", rate.up, days.carried[0][site].up)
-    };
+    let (_, way) = days.load(site);
     FullSite {
         name: question.network.sites[site].name.clone(),
-        full: part,
-        direction,
-        capacity_bit_s: capacity.as_bit_s() as f64,
-        carried_bit_s: carried,
-        wanted_down_bit_s: days.wanted[site],
+        direction: if way == Direction::Down { "down" } else { "up" },
+        full: *days.full[0][site].of(way),
+        capacity_bit_s: question.network.sites[site].rate.of(way).as_bit_s() as f64,
+        carried_bit_s: *days.carried[0][site].of(way),
+        wanted_bit_s: *days.wanted[site].of(way),
     }
 }
 
@@ -239,7 +249,6 @@ fn sentences<'a>(
     question: &Question,
     cases: &[Case],
     queues: &[Poor],
-    (full, full_sites): (&[FullSite], usize),
     verdicts: &dyn Fn(usize) -> &'a [Vec<Option<bool>>],
 ) -> (String, Vec<String>) {
     // The number of activities that are poor, case by case.
@@ -292,27 +301,32 @@ fn sentences<'a>(
             text.push_str(&format!("{} do equally well: in two busy minutes of a household {}.", list(&good), states(best)))
         }
     }
-    let mbit = |rate: f64| format!("{:.0} Mbit/s", rate / 1e6);
-    match full {
-        [] => {}
-        [one, ..] => {
-            let others = match full_sites - 1 {
-                0 => String::new(),
-                1 => ", and one site more is full at times".to_owned(),
-                count => format!(", and {count} sites more are full at times"),
-            };
-            let wants = match one.direction {
-                "down" => format!(", where its circuits want {} on average", mbit(one.wanted_down_bit_s)),
-                _ => String::new(),
-            };
-            text.push_str(&format!(
-                " No queue makes up for capacity: {} ({} {}) is full in {:.0} % of the evening{wants}{others}.",
-                one.name,
-                mbit(one.capacity_bit_s),
-                one.direction,
-                one.full * 100.0
-            ));
-        }
-    }
     (text, good.into_iter().map(str::to_owned).collect())
+}
+
+/// The sites that are too small, or that none is, in words.
+fn of_sites(full: &[FullSite], full_sites: usize, small_sites: usize) -> String {
+    let mbit = |rate: f64| format!("{:.0} Mbit/s", rate / 1e6);
+    let Some(one) = full.first() else { return String::new() };
+    let (wanted, capacity) = (mbit(one.wanted_bit_s), mbit(one.capacity_bit_s));
+    if small_sites == 0 {
+        let sites = if full_sites == 1 { "one site is".to_owned() } else { format!("{full_sites} sites are") };
+        return format!(
+            " No site has less than is wanted of it on average: {sites} full at times, most of all {} with {wanted} wanted of \
+             {capacity} {}.",
+            one.name, one.direction
+        );
+    }
+    let others = match small_sites - 1 {
+        0 => String::new(),
+        1 => ", and one site more has less than is wanted".to_owned(),
+        count => format!(", and {count} sites more have less than is wanted"),
+    };
+    format!(
+        " No queue makes up for capacity: {} ({capacity} {}) is full in {:.0} % of the evening, where its circuits want {wanted} on \
+         average{others}.",
+        one.name,
+        one.direction,
+        one.full * 100.0
+    )
 }

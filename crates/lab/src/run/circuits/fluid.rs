@@ -14,6 +14,19 @@ pub struct Tree {
     pub capacity: Vec<f64>,
     /// The site before each one, which has a smaller index.
     pub parent: Vec<Option<usize>>,
+    /// Capacities from later times on, in order of time.
+    pub changes: Vec<Change>,
+}
+
+/// Another capacity of a site.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Change {
+    /// The time, in seconds.
+    pub at: f64,
+    /// The site.
+    pub site: usize,
+    /// Its capacity from then on, bit/s.
+    pub capacity: f64,
 }
 
 /// A household in use.
@@ -77,9 +90,13 @@ pub fn run(tree: &Tree, homes: &[Home<'_>], watched: &[usize], span: Span) -> Fl
     };
     let looks = (span.end / LOOK) as u64;
     let measured = (0..looks).filter(|look| *look as f64 * LOOK >= span.warmup).count().max(1) as f64;
+    let mut changes = tree.changes.iter().peekable();
     for look in 0..looks {
         let now = look as f64 * LOOK;
         flow.advance(now);
+        while let Some(change) = changes.next_if(|change| change.at <= now) {
+            flow.change(change, now);
+        }
         for (number, steps) in watched.iter().zip(&mut result.available) {
             let rate = flow.available(*number);
             if steps.last().is_none_or(|(_, last)| *last != rate) {
@@ -162,6 +179,8 @@ enum Event {
 
 struct Flow<'a> {
     tree: &'a Tree,
+    /// Capacity of each site now.
+    capacity: Vec<f64>,
     homes: &'a [Home<'a>],
     states: Vec<State>,
     /// The sites and homes directly behind each site.
@@ -212,6 +231,7 @@ impl<'a> Flow<'a> {
         };
         Self {
             tree,
+            capacity: tree.capacity.clone(),
             homes,
             states: homes.iter().map(state).collect(),
             sites_of,
@@ -315,18 +335,35 @@ impl<'a> Flow<'a> {
     fn note(&mut self, home: usize) {
         let (state, plan) = (&self.states[home], self.homes[home].plan);
         let want = if state.transfers.is_empty() { state.constant.min(plan) } else { plan };
-        let mut more = want - std::mem::replace(&mut self.want_of[home], want);
-        for site in self.path(self.homes[home].site) {
-            let capacity = self.tree.capacity[site];
+        let more = want - std::mem::replace(&mut self.want_of[home], want);
+        self.want_more(self.homes[home].site, more);
+    }
+
+    /// Brings up to date what the sites want from `site` on.
+    fn want_more(&mut self, site: Option<usize>, mut more: f64) {
+        for site in self.path(site) {
+            let capacity = self.capacity[site];
             let before = self.wanted[site].min(capacity);
             self.wanted[site] += more;
             more = self.wanted[site].min(capacity) - before;
         }
     }
 
+    /// Gives a site another capacity, and shares again what that concerns: all behind the last site
+    /// on the way that is full, or was.
+    fn change(&mut self, change: &Change, now: f64) {
+        let (site, wanted) = (change.site, self.wanted[change.site]);
+        let were_full: Vec<usize> = self.path(Some(site)).filter(|site| self.is_full(*site, 0.0)).collect();
+        let before = wanted.min(std::mem::replace(&mut self.capacity[site], change.capacity));
+        self.want_more(self.tree.parent[site], wanted.min(change.capacity) - before);
+        let is_concerned = |one: &usize| self.is_full(*one, 0.0) || were_full.contains(one);
+        let top = self.path(Some(site)).filter(is_concerned).last().unwrap_or(site);
+        self.reshare_behind(top, now);
+    }
+
     /// Whether more is wanted of a site than it has, with this much on top.
     fn is_full(&self, site: usize, more: f64) -> bool {
-        self.wanted[site] + more > self.tree.capacity[site] * (1.0 + 1e-6)
+        self.wanted[site] + more > self.capacity[site] * (1.0 + 1e-6)
     }
 
     /// Shares again what a change at a home concerns: all behind the last site on the way that
@@ -334,12 +371,17 @@ impl<'a> Flow<'a> {
     fn reshare(&mut self, home: usize, now: f64) {
         let plan = self.homes[home].plan;
         let concerned = self.path(self.homes[home].site).filter(|site| self.is_full(*site, plan)).last();
+        match concerned {
+            Some(site) => self.reshare_behind(site, now),
+            None => self.set(home, self.want_of[home], now),
+        }
+    }
+
+    /// Shares the capacity of a site again among all behind it.
+    fn reshare_behind(&mut self, site: usize, now: f64) {
         let mut shares = std::mem::take(&mut self.shares);
         shares.clear();
-        match concerned {
-            Some(site) => self.share(site, self.tree.capacity[site], None, &mut shares),
-            None => shares.push((home, self.want_of[home])),
-        }
+        self.share(site, self.capacity[site], None, &mut shares);
         for (home, rate) in &shares {
             self.set(*home, *rate, now);
         }
@@ -365,7 +407,7 @@ impl<'a> Flow<'a> {
         let more = plan - self.want_of[home];
         let Some(site) = self.path(site).filter(|site| self.is_full(*site, more)).last() else { return plan };
         let mut shares = Vec::new();
-        self.share(site, self.tree.capacity[site], Some(home), &mut shares);
+        self.share(site, self.capacity[site], Some(home), &mut shares);
         shares.iter().find(|(number, _)| *number == home).map_or(plan, |(_, rate)| *rate)
     }
 
@@ -381,7 +423,7 @@ impl<'a> Flow<'a> {
             (want + more, weight + if more > 0.0 { heavier } else { 0.0 })
         };
         let (want, weight) = homes.chain(sites).fold((0.0, 0.0), add);
-        Claim { who: Who::Site(site), want: want.min(self.tree.capacity[site]), weight }
+        Claim { who: Who::Site(site), want: want.min(self.capacity[site]), weight }
     }
 
     /// Shares a rate among all behind a site.

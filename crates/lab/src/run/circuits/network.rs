@@ -2,6 +2,7 @@
 
 use crate::scenario::plan::Direction;
 use goodqueue_base::units::Rate;
+use serde::Serialize;
 
 /// Circuits with their sites. An index stands for a site; its parent comes before it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -40,7 +41,7 @@ pub struct Circuit {
 pub type Plan = Ways<Rate>;
 
 /// A value for each direction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct Ways<T> {
     /// Toward the subscriber.
     pub down: T,

@@ -2,9 +2,9 @@
 //! over time, and for how many circuits and hours each stands.
 
 use super::demand::{self, Process};
-use super::fluid::{self, Flowed, Home, Span, Tree};
+use super::fluid::{self, Change, Flowed, Home, Span, Tree};
 use super::network::{Circuit, Plan, Ways};
-use super::{DAY, Question, Refused};
+use super::{Asked, Played, Question, Refused};
 use crate::scenario::compare::{Comparison, Signal};
 use crate::scenario::mix::{self, Mix};
 use crate::scenario::plan::{self, Direction, Point};
@@ -18,6 +18,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const FULL: f64 = 0.01;
 /// Independent courses of each part of the day.
 const COURSES: u64 = 3;
+/// The most where a site's rates are played: each plays another part of them.
+const MAX_COURSES: f64 = 12.0;
 /// Sites beyond the fullest ones are taken together.
 const MAX_SITES: usize = 8;
 /// Fewest circuits simulated for each plan, and for each full site and part of the day.
@@ -67,10 +69,11 @@ pub struct Days {
     pub full: Vec<Vec<Ways<f64>>>,
     /// Mean rate that sites carry, in bit/s.
     pub carried: Vec<Vec<Ways<f64>>>,
-    /// Mean rate that the circuits behind each site want down in the evening, in bit/s.
-    pub wanted: Vec<f64>,
+    /// Mean rate that the circuits behind each site want in the evening, in bit/s.
+    pub wanted: Vec<Ways<f64>>,
     processes: BTreeMap<Plan, Vec<Process>>,
     tree: Ways<Tree>,
+    courses: u64,
 }
 
 impl Days {
@@ -84,39 +87,49 @@ impl Days {
         let network = &question.network;
         let capacity = |way| network.sites.iter().map(|site| site.rate.of(way).as_bit_s() as f64).collect();
         let parent: Vec<Option<usize>> = network.sites.iter().map(|site| site.parent).collect();
-        let tree = |way| Tree { capacity: capacity(way), parent: parent.clone() };
+        let tree = |way| Tree { capacity: capacity(way), parent: parent.clone(), changes: Vec::new() };
+        let courses = match &question.asked {
+            Asked::Behind(played) => (played.seconds / span(question.mix).end).clamp(COURSES as f64, MAX_COURSES) as u64,
+            _ => COURSES,
+        };
         let mut days = Self {
             part: 0.0,
             is_short: false,
             full: Vec::new(),
             carried: Vec::new(),
-            wanted: vec![0.0; network.sites.len()],
+            wanted: vec![Ways::default(); network.sites.len()],
             processes,
             tree: Ways { down: tree(Direction::Down), up: tree(Direction::Up) },
+            courses,
         };
-        let mean = |(plan, mine): (&Plan, &Vec<Process>)| (*plan, mean_download(*plan, mine, question));
-        let means: BTreeMap<Plan, f64> = days.processes.iter().map(mean).collect();
-        let all: f64 = network.circuits.iter().map(|circuit| means[&circuit.plan]).sum();
+        let mean = |(plan, mine): (&Plan, &Vec<Process>)| {
+            let [down, up] = Direction::ALL.map(|way| mean_rate(*plan, mine, way, question));
+            (*plan, Ways { down, up })
+        };
+        let means: BTreeMap<Plan, Ways<f64>> = days.processes.iter().map(mean).collect();
+        let all: f64 = network.circuits.iter().map(|circuit| means[&circuit.plan].down).sum();
         let part = question.busy_hour.as_bit_s() as f64 * network.circuits.len() as f64 / all.max(1.0);
         (days.part, days.is_short) = (part.min(1.0), part > 1.0);
         for circuit in &network.circuits {
             for site in network.path(circuit.site) {
-                days.wanted[site] += days.part * means[&circuit.plan];
+                for way in Direction::ALL {
+                    *days.wanted[site].of_mut(way) += days.part * means[&circuit.plan].of(way);
+                }
             }
         }
-        for level in 0..DAY.len() {
+        for level in 0..question.day().len() {
             let mut full = vec![Ways::default(); network.sites.len()];
             let mut carried = full.clone();
-            for course in (0..COURSES).filter(|_| !network.sites.is_empty()) {
+            for course in (0..courses).filter(|_| !network.sites.is_empty()) {
                 if stop.load(Ordering::Relaxed) {
                     return Err(Refused::Stopped);
                 }
                 let background = days.course(question, level, course);
                 for way in Direction::ALL {
-                    let flowed = days.flow(question, way, &background, &[]);
+                    let flowed = days.flow(question, way, (&background, course), &[]);
                     for (site, (part, rate)) in flowed.full.iter().zip(&flowed.carried).enumerate() {
-                        *full[site].of_mut(way) += part / COURSES as f64;
-                        *carried[site].of_mut(way) += rate / COURSES as f64;
+                        *full[site].of_mut(way) += part / courses as f64;
+                        *carried[site].of_mut(way) += rate / courses as f64;
                     }
                 }
             }
@@ -129,8 +142,8 @@ impl Days {
     /// The background in one course of a part of the day: some of each circuit's processes, chosen
     /// at random, so that few households do much at once.
     fn course(&self, question: &Question, level: usize, course: u64) -> Vec<Background<'_>> {
-        let mut rng = Rng::stream(question.seed, 1 + course + COURSES * level as u64);
-        let part = self.part * DAY[level].load;
+        let mut rng = Rng::stream(question.seed, 1 + course + self.courses * level as u64);
+        let part = self.part * question.day()[level].load;
         let of = |(circuit, one): (usize, &Circuit)| {
             let processes = self.processes[&one.plan].iter().filter(|_| rng.fires(part)).collect();
             Background { circuit, processes, seed: rng.next_u64() }
@@ -139,7 +152,7 @@ impl Days {
     }
 
     /// The flow of a background in one direction.
-    fn flow(&self, question: &Question, way: Direction, all: &[Background<'_>], watched: &[usize]) -> Flowed {
+    fn flow(&self, question: &Question, way: Direction, (all, course): (&[Background<'_>], u64), watched: &[usize]) -> Flowed {
         let mut homes = Vec::new();
         let mut places = vec![0; watched.len()];
         for one in all {
@@ -155,7 +168,15 @@ impl Days {
             }
             homes.push(home(processes, circuit, way, one.seed));
         }
-        fluid::run(self.tree.of(way), &homes, &places, span(question.mix))
+        let span = span(question.mix);
+        match &question.asked {
+            Asked::Behind(played) => {
+                let begin = (played.seconds - span.end).max(0.0) * course as f64 / (self.courses - 1).max(1) as f64;
+                let changes = changes(played, way, begin);
+                fluid::run(&Tree { changes, ..self.tree.of(way).clone() }, &homes, &places, span)
+            }
+            _ => fluid::run(self.tree.of(way), &homes, &places, span),
+        }
     }
 
     /// The part of the time in which a site is full, in the worse direction.
@@ -170,14 +191,20 @@ impl Days {
         question.network.path(site).map(part).fold((0.0, None), worse)
     }
 
-    /// The sites that are full in the evening, the fullest first, and of those always full the one
-    /// of which most is wanted.
+    /// The part of a site's capacity that is wanted on average in the evening, in the worse
+    /// direction, and that direction.
+    #[must_use]
+    pub fn load(&self, site: usize) -> (f64, Direction) {
+        let part = |way: Direction| self.wanted[site].of(way) / self.tree.of(way).capacity[site];
+        let [down, up] = Direction::ALL.map(part);
+        if up > down { (up, Direction::Up) } else { (down, Direction::Down) }
+    }
+
+    /// The sites that are full in the evening, first those of which the largest part is wanted.
     #[must_use]
     pub fn full_sites(&self) -> Vec<usize> {
-        let part = |site: &usize| self.fullness(0, *site);
-        let load = |site: &usize| self.wanted[*site] / self.tree.down.capacity[*site];
-        let mut sites: Vec<usize> = (0..self.full[0].len()).filter(|site| part(site) > FULL).collect();
-        sites.sort_by(|a, b| part(b).total_cmp(&part(a)).then(load(b).total_cmp(&load(a))));
+        let mut sites: Vec<usize> = (0..self.full[0].len()).filter(|site| self.fullness(0, *site) > FULL).collect();
+        sites.sort_by(|a, b| self.load(*b).0.total_cmp(&self.load(*a).0));
         sites
     }
 
@@ -192,8 +219,8 @@ impl Days {
     /// The circuits and hours of each stratum.
     fn strata(&self, question: &Question, named: &[usize]) -> BTreeMap<Stratum, f64> {
         let mut strata = BTreeMap::new();
-        for (level, day) in DAY.iter().enumerate() {
-            for circuit in &question.network.circuits {
+        for (level, day) in question.day().iter().enumerate() {
+            for (_, circuit) in asked(question) {
                 let weight = day.hours * day.load;
                 *strata.entry(self.stratum(question, level, circuit.site, circuit.plan, named)).or_insert(0.0) += weight;
             }
@@ -202,6 +229,10 @@ impl Days {
     }
 
     fn stratum(&self, question: &Question, level: usize, site: Option<usize>, plan: Plan, named: &[usize]) -> Stratum {
+        // Played rates concern all behind their site, also where it is never full.
+        if let Asked::Behind(played) = &question.asked {
+            return Stratum::Full { level, site: Some(played.site) };
+        }
         match self.fullest(question, level, site) {
             (part, site) if part > FULL => Stratum::Full { level, site: site.filter(|site| named.contains(site)) },
             _ => Stratum::Free(plan),
@@ -245,13 +276,12 @@ impl Days {
         (first, drawn): (usize, &mut Vec<Drawn>),
     ) -> Vec<Case> {
         let circuits = &question.network.circuits;
-        let mut mine: Vec<usize> = (0..circuits.len())
-            .filter(|one| self.stratum(question, level, circuits[*one].site, circuits[*one].plan, named) == stratum)
-            .collect();
+        let is_mine = |one: &Circuit| self.stratum(question, level, one.site, one.plan, named) == stratum;
+        let mut mine: Vec<usize> = asked(question).filter(|(_, one)| is_mine(one)).map(|(place, _)| place).collect();
         let mut cases = Vec::new();
         let mut rng = Rng::stream(question.seed, 1000 + level as u64);
-        for course in 0..COURSES {
-            let take = wanted.div_ceil(COURSES as usize).min(mine.len());
+        for course in 0..self.courses {
+            let take = wanted.div_ceil(self.courses as usize).min(mine.len());
             for place in 0..take {
                 let other = place + rng.below((mine.len() - place) as u64) as usize;
                 mine.swap(place, other);
@@ -268,8 +298,8 @@ impl Days {
 
     /// Gives the circuits drawn behind full sites the rates that all others leave them.
     fn leave(&self, question: &Question, drawn: &[Drawn], cases: &mut [Case], stop: &AtomicBool) -> Result<(), Refused> {
-        for level in 0..DAY.len() {
-            for course in 0..COURSES {
+        for level in 0..question.day().len() {
+            for course in 0..self.courses {
                 let mine: Vec<&Drawn> = drawn.iter().filter(|one| (one.level, one.course) == (level, course)).collect();
                 if mine.is_empty() {
                     continue;
@@ -280,7 +310,7 @@ impl Days {
                 let background = self.course(question, level, course);
                 let watched: Vec<usize> = mine.iter().map(|one| one.circuit).collect();
                 for way in Direction::ALL {
-                    let available = self.flow(question, way, &background, &watched).available;
+                    let available = self.flow(question, way, (&background, course), &watched).available;
                     for (one, steps) in mine.iter().zip(available) {
                         *cases[one.case].rates.of_mut(way) = steps;
                     }
@@ -289,6 +319,19 @@ impl Days {
         }
         Ok(())
     }
+}
+
+/// The circuits that a question is about, with their places.
+fn asked(question: &Question) -> impl Iterator<Item = (usize, &Circuit)> {
+    question.network.circuits.iter().enumerate().filter(|(place, _)| question.is_about(*place))
+}
+
+/// The rates of a site from a time on, as if that time were the first.
+fn changes(played: &Played, way: Direction, begin: f64) -> Vec<Change> {
+    let steps = played.rates.of(way);
+    let first = steps.iter().rposition(|(at, _)| *at <= begin).unwrap_or(0);
+    let change = |(at, capacity): &(f64, f64)| Change { at: (at - begin).max(0.0), site: played.site, capacity: *capacity };
+    steps.iter().skip(first).map(change).collect()
 }
 
 /// A circuit drawn behind full sites.
@@ -327,13 +370,13 @@ fn span(mix: &Mix) -> Span {
     Span { begun: warmup / 2.0, warmup, end: warmup + lengths.duration.as_secs_f64() }
 }
 
-/// Mean download in bit/s of a household that does all of its mix, limited by its plan alone.
-fn mean_download(plan: Plan, processes: &[Process], question: &Question) -> f64 {
-    let tree = Tree { capacity: Vec::new(), parent: Vec::new() };
+/// Mean rate in bit/s of a household that does all of its mix, limited by its plan alone.
+fn mean_rate(plan: Plan, processes: &[Process], way: Direction, question: &Question) -> f64 {
+    let tree = Tree { capacity: Vec::new(), parent: Vec::new(), changes: Vec::new() };
     let mut rng = Rng::stream(question.seed, u64::MAX);
     let circuit = Circuit { id: String::new(), site: None, plan, least: plan };
-    let down: Vec<&Process> = processes.iter().filter(|process| process.way == Direction::Down).collect();
-    let homes: Vec<Home<'_>> = (0..PROBED).map(|_| home(down.clone(), &circuit, Direction::Down, rng.next_u64())).collect();
+    let mine: Vec<&Process> = processes.iter().filter(|process| process.way == way).collect();
+    let homes: Vec<Home<'_>> = (0..PROBED).map(|_| home(mine.clone(), &circuit, way, rng.next_u64())).collect();
     let span = Span { begun: 15.0, warmup: 30.0, end: PROBED_S };
     fluid::run(&tree, &homes, &[], span).total / PROBED as f64
 }

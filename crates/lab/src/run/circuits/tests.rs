@@ -21,6 +21,7 @@ fn asked(network: Network) -> Question {
         buffer: Duration::ms(250),
         busy_hour: BUSY_HOUR,
         samples: 10,
+        asked: Asked::All,
         seed: 1,
         jobs: 2,
     }
@@ -40,6 +41,11 @@ fn a_fair_queue_helps_every_circuit_and_no_queue_a_full_site() {
     assert!(narrow.full[0].full > 0.9 && narrow.full[0].name == "AP", "{:?}", narrow.full);
     assert!(narrow.full[0].carried_bit_s <= 60e6 * 1.001);
     assert!(narrow.text.contains("AP (60 Mbit/s down) is full"), "{}", narrow.text);
+    assert_eq!((narrow.full_sites, narrow.small_sites), (1, 1));
+    // 130 Mbit/s are enough on average, and too little at times.
+    let busy = answered(network(Rate::mbit(130)));
+    assert_eq!((busy.full_sites, busy.small_sites), (1, 0));
+    assert!(busy.text.contains("No site has less than is wanted of it on average: one site is full at times"), "{}", busy.text);
     let pages = |answer: &Answer| answer.queues[1].activities.iter().find(|(name, _)| *name == "page").unwrap().1.share;
     assert!(pages(&narrow) > pages(&wide), "{} and {}", narrow.text, wide.text);
     assert_eq!(answered(network(Rate::mbit(60))).text, narrow.text, "the same question has the same answer");
@@ -57,4 +63,35 @@ fn rare_plans_count_as_the_nearest_common_one() {
     assert_eq!(network.merge_plans(3), 0);
     assert_eq!(network.merge_plans(2), 1);
     assert_eq!(network.circuits[7].plan.down, Rate::mbit(20));
+}
+
+#[test]
+fn circuits_that_are_not_asked_about_only_make_traffic() {
+    let mut question = asked(network(Rate::gbit(1)));
+    question.network.circuits.push(Circuit {
+        id: "fast".to_owned(),
+        plan: Ways { down: Rate::mbit(100), up: Rate::mbit(20) },
+        ..question.network.circuits[0].clone()
+    });
+    question.asked = Asked::These([40].into());
+    let answer = answer(&question, &AtomicBool::new(false), &mut |_| {}).unwrap();
+    let plans: Vec<_> = answer.plans.iter().filter_map(|plan| plan.of.as_deref()).collect();
+    assert_eq!(plans, ["100/20 Mbit/s"; 2], "the others are not shown");
+    assert!(answer.full.is_empty() && answer.circuits == 41);
+}
+
+#[test]
+fn a_site_that_falls_behind_its_rate_makes_the_same_circuits_worse() {
+    let played = |rates: Vec<(f64, f64)>| {
+        let rates = Ways { down: rates.clone(), up: rates };
+        let mut question = asked(network(Rate::gbit(1)));
+        question.queues = vec!["fq-codel".to_owned()];
+        question.asked = Asked::Behind(Played { site: 0, rates, seconds: 600.0 });
+        answer(&question, &AtomicBool::new(false), &mut |_| {}).unwrap()
+    };
+    let (wide, narrow) = (played(vec![(0.0, 1e9)]), played(vec![(0.0, 1e9), (50.0, 30e6)]));
+    let page = |answer: &Answer| answer.queues[0].means["page.page_load_s.p95"];
+    assert!(page(&narrow) > 2.0 * page(&wide), "{} and {}", page(&narrow), page(&wide));
+    assert_eq!(wide.day.len(), 1, "the evening alone");
+    assert_eq!(narrow.simulated, wide.simulated);
 }
