@@ -68,7 +68,7 @@ fn wrong_files_and_options_are_named() {
     }
 }
 
-/// A log of StormGuard in which a site is lowered to what it uses up, and then to more than its line.
+/// A log in which a site is lowered to what it uses up, and then to more than its line gives.
 fn storm(mode: &str) -> String {
     let mut log =
         "schema_version;timestamp_unix_ms;site;direction;mode;queue_mbps;min_mbps;max_mbps;throughput_mbps;delay_ms\n".to_owned();

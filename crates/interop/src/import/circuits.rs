@@ -108,36 +108,31 @@ struct Places {
     ids: HashMap<String, Option<usize>>,
 }
 
-/// Changes circuits as LibreQoS does: no plan is above its site's rate, and minima that are
-/// together above it become the usual ones.
+/// Makes minima that are together above their site's rate the usual ones, as LibreQoS does, and
+/// notes which plans are above it.
 fn shape(name: &str, network: &mut Network, notes: &mut Vec<String>) {
-    let mut most: Vec<Ways<Rate>> = Vec::with_capacity(network.sites.len());
-    for site in &network.sites {
-        let before = site.parent.map_or(site.rate, |parent| most[parent]);
-        most.push(Ways { down: site.rate.down.min(before.down), up: site.rate.up.min(before.up) });
-    }
+    let least = |a: Ways<Rate>, b: Ways<Rate>| Ways { down: a.down.min(b.down), up: a.up.min(b.up) };
+    let rate = |site: usize| network.sites[site].rate;
+    let most = |site| network.path(Some(site)).map(rate).fold(rate(site), least);
+    let most: Vec<Ways<Rate>> = (0..network.sites.len()).map(most).collect();
     let mut kept = vec![[0; 2]; network.sites.len()];
     for circuit in &network.circuits {
         let [down, up] = [circuit.least.down, circuit.least.up].map(Rate::as_bit_s);
         kept.iter_mut().skip(circuit.site.unwrap_or(usize::MAX)).take(1).for_each(|sum| *sum = [sum[0] + down, sum[1] + up]);
     }
-    let (mut reduced, mut leveled) = (0, 0);
+    let (mut above, mut leveled) = (0, 0);
     for circuit in &mut network.circuits {
         let Some(site) = circuit.site else { continue };
         let (rate, plan) = (most[site], circuit.plan);
-        circuit.plan = Ways { down: plan.down.min(rate.down), up: plan.up.min(rate.up) };
-        reduced += usize::from(circuit.plan != plan);
-        let before = circuit.least;
+        above += usize::from(plan.down > rate.down || plan.up > rate.up);
         if kept[site][0] > rate.down.as_bit_s() || kept[site][1] > rate.up.as_bit_s() {
-            circuit.least = Ways { down: of_mbit(USUAL_LEAST), up: of_mbit(USUAL_LEAST) };
+            let usual = of_mbit(USUAL_LEAST);
+            let least = Ways { down: usual.min(plan.down), up: usual.min(plan.up) };
+            leveled += usize::from(std::mem::replace(&mut circuit.least, least) != least);
         }
-        let least = circuit.least;
-        circuit.least = Ways { down: least.down.min(circuit.plan.down), up: least.up.min(circuit.plan.up) };
-        leveled += usize::from(least != before);
     }
-    if reduced > 0 {
-        notes
-            .push(format!("{name}: {reduced} circuits have a plan above the rate of their site: they are shaped to the site's."));
+    if above > 0 {
+        notes.push(format!("{name}: {above} circuits have a plan above the rate of their site: they are shaped to the site's."));
     }
     if leveled > 0 {
         notes.push(format!(
@@ -424,7 +419,7 @@ mod tests {
         let rows: String = (0..5).map(|number| format!("{number},x,1,a,AP_A,,,,{},1,500,50,\n", 30 + 10 * number)).collect();
         let read = read_both(&rows, Some(SITES)).unwrap();
         for circuit in &read.network.circuits {
-            assert_eq!((circuit.plan.down, circuit.plan.up), (Rate::mbit(200), Rate::mbit(50)));
+            assert_eq!(circuit.plan.down, Rate::mbit(500), "a plan keeps its name");
             assert_eq!(circuit.least.down, Rate::mbit(1), "250 Mbit/s are kept of 200");
         }
         assert!(read.notes[0].contains("5 circuits have a plan above"), "{:?}", read.notes);

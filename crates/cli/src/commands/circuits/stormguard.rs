@@ -18,7 +18,7 @@ use std::path::Path;
 const CHOSEN: [(Chosen, &str); 3] =
     [(Chosen::Decided, "as decided"), (Chosen::Configured, "as configured"), (Chosen::Passed, "as usually passed")];
 
-/// What was asked, and what came out.
+/// The answer about a log.
 #[derive(Serialize)]
 struct Replay {
     text: String,

@@ -1,5 +1,5 @@
-//! The circuits that TreeGuard gave fq_codel: by its overrides (`lqos_overrides.treeguard.json`), or
-//! by its activity in the journal of lqosd.
+//! The circuits that TreeGuard gave fq_codel: by `lqos_overrides.treeguard.json`, or by
+//! its activity in the journal of lqosd.
 
 use crate::import::draft::one_line;
 use crate::import::{ImportError, Input};

@@ -18,6 +18,13 @@ pub struct Tree {
     pub changes: Vec<Change>,
 }
 
+impl Tree {
+    /// The sites between a home and the root, the nearest first.
+    pub fn path(&self, site: Option<usize>) -> impl Iterator<Item = usize> + use<'_> {
+        std::iter::successors(site, |site| self.parent[*site])
+    }
+}
+
 /// Another capacity of a site.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
@@ -245,8 +252,7 @@ impl<'a> Flow<'a> {
     }
 
     fn path(&self, site: Option<usize>) -> impl Iterator<Item = usize> + use<'a> {
-        let tree = self.tree;
-        std::iter::successors(site, |site| tree.parent[*site])
+        self.tree.path(site)
     }
 
     fn at(&mut self, when: f64, event: Event) {

@@ -166,7 +166,7 @@ impl Days {
             if let Some(place) = place {
                 places[place] = homes.len();
             }
-            homes.push(home(processes, circuit, way, one.seed));
+            homes.push(home(processes, circuit, way, one.seed, self.tree.of(way)));
         }
         let span = span(question.mix);
         match &question.asked {
@@ -233,8 +233,13 @@ impl Days {
         if let Asked::Behind(played) = &question.asked {
             return Stratum::Full { level, site: Some(played.site) };
         }
+        // Shaped to less than its plan, as behind a site that is full.
+        let is_above = Direction::ALL.iter().any(|way| {
+            let tree = self.tree.of(*way);
+            tree.path(site).any(|site| tree.capacity[site] < plan.of(*way).as_bit_s() as f64)
+        });
         match self.fullest(question, level, site) {
-            (part, site) if part > FULL => Stratum::Full { level, site: site.filter(|site| named.contains(site)) },
+            (part, site) if part > FULL || is_above => Stratum::Full { level, site: site.filter(|site| named.contains(site)) },
             _ => Stratum::Free(plan),
         }
     }
@@ -354,10 +359,10 @@ fn constant(rate: Rate) -> Vec<(f64, f64)> {
     vec![(0.0, rate.as_bit_s() as f64)]
 }
 
-fn home<'a>(processes: Vec<&'a Process>, circuit: &Circuit, way: Direction, seed: u64) -> Home<'a> {
+fn home<'a>(processes: Vec<&'a Process>, circuit: &Circuit, way: Direction, seed: u64, tree: &Tree) -> Home<'a> {
     Home {
         site: circuit.site,
-        plan: circuit.plan.of(way).as_bit_s() as f64,
+        plan: tree.path(circuit.site).map(|site| tree.capacity[site]).fold(circuit.plan.of(way).as_bit_s() as f64, f64::min),
         weight: circuit.least.of(way).as_bit_s().max(1) as f64,
         processes,
         seed,
@@ -376,7 +381,7 @@ fn mean_rate(plan: Plan, processes: &[Process], way: Direction, question: &Quest
     let mut rng = Rng::stream(question.seed, u64::MAX);
     let circuit = Circuit { id: String::new(), site: None, plan, least: plan };
     let mine: Vec<&Process> = processes.iter().filter(|process| process.way == way).collect();
-    let homes: Vec<Home<'_>> = (0..PROBED).map(|_| home(mine.clone(), &circuit, way, rng.next_u64())).collect();
+    let homes: Vec<Home<'_>> = (0..PROBED).map(|_| home(mine.clone(), &circuit, way, rng.next_u64(), &tree)).collect();
     let span = Span { begun: 15.0, warmup: 30.0, end: PROBED_S };
     fluid::run(&tree, &homes, &[], span).total / PROBED as f64
 }

@@ -52,6 +52,16 @@ fn a_fair_queue_helps_every_circuit_and_no_queue_a_full_site() {
 }
 
 #[test]
+fn a_plan_above_its_site_is_shaped_and_does_not_fill_it() {
+    let mut network = network(Rate::mbit(10));
+    network.circuits.truncate(1);
+    let answer = answered(network);
+    assert_eq!((answer.full_sites, answer.plans[0].of.as_deref()), (0, Some("20/5 Mbit/s")));
+    let video = answer.queues[1].means["video.bitrate_bit_s"];
+    assert!(video < 10e6, "{video}");
+}
+
+#[test]
 fn rare_plans_count_as_the_nearest_common_one() {
     let mut network = network(Rate::gbit(1));
     network.circuits[7].plan.down = Rate::mbit(21);
@@ -81,7 +91,7 @@ fn circuits_that_are_not_asked_about_only_make_traffic() {
 }
 
 #[test]
-fn a_site_that_falls_behind_its_rate_makes_the_same_circuits_worse() {
+fn a_site_that_is_lowered_makes_the_same_circuits_worse() {
     let played = |rates: Vec<(f64, f64)>| {
         let rates = Ways { down: rates.clone(), up: rates };
         let mut question = asked(network(Rate::gbit(1)));
