@@ -139,7 +139,7 @@ pub fn answer(question: &Question, stop: &AtomicBool, progress: &mut dyn FnMut(f
     let merged = question.network.merge_plans(MAX_PLANS);
     let days = plan::Days::new(&question, stop)?;
     progress(0.1);
-    let cases = days.cases(&question, stop)?;
+    let cases = days.cases(&question)?;
     let points = plan::points(&question, &cases)?;
     let options = RunOptions::unrecorded(question.jobs, 1);
     let report: RunReport = runner::run(&points, &options, stop, &mut |part| progress(0.1 + 0.9 * part), &mut NoRecorder);

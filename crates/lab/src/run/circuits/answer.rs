@@ -109,7 +109,7 @@ const Z: f64 = 1.96;
 type Runs = Vec<Vec<GroupExperience>>;
 
 /// Judges all runs.
-pub(super) fn of(question: &Question, days: &Days, cases: &[Case], runs: Runs, merged: usize) -> Answer {
+pub(super) fn of(question: &Question, days: &Days<'_>, cases: &[Case], runs: Runs, merged: usize) -> Answer {
     let verdicts: Vec<Vec<Option<bool>>> = runs.iter().map(|groups| COUNTED.map(|one| is_poor(groups, one)).to_vec()).collect();
     let of_queue = |queue: usize| &verdicts[queue * cases.len()..(queue + 1) * cases.len()];
     let poor = |queue: usize, of: Option<String>, is_in: &dyn Fn(&Case) -> bool| {
@@ -188,7 +188,7 @@ fn means<'a>(groups: impl Iterator<Item = (f64, &'a GroupExperience)>) -> BTreeM
     sums.into_iter().map(|(name, (weight, sum))| (name, sum / weight)).collect()
 }
 
-fn full_site(question: &Question, days: &Days, site: usize) -> FullSite {
+fn full_site(question: &Question, days: &Days<'_>, site: usize) -> FullSite {
     let (_, way) = days.load(site);
     FullSite {
         name: question.network.sites[site].name.clone(),

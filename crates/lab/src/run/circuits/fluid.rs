@@ -6,6 +6,7 @@ use super::demand::{Course, Process};
 use goodqueue_base::units::Rng;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The sites in one direction.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,9 +83,9 @@ const LOOK: f64 = 0.1;
 const NEWEST: f64 = 0.4;
 const CAUTION: f64 = 0.8;
 
-/// Runs the homes, and watches some of them.
+/// Runs the homes, and watches some of them. Results mean nothing after `stop`.
 #[must_use]
-pub fn run(tree: &Tree, homes: &[Home<'_>], watched: &[usize], span: Span) -> Flowed {
+pub fn run(tree: &Tree, homes: &[Home<'_>], watched: &[usize], span: Span, stop: &AtomicBool) -> Flowed {
     let mut flow = Flow::new(tree, homes);
     for (number, home) in homes.iter().enumerate() {
         flow.begin(number, home, span.begun);
@@ -100,6 +101,9 @@ pub fn run(tree: &Tree, homes: &[Home<'_>], watched: &[usize], span: Span) -> Fl
     let mut changes = tree.changes.iter().peekable();
     for look in 0..looks {
         let now = look as f64 * LOOK;
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
         flow.advance(now);
         while let Some(change) = changes.next_if(|change| change.at <= now) {
             flow.change(change, now);

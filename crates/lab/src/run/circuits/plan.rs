@@ -60,7 +60,7 @@ pub struct Case {
 
 /// The parts of the day as fluid.
 #[derive(Clone, Debug)]
-pub struct Days {
+pub struct Days<'a> {
     /// The share of all that households do in their mix which happens at a time in the busy hour.
     pub part: f64,
     /// Whether even all of it makes less traffic than the busy hour was said to have.
@@ -74,11 +74,12 @@ pub struct Days {
     processes: BTreeMap<Plan, Vec<Process>>,
     tree: Ways<Tree>,
     courses: u64,
+    stop: &'a AtomicBool,
 }
 
-impl Days {
+impl<'a> Days<'a> {
     /// The fluid of all parts of the day.
-    pub fn new(question: &Question, stop: &AtomicBool) -> Result<Self, Refused> {
+    pub fn new(question: &Question, stop: &'a AtomicBool) -> Result<Self, Refused> {
         let mut processes = BTreeMap::new();
         for plan in question.network.plans() {
             let point = plain_point(question, plan)?;
@@ -101,9 +102,10 @@ impl Days {
             processes,
             tree: Ways { down: tree(Direction::Down), up: tree(Direction::Up) },
             courses,
+            stop,
         };
         let mean = |(plan, mine): (&Plan, &Vec<Process>)| {
-            let [down, up] = Direction::ALL.map(|way| mean_rate(*plan, mine, way, question));
+            let [down, up] = Direction::ALL.map(|way| mean_rate(*plan, mine, (way, stop), question));
             (*plan, Ways { down, up })
         };
         let means: BTreeMap<Plan, Ways<f64>> = days.processes.iter().map(mean).collect();
@@ -173,9 +175,9 @@ impl Days {
             Asked::Behind(played) => {
                 let begin = (played.seconds - span.end).max(0.0) * course as f64 / (self.courses - 1).max(1) as f64;
                 let changes = changes(played, way, begin);
-                fluid::run(&Tree { changes, ..self.tree.of(way).clone() }, &homes, &places, span)
+                fluid::run(&Tree { changes, ..self.tree.of(way).clone() }, &homes, &places, span, self.stop)
             }
-            _ => fluid::run(self.tree.of(way), &homes, &places, span),
+            _ => fluid::run(self.tree.of(way), &homes, &places, span, self.stop),
         }
     }
 
@@ -245,7 +247,7 @@ impl Days {
     }
 
     /// Draws the circuits that are simulated in packets.
-    pub fn cases(&self, question: &Question, stop: &AtomicBool) -> Result<Vec<Case>, Refused> {
+    pub fn cases(&self, question: &Question) -> Result<Vec<Case>, Refused> {
         let named = self.named();
         let strata = self.strata(question, &named);
         let all: f64 = strata.values().sum();
@@ -266,7 +268,7 @@ impl Days {
             drawn.iter_mut().for_each(|case| case.weight = share);
             cases.extend(drawn);
         }
-        self.leave(question, &behind, &mut cases, stop)?;
+        self.leave(question, &behind, &mut cases)?;
         Ok(cases)
     }
 
@@ -302,14 +304,14 @@ impl Days {
     }
 
     /// Gives the circuits drawn behind full sites the rates that all others leave them.
-    fn leave(&self, question: &Question, drawn: &[Drawn], cases: &mut [Case], stop: &AtomicBool) -> Result<(), Refused> {
+    fn leave(&self, question: &Question, drawn: &[Drawn], cases: &mut [Case]) -> Result<(), Refused> {
         for level in 0..question.day().len() {
             for course in 0..self.courses {
                 let mine: Vec<&Drawn> = drawn.iter().filter(|one| (one.level, one.course) == (level, course)).collect();
                 if mine.is_empty() {
                     continue;
                 }
-                if stop.load(Ordering::Relaxed) {
+                if self.stop.load(Ordering::Relaxed) {
                     return Err(Refused::Stopped);
                 }
                 let background = self.course(question, level, course);
@@ -376,14 +378,14 @@ fn span(mix: &Mix) -> Span {
 }
 
 /// Mean rate in bit/s of a household that does all of its mix, limited by its plan alone.
-fn mean_rate(plan: Plan, processes: &[Process], way: Direction, question: &Question) -> f64 {
+fn mean_rate(plan: Plan, processes: &[Process], (way, stop): (Direction, &AtomicBool), question: &Question) -> f64 {
     let tree = Tree { capacity: Vec::new(), parent: Vec::new(), changes: Vec::new() };
     let mut rng = Rng::stream(question.seed, u64::MAX);
     let circuit = Circuit { id: String::new(), site: None, plan, least: plan };
     let mine: Vec<&Process> = processes.iter().filter(|process| process.way == way).collect();
     let homes: Vec<Home<'_>> = (0..PROBED).map(|_| home(mine.clone(), &circuit, way, rng.next_u64(), &tree)).collect();
     let span = Span { begun: 15.0, warmup: 30.0, end: PROBED_S };
-    fluid::run(&tree, &homes, &[], span).total / PROBED as f64
+    fluid::run(&tree, &homes, &[], span, stop).total / PROBED as f64
 }
 
 /// The scenario of a plan without other circuits, for its traffic.

@@ -9,6 +9,17 @@ fn home<'a>(site: usize, plan: f64, weight: f64, processes: Vec<&'a Process>) ->
     Home { site: Some(site), plan, weight, processes, seed: 7 }
 }
 
+fn run(tree: &Tree, homes: &[Home<'_>], watched: &[usize], span: Span) -> Flowed {
+    super::run(tree, homes, watched, span, &AtomicBool::new(false))
+}
+
+#[test]
+fn a_stop_ends_the_run_at_once() {
+    let endless = process(Course::Endless { weight: 1.0 });
+    let flowed = super::run(&tree(), &[home(1, 50.0, 1.0, vec![&endless])], &[], SPAN, &AtomicBool::new(true));
+    assert_eq!(flowed.total, 0.0);
+}
+
 const SPAN: Span = Span { begun: 1.0, warmup: 2.0, end: 12.0 };
 
 /// A root of 100 and, behind it, a site of 30.
