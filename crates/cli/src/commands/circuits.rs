@@ -196,7 +196,7 @@ fn shares(rows: &[&Poor]) -> Vec<Column> {
         let cell = |row: &&Poor| {
             let share = row.activities.iter().find(|(activity, _)| activity == head).map(|(_, share)| share);
             share.map_or("–".to_owned(), |share| {
-                let [mean, low, high] = [share.share, share.interval.0, share.interval.1].map(|part| table::short(part * 100.0));
+                let [mean, low, high] = [share.share, share.interval.0, share.interval.1].map(percent);
                 format!("{mean} ({low}–{high})")
             })
         };
@@ -275,6 +275,11 @@ fn shown(answer: &Answer, remark: Option<String>, seconds: f64) -> Text {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shares_have_as_many_digits_as_they_deserve() {
+        assert_eq!([0.0, 0.00873, 0.0414, 0.1747, 1.0].map(percent), ["0", "0.9", "4.1", "17", "100"]);
+    }
 
     #[test]
     fn the_column_says_where_libreqos_gives_another_queue() {
