@@ -108,21 +108,26 @@ pub fn run(
 fn sentences(found: &Decisions, rates: &[OfRate]) -> String {
     let mut text = String::new();
     for (way, name) in [(Direction::Down, "down"), (Direction::Up, "up")] {
-        match (rates[0].above_line.of(way), rates[1].above_line.of(way)) {
+        let kept = found.kept_back(way) / 1e6;
+        match (*rates[0].above_line.of(way), *rates[1].above_line.of(way)) {
+            (Some(0.0), Some(0.0)) if kept < 0.1 => continue,
             (Some(decided), Some(configured)) => {
                 let _ = write!(
                     text,
-                    "In at least {} % of the time the line gave less {name} than StormGuard's rate, so that the queue stood in the \
-                     line; with the configured rate it would have been {} %. ",
-                    percent(*decided),
-                    percent(*configured)
+                    "In at least {} % of the time the line gave less {name} than StormGuard's rate, so that the queue stood in \
+                     the line; with the configured rate it would have been {} %. ",
+                    percent(decided),
+                    percent(configured)
                 );
             }
             _ => {
                 let _ = write!(text, "The log has no delays {name}, so that it does not tell where the queue stood. ");
             }
         }
-        let _ = write!(text, "It kept back at most {} Mbit/s {name} on average. ", table::short(found.kept_back(way) / 1e6));
+        let _ = write!(text, "It kept back at most {} Mbit/s {name} on average. ", table::short(kept));
+    }
+    if text.is_empty() {
+        text.push_str("StormGuard was never above the line and kept nothing back. ");
     }
     let poor = |rate: &OfRate| -> String {
         let said = |(activity, share): &(&str, Share)| format!("{activity}s {} %", percent(share.share));
