@@ -54,8 +54,9 @@ def main():
     parser.add_argument("--gq", default="gq", help="the command on workers")
     asked = parser.parse_args()
 
-    # Samples of all threads, a hundred a second, are of no use here.
+    # Samples of all threads and of the event loop, a hundred a second, are of no use here.
     os.environ.setdefault("DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED", "False")
+    os.environ.setdefault("DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL", "1s")
     from distributed import Client, LocalCluster
 
     files = {"circuits.csv": asked.circuits.read_bytes()}
