@@ -51,8 +51,12 @@ pub fn refused_sender(sender: &SenderConfig, header: Bytes) -> Option<(&'static 
 }
 
 /// Returns the first key of a receiver that a kernel's cannot have, and why. The sender has
-/// segments of `sender_mss`.
-pub fn refused_receiver(receiver: &ReceiverConfig, sender_mss: Bytes) -> Option<(&'static str, &'static str)> {
+/// segments of `sender_mss`; `reports` is how the kernel reports gaps where that is not the usual.
+pub fn refused_receiver(
+    receiver: &ReceiverConfig,
+    sender_mss: Bytes,
+    reports: Option<SackReports>,
+) -> Option<(&'static str, &'static str)> {
     let ReceiverConfig { ack_policy, max_ack_delay, sack, mss } = receiver;
     match ack_policy {
         AckPolicy::Delayed => {}
@@ -62,8 +66,12 @@ pub fn refused_receiver(receiver: &ReceiverConfig, sender_mss: Bytes) -> Option<
         return Some(("max_ack_delay", "is the kernel's, 40 ms"));
     }
     match sack {
+        // The default is every kernel's own.
         SackReports::Compressed => {}
-        SackReports::Plain | SackReports::Off => return Some(("sack", "is the kernel's, compressed")),
+        own if Some(*own) == reports => {}
+        SackReports::CompressedLonger | SackReports::Plain | SackReports::Off => {
+            return Some(("sack", "is the kernel's, compressed"));
+        }
     }
     if *mss != sender_mss {
         return Some(("mss", "must be the same at both ends"));

@@ -108,8 +108,8 @@ class TcpTraffic(Traffic):
         IP and TCP headers of a segment; instead of timestamps; for instance ``"60 B"``. Default: 52 B, 40 B without
         timestamps.
     sack
-        Selective acknowledgements: compressed (as Linux since 4.18), plain (each gap is reported at once), or false
-        (NewReno); for instance ``"plain"``. Default: compressed.
+        Selective acknowledgements: compressed (as Linux from 4.18 to 6.12, or as 7.3), plain (each gap is reported at
+        once), or false (NewReno); for instance ``"plain"``. Default: compressed.
     loss_detection
         How losses are detected: by time (rack) or by counting (rfc6675); for instance ``"rfc6675"``. Default: rack.
     slow_start_exit

@@ -132,16 +132,39 @@ pub enum AckPolicy {
 /// The feedback of a receiver about data beyond a gap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SackReports {
-    /// Each such segment is reported at once a few times, then several together, as Linux has done
-    /// since 4.18.
+    /// Each such segment is reported at once a few times, then several together after a twentieth
+    /// of the round-trip time, as in Linux from 4.18 to 6.12.
     #[default]
     Compressed,
+    /// The same after a third of the round-trip time, as in Linux 7.3.
+    CompressedLonger,
     /// Each is reported at once (RFC 2018).
     Plain,
     /// Nothing but that the acknowledgement repeats: no SACK. Wants senders with
     /// [`LossDetection::Duplicates`].
     Off,
 }
+
+impl SackReports {
+    /// For how long the reports of a gap are held back after a handshake of `rtt`, with the slack of
+    /// Linux' timer; `None` when they are not.
+    pub(crate) fn merger(self, rtt: Duration) -> Option<Duration> {
+        let (percent, slack) = match self {
+            Self::Compressed => (5, Duration::us(100)),
+            Self::CompressedLonger => (33, Duration::us(10)),
+            Self::Plain | Self::Off => return None,
+        };
+        Some(Duration::ns(rtt.as_nanos() * percent / 100).min(MAX_MERGER_TIME) + slack)
+    }
+
+    /// Whether it is one of the compressed kinds, which newer hosts have.
+    pub(crate) const fn is_compressed(self) -> bool {
+        matches!(self, Self::Compressed | Self::CompressedLonger)
+    }
+}
+
+/// Held-back reports wait no longer than this, the timer's slack apart.
+const MAX_MERGER_TIME: Duration = Duration::ms(1);
 
 /// Settings of a receiver.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,9 +8,10 @@
 //! Marks are reported as the SYN requests: by ECE until the sender has reduced its window (RFC
 //! 3168), by ECE per packet (RFC 8257), or by a count (RFC 9768). Data beyond a gap is reported
 //! immediately three times; later reports of the same gap wait for a twentieth of the handshake's
-//! round-trip time, at most a millisecond, and are merged (compressed SACK of Linux 4.18 and later;
-//! [`SackReports`] has receivers without it, and without SACK). Departure: the delay is constant at
-//! its minimum (Linux stretches it up to the round-trip time when segments come slowly).
+//! round-trip time, or a third as in Linux 7.3, at most a millisecond, and are merged (compressed
+//! SACK of Linux 4.18 and later; [`SackReports`] has receivers without it, and without SACK).
+//! Departure: the delay is constant at its minimum (Linux stretches it up to the round-trip time
+//! when segments come slowly).
 
 mod ranges;
 mod window;
@@ -31,9 +32,6 @@ const PAUSE: Duration = Duration::ms(200);
 const PLAIN_REPORTS: u8 = 3;
 /// Reports that are merged at most.
 const MAX_MERGED: u8 = 44;
-/// Held-back reports wait no longer than this, and how late their timer may be.
-const MAX_MERGER_TIME: Duration = Duration::ms(1);
-const MERGER_SLACK: Duration = Duration::us(100);
 const SECOND: Duration = Duration::secs(1);
 const NEVER: u64 = u64::MAX;
 
@@ -272,7 +270,7 @@ impl Receiver {
     /// 6.6; receivers with the reports of older hosts do not.
     #[inline]
     fn answers_push(&self, segment: &Segment) -> bool {
-        segment.flags.has(Flags::PSH) && self.policy == AckPolicy::Delayed && self.sack == SackReports::Compressed
+        segment.flags.has(Flags::PSH) && self.policy == AckPolicy::Delayed && self.sack.is_compressed()
     }
 
     /// Takes data beyond a gap. An acknowledgement has room for few blocks: pending reports leave
@@ -407,9 +405,7 @@ impl Receiver {
                 let rtt = now.since(at);
                 self.window.open(&mut self.reading, now, sent, rtt);
                 self.long_pause = rtt + PAUSE.max(rtt * 2);
-                if self.sack == SackReports::Compressed {
-                    self.merger = Duration::ns(rtt.as_nanos() / 20).min(MAX_MERGER_TIME) + MERGER_SLACK;
-                }
+                self.merger = self.sack.merger(rtt).unwrap_or_default();
             }
         }
         self.quick = self.quick.max(QUICK_ACKS);

@@ -91,11 +91,15 @@ fn settled() -> Feed {
 }
 
 fn settled_with(sack: SackReports) -> Feed {
+    settled_after(sack, Duration::ms(100))
+}
+
+fn settled_after(sack: SackReports, rtt: Duration) -> Feed {
     let receiver = Receiver::new(&ReceiverConfig { sack, ..ReceiverConfig::default() });
     let mut feed = Feed { receiver, now: Instant::from_nanos(1) };
     let syn = Segment { flags: Flags::SYN, timestamp: feed.now, ..Segment::default() };
     feed.receiver.handle_segment(feed.now, &syn, Ecn::NotEct).expect("an answer");
-    feed.now += Duration::ms(100);
+    feed.now += rtt;
     feed.answered(0..24);
     feed
 }
@@ -116,6 +120,20 @@ fn a_gap_is_reported_three_times_at_once_and_then_by_and_by() {
     assert_eq!(feed.answered([31, 24]), [false, true], "what fills the gap is acknowledged at once");
     assert_eq!(feed.receiver.next_timeout(), None);
     assert_eq!(feed.answered([36]), [true], "another gap counts again");
+}
+
+#[test]
+fn linux_7_3_holds_reports_back_for_a_third_of_a_short_round_trip() {
+    let held_back = |sack, rtt| {
+        let mut feed = settled_after(sack, rtt);
+        assert_eq!(feed.answered([25, 26, 27, 28]), [true, true, true, false]);
+        feed.receiver.next_timeout().expect("a timer").since(feed.now)
+    };
+    // With the half millisecond that the first segment comes later, it is 2 ms.
+    let short = Duration::us(1_500);
+    assert_eq!(held_back(SackReports::Compressed, short), Duration::us(200));
+    assert_eq!(held_back(SackReports::CompressedLonger, short), Duration::us(670));
+    assert_eq!(held_back(SackReports::CompressedLonger, Duration::ms(100)), Duration::us(1_010));
 }
 
 #[test]

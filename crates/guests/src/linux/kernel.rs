@@ -1,6 +1,7 @@
 //! Location and origin of the guest kernel.
 
 use crate::linux::error::NoKernel;
+use goodqueue_tcp::SackReports;
 use std::path::{Path, PathBuf};
 
 /// The series of kernels that guests can have.
@@ -88,6 +89,11 @@ impl Kernel {
     #[must_use]
     pub fn has_accurate_ecn(&self) -> bool {
         self.noted("series") == Some(Series::V7_3.number())
+    }
+
+    /// How its receivers report gaps, where that is not the usual.
+    pub(crate) fn gap_reports(&self) -> Option<SackReports> {
+        (self.noted("series") == Some(Series::V7_3.number())).then_some(SackReports::CompressedLonger)
     }
 
     /// One value of the record.

@@ -220,7 +220,7 @@ fn translate_source(
                 Some(list) => Source::Transfers { control, list },
                 None => Source::Tcp { control },
             };
-            if let Some((key, why)) = kernel_tcp::refused_receiver(receiver, sender.mss) {
+            if let Some((key, why)) = kernel_tcp::refused_receiver(receiver, sender.mss, None) {
                 return refuse(key, why);
             }
             let timestamps = if *header == HEADERS { Timestamps::Off } else { Timestamps::On };

@@ -58,7 +58,7 @@ pub fn check(spec: &WorldSpec, kernel: &Kernel) -> Result<(), Refusal> {
         }
         let (sender, receiver, header) = tcp;
         check_sender(name, sender, header, kernel)?;
-        if let Some((key, why)) = kernel_tcp::refused_receiver(receiver, sender.mss) {
+        if let Some((key, why)) = kernel_tcp::refused_receiver(receiver, sender.mss, kernel.gap_reports()) {
             return refuse(key, why);
         }
         let (one, _, header_of_one) = *first.get_or_insert(tcp);

@@ -42,6 +42,7 @@ impl Draft {
         let sack = match given.value("sack") {
             Some(Setting::Switch(false)) => SackReports::Off,
             Some(Setting::Choice("plain")) => SackReports::Plain,
+            Some(Setting::Choice("compressed-7.3")) => SackReports::CompressedLonger,
             _ => SackReports::Compressed,
         };
         if sack == SackReports::Off && given.is_given("loss_detection") {

@@ -128,6 +128,7 @@ fn hosts_have_the_selective_acknowledgements_of_their_time() {
     };
     assert_eq!(both(""), (LossDetection::Rack, SackReports::Compressed));
     assert_eq!(both("sack = true"), both(""));
+    assert_eq!(both("sack = \"compressed-7.3\""), (LossDetection::Rack, SackReports::CompressedLonger));
     assert_eq!(both("sack = \"plain\""), (LossDetection::Rack, SackReports::Plain));
     assert_eq!(both("sack = false"), (LossDetection::Duplicates, SackReports::Off));
 }

@@ -174,12 +174,16 @@ pub const TCP: Kind = Kind {
             .within(40.0, 120.0)
             .about("IP and TCP headers of a segment; instead of timestamps")
             .for_instance("\"60 B\""),
-        Param::new("sack", Unit::SwitchOr(&["compressed", "plain"]), Default::Value(Value::Choice("compressed")))
-            .about(
-                "selective acknowledgements: compressed (as Linux since 4.18), plain (each gap is reported at once), or false \
-                 (NewReno)",
-            )
-            .for_instance("\"plain\""),
+        Param::new(
+            "sack",
+            Unit::SwitchOr(&["compressed", "compressed-7.3", "plain"]),
+            Default::Value(Value::Choice("compressed")),
+        )
+        .about(
+            "selective acknowledgements: compressed (as Linux from 4.18 to 6.12, or as 7.3), plain (each gap is reported at \
+                 once), or false (NewReno)",
+        )
+        .for_instance("\"plain\""),
         Param::choice("loss_detection", &["rack", "rfc6675"], "rack")
             .about("how losses are detected: by time (rack) or by counting (rfc6675)")
             .for_instance("\"rfc6675\""),
