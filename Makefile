@@ -1,7 +1,7 @@
 # The commands of this project. Each is one line into cargo, npm or a script.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick reproduce test test-python python bench bench-gate bench-peers fuzz fuzz-long web docs picture linux linux-7.3 recommendations expert linux-vectors kernel test-kernel kernel-guest kernel-verdicts kernel-cost kernel-torture judged transports site look playground pages dist deb libgoodqueue.a
+.PHONY: help demo quick reproduce test test-python python bench bench-gate bench-peers bench-speed fuzz fuzz-long web docs picture linux linux-7.3 recommendations expert linux-vectors kernel test-kernel kernel-guest kernel-verdicts kernel-cost kernel-torture judged transports site look playground pages dist deb libgoodqueue.a
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{ printf "make %-15s %s\n", $$1, $$2 }'
@@ -49,10 +49,14 @@ bench: ## cost of a verdict, an acknowledgement and an event
 bench-gate: ## fail when a packet costs more instructions than docs/cost.md says, in a queue or a simulation (needs valgrind)
 	@cargo xtask cost --check
 
+bench-speed: ## how fast gq is, next to ns-2 and ns-3 (installs them), HTSIM=CLONE and RATTAN=PROGRAM: docs/speed.md (half an hour, quiet machine)
+	@tools/setup.sh test
+	.venv/bin/python -B tools/bench/speed/run.py --install $(if $(HTSIM),--htsim $(HTSIM)) $(if $(RATTAN),--rattan $(RATTAN))
+
 bench-peers: ## the same work in goodqueue, ns-2 and ns-3 (installs them; an hour and a half)
 	@tools/setup.sh build
 	cargo build --release --bin gq
-	python3 tools/bench/peers/run.py --install
+	python3 tools/bench/peers/dumbbells.py --install
 	python3 tools/bench/peers/survey.py --install
 	python3 tools/bench/peers/controls.py --install
 	python3 tools/bench/peers/rows.py --install

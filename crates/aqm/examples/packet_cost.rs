@@ -1,12 +1,9 @@
-//! Runs one kind of queue with 100 standing packets and nothing else, to measure the cost per
-//! packet:
+//! Runs one kind of queue with 100 standing packets and nothing else, to count the instructions of a
+//! packet: `packet_cost NAME FLOWS PACKETS`, where `fair:pie` names an inner algorithm.
+//! `packet_cost --list` prints every name with the numbers of flows worth measuring.
 //!
-//! `packet_cost NAME FLOWS PACKETS` prints the nanoseconds per packet of the fastest batch of ten
-//! thousand; `fair:pie` names an inner algorithm. `packet_cost --list` prints every name with the
-//! numbers of flows worth measuring.
-//!
-//! `cargo xtask cost` runs it, also under valgrind: the difference in instructions between two runs
-//! with different numbers of packets is the cost of those packets.
+//! `cargo xtask cost` runs it under valgrind: the difference between two runs with different numbers
+//! of packets is the cost of those packets.
 
 use goodqueue_aqm::algo;
 use goodqueue_aqm::sched::{kind, kinds};
@@ -23,9 +20,6 @@ const LINK: LinkFacts = LinkFacts {
     overhead: Bytes::new(14),
     limit: Limit::packets(1000),
 };
-
-/// Packets between two readings of the clock.
-const BATCH: u32 = 10_000;
 
 fn known(name: &str) -> Result<&'static KindSpec, Box<dyn Error>> {
     kind(name).ok_or_else(|| format!("`{name}` is not a kind of queue").into())
@@ -65,19 +59,10 @@ fn build(name: &str, flows: u32) -> Result<AnyQdisc<SimplePacket>, Box<dyn Error
     Ok(queue)
 }
 
-#[expect(clippy::disallowed_methods, reason = "measuring wall time is what this program is for")]
 fn run(name: &str, flows: u32, packets: u32) -> Result<(), Box<dyn Error>> {
     let mut standing = StandingQueue::new(build(name, flows)?, flows);
-    let mut best = f64::INFINITY;
-    let mut left = packets;
-    while left > 0 {
-        let batch = left.min(BATCH);
-        let start = std::time::Instant::now();
-        standing.work(batch);
-        best = best.min(start.elapsed().as_nanos() as f64 / f64::from(batch));
-        left -= batch;
-    }
-    println!("{best:.1} ns per packet, {} departed", standing.queue().counters().departed.packets);
+    standing.work(packets);
+    println!("{} departed", standing.queue().counters().departed.packets);
     Ok(())
 }
 

@@ -146,8 +146,8 @@ pub enum SackReports {
 }
 
 impl SackReports {
-    /// For how long the reports of a gap are held back after a handshake of `rtt`, with the slack of
-    /// Linux' timer; `None` when they are not.
+    /// Time for which the reports of a gap are held back after a handshake of `rtt`, with the slack
+    /// of Linux' timer; `None` when they are not.
     pub(crate) fn merger(self, rtt: Duration) -> Option<Duration> {
         let (percent, slack) = match self {
             Self::Compressed => (5, Duration::us(100)),

@@ -123,7 +123,7 @@ fn a_gap_is_reported_three_times_at_once_and_then_by_and_by() {
 }
 
 #[test]
-fn linux_7_3_holds_reports_back_for_a_third_of_a_short_round_trip() {
+fn linux_7_3_holds_reports_back_longer() {
     let held_back = |sack, rtt| {
         let mut feed = settled_after(sack, rtt);
         assert_eq!(feed.answered([25, 26, 27, 28]), [true, true, true, false]);

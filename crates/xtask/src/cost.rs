@@ -1,8 +1,7 @@
 //! Cost of a packet for every kind of queue, and in whole simulations: instructions, counted by
-//! valgrind, and nanoseconds.
+//! valgrind.
 //!
-//! `--check` compares instructions with the table `docs/cost.md` and fails when one has grown.
-//! Times depend on the machine and inform only.
+//! `--check` compares them with the table `docs/cost.md` and fails when one has grown.
 
 use crate::result::none_of;
 use crate::worlds::{self, WORLDS};
@@ -11,10 +10,6 @@ use std::fmt::Write as _;
 
 /// Packets of the two runs whose difference is counted.
 const PACKETS: [u32; 2] = [2_000, 22_000];
-/// Packets of a timed run.
-const TIMED: u32 = 500_000;
-/// Timed runs of each row.
-const ROUNDS: u32 = 10;
 /// An increase by more than this share, and by more than [`SLACK`], is a regression.
 const MAX_GROWTH: f64 = 0.03;
 /// The same of a simulation.
@@ -31,7 +26,6 @@ struct Row {
     name: String,
     flows: String,
     instructions: f64,
-    nanos: String,
 }
 
 /// Prints the table, writes it (`--write`) or holds the code to it (`--check`).
@@ -51,18 +45,15 @@ pub fn run(args: &[String]) -> Result {
     let mut rows = Vec::new();
     for (name, flows) in list.lines().filter_map(|line| line.split_once(' ')) {
         let instructions = instructions(&program, name, flows)?;
-        rows.push(Row { name: name.to_owned(), flows: flows.to_owned(), instructions, nanos: String::new() });
+        rows.push(Row { name: name.to_owned(), flows: flows.to_owned(), instructions });
     }
     worlds::build()?;
     for world in &WORLDS {
         let (name, flows) = (world.name.to_owned(), WORLD.to_owned());
-        rows.push(Row { name, flows, instructions: world.count()?, nanos: String::new() });
-    }
-    if option != Some("--check") {
-        add_times(&program, &mut rows)?;
+        rows.push(Row { name, flows, instructions: world.count()? });
     }
     for row in &rows {
-        println!("{:24} {:>6} flows {:>8.1} instructions {}", row.name, row.flows, row.instructions, row.nanos);
+        println!("{:24} {:>6} flows {:>8.1} instructions", row.name, row.flows, row.instructions);
     }
     match option {
         Some("--write") => {
@@ -83,30 +74,14 @@ fn instructions(program: &str, name: &str, flows: &str) -> Result<f64> {
     Ok((counts[1] - counts[0]) / f64::from(PACKETS[1] - PACKETS[0]))
 }
 
-/// Times every row once in each round and keeps the least: disturbances by other programs last
-/// longer than one row.
-fn add_times(program: &str, rows: &mut [Row]) -> Result {
-    for _ in 0..ROUNDS {
-        for row in rows.iter_mut().filter(|row| row.flows != WORLD) {
-            let text = tool::output(program, &[&row.name, &row.flows, &TIMED.to_string()])?;
-            let found = text.split_whitespace().next().unwrap_or_default();
-            let of = |text: &str| text.parse::<f64>().unwrap_or(f64::INFINITY);
-            if row.nanos.is_empty() || of(found) < of(&row.nanos) {
-                row.nanos = found.to_owned();
-            }
-        }
-    }
-    Ok(())
-}
-
 /// The committed table's rows.
 fn committed(page: &str) -> Vec<Row> {
     let rows = page.lines().filter(|line| line.starts_with("| `")).filter_map(|line| {
         let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
-        let [name, flows, instructions, nanos] = cells.as_slice() else { return None };
+        let [name, flows, instructions] = cells.as_slice() else { return None };
         let instructions = instructions.parse().ok()?;
         let name = name.trim_matches('`').to_owned();
-        Some(Row { name, flows: (*flows).to_owned(), instructions, nanos: (*nanos).to_owned() })
+        Some(Row { name, flows: (*flows).to_owned(), instructions })
     });
     rows.collect()
 }
@@ -143,40 +118,32 @@ fn page(rows: &[Row]) -> String {
          cost of an algorithm that has nothing to signal. Kinds are chosen by name at run time, as `gq` does; a program that names the algorithm in\n\
          its types saves one `match` per call. Fair queueing visits its flows in an order that does not favor the cache.\n\n\
          `cargo xtask cost --write` made this page. Instructions (valgrind's callgrind) are the same on every x86-64 machine with the toolchain of\n\
-         `rust-toolchain.toml`; `make bench-gate` fails when one grows by more than {:.0} %, or one of a simulation by more than {:.0} %. Times are those of {} and vary with its load: the\n\
-         fastest ten thousand packets of ten times half a million, seconds apart; a dash means counted, but not timed.\n\n\
+         `rust-toolchain.toml`; `make bench-gate` fails when one grows by more than {:.0} %, or one of a simulation by more than {:.0} %.\n\
+         How many packets per second that is stands on [the page of figures](speed.md).\n\n\
          `cake` over 100 flows is expensive. Up to 64 of them go to one host and share its turn, so that a packet takes 34 turns in a row, most of them of\n\
          some twenty bytes. Each is rounded by a random number, as in Linux. A turn takes 40 instructions, and no turn can be skipped: between two\n\
          packets each flow has about one, and the next random number depends on the one before.\n\n\
          `fair:pie` keeps the probability of each of its queues up to date, 66 times per second while anything waits there: as in Linux, PIE does not rest\n\
          (RFC 8033 §5.3) unless it is told to.\n\n\
          `htb` has a leaf for each flow, 1000 at most, below one site: each leaf has half of what it sends to itself and borrows the rest.\n\n\
-         | queue | flows | instructions | ns |\n|---|---|---|---|\n",
+         | queue | flows | instructions |\n|---|---|---|\n",
         MAX_GROWTH * 100.0,
-        MAX_WORLD_GROWTH * 100.0,
-        machine()
+        MAX_WORLD_GROWTH * 100.0
     );
     let add = |page: &mut String, row: &Row| {
-        let Row { name, flows, instructions, nanos } = row;
+        let Row { name, flows, instructions } = row;
         // Writing to a string cannot fail.
-        let _ = writeln!(page, "| `{name}` | {flows} | {instructions:.1} | {nanos} |");
+        let _ = writeln!(page, "| `{name}` | {flows} | {instructions:.1} |");
     };
     rows.iter().filter(|row| row.flows != WORLD).for_each(|row| add(&mut page, row));
     page.push_str(
         "\n## Whole simulations\n\n\
          Instructions for each 1500 bytes that the bottleneck carries: senders, acknowledgements, queue, link and measuring.\n\
          `s1` to `s4` are the dumbbells of `tools/bench/peers`; `readme` is the first command of the README.\n\n\
-         | simulation | flows | instructions | ns |\n|---|---|---|---|\n",
+         | simulation | flows | instructions |\n|---|---|---|\n",
     );
     rows.iter().filter(|row| row.flows == WORLD).for_each(|row| add(&mut page, row));
     page
-}
-
-/// The processor's name.
-fn machine() -> String {
-    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("model name")).and_then(|rest| rest.split_once(':'));
-    line.map_or_else(|| "a machine without a name".to_owned(), |(_, name)| format!("one {}", name.trim()))
 }
 
 #[cfg(test)]
@@ -184,7 +151,7 @@ mod tests {
     use super::*;
 
     fn row(name: &str, instructions: f64) -> Row {
-        Row { name: name.to_owned(), flows: "1".to_owned(), instructions, nanos: "5.0".to_owned() }
+        Row { name: name.to_owned(), flows: "1".to_owned(), instructions }
     }
 
     #[test]

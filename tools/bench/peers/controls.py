@@ -7,7 +7,7 @@ time, runs with one seed unless --ns3-seeds says otherwise. Kernel senders (`gq 
 run with one seed unless --kernel-seeds says otherwise.
 
     controls.py             all controls with the programs that are installed; writes controls.md next to this script
-    controls.py --install   the same after installing ns-2 and ns-3, as run.py does
+    controls.py --install   the same after installing ns-2 and ns-3, as dumbbells.py does
     controls.py --quick     one seed and short runs: a check that everything works, not a measurement
 """
 

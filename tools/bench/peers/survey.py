@@ -6,7 +6,7 @@ the edge links are drawn here and given to every program, so that all see the sa
 standard deviation.
 
     survey.py              all queues with the programs that are installed; writes survey.md next to this script
-    survey.py --install    the same after installing ns-2 and ns-3, as run.py does
+    survey.py --install    the same after installing ns-2 and ns-3, as dumbbells.py does
     survey.py --quick      one seed and short runs: a check that everything works, not a measurement
 """
 

@@ -91,7 +91,7 @@ impl Kernel {
         self.noted("series") == Some(Series::V7_3.number())
     }
 
-    /// How its receivers report gaps, where that is not the usual.
+    /// The way in which its receivers report gaps, where that is not the usual.
     pub(crate) fn gap_reports(&self) -> Option<SackReports> {
         (self.noted("series") == Some(Series::V7_3.number())).then_some(SackReports::CompressedLonger)
     }

@@ -1,22 +1,21 @@
 #!/usr/bin/env python3
-"""Runs the same dumbbells in goodqueue, ns-2 and ns-3, in turn on one core, and compares speed and results.
+"""Runs the same dumbbells in goodqueue, ns-2 and ns-3, in turn, and compares results. How fast the programs are is measured by
+tools/bench/speed.
 
-Speed is packets that left the bottleneck in the whole run, warm-up included, per CPU-second (user + system) of the whole
-process, start-up included. Each figure is the median over seeds. The scenario files s*.toml next to this script are the only
-description of the cases; the peers get their parameters from them.
+Each figure is the median over seeds. The scenario files s*.toml next to this script are the only description of the cases; the peers
+get their parameters from them.
 
-    run.py              all cases with the peers that are installed; writes results.md next to this script
-    run.py --install    the same after installing ns-2 (Debian's package) and both versions of ns-3 (a Python wheel, and a package of
+    dumbbells.py              all cases with the peers that are installed; writes results.md next to this script
+    dumbbells.py --install    the same after installing ns-2 (Debian's package) and both versions of ns-3 (a Python wheel, and a package of
                         Debian's unstable suite, each in a cache folder)
-    run.py --quick      one seed and short runs: a check that everything works, not a measurement
+    dumbbells.py --quick      one seed and short runs: a check that everything works, not a measurement
 """
 
 import argparse
-import os
 import statistics
 import sys
 import tomllib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from programs import ACCESS_DELAY_S, HERE, NS3, PACKET_BYTES, UNITS, GoodQueue, Ns2, Ns3, Sample, add_common_options, prepare, publish, quantity, versions
@@ -56,7 +55,7 @@ def read_case(name):
     plan = tomllib.loads(path.read_text())
     link, (traffic,) = plan["link"]["bottleneck"], plan["traffic"]
     if traffic["start"] != "uniform 0 s .. 5 s" or traffic["ack"] != "delayed" or traffic["kind"] != "bulk":
-        raise SystemExit(f"run.py: {path.name}: the peers only know bulk flows, delayed ACKs and starts within 5 s")
+        raise SystemExit(f"dumbbells.py: {path.name}: the peers only know bulk flows, delayed ACKs and starts within 5 s")
     seconds = UNITS["time"]
     rate = quantity(link["rate"], UNITS["rate"])
     delay = quantity(link["delay"], seconds)
@@ -80,15 +79,6 @@ def read_case(name):
     )
 
 
-def run_goodqueue(program, case, seed, warmup, duration):
-    def sample(warmup, duration):
-        (point,), cpu_s = program.points(case.file, seed, {"warmup": f"{warmup} s", "duration": f"{duration} s"})
-        return Sample.of_point(point, cpu_s)
-
-    # Departures are counted after the warm-up; the same run without a warm-up counts all of them.
-    return replace(sample(warmup, duration), packets=sample(0, warmup + duration).packets)
-
-
 def measure(case, programs, options):
     """All programs that can run the case, in turn, seed by seed: of each the measured seconds, and its samples."""
     able = [program for program in programs if case.queue in QUEUES.get(program.name, (case.queue,))]
@@ -101,10 +91,10 @@ def measure(case, programs, options):
             print(f"{case.name}: {program.name}, seed {seed}", file=sys.stderr, flush=True)
             measured[program.name] = duration
             if isinstance(program, GoodQueue):
-                sample = run_goodqueue(program, case, seed, warmup, duration)
+                (point,), cpu_s = program.points(case.file, seed, {"warmup": f"{warmup} s", "duration": f"{duration} s"})
+                samples[program.name].append(Sample.of_point(point, cpu_s))
             else:
-                sample = program.run(case.peer_arguments(seed, warmup, duration))
-            samples[program.name].append(sample)
+                samples[program.name].append(program.run(case.peer_arguments(seed, warmup, duration)))
     return {name: (measured[name], runs) for name, runs in samples.items()}
 
 
@@ -112,21 +102,14 @@ def median(runs, figure):
     return statistics.median(figure(run) for run in runs)
 
 
-def speed(run):
-    return run.packets / run.cpu_s
-
-
 def table(results):
     """The medians as a Markdown table."""
-    numbers = ["measured s", "packets", "CPU s", "packets per CPU-s", "goodqueue is", "utilization %", "queue, packets", "loss %"]
+    numbers = ["measured s", "utilization %", "queue, packets", "loss %"]
     rows = []
     for case, by_program in results:
         for name, (measured_s, runs) in by_program.items():
-            is_compared = name != GoodQueue.name and GoodQueue.name in by_program
-            ratio = median(by_program[GoodQueue.name][1], speed) / median(runs, speed) if is_compared else None
             rows.append([
-                case.name, name, f"{measured_s:g}", f"{median(runs, lambda run: run.packets):.0f}", f"{median(runs, lambda run: run.cpu_s):.3f}",
-                f"{median(runs, speed):,.0f}", f"{ratio:.0f} × faster" if ratio else "", f"{100 * median(runs, lambda run: run.utilization):.2f}",
+                case.name, name, f"{measured_s:g}", f"{100 * median(runs, lambda run: run.utilization):.2f}",
                 f"{median(runs, lambda run: run.queue_packets):.1f}", f"{100 * median(runs, lambda run: run.loss):.3f}",
             ])
     return tables.table(["case", "program", *(f"{number}:" for number in numbers)], rows)
@@ -135,11 +118,10 @@ def table(results):
 def document(results, programs, options):
     cases = "\n".join(f"- {case.title}" for case, _ in results)
     seeds = "one seed" if options.quick or options.seeds == 1 else f"median of {options.seeds} seeds"
-    command = "tools/bench/peers/run.py" + (" --quick" if options.quick else "")
+    command = "tools/bench/peers/dumbbells.py" + (" --quick" if options.quick else "")
     return f"""# The same work in goodqueue, ns-2 and ns-3
 
-Made by `{command}`. Machine: {machine()}; one core, the programs in turn, {seeds}. Packets are those that left the
-bottleneck in the whole run, warm-up included; CPU seconds are user and system time of the whole process, start-up included.
+Made by `{command}`. Machine: {machine()}; {seeds}.
 Utilization, queue (time average of waiting packets) and loss cover the measured part. All receivers delay ACKs.
 
 {table(results)}
@@ -153,7 +135,7 @@ Programs:
 {versions(programs)}
 
 Reading it: the simulators have different TCPs, so results agree in kind and not in digits. ns-3 measures a shorter part where
-the column gives one; speed hardly depends on that. ns-3 counts two bytes of framing per packet as utilization.
+the column gives one. ns-3 counts two bytes of framing per packet as utilization.
 """
 
 
@@ -173,7 +155,6 @@ def parse_arguments():
 
 def main():
     options = parse_arguments()
-    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})  # inherited by every program below
     programs = prepare([GoodQueue(options.gq), Ns2("dumbbell"), *(ns3("dumbbell") for ns3 in NS3)], options)
     results = [(case, measure(case, programs, options)) for case in map(read_case, options.cases.split(","))]
     publish(table(results), options, lambda: document(results, programs, options))
