@@ -4,6 +4,7 @@
     tools/bench/fidelity/runs.py --on linux                          # resumable; results are added to kernel-senders.csv
     tools/bench/fidelity/runs.py --on sim --runs OUT/simulator.csv
     tools/bench/fidelity/grid.py OUT/simulator.csv > docs/fidelity-grid.md
+    tools/bench/fidelity/grid.py --kernels > docs/fidelity-7.3.md    # Linux 7.3 next to 6.12, from stored runs alone
 
 The explanation of the differences is written by hand in grid-notes.md and inserted after the summary.
 """
@@ -12,7 +13,7 @@ import pathlib
 import statistics
 import sys
 
-from cells import CONTROLS, HERE, KERNEL, QUEUES, TIMES, cp_1, cp_8, middle, stored, wide
+from cells import CONTROLS, HERE, KERNEL, NEW_KERNEL, QUEUES, TIMES, cp_1, cp_8, middle, stored, wide
 from printed import PRINTED
 
 sys.path.insert(0, str(HERE.parent))
@@ -37,6 +38,13 @@ products, at least two packets; the other queues have four, at least 50 packets,
 (`active_inactive`), and FQ-CoDel, which counts 1514 bytes per turn without headers: they were so when the kernel's runs were made. With DCTCP senders the queue marks (`ecn = true`), except
 tail drop, which cannot: there DCTCP responds to losses as Reno does. The measured part is 50 s after 10 s at 1 Mbit/s, 25 s after 5 s at 10 Mbit/s, and 15 s after 5 s at
 100 Mbit/s."""
+
+KERNELS = """# Senders of Linux 7.3 next to those of 6.12
+
+This page compares the TCP of two kernels, behind the same queues in virtual time, in the cells of [the grid](fidelity-grid.md).
+
+Made by `tools/bench/fidelity/grid.py --kernels` from runs that `runs.py --on linux` and `runs.py --on linux-7.3` have made; bounds are those of the grid, and each figure is 7.3 / 6.12.
+"""
 
 # Two-sided 95 % quantiles of Student's distribution, by degrees of freedom.
 STUDENT = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306}
@@ -205,7 +213,27 @@ def study(title, text, cells):
     print(f"{share(cells)} of the cells are within all bounds; of {sum(one.unclear() for one in cells)} more the runs cannot tell.\n")
 
 
+def kernels():
+    """The page that compares two series of kernels."""
+    new, old = stored(NEW_KERNEL), stored(KERNEL)
+    # The first seed alone is compared with another one of the same kernel, as a measure of chance.
+    cells = [cell for cell in wide() if 1 in new.get(cell, {}) and {1, 2} <= old.get(cell, {}).keys()]
+    one_run = [Compared(cell, {1: new[cell][1]}, {2: old[cell][2]}) for cell in cells]
+    chance = [Compared(cell, {1: old[cell][1]}, {2: old[cell][2]}) for cell in cells]
+    every = [Compared(cell, new[cell], old[cell]) for cell in wide() if cell in new and cell in old]
+    beyond = [one for one in every if not one.within() and not one.unclear()]
+    print(KERNELS)
+    show(["one run of each, cells within all bounds", ""], [["7.3 and 6.12", share(one_run)], ["6.12 and 6.12 (chance)", share(chance)]])
+    print("All runs that are stored:\n")
+    summary(every)
+    print(f"## Cells that differ\n\nBeyond the bounds with certainty, {len(beyond)} cells:\n")
+    show(["Mbit/s", *HEADS], [[one.cell.mbit, *row(one)] for one in beyond])
+
+
 def main():
+    if sys.argv[1:] == ["--kernels"]:
+        kernels()
+        return
     sim, linux = stored(pathlib.Path(sys.argv[1])), stored(KERNEL)
 
     def both(cells):
