@@ -1,9 +1,9 @@
-//! Runs one kind of queue with 100 standing packets and nothing else, to count the instructions of a
-//! packet: `packet_cost NAME FLOWS PACKETS`, where `fair:pie` names an inner algorithm.
+//! Runs one kind of queue with 100 standing packets and nothing else, to count the instructions of
+//! a packet: `packet_cost NAME FLOWS PACKETS`, where `fair:pie` names an inner algorithm.
 //! `packet_cost --list` prints every name with the numbers of flows worth measuring.
 //!
-//! `cargo xtask cost` runs it under valgrind: the difference between two runs with different numbers
-//! of packets is the cost of those packets.
+//! `cargo xtask cost` runs it under valgrind: the difference between two runs with different
+//! numbers of packets is the cost of those packets.
 
 use goodqueue_aqm::algo;
 use goodqueue_aqm::sched::{kind, kinds};

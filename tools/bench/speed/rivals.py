@@ -2,7 +2,7 @@
 
 import json
 import os
-import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -156,23 +156,27 @@ def one_real(name, command):
     return 8 * received / seconds, 1e9 * line_s / (received / 1448), line_s / seconds
 
 
+def number(count, what):
+    return f"one {what}" if count == 1 else f"{count} {what}s"
+
+
 def section(programs, options):
     versions = peers.versions([program for program in programs if not isinstance(program, peers.GoodQueue)])
-    text = f"""Simulators, in turn, median of {options.seeds} seeds; ns-3 runs a shorter time.
+    text = f"""Simulators, in turn, median of {number(options.seeds, "seed")}; ns-3 runs a shorter time.
 Cases are those of [peers.md](peers.md), where the results are compared: all programs simulate packets and TCP, but not the same TCP (htsim's has no selective acknowledgements, and its receivers acknowledge every packet).
 
 {simulators(programs, options)}
 
 {versions}
 """
-    if os.geteuid() != 0 or not subprocess.run(["sh", "-c", "command -v iperf3"], stdout=subprocess.DEVNULL, check=False).returncode == 0:
+    if os.geteuid() != 0 or not shutil.which("iperf3"):
         return text + "\nLines in real time were not measured: that needs root and iperf3."
     said = ""
     if options.rattan:
         version = subprocess.run([str(options.rattan), "--version"], capture_output=True, text=True, check=True).stdout
-        said = f" and {re.sub(r'[^ -~]', '', version).strip()}"
+        said = f" and {version.split(chr(10))[0].strip()}"
     return text + f"""
-Programs that put a line between two kernels in real time (`gq shell`{said}): one CUBIC flow of iperf3 for {REAL_S} s, round trips of {REAL_RTT_MS} ms, tail drop of a bandwidth-delay product, median of {options.seeds} runs.
+Programs that put a line between two kernels in real time (`gq shell`{said}): one CUBIC flow of iperf3 for {REAL_S} s, round trips of {REAL_RTT_MS} ms, tail drop of a bandwidth-delay product, median of {number(options.seeds, "run")}.
 The CPU time is that of the program without iperf3, acknowledgements included.
 
 {real_time(options)}"""

@@ -56,20 +56,20 @@ def departed(point):
 
 
 def fastest(options, world):
-    """Packets, least CPU seconds and largest memory in MB of several runs with one seed: other work only adds to times."""
+    """Packets and least CPU seconds of several runs with one seed: other work only adds to times."""
     runs = [run_world(options.gq, world) for _ in range(options.runs)]
-    return departed(runs[0][0]), min(done.cpu_s for _, done in runs), max(done.memory_mb for _, done in runs)
+    return departed(runs[0][0]), min(done.cpu_s for _, done in runs)
 
 
 def cost_rows(options, cases):
     rows = []
     for world in cases:
-        packets, cpu_s, memory_mb = fastest(options, world)
-        rows.append([f"`{world.name}`", world.about, f"{packets:,.0f}", f"{cpu_s:.2f}", f"{packets / cpu_s / 1e6:.1f}", f"{memory_mb:.0f}"])
+        packets, cpu_s = fastest(options, world)
+        rows.append([f"`{world.name}`", world.about, f"{packets:,.0f}", f"{cpu_s:.2f}", f"{packets / cpu_s / 1e6:.1f}"])
     return rows
 
 
-COST_HEADS = ["what", "packets:", "CPU seconds:", "million packets per CPU-second:", "memory, MB:"]
+COST_HEADS = ["what", "packets:", "CPU seconds:", "million packets per CPU-second:"]
 
 
 def compare(options, words, seconds, out, before=()):
@@ -132,7 +132,7 @@ def document(options, parts):
     return f"""# Speed
 
 `make bench-speed` makes this page and its picture; no other page states a speed.
-Made with {version} on {machine()}; one core, the fastest of {options.runs} runs unless a table says otherwise.{load}
+Made with {version} on {machine()}; one core, the fastest of {rivals.number(options.runs, "run")} unless a table says otherwise.{load}
 
 Packets are those that left the bottleneck, acknowledgements on lines of two directions included, and CPU seconds are user and system time of the whole process, start-up included.
 Instructions are those of valgrind's callgrind, by the difference of two runs of different length: they are the same whatever else the machine does.
@@ -146,6 +146,8 @@ What an algorithm costs per packet, in instructions, is in [cost.md](cost.md), w
 
 ![Cost of a packet and memory, with the number of flows, the rate, and the number of lines and circuits](images/speed.svg)
 
+Memory below that of the measuring program is not known, and drawn as that.
+
 {parts["growth"]}
 
 ## Worlds that people run
@@ -157,7 +159,7 @@ The mixes of `gq compare` on lines where people ask, two directions each unless 
 **The ten costliest functions** of these worlds, with their share of all instructions (mean over the seven) and the bound that each sets: how many times as fast everything would be if that function cost nothing.
 Small functions are part of those that call them: the event loop has the receivers and the delay lines within.
 
-{table(["function", "share, %:", "bound:"], [[f"`{name}`" if name != LIBRARY else name, f"{100 * share:.1f}", f"{1 / (1 - share):.2f} ×"] for name, share in parts["daily"][1]])}
+{table(["function", "share, %:", "bound, times as fast:"], [[f"`{name}`" if name != LIBRARY else name, f"{100 * share:.1f}", f"{1 / (1 - share):.2f}"] for name, share in parts["daily"][1]])}
 
 ## Controls and kinds of traffic
 

@@ -38,8 +38,8 @@ TRAFFIC = {
     "on-off": ("20 flows of 4 Mbit/s", f'kind = "on-off"\npeak = "20 Mbit/s"\nmean_on = "20 ms"\nmean_off = "80 ms"\nflows = 20\n{STARTS}'),
 }
 
-# Lines on which people run `gq compare` and `gq recommend`: what the table calls them, and the options. The queues are the two
-# that are recommended there.
+# Lines on which people run `gq compare` and `gq recommend`: what the table calls them, and the
+# options. The queues are the two that are recommended there.
 DAILY = {
     "evening": "--rate 100/20mbit --aqm fq-codel --traffic evening",
     "evening, CAKE": "--rate 100/20mbit --aqm cake --traffic evening",
@@ -49,7 +49,8 @@ DAILY = {
     "rfc7928": "--rate 50mbit --aqm fq-codel --traffic rfc7928",
     "isp-access": "--rate 1gbit --aqm fq-codel --traffic isp-access",
 }
-# Seconds of warm-up, and of the two runs whose difference is counted, by rate: long enough for the mix to repeat itself.
+# Seconds of warm-up, and of the two runs whose difference is counted: long enough for the mix to
+# repeat itself.
 DAILY_S = {"isp-access": (1, 5, 10)}
 DAILY_USUAL_S = (1, 10, 40)
 
