@@ -4,9 +4,8 @@
 //! `cargo run --release --example peer_worlds -- s1|s2|s2c|s3|s3-codel|s4|web|flows|poisson
 //! [SECONDS]`
 //!
-//! `web` has 20 flows of 500 connections per second. `flows` is
-//! 10,000 CUBIC flows whose acknowledgements return through a queue. `poisson` has no TCP: the cost
-//! of the engine alone.
+//! `web` has 20 flows of 500 connections per second. `flows` is 10,000 CUBIC flows whose
+//! acknowledgements return through a queue. `poisson` has no TCP: the cost of the engine alone.
 
 #[path = "../tests/support/mod.rs"]
 mod support;

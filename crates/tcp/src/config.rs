@@ -147,14 +147,14 @@ pub enum SackReports {
 
 impl SackReports {
     /// Time for which the reports of a gap are held back after a handshake of `rtt`, with the slack
-    /// of Linux' timer; `None` when they are not.
-    pub(crate) fn merger(self, rtt: Duration) -> Option<Duration> {
+    /// of Linux' timer; zero when they are not.
+    pub(crate) fn merger(self, rtt: Duration) -> Duration {
         let (percent, slack) = match self {
             Self::Compressed => (5, Duration::us(100)),
             Self::CompressedLonger => (33, Duration::us(10)),
-            Self::Plain | Self::Off => return None,
+            Self::Plain | Self::Off => return Duration::ZERO,
         };
-        Some(Duration::ns(rtt.as_nanos() * percent / 100).min(MAX_MERGER_TIME) + slack)
+        Duration::ns(rtt.as_nanos() * percent / 100).min(MAX_MERGER_TIME) + slack
     }
 
     /// Whether it is one of the compressed kinds, which newer hosts have.

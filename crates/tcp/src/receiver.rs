@@ -405,7 +405,7 @@ impl Receiver {
                 let rtt = now.since(at);
                 self.window.open(&mut self.reading, now, sent, rtt);
                 self.long_pause = rtt + PAUSE.max(rtt * 2);
-                self.merger = self.sack.merger(rtt).unwrap_or_default();
+                self.merger = self.sack.merger(rtt);
             }
         }
         self.quick = self.quick.max(QUICK_ACKS);

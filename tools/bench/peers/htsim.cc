@@ -93,24 +93,24 @@ int main(int argc, char** argv)
         route->push_back(new Queue(static_cast<linkspeed_bps>(kAccessRate), memFromPkt(100000), events, nullptr));
         route->push_back(new Pipe(timeFromSec(kAccessDelay), events));
     };
+    // From one end to the other over the link in the middle.
+    const auto route = [&access](Queue& queue, Pipe& pipe, PacketSink* end) {
+        auto* made = new Route();
+        access(made);
+        made->push_back(&queue);
+        made->push_back(&pipe);
+        access(made);
+        made->push_back(end);
+        return made;
+    };
 
     for (int i = 0; i < flows; i++)
     {
         auto* source = new TcpSrc(nullptr, nullptr, events);
         auto* sink = new TcpSink();
         scanner.registerTcp(*source);
-        auto* out = new Route();
-        access(out);
-        out->push_back(&bottleneck);
-        out->push_back(&there);
-        access(out);
-        out->push_back(sink);
-        auto* in = new Route();
-        access(in);
-        in->push_back(&returning);
-        in->push_back(&back);
-        access(in);
-        in->push_back(source);
+        Route* out = route(bottleneck, there, sink);
+        Route* in = route(returning, back, source);
         source->connect(*out, *in, *sink, timeFromSec(start(draws)));
     }
     while (events.doNextEvent())

@@ -20,6 +20,8 @@ from process import finish  # noqa: E402
 
 ACCESS_DELAY_S = 0.0001  # each of the four access links; goodqueue's default, and the peers' programs'
 PACKET_BYTES = 1500
+# The programs that are built here.
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "goodqueue" / "peers"
 NS3_MODULES = ["core", "network", "internet", "point-to-point", "point-to-point-layout", "traffic-control", "applications"]
 UNITS = {
     "time": {"us": 1e-6, "ms": 1e-3, "s": 1.0},
@@ -131,6 +133,11 @@ class GoodQueue:
 class Peer:
     """A simulator whose program here prints one line of JSON."""
 
+    binary = None
+
+    def command(self, arguments):
+        return [str(self.binary), *[f"--{key}={value}" for key, value in arguments.items()]]
+
     def figures(self, arguments):
         """What the program printed, and its CPU seconds."""
         text, cpu_s = run_measured(self.command(arguments))
@@ -171,10 +178,9 @@ class Ns3(Peer):
     switches = ()
 
     def __init__(self, program):
-        self.cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "goodqueue" / "peers"
-        self.folder = self.cache / f"ns3-{self.release}"
+        self.folder = CACHE / f"ns3-{self.release}"
         self.sources = [HERE / f"{program}.cc", HERE / "watch.h"]
-        self.binary = self.cache / f"ns3-{self.release}-{program}"
+        self.binary = CACHE / f"ns3-{self.release}-{program}"
 
     def available(self):
         return self.binary.is_file() and self.binary.stat().st_mtime >= max(source.stat().st_mtime for source in self.sources)
@@ -184,9 +190,6 @@ class Ns3(Peer):
         switches = ["-std=c++23", "-O2", "-DNS3_BUILD_PROFILE_RELEASE", *(f"-D{switch}" for switch in self.switches)]
         linking = [f"-L{libraries}", "-Wl,--no-as-needed", f"-Wl,-rpath,{libraries}", *options, *(f"-l{prefix}{module}" for module in NS3_MODULES)]
         subprocess.run(["g++", *switches, f"-I{headers}", str(self.sources[0]), "-o", str(self.binary), *linking], check=True)
-
-    def command(self, arguments):
-        return [str(self.binary), *[f"--{key}={value}" for key, value in arguments.items()]]
 
 
 class Ns3Wheel(Ns3):

@@ -19,13 +19,12 @@ LINES_ABOUT = "lines of 100/20 Mbit/s with `fq-codel` and an evening each (`coun
 CIRCUITS_ABOUT = "`gq compare --circuits` with that many circuits behind a site for each ninety, sold twelve times over; one thread"
 
 
-def least(options, run_world, world):
+def least(options, world):
     """Nanoseconds of a packet and MB of a world: the least of several runs."""
     found = []
     for _ in range(options.runs if "10,000" not in world.name else 1):
-        point, done = run_world(options.gq, world)
-        packets = sum(link["departed_packets"]["mean"] for link in point["links"].values())
-        found.append((1e9 * done.cpu_s / packets, done.memory_mb))
+        point, done = worlds.run(options.gq, world)
+        found.append((1e9 * done.cpu_s / worlds.departed(point), done.memory_mb))
     return tuple(min(column) for column in zip(*found, strict=True))
 
 
@@ -60,7 +59,7 @@ def shown(memory_mb):
     return f"{memory_mb:.0f}" if memory_mb > floor_mb() else f"below {floor_mb():.0f}"
 
 
-def section(options, run_world):
+def section(options):
     """The tables of the page; draws the picture unless the run is quick."""
     cut = QUICK if options.quick else None
     groups = {
@@ -68,7 +67,7 @@ def section(options, run_world):
         "Mbit/s": (RATES_ABOUT, list(worlds.growth_with_rates())[:cut]),
         "lines": (LINES_ABOUT, list(worlds.growth_with_links(evening(options.gq)))[:cut]),
     }
-    series = {unit: [(world.name, *least(options, run_world, world)) for world in cases] for unit, (_, cases) in groups.items()}
+    series = {unit: [(world.name, *least(options, world)) for world in cases] for unit, (_, cases) in groups.items()}
     circuits = [(f"{count:,}", *of_circuits(options, count)) for count in worlds.CIRCUITS[: 1 if options.quick else None]]
     text = ""
     for unit, (about, _) in groups.items():

@@ -26,30 +26,22 @@ class Htsim(peers.Peer):
 
     name = "htsim"
 
+    binary = peers.CACHE / "htsim"
+
     def __init__(self, clone):
-        self.sources = clone / "sim" if clone else None
-        self.cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "goodqueue" / "peers"
-        self.binary = self.cache / "htsim"
-
-    def available(self):
-        return bool(self.sources)
-
-    def install(self):
-        pass
-
-    def build(self):
         """Compiles the library with its own optimization, without its warnings, and our program with it."""
-        self.cache.mkdir(parents=True, exist_ok=True)
+        self.sources = clone / "sim"
+        peers.CACHE.mkdir(parents=True, exist_ok=True)
         subprocess.run(["make", "-s", "-C", str(self.sources), "CFLAGS=-std=c++11 -O3", "libhtsim.a"], check=True, stdout=subprocess.DEVNULL)
         program = str(peers.HERE / "htsim.cc")
         subprocess.run(["g++", "-std=c++17", "-O3", f"-I{self.sources}", program, str(self.sources / "libhtsim.a"), "-o", str(self.binary)], check=True)
 
+    def available(self):
+        return self.binary.is_file()
+
     def version(self):
         said = subprocess.run(["git", "-C", str(self.sources), "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
         return f"htsim {said.stdout.strip()}, its library with -O3"
-
-    def command(self, arguments):
-        return [str(self.binary), *[f"--{key}={value}" for key, value in arguments.items()]]
 
 
 def add_options(parser):
@@ -59,11 +51,10 @@ def add_options(parser):
 
 
 def prepare(options):
-    ns3 = list(peers.NS3)
-    programs = peers.prepare([peers.GoodQueue(options.gq), peers.Ns2("dumbbell"), *(one("dumbbell") for one in ns3), Htsim(options.htsim)], options)
-    for program in programs:
-        if isinstance(program, Htsim):
-            program.build()
+    known = [peers.GoodQueue(options.gq), peers.Ns2("dumbbell"), *(ns3("dumbbell") for ns3 in peers.NS3)]
+    if options.htsim:
+        known.append(Htsim(options.htsim))
+    programs = peers.prepare(known, options)
     if not any(isinstance(program, peers.GoodQueue) for program in programs):
         raise SystemExit(f"run.py: {options.gq} is not there (--install builds it)")
     return programs
@@ -80,7 +71,8 @@ def sample(program, case, seed, seconds):
     if isinstance(program, peers.GoodQueue):
         (point,), cpu_s = program.points(case.file, seed, {"warmup": "0 s", "duration": f"{seconds:g} s"})
         return point["links"]["bottleneck"]["departed_packets"]["mean"], cpu_s
-    figures, cpu_s = program.figures(case.peer_arguments(seed, min(case.warmup, seconds / 2), seconds - min(case.warmup, seconds / 2)))
+    warmup = min(case.warmup, seconds / 2)
+    figures, cpu_s = program.figures(case.peer_arguments(seed, warmup, seconds - warmup))
     return figures["packets"], cpu_s
 
 
@@ -109,10 +101,10 @@ def simulators(programs, options):
 
 
 def iperf(text):
-    """Bytes that arrived, and the CPU seconds of both ends, of a transfer of iperf3."""
+    """Bytes that arrived, CPU seconds of client and server, and the length of a transfer of iperf3."""
     end = json.loads(text[text.index("{") :])["end"]
     usage, seconds = end["cpu_utilization_percent"], end["sum_received"]["seconds"]
-    return end["sum_received"]["bytes"], (usage["host_total"] + usage["remote_total"]) / 100 * seconds, seconds
+    return end["sum_received"]["bytes"], *(usage[side] / 100 * seconds for side in ("host_total", "remote_total")), seconds
 
 
 def real_time(options):
@@ -144,14 +136,12 @@ def one_real(name, command):
     os.sched_setaffinity(0, range(os.cpu_count()))
     server = subprocess.Popen(["iperf3", "-s", "-1"], stdout=subprocess.DEVNULL) if name == "rattan" else None
     done = finish(command, "/")
-    received, ends_s, seconds = iperf(done.out)
+    received, client_s, server_s, seconds = iperf(done.out)
     # gq runs both ends itself, rattan only the client.
+    line_s = done.cpu_s - client_s - (0 if server else server_s)
     if server:
         server.terminate()
         server.wait()
-        remote = json.loads(done.out[done.out.index("{") :])["end"]["cpu_utilization_percent"]["remote_total"] / 100 * seconds
-        ends_s -= remote
-    line_s = done.cpu_s - ends_s
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     return 8 * received / seconds, 1e9 * line_s / (received / 1448), line_s / seconds
 

@@ -34,31 +34,10 @@ FUNCTIONS = 10
 LIBRARY = "the C library"
 
 
-def say(text):
-    print(text, file=sys.stderr, flush=True)
-
-
-def run_world(gq, world):
-    """One run of a scenario: its summary and what the process used."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "world.toml").write_text(world.text)
-        for file, text in world.files.items():
-            (folder / file).write_text(text)
-        done = finish([str(gq), "run", "world.toml", "--jobs", "1", "--replications", "1", "--no-report", "--record", "nothing", "--out", "out", "--json", "-"], folder)
-    (point,) = json.loads(done.out)["points"]
-    say(f"{world.table} {world.name}: {done.cpu_s:.2f} s")
-    return point, done
-
-
-def departed(point):
-    return sum(link["departed_packets"]["mean"] for link in point["links"].values())
-
-
 def fastest(options, world):
     """Packets and least CPU seconds of several runs with one seed: other work only adds to times."""
-    runs = [run_world(options.gq, world) for _ in range(options.runs)]
-    return departed(runs[0][0]), min(done.cpu_s for _, done in runs)
+    runs = [worlds.run(options.gq, world) for _ in range(options.runs)]
+    return worlds.departed(runs[0][0]), min(done.cpu_s for _, done in runs)
 
 
 def cost_rows(options, cases):
@@ -92,7 +71,7 @@ def counted(options, words, seconds, folder):
         if found and found[3] != "PROGRAM TOTALS":
             name = plain(found[3]) if found[4] and Path(found[4]).name == options.gq.name else LIBRARY
             functions[name] = functions.get(name, 0) + int(found[1].replace(",", ""))
-    return departed(point), int(re.search(r"Collected : (\d+)", done.err)[1]), functions
+    return worlds.departed(point), int(re.search(r"Collected : (\d+)", done.err)[1]), functions
 
 
 def plain(symbol):
@@ -114,7 +93,7 @@ def daily(options):
         with tempfile.TemporaryDirectory() as folder:
             folder = Path(folder)
             runs = [compare(options, words, (warmup, long), folder / "out") for _ in range(options.runs)]
-            packets, cpu_s = departed(runs[0][0]), min(done.cpu_s for _, done in runs)
+            packets, cpu_s = worlds.departed(runs[0][0]), min(done.cpu_s for _, done in runs)
             (fewer, before, was), (more, after, now) = (counted(options, words, (warmup, s), folder) for s in (short, long))
         each = (after - before) / (more - fewer)
         # The packets of the warm-up, which lasts a second, are not among those that were counted.
@@ -122,7 +101,7 @@ def daily(options):
         for function in now:
             share = max(0, now[function] - was.get(function, 0)) / (after - before)
             shares[function] = shares.get(function, 0.0) + share / len(worlds.DAILY)
-        say(f"daily {name}: {each:.0f} instructions per packet")
+        worlds.say(f"daily {name}: {each:.0f} instructions per packet")
     return rows, sorted(shares.items(), key=lambda one: -one[1])[:FUNCTIONS]
 
 
@@ -194,7 +173,7 @@ def main():
     names = [control["name"] for control in json.loads(finish([str(options.gq), "list", "cc", "--json"], ROOT).out)]
     make = {
         "rivals": lambda: rivals.section(programs, options),
-        "growth": lambda: growth.section(options, run_world),
+        "growth": lambda: growth.section(options),
         "daily": lambda: daily(options),
         "controls": lambda: cost_rows(options, list(worlds.controls(names))[: 1 if options.quick else None]),
         "traffic": lambda: cost_rows(options, list(worlds.traffic())[: 1 if options.quick else None]),
@@ -205,7 +184,7 @@ def main():
         print(text)
     else:
         PAGE.write_text(text)
-        say(f"written to {PAGE}")
+        worlds.say(f"written to {PAGE}")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,14 @@
 """The worlds whose cost docs/speed.md shows, as scenario files or as commands of gq."""
 
+import json
 import random
 import re
+import sys
+import tempfile
 from dataclasses import dataclass, field
+from pathlib import Path
+
+from process import finish
 
 LINE = """
 goodqueue = 1
@@ -150,3 +156,24 @@ def circuits(count):
         rows.append(f"{number},circuit {number},{number},device {number},{site},,{address},,{down // 10},{max(1, up // 10)},{down},{up},")
     network = {site: {"downloadBandwidthMbps": down // 12, "uploadBandwidthMbps": up // 12} for site, (down, up) in sites.items()}
     return "\n".join(rows) + "\n", network
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def run(gq, world):
+    """One run of a scenario: its summary and what the process used."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "world.toml").write_text(world.text)
+        for file, text in world.files.items():
+            (folder / file).write_text(text)
+        done = finish([str(gq), "run", "world.toml", "--jobs", "1", "--replications", "1", "--no-report", "--record", "nothing", "--out", "out", "--json", "-"], folder)
+    (point,) = json.loads(done.out)["points"]
+    say(f"{world.table} {world.name}: {done.cpu_s:.2f} s")
+    return point, done
+
+
+def departed(point):
+    return sum(link["departed_packets"]["mean"] for link in point["links"].values())

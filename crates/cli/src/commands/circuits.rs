@@ -15,6 +15,7 @@ use goodqueue_lab::results::record::write_file;
 use goodqueue_lab::run::circuits::answer::Poor;
 use goodqueue_lab::run::circuits::{Answer, Asked, BUSY_HOUR, Circuit, Question, Refused, Share, answer};
 use goodqueue_lab::scenario::mix::{EVENING, Mix, Pace};
+use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -139,13 +140,19 @@ impl Network {
         if rest.is_recommended {
             answer.text.push_str(&column(&answer.best, has_fast));
         }
-        match rest.json {
-            Some(path) if path.as_os_str() == "-" => return Ok(output::print(&output::json(&answer)?)?),
-            Some(path) => write_file(path, output::json(&answer)?.as_bytes())?,
-            None => {}
-        }
-        Ok(output::print_text(&shown(&answer, remark, seconds))?)
+        told(&answer, rest.json, || shown(&answer, remark, seconds))
     }
+}
+
+/// Writes the answer as JSON where that is wanted, and prints it in words unless it went there
+/// instead.
+fn told(answer: &impl Serialize, json: Option<&Path>, shown: impl FnOnce() -> Text) -> Result<(), Failure> {
+    match json {
+        Some(path) if path.as_os_str() == "-" => return Ok(output::print(&output::json(answer)?)?),
+        Some(path) => write_file(path, output::json(answer)?.as_bytes())?,
+        None => {}
+    }
+    Ok(output::print_text(&shown())?)
 }
 
 fn refused(error: Refused) -> Failure {

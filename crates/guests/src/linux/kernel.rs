@@ -88,12 +88,16 @@ impl Kernel {
     /// Whether its TCP counts marks (RFC 9768).
     #[must_use]
     pub fn has_accurate_ecn(&self) -> bool {
-        self.noted("series") == Some(Series::V7_3.number())
+        self.is_of(Series::V7_3)
     }
 
     /// The way in which its receivers report gaps, where that is not the usual.
     pub(crate) fn gap_reports(&self) -> Option<SackReports> {
-        (self.noted("series") == Some(Series::V7_3.number())).then_some(SackReports::CompressedLonger)
+        self.is_of(Series::V7_3).then_some(SackReports::CompressedLonger)
+    }
+
+    fn is_of(&self, series: Series) -> bool {
+        self.noted("series") == Some(series.number())
     }
 
     /// One value of the record.

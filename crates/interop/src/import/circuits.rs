@@ -117,8 +117,10 @@ fn shape(name: &str, network: &mut Network, notes: &mut Vec<String>) {
     let most: Vec<Ways<Rate>> = (0..network.sites.len()).map(most).collect();
     let mut kept = vec![[0; 2]; network.sites.len()];
     for circuit in &network.circuits {
-        let [down, up] = [circuit.least.down, circuit.least.up].map(Rate::as_bit_s);
-        kept.iter_mut().skip(circuit.site.unwrap_or(usize::MAX)).take(1).for_each(|sum| *sum = [sum[0] + down, sum[1] + up]);
+        if let Some(site) = circuit.site {
+            kept[site][0] += circuit.least.down.as_bit_s();
+            kept[site][1] += circuit.least.up.as_bit_s();
+        }
     }
     let (mut above, mut leveled) = (0, 0);
     for circuit in &mut network.circuits {
@@ -329,17 +331,16 @@ fn rows(
             plan: Ways { down: of_mbit(down), up: of_mbit(up) },
             least: Ways { down: of_mbit(least_down), up: of_mbit(least_up) },
         };
+        let place = known.get(id).map_or(network.circuits.len(), |(place, _)| *place);
+        devices.insert(device.map_or("", field).to_owned(), place);
         match known.get(id) {
             None => {
                 known.insert(id.to_owned(), (network.circuits.len(), line));
-                devices.insert(device.map_or("", field).to_owned(), network.circuits.len());
                 chosen += usize::from(!sqm.is_empty());
                 network.circuits.push(circuit);
             }
             // Another device of the same circuit.
-            Some((place, _)) if network.circuits[*place] == circuit => {
-                devices.insert(device.map_or("", field).to_owned(), *place);
-            }
+            Some((place, _)) if network.circuits[*place] == circuit => {}
             Some((_, first)) => faults.add(|| {
                 let id = excerpt(id);
                 input.fault(format!("line {line}: Circuit ID: `{id}` has another site or other rates than in line {first}"))

@@ -1,13 +1,12 @@
 //! The decisions of StormGuard about a site, played with the circuits behind it.
 
-use super::{percent, refused, shares};
+use super::{percent, refused, shares, told};
 use crate::failure::Failure;
 use crate::table::{self, Column, Text};
 use crate::{interrupt, output, progress};
 use goodqueue_base::units::{Direction, Rate};
 use goodqueue_interop::import::Input;
 use goodqueue_interop::import::controller::decisions::{Chosen, Decisions};
-use goodqueue_lab::results::record::write_file;
 use goodqueue_lab::run::circuits::answer::Poor;
 use goodqueue_lab::run::circuits::{Asked, Played, Question, Share, Ways, answer};
 use serde::Serialize;
@@ -96,12 +95,7 @@ pub fn run(
         kept_back_bit_s: both(|way| found.kept_back(way)),
         rates,
     };
-    match json {
-        Some(path) if path.as_os_str() == "-" => return Ok(output::print(&output::json(&replay)?)?),
-        Some(path) => write_file(path, output::json(&replay)?.as_bytes())?,
-        None => {}
-    }
-    Ok(output::print_text(&shown(&replay, seconds))?)
+    told(&replay, json, || shown(&replay, seconds))
 }
 
 /// The facts of the log and of the runs, in words.
