@@ -100,6 +100,8 @@ The first table counts figures whose 95 % intervals meet those of `{names[0]}`, 
 
 ## Figures that differ
 
+How many of the transfers of "Many answers at once" wait for a timeout depends on the microseconds between their starts ([fidelity.md](fidelity.md#mechanisms-that-explained-earlier-differences)), and the 95th percentile on whether more than 5 % do.
+
 {table(["family", "case", "subject", "figure", *names], beyond)}""")
 
 
