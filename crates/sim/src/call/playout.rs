@@ -83,14 +83,50 @@ impl Target {
     }
 }
 
+/// The least and the greatest delay of the packets of the latest [`HISTORY`]. Each queue has arrival
+/// and delay of those packets only that no later one surpasses.
+#[derive(Clone, Debug, Default)]
+struct History {
+    least: VecDeque<(i64, i64)>,
+    greatest: VecDeque<(i64, i64)>,
+    latest: Option<i64>,
+}
+
+impl History {
+    /// Adds the delay of a packet that arrives at `now`. Returns whether another one arrived within
+    /// [`HISTORY`].
+    fn add(&mut self, now: i64, delay: i64) -> bool {
+        let begin = now - HISTORY.as_nanos() as i64;
+        let add = |kept: &mut VecDeque<(i64, i64)>, is_surpassed: fn(i64, i64) -> bool| {
+            while kept.back().is_some_and(|(_, earlier)| is_surpassed(*earlier, delay)) {
+                kept.pop_back();
+            }
+            kept.push_back((now, delay));
+            while kept.front().is_some_and(|(arrived, _)| *arrived < begin) {
+                kept.pop_front();
+            }
+        };
+        add(&mut self.least, |earlier, delay| earlier >= delay);
+        add(&mut self.greatest, |earlier, delay| earlier <= delay);
+        self.latest.replace(now).is_some_and(|before| before >= begin)
+    }
+
+    fn least(&self) -> i64 {
+        self.least.front().map_or(0, |(_, delay)| *delay)
+    }
+
+    fn greatest(&self) -> i64 {
+        self.greatest.front().map_or(0, |(_, delay)| *delay)
+    }
+}
+
 /// A receiver of one call. Times are nanoseconds of the call's own clock.
 #[derive(Clone, Debug)]
 pub struct Playout {
     codec: Codec,
     interval: i64,
     target: Target,
-    /// Arrival of each packet of the latest [`HISTORY`], and its delay.
-    history: VecDeque<(i64, i64)>,
+    history: History,
     /// Numbers of the frames that wait, in order.
     buffer: Vec<u64>,
     /// Time at which packet 0 was sent, or would have been.
@@ -116,7 +152,7 @@ impl Playout {
             codec,
             interval: (interval.as_nanos() as i64).max(1),
             target: Target::new(),
-            history: VecDeque::with_capacity(256),
+            history: History::default(),
             buffer: Vec::with_capacity(MAX_PACKETS),
             origin: 0,
             due: None,
@@ -144,12 +180,8 @@ impl Playout {
             self.due = Some((number, now + self.target.delay));
         }
         self.play_before(now);
-        self.history.push_back((now, now - sent));
-        while self.history.front().is_some_and(|(arrived, _)| *arrived < now - HISTORY.as_nanos() as i64) {
-            self.history.pop_front();
-        }
-        if self.history.len() > 1 {
-            self.target.update(now, now - sent - self.base());
+        if self.history.add(now, now - sent) {
+            self.target.update(now, now - sent - self.history.least());
         }
         if self.due.is_some_and(|(next, _)| number >= next) {
             if self.buffer.len() >= MAX_PACKETS {
@@ -168,16 +200,6 @@ impl Playout {
             self.buffer.remove(0);
         }
         is_there
-    }
-
-    /// Least delay of the latest packets.
-    fn base(&self) -> i64 {
-        self.history.iter().map(|(_, delay)| *delay).min().unwrap_or(0)
-    }
-
-    /// Greatest delay of the latest packets above the least.
-    fn spread(&self) -> i64 {
-        self.history.iter().map(|(_, delay)| *delay).max().unwrap_or(0) - self.base()
     }
 
     fn sent(&self, number: u64) -> i64 {
@@ -201,7 +223,8 @@ impl Playout {
 
     fn play(&mut self, number: u64, at: i64) {
         let sent = self.sent(number);
-        let (waited, high) = (at - sent - self.base(), self.target.delay + self.spread() + 20_000_000);
+        let (least, greatest) = (self.history.least(), self.history.greatest());
+        let (waited, high) = (at - sent - least, self.target.delay + greatest - least + 20_000_000);
         let may_change = at - self.changed >= MIN_BETWEEN_CHANGES;
         let step = if waited >= 4 * high || (may_change && waited >= high) {
             -STEP
