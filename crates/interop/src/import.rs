@@ -22,6 +22,7 @@ pub mod measurement;
 pub mod pcap;
 pub mod qlog;
 pub mod recording;
+mod rows;
 pub mod speedtest;
 mod steps;
 pub mod tc;

@@ -9,8 +9,9 @@ import tempfile
 
 HERE = pathlib.Path(__file__).parent
 KERNEL = HERE / "kernel-senders.csv"
-# Those of Linux 7.3.
+# Those of Linux 7.3, and the setting that makes the simulator's receivers those of 7.3.
 NEW_KERNEL = HERE / "kernel-senders-7.3.csv"
+NEW_RECEIVERS = {"traffic.0.sack": '"compressed-7.3"'}
 
 CONTROLS = ("reno", "cubic", "htcp", "bbr", "dctcp")
 QUEUES = ("tail-drop 0.25", "tail-drop 1", "tail-drop 4", "codel", "pie", "fq-codel", "red", "cp-aqm")
@@ -101,8 +102,8 @@ def cp_8():
     ]
 
 
-def run(gq, host, cell, seed):
-    """The figures of one run; with seed 0, means of three replications under seed 1."""
+def run(gq, host, cell, seed, more=None):
+    """The figures of one run, with `more` settings than the cell's; with seed 0, means of three replications under seed 1."""
     import polars as pl
 
     file, settings = cell.settings()
@@ -110,7 +111,7 @@ def run(gq, host, cell, seed):
         command = [gq, "run", HERE / file, "--on", host, "--jobs", "1", "--no-report"]
         command += ["--replications", "1" if seed else "3", "--seed", str(seed or 1)]
         command += ["--sample", "100ms", "--out", folder, "--json", "-"]
-        command += [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
+        command += [word for key, value in {**settings, **(more or {})}.items() for word in ("--set", f"{key}={value}")]
         out = subprocess.run(command, capture_output=True, text=True, check=False)
         if out.returncode != 0:
             raise RuntimeError(f"{cell}, seed {seed}: {out.stderr.strip()}")

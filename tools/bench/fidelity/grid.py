@@ -4,7 +4,8 @@
     tools/bench/fidelity/runs.py --on linux                          # resumable; results are added to kernel-senders.csv
     tools/bench/fidelity/runs.py --on sim --runs OUT/simulator.csv
     tools/bench/fidelity/grid.py OUT/simulator.csv > docs/fidelity-grid.md
-    tools/bench/fidelity/grid.py --kernels > docs/fidelity-7.3.md    # Linux 7.3 next to 6.12, from stored runs alone
+    tools/bench/fidelity/runs.py --on sim --series 7.3 --runs OUT/simulator-7.3.csv
+    tools/bench/fidelity/grid.py --kernels OUT/simulator-7.3.csv > docs/fidelity-7.3.md    # Linux 7.3 next to 6.12 and to the simulator
 
 The explanation of the differences is written by hand in grid-notes.md and inserted after the summary.
 """
@@ -43,7 +44,10 @@ KERNELS = """# Senders of Linux 7.3 next to those of 6.12
 
 This page compares the TCP of two kernels, behind the same queues in virtual time, in the cells of [the grid](fidelity-grid.md).
 
-Made by `tools/bench/fidelity/grid.py --kernels` from runs that `runs.py --on linux` and `runs.py --on linux-7.3` have made; bounds are those of the grid, and each figure is 7.3 / 6.12.
+Made by `tools/bench/fidelity/grid.py --kernels OUT/simulator-7.3.csv` from runs that `runs.py --on linux` and `runs.py --on linux-7.3` have made; bounds are those of the grid, and each figure is 7.3 / 6.12.
+"""
+
+SIMULATED = """The simulator's receivers are those of 7.3 here (`sack = "compressed-7.3"`), and its runs have three seeds.
 """
 
 # Two-sided 95 % quantiles of Student's distribution, by degrees of freedom.
@@ -213,8 +217,8 @@ def study(title, text, cells):
     print(f"{share(cells)} of the cells are within all bounds; of {sum(one.unclear() for one in cells)} more the runs cannot tell.\n")
 
 
-def kernels():
-    """The page that compares two series of kernels."""
+def kernels(sim):
+    """The page that compares two series of kernels, and the newer one with the simulator."""
     new, old = stored(NEW_KERNEL), stored(KERNEL)
     # The first seed alone is compared with another one of the same kernel, as a measure of chance.
     cells = [cell for cell in wide() if 1 in new.get(cell, {}) and {1, 2} <= old.get(cell, {}).keys()]
@@ -222,17 +226,22 @@ def kernels():
     chance = [Compared(cell, {1: old[cell][1]}, {2: old[cell][2]}) for cell in cells]
     every = [Compared(cell, new[cell], old[cell]) for cell in wide() if cell in new and cell in old]
     beyond = [one for one in every if not one.within() and not one.unclear()]
+    simulated = [Compared(cell, sim[cell], new[cell]) for cell in wide() if cell in sim and cell in new]
     print(KERNELS)
     show(["one run of each, cells within all bounds", ""], [["7.3 and 6.12", share(one_run)], ["6.12 and 6.12 (chance)", share(chance)]])
     print("All runs that are stored:\n")
     summary(every)
     print(f"## Cells that differ\n\nBeyond the bounds with certainty, {len(beyond)} cells:\n")
     show(["Mbit/s", *HEADS], [[one.cell.mbit, *row(one)] for one in beyond])
+    print(f"## The simulator next to 7.3\n\n{SIMULATED}")
+    summary(simulated)
+    yardstick(sim, new)
+    leanings(simulated)
 
 
 def main():
-    if sys.argv[1:] == ["--kernels"]:
-        kernels()
+    if sys.argv[1:2] == ["--kernels"]:
+        kernels(stored(pathlib.Path(sys.argv[2])))
         return
     sim, linux = stored(pathlib.Path(sys.argv[1])), stored(KERNEL)
 

@@ -4,13 +4,14 @@
     runs.py --on linux                          the senders of a real kernel, kept in kernel-senders.csv (needs `make linux`)
     runs.py --on linux-7.3                      those of Linux 7.3, kept in kernel-senders-7.3.csv (needs `make linux-7.3`)
     runs.py --on sim --runs OUT/simulator.csv   the simulator's, for the cells that kernel-senders.csv has; grid.py compares them
+    runs.py --on sim --series 7.3 --runs OUT/simulator-7.3.csv   for those that kernel-senders-7.3.csv has, with its receivers
 
 Existing runs are not repeated, so the script can be stopped at any time and resumed. Cells are ordered so that any part of them is a fair sample, and all cells
 are run with one seed before the next. To repeat everything (another kernel, a changed queue), remove the file. Needs polars.
 
 Rows with seed 0 are means of three replications under seed 1, of an earlier version of the page.
 
-Usage: runs.py --on linux|linux-7.3|sim [--runs FILE] [--gq PATH] [--minutes N]; on linux [--set wide|middle|cp-1|cp-8] [--rates 1,10,100] [--seeds 1,2,3]
+Usage: runs.py --on linux|linux-7.3|sim [--series 6.12|7.3] [--runs FILE] [--gq PATH] [--minutes N]; on linux [--set wide|middle|cp-1|cp-8] [--rates 1,10,100] [--seeds 1,2,3]
 """
 import argparse
 import csv
@@ -23,7 +24,7 @@ import pathlib
 import sys
 import time
 
-from cells import FIGURES, KERNEL, NEW_KERNEL, TIMES, Cell, cp_1, cp_8, middle, run, stored, wide
+from cells import FIGURES, KERNEL, NEW_KERNEL, NEW_RECEIVERS, TIMES, Cell, cp_1, cp_8, middle, run, stored, wide
 
 COLUMNS = [field.name for field in dataclasses.fields(Cell)] + ["seed", *FIGURES]
 
@@ -47,6 +48,7 @@ def numbers(text):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--on", choices=("linux", "linux-7.3", "sim"), required=True)
+    parser.add_argument("--series", choices=("6.12", "7.3"), default="6.12", help="the kernel that the simulator is compared with")
     parser.add_argument("--runs", type=pathlib.Path)
     parser.add_argument("--gq", default="target/release/gq")
     parser.add_argument("--set", choices=("wide", "middle", "cp-1", "cp-8"), default="wide")
@@ -57,11 +59,12 @@ def main():
     if options.on == "sim" and options.runs is None:
         sys.exit("runs.py: the simulator's runs need a file of their own: --runs FILE")
     options.runs = options.runs or (NEW_KERNEL if options.on == "linux-7.3" else KERNEL)
+    is_new = options.on == "sim" and options.series == "7.3"
     done = stored(options.runs)
     if options.on == "sim":
         # Three at least: they cost little, and their spread says what one run of the kernel is
         # worth.
-        wanted = [(cell, seed) for cell, seeds in stored(KERNEL).items() for seed in {*seeds, *(() if 0 in seeds else options.seeds)}]
+        wanted = [(cell, seed) for cell, seeds in stored(NEW_KERNEL if is_new else KERNEL).items() for seed in {*seeds, *(() if 0 in seeds else options.seeds)}]
         wanted.sort(key=lambda one: one[1])
     else:
         cells = {"wide": lambda: wide(options.rates), "middle": middle, "cp-1": cp_1, "cp-8": cp_8}[options.set]()
@@ -75,7 +78,7 @@ def main():
             print(f"{len(wanted) - number} runs left for another time")
             break
         try:
-            keep(options.runs, cell, seed, run(options.gq, options.on, cell, seed))
+            keep(options.runs, cell, seed, run(options.gq, options.on, cell, seed, NEW_RECEIVERS if is_new else None))
         except RuntimeError as error:
             failed += 1
             print(error, file=sys.stderr, flush=True)

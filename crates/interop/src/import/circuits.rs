@@ -2,7 +2,7 @@
 
 pub mod treeguard;
 
-use crate::import::config::fields;
+use crate::import::rows::fields;
 use crate::import::{ImportError, Input};
 use goodqueue_base::spec::quantity::excerpt;
 use goodqueue_base::units::Rate;
@@ -251,7 +251,7 @@ fn rows(
 ) -> Result<HashMap<String, usize>, Faults> {
     let text = text_of(input);
     let mut rows = text.lines().map(str::trim).enumerate().filter(|(_, text)| !text.is_empty() && !text.starts_with('#'));
-    let head: Vec<String> = rows.next().map(|(_, text)| fields(text)).unwrap_or_default();
+    let head: Vec<String> = rows.next().map(|(_, text)| fields(text, ',')).unwrap_or_default();
     let column = |name: &str| head.iter().position(|one| plain(one) == name);
     let (Some(id), Some(down), Some(up)) = (column("circuitid"), column("downloadmax"), column("uploadmax")) else {
         return Err(Faults::one(input.fault("has no columns Circuit ID, Download Max Mbps and Upload Max Mbps")));
@@ -268,7 +268,7 @@ fn rows(
         if number >= MAX_LINES {
             return Err(Faults::one(input.fault(format!("has too many lines: allowed up to {MAX_LINES}"))));
         }
-        let row = fields(text);
+        let row = fields(text, ',');
         let field = |at: usize| row.get(at).map_or("", |one| one.trim());
         let id = field(columns.id);
         if id.is_empty() {

@@ -11,7 +11,6 @@ mod networkd;
 mod routeros;
 mod sqm;
 
-pub(crate) use libreqos::fields;
 pub use libreqos::import as libreqos;
 pub use networkd::import as networkd;
 pub use routeros::import as routeros;

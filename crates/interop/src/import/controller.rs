@@ -5,6 +5,7 @@ pub mod decisions;
 
 use crate::import::clock::Clock;
 use crate::import::draft::{buffer, halves, one_line, usual_delay};
+use crate::import::rows::fields;
 use crate::import::steps::{Steps, least, median};
 use crate::import::{Cited, Draft, ImportError, Input, Origin, Way};
 use goodqueue_base::units::{Direction, Duration};
@@ -18,9 +19,6 @@ const MAX_MS: f64 = 10_000.0;
 
 /// Nor those below this.
 const MIN_MS: f64 = 0.001;
-
-/// No log has lines of more columns.
-const MAX_COLUMNS: usize = 256;
 
 /// Sites beyond these are not counted.
 const MAX_SITES: usize = 10_000;
@@ -124,7 +122,7 @@ impl<'a> Table<'a> {
     /// The table, and its lines below the header with their numbers from 0.
     fn of(input: &'a Input) -> Result<(Self, impl Iterator<Item = (usize, &'a str)>), ImportError> {
         let mut lines = input.text()?.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-        let header: Vec<String> = lines.next().map_or(Vec::new(), |(_, line)| fields(line));
+        let header: Vec<String> = lines.next().map_or(Vec::new(), |(_, line)| fields(line, ';'));
         let version = header.iter().position(|known| known == "schema_version");
         Ok((Self { input, header, version }, lines))
     }
@@ -140,7 +138,7 @@ impl<'a> Table<'a> {
 
     /// The fields of a line of the version that is read.
     fn row(&self, number: usize, line: &str) -> Result<Vec<String>, ImportError> {
-        let row = fields(line);
+        let row = fields(line, ';');
         if row.len() < self.header.len() {
             let (has, wanted) = (row.len(), self.header.len());
             return Err(self.input.fault(format!("line {}: has {has} fields: expected {wanted}", number + 1)));
@@ -163,21 +161,6 @@ impl<'a> Table<'a> {
             }
         }
     }
-}
-
-/// A line of CSV with semicolons; a field may stand in quotes.
-fn fields(line: &str) -> Vec<String> {
-    let mut all = vec![String::new()];
-    let mut is_quoted = false;
-    for c in line.trim_end_matches('\r').chars() {
-        match c {
-            '"' => is_quoted = !is_quoted,
-            ';' if !is_quoted && all.len() == MAX_COLUMNS => break,
-            ';' if !is_quoted => all.push(String::new()),
-            c => all.last_mut().expect("it begins with one").push(c),
-        }
-    }
-    all
 }
 
 fn draft(input: &Input, format: &str, log: Log, why: &str) -> Result<Draft, ImportError> {

@@ -1,6 +1,7 @@
 //! LibreQoS' `ShapedDevices.csv`: one circuit.
 
 use super::lines::{Lines, Setting, Shaper, device, numbered};
+use crate::import::rows::fields;
 use crate::import::tc::ifb_of;
 use crate::import::{Draft, ImportError, Input};
 use crate::router::dialect::libreqos::LIBREQOS;
@@ -17,7 +18,7 @@ const TINS: &str = "diffserv4";
 /// When the file has no such circuit, or a rate that no circuit can have.
 pub fn import(input: &Input, circuit: Option<&str>) -> Result<Draft, ImportError> {
     let mut rows = numbered(input)?.into_iter().filter(|(_, text)| !text.is_empty() && !text.starts_with('#'));
-    let head: Vec<String> = rows.next().map(|(_, text)| fields(text)).unwrap_or_default();
+    let head: Vec<String> = rows.next().map(|(_, text)| fields(text, ',')).unwrap_or_default();
     let column = |name: &str| head.iter().position(|one| one.trim().to_lowercase().starts_with(name));
     let (Some(id), Some(down), Some(up)) = (column("circuit id"), column("download max"), column("upload max")) else {
         return Err(input.fault("has no columns Circuit ID, Download Max Mbps and Upload Max Mbps"));
@@ -27,7 +28,7 @@ pub fn import(input: &Input, circuit: Option<&str>) -> Result<Draft, ImportError
     let is_meant = |(_, row): &(usize, Vec<String>)| {
         circuit.is_none_or(|wanted| field(row, id) == wanted || name.is_some_and(|name| field(row, name) == wanted))
     };
-    let mut rows = rows.map(|(line, text)| (line, fields(text)));
+    let mut rows = rows.map(|(line, text)| (line, fields(text, ',')));
     let Some((line, row)) = rows.by_ref().find(is_meant) else {
         return Err(
             input.fault(circuit.map_or("has no circuit".to_owned(), |wanted| format!("has no circuit {}", excerpt(wanted))))
@@ -53,37 +54,4 @@ pub fn import(input: &Input, circuit: Option<&str>) -> Result<Draft, ImportError
         lines.queue(&dev, Some(&shaper), &format!("{words}{tins}"));
     }
     lines.draft(input, "libreqos", None)
-}
-
-/// No circuit has more columns.
-const MAX_COLUMNS: usize = 256;
-
-/// Fields of a row (RFC 4180).
-pub(crate) fn fields(row: &str) -> Vec<String> {
-    let mut fields = vec![String::new()];
-    let mut is_quoted = false;
-    let mut rest = row.chars().peekable();
-    while let Some(c) = rest.next() {
-        let is_full = fields.len() == MAX_COLUMNS;
-        let last = fields.last_mut();
-        match (c, is_quoted, last) {
-            ('"', true, Some(last)) if rest.next_if_eq(&'"').is_some() => last.push('"'),
-            ('"', ..) => is_quoted = !is_quoted,
-            (',', false, _) if is_full => break,
-            (',', false, _) => fields.push(String::new()),
-            (c, _, Some(last)) => last.push(c),
-            (_, _, None) => {}
-        }
-    }
-    fields
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_of_commas_take_little_memory() {
-        assert_eq!(fields(&",".repeat(1_000_000)).len(), MAX_COLUMNS);
-    }
 }

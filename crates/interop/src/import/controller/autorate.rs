@@ -1,7 +1,8 @@
 //! Logs of cake-autorate, from its first versions of 2022 to 3.5.
 
-use crate::import::controller::{Log, MAX_COLUMNS, draft};
+use crate::import::controller::{Log, draft};
 use crate::import::draft::one_line;
+use crate::import::rows::MAX_COLUMNS;
 use crate::import::steps::least;
 use crate::import::{Draft, ImportError, Input};
 use std::collections::BTreeMap;

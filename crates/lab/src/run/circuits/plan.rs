@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A site is full where it is so in more than this part of the time; our choice.
-const FULL: f64 = 0.01;
+const MAX_FULL_PART: f64 = 0.01;
 /// Independent courses of each part of the day.
 const COURSES: u64 = 3;
 /// The most where a site's rates are played: each plays another part of them.
@@ -23,7 +23,7 @@ const MAX_COURSES: f64 = 12.0;
 /// Sites beyond the fullest ones are taken together.
 const MAX_SITES: usize = 8;
 /// Fewest circuits simulated for each plan, and for each full site and part of the day.
-const LEAST: u32 = 4;
+const MIN_CIRCUITS: u32 = 4;
 /// Homes whose mean download is that of their plan.
 const PROBED: u64 = 40;
 const PROBED_S: f64 = 600.0;
@@ -205,7 +205,7 @@ impl<'a> Days<'a> {
     /// The sites that are full in the evening, first those of which the largest part is wanted.
     #[must_use]
     pub fn full_sites(&self) -> Vec<usize> {
-        let mut sites: Vec<usize> = (0..self.full[0].len()).filter(|site| self.fullness(0, *site) > FULL).collect();
+        let mut sites: Vec<usize> = (0..self.full[0].len()).filter(|site| self.fullness(0, *site) > MAX_FULL_PART).collect();
         sites.sort_by(|a, b| self.load(*b).0.total_cmp(&self.load(*a).0));
         sites
     }
@@ -241,7 +241,9 @@ impl<'a> Days<'a> {
             tree.path(site).any(|site| tree.capacity[site] < plan.of(*way).as_bit_s() as f64)
         });
         match self.fullest(question, level, site) {
-            (part, site) if part > FULL || is_above => Stratum::Full { level, site: site.filter(|site| named.contains(site)) },
+            (part, site) if part > MAX_FULL_PART || is_above => {
+                Stratum::Full { level, site: site.filter(|site| named.contains(site)) }
+            }
             _ => Stratum::Free(plan),
         }
     }
@@ -255,7 +257,7 @@ impl<'a> Days<'a> {
         let mut cases = Vec::new();
         let mut behind = Vec::new();
         for (stratum, weight) in strata {
-            let wanted = ((f64::from(question.samples) * weight / all).round() as u32).max(LEAST) as usize;
+            let wanted = ((f64::from(question.samples) * weight / all).round() as u32).max(MIN_CIRCUITS) as usize;
             let mut drawn: Vec<Case> = match stratum {
                 Stratum::Free(plan) => {
                     let rates = Ways { down: constant(plan.down), up: constant(plan.up) };
