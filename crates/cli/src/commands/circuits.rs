@@ -86,6 +86,8 @@ pub struct Rest<'a> {
 /// Circuits from this rate on have fq_codel in LibreQoS unless the column sqm names another queue
 /// (`fast_queues_fq_codel`).
 const FAST: Rate = Rate::gbit(1);
+/// Message of the first interrupt: a part of a sample answers nothing.
+const STOPPING: &str = "stopping without an answer; once more gives up\n";
 const RATES: Limits<Rate> = Limits::new(Rate::kbit(1), Rate::gbit(100));
 const TIMES: Limits<Duration> = Limits::new(Duration::ms(1), Duration::secs(10));
 
@@ -134,7 +136,7 @@ impl Network {
         }
         let is_fast = |circuit: &Circuit| circuit.plan.down.max(circuit.plan.up) >= FAST;
         let has_fast = question.network.circuits.iter().any(is_fast);
-        let stop = interrupt::stop_flag();
+        let stop = interrupt::stop_flag_saying(STOPPING);
         let (answered, seconds) = progress::during(1, |progress| answer(&question, &stop, progress));
         let mut answer = answered.map_err(refused)?;
         if rest.is_recommended {

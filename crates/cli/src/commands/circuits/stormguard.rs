@@ -1,6 +1,6 @@
 //! The decisions of StormGuard about a site, played with the circuits behind it.
 
-use super::{percent, refused, shares, told};
+use super::{STOPPING, percent, refused, shares, told};
 use crate::failure::Failure;
 use crate::table::{self, Column, Text};
 use crate::{interrupt, output, progress};
@@ -72,7 +72,7 @@ pub fn run(
         question.busy_hour = Rate::bit_s((found.passed(Direction::Down) / circuits as f64).max(1e3) as u64);
     }
     let mut rates = Vec::new();
-    let stop = interrupt::stop_flag();
+    let stop = interrupt::stop_flag_saying(STOPPING);
     let (answered, seconds) = progress::during(1, |progress| {
         for (number, (chosen, rate)) in CHOSEN.into_iter().enumerate() {
             let played = both(|way| found.rates(chosen, way));
