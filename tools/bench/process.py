@@ -1,5 +1,6 @@
 """Whole processes, run to their end and accounted for by the operating system; and what machine they ran on."""
 
+import json
 import os
 import platform
 import subprocess
@@ -7,6 +8,14 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+
+# Linux counts the memory of a process before it becomes another as that of the other: a small program stands between.
+LAUNCHER = """
+import json, os, sys
+child = os.posix_spawnp(sys.argv[2], sys.argv[2:], os.environ)
+_, status, usage = os.wait4(child, 0)
+os.write(int(sys.argv[1]), json.dumps([os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, usage.ru_maxrss]).encode())
+"""
 
 
 @dataclass(frozen=True)
@@ -21,16 +30,17 @@ class Finished:
 
 def finish(command, folder):
     """Runs a command in a folder to its end; the script ends where it fails."""
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        child = subprocess.Popen(command, stdout=out, stderr=err, stdin=subprocess.DEVNULL, cwd=folder)
-        _, status, usage = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as used:
+        launcher = [sys.executable, "-I", "-S", "-c", LAUNCHER, str(used.fileno()), *map(str, command)]
+        subprocess.run(launcher, stdout=out, stderr=err, stdin=subprocess.DEVNULL, cwd=folder, pass_fds=[used.fileno()], check=True)
+        used.seek(0)
+        code, cpu_s, memory_kib = json.load(used)
         out.seek(0)
         err.seek(0)
         said = err.read().decode()
-        if child.returncode != 0:
-            raise SystemExit(f"{Path(sys.argv[0]).name}: {' '.join(command)} ended with {child.returncode}:\n{said}")
-        return Finished(out.read().decode(), said, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024 / 1e6)
+        if code != 0:
+            raise SystemExit(f"{Path(sys.argv[0]).name}: {' '.join(map(str, command))} ended with {code}:\n{said}")
+        return Finished(out.read().decode(), said, cpu_s, memory_kib * 1024 / 1e6)
 
 
 def machine():

@@ -1,7 +1,6 @@
 """How the cost of a packet and the memory grow with flows, rates, lines and circuits: tables and docs/images/speed.svg."""
 
 import json
-import resource
 import tempfile
 from pathlib import Path
 
@@ -16,6 +15,7 @@ QUICK = 2
 FLOWS_ABOUT = "CUBIC flows on one line of a megabit per second for each, 25 ms one way, `fq-codel`, 5 s (200 s for one flow)"
 RATES_ABOUT = "sixteen CUBIC flows on one line of 25 ms one way, `fq-codel`"
 LINES_ABOUT = "lines of 100/20 Mbit/s with `fq-codel` and an evening each (`count`), 6 s"
+SHARED_ABOUT = "lines of 100 Mbit/s with `fq-codel` behind one link of 100 Gbit/s, with a download, two videos and four readers of pages each, 6 s; what a line needs is seldom in the processor's caches when its turn comes"
 CIRCUITS_ABOUT = "`gq compare --circuits` with that many circuits behind a site for each ninety, sold twelve times over; one thread"
 
 
@@ -50,15 +50,6 @@ def of_circuits(options, count):
         return done.cpu_s, done.memory_mb
 
 
-def floor_mb():
-    """Memory of this program, which Linux counts as that of a process before it becomes another: smaller figures are not known."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6 * 1.05
-
-
-def shown(memory_mb):
-    return f"{memory_mb:.0f}" if memory_mb > floor_mb() else f"below {floor_mb():.0f}"
-
-
 def section(options):
     """The tables of the page; draws the picture unless the run is quick."""
     cut = QUICK if options.quick else None
@@ -66,14 +57,15 @@ def section(options):
         "flows": (FLOWS_ABOUT, list(worlds.growth_with_flows())[:cut]),
         "Mbit/s": (RATES_ABOUT, list(worlds.growth_with_rates())[:cut]),
         "lines": (LINES_ABOUT, list(worlds.growth_with_links(evening(options.gq)))[:cut]),
+        "lines behind one link": (SHARED_ABOUT, list(worlds.growth_behind_one_link())[:cut]),
     }
     series = {unit: [(world.name, *least(options, world)) for world in cases] for unit, (_, cases) in groups.items()}
     circuits = [(f"{count:,}", *of_circuits(options, count)) for count in worlds.CIRCUITS[: 1 if options.quick else None]]
     text = ""
     for unit, (about, _) in groups.items():
-        rows = [[name, f"{nanos:.0f}", shown(memory)] for name, nanos, memory in series[unit]]
+        rows = [[name, f"{nanos:.0f}", f"{memory:.0f}"] for name, nanos, memory in series[unit]]
         text += f"{about[0].upper()}{about[1:]}:\n\n{table([f'{unit}:', 'ns per packet:', 'memory, MB:'], rows)}\n\n"
-    rows = [[name, f"{cpu_s:.1f}", shown(memory)] for name, cpu_s, memory in circuits]
+    rows = [[name, f"{cpu_s:.1f}", f"{memory:.0f}"] for name, cpu_s, memory in circuits]
     text += f"{CIRCUITS_ABOUT}:\n\n{table(['circuits:', 'CPU seconds:', 'memory, MB:'], rows)}"
     if not options.quick:
         draw(series, circuits)
@@ -81,17 +73,18 @@ def section(options):
 
 
 def draw(series, circuits):
-    """Four panels of logarithmic axes, cost on the left and memory on the right."""
+    """Panels of logarithmic axes, cost on the left and memory on the right."""
     import matplotlib
 
     matplotlib.use("svg")
     matplotlib.rcParams["svg.hashsalt"] = "speed"
-    from matplotlib import pyplot
+    from matplotlib import pyplot, ticker
 
     cost, memory = "#0b6e99", "#b35900"
-    figure, panels = pyplot.subplots(2, 2, figsize=(9, 6.2), layout="constrained")
+    figure, panels = pyplot.subplots(3, 2, figsize=(9, 9), layout="constrained")
+    panels.flat[-1].set_axis_off()
     parts = [(unit, "ns per packet", points) for unit, points in series.items()] + [("circuits", "CPU seconds", circuits)]
-    for axes, (unit, what, points) in zip(panels.flat, parts, strict=True):
+    for axes, (unit, what, points) in zip(panels.flat[:-1], parts, strict=True):
         places = [float(name.replace(",", "")) for name, *_ in points]
         right = axes.twinx()
         axes.plot(places, [one[1] for one in points], "o-", color=cost)
@@ -99,6 +92,10 @@ def draw(series, circuits):
         for each in (axes, right):
             each.set_xscale("log")
             each.set_yscale("log")
+            each.xaxis.set_major_formatter(ticker.StrMethodFormatter("{x:,.0f}"))
+            each.yaxis.set_major_formatter(ticker.StrMethodFormatter("{x:,.0f}"))
+            each.yaxis.set_minor_locator(ticker.LogLocator(subs=(2, 3, 5)))
+            each.yaxis.set_minor_formatter(ticker.StrMethodFormatter("{x:,.0f}"))
         axes.set_xlabel(unit)
         axes.set_ylabel(what, color=cost)
         right.set_ylabel("memory, MB", color=memory)

@@ -125,8 +125,6 @@ What an algorithm costs per packet, in instructions, is in [cost.md](cost.md), w
 
 ![Cost of a packet and memory, with the number of flows, the rate, and the number of lines and circuits](images/speed.svg)
 
-Memory below that of the measuring program is not known, and drawn as that.
-
 {parts["growth"]}
 
 ## Worlds that people run

@@ -63,6 +63,7 @@ DAILY_USUAL_S = (1, 10, 40)
 FLOWS = (1, 10, 100, 1_000, 10_000)
 RATES = (1e6, 1e7, 1e8, 1e9, 1e10)
 LINKS = (1, 10, 100, 1_000, 10_000)
+SHARED_LINKS = (1, 10, 100, 300)
 CIRCUITS = (100, 1_000, 10_000)
 
 
@@ -138,6 +139,34 @@ def growth_with_links(evening):
     for count in LINKS:
         text = re.sub(r"(?m)^\[link\.(\w+)\]$", rf"[link.\1]\ncount = {count}", evening)
         yield World("links", f"{count:,}", "lines", text)
+
+
+def growth_behind_one_link():
+    """Lines of 100 Mbit/s behind one common link: one world, in which neighboring events hardly ever belong to one line."""
+    for count in SHARED_LINKS:
+        yield World("shared", f"{count:,}", "lines", f"""goodqueue = 1
+warmup = "1 s"
+duration = "5 s"
+
+[link]
+site = {{ from = "internet", to = "isp", rate = "100 Gbit/s", delay = "5 ms", buffer = "10 ms" }}
+home = {{ from = "isp", to = "home", rate = "100 Mbit/s", delay = "5 ms", buffer = "250 ms", queue = "fq-codel", count = {count} }}
+
+[[traffic]]
+kind = "video"
+path = ["internet", "home"]
+flows = 2
+
+[[traffic]]
+kind = "page"
+pause = "uniform 1 s .. 5 s"
+flows = 4
+path = ["internet", "home"]
+
+[[traffic]]
+kind = "bulk"
+path = ["internet", "home"]
+""")
 
 
 def circuits(count):
