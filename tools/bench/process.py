@@ -9,7 +9,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-# Linux counts the memory of a process before it becomes another as that of the other: a small program stands between.
+# Linux counts the memory of a process before it becomes another as that of the other: a small
+# program stands between.
 LAUNCHER = """
 import json, os, sys
 child = os.posix_spawnp(sys.argv[2], sys.argv[2:], os.environ)

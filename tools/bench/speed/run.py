@@ -107,7 +107,7 @@ def daily(options):
 
 def document(options, parts):
     version = subprocess.run([str(options.gq), "--version"], capture_output=True, text=True, check=True).stdout.strip()
-    load = f" The machine had a load of {options.load:.1f} when this began." if options.load > 0.5 else ""
+    load = f"\nThe machine had a load of {options.load:.1f} when this began." if options.load > 0.5 else ""
     return f"""# Speed
 
 `make bench-speed` makes this page and its picture; no other page states a speed.

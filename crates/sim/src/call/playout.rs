@@ -83,8 +83,8 @@ impl Target {
     }
 }
 
-/// The least and the greatest delay of the packets of the latest [`HISTORY`]. Each queue has arrival
-/// and delay of those packets only that no later one surpasses.
+/// The least and the greatest delay of the packets of the latest [`HISTORY`]. Each queue has
+/// arrival and delay of those packets only that no later one surpasses.
 #[derive(Clone, Debug, Default)]
 struct History {
     least: VecDeque<(i64, i64)>,
