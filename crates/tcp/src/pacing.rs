@@ -5,8 +5,8 @@
 //! late timers do not slow a flow down. The first ten segments of a connection are not held back. A
 //! control may ask for *bursts*: several segments leave at one release, like those that a sender
 //! hands to its network card in one piece, and the gap after them is that of all. A burst ends
-//! early where the window or the data does. *Source*: Linux 6.12 (fair queue scheduler and internal
-//! pacing).
+//! early where the window or the data does. A retransmission is a burst of its own. *Source*: Linux
+//! 6.12 (fair queue scheduler, internal pacing, `tcp_xmit_retransmit_queue`).
 
 use goodqueue_base::units::{Bytes, Rate};
 

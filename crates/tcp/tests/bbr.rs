@@ -226,3 +226,18 @@ fn a_change_of_the_rate_is_followed() {
         assert!(fast / PAYLOAD_BIT_S > 0.85, "{kind}: {fast}");
     }
 }
+
+/// New data leaves in bursts of two, but none of it with a retransmission, which waits for its own
+/// release. The probe of a timer does not wait.
+#[test]
+fn a_paced_retransmission_leaves_alone() {
+    let mut pipe = flow("bbr", 1_000, 0.02);
+    pipe.run(Duration::secs(10));
+    let together = |a: &pipe::Log, b: &pipe::Log| a.at == b.at;
+    let late: Vec<&pipe::Log> = pipe.log.iter().skip_while(|log| log.at < Instant::from_nanos(2_000_000_000)).collect();
+    let pairs = || late.windows(2).filter(|pair| together(pair[0], pair[1]));
+    assert!(pairs().any(|pair| !pair[0].retransmission && !pair[1].retransmission), "bursts");
+    let retransmitted = late.iter().filter(|log| log.retransmission).count();
+    let accompanied = pairs().filter(|pair| pair[0].retransmission || pair[1].retransmission).count();
+    assert!(retransmitted > 100 && accompanied == 0, "{accompanied} of {retransmitted}");
+}

@@ -268,7 +268,10 @@ impl Sender {
             flags: fin.with(push),
             ..Segment::default()
         };
+        // Nothing leaves together with a retransmission.
+        self.end_paced_burst();
         self.note_departed(now, number, u32::from(segment.payload));
+        self.end_paced_burst();
         Transmit { segment, ecn: self.common_codepoint(), retransmission: true }
     }
 

@@ -54,12 +54,12 @@ impl Path {
         }
     }
 
-    /// Adds a round-trip time. Returns whether the smallest one is so old that it must be measured
-    /// again.
+    /// Adds a round-trip time, in whole microseconds. Returns whether the smallest one is so old
+    /// that it must be measured again: one that is only as small does not renew it.
     pub(super) fn take_rtt(&mut self, sample: &AckSample, detail: &Detail) -> bool {
         let expired = sample.now > self.min_rtt_at + self.min_rtt_window;
-        if let Some(rtt) = sample.rtt
-            && (self.min_rtt.is_none_or(|min| rtt <= min) || expired && !detail.held_back)
+        if let Some(rtt) = sample.rtt.map(|rtt| Duration::us(rtt.as_nanos() / 1_000))
+            && (self.min_rtt.is_none_or(|min| rtt < min) || expired && !detail.held_back)
         {
             self.min_rtt = Some(rtt);
             self.min_rtt_at = sample.now;
