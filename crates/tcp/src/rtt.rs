@@ -1,8 +1,9 @@
 //! Round-trip time: smoothed value, deviation, retransmission timeout, windowed minimum.
 //!
-//! The estimator is RFC 6298's with two habits of Linux: the deviation used is the largest of the
+//! The estimator is RFC 6298's with three habits of Linux: the deviation used is the largest of the
 //! last round trip and never below the smallest timeout, so `rto = srtt + max(4 rttvar, rto_min)`;
-//! and a falling round-trip time widens the deviation only slowly. Times are nanoseconds.
+//! a falling round-trip time widens the deviation only slowly; and timestamps count milliseconds,
+//! so that the sample of an echoed one has whole milliseconds. Times are nanoseconds.
 
 use crate::windowed::Windowed;
 use goodqueue_base::units::Duration;
@@ -10,6 +11,19 @@ use goodqueue_base::units::Duration;
 const MAX_RTO: u64 = 120_000_000_000;
 const FIRST_RTO: u64 = 1_000_000_000;
 const MINIMUM_WINDOW: u64 = 300_000_000_000;
+/// Unit of timestamps (RFC 7323).
+const TIMESTAMP_UNIT: u64 = 1_000_000;
+
+/// Whether an echoed time is before another one, as far as timestamps tell.
+pub(crate) const fn is_echo_before(echoed: u64, at: u64) -> bool {
+    echoed / TIMESTAMP_UNIT < at / TIMESTAMP_UNIT
+}
+
+/// The round-trip time that an echoed time shows, at least a millisecond.
+/// *Source*: Linux 6.12 (`tcp_rtt_tsopt_us`).
+pub(crate) fn of_echo(now: u64, echoed: u64) -> u64 {
+    (now / TIMESTAMP_UNIT).saturating_sub(echoed / TIMESTAMP_UNIT).max(1) * TIMESTAMP_UNIT
+}
 
 /// Estimates of one connection.
 #[derive(Clone, Debug, Default)]

@@ -9,6 +9,7 @@
 mod duplicates;
 mod loss;
 
+use crate::rtt;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec;
@@ -316,7 +317,7 @@ impl Scoreboard {
         self.leave_flight(record, out);
         if record.has(AMBIGUOUS) {
             out.ambiguous = true;
-            if echoed != 0 && echoed < at {
+            if echoed != 0 && rtt::is_echo_before(echoed, at) {
                 // The original arrived before the copy was even sent.
                 return;
             }

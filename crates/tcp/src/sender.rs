@@ -33,7 +33,7 @@ use crate::cc::{self, AnyCc, CcError, CongestionControl, Established, Feedback, 
 use crate::config::{Data, EcnMode, LossDetection, SenderConfig};
 use crate::prr::Prr;
 use crate::rack::Rack;
-use crate::rtt::Rtt;
+use crate::rtt::{self, Rtt};
 use crate::scoreboard::Scoreboard;
 use crate::segment::{Flags, Segment};
 use crate::segmentation::Segmentation;
@@ -423,8 +423,7 @@ impl Sender {
         self.disarm();
         let echoed = segment.timestamp.as_nanos();
         if retries == 0 || echoed != 0 {
-            let sent_at = if retries == 0 { self.last_sent_at } else { echoed };
-            let rtt = t.saturating_sub(sent_at);
+            let rtt = if retries == 0 { t.saturating_sub(self.last_sent_at) } else { rtt::of_echo(t, echoed) };
             self.rtt.sample(rtt, 0, 0);
             self.rtt.sample_minimum(t, rtt);
             self.note_rtt(rtt);

@@ -4,6 +4,7 @@ use super::state::Use;
 use super::{AckFacts, NO_SEGMENT, Phase, ProbeContent, Sender};
 use crate::cc::{AckSample, CongestionControl, Growth, Marks, State};
 use crate::prr::Ack;
+use crate::rtt;
 use crate::scoreboard::{Delivery, Verdict};
 use crate::segment::{Flags, Segment};
 use core::ops::Range;
@@ -245,7 +246,7 @@ impl Sender {
             smooth = smooth.or(sack);
         }
         if smooth.is_none() && advanced && echoed != 0 {
-            smooth = Some(t.saturating_sub(echoed));
+            smooth = Some(rtt::of_echo(t, echoed));
             control = smooth;
         }
         if let (Some(smooth), Some(control)) = (smooth, control) {

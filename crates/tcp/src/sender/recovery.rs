@@ -7,6 +7,7 @@ use super::{AckFacts, NO_SEGMENT, ProbeContent, RecoveryStep, Sender};
 use crate::cc::{Congestion, CongestionControl, State};
 use crate::config::LossDetection;
 use crate::prr::Prr;
+use crate::rtt;
 use crate::scoreboard::Verdict;
 use goodqueue_base::units::Instant;
 
@@ -33,7 +34,7 @@ impl Undo {
     /// Whether the acknowledgement echoes something sent before the first retransmission, or there
     /// was none. Without timestamps it echoes zero.
     fn original_arrived(&self, echoed: u64) -> bool {
-        self.first_repeat_at.is_none_or(|first| echoed != 0 && echoed < first)
+        self.first_repeat_at.is_none_or(|first| echoed != 0 && rtt::is_echo_before(echoed, first))
     }
 
     fn all_repeats_were_spurious(&self) -> bool {
