@@ -145,6 +145,15 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     #[test]
+    fn timestamps_tell_whole_milliseconds() {
+        assert_eq!(of_echo(41 * MS + 10, 1_999_999), 40 * MS);
+        assert_eq!(of_echo(41 * MS - 1, 2 * MS), 38 * MS);
+        assert_eq!(of_echo(2 * MS + 9, 2 * MS + 1), MS, "at least one");
+        assert!(is_echo_before(2 * MS - 1, 2 * MS));
+        assert!(!is_echo_before(2 * MS, 3 * MS - 1));
+    }
+
+    #[test]
     fn first_sample_gives_three_round_trips_or_the_minimum() {
         let mut rtt = Rtt::new(Duration::ms(200));
         assert_eq!(rtt.rto(), 1_000 * MS);

@@ -183,6 +183,21 @@ fn no_block_is_lost_between_merged_reports() {
     assert_eq!(reported.into_iter().collect::<Vec<_>>(), (25..65).step_by(2).collect::<Vec<_>>());
 }
 
+/// Linux has sent its acknowledgement by then, and none is due for the segment itself.
+#[test]
+fn a_third_block_sends_what_waits_and_is_reported_with_the_next() {
+    let mut feed = settled();
+    // Blocks of 25 and 30; the reports from 28 on are merged.
+    assert_eq!(feed.answered([25, 26, 27, 28, 30]), [true, true, true, false, false]);
+    let ack = feed.take(33).expect("what waited");
+    assert!(ack.received().all(|block| block.end <= 31 * MSS), "without the third block");
+    assert_eq!(feed.receiver.next_timeout(), None);
+    assert_eq!(feed.take(34), None);
+    let due = feed.receiver.next_timeout().expect("a timer");
+    let ack = feed.receiver.handle_timeout(due).expect("an acknowledgement");
+    assert!(ack.received().any(|block| block == (33 * MSS..35 * MSS)), "both");
+}
+
 #[test]
 fn echoed_time_is_of_the_first_unacknowledged_segment() {
     let mut feed = Feed::new(AckPolicy::Delayed);
