@@ -9,6 +9,7 @@
 
 The explanation of the differences is written by hand in grid-notes.md and inserted after the summary.
 """
+import argparse
 import math
 import pathlib
 import statistics
@@ -240,10 +241,14 @@ def kernels(sim):
 
 
 def main():
-    if sys.argv[1:2] == ["--kernels"]:
-        kernels(stored(pathlib.Path(sys.argv[2])))
+    parser = argparse.ArgumentParser(description="Writes docs/fidelity-grid.md from runs of the simulator.")
+    parser.add_argument("runs", type=pathlib.Path, help="the file that runs.py --on sim has written")
+    parser.add_argument("--kernels", action="store_true", help="write docs/fidelity-7.3.md, from runs with --series 7.3")
+    options = parser.parse_args()
+    if options.kernels:
+        kernels(stored(options.runs))
         return
-    sim, linux = stored(pathlib.Path(sys.argv[1])), stored(KERNEL)
+    sim, linux = stored(options.runs), stored(KERNEL)
 
     def both(cells):
         return [Compared(cell, sim[cell], linux[cell]) for cell in cells if cell in sim and cell in linux]
