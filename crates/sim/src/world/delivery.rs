@@ -169,11 +169,10 @@ impl World {
         if self.ends.outside[outside].content == Content::Datagrams {
             self.count_datagram(outside, packet);
         } else if packet.is_reverse() {
-            let number = packet.segment.number;
             let ends = &mut self.ends.outside[outside];
-            let complete = ends.size.is_some_and(|size| number >= size);
+            let complete = ends.size.is_some_and(|size| packet.segment.number >= size);
             let facts = &mut self.ends.flows[flow];
-            if let Some(rtt) = ends.acknowledged(self.clock.now, number)
+            if let Some(rtt) = ends.acknowledged(self.clock.now, &packet.segment)
                 && self.figures.measuring
             {
                 self.figures.group_rtt[facts.group].add(rtt);

@@ -32,6 +32,8 @@ struct Timed {
     sent_at: Instant,
     /// Sent more than once: an acknowledgement does not tell which copy it is for.
     ambiguous: bool,
+    /// Selectively acknowledged.
+    reported: bool,
 }
 
 /// The network's knowledge of the packets of a flow whose ends are outside.
@@ -119,7 +121,7 @@ impl OutsideFlow {
         let end = segment.number + u64::from(segment.payload);
         self.sent += 1;
         if segment.number >= self.highest {
-            self.under_way.push_back(Timed { end, sent_at: now, ambiguous: false });
+            self.under_way.push_back(Timed { end, sent_at: now, ambiguous: false, reported: false });
             self.highest = end;
             return;
         }
@@ -129,14 +131,33 @@ impl OutsideFlow {
         self.under_way.range_mut(again..).take_while(|data| data.end <= end).for_each(|data| data.ambiguous = true);
     }
 
-    /// Everything below `number` has been acknowledged. Returns the round-trip time that the sender
-    /// can measure.
-    pub(super) fn acknowledged(&mut self, now: Instant, number: u64) -> Option<Duration> {
-        let mut last = None;
-        while let Some(data) = self.under_way.front().filter(|data| data.end <= number) {
-            last = Some(*data);
+    /// Takes an acknowledgement that has reached the sender. Returns the round-trip time that it can
+    /// measure: of the segment sent last of those newly reported, else of those acknowledged.
+    pub(super) fn acknowledged(&mut self, now: Instant, ack: &Segment) -> Option<Duration> {
+        let reported = self.newly_reported(ack);
+        let (mut last, mut ambiguous) = (None, false);
+        while let Some(data) = self.under_way.front().filter(|data| data.end <= ack.number) {
+            if !data.reported {
+                last = Some(data.sent_at);
+                ambiguous |= data.ambiguous;
+            }
             self.under_way.pop_front();
         }
-        last.filter(|data| !data.ambiguous).map(|data| now.since(data.sent_at))
+        reported.or(last.filter(|_| !ambiguous)).map(|sent_at| now.since(sent_at))
+    }
+
+    /// Marks what an acknowledgement reports beyond gaps. Returns when the last of it was sent, of
+    /// what was sent once. A block grows at its end, so what is new there counts.
+    fn newly_reported(&mut self, ack: &Segment) -> Option<Instant> {
+        let mut last = None;
+        for block in ack.received() {
+            let first = self.under_way.partition_point(|data| data.end <= block.start);
+            let past = self.under_way.partition_point(|data| data.end <= block.end);
+            for data in self.under_way.range_mut(first..past).rev().take_while(|data| !data.reported) {
+                data.reported = true;
+                last = last.max((!data.ambiguous).then_some(data.sent_at));
+            }
+        }
+        last
     }
 }

@@ -3,7 +3,7 @@ use crate::spec::{FlowSpec, LinkSpec, QueueSpec, SourceSpec};
 use crate::world::outside_flow::Content;
 use goodqueue_aqm::Limit;
 use goodqueue_base::units::{Bytes, Duration, Rate};
-use goodqueue_tcp::{Flags, ReceiverConfig, SenderConfig};
+use goodqueue_tcp::{Flags, ReceiverConfig, SackBlock, SenderConfig};
 
 /// 12 Mbit/s, so that 1500 bytes take a millisecond, 5 ms each way, and room for three packets.
 fn spec() -> WorldSpec {
@@ -94,10 +94,32 @@ fn acknowledgements_of_what_was_sent_twice_say_no_time() {
     for (ms, number) in [(0, 0), (1, 1000), (2, 2000), (9, 1000)] {
         ends.take(at(ms), &Segment { number, payload: 1000, ..Segment::default() });
     }
-    assert_eq!(ends.acknowledged(at(10), 1000), Some(Duration::ms(10)));
-    assert_eq!(ends.acknowledged(at(11), 2000), None, "which of the two?");
-    assert_eq!(ends.acknowledged(at(12), 3000), Some(Duration::ms(10)));
+    let ack = |number| Segment { number, flags: Flags::ACK, ..Segment::default() };
+    assert_eq!(ends.acknowledged(at(10), &ack(1000)), Some(Duration::ms(10)));
+    assert_eq!(ends.acknowledged(at(11), &ack(2000)), None, "which of the two?");
+    assert_eq!(ends.acknowledged(at(12), &ack(3000)), Some(Duration::ms(10)));
     assert_eq!((ends.sent, ends.retransmitted), (4, 1));
+}
+
+#[test]
+fn a_report_beyond_a_gap_tells_the_time_and_the_repair_none() {
+    let mut ends = OutsideFlow::new(Content::Segments, None);
+    let at = |ms| Instant::ZERO + Duration::ms(ms);
+    for (ms, number) in [(0, 0), (1, 1000), (2, 2000), (3, 3000)] {
+        ends.take(at(ms), &Segment { number, payload: 1000, ..Segment::default() });
+    }
+    let ack = |number, offset, len| Segment {
+        number,
+        flags: Flags::ACK,
+        sack: [SackBlock { offset, len }, SackBlock::default(), SackBlock::default()],
+        ..Segment::default()
+    };
+    assert_eq!(ends.acknowledged(at(11), &ack(0, 1000, 1000)), Some(Duration::ms(10)));
+    assert_eq!(ends.acknowledged(at(13), &ack(0, 1000, 2000)), Some(Duration::ms(11)), "what is new");
+    assert_eq!(ends.acknowledged(at(14), &ack(0, 1000, 2000)), None, "nothing is");
+    ends.take(at(20), &Segment { number: 0, payload: 1000, ..Segment::default() });
+    assert_eq!(ends.acknowledged(at(30), &ack(3000, 0, 0)), None, "which copy of the first?");
+    assert_eq!(ends.acknowledged(at(31), &ack(4000, 0, 0)), Some(Duration::ms(28)));
 }
 
 #[test]
