@@ -14,6 +14,7 @@ struct Page(Rc<Told>);
 #[derive(Default)]
 struct Told {
     reads: Cell<u64>,
+    is_absent: Cell<bool>,
     events: RefCell<Vec<(String, Value)>>,
 }
 
@@ -27,6 +28,10 @@ impl Environment for Page {
     fn now(&self) -> Duration {
         self.0.reads.set(self.0.reads.get() + 1);
         Duration::from_millis(self.0.reads.get())
+    }
+
+    fn readers(&self) -> usize {
+        usize::from(!self.0.is_absent.get())
     }
 
     fn publish(&self, event: &str, data: &Value) {
@@ -56,6 +61,25 @@ fn run(api: &PageApi) -> usize {
         assert!(frames < 100_000, "it never ends");
     }
     frames
+}
+
+#[test]
+fn a_run_at_full_speed_waits_for_a_reader_and_no_longer_than_a_second() {
+    for comes in [true, false] {
+        let page = Page::default();
+        page.0.is_absent.set(true);
+        let api = api(page.clone());
+        open(&api, None);
+        for _ in 0..100 {
+            api.sessions.frame().expect("it waits");
+        }
+        assert_eq!(page.events("frame"), Vec::<Value>::new());
+        page.0.is_absent.set(!comes);
+        run(&api);
+        let frames = page.events("frame");
+        assert!(frames[0]["t"].as_f64().is_some_and(|t| t < 0.1), "{}", frames[0]);
+        assert!(!comes || frames.len() > 200, "{}", frames.len());
+    }
 }
 
 #[test]
