@@ -131,8 +131,8 @@ impl OutsideFlow {
         self.under_way.range_mut(again..).take_while(|data| data.end <= end).for_each(|data| data.ambiguous = true);
     }
 
-    /// Takes an acknowledgement that has reached the sender. Returns the round-trip time that it can
-    /// measure: of the segment sent last of those newly reported, else of those acknowledged.
+    /// Takes an acknowledgement that has reached the sender. Returns the round-trip time that it
+    /// can measure: of the segment sent last of those newly reported, else of those acknowledged.
     pub(super) fn acknowledged(&mut self, now: Instant, ack: &Segment) -> Option<Duration> {
         let reported = self.newly_reported(ack);
         let (mut last, mut ambiguous) = (None, false);
