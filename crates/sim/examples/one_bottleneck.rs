@@ -20,11 +20,12 @@ fn main() {
         spec.recording.sample_every = Some(Duration::ms(100));
         let outcome = World::new(&spec).expect("a valid world").run(&mut |_| Continue::Yes);
         let link = &outcome.links[0];
+        let ms = |q| link.sojourn.quantile(q).unwrap_or_default().as_secs_f64() * 1e3;
         println!(
             "{kind:>9}: utilization {:.1} %, sojourn p50 {:.1} ms, p95 {:.1} ms, {} drops",
             100.0 * link.sent_bits / link.capacity_bits,
-            link.sojourn.value_at_quantile(0.5) as f64 * 1e-6,
-            link.sojourn.value_at_quantile(0.95) as f64 * 1e-6,
+            ms(0.5),
+            ms(0.95),
             link.counters.dropped_total().packets.get(),
         );
         // A plot a terminal can show: the queue, one column a second.

@@ -4,12 +4,10 @@ mod add;
 
 use crate::call::codec::Content;
 use crate::call::playout::Heard;
+use crate::trace::TimeCounts;
 use goodqueue_aqm::Counters;
 use goodqueue_base::units::{Duration, Instant};
 use std::sync::Arc;
-
-/// Sojourn times in nanoseconds, to three significant digits.
-pub type SojournHistogram = crate::trace::TimeHistogram;
 
 /// Everything one run measured.
 #[derive(Clone, Debug)]
@@ -51,7 +49,7 @@ pub struct LinkOutcome {
     /// Sum of the sojourn times of departed packets, in seconds.
     pub sojourn_sum_s: f64,
     /// Sojourn times of departed packets.
-    pub sojourn: SojournHistogram,
+    pub sojourn: TimeCounts,
     /// Packets that departed during the whole run, warm-up included.
     pub departed_whole_run: u64,
     /// Bits put on the wire by each group that sent any, by its number in the specification;
@@ -113,15 +111,15 @@ pub struct GroupOutcome {
     pub name: String,
     /// Round-trip times measured by its TCP senders, or those of its answered probes, in
     /// nanoseconds; empty for other UDP.
-    pub rtt: SojournHistogram,
+    pub rtt: TimeCounts,
     /// Sojourn times of its data packets at all observed links, in nanoseconds.
-    pub sojourn: SojournHistogram,
+    pub sojourn: TimeCounts,
     /// The group's transfers, if there were any.
     pub transfers: Option<TransferOutcome>,
     /// The group's videos.
     pub videos: Vec<VideoOutcome>,
     /// Times from the sending of its UDP packets to their arrival, in nanoseconds.
-    pub one_way_delay: SojournHistogram,
+    pub one_way_delay: TimeCounts,
     /// The group's calls, one for each direction.
     pub calls: Vec<CallOutcome>,
 }
@@ -173,18 +171,18 @@ pub struct TransferOutcome {
     /// Times from the beginning to the end, in nanoseconds: from the SYN (or, on an open
     /// connection, from the request) to the last acknowledgement or, of data that was asked for, to
     /// the last byte's arrival.
-    pub completion: SojournHistogram,
+    pub completion: TimeCounts,
     /// Times from the beginning to the end for each of [`SIZE_CLASSES`](crate::SIZE_CLASSES) and
     /// for larger transfers.
-    pub by_size: Vec<SojournHistogram>,
+    pub by_size: Vec<TimeCounts>,
     /// Times divided by the least that the empty path allows, in millionths.
-    pub slowdown_millionths: SojournHistogram,
+    pub slowdown_millionths: TimeCounts,
     /// Times from a request to the first byte of the response, in nanoseconds.
-    pub first_byte: SojournHistogram,
+    pub first_byte: TimeCounts,
     /// Times that pages took, in nanoseconds.
-    pub page_load: SojournHistogram,
+    pub page_load: TimeCounts,
     /// Times from a video's start to its playing, warm-up included, in nanoseconds.
-    pub playing: SojournHistogram,
+    pub playing: TimeCounts,
 }
 
 /// One adaptive video.

@@ -2,7 +2,6 @@
 
 use crate::ids::{FlowId, IdVec, LinkId, Ticket};
 use crate::losses::{FlowSignals, LossEvents};
-use crate::outcome::SojournHistogram;
 use crate::packet::SimPacket;
 use crate::settle::SettleProbe;
 use crate::trace::{PacketEvent, PacketEventKind, TimeCounts};
@@ -117,10 +116,10 @@ impl LineTable {
     }
 
     /// The sojourn times of all packets.
-    pub(crate) fn total(&self) -> SojournHistogram {
+    pub(crate) fn total(&self) -> TimeCounts {
         let mut sum = TimeCounts::new();
         self.lines.iter().for_each(|line| sum.merge(&line.sojourn));
-        sum.histogram()
+        sum
     }
 
     /// The groups that sent something, and the bits of each.

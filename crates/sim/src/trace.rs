@@ -7,7 +7,7 @@ mod times;
 use goodqueue_aqm::Reason;
 use goodqueue_base::units::{Duration, Instant};
 pub use probes::{Probes, ProbesOutcome};
-pub use times::{TimeCounts, TimeHistogram, nearest_rank};
+pub use times::{Bucket, TimeCounts, nearest_rank};
 
 /// Version of the vocabulary. Changing the vocabulary changes every file written with it.
 pub const SCHEMA: &str = "goodqueue.packets/1";

@@ -42,7 +42,7 @@ fn transfer_after_a_rate_step_is_compared_with_its_own_rate() {
         let outcome = run(spec);
         let transfers = outcome.groups[0].transfers.as_ref().expect("a transfer");
         assert_eq!(transfers.complete, 1);
-        transfers.slowdown_millionths.mean() / 1e6
+        transfers.slowdown_millionths.mean().expect("one") / 1e6
     };
     for start_ms in [0, 4_000, 4_990, 5_000, 6_000] {
         let flow = FlowSpec { start: Instant::ZERO + Duration::ms(start_ms), ..spec.flows[0].clone() };

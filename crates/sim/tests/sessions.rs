@@ -72,9 +72,9 @@ fn a_short_transfer_takes_a_handshake_and_its_data() {
     // The eleventh begins at the very end.
     assert_eq!((transfers.begun, transfers.complete, transfers.refused), (11, 10, 0));
     // Two round trips of 20.4 ms, 1.2 ms for the segment; small packets and jitter take the rest.
-    let slowest = transfers.completion.max() as f64 / 1e6;
+    let slowest = transfers.completion.quantile(1.0).expect("some").as_secs_f64() * 1e3;
     assert!((42.0..42.4).contains(&slowest), "{slowest} ms");
-    let slowdown = transfers.slowdown_millionths.mean() / 1e6;
+    let slowdown = transfers.slowdown_millionths.mean().expect("some") / 1e6;
     assert!((1.0..1.01).contains(&slowdown), "{slowdown}");
     assert_eq!(outcome.flows[0].delivered_bytes, 10 * 1_448);
     assert_eq!(outcome.flows[0].retransmitted_packets, 0);
@@ -122,7 +122,7 @@ fn pauses_separate_transfers_and_connections_can_be_kept() {
         let outcome = run(&alone(SessionSpec::BulkWithPauses { size: Bytes::new(size), pause, connection }, 60));
         let transfers = transfers(&outcome);
         assert!(outcome.flows[0].delivered_bytes >= transfers.complete * size);
-        (transfers.complete, transfers.completion.value_at_quantile(0.5) as f64 / 1e6)
+        (transfers.complete, transfers.completion.quantile(0.5).expect("some").as_secs_f64() * 1e3)
     };
     // A megabyte takes nearly a second, a pause one and a half.
     let (complete, _) = typical_ms(1_000_001, ConnectionUse::Fresh);
@@ -141,11 +141,11 @@ fn a_page_of_one_object_takes_two_round_trips() {
     assert!(transfers.page_load.len() > 80, "{} pages", transfers.page_load.len());
     // Handshake, request and response: two round trips of 20.4 ms, and the object's transmission,
     // up to a second for the largest.
-    let fastest = transfers.page_load.min() as f64 / 1e6;
+    let fastest = transfers.page_load.shortest().expect("some").as_secs_f64() * 1e3;
     assert!((42.0..44.0).contains(&fastest), "{fastest} ms");
     assert_eq!(transfers.page_load.len(), transfers.complete);
     // The first byte of a response is there one round trip after the handshake and the request.
-    let first = transfers.first_byte.value_at_quantile(0.5) as f64 / 1e6;
+    let first = transfers.first_byte.quantile(0.5).expect("some").as_secs_f64() * 1e3;
     assert!((40.8..45.0).contains(&first), "{first} ms");
 }
 
@@ -157,10 +157,10 @@ fn pages_use_their_connections_for_all_their_objects() {
     assert!(pages > 30, "{pages} pages");
     assert!((50 * pages..50 * pages + 50).contains(&six.complete), "{} objects", six.complete);
     // An object without loss needs a round trip on an open connection.
-    assert!(six.completion.min() as f64 / 1e6 > 20.4);
+    assert!(six.completion.shortest().expect("some") > Duration::us(20_400));
     let one_by_one = run(&alone(page(50, 1), 100));
-    let load = |transfers: &TransferOutcome| transfers.page_load.value_at_quantile(0.5);
-    assert!(load(transfers(&one_by_one)) > 2 * load(six), "six connections are quicker than one");
+    let load = |transfers: &TransferOutcome| transfers.page_load.quantile(0.5).expect("some");
+    assert!(load(transfers(&one_by_one)) > load(six) * 2, "six connections are quicker than one");
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn web_connections_come_at_their_rate_and_end() {
         }
         assert!(transfers.complete as f64 > 0.98 * transfers.begun as f64, "{} of {}", transfers.complete, transfers.begun);
         // Two round trips at least.
-        assert!(transfers.completion.min() as f64 / 1e6 > 20.4);
+        assert!(transfers.completion.shortest().expect("some") > Duration::us(20_400));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Distributions of times over replications, for drawing.
 
-use goodqueue_sim::{Outcome, SojournHistogram};
+use goodqueue_sim::Outcome;
+use goodqueue_sim::trace::TimeCounts;
 
 /// A distribution of times: in the queue at one link, or round trips of one group.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,15 +13,15 @@ pub struct Cdf {
 }
 
 impl Cdf {
-    /// From the packets counted in `histogram`; no points when it is empty.
+    /// From the packets counted in `times`; no points when it is empty.
     #[must_use]
-    pub fn new(subject: impl Into<String>, histogram: &SojournHistogram) -> Self {
-        let total = histogram.len();
+    pub fn new(subject: impl Into<String>, times: &TimeCounts) -> Self {
+        let total = times.len();
         let mut points = Vec::new();
         let mut below = 0;
-        for step in histogram.iter_recorded() {
-            below += step.count_since_last_iteration();
-            points.push((step.value_iterated_to() as f64 * 1e-9, below as f64 / total as f64));
+        for bucket in times.buckets() {
+            below += bucket.count;
+            points.push((bucket.longest.as_nanos() as f64 * 1e-9, below as f64 / total as f64));
         }
         Self { subject: subject.into(), points }
     }
@@ -30,9 +31,9 @@ impl Cdf {
 #[derive(Clone, Debug, Default)]
 pub struct Distributions {
     /// In the queue, by link.
-    pub sojourn: Vec<(String, SojournHistogram)>,
+    pub sojourn: Vec<(String, TimeCounts)>,
     /// Round trips of probes, by group: those of echoes, where they are requested.
-    pub round_trips: Vec<(String, SojournHistogram)>,
+    pub round_trips: Vec<(String, TimeCounts)>,
 }
 
 impl Distributions {
@@ -56,20 +57,18 @@ impl Distributions {
     /// To be drawn: of times in the queue, and of round trips.
     #[must_use]
     pub fn cdfs(&self) -> [Vec<Cdf>; 2] {
-        [&self.sojourn, &self.round_trips]
-            .map(|all| all.iter().map(|(name, histogram)| Cdf::new(name.as_str(), histogram)).collect())
+        [&self.sojourn, &self.round_trips].map(|all| all.iter().map(|(name, times)| Cdf::new(name.as_str(), times)).collect())
     }
 }
 
 /// Adds `others` to `sums`: both have the same subjects in the same order, unless nothing has been
 /// added yet.
-fn add(sums: &mut Vec<(String, SojournHistogram)>, others: Vec<(String, SojournHistogram)>) {
+fn add(sums: &mut Vec<(String, TimeCounts)>, others: Vec<(String, TimeCounts)>) {
     if sums.is_empty() {
         *sums = others;
         return;
     }
-    for ((_, sum), (_, histogram)) in sums.iter_mut().zip(others) {
-        // Both have the same precision, and the sum grows as needed, so adding cannot fail.
-        let _ = sum.add(histogram);
+    for ((_, sum), (_, times)) in sums.iter_mut().zip(&others) {
+        sum.merge(times);
     }
 }

@@ -1,16 +1,11 @@
 //! The sum of outcomes: of links that are reported as one, and of worlds that share nothing.
 
-use super::{FlowOutcome, GroupOutcome, LinkOutcome, Outcome, Series, SeriesColumn, SojournHistogram, TransferOutcome};
+use super::{FlowOutcome, GroupOutcome, LinkOutcome, Outcome, Series, SeriesColumn, TransferOutcome};
 use std::collections::BTreeMap;
 
 /// The mean of so many values and one more.
 fn mean(of_many: f64, many: u32, other: f64) -> f64 {
     of_many + (other - of_many) / f64::from(many + 1)
-}
-
-fn add_times(sum: &mut SojournHistogram, other: &SojournHistogram) {
-    let added = sum.add(other);
-    debug_assert!(added.is_ok(), "both grow as they must");
 }
 
 impl Outcome {
@@ -77,7 +72,7 @@ impl LinkOutcome {
         self.queue_packets = mean(self.queue_packets, links, other.queue_packets);
         self.queue_bytes = mean(self.queue_bytes, links, other.queue_bytes);
         self.sojourn_sum_s += other.sojourn_sum_s;
-        add_times(&mut self.sojourn, &other.sojourn);
+        self.sojourn.merge(&other.sojourn);
         self.departed_whole_run += other.departed_whole_run;
         let mut bits: BTreeMap<u32, f64> = self.group_bits.iter().copied().collect();
         other.group_bits.into_iter().for_each(|(group, more)| *bits.entry(group).or_default() += more);
@@ -87,9 +82,9 @@ impl LinkOutcome {
 
 impl GroupOutcome {
     fn add(&mut self, other: Self) {
-        add_times(&mut self.rtt, &other.rtt);
-        add_times(&mut self.sojourn, &other.sojourn);
-        add_times(&mut self.one_way_delay, &other.one_way_delay);
+        self.rtt.merge(&other.rtt);
+        self.sojourn.merge(&other.sojourn);
+        self.one_way_delay.merge(&other.one_way_delay);
         match (&mut self.transfers, other.transfers) {
             (Some(sum), Some(other)) => sum.add(&other),
             (none, other) => *none = none.take().or(other),
@@ -107,12 +102,12 @@ impl TransferOutcome {
         *refused += other.refused;
         *complete += other.complete;
         *open += other.open;
-        add_times(completion, &other.completion);
-        by_size.iter_mut().zip(&other.by_size).for_each(|(sum, other)| add_times(sum, other));
-        add_times(slowdown_millionths, &other.slowdown_millionths);
-        add_times(first_byte, &other.first_byte);
-        add_times(page_load, &other.page_load);
-        add_times(playing, &other.playing);
+        completion.merge(&other.completion);
+        by_size.iter_mut().zip(&other.by_size).for_each(|(sum, other)| sum.merge(other));
+        slowdown_millionths.merge(&other.slowdown_millionths);
+        first_byte.merge(&other.first_byte);
+        page_load.merge(&other.page_load);
+        playing.merge(&other.playing);
     }
 }
 

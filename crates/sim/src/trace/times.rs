@@ -2,14 +2,8 @@
 
 use goodqueue_base::units::Duration;
 
-/// Times in nanoseconds, to three significant digits above a microsecond.
-pub type TimeHistogram = hdrhistogram::Histogram<u64>;
-
-/// Times below this share buckets of half this width.
-const MIN: u64 = 1_000;
-const DIGITS: u8 = 3;
-/// A bucket of the lowest octave is 2^9 ns wide, the largest power of two within [`MIN`].
-const UNIT_SHIFT: u32 = MIN.ilog2();
+/// A bucket of the lowest octave is 2^9 ns wide.
+const UNIT_SHIFT: u32 = 9;
 /// Each octave above the first has 2^10 buckets: the power of two at or above 10^3.
 const HALF_SHIFT: u32 = 10;
 
@@ -18,8 +12,8 @@ const OCTAVES: usize = (u64::BITS - UNIT_SHIFT - HALF_SHIFT) as usize + 1;
 /// The place of an octave that holds nothing.
 const NOWHERE: u8 = u8::MAX;
 
-/// Counts of times in nanoseconds: the buckets of a [`TimeHistogram`] of the same digits, without
-/// what that type does besides counting.
+/// Counts of times in nanoseconds, to three significant digits above a microsecond: the buckets and
+/// the figures of an HDR histogram.
 ///
 /// A world has dozens of them, and every packet counts in one or two at a random place, so they are
 /// kept small enough for the nearest caches.
@@ -30,8 +24,32 @@ pub struct TimeCounts {
     counts: Vec<u16>,
     /// The place of each octave among `counts`, in octaves.
     places: [u8; OCTAVES],
-    /// Buckets whose count has wrapped around, and how often.
+    /// Buckets whose count has wrapped around, rising, and how often.
     wraps: Vec<(usize, u64)>,
+}
+
+/// A bucket that holds something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bucket {
+    /// The shortest time that it counts.
+    pub shortest: Duration,
+    /// The longest.
+    pub longest: Duration,
+    /// Its times.
+    pub count: u64,
+}
+
+impl Bucket {
+    fn of(bucket: usize, count: u64) -> Self {
+        let longest = least(bucket).saturating_add(width(bucket) - 1);
+        Self { shortest: Duration::ns(least(bucket)), longest: Duration::ns(longest), count }
+    }
+
+    /// The time in its middle, which stands for all of them in sums.
+    #[must_use]
+    pub fn middle(&self) -> Duration {
+        Duration::ns(self.shortest.as_nanos() + (self.longest.as_nanos() - self.shortest.as_nanos()).div_ceil(2))
+    }
 }
 
 /// Counts of a bucket that are one wrap.
@@ -45,10 +63,20 @@ const fn bucket(nanos: u64) -> usize {
     ((octave as usize) << HALF_SHIFT) + (units >> octave) as usize
 }
 
+/// Octaves by which the buckets of this one's octave are wider than those of the lowest.
+const fn doublings(bucket: usize) -> usize {
+    (bucket >> HALF_SHIFT).saturating_sub(1)
+}
+
+/// The nanoseconds that a bucket spans.
+const fn width(bucket: usize) -> u64 {
+    1 << (doublings(bucket) as u32 + UNIT_SHIFT)
+}
+
 /// The least time of a bucket.
 const fn least(bucket: usize) -> u64 {
-    let octave = (bucket >> HALF_SHIFT).saturating_sub(1);
-    ((bucket - (octave << HALF_SHIFT)) as u64) << (octave as u32 + UNIT_SHIFT)
+    let doublings = doublings(bucket);
+    ((bucket - (doublings << HALF_SHIFT)) as u64) << (doublings as u32 + UNIT_SHIFT)
 }
 
 impl Default for TimeCounts {
@@ -57,7 +85,17 @@ impl Default for TimeCounts {
     }
 }
 
+/// Equal counts, in whatever order they came up.
+impl PartialEq for TimeCounts {
+    fn eq(&self, other: &Self) -> bool {
+        self.counted().eq(other.counted())
+    }
+}
+
 impl TimeCounts {
+    /// Shorter times are all in one bucket.
+    pub const LEAST: Duration = Duration::ns(1 << UNIT_SHIFT);
+
     /// Nothing counted yet.
     #[must_use]
     pub const fn new() -> Self {
@@ -89,21 +127,31 @@ impl TimeCounts {
         let sum = u64::from(*count) + times;
         *count = sum as u16;
         if sum >= WRAP {
-            match self.wraps.iter_mut().find(|(wrapped, _)| *wrapped == bucket) {
-                Some((_, wraps)) => *wraps += sum / WRAP,
-                None => self.wraps.push((bucket, sum / WRAP)),
+            match self.wraps.binary_search_by_key(&bucket, |(wrapped, _)| *wrapped) {
+                Ok(known) => self.wraps[known].1 += sum / WRAP,
+                Err(place) => self.wraps.insert(place, (bucket, sum / WRAP)),
             }
         }
     }
 
-    /// The buckets that hold something, and their counts, from the longest octave down.
-    fn buckets(&self) -> impl Iterator<Item = (usize, u64)> {
-        let octaves = self.places.iter().enumerate().rev().filter(|(_, place)| **place != NOWHERE);
+    /// The numbers of the buckets that hold something, rising, and their counts.
+    fn counted(&self) -> impl Iterator<Item = (usize, u64)> {
+        let octaves = self.places.iter().enumerate().filter(|(_, place)| **place != NOWHERE);
+        let mut wraps = self.wraps.iter().peekable();
         let counted = octaves.flat_map(|(octave, place)| {
             let counts = &self.counts[usize::from(*place) << HALF_SHIFT..][..1 << HALF_SHIFT];
             counts.iter().enumerate().map(move |(within, count)| (octave << HALF_SHIFT | within, u64::from(*count)))
         });
-        counted.filter(|(_, count)| *count > 0).chain(self.wraps.iter().map(|(bucket, wraps)| (*bucket, wraps * WRAP)))
+        let whole = counted.map(move |(bucket, count)| {
+            let wrapped = wraps.next_if(|(wrapped, _)| *wrapped == bucket);
+            (bucket, count + wrapped.map_or(0, |(_, wraps)| wraps * WRAP))
+        });
+        whole.filter(|(_, count)| *count > 0)
+    }
+
+    /// The buckets that hold something, from the shortest times on.
+    pub fn buckets(&self) -> impl Iterator<Item = Bucket> {
+        self.counted().map(|(bucket, count)| Bucket::of(bucket, count))
     }
 
     /// The number of times that were counted.
@@ -119,9 +167,43 @@ impl TimeCounts {
         self.counts.is_empty()
     }
 
+    /// The number of times up to this one, and of those in its bucket.
+    #[must_use]
+    pub fn up_to(&self, time: Duration) -> u64 {
+        let last = bucket(time.as_nanos());
+        self.counted().take_while(|(bucket, _)| *bucket <= last).map(|(_, count)| count).sum()
+    }
+
+    /// The quantile `q`, in [0, 1], by nearest rank: the longest time of its bucket. `None` when
+    /// nothing was counted.
+    #[must_use]
+    pub fn quantile(&self, q: f64) -> Option<Duration> {
+        let rank = ((q.min(1.0) * self.len() as f64).ceil() as u64).max(1);
+        let mut below = 0;
+        let found = self.buckets().find(|bucket| {
+            below += bucket.count;
+            below >= rank
+        });
+        found.map(|bucket| bucket.longest)
+    }
+
+    /// The shortest time, or that of its bucket. `None` when nothing was counted.
+    #[must_use]
+    pub fn shortest(&self) -> Option<Duration> {
+        self.buckets().next().map(|bucket| bucket.shortest)
+    }
+
+    /// The mean in nanoseconds; `None` when nothing was counted.
+    #[must_use]
+    pub fn mean(&self) -> Option<f64> {
+        let total = self.len() as f64;
+        let part = |bucket: Bucket| bucket.middle().as_nanos() as f64 * bucket.count as f64 / total;
+        (total > 0.0).then(|| self.buckets().map(part).sum())
+    }
+
     /// Adds the counts of another.
     pub fn merge(&mut self, other: &Self) {
-        other.buckets().for_each(|(bucket, count)| self.add_to(bucket, count));
+        other.counted().for_each(|(bucket, count)| self.add_to(bucket, count));
     }
 
     /// Forgets all counts.
@@ -130,26 +212,6 @@ impl TimeCounts {
         self.places = [NOWHERE; OCTAVES];
         self.wraps.clear();
     }
-
-    /// The counts as a histogram, which knows percentiles.
-    #[must_use]
-    pub fn histogram(&self) -> TimeHistogram {
-        let mut histogram = empty_histogram();
-        // From the longest octave down, so that the histogram grows once.
-        for (bucket, count) in self.buckets() {
-            let counted = histogram.record_n(least(bucket), count);
-            debug_assert!(counted.is_ok(), "a histogram that grows takes every time");
-        }
-        histogram
-    }
-}
-
-/// An empty histogram of times, which grows with those it counts: many never count anything, and
-/// one with room for an hour would write 200 kB.
-fn empty_histogram() -> TimeHistogram {
-    let mut histogram = TimeHistogram::new_with_bounds(MIN, 2 * MIN, DIGITS).expect("the bounds are constants in order");
-    histogram.auto(true);
-    histogram
 }
 
 /// The ⌈percent/100 · n⌉-th smallest of sorted values.
@@ -176,7 +238,8 @@ mod tests {
     fn it_counts_as_the_library_does() {
         let mut rng = Rng::new(1);
         let mut counts = TimeCounts::new();
-        let mut library = empty_histogram();
+        let mut library = hdrhistogram::Histogram::<u64>::new_with_bounds(1_000, 2_000, 3).unwrap();
+        library.auto(true);
         for round in 0..100_000 {
             let time = if round == 0 {
                 0
@@ -187,12 +250,17 @@ mod tests {
             counts.add(Duration::ns(time));
             library.record(time).unwrap();
         }
-        let ours = counts.histogram();
-        assert_eq!(counts.len(), 100_000);
-        assert_eq!((ours.len(), ours.mean(), ours.stdev()), (library.len(), library.mean(), library.stdev()));
-        for percent in [0.0, 0.1, 5.0, 50.0, 90.0, 99.0, 99.99, 100.0] {
-            assert_eq!(ours.value_at_percentile(percent), library.value_at_percentile(percent), "{percent}");
+        assert_eq!((counts.len(), counts.mean()), (library.len(), Some(library.mean())));
+        for q in [0.001, 0.05, 0.5, 0.9, 0.99, 0.9999, 1.0] {
+            let theirs = library.value_at_quantile(q);
+            assert_eq!(counts.quantile(q), Some(Duration::ns(theirs)), "{q}");
+            assert_eq!(counts.up_to(Duration::ns(theirs)), library.count_between(0, theirs), "{q}");
         }
+        let theirs = library
+            .iter_recorded()
+            .map(|step| (step.value_iterated_to(), library.median_equivalent(step.value_iterated_to()), step.count_at_value()));
+        let ours = counts.buckets().map(|bucket| (bucket.longest.as_nanos(), bucket.middle().as_nanos(), bucket.count));
+        assert!(ours.eq(theirs));
     }
 
     #[test]
@@ -204,11 +272,9 @@ mod tests {
         let mut sum = counts.clone();
         sum.merge(&counts);
         assert_eq!((counts.len(), sum.len()), (3 * WRAP + 1, 6 * WRAP + 2));
-        let histogram = sum.histogram();
-        assert_eq!(histogram.len(), 6 * WRAP + 2);
-        assert_eq!((histogram.count_at(2_000), histogram.count_at(3_000_000)), (2, 6 * WRAP));
+        assert_eq!(sum.buckets().map(|bucket| bucket.count).collect::<Vec<_>>(), [2, 6 * WRAP]);
         counts.clear();
-        assert!(counts.is_empty() && counts.histogram().is_empty());
+        assert!(counts.is_empty() && counts.quantile(0.5).is_none());
     }
 
     #[test]
@@ -217,19 +283,18 @@ mod tests {
         let mut counts = TimeCounts::new();
         let times = [1, 3_600, 6_475, 88_735, 9_200_000_000].map(Duration::secs);
         times.iter().for_each(|time| counts.add(*time));
-        let histogram = counts.histogram();
         let mean = times.iter().map(|time| time.as_secs_f64()).sum::<f64>() / times.len() as f64;
-        assert!((histogram.value_at_quantile(0.5) as f64 / 6_475e9 - 1.0).abs() < 1e-3, "{}", histogram.value_at_quantile(0.5));
-        assert!((histogram.mean() / 1e9 / mean - 1.0).abs() < 1e-3);
-        assert!(histogram.max() as f64 / 1e9 >= mean);
+        let median = counts.quantile(0.5).expect("five");
+        assert!((median.as_secs_f64() / 6_475.0 - 1.0).abs() < 1e-3, "{median}");
+        assert!((counts.mean().expect("five") / 1e9 / mean - 1.0).abs() < 1e-3);
         let mut sum = TimeCounts::new();
         sum.add(MAX);
         sum.merge(&counts);
         counts.merge(&sum);
         assert_eq!((counts.len(), sum.len()), (11, 6));
-        assert!(counts.histogram().max() >= MAX.as_nanos());
+        assert!(counts.quantile(1.0).is_some_and(|longest| longest >= MAX));
         counts.clear();
-        assert!(counts.is_empty() && counts.histogram().is_empty());
+        assert!(counts.is_empty());
     }
 
     #[test]
@@ -239,9 +304,9 @@ mod tests {
         other.add(Duration::us(3));
         other.add(Duration::ms(70));
         one.merge(&other);
-        let sum = one.histogram();
-        assert_eq!((one.len(), sum.count_at(3000), sum.count_at(70_000_000)), (3, 2, 1));
+        assert_eq!(one.buckets().map(|bucket| bucket.count).collect::<Vec<_>>(), [2, 1]);
+        assert_eq!(one.buckets().map(|bucket| bucket.shortest.as_nanos() / 1_000).collect::<Vec<_>>(), [2, 69_992]);
         one.clear();
-        assert!(one.is_empty() && one.histogram().is_empty());
+        assert!(one.is_empty() && one.buckets().next().is_none());
     }
 }

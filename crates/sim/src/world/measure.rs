@@ -219,11 +219,11 @@ impl World {
             self.net.recorder.tables.iter().for_each(|table| table.add_group(group.get(), &mut sojourn));
             GroupOutcome {
                 name: name.clone(),
-                rtt: self.figures.group_rtt[group].histogram(),
-                sojourn: sojourn.histogram(),
+                rtt: self.figures.group_rtt[group].clone(),
+                sojourn,
                 transfers: self.figures.completions[group].outcome(),
                 videos: Vec::new(),
-                one_way_delay: self.figures.group_delay[group].histogram(),
+                one_way_delay: self.figures.group_delay[group].clone(),
                 calls: Vec::new(),
             }
         };
@@ -353,7 +353,7 @@ fn link_outcomes(world: &mut World, from: Instant) -> Vec<LinkOutcome> {
             queue_packets,
             queue_bytes,
             sojourn_sum_s: link.probe.sojourn_nanos as f64 * 1e-9,
-            sojourn: TimeCounts::new().histogram(),
+            sojourn: TimeCounts::new(),
             group_bits: Vec::new(),
             loss_synchronization: losses.finish(),
             loss_events: Some(losses.events),

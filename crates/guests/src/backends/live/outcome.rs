@@ -6,8 +6,8 @@ use goodqueue_lab::scenario::plan::{Direction, Link, Scenario, Traffic};
 use goodqueue_live::testbed::experiment::{Columns, FlowMeasured, HalfMeasured, Measured};
 use goodqueue_sim::trace::{ProbesOutcome, TimeCounts};
 use goodqueue_sim::{
-    CallOutcome, CarriedTransfer, FlowOutcome, GroupOutcome, LinkOutcome, Outcome, RateSpec, Series, SeriesColumn,
-    SojournHistogram, WorldSpec, carried_outcomes,
+    CallOutcome, CarriedTransfer, FlowOutcome, GroupOutcome, LinkOutcome, Outcome, RateSpec, Series, SeriesColumn, WorldSpec,
+    carried_outcomes,
 };
 use std::sync::Arc;
 
@@ -76,7 +76,7 @@ fn link_outcome(link: &Link, heading: Direction, half: &HalfMeasured, span: Dura
         queue_packets: mean(times.packet_time),
         queue_bytes: mean(times.byte_time),
         sojourn_sum_s: times.sojourn_sum as f64 * 1e-9,
-        sojourn: times.sojourn.histogram(),
+        sojourn: times.sojourn.clone(),
         departed_whole_run: *departed_whole_run,
         group_bits: Vec::new(),
         loss_events: None,
@@ -123,24 +123,20 @@ fn group_outcome(traffic: &Traffic, flows: &[FlowMeasured]) -> GroupOutcome {
     GroupOutcome {
         name: traffic.name.clone(),
         rtt: round_trips(flows),
-        sojourn: none(),
+        // This host measures neither.
+        sojourn: TimeCounts::new(),
         transfers: None,
         videos: Vec::new(),
-        one_way_delay: none(),
+        one_way_delay: TimeCounts::new(),
         calls: flows.iter().filter_map(|flow| flow.call.clone()).collect(),
     }
 }
 
-/// A distribution of nothing: this host does not measure it.
-fn none() -> SojournHistogram {
-    TimeCounts::new().histogram()
-}
-
 /// Round-trip times of all flows of a group.
-fn round_trips(flows: &[FlowMeasured]) -> SojournHistogram {
+fn round_trips(flows: &[FlowMeasured]) -> TimeCounts {
     let mut all = TimeCounts::new();
     flows.iter().for_each(|flow| all.merge(flow.probes.as_ref().map_or(&flow.rtt, |probes| &probes.rtt)));
-    all.histogram()
+    all
 }
 
 /// Values over time of one run, named as the simulator names them.
@@ -170,9 +166,11 @@ mod tests {
     use crate::backends::described::{HEAD, LINK_TABLE};
     use crate::backends::live::backend::Live;
     use crate::backends::{AfterRetries, ProcessOwner, Settings, VoidRunPolicy};
+    use goodqueue_base::units::Duration;
     use goodqueue_lab::run::backend::{Backend, Ended, Packets, Samples, Simulator, Task};
     use goodqueue_lab::scenario::plan::Plan;
     use goodqueue_sim::Outcome;
+    use goodqueue_sim::trace::TimeCounts;
     use std::path::Path;
     use std::sync::atomic::AtomicBool;
 
@@ -208,7 +206,8 @@ mod tests {
         let [real, simulated] = [&real, &simulated].map(|outcome| outcome.groups[1].transfers.as_ref().expect("transfers"));
         // The parts of a real run do not begin and end at exact times.
         assert!(real.begun.abs_diff(simulated.begun) <= 3, "{} instead of {}", real.begun, simulated.begun);
-        assert!(real.complete + 3 >= real.begun && real.completion.min() >= 30_000_000, "{real:?}");
-        assert!(real.slowdown_millionths.min() >= 950_000, "{real:?}");
+        let least = |times: &TimeCounts| times.shortest().expect("some");
+        assert!(real.complete + 3 >= real.begun && least(&real.completion) >= Duration::ms(30), "{real:?}");
+        assert!(least(&real.slowdown_millionths) >= Duration::ns(950_000), "{real:?}");
     }
 }

@@ -140,7 +140,7 @@ fn nearest_rank_is_the_smallest_value_that_is_enough() {
 fn a_run_in_which_nothing_happened_has_no_ratios() {
     let mut outcome = sample::outcome(1);
     outcome.links[0].counters = Counters::default();
-    outcome.links[0].sojourn.reset();
+    outcome.links[0].sojourn.clear();
     outcome.links[0].capacity_bits = 0.0;
     outcome.flows.clear();
     let figures = RunFigures::of(&outcome, Duration::secs(10), &[]);

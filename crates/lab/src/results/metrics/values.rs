@@ -1,7 +1,8 @@
 //! Ratios, counts and percentiles as values of figures.
 
 use goodqueue_aqm::Tally;
-use goodqueue_sim::SojournHistogram;
+use goodqueue_base::units::Duration;
+use goodqueue_sim::trace::TimeCounts;
 
 /// `part` of `whole`; `None` when there is no whole.
 pub(super) fn ratio(part: u64, whole: u64) -> Option<f64> {
@@ -15,9 +16,9 @@ pub(super) fn packets(tally: Tally) -> u64 {
 /// Percentiles of times below this count as zero, in seconds.
 pub const MIN_TIME_S: f64 = 1e-6;
 
-/// The `q` quantile by nearest rank, in seconds; zero within the histogram's first bucket, which
-/// holds all that is shorter than half a microsecond; `None` for an empty histogram.
-pub(super) fn quantile_s(histogram: &SojournHistogram, q: f64) -> Option<f64> {
-    let value = |nanos: u64| if histogram.lowest_equivalent(nanos) == 0 { 0.0 } else { nanos as f64 / 1e9 };
-    (!histogram.is_empty()).then(|| value(histogram.value_at_quantile(q)))
+/// The `q` quantile by nearest rank, in seconds; zero within the first bucket, which holds all that
+/// is shorter than half a microsecond; `None` where nothing was counted.
+pub(super) fn quantile_s(times: &TimeCounts, q: f64) -> Option<f64> {
+    let value = |time: Duration| if time < TimeCounts::LEAST { 0.0 } else { time.as_nanos() as f64 / 1e9 };
+    times.quantile(q).map(value)
 }

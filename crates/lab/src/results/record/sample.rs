@@ -2,7 +2,8 @@
 
 use goodqueue_aqm::{Counters, Reason, Tally};
 use goodqueue_base::units::{Bytes, Duration, Instant, Packets};
-use goodqueue_sim::{FlowOutcome, GroupOutcome, LinkOutcome, Outcome, Series, SeriesColumn, SojournHistogram};
+use goodqueue_sim::trace::TimeCounts;
+use goodqueue_sim::{FlowOutcome, GroupOutcome, LinkOutcome, Outcome, Series, SeriesColumn};
 use std::sync::Arc;
 
 fn tally(packets: u64) -> Tally {
@@ -19,12 +20,10 @@ pub(crate) fn outcome(run: u64) -> Outcome {
             counters.drop_for(reason, Bytes::new(1500));
         }
     }
-    let mut sojourn = SojournHistogram::new(3).expect("three digits");
-    for millis in 1..=100 {
-        sojourn.record(millis * 1_000_000).expect("the histogram grows");
-    }
-    let mut rtt = SojournHistogram::new(3).expect("three digits");
-    rtt.record_n(20_000_000 + 1_000_000 * run, 500).expect("the histogram grows");
+    let mut sojourn = TimeCounts::new();
+    (1..=100).for_each(|millis| sojourn.add(Duration::ms(millis)));
+    let mut rtt = TimeCounts::new();
+    (0..500).for_each(|_| rtt.add(Duration::ms(20 + run)));
     let flow = |index: u32, delivered_bytes: u64, sent_packets: u64| FlowOutcome {
         group: 0,
         index,
@@ -47,7 +46,7 @@ pub(crate) fn outcome(run: u64) -> Outcome {
             sojourn: sojourn.clone(),
             transfers: None,
             videos: Vec::new(),
-            one_way_delay: SojournHistogram::new(3).expect("three digits"),
+            one_way_delay: TimeCounts::new(),
             calls: Vec::new(),
         }],
         links: vec![LinkOutcome {

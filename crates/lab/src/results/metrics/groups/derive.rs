@@ -4,8 +4,8 @@ use crate::results::metrics::values::{quantile_s, ratio};
 use crate::results::statistics::{jain, round_trips_per_minute};
 use goodqueue_base::units::Duration;
 use goodqueue_sim::call::{Bursts, Heard};
-use goodqueue_sim::trace::nearest_rank;
-use goodqueue_sim::{CallOutcome, Content, FlowOutcome, GroupOutcome, SojournHistogram, TransferOutcome, VideoOutcome};
+use goodqueue_sim::trace::{TimeCounts, nearest_rank};
+use goodqueue_sim::{CallOutcome, Content, FlowOutcome, GroupOutcome, TransferOutcome, VideoOutcome};
 
 /// A probe is late from this time above the base round-trip time on. Our choice: half of what a
 /// conversation tolerates in one direction (ITU-T G.114: 150 to 200 ms with devices).
@@ -32,8 +32,8 @@ pub(super) fn jain_among(flows: &[&FlowOutcome]) -> Option<f64> {
     (goodputs().count() > 1).then(|| jain(goodputs()))?
 }
 
-pub(super) fn mean_s(times: &SojournHistogram) -> Option<f64> {
-    (!times.is_empty()).then(|| times.mean() / 1e9)
+pub(super) fn mean_s(times: &TimeCounts) -> Option<f64> {
+    times.mean().map(|nanos| nanos / 1e9)
 }
 
 pub(super) fn mean(values: &[f64]) -> Option<f64> {
@@ -63,14 +63,14 @@ impl<'a> Group<'a> {
             false if is_game => &self.outcome.one_way_delay,
             false => return None,
         };
-        ratio(times.len() - times.count_between(0, limit.as_nanos()), times.len())
+        ratio(times.len() - times.up_to(limit), times.len())
     }
 
     /// The share of probes that were lost or answered late.
     pub(super) fn late_probes(&self) -> Option<f64> {
         let limit = self.base_rtt.filter(|_| self.flows.iter().any(|flow| flow.is_probe))? + LATE;
         let times = &self.outcome.rtt;
-        let late = times.len() - times.count_between(0, limit.as_nanos());
+        let late = times.len() - times.up_to(limit);
         let lost = self.dropped()?.min(self.sent());
         ratio(late + lost, times.len() + lost)
     }
@@ -78,8 +78,7 @@ impl<'a> Group<'a> {
     pub(super) fn round_trips_per_minute(&self) -> Option<f64> {
         let times = &self.outcome.rtt;
         self.flows.iter().find(|flow| flow.is_probe)?;
-        let nanos = |value| times.median_equivalent(value) as f64;
-        let counted = times.iter_recorded().map(|bucket| (nanos(bucket.value_iterated_to()), bucket.count_at_value()));
+        let counted = times.buckets().map(|bucket| (bucket.middle().as_nanos() as f64, bucket.count));
         round_trips_per_minute(counted, times.len())
     }
 
@@ -140,12 +139,12 @@ impl<'a> Group<'a> {
 
     pub(super) fn slowdown(&self, q: f64) -> Option<f64> {
         let slowdown = &self.transfers()?.slowdown_millionths;
-        (!slowdown.is_empty()).then(|| slowdown.value_at_quantile(q) as f64 / 1e6)
+        slowdown.quantile(q).map(|millionths| millionths.as_nanos() as f64 / 1e6)
     }
 
     pub(super) fn mean_slowdown(&self) -> Option<f64> {
         let slowdown = &self.transfers()?.slowdown_millionths;
-        (!slowdown.is_empty()).then(|| slowdown.mean() / 1e6)
+        slowdown.mean().map(|mean| mean / 1e6)
     }
 
     /// Transfers of sessions, where there were any.
