@@ -150,6 +150,8 @@ impl Figures {
 
 /// The most flows that are listed one by one: more would be most of the file.
 const MAX_FLOWS: usize = 100_000;
+/// Of more groups, a link lists those that sent something over it: most belong to other links.
+const FEW_GROUPS: usize = 20;
 
 impl PointSummary {
     /// The figures over `runs`, which are replications of one point and so have the same links,
@@ -160,7 +162,9 @@ impl PointSummary {
         let link = |(number, link): (usize, &crate::results::metrics::LinkFigures)| {
             let mut figures = Figures::over(LINK_METRICS, runs.iter().map(|run| run.links[number].values.as_slice()));
             let share = |group: usize| Figure::of(runs.iter().map(|run| run.links[number].group_share[group]));
-            let groups = first.groups.iter().take(link.group_share.len()).enumerate();
+            let is_few = link.group_share.len() <= FEW_GROUPS;
+            let is_there = |at: usize| is_few || runs.iter().any(|run| run.links[number].group_share[at] > Some(0.0));
+            let groups = first.groups.iter().take(link.group_share.len()).enumerate().filter(|(at, _)| is_there(*at));
             figures.group_share = groups.map(|(at, group)| (group.name.clone(), share(at))).collect();
             (link.name.clone(), figures)
         };

@@ -1,6 +1,7 @@
 use super::*;
 use crate::results::record::sample;
 use goodqueue_base::units::Duration;
+use goodqueue_sim::GroupOutcome;
 use serde_json::{Value, json};
 
 fn summary(replications: u32) -> Summary {
@@ -42,6 +43,18 @@ fn one_replication_has_no_interval_and_keys_keep_their_order() {
 #[test]
 fn a_point_without_runs_has_no_summary() {
     assert!(PointSummary::of(Vec::new(), &[]).is_none());
+}
+
+#[test]
+fn of_many_groups_a_link_lists_those_that_sent() {
+    let listed = |groups: usize| {
+        let mut outcome = sample::outcome(1);
+        outcome.groups = (0..groups).map(|group| GroupOutcome { name: group.to_string(), ..outcome.groups[0].clone() }).collect();
+        let point = PointSummary::of(Vec::new(), &[RunFigures::of(&outcome, Duration::secs(10), &[])]).expect("a run");
+        point.links[0].1.group_share.iter().map(|(group, _)| group.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(listed(FEW_GROUPS).len(), FEW_GROUPS);
+    assert_eq!(listed(FEW_GROUPS + 1), ["0", "1"]);
 }
 
 /// Every key of a figure in the file, with dots between nested keys.
