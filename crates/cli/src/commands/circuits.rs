@@ -240,12 +240,14 @@ fn shown(answer: &Answer, remark: Option<String>, seconds: f64) -> Text {
         for site in &answer.full {
             let _ = writeln!(
                 text.plain,
-                "  {}: {} of {} Mbit/s are wanted {} on average; full in {:.0} % of the time",
+                "  {}: {} of {} Mbit/s are wanted {} on average; full in {:.0} % ({:.0}–{:.0}) of the time",
                 site.name,
                 table::short(site.wanted_bit_s / 1e6),
                 table::short(site.capacity_bit_s / 1e6),
                 site.direction,
-                site.full * 100.0
+                site.full * 100.0,
+                site.full_interval.0 * 100.0,
+                site.full_interval.1 * 100.0
             );
         }
         if answer.full_sites > answer.full.len() {
@@ -267,9 +269,8 @@ fn shown(answer: &Answer, remark: Option<String>, seconds: f64) -> Text {
     )];
     remarks.extend(remark);
     if answer.is_short {
-        remarks.push(
-            "Even if all households did all of the mix at once, it would make less traffic than --busy-hour says.".to_owned(),
-        );
+        remarks
+            .push("With some plans all of the mix at once makes less traffic than --busy-hour says: they have that.".to_owned());
     }
     if answer.merged_plans > 0 {
         remarks.push(format!("{} circuits with rare plans count as the nearest of the commonest.", answer.merged_plans));

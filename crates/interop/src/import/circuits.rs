@@ -347,6 +347,9 @@ fn rows(
             }),
         }
     }
+    if places.is_some() && network.circuits.iter().all(|circuit| circuit.site.is_none()) {
+        notes.push(format!("{}: no circuit names a site of the network: no site limits its circuits.", input.name));
+    }
     if is_site_ignored {
         notes.push(format!("{}: Parent Node is not used {why}: no site limits its circuits.", input.name));
     }
@@ -392,6 +395,8 @@ mod tests {
         assert_eq!(circuits, [("1", Some(1), Rate::mbit(2)), ("2", Some(0), Rate::mbit(1)), ("3", None, Rate::mbit(1))]);
         assert_eq!(read.notes, Vec::<String>::new());
         assert_eq!(read_both(rows, None).unwrap().notes.len(), 1, "sites are not known");
+        let none = read_both("3,y,4,d,,,100.64.0.4,,1,1,25,3,\n", Some(SITES)).unwrap().notes;
+        assert!(none.len() == 1 && none[0].contains("no circuit names a site"), "{none:?}");
     }
 
     #[test]

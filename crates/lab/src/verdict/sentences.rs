@@ -460,8 +460,12 @@ impl<'a> Comparison<'a> {
         let wait = Key::wait();
         let mut details = vec![format!("{}.", capital(&self.experience(0)))];
         if self.keys.iter().any(Key::is_interactive) {
-            let waits = figure(wait.about, wait.figure(one));
-            details.push(format!("95 % of all packets wait at most {waits} at {}.", list(&self.links)));
+            let at = |(place, link): (usize, &&str)| {
+                let times = one.settings.iter().flatten().map(|sample| sample.links.get(place)?.wait_p95_s);
+                format!("{} at {link}", figure(wait.about, Figure::of(times)))
+            };
+            let waits: Vec<String> = self.links.iter().enumerate().map(at).collect();
+            details.push(format!("95 % of the packets wait at most {}.", list(&waits)));
         }
         details.extend(self.unit.under_load([(self.names[0], &self.candidates[0])].into_iter()));
         details.push(runs);

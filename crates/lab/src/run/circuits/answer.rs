@@ -8,6 +8,7 @@ use crate::results::statistics::mean_and_interval;
 use crate::scenario::plan::Direction;
 use crate::verdict::words::list;
 use serde::Serialize;
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 /// The answer to a question about circuits.
@@ -67,6 +68,8 @@ pub struct FullSite {
     pub direction: &'static str,
     /// Share of the evening in which it is full in that direction.
     pub full: f64,
+    /// The 95 % interval of that share.
+    pub full_interval: (f64, f64),
     /// Its capacity in that direction, bit/s.
     pub capacity_bit_s: f64,
     /// Mean rate that it carries in the evening in that direction, bit/s.
@@ -190,10 +193,12 @@ fn means<'a>(groups: impl Iterator<Item = (f64, &'a GroupExperience)>) -> BTreeM
 
 fn full_site(question: &Question, days: &Days<'_>, site: usize) -> FullSite {
     let (_, way) = days.load(site);
+    let (full, half) = (*days.full[0][site].of(way), *days.uncertain[site].of(way));
     FullSite {
         name: question.network.sites[site].name.clone(),
         direction: if way == Direction::Down { "down" } else { "up" },
-        full: *days.full[0][site].of(way),
+        full,
+        full_interval: ((full - half).max(0.0), (full + half).min(1.0)),
         capacity_bit_s: question.network.sites[site].rate.of(way).as_bit_s() as f64,
         carried_bit_s: *days.carried[0][site].of(way),
         wanted_bit_s: *days.wanted[site].of(way),
@@ -264,11 +269,23 @@ fn sentences<'a>(
         order
     };
     let Some((&best, others)) = order.split_first() else { return (String::new(), Vec::new()) };
+    // Behind the best one: in all activities together, or in one and ahead in none.
     let is_worse = |queue: usize| {
-        let (mine, least) = (troubles(queue), troubles(best));
-        let behind: Vec<f64> =
-            mine.iter().zip(least).zip(cases).map(|((a, b), case)| (a - b) * case.weight * cases.len() as f64 / all).collect();
-        mean_and_interval(&behind, 0.95).is_some_and(|(mean, half)| half.is_some_and(|half| mean > half))
+        let behind = |mine: Vec<f64>, least: Vec<f64>| {
+            let weight = |case: &Case| case.weight * cases.len() as f64 / all;
+            let behind: Vec<f64> = mine.iter().zip(least).zip(cases).map(|((a, b), case)| (a - b) * weight(case)).collect();
+            match mean_and_interval(&behind, 0.95) {
+                Some((mean, Some(half))) if mean.abs() > half => mean.total_cmp(&0.0),
+                _ => Ordering::Equal,
+            }
+        };
+        let one = |queue: usize, activity: usize| -> Vec<f64> {
+            verdicts(queue).iter().map(|case| f64::from(case[activity] == Some(true))).collect()
+        };
+        let by_activity: Vec<Ordering> =
+            (0..COUNTED.len()).map(|activity| behind(one(queue, activity), one(best, activity))).collect();
+        behind(troubles(queue), troubles(best)).is_gt()
+            || by_activity.iter().any(|one| one.is_gt()) && by_activity.iter().all(|one| one.is_ge())
     };
     let (worse, alike): (Vec<usize>, Vec<usize>) = others.iter().partition(|queue| is_worse(**queue));
     let name = |queue: &usize| question.queues[*queue].as_str();
@@ -289,8 +306,9 @@ fn sentences<'a>(
     match (alike.is_empty(), worse.last()) {
         (_, Some(worst)) => {
             text.push_str(&format!(
-                "Give each circuit {} at the rate of its plan: in two busy minutes of a household {}; with {} in {}.",
+                "Give each circuit {} at the rate of its plan: with {}, in two busy minutes of a household {}; with {} in {}.",
                 list(&good).replace(" and ", " or "),
+                name(&best),
                 states(best),
                 name(worst),
                 shares(*worst)
@@ -298,7 +316,16 @@ fn sentences<'a>(
         }
         (true, None) => text.push_str(&format!("With {}, in two busy minutes of a household {}.", name(&best), states(best))),
         (false, None) => {
-            text.push_str(&format!("{} do equally well: in two busy minutes of a household {}.", list(&good), states(best)))
+            let with = |queue: &usize| format!("with {} in {}", name(queue), shares(*queue));
+            let others: Vec<String> = alike.iter().map(with).collect();
+            text.push_str(&format!(
+                "{} circuits do not tell {} apart: with {}, in two busy minutes of a household {}; {}.",
+                cases.len(),
+                list(&good),
+                name(&best),
+                states(best),
+                list(&others)
+            ));
         }
     }
     (text, good.into_iter().map(str::to_owned).collect())

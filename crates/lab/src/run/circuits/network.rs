@@ -3,6 +3,7 @@
 use crate::scenario::plan::Direction;
 use goodqueue_base::units::Rate;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Circuits with their sites. An index stands for a site; its parent comes before it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -58,6 +59,11 @@ impl<T> Ways<T> {
         }
     }
 
+    /// The values made of these.
+    pub fn map<U>(&self, of: impl Fn(&T) -> U) -> Ways<U> {
+        Ways { down: of(&self.down), up: of(&self.up) }
+    }
+
     /// The value of a direction.
     #[must_use]
     pub const fn of(&self, way: Direction) -> &T {
@@ -81,32 +87,34 @@ impl Network {
         std::iter::successors(site, |site| self.sites[*site].parent)
     }
 
-    /// Replaces plans that few have by the nearest of the `most` commonest ones. Returns the number
-    /// of circuits that this concerns.
+    /// Replaces plans by others until `most` are left: each time the two next to one another that
+    /// differ least for the fewest circuits, of which the commoner stays, so that those kept cover
+    /// all rates. Returns the number of circuits that this concerns.
     pub fn merge_plans(&mut self, most: usize) -> usize {
-        let mut counts: Vec<(Plan, usize)> = Vec::new();
-        let mut plans: Vec<Plan> = self.circuits.iter().map(|circuit| circuit.plan).collect();
-        plans.sort_unstable();
-        for plan in plans {
-            match counts.last_mut().filter(|(known, _)| *known == plan) {
-                Some((_, count)) => *count += 1,
-                None => counts.push((plan, 1)),
-            }
-        }
-        if counts.len() <= most {
-            return 0;
-        }
-        counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        let kept: Vec<Plan> = counts.iter().take(most).map(|(plan, _)| *plan).collect();
         let log = |rate: Rate| libm::log((rate.as_bit_s().max(1)) as f64);
-        let distance = |a: Plan, b: Plan| (log(a.down) - log(b.down)).abs() + (log(a.up) - log(b.up)).abs();
+        let distance = |a: &Plan, b: &Plan| (log(a.down) - log(b.down)).abs() + (log(a.up) - log(b.up)).abs();
+        // The plan that stays, those that it stands for, and their circuits.
+        let mut kept: Vec<(Plan, Vec<Plan>, usize)> = self.plans().into_iter().map(|plan| (plan, vec![plan], 0)).collect();
+        let places: BTreeMap<Plan, usize> = kept.iter().enumerate().map(|(place, (plan, ..))| (*plan, place)).collect();
+        self.circuits.iter().for_each(|circuit| kept[places[&circuit.plan]].2 += 1);
+        while kept.len() > most {
+            let cost = |pair: &[(Plan, Vec<Plan>, usize)]| pair[0].2.min(pair[1].2) as f64 * distance(&pair[0].0, &pair[1].0);
+            let costs = kept.windows(2).map(cost).enumerate();
+            let Some((least, _)) = costs.min_by(|(_, a), (_, b)| a.total_cmp(b)) else { break };
+            let (plan, of, count) = kept.remove(least + 1);
+            let into = &mut kept[least];
+            if count > into.2 {
+                into.0 = plan;
+            }
+            into.1.extend(of);
+            into.2 += count;
+        }
+        let stays: BTreeMap<Plan, Plan> = kept.iter().flat_map(|(plan, of, _)| of.iter().map(|one| (*one, *plan))).collect();
         let mut changed = 0;
         for circuit in &mut self.circuits {
-            let nearest = kept.iter().copied().min_by(|a, b| distance(*a, circuit.plan).total_cmp(&distance(*b, circuit.plan)));
-            if let Some(nearest) = nearest.filter(|nearest| *nearest != circuit.plan) {
-                circuit.plan = nearest;
-                changed += 1;
-            }
+            let plan = stays[&circuit.plan];
+            changed += usize::from(plan != circuit.plan);
+            circuit.plan = plan;
         }
         changed
     }

@@ -5,6 +5,7 @@ use super::demand::{self, Process};
 use super::fluid::{self, Change, Flowed, Home, Span, Tree};
 use super::network::{Circuit, Plan, Ways};
 use super::{Asked, Played, Question, Refused};
+use crate::results::statistics::mean_and_interval;
 use crate::scenario::compare::{Comparison, Signal};
 use crate::scenario::mix::{self, Mix};
 use crate::scenario::plan::{self, Direction, Point};
@@ -16,14 +17,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A site is full where it is so in more than this part of the time; our choice.
 const MAX_FULL_PART: f64 = 0.01;
-/// Independent courses of each part of the day.
-const COURSES: u64 = 3;
-/// The most where a site's rates are played: each plays another part of them.
-const MAX_COURSES: f64 = 12.0;
+/// Circuits times independent courses of each part of the day: whether a site of few circuits is
+/// full depends on chance, and a course of few circuits costs little.
+const COURSES_OF_ALL: usize = 20_000;
+const MIN_COURSES: usize = 4;
+const MAX_COURSES: usize = 40;
+/// The fewest and the most where a site's rates are played: each plays another part of them.
+const PLAYED_COURSES: (f64, f64) = (3.0, 12.0);
+/// The most of a FIFO without an algorithm: the length of Linux' own.
+const MAX_FIFO: u64 = 1_000 * 1_514;
 /// Sites beyond the fullest ones are taken together.
 const MAX_SITES: usize = 8;
-/// Fewest circuits simulated for each plan, and for each full site and part of the day.
+/// Fewest circuits simulated for each plan, and for each part of the day behind each full site.
 const MIN_CIRCUITS: u32 = 4;
+const MIN_BEHIND: u32 = 6;
 /// Homes whose mean download is that of their plan.
 const PROBED: u64 = 40;
 const PROBED_S: f64 = 600.0;
@@ -61,12 +68,15 @@ pub struct Case {
 /// The parts of the day as fluid.
 #[derive(Clone, Debug)]
 pub struct Days<'a> {
-    /// The share of all that households do in their mix which happens at a time in the busy hour.
-    pub part: f64,
+    /// The share of all that households of a plan do in their mix which happens at a time in the
+    /// busy hour: so much that their mean download is that of all circuits.
+    parts: BTreeMap<Plan, f64>,
     /// Whether even all of it makes less traffic than the busy hour was said to have.
     pub is_short: bool,
     /// For each part of the day and site, the share of time in which it is full.
     pub full: Vec<Vec<Ways<f64>>>,
+    /// Half of the 95 % interval of those in the evening, over courses.
+    pub uncertain: Vec<Ways<f64>>,
     /// Mean rate that sites carry, in bit/s.
     pub carried: Vec<Vec<Ways<f64>>>,
     /// Mean rate that the circuits behind each site want in the evening, in bit/s.
@@ -90,13 +100,14 @@ impl<'a> Days<'a> {
         let parent: Vec<Option<usize>> = network.sites.iter().map(|site| site.parent).collect();
         let tree = |way| Tree { capacity: capacity(way), parent: parent.clone(), changes: Vec::new() };
         let courses = match &question.asked {
-            Asked::Behind(played) => (played.seconds / span(question.mix).end).clamp(COURSES as f64, MAX_COURSES) as u64,
-            _ => COURSES,
+            Asked::Behind(played) => (played.seconds / span(question.mix).end).clamp(PLAYED_COURSES.0, PLAYED_COURSES.1) as u64,
+            _ => (COURSES_OF_ALL / network.circuits.len().max(1)).clamp(MIN_COURSES, MAX_COURSES) as u64,
         };
         let mut days = Self {
-            part: 0.0,
+            parts: BTreeMap::new(),
             is_short: false,
             full: Vec::new(),
+            uncertain: Vec::new(),
             carried: Vec::new(),
             wanted: vec![Ways::default(); network.sites.len()],
             processes,
@@ -109,19 +120,20 @@ impl<'a> Days<'a> {
             (*plan, Ways { down, up })
         };
         let means: BTreeMap<Plan, Ways<f64>> = days.processes.iter().map(mean).collect();
-        let all: f64 = network.circuits.iter().map(|circuit| means[&circuit.plan].down).sum();
-        let part = question.busy_hour.as_bit_s() as f64 * network.circuits.len() as f64 / all.max(1.0);
-        (days.part, days.is_short) = (part.min(1.0), part > 1.0);
+        let busy_hour = question.busy_hour.as_bit_s() as f64;
+        let part = |(plan, means): (&Plan, &Ways<f64>)| (*plan, (busy_hour / means.down.max(1.0)).min(1.0));
+        days.parts = means.iter().map(part).collect();
+        days.is_short = days.parts.values().any(|part| *part >= 1.0);
         for circuit in &network.circuits {
             for site in network.path(circuit.site) {
                 for way in Direction::ALL {
-                    *days.wanted[site].of_mut(way) += days.part * means[&circuit.plan].of(way);
+                    *days.wanted[site].of_mut(way) += days.parts[&circuit.plan] * means[&circuit.plan].of(way);
                 }
             }
         }
         for level in 0..question.day().len() {
-            let mut full = vec![Ways::default(); network.sites.len()];
-            let mut carried = full.clone();
+            let mut full: Vec<Ways<Vec<f64>>> = vec![Ways::default(); network.sites.len()];
+            let mut carried = vec![Ways::default(); network.sites.len()];
             for course in (0..courses).filter(|_| !network.sites.is_empty()) {
                 if stop.load(Ordering::Relaxed) {
                     return Err(Refused::Stopped);
@@ -130,12 +142,17 @@ impl<'a> Days<'a> {
                 for way in Direction::ALL {
                     let flowed = days.flow(question, way, (&background, course), &[]);
                     for (site, (part, rate)) in flowed.full.iter().zip(&flowed.carried).enumerate() {
-                        *full[site].of_mut(way) += part / courses as f64;
+                        full[site].of_mut(way).push(*part);
                         *carried[site].of_mut(way) += rate / courses as f64;
                     }
                 }
             }
-            days.full.push(full);
+            let means = full.iter().map(|parts| parts.map(|parts| parts.iter().sum::<f64>() / courses as f64));
+            days.full.push(means.collect());
+            if level == 0 {
+                let half = |parts: &Vec<f64>| mean_and_interval(parts, 0.95).and_then(|(_, half)| half).unwrap_or(1.0);
+                days.uncertain = full.iter().map(|parts| parts.map(half)).collect();
+            }
             days.carried.push(carried);
         }
         Ok(days)
@@ -145,8 +162,9 @@ impl<'a> Days<'a> {
     /// at random, so that few households do much at once.
     fn course(&self, question: &Question, level: usize, course: u64) -> Vec<Background<'_>> {
         let mut rng = Rng::stream(question.seed, 1 + course + self.courses * level as u64);
-        let part = self.part * question.day()[level].load;
+        let load = question.day()[level].load;
         let of = |(circuit, one): (usize, &Circuit)| {
+            let part = self.parts[&one.plan] * load;
             let processes = self.processes[&one.plan].iter().filter(|_| rng.fires(part)).collect();
             Background { circuit, processes, seed: rng.next_u64() }
         };
@@ -257,14 +275,16 @@ impl<'a> Days<'a> {
         let mut cases = Vec::new();
         let mut behind = Vec::new();
         for (stratum, weight) in strata {
-            let wanted = ((f64::from(question.samples) * weight / all).round() as u32).max(MIN_CIRCUITS) as usize;
+            let wanted = |least: u32| ((f64::from(question.samples) * weight / all).round() as u32).max(least) as usize;
             let mut drawn: Vec<Case> = match stratum {
                 Stratum::Free(plan) => {
                     let rates = Ways { down: constant(plan.down), up: constant(plan.up) };
                     let case = |_| Case { stratum, plan, site: None, weight: 0.0, rates: rates.clone(), seed: seeds.next_u64() };
-                    (0..wanted).map(case).collect()
+                    (0..wanted(MIN_CIRCUITS)).map(case).collect()
                 }
-                Stratum::Full { level, .. } => self.behind(question, stratum, level, wanted, &named, (cases.len(), &mut behind)),
+                Stratum::Full { level, .. } => {
+                    self.behind(question, stratum, level, wanted(MIN_BEHIND), &named, (cases.len(), &mut behind))
+                }
             };
             let share = weight / drawn.len().max(1) as f64;
             drawn.iter_mut().for_each(|case| case.weight = share);
@@ -289,18 +309,18 @@ impl<'a> Days<'a> {
         let mut mine: Vec<usize> = asked(question).filter(|(_, one)| is_mine(one)).map(|(place, _)| place).collect();
         let mut cases = Vec::new();
         let mut rng = Rng::stream(question.seed, 1000 + level as u64);
-        for course in 0..self.courses {
-            let take = wanted.div_ceil(self.courses as usize).min(mine.len());
-            for place in 0..take {
-                let other = place + rng.below((mine.len() - place) as u64) as usize;
-                mine.swap(place, other);
-            }
-            for circuit in mine[..take].iter().copied() {
-                let Circuit { plan, site, .. } = circuits[circuit];
-                drawn.push(Drawn { case: first + cases.len(), circuit, level, course });
-                let rates = Ways { down: Vec::new(), up: Vec::new() };
-                cases.push(Case { stratum, plan, site, weight: 0.0, rates, seed: rng.next_u64() });
-            }
+        for place in (1..mine.len()).rev() {
+            mine.swap(place, rng.below(place as u64 + 1) as usize);
+        }
+        // Played rates have another part in each course.
+        let courses = self.courses as usize;
+        let least = if matches!(question.asked, Asked::Behind(_)) { courses } else { 1 };
+        let count = wanted.max(least).min(mine.len() * courses);
+        for (number, circuit) in mine.iter().cycle().copied().take(count).enumerate() {
+            let Circuit { plan, site, .. } = circuits[circuit];
+            drawn.push(Drawn { case: first + number, circuit, level, course: (number * courses / count) as u64 });
+            let rates = Ways { down: Vec::new(), up: Vec::new() };
+            cases.push(Case { stratum, plan, site, weight: 0.0, rates, seed: rng.next_u64() });
         }
         cases
     }
@@ -422,7 +442,8 @@ fn scenario(question: &Question, case: &Case, queue: &str) -> String {
     let back = Duration::ns(question.rtt.as_nanos() / 2);
     let there = question.rtt.saturating_sub(back);
     let inside = Rate::bit_s(plan.down.max(plan.up).as_bit_s().saturating_mul(10)).max(Rate::gbit(1));
-    let buffer = |rate: Rate| ((rate.as_bit_s() as f64 * question.buffer.as_secs_f64() / 8.0) as u64).max(3000);
+    let most = if queue.contains("tail-drop") { MAX_FIFO } else { u64::MAX };
+    let buffer = |rate: Rate| ((rate.as_bit_s() as f64 * question.buffer.as_secs_f64() / 8.0) as u64).clamp(3000, most);
     let mut text = String::from("# Made by gq compare --circuits.\ngoodqueue = 1\n");
     let _ = writeln!(text, "name = \"circuit of {plan}\"\nwarmup = \"{}\"\nduration = \"{}\"", lengths.warmup, lengths.duration);
     let _ = writeln!(text, "seed = {}\n\n[access]\nrate = \"{inside}\"\ndelay = \"0 s\"\n", case.seed >> 11);

@@ -76,6 +76,46 @@ fn rare_plans_count_as_the_nearest_common_one() {
 }
 
 #[test]
+fn kept_plans_cover_all_rates() {
+    let mut network = network(Rate::gbit(1));
+    for (number, circuit) in network.circuits.iter_mut().enumerate() {
+        let down = Rate::mbit(4 + 4 * (number * number) as u64);
+        circuit.plan = Ways { down, up: Rate::mbit(5) };
+    }
+    assert_eq!(network.merge_plans(12), 28);
+    let kept = network.plans();
+    assert_eq!(kept.len(), 12);
+    assert!(kept[0].down <= Rate::mbit(40) && kept[11].down >= Rate::gbit(4), "{kept:?}");
+}
+
+#[test]
+fn every_plan_wants_the_same_and_an_idle_evening_has_an_interval() {
+    let mut network = network(Rate::mbit(130));
+    network.sites.push(Site { name: "fast".to_owned(), ..network.sites[0].clone() });
+    let fast = Ways { down: Rate::gbit(1), up: Rate::gbit(1) };
+    let others = network.circuits.clone().into_iter().map(|one| Circuit { site: Some(1), plan: fast, ..one });
+    network.circuits.extend(others.collect::<Vec<_>>());
+    let full = answered(network).full;
+    let wanted: Vec<f64> = full.iter().map(|site| site.wanted_bit_s / 40.0 / BUSY_HOUR.as_bit_s() as f64).collect();
+    assert!(wanted.len() == 2 && wanted.iter().all(|part| (0.9..1.1).contains(part)), "{wanted:?}");
+    for site in full {
+        let (low, high) = site.full_interval;
+        assert!(low < site.full && site.full < high && high - low < 0.5, "{site:?}");
+        // Transfers that take longer because of the site begin less often.
+        assert!(site.carried_bit_s < 1.1 * site.wanted_bit_s, "{site:?}");
+    }
+}
+
+#[test]
+fn queues_that_do_not_differ_are_not_told_apart() {
+    let mut question = asked(network(Rate::gbit(1)));
+    question.queues = vec!["fq-codel".to_owned(), "fq-codel:limit=10000 packets".to_owned()];
+    let answer = answer(&question, &AtomicBool::new(false), &mut |_| {}).unwrap();
+    assert!(answer.text.contains("circuits do not tell fq-codel and fq-codel:limit=10000 packets apart"), "{}", answer.text);
+    assert_eq!(answer.best.len(), 2);
+}
+
+#[test]
 fn circuits_that_are_not_asked_about_only_make_traffic() {
     let mut question = asked(network(Rate::gbit(1)));
     question.network.circuits.push(Circuit {
