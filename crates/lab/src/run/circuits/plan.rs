@@ -13,7 +13,7 @@ use goodqueue_base::units::{Duration, Rate, Rng};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// A site is full where it is so in more than this part of the time; our choice.
 const MAX_FULL_PART: f64 = 0.01;
@@ -32,8 +32,7 @@ const MAX_SITES: usize = 8;
 const MIN_CIRCUITS: u32 = 4;
 const MIN_BEHIND: u32 = 6;
 /// Homes whose mean download is that of their plan.
-const PROBED: u64 = 40;
-const PROBED_S: f64 = 600.0;
+const PROBED: u64 = 160;
 /// Slower than this no circuit is simulated.
 const MIN_RATE: f64 = 1e3;
 /// The circuit in scenarios.
@@ -116,35 +115,32 @@ impl<'a> Days<'a> {
             stop,
         };
         let mean = |(plan, mine): (&Plan, &Vec<Process>)| {
-            let [down, up] = Direction::ALL.map(|way| mean_rate(*plan, mine, (way, stop), question));
+            let [down, up] = Direction::ALL.map(|way| Mean::of(*plan, mine, (way, stop), question));
             (*plan, Ways { down, up })
         };
-        let means: BTreeMap<Plan, Ways<f64>> = days.processes.iter().map(mean).collect();
+        let means: BTreeMap<Plan, Ways<Mean>> = days.processes.iter().map(mean).collect();
         let busy_hour = question.busy_hour.as_bit_s() as f64;
-        let part = |(plan, means): (&Plan, &Ways<f64>)| (*plan, (busy_hour / means.down.max(1.0)).min(1.0));
-        days.parts = means.iter().map(part).collect();
+        days.parts = means.iter().map(|(plan, means)| (*plan, means.down.part(busy_hour))).collect();
         days.is_short = days.parts.values().any(|part| *part >= 1.0);
         for circuit in &network.circuits {
             for site in network.path(circuit.site) {
                 for way in Direction::ALL {
-                    *days.wanted[site].of_mut(way) += days.parts[&circuit.plan] * means[&circuit.plan].of(way);
+                    *days.wanted[site].of_mut(way) += means[&circuit.plan].of(way).at(days.parts[&circuit.plan]);
                 }
             }
         }
         for level in 0..question.day().len() {
             let mut full: Vec<Ways<Vec<f64>>> = vec![Ways::default(); network.sites.len()];
             let mut carried = vec![Ways::default(); network.sites.len()];
-            for course in (0..courses).filter(|_| !network.sites.is_empty()) {
-                if stop.load(Ordering::Relaxed) {
-                    return Err(Refused::Stopped);
-                }
-                let background = days.course(question, level, course);
-                for way in Direction::ALL {
-                    let flowed = days.flow(question, way, (&background, course), &[]);
-                    for (site, (part, rate)) in flowed.full.iter().zip(&flowed.carried).enumerate() {
-                        full[site].of_mut(way).push(*part);
-                        *carried[site].of_mut(way) += rate / courses as f64;
-                    }
+            let played: Vec<u64> = (0..courses).filter(|_| !network.sites.is_empty()).collect();
+            let flowed = days.each(question, &played, |course| {
+                let background = days.course(question, level, *course);
+                Direction::ALL.map(|way| days.flow(question, way, (&background, *course), &[]))
+            })?;
+            for (way, flowed) in flowed.iter().flat_map(|ways| Direction::ALL.into_iter().zip(ways)) {
+                for (site, (part, rate)) in flowed.full.iter().zip(&flowed.carried).enumerate() {
+                    full[site].of_mut(way).push(*part);
+                    *carried[site].of_mut(way) += rate / courses as f64;
                 }
             }
             let means = full.iter().map(|parts| parts.map(|parts| parts.iter().sum::<f64>() / courses as f64));
@@ -156,6 +152,32 @@ impl<'a> Days<'a> {
             days.carried.push(carried);
         }
         Ok(days)
+    }
+
+    /// The results of some work, as many at a time as the question allows.
+    fn each<T: Sync, R: Send>(&self, question: &Question, work: &[T], of: impl Fn(&T) -> R + Sync) -> Result<Vec<R>, Refused> {
+        let next = AtomicUsize::new(0);
+        let take = || {
+            let mut done = Vec::new();
+            while let (false, number) = (self.stop.load(Ordering::Relaxed), next.fetch_add(1, Ordering::Relaxed))
+                && let Some(one) = work.get(number)
+            {
+                done.push((number, of(one)));
+            }
+            done
+        };
+        let mut done: Vec<(usize, R)> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..question.jobs.clamp(1, work.len().max(1))).map(|_| scope.spawn(take)).collect();
+            threads
+                .into_iter()
+                .flat_map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                .collect()
+        });
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(Refused::Stopped);
+        }
+        done.sort_by_key(|(number, _)| *number);
+        Ok(done.into_iter().map(|(_, result)| result).collect())
     }
 
     /// The background in one course of a part of the day: some of each circuit's processes, chosen
@@ -327,22 +349,18 @@ impl<'a> Days<'a> {
 
     /// Gives the circuits drawn behind full sites the rates that all others leave them.
     fn leave(&self, question: &Question, drawn: &[Drawn], cases: &mut [Case]) -> Result<(), Refused> {
-        for level in 0..question.day().len() {
-            for course in 0..self.courses {
-                let mine: Vec<&Drawn> = drawn.iter().filter(|one| (one.level, one.course) == (level, course)).collect();
-                if mine.is_empty() {
-                    continue;
-                }
-                if self.stop.load(Ordering::Relaxed) {
-                    return Err(Refused::Stopped);
-                }
-                let background = self.course(question, level, course);
-                let watched: Vec<usize> = mine.iter().map(|one| one.circuit).collect();
-                for way in Direction::ALL {
-                    let available = self.flow(question, way, (&background, course), &watched).available;
-                    for (one, steps) in mine.iter().zip(available) {
-                        *cases[one.case].rates.of_mut(way) = steps;
-                    }
+        let mut played: BTreeMap<(usize, u64), Vec<&Drawn>> = BTreeMap::new();
+        drawn.iter().for_each(|one| played.entry((one.level, one.course)).or_default().push(one));
+        let played: Vec<((usize, u64), Vec<&Drawn>)> = played.into_iter().collect();
+        let left = self.each(question, &played, |((level, course), mine)| {
+            let background = self.course(question, *level, *course);
+            let watched: Vec<usize> = mine.iter().map(|one| one.circuit).collect();
+            Direction::ALL.map(|way| self.flow(question, way, (&background, *course), &watched).available)
+        })?;
+        for ((_, mine), ways) in played.iter().zip(left) {
+            for (way, available) in Direction::ALL.into_iter().zip(ways) {
+                for (one, steps) in mine.iter().zip(available) {
+                    *cases[one.case].rates.of_mut(way) = steps;
                 }
             }
         }
@@ -399,15 +417,45 @@ fn span(mix: &Mix) -> Span {
     Span { begun: warmup / 2.0, warmup, end: warmup + lengths.duration.as_secs_f64() }
 }
 
-/// Mean rate in bit/s of a household that does all of its mix, limited by its plan alone.
-fn mean_rate(plan: Plan, processes: &[Process], (way, stop): (Direction, &AtomicBool), question: &Question) -> f64 {
-    let tree = Tree { capacity: Vec::new(), parent: Vec::new(), changes: Vec::new() };
-    let mut rng = Rng::stream(question.seed, u64::MAX);
-    let circuit = Circuit { id: String::new(), site: None, plan, least: plan };
-    let mine: Vec<&Process> = processes.iter().filter(|process| process.way == way).collect();
-    let homes: Vec<Home<'_>> = (0..PROBED).map(|_| home(mine.clone(), &circuit, way, rng.next_u64(), &tree)).collect();
-    let span = Span { begun: 15.0, warmup: 30.0, end: PROBED_S };
-    fluid::run(&tree, &homes, &[], span, stop).total / PROBED as f64
+/// Mean rates of a household that nothing but its plan limits, in bit/s.
+struct Mean {
+    /// While it does all of its mix.
+    together: f64,
+    /// The sum of what each part of the mix reaches alone: together they share the plan.
+    alone: f64,
+}
+
+impl Mean {
+    fn of(plan: Plan, processes: &[Process], (way, stop): (Direction, &AtomicBool), question: &Question) -> Self {
+        let tree = Tree { capacity: Vec::new(), parent: Vec::new(), changes: Vec::new() };
+        let mut rng = Rng::stream(question.seed, u64::MAX);
+        let circuit = Circuit { id: String::new(), site: None, plan, least: plan };
+        let mut mean = |households: &[Vec<&Process>]| {
+            let all = (0..PROBED).flat_map(|_| households);
+            let homes: Vec<Home<'_>> = all.map(|mine| home(mine.clone(), &circuit, way, rng.next_u64(), &tree)).collect();
+            // The time of a course, in which transfers that begin at once are more than later.
+            fluid::run(&tree, &homes, &[], span(question.mix), stop).total / PROBED as f64
+        };
+        let mine: Vec<&Process> = processes.iter().filter(|process| process.way == way).collect();
+        let each: Vec<Vec<&Process>> = mine.iter().map(|one| vec![*one]).collect();
+        Self { alone: mean(&each), together: mean(&[mine]) }
+    }
+
+    /// The mean rate of households that do each part of the mix with this probability: a parabola
+    /// with the right slope at none and the right value at all.
+    fn at(&self, part: f64) -> f64 {
+        part * (self.alone - (self.alone - self.together).max(0.0) * part)
+    }
+
+    /// The probability at which the mean rate is this one, at most 1.
+    fn part(&self, rate: f64) -> f64 {
+        let lost = (self.alone - self.together).max(0.0);
+        if rate >= self.together {
+            return 1.0;
+        }
+        // The smaller root, in the form that holds without a loss as well.
+        (2.0 * rate / (self.alone + libm::sqrt(self.alone * self.alone - 4.0 * lost * rate).max(0.0))).min(1.0)
+    }
 }
 
 /// The scenario of a plan without other circuits, for its traffic.
