@@ -273,7 +273,7 @@ fn shown(answer: &Answer, remark: Option<String>, seconds: f64) -> Text {
             .push("With some plans all of the mix at once makes less traffic than --busy-hour says: they have that.".to_owned());
     }
     if answer.merged_plans > 0 {
-        remarks.push(format!("{} circuits with rare plans count as the nearest of the commonest.", answer.merged_plans));
+        remarks.push(format!("{} circuits with rare plans count as having a commoner one near theirs.", answer.merged_plans));
     }
     for remark in remarks {
         let _ = writeln!(text.plain, "{}", table::wrapped(&remark, width));

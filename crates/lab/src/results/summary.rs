@@ -150,7 +150,8 @@ impl Figures {
 
 /// The most flows that are listed one by one: more would be most of the file.
 const MAX_FLOWS: usize = 100_000;
-/// Of more groups, a link lists those that sent something over it: most belong to other links.
+/// Largest number of groups that a link lists whether or not they sent something over it: of more,
+/// most belong to other links.
 const FEW_GROUPS: usize = 20;
 
 impl PointSummary {

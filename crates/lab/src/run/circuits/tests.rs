@@ -89,7 +89,7 @@ fn kept_plans_cover_all_rates() {
 }
 
 #[test]
-fn every_plan_wants_the_same_and_an_idle_evening_has_an_interval() {
+fn every_plan_wants_the_same_and_fullness_has_an_interval() {
     let mut network = network(Rate::mbit(130));
     network.sites.push(Site { name: "fast".to_owned(), ..network.sites[0].clone() });
     let fast = Ways { down: Rate::gbit(1), up: Rate::gbit(1) };
