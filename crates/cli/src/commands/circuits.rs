@@ -238,16 +238,16 @@ fn shown(answer: &Answer, remark: Option<String>, seconds: f64) -> Text {
         let _ =
             writeln!(text.plain, "Sites that are full at times in the evening, first those of which the largest part is wanted");
         for site in &answer.full {
+            let (low, high) = (site.full_interval.0 * 100.0, site.full_interval.1 * 100.0);
+            let interval = if high - low < 1.0 { String::new() } else { format!(" ({low:.0}–{high:.0})") };
             let _ = writeln!(
                 text.plain,
-                "  {}: {} of {} Mbit/s are wanted {} on average; full in {:.0} % ({:.0}–{:.0}) of the time",
+                "  {}: {} of {} Mbit/s are wanted {} on average; full in {:.0} %{interval} of the time",
                 site.name,
                 table::short(site.wanted_bit_s / 1e6),
                 table::short(site.capacity_bit_s / 1e6),
                 site.direction,
-                site.full * 100.0,
-                site.full_interval.0 * 100.0,
-                site.full_interval.1 * 100.0
+                site.full * 100.0
             );
         }
         if answer.full_sites > answer.full.len() {

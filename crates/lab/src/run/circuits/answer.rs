@@ -150,8 +150,8 @@ pub(super) fn of(question: &Question, days: &Days<'_>, cases: &[Case], runs: Run
         let name = question.network.sites[site].name.clone();
         sites.extend((0..question.queues.len()).map(|queue| poor(queue, Some(name.clone()), &is_in)));
     }
-    if !sites.is_empty() {
-        let is_free = |case: &Case| matches!(case.stratum, Stratum::Free(_));
+    let is_free = |case: &Case| matches!(case.stratum, Stratum::Free(_));
+    if !sites.is_empty() && cases.iter().any(is_free) {
         let name = "sites that are not full";
         sites.extend((0..question.queues.len()).map(|queue| poor(queue, Some(name.to_owned()), &is_free)));
     }
@@ -306,9 +306,9 @@ fn sentences<'a>(
     match (alike.is_empty(), worse.last()) {
         (_, Some(worst)) => {
             text.push_str(&format!(
-                "Give each circuit {} at the rate of its plan: with {}, in two busy minutes of a household {}; with {} in {}.",
+                "Give each circuit {} at the rate of its plan: {}in two busy minutes of a household {}; with {} in {}.",
                 list(&good).replace(" and ", " or "),
-                name(&best),
+                if alike.is_empty() { String::new() } else { format!("with {}, ", name(&best)) },
                 states(best),
                 name(worst),
                 shares(*worst)
