@@ -1,6 +1,7 @@
 //! Everything that must pass before a change lands; steps that find faults soonest come first.
 
 use crate::{Result, comments, cycles, deps, errors, packages, sources, tool};
+use std::process::Command;
 use std::time::Instant;
 
 /// The outcome of a step.
@@ -168,7 +169,12 @@ fn test() -> Result<Step> {
 /// Needs the crate that binds the fuzzer.
 fn fuzz() -> Result<Step> {
     let manifest = ["--manifest-path", "tools/fuzz/Cargo.toml", "--locked"];
-    if !tool::exists("cargo", &[&["fetch"], &manifest[..]].concat()) {
+    let fetched =
+        Command::new("cargo").arg("fetch").args(manifest).output().map_err(|e| format!("`cargo` did not start: {e}"))?;
+    if String::from_utf8_lossy(&fetched.stderr).contains("cannot update the lock file") {
+        return Err("tools/fuzz/Cargo.lock is stale: cargo update --manifest-path tools/fuzz/Cargo.toml -p goodqueue-sim".into());
+    }
+    if !fetched.status.success() {
         return Ok(Step::Skipped("a crate that the fuzz targets need cannot be fetched".to_owned()));
     }
     tool_step("cargo", &[&["check", "--no-default-features"], &manifest[..]].concat())

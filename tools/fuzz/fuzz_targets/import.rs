@@ -14,7 +14,7 @@ fuzz_target!(|bytes: &[u8]| {
         1 => controller::autorate(&input),
         2 => controller::stormguard(&input, None),
         3 => flent::import(&input),
-        4 => pcap::import(&input, None).map(|captured| captured.draft),
+        4 => pcap::import(&input, bytes, None).map(|captured| captured.draft),
         5 => recording::import(&input, None),
         6 => speedtest::import(&input),
         _ => tc::import(&input, None),
