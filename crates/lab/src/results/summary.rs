@@ -152,7 +152,7 @@ impl Figures {
 const MAX_FLOWS: usize = 100_000;
 /// Largest number of groups that a link lists whether or not they sent something over it: of more,
 /// most belong to other links.
-const FEW_GROUPS: usize = 20;
+const MAX_FEW_GROUPS: usize = 20;
 
 impl PointSummary {
     /// The figures over `runs`, which are replications of one point and so have the same links,
@@ -163,7 +163,7 @@ impl PointSummary {
         let link = |(number, link): (usize, &crate::results::metrics::LinkFigures)| {
             let mut figures = Figures::over(LINK_METRICS, runs.iter().map(|run| run.links[number].values.as_slice()));
             let share = |group: usize| Figure::of(runs.iter().map(|run| run.links[number].group_share[group]));
-            let is_few = link.group_share.len() <= FEW_GROUPS;
+            let is_few = link.group_share.len() <= MAX_FEW_GROUPS;
             let is_there = |at: usize| is_few || runs.iter().any(|run| run.links[number].group_share[at] > Some(0.0));
             let groups = first.groups.iter().take(link.group_share.len()).enumerate().filter(|(at, _)| is_there(*at));
             figures.group_share = groups.map(|(at, group)| (group.name.clone(), share(at))).collect();

@@ -316,6 +316,12 @@ pub enum Standing {
 }
 
 impl<'a> Candidate<'a> {
+    /// Time in the queue that 95 % of the packets of one of the links did not exceed.
+    #[must_use]
+    pub fn wait_at(&self, link: usize) -> Figure {
+        Figure::of(self.settings.iter().flatten().map(|sample| sample.links.get(link)?.wait_p95_s))
+    }
+
     /// Replications in the setting that has the fewest.
     #[must_use]
     pub fn replications(&self) -> usize {

@@ -460,10 +460,7 @@ impl<'a> Comparison<'a> {
         let wait = Key::wait();
         let mut details = vec![format!("{}.", capital(&self.experience(0)))];
         if self.keys.iter().any(Key::is_interactive) {
-            let at = |(place, link): (usize, &&str)| {
-                let times = one.settings.iter().flatten().map(|sample| sample.links.get(place)?.wait_p95_s);
-                format!("{} at {link}", figure(wait.about, Figure::of(times)))
-            };
+            let at = |(place, link): (usize, &&str)| format!("{} at {link}", figure(wait.about, one.wait_at(place)));
             let waits: Vec<String> = self.links.iter().enumerate().map(at).collect();
             details.push(format!("95 % of the packets wait at most {}.", list(&waits)));
         }

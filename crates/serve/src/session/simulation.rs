@@ -122,7 +122,7 @@ const MIN_FRAMES: f64 = 300.0;
 /// A simulation that falls behind the clock does not catch up with more than this.
 const MAX_BEHIND: Wall = Wall::from_millis(250);
 /// A run waits so long for its first reader, who would otherwise miss its beginning.
-const FIRST_READER: Wall = Wall::from_secs(1);
+const MAX_READER_WAIT: Wall = Wall::from_secs(1);
 /// From this speed down packets are shown one by one.
 const PACKET_VIEW: f64 = 0.05;
 /// Largest number of drops and marks of a variant that are shown in a frame with too many packets.
@@ -274,7 +274,7 @@ impl<S: Environment> Session<S> {
 
     fn awaits_reader(&self, now: Wall) -> bool {
         let has_not_begun = self.now == Instant::ZERO && self.environment.readers() == 0;
-        has_not_begun && now.saturating_sub(self.watched) < FIRST_READER
+        has_not_begun && now.saturating_sub(self.watched) < MAX_READER_WAIT
     }
 
     fn nobody_watches(&mut self, now: Wall) -> bool {

@@ -94,7 +94,7 @@ impl PartialEq for TimeCounts {
 
 impl TimeCounts {
     /// Shorter times are all in one bucket.
-    pub const LEAST: Duration = Duration::ns(1 << UNIT_SHIFT);
+    pub const MIN_TIME: Duration = Duration::ns(1 << UNIT_SHIFT);
 
     /// Nothing counted yet.
     #[must_use]

@@ -19,6 +19,6 @@ pub const MIN_TIME_S: f64 = 1e-6;
 /// The `q` quantile by nearest rank, in seconds; zero within the first bucket, which holds all that
 /// is shorter than half a microsecond; `None` where nothing was counted.
 pub(super) fn quantile_s(times: &TimeCounts, q: f64) -> Option<f64> {
-    let value = |time: Duration| if time < TimeCounts::LEAST { 0.0 } else { time.as_nanos() as f64 / 1e9 };
+    let value = |time: Duration| if time < TimeCounts::MIN_TIME { 0.0 } else { time.as_nanos() as f64 / 1e9 };
     times.quantile(q).map(value)
 }

@@ -53,8 +53,8 @@ fn of_many_groups_a_link_lists_those_that_sent() {
         let point = PointSummary::of(Vec::new(), &[RunFigures::of(&outcome, Duration::secs(10), &[])]).expect("a run");
         point.links[0].1.group_share.iter().map(|(group, _)| group.clone()).collect::<Vec<_>>()
     };
-    assert_eq!(listed(FEW_GROUPS).len(), FEW_GROUPS);
-    assert_eq!(listed(FEW_GROUPS + 1), ["0", "1"]);
+    assert_eq!(listed(MAX_FEW_GROUPS).len(), MAX_FEW_GROUPS);
+    assert_eq!(listed(MAX_FEW_GROUPS + 1), ["0", "1"]);
 }
 
 /// Every key of a figure in the file, with dots between nested keys.

@@ -256,13 +256,12 @@ fn sentences<'a>(
     queues: &[Poor],
     verdicts: &dyn Fn(usize) -> &'a [Vec<Option<bool>>],
 ) -> (String, Vec<String>) {
-    // The number of activities that are poor, case by case.
-    let troubles = |queue: usize| -> Vec<f64> {
-        verdicts(queue).iter().map(|case| case.iter().filter(|one| **one == Some(true)).count() as f64).collect()
-    };
+    // The number of activities that are poor in a case, and whether one is.
+    let troubles = |case: &[Option<bool>]| case.iter().filter(|one| **one == Some(true)).count() as f64;
+    let trouble = |activity: usize| move |case: &[Option<bool>]| f64::from(case[activity] == Some(true));
     let all: f64 = cases.iter().map(|case| case.weight).sum();
     let mean =
-        |queue: usize| -> f64 { troubles(queue).iter().zip(cases).map(|(trouble, case)| trouble * case.weight / all).sum() };
+        |queue: usize| -> f64 { verdicts(queue).iter().zip(cases).map(|(one, case)| troubles(one) * case.weight / all).sum() };
     let order = {
         let mut order: Vec<usize> = (0..queues.len()).collect();
         order.sort_by(|a, b| mean(*a).total_cmp(&mean(*b)));
@@ -270,22 +269,18 @@ fn sentences<'a>(
     };
     let Some((&best, others)) = order.split_first() else { return (String::new(), Vec::new()) };
     // Behind the best one: in all activities together, or in one and ahead in none.
+    let behind = |queue: usize, of: &dyn Fn(&[Option<bool>]) -> f64| {
+        let pairs = verdicts(queue).iter().zip(verdicts(best)).zip(cases);
+        let behind: Vec<f64> =
+            pairs.map(|((mine, its), case)| (of(mine) - of(its)) * case.weight * cases.len() as f64 / all).collect();
+        match mean_and_interval(&behind, 0.95) {
+            Some((mean, Some(half))) if mean.abs() > half => mean.total_cmp(&0.0),
+            _ => Ordering::Equal,
+        }
+    };
     let is_worse = |queue: usize| {
-        let behind = |mine: Vec<f64>, least: Vec<f64>| {
-            let weight = |case: &Case| case.weight * cases.len() as f64 / all;
-            let behind: Vec<f64> = mine.iter().zip(least).zip(cases).map(|((a, b), case)| (a - b) * weight(case)).collect();
-            match mean_and_interval(&behind, 0.95) {
-                Some((mean, Some(half))) if mean.abs() > half => mean.total_cmp(&0.0),
-                _ => Ordering::Equal,
-            }
-        };
-        let one = |queue: usize, activity: usize| -> Vec<f64> {
-            verdicts(queue).iter().map(|case| f64::from(case[activity] == Some(true))).collect()
-        };
-        let by_activity: Vec<Ordering> =
-            (0..COUNTED.len()).map(|activity| behind(one(queue, activity), one(best, activity))).collect();
-        behind(troubles(queue), troubles(best)).is_gt()
-            || by_activity.iter().any(|one| one.is_gt()) && by_activity.iter().all(|one| one.is_ge())
+        let by_activity: Vec<Ordering> = (0..COUNTED.len()).map(|activity| behind(queue, &trouble(activity))).collect();
+        behind(queue, &troubles).is_gt() || by_activity.iter().any(|one| one.is_gt()) && by_activity.iter().all(|one| one.is_ge())
     };
     let (worse, alike): (Vec<usize>, Vec<usize>) = others.iter().partition(|queue| is_worse(**queue));
     let name = |queue: &usize| question.queues[*queue].as_str();

@@ -3,7 +3,6 @@
 use crate::scenario::plan::Direction;
 use goodqueue_base::units::Rate;
 use serde::Serialize;
-use std::collections::BTreeMap;
 
 /// Circuits with their sites. An index stands for a site; its parent comes before it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -93,26 +92,28 @@ impl Network {
     pub fn merge_plans(&mut self, most: usize) -> usize {
         let log = |rate: Rate| libm::log((rate.as_bit_s().max(1)) as f64);
         let distance = |a: &Plan, b: &Plan| (log(a.down) - log(b.down)).abs() + (log(a.up) - log(b.up)).abs();
-        // The plan that stays, those that it stands for, and their circuits.
-        let mut kept: Vec<(Plan, Vec<Plan>, usize)> = self.plans().into_iter().map(|plan| (plan, vec![plan], 0)).collect();
-        let places: BTreeMap<Plan, usize> = kept.iter().enumerate().map(|(place, (plan, ..))| (*plan, place)).collect();
-        self.circuits.iter().for_each(|circuit| kept[places[&circuit.plan]].2 += 1);
-        while kept.len() > most {
-            let cost = |pair: &[(Plan, Vec<Plan>, usize)]| pair[0].2.min(pair[1].2) as f64 * distance(&pair[0].0, &pair[1].0);
-            let costs = kept.windows(2).map(cost).enumerate();
-            let Some((least, _)) = costs.min_by(|(_, a), (_, b)| a.total_cmp(b)) else { break };
-            let (plan, of, count) = kept.remove(least + 1);
-            let into = &mut kept[least];
-            if count > into.2 {
-                into.0 = plan;
-            }
-            into.1.extend(of);
-            into.2 += count;
+        // The plan that stays, the last one that it stands for, and their circuits.
+        let mut kept: Vec<(Plan, Plan, usize)> = self.plans().into_iter().map(|plan| (plan, plan, 0)).collect();
+        let place = |kept: &[(Plan, Plan, usize)], plan: Plan| kept.partition_point(|(_, last, _)| *last < plan);
+        for circuit in &self.circuits {
+            let place = place(&kept, circuit.plan);
+            kept[place].2 += 1;
         }
-        let stays: BTreeMap<Plan, Plan> = kept.iter().flat_map(|(plan, of, _)| of.iter().map(|one| (*one, *plan))).collect();
+        let cost = |pair: &[(Plan, Plan, usize)]| pair[0].2.min(pair[1].2) as f64 * distance(&pair[0].0, &pair[1].0);
+        let mut costs: Vec<f64> = kept.windows(2).map(cost).collect();
+        while kept.len() > most {
+            let Some(least) = (0..costs.len()).min_by(|a, b| costs[*a].total_cmp(&costs[*b])) else { break };
+            let (first, second) = (kept[least], kept.remove(least + 1));
+            let plan = if second.2 > first.2 { second.0 } else { first.0 };
+            kept[least] = (plan, second.1, first.2 + second.2);
+            costs.remove(least);
+            for pair in [least.checked_sub(1), Some(least)].into_iter().flatten().filter(|pair| pair + 1 < kept.len()) {
+                costs[pair] = cost(&kept[pair..pair + 2]);
+            }
+        }
         let mut changed = 0;
         for circuit in &mut self.circuits {
-            let plan = stays[&circuit.plan];
+            let plan = kept[place(&kept, circuit.plan)].0;
             changed += usize::from(plan != circuit.plan);
             circuit.plan = plan;
         }

@@ -23,7 +23,8 @@ const COURSES_OF_ALL: usize = 20_000;
 const MIN_COURSES: usize = 4;
 const MAX_COURSES: usize = 40;
 /// The fewest and the most where a site's rates are played: each plays another part of them.
-const PLAYED_COURSES: (f64, f64) = (3.0, 12.0);
+const MIN_PLAYED: f64 = 3.0;
+const MAX_PLAYED: f64 = 12.0;
 /// The most of a FIFO without an algorithm: the length of Linux' own.
 const MAX_FIFO: u64 = 1_000 * 1_514;
 /// Sites beyond the fullest ones are taken together.
@@ -99,7 +100,7 @@ impl<'a> Days<'a> {
         let parent: Vec<Option<usize>> = network.sites.iter().map(|site| site.parent).collect();
         let tree = |way| Tree { capacity: capacity(way), parent: parent.clone(), changes: Vec::new() };
         let courses = match &question.asked {
-            Asked::Behind(played) => (played.seconds / span(question.mix).end).clamp(PLAYED_COURSES.0, PLAYED_COURSES.1) as u64,
+            Asked::Behind(played) => (played.seconds / span(question.mix).end).clamp(MIN_PLAYED, MAX_PLAYED) as u64,
             _ => (COURSES_OF_ALL / network.circuits.len().max(1)).clamp(MIN_COURSES, MAX_COURSES) as u64,
         };
         let mut days = Self {

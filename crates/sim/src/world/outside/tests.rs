@@ -92,13 +92,22 @@ fn what_does_not_fit_is_reported_lost() {
     assert_eq!((flow.sent_packets, flow.retransmitted_packets, flow.dropped_packets), (7, 1, Some(3)));
 }
 
-#[test]
-fn acknowledgements_of_what_was_sent_twice_say_no_time() {
+fn at(ms: u64) -> Instant {
+    Instant::ZERO + Duration::ms(ms)
+}
+
+/// A flow that has sent 1000 bytes from each of these numbers on, at these times in milliseconds.
+fn having_sent(segments: [(u64, u64); 4]) -> OutsideFlow {
     let mut ends = OutsideFlow::new(Content::Segments, None);
-    let at = |ms| Instant::ZERO + Duration::ms(ms);
-    for (ms, number) in [(0, 0), (1, 1000), (2, 2000), (9, 1000)] {
+    for (ms, number) in segments {
         ends.take(at(ms), &Segment { number, payload: 1000, ..Segment::default() });
     }
+    ends
+}
+
+#[test]
+fn acknowledgements_of_what_was_sent_twice_say_no_time() {
+    let mut ends = having_sent([(0, 0), (1, 1000), (2, 2000), (9, 1000)]);
     let ack = |number| Segment { number, flags: Flags::ACK, ..Segment::default() };
     assert_eq!(ends.acknowledged(at(10), &ack(1000)), Some(Duration::ms(10)));
     assert_eq!(ends.acknowledged(at(11), &ack(2000)), None, "which of the two?");
@@ -108,11 +117,7 @@ fn acknowledgements_of_what_was_sent_twice_say_no_time() {
 
 #[test]
 fn a_report_beyond_a_gap_tells_the_time_and_the_repair_none() {
-    let mut ends = OutsideFlow::new(Content::Segments, None);
-    let at = |ms| Instant::ZERO + Duration::ms(ms);
-    for (ms, number) in [(0, 0), (1, 1000), (2, 2000), (3, 3000)] {
-        ends.take(at(ms), &Segment { number, payload: 1000, ..Segment::default() });
-    }
+    let mut ends = having_sent([(0, 0), (1, 1000), (2, 2000), (3, 3000)]);
     let ack = |number, offset, len| Segment {
         number,
         flags: Flags::ACK,
