@@ -80,10 +80,11 @@ fn probes_come_back_from_both_ends_with_their_marks() {
     }
 }
 
-/// Half more than the line carries.
+/// Half more than the line carries, at random times: periodic packets would meet each packet of a
+/// call at the same state of the queue.
 fn load(way: Direction) -> Flow {
     let (rate, rng) = (Rate::mbit(15), Rng::new(1));
-    flow(Source::Udp { rate, arrivals: Arrivals::Periodic, rng, packet_size: 1500, ecn: Ecn::NotEct }, way)
+    flow(Source::Udp { rate, arrivals: Arrivals::Poisson, rng, packet_size: 1500, ecn: Ecn::NotEct }, way)
 }
 
 #[test]

@@ -79,6 +79,7 @@ impl Listener {
     /// Packet `number`, sent at `sent`, is here.
     pub fn hear(&mut self, now: Instant, number: u64, sent: Instant) {
         if let Some(playout) = self.playout.as_mut().filter(|playout| number >= playout.first()) {
+            playout.lose_before(number);
             playout.hear(now, number, sent);
         }
         if number < self.expected {
@@ -130,12 +131,17 @@ impl Listener {
         place.map_or(Duration::ZERO, |place| (self.base + Duration::ns(middle(place))).max(self.least))
     }
 
-    /// The outcome at the end of a run in which the source sent `sent` packets.
+    /// The outcome at the end of a run in which the source sent `sent` packets. Those of its last
+    /// two seconds may still be on their way; earlier ones that are not here are lost.
     #[must_use]
     pub fn outcome(&self, sent: u64) -> CallOutcome {
         let on_the_way = ON_THE_WAY.as_nanos() / self.interval.as_nanos().max(1);
         let end = self.expected.max(sent.saturating_sub(on_the_way));
-        CallOutcome { heard: self.playout.as_ref().map(|playout| playout.outcome(end)), ..self.counted() }
+        let heard = self.playout.as_ref().map(|playout| playout.outcome(end));
+        let mut losses = self.losses;
+        losses.add(end - self.expected);
+        let LossRuns { lost, runs: loss_runs, longest: longest_loss_run } = losses;
+        CallOutcome { heard, lost, loss_runs, longest_loss_run, ..self.counted() }
     }
 
     fn counted(&self) -> CallOutcome {
@@ -175,6 +181,21 @@ mod tests {
         let outcome = heard(&[(0, 12), (1, 12), (3, 12), (7, 200)]);
         assert_eq!((outcome.received, outcome.lost, outcome.loss_runs, outcome.longest_loss_run), (4, 4, 2, 3));
         assert_eq!((outcome.late, outcome.delay_min), (1, Duration::ms(12)));
+    }
+
+    #[test]
+    fn packets_that_no_later_one_follows_are_lost_too() {
+        let mut listener = Listener::new(Content::Voice(Codec::Pcmu), Duration::ms(20), Duration::ZERO);
+        let counts = |listener: &Listener, sent| {
+            let outcome = listener.outcome(sent);
+            let bad = outcome.heard.expect("speech").bursts.bad;
+            (outcome.received, outcome.lost, outcome.loss_runs, outcome.longest_loss_run, bad)
+        };
+        assert_eq!(counts(&listener, 150), (0, 50, 1, 50, 50), "100 may be on their way");
+        let sent = Instant::ZERO + Duration::ms(200);
+        listener.hear(sent + Duration::ms(10), 10, sent);
+        assert_eq!(counts(&listener, 100), (1, 10, 1, 10, 10));
+        assert_eq!(counts(&listener, 150), (1, 49, 2, 39, 49));
     }
 
     #[test]

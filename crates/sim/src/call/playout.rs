@@ -172,6 +172,14 @@ impl Playout {
         self.first
     }
 
+    /// Gives up the frames before `number`, if it is the first that arrives. A receiver cannot know
+    /// of them, a listener does.
+    pub(crate) fn lose_before(&mut self, number: u64) {
+        if self.due.is_none() {
+            (self.first..number).for_each(|earlier| self.lose(earlier, earlier + 1 == number));
+        }
+    }
+
     /// Packet `number`, sent at `sent`, is here. Time does not go back.
     pub fn hear(&mut self, now: Instant, number: u64, sent: Instant) {
         let (now, sent) = (now.as_nanos() as i64, sent.as_nanos() as i64);

@@ -22,8 +22,6 @@ pub struct Group<'a> {
     base_rtt: Option<Duration>,
     /// Completion times of flows that end once, shortest first: few enough for exact values.
     completions: Vec<Duration>,
-    /// Calls of which something arrived.
-    calls: Vec<&'a CallOutcome>,
 }
 
 /// Jain's index of the goodputs of two flows or more.
@@ -51,8 +49,7 @@ impl<'a> Group<'a> {
     ) -> Self {
         let mut completions: Vec<Duration> = flows.iter().filter_map(|flow| flow.completion).collect();
         completions.sort_unstable();
-        let calls: Vec<&CallOutcome> = outcome.calls.iter().filter(|call| call.received > 0).collect();
-        Self { outcome, flows, span, base_rtt, completions, calls }
+        Self { outcome, flows, span, base_rtt, completions }
     }
 
     /// The share of round trips of probes, or of one-way delays of games, above this.
@@ -178,13 +175,13 @@ impl<'a> Group<'a> {
     }
 
     pub(super) fn sum_calls(&self, count: fn(&CallOutcome) -> u64) -> u64 {
-        self.calls.iter().map(|call| count(call)).sum()
+        self.outcome.calls.iter().map(count).sum()
     }
 
     /// A delay above the least one, mean over calls.
     pub(super) fn jitter(&self, delay: fn(&CallOutcome) -> Duration) -> Option<f64> {
-        let above = |call: &&CallOutcome| delay(call).saturating_sub(call.delay_min).as_secs_f64();
-        mean(&self.calls.iter().map(above).collect::<Vec<_>>())
+        let heard = self.outcome.calls.iter().filter(|call| call.received > 0);
+        mean(&heard.map(|call| delay(call).saturating_sub(call.delay_min).as_secs_f64()).collect::<Vec<_>>())
     }
 
     /// Calls with speech.
