@@ -55,7 +55,8 @@ fn wrong_files_and_options_are_named() {
         (&["compare", "--busy-hour", "fast"], "--busy-hour: "),
         (&["compare", "--traffic", "bulk"], "--traffic: `bulk` is no mix of people who come and go: allowed evening"),
         (&["compare", "--simulated", "1"], "1 is not in 10..=100000"),
-        (&["compare", "--aqm", "nowhere"], "nowhere"),
+        (&["compare", "--aqm", "nowhere"], "error: --aqm: `nowhere` is not a queue algorithm of this version"),
+        (&["compare", "--aqm", "codel:target=-3ms"], "error: --aqm: target: `-3ms` is out of range"),
         (&["recommend", "--down", "5mbit"], "cannot be used with"),
     ] {
         if words.len() > 1 {

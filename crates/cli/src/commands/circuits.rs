@@ -2,6 +2,7 @@
 
 mod stormguard;
 
+use super::compare::at_options;
 use crate::failure::{Failure, check_file};
 use crate::table::{self, Column, Text};
 use crate::{interrupt, output, progress};
@@ -159,7 +160,8 @@ fn told(answer: &impl Serialize, json: Option<&Path>, shown: impl FnOnce() -> Te
 
 fn refused(error: Refused) -> Failure {
     match error {
-        Refused::Plan(error) => Failure::Plan(error),
+        // Whatever else is wrong with its scenario is no option's.
+        Refused::Plan(error) => at_options(&error, |field| field.starts_with("link.circuit.queue").then_some("--aqm")),
         Refused::Traffic(_) | Refused::Queue(_) => Failure::Input(error.to_string()),
         Refused::Run(_) | Refused::Stopped => Failure::Run(error.to_string()),
     }

@@ -210,20 +210,22 @@ fn load(text: &str) -> Result<Load, Failure> {
     fs::read_to_string(text).map(Load::Toml).map_err(|error| refuse(error.to_string()))
 }
 
-/// The options at fault: nobody has seen the lines of a scenario that was made from them.
+/// The options at fault.
 fn refuse(error: &PlanError, arguments: &Arguments) -> Failure {
+    at_options(error, |field| match Comparison::option_of(field) {
+        // Without it both directions have the queues of --aqm.
+        Some("--aqm-up") if arguments.aqm_up.is_empty() => Some("--aqm"),
+        option => option,
+    })
+}
+
+/// The options at fault in a scenario that was made from them, whose lines nobody has seen.
+pub(super) fn at_options(error: &PlanError, option_of: impl Fn(&str) -> Option<&'static str>) -> Failure {
     let line = |fault: &Fault| {
-        let place = match Comparison::option_of(fault.field()) {
-            // Without it both directions have the queues of --aqm.
-            Some("--aqm-up") if arguments.aqm_up.is_empty() => "--aqm".to_owned(),
-            option => option.map_or_else(|| fault.place(), str::to_owned),
-        };
+        let place = option_of(fault.field()).map_or_else(|| fault.place(), str::to_owned);
         let help = fault.suggestion().map_or_else(String::new, |help| format!("; {help}"));
-        let parameter = ["link.bottleneck.queue.", "link.bottleneck.queue_up."]
-            .iter()
-            .find_map(|table| fault.field().strip_prefix(table))
-            .filter(|name| *name != "kind");
-        let parameter = parameter.map_or_else(String::new, |name| format!("{name}: "));
+        let parameter = [".queue.", ".queue_up."].iter().find_map(|table| Some(fault.field().split_once(table)?.1));
+        let parameter = parameter.filter(|name| *name != "kind").map_or_else(String::new, |name| format!("{name}: "));
         format!("{place}: {parameter}{}{help}", fault.message())
     };
     let mut lines: Vec<String> = Vec::new();

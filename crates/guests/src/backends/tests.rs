@@ -30,7 +30,7 @@ fn checkers_are_other_hosts_with_two_links_in_a_row() {
 }
 
 #[test]
-fn the_simulator_is_everywhere_and_refuses_nothing() {
+fn the_simulator_is_everywhere() {
     let host = BackendName::Sim.open(&settings(ProcessOwner::Foreign)).expect("it needs nothing");
     let scenario = "goodqueue = 1\nduration = \"1 s\"\n[link.l]\nrate = \"1 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"9 kB\"\nloss = 0.1\n\
                     [[traffic]]\nkind = \"page\"\n";

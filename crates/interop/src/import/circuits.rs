@@ -2,8 +2,10 @@
 
 pub mod treeguard;
 
+use crate::import::config::libreqos;
 use crate::import::rows::fields;
 use crate::import::{ImportError, Input};
+use goodqueue_base::spec::nearest;
 use goodqueue_base::spec::quantity::excerpt;
 use goodqueue_base::units::Rate;
 use goodqueue_lab::run::circuits::{Circuit, Network, Site, Ways};
@@ -254,7 +256,7 @@ fn rows(
     let head: Vec<String> = rows.next().map(|(_, text)| fields(text, ',')).unwrap_or_default();
     let column = |name: &str| head.iter().position(|one| plain(one) == name);
     let (Some(id), Some(down), Some(up)) = (column("circuitid"), column("downloadmax"), column("uploadmax")) else {
-        return Err(Faults::one(input.fault("has no columns Circuit ID, Download Max Mbps and Upload Max Mbps")));
+        return Err(Faults::one(libreqos::no_columns(input, &head)));
     };
     let least = [column("downloadmin"), column("uploadmin")];
     let (parent, parent_id, device) = (column("parentnode"), column("parentnodeid"), column("deviceid"));
@@ -312,7 +314,13 @@ fn rows(
         let site = match places.map(place) {
             Some(Some(site)) => site,
             Some(None) if is_named => {
-                faults.add(|| input.fault(format!("line {line}: Parent Node: `{}` is no site of the network", excerpt(parent))));
+                faults.add(|| {
+                    let mut names: Vec<&str> = places.iter().flat_map(|places| places.names.keys().map(String::as_str)).collect();
+                    names.sort_unstable();
+                    let near = nearest(parent, names);
+                    let help = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+                    input.fault(format!("line {line}: Parent Node: `{}` is no site of the network{help}", excerpt(parent)))
+                });
                 continue;
             }
             Some(None) if !parent_id.is_empty() => {
@@ -452,7 +460,12 @@ mod tests {
     #[test]
     fn every_fault_is_named_with_its_place() {
         for (rows, sites, wanted) in [
-            ("1,x,1,a,AP_Z,,,,1,1,25,3,\n", SITES, "devices.csv: line 2: Parent Node: `AP_Z` is no site of the network"),
+            ("1,x,1,a,Tower,,,,1,1,25,3,\n", SITES, "devices.csv: line 2: Parent Node: `Tower` is no site of the network"),
+            (
+                "1,x,1,a,ap_1,,,,1,1,25,3,\n",
+                r#"{"AP_1": {"downloadBandwidthMbps": 100, "uploadBandwidthMbps": 100}}"#,
+                "devices.csv: line 2: Parent Node: `ap_1` is no site of the network; did you mean `AP_1`?",
+            ),
             (
                 "1,x,1,a,,,,,1,1,25,3,\n1,x,2,a,,,,,1,1,50,3,\n",
                 SITES,

@@ -5,7 +5,7 @@
 //! [`crate::import::tc::import`] reads: all of these routers run Linux. The tables that `gq export`
 //! writes with give the words.
 
-mod libreqos;
+pub(super) mod libreqos;
 mod lines;
 mod networkd;
 mod routeros;

@@ -8,7 +8,7 @@ use crate::results::provenance::Provenance;
 use crate::results::report::ReportPoint;
 use crate::results::summary::{PointSummary, SCHEMA, Summary};
 use crate::results::validity::Validity;
-use crate::scenario::plan::{Plan, Point};
+use crate::scenario::plan::{Direction, Plan, Point, Step, Traffic};
 use goodqueue_base::units::Duration;
 use goodqueue_sim::trace::PacketEvent;
 use goodqueue_sim::{Outcome, Series};
@@ -105,7 +105,7 @@ pub struct Replication {
     /// [`JAIN_METRICS`](crate::results::metrics::JAIN_METRICS).
     #[serde(skip)]
     pub jain: Vec<Option<f64>>,
-    /// Data delivered per second, each byte counted once, all flows together.
+    /// Data that crossed the first link and was delivered, per second, each byte counted once.
     pub goodput_bit_s: f64,
 }
 
@@ -150,9 +150,30 @@ impl PointRuns {
 
 impl Replication {
     fn of(point: &Point, (number, figures): (u32, RunFigures)) -> Self {
-        let goodput_bit_s = figures.flows.iter().filter_map(|flow| flow.goodput_bit_s).sum();
+        let crosses = |group: &&GroupFigures| {
+            let steps = |traffic: &Traffic| traffic.main.path.forward.contains(&Step { link: 0, heading: Direction::Down });
+            point.plan.traffic.iter().any(|traffic| traffic.name == group.name && steps(traffic))
+        };
+        let groups = figures.groups.iter().filter(crosses);
+        let goodput_bit_s = groups.filter_map(|group| group.value("goodput_bit_s")).sum();
         let experience = GroupExperience::of(point, &figures);
         let RunFigures { links, groups, jain, .. } = figures;
         Self { number, links, experience, groups, jain, goodput_bit_s }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn goodput_is_that_of_the_first_link_in_its_direction() {
+        let text = "goodqueue = 1\nwarmup = \"0 s\"\nduration = \"2 s\"\n[link.l]\nrate = \"2 Mbit/s\"\ndelay = \"5 ms\"\n\
+                    buffer = \"30 kB\"\nbuffer_up = \"30 kB\"\n\
+                    [[traffic]]\nkind = \"bulk\"\n[[traffic]]\nkind = \"bulk\"\nname = \"up\"\ndirection = \"up\"\n";
+        let results = Plan::parse("two", text, Path::new("")).expect("a scenario").run().expect("results");
+        let run = &results.report.points[0].runs[0];
+        assert!((1.5e6..2e6).contains(&run.goodput_bit_s), "both directions would be twice as much: {}", run.goodput_bit_s);
     }
 }

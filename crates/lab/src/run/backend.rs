@@ -4,6 +4,7 @@ use crate::scenario::build;
 use crate::scenario::plan::Point;
 use goodqueue_base::units::{Duration, Instant};
 use goodqueue_sim::{Continue, Outcome, Progress, Recording, World, WorldError, WorldSpec};
+use goodqueue_tcp::cc::KERNEL_KINDS;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -225,8 +226,18 @@ impl Backend for Simulator {
         "sim"
     }
 
-    fn check(&self, _point: &Point) -> Result<(), Refusal> {
-        Ok(())
+    fn check(&self, point: &Point) -> Result<(), Refusal> {
+        point.plan.traffic.iter().try_for_each(|group| {
+            let mut controls = group.parts().filter_map(|part| Some(part.source.tcp()?.0.cc.kind));
+            match controls.find(|kind| KERNEL_KINDS.contains(kind)) {
+                Some(kind) => {
+                    let why =
+                        format!("`{kind}` is the kernel's own control, which only hosts with kernel senders have (--on linux)");
+                    Err(Refusal::of_traffic(&group.name, "cc", why))
+                }
+                None => Ok(()),
+            }
+        })
     }
 
     fn shares_thread(&self) -> bool {

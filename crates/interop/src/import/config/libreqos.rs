@@ -12,6 +12,14 @@ const USUAL: &str = "cake";
 /// The tins of all circuits, as LibreQoS comes.
 const TINS: &str = "diffserv4";
 
+/// The columns that every file has are missing from its head.
+pub fn no_columns(input: &Input, head: &[String]) -> ImportError {
+    let text = head.join(",");
+    let separator = [(';', "semicolons"), ('\t', "tabs")].into_iter().find(|(sign, _)| text.matches(*sign).count() >= 3);
+    let help = separator.map_or_else(String::new, |(_, name)| format!("; its fields stand between {name}: save it with commas"));
+    input.fault(format!("has no columns Circuit ID, Download Max Mbps and Upload Max Mbps{help}"))
+}
+
 /// A line from a circuit, by its number or name, or from the first.
 ///
 /// # Errors
@@ -21,7 +29,7 @@ pub fn import(input: &Input, circuit: Option<&str>) -> Result<Draft, ImportError
     let head: Vec<String> = rows.next().map(|(_, text)| fields(text, ',')).unwrap_or_default();
     let column = |name: &str| head.iter().position(|one| one.trim().to_lowercase().starts_with(name));
     let (Some(id), Some(down), Some(up)) = (column("circuit id"), column("download max"), column("upload max")) else {
-        return Err(input.fault("has no columns Circuit ID, Download Max Mbps and Upload Max Mbps"));
+        return Err(no_columns(input, &head));
     };
     let field = |row: &[String], at: usize| row.get(at).map_or_else(String::new, |one| one.trim().to_owned());
     let name = column("circuit name");

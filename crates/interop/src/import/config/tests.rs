@@ -239,6 +239,11 @@ fn wrong_settings_are_named_with_their_line() {
             "x: line 4: OverheadBytes: `-65` is not a value of it: allowed -64 to 256",
         ),
         (libreqos, "a,b\n", "x: has no columns Circuit ID, Download Max Mbps and Upload Max Mbps"),
+        (
+            libreqos,
+            "Circuit ID;Circuit Name;Download Max Mbps;Upload Max Mbps\n",
+            "x: has no columns Circuit ID, Download Max Mbps and Upload Max Mbps; its fields stand between semicolons: save it with commas",
+        ),
     ] {
         assert_eq!(fault(read, text), message);
     }

@@ -1,6 +1,7 @@
 //! Remarks on the classes of a queue.
 
 use super::{Lint, Queue, Step, Traffic, Value};
+use goodqueue_aqm::EcnPolicy;
 use goodqueue_aqm::sched::htb::{TURN_BY_RATE, turn_by_rate};
 use goodqueue_aqm::spec::{ClassAndParams, KindAndParams, Size};
 use goodqueue_base::units::{Bytes, Rate};
@@ -19,6 +20,7 @@ impl Lint<'_> {
         }
         self.promises(classes, &key);
         self.turns(&queue.chosen, &key);
+        self.marks(queue, &key);
         if classes.iter().any(|class| class.params.contains(&("default", Value::Switch(true)))) {
             return;
         }
@@ -47,6 +49,20 @@ impl Lint<'_> {
         let Some((class, sum)) = over.first() else { return };
         let message = format!("the classes below it are promised {sum}, and it has {}{}", rate(class), others(over.len()));
         self.warn(format!("{key}.class.{}.rate", class.name), message, "lower their rates, and let them borrow up to a `ceil`");
+    }
+
+    /// Leaves that mark because others do by default: all share one setting.
+    fn marks(&mut self, queue: &Queue, key: &str) {
+        let of = |class: &&ClassAndParams| class.of.as_ref().is_some_and(|of| of.marks() && !of.marks_unasked());
+        let lured: Vec<&ClassAndParams> = queue.chosen.classes.iter().filter(of).collect();
+        let Some(class) = lured.first().filter(|_| queue.ecn == EcnPolicy::Mark && queue.chosen.marks_unasked()) else { return };
+        let kind = class.of.as_ref().map_or("", |of| of.kind.kind);
+        let message = format!("`{kind}` marks here: all leaves share `ecn`, which others have by default{}", others(lured.len()));
+        self.warn(
+            format!("{key}.class.{}.of", class.name),
+            message,
+            "on a router it would drop; `ecn = false` turns marks off for all",
+        );
     }
 
     /// Turns of leaves that borrow, outside of what Linux takes for a good one.

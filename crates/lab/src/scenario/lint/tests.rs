@@ -159,6 +159,12 @@ fn each_oddity_is_named() {
              class.c = { parent = \"a\", rate = \"4 Mbit/s\", ceil = \"9 Mbit/s\" } }",
             "link.b.queue.class.b.quantum: a turn of 400000 B lasts 400 ms at 8 Mbit/s; leaves that borrow take turns",
         ),
+        (
+            "{ kind = \"codel\" }",
+            "{ kind = \"htb\", class.a = { rate = \"9 Mbit/s\", default = true, of = \"fq-codel\" }, \
+             class.b = { rate = \"1 Mbit/s\", of = \"codel\" } }",
+            "link.b.queue.class.b.of: `codel` marks here: all leaves share `ecn`, which others have by default; on a router",
+        ),
         ("warmup = \"5 s\"", "warmup = \"4 s\"", "warmup: 4 s ends before the last flow may start, at 5 s"),
         ("\"60 s\"", "\"1 s\"", "duration: 1 s is 96 round trips of 10.4 ms"),
         ("replications = 5", "replications = 1", "replications: one replication gives no confidence interval"),

@@ -1,4 +1,5 @@
 use super::*;
+use crate::run::backend::{Backend as _, Simulator};
 use goodqueue_aqm::spec::{Size, Value};
 use goodqueue_aqm::{EcnPolicy, Limit};
 use goodqueue_base::units::{Bytes, Duration, Instant, Rate};
@@ -388,6 +389,8 @@ fn controls_that_only_kernels_have_are_named_and_not_simulated() {
     let points = plan.points().expect("good");
     let SourceSpec::Tcp { sender, .. } = &points[0].plan.traffic[0].main.source else { panic!("bulk is TCP") };
     assert_eq!(sender.cc.kind, "kernel:vegas");
+    let refusal = Simulator.check(&points[0]).expect_err("no simulated sender has it").to_string();
+    assert!(refusal.starts_with("traffic `bulk`: cc: `kernel:vegas` is the kernel's own control"), "{refusal}");
     let failure = crate::run::runner::try_build(&points[0]).expect_err("no simulated sender has it");
     assert!(failure.message.contains("only hosts with kernel senders have"), "{}", failure.message);
 }
