@@ -27,7 +27,7 @@ pub struct Network {
     /// The sites that the circuits share: LibreQoS' network.json
     #[arg(long, value_name = "FILE", requires = "circuits")]
     network: Option<PathBuf>,
-    /// Mean download of a circuit in the busy hour [default: 2.5 Mbit/s]
+    /// Mean download of a circuit in the busy hour [default: 3 Mbit/s]
     #[arg(long, value_name = "RATE", requires = "circuits")]
     busy_hour: Option<String>,
     /// Circuits that are simulated in packets, about

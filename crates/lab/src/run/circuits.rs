@@ -32,16 +32,16 @@ pub struct Level {
 }
 
 /// The day: four busy hours in the evening, as speed tests and regulators have them; the other
-/// loads are our choice, with which the mean is 53 % of the busy hour.
+/// loads are means of three measured profiles of fixed lines, which docs/circuits.md lists.
 pub const DAY: [Level; 3] = [
     Level { name: "evening", hours: 4.0, load: 1.0 },
-    Level { name: "day", hours: 12.0, load: 0.6 },
-    Level { name: "night", hours: 8.0, load: 0.2 },
+    Level { name: "day", hours: 12.0, load: 0.7 },
+    Level { name: "night", hours: 8.0, load: 0.35 },
 ];
 
-/// Mean download of a circuit in the busy hour when none is given: a third more than the mean of a
-/// day, 1.87 Mbit/s (OpenVault, second quarter of 2025: 615 GB a month); our choice.
-pub const BUSY_HOUR: Rate = Rate::kbit(2500);
+/// Mean download of a circuit in the busy hour when none is given, with which that of [`DAY`] is
+/// 1.9 Mbit/s (OpenVault, second quarter of 2025: 615 GB a month, 1.87 Mbit/s).
+pub const BUSY_HOUR: Rate = Rate::mbit(3);
 
 /// Plans beyond so many are taken for the nearest of the commonest.
 pub const MAX_PLANS: usize = 12;

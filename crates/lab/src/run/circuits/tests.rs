@@ -36,7 +36,7 @@ fn a_fair_queue_helps_every_circuit_and_no_queue_a_full_site() {
     let wide = answered(network(Rate::gbit(1)));
     assert_eq!(wide.best, ["fq-codel"], "{}", wide.text);
     assert!(wide.full.is_empty() && wide.sites.is_empty());
-    // 40 circuits of 2.5 Mbit/s want 100 Mbit/s on average.
+    // 40 circuits of 3 Mbit/s want 120 Mbit/s on average.
     let narrow = answered(network(Rate::mbit(60)));
     assert!(narrow.full[0].full > 0.9 && narrow.full[0].name == "AP", "{:?}", narrow.full);
     assert!(narrow.full[0].carried_bit_s <= 60e6 * 1.001);
