@@ -1,6 +1,7 @@
 //! Failures that end a command early, and their messages.
 
 mod excerpt;
+pub mod options;
 
 use crate::output::{is_styled, say, say_styled};
 use excerpt::Style;

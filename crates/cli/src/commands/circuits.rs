@@ -2,7 +2,7 @@
 
 mod stormguard;
 
-use super::compare::at_options;
+use crate::failure::options::at_options;
 use crate::failure::{Failure, check_file};
 use crate::table::{self, Column, Text};
 use crate::{interrupt, output, progress};

@@ -2,6 +2,7 @@
 
 use crate::commands::circuits::{Controllers, Network, Rest};
 use crate::failure::Failure;
+use crate::failure::options::at_options;
 use crate::output::say;
 use crate::result::{self, Job};
 use crate::settings::RunSettings;
@@ -10,7 +11,7 @@ use goodqueue_lab::run::backend::Simulator;
 use goodqueue_lab::scenario::compare::{Comparison, Line, Load, Signal};
 use goodqueue_lab::scenario::input::remember_named;
 use goodqueue_lab::scenario::mix::Mix;
-use goodqueue_lab::scenario::plan::{Fault, Plan, PlanError};
+use goodqueue_lab::scenario::plan::{Plan, PlanError};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -217,24 +218,6 @@ fn refuse(error: &PlanError, arguments: &Arguments) -> Failure {
         Some("--aqm-up") if arguments.aqm_up.is_empty() => Some("--aqm"),
         option => option,
     })
-}
-
-/// The options at fault in a scenario that was made from them, whose lines nobody has seen.
-pub(super) fn at_options(error: &PlanError, option_of: impl Fn(&str) -> Option<&'static str>) -> Failure {
-    let line = |fault: &Fault| {
-        let place = option_of(fault.field()).map_or_else(|| fault.place(), str::to_owned);
-        let help = fault.suggestion().map_or_else(String::new, |help| format!("; {help}"));
-        let parameter = [".queue.", ".queue_up."].iter().find_map(|table| Some(fault.field().split_once(table)?.1));
-        let parameter = parameter.filter(|name| *name != "kind").map_or_else(String::new, |name| format!("{name}: "));
-        format!("{place}: {parameter}{}{help}", fault.message())
-    };
-    let mut lines: Vec<String> = Vec::new();
-    for line in error.faults().map(line) {
-        if !lines.contains(&line) {
-            lines.push(line);
-        }
-    }
-    Failure::Input(lines.join("\nerror: "))
 }
 
 /// The scenario is written to the folder of results, from where a relative path would not lead to
