@@ -137,8 +137,12 @@ pub(super) struct Tree {
     framing: Framing,
 }
 
-fn bits(mask: u8) -> impl Iterator<Item = usize> {
-    (0..PRIORITIES).filter(move |bit| mask & 1 << bit != 0)
+fn bits(mut mask: u8) -> impl Iterator<Item = usize> {
+    core::iter::from_fn(move || {
+        let bit = mask.trailing_zeros() as usize;
+        mask &= mask.wrapping_sub(1);
+        (bit < PRIORITIES).then_some(bit)
+    })
 }
 
 impl Tree {
