@@ -48,7 +48,7 @@ pub fn produce(job: &Job<'_>) -> Result<(), Failure> {
     });
     let (report, qlog) = ran?;
     let results = Results::new(job.plan, points, report, &criteria);
-    let finished = Finished { job, json: results.summary.to_json(), results, wall_s };
+    let finished = Finished { job, jobs: options.jobs, json: results.summary.to_json(), results, wall_s };
 
     // The table first: whatever happens to the files, nothing finished is lost.
     let printed = show(&finished);

@@ -217,7 +217,7 @@ fn run_file(finished: &Finished<'_>) -> String {
         schema: "goodqueue.run/1",
         command_line: command_line(),
         set: finished.job.overrides.iter().map(|(key, value)| [key.as_str(), value.as_str()]).collect(),
-        jobs: finished.job.settings.jobs.count(),
+        jobs: finished.jobs,
         wall_s: finished.wall_s,
         events: finished.results.report.events,
         failures: finished.results.report.failures.iter().map(ToString::to_string).collect(),

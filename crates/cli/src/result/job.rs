@@ -28,4 +28,6 @@ pub struct Finished<'a> {
     /// The text of `summary.json`.
     pub(super) json: String,
     pub(super) wall_s: f64,
+    /// Runs at the same time.
+    pub(super) jobs: usize,
 }
