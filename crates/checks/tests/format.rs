@@ -76,7 +76,7 @@ fn what_is_wrong_with_a_tree_is_named() {
         (tree(good, "codel"), "tree: `codel` has no classes"),
         (tree(json!([rate(7, None), rate(7, None)]), "htb"), "tree[1]: id: 7 does not come after those before it"),
         (tree(json!([rate(7, Some(8))]), "htb"), "tree[0]: parent: there is no class 8"),
-        (tree(json!([rate(1, Some(2)), rate(2, Some(1))]), "htb"), "class: class 0: is too deep: allowed 8 classes"),
+        (tree(json!([rate(1, Some(2)), rate(2, Some(1))]), "htb"), "parent: of class `1`: the classes above it lead back to it"),
         (tree(with("params", json!({"speed": 1})), "htb"), "tree[1]: params.speed: `class of htb` has no such parameter"),
         (tree(with("params", json!({})), "htb"), "rate: of class `7`: is missing"),
         (tree(with("params", json!({"rate": 9, "ceil": 8})), "htb"), "ceil: of class `7`: 8 bit/s is below rate (9 bit/s)"),

@@ -6,6 +6,7 @@
 mod deployed;
 pub mod gate;
 mod policy;
+mod range;
 pub mod rule;
 mod sentences;
 mod units;
@@ -21,7 +22,8 @@ pub use units::{Unit, grade};
 use crate::results::labels::{Labels, Split};
 use crate::results::metrics::LinkFigures;
 use crate::results::runs::{PointResult, Replication};
-use crate::scenario::plan::{Direction, Point};
+use crate::scenario::plan::{Direction, Link, Point};
+use goodqueue_base::units::Rate;
 use rule::{Candidate, Key, LinkUse, Role, Sample};
 
 /// The criteria of a verdict.
@@ -50,6 +52,28 @@ struct Comparison<'a> {
     /// The reported directions of the main link.
     links: Vec<&'a str>,
     unit: Unit,
+}
+
+/// A rate below that of a link, to which the classes of its queue shape it.
+#[derive(Clone, Copy, Debug)]
+struct Shaped {
+    rate: Rate,
+    /// Its part of the link's rate.
+    part: f64,
+}
+
+impl Shaped {
+    /// That of one direction of a link of this point, by its name.
+    fn of(point: &Point, name: &str) -> Option<Self> {
+        let both = |link: &'_ Link| [Direction::Down, Direction::Up].map(|heading| (link.name_of(heading), heading));
+        let found = point.plan.links.iter().find_map(|link| {
+            let (_, heading) = both(link).into_iter().find(|(known, _)| known == name)?;
+            Some(link.direction(heading))
+        })?;
+        let rate = found.queue.as_ref()?.rate_of_classes()?;
+        let part = rate.as_bit_s() as f64 / found.nominal_rate().as_bit_s() as f64;
+        (part < 1.0).then_some(Self { rate, part })
+    }
 }
 
 impl Headline {
@@ -82,10 +106,15 @@ impl Headline {
             }
         }
         let keys = runs().next().map_or_else(Vec::new, |run| Key::all(&run.experience));
-        let comparison = Comparison::over(&rows, &settings, keys, links, criteria.unit);
-        match rows.as_slice() {
-            [] => Self::only(format!("No run finished in which a packet passed {link}, so there is nothing to compare.")),
-            [_] => comparison.about_one(),
+        let mut comparison = Comparison::over(&rows, &settings, keys, links, criteria.unit);
+        let not_judged = comparison.leave_out_unknown();
+        let mut headline = match rows.as_slice() {
+            [] if runs().next().is_none() => Self::only("No run finished, so there is nothing to compare.".to_owned()),
+            [] => Self::only(format!("No packet passed {link} in the measured part, so there is nothing to compare.")),
+            [_] => {
+                let shaped: Vec<Option<Shaped>> = comparison.links.iter().map(|link| Shaped::of(points.first()?, link)).collect();
+                comparison.about_one(&shaped)
+            }
             rows if rows.iter().any(|row| row.split.choices.is_empty()) => {
                 let alone = rows.iter().map(|row| Comparison::candidate(row, vec![comparison.samples(row.result)]));
                 let points: Vec<(&str, Candidate<'_>)> = rows.iter().map(|row| row.name).zip(alone).collect();
@@ -95,7 +124,11 @@ impl Headline {
                 Self::only("No two queues ran in every setting, so none is best over all of them.".to_owned())
             }
             _ => comparison.judge(&criteria.policy),
+        };
+        if !not_judged.is_empty() && !rows.is_empty() {
+            headline.text += &format!("\nNot judged, since these runs have no figures of it: {}.", words::list(&not_judged));
         }
+        headline
     }
 
     /// Only words, where nothing is ranked.
@@ -121,6 +154,24 @@ impl<'a> Comparison<'a> {
             all.candidates.push(candidate);
         }
         all
+    }
+
+    /// Leaves out what no run has figures of, and returns whose it is: a call of less than a second
+    /// is neither good nor bad.
+    fn leave_out_unknown(&mut self) -> Vec<String> {
+        let is_known = |key: &Key| self.candidates.iter().any(|one| key.figure(one).n > 0);
+        let (known, unknown): (Vec<Key>, Vec<Key>) = self.keys.iter().partition(|key| is_known(key));
+        self.keys = known;
+        if self.keys.is_empty() {
+            self.keys.push(Key::wait());
+        }
+        let mut whose: Vec<String> = Vec::new();
+        for key in unknown {
+            if !whose.iter().any(|known| known == key.who()) {
+                whose.push(key.who().to_owned());
+            }
+        }
+        whose
     }
 
     /// The number of settings.

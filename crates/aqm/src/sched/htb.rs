@@ -99,15 +99,49 @@ pub enum HtbFault {
     Parent(u32),
     /// This class is too far from the root.
     TooDeep(u32),
+    /// The classes above this one lead back to one of them.
+    Circle(u32),
 }
 
 impl core::fmt::Display for HtbFault {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "class {}: {}", self.class(), self.why())
+    }
+}
+
+impl HtbFault {
+    /// The number of the class.
+    const fn class(self) -> u32 {
         match self {
-            Self::Parent(class) => write!(f, "class {class}: its parent is none of the classes"),
-            Self::TooDeep(class) => write!(f, "class {class}: is too deep: allowed {MAX_DEPTH} classes one below another"),
+            Self::Parent(class) | Self::TooDeep(class) | Self::Circle(class) => class,
         }
     }
+
+    fn why(self) -> alloc::string::String {
+        match self {
+            Self::Parent(_) => "its parent is none of the classes".into(),
+            Self::TooDeep(_) => alloc::format!("is too deep: allowed {MAX_DEPTH} classes one below another"),
+            Self::Circle(_) => "the classes above it lead back to it or to one another: allowed a tree".into(),
+        }
+    }
+}
+
+/// The fault of a hierarchy that is no tree, or one that is too deep.
+fn check(classes: &[HtbClass]) -> Result<(), HtbFault> {
+    for (number, class) in (0..).zip(classes) {
+        let (mut above, mut depth) = (class.parent, 1);
+        while let Some(parent) = above {
+            above = classes.get(parent as usize).ok_or(HtbFault::Parent(number))?.parent;
+            depth += 1;
+            if depth > classes.len() {
+                return Err(HtbFault::Circle(number));
+            }
+        }
+        if depth > MAX_DEPTH {
+            return Err(HtbFault::TooDeep(number));
+        }
+    }
+    Ok(())
 }
 
 impl core::error::Error for HtbFault {}
@@ -172,16 +206,7 @@ impl<P: Packet, Q: Qdisc<P>> Htb<P, Q> {
     /// # Errors
     /// When a parent is none of the classes, or a class is too deep.
     pub fn new(classes: &[HtbClass], params: HtbParams, queues: Vec<Option<Box<Q>>>) -> Result<Self, HtbFault> {
-        for (number, class) in (0..).zip(classes) {
-            let (mut above, mut depth) = (class.parent, 1);
-            while let Some(parent) = above {
-                above = classes.get(parent as usize).ok_or(HtbFault::Parent(number))?.parent;
-                depth += 1;
-                if depth > MAX_DEPTH {
-                    return Err(HtbFault::TooDeep(number));
-                }
-            }
-        }
+        check(classes)?;
         let tree = Tree::new(classes, params.framing);
         Ok(Self {
             queues,

@@ -28,6 +28,16 @@ impl RateSpec {
         }
     }
 
+    /// The lowest rate that is known: that of a recording may pause, and counts as zero.
+    #[must_use]
+    pub fn slowest(&self) -> Rate {
+        match self {
+            Self::Constant(rate) => *rate,
+            Self::Steps(steps) => steps.iter().map(|step| step.1).min().unwrap_or(Rate::ZERO),
+            Self::Recorded(_) => Rate::ZERO,
+        }
+    }
+
     /// Returns this rate on a clock that shows `start` when the first step begins. Until then, and
     /// until the second step, the first rate holds.
     #[must_use]

@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::output::print;
 use clap::Args;
 use goodqueue_base::units::Duration;
+use goodqueue_lab::run::backend::{Backend as _, Simulator};
 use goodqueue_lab::run::runner;
 use goodqueue_lab::scenario::lint;
 use goodqueue_lab::scenario::plan::Plan;
@@ -29,7 +30,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let plan = Plan::load(&arguments.scenario)?.with_overrides(&arguments.overrides.pairs()?)?;
     let points = plan.points()?;
     backend::check("--on", &*host, &points)?;
-    for point in &points {
+    // What only kernels have cannot be built here.
+    for point in points.iter().filter(|point| Simulator.check(point).is_ok()) {
         runner::try_build(point).map_err(|failure| Failure::Input(format!("{}: {failure}", arguments.scenario.display())))?;
     }
     let replications = plan.replications() as usize;

@@ -16,6 +16,7 @@ use goodqueue_lab::results::record::write_file;
 use goodqueue_lab::run::circuits::answer::Poor;
 use goodqueue_lab::run::circuits::{Answer, Asked, BUSY_HOUR, Circuit, Question, Refused, Share, answer};
 use goodqueue_lab::scenario::mix::{EVENING, Mix, Pace};
+use goodqueue_lab::verdict::words::count;
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -263,9 +264,9 @@ fn shown(answer: &Answer, remark: Option<String>, seconds: f64) -> Text {
         .map(|part| format!("{} in the {} ({} hours)", table::short(part.mean_bit_s / 1e6), part.name, part.hours))
         .collect();
     let mut remarks = vec![format!(
-        "{} circuits with a mean download of {} Mbit/s. {} busy ones are simulated in packets under each queue, the others \
-         flow as fluid. {seconds:.1} s.",
-        answer.circuits,
+        "{} with a mean download of {} Mbit/s. {} busy ones are simulated in packets under each queue, the others flow as \
+         fluid. {seconds:.1} s.",
+        count(answer.circuits, "circuit"),
         loads.join(", "),
         answer.simulated
     )];

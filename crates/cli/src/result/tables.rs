@@ -12,6 +12,7 @@ use goodqueue_lab::results::sessions;
 use goodqueue_lab::results::statistics::Figure;
 use goodqueue_lab::results::summary::PointSummary;
 use goodqueue_lab::run::runner::PointResult;
+use goodqueue_lab::scenario::plan::Direction;
 use goodqueue_lab::verdict::words::count;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -190,6 +191,9 @@ struct Printer<'a> {
 
 impl Printer<'_> {
     fn link(&mut self, link: &str, rows: &[Row<'_>], groups: &[(String, Activity)]) {
+        let own = self.own_queue(link);
+        let renamed = rows.iter().map(|&(name, summary, point)| (own.as_deref().unwrap_or(name), summary, point));
+        let rows: &[Row<'_>] = &renamed.collect::<Vec<_>>();
         let main = link == self.finished.results.main_link();
         let of_link = |metric: &str| -> Vec<Figure> {
             rows.iter().map(|(_, summary, _)| summary.link(link).map_or_else(Figure::default, |f| f.figure(metric))).collect()
@@ -204,6 +208,15 @@ impl Printer<'_> {
             columns.splice(1..1, deciding(rows, groups));
         }
         self.table(&format!("link {link}"), rows, &columns);
+    }
+
+    /// The queue of this link, where the only point is called after that of the main link.
+    fn own_queue(&self, link: &str) -> Option<String> {
+        let [point] = self.finished.results.points.as_slice() else { return None };
+        (self.finished.results.labels.names.first()? == &point.plan.main_queue()).then_some(())?;
+        let directions = point.plan.links.iter().flat_map(|one| [Direction::Down, Direction::Up].map(|way| (one, way)));
+        let (found, way) = directions.into_iter().find(|(one, way)| one.name_of(*way) == link)?;
+        Some(found.direction(way).queue.as_ref()?.name())
     }
 
     /// The experience of a group; of one that nobody waits for, its other figures as well.

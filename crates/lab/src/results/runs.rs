@@ -3,12 +3,12 @@
 use crate::results::distributions::{Cdf, Distributions};
 use crate::results::error::RunFailure;
 use crate::results::experience::GroupExperience;
-use crate::results::metrics::{GroupFigures, LinkFigures, RunFigures};
+use crate::results::metrics::{FlowFigures, GroupFigures, LinkFigures, RunFigures};
 use crate::results::provenance::Provenance;
 use crate::results::report::ReportPoint;
 use crate::results::summary::{PointSummary, SCHEMA, Summary};
 use crate::results::validity::Validity;
-use crate::scenario::plan::{Direction, Plan, Point, Step, Traffic};
+use crate::scenario::plan::{Direction, Plan, Point, Step};
 use goodqueue_base::units::Duration;
 use goodqueue_sim::trace::PacketEvent;
 use goodqueue_sim::{Outcome, Series};
@@ -150,12 +150,13 @@ impl PointRuns {
 
 impl Replication {
     fn of(point: &Point, (number, figures): (u32, RunFigures)) -> Self {
-        let crosses = |group: &&GroupFigures| {
-            let steps = |traffic: &Traffic| traffic.main.path.forward.contains(&Step { link: 0, heading: Direction::Down });
-            point.plan.traffic.iter().any(|traffic| traffic.name == group.name && steps(traffic))
+        let crosses = |flow: &&FlowFigures| {
+            let group = &figures.groups[flow.group as usize].name;
+            let traffic = point.plan.traffic.iter().find(|traffic| traffic.name == *group);
+            let part = traffic.and_then(|traffic| traffic.parts().nth((flow.index / traffic.flows.max(1)) as usize));
+            part.is_some_and(|part| part.path.forward.contains(&Step { link: 0, heading: Direction::Down }))
         };
-        let groups = figures.groups.iter().filter(crosses);
-        let goodput_bit_s = groups.filter_map(|group| group.value("goodput_bit_s")).sum();
+        let goodput_bit_s = figures.flows.iter().filter(crosses).filter_map(|flow| flow.goodput_bit_s).sum();
         let experience = GroupExperience::of(point, &figures);
         let RunFigures { links, groups, jain, .. } = figures;
         Self { number, links, experience, groups, jain, goodput_bit_s }
@@ -171,7 +172,8 @@ mod tests {
     fn goodput_is_that_of_the_first_link_in_its_direction() {
         let text = "goodqueue = 1\nwarmup = \"0 s\"\nduration = \"2 s\"\n[link.l]\nrate = \"2 Mbit/s\"\ndelay = \"5 ms\"\n\
                     buffer = \"30 kB\"\nbuffer_up = \"30 kB\"\n\
-                    [[traffic]]\nkind = \"bulk\"\n[[traffic]]\nkind = \"bulk\"\nname = \"up\"\ndirection = \"up\"\n";
+                    [[traffic]]\nkind = \"bulk\"\n[[traffic]]\nkind = \"bulk\"\nname = \"up\"\ndirection = \"up\"\n\
+                    [[traffic]]\nkind = \"voip\"\n";
         let results = Plan::parse("two", text, Path::new("")).expect("a scenario").run().expect("results");
         let run = &results.report.points[0].runs[0];
         assert!((1.5e6..2e6).contains(&run.goodput_bit_s), "both directions would be twice as much: {}", run.goodput_bit_s);

@@ -206,7 +206,7 @@ impl<'a> Lint<'a> {
         let offered: Option<f64> =
             self.groups(step).map(|(group, part)| self.offered_bit_s(group, part, self.link(step).overhead())).sum();
         if let Some(offered) = offered.map(|offered| offered / f64::from(self.link(step).count))
-            && offered < rate.as_bit_s() as f64
+            && offered < direction.rate.slowest().min(rate).as_bit_s() as f64
         {
             let message =
                 format!("at most {} is offered to a link of {rate}: no lasting queue forms", Rate::bit_s(offered as u64));

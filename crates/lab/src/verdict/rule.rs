@@ -124,7 +124,7 @@ impl Key {
         keys
     }
 
-    /// The time that 95 % of all packets wait at most.
+    /// The time that 95 % of the packets wait at most, at the link where they wait longest.
     #[must_use]
     pub fn wait() -> Self {
         let about = LINK_METRICS.iter().map(|metric| &metric.about).find(|about| about.name == "sojourn_s.p95");
@@ -191,7 +191,7 @@ impl Key {
             Source::Goodput(heading) => {
                 Some(groups().filter(|group| group.heading == heading).filter_map(|group| group.goodput_bit_s).sum())
             }
-            Source::Wait => sample.links.iter().map(|link| link.wait_p95_s).sum(),
+            Source::Wait => sample.links.iter().filter_map(|link| link.wait_p95_s).max_by(f64::total_cmp),
         }
     }
 

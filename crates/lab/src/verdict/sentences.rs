@@ -1,15 +1,14 @@
 //! The outcome in words: two sentences for everybody, then the figures.
 
-use super::Comparison;
 use super::policy::{BUSY, Policy};
 use super::rule::{Candidate, Key, MIN_REPLICATIONS, Outcome, Role, Standing, grades, pairs, rank};
 use super::units::of_pings;
 use super::words::{capital, figure, heading, list, list_up_to, percent, short};
+use super::{Comparison, Shaped};
 use crate::results::experience::{Activity, advantage};
 use crate::results::grade::Grade;
 use crate::results::headline::{Graded, Headline};
 use crate::results::metrics::Better;
-use crate::results::statistics::Figure;
 
 /// More names make a sentence hard to read.
 const MAX_NAMES: usize = 3;
@@ -443,25 +442,31 @@ impl<'a> Comparison<'a> {
         (0..self.candidates.len()).filter_map(|one| Some((one, reason(one)?))).collect()
     }
 
-    /// The headline for the only point: what people got there.
-    pub(super) fn about_one(&self) -> Headline {
+    /// The headline for the only point: what people got there. `shaped` has the rates below that of
+    /// each link to which classes shape it.
+    pub(super) fn about_one(&self, shaped: &[Option<Shaped>]) -> Headline {
         let one = &self.candidates[0];
         let Some(outcome) = rank(&self.keys, &self.candidates) else { return Headline::default() };
         let judged = Judged { outcome, ranked: vec![0] };
         let used = |link: usize| {
             let used = one.figure(|sample| sample.links[link].utilization).mean?;
-            Some(if self.links.len() > 1 { format!("{} of {}", percent(used), self.links[link]) } else { percent(used) })
+            let name = if self.links.len() > 1 { self.links[link] } else { "the line" };
+            Some(match shaped.get(link).copied().flatten() {
+                Some(Shaped { rate, part }) => format!("{} of the {rate} of the classes of {name}", percent(used / part)),
+                None => format!("{} of {name}", percent(used)),
+            })
         };
         let used: Vec<String> = (0..self.links.len()).filter_map(used).collect();
-        let whose = if self.links.len() > 1 { "" } else { " of the line" };
-        let used = if used.is_empty() { String::new() } else { format!(" {}{whose} is used.", list(&used)) };
+        let used = if used.is_empty() { String::new() } else { format!(" {} is used.", list(&used)) };
         let runs = one.replications();
         let runs = if runs == 1 { "One run.".to_owned() } else { format!("Means of {runs} replications.") };
-        let wait = Key::wait();
         let mut details = vec![format!("{}.", capital(&self.experience(0)))];
         if self.keys.iter().any(Key::is_interactive) {
-            let at = |(place, link): (usize, &&str)| format!("{} at {link}", figure(wait.about, one.wait_at(place)));
-            let waits: Vec<String> = self.links.iter().enumerate().map(at).collect();
+            let at = |(place, link): (usize, &&str)| {
+                let wait = Some(one.wait_at(place)).filter(|wait| wait.n > 0)?;
+                Some(format!("{} at {link}", figure(Key::wait().about, wait)))
+            };
+            let waits: Vec<String> = self.links.iter().enumerate().filter_map(at).collect();
             details.push(format!("95 % of the packets wait at most {}.", list(&waits)));
         }
         details.extend(self.unit.under_load([(self.names[0], &self.candidates[0])].into_iter()));
@@ -469,26 +474,6 @@ impl<'a> Comparison<'a> {
         let grades = vec![Graded { label: self.names[0].to_owned(), grades: judged.outcome.grades[0].clone() }];
         let text = format!("{}{used}\n\n{}", self.state(&judged), details.join("\n"));
         Headline { text, unusable: judged.unusable(0), grades, ..Headline::default() }
-    }
-
-    /// The range over points that differ in more than their queue: their loads differ, so none of
-    /// them is better than another.
-    pub(super) fn range(keys: &[Key], points: &[(&str, Candidate<'_>)]) -> Headline {
-        let Some(key) = keys.iter().find(|key| !said_better_by_another(key)) else { return Headline::default() };
-        let known: Vec<(&str, f64)> = points.iter().filter_map(|(name, one)| Some((*name, key.figure(one).mean?))).collect();
-        let least = known.iter().min_by(|a, b| a.1.total_cmp(&b.1));
-        let most = known.iter().max_by(|a, b| a.1.total_cmp(&b.1));
-        let (Some(least), Some(most)) = (least, most) else { return Headline::default() };
-        let shown = |value: f64| figure(key.about, Figure { mean: Some(value), ci95: None, n: 1 });
-        Headline::only(format!(
-            "No queue is swept, so no queue is judged.\n\n{} {} goes from {} ({}) to {} ({}).",
-            capital(key.who()),
-            heading(key.about),
-            shown(least.1),
-            least.0,
-            shown(most.1),
-            most.0
-        ))
     }
 }
 
@@ -545,7 +530,7 @@ fn template(key: &Key) -> String {
 
 /// Whether another figure says more: of a ping that nearly always returns, the time says more than
 /// the share that is late, and of a call its score says more than the share that is bad.
-fn said_better_by_another(key: &Key) -> bool {
+pub(super) fn said_better_by_another(key: &Key) -> bool {
     matches!(key.about.name, LATE_RATIO | "bad_ratio")
 }
 

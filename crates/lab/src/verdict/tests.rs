@@ -302,6 +302,40 @@ fn one_point_is_described() {
 }
 
 #[test]
+fn a_call_without_figures_is_not_judged() {
+    let with = |p95: f64| {
+        let groups = vec![group("call", Activity::Call, &[], 1e4), group("bulk", Activity::Bulk, &[], 9e6)];
+        point((0..3).map(|number| run(number, 1.0, p95, groups.clone())).collect())
+    };
+    let alone = judged(&[with(0.02)], &labels(&[vec![]]), "");
+    assert!(alone.text.starts_with("Downloads get 9.0 Mbit/s. 100.0 % of the line is used."), "{}", alone.text);
+    let all = judged(&[with(0.4), with(0.01)], &queues(&["tail-drop", "fq-codel"]), "");
+    for said in [alone, all] {
+        assert!(said.text.ends_with("\nNot judged, since these runs have no figures of it: call."), "{}", said.text);
+    }
+}
+
+#[test]
+fn what_waits_in_two_directions_is_no_sum() {
+    let both = |waits: [Option<f64>; 2]| {
+        let links = waits.map(|wait| rule::LinkUse { wait_p95_s: wait, ..LinkUse::default() }).to_vec();
+        rule::Key::wait().value(&Sample { number: 0, groups: &[], links })
+    };
+    assert_eq!(both([Some(0.05), Some(0.09)]), Some(0.09));
+    assert_eq!((both([Some(0.05), None]), both([None, None])), (Some(0.05), None));
+}
+
+#[test]
+fn what_classes_leave_unused_is_not_the_lines() {
+    let text = "goodqueue = 1\nduration = \"1 s\"\n[link.bottleneck]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\nbuffer = \"9 kB\"\n\
+                queue = { kind = \"htb\", class.a = { rate = \"100 Mbit/s\", default = true } }\n[[traffic]]\nkind = \"bulk\"\n";
+    let points = Plan::parse("test", text, Path::new("")).expect("a plan").points().expect("a point");
+    let runs = (0..3).map(|number| run(number, 0.098, 0.02, vec![group("bulk", Activity::Bulk, &[], 9e7)])).collect();
+    let said = Headline::of(&points, &[point(runs)], &labels(&[vec![]]), &Criteria::default());
+    assert!(said.text.contains(" 98.0 % of the 100 Mbit/s of the classes of the line is used."), "{}", said.text);
+}
+
+#[test]
 fn distance_is_not_graded() {
     let far = |p95: f64| {
         let game = GroupExperience { base_rtt_s: 0.6, ..group("game", Activity::Game, &[0.0, p95], 1e5) };

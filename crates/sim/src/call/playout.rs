@@ -370,6 +370,15 @@ impl Heard {
         (!self.windows.is_empty()).then(|| sum / self.windows.len() as f64)
     }
 
+    /// The mean time from the speaker's mouth to the listener's ear, over windows in which something
+    /// was heard.
+    #[must_use]
+    pub fn mouth_to_ear_s(&self) -> Option<f64> {
+        let heard = || self.windows.iter().filter(|window| !window.is_silent());
+        let sum: f64 = heard().map(|window| window.mouth_to_ear().as_secs_f64()).sum();
+        heard().next().map(|_| sum / heard().count() as f64)
+    }
+
     /// The score that is left of the call shortly after it: losses are felt at once and forgotten
     /// slowly, and the worst window stays in mind; `None` without windows.
     ///

@@ -84,6 +84,12 @@ impl Stretch {
         (self.bad as f64 / self.bad_runs as f64 * (1.0 - self.loss_ratio())).max(1.0)
     }
 
+    /// Whether nothing of it was heard.
+    #[must_use]
+    pub const fn is_silent(&self) -> bool {
+        self.good == 0
+    }
+
     /// Mean time from the speaker's mouth to the listener's ear.
     #[must_use]
     pub fn mouth_to_ear(&self) -> Duration {

@@ -92,10 +92,13 @@ const TICK: u64 = 64;
 /// Bytes of a bucket for which none are given.
 const DEFAULT_BURST: u64 = 1600;
 
-/// A class is too deep, or its parent none of the classes.
-impl From<HtbFault> for ParamError {
-    fn from(fault: HtbFault) -> Self {
-        Self::new("class", ParamFault::Refused(fault.to_string()))
+/// A class that is in no tree.
+#[cold]
+fn misplaced(fault: HtbFault, classes: &[ClassAndParams]) -> ParamError {
+    let error = ParamError::new("parent", ParamFault::Refused(fault.why()));
+    match classes.get(fault.class() as usize) {
+        Some(class) => error.in_class(&class.name),
+        None => error,
     }
 }
 
@@ -159,7 +162,7 @@ impl Scheduler for HtbKind {
         let classes = &setup.chosen.classes;
         let queues = plan.queues(setup)?;
         aside(|| {
-            let mut htb = Htb::new(&plan.tree, plan.params, queues)?;
+            let mut htb = Htb::new(&plan.tree, plan.params, queues).map_err(|fault| misplaced(fault, classes))?;
             (0..).zip(classes).for_each(|(number, class)| htb.name(number, &class.name));
             Ok(keep(Box::new(htb)))
         })
@@ -186,11 +189,12 @@ impl Plan {
             let given = ParamValues::new(&CLASS, &class.params).map_err(of_class)?;
             tree.push(HtbClass::build(&given, class.parent, r2q, link).map_err(of_class)?);
             values.push(given);
-            // One that is no class is refused with the tree.
+            // One that is no class is refused below.
             if let Some(is_inner) = class.parent.and_then(|parent| is_inner.get_mut(parent as usize)) {
                 *is_inner = true;
             }
         }
+        super::check(&tree).map_err(|fault| misplaced(fault, classes))?;
         let mut default = None;
         for (number, (class, given)) in (0..).zip(classes.iter().zip(&values)) {
             let of = class.of.as_ref().map(|_| OF.name);

@@ -9,6 +9,7 @@ use goodqueue_interop::import::Input;
 use goodqueue_interop::import::controller::decisions::{Chosen, Decisions};
 use goodqueue_lab::run::circuits::answer::Poor;
 use goodqueue_lab::run::circuits::{Asked, Played, Question, Share, Ways, answer};
+use goodqueue_lab::verdict::words::count;
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -151,10 +152,10 @@ fn shown(replay: &Replay, seconds: f64) -> Text {
     columns.extend(shares(&rows.iter().map(|(_, queue)| *queue).collect::<Vec<_>>()));
     table::write(&mut text, &names, &columns, width, &|_| false);
     let remark = format!(
-        "{} circuits with a mean download of {} Mbit/s; the log covers {:.0} s, of which parts are played. {} busy circuits are \
+        "{} with a mean download of {} Mbit/s; the log covers {:.0} s, of which parts are played. {} busy circuits are \
          simulated in packets under each rate and queue. {seconds:.1} s. The shares of a rate that stays hold where the line \
          gives it.",
-        replay.circuits,
+        count(replay.circuits, "circuit"),
         table::short(replay.busy_hour_bit_s / 1e6),
         replay.seconds,
         rows[0].1.simulated

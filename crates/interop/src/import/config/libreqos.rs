@@ -6,18 +6,25 @@ use crate::import::tc::ifb_of;
 use crate::import::{Draft, ImportError, Input};
 use crate::router::dialect::libreqos::LIBREQOS;
 use goodqueue_base::spec::quantity::excerpt;
+use goodqueue_lab::verdict::words::list;
 
 /// The queue of circuits that name none, as LibreQoS comes.
 const USUAL: &str = "cake";
 /// The tins of all circuits, as LibreQoS comes.
 const TINS: &str = "diffserv4";
 
-/// The columns that every file has are missing from its head.
+/// Columns that every file has are missing from its head.
 pub fn no_columns(input: &Input, head: &[String]) -> ImportError {
+    let letters = |text: &str| text.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
+    let has =
+        |name: &&str| head.iter().any(|one| letters(one).trim_end_matches("mbps") == letters(name).trim_end_matches("mbps"));
+    let missing: Vec<&str> =
+        ["Circuit ID", "Download Max Mbps", "Upload Max Mbps"].into_iter().filter(|name| !has(name)).collect();
     let text = head.join(",");
     let separator = [(';', "semicolons"), ('\t', "tabs")].into_iter().find(|(sign, _)| text.matches(*sign).count() >= 3);
     let help = separator.map_or_else(String::new, |(_, name)| format!("; its fields stand between {name}: save it with commas"));
-    input.fault(format!("has no columns Circuit ID, Download Max Mbps and Upload Max Mbps{help}"))
+    let columns = if missing.len() == 1 { "column" } else { "columns" };
+    input.fault(format!("has no {columns} {}{help}", list(&missing)))
 }
 
 /// A line from a circuit, by its number or name, or from the first.

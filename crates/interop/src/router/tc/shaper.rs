@@ -69,8 +69,8 @@ impl Shaper {
             shaper.take(found)?;
             let is_silent = || path.end != End::Classes && path.classes.iter().all(|class| class.kind != found.kind);
             if CLASSFUL_SHAPERS.contains(&found.kind.as_str()) && is_silent() {
-                let (name, dev) = (found.name(), &found.dev);
-                let why = format!("{name} shapes {dev}; its rate is that of a class, which tc class show dev {dev} prints");
+                let (name, dev) = (found.name(), if found.dev.is_empty() { "DEV" } else { &found.dev });
+                let why = format!("{name} has its rate in a class, which tc class show dev {dev} prints");
                 shaper.rate = ShapedRate::Unknown(why);
             }
         }

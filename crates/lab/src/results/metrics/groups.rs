@@ -484,8 +484,8 @@ pub const GROUP_METRICS: &[GroupMetric] = &[
         "voip.mouth_to_ear_s.mean",
         Quantity::Time,
         "Mouth to ear",
-        "mean time from speaking to hearing: one-way delay, the receiver's buffer, and 40 ms of devices; mean over windows",
-        |group| group.heard(|heard| heard.mean(|window| window.mouth_to_ear().as_secs_f64())),
+        "mean time from speaking to hearing: one-way delay, the receiver's buffer, and 40 ms of devices; mean over windows in which something was heard",
+        |group| group.heard(goodqueue_sim::call::Heard::mouth_to_ear_s),
     )
     .lower_is_better()
     .with_section(),

@@ -314,7 +314,7 @@ fn sentences<'a>(
             let with = |queue: &usize| format!("with {} in {}", name(queue), shares(*queue));
             let others: Vec<String> = alike.iter().map(with).collect();
             text.push_str(&format!(
-                "{} circuits do not tell {} apart: with {}, in two busy minutes of a household {}; {}.",
+                "{} simulated circuits do not tell {} apart: with {}, in two busy minutes of a household {}; {}.",
                 cases.len(),
                 list(&good),
                 name(&best),
@@ -334,9 +334,10 @@ fn of_sites(full: &[FullSite], full_sites: usize, small_sites: usize) -> String 
     if small_sites == 0 {
         let sites = if full_sites == 1 { "one site is".to_owned() } else { format!("{full_sites} sites are") };
         return format!(
-            " No site has less than is wanted of it on average: {sites} full at times, most of all {} with {wanted} wanted of \
+            " No site has less than is wanted of it on average: {sites} full at times, {} with {wanted} wanted of \
              {capacity} {}.",
-            one.name, one.direction
+            if full_sites == 1 { one.name.clone() } else { format!("most of all {}", one.name) },
+            one.direction
         );
     }
     let others = match small_sites - 1 {

@@ -19,6 +19,11 @@ impl Lint<'_> {
             return;
         }
         self.promises(classes, &key);
+        let nominal = self.direction(step).nominal_rate();
+        if let Some(rate) = queue.rate_of_classes().filter(|rate| *rate > nominal) {
+            let message = format!("the classes may send {rate}, and the link {nominal}: packets wait where no class sorts them");
+            self.warn(format!("{key}.class"), message, "keep the ceilings of the uppermost classes below the link's rate");
+        }
         self.turns(&queue.chosen, &key);
         self.marks(queue, &key);
         if classes.iter().any(|class| class.params.contains(&("default", Value::Switch(true)))) {

@@ -26,6 +26,14 @@ fn nothing_to_say_about_a_good_scenario() {
 }
 
 #[test]
+fn a_rate_that_falls_below_what_is_offered_makes_a_queue() {
+    let call = GOOD.replace("kind = \"bulk\"\nflows = 4\nstart = \"uniform 0 s .. 5 s\"", "kind = \"voip\"");
+    let falling = call.replace("rate = \"10 Mbit/s\"", "rate = { steps = [[\"0 s\", \"10 Mbit/s\"], [\"9 s\", \"40 kbit/s\"]] }");
+    let empty = |text: &str| warned(text).iter().filter(|warning| warning.contains("is offered to a link")).count();
+    assert_eq!((empty(&call), empty(&falling)), (1, 0));
+}
+
+#[test]
 fn a_queue_that_marks_by_default_is_no_request_for_ecn() {
     for queue in ["{ kind = \"cake\" }", "\"cake\""] {
         assert_eq!(warned(&GOOD.replace("{ kind = \"codel\" }", queue)), Vec::<String>::new(), "{queue}");
@@ -164,6 +172,11 @@ fn each_oddity_is_named() {
             "{ kind = \"htb\", class.a = { rate = \"9 Mbit/s\", default = true, of = \"fq-codel\" }, \
              class.b = { rate = \"1 Mbit/s\", of = \"codel\" } }",
             "link.b.queue.class.b.of: `codel` marks here: all leaves share `ecn`, which others have by default; on a router",
+        ),
+        (
+            "{ kind = \"codel\" }",
+            "{ kind = \"htb\", class.a = { rate = \"11 Mbit/s\", default = true } }",
+            "link.b.queue.class: the classes may send 11 Mbit/s, and the link 10 Mbit/s: packets wait where no class sorts them",
         ),
         ("warmup = \"5 s\"", "warmup = \"4 s\"", "warmup: 4 s ends before the last flow may start, at 5 s"),
         ("\"60 s\"", "\"1 s\"", "duration: 1 s is 96 round trips of 10.4 ms"),

@@ -9,7 +9,9 @@ use crate::scenario::diagnostic::{Fault, Origin};
 use crate::scenario::schema::link::key;
 use goodqueue_aqm::algo::tail_drop::Counting;
 use goodqueue_aqm::custom::CustomKind;
-use goodqueue_aqm::spec::{ClassAndParams, ClassFault, Kind, KindAndParams, KindSpec, LinkFacts, ParamError, ParamFault, Size};
+use goodqueue_aqm::spec::{
+    ClassAndParams, ClassFault, Kind, KindAndParams, KindSpec, LinkFacts, ParamError, ParamFault, Size, Value,
+};
 use goodqueue_aqm::{EcnPolicy, Limit, algo, sched};
 use goodqueue_base::units::{Direction, Duration, Packets, Rate};
 use goodqueue_sim::QueueSpec;
@@ -37,6 +39,18 @@ impl Queue {
     #[must_use]
     pub fn name(&self) -> String {
         self.chosen.name()
+    }
+
+    /// What its classes may send together; `None` without classes.
+    #[must_use]
+    pub fn rate_of_classes(&self) -> Option<Rate> {
+        let given = |class: &ClassAndParams, name: &str| match class.params.iter().find(|(known, _)| *known == name) {
+            Some((_, Value::Rate(rate))) => Some(*rate),
+            _ => None,
+        };
+        let roots = self.chosen.classes.iter().filter(|class| class.parent.is_none());
+        let most = roots.map(|class| given(class, "ceil").or_else(|| given(class, "rate")).unwrap_or(Rate::ZERO));
+        most.reduce(|sum, rate| Rate::bit_s(sum.as_bit_s().saturating_add(rate.as_bit_s())))
     }
 
     /// Whether the queue can mark.

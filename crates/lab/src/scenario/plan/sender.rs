@@ -3,7 +3,7 @@
 use super::params::{self, Keys};
 use super::reader::{self, Field, Table};
 use super::tree::Value;
-use crate::quantity::Limits;
+use crate::quantity::{Limits, excerpt};
 use crate::scenario::diagnostic::Fault;
 use crate::scenario::schema::traffic as schema;
 use goodqueue_base::spec::Value as Setting;
@@ -147,8 +147,14 @@ fn read_control(traffic: &Table<'_>) -> Option<Option<CcConfig>> {
 }
 
 fn find_control(field: Field<'_>) -> Result<&'static ControlSpec, Fault> {
+    let name = reader::text(field)?;
+    let is_kernels = |kind: &&&str| **kind == name || kind.strip_prefix("kernel:") == Some(name);
+    if let Some(kind) = KERNEL_KINDS.iter().find(is_kernels) {
+        let help = format!("write cc = \"{kind}\", which takes no parameters, and run it with --on linux");
+        return Err(field.fault(format!("`{}` is the kernel's own control", excerpt(name)), Some(help)));
+    }
     let list = format!("this version has {}", kinds().iter().map(|spec| spec.kind).collect::<Vec<_>>().join(", "));
-    params::find(field, reader::text(field)?, kinds().iter(), "congestion control", &list)
+    params::find(field, name, kinds().iter(), "congestion control", &list)
 }
 
 fn ecn(value: Setting) -> EcnMode {

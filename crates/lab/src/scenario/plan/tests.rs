@@ -395,6 +395,18 @@ fn controls_that_only_kernels_have_are_named_and_not_simulated() {
     assert!(failure.message.contains("only hosts with kernel senders have"), "{}", failure.message);
 }
 
+#[test]
+fn a_kernels_control_is_named_as_it_is_written() {
+    for text in ["\"vegas\"", "{ kind = \"kernel:vegas\", alpha = 2 }"] {
+        let plan = Plan::parse("scenario.toml", &BASE.replace("\"cubic\"", text), Path::new("")).expect_err("no control of ours");
+        assert!(
+            plan.text().contains("is the kernel's own control; write cc = \"kernel:vegas\", which takes no"),
+            "{}",
+            plan.text()
+        );
+    }
+}
+
 /// Two thousand lines from one node, a group over each and one over all, in the order of the file.
 #[test]
 fn many_links_and_groups_are_read() {
