@@ -111,7 +111,11 @@ fn queues_that_do_not_differ_are_not_told_apart() {
     let mut question = asked(network(Rate::gbit(1)));
     question.queues = vec!["fq-codel".to_owned(), "fq-codel:limit=10000 packets".to_owned()];
     let answer = answer(&question, &AtomicBool::new(false), &mut |_| {}).unwrap();
-    assert!(answer.text.contains("simulated circuits do not tell fq-codel and fq-codel:limit=10000 packets apart"), "{}", answer.text);
+    assert!(
+        answer.text.contains("simulated circuits do not tell fq-codel and fq-codel:limit=10000 packets apart"),
+        "{}",
+        answer.text
+    );
     assert_eq!(answer.best.len(), 2);
 }
 
