@@ -370,8 +370,8 @@ impl Heard {
         (!self.windows.is_empty()).then(|| sum / self.windows.len() as f64)
     }
 
-    /// The mean time from the speaker's mouth to the listener's ear, over windows in which something
-    /// was heard.
+    /// The mean time from the speaker's mouth to the listener's ear, over windows in which
+    /// something was heard.
     #[must_use]
     pub fn mouth_to_ear_s(&self) -> Option<f64> {
         let heard = || self.windows.iter().filter(|window| !window.is_silent());

@@ -41,7 +41,7 @@ impl Queue {
         self.chosen.name()
     }
 
-    /// What its classes may send together; `None` without classes.
+    /// The rate that its classes may send at together; `None` without classes.
     #[must_use]
     pub fn rate_of_classes(&self) -> Option<Rate> {
         let given = |class: &ClassAndParams, name: &str| match class.params.iter().find(|(known, _)| *known == name) {
