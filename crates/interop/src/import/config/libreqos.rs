@@ -50,7 +50,15 @@ pub fn import(input: &Input, circuit: Option<&str>) -> Result<Draft, ImportError
         );
     };
     let mut lines = Lines::default();
-    let others = rows.count();
+    let mut others = 0;
+    for (later, other) in rows {
+        others += 1;
+        let is_same = field(&other, id) == field(&row, id);
+        if is_same && [down, up].into_iter().any(|at| field(&other, at) != field(&row, at)) {
+            let shown = excerpt(&field(&row, id));
+            return Err(input.fault(format!("line {later}: Circuit ID: `{shown}` has other rates than in line {line}")));
+        }
+    }
     if circuit.is_none() && others > 0 {
         lines.notes.push(format!("There are {} rows; this is the first: name a circuit with --site.", others + 1));
     }

@@ -241,6 +241,12 @@ fn wrong_settings_are_named_with_their_line() {
         (libreqos, "a,b\n", "x: has no columns Circuit ID, Download Max Mbps and Upload Max Mbps"),
         (
             libreqos,
+            "Circuit ID,Download Max Mbps,Upload Max\n7,25,5\n8,25,5\n7,50,5\n",
+            "x: line 4: Circuit ID: `7` has other rates than in line 2",
+        ),
+        (libreqos, "Circuit ID,Upload Max Mbps\n", "x: has no column Download Max Mbps"),
+        (
+            libreqos,
             "Circuit ID;Circuit Name;Download Max Mbps;Upload Max Mbps\n",
             "x: has no columns Circuit ID, Download Max Mbps and Upload Max Mbps; its fields stand between semicolons: save it with commas",
         ),
