@@ -125,7 +125,7 @@ impl Headline {
             }
             _ => comparison.judge(&criteria.policy),
         };
-        if !not_judged.is_empty() && !rows.is_empty() {
+        if !not_judged.is_empty() {
             headline.text += &format!("\nNot judged, since these runs have no figures of it: {}.", words::list(&not_judged));
         }
         headline
@@ -159,7 +159,7 @@ impl<'a> Comparison<'a> {
     /// Leaves out what no run has figures of, and returns whose it is: a call of less than a second
     /// is neither good nor bad.
     fn leave_out_unknown(&mut self) -> Vec<String> {
-        let is_known = |key: &Key| self.candidates.iter().any(|one| key.figure(one).n > 0);
+        let is_known = |key: &Key| self.candidates.is_empty() || self.candidates.iter().any(|one| key.figure(one).n > 0);
         let (known, unknown): (Vec<Key>, Vec<Key>) = self.keys.iter().partition(|key| is_known(key));
         self.keys = known;
         if self.keys.is_empty() {
