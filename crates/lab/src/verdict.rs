@@ -22,7 +22,7 @@ pub use units::{Unit, grade};
 use crate::results::labels::{Labels, Split};
 use crate::results::metrics::LinkFigures;
 use crate::results::runs::{PointResult, Replication};
-use crate::scenario::plan::{Direction, Link, Point};
+use crate::scenario::plan::{Direction, Point};
 use goodqueue_base::units::Rate;
 use rule::{Candidate, Key, LinkUse, Role, Sample};
 
@@ -65,11 +65,7 @@ struct Shaped {
 impl Shaped {
     /// That of one direction of a link of this point, by its name.
     fn of(point: &Point, name: &str) -> Option<Self> {
-        let both = |link: &'_ Link| [Direction::Down, Direction::Up].map(|heading| (link.name_of(heading), heading));
-        let found = point.plan.links.iter().find_map(|link| {
-            let (_, heading) = both(link).into_iter().find(|(known, _)| known == name)?;
-            Some(link.direction(heading))
-        })?;
+        let found = point.plan.direction_called(name)?;
         let rate = found.queue.as_ref()?.rate_of_classes()?;
         let part = rate.as_bit_s() as f64 / found.nominal_rate().as_bit_s() as f64;
         (part < 1.0).then_some(Self { rate, part })

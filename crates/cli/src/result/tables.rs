@@ -12,7 +12,6 @@ use goodqueue_lab::results::sessions;
 use goodqueue_lab::results::statistics::Figure;
 use goodqueue_lab::results::summary::PointSummary;
 use goodqueue_lab::run::runner::PointResult;
-use goodqueue_lab::scenario::plan::Direction;
 use goodqueue_lab::verdict::words::count;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -214,9 +213,7 @@ impl Printer<'_> {
     fn own_queue(&self, link: &str) -> Option<String> {
         let [point] = self.finished.results.points.as_slice() else { return None };
         (self.finished.results.labels.names.first()? == &point.plan.main_queue()).then_some(())?;
-        let directions = point.plan.links.iter().flat_map(|one| [Direction::Down, Direction::Up].map(|way| (one, way)));
-        let (found, way) = directions.into_iter().find(|(one, way)| one.name_of(*way) == link)?;
-        Some(found.direction(way).queue.as_ref()?.name())
+        Some(point.plan.direction_called(link)?.queue.as_ref()?.name())
     }
 
     /// The experience of a group; of one that nobody waits for, its other figures as well.

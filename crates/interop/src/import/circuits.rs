@@ -255,8 +255,9 @@ fn rows(
     let mut rows = text.lines().map(str::trim).enumerate().filter(|(_, text)| !text.is_empty() && !text.starts_with('#'));
     let head: Vec<String> = rows.next().map(|(_, text)| fields(text, ',')).unwrap_or_default();
     let column = |name: &str| head.iter().position(|one| plain(one) == name);
-    let (Some(id), Some(down), Some(up)) = (column("circuitid"), column("downloadmax"), column("uploadmax")) else {
-        return Err(Faults::one(libreqos::no_columns(input, &head)));
+    let found = ["circuitid", "downloadmax", "uploadmax"].map(column);
+    let [Some(id), Some(down), Some(up)] = found else {
+        return Err(Faults::one(libreqos::no_columns(input, &head, found)));
     };
     let least = [column("downloadmin"), column("uploadmin")];
     let (parent, parent_id, device) = (column("parentnode"), column("parentnodeid"), column("deviceid"));

@@ -8,11 +8,12 @@ use crate::results::provenance::Provenance;
 use crate::results::report::ReportPoint;
 use crate::results::summary::{PointSummary, SCHEMA, Summary};
 use crate::results::validity::Validity;
-use crate::scenario::plan::{Direction, Plan, Point, Step};
+use crate::scenario::plan::{Direction, Plan, Point, Step, Traffic};
 use goodqueue_base::units::Duration;
 use goodqueue_sim::trace::PacketEvent;
 use goodqueue_sim::{Outcome, Series};
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 
 /// The results of all runs.
 #[derive(Clone, Debug, Default)]
@@ -150,9 +151,9 @@ impl PointRuns {
 
 impl Replication {
     fn of(point: &Point, (number, figures): (u32, RunFigures)) -> Self {
+        let named: HashMap<&str, &Traffic> = point.plan.traffic.iter().map(|traffic| (traffic.name.as_str(), traffic)).collect();
         let crosses = |flow: &&FlowFigures| {
-            let group = &figures.groups[flow.group as usize].name;
-            let traffic = point.plan.traffic.iter().find(|traffic| traffic.name == *group);
+            let traffic = named.get(figures.groups[flow.group as usize].name.as_str());
             let part = traffic.and_then(|traffic| traffic.parts().nth((flow.index / traffic.flows.max(1)) as usize));
             part.is_some_and(|part| part.path.forward.contains(&Step { link: 0, heading: Direction::Down }))
         };

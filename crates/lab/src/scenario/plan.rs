@@ -26,6 +26,7 @@ pub use known::CustomKinds;
 pub use link::{Link, LinkDirection};
 pub use path::{Direction, Path as TrafficPath, Step};
 pub use queue::Queue;
+pub(crate) use queue::{ceil_of_class, rate_of_class};
 pub use scenario::{Access, AccessEnds, Scenario};
 pub use timing::Timing;
 pub use traffic::{Part, Traffic};

@@ -13,15 +13,14 @@ const USUAL: &str = "cake";
 /// The tins of all circuits, as LibreQoS comes.
 const TINS: &str = "diffserv4";
 
-/// Columns that every file has are missing from its head.
-pub fn no_columns(input: &Input, head: &[String]) -> ImportError {
-    let letters = |text: &str| text.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
-    let has =
-        |name: &&str| head.iter().any(|one| letters(one).trim_end_matches("mbps") == letters(name).trim_end_matches("mbps"));
-    let missing: Vec<&str> =
-        ["Circuit ID", "Download Max Mbps", "Upload Max Mbps"].into_iter().filter(|name| !has(name)).collect();
+/// Columns that every file has are missing from its head: those of these that were not found.
+pub fn no_columns(input: &Input, head: &[String], found: [Option<usize>; 3]) -> ImportError {
     let text = head.join(",");
     let separator = [(';', "semicolons"), ('\t', "tabs")].into_iter().find(|(sign, _)| text.matches(*sign).count() >= 3);
+    let named = ["Circuit ID", "Download Max Mbps", "Upload Max Mbps"].into_iter().zip(found);
+    // A head in one piece has none of them, whatever it begins with.
+    let is_missing = |found: Option<usize>| separator.is_some() || found.is_none();
+    let missing: Vec<&str> = named.filter(|(_, found)| is_missing(*found)).map(|(name, _)| name).collect();
     let help = separator.map_or_else(String::new, |(_, name)| format!("; its fields stand between {name}: save it with commas"));
     let columns = if missing.len() == 1 { "column" } else { "columns" };
     input.fault(format!("has no {columns} {}{help}", list(&missing)))
@@ -35,8 +34,9 @@ pub fn import(input: &Input, circuit: Option<&str>) -> Result<Draft, ImportError
     let mut rows = numbered(input)?.into_iter().filter(|(_, text)| !text.is_empty() && !text.starts_with('#'));
     let head: Vec<String> = rows.next().map(|(_, text)| fields(text, ',')).unwrap_or_default();
     let column = |name: &str| head.iter().position(|one| one.trim().to_lowercase().starts_with(name));
-    let (Some(id), Some(down), Some(up)) = (column("circuit id"), column("download max"), column("upload max")) else {
-        return Err(no_columns(input, &head));
+    let found = ["circuit id", "download max", "upload max"].map(column);
+    let [Some(id), Some(down), Some(up)] = found else {
+        return Err(no_columns(input, &head, found));
     };
     let field = |row: &[String], at: usize| row.get(at).map_or_else(String::new, |one| one.trim().to_owned());
     let name = column("circuit name");

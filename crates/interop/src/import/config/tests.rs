@@ -245,6 +245,7 @@ fn wrong_settings_are_named_with_their_line() {
             "x: line 4: Circuit ID: `7` has other rates than in line 2",
         ),
         (libreqos, "Circuit ID,Upload Max Mbps\n", "x: has no column Download Max Mbps"),
+        (libreqos, "circuit_id,Download Max,Upload Max\n", "x: has no column Circuit ID"),
         (
             libreqos,
             "Circuit ID;Circuit Name;Download Max Mbps;Upload Max Mbps\n",

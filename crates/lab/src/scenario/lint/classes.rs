@@ -1,6 +1,7 @@
 //! Remarks on the classes of a queue.
 
 use super::{Lint, Queue, Step, Traffic, Value};
+use crate::scenario::plan::{ceil_of_class as ceil, rate_of_class as rate};
 use goodqueue_aqm::EcnPolicy;
 use goodqueue_aqm::sched::htb::{TURN_BY_RATE, turn_by_rate};
 use goodqueue_aqm::spec::{ClassAndParams, KindAndParams, Size};
@@ -125,18 +126,4 @@ fn others(count: usize) -> String {
 
 fn value(class: &ClassAndParams, name: &str) -> Option<Value> {
     class.params.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
-}
-
-fn rate(class: &ClassAndParams) -> Rate {
-    match value(class, "rate") {
-        Some(Value::Rate(rate)) => rate,
-        _ => Rate::ZERO,
-    }
-}
-
-fn ceil(class: &ClassAndParams) -> Rate {
-    match value(class, "ceil") {
-        Some(Value::Rate(rate)) => rate,
-        _ => rate(class),
-    }
 }

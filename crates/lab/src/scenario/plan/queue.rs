@@ -33,6 +33,23 @@ pub struct Queue {
     pub limit_is_own: bool,
 }
 
+/// The rate that a class may always use.
+pub(crate) fn rate_of_class(class: &ClassAndParams) -> Rate {
+    rate_given(class, "rate").unwrap_or(Rate::ZERO)
+}
+
+/// The rate that a class may use with what its parent has left.
+pub(crate) fn ceil_of_class(class: &ClassAndParams) -> Rate {
+    rate_given(class, "ceil").unwrap_or_else(|| rate_of_class(class))
+}
+
+fn rate_given(class: &ClassAndParams, name: &str) -> Option<Rate> {
+    match class.params.iter().find(|(known, _)| *known == name) {
+        Some((_, Value::Rate(rate))) => Some(*rate),
+        _ => None,
+    }
+}
+
 impl Queue {
     /// The kind, followed by a colon and the algorithm or queue that it contains: `codel`,
     /// `fair:pie`.
@@ -44,13 +61,8 @@ impl Queue {
     /// The rate that its classes may send at together; `None` without classes.
     #[must_use]
     pub fn rate_of_classes(&self) -> Option<Rate> {
-        let given = |class: &ClassAndParams, name: &str| match class.params.iter().find(|(known, _)| *known == name) {
-            Some((_, Value::Rate(rate))) => Some(*rate),
-            _ => None,
-        };
         let roots = self.chosen.classes.iter().filter(|class| class.parent.is_none());
-        let most = roots.map(|class| given(class, "ceil").or_else(|| given(class, "rate")).unwrap_or(Rate::ZERO));
-        most.reduce(|sum, rate| Rate::bit_s(sum.as_bit_s().saturating_add(rate.as_bit_s())))
+        roots.map(ceil_of_class).reduce(|sum, rate| Rate::bit_s(sum.as_bit_s().saturating_add(rate.as_bit_s())))
     }
 
     /// Whether the queue can mark.

@@ -2,7 +2,7 @@
 //! tree.
 
 use super::known::Known;
-use super::link::{self, Demand, Link};
+use super::link::{self, Demand, Link, LinkDirection};
 use super::params::Keys;
 use super::path::{Direction, Path, Step};
 use super::queue::Queue;
@@ -209,6 +209,16 @@ impl Scenario {
     #[must_use]
     pub fn main_link(&self) -> &Link {
         &self.links[0]
+    }
+
+    /// The direction of a link that has this name in results.
+    #[must_use]
+    pub fn direction_called(&self, name: &str) -> Option<&LinkDirection> {
+        let both = |link: &'_ Link| [Direction::Down, Direction::Up].map(|heading| (link.name_of(heading), heading));
+        self.links.iter().find_map(|link| {
+            let (_, heading) = both(link).into_iter().find(|(known, _)| known == name)?;
+            Some(link.direction(heading))
+        })
     }
 
     /// The kind of queue at the link that results show first, followed by a colon and the algorithm
