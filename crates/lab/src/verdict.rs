@@ -24,7 +24,7 @@ use crate::results::metrics::LinkFigures;
 use crate::results::runs::{PointResult, Replication};
 use crate::scenario::plan::{Direction, Point};
 use goodqueue_base::units::Rate;
-use rule::{Candidate, Key, LinkUse, Role, Sample};
+use rule::{Candidate, Key, LinkUse, Role, Sample, Seeds};
 
 /// The criteria of a verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -179,7 +179,7 @@ impl<'a> Comparison<'a> {
         let kinds = row.split.choices.iter().map(|(_, name)| name.as_str());
         let is_nothing = !row.split.choices.is_empty() && kinds.clone().all(|name| name == deployed::NOTHING_SET_UP);
         let role = if is_nothing { Role::Nothing } else { Role::SetUp };
-        Candidate { deployment: Deployment::of(kinds), role, settings }
+        Candidate { deployment: Deployment::of(kinds), role, settings, seeds: Seeds::Shared }
     }
 
     fn samples(&self, point: &'a PointResult) -> Vec<Sample<'a>> {

@@ -30,6 +30,20 @@ from tables import table  # noqa: E402
 
 PAGE = ROOT / "docs/speed.md"
 FUNCTIONS = 10
+# Runs of the small world by one process each, and in one process.
+SMALL_RUNS = 100
+SMALL_WORLDS = 1000
+SMALL_WORLD = """goodqueue = 1
+warmup = "0 s"
+duration = "10 ms"
+[link.bottleneck]
+rate = "10 Mbit/s"
+delay = "1 ms"
+buffer = "100 packets"
+[[traffic]]
+kind = "bulk"
+flows = 1
+"""
 # Counted instructions per function that are no function of ours but of the C library.
 LIBRARY = "the C library"
 
@@ -105,6 +119,22 @@ def daily(options):
     return rows, sorted(shares.items(), key=lambda one: -one[1])[:FUNCTIONS]
 
 
+def small(options):
+    """Rows of what a small world takes as a process of its own, and as one of many in a process."""
+    runs, many = (2, 10) if options.quick else (SMALL_RUNS, SMALL_WORLDS)
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "small.toml").write_text(SMALL_WORLD)
+
+        def least_ms(count, *words):
+            command = [str(options.gq), "run", "small.toml", "--jobs", "1", "--out", "out", "--force", *words]
+            return min(1e3 * sum(finish(command, folder).cpu_s for _ in range(count)) / count for _ in range(options.runs))
+
+        alone = least_ms(runs)
+        together = least_ms(1, "--replications", str(many)) / many
+    worlds.say(f"small: {alone:.2f} ms alone, {together:.3f} ms of {many:,}")
+    return [[f"`gq run`, mean of {runs:,} runs", f"{alone:.2f}"], [f"`gq run --replications {many}`, per world", f"{together:.3f}"]]
+
+
 def document(options, parts):
     version = subprocess.run([str(options.gq), "--version"], capture_output=True, text=True, check=True).stdout.strip()
     load = f"\nThe machine had a load of {options.load:.1f} when this began." if options.load > 0.5 else ""
@@ -137,6 +167,12 @@ The mixes of `gq compare` on lines where people ask, two directions each unless 
 Small functions are part of those that call them: the event loop has the receivers and the delay lines within.
 
 {table(["function", "share, %:", "bound, times as fast:"], [[f"`{name}`" if name != LIBRARY else name, f"{100 * share:.1f}", f"{1 / (1 - share):.2f}"] for name, share in parts["daily"][1]])}
+
+## Small questions
+
+One CUBIC flow on 10 Mbit/s for 10 ms of simulated time, with all files of the result:
+
+{table(["command", "CPU milliseconds:"], parts["small"])}
 
 ## Controls and kinds of traffic
 
@@ -173,6 +209,7 @@ def main():
         "rivals": lambda: rivals.section(programs, options),
         "growth": lambda: growth.section(options),
         "daily": lambda: daily(options),
+        "small": lambda: small(options),
         "controls": lambda: cost_rows(options, list(worlds.controls(names))[: 1 if options.quick else None]),
         "traffic": lambda: cost_rows(options, list(worlds.traffic())[: 1 if options.quick else None]),
     }

@@ -29,6 +29,29 @@ impl Figure {
         Self { mean: Some(mean), ci95, n: n as u32 }
     }
 
+    /// The mean over strata of independent samples, each with the same weight, with Welch's
+    /// interval; without one where a stratum has fewer than two finite samples. A stratum without
+    /// samples is left out.
+    #[must_use]
+    pub fn of_strata(strata: &[Vec<f64>]) -> Self {
+        let finite = |samples: &Vec<f64>| samples.iter().copied().filter(|value| value.is_finite()).collect::<Vec<f64>>();
+        let strata: Vec<Vec<f64>> = strata.iter().map(finite).filter(|samples| !samples.is_empty()).collect();
+        let Some(n) = strata.iter().map(Vec::len).min() else { return Self::default() };
+        let means: Vec<f64> = strata.iter().map(|samples| mean(samples)).collect();
+        let (mut variance, mut spread) = (0.0, 0.0);
+        for (samples, mean) in strata.iter().zip(&means) {
+            let squares: f64 = samples.iter().map(|value| (value - mean) * (value - mean)).sum();
+            let degrees = (samples.len() - 1) as f64;
+            let of_mean = squares / degrees / samples.len() as f64;
+            variance += of_mean;
+            spread += of_mean * of_mean / degrees;
+        }
+        // Without any spread the interval is empty, whatever the degrees of freedom.
+        let degrees = if spread > 0.0 { variance * variance / spread } else { 1.0 };
+        let half = student_t_975((degrees as u32).max(1)) * variance.sqrt() / strata.len() as f64;
+        Self { mean: Some(mean(&means)), ci95: Some(half).filter(|half| half.is_finite()), n: n as u32 }
+    }
+
     /// Difference to an independent figure, with Welch's interval if both have an interval; `None`
     /// if either is undefined.
     #[must_use]
@@ -169,6 +192,19 @@ fn probability_within(theta: f64, degrees: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn strata_have_equal_weight_and_their_degrees_of_freedom_add_up() {
+        let one = [1.0, 2.0, 4.0];
+        assert_eq!(Figure::of_strata(&[one.to_vec()]), Figure::of(one.map(Some)));
+        // Two strata with the same variance, 2/2 and 2/2 of the means, have two degrees of freedom.
+        let two = Figure::of_strata(&[vec![1.0, 3.0], vec![], vec![11.0, 13.0]]);
+        let half = student_t_975(2) * 2.0_f64.sqrt() / 2.0;
+        assert!(two.mean == Some(7.0) && two.n == 2 && (two.ci95.unwrap_or_default() - half).abs() < 1e-12, "{two:?}");
+        let lone = Figure::of_strata(&[vec![1.0, 3.0], vec![11.0]]);
+        assert_eq!((lone.mean, lone.ci95, lone.n), (Some(6.5), None, 1));
+        assert_eq!(Figure::of_strata(&[vec![], vec![f64::NAN]]), Figure::default());
+    }
 
     /// Printed tables of the distribution, with five digits.
     #[test]

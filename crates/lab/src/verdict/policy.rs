@@ -96,9 +96,13 @@ impl Policy {
         let short_of = |value: &dyn Fn(&Sample<'_>) -> Option<f64>, share: f64| {
             let mean = |other: &Candidate<'_>| other.figure(value).mean.unwrap_or(0.0);
             let best = among.iter().reduce(|best, other| if mean(other) > mean(best) { other } else { best })?;
-            let missing =
-                pairs(one, best).map(|number| Some(share * best.mean(number, value)? - one.mean(number, value).unwrap_or(0.0)));
-            clear(Figure::of(missing)).filter(|missing| *missing > 0.0).map(|_| (mean(one), mean(best)))
+            let in_all = |number: u32| {
+                let pairs = best.values(number, value).into_iter().zip(one.values(number, value));
+                pairs.map(|(best, one)| Some(share * best? - one.unwrap_or(0.0))).collect()
+            };
+            clear(one.seeds.figure(pairs(one, best).map(in_all)))
+                .filter(|missing| *missing > 0.0)
+                .map(|_| (mean(one), mean(best)))
         };
         for (place, link) in links.iter().enumerate() {
             let used = |sample: &Sample<'_>| sample.links[place].utilization;

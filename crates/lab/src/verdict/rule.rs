@@ -32,6 +32,18 @@ pub struct Candidate<'a> {
     pub role: Role,
     /// The replications by setting, the settings in the same order for all candidates.
     pub settings: Vec<Vec<Sample<'a>>>,
+    /// The seeds of these.
+    pub seeds: Seeds,
+}
+
+/// The random numbers of replications with the same number in different settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seeds {
+    /// The same: what is random does not average out over settings, so that intervals are over
+    /// replications.
+    Shared,
+    /// Others in each setting: each is a sample of its own.
+    Own,
 }
 
 /// The consequence of choosing a queue.
@@ -43,7 +55,7 @@ pub enum Role {
     Nothing,
 }
 
-/// One replication in one setting. Equal numbers had the same random numbers.
+/// One replication in one setting. In a setting equal numbers had the same random numbers.
 #[derive(Clone, Debug)]
 pub struct Sample<'a> {
     /// The number of the replication.
@@ -195,39 +207,41 @@ impl Key {
         }
     }
 
-    /// The mean over the settings that have the activity, with the interval over replications.
+    /// The mean over the settings that have the activity, with its interval.
     #[must_use]
     pub fn figure(&self, one: &Candidate<'_>) -> Figure {
-        Figure::of(one.numbers().map(|number| self.mean(one, number, |value, _| value)))
+        one.seeds.figure(one.numbers().map(|number| self.values(one, number, |value, _| value)))
     }
 
     /// As [`Key::figure`], with values up to what is enough.
     fn limited(&self, one: &Candidate<'_>) -> Figure {
         let limited = |value: f64, sample: &Sample<'_>| self.up_to_enough(value, sample.groups);
-        Figure::of(one.numbers().map(|number| self.mean(one, number, limited)))
+        one.seeds.figure(one.numbers().map(|number| self.values(one, number, limited)))
     }
 
     /// The amount by which `one` is behind `other`, replication by replication: more is worse.
     #[must_use]
     pub fn behind(&self, one: &Candidate<'_>, other: &Candidate<'_>) -> Figure {
-        let mean =
-            |one: &Candidate<'_>, number: u32| self.mean(one, number, |value, sample| self.up_to_enough(value, sample.groups));
-        Figure::of(pairs(one, other).map(|number| Some(advantage(self.about, mean(other, number)?, mean(one, number)?))))
+        let values =
+            |one: &Candidate<'_>, number: u32| self.values(one, number, |value, sample| self.up_to_enough(value, sample.groups));
+        let in_all = |number: u32| {
+            let (other, one) = (values(other, number)?, values(one, number)?);
+            Some(other.into_iter().zip(one).map(|(other, one)| advantage(self.about, other, one)).collect())
+        };
+        one.seeds.figure(pairs(one, other).map(in_all))
     }
 
-    /// The mean of one replication over the settings that have the activity; `None` where one of
+    /// The values of one replication in the settings that have the activity; `None` where one of
     /// them has no value, or none has the activity.
-    fn mean(&self, one: &Candidate<'_>, number: u32, of: impl Fn(f64, &Sample<'_>) -> f64) -> Option<f64> {
-        let mut sum = 0.0;
-        let mut count = 0;
+    fn values(&self, one: &Candidate<'_>, number: u32, of: impl Fn(f64, &Sample<'_>) -> f64) -> Option<Vec<f64>> {
+        let mut values = Vec::with_capacity(one.settings.len());
         for samples in &one.settings {
             let sample = samples.iter().find(|sample| sample.number == number)?;
             if self.is_in(sample) {
-                sum += of(self.value(sample)?, sample);
-                count += 1;
+                values.push(of(self.value(sample)?, sample));
             }
         }
-        (count > 0).then(|| sum / f64::from(count))
+        (!values.is_empty()).then_some(values)
     }
 
     /// Whether the replication has the activity.
@@ -315,6 +329,27 @@ pub enum Standing {
     Worse,
 }
 
+impl Seeds {
+    /// A figure from the values of each replication in all settings; replications without are left
+    /// out.
+    pub(super) fn figure(self, replications: impl Iterator<Item = Option<Vec<f64>>>) -> Figure {
+        match self {
+            Self::Shared => {
+                let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
+                Figure::of(replications.map(|values| values.map(mean)))
+            }
+            Self::Own => {
+                let mut settings: Vec<Vec<f64>> = Vec::new();
+                for values in replications.flatten() {
+                    settings.resize_with(values.len().max(settings.len()), Vec::new);
+                    settings.iter_mut().zip(values).for_each(|(held, value)| held.push(value));
+                }
+                Figure::of_strata(&settings)
+            }
+        }
+    }
+}
+
 impl<'a> Candidate<'a> {
     /// Time in the queue that 95 % of the packets of one of the links did not exceed.
     #[must_use]
@@ -328,10 +363,10 @@ impl<'a> Candidate<'a> {
         self.settings.iter().map(Vec::len).min().unwrap_or(0)
     }
 
-    /// A figure of its samples: the mean over settings, with the interval over replications.
+    /// A figure of its samples: the mean over settings, with its interval.
     #[must_use]
     pub fn figure(&self, of: impl Fn(&Sample<'_>) -> Option<f64>) -> Figure {
-        Figure::of(self.numbers().map(|number| self.mean(number, &of)))
+        self.seeds.figure(self.numbers().map(|number| self.values(number, &of).into_iter().collect()))
     }
 
     /// Numbers of the replications.
@@ -339,11 +374,10 @@ impl<'a> Candidate<'a> {
         self.settings.first().into_iter().flatten().map(|sample| sample.number)
     }
 
-    /// The mean of one replication over settings; `None` where one has none.
-    pub(super) fn mean(&self, number: u32, of: impl Fn(&Sample<'_>) -> Option<f64>) -> Option<f64> {
+    /// What one replication has in each setting.
+    pub(super) fn values(&self, number: u32, of: impl Fn(&Sample<'_>) -> Option<f64>) -> Vec<Option<f64>> {
         let one = |samples: &Vec<Sample<'_>>| of(samples.iter().find(|sample| sample.number == number)?);
-        let sum: Option<f64> = self.settings.iter().map(one).sum();
-        sum.map(|sum| sum / self.settings.len().max(1) as f64)
+        self.settings.iter().map(one).collect()
     }
 
     /// The queue in one setting alone.

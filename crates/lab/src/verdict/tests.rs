@@ -364,3 +364,14 @@ fn keys_that_are_looked_up_exist() {
     let bulk = [group("bulk", Activity::Bulk, &[], 1.0)];
     assert_eq!(rule::Key::all(&bulk).iter().map(rule::Key::who).collect::<Vec<_>>(), ["downloads", "packets"]);
 }
+
+#[test]
+fn settings_with_the_same_seeds_are_no_samples_of_their_own() {
+    // What the first setting gains by luck, the second one loses.
+    let runs = || [Some(vec![0.0, 1.0]), None, Some(vec![1.0, 0.0]), Some(vec![0.5, 0.5])].into_iter();
+    let [shared, own] = [rule::Seeds::Shared, rule::Seeds::Own].map(|seeds| seeds.figure(runs()));
+    assert_eq!((shared.mean, shared.ci95, shared.n), (Some(0.5), Some(0.0), 3));
+    // Variances of the means of 1/12 with two degrees of freedom each: four for both.
+    let half = crate::results::statistics::student_t_975(4) * (2.0_f64 / 12.0).sqrt() / 2.0;
+    assert!(own.mean == Some(0.5) && own.n == 3 && (own.ci95.unwrap_or_default() - half).abs() < 1e-12, "{own:?}");
+}

@@ -14,7 +14,7 @@ use crate::run::recommend::corners::{Factor, Line};
 use crate::run::recommend::question::Question;
 use crate::run::recommend::race::{Block, behind, figure, standing};
 use crate::run::recommend::setting::Setting;
-use crate::run::recommend::tried::{Tried, over_rounds};
+use crate::run::recommend::tried::{Tried, over_settings};
 use crate::verdict::rule::{Key, Standing};
 use crate::verdict::words as plain;
 use serde::Serialize;
@@ -284,7 +284,7 @@ fn experience(blocks: &[Block]) -> Map<String, Value> {
                 let own = block.groups.iter().filter(|group| group.activity == activity);
                 own.filter_map(|group| group.values[place]).min_by(|a, b| advantage(&metric.about, *a, *b).total_cmp(&0.0))
             };
-            let figure = over_rounds(blocks, value);
+            let figure = over_settings(blocks, value);
             figure.mean.map(|_| (metric.about.name.to_owned(), json!(figure)))
         };
         activity.metrics().iter().enumerate().filter_map(figure).collect::<Map<_, _>>()

@@ -10,7 +10,7 @@ use crate::run::recommend::choose::satisfying;
 use crate::run::recommend::question::{Question, Refused};
 use crate::run::recommend::race::{self, Block, MIN_ROUNDS, behind, standing};
 use crate::run::recommend::search::Search;
-use crate::run::recommend::tried::{Tried, over_rounds};
+use crate::run::recommend::tried::{Tried, over_settings};
 use crate::verdict::rule::{Key, Sample, Standing};
 use crate::verdict::words::{figure, heading, list};
 use std::sync::atomic::AtomicBool;
@@ -112,7 +112,7 @@ fn checked(
 fn held(key: &Key, simulated: &[Block], checked: &[Block]) -> Held {
     let (own, theirs) = (race::figure(key, simulated), race::figure(key, checked));
     let same = |own: &Block| checked.iter().find(|one| (one.setting, one.round) == (own.setting, own.round));
-    let difference = over_rounds(simulated, |own| Some(value(key, same(own)?)? - value(key, own)?));
+    let difference = over_settings(simulated, |own| Some(value(key, same(own)?)? - value(key, own)?));
     let agreement = match (own.mean, theirs.mean) {
         (Some(mean), Some(there)) if (there - mean).abs() <= own.ci95.unwrap_or(0.0) => Agreement::Interval,
         (Some(mean), Some(there)) if (there - mean).abs() <= key.margin.around(mean) => Agreement::Margin,

@@ -1,11 +1,11 @@
 //! Candidates as the rule of `lab` sees them: a setting is one mix at one corner, and a round is
-//! one seed, in which all candidates use the same random numbers.
+//! one seed for each setting. All candidates have the same seeds.
 
 use crate::results::experience::GroupExperience;
 use crate::results::statistics::Figure;
 use crate::run::recommend::candidates::Candidate;
 use crate::verdict::Deployment;
-use crate::verdict::rule::{self, Key, LinkUse, Role, Sample, Standing};
+use crate::verdict::rule::{self, Key, LinkUse, Role, Sample, Seeds, Standing};
 
 /// The number of rounds before which no candidate is dropped: fewer have no interval that counts.
 pub const MIN_ROUNDS: u32 = rule::MIN_REPLICATIONS;
@@ -42,10 +42,11 @@ fn of<'a>(blocks: impl IntoIterator<Item = &'a Block>) -> rule::Candidate<'a> {
     }
     settings.sort_by_key(|(setting, _)| *setting);
     let settings = settings.into_iter().map(|(_, samples)| samples).collect();
-    rule::Candidate { role: Role::SetUp, deployment: Deployment::of(std::iter::empty()), settings }
+    let deployment = Deployment::of(std::iter::empty());
+    rule::Candidate { role: Role::SetUp, deployment, settings, seeds: Seeds::Own }
 }
 
-/// The mean of a figure over settings, with the interval over rounds.
+/// The mean of a figure over settings, with its interval.
 #[must_use]
 pub fn figure<'a>(key: &Key, blocks: impl IntoIterator<Item = &'a Block>) -> Figure {
     key.figure(&of(blocks))

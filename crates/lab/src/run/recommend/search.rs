@@ -87,7 +87,7 @@ impl<'a> Search<'a> {
     /// # Errors
     /// When a scenario cannot be simulated.
     pub fn leaving_out_refused(mut self) -> Result<Self, Refused> {
-        for setting in &self.settings {
+        for setting in 0..self.settings.len() {
             let point = self.point(&Candidate::NOTHING, setting, 0)?;
             let refused: Vec<String> = not_carried(self.backend, &point).map(str::to_owned).collect();
             if refused.len() < point.plan.traffic.len() {
@@ -108,7 +108,7 @@ impl<'a> Search<'a> {
 
     /// Refuses what the backend cannot run of a candidate in any setting.
     pub fn refuse(&self, candidate: &Candidate) -> Result<(), Refused> {
-        self.settings.iter().try_for_each(|setting| {
+        (0..self.settings.len()).try_for_each(|setting| {
             let point = self.point(candidate, setting, 0)?;
             self.backend.check(&point).map_err(|refusal| Refused::Host(format!("{}: {refusal}", self.backend.name())))
         })
@@ -223,8 +223,7 @@ impl<'a> Search<'a> {
                 wanted.extend(lacking.map(|setting| (place, *setting, round)));
             }
         }
-        let point =
-            |(place, setting, round): &(usize, usize, u32)| self.point(&all[*place].candidate, &self.settings[*setting], *round);
+        let point = |(place, setting, round): &(usize, usize, u32)| self.point(&all[*place].candidate, *setting, *round);
         let points: Vec<Point> = wanted.iter().map(point).collect::<Result<_, _>>()?;
         let options = RunOptions::unrecorded(self.question.jobs.max(1), 1);
         let budget = self.question.budget();
@@ -248,10 +247,13 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    fn point(&self, candidate: &Candidate, setting: &Setting, round: u32) -> Result<Point, Refused> {
+    fn point(&self, candidate: &Candidate, place: usize, round: u32) -> Result<Point, Refused> {
         let Question { line, seed, .. } = self.question;
-        // Rounds of neighboring seeds are different ones.
-        let seed = seed.wrapping_mul(1_000).wrapping_add(u64::from(round)) & i64::MAX as u64;
+        // Runs of neighboring seeds are different ones, and so are those of the settings: what is
+        // random averages out over them.
+        let run = u64::from(round) * 1_000 + place as u64;
+        let seed = seed.wrapping_mul(1_000_000).wrapping_add(run) & i64::MAX as u64;
+        let setting = &self.settings[place];
         let text = scenario::text(line, setting.mix, candidate, &setting.corner, setting.length, seed);
         let plan =
             Plan::parse("the scenario of a candidate", &text, Path::new("")).map_err(|error| Refused::Scenario(error.text()))?;
@@ -329,4 +331,28 @@ fn block(setting: usize, round: u32, run: Replication) -> Block {
         wait_p95_s: value(&format!("{ROUTER}{end}"), "sojourn_s.p95"),
     });
     Block { setting, round, groups: run.experience, links }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::recommend::Asked;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn candidates_have_the_same_seeds_and_settings_have_not() {
+        let asked = Asked { down: "50mbit", up: "10mbit", rtt: "20ms..100ms", hardware: "openwrt", ..Asked::default() };
+        let question = asked.question().expect("a question");
+        let stop = AtomicBool::new(false);
+        let search = Search::new(&question, &Simulator, &stop);
+        let seeds = |candidate: &Candidate| {
+            let runs = (0..search.settings.len()).flat_map(|place| (0..3).map(move |round| (place, round)));
+            let seed = |(place, round)| search.point(candidate, place, round).expect("a point").plan.seed;
+            runs.map(seed).collect::<Vec<u64>>()
+        };
+        let (nothing, usual) = (seeds(&Candidate::NOTHING), seeds(&search.kinds()[0]));
+        assert_eq!(nothing, usual);
+        assert!(nothing.len() >= 4 * 3, "{nothing:?}");
+        assert_eq!(nothing.iter().collect::<BTreeSet<_>>().len(), nothing.len(), "{nothing:?}");
+    }
 }

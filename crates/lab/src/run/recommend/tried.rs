@@ -44,7 +44,7 @@ impl Tried {
     /// Utilization of the line toward the user (0) or from the user (1).
     #[must_use]
     pub fn utilization(&self, direction: usize) -> Figure {
-        over_rounds(&self.blocks, |block| block.links[direction].utilization)
+        over_settings(&self.blocks, |block| block.links[direction].utilization)
     }
 
     /// The candidate as the rule sees it.
@@ -54,11 +54,9 @@ impl Tried {
     }
 }
 
-/// The mean over settings that have a value, with the interval over rounds.
-pub fn over_rounds(blocks: &[Block], of: impl Fn(&Block) -> Option<f64>) -> Figure {
-    let rounds = blocks.iter().map(|block| block.round + 1).max().unwrap_or(0);
-    Figure::of((0..rounds).map(|round| {
-        let values: Vec<f64> = blocks.iter().filter(|block| block.round == round).filter_map(&of).collect();
-        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-    }))
+/// The mean over settings that have a value, with its interval.
+pub fn over_settings(blocks: &[Block], of: impl Fn(&Block) -> Option<f64>) -> Figure {
+    let settings = blocks.iter().map(|block| block.setting + 1).max().unwrap_or(0);
+    let in_setting = |setting: usize| blocks.iter().filter(|block| block.setting == setting).filter_map(&of).collect();
+    Figure::of_strata(&(0..settings).map(in_setting).collect::<Vec<_>>())
 }
