@@ -195,8 +195,11 @@ mod tests {
 
     #[test]
     fn strata_have_equal_weight_and_their_degrees_of_freedom_add_up() {
-        let one = [1.0, 2.0, 4.0];
-        assert_eq!(Figure::of_strata(&[one.to_vec()]), Figure::of(one.map(Some)));
+        let one = [1.0, 3.0, 5.0, 7.0];
+        assert_eq!(Figure::of_strata(&[one.to_vec()]).mean, Figure::of(one.map(Some)).mean);
+        let [strata, plain] =
+            [Figure::of_strata(&[one.to_vec()]), Figure::of(one.map(Some))].map(|of| of.ci95.unwrap_or_default());
+        assert!((strata - plain).abs() < 1e-12, "{strata} {plain}");
         // Two strata with the same variance, 2/2 and 2/2 of the means, have two degrees of freedom.
         let two = Figure::of_strata(&[vec![1.0, 3.0], vec![], vec![11.0, 13.0]]);
         let half = student_t_975(2) * 2.0_f64.sqrt() / 2.0;
