@@ -46,9 +46,10 @@ impl Figure {
             variance += of_mean;
             spread += of_mean * of_mean / degrees;
         }
-        // Without any spread the interval is empty, whatever the degrees of freedom.
+        // Without any spread the interval is empty, whatever the degrees of freedom. They are never
+        // fewer than those of the smallest stratum, which rounding must not undercut.
         let degrees = if spread > 0.0 { variance * variance / spread } else { 1.0 };
-        let half = student_t_975((degrees as u32).max(1)) * variance.sqrt() / strata.len() as f64;
+        let half = between_degrees(degrees.max(f64::from(n as u32 - 1))) * variance.sqrt() / strata.len() as f64;
         Self { mean: Some(mean(&means)), ci95: Some(half).filter(|half| half.is_finite()), n: n as u32 }
     }
 
@@ -158,6 +159,14 @@ pub fn student_t_975(degrees: u32) -> f64 {
     student_t(degrees, 0.95)
 }
 
+/// As [`student_t_975`], for any degrees of freedom: in between, in proportion to their inverse.
+fn between_degrees(degrees: f64) -> f64 {
+    let low = degrees.max(1.0).floor();
+    let part = (1.0 / low - 1.0 / degrees.max(1.0)) * low * (low + 1.0);
+    let [below, above] = [low, low + 1.0].map(|whole| student_t_975(whole as u32));
+    below + (above - below) * part
+}
+
 /// The value that the size of a Student t variable with `degrees` degrees of freedom, at least 1,
 /// exceeds with probability 1 - `confidence`.
 #[must_use]
@@ -204,6 +213,11 @@ mod tests {
         let two = Figure::of_strata(&[vec![1.0, 3.0], vec![], vec![11.0, 13.0]]);
         let half = student_t_975(2) * 2.0_f64.sqrt() / 2.0;
         assert!(two.mean == Some(7.0) && two.n == 2 && (two.ci95.unwrap_or_default() - half).abs() < 1e-12, "{two:?}");
+        // A stratum without spread takes none away.
+        let still = Figure::of_strata(&[one.to_vec(), vec![5.0; 4]]).ci95.unwrap_or_default();
+        assert!((still - plain / 2.0).abs() < 1e-12, "{still} {plain}");
+        // Between the printed values for 2 and 3 degrees of freedom, 4.303 and 3.182.
+        assert!((between_degrees(2.4) - 3.742).abs() < 1e-3, "{}", between_degrees(2.4));
         let lone = Figure::of_strata(&[vec![1.0, 3.0], vec![11.0]]);
         assert_eq!((lone.mean, lone.ci95, lone.n), (Some(6.5), None, 1));
         assert_eq!(Figure::of_strata(&[vec![], vec![f64::NAN]]), Figure::default());
