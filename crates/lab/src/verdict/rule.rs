@@ -374,7 +374,7 @@ impl<'a> Candidate<'a> {
         self.settings.first().into_iter().flatten().map(|sample| sample.number)
     }
 
-    /// What one replication has in each setting.
+    /// The values of one replication in each setting.
     pub(super) fn values(&self, number: u32, of: impl Fn(&Sample<'_>) -> Option<f64>) -> Vec<Option<f64>> {
         let one = |samples: &Vec<Sample<'_>>| of(samples.iter().find(|sample| sample.number == number)?);
         self.settings.iter().map(one).collect()
