@@ -1,5 +1,5 @@
-//! Links the programs at a fixed address: half the page faults of a small run are those of tables
-//! of addresses, which the loader would have to correct.
+//! Links the programs at a fixed address: a third of the page faults of a small run are those of
+//! tables of addresses, which the loader would have to correct.
 
 use std::env;
 
