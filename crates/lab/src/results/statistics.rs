@@ -40,9 +40,8 @@ impl Figure {
         let means: Vec<f64> = strata.iter().map(|samples| mean(samples)).collect();
         let (mut variance, mut spread) = (0.0, 0.0);
         for (samples, mean) in strata.iter().zip(&means) {
-            let squares: f64 = samples.iter().map(|value| (value - mean) * (value - mean)).sum();
             let degrees = (samples.len() - 1) as f64;
-            let of_mean = squares / degrees / samples.len() as f64;
+            let of_mean = squares(samples, *mean) / degrees / samples.len() as f64;
             variance += of_mean;
             spread += of_mean * of_mean / degrees;
         }
@@ -96,12 +95,15 @@ fn half_width(samples: &[f64], mean: f64, quantile: impl Fn(u32) -> f64) -> Opti
     if n < 2 {
         return None;
     }
-    // Two passes: the textbook sum of squares loses all precision when the spread is small relative
-    // to the mean.
-    let squares: f64 = samples.iter().map(|value| (value - mean) * (value - mean)).sum();
-    let deviation = (squares / (n - 1) as f64).sqrt();
+    let deviation = (squares(samples, mean) / (n - 1) as f64).sqrt();
     let half = quantile(n as u32 - 1) * deviation / (n as f64).sqrt();
     Some(half).filter(|half| half.is_finite())
+}
+
+/// The sum of squared differences from the mean. Two passes: the textbook sum of squares loses all
+/// precision when the spread is small relative to the mean.
+fn squares(samples: &[f64], mean: f64) -> f64 {
+    samples.iter().map(|value| (value - mean) * (value - mean)).sum()
 }
 
 fn mean(samples: &[f64]) -> f64 {
