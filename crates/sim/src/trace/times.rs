@@ -24,7 +24,7 @@ pub struct TimeCounts {
     counts: Vec<u16>,
     /// The place of each octave among `counts`, in octaves.
     places: [u8; OCTAVES],
-    /// Buckets whose count has wrapped around, rising, and how often.
+    /// Buckets whose count has wrapped around, from its greatest value to one, rising, and how often.
     wraps: Vec<(usize, u64)>,
 }
 
@@ -53,7 +53,7 @@ impl Bucket {
 }
 
 /// Counts of a bucket that are one wrap.
-const WRAP: u64 = 1 << u16::BITS;
+const WRAP: u64 = u16::MAX as u64;
 
 /// The bucket of a time.
 #[inline]
@@ -124,12 +124,12 @@ impl TimeCounts {
         }
         let begin = usize::from(*place) << HALF_SHIFT;
         let count = &mut self.counts[begin + bucket % (1 << HALF_SHIFT)];
-        let sum = u64::from(*count) + times;
-        *count = sum as u16;
-        if sum >= WRAP {
+        let further = u64::from(*count) + times - 1;
+        *count = (further % WRAP) as u16 + 1;
+        if further >= WRAP {
             match self.wraps.binary_search_by_key(&bucket, |(wrapped, _)| *wrapped) {
-                Ok(known) => self.wraps[known].1 += sum / WRAP,
-                Err(place) => self.wraps.insert(place, (bucket, sum / WRAP)),
+                Ok(known) => self.wraps[known].1 += further / WRAP,
+                Err(place) => self.wraps.insert(place, (bucket, further / WRAP)),
             }
         }
     }
@@ -140,13 +140,13 @@ impl TimeCounts {
         let mut wraps = self.wraps.iter().peekable();
         let counted = octaves.flat_map(|(octave, place)| {
             let counts = &self.counts[usize::from(*place) << HALF_SHIFT..][..1 << HALF_SHIFT];
-            counts.iter().enumerate().map(move |(within, count)| (octave << HALF_SHIFT | within, u64::from(*count)))
+            let some = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+            some.map(move |(within, count)| (octave << HALF_SHIFT | within, u64::from(*count)))
         });
-        let whole = counted.map(move |(bucket, count)| {
+        counted.map(move |(bucket, count)| {
             let wrapped = wraps.next_if(|(wrapped, _)| *wrapped == bucket);
             (bucket, count + wrapped.map_or(0, |(_, wraps)| wraps * WRAP))
-        });
-        whole.filter(|(_, count)| *count > 0)
+        })
     }
 
     /// The buckets that hold something, from the shortest times on.
