@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Recreates linux-6.12.csv or linux-7.3.csv: kernel senders through kernel queues in virtual time, the same cells.
 
-Each realisation is one guest (kernel/init.sh) of the kernel that `make linux` or `make linux-7.3` builds: sender - router - delay - receiver in four
+Each realization is one guest (kernel/init.sh) of the kernel that `make linux` or `make linux-7.3` builds: sender - router - delay - receiver in four
 network namespaces. The router's link is a token bucket of 10 Mbit/s and 1600 bytes over the queue of the cell; no offloads, one
 segment at a time (`gso_max_segs 1`). Flows start at random, uniformly over 5 s, as the simulator's do; figures are those of 15 s to
-59 s, the queue sampled every 10 ms. Starts and the kernel's random numbers follow from cell and realisation: a second run gives the
+59 s, the queue sampled every 10 ms. Starts and the kernel's random numbers follow from cell and realization: a second run gives the
 same file.
 
-Usage: reference.py [--series 6.12|7.3] [--realisations N] [--only TEXT] > FILE
+Usage: reference.py [--series 6.12|7.3] [--realizations N] [--only TEXT] > FILE
 """
 import argparse
 import concurrent.futures
@@ -80,7 +80,7 @@ def figures(text):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--series", choices=tuple(KERNELS), default="6.12")
-    parser.add_argument("--realisations", type=int, default=4)
+    parser.add_argument("--realizations", type=int, default=4)
     parser.add_argument("--only", default="")
     options = parser.parse_args()
     folder, make = KERNELS[options.series]
@@ -93,14 +93,14 @@ def main():
         names = "cc,one_way_delay,flows,queue,seeds,utilization_pct,utilization_range,mean_queue_packets,mean_queue_range,backlog_over_rate_ms,loss_pct,loss_range"
         print(names)
         cells = [cell for cell in csv.DictReader(old) if options.only in ",".join(cell.values())]
-        numbers = range(1, options.realisations + 1)
+        numbers = range(1, options.realizations + 1)
         # A guest is one independent process, so as many run concurrently as there are processors.
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             pending = [[pool.submit(realise, kernel, cell, number, tool) for number in numbers] for cell in cells]
             for cell, runs in zip(cells, pending):
                 columns = zip(*(run.result() for run in runs))
                 row = {key: cell[key] for key in ("cc", "one_way_delay", "flows", "queue")}
-                row["seeds"] = options.realisations
+                row["seeds"] = options.realizations
                 for name, values in zip(COLUMNS, columns):
                     digits = 3 if name == "loss_pct" else 2
                     row[name] = round(sum(values) / len(values), digits)

@@ -3,7 +3,7 @@
 
 The reference: Linux senders through Linux queues of the same kernel in virtual time (user-mode Linux), path sender - router - delay -
 receiver. The router's link is a token bucket of 10 Mbit/s (frames: IP length + 14) over the queue of the column; the delay is
-added in each direction. Bulk flows start at random over 5 s, the window is 15 s to 59 s, four realisations (reference.py makes
+added in each direction. Bulk flows start at random over 5 s, the window is 15 s to 59 s, four realizations (reference.py makes
 them). `mean_queue_packets` and the tail-drop limit of 30 count the packet in service.
 
 Usage: run.py [--gq PATH] [--seeds N] [--only TEXT] [--markdown FILE]
@@ -134,7 +134,7 @@ def main():
             print(row(rows[-1]), flush=True)
     counts = " and ".join(f"{held[series]} of {len(cells)} cells of Linux {series}" for series in SERIES)
     note = f"""{counts} are within utilization ± 1 point, mean queue ± 10 % or one packet, loss within a factor 1.25
-(each figure: simulator / Linux {" / Linux ".join(SERIES)}, ± half the range of a kernel's realisations)."""
+(each figure: simulator / Linux {" / Linux ".join(SERIES)}, ± half the range of a kernel's realizations)."""
     print(note)
     if options.markdown:
         heads = ["control", "one way", "flows", "queue", "utilization %", "mean queue", "loss %", "outside the goal"]
