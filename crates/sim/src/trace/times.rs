@@ -24,7 +24,7 @@ pub struct TimeCounts {
     counts: Vec<u16>,
     /// The place of each octave among `counts`, in octaves.
     places: [u8; OCTAVES],
-    /// Buckets whose count has wrapped around, from its greatest value to one, rising, and how often.
+    /// Buckets whose count has wrapped around, from the greatest to one, rising, and how often.
     wraps: Vec<(usize, u64)>,
 }
 
