@@ -35,7 +35,7 @@ QUEUES = {
 COLUMNS = ("utilization_pct", "mean_queue_packets", "loss_pct", "backlog_over_rate_ms")
 
 
-def realise(kernel, cell, number, tool):
+def realize(kernel, cell, number, tool):
     cc, delay, flows, queue = (cell[key] for key in ("cc", "one_way_delay", "flows", "queue"))
     rng = random.Random(f"{cc} {delay} {flows} {queue} {number}")
     starts = " ".join(str(int(rng.uniform(0, 5e6))) for _ in range(int(flows)))
@@ -96,7 +96,7 @@ def main():
         numbers = range(1, options.realizations + 1)
         # A guest is one independent process, so as many run concurrently as there are processors.
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            pending = [[pool.submit(realise, kernel, cell, number, tool) for number in numbers] for cell in cells]
+            pending = [[pool.submit(realize, kernel, cell, number, tool) for number in numbers] for cell in cells]
             for cell, runs in zip(cells, pending):
                 columns = zip(*(run.result() for run in runs))
                 row = {key: cell[key] for key in ("cc", "one_way_delay", "flows", "queue")}
